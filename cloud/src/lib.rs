@@ -1,0 +1,103 @@
+//! A cloud makes networks, disks and servers, and knows nothing of Kafka.
+//!
+//! Every call is idempotent, returns at once, and names things by our ids. A
+//! call that is repeated after a crash finds what the first one made.
+
+pub mod conformance;
+mod simulated;
+
+pub use simulated::SimulatedCloud;
+
+use async_trait::async_trait;
+use model::{DiskId, InstanceId, Secret, ServerId, VpcId};
+use std::time::Duration;
+use tokio::sync::broadcast;
+
+/// The network an instance's servers share.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NetworkSpec {
+    pub vpc_id: VpcId,
+    pub subnet: String,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct DiskSpec {
+    pub id: DiskId,
+    pub instance_id: InstanceId,
+    pub server_id: ServerId,
+    pub size_gb: u32,
+    /// It has been made before. If it is missing now it is lost: the cloud
+    /// says so and never makes an empty one in its place.
+    pub must_exist: bool,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ServerSpec {
+    pub id: ServerId,
+    pub incarnation: i64,
+    pub instance_id: InstanceId,
+    pub vpc_id: VpcId,
+    pub disk_id: DiskId,
+    pub cores: u32,
+    pub memory_mb: u32,
+    /// For the agent's enrolment; none once it is enrolled.
+    pub token: Option<Secret>,
+}
+
+/// What became of a call.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Outcome<T> {
+    Ready(T),
+    /// Not yet; ask again after that long.
+    Pending { reason: String, after: Duration },
+    Failed { reason: String, remedy: Remedy },
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Remedy {
+    /// The same call may succeed later.
+    Retry,
+    /// It won't without a person.
+    GiveUp,
+}
+
+impl<T> Outcome<T> {
+    pub fn retry(reason: impl Into<String>) -> Self {
+        Outcome::Failed { reason: reason.into(), remedy: Remedy::Retry }
+    }
+
+    pub fn give_up(reason: impl Into<String>) -> Self {
+        Outcome::Failed { reason: reason.into(), remedy: Remedy::GiveUp }
+    }
+}
+
+/// Something happened to a server that we did not ask for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Disruption {
+    pub instance_id: InstanceId,
+    pub server_id: ServerId,
+}
+
+/// Everything a cloud holds under our ids, for the search for orphans.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Inventory {
+    pub networks: Vec<VpcId>,
+    pub disks: Vec<DiskId>,
+    pub servers: Vec<ServerId>,
+}
+
+#[async_trait]
+pub trait Cloud: Send + Sync {
+    async fn ensure_network(&self, network: &NetworkSpec) -> Outcome<()>;
+    async fn ensure_disk(&self, disk: &DiskSpec) -> Outcome<()>;
+    /// Makes the server and has its agent running. Said again for a server
+    /// whose agent died, it starts the agent anew.
+    async fn ensure_server(&self, server: &ServerSpec) -> Outcome<()>;
+    /// Ends everything that runs there, at once. The disk stays.
+    async fn remove_server(&self, server: ServerId) -> Outcome<()>;
+    async fn remove_disk(&self, disk: DiskId) -> Outcome<()>;
+    async fn remove_network(&self, network: VpcId) -> Outcome<()>;
+    async fn inventory(&self) -> Outcome<Inventory>;
+    /// Disruptions from now on.
+    fn events(&self) -> broadcast::Receiver<Disruption>;
+}

@@ -1,0 +1,2 @@
+//! In-memory cloud.
+pub struct SimulatedCloud;

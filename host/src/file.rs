@@ -1,0 +1,62 @@
+//! Files that are there whole or not at all, also after a crash.
+
+use std::fs::{self, File, OpenOptions, Permissions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::path::Path;
+
+/// Replaces `path` in one step, readable by everyone the directory lets in.
+pub fn write_atomic(path: &Path, contents: &[u8]) -> io::Result<()> {
+    write(path, contents, 0o644)
+}
+
+/// The same for secrets: mode 0600.
+pub fn write_private(path: &Path, contents: &[u8]) -> io::Result<()> {
+    write(path, contents, 0o600)
+}
+
+/// Makes the directory and its parents with mode 0700; keeps one that is there.
+pub fn create_private_dir(path: &Path) -> io::Result<()> {
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
+}
+
+fn write(path: &Path, contents: &[u8], mode: u32) -> io::Result<()> {
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let directory = directory.unwrap_or(Path::new("."));
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let temporary = directory.join(format!(".{name}.{}.new", std::process::id()));
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(mode)
+        .open(&temporary)?;
+    // The mode above is only for a new file; one left by a crash keeps its own.
+    file.set_permissions(Permissions::from_mode(mode))?;
+    let written = file
+        .write_all(contents)
+        .and_then(|()| file.sync_all())
+        .and_then(|()| fs::rename(&temporary, path));
+    if let Err(error) = written {
+        let _ = fs::remove_file(&temporary);
+        return Err(error);
+    }
+    // The rename itself is durable only once the directory is.
+    File::open(directory)?.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_private_file_is_private_and_replaced_whole() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("key");
+        write_private(&path, b"one").unwrap();
+        write_private(&path, b"two").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"two");
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+    }
+}

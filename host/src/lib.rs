@@ -1,0 +1,13 @@
+//! The machine we run on: processes that outlive us, files that are whole or
+//! absent, and locks. The one home of starting processes.
+//!
+//! A process is known by pid, start time and boot id together, so that a
+//! reused pid is never taken for ours.
+
+mod file;
+mod lock;
+mod process;
+
+pub use file::{create_private_dir, write_atomic, write_private};
+pub use lock::{DirLock, LockError, holder};
+pub use process::{Exit, ProcessId, Spawn, Watch, run_output};

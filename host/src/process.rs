@@ -1,0 +1,200 @@
+//! Starting, recognising, watching and ending processes.
+
+use process_wrap::tokio::{CommandWrap, ProcessSession};
+use procfs::process::Process;
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
+use serde::{Deserialize, Serialize};
+use std::fs::{self, OpenOptions};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::process::{Output, Stdio};
+use tokio::io::unix::AsyncFd;
+
+/// Names one process for ever: a reused pid has another start time, and a
+/// reboot has another boot id.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct ProcessId {
+    pub pid: i32,
+    /// Clock ticks since boot.
+    pub start_time: u64,
+    pub boot_id: String,
+}
+
+impl ProcessId {
+    /// The identity of a process that runs now. None if there is none.
+    pub fn of(pid: i32) -> Option<Self> {
+        let stat = Process::new(pid).ok()?.stat().ok()?;
+        if matches!(stat.state, 'Z' | 'X') {
+            return None;
+        }
+        Some(Self { pid, start_time: stat.starttime, boot_id: boot_id() })
+    }
+
+    pub fn own() -> Self {
+        let pid = i32::try_from(std::process::id()).expect("Linux pids are positive i32");
+        Self::of(pid).expect("this process runs")
+    }
+
+    /// Reads an identity written by [`ProcessId::save`]; none if there is no
+    /// such file or it is not whole.
+    pub fn load(path: &Path) -> Option<Self> {
+        serde_json::from_slice(&fs::read(path).ok()?).ok()
+    }
+
+    pub fn save(&self, path: &Path) -> io::Result<()> {
+        crate::write_atomic(path, &serde_json::to_vec(self).expect("plain data serialises"))
+    }
+
+    pub fn is_alive(&self) -> bool {
+        Self::of(self.pid).as_ref() == Some(self)
+    }
+
+    /// Sends a signal, if it is still the same process.
+    pub fn signal(&self, signal: Signal) -> bool {
+        let Some(pid) = Pid::from_raw(self.pid) else { return false };
+        self.is_alive() && kill_process(pid, signal).is_ok()
+    }
+
+    /// SIGTERM: asks it to end.
+    pub fn terminate(&self) -> bool {
+        self.signal(Signal::TERM)
+    }
+
+    /// SIGKILL: ends it.
+    pub fn kill(&self) -> bool {
+        self.signal(Signal::KILL)
+    }
+
+    /// A handle to wait for its end. None if it has ended already.
+    pub fn watch(&self) -> Option<Watch> {
+        let pid = Pid::from_raw(self.pid)?;
+        let descriptor = pidfd_open(pid, PidfdFlags::NONBLOCK).ok()?;
+        // Only now can the pid not be reused: check that it is still ours.
+        self.is_alive().then(|| AsyncFd::register(descriptor).ok().map(Watch))?
+    }
+}
+
+fn boot_id() -> String {
+    fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned()
+}
+
+/// Waits for a process that need not be a child of ours.
+#[derive(Debug)]
+pub struct Watch(AsyncFd<OwnedFd>);
+
+impl Watch {
+    /// Returns once the process has ended.
+    pub async fn ended(&self) {
+        // A pidfd turns readable when its process ends, and stays so.
+        let _ = self.0.readable().await;
+    }
+}
+
+/// How a child ended, for a person.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Exit(pub String);
+
+/// A process to start in a session of its own, so that neither our end nor a
+/// Ctrl-C in our terminal ends it. It gets no pipes: output goes to a file.
+#[derive(Clone, Debug)]
+pub struct Spawn {
+    pub program: PathBuf,
+    pub arguments: Vec<String>,
+    pub environment: Vec<(String, String)>,
+    pub directory: PathBuf,
+    /// Standard output and error are appended here.
+    pub output: PathBuf,
+}
+
+impl Spawn {
+    /// Starts it. The returned future ends with the child and takes its exit
+    /// status; dropping it leaves the child running.
+    pub fn start(
+        &self,
+    ) -> io::Result<(ProcessId, impl Future<Output = Exit> + Send + 'static + use<>)> {
+        let output = OpenOptions::new().create(true).append(true).open(&self.output)?;
+        #[expect(clippy::disallowed_methods, reason = "this is the one home of spawning")]
+        let mut command = tokio::process::Command::new(&self.program);
+        command
+            .args(&self.arguments)
+            .envs(self.environment.iter().map(|(name, value)| (name, value)))
+            .current_dir(&self.directory)
+            .stdin(Stdio::null())
+            .stdout(output.try_clone()?)
+            .stderr(output)
+            .kill_on_drop(false);
+        let mut child = CommandWrap::from(command).wrap(ProcessSession).spawn()?;
+        let identity = child
+            .id()
+            .and_then(|pid| i32::try_from(pid).ok())
+            .and_then(|pid| ProcessId::of(pid))
+            .ok_or_else(|| io::Error::other(format!("{} ended at once", self.program.display())))?;
+        let ended = async move {
+            match child.wait().await {
+                Ok(status) => Exit(status.to_string()),
+                Err(error) => Exit(format!("unknown exit: {error}")),
+            }
+        };
+        Ok((identity, ended))
+    }
+}
+
+/// Runs a short-lived command to its end and returns what it printed.
+pub async fn run_output(
+    program: &Path,
+    arguments: &[&str],
+    directory: Option<&Path>,
+) -> io::Result<Output> {
+    #[expect(clippy::disallowed_methods, reason = "this is the one home of spawning")]
+    let mut command = tokio::process::Command::new(program);
+    command.args(arguments).stdin(Stdio::null()).kill_on_drop(true);
+    if let Some(directory) = directory {
+        command.current_dir(directory);
+    }
+    command.output().await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sleeper(directory: &Path) -> Spawn {
+        Spawn {
+            program: "/bin/sleep".into(),
+            arguments: vec!["1000".into()],
+            environment: vec![],
+            directory: directory.into(),
+            output: directory.join("output"),
+        }
+    }
+
+    #[tokio::test]
+    async fn a_process_is_found_again_by_its_identity_and_watched_to_its_end() {
+        let directory = tempfile::tempdir().unwrap();
+        let (identity, ended) = sleeper(directory.path()).start().unwrap();
+        let file = directory.path().join("pid");
+        identity.save(&file).unwrap();
+
+        let found = ProcessId::load(&file).unwrap();
+        assert!(found.is_alive());
+        let watch = found.watch().unwrap();
+        assert!(found.kill());
+        watch.ended().await;
+        assert_eq!(ended.await, Exit("signal: 9 (SIGKILL)".into()));
+        assert!(!found.is_alive());
+        assert!(found.watch().is_none());
+    }
+
+    #[tokio::test]
+    async fn a_reused_pid_is_not_taken_for_the_old_process() {
+        let directory = tempfile::tempdir().unwrap();
+        let (identity, ended) = sleeper(directory.path()).start().unwrap();
+        let other = ProcessId { start_time: identity.start_time - 1, ..identity.clone() };
+        assert!(!other.is_alive());
+        assert!(!other.kill(), "a stranger must not be killed");
+        assert!(identity.is_alive());
+        identity.kill();
+        ended.await;
+    }
+}

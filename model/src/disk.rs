@@ -1,0 +1,48 @@
+//! A server's disk and the one-way road from planned to formatted.
+
+use crate::{DiskId, InstanceId, ServerId};
+use serde::{Deserialize, Serialize};
+
+/// One disk of one server. It outlives the server's processes and incarnations.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Disk {
+    pub id: DiskId,
+    pub instance_id: InstanceId,
+    pub server_id: ServerId,
+    pub size_gb: u32,
+    /// Kafka's own id of the log directory on this disk.
+    pub directory_id: String,
+    pub state: DiskState,
+}
+
+/// How far a disk has come. It never moves back: a disk that has been made
+/// and is found missing or empty is lost, not new.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DiskState {
+    /// Chosen and saved; nothing exists yet.
+    Planned,
+    /// The cloud has made it and put our marker on it.
+    Made,
+    /// The agent may format it, once. Entered before the first start.
+    Formatting,
+    /// A broker has been seen running on it. It is never formatted again.
+    Formatted,
+}
+
+impl DiskState {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            DiskState::Planned => "planned",
+            DiskState::Made => "made",
+            DiskState::Formatting => "formatting",
+            DiskState::Formatted => "formatted",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        [Self::Planned, Self::Made, Self::Formatting, Self::Formatted]
+            .into_iter()
+            .find(|state| state.as_str() == text)
+    }
+}

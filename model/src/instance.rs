@@ -1,0 +1,84 @@
+//! An instance: one Kafka cluster of one account, as it should be and as far
+//! as it has come.
+
+use crate::{
+    AccountId, InstanceId, InstanceName, KafkaVersion, PlanName, RegionName, Secret, Subnet, Tags,
+    Timestamp, VpcId,
+};
+use uuid::Uuid;
+
+/// A private network. Every dedicated instance lives in one.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Vpc {
+    pub id: VpcId,
+    pub account_id: AccountId,
+    pub name: String,
+    pub region: RegionName,
+    pub subnet: Subnet,
+    pub tags: Tags,
+    pub provider_id: Uuid,
+    /// Made by a create of an instance, so it goes with it.
+    pub made_for_instance: bool,
+    pub created_at: Timestamp,
+}
+
+/// An instance's row.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Instance {
+    pub id: InstanceId,
+    pub account_id: AccountId,
+    pub provider_id: Uuid,
+    pub name: InstanceName,
+    pub plan: PlanName,
+    pub region: RegionName,
+    pub nodes: u32,
+    pub kafka_version: KafkaVersion,
+    pub disk_size: Option<u32>,
+    pub tags: Tags,
+    pub vpc_id: VpcId,
+    /// The default user's name, and the stem of every host name.
+    pub username: String,
+    pub password: Secret,
+    pub apikey: Secret,
+    /// Host name clients find the cluster under.
+    pub hostname: String,
+    /// Kafka's own id of the cluster.
+    pub cluster_id: String,
+    pub created_at: Timestamp,
+    /// Set by DELETE; from then on the instance is only torn down.
+    pub deleted_at: Option<Timestamp>,
+    /// Raised with every change of intent that servers must follow.
+    pub generation: i64,
+    pub progress: InstanceProgress,
+}
+
+/// What a create decides; the store gives it its id.
+pub type NewInstance = Instance;
+
+/// What the engine has seen and done. Written by the engine alone.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct InstanceProgress {
+    /// The intent that servers have fully reached.
+    pub observed_generation: i64,
+    pub network_made: bool,
+    /// The default user's credentials and rights are in Kafka.
+    pub credentials_set: bool,
+    /// When a real login first succeeded.
+    pub ready_at: Option<Timestamp>,
+    /// What it does now, or why it waits, in a sentence.
+    pub status: String,
+    /// Attempts of the present step that failed in a row.
+    pub failures: u32,
+}
+
+impl Instance {
+    /// Whether clients can use it: false only while it is being created.
+    pub fn ready(&self) -> bool {
+        self.progress.ready_at.is_some()
+    }
+
+    /// Whether servers have reached what was last asked for.
+    pub fn configured(&self) -> bool {
+        self.ready() && self.progress.observed_generation >= self.generation
+    }
+}

@@ -1,0 +1,37 @@
+//! The words of the product: ids, plans, instances, servers, disks, roles, and
+//! the legal moves between their states.
+//!
+//! This crate never does I/O and knows no other crate of ours. Time and
+//! randomness come in through [`Clock`] and [`Entropy`].
+
+mod account;
+mod catalogue;
+mod clock;
+mod disk;
+mod entropy;
+mod id;
+mod instance;
+mod kafka_version;
+mod name;
+mod plan;
+mod region;
+mod secret;
+mod server;
+mod subnet;
+
+pub use account::{Account, ApiKey, Role, User};
+pub use catalogue::{Catalogue, CatalogueError};
+pub use clock::{Clock, ManualClock, SystemClock};
+pub use disk::{Disk, DiskState};
+pub use entropy::{Entropy, OsEntropy, SeededEntropy, kafka_uuid};
+pub use id::{AccountId, DiskId, HostId, InstanceId, KeyId, ServerId, UserId, VpcId};
+pub use instance::{Instance, InstanceProgress, NewInstance, Vpc};
+pub use kafka_version::KafkaVersion;
+pub use name::{InstanceName, NameError, Tags};
+pub use plan::{Family, Plan, PlanName};
+pub use region::{Region, RegionName};
+pub use secret::Secret;
+pub use server::{Listener, Listeners, Server, ServerRole};
+pub use subnet::{Subnet, SubnetError};
+
+pub use jiff::{SignedDuration, Timestamp};

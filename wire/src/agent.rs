@@ -1,0 +1,209 @@
+//! What control plane and agent say to each other.
+//!
+//! An agent of the release before works with this control plane and the other
+//! way round: fields are only added, unknown ones are ignored, new ones have a
+//! default. The documents are snapshot-tested for that reason.
+
+use model::{DiskId, InstanceId, KafkaVersion, Secret, ServerId, ServerRole};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// `POST /agent/v1/enrol`: the first call of a new agent, with its one-time
+/// token. The same token with the same key may be used again until it expires,
+/// so that an agent that died before saving the answer gets it again.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Enrol {
+    pub server_id: ServerId,
+    pub incarnation: i64,
+    pub token: Secret,
+    /// PEM. Only the public key is taken from it.
+    pub csr: String,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Enrolled {
+    /// PEM; names server and incarnation.
+    pub certificate: String,
+}
+
+/// `POST /agent/v1/renew`, with the present certificate: a new one for a key.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Renew {
+    pub csr: String,
+}
+
+/// `GET /agent/v1/desired?after=<revision>`: what this server should be. The
+/// call is held until there is a revision other than `after`, for at most
+/// [`LONG_POLL_SECONDS`]; then it answers 204.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Desired {
+    pub revision: i64,
+    /// Raised by a restore of the store: lower revisions are then accepted.
+    #[serde(default)]
+    pub store_epoch: i64,
+    pub server_id: ServerId,
+    pub incarnation: i64,
+    pub instance_id: InstanceId,
+    pub node_id: i32,
+    #[serde(default)]
+    pub roles: Vec<ServerRole>,
+    pub cluster_id: String,
+    pub disk: DesiredDisk,
+    pub run: Run,
+    /// Absent until everything the broker needs is known.
+    #[serde(default)]
+    pub broker: Option<DesiredBroker>,
+    #[serde(default)]
+    pub certificates: Vec<DesiredCertificate>,
+    /// Trust bundles by name (`internal`, `clients`), each a PEM list written to
+    /// `tls/<name>-ca.pem`.
+    #[serde(default)]
+    pub trust: BTreeMap<String, String>,
+}
+
+pub const LONG_POLL_SECONDS: u64 = 25;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Run {
+    Running,
+    Stopped,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct DesiredDisk {
+    pub id: DiskId,
+    pub directory_id: String,
+    /// Present only until the broker has first been seen running. Without it
+    /// the agent never formats.
+    #[serde(default)]
+    pub format: Option<Format>,
+}
+
+/// How to format, once in the cluster's life.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Format {
+    /// `<node id>@<host>:<port>:<directory id>` of each first controller;
+    /// empty for a server that joins later.
+    pub initial_controllers: Vec<String>,
+}
+
+/// Everything a broker is started with. Paths in it are relative to the
+/// server's directory, which is the JVM's working directory.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct DesiredBroker {
+    pub kafka_version: KafkaVersion,
+    /// The text of `server.properties`.
+    pub properties: String,
+    /// The logging configuration's file name and text.
+    pub logging_file: String,
+    pub logging: String,
+    /// Heap, collector and safety flags, without start-up cache and class path.
+    pub jvm_flags: Vec<String>,
+    /// Of all of the above; a running broker with another hash is out of date.
+    pub config_hash: String,
+}
+
+/// A key pair the agent shall have, and the certificate for it once issued.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct DesiredCertificate {
+    /// `internal` or `server`; key and chain are written to `tls/<name>.pem`.
+    pub name: String,
+    pub generation: i64,
+    /// PEM chain, for the key whose request of this generation was reported.
+    #[serde(default)]
+    pub certificate: Option<String>,
+}
+
+/// `POST /agent/v1/report`: what the agent sees. Sent on every change, and
+/// every [`REPORT_SECONDS`] as a sign of life.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Report {
+    pub incarnation: i64,
+    pub agent_version: String,
+    /// The revision this report speaks of.
+    pub revision: i64,
+    #[serde(default)]
+    pub store_epoch: i64,
+    pub phase: Phase,
+    /// What it does or why it can't, in a sentence without a full stop.
+    #[serde(default)]
+    pub detail: String,
+    /// The last lines of the broker's log, when the phase is `failed`.
+    #[serde(default)]
+    pub log_tail: Vec<String>,
+    #[serde(default)]
+    pub broker_pid: Option<i32>,
+    /// Starts of the broker's JVM by itself, since it last ran well.
+    #[serde(default)]
+    pub restarts: u32,
+    /// Of the configuration that the running broker was started with.
+    #[serde(default)]
+    pub config_hash: Option<String>,
+    /// Why the disk can't be used, when it is lost or somebody else's.
+    #[serde(default)]
+    pub disk_fault: Option<String>,
+    #[serde(default)]
+    pub requests: Vec<CertificateRequest>,
+}
+
+pub const REPORT_SECONDS: u64 = 10;
+
+/// A certificate request of the agent for one of its keys.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct CertificateRequest {
+    pub name: String,
+    pub generation: i64,
+    pub csr: String,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Phase {
+    /// Not everything is known or there yet; `detail` says what is missing.
+    Preparing,
+    /// The JVM runs; the broker does not answer yet.
+    Starting,
+    /// The broker said that it has started.
+    Running,
+    /// Being stopped in an orderly way.
+    Stopping,
+    Stopped,
+    /// It does not stay up; the agent tries again with growing pauses.
+    Failed,
+}
+
+/// The file a cloud puts beside the agent: how to reach the control plane, and
+/// what this host offers. Read again whenever the control plane can't be
+/// reached, so that a moved control plane is found.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct AgentStart {
+    pub server_id: ServerId,
+    pub incarnation: i64,
+    /// `https://host:port` of the agent listener.
+    pub control_plane: String,
+    /// PEM; the only authority the agent trusts for the control plane.
+    pub fleet_ca: String,
+    /// Needed for enrolment only.
+    #[serde(default)]
+    pub token: Option<Secret>,
+    #[serde(default)]
+    pub host: HostSettings,
+}
+
+/// What the operator set for this host.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostSettings {
+    /// Where Kafka and start-up caches are kept; none: the user's cache.
+    #[serde(default)]
+    pub cache: Option<std::path::PathBuf>,
+    /// A Java home to use instead of the newest that fits.
+    #[serde(default)]
+    pub java: Option<std::path::PathBuf>,
+    /// Unpacked Kafka distributions by version, used instead of Maven.
+    #[serde(default)]
+    pub distributions: BTreeMap<String, std::path::PathBuf>,
+    /// Caps the heap of every broker, for small machines and tests.
+    #[serde(default)]
+    pub max_heap_mb: Option<u32>,
+}

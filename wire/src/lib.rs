@@ -1,0 +1,7 @@
+//! The bodies that travel: both APIs' and the agent protocol's.
+//!
+//! Types here only carry; they decide nothing.
+
+pub mod agent;
+pub mod customer;
+pub mod instance;
