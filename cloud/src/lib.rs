@@ -6,7 +6,7 @@
 pub mod conformance;
 mod simulated;
 
-pub use simulated::SimulatedCloud;
+pub use simulated::{Call, Effect, Fault, SimulatedCloud};
 
 use async_trait::async_trait;
 use model::{DiskId, InstanceId, Secret, ServerId, VpcId};

@@ -42,7 +42,12 @@ fn write(path: &Path, contents: &[u8], mode: u32) -> io::Result<()> {
         return Err(error);
     }
     // The rename itself is durable only once the directory is.
-    File::open(directory)?.sync_all()
+    sync_dir(directory)
+}
+
+/// Makes creations, renames and removals in a directory survive a crash.
+pub fn sync_dir(path: &Path) -> io::Result<()> {
+    File::open(path)?.sync_all()
 }
 
 #[cfg(test)]

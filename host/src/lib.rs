@@ -5,9 +5,13 @@
 //! reused pid is never taken for ours.
 
 mod file;
+mod inspect;
 mod lock;
 mod process;
+mod replace;
 
-pub use file::{create_private_dir, write_atomic, write_private};
+pub use file::{create_private_dir, sync_dir, write_atomic, write_private};
+pub use inspect::with_environment;
 pub use lock::{DirLock, LockError, holder};
 pub use process::{Exit, ProcessId, Spawn, Watch, run_output};
+pub use replace::replace_self;

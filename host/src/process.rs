@@ -71,7 +71,11 @@ impl ProcessId {
         let pid = Pid::from_raw(self.pid)?;
         let descriptor = pidfd_open(pid, PidfdFlags::NONBLOCK).ok()?;
         // Only now can the pid not be reused: check that it is still ours.
-        self.is_alive().then(|| AsyncFd::register(descriptor).ok().map(Watch))?
+        if !self.is_alive() {
+            return None;
+        }
+        #[expect(deprecated, reason = "its successor is unsafe; an OwnedFd keeps I/O safety")]
+        AsyncFd::new(descriptor).ok().map(Watch)
     }
 }
 

@@ -1,0 +1,8 @@
+//! What we know of Apache Kafka: releases and their jars, how a broker is
+//! configured and started, and the protocol client that talks to it.
+//!
+//! This crate never knows where a server comes from. Rendering and command
+//! lines are pure; fetching jars and making start-up caches are the only work
+//! done on the machine, and both leave a whole result or none.
+
+pub mod client;

@@ -52,9 +52,6 @@ pub struct Instance {
     pub progress: InstanceProgress,
 }
 
-/// What a create decides; the store gives it its id.
-pub type NewInstance = Instance;
-
 /// What the engine has seen and done. Written by the engine alone.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct InstanceProgress {

@@ -25,7 +25,7 @@ pub use clock::{Clock, ManualClock, SystemClock};
 pub use disk::{Disk, DiskState};
 pub use entropy::{Entropy, OsEntropy, SeededEntropy, kafka_uuid};
 pub use id::{AccountId, DiskId, HostId, InstanceId, KeyId, ServerId, UserId, VpcId};
-pub use instance::{Instance, InstanceProgress, NewInstance, Vpc};
+pub use instance::{Instance, InstanceProgress, Vpc};
 pub use kafka_version::KafkaVersion;
 pub use name::{InstanceName, NameError, Tags};
 pub use plan::{Family, Plan, PlanName};

@@ -1,0 +1,25 @@
+//! Certificate authorities and the certificates they sign. No I/O.
+//!
+//! An issued certificate says only what we say: from a request nothing but
+//! the public key is taken.
+
+mod authority;
+mod key;
+
+pub use authority::{Authority, Leaf, Usage};
+pub use key::{KeyPair, Request, request};
+
+/// What can go wrong with keys and certificates.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("the key is not a PKCS#8 private key in PEM")]
+    BadKey,
+    #[error("the certificate request is not a valid PEM request signed by its own key")]
+    BadRequest,
+    #[error("the authority's certificate and key don't belong together or can't be read")]
+    BadAuthority,
+    #[error("{0:?} can't stand in a certificate as a host name")]
+    BadName(String),
+    #[error("signing failed: {0}")]
+    Sign(String),
+}

@@ -1,0 +1,33 @@
+//! Everything that can be lost, in one SQL store.
+//!
+//! Queries are functions of the noun's module and run on a [`Reader`] or in a
+//! [`Work`], a transaction whose wake-ups are told after its commit. One text
+//! of SQL serves every database. No transaction stays open while other work
+//! runs.
+
+pub mod accounts;
+pub mod apikeys;
+pub mod audit;
+pub mod authorities;
+pub mod disks;
+pub mod installation;
+pub mod instances;
+pub mod leases;
+pub mod servers;
+pub mod vpcs;
+
+mod db;
+mod error;
+mod seal;
+mod work;
+
+pub use accounts::NewAccount;
+pub use audit::AuditLine;
+pub use authorities::AuthorityKind;
+pub use db::Run;
+pub use error::{Error, Result};
+pub use installation::Installation;
+pub use leases::Lease;
+pub use seal::{MasterKey, SealError, hash_key};
+pub use servers::{ServerRecord, Token};
+pub use work::{Change, Reader, Store, Work};

@@ -1,0 +1,81 @@
+package castellan.broker;
+
+import java.io.IOException;
+import java.io.Reader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Properties;
+import kafka.server.KafkaConfig;
+import kafka.server.KafkaRaftServer;
+import org.apache.kafka.common.utils.Time;
+
+/**
+ * Formats a disk if asked to, then runs a broker, in one JVM.
+ *
+ * <p>Arguments: the properties file, and the file that asks for formatting, which need
+ * not exist. The working directory is the server's: {@code disk/FORMATTED} says that the
+ * disk was formatted and is durable before the broker first starts, {@code run/started}
+ * holds the pid of a broker that has started.
+ */
+public final class Launcher {
+    static final Path FORMATTED = Path.of("disk", "FORMATTED");
+    private static final Path STARTED = Path.of("run", "started");
+
+    private Launcher() {}
+
+    /** Exits with 1 and one line on standard error if the broker can't be run. */
+    public static void main(String[] arguments) {
+        try {
+            if (arguments.length != 2) {
+                throw new IOException("usage: Launcher PROPERTIES FORMAT_ARGUMENTS");
+            }
+            Files.deleteIfExists(STARTED);
+            Properties properties = read(Path.of(arguments[0]));
+            Path request = Path.of(arguments[1]);
+            if (Files.notExists(FORMATTED)) {
+                if (Files.notExists(request)) {
+                    throw new IOException("the disk is not formatted, and nobody asked for it");
+                }
+                new Format(properties, Files.readAllLines(request)).run();
+            }
+            run(properties);
+        } catch (Throwable e) {
+            System.err.println("The broker can't be started: " + reason(e));
+            // Hooks are skipped: a broker that is half up may never finish its own.
+            Runtime.getRuntime().halt(1);
+        }
+        System.exit(0);
+    }
+
+    private static void run(Properties properties) throws IOException {
+        KafkaRaftServer server =
+                new KafkaRaftServer(KafkaConfig.fromProps(properties, false), Time.SYSTEM);
+        Thread stop = new Thread(server::shutdown, "shutdown");
+        Runtime.getRuntime().addShutdownHook(stop);
+        server.startup();
+        DurableFile.write(STARTED, List.of(Long.toString(ProcessHandle.current().pid())));
+        server.awaitShutdown();
+    }
+
+    static Properties read(Path file) throws IOException {
+        Properties properties = new Properties();
+        try (Reader reader = Files.newBufferedReader(file)) {
+            properties.load(reader);
+        }
+        return properties;
+    }
+
+    private static String reason(Throwable error) {
+        StringBuilder text = new StringBuilder(describe(error));
+        for (Throwable cause = error.getCause(); cause != null; cause = cause.getCause()) {
+            text.append(": ").append(describe(cause));
+        }
+        return text.toString().replaceAll("\\s+", " ");
+    }
+
+    private static String describe(Throwable error) {
+        boolean bare = error.getMessage() == null || error instanceof java.nio.file.FileSystemException;
+        return bare ? error.toString() : error.getMessage();
+    }
+}

@@ -1,2 +1,0 @@
-//! In-memory cloud.
-pub struct SimulatedCloud;

@@ -1,0 +1,171 @@
+//! A cloud in memory, for tests of everything that uses a cloud.
+//!
+//! It does what it is told, including badly: answers can be late, refused or
+//! lost after their effect, by script or by chance from a seed. It never
+//! forgets an effect, so that a test can say that nothing was made twice.
+
+mod faults;
+mod state;
+
+pub use faults::{Call, Fault};
+pub use state::Effect;
+
+use crate::{Cloud, DiskSpec, Disruption, Inventory, NetworkSpec, Outcome, ServerSpec};
+use async_trait::async_trait;
+use faults::Faults;
+use model::{DiskId, InstanceId, ServerId, VpcId};
+use state::State;
+use std::sync::{Mutex, MutexGuard};
+use std::time::Duration;
+use tokio::sync::broadcast;
+
+/// How long a pending answer asks to wait.
+const SOON: Duration = Duration::from_millis(1);
+
+#[derive(Debug)]
+pub struct SimulatedCloud {
+    state: Mutex<State>,
+    faults: Mutex<Faults>,
+    events: broadcast::Sender<Disruption>,
+}
+
+impl Default for SimulatedCloud {
+    fn default() -> Self {
+        Self::with_faults(Faults::default())
+    }
+}
+
+impl SimulatedCloud {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Each call goes wrong with that chance in percent, the same way for the
+    /// same seed. It never gives up by chance, so every retry ends well.
+    pub fn seeded(seed: u64, percent: u8) -> Self {
+        Self::with_faults(Faults::seeded(seed, percent))
+    }
+
+    fn with_faults(faults: Faults) -> Self {
+        let (events, _) = broadcast::channel(256);
+        Self { state: Mutex::default(), faults: Mutex::new(faults), events }
+    }
+
+    /// The next `times` calls of this kind go wrong like that.
+    pub fn fail_next(&self, call: Call, fault: Fault, times: usize) {
+        self.faults.lock().expect("no holder of this lock panics").script(call, fault, times);
+    }
+
+    /// Everything that was done, in order.
+    pub fn effects(&self) -> Vec<Effect> {
+        self.state().effects().to_vec()
+    }
+
+    /// The effects that happened again without their undoing in between.
+    pub fn made_twice(&self) -> Vec<Effect> {
+        self.state().made_twice()
+    }
+
+    /// What an agent's death looks like from outside.
+    pub fn kill_agent(&self, server: ServerId) {
+        if let Some(instance_id) = self.state().stop_agent(server) {
+            // Nobody listening is no fault of the one who dies.
+            let _ = self.events.send(Disruption { instance_id, server_id: server });
+        }
+    }
+
+    pub fn agent_is_alive(&self, server: ServerId) -> bool {
+        self.state().agent_is_alive(server)
+    }
+
+    /// The disk is gone, and nobody asked for it.
+    pub fn lose_disk(&self, disk: DiskId) {
+        self.state().lose_disk(disk);
+    }
+
+    /// Puts data on a disk; it stays for the disk's life.
+    pub fn write_on_disk(&self, disk: DiskId) {
+        self.state().write_on_disk(disk);
+    }
+
+    pub fn disk_has_data(&self, disk: DiskId) -> bool {
+        self.state().disk_has_data(disk)
+    }
+
+    /// The spec the server was last ensured with.
+    pub fn server(&self, server: ServerId) -> Option<ServerSpec> {
+        self.state().server(server)
+    }
+
+    /// The instance a disk was made for.
+    pub fn disk_owner(&self, disk: DiskId) -> Option<InstanceId> {
+        self.state().disk_owner(disk)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().expect("no holder of this lock panics")
+    }
+
+    /// Does `effect` unless a fault comes first; a lost reply comes after.
+    fn answer<T>(
+        &self,
+        call: Call,
+        subject: &str,
+        effect: impl FnOnce(&mut State) -> Outcome<T>,
+    ) -> Outcome<T> {
+        let fault = self.faults.lock().expect("no holder of this lock panics").next(call);
+        match fault {
+            None => effect(&mut self.state()),
+            Some(Fault::Pending) => {
+                Outcome::Pending { reason: format!("{subject} takes its time"), after: SOON }
+            }
+            Some(Fault::Retry) => Outcome::retry(format!("{subject} failed for now")),
+            Some(Fault::GiveUp) => Outcome::give_up(format!("{subject} is refused")),
+            Some(Fault::LostReply) => {
+                effect(&mut self.state());
+                Outcome::retry(format!("the reply about {subject} was lost"))
+            }
+        }
+    }
+}
+
+#[async_trait]
+impl Cloud for SimulatedCloud {
+    async fn ensure_network(&self, network: &NetworkSpec) -> Outcome<()> {
+        let subject = format!("network {}", network.vpc_id);
+        self.answer(Call::EnsureNetwork, &subject, |state| state.ensure_network(network))
+    }
+
+    async fn ensure_disk(&self, disk: &DiskSpec) -> Outcome<()> {
+        let subject = format!("disk {}", disk.id);
+        self.answer(Call::EnsureDisk, &subject, |state| state.ensure_disk(disk))
+    }
+
+    async fn ensure_server(&self, server: &ServerSpec) -> Outcome<()> {
+        let subject = format!("server {}", server.id);
+        self.answer(Call::EnsureServer, &subject, |state| state.ensure_server(server))
+    }
+
+    async fn remove_server(&self, server: ServerId) -> Outcome<()> {
+        let subject = format!("removal of server {server}");
+        self.answer(Call::RemoveServer, &subject, |state| state.remove_server(server))
+    }
+
+    async fn remove_disk(&self, disk: DiskId) -> Outcome<()> {
+        let subject = format!("removal of disk {disk}");
+        self.answer(Call::RemoveDisk, &subject, |state| state.remove_disk(disk))
+    }
+
+    async fn remove_network(&self, network: VpcId) -> Outcome<()> {
+        let subject = format!("removal of network {network}");
+        self.answer(Call::RemoveNetwork, &subject, |state| state.remove_network(network))
+    }
+
+    async fn inventory(&self) -> Outcome<Inventory> {
+        self.answer(Call::Inventory, "the inventory", |state| Outcome::Ready(state.inventory()))
+    }
+
+    fn events(&self) -> broadcast::Receiver<Disruption> {
+        self.events.subscribe()
+    }
+}

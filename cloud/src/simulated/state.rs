@@ -1,0 +1,212 @@
+//! What a simulated cloud holds, and what happened to it.
+//!
+//! Its answers without faults are those of any good cloud; faults are put
+//! around it from outside.
+
+use crate::{DiskSpec, Inventory, NetworkSpec, Outcome, ServerSpec};
+use model::{DiskId, InstanceId, ServerId, VpcId};
+use std::collections::BTreeMap;
+
+/// Something that changed in the cloud.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Effect {
+    NetworkMade(VpcId),
+    NetworkRemoved(VpcId),
+    DiskMade(DiskId),
+    DiskRemoved(DiskId),
+    /// A server of that incarnation.
+    ServerMade(ServerId, i64),
+    ServerRemoved(ServerId),
+    AgentStarted(ServerId),
+    AgentEnded(ServerId),
+}
+
+impl Effect {
+    /// The effect after which this one may happen again.
+    fn undone_by(self) -> Self {
+        match self {
+            Effect::NetworkMade(id) => Effect::NetworkRemoved(id),
+            Effect::NetworkRemoved(id) => Effect::NetworkMade(id),
+            Effect::DiskMade(id) => Effect::DiskRemoved(id),
+            Effect::DiskRemoved(id) => Effect::DiskMade(id),
+            Effect::ServerMade(id, _) => Effect::ServerRemoved(id),
+            Effect::ServerRemoved(id) => Effect::ServerMade(id, 0),
+            Effect::AgentStarted(id) => Effect::AgentEnded(id),
+            Effect::AgentEnded(id) => Effect::AgentStarted(id),
+        }
+    }
+
+    /// The same effect on the same thing, whatever the incarnation.
+    fn is_like(self, other: Self) -> bool {
+        match (self, other) {
+            (Effect::ServerMade(one, _), Effect::ServerMade(two, _)) => one == two,
+            _ => self == other,
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Disk {
+    spec: DiskSpec,
+    has_data: bool,
+}
+
+#[derive(Debug)]
+struct Server {
+    spec: ServerSpec,
+    agent_alive: bool,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct State {
+    networks: BTreeMap<VpcId, String>,
+    disks: BTreeMap<DiskId, Disk>,
+    servers: BTreeMap<ServerId, Server>,
+    effects: Vec<Effect>,
+}
+
+impl State {
+    pub(super) fn effects(&self) -> &[Effect] {
+        &self.effects
+    }
+
+    pub(super) fn made_twice(&self) -> Vec<Effect> {
+        let again = |(at, effect): (usize, &Effect)| {
+            let before = self.effects[..at].iter().rev();
+            before
+                .take_while(|earlier| !earlier.is_like(effect.undone_by()))
+                .any(|earlier| earlier.is_like(*effect))
+        };
+        let repeated = self.effects.iter().enumerate().filter(|entry| again(*entry));
+        repeated.map(|(_, effect)| *effect).collect()
+    }
+
+    pub(super) fn ensure_network(&mut self, network: &NetworkSpec) -> Outcome<()> {
+        if self.networks.insert(network.vpc_id, network.subnet.clone()).is_none() {
+            self.effects.push(Effect::NetworkMade(network.vpc_id));
+        }
+        Outcome::Ready(())
+    }
+
+    pub(super) fn ensure_disk(&mut self, spec: &DiskSpec) -> Outcome<()> {
+        match self.disks.get(&spec.id) {
+            Some(disk)
+                if disk.spec.instance_id == spec.instance_id
+                    && disk.spec.server_id == spec.server_id =>
+            {
+                Outcome::Ready(())
+            }
+            Some(disk) => Outcome::give_up(format!(
+                "disk {} belongs to server {} of instance {}",
+                spec.id, disk.spec.server_id, disk.spec.instance_id
+            )),
+            None if spec.must_exist => {
+                Outcome::give_up(format!("disk {} is lost: it is not there", spec.id))
+            }
+            None => {
+                self.disks.insert(spec.id, Disk { spec: spec.clone(), has_data: false });
+                self.effects.push(Effect::DiskMade(spec.id));
+                Outcome::Ready(())
+            }
+        }
+    }
+
+    pub(super) fn ensure_server(&mut self, spec: &ServerSpec) -> Outcome<()> {
+        if !self.disks.contains_key(&spec.disk_id) {
+            return Outcome::retry(format!(
+                "server {} waits: its disk {} is not there",
+                spec.id, spec.disk_id
+            ));
+        }
+        let present = self.servers.get(&spec.id).map(|server| server.spec.incarnation);
+        match present {
+            Some(newer) if newer > spec.incarnation => {
+                return Outcome::give_up(format!(
+                    "server {} is at incarnation {newer} already",
+                    spec.id
+                ));
+            }
+            Some(older) if older < spec.incarnation => {
+                self.remove_server(spec.id);
+            }
+            _ => {}
+        }
+        let known = self.servers.get(&spec.id);
+        let (is_new, agent_alive) = (known.is_none(), known.is_some_and(|s| s.agent_alive));
+        if is_new {
+            self.effects.push(Effect::ServerMade(spec.id, spec.incarnation));
+        }
+        if !agent_alive {
+            self.effects.push(Effect::AgentStarted(spec.id));
+        }
+        self.servers.insert(spec.id, Server { spec: spec.clone(), agent_alive: true });
+        Outcome::Ready(())
+    }
+
+    pub(super) fn remove_server(&mut self, id: ServerId) -> Outcome<()> {
+        self.stop_agent(id);
+        if self.servers.remove(&id).is_some() {
+            self.effects.push(Effect::ServerRemoved(id));
+        }
+        Outcome::Ready(())
+    }
+
+    pub(super) fn remove_disk(&mut self, id: DiskId) -> Outcome<()> {
+        if let Some(user) = self.servers.values().find(|server| server.spec.disk_id == id) {
+            return Outcome::retry(format!("disk {id} is still used by server {}", user.spec.id));
+        }
+        if self.disks.remove(&id).is_some() {
+            self.effects.push(Effect::DiskRemoved(id));
+        }
+        Outcome::Ready(())
+    }
+
+    pub(super) fn remove_network(&mut self, id: VpcId) -> Outcome<()> {
+        if self.networks.remove(&id).is_some() {
+            self.effects.push(Effect::NetworkRemoved(id));
+        }
+        Outcome::Ready(())
+    }
+
+    pub(super) fn inventory(&self) -> Inventory {
+        Inventory {
+            networks: self.networks.keys().copied().collect(),
+            disks: self.disks.keys().copied().collect(),
+            servers: self.servers.keys().copied().collect(),
+        }
+    }
+
+    /// The server's instance, if there was an agent to stop.
+    pub(super) fn stop_agent(&mut self, id: ServerId) -> Option<InstanceId> {
+        let server = self.servers.get_mut(&id).filter(|server| server.agent_alive)?;
+        server.agent_alive = false;
+        self.effects.push(Effect::AgentEnded(id));
+        Some(server.spec.instance_id)
+    }
+
+    pub(super) fn agent_is_alive(&self, id: ServerId) -> bool {
+        self.servers.get(&id).is_some_and(|server| server.agent_alive)
+    }
+
+    pub(super) fn lose_disk(&mut self, id: DiskId) {
+        self.disks.remove(&id);
+    }
+
+    pub(super) fn write_on_disk(&mut self, id: DiskId) {
+        if let Some(disk) = self.disks.get_mut(&id) {
+            disk.has_data = true;
+        }
+    }
+
+    pub(super) fn disk_has_data(&self, id: DiskId) -> bool {
+        self.disks.get(&id).is_some_and(|disk| disk.has_data)
+    }
+
+    pub(super) fn server(&self, id: ServerId) -> Option<ServerSpec> {
+        self.servers.get(&id).map(|server| server.spec.clone())
+    }
+
+    pub(super) fn disk_owner(&self, id: DiskId) -> Option<InstanceId> {
+        self.disks.get(&id).map(|disk| disk.spec.instance_id)
+    }
+}

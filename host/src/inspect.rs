@@ -1,0 +1,66 @@
+//! Looking at processes that run: what they were started with.
+//!
+//! It only reads `/proc`; what it can't read is not ours and is left out.
+
+use crate::ProcessId;
+use procfs::process::{Process, all_processes};
+use rustix::process::{Pid, WaitOptions, waitpid};
+use std::ffi::OsString;
+
+impl ProcessId {
+    /// The program and its arguments; empty if it has ended.
+    pub fn command_line(&self) -> Vec<String> {
+        let read = || Process::new(self.pid).ok()?.cmdline().ok();
+        let command_line = read().unwrap_or_default();
+        if self.is_alive() { command_line } else { Vec::new() }
+    }
+
+    /// Takes the exit status of a child that another program image of ours
+    /// started, so that it does not stay a zombie. Anything else is untouched.
+    pub fn reap(&self) {
+        if let Some(pid) = Pid::from_raw(self.pid).filter(|_| !self.is_alive()) {
+            let _ = waitpid(Some(pid), WaitOptions::NOHANG);
+        }
+    }
+}
+
+/// The processes that were started with `name=value` in their environment, or
+/// by one that was. Only this user's can be seen.
+pub fn with_environment(name: &str, value: &str) -> Vec<ProcessId> {
+    let (name, value) = (OsString::from(name), OsString::from(value));
+    let Ok(processes) = all_processes() else { return Vec::new() };
+    processes
+        .flatten()
+        .filter(|process| {
+            process.environ().is_ok_and(|environment| environment.get(&name) == Some(&value))
+        })
+        .filter_map(|process| ProcessId::of(process.pid()))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Spawn;
+
+    #[tokio::test]
+    async fn a_process_is_found_by_its_environment_and_shows_its_command() {
+        let directory = tempfile::tempdir().unwrap();
+        let mark = directory.path().to_string_lossy().into_owned();
+        let spawn = Spawn {
+            program: "/bin/sleep".into(),
+            arguments: vec!["1000".into()],
+            environment: vec![("HOST_TEST_MARK".into(), mark.clone())],
+            directory: directory.path().into(),
+            output: directory.path().join("output"),
+        };
+        let (identity, ended) = spawn.start().unwrap();
+        assert_eq!(with_environment("HOST_TEST_MARK", &mark), [identity.clone()]);
+        assert_eq!(with_environment("HOST_TEST_MARK", "another"), []);
+        assert_eq!(identity.command_line(), ["/bin/sleep", "1000"]);
+        identity.kill();
+        ended.await;
+        assert_eq!(with_environment("HOST_TEST_MARK", &mark), []);
+        assert!(identity.command_line().is_empty());
+    }
+}

@@ -1,0 +1,191 @@
+//! An authority and what it signs.
+
+use crate::{Error, KeyPair, Request};
+use model::{Entropy, Secret, SignedDuration, Timestamp};
+use rcgen::{
+    BasicConstraints, CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa,
+    Issuer, KeyUsagePurpose, SanType, SerialNumber,
+};
+use std::net::IpAddr;
+use time::OffsetDateTime;
+
+/// Clocks of servers and clients may run behind ours.
+const BACKDATE: SignedDuration = SignedDuration::from_hours(1);
+
+/// A certificate authority: its certificate, and the key it signs with.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Authority {
+    pub certificate: String,
+    pub key: Secret,
+}
+
+/// What a certificate may be used for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Usage {
+    Server,
+    Client,
+    /// Brokers are servers and clients of each other.
+    Both,
+}
+
+/// What a certificate is to say.
+#[derive(Clone, Debug)]
+pub struct Leaf {
+    pub common_name: String,
+    /// Host names and IP addresses it is good for.
+    pub hosts: Vec<String>,
+    pub usage: Usage,
+    pub valid_for: SignedDuration,
+}
+
+impl Authority {
+    /// A new authority, good for ten years.
+    pub fn create(name: &str, now: Timestamp, entropy: &dyn Entropy) -> Result<Self, Error> {
+        let key = KeyPair::generate();
+        let mut params = base(name, now, SignedDuration::from_hours(24 * 3653), entropy);
+        // It may sign leaves only, never another authority.
+        params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
+        params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
+        let certificate = params.self_signed(&key.0).map_err(sign_error)?;
+        Ok(Self { certificate: certificate.pem(), key: key.private_key_pem() })
+    }
+
+    /// Signs a leaf for the key in the request.
+    pub fn issue(
+        &self,
+        request: Request,
+        leaf: &Leaf,
+        now: Timestamp,
+        entropy: &dyn Entropy,
+    ) -> Result<String, Error> {
+        let mut csr = request.0;
+        csr.params = leaf_params(leaf, now, entropy)?;
+        Ok(csr.signed_by(&self.issuer()?).map_err(sign_error)?.pem())
+    }
+
+    /// Makes a key and a leaf for it in one go, for our own use.
+    pub fn issue_with_key(
+        &self,
+        leaf: &Leaf,
+        now: Timestamp,
+        entropy: &dyn Entropy,
+    ) -> Result<(String, Secret), Error> {
+        let key = KeyPair::generate();
+        let params = leaf_params(leaf, now, entropy)?;
+        let certificate = params.signed_by(&key.0, &self.issuer()?).map_err(sign_error)?;
+        Ok((certificate.pem(), key.private_key_pem()))
+    }
+
+    fn issuer(&self) -> Result<Issuer<'static, rcgen::KeyPair>, Error> {
+        let key = KeyPair::from_pem(self.key.expose())?;
+        Issuer::from_ca_cert_pem(&self.certificate, key.0).map_err(|_| Error::BadAuthority)
+    }
+}
+
+fn leaf_params(
+    leaf: &Leaf,
+    now: Timestamp,
+    entropy: &dyn Entropy,
+) -> Result<CertificateParams, Error> {
+    let mut params = base(&leaf.common_name, now, leaf.valid_for, entropy);
+    params.is_ca = IsCa::ExplicitNoCa;
+    params.use_authority_key_identifier_extension = true;
+    params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
+    params.extended_key_usages = match leaf.usage {
+        Usage::Server => vec![ExtendedKeyUsagePurpose::ServerAuth],
+        Usage::Client => vec![ExtendedKeyUsagePurpose::ClientAuth],
+        Usage::Both => {
+            vec![ExtendedKeyUsagePurpose::ServerAuth, ExtendedKeyUsagePurpose::ClientAuth]
+        }
+    };
+    params.subject_alt_names =
+        leaf.hosts.iter().map(|host| alternative_name(host)).collect::<Result<_, _>>()?;
+    Ok(params)
+}
+
+fn alternative_name(host: &str) -> Result<SanType, Error> {
+    match host.parse::<IpAddr>() {
+        Ok(address) => Ok(SanType::IpAddress(address)),
+        Err(_) => {
+            let name = host.try_into().map_err(|_| Error::BadName(host.into()))?;
+            Ok(SanType::DnsName(name))
+        }
+    }
+}
+
+fn base(
+    common_name: &str,
+    now: Timestamp,
+    valid_for: SignedDuration,
+    entropy: &dyn Entropy,
+) -> CertificateParams {
+    let mut params = CertificateParams::default();
+    params.distinguished_name = DistinguishedName::new();
+    params.distinguished_name.push(DnType::CommonName, common_name);
+    params.not_before = date(now - BACKDATE);
+    params.not_after = date(now + valid_for);
+    let mut serial = [0; 16];
+    entropy.fill(&mut serial);
+    // X.509 wants a positive number that is not zero.
+    serial[0] = serial[0] & 0x7f | 0x40;
+    params.serial_number = Some(SerialNumber::from_slice(&serial));
+    params
+}
+
+fn date(at: Timestamp) -> OffsetDateTime {
+    OffsetDateTime::from_unix_timestamp(at.as_second())
+        .expect("both crates end at the year 9999")
+}
+
+fn sign_error(error: rcgen::Error) -> Error {
+    Error::Sign(error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::SeededEntropy;
+    use x509_parser::pem::parse_x509_pem;
+
+    fn leaf() -> Leaf {
+        Leaf {
+            common_name: "server-7".into(),
+            hosts: vec!["127.64.0.1".into(), "a.example.test".into()],
+            usage: Usage::Both,
+            valid_for: SignedDuration::from_hours(24),
+        }
+    }
+
+    #[test]
+    fn a_leaf_says_what_we_say_and_is_signed_by_its_authority() {
+        let now: Timestamp = "2026-11-15T00:00:00Z".parse().unwrap();
+        let entropy = SeededEntropy::new(1);
+        let authority = Authority::create("Test CA", now, &entropy).unwrap();
+        let key = KeyPair::generate();
+        let request = Request::parse(&crate::request(&key, "I am admin").unwrap()).unwrap();
+        let pem = authority.issue(request, &leaf(), now, &entropy).unwrap();
+
+        let (_, ca_pem) = parse_x509_pem(authority.certificate.as_bytes()).unwrap();
+        let (_, leaf_pem) = parse_x509_pem(pem.as_bytes()).unwrap();
+        let ca = ca_pem.parse_x509().unwrap();
+        let certificate = leaf_pem.parse_x509().unwrap();
+        certificate.verify_signature(Some(ca.public_key())).unwrap();
+        assert_eq!(certificate.subject().to_string(), "CN=server-7");
+        assert!(!certificate.is_ca());
+        assert_eq!(certificate.public_key().raw, key.public_key_der());
+        let names = certificate.subject_alternative_name().unwrap().unwrap();
+        assert_eq!(names.value.general_names.len(), 2);
+    }
+
+    #[test]
+    fn a_host_that_is_no_name_is_refused() {
+        let now: Timestamp = "2026-11-15T00:00:00Z".parse().unwrap();
+        let entropy = SeededEntropy::new(1);
+        let authority = Authority::create("Test CA", now, &entropy).unwrap();
+        let leaf = Leaf { hosts: vec!["nön-ascii".into()], ..leaf() };
+        assert!(matches!(
+            authority.issue_with_key(&leaf, now, &entropy),
+            Err(Error::BadName(_))
+        ));
+    }
+}

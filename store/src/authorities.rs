@@ -1,0 +1,77 @@
+//! The certificate authorities of an instance.
+
+use crate::db::{Query, Run};
+use crate::{Result, Work};
+use model::{InstanceId, Secret};
+
+/// Which of an instance's authorities.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum AuthorityKind {
+    /// Brokers, controllers and the control plane; trusted there alone.
+    Internal,
+    /// Certificates of the customers' listeners; what `ca` returns.
+    Server,
+    /// Signs customers' requests; trusted on the TLS listener alone.
+    Client,
+}
+
+impl AuthorityKind {
+    pub const ALL: [Self; 3] = [Self::Internal, Self::Server, Self::Client];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Internal => "internal",
+            Self::Server => "server",
+            Self::Client => "client",
+        }
+    }
+}
+
+fn place(instance: InstanceId, kind: AuthorityKind) -> String {
+    format!("authorities/{instance}/{}", kind.as_str())
+}
+
+pub async fn insert(
+    work: &mut Work,
+    instance: InstanceId,
+    kind: AuthorityKind,
+    certificate: &str,
+    key: &Secret,
+) -> Result<()> {
+    let query = Query::new(
+        "INSERT INTO authorities (instance_id, kind, certificate, key_sealed) \
+         VALUES ($1, $2, $3, $4)",
+    )
+    .bind(instance.0)
+    .bind(kind.as_str())
+    .bind(certificate)
+    .bind(work.master_key().seal(&place(instance, kind), key));
+    work.execute(query).await.map(drop)
+}
+
+/// The authority's certificate and key.
+pub async fn find(
+    run: &mut impl Run,
+    instance: InstanceId,
+    kind: AuthorityKind,
+) -> Result<Option<(String, Secret)>> {
+    let query = Query::new("SELECT * FROM authorities WHERE instance_id = $1 AND kind = $2")
+        .bind(instance.0)
+        .bind(kind.as_str());
+    let Some(row) = run.fetch_one(query).await? else { return Ok(None) };
+    let key = run.master_key().open(&place(instance, kind), &row.text("key_sealed")?)?;
+    Ok(Some((row.text("certificate")?, key)))
+}
+
+/// The certificate alone, without opening the key.
+pub async fn certificate(
+    run: &mut impl Run,
+    instance: InstanceId,
+    kind: AuthorityKind,
+) -> Result<Option<String>> {
+    let query =
+        Query::new("SELECT certificate FROM authorities WHERE instance_id = $1 AND kind = $2")
+            .bind(instance.0)
+            .bind(kind.as_str());
+    run.fetch_one(query).await?.map(|row| row.text("certificate")).transpose()
+}

@@ -1,0 +1,170 @@
+//! One text of SQL for every database: statements with `$1` placeholders,
+//! values of three portable types, and rows read by column name.
+
+use crate::seal::MasterKey;
+use crate::{Error, Result};
+use model::Timestamp;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use sqlx::sqlite::{SqliteArguments, SqliteRow};
+use sqlx::{Row as _, Sqlite};
+
+/// A value to bind.
+#[derive(Clone, Debug)]
+pub enum Value {
+    Text(Option<String>),
+    Int(Option<i64>),
+    Bool(bool),
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Value::Text(Some(text.to_owned()))
+    }
+}
+
+impl From<String> for Value {
+    fn from(text: String) -> Self {
+        Value::Text(Some(text))
+    }
+}
+
+impl From<Option<String>> for Value {
+    fn from(text: Option<String>) -> Self {
+        Value::Text(text)
+    }
+}
+
+impl From<i64> for Value {
+    fn from(number: i64) -> Self {
+        Value::Int(Some(number))
+    }
+}
+
+impl From<u32> for Value {
+    fn from(number: u32) -> Self {
+        Value::Int(Some(number.into()))
+    }
+}
+
+impl From<Option<u32>> for Value {
+    fn from(number: Option<u32>) -> Self {
+        Value::Int(number.map(i64::from))
+    }
+}
+
+impl From<bool> for Value {
+    fn from(flag: bool) -> Self {
+        Value::Bool(flag)
+    }
+}
+
+impl From<Timestamp> for Value {
+    fn from(at: Timestamp) -> Self {
+        Value::Int(Some(at.as_microsecond()))
+    }
+}
+
+impl From<Option<Timestamp>> for Value {
+    fn from(at: Option<Timestamp>) -> Self {
+        Value::Int(at.map(Timestamp::as_microsecond))
+    }
+}
+
+/// JSON text for lists and documents.
+pub fn json(value: &impl Serialize) -> Value {
+    Value::Text(Some(serde_json::to_string(value).expect("plain data serialises")))
+}
+
+/// A statement and its values.
+#[derive(Clone, Debug)]
+pub struct Query {
+    sql: &'static str,
+    values: Vec<Value>,
+}
+
+impl Query {
+    pub fn new(sql: &'static str) -> Self {
+        Self { sql, values: Vec::new() }
+    }
+
+    #[must_use]
+    pub fn bind(mut self, value: impl Into<Value>) -> Self {
+        self.values.push(value.into());
+        self
+    }
+
+    pub(crate) fn sqlite(self) -> sqlx::query::Query<'static, Sqlite, SqliteArguments> {
+        let query = sqlx::query(self.sql);
+        self.values.into_iter().fold(query, |query, value| match value {
+            Value::Text(text) => query.bind(text),
+            Value::Int(number) => query.bind(number),
+            Value::Bool(flag) => query.bind(flag),
+        })
+    }
+}
+
+/// A row, whatever database it came from.
+pub struct Row(pub(crate) SqliteRow);
+
+impl Row {
+    pub fn text(&self, column: &str) -> Result<String> {
+        Ok(self.0.try_get(column)?)
+    }
+
+    pub fn text_or_none(&self, column: &str) -> Result<Option<String>> {
+        Ok(self.0.try_get(column)?)
+    }
+
+    pub fn int(&self, column: &str) -> Result<i64> {
+        Ok(self.0.try_get(column)?)
+    }
+
+    pub fn int_or_none(&self, column: &str) -> Result<Option<i64>> {
+        Ok(self.0.try_get(column)?)
+    }
+
+    pub fn flag(&self, column: &str) -> Result<bool> {
+        Ok(self.0.try_get(column)?)
+    }
+
+    pub fn number<T: TryFrom<i64>>(&self, column: &'static str) -> Result<T> {
+        let value = self.int(column)?;
+        T::try_from(value).map_err(|_| Error::Corrupt { what: column, value: value.to_string() })
+    }
+
+    pub fn time(&self, column: &'static str) -> Result<Timestamp> {
+        microseconds(column, self.int(column)?)
+    }
+
+    pub fn time_or_none(&self, column: &'static str) -> Result<Option<Timestamp>> {
+        self.int_or_none(column)?.map(|value| microseconds(column, value)).transpose()
+    }
+
+    pub fn parse<T: std::str::FromStr>(&self, column: &'static str) -> Result<T> {
+        let value = self.text(column)?;
+        value.parse().map_err(|_| Error::Corrupt { what: column, value })
+    }
+
+    pub fn json<T: DeserializeOwned>(&self, column: &'static str) -> Result<T> {
+        let value = self.text(column)?;
+        serde_json::from_str(&value).map_err(|_| Error::Corrupt { what: column, value })
+    }
+}
+
+fn microseconds(what: &'static str, value: i64) -> Result<Timestamp> {
+    Timestamp::from_microsecond(value)
+        .map_err(|_| Error::Corrupt { what, value: value.to_string() })
+}
+
+/// Runs queries: on the read pool, or inside a transaction.
+pub trait Run: Send {
+    fn fetch(&mut self, query: Query) -> impl Future<Output = Result<Vec<Row>>> + Send;
+    /// The number of rows it touched.
+    fn execute(&mut self, query: Query) -> impl Future<Output = Result<u64>> + Send;
+    fn master_key(&self) -> &MasterKey;
+
+    fn fetch_one(&mut self, query: Query) -> impl Future<Output = Result<Option<Row>>> + Send {
+        async { Ok(self.fetch(query).await?.into_iter().next()) }
+    }
+}

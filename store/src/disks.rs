@@ -1,0 +1,58 @@
+//! Disks.
+
+use crate::db::{Query, Row, Run};
+use crate::{Error, Result, Work};
+use model::{Disk, DiskId, DiskState, InstanceId, ServerId};
+
+pub async fn insert(work: &mut Work, disk: &Disk) -> Result<()> {
+    let query = Query::new(
+        "INSERT INTO disks (id, instance_id, server_id, size_gb, directory_id, state) \
+         VALUES ($1, $2, $3, $4, $5, $6)",
+    )
+    .bind(disk.id.to_string())
+    .bind(disk.instance_id.0)
+    .bind(disk.server_id.0)
+    .bind(disk.size_gb)
+    .bind(disk.directory_id.as_str())
+    .bind(disk.state.as_str());
+    work.execute(query).await.map(drop)
+}
+
+pub async fn list(run: &mut impl Run, instance: InstanceId) -> Result<Vec<Disk>> {
+    let query = Query::new("SELECT * FROM disks WHERE instance_id = $1 ORDER BY server_id")
+        .bind(instance.0);
+    run.fetch(query).await?.iter().map(disk).collect()
+}
+
+/// Moves a disk one state on. A disk that is elsewhere stays where it is, and
+/// the answer is false.
+pub async fn advance(
+    work: &mut Work,
+    id: DiskId,
+    from: DiskState,
+    to: DiskState,
+) -> Result<bool> {
+    let query = Query::new("UPDATE disks SET state = $3 WHERE id = $1 AND state = $2")
+        .bind(id.to_string())
+        .bind(from.as_str())
+        .bind(to.as_str());
+    Ok(work.execute(query).await? == 1)
+}
+
+pub async fn remove(work: &mut Work, id: DiskId) -> Result<()> {
+    let query = Query::new("DELETE FROM disks WHERE id = $1").bind(id.to_string());
+    work.execute(query).await.map(drop)
+}
+
+fn disk(row: &Row) -> Result<Disk> {
+    let state = row.text("state")?;
+    Ok(Disk {
+        id: row.parse("id")?,
+        instance_id: InstanceId(row.int("instance_id")?),
+        server_id: ServerId(row.int("server_id")?),
+        size_gb: row.number("size_gb")?,
+        directory_id: row.text("directory_id")?,
+        state: DiskState::parse(&state)
+            .ok_or(Error::Corrupt { what: "a disk's state", value: state })?,
+    })
+}

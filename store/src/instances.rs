@@ -1,0 +1,220 @@
+//! Instances: intent written by use cases, progress written by the engine,
+//! and the schedule of when the engine looks again.
+
+use crate::db::{Query, Row, Run, json};
+use crate::{Change, Result, Work, hash_key};
+use model::{
+    AccountId, Instance, InstanceId, InstanceName, InstanceProgress, PlanName, RegionName, Secret,
+    Tags, Timestamp, VpcId,
+};
+
+fn place(id: InstanceId, column: &str) -> String {
+    format!("instances/{id}/{column}")
+}
+
+/// Writes a new instance; the engine looks at it at once.
+pub async fn insert(work: &mut Work, new: &Instance) -> Result<()> {
+    let key = work.master_key();
+    let password = key.seal(&place(new.id, "password"), &new.password);
+    let apikey = key.seal(&place(new.id, "apikey"), &new.apikey);
+    let query = Query::new(
+        "INSERT INTO instances (id, account_id, providerid, name, plan, region, nodes, \
+         kafka_version, disk_size, tags, vpc_id, username, password_sealed, apikey_sealed, \
+         apikey_hash, hostname, cluster_id, deletion_protection, created_at, generation, \
+         observed_generation, network_made, credentials_set, status, failures, due_at, wakes) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, \
+         FALSE, $18, $19, 0, FALSE, FALSE, $20, 0, $18, 0)",
+    )
+    .bind(new.id.0)
+    .bind(new.account_id.to_string())
+    .bind(new.provider_id.to_string())
+    .bind(new.name.as_str())
+    .bind(new.plan.0.as_str())
+    .bind(new.region.0.as_str())
+    .bind(new.nodes)
+    .bind(new.kafka_version.to_string())
+    .bind(new.disk_size)
+    .bind(json(&new.tags))
+    .bind(new.vpc_id.0)
+    .bind(new.username.as_str())
+    .bind(password)
+    .bind(apikey)
+    .bind(hash_key(&new.apikey))
+    .bind(new.hostname.as_str())
+    .bind(new.cluster_id.as_str())
+    .bind(new.created_at)
+    .bind(new.generation)
+    .bind(new.progress.status.as_str());
+    work.execute(query).await?;
+    work.tell(Change::Instance(new.id));
+    Ok(())
+}
+
+/// An instance, also one that is being torn down.
+pub async fn find(run: &mut impl Run, id: InstanceId) -> Result<Option<Instance>> {
+    let query = Query::new("SELECT * FROM instances WHERE id = $1").bind(id.0);
+    let Some(row) = run.fetch_one(query).await? else { return Ok(None) };
+    instance(run, &row).map(Some)
+}
+
+/// The instance whose own API key this is. One that was deleted has none.
+pub async fn find_by_apikey(run: &mut impl Run, key: &Secret) -> Result<Option<Instance>> {
+    let query =
+        Query::new("SELECT * FROM instances WHERE apikey_hash = $1 AND deleted_at IS NULL")
+            .bind(hash_key(key));
+    let Some(row) = run.fetch_one(query).await? else { return Ok(None) };
+    instance(run, &row).map(Some)
+}
+
+/// An account's instances, by id, without those being torn down.
+pub async fn list(run: &mut impl Run, account: AccountId) -> Result<Vec<Instance>> {
+    let query = Query::new(
+        "SELECT * FROM instances WHERE account_id = $1 AND deleted_at IS NULL ORDER BY id",
+    )
+    .bind(account.to_string());
+    let rows = run.fetch(query).await?;
+    rows.iter().map(|row| instance(run, row)).collect()
+}
+
+/// Changes what no server follows: name and tags.
+pub async fn set_labels(
+    work: &mut Work,
+    id: InstanceId,
+    name: &InstanceName,
+    tags: &Tags,
+) -> Result<()> {
+    let query = Query::new("UPDATE instances SET name = $2, tags = $3 WHERE id = $1")
+        .bind(id.0)
+        .bind(name.as_str())
+        .bind(json(tags));
+    work.execute(query).await.map(drop)
+}
+
+/// Marks an instance for tear-down. False if somebody did so before.
+pub async fn set_deleted(work: &mut Work, id: InstanceId, at: Timestamp) -> Result<bool> {
+    let query =
+        Query::new("UPDATE instances SET deleted_at = $2 WHERE id = $1 AND deleted_at IS NULL")
+            .bind(id.0)
+            .bind(at);
+    let marked = work.execute(query).await? == 1;
+    if marked {
+        wake(work, id, at).await?;
+    }
+    Ok(marked)
+}
+
+/// Has the engine look at the instance now.
+pub async fn wake(work: &mut Work, id: InstanceId, now: Timestamp) -> Result<()> {
+    let query =
+        Query::new("UPDATE instances SET due_at = $2, wakes = wakes + 1 WHERE id = $1")
+            .bind(id.0)
+            .bind(now);
+    work.execute(query).await?;
+    work.tell(Change::Instance(id));
+    Ok(())
+}
+
+/// Has the engine look at every instance, as after a start.
+pub async fn wake_all(work: &mut Work, now: Timestamp) -> Result<()> {
+    let query = Query::new("UPDATE instances SET due_at = $1, wakes = wakes + 1").bind(now);
+    work.execute(query).await.map(drop)
+}
+
+/// Instances to look at now, longest due first.
+pub async fn due(run: &mut impl Run, now: Timestamp) -> Result<Vec<InstanceId>> {
+    let query = Query::new("SELECT id FROM instances WHERE due_at <= $1 ORDER BY due_at, id")
+        .bind(now);
+    run.fetch(query).await?.iter().map(|row| Ok(InstanceId(row.int("id")?))).collect()
+}
+
+/// When the next instance is due.
+pub async fn next_due(run: &mut impl Run) -> Result<Option<Timestamp>> {
+    let query = Query::new("SELECT due_at FROM instances ORDER BY due_at LIMIT 1");
+    run.fetch_one(query).await?.map(|row| row.time("due_at")).transpose()
+}
+
+/// How often the instance was woken so far.
+pub async fn wakes(run: &mut impl Run, id: InstanceId) -> Result<i64> {
+    let query = Query::new("SELECT wakes FROM instances WHERE id = $1").bind(id.0);
+    run.fetch_one(query).await?.map_or(Ok(0), |row| row.int("wakes"))
+}
+
+/// Lets the engine rest until `due`, unless a wake-up came after `wakes` was
+/// read; then the answer is false and it has to look again.
+pub async fn rest(work: &mut Work, id: InstanceId, wakes: i64, due: Timestamp) -> Result<bool> {
+    let query = Query::new("UPDATE instances SET due_at = $3 WHERE id = $1 AND wakes = $2")
+        .bind(id.0)
+        .bind(wakes)
+        .bind(due);
+    Ok(work.execute(query).await? == 1)
+}
+
+/// Saves what the engine saw. The caller holds the lease.
+pub async fn set_progress(
+    work: &mut Work,
+    id: InstanceId,
+    progress: &InstanceProgress,
+) -> Result<()> {
+    let query = Query::new(
+        "UPDATE instances SET observed_generation = $2, network_made = $3, \
+         credentials_set = $4, ready_at = $5, status = $6, failures = $7 WHERE id = $1",
+    )
+    .bind(id.0)
+    .bind(progress.observed_generation)
+    .bind(progress.network_made)
+    .bind(progress.credentials_set)
+    .bind(progress.ready_at)
+    .bind(progress.status.as_str())
+    .bind(progress.failures);
+    work.execute(query).await.map(drop)
+}
+
+/// Forgets the instance. Its servers and disks are gone before.
+pub async fn remove(work: &mut Work, id: InstanceId) -> Result<()> {
+    work.execute(Query::new("DELETE FROM authorities WHERE instance_id = $1").bind(id.0)).await?;
+    work.execute(Query::new("DELETE FROM leases WHERE instance_id = $1").bind(id.0)).await?;
+    work.execute(Query::new("DELETE FROM instances WHERE id = $1").bind(id.0)).await.map(drop)
+}
+
+fn instance(run: &impl Run, row: &Row) -> Result<Instance> {
+    let id = InstanceId(row.int("id")?);
+    let open = |column: &'static str, sealed: &str| -> Result<Secret> {
+        Ok(run.master_key().open(&place(id, column), sealed)?)
+    };
+    Ok(Instance {
+        id,
+        account_id: row.parse("account_id")?,
+        provider_id: row.parse("providerid")?,
+        name: InstanceName::parse(row.text("name")?).map_err(|_| crate::Error::Corrupt {
+            what: "an instance's name",
+            value: id.to_string(),
+        })?,
+        plan: PlanName(row.text("plan")?),
+        region: RegionName(row.text("region")?),
+        nodes: row.number("nodes")?,
+        kafka_version: row.parse("kafka_version")?,
+        disk_size: row.int_or_none("disk_size")?.and_then(|size| u32::try_from(size).ok()),
+        tags: row.json("tags")?,
+        vpc_id: VpcId(row.int("vpc_id")?),
+        username: row.text("username")?,
+        password: open("password", &row.text("password_sealed")?)?,
+        apikey: open("apikey", &row.text("apikey_sealed")?)?,
+        hostname: row.text("hostname")?,
+        cluster_id: row.text("cluster_id")?,
+        created_at: row.time("created_at")?,
+        deleted_at: row.time_or_none("deleted_at")?,
+        generation: row.int("generation")?,
+        progress: progress(row)?,
+    })
+}
+
+fn progress(row: &Row) -> Result<InstanceProgress> {
+    Ok(InstanceProgress {
+        observed_generation: row.int("observed_generation")?,
+        network_made: row.flag("network_made")?,
+        credentials_set: row.flag("credentials_set")?,
+        ready_at: row.time_or_none("ready_at")?,
+        status: row.text("status")?,
+        failures: row.number("failures")?,
+    })
+}

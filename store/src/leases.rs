@@ -1,0 +1,74 @@
+//! One worker owns an instance at a time.
+//!
+//! Every write of a worker goes through [`guard`], which fails once another
+//! worker has taken the instance, however late the first one wakes up.
+
+use crate::db::{Query, Run};
+use crate::{Error, Result, Work};
+use model::{InstanceId, SignedDuration, Timestamp};
+
+/// Proof of ownership.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Lease {
+    pub instance_id: InstanceId,
+    pub owner: String,
+    pub epoch: i64,
+}
+
+/// Takes the instance if it is free, expired, or held by the same owner.
+pub async fn take(
+    work: &mut Work,
+    instance_id: InstanceId,
+    owner: &str,
+    now: Timestamp,
+    life: SignedDuration,
+) -> Result<Option<Lease>> {
+    let query = Query::new(
+        "INSERT INTO leases (instance_id, owner, epoch, expires_at) VALUES ($1, $2, 1, $3) \
+         ON CONFLICT (instance_id) DO UPDATE \
+         SET owner = $2, epoch = leases.epoch + 1, expires_at = $3 \
+         WHERE leases.expires_at <= $4 OR leases.owner = $2 \
+         RETURNING epoch",
+    )
+    .bind(instance_id.0)
+    .bind(owner)
+    .bind(now + life)
+    .bind(now);
+    let row = work.fetch_one(query).await?;
+    row.map(|row| Ok(Lease { instance_id, owner: owner.into(), epoch: row.int("epoch")? }))
+        .transpose()
+}
+
+/// Fails unless the lease still holds, and makes it last longer. The row stays
+/// locked until the transaction ends, so nobody takes it in between.
+pub async fn guard(
+    work: &mut Work,
+    lease: &Lease,
+    now: Timestamp,
+    life: SignedDuration,
+) -> Result<()> {
+    let query = Query::new(
+        "UPDATE leases SET expires_at = $4 \
+         WHERE instance_id = $1 AND owner = $2 AND epoch = $3 AND expires_at > $5",
+    )
+    .bind(lease.instance_id.0)
+    .bind(lease.owner.as_str())
+    .bind(lease.epoch)
+    .bind(now + life)
+    .bind(now);
+    match work.execute(query).await? {
+        1 => Ok(()),
+        _ => Err(Error::LeaseLost(lease.instance_id)),
+    }
+}
+
+/// Gives the instance back. The epoch stays, so that it never repeats.
+pub async fn release(work: &mut Work, lease: &Lease) -> Result<()> {
+    let query = Query::new(
+        "UPDATE leases SET expires_at = 0 WHERE instance_id = $1 AND owner = $2 AND epoch = $3",
+    )
+    .bind(lease.instance_id.0)
+    .bind(lease.owner.as_str())
+    .bind(lease.epoch);
+    work.execute(query).await.map(drop)
+}

@@ -1,0 +1,212 @@
+//! Servers, with the documents that their agents exchange with us.
+
+use crate::db::{Query, Row, Run, json};
+use crate::{Change, Result, Work};
+use model::{InstanceId, Server, ServerId, Timestamp};
+use std::collections::HashMap;
+
+/// A server's row with its documents, which this crate does not read.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ServerRecord {
+    pub server: Server,
+    /// The broker's configuration as last rendered.
+    pub broker: Option<String>,
+    /// Of the desired document; raised with every change.
+    pub revision: i64,
+    pub desired: Option<String>,
+    pub report: Option<String>,
+    pub token: Option<Token>,
+    /// The hash of the public key that enrolled.
+    pub enrolled_key: Option<String>,
+}
+
+/// A one-time token, as its hash.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Token {
+    pub hash: String,
+    pub expires_at: Timestamp,
+}
+
+/// Writes a new server and takes its listeners' addresses. A conflict means
+/// that another server has taken one of them in the meantime.
+pub async fn insert(work: &mut Work, server: &Server) -> Result<()> {
+    let query = Query::new(
+        "INSERT INTO servers (id, instance_id, number, node_id, incarnation, roles, name, \
+         kafka_version, host_id, zone, private_ip, listeners, certificate_generation, made, \
+         revision) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, 0)",
+    )
+    .bind(server.id.0)
+    .bind(server.instance_id.0)
+    .bind(server.number)
+    .bind(i64::from(server.node_id))
+    .bind(server.incarnation)
+    .bind(json(&server.roles))
+    .bind(server.name.as_str())
+    .bind(server.kafka_version.to_string())
+    .bind(server.host_id.to_string())
+    .bind(server.zone.as_str())
+    .bind(server.private_ip.as_str())
+    .bind(json(&server.listeners))
+    .bind(server.certificate_generation)
+    .bind(server.made);
+    work.execute(query).await?;
+    for listener in server.listeners.all() {
+        let query = Query::new(
+            "INSERT INTO listeners (host_id, bind_host, port, server_id) VALUES ($1, $2, $3, $4)",
+        )
+        .bind(server.host_id.to_string())
+        .bind(listener.bind_host.as_str())
+        .bind(i64::from(listener.port))
+        .bind(server.id.0);
+        work.execute(query).await?;
+    }
+    Ok(())
+}
+
+/// Every address and port in use, as (bind host, port).
+pub async fn taken_listeners(run: &mut impl Run) -> Result<Vec<(String, u16)>> {
+    let rows = run.fetch(Query::new("SELECT bind_host, port FROM listeners")).await?;
+    rows.iter().map(|row| Ok((row.text("bind_host")?, row.number("port")?))).collect()
+}
+
+/// An instance's servers, by number.
+pub async fn list(run: &mut impl Run, instance: InstanceId) -> Result<Vec<ServerRecord>> {
+    let query = Query::new("SELECT * FROM servers WHERE instance_id = $1 ORDER BY number")
+        .bind(instance.0);
+    run.fetch(query).await?.iter().map(record).collect()
+}
+
+pub async fn find(run: &mut impl Run, id: ServerId) -> Result<Option<ServerRecord>> {
+    let query = Query::new("SELECT * FROM servers WHERE id = $1").bind(id.0);
+    run.fetch_one(query).await?.map(|row| record(&row)).transpose()
+}
+
+pub async fn set_made(work: &mut Work, id: ServerId) -> Result<()> {
+    let query = Query::new("UPDATE servers SET made = TRUE WHERE id = $1").bind(id.0);
+    work.execute(query).await.map(drop)
+}
+
+pub async fn set_token(work: &mut Work, id: ServerId, token: &Token) -> Result<()> {
+    let query =
+        Query::new("UPDATE servers SET token_hash = $2, token_expires_at = $3 WHERE id = $1")
+            .bind(id.0)
+            .bind(token.hash.as_str())
+            .bind(token.expires_at);
+    work.execute(query).await.map(drop)
+}
+
+/// Notes which key enrolled. The first key to use a token keeps it.
+pub async fn set_enrolled(
+    work: &mut Work,
+    id: ServerId,
+    key_hash: &str,
+    at: Timestamp,
+) -> Result<bool> {
+    let query = Query::new(
+        "UPDATE servers SET enrolled_key = $2, enrolled_at = $3 \
+         WHERE id = $1 AND (enrolled_key IS NULL OR enrolled_key = $2)",
+    )
+    .bind(id.0)
+    .bind(key_hash)
+    .bind(at);
+    Ok(work.execute(query).await? == 1)
+}
+
+/// Saves the broker's configuration as rendered now.
+pub async fn set_broker(
+    work: &mut Work,
+    id: ServerId,
+    broker: &str,
+    render_version: i64,
+) -> Result<()> {
+    let query = Query::new("UPDATE servers SET broker = $2, render_version = $3 WHERE id = $1")
+        .bind(id.0)
+        .bind(broker)
+        .bind(render_version);
+    work.execute(query).await.map(drop)
+}
+
+/// Gives the agent a new document. `revision` is the one that stands in it.
+pub async fn set_desired(
+    work: &mut Work,
+    id: ServerId,
+    revision: i64,
+    desired: &str,
+) -> Result<()> {
+    let query = Query::new("UPDATE servers SET revision = $2, desired = $3 WHERE id = $1")
+        .bind(id.0)
+        .bind(revision)
+        .bind(desired);
+    work.execute(query).await?;
+    work.tell(Change::Desired(id));
+    Ok(())
+}
+
+pub async fn set_report(
+    work: &mut Work,
+    id: ServerId,
+    report: &str,
+    seen: Timestamp,
+) -> Result<()> {
+    let query = Query::new("UPDATE servers SET report = $2, last_seen = $3 WHERE id = $1")
+        .bind(id.0)
+        .bind(report)
+        .bind(seen);
+    work.execute(query).await.map(drop)
+}
+
+/// Signs of life, many at once.
+pub async fn set_last_seen(work: &mut Work, seen: &HashMap<ServerId, Timestamp>) -> Result<()> {
+    for (id, at) in seen {
+        let query =
+            Query::new("UPDATE servers SET last_seen = $2 WHERE id = $1").bind(id.0).bind(*at);
+        work.execute(query).await?;
+    }
+    Ok(())
+}
+
+/// Forgets the server and frees its addresses.
+pub async fn remove(work: &mut Work, id: ServerId) -> Result<()> {
+    work.execute(Query::new("DELETE FROM listeners WHERE server_id = $1").bind(id.0)).await?;
+    work.execute(Query::new("DELETE FROM servers WHERE id = $1").bind(id.0)).await?;
+    // Whoever holds a long poll for it shall see that it is gone.
+    work.tell(Change::Desired(id));
+    Ok(())
+}
+
+fn record(row: &Row) -> Result<ServerRecord> {
+    let token = match (row.text_or_none("token_hash")?, row.time_or_none("token_expires_at")?) {
+        (Some(hash), Some(expires_at)) => Some(Token { hash, expires_at }),
+        _ => None,
+    };
+    Ok(ServerRecord {
+        server: server(row)?,
+        broker: row.text_or_none("broker")?,
+        revision: row.int("revision")?,
+        desired: row.text_or_none("desired")?,
+        report: row.text_or_none("report")?,
+        token,
+        enrolled_key: row.text_or_none("enrolled_key")?,
+    })
+}
+
+fn server(row: &Row) -> Result<Server> {
+    Ok(Server {
+        id: ServerId(row.int("id")?),
+        instance_id: InstanceId(row.int("instance_id")?),
+        number: row.number("number")?,
+        node_id: row.number("node_id")?,
+        incarnation: row.int("incarnation")?,
+        roles: row.json("roles")?,
+        name: row.text("name")?,
+        kafka_version: row.parse("kafka_version")?,
+        host_id: row.parse("host_id")?,
+        zone: row.text("zone")?,
+        private_ip: row.text("private_ip")?,
+        listeners: row.json("listeners")?,
+        made: row.flag("made")?,
+        enrolled_at: row.time_or_none("enrolled_at")?,
+        last_seen: row.time_or_none("last_seen")?,
+        certificate_generation: row.int("certificate_generation")?,
+    })
+}
