@@ -33,6 +33,13 @@ pub async fn list(run: &mut impl Run, account: AccountId) -> Result<Vec<Vpc>> {
     run.fetch(query).await?.iter().map(vpc).collect()
 }
 
+/// Makes a network stand alone, so that it outlives the instance it was made
+/// for.
+pub async fn keep(work: &mut Work, id: VpcId) -> Result<()> {
+    let query = Query::new("UPDATE vpcs SET made_for_instance = FALSE WHERE id = $1").bind(id.0);
+    work.execute(query).await.map(drop)
+}
+
 /// Removes a network that was made for an instance, unless another instance
 /// lives in it.
 pub async fn remove_unused(work: &mut Work, id: VpcId) -> Result<()> {

@@ -1,0 +1,43 @@
+# Two commands matter: `make run` gives you a Kafka cluster, `make test` checks
+# everything. Both set up what they need first.
+
+CARGO ?= cargo
+JAR := broker-jar/target/castellan-broker.jar
+RELEASE := target/release/castellan
+
+.PHONY: run build test test-all bench jar setup setup-test lint clean
+
+run: build ## Start Castellan with one cluster; Ctrl-C leaves the cluster running
+	$(RELEASE) up $(ARGS)
+
+build: setup $(JAR) ## Leaves target/release/castellan
+	$(CARGO) build --release --locked --bin castellan
+
+test: setup-test $(JAR) lint ## Everything that must hold, with one real cluster
+	$(CARGO) test --workspace --locked
+
+test-all: test ## The long version: every Kafka version
+	CASTELLAN_TEST_ALL=1 $(CARGO) test --locked -p kafka --test versions
+
+bench: setup-test build ## Ratios taken in one run; see docs/benchmarks.md
+	$(CARGO) run --release --locked -p bench
+
+lint: $(JAR)
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+
+jar: $(JAR)
+
+$(JAR): broker-jar/pom.xml $(shell find broker-jar/src -name '*.java' 2>/dev/null)
+	mvn -q -B -f broker-jar package
+	@touch $(JAR)
+
+setup:
+	@scripts/setup.sh run
+
+setup-test:
+	@scripts/setup.sh test
+
+clean:
+	$(CARGO) clean
+	rm -rf broker-jar/target

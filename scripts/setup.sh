@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# Has the tools there that building and running (`run`) or testing (`test`)
+# needs. Installs Debian packages where it may, else says what to install.
+set -euo pipefail
+
+purpose=${1:-run}
+missing=()
+
+# The newest JDK that this system's packages offer.
+jdk_package() {
+    local major
+    for major in 25 21 17; do
+        if apt-cache policy "openjdk-$major-jdk-headless" 2>/dev/null | grep -q 'Candidate: [0-9]'; then
+            echo "openjdk-$major-jdk-headless"
+            return
+        fi
+    done
+    echo openjdk-17-jdk-headless
+}
+
+need() { command -v "$1" >/dev/null 2>&1 || missing+=("$2"); }
+
+need cc gcc
+need mvn maven
+command -v javac >/dev/null 2>&1 || missing+=(jdk)
+if [ "$purpose" = test ]; then
+    need kcat kcat
+    need openssl openssl
+fi
+
+if ! command -v cargo >/dev/null 2>&1; then
+    echo "castellan: Rust is missing; install Rust 1.95 or newer with rustup, then run this again" >&2
+    exit 1
+fi
+
+[ ${#missing[@]} -eq 0 ] && exit 0
+
+if ! command -v apt-get >/dev/null 2>&1; then
+    echo "castellan: please install: ${missing[*]}" >&2
+    exit 1
+fi
+
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+    if ! sudo -n true 2>/dev/null; then
+        packages=("${missing[@]/#jdk/$(jdk_package)}")
+        echo "castellan: please install: sudo apt-get install ${packages[*]}" >&2
+        exit 1
+    fi
+    as_root=(sudo -n)
+fi
+
+echo "castellan: installing ${missing[*]}"
+"${as_root[@]}" apt-get update -qq
+packages=("${missing[@]/#jdk/$(jdk_package)}")
+DEBIAN_FRONTEND=noninteractive "${as_root[@]}" apt-get install -y -qq "${packages[@]}" >/dev/null

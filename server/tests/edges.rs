@@ -1,0 +1,75 @@
+//! The crates know each other only along these edges. A new edge is a decision:
+//! it changes this table, and ARCHITECTURE.md says why.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// A crate, and the crates of ours it may know.
+const EDGES: &[(&str, &[&str])] = &[
+    ("model", &[]),
+    ("wire", &["model"]),
+    ("pki", &["model"]),
+    ("host", &[]),
+    ("store", &["model"]),
+    ("kafka", &["model", "host"]),
+    ("cloud", &["model"]),
+    ("cloud-local", &["model", "wire", "cloud", "host"]),
+    ("agent", &["model", "wire", "host", "kafka", "pki"]),
+    ("engine", &["model", "wire", "store", "cloud", "kafka", "pki"]),
+    ("app", &["model", "store", "pki", "kafka"]),
+    ("api", &["model", "wire", "app"]),
+    ("client", &["model", "wire"]),
+    ("cli", &["model", "wire", "client"]),
+    (
+        "server",
+        &[
+            "model", "wire", "pki", "host", "store", "kafka", "cloud", "cloud-local", "agent",
+            "engine", "app", "api", "client", "cli",
+        ],
+    ),
+    ("bench", &["model", "wire", "host", "kafka", "client"]),
+];
+
+fn manifest(path: &Path) -> toml::Table {
+    let text = std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    text.parse().unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+#[test]
+fn crates_know_only_whom_they_may() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let workspace = manifest(&root.join("Cargo.toml"));
+    let members: Vec<&str> = workspace["workspace"]["members"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|member| member.as_str().unwrap())
+        .collect();
+    let ours: BTreeSet<&str> = members.iter().copied().collect();
+
+    for member in &members {
+        let (_, allowed) = EDGES
+            .iter()
+            .find(|(name, _)| name == member)
+            .unwrap_or_else(|| panic!("crate {member} is not in the table of edges"));
+        let manifest = manifest(&root.join(member).join("Cargo.toml"));
+        let known = manifest.get("dependencies").and_then(toml::Value::as_table).unwrap();
+        for dependency in known.keys().filter(|name| ours.contains(name.as_str())) {
+            assert!(
+                allowed.contains(&dependency.as_str()),
+                "{member} must not know {dependency}"
+            );
+        }
+    }
+}
+
+/// Everything uses rustls with ring; these would bring a second TLS and C code.
+#[test]
+fn no_second_tls_is_in_the_tree() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let lock = manifest(&root.join("Cargo.lock"));
+    for package in lock["package"].as_array().unwrap() {
+        let name = package["name"].as_str().unwrap();
+        assert!(!matches!(name, "aws-lc-sys" | "openssl-sys"), "{name} is in Cargo.lock");
+    }
+}
