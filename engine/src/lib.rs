@@ -1,0 +1,88 @@
+//! Makes what is into what should be, one instance at a time.
+//!
+//! observe → plan → execute one step → write → again. Planning is pure; a step
+//! is idempotent and owns what it touches; no transaction stays open while a
+//! step runs. Start-up, crash recovery and the happy path are the same path.
+//! Every write checks the lease, so a worker that slept too long writes nothing.
+
+mod backoff;
+mod desired;
+mod execute;
+mod identity;
+mod observe;
+mod pass;
+pub mod plan;
+mod rights;
+mod runner;
+mod world;
+
+pub use pass::{Pass, PassError, Rest};
+pub use plan::{Plan, Step, Wait};
+pub use runner::Runner;
+pub use world::{ServerView, World};
+
+use cloud::Cloud;
+use identity::Identities;
+use kafka::client::Admin;
+use model::{Catalogue, Clock, Entropy, RegionName};
+use std::collections::HashMap;
+use std::sync::Arc;
+use store::{Installation, Store};
+
+/// What the engine works with. Everything outside stands behind a trait.
+pub struct Engine {
+    store: Store,
+    /// By the name that the catalogue binds regions to.
+    clouds: HashMap<String, Arc<dyn Cloud>>,
+    admin: Arc<dyn Admin>,
+    catalogue: Arc<Catalogue>,
+    clock: Arc<dyn Clock>,
+    entropy: Arc<dyn Entropy>,
+    installation: Installation,
+    settings: Settings,
+    identities: Identities,
+    /// Which worker this is, for leases.
+    owner: String,
+}
+
+/// What the operator set.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// Caps the heap of every broker, for small machines and tests.
+    pub max_heap_mb: Option<u32>,
+}
+
+/// The parts an engine is made from.
+pub struct Parts {
+    pub store: Store,
+    pub clouds: HashMap<String, Arc<dyn Cloud>>,
+    pub admin: Arc<dyn Admin>,
+    pub catalogue: Arc<Catalogue>,
+    pub clock: Arc<dyn Clock>,
+    pub entropy: Arc<dyn Entropy>,
+    pub installation: Installation,
+    pub settings: Settings,
+}
+
+impl Engine {
+    pub fn new(parts: Parts) -> Self {
+        let owner = parts.entropy.uuid().to_string();
+        Self {
+            store: parts.store,
+            clouds: parts.clouds,
+            admin: parts.admin,
+            catalogue: parts.catalogue,
+            clock: parts.clock,
+            entropy: parts.entropy,
+            installation: parts.installation,
+            settings: parts.settings,
+            identities: Identities::default(),
+            owner,
+        }
+    }
+
+    /// The cloud that serves a region; none if the catalogue no longer knows it.
+    fn cloud(&self, region: &RegionName) -> Option<&Arc<dyn Cloud>> {
+        self.clouds.get(&self.catalogue.region(&region.0)?.cloud)
+    }
+}

@@ -55,7 +55,7 @@ mod tests {
             output: directory.path().join("output"),
         };
         let (identity, ended) = spawn.start().unwrap();
-        assert_eq!(with_environment("HOST_TEST_MARK", &mark), [identity.clone()]);
+        assert_eq!(with_environment("HOST_TEST_MARK", &mark), std::slice::from_ref(&identity));
         assert_eq!(with_environment("HOST_TEST_MARK", "another"), []);
         assert_eq!(identity.command_line(), ["/bin/sleep", "1000"]);
         identity.kill();

@@ -13,5 +13,5 @@ mod replace;
 pub use file::{create_private_dir, sync_dir, write_atomic, write_private};
 pub use inspect::with_environment;
 pub use lock::{DirLock, LockError, holder};
-pub use process::{Exit, ProcessId, Spawn, Watch, run_output};
+pub use process::{Exit, ProcessId, Spawn, Watch, run_lines, run_output};
 pub use replace::replace_self;

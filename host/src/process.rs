@@ -8,8 +8,9 @@ use std::fs::{self, OpenOptions};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::process::{Output, Stdio};
+use std::process::{ExitStatus, Output, Stdio};
 use tokio::io::unix::AsyncFd;
+use tokio::io::{AsyncBufReadExt, BufReader};
 
 /// Names one process for ever: a reused pid has another start time, and a
 /// reboot has another boot id.
@@ -24,11 +25,14 @@ pub struct ProcessId {
 impl ProcessId {
     /// The identity of a process that runs now. None if there is none.
     pub fn of(pid: i32) -> Option<Self> {
+        let (identity, state) = Self::look(pid)?;
+        (!matches!(state, 'Z' | 'X')).then_some(identity)
+    }
+
+    /// The identity of whatever has this pid, ended or not, and its state.
+    fn look(pid: i32) -> Option<(Self, char)> {
         let stat = Process::new(pid).ok()?.stat().ok()?;
-        if matches!(stat.state, 'Z' | 'X') {
-            return None;
-        }
-        Some(Self { pid, start_time: stat.starttime, boot_id: boot_id() })
+        Some((Self { pid, start_time: stat.starttime, boot_id: boot_id() }, stat.state))
     }
 
     pub fn own() -> Self {
@@ -132,8 +136,11 @@ impl Spawn {
         let identity = child
             .id()
             .and_then(|pid| i32::try_from(pid).ok())
-            .and_then(|pid| ProcessId::of(pid))
-            .ok_or_else(|| io::Error::other(format!("{} ended at once", self.program.display())))?;
+            // A child that has ended already keeps its entry until we take its
+            // status, so even its identity and exit are known.
+            .and_then(ProcessId::look)
+            .map(|(identity, _)| identity)
+            .ok_or_else(|| io::Error::other("the new process can't be seen in /proc"))?;
         let ended = async move {
             match child.wait().await {
                 Ok(status) => Exit(status.to_string()),
@@ -157,6 +164,40 @@ pub async fn run_output(
         command.current_dir(directory);
     }
     command.output().await
+}
+
+/// Runs a command to its end and hands over each line it prints, of standard
+/// output and error alike, while it runs.
+pub async fn run_lines(
+    program: &Path,
+    arguments: &[&str],
+    directory: &Path,
+    mut on_line: impl FnMut(&str),
+) -> io::Result<ExitStatus> {
+    #[expect(clippy::disallowed_methods, reason = "this is the one home of spawning")]
+    let mut command = tokio::process::Command::new(program);
+    command
+        .args(arguments)
+        .current_dir(directory)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true);
+    let mut child = command.spawn()?;
+    let mut output = BufReader::new(child.stdout.take().expect("it is piped")).lines();
+    let mut errors = BufReader::new(child.stderr.take().expect("it is piped")).lines();
+    let (mut output_open, mut errors_open) = (true, true);
+    while output_open || errors_open {
+        let (line, open) = tokio::select! {
+            line = output.next_line(), if output_open => (line?, &mut output_open),
+            line = errors.next_line(), if errors_open => (line?, &mut errors_open),
+        };
+        match line {
+            Some(line) => on_line(&line),
+            None => *open = false,
+        }
+    }
+    child.wait().await
 }
 
 #[cfg(test)]
@@ -200,5 +241,18 @@ mod tests {
         assert!(identity.is_alive());
         identity.kill();
         ended.await;
+    }
+
+    #[tokio::test]
+    async fn lines_of_both_outputs_are_handed_over() {
+        let mut lines = Vec::new();
+        let script = ["-c", "echo one; echo two >&2; exit 3"];
+        let directory = tempfile::tempdir().unwrap();
+        let program = Path::new("/bin/sh");
+        let status =
+            run_lines(program, &script, directory.path(), |line| lines.push(line.to_owned()));
+        assert_eq!(status.await.unwrap().code(), Some(3));
+        lines.sort();
+        assert_eq!(lines, ["one", "two"]);
     }
 }

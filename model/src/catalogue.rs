@@ -98,10 +98,11 @@ fn plans(families: Vec<Family>) -> Result<Vec<Plan>, CatalogueError> {
             return Err(CatalogueError::NoNodes(family.name));
         }
         for nodes in counts {
-            let name = PlanName(match family.shared {
-                true => family.name.clone(),
-                false => format!("{}-{nodes}", family.name),
-            });
+            let name = if family.shared {
+                PlanName(family.name.clone())
+            } else {
+                PlanName(format!("{}-{nodes}", family.name))
+            };
             if plans.iter().any(|plan| plan.name == name) {
                 return Err(CatalogueError::DuplicatePlan(name));
             }

@@ -15,7 +15,8 @@ pub struct Lease {
     pub epoch: i64,
 }
 
-/// Takes the instance if it is free, expired, or held by the same owner.
+/// Takes the instance if it is there and free, expired, or held by the same
+/// owner.
 pub async fn take(
     work: &mut Work,
     instance_id: InstanceId,
@@ -24,7 +25,8 @@ pub async fn take(
     life: SignedDuration,
 ) -> Result<Option<Lease>> {
     let query = Query::new(
-        "INSERT INTO leases (instance_id, owner, epoch, expires_at) VALUES ($1, $2, 1, $3) \
+        "INSERT INTO leases (instance_id, owner, epoch, expires_at) \
+         SELECT $1, $2, 1, $3 WHERE EXISTS (SELECT 1 FROM instances WHERE id = $1) \
          ON CONFLICT (instance_id) DO UPDATE \
          SET owner = $2, epoch = leases.epoch + 1, expires_at = $3 \
          WHERE leases.expires_at <= $4 OR leases.owner = $2 \
@@ -60,6 +62,20 @@ pub async fn guard(
         1 => Ok(()),
         _ => Err(Error::LeaseLost(lease.instance_id)),
     }
+}
+
+/// Whether the lease holds right now. Asked before an effect outside the
+/// store; what is written after it is guarded anyway.
+pub async fn holds(run: &mut impl Run, lease: &Lease, now: Timestamp) -> Result<bool> {
+    let query = Query::new(
+        "SELECT epoch FROM leases \
+         WHERE instance_id = $1 AND owner = $2 AND epoch = $3 AND expires_at > $4",
+    )
+    .bind(lease.instance_id.0)
+    .bind(lease.owner.as_str())
+    .bind(lease.epoch)
+    .bind(now);
+    Ok(run.fetch_one(query).await?.is_some())
 }
 
 /// Gives the instance back. The epoch stays, so that it never repeats.

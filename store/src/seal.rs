@@ -52,7 +52,8 @@ impl MasterKey {
         let bytes = STANDARD.decode(text.expose().trim()).map_err(|_| SealError::BadKey)?;
         let cipher = XChaCha20Poly1305::new_from_slice(&bytes).map_err(|_| SealError::BadKey)?;
         // The id is of the key's hash, so it tells nothing of the key.
-        let id = Sha256::digest(&bytes)[..4].iter().map(|byte| format!("{byte:02x}")).collect();
+        let [a, b, c, d, ..] = Sha256::digest(&bytes).0;
+        let id = format!("{a:02x}{b:02x}{c:02x}{d:02x}");
         Ok(Self { cipher, id, entropy })
     }
 

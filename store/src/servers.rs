@@ -3,7 +3,6 @@
 use crate::db::{Query, Row, Run, json};
 use crate::{Change, Result, Work};
 use model::{InstanceId, Server, ServerId, Timestamp};
-use std::collections::HashMap;
 
 /// A server's row with its documents, which this crate does not read.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -156,10 +155,13 @@ pub async fn set_report(
 }
 
 /// Signs of life, many at once.
-pub async fn set_last_seen(work: &mut Work, seen: &HashMap<ServerId, Timestamp>) -> Result<()> {
+pub async fn set_last_seen(
+    work: &mut Work,
+    seen: impl IntoIterator<Item = (ServerId, Timestamp)>,
+) -> Result<()> {
     for (id, at) in seen {
         let query =
-            Query::new("UPDATE servers SET last_seen = $2 WHERE id = $1").bind(id.0).bind(*at);
+            Query::new("UPDATE servers SET last_seen = $2 WHERE id = $1").bind(id.0).bind(at);
         work.execute(query).await?;
     }
     Ok(())

@@ -1,5 +1,7 @@
 //! What every database behind the store must do.
 
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
 use model::*;
 use std::sync::Arc;
 use store::*;
@@ -230,7 +232,8 @@ async fn a_listener_is_given_once() {
 #[tokio::test]
 async fn a_lease_has_one_holder_and_an_old_one_writes_nothing() {
     let f = fixture().await;
-    let id = InstanceId(1);
+    let account = f.account().await;
+    let id = f.instance(account.account.id, 9000).await.0.id;
     let take = async |owner: &str, at: Timestamp| {
         let mut work = f.store.begin().await.unwrap();
         let lease = leases::take(&mut work, id, owner, at, LIFE).await.unwrap();

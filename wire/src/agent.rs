@@ -207,3 +207,15 @@ pub struct HostSettings {
     #[serde(default)]
     pub max_heap_mb: Option<u32>,
 }
+
+/// The name of the file that a cloud puts on each disk it makes.
+pub const DISK_MARKER: &str = "castellan-disk.json";
+
+/// What is in that file: whose disk it is. Cloud and agent both refuse a disk
+/// without it or with another one's.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct DiskMarker {
+    pub disk_id: DiskId,
+    pub instance_id: InstanceId,
+    pub server_id: ServerId,
+}

@@ -1,0 +1,100 @@
+//! What each server should be, as the document its agent gets. Pure.
+
+use crate::world::{ServerView, World};
+use model::{Disk, DiskState};
+use std::collections::BTreeMap;
+use wire::agent::{Desired, DesiredCertificate, DesiredDisk, Format, Run};
+
+/// The key pairs of a server: one for brokers and controllers, one for customers.
+pub const INTERNAL: &str = "internal";
+pub const SERVER: &str = "server";
+const CERTIFICATES: [&str; 2] = [INTERNAL, SERVER];
+
+/// Whether a certificate of the wanted generation is still to be issued.
+pub fn lacks_certificates(view: &ServerView) -> bool {
+    CERTIFICATES.iter().any(|name| view.certificate(name).is_none())
+}
+
+/// Whether the agent has sent what certificates are issued for.
+pub fn has_requests(view: &ServerView) -> bool {
+    CERTIFICATES.iter().all(|name| view.request(name).is_some())
+}
+
+/// Whether the agent has been told something else than it should be told now.
+pub fn differs(world: &World, view: &ServerView) -> bool {
+    document(world, view, view.certificates()).is_some_and(|wanted| {
+        let told = view.desired.as_ref();
+        told.is_none_or(|told| Desired { revision: wanted.revision, ..told.clone() } != wanted)
+    })
+}
+
+/// The document with these certificates, under the next revision. None while
+/// the server has no disk or no rendered configuration.
+pub fn document(
+    world: &World,
+    view: &ServerView,
+    certificates: Vec<DesiredCertificate>,
+) -> Option<Desired> {
+    let disk = view.disk.as_ref()?;
+    Some(Desired {
+        revision: view.revision + 1,
+        store_epoch: world.store_epoch,
+        server_id: view.server.id,
+        incarnation: view.server.incarnation,
+        instance_id: world.instance.id,
+        node_id: view.server.node_id,
+        roles: view.server.roles.clone(),
+        cluster_id: world.instance.cluster_id.clone(),
+        disk: DesiredDisk {
+            id: disk.id,
+            directory_id: disk.directory_id.clone(),
+            format: format(world, disk),
+        },
+        run: Run::Running,
+        broker: Some(view.broker.clone()?),
+        certificates,
+        trust: BTreeMap::from([
+            ("internal".to_owned(), world.trust.internal.clone()),
+            ("clients".to_owned(), world.trust.clients.clone()),
+        ]),
+    })
+}
+
+impl ServerView {
+    /// Certificates as they stand: issued where they are, wanted where not.
+    pub(crate) fn certificates(&self) -> Vec<DesiredCertificate> {
+        let generation = self.server.certificate_generation;
+        CERTIFICATES
+            .iter()
+            .map(|name| {
+                self.certificate(name).cloned().unwrap_or_else(|| DesiredCertificate {
+                    name: (*name).to_owned(),
+                    generation,
+                    certificate: None,
+                })
+            })
+            .collect()
+    }
+}
+
+/// Leave to format is part of the document only between the two moves of the
+/// disk's row.
+fn format(world: &World, disk: &Disk) -> Option<Format> {
+    (disk.state == DiskState::Formatting)
+        .then(|| Format { initial_controllers: initial_controllers(world) })
+}
+
+/// `<node id>@<host>:<port>:<directory id>` of every controller.
+fn initial_controllers(world: &World) -> Vec<String> {
+    world
+        .servers
+        .iter()
+        .filter(|view| view.server.is_controller())
+        .filter_map(|view| {
+            let listener = &view.server.listeners.controller;
+            let (host, port) = (&listener.advertised_host, listener.port);
+            let directory = &view.disk.as_ref()?.directory_id;
+            Some(format!("{}@{host}:{port}:{directory}", view.server.node_id))
+        })
+        .collect()
+}

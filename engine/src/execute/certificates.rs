@@ -1,0 +1,88 @@
+//! Certificates for a server's own keys. Names come from intent, never from
+//! what the agent asks for.
+
+use crate::desired::{self, INTERNAL, SERVER};
+use crate::pass::{Done, Pass};
+use crate::world::{ServerView, World};
+use crate::{Engine, PassError};
+use cloud::Remedy;
+use model::{Server, SignedDuration};
+use pki::{Leaf, Request, Usage};
+use store::AuthorityKind;
+use wire::agent::DesiredCertificate;
+
+const LIFE: SignedDuration = SignedDuration::from_hours(24 * 397);
+
+impl Engine {
+    pub(super) async fn issue_certificates(
+        &self,
+        pass: &Pass,
+        world: &World,
+        view: &ServerView,
+    ) -> Result<Done, PassError> {
+        let mut issued = Vec::new();
+        for (name, kind, leaf) in [
+            (INTERNAL, AuthorityKind::Internal, internal_leaf(&view.server)),
+            (SERVER, AuthorityKind::Server, server_leaf(world, &view.server)),
+        ] {
+            let Some(Ok(request)) = view.request(name).map(Request::parse) else {
+                let reason = format!("{} sent a certificate request that is none", view.title());
+                return Ok(Done::Failed { reason, remedy: Remedy::Retry });
+            };
+            let authority = self.authority(world.instance.id, kind).await?;
+            let leaf = authority.issue(request, &leaf, self.clock.now(), &*self.entropy)?;
+            issued.push(DesiredCertificate {
+                name: name.to_owned(),
+                generation: view.server.certificate_generation,
+                // Clients that only have the root can verify; sending it along
+                // lets tools show the whole chain.
+                certificate: Some(leaf + &authority.certificate),
+            });
+        }
+        match desired::document(world, view, issued) {
+            Some(document) => self.save_desired(pass, &document).await,
+            None => Ok(Done::Progress),
+        }
+    }
+}
+
+/// Brokers and controllers are servers and clients of each other.
+fn internal_leaf(server: &Server) -> Leaf {
+    let listeners = &server.listeners;
+    Leaf {
+        common_name: format!("broker-{}", server.node_id),
+        hosts: hosts([
+            &listeners.internal.advertised_host,
+            &listeners.controller.advertised_host,
+            &server.private_ip,
+        ]),
+        usage: Usage::Both,
+        valid_for: LIFE,
+    }
+}
+
+/// Good for every name and address that customers are told.
+fn server_leaf(world: &World, server: &Server) -> Leaf {
+    let listeners = &server.listeners;
+    Leaf {
+        common_name: server.name.clone(),
+        hosts: hosts([
+            &listeners.ssl.advertised_host,
+            &listeners.sasl_scram.advertised_host,
+            &world.instance.hostname,
+            &server.private_ip,
+        ]),
+        usage: Usage::Server,
+        valid_for: LIFE,
+    }
+}
+
+fn hosts<'a>(names: impl IntoIterator<Item = &'a String>) -> Vec<String> {
+    let mut hosts: Vec<String> = Vec::new();
+    for name in names {
+        if !hosts.contains(name) {
+            hosts.push(name.clone());
+        }
+    }
+    hosts
+}

@@ -1,0 +1,128 @@
+//! Steps that have a cloud make something.
+
+use crate::pass::{Done, Pass};
+use crate::world::{ServerView, World};
+use crate::{Engine, PassError};
+use cloud::{Cloud, DiskSpec, NetworkSpec, Outcome, ServerSpec};
+use model::{Disk, DiskState, Plan, Secret, SignedDuration};
+use std::sync::Arc;
+use store::{Token, disks, hash_key, servers};
+
+const TOKEN_LIFE: SignedDuration = SignedDuration::from_mins(15);
+/// A token with less left than this is replaced, so that a slow agent does not
+/// find it expired.
+const TOKEN_SPARE: SignedDuration = SignedDuration::from_mins(5);
+
+impl Engine {
+    pub(super) async fn make_network(
+        &self,
+        pass: &Pass,
+        world: &World,
+    ) -> Result<Done, PassError> {
+        let subnet = world.vpc.as_ref().map(|vpc| vpc.subnet.to_string()).unwrap_or_default();
+        let network = NetworkSpec { vpc_id: world.instance.vpc_id, subnet };
+        let outcome = self.cloud_of(world)?.ensure_network(&network).await;
+        if let Some(done) = unfinished(&outcome) {
+            return Ok(done);
+        }
+        self.note(pass, world, |progress| progress.network_made = true).await
+    }
+
+    pub(super) async fn make_disk(
+        &self,
+        pass: &Pass,
+        world: &World,
+        disk: &Disk,
+    ) -> Result<Done, PassError> {
+        let spec = DiskSpec {
+            id: disk.id,
+            instance_id: disk.instance_id,
+            server_id: disk.server_id,
+            size_gb: disk.size_gb,
+            must_exist: false,
+        };
+        let outcome = self.cloud_of(world)?.ensure_disk(&spec).await;
+        if let Some(done) = unfinished(&outcome) {
+            return Ok(done);
+        }
+        let mut work = self.guarded(pass).await?;
+        disks::advance(&mut work, disk.id, DiskState::Planned, DiskState::Made).await?;
+        work.commit().await?;
+        Ok(Done::Progress)
+    }
+
+    /// Has the agent running. Until it is enrolled it gets a token, whose hash
+    /// is saved before the token leaves this process.
+    pub(super) async fn ensure_server(
+        &self,
+        pass: &mut Pass,
+        world: &World,
+        view: &ServerView,
+    ) -> Result<Done, PassError> {
+        let Some(disk) = &view.disk else { return Ok(Done::Progress) };
+        let plan = self.plan_of(world)?;
+        let spec = ServerSpec {
+            id: view.server.id,
+            incarnation: view.server.incarnation,
+            instance_id: world.instance.id,
+            vpc_id: world.instance.vpc_id,
+            disk_id: disk.id,
+            cores: plan.family.cores,
+            memory_mb: plan.family.memory_gb * 1024,
+            token: self.token_for(pass, view).await?,
+        };
+        let outcome = self.cloud_of(world)?.ensure_server(&spec).await;
+        if let Some(done) = unfinished(&outcome) {
+            return Ok(done);
+        }
+        if !view.server.made {
+            let mut work = self.guarded(pass).await?;
+            servers::set_made(&mut work, view.server.id).await?;
+            work.commit().await?;
+        }
+        pass.confirmed.insert(view.server.id);
+        Ok(Done::Progress)
+    }
+
+    /// A new token, if the agent needs one and has none that lasts.
+    async fn token_for(
+        &self,
+        pass: &Pass,
+        view: &ServerView,
+    ) -> Result<Option<Secret>, PassError> {
+        let now = self.clock.now();
+        let lasts = view.token_expires_at.is_some_and(|until| until > now + TOKEN_SPARE);
+        if view.server.enrolled_at.is_some() || view.server.made && lasts {
+            return Ok(None);
+        }
+        let token = self.entropy.key();
+        let saved = Token { hash: hash_key(&token), expires_at: now + TOKEN_LIFE };
+        let mut work = self.guarded(pass).await?;
+        servers::set_token(&mut work, view.server.id, &saved).await?;
+        work.commit().await?;
+        Ok(Some(token))
+    }
+
+    pub(super) fn cloud_of(&self, world: &World) -> Result<&Arc<dyn Cloud>, PassError> {
+        let region = &world.instance.region;
+        self.cloud(region).ok_or_else(|| PassError::NoCloud(region.clone()))
+    }
+
+    pub(super) fn plan_of(&self, world: &World) -> Result<&Plan, PassError> {
+        let plan = &world.instance.plan;
+        self.catalogue.plan(&plan.0).ok_or_else(|| PassError::NoPlan(plan.clone()))
+    }
+}
+
+/// What a cloud's answer means for the step, unless the thing is ready.
+pub(super) fn unfinished<T>(outcome: &Outcome<T>) -> Option<Done> {
+    match outcome {
+        Outcome::Ready(_) => None,
+        Outcome::Pending { reason, after } => {
+            Some(Done::Wait { reason: format!("waiting: {reason}"), after: *after })
+        }
+        Outcome::Failed { reason, remedy } => {
+            Some(Done::Failed { reason: reason.clone(), remedy: *remedy })
+        }
+    }
+}

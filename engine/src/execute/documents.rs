@@ -1,0 +1,85 @@
+//! Steps that decide what a broker is started with and tell its agent.
+
+use crate::desired;
+use crate::pass::{Done, Pass};
+use crate::world::{ServerView, World};
+use crate::{Engine, PassError};
+use kafka::render::{self, BrokerSpec, Endpoint};
+use std::collections::BTreeMap;
+use store::servers;
+use wire::agent::{Desired, DesiredBroker};
+
+impl Engine {
+    /// Renders once and keeps the text: a newer Castellan that renders
+    /// otherwise does not restart a running broker.
+    pub(super) async fn render(
+        &self,
+        pass: &Pass,
+        world: &World,
+        view: &ServerView,
+    ) -> Result<Done, PassError> {
+        let plan = self.plan_of(world)?;
+        let server = &view.server;
+        let release = kafka::versions::release(server.kafka_version)
+            .ok_or(PassError::NoRelease(server.kafka_version))?;
+        let rendered = render::render(&BrokerSpec {
+            release,
+            node_id: server.node_id,
+            roles: server.roles.clone(),
+            listeners: server.listeners.clone(),
+            controllers: controllers(world),
+            servers: world.instance.nodes,
+            zone: server.zone.clone(),
+            cores: plan.family.cores,
+            memory_mb: plan.family.memory_gb * 1024,
+            max_heap_mb: self.settings.max_heap_mb,
+            shared: plan.shared(),
+            settings: BTreeMap::new(),
+        });
+        let broker = DesiredBroker {
+            kafka_version: server.kafka_version,
+            properties: rendered.properties,
+            logging_file: rendered.logging_file,
+            logging: rendered.logging,
+            jvm_flags: rendered.jvm_flags,
+            config_hash: rendered.config_hash,
+        };
+        let text = serde_json::to_string(&broker).expect("plain data serialises");
+        let mut work = self.guarded(pass).await?;
+        servers::set_broker(&mut work, server.id, &text, render::RENDER_VERSION.into()).await?;
+        work.commit().await?;
+        Ok(Done::Progress)
+    }
+
+    pub(super) async fn publish(
+        &self,
+        pass: &Pass,
+        world: &World,
+        view: &ServerView,
+    ) -> Result<Done, PassError> {
+        match desired::document(world, view, view.certificates()) {
+            Some(document) => self.save_desired(pass, &document).await,
+            None => Ok(Done::Progress),
+        }
+    }
+
+    pub(super) async fn save_desired(
+        &self,
+        pass: &Pass,
+        document: &Desired,
+    ) -> Result<Done, PassError> {
+        let text = serde_json::to_string(document).expect("plain data serialises");
+        let mut work = self.guarded(pass).await?;
+        servers::set_desired(&mut work, document.server_id, document.revision, &text).await?;
+        work.commit().await?;
+        Ok(Done::Progress)
+    }
+}
+
+fn controllers(world: &World) -> Vec<Endpoint> {
+    let controllers = world.servers.iter().filter(|view| view.server.is_controller());
+    controllers
+        .map(|view| &view.server.listeners.controller)
+        .map(|listener| Endpoint { host: listener.advertised_host.clone(), port: listener.port })
+        .collect()
+}

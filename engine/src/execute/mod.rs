@@ -1,0 +1,88 @@
+//! Carrying out one step: the effect, then the write that says so. A crash
+//! between the two repeats the effect, so every effect is idempotent.
+
+mod certificates;
+mod cloud_steps;
+mod customer;
+mod documents;
+mod removal;
+
+use crate::pass::{Done, Pass};
+use crate::plan::Step;
+use crate::world::{ServerView, World};
+use crate::{Engine, PassError};
+use model::{Disk, DiskId, DiskState, InstanceProgress, ServerId};
+use store::{disks, instances};
+
+impl Engine {
+    pub(crate) async fn execute(
+        &self,
+        pass: &mut Pass,
+        world: &World,
+        step: Step,
+    ) -> Result<Done, PassError> {
+        match step {
+            Step::MakeNetwork => self.make_network(pass, world).await,
+            Step::MakeDisk(id) => self.make_disk(pass, world, disk(world, id)).await,
+            Step::EnsureServer(id) => self.ensure_server(pass, world, server(world, id)).await,
+            Step::Render(id) => self.render(pass, world, server(world, id)).await,
+            Step::AllowFormat(id) => {
+                self.advance(pass, id, DiskState::Made, DiskState::Formatting).await
+            }
+            Step::IssueCertificates(id) => {
+                self.issue_certificates(pass, world, server(world, id)).await
+            }
+            Step::Publish(id) => self.publish(pass, world, server(world, id)).await,
+            Step::SealFormat(id) => {
+                self.advance(pass, id, DiskState::Formatting, DiskState::Formatted).await
+            }
+            Step::SetCredentials => self.set_credentials(pass, world).await,
+            Step::CheckLogin => self.check_login(pass, world).await,
+            Step::Reach => {
+                let generation = world.instance.generation;
+                self.note(pass, world, |progress| progress.observed_generation = generation).await
+            }
+            Step::RemoveServer(id) => self.remove_server(pass, world, server(world, id)).await,
+            Step::Forget => self.forget(pass, world).await,
+        }
+    }
+
+    async fn advance(
+        &self,
+        pass: &Pass,
+        disk: DiskId,
+        from: DiskState,
+        to: DiskState,
+    ) -> Result<Done, PassError> {
+        let mut work = self.guarded(pass).await?;
+        disks::advance(&mut work, disk, from, to).await?;
+        work.commit().await?;
+        Ok(Done::Progress)
+    }
+
+    /// Saves a change of the instance's progress.
+    async fn note(
+        &self,
+        pass: &Pass,
+        world: &World,
+        change: impl FnOnce(&mut InstanceProgress),
+    ) -> Result<Done, PassError> {
+        let mut progress = world.instance.progress.clone();
+        progress.failures = 0;
+        change(&mut progress);
+        let mut work = self.guarded(pass).await?;
+        instances::set_progress(&mut work, world.instance.id, &progress).await?;
+        work.commit().await?;
+        Ok(Done::Progress)
+    }
+}
+
+fn server(world: &World, id: ServerId) -> &ServerView {
+    let found = world.servers.iter().find(|view| view.server.id == id);
+    found.expect("a plan names only servers of its world")
+}
+
+fn disk(world: &World, id: DiskId) -> &Disk {
+    let mut disks = world.servers.iter().filter_map(|view| view.disk.as_ref());
+    disks.find(|disk| disk.id == id).expect("a plan names only disks of its world")
+}

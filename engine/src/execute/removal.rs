@@ -1,0 +1,52 @@
+//! Steps that undo: the thing first, then its rows. Things are removed by our
+//! ids whether or not a row says that they were made, because a crash may have
+//! come between the making and the write.
+
+use super::cloud_steps::unfinished;
+use crate::pass::{Done, Pass};
+use crate::world::{ServerView, World};
+use crate::{Engine, PassError};
+use store::{disks, instances, servers, vpcs};
+
+impl Engine {
+    pub(super) async fn remove_server(
+        &self,
+        pass: &Pass,
+        world: &World,
+        view: &ServerView,
+    ) -> Result<Done, PassError> {
+        let cloud = self.cloud_of(world)?;
+        if let Some(done) = unfinished(&cloud.remove_server(view.server.id).await) {
+            return Ok(done);
+        }
+        if let Some(disk) = &view.disk
+            && let Some(done) = unfinished(&cloud.remove_disk(disk.id).await)
+        {
+            return Ok(done);
+        }
+        // The addresses stay taken until nothing can use them any more.
+        let mut work = self.guarded(pass).await?;
+        if let Some(disk) = &view.disk {
+            disks::remove(&mut work, disk.id).await?;
+        }
+        servers::remove(&mut work, view.server.id).await?;
+        work.commit().await?;
+        Ok(Done::Progress)
+    }
+
+    pub(super) async fn forget(&self, pass: &Pass, world: &World) -> Result<Done, PassError> {
+        if world.vpc.as_ref().is_some_and(|vpc| vpc.made_for_instance) {
+            let outcome = self.cloud_of(world)?.remove_network(world.instance.vpc_id).await;
+            if let Some(done) = unfinished(&outcome) {
+                return Ok(done);
+            }
+        }
+        let mut work = self.guarded(pass).await?;
+        instances::remove(&mut work, world.instance.id).await?;
+        vpcs::remove_unused(&mut work, world.instance.vpc_id).await?;
+        work.commit().await?;
+        self.identities.forget(world.instance.id);
+        tracing::info!(instance = %world.instance.id, "instance is gone");
+        Ok(Done::Progress)
+    }
+}

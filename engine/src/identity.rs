@@ -1,0 +1,64 @@
+//! Who the control plane is to a cluster's internal listener: a short-lived
+//! certificate of the instance's own internal authority, kept in memory alone.
+
+use crate::{Engine, PassError};
+use kafka::client::Identity;
+use model::{InstanceId, SignedDuration, Timestamp};
+use pki::{Authority, Leaf, Usage};
+use std::collections::HashMap;
+use std::sync::Mutex;
+use store::{AuthorityKind, authorities};
+
+const LIFE: SignedDuration = SignedDuration::from_hours(24);
+const RENEW_AFTER: SignedDuration = SignedDuration::from_hours(12);
+
+/// Identities made so far, with the time they were made.
+#[derive(Default)]
+pub(crate) struct Identities(Mutex<HashMap<InstanceId, (Identity, Timestamp)>>);
+
+impl Identities {
+    fn fresh(&self, id: InstanceId, now: Timestamp) -> Option<Identity> {
+        let made = self.0.lock().expect("no holder of this lock panics");
+        let (identity, at) = made.get(&id)?;
+        (now.duration_since(*at) < RENEW_AFTER).then(|| identity.clone())
+    }
+
+    fn keep(&self, id: InstanceId, identity: Identity, now: Timestamp) {
+        let mut made = self.0.lock().expect("no holder of this lock panics");
+        made.insert(id, (identity, now));
+    }
+
+    pub(crate) fn forget(&self, id: InstanceId) {
+        self.0.lock().expect("no holder of this lock panics").remove(&id);
+    }
+}
+
+impl Engine {
+    pub(crate) async fn identity(&self, id: InstanceId) -> Result<Identity, PassError> {
+        let now = self.clock.now();
+        if let Some(identity) = self.identities.fresh(id, now) {
+            return Ok(identity);
+        }
+        let authority = self.authority(id, AuthorityKind::Internal).await?;
+        let leaf = Leaf {
+            common_name: "castellan".into(),
+            hosts: vec![],
+            usage: Usage::Client,
+            valid_for: LIFE,
+        };
+        let (certificate, key) = authority.issue_with_key(&leaf, now, &*self.entropy)?;
+        let identity = Identity { certificate_chain_pem: certificate, key_pem: key };
+        self.identities.keep(id, identity.clone(), now);
+        Ok(identity)
+    }
+
+    pub(crate) async fn authority(
+        &self,
+        id: InstanceId,
+        kind: AuthorityKind,
+    ) -> Result<Authority, PassError> {
+        let found = authorities::find(&mut self.store.reader(), id, kind).await?;
+        let (certificate, key) = found.ok_or(PassError::NoAuthority(kind.as_str()))?;
+        Ok(Authority { certificate, key })
+    }
+}

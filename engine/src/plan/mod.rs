@@ -1,0 +1,88 @@
+//! What to do next, as pure code: from a world to an ordered list of steps.
+//!
+//! Planning never does I/O and never looks at anything but the world, so every
+//! plan can be tested with a table.
+
+mod remove;
+mod run;
+
+use crate::world::World;
+use model::{DiskId, ServerId};
+use std::fmt;
+use std::time::Duration;
+
+/// One idempotent piece of work. It names what it owns.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Step {
+    MakeNetwork,
+    MakeDisk(DiskId),
+    /// Has the server exist and its agent run.
+    EnsureServer(ServerId),
+    /// Renders the broker's configuration and keeps it.
+    Render(ServerId),
+    /// Lets the agent format the disk, once.
+    AllowFormat(DiskId),
+    IssueCertificates(ServerId),
+    /// Tells the agent what its server shall be.
+    Publish(ServerId),
+    /// The broker has been seen on the disk: it is never formatted again.
+    SealFormat(DiskId),
+    SetCredentials,
+    CheckLogin,
+    /// Everything asked for has been reached.
+    Reach,
+
+    /// With its disk and all data on it.
+    RemoveServer(ServerId),
+    /// The network, if nobody else uses it, and the last rows.
+    Forget,
+}
+
+impl fmt::Display for Step {
+    /// What it does, in words that complete "Failed to …".
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Step::MakeNetwork => f.write_str("make the network"),
+            Step::MakeDisk(disk) => write!(f, "make disk {disk}"),
+            Step::EnsureServer(server) => write!(f, "start the agent of server {server}"),
+            Step::Render(server) => write!(f, "render the configuration of server {server}"),
+            Step::AllowFormat(disk) => write!(f, "release disk {disk} for formatting"),
+            Step::IssueCertificates(server) => write!(f, "issue certificates to server {server}"),
+            Step::Publish(server) => write!(f, "tell the agent of server {server} what to do"),
+            Step::SealFormat(disk) => write!(f, "seal disk {disk} against formatting"),
+            Step::SetCredentials => f.write_str("set the default user's password and rights"),
+            Step::CheckLogin => f.write_str("log in as the default user"),
+            Step::Reach => f.write_str("note that everything is reached"),
+            Step::RemoveServer(server) => write!(f, "remove server {server}"),
+            Step::Forget => f.write_str("remove the network"),
+        }
+    }
+}
+
+/// What there is to do, and what to say when there is nothing.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Plan {
+    /// In order. Only the first is executed before the world is looked at anew.
+    pub steps: Vec<Step>,
+    pub wait: Wait,
+}
+
+/// Why nothing can be done right now, in a sentence for people, and when to
+/// look again if nothing happens before.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Wait {
+    pub reason: String,
+    pub after: Duration,
+}
+
+/// Something will tell us; this is only for when it gets lost.
+const LOOK_AGAIN: Duration = Duration::from_secs(5);
+/// A healthy instance is looked at this often.
+const LOOK_AT_HEALTHY: Duration = Duration::from_secs(30);
+
+pub fn plan(world: &World) -> Plan {
+    match world.instance.deleted_at {
+        Some(_) => remove::plan(world),
+        None => run::plan(world),
+    }
+}

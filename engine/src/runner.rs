@@ -1,0 +1,161 @@
+//! The task that keeps passes running: it finds the instances that are due and
+//! works on several at a time. It takes no input but the store, so starting it
+//! anew is always right.
+
+use crate::{Engine, Rest};
+use cloud::Disruption;
+use futures::stream::{FuturesUnordered, StreamExt};
+use model::{InstanceId, Timestamp};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use store::{Change, instances};
+use tokio::sync::broadcast::Receiver;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+/// Instances worked on at a time by one process.
+const PARALLEL: usize = 8;
+/// Other processes write wake-ups too, and those reach us only by looking.
+const LOOK: Duration = Duration::from_secs(1);
+/// A pass that failed as a whole, or an instance that another worker has.
+const PAUSE: Duration = Duration::from_secs(2);
+
+type Ended = (InstanceId, Result<Rest, crate::PassError>);
+
+/// Runs an engine until told to stop.
+pub struct Runner {
+    engine: Arc<Engine>,
+    passes: JoinSet<Ended>,
+    busy: HashSet<InstanceId>,
+    /// Instances left alone until then.
+    paused: HashMap<InstanceId, Instant>,
+}
+
+impl Runner {
+    pub fn new(engine: Arc<Engine>) -> Self {
+        Self { engine, passes: JoinSet::new(), busy: HashSet::new(), paused: HashMap::new() }
+    }
+
+    /// Returns once told to stop and the steps under way have ended.
+    pub async fn run(mut self, stop: CancellationToken) {
+        let mut changes = self.engine.store.changes();
+        let mut clouds: Vec<Receiver<Disruption>> =
+            self.engine.clouds.values().map(|cloud| cloud.events()).collect();
+        self.look_at_everything().await;
+        loop {
+            let wait = self.start_due().await;
+            tokio::select! {
+                () = stop.cancelled() => break,
+                () = tokio::time::sleep(wait) => {}
+                change = changes.recv() => drain(change, &mut changes),
+                Some(disruption) = disruption(&mut clouds) => self.disrupted(disruption).await,
+                Some(ended) = self.passes.join_next() => self.ended(ended),
+            }
+        }
+        while self.passes.join_next().await.is_some() {}
+    }
+
+    /// After a start nothing that was seen before can be relied upon.
+    async fn look_at_everything(&self) {
+        let now = self.engine.clock.now();
+        let woken = async {
+            let mut work = self.engine.store.begin().await?;
+            instances::wake_all(&mut work, now).await?;
+            work.commit().await
+        };
+        if let Err(error) = woken.await {
+            tracing::warn!(%error, "instances could not be woken at start");
+        }
+    }
+
+    /// Starts a pass for each instance that is due, and says how long nothing
+    /// will be.
+    async fn start_due(&mut self) -> Duration {
+        let now = self.engine.clock.now();
+        let mut reader = self.engine.store.reader();
+        let due = match instances::due(&mut reader, now).await {
+            Ok(due) => due,
+            Err(error) => {
+                tracing::warn!(%error, "the engine can't read what is due");
+                return LOOK;
+            }
+        };
+        self.paused.retain(|_, until| *until > Instant::now());
+        for id in due {
+            if self.passes.len() >= PARALLEL {
+                return LOOK;
+            }
+            if !self.paused.contains_key(&id) && self.busy.insert(id) {
+                let engine = Arc::clone(&self.engine);
+                self.passes.spawn(async move { (id, engine.pass(id).await) });
+            }
+        }
+        match instances::next_due(&mut reader).await {
+            Ok(Some(next)) if next > now => until(now, next).min(LOOK),
+            _ => LOOK,
+        }
+    }
+
+    async fn disrupted(&self, disruption: Disruption) {
+        let Disruption { instance_id, server_id } = disruption;
+        tracing::info!(instance = %instance_id, server = %server_id, "a server's agent has ended");
+        let woken = async {
+            let mut work = self.engine.store.begin().await?;
+            instances::wake(&mut work, instance_id, self.engine.clock.now()).await?;
+            work.commit().await
+        };
+        if let Err(error) = woken.await {
+            tracing::warn!(%error, instance = %instance_id, "could not wake an instance");
+        }
+    }
+
+    fn ended(&mut self, ended: Result<Ended, tokio::task::JoinError>) {
+        let (id, result) = match ended {
+            Ok(ended) => ended,
+            Err(error) => {
+                // A panic is a bug; the instances of this process are looked
+                // at again by the next pass, so nobody waits for the dead one.
+                tracing::error!(%error, "a pass panicked");
+                self.busy.clear();
+                return;
+            }
+        };
+        self.busy.remove(&id);
+        match result {
+            Ok(Rest::Until(_) | Rest::Gone) => {}
+            Ok(Rest::NotOurs) => self.pause(id),
+            Err(error) => {
+                metrics::counter!("castellan_pass_errors_total").increment(1);
+                tracing::warn!(%error, instance = %id, "a pass failed");
+                self.pause(id);
+            }
+        }
+    }
+
+    fn pause(&mut self, id: InstanceId) {
+        self.paused.insert(id, Instant::now() + PAUSE);
+    }
+}
+
+/// Many changes at once need one look.
+fn drain(first: Result<Change, RecvError>, changes: &mut Receiver<Change>) {
+    if first.is_ok() {
+        while changes.try_recv().is_ok() {}
+    }
+}
+
+/// The next disruption from any cloud; none for ever if there is no cloud.
+async fn disruption(clouds: &mut [Receiver<Disruption>]) -> Option<Disruption> {
+    let mut waiting: FuturesUnordered<_> = clouds.iter_mut().map(Receiver::recv).collect();
+    match waiting.next().await {
+        Some(Ok(disruption)) => Some(disruption),
+        // Lagged or closed: passes confirm every server anyway.
+        _ => None,
+    }
+}
+
+fn until(now: Timestamp, next: Timestamp) -> Duration {
+    Duration::try_from(next.duration_since(now)).unwrap_or_default()
+}

@@ -1,0 +1,77 @@
+//! Everything a plan is made from: one instance as it should be, and as it was
+//! last seen.
+
+use model::{Disk, Instance, Server, ServerId, Timestamp, Vpc};
+use std::collections::HashSet;
+use wire::agent::{Desired, DesiredBroker, DesiredCertificate, Phase, Report};
+
+/// An instance with all that belongs to it. Read at one moment, never changed.
+#[derive(Clone, Debug)]
+pub struct World {
+    pub now: Timestamp,
+    pub store_epoch: i64,
+    pub instance: Instance,
+    pub vpc: Option<Vpc>,
+    pub servers: Vec<ServerView>,
+    pub trust: Trust,
+    /// Servers whose agents the cloud has confirmed in this pass.
+    pub confirmed: HashSet<ServerId>,
+}
+
+/// The authorities' certificates that servers trust.
+#[derive(Clone, Debug, Default)]
+pub struct Trust {
+    pub internal: String,
+    pub clients: String,
+}
+
+/// A server with its disk, and what it and its agent were told and said.
+#[derive(Clone, Debug)]
+pub struct ServerView {
+    pub server: Server,
+    /// Absent only while the instance is torn down.
+    pub disk: Option<Disk>,
+    pub broker: Option<DesiredBroker>,
+    pub revision: i64,
+    pub desired: Option<Desired>,
+    pub report: Option<Report>,
+    pub token_expires_at: Option<Timestamp>,
+}
+
+impl ServerView {
+    /// The last report, if it is of this incarnation.
+    pub fn current_report(&self) -> Option<&Report> {
+        self.report.as_ref().filter(|report| report.incarnation == self.server.incarnation)
+    }
+
+    /// Whether its broker runs what it should.
+    pub fn runs(&self) -> bool {
+        let Some(report) = self.current_report() else { return false };
+        let wanted = self.broker.as_ref().map(|broker| &broker.config_hash);
+        report.phase == Phase::Running && report.config_hash.as_ref() == wanted
+    }
+
+    /// The certificate issued for this name and generation, if any.
+    pub fn certificate(&self, name: &str) -> Option<&DesiredCertificate> {
+        self.desired.as_ref()?.certificates.iter().find(|certificate| {
+            certificate.name == name
+                && certificate.generation == self.server.certificate_generation
+                && certificate.certificate.is_some()
+        })
+    }
+
+    /// The agent's request for a certificate of this name and generation.
+    pub fn request(&self, name: &str) -> Option<&str> {
+        let generation = self.server.certificate_generation;
+        self.current_report()?
+            .requests
+            .iter()
+            .find(|request| request.name == name && request.generation == generation)
+            .map(|request| request.csr.as_str())
+    }
+
+    /// How people call it.
+    pub fn title(&self) -> String {
+        format!("server {}", self.server.number)
+    }
+}
