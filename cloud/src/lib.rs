@@ -49,8 +49,14 @@ pub struct ServerSpec {
 pub enum Outcome<T> {
     Ready(T),
     /// Not yet; ask again after that long.
-    Pending { reason: String, after: Duration },
-    Failed { reason: String, remedy: Remedy },
+    Pending {
+        reason: String,
+        after: Duration,
+    },
+    Failed {
+        reason: String,
+        remedy: Remedy,
+    },
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -8,17 +8,8 @@ use wire::agent::{Desired, DesiredCertificate, DesiredDisk, Format, Run};
 /// The key pairs of a server: one for brokers and controllers, one for customers.
 pub const INTERNAL: &str = "internal";
 pub const SERVER: &str = "server";
-const CERTIFICATES: [&str; 2] = [INTERNAL, SERVER];
-
-/// Whether a certificate of the wanted generation is still to be issued.
-pub fn lacks_certificates(view: &ServerView) -> bool {
-    CERTIFICATES.iter().any(|name| view.certificate(name).is_none())
-}
-
-/// Whether the agent has sent what certificates are issued for.
-pub fn has_requests(view: &ServerView) -> bool {
-    CERTIFICATES.iter().all(|name| view.request(name).is_some())
-}
+/// In the order they stand in the document.
+pub const CERTIFICATES: [&str; 2] = [INTERNAL, SERVER];
 
 /// Whether the agent has been told something else than it should be told now.
 pub fn differs(world: &World, view: &ServerView) -> bool {

@@ -56,6 +56,5 @@ fn document<T: DeserializeOwned>(
     what: &'static str,
     text: Option<String>,
 ) -> Result<Option<T>, PassError> {
-    text.map(|text| serde_json::from_str(&text).map_err(|_| PassError::Document(what)))
-        .transpose()
+    text.map(|text| serde_json::from_str(&text).map_err(|_| PassError::Document(what))).transpose()
 }

@@ -175,5 +175,8 @@ impl Engine {
 }
 
 fn later(now: Timestamp, after: Duration) -> Timestamp {
-    SignedDuration::try_from(after).ok().and_then(|after| now.checked_add(after).ok()).unwrap_or(now)
+    SignedDuration::try_from(after)
+        .ok()
+        .and_then(|after| now.checked_add(after).ok())
+        .unwrap_or(now)
 }

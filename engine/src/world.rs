@@ -3,7 +3,7 @@
 
 use model::{Disk, Instance, Server, ServerId, Timestamp, Vpc};
 use std::collections::HashSet;
-use wire::agent::{Desired, DesiredBroker, DesiredCertificate, Phase, Report};
+use wire::agent::{CertificateRequest, Desired, DesiredBroker, DesiredCertificate, Phase, Report};
 
 /// An instance with all that belongs to it. Read at one moment, never changed.
 #[derive(Clone, Debug)]
@@ -60,14 +60,21 @@ impl ServerView {
         })
     }
 
-    /// The agent's request for a certificate of this name and generation.
-    pub fn request(&self, name: &str) -> Option<&str> {
-        let generation = self.server.certificate_generation;
-        self.current_report()?
-            .requests
+    /// Requests of the wanted generation that no issued certificate answers. An
+    /// agent that lost its keys asks again, with new ones.
+    pub fn unanswered(&self) -> Vec<&CertificateRequest> {
+        let requests = self.current_report().map_or(&[][..], |report| &report.requests);
+        requests
             .iter()
-            .find(|request| request.name == name && request.generation == generation)
-            .map(|request| request.csr.as_str())
+            .filter(|request| request.generation == self.server.certificate_generation)
+            .filter(|request| crate::desired::CERTIFICATES.contains(&request.name.as_str()))
+            .filter(|request| !self.is_answered(request))
+            .collect()
+    }
+
+    fn is_answered(&self, request: &CertificateRequest) -> bool {
+        let issued = self.certificate(&request.name).and_then(|issued| issued.certificate.as_ref());
+        issued.is_some_and(|issued| pki::answers(issued, &request.csr))
     }
 
     /// How people call it.

@@ -25,12 +25,8 @@ fn write(path: &Path, contents: &[u8], mode: u32) -> io::Result<()> {
     let directory = directory.unwrap_or(Path::new("."));
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let temporary = directory.join(format!(".{name}.{}.new", std::process::id()));
-    let mut file = OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(mode)
-        .open(&temporary)?;
+    let mut file =
+        OpenOptions::new().write(true).create(true).truncate(true).mode(mode).open(&temporary)?;
     // The mode above is only for a new file; one left by a crash keeps its own.
     file.set_permissions(Permissions::from_mode(mode))?;
     let written = file

@@ -133,8 +133,7 @@ fn base(
 }
 
 fn date(at: Timestamp) -> OffsetDateTime {
-    OffsetDateTime::from_unix_timestamp(at.as_second())
-        .expect("both crates end at the year 9999")
+    OffsetDateTime::from_unix_timestamp(at.as_second()).expect("both crates end at the year 9999")
 }
 
 fn sign_error(error: rcgen::Error) -> Error {
@@ -170,6 +169,8 @@ mod tests {
         let ca = ca_pem.parse_x509().unwrap();
         let certificate = leaf_pem.parse_x509().unwrap();
         certificate.verify_signature(Some(ca.public_key())).unwrap();
+        assert!(crate::answers(&pem, &crate::request(&key, "any").unwrap()));
+        assert!(!crate::answers(&pem, &crate::request(&KeyPair::generate(), "any").unwrap()));
         assert_eq!(certificate.subject().to_string(), "CN=server-7");
         assert!(!certificate.is_ca());
         assert_eq!(certificate.public_key().raw, key.public_key_der());
@@ -183,9 +184,6 @@ mod tests {
         let entropy = SeededEntropy::new(1);
         let authority = Authority::create("Test CA", now, &entropy).unwrap();
         let leaf = Leaf { hosts: vec!["nön-ascii".into()], ..leaf() };
-        assert!(matches!(
-            authority.issue_with_key(&leaf, now, &entropy),
-            Err(Error::BadName(_))
-        ));
+        assert!(matches!(authority.issue_with_key(&leaf, now, &entropy), Err(Error::BadName(_))));
     }
 }

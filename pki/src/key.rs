@@ -56,6 +56,16 @@ impl Request {
     }
 }
 
+/// Whether a certificate was issued for the key of this request. False if
+/// either can't be read.
+pub fn answers(certificate_pem: &str, request_pem: &str) -> bool {
+    let Ok(request) = Request::parse(request_pem) else { return false };
+    let Ok((_, pem)) = x509_parser::pem::parse_x509_pem(certificate_pem.as_bytes()) else {
+        return false;
+    };
+    pem.parse_x509().is_ok_and(|leaf| leaf.public_key().raw == request.public_key_der())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -76,7 +86,8 @@ mod tests {
         assert!(Request::parse("nonsense").is_err());
 
         let lines: Vec<&str> = pem.lines().collect();
-        let signed_by_nobody = lines[..lines.len() - 2].join("\n") + "\nAAAA\n" + lines[lines.len() - 1];
+        let signed_by_nobody =
+            lines[..lines.len() - 2].join("\n") + "\nAAAA\n" + lines[lines.len() - 1];
         assert!(Request::parse(&signed_by_nobody).is_err());
     }
 }

@@ -7,7 +7,7 @@ mod authority;
 mod key;
 
 pub use authority::{Authority, Leaf, Usage};
-pub use key::{KeyPair, Request, request};
+pub use key::{KeyPair, Request, answers, request};
 
 /// What can go wrong with keys and certificates.
 #[derive(Debug, thiserror::Error)]

@@ -26,12 +26,7 @@ pub async fn list(run: &mut impl Run, instance: InstanceId) -> Result<Vec<Disk>>
 
 /// Moves a disk one state on. A disk that is elsewhere stays where it is, and
 /// the answer is false.
-pub async fn advance(
-    work: &mut Work,
-    id: DiskId,
-    from: DiskState,
-    to: DiskState,
-) -> Result<bool> {
+pub async fn advance(work: &mut Work, id: DiskId, from: DiskState, to: DiskState) -> Result<bool> {
     let query = Query::new("UPDATE disks SET state = $3 WHERE id = $1 AND state = $2")
         .bind(id.to_string())
         .bind(from.as_str())

@@ -59,9 +59,8 @@ pub async fn find(run: &mut impl Run, id: InstanceId) -> Result<Option<Instance>
 
 /// The instance whose own API key this is. One that was deleted has none.
 pub async fn find_by_apikey(run: &mut impl Run, key: &Secret) -> Result<Option<Instance>> {
-    let query =
-        Query::new("SELECT * FROM instances WHERE apikey_hash = $1 AND deleted_at IS NULL")
-            .bind(hash_key(key));
+    let query = Query::new("SELECT * FROM instances WHERE apikey_hash = $1 AND deleted_at IS NULL")
+        .bind(hash_key(key));
     let Some(row) = run.fetch_one(query).await? else { return Ok(None) };
     instance(run, &row).map(Some)
 }
@@ -105,10 +104,9 @@ pub async fn set_deleted(work: &mut Work, id: InstanceId, at: Timestamp) -> Resu
 
 /// Has the engine look at the instance now.
 pub async fn wake(work: &mut Work, id: InstanceId, now: Timestamp) -> Result<()> {
-    let query =
-        Query::new("UPDATE instances SET due_at = $2, wakes = wakes + 1 WHERE id = $1")
-            .bind(id.0)
-            .bind(now);
+    let query = Query::new("UPDATE instances SET due_at = $2, wakes = wakes + 1 WHERE id = $1")
+        .bind(id.0)
+        .bind(now);
     work.execute(query).await?;
     work.tell(Change::Instance(id));
     Ok(())
@@ -122,8 +120,8 @@ pub async fn wake_all(work: &mut Work, now: Timestamp) -> Result<()> {
 
 /// Instances to look at now, longest due first.
 pub async fn due(run: &mut impl Run, now: Timestamp) -> Result<Vec<InstanceId>> {
-    let query = Query::new("SELECT id FROM instances WHERE due_at <= $1 ORDER BY due_at, id")
-        .bind(now);
+    let query =
+        Query::new("SELECT id FROM instances WHERE due_at <= $1 ORDER BY due_at, id").bind(now);
     run.fetch(query).await?.iter().map(|row| Ok(InstanceId(row.int("id")?))).collect()
 }
 

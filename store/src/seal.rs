@@ -45,10 +45,7 @@ impl MasterKey {
         Secret::new(STANDARD.encode(bytes))
     }
 
-    pub fn parse(
-        text: &Secret,
-        entropy: std::sync::Arc<dyn Entropy>,
-    ) -> Result<Self, SealError> {
+    pub fn parse(text: &Secret, entropy: std::sync::Arc<dyn Entropy>) -> Result<Self, SealError> {
         let bytes = STANDARD.decode(text.expose().trim()).map_err(|_| SealError::BadKey)?;
         let cipher = XChaCha20Poly1305::new_from_slice(&bytes).map_err(|_| SealError::BadKey)?;
         // The id is of the key's hash, so it tells nothing of the key.

@@ -70,8 +70,8 @@ pub async fn taken_listeners(run: &mut impl Run) -> Result<Vec<(String, u16)>> {
 
 /// An instance's servers, by number.
 pub async fn list(run: &mut impl Run, instance: InstanceId) -> Result<Vec<ServerRecord>> {
-    let query = Query::new("SELECT * FROM servers WHERE instance_id = $1 ORDER BY number")
-        .bind(instance.0);
+    let query =
+        Query::new("SELECT * FROM servers WHERE instance_id = $1 ORDER BY number").bind(instance.0);
     run.fetch(query).await?.iter().map(record).collect()
 }
 

@@ -159,8 +159,14 @@ async fn what_is_written_is_read_back() {
     let (instance, server, disk) = f.instance(account.account.id, 9000).await;
     let mut reader = f.store.reader();
 
-    assert_eq!(accounts::find(&mut reader, account.account.id).await.unwrap().unwrap(), account.account);
-    assert_eq!(accounts::find_user(&mut reader, account.owner.id).await.unwrap().unwrap(), account.owner);
+    assert_eq!(
+        accounts::find(&mut reader, account.account.id).await.unwrap().unwrap(),
+        account.account
+    );
+    assert_eq!(
+        accounts::find_user(&mut reader, account.owner.id).await.unwrap().unwrap(),
+        account.owner
+    );
     assert_eq!(instances::find(&mut reader, instance.id).await.unwrap().unwrap(), instance);
     assert_eq!(instances::list(&mut reader, account.account.id).await.unwrap(), [instance.clone()]);
     assert_eq!(servers::list(&mut reader, instance.id).await.unwrap()[0].server, server);

@@ -1,0 +1,127 @@
+//! Bodies of the Customer API.
+//!
+//! Requests leave out what is not given; answers hold every field of the
+//! contract. Numbers, names and times travel as the contract writes them.
+
+use jiff::Timestamp;
+use model::Secret;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// One element of `GET /api/instances`.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct InstanceEntry {
+    pub id: i64,
+    pub plan: String,
+    /// `<provider>::<region>`.
+    pub region: String,
+    pub name: String,
+    pub tags: Vec<String>,
+    pub providerid: String,
+}
+
+/// `GET /api/instances/<ID>`.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Instance {
+    #[serde(flatten)]
+    pub entry: InstanceEntry,
+    /// The authority of the customers' listeners, as PEM.
+    pub ca: String,
+    pub apikey: Secret,
+    /// Comma-separated `host:port` of the SASL/SCRAM listeners.
+    pub brokers: String,
+    pub username: String,
+    pub password: Secret,
+    pub topic_prefix: String,
+    pub ready: bool,
+    pub kafka_version: String,
+    pub nodes: u32,
+    /// Null on shared plans.
+    pub vpc: Option<InstanceVpc>,
+    pub vpc_id: Option<i64>,
+    /// Holds the password, so it is a secret itself.
+    pub url: Secret,
+    pub backend: String,
+    pub hostname_external: String,
+    pub hostname_internal: String,
+    pub created_at: Timestamp,
+    /// What it does now, or why it waits, in a sentence.
+    pub status: String,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct InstanceVpc {
+    pub id: i64,
+    pub subnet: String,
+}
+
+/// `POST /api/instances`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct CreateInstance {
+    pub name: String,
+    pub plan: String,
+    pub region: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vpc_subnet: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nodes: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kafka_version: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub tags: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disk_size: Option<u32>,
+}
+
+/// The answer to a create.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct CreatedInstance {
+    pub id: i64,
+    pub url: Secret,
+    pub apikey: Secret,
+    pub message: String,
+}
+
+/// `PUT /api/instances/<ID>`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct UpdateInstance {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// An empty list clears the tags.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tags: Option<Vec<String>>,
+}
+
+/// One element of `GET /api/plans`.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Plan {
+    pub name: String,
+    /// US dollars a month.
+    pub price: u32,
+    pub backend: String,
+    pub shared: bool,
+}
+
+/// One element of `GET /api/regions`.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Region {
+    pub provider: String,
+    pub region: String,
+    pub name: String,
+    pub has_shared_plans: bool,
+}
+
+/// An answer that has nothing but a sentence to say.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Message {
+    pub message: String,
+}
+
+/// The body of every error, on every listener.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct ErrorBody {
+    pub error: String,
+    /// One `{field: what is wrong}` for each field that is.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub errors: Vec<BTreeMap<String, String>>,
+}

@@ -1,0 +1,55 @@
+//! Bodies of the Instance API, which the Customer API also serves under an
+//! instance's path.
+
+use model::Secret;
+use serde::{Deserialize, Serialize};
+
+/// `GET /api/details`.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Details {
+    pub name: String,
+    pub hostname: String,
+    /// CIDR notation; empty on shared plans.
+    pub subnet: String,
+    pub kafka_version: String,
+    pub connections: Connections,
+    pub servers: Vec<DetailsServer>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Connections {
+    pub plaintext: Port,
+    pub ssl: Port,
+    pub sasl_scram: SaslScram,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Port {
+    pub port: u16,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct SaslScram {
+    pub port: u16,
+    pub username: String,
+    pub password: Secret,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct DetailsServer {
+    pub name: String,
+    pub hostname: String,
+    pub private_ip: String,
+    /// `<provider>::<region>`.
+    pub region: String,
+}
+
+/// `GET /api/api/cluster/status`.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ClusterStatus {
+    pub name: String,
+    /// False while the cluster is being created.
+    pub ready: bool,
+    /// False while servers follow a change.
+    pub configured: bool,
+}

@@ -20,29 +20,40 @@ impl Engine {
         world: &World,
         view: &ServerView,
     ) -> Result<Done, PassError> {
-        let mut issued = Vec::new();
-        for (name, kind, leaf) in [
-            (INTERNAL, AuthorityKind::Internal, internal_leaf(&view.server)),
-            (SERVER, AuthorityKind::Server, server_leaf(world, &view.server)),
-        ] {
-            let Some(Ok(request)) = view.request(name).map(Request::parse) else {
+        let mut certificates = view.certificates();
+        for request in view.unanswered() {
+            let Some((kind, leaf)) = leaf(world, view, &request.name) else { continue };
+            let Ok(csr) = Request::parse(&request.csr) else {
                 let reason = format!("{} sent a certificate request that is none", view.title());
                 return Ok(Done::Failed { reason, remedy: Remedy::Retry });
             };
             let authority = self.authority(world.instance.id, kind).await?;
-            let leaf = authority.issue(request, &leaf, self.clock.now(), &*self.entropy)?;
-            issued.push(DesiredCertificate {
-                name: name.to_owned(),
-                generation: view.server.certificate_generation,
+            let issued = authority.issue(csr, &leaf, self.clock.now(), &*self.entropy)?;
+            certificates.retain(|certificate| certificate.name != request.name);
+            certificates.push(DesiredCertificate {
+                name: request.name.clone(),
+                generation: request.generation,
                 // Clients that only have the root can verify; sending it along
                 // lets tools show the whole chain.
-                certificate: Some(leaf + &authority.certificate),
+                certificate: Some(issued + &authority.certificate),
             });
         }
-        match desired::document(world, view, issued) {
+        // The same order every time: the document is compared as a whole.
+        certificates.sort_by(|a, b| a.name.cmp(&b.name));
+        match desired::document(world, view, certificates) {
             Some(document) => self.save_desired(pass, &document).await,
             None => Ok(Done::Progress),
         }
+    }
+}
+
+/// Which authority signs what for the key pair of this name. An agent of
+/// another release may want one that we don't know.
+fn leaf(world: &World, view: &ServerView, name: &str) -> Option<(AuthorityKind, Leaf)> {
+    match name {
+        INTERNAL => Some((AuthorityKind::Internal, internal_leaf(&view.server))),
+        SERVER => Some((AuthorityKind::Server, server_leaf(world, &view.server))),
+        _ => None,
     }
 }
 

@@ -14,11 +14,7 @@ const TOKEN_LIFE: SignedDuration = SignedDuration::from_mins(15);
 const TOKEN_SPARE: SignedDuration = SignedDuration::from_mins(5);
 
 impl Engine {
-    pub(super) async fn make_network(
-        &self,
-        pass: &Pass,
-        world: &World,
-    ) -> Result<Done, PassError> {
+    pub(super) async fn make_network(&self, pass: &Pass, world: &World) -> Result<Done, PassError> {
         let subnet = world.vpc.as_ref().map(|vpc| vpc.subnet.to_string()).unwrap_or_default();
         let network = NetworkSpec { vpc_id: world.instance.vpc_id, subnet };
         let outcome = self.cloud_of(world)?.ensure_network(&network).await;
@@ -85,11 +81,7 @@ impl Engine {
     }
 
     /// A new token, if the agent needs one and has none that lasts.
-    async fn token_for(
-        &self,
-        pass: &Pass,
-        view: &ServerView,
-    ) -> Result<Option<Secret>, PassError> {
+    async fn token_for(&self, pass: &Pass, view: &ServerView) -> Result<Option<Secret>, PassError> {
         let now = self.clock.now();
         let lasts = view.token_expires_at.is_some_and(|until| until > now + TOKEN_SPARE);
         if view.server.enrolled_at.is_some() || view.server.made && lasts {

@@ -40,7 +40,8 @@ impl Engine {
     pub(super) async fn check_login(&self, pass: &Pass, world: &World) -> Result<Done, PassError> {
         let instance = &world.instance;
         let mut reader = self.store.reader();
-        let trust = authorities::certificate(&mut reader, instance.id, AuthorityKind::Server).await?;
+        let trust =
+            authorities::certificate(&mut reader, instance.id, AuthorityKind::Server).await?;
         let login = Login {
             brokers: endpoints(world, |listeners| &listeners.sasl_scram),
             trust_pem: trust.unwrap_or_default(),

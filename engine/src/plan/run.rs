@@ -38,7 +38,7 @@ fn server_steps(world: &World, view: &ServerView) -> Vec<Step> {
     if view.broker.is_none() {
         steps.push(Step::Render(server));
     }
-    if desired::lacks_certificates(view) && desired::has_requests(view) {
+    if !view.unanswered().is_empty() {
         steps.push(Step::IssueCertificates(server));
     }
     if view.broker.is_some() && desired::differs(world, view) {

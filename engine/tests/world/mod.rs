@@ -52,7 +52,12 @@ impl SimulatedKafka {
 
 #[async_trait]
 impl Admin for SimulatedKafka {
-    async fn set_scram_user(&self, _: &Cluster, user: &str, password: &Secret) -> Result<(), Error> {
+    async fn set_scram_user(
+        &self,
+        _: &Cluster,
+        user: &str,
+        password: &Secret,
+    ) -> Result<(), Error> {
         self.called("set_scram_user")?;
         self.users.lock().unwrap().insert(user.into(), password.clone());
         Ok(())

@@ -1,0 +1,106 @@
+//! What the agent sees, in one place: the parts write, the link reports.
+//!
+//! A write that changes nothing wakes nobody.
+
+use std::sync::Arc;
+use tokio::sync::watch;
+use wire::agent::{CertificateRequest, Phase, Report};
+
+/// How the broker does.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Status {
+    pub phase: Phase,
+    pub detail: String,
+    pub log_tail: Vec<String>,
+    pub broker_pid: Option<i32>,
+    pub restarts: u32,
+    pub config_hash: Option<String>,
+    pub disk_fault: Option<String>,
+}
+
+impl Status {
+    pub fn new(phase: Phase, detail: impl Into<String>) -> Self {
+        Self {
+            phase,
+            detail: detail.into(),
+            log_tail: Vec::new(),
+            broker_pid: None,
+            restarts: 0,
+            config_hash: None,
+            disk_fault: None,
+        }
+    }
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct View {
+    pub revision: i64,
+    pub store_epoch: i64,
+    pub status: Status,
+    pub requests: Vec<CertificateRequest>,
+}
+
+impl View {
+    pub fn report(&self, incarnation: i64) -> Report {
+        let status = self.status.clone();
+        Report {
+            incarnation,
+            agent_version: env!("CARGO_PKG_VERSION").into(),
+            revision: self.revision,
+            store_epoch: self.store_epoch,
+            phase: status.phase,
+            detail: status.detail,
+            log_tail: status.log_tail,
+            broker_pid: status.broker_pid,
+            restarts: status.restarts,
+            config_hash: status.config_hash,
+            disk_fault: status.disk_fault,
+            requests: self.requests.clone(),
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct Board(Arc<watch::Sender<View>>);
+
+impl Default for Board {
+    fn default() -> Self {
+        let status = Status::new(Phase::Preparing, "waiting for the control plane");
+        let view = View { revision: 0, store_epoch: 0, status, requests: Vec::new() };
+        Self(Arc::new(watch::channel(view).0))
+    }
+}
+
+impl Board {
+    pub fn set_status(&self, status: Status) {
+        self.change(|view| view.status = status);
+    }
+
+    pub fn set_detail(&self, detail: String) {
+        self.change(|view| view.status.detail = detail);
+    }
+
+    pub fn set_revision(&self, revision: i64, store_epoch: i64) {
+        self.change(|view| (view.revision, view.store_epoch) = (revision, store_epoch));
+    }
+
+    pub fn set_requests(&self, requests: Vec<CertificateRequest>) {
+        self.change(|view| view.requests = requests);
+    }
+
+    pub fn view(&self) -> View {
+        self.0.borrow().clone()
+    }
+
+    pub fn subscribe(&self) -> watch::Receiver<View> {
+        self.0.subscribe()
+    }
+
+    fn change(&self, write: impl FnOnce(&mut View)) {
+        self.0.send_if_modified(|view| {
+            let before = view.clone();
+            write(view);
+            *view != before
+        });
+    }
+}

@@ -1,0 +1,131 @@
+//! One broker process: started by us, or found running.
+//!
+//! It is on record before anything else happens, and a live one is always
+//! adopted: there are never two on one disk. Nothing here kills it.
+
+use crate::launcher::Launch;
+use crate::log_tail::Marks;
+use crate::place::Place;
+use host::{Exit, ProcessId, Spawn};
+use std::fs;
+use std::io;
+use std::pin::Pin;
+use tokio::time::Instant;
+
+/// In the broker's environment, with the server's directory: it finds a broker
+/// whose agent died before it could put it on record.
+const BROKER_VARIABLE: &str = "CASTELLAN_BROKER";
+/// A larger output file is put aside before a start.
+const OUTPUT_LIMIT: u64 = 8 * 1024 * 1024;
+
+pub struct Broker {
+    process: ProcessId,
+    ended: Pin<Box<dyn Future<Output = Exit> + Send>>,
+    began: Instant,
+    marks: Marks,
+    config_hash: Option<String>,
+}
+
+impl Broker {
+    /// The broker that runs here, if there is one.
+    pub fn adopt(place: &Place) -> Option<Self> {
+        let recorded = ProcessId::load(&place.broker_pid());
+        let process = match recorded.filter(ProcessId::is_alive) {
+            Some(process) => process,
+            None => find_unrecorded(place)?,
+        };
+        let watch = process.watch()?;
+        let ending = process.clone();
+        let ended = async move {
+            watch.ended().await;
+            ending.reap();
+            Exit("it was started by an earlier agent, so its exit status is unknown".into())
+        };
+        Some(Self {
+            process,
+            ended: Box::pin(ended),
+            began: Instant::now(),
+            marks: Marks::now(place),
+            config_hash: fs::read_to_string(place.running_hash()).ok(),
+        })
+    }
+
+    /// Starts one and puts it on record.
+    pub fn start(place: &Place, launch: Launch, config_hash: &str) -> io::Result<Self> {
+        forget(place)?;
+        host::write_atomic(&place.running_hash(), config_hash.as_bytes())?;
+        let marks = Marks::now(place);
+        let mark = (BROKER_VARIABLE.to_owned(), place.dir().to_string_lossy().into_owned());
+        let spawn = Spawn {
+            program: launch.program,
+            arguments: launch.arguments,
+            environment: vec![mark],
+            directory: place.dir().into(),
+            output: place.broker_output(),
+        };
+        let (process, ended) = spawn.start()?;
+        process.save(&place.broker_pid())?;
+        Ok(Self {
+            process,
+            ended: Box::pin(ended),
+            began: Instant::now(),
+            marks,
+            config_hash: Some(config_hash.into()),
+        })
+    }
+
+    pub fn pid(&self) -> i32 {
+        self.process.pid
+    }
+
+    pub fn began(&self) -> Instant {
+        self.began
+    }
+
+    pub fn config_hash(&self) -> Option<String> {
+        self.config_hash.clone()
+    }
+
+    /// Whether this very process has said that it started.
+    pub fn has_started(&self, place: &Place) -> bool {
+        let said = fs::read_to_string(place.started()).unwrap_or_default();
+        said.trim().parse() == Ok(self.process.pid)
+    }
+
+    /// Returns once the process has ended. Not to be asked again after that.
+    pub async fn ended(&mut self) -> Exit {
+        self.ended.as_mut().await
+    }
+
+    /// SIGTERM: Kafka's controlled shutdown.
+    pub fn terminate(&self) {
+        self.process.terminate();
+    }
+
+    pub fn log_tail(&self, place: &Place) -> Vec<String> {
+        self.marks.tail(place)
+    }
+}
+
+fn find_unrecorded(place: &Place) -> Option<ProcessId> {
+    let found = host::with_environment(BROKER_VARIABLE, &place.dir().to_string_lossy());
+    let process = found.into_iter().next()?;
+    // Without a record it still runs, and the next agent looks the same way.
+    if let Err(error) = process.save(&place.broker_pid()) {
+        tracing::warn!(%error, "the broker that runs can't be put on record");
+    }
+    Some(process)
+}
+
+/// Removes what an earlier broker left and puts aside a large output file.
+fn forget(place: &Place) -> io::Result<()> {
+    match fs::remove_file(place.started()) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let output = place.broker_output();
+    if output.metadata().is_ok_and(|metadata| metadata.len() > OUTPUT_LIMIT) {
+        fs::rename(&output, output.with_extension("out.1"))?;
+    }
+    Ok(())
+}

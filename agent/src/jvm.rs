@@ -1,0 +1,73 @@
+//! Kafka on Java, as the supervisor starts it.
+//!
+//! Everything is looked up for each start: a Java that was upgraded, or a cache
+//! that was cleared, must not keep a broker down.
+
+use crate::launcher::{Launch, Launcher};
+use crate::place::Place;
+use crate::start;
+use async_trait::async_trait;
+use kafka::artifacts::{Artifacts, Distribution, default_cache_root};
+use kafka::java::Java;
+use kafka::startup_cache::StartupCache;
+use kafka::{Progress, java, launch, startup_cache, versions};
+use std::path::Path;
+use wire::agent::{Desired, DesiredBroker, Format};
+
+pub struct Jvm {
+    pub place: Place,
+}
+
+#[async_trait]
+impl Launcher for Jvm {
+    async fn prepare(
+        &self,
+        broker: &DesiredBroker,
+        progress: &(dyn Fn(String) + Send + Sync),
+    ) -> Result<Launch, String> {
+        let say = |step: Progress| progress(step.to_string());
+        // The operator's settings may change while we run.
+        let host = start::load(&self.place).map_err(words)?.host;
+        let cache = host.cache.unwrap_or_else(default_cache_root);
+        let release = versions::release(broker.kafka_version)
+            .ok_or_else(|| format!("Kafka {} is not supported", broker.kafka_version))?;
+        let java = java::find(release.java(), host.java.as_deref()).await.map_err(words)?;
+        let artifacts = Artifacts::new(cache.clone(), host.distributions);
+        let distribution = artifacts.ensure(broker.kafka_version, &say).await.map_err(words)?;
+        let startup = startup_cache(&cache, &distribution, &java, &say).await;
+        let (program, arguments) = launch::command_line(
+            &distribution,
+            &java,
+            startup.as_ref(),
+            &broker.jvm_flags,
+            &broker.logging_file,
+        );
+        Ok(Launch { program, arguments })
+    }
+
+    fn format_arguments(&self, desired: &Desired, format: &Format) -> String {
+        let mut text = launch::format_arguments(
+            &desired.cluster_id,
+            &desired.disk.directory_id,
+            &format.initial_controllers,
+        )
+        .join("\n");
+        text.push('\n');
+        text
+    }
+}
+
+/// A broker starts without it too, only slower.
+async fn startup_cache(
+    root: &Path,
+    distribution: &Distribution,
+    java: &Java,
+    say: &(dyn Fn(Progress) + Send + Sync),
+) -> Option<StartupCache> {
+    let made = startup_cache::ensure(root, distribution, java, say).await;
+    made.inspect_err(|error| tracing::warn!(%error, "starting without a start-up cache")).ok()
+}
+
+fn words(error: impl std::error::Error) -> String {
+    error.to_string()
+}

@@ -1,0 +1,30 @@
+//! What stands between supervision and Java: how the broker is started.
+//!
+//! The supervisor starts whatever it is given here, so that its tests run a
+//! shell script in place of a JVM.
+
+use async_trait::async_trait;
+use std::path::PathBuf;
+use wire::agent::{Desired, DesiredBroker, Format};
+
+/// A program and its arguments, to be run in the server's directory.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Launch {
+    pub program: PathBuf,
+    pub arguments: Vec<String>,
+}
+
+#[async_trait]
+pub trait Launcher: Send + Sync {
+    /// Has everything on this host that a start needs. May take minutes the
+    /// first time; `progress` hears what it does. An error is a sentence.
+    async fn prepare(
+        &self,
+        broker: &DesiredBroker,
+        progress: &(dyn Fn(String) + Send + Sync),
+    ) -> Result<Launch, String>;
+
+    /// The text of `format.args`, with which the broker formats its disk
+    /// before it starts.
+    fn format_arguments(&self, desired: &Desired, format: &Format) -> String;
+}

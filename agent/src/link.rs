@@ -1,0 +1,201 @@
+//! The agent's side of the conversation with the control plane.
+//!
+//! It dials out, enrols once, fetches what is desired and reports what is. It
+//! can fail for a day: nothing else in the agent waits for it. A document is
+//! on disk before anybody else sees it.
+
+use crate::board::{Board, View};
+use crate::connection::{Connection, ConnectionError};
+use crate::desired::{self, Refusal};
+use crate::identity::{self, Identity, IdentityError};
+use crate::pace::backoff;
+use crate::place::Place;
+use crate::start::{self, StartError};
+use model::{Clock, Secret};
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep, sleep_until, timeout};
+use wire::agent::{AgentStart, Desired, Enrol, REPORT_SECONDS, Renew};
+
+const FIRST_PAUSE: Duration = Duration::from_millis(200);
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+/// Changes that come closer together travel in one report.
+const REPORT_PAUSE: Duration = Duration::from_millis(50);
+/// Between renewals, even if the two clocks are far apart.
+const RENEWAL_PAUSE: Duration = Duration::from_mins(1);
+/// The wall clock may be set, so a far date is looked at again.
+const LONGEST_SLEEP: Duration = Duration::from_hours(1);
+
+#[derive(Debug, thiserror::Error)]
+pub enum LinkError {
+    #[error(transparent)]
+    Start(#[from] StartError),
+    #[error(transparent)]
+    Identity(#[from] IdentityError),
+    #[error(transparent)]
+    Connection(#[from] ConnectionError),
+    #[error("a certificate request can't be made: {0}")]
+    Request(#[from] pki::Error),
+    #[error("the desired state is refused: {0}")]
+    Refused(#[from] Refusal),
+    #[error("the desired state can't be saved: {0}")]
+    Save(io::Error),
+    #[error("this agent is not enrolled and has no token; the cloud has to give it one")]
+    NoToken,
+}
+
+pub struct Link {
+    pub place: Place,
+    pub clock: Arc<dyn Clock>,
+    pub board: Board,
+    pub desired: watch::Sender<Option<Desired>>,
+    /// The last view that the control plane has taken.
+    pub reported: watch::Sender<Option<View>>,
+    pub enrolment: Enrolment,
+}
+
+/// What was tried to get a certificate.
+#[derive(Default)]
+pub struct Enrolment {
+    /// The last token used.
+    spent: Option<Secret>,
+    /// The present certificate is not accepted, and there is another token.
+    is_due: bool,
+    renewed: Option<Instant>,
+}
+
+impl Link {
+    /// Talks for ever.
+    pub async fn run(mut self) {
+        let mut failures = 0;
+        loop {
+            self.reported.send_replace(None);
+            let ended = self.session().await;
+            if self.reported.borrow().is_some() {
+                failures = 0;
+            }
+            let Err(error) = ended else { continue };
+            failures += 1;
+            // The first of a row is news, the rest are not.
+            if failures == 1 {
+                tracing::warn!(%error, "no word from the control plane; going on alone");
+            } else {
+                tracing::debug!(%error, failures, "still no word from the control plane");
+            }
+            if matches!(&error, LinkError::Connection(refused) if refused.is_unknown_agent()) {
+                self.consider_enrolment();
+            }
+            sleep(backoff(FIRST_PAUSE, LONGEST_PAUSE, failures)).await;
+        }
+    }
+
+    /// One conversation with one identity. Ends well when that is renewed.
+    async fn session(&mut self) -> Result<(), LinkError> {
+        let start = start::load(&self.place)?;
+        let identity = self.identity(&start).await?;
+        let connection = Connection::open(&start, Some(&identity))?;
+        tokio::select! {
+            ended = self.fetch(&connection, &start) => ended,
+            ended = self.tell(&connection, &start) => ended,
+            () = self.until_renewal(&identity) => {
+                self.renew(&connection, &start).await?;
+                self.enrolment.renewed = Some(Instant::now());
+                Ok(())
+            }
+        }
+    }
+
+    /// The one we have, or a new one. One that is refused is kept until there
+    /// is another: the refusal may be a mistake.
+    async fn identity(&mut self, start: &AgentStart) -> Result<Identity, LinkError> {
+        let now = self.clock.now();
+        let present = Identity::load(&self.place).filter(|identity| identity.is_valid_at(now));
+        let is_due = std::mem::take(&mut self.enrolment.is_due);
+        match present {
+            Some(identity) if is_due => Ok(self.enrol(start).await.unwrap_or(identity)),
+            Some(identity) => Ok(identity),
+            None => self.enrol(start).await,
+        }
+    }
+
+    async fn enrol(&mut self, start: &AgentStart) -> Result<Identity, LinkError> {
+        let token = start.token.clone().ok_or(LinkError::NoToken)?;
+        self.enrolment.spent = Some(token.clone());
+        let key = identity::next_key(&self.place)?;
+        let request = Enrol {
+            server_id: start.server_id,
+            incarnation: start.incarnation,
+            token,
+            csr: pki::request(&key, &name(start))?,
+        };
+        let enrolled = Connection::open(start, None)?.enrol(&request).await?;
+        let identity = identity::complete(&self.place, &key, &enrolled.certificate)?;
+        tracing::info!("enrolled with the control plane");
+        Ok(identity)
+    }
+
+    /// A certificate that is not accepted is replaced only if the cloud gave a
+    /// token that was not used before.
+    fn consider_enrolment(&mut self) {
+        let token = start::load(&self.place).ok().and_then(|start| start.token);
+        self.enrolment.is_due = token.is_some() && token != self.enrolment.spent;
+    }
+
+    async fn renew(&self, connection: &Connection, start: &AgentStart) -> Result<(), LinkError> {
+        let key = identity::next_key(&self.place)?;
+        let csr = pki::request(&key, &name(start))?;
+        let renewed = connection.renew(&Renew { csr }).await?;
+        identity::complete(&self.place, &key, &renewed.certificate)?;
+        tracing::info!("renewed the agent's certificate");
+        Ok(())
+    }
+
+    async fn until_renewal(&self, identity: &Identity) {
+        if let Some(renewed) = self.enrolment.renewed {
+            sleep_until(renewed + RENEWAL_PAUSE).await;
+        }
+        loop {
+            let left = identity.renew_at().duration_since(self.clock.now());
+            match Duration::try_from(left) {
+                Ok(left) if !left.is_zero() => sleep(left.min(LONGEST_SLEEP)).await,
+                _ => return,
+            }
+        }
+    }
+
+    async fn fetch(&self, connection: &Connection, start: &AgentStart) -> Result<(), LinkError> {
+        loop {
+            let held = self.desired.borrow().clone();
+            let at = held.as_ref().map_or((0, 0), |held| (held.revision, held.store_epoch));
+            let Some(offered) = connection.desired(at).await? else { continue };
+            if desired::accept(held.as_ref(), &offered, start)? {
+                desired::save(&self.place, &offered).map_err(LinkError::Save)?;
+                self.desired.send_replace(Some(offered));
+            } else {
+                // A control plane that does not hold the call is not to be hurried.
+                sleep(FIRST_PAUSE).await;
+            }
+        }
+    }
+
+    async fn tell(&self, connection: &Connection, start: &AgentStart) -> Result<(), LinkError> {
+        let mut views = self.board.subscribe();
+        loop {
+            let view = views.borrow_and_update().clone();
+            connection.report(&view.report(start.incarnation)).await?;
+            self.reported.send_replace(Some(view));
+            sleep(REPORT_PAUSE).await;
+            let _ = timeout(Duration::from_secs(REPORT_SECONDS), views.changed()).await;
+        }
+    }
+}
+
+fn name(start: &AgentStart) -> String {
+    format!("server-{}", start.server_id)
+}
+
+#[cfg(test)]
+#[path = "link_tests.rs"]
+mod tests;

@@ -1,0 +1,103 @@
+//! The conversation with a small control plane over real TLS.
+
+use super::*;
+use crate::testing::{desired as document, start as parameters, wait_for};
+use control_plane::ControlPlane;
+use model::{ManualClock, SignedDuration, SystemClock};
+use std::fs;
+use tempfile::TempDir;
+
+#[path = "../tests/support/control_plane.rs"]
+mod control_plane;
+
+struct Agent {
+    place: Place,
+    desired: watch::Receiver<Option<Desired>>,
+    _directory: TempDir,
+}
+
+fn write_start(place: &Place, control_plane: &ControlPlane, token: Option<&str>) {
+    let start = AgentStart {
+        control_plane: control_plane.url.clone(),
+        fleet_ca: control_plane.authority.certificate.clone(),
+        token: token.map(Secret::new),
+        ..parameters()
+    };
+    host::write_private(&place.start(), &serde_json::to_vec(&start).unwrap()).unwrap();
+}
+
+/// Ends with the test's runtime.
+fn agent(control_plane: &ControlPlane, clock: Arc<dyn Clock>) -> Agent {
+    let directory = tempfile::tempdir().unwrap();
+    let place = Place::open(directory.path()).unwrap();
+    write_start(&place, control_plane, Some("token-1"));
+    let (desired, seen) = watch::channel(None);
+    let link = Link {
+        place: place.clone(),
+        clock,
+        board: Board::default(),
+        desired,
+        reported: watch::channel(None).0,
+        enrolment: <_>::default(),
+    };
+    tokio::spawn(link.run());
+    Agent { place, desired: seen, _directory: directory }
+}
+
+#[tokio::test]
+async fn it_enrols_once_obeys_what_is_saved_and_finds_a_control_plane_that_moved() {
+    let control_plane = ControlPlane::start().await;
+    let mut agent = agent(&control_plane, Arc::new(SystemClock));
+    control_plane.report(|report| report.incarnation == 1).await;
+    control_plane.state().desired = Some(document());
+    agent.desired.wait_for(Option::is_some).await.unwrap();
+    assert_eq!(desired::load(&agent.place, &parameters()), Some(document()));
+
+    let moved = control_plane.move_away().await;
+    moved.state().reports.clear();
+    // Another server's document, and then the right one.
+    let foreign = Desired { incarnation: 9, revision: 7, ..document() };
+    moved.state().desired = Some(foreign);
+    write_start(&agent.place, &moved, None);
+    moved.report(|_| true).await;
+    moved.state().desired = Some(Desired { revision: 2, ..document() });
+    let seen = agent.desired.wait_for(|held| held.as_ref().is_some_and(|held| held.revision > 1));
+    assert_eq!(seen.await.unwrap().as_ref().map(|held| held.revision), Some(2));
+    let enrolments = moved.state().enrolments.len();
+    assert_eq!(enrolments, 1);
+    assert!(!agent.place.identity("next.key").exists(), "the waiting key is kept");
+}
+
+#[tokio::test]
+async fn it_renews_at_two_thirds_with_a_new_key() {
+    let control_plane = ControlPlane::start().await;
+    let clock = Arc::new(ManualClock::at(SystemClock.now()));
+    let agent = agent(&control_plane, clock.clone());
+    let identity = || fs::read_to_string(agent.place.identity("agent.pem")).unwrap_or_default();
+    let first = wait_for(identity, |pem| !pem.is_empty()).await;
+    clock.advance(SignedDuration::from_hours(24 * 21));
+    // The link looks at its clock at the start of a session.
+    let moved = control_plane.move_away().await;
+    write_start(&agent.place, &moved, None);
+    let second = wait_for(identity, |pem| *pem != first).await;
+    assert_ne!(first.lines().nth(1), second.lines().nth(1), "the key stayed");
+    assert!(moved.state().renewals >= 1);
+}
+
+#[tokio::test]
+async fn a_refused_certificate_is_replaced_only_with_a_new_token() {
+    let control_plane = ControlPlane::start().await;
+    let agent = agent(&control_plane, Arc::new(SystemClock));
+    control_plane.report(|_| true).await;
+    control_plane.state().refuses = true;
+    write_start(&agent.place, &control_plane, Some("token-2"));
+    let tokens = || -> Vec<String> {
+        let state = control_plane.state();
+        state.enrolments.iter().map(|enrol| enrol.token.expose().to_owned()).collect()
+    };
+    wait_for(tokens, |tokens| *tokens == ["token-1", "token-2"]).await;
+    control_plane.state().refuses = false;
+    control_plane.state().reports.clear();
+    control_plane.report(|_| true).await;
+    assert_eq!(tokens(), ["token-1", "token-2"]);
+}

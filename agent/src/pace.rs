@@ -1,0 +1,50 @@
+//! How fast things are tried again.
+
+use std::time::Duration;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Pace {
+    /// The pause after the first failure; it doubles with each further one.
+    pub first: Duration,
+    pub longest: Duration,
+    /// A broker that ran that long ran well.
+    pub well_after: Duration,
+    /// The pause after the end of one that ran well.
+    pub soon: Duration,
+    /// Between looks at a starting broker.
+    pub glance: Duration,
+}
+
+impl Pace {
+    /// For the broker.
+    pub const BROKER: Self = Self {
+        first: Duration::from_secs(1),
+        longest: Duration::from_secs(30),
+        well_after: Duration::from_mins(1),
+        soon: Duration::from_millis(500),
+        glance: Duration::from_millis(20),
+    };
+
+    pub fn pause(&self, failures: u32) -> Duration {
+        backoff(self.first, self.longest, failures)
+    }
+}
+
+/// `first`, twice that, four times … never more than `longest`.
+pub fn backoff(first: Duration, longest: Duration, failures: u32) -> Duration {
+    let factor = 1u32.checked_shl(failures.saturating_sub(1)).unwrap_or(u32::MAX);
+    first.saturating_mul(factor).min(longest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_double_up_to_the_longest() {
+        let seconds = |failures| Pace::BROKER.pause(failures).as_secs();
+        let seen: Vec<u64> = (1..=7).map(seconds).collect();
+        assert_eq!(seen, [1, 2, 4, 8, 16, 30, 30]);
+        assert_eq!(seconds(u32::MAX), 30);
+    }
+}

@@ -1,0 +1,210 @@
+//! Keeps one broker as it should be: started, restarted, or stopped.
+//!
+//! It never kills, never restarts a broker for a new configuration by itself,
+//! and never starts a second one: whatever runs is adopted first. Every wait
+//! and failure is on the board in words.
+
+use crate::board::{Board, Status};
+use crate::broker::Broker;
+use crate::goal::{Goal, Orders};
+use crate::launcher::Launcher;
+use crate::pace::Pace;
+use crate::place::Place;
+use crate::prepare::{self, PrepareError};
+use host::Exit;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep, sleep_until, timeout};
+use wire::agent::Phase;
+
+pub struct Supervisor {
+    pub place: Place,
+    pub launcher: Arc<dyn Launcher>,
+    pub pace: Pace,
+    pub board: Board,
+    pub goal: watch::Receiver<Goal>,
+    /// True: stop the broker and end.
+    pub shutdown: watch::Receiver<bool>,
+    /// Starts since the broker last ran well.
+    pub restarts: u32,
+}
+
+impl Supervisor {
+    /// Returns after a shutdown, with the broker ended.
+    pub async fn run(mut self) {
+        let mut broker = Broker::adopt(&self.place);
+        loop {
+            let Some(present) = broker.take() else {
+                broker = self.bring_up().await;
+                if broker.is_none() {
+                    return;
+                }
+                continue;
+            };
+            self.attend(present).await;
+        }
+    }
+
+    /// Waits until the goal is a running broker, and starts it. None: shutdown.
+    async fn bring_up(&mut self) -> Option<Broker> {
+        loop {
+            if *self.shutdown.borrow() {
+                self.board.set_status(Status::new(Phase::Stopped, "stopped with its agent"));
+                return None;
+            }
+            let goal = self.goal.borrow_and_update().clone();
+            match goal {
+                Goal::Wait(reason) => {
+                    self.board.set_status(self.status(Phase::Preparing, reason));
+                    self.changed().await;
+                }
+                Goal::Stopped => {
+                    self.restarts = 0;
+                    self.board.set_status(Status::new(Phase::Stopped, "stopped as desired"));
+                    self.changed().await;
+                }
+                Goal::Running(orders) => {
+                    if let Some(broker) = self.start(&orders).await {
+                        return Some(broker);
+                    }
+                }
+            }
+        }
+    }
+
+    /// One attempt. None: it failed, or something else is wanted by now.
+    async fn start(&mut self, orders: &Orders) -> Option<Broker> {
+        self.show_preparing("preparing the broker");
+        let (place, launcher) = (&self.place.clone(), self.launcher.clone());
+        let board = self.board.clone();
+        let progress = move |words: String| board.set_detail(words);
+        let preparing =
+            prepare::prepare(place, &*launcher, &orders.desired, &orders.broker, &progress);
+        let prepared = tokio::select! {
+            biased;
+            () = self.changed() => return None,
+            prepared = preparing => prepared,
+        };
+        let started = prepared.and_then(|launch| {
+            Broker::start(place, launch, &orders.broker.config_hash)
+                .map_err(|error| PrepareError::Launch(format!("it can't be started: {error}")))
+        });
+        match started {
+            Ok(broker) => Some(broker),
+            Err(error) => {
+                self.pause_after(&error).await;
+                None
+            }
+        }
+    }
+
+    /// While preparing a restart, the failure before it stays in view.
+    fn show_preparing(&self, words: &str) {
+        if self.restarts == 0 {
+            self.board.set_status(self.status(Phase::Preparing, words));
+        }
+    }
+
+    async fn pause_after(&mut self, error: &PrepareError) {
+        self.restarts += 1;
+        let pause = self.pace.pause(self.restarts);
+        tracing::warn!(%error, "the broker can't be started");
+        let mut status = self.status(Phase::Failed, error.to_string());
+        if let PrepareError::Disk(fault) = error {
+            status.disk_fault = Some(fault.to_string());
+        }
+        self.board.set_status(status);
+        let _ = timeout(pause, self.changed()).await;
+    }
+
+    /// Stays with a live broker until it has ended, and says why it did.
+    async fn attend(&mut self, mut broker: Broker) {
+        let well_at = broker.began() + self.pace.well_after;
+        let mut started = false;
+        let mut lasted = false;
+        loop {
+            if self.is_unwanted() {
+                return self.stop(broker).await;
+            }
+            started = started || broker.has_started(&self.place);
+            if started && lasted {
+                self.restarts = 0;
+            }
+            self.show(&broker, started);
+            tokio::select! {
+                exit = broker.ended() => {
+                    let tail = broker.log_tail(&self.place);
+                    return self.after_end(tail, &exit, Instant::now() >= well_at).await;
+                }
+                () = sleep(self.pace.glance), if !started => {}
+                () = sleep_until(well_at), if !lasted => lasted = true,
+                () = self.changed() => {}
+            }
+        }
+    }
+
+    fn show(&self, broker: &Broker, started: bool) {
+        let (phase, detail) = if started {
+            (Phase::Running, "running")
+        } else {
+            (Phase::Starting, "the broker is starting")
+        };
+        let mut status = self.status(phase, detail);
+        status.broker_pid = Some(broker.pid());
+        status.config_hash = broker.config_hash();
+        self.board.set_status(status);
+    }
+
+    /// SIGTERM, and then all the time it takes.
+    async fn stop(&mut self, mut broker: Broker) {
+        let mut status = self.status(Phase::Stopping, "the broker is being stopped");
+        status.broker_pid = Some(broker.pid());
+        status.config_hash = broker.config_hash();
+        self.board.set_status(status);
+        broker.terminate();
+        let exit = broker.ended().await;
+        self.restarts = 0;
+        tracing::info!(exit = exit.0, "the broker is stopped");
+    }
+
+    async fn after_end(&mut self, tail: Vec<String>, exit: &Exit, lasted: bool) {
+        self.restarts += 1;
+        // One that lasted comes back at once: a node without a quorum ends by
+        // itself after a minute, and the others wait for it.
+        let pause = if lasted { self.pace.soon } else { self.pace.pause(self.restarts) };
+        tracing::warn!(exit = exit.0, ?pause, "the broker ended");
+        let detail = format!("the broker ended: {}; next start in {}", exit.0, seconds(pause));
+        let mut status = self.status(Phase::Failed, detail);
+        status.log_tail = tail;
+        self.board.set_status(status);
+        // Whatever is desired by now may well be the remedy.
+        let _ = timeout(pause, self.changed()).await;
+    }
+
+    fn is_unwanted(&self) -> bool {
+        *self.shutdown.borrow() || *self.goal.borrow() == Goal::Stopped
+    }
+
+    /// Returns when goal or shutdown change; when nobody can change them any
+    /// more, never.
+    async fn changed(&mut self) {
+        tokio::select! {
+            Ok(()) = self.goal.changed() => {}
+            Ok(()) = self.shutdown.changed() => {}
+            else => std::future::pending().await,
+        }
+    }
+
+    fn status(&self, phase: Phase, detail: impl Into<String>) -> Status {
+        Status { restarts: self.restarts, ..Status::new(phase, detail) }
+    }
+}
+
+fn seconds(pause: Duration) -> String {
+    format!("{:.0} s", pause.as_secs_f64().ceil())
+}
+
+#[cfg(test)]
+#[path = "supervisor_tests.rs"]
+mod tests;

@@ -1,0 +1,242 @@
+//! Supervision of a shell script that behaves like a broker, or badly.
+
+use super::*;
+use crate::launcher::Launch;
+use crate::testing::{desired, marker, wait_for};
+use async_trait::async_trait;
+use host::ProcessId;
+use std::fs;
+use tempfile::TempDir;
+use tokio::task::JoinHandle;
+use wire::agent::{DISK_MARKER, Desired, DesiredBroker, Format};
+
+/// Formats when told to, says that it started, and waits for SIGTERM.
+const GOOD: &str = r"
+if [ -f format.args ]; then
+  mkdir -p disk/data
+  printf 'cluster.id=cluster-A\nnode.id=1\ndirectory.id=directory-A\n' > disk/data/meta.properties
+  echo noted > disk/FORMATTED
+fi
+rm -f run/wait; mkfifo run/wait; exec 3<>run/wait
+trap 'echo stopped >> events; exit 0' TERM
+echo started >> events
+echo $$ > run/started
+while :; do read line <&3; done
+";
+
+const BAD: &str = "echo 'ERROR the listener is taken' >> logs/server.log; exit 3\n";
+
+struct Script;
+
+#[async_trait]
+impl Launcher for Script {
+    async fn prepare(
+        &self,
+        _: &DesiredBroker,
+        progress: &(dyn Fn(String) + Send + Sync),
+    ) -> Result<Launch, String> {
+        progress("looking for the script".into());
+        Ok(Launch { program: "/bin/sh".into(), arguments: vec!["broker.sh".into()] })
+    }
+
+    fn format_arguments(&self, _: &Desired, format: &Format) -> String {
+        format.initial_controllers.join("\n")
+    }
+}
+
+struct Server {
+    place: Place,
+    directory: TempDir,
+}
+
+/// A supervisor at work. Aborting it is the death of its agent.
+struct Work {
+    board: Board,
+    goal: watch::Sender<Goal>,
+    shutdown: watch::Sender<bool>,
+    task: JoinHandle<()>,
+}
+
+impl Server {
+    fn new(script: &str) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let place = Place::open(directory.path()).unwrap();
+        fs::create_dir(place.disk()).unwrap();
+        let marker = serde_json::to_string(&marker()).unwrap();
+        fs::write(place.disk().join(DISK_MARKER), marker).unwrap();
+        let server = Self { place, directory };
+        server.write("broker.sh", script);
+        server
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.directory.path().join(name), text).unwrap();
+    }
+
+    fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.directory.path().join(name)).unwrap_or_default()
+    }
+
+    fn supervise(&self, pace: Pace) -> Work {
+        let board = Board::default();
+        let (goal, goal_seen) = watch::channel(Goal::of(&desired(), &[]));
+        let (shutdown, shutdown_seen) = watch::channel(false);
+        let supervisor = Supervisor {
+            place: self.place.clone(),
+            launcher: Arc::new(Script),
+            pace,
+            board: board.clone(),
+            goal: goal_seen,
+            shutdown: shutdown_seen,
+            restarts: 0,
+        };
+        Work { board, goal, shutdown, task: tokio::spawn(supervisor.run()) }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if let Some(broker) = ProcessId::load(&self.place.broker_pid()) {
+            broker.kill();
+        }
+    }
+}
+
+impl Work {
+    async fn status(&self, done: impl Fn(&Status) -> bool) -> Status {
+        wait_for(|| self.board.view().status, done).await
+    }
+
+    async fn phase(&self, phase: Phase) -> Status {
+        self.status(|status| status.phase == phase).await
+    }
+
+    async fn end(self) {
+        self.shutdown.send_replace(true);
+        self.task.await.unwrap();
+    }
+}
+
+fn quick() -> Pace {
+    Pace {
+        first: Duration::from_millis(5),
+        longest: Duration::from_millis(20),
+        glance: Duration::from_millis(2),
+        ..Pace::BROKER
+    }
+}
+
+#[tokio::test]
+async fn a_broker_is_formatted_once_started_and_stopped_as_desired() {
+    let server = Server::new(GOOD);
+    let work = server.supervise(quick());
+    let status = work.phase(Phase::Running).await;
+    assert_eq!(status.config_hash.as_deref(), Some("hash-1"));
+    assert_eq!(status.broker_pid, ProcessId::load(&server.place.broker_pid()).map(|id| id.pid));
+    assert_eq!(server.read("format.args"), "1@host:9090:directory-A");
+    assert_eq!(server.read("server.properties"), "node.id=1\n");
+
+    work.goal.send_replace(Goal::Stopped);
+    let status = work.phase(Phase::Stopped).await;
+    assert_eq!((status.broker_pid, status.config_hash), (None, None));
+    assert_eq!(server.read("events"), "started\nstopped\n");
+
+    work.goal.send_replace(Goal::of(&desired(), &[]));
+    work.phase(Phase::Running).await;
+    assert_eq!(server.read("format.args"), "", "a formatted disk may be formatted again");
+    work.end().await;
+    assert_eq!(server.read("events"), "started\nstopped\nstarted\nstopped\n");
+}
+
+#[tokio::test]
+async fn a_broker_that_does_not_stay_up_is_tried_again_and_its_log_is_shown() {
+    let server = Server::new(BAD);
+    let work = server.supervise(quick());
+    let status = work.status(|status| status.phase == Phase::Failed && status.restarts >= 3).await;
+    assert_eq!(status.log_tail, ["ERROR the listener is taken"]);
+    assert!(status.detail.starts_with("the broker ended: exit status: 3; next"), "{status:?}");
+    assert_eq!(status.broker_pid, None);
+    // Mended, it runs.
+    server.write("broker.sh", GOOD);
+    let status = work.phase(Phase::Running).await;
+    assert!(status.restarts >= 3 && status.log_tail.is_empty(), "{status:?}");
+    work.end().await;
+}
+
+#[tokio::test]
+async fn a_new_desire_ends_the_pause_after_a_failure() {
+    let server = Server::new(BAD);
+    let pause = Duration::from_hours(1);
+    let work = server.supervise(Pace { first: pause, longest: pause, ..quick() });
+    work.phase(Phase::Failed).await;
+    server.write("broker.sh", GOOD);
+    let mut next = desired();
+    next.broker.as_mut().unwrap().config_hash = "hash-2".into();
+    work.goal.send_replace(Goal::of(&next, &[]));
+    assert_eq!(work.phase(Phase::Running).await.config_hash.as_deref(), Some("hash-2"));
+    work.end().await;
+}
+
+#[tokio::test]
+async fn one_that_ran_well_comes_back_soon_and_is_counted_anew() {
+    let server = Server::new(GOOD);
+    let never = Duration::from_hours(1);
+    let pace = Pace {
+        first: never,
+        longest: never,
+        well_after: Duration::ZERO,
+        soon: Duration::from_millis(5),
+        ..quick()
+    };
+    let work = server.supervise(pace);
+    for _ in 0..2 {
+        let pid = work.phase(Phase::Running).await.broker_pid.unwrap();
+        ProcessId::of(pid).unwrap().kill();
+        work.status(|status| status.broker_pid.is_some_and(|new| new != pid)).await;
+    }
+    work.status(|status| status.phase == Phase::Running && status.restarts == 0).await;
+    work.end().await;
+}
+
+#[tokio::test]
+async fn the_next_agent_adopts_the_broker_that_runs() {
+    let server = Server::new(GOOD);
+    let first = server.supervise(quick());
+    let before = first.phase(Phase::Running).await;
+    first.task.abort();
+    let _ = first.task.await;
+
+    // With another configuration desired, it is still not touched.
+    let second = server.supervise(quick());
+    let mut next = desired();
+    next.broker.as_mut().unwrap().config_hash = "hash-2".into();
+    second.goal.send_replace(Goal::of(&next, &[]));
+    let adopted = second.phase(Phase::Running).await;
+    assert_eq!(adopted.broker_pid, before.broker_pid);
+    assert_eq!(adopted.config_hash.as_deref(), Some("hash-1"));
+    assert_eq!(server.read("events"), "started\n");
+    second.task.abort();
+    let _ = second.task.await;
+
+    // Also one that the agent had no time to put on record.
+    fs::remove_file(server.place.broker_pid()).unwrap();
+    let third = server.supervise(quick());
+    assert_eq!(third.phase(Phase::Running).await.broker_pid, before.broker_pid);
+    third.end().await;
+    assert_eq!(server.read("events"), "started\nstopped\n");
+}
+
+#[tokio::test]
+async fn a_lost_disk_keeps_the_broker_from_starting_until_it_is_back() {
+    let server = Server::new(GOOD);
+    let marker = server.read("disk/castellan-disk.json");
+    fs::remove_file(server.place.disk().join(DISK_MARKER)).unwrap();
+    let work = server.supervise(quick());
+    let status = work.phase(Phase::Failed).await;
+    let words = "the disk is lost: it is not there, or its marker is missing";
+    assert_eq!(status.disk_fault.as_deref(), Some(words));
+    assert_eq!(server.read("events"), "");
+    server.write("disk/castellan-disk.json", &marker);
+    assert_eq!(work.phase(Phase::Running).await.disk_fault, None);
+    work.end().await;
+}

@@ -1,0 +1,185 @@
+//! A real agent process, made by the local cloud, with a small control plane.
+//!
+//! This program is the agent as well: started as `… agent --dir DIR` it is one.
+//! That is why it has a main function and no test harness.
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
+#[path = "support/control_plane.rs"]
+mod control_plane;
+
+use cloud::{Cloud as _, DiskSpec, Outcome, Remedy, ServerSpec};
+use cloud_local::{LocalCloud, Options};
+use control_plane::{ControlPlane, sign};
+use host::ProcessId;
+use model::{DiskId, InstanceId, Secret, ServerId, VpcId};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tokio::time::{Instant, sleep};
+use wire::agent::{Desired, DesiredCertificate, DesiredDisk, Phase, Run};
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().collect();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    match arguments.get(1..) {
+        Some([word, flag, dir]) if word == "agent" && flag == "--dir" => {
+            runtime.block_on(agent::run(PathBuf::from(dir))).unwrap();
+        }
+        // Asked for its tests, as some runners do.
+        Some(words) if words.iter().any(|word| word == "--list") => {}
+        _ => runtime.block_on(a_life()),
+    }
+}
+
+fn disk_id() -> DiskId {
+    "00000000-0000-4000-8000-000000000011".parse().unwrap()
+}
+
+fn document(revision: i64, certificate: Option<String>) -> Desired {
+    Desired {
+        revision,
+        store_epoch: 0,
+        server_id: ServerId(11),
+        incarnation: 1,
+        instance_id: InstanceId(3),
+        node_id: 1,
+        roles: vec![],
+        cluster_id: "cluster-A".into(),
+        disk: DesiredDisk { id: disk_id(), directory_id: "directory-A".into(), format: None },
+        run: Run::Running,
+        broker: None,
+        certificates: vec![DesiredCertificate {
+            name: "internal".into(),
+            generation: 1,
+            certificate,
+        }],
+        trust: <_>::default(),
+    }
+}
+
+async fn open(place: &Path, program: &Path, control_plane: &ControlPlane) -> LocalCloud {
+    let options = Options {
+        data_dir: place.join("data"),
+        binary: program.into(),
+        control_plane: control_plane.url.clone(),
+        fleet_ca: control_plane.authority.certificate.clone(),
+        host: <_>::default(),
+    };
+    LocalCloud::open(options).await.unwrap()
+}
+
+async fn ensure(cloud: &LocalCloud, token: Option<&str>) {
+    let disk = DiskSpec {
+        id: disk_id(),
+        instance_id: InstanceId(3),
+        server_id: ServerId(11),
+        size_gb: 1,
+        must_exist: false,
+    };
+    let server = ServerSpec {
+        id: ServerId(11),
+        incarnation: 1,
+        instance_id: InstanceId(3),
+        vpc_id: VpcId(7),
+        disk_id: disk_id(),
+        cores: 1,
+        memory_mb: 512,
+        token: token.map(Secret::new),
+    };
+    assert_eq!(cloud.ensure_disk(&disk).await, Outcome::Ready(()));
+    loop {
+        match cloud.ensure_server(&server).await {
+            Outcome::Ready(()) => return,
+            Outcome::Failed { remedy: Remedy::Retry, .. } => {}
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+async fn wait_for(what: &str, done: impl Fn() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while !done() {
+        assert!(Instant::now() < deadline, "never came: {what}");
+        sleep(Duration::from_millis(5)).await;
+    }
+}
+
+/// Ends what a failed check left running.
+struct CleanUp(PathBuf);
+
+impl Drop for CleanUp {
+    fn drop(&mut self) {
+        for server in cloud_local::running(&self.0).unwrap_or_default() {
+            server.agent.map(|agent| agent.kill());
+        }
+    }
+}
+
+/// Enrolment, certificates, a control plane that dies and moves, an upgrade in
+/// place, the agent's death, and an orderly end.
+async fn a_life() {
+    let place = tempfile::tempdir().unwrap();
+    let _clean_up = CleanUp(place.path().join("data"));
+    let program = std::env::current_exe().unwrap();
+    let control_plane = ControlPlane::start().await;
+    let cloud = open(place.path(), &program, &control_plane).await;
+    let dir = place.path().join("data/servers/11");
+    ensure(&cloud, Some("token-1")).await;
+
+    control_plane.state().desired = Some(document(1, None));
+    let report = control_plane.report(|report| !report.requests.is_empty()).await;
+    assert_eq!((report.revision, report.phase), (1, Phase::Preparing));
+    let certificate = sign(&control_plane.authority, &report.requests[0].csr);
+    control_plane.state().desired = Some(document(2, Some(certificate)));
+    let report = control_plane.report(|report| report.revision == 2).await;
+    assert_eq!(report.requests, []);
+    assert_eq!(report.detail, "waiting for the broker's configuration");
+    assert!(dir.join("tls/internal.pem").exists());
+    println!("an agent enrolled and got its certificate ... ok");
+
+    let agent = ProcessId::load(&dir.join("agent.pid")).unwrap();
+    let control_plane = control_plane.move_away().await;
+    control_plane.state().reports.clear();
+    let cloud = open(place.path(), &program, &control_plane).await;
+    assert_eq!(cloud.resume().await.unwrap(), []);
+    let report = control_plane.report(|_| true).await;
+    assert_eq!(report.revision, 2);
+    assert!(agent.is_alive());
+    println!("a control plane that moved was found ... ok");
+
+    // A program with other bytes is another release.
+    let newer = place.path().join("newer");
+    fs::copy(&program, &newer).unwrap();
+    let mut bytes = fs::read(&newer).unwrap();
+    bytes.push(0);
+    fs::write(&newer, bytes).unwrap();
+    let cloud = open(place.path(), &newer, &control_plane).await;
+    let current = fs::canonicalize(place.path().join("data/bin/current")).unwrap();
+    assert_ne!(agent.command_line()[0], current.to_string_lossy());
+    ensure(&cloud, None).await;
+    wait_for("the upgrade", || {
+        agent.command_line().first().is_some_and(|program| *program == current.to_string_lossy())
+    })
+    .await;
+    control_plane.state().desired = Some(document(3, None));
+    control_plane.report(|report| report.revision == 3).await;
+    assert!(agent.is_alive());
+    println!("an agent became the new release under its pid ... ok");
+
+    let mut events = cloud.events();
+    agent.kill();
+    assert_eq!(events.recv().await.unwrap().server_id, ServerId(11));
+    control_plane.state().reports.clear();
+    ensure(&cloud, None).await;
+    control_plane.report(|report| report.revision == 3).await;
+    println!("a dead agent was started anew and knew what it had known ... ok");
+
+    let stopped = cloud_local::stop_all(&place.path().join("data"), |_| {}).await.unwrap();
+    assert_eq!(stopped.agents, 1);
+    control_plane.report(|report| report.phase == Phase::Stopped).await;
+    let enrolments = control_plane.state().enrolments.len();
+    assert_eq!(enrolments, 1);
+    let log = fs::read_to_string(dir.join("agent.log")).unwrap();
+    assert_eq!(log, "", "the agent panicked");
+    println!("an agent ended in an orderly way and said so ... ok");
+}

@@ -1,0 +1,195 @@
+//! A control plane of one screen: the agent protocol over TLS, by hand.
+#![allow(dead_code, reason = "each test uses its own part")]
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
+use model::{Clock as _, SeededEntropy, SignedDuration, SystemClock};
+use rustls::RootCertStore;
+use rustls::server::WebPkiClientVerifier;
+use rustls_pki_types::pem::PemObject as _;
+use rustls_pki_types::{CertificateDer, PrivateKeyDer};
+use serde_json::json;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep};
+use tokio_rustls::TlsAcceptor;
+use wire::agent::{Desired, Enrol, Renew, Report};
+
+#[derive(Default)]
+pub struct State {
+    pub desired: Option<Desired>,
+    pub reports: Vec<Report>,
+    pub enrolments: Vec<Enrol>,
+    pub renewals: usize,
+    /// Every call that needs a certificate is answered with 403.
+    pub refuses: bool,
+}
+
+pub struct ControlPlane {
+    pub url: String,
+    pub authority: pki::Authority,
+    state: Arc<Mutex<State>>,
+    task: JoinHandle<()>,
+}
+
+impl ControlPlane {
+    pub async fn start() -> Self {
+        let entropy = SeededEntropy::new(5);
+        let authority = pki::Authority::create("fleet", SystemClock.now(), &entropy).unwrap();
+        Self::start_with(authority, Arc::default()).await
+    }
+
+    /// The same control plane at another address; this one is gone.
+    pub async fn move_away(self) -> Self {
+        let next = Self::start_with(self.authority.clone(), self.state.clone()).await;
+        self.task.abort();
+        next
+    }
+
+    async fn start_with(authority: pki::Authority, state: Arc<Mutex<State>>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("https://{}", listener.local_addr().unwrap());
+        let acceptor = TlsAcceptor::from(Arc::new(tls(&authority)));
+        let (signer, seen) = (authority.clone(), state.clone());
+        let task = tokio::spawn(async move {
+            // Ends with this task, so that a moved control plane is really gone.
+            let mut calls = tokio::task::JoinSet::new();
+            loop {
+                let (stream, _) = listener.accept().await.unwrap();
+                calls.spawn(serve(acceptor.clone(), stream, signer.clone(), seen.clone()));
+            }
+        });
+        Self { url, authority, state, task }
+    }
+
+    pub fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap()
+    }
+
+    /// The first report that fits, now or later.
+    pub async fn report(&self, fits: impl Fn(&Report) -> bool) -> Report {
+        let deadline = Instant::now() + Duration::from_secs(20);
+        loop {
+            let found = self.state().reports.iter().find(|report| fits(report)).cloned();
+            if let Some(report) = found {
+                return report;
+            }
+            let last = self.state().reports.last().cloned();
+            assert!(Instant::now() < deadline, "never reported, last {last:?}");
+            sleep(Duration::from_millis(5)).await;
+        }
+    }
+}
+
+fn tls(authority: &pki::Authority) -> rustls::ServerConfig {
+    let leaf = leaf("control plane", pki::Usage::Server);
+    let entropy = SeededEntropy::new(6);
+    let (certificate, key) = authority.issue_with_key(&leaf, SystemClock.now(), &entropy).unwrap();
+    let mut roots = RootCertStore::empty();
+    roots.add(CertificateDer::from_pem_slice(authority.certificate.as_bytes()).unwrap()).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let clients = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider.clone());
+    rustls::ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_client_cert_verifier(clients.allow_unauthenticated().build().unwrap())
+        .with_single_cert(
+            vec![CertificateDer::from_pem_slice(certificate.as_bytes()).unwrap()],
+            PrivateKeyDer::from_pem_slice(key.expose().as_bytes()).unwrap(),
+        )
+        .unwrap()
+}
+
+fn leaf(name: &str, usage: pki::Usage) -> pki::Leaf {
+    pki::Leaf {
+        common_name: name.into(),
+        hosts: vec!["127.0.0.1".into()],
+        usage,
+        valid_for: SignedDuration::from_hours(24 * 30),
+    }
+}
+
+pub fn sign(authority: &pki::Authority, csr: &str) -> String {
+    let request = pki::Request::parse(csr).unwrap();
+    let leaf = leaf("server-11", pki::Usage::Both);
+    authority.issue(request, &leaf, SystemClock.now(), &SeededEntropy::new(7)).unwrap()
+}
+
+async fn serve(
+    acceptor: TlsAcceptor,
+    stream: TcpStream,
+    authority: pki::Authority,
+    state: Arc<Mutex<State>>,
+) -> Option<()> {
+    let stream = acceptor.accept(stream).await.ok()?;
+    let is_known = stream.get_ref().1.peer_certificates().is_some();
+    let mut stream = BufReader::new(stream);
+    loop {
+        let mut head = String::new();
+        while !head.ends_with("\r\n\r\n") {
+            if stream.read_line(&mut head).await.ok()? == 0 {
+                return None;
+            }
+        }
+        let length = head
+            .lines()
+            .filter_map(|line| line.split_once(": "))
+            .find(|(name, _)| name.eq_ignore_ascii_case("content-length"))
+            .map_or(0, |(_, value)| value.parse().unwrap());
+        let mut body = vec![0; length];
+        stream.read_exact(&mut body).await.ok()?;
+        let path = head.split(' ').nth(1).unwrap().to_owned();
+        let (status, answer) = answer(&path, &body, is_known, &authority, &state).await;
+        let head = format!("HTTP/1.1 {status} x\r\ncontent-length: {}\r\n\r\n", answer.len());
+        stream.write_all(format!("{head}{answer}").as_bytes()).await.ok()?;
+        stream.flush().await.ok()?;
+    }
+}
+
+async fn answer(
+    path: &str,
+    body: &[u8],
+    is_known: bool,
+    authority: &pki::Authority,
+    state: &Mutex<State>,
+) -> (u16, String) {
+    let certificate = |csr: &str| json!({ "certificate": sign(authority, csr) }).to_string();
+    if path == "/agent/v1/enrol" {
+        let enrol: Enrol = serde_json::from_slice(body).unwrap();
+        let answer = certificate(&enrol.csr);
+        state.lock().unwrap().enrolments.push(enrol);
+        return (200, answer);
+    }
+    if !is_known || state.lock().unwrap().refuses {
+        return (403, "who are you?".into());
+    }
+    match path.split('?').next().unwrap() {
+        "/agent/v1/renew" => {
+            let renew: Renew = serde_json::from_slice(body).unwrap();
+            state.lock().unwrap().renewals += 1;
+            (200, certificate(&renew.csr))
+        }
+        "/agent/v1/report" => {
+            state.lock().unwrap().reports.push(serde_json::from_slice(body).unwrap());
+            (204, String::new())
+        }
+        "/agent/v1/desired" => desired(path, state).await,
+        other => panic!("the agent called {other}"),
+    }
+}
+
+/// Holds the call for two seconds, as a short long poll.
+async fn desired(path: &str, state: &Mutex<State>) -> (u16, String) {
+    let after = path.split(['?', '&']).find_map(|part| part.strip_prefix("after="));
+    let after: i64 = after.unwrap().parse().unwrap();
+    for _ in 0..400 {
+        let held = state.lock().unwrap().desired.clone();
+        if let Some(desired) = held.filter(|desired| desired.revision != after) {
+            return (200, serde_json::to_string(&desired).unwrap());
+        }
+        sleep(Duration::from_millis(5)).await;
+    }
+    (204, String::new())
+}

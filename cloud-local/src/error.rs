@@ -1,0 +1,90 @@
+//! What can go wrong on one host, in sentences, and whether waiting helps.
+
+use cloud::{Outcome, Remedy};
+use model::{DiskId, ServerId};
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, thiserror::Error)]
+pub enum LocalError {
+    #[error("the file system of {} is full; free some space and it goes on by itself", .0.display())]
+    Full(PathBuf),
+    #[error("{} can't be changed by this user; check its owner and permissions", .0.display())]
+    NotAllowed(PathBuf),
+    #[error("{}: {source}", path.display())]
+    Io { path: PathBuf, source: io::Error },
+    #[error("disk {disk} is lost: {why}")]
+    Lost { disk: DiskId, why: String },
+    #[error("{} is refused: {why}; move it away if it is not needed", path.display())]
+    Foreign { path: PathBuf, why: String },
+    #[error("disk {disk} is still used by server {server}")]
+    InUse { disk: DiskId, server: ServerId },
+    #[error("server {server} waits: its disk {disk} is not there")]
+    NoDisk { server: ServerId, disk: DiskId },
+    #[error("server {server} is at incarnation {present} already")]
+    Outdated { server: ServerId, present: i64 },
+    #[error("the program {} can't be started: {source}", path.display())]
+    Start { path: PathBuf, source: io::Error },
+    #[error("the work was interrupted")]
+    Interrupted,
+}
+
+impl LocalError {
+    /// For `map_err`: says in which file or directory it happened.
+    pub(crate) fn at(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
+        let path = path.to_owned();
+        move |source| match source.kind() {
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Self::Full(path),
+            ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => Self::NotAllowed(path),
+            _ => Self::Io { path, source },
+        }
+    }
+
+    fn remedy(&self) -> Remedy {
+        match self {
+            Self::NotAllowed(_)
+            | Self::Lost { .. }
+            | Self::Foreign { .. }
+            | Self::Outdated { .. } => Remedy::GiveUp,
+            Self::Full(_)
+            | Self::Io { .. }
+            | Self::InUse { .. }
+            | Self::NoDisk { .. }
+            | Self::Start { .. }
+            | Self::Interrupted => Remedy::Retry,
+        }
+    }
+}
+
+/// A cloud's answer from a result.
+pub(crate) fn outcome<T>(result: Result<T, LocalError>) -> Outcome<T> {
+    match result {
+        Ok(value) => Outcome::Ready(value),
+        Err(error) => Outcome::Failed { reason: error.to_string(), remedy: error.remedy() },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn common_troubles_are_sentences() {
+        let check = |kind: ErrorKind, remedy: Remedy, words: &str| {
+            let error = LocalError::at(Path::new("/data/disks"))(kind.into());
+            assert_eq!(error.remedy(), remedy);
+            assert_eq!(error.to_string(), words);
+        };
+        check(
+            ErrorKind::StorageFull,
+            Remedy::Retry,
+            "the file system of /data/disks is full; free some space and it goes on by itself",
+        );
+        check(
+            ErrorKind::PermissionDenied,
+            Remedy::GiveUp,
+            "/data/disks can't be changed by this user; check its owner and permissions",
+        );
+        check(ErrorKind::TimedOut, Remedy::Retry, "/data/disks: timed out");
+    }
+}

@@ -1,0 +1,128 @@
+//! Where everything is under the data directory.
+//!
+//! Names that start with a dot are half made or half removed; nobody may take
+//! them for the thing itself.
+
+use crate::LocalError;
+use model::{DiskId, ServerId, VpcId};
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+#[derive(Clone, Debug)]
+pub(crate) struct Layout {
+    root: PathBuf,
+}
+
+const ROOMS: [&str; 4] = ["servers", "disks", "networks", "bin"];
+
+impl Layout {
+    /// The layout of a data directory that may not exist yet.
+    pub(crate) fn make(data_dir: &Path) -> Result<Self, LocalError> {
+        for room in ROOMS {
+            let path = data_dir.join(room);
+            host::create_private_dir(&path).map_err(LocalError::at(&path))?;
+        }
+        Self::of(data_dir)
+    }
+
+    /// The layout of one that exists. Its path is made absolute, because it is
+    /// handed to processes with another working directory.
+    pub(crate) fn of(data_dir: &Path) -> Result<Self, LocalError> {
+        let root = data_dir.canonicalize().map_err(LocalError::at(data_dir))?;
+        Ok(Self { root })
+    }
+
+    pub(crate) fn server(&self, id: ServerId) -> PathBuf {
+        self.root.join("servers").join(id.to_string())
+    }
+
+    pub(crate) fn disk(&self, id: DiskId) -> PathBuf {
+        self.root.join("disks").join(id.to_string())
+    }
+
+    pub(crate) fn network(&self, id: VpcId) -> PathBuf {
+        self.root.join("networks").join(id.to_string())
+    }
+
+    pub(crate) fn bin(&self) -> PathBuf {
+        self.root.join("bin")
+    }
+
+    pub(crate) fn servers(&self) -> Result<Vec<(ServerId, PathBuf)>, LocalError> {
+        list(&self.root.join("servers"))
+    }
+
+    pub(crate) fn disks(&self) -> Result<Vec<(DiskId, PathBuf)>, LocalError> {
+        list(&self.root.join("disks"))
+    }
+
+    pub(crate) fn networks(&self) -> Result<Vec<(VpcId, PathBuf)>, LocalError> {
+        list(&self.root.join("networks"))
+    }
+
+    /// Removes what a crash left half made or half removed.
+    pub(crate) fn clear_leftovers(&self) -> Result<(), LocalError> {
+        for room in ROOMS {
+            let room = self.root.join(room);
+            for entry in fs::read_dir(&room).map_err(LocalError::at(&room))?.flatten() {
+                if entry.file_name().to_string_lossy().starts_with('.') {
+                    remove(&entry.path())?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The name of a directory that is being made or removed.
+pub(crate) fn hidden(path: &Path, word: &str) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    path.with_file_name(format!(".{word}-{name}"))
+}
+
+/// Removes a directory so that it is there whole or not at all, also after a
+/// crash in the middle. Absent is fine.
+pub(crate) fn remove_whole(path: &Path) -> Result<(), LocalError> {
+    let removed = hidden(path, "removed");
+    remove(&removed)?;
+    match fs::rename(path, &removed) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        other => other.map_err(LocalError::at(path))?,
+    }
+    if let Some(room) = path.parent() {
+        host::sync_dir(room).map_err(LocalError::at(room))?;
+    }
+    remove(&removed)
+}
+
+/// Removes a file or directory; absent is fine.
+pub(crate) fn remove(path: &Path) -> Result<(), LocalError> {
+    let removed = match fs::symlink_metadata(path) {
+        Ok(metadata) if metadata.is_dir() => fs::remove_dir_all(path),
+        Ok(_) => fs::remove_file(path),
+        Err(error) => Err(error),
+    };
+    match removed {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        other => other.map_err(LocalError::at(path)),
+    }
+}
+
+/// The entries of a room whose names are ids, in order.
+fn list<T: FromStr + Ord>(room: &Path) -> Result<Vec<(T, PathBuf)>, LocalError> {
+    let entries = match fs::read_dir(room) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        other => other.map_err(LocalError::at(room))?,
+    };
+    let mut found: Vec<(T, PathBuf)> = entries
+        .flatten()
+        .filter_map(|entry| {
+            let id = entry.file_name().to_str()?.parse().ok()?;
+            Some((id, entry.path()))
+        })
+        .collect();
+    found.sort_by(|one, two| one.0.cmp(&two.0));
+    Ok(found)
+}

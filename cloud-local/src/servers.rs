@@ -1,0 +1,184 @@
+//! A server's directory and the processes that belong to it.
+//!
+//! A process belongs to a server if its identity is recorded in `agent.pid` or
+//! `run/*.pid`, or if it has the server's mark in its environment. No other
+//! process is ever signalled.
+
+use crate::layout::{Layout, remove, remove_whole};
+use crate::{LocalError, Options, SERVER_VARIABLE};
+use cloud::ServerSpec;
+use host::{Exit, ProcessId, Spawn};
+use model::{DiskId, InstanceId, Secret, ServerId};
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tokio::time::{Instant, sleep};
+use wire::agent::AgentStart;
+
+/// How long one call waits for killed processes to be gone.
+const PATIENCE: Duration = Duration::from_secs(3);
+const GLANCE: Duration = Duration::from_millis(10);
+
+/// `server.json`: what the directory was made for.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) struct Record {
+    pub(crate) server_id: ServerId,
+    pub(crate) instance_id: InstanceId,
+    pub(crate) incarnation: i64,
+    pub(crate) disk_id: DiskId,
+}
+
+impl Record {
+    pub(crate) fn load(directory: &Path) -> Option<Self> {
+        serde_json::from_slice(&fs::read(directory.join("server.json")).ok()?).ok()
+    }
+
+    fn of(spec: &ServerSpec) -> Self {
+        Self {
+            server_id: spec.id,
+            instance_id: spec.instance_id,
+            incarnation: spec.incarnation,
+            disk_id: spec.disk_id,
+        }
+    }
+}
+
+/// Writes the directory's files where they differ. The record is last: with
+/// it, the directory is whole.
+pub(crate) fn prepare(
+    layout: &Layout,
+    spec: &ServerSpec,
+    options: &Options,
+) -> Result<(), LocalError> {
+    let directory = layout.server(spec.id);
+    host::create_private_dir(&directory).map_err(LocalError::at(&directory))?;
+    let link = directory.join("disk");
+    let target = PathBuf::from("../../disks").join(spec.disk_id.to_string());
+    if fs::read_link(&link).ok().as_ref() != Some(&target) {
+        remove(&link)?;
+        symlink(&target, &link).map_err(LocalError::at(&link))?;
+    }
+    write_start(&directory, spec.id, spec.incarnation, spec.token.clone(), options)?;
+    let record = Record::of(spec);
+    if Record::load(&directory).as_ref() != Some(&record) {
+        let text = serde_json::to_vec_pretty(&record).expect("plain data serialises");
+        let path = directory.join("server.json");
+        host::write_atomic(&path, &text).map_err(LocalError::at(&path))?;
+    }
+    Ok(())
+}
+
+/// Tells a server that exists where the control plane is now.
+pub(crate) fn refresh_start(directory: &Path, options: &Options) -> Result<(), LocalError> {
+    let read = || serde_json::from_slice(&fs::read(directory.join("start.json")).ok()?).ok();
+    let Some(start): Option<AgentStart> = read() else { return Ok(()) };
+    write_start(directory, start.server_id, start.incarnation, start.token, options)
+}
+
+fn write_start(
+    directory: &Path,
+    server_id: ServerId,
+    incarnation: i64,
+    token: Option<Secret>,
+    options: &Options,
+) -> Result<(), LocalError> {
+    let start = AgentStart {
+        server_id,
+        incarnation,
+        control_plane: options.control_plane.clone(),
+        fleet_ca: options.fleet_ca.clone(),
+        token,
+        host: options.host.clone(),
+    };
+    let text = serde_json::to_vec_pretty(&start).expect("plain data serialises");
+    let path = directory.join("start.json");
+    if fs::read(&path).is_ok_and(|present| present == text) {
+        return Ok(());
+    }
+    host::write_private(&path, &text).map_err(LocalError::at(&path))
+}
+
+/// The agent that runs for a server. One that is not on record, because we
+/// died right after starting it, is known by the lock that it holds.
+pub(crate) fn live_agent(directory: &Path) -> Result<Option<ProcessId>, LocalError> {
+    let path = directory.join("agent.pid");
+    if let Some(agent) = ProcessId::load(&path).filter(ProcessId::is_alive) {
+        return Ok(Some(agent));
+    }
+    let Some(agent) = host::holder(directory).and_then(ProcessId::of) else { return Ok(None) };
+    agent.save(&path).map_err(LocalError::at(&path))?;
+    Ok(Some(agent))
+}
+
+/// Starts the agent and puts it on record.
+pub(crate) fn start_agent(
+    directory: &Path,
+    program: &Path,
+) -> Result<(ProcessId, impl Future<Output = Exit> + Send + 'static + use<>), LocalError> {
+    let place = directory.to_string_lossy().into_owned();
+    let spawn = Spawn {
+        program: program.into(),
+        arguments: vec!["agent".into(), "--dir".into(), place.clone()],
+        environment: vec![(SERVER_VARIABLE.into(), place)],
+        directory: directory.into(),
+        output: directory.join("agent.log"),
+    };
+    let (agent, ended) =
+        spawn.start().map_err(|source| LocalError::Start { path: program.into(), source })?;
+    let path = directory.join("agent.pid");
+    agent.save(&path).map_err(LocalError::at(&path))?;
+    Ok((agent, ended))
+}
+
+/// Ends everything of a server at once. Answers whether all of it is gone.
+pub(crate) async fn end_processes(directory: &Path) -> bool {
+    let deadline = Instant::now() + PATIENCE;
+    // The agent goes first: it would start its broker again.
+    if let Ok(Some(agent)) = live_agent(directory) {
+        agent.kill();
+        while agent.is_alive() {
+            if Instant::now() > deadline {
+                return false;
+            }
+            sleep(GLANCE).await;
+        }
+    }
+    loop {
+        let alive = processes(directory);
+        if alive.is_empty() {
+            return true;
+        }
+        if Instant::now() > deadline {
+            return false;
+        }
+        for process in alive {
+            process.kill();
+        }
+        sleep(GLANCE).await;
+    }
+}
+
+fn processes(directory: &Path) -> Vec<ProcessId> {
+    let mut found = host::with_environment(SERVER_VARIABLE, &directory.to_string_lossy());
+    found.extend(recorded(directory));
+    found.retain(ProcessId::is_alive);
+    found
+}
+
+/// The live processes on record under `run/`.
+pub(crate) fn recorded(directory: &Path) -> Vec<ProcessId> {
+    let Ok(entries) = fs::read_dir(directory.join("run")) else { return Vec::new() };
+    let files = entries.flatten().map(|entry| entry.path());
+    files
+        .filter(|path| path.extension().is_some_and(|extension| extension == "pid"))
+        .filter_map(|path| ProcessId::load(&path))
+        .filter(ProcessId::is_alive)
+        .collect()
+}
+
+/// Removes the directory of a server whose processes are gone.
+pub(crate) fn remove_directory(directory: &Path) -> Result<(), LocalError> {
+    remove_whole(directory)
+}

@@ -1,0 +1,76 @@
+//! Which addresses are proposed. Each test has a part of 127/8 to itself.
+
+use cloud_local::addresses::{AddressError, AddressMode, Placement, propose};
+use std::net::TcpListener;
+use uuid::Uuid;
+
+fn free(_: &str, _: u16) -> bool {
+    false
+}
+
+fn hosts(placements: &[Placement]) -> Vec<String> {
+    placements.iter().map(|placement| placement.private_ip.clone()).collect()
+}
+
+#[test]
+fn loopback_gives_each_server_an_address_with_the_real_ports() {
+    let installation = Uuid::from_u128(0x0001_0200);
+    let found = propose(&AddressMode::Loopback, installation, &free, 2).unwrap();
+    assert_eq!(hosts(&found), ["127.65.2.1", "127.65.2.2"]);
+    let ports = found[0].listeners.all().map(|listener| listener.port);
+    assert_eq!(ports, [9092, 9093, 9094, 9091, 9090]);
+    assert!(found[0].listeners.all().iter().all(|listener| listener.bind_host == "127.65.2.1"));
+    let other = propose(&AddressMode::Loopback, Uuid::from_u128(0x0005_0700), &free, 1).unwrap();
+    assert_eq!(hosts(&other), ["127.69.7.1"]);
+}
+
+#[test]
+fn an_address_on_record_or_in_use_is_skipped_whole() {
+    let installation = Uuid::from_u128(0x0002_0300);
+    let _in_use = TcpListener::bind("127.66.3.2:9094").unwrap();
+    let taken = |host: &str, port: u16| host == "127.66.3.1" && port == 9090;
+    let found = propose(&AddressMode::Loopback, installation, &taken, 2).unwrap();
+    assert_eq!(hosts(&found), ["127.66.3.3", "127.66.3.4"]);
+}
+
+#[test]
+fn the_last_installation_offset_wraps_around() {
+    let installation = Uuid::from_u128(0xffff_ffff_ffff);
+    let found = propose(&AddressMode::Loopback, installation, &free, 255).unwrap();
+    assert_eq!(found[0].private_ip, "127.127.255.1");
+    assert_eq!(found[254].private_ip, "127.64.0.1");
+}
+
+#[test]
+fn given_addresses_run_out_with_words() {
+    let mode = AddressMode::Addresses(vec!["127.20.0.0/30".parse().unwrap()]);
+    let found = propose(&mode, Uuid::nil(), &free, 2).unwrap();
+    assert_eq!(hosts(&found), ["127.20.0.1", "127.20.0.2"]);
+    let error = propose(&mode, Uuid::nil(), &free, 3).unwrap_err();
+    let expected =
+        AddressError::AddressesExhausted { found: 2, wanted: 3, range: "127.20.0.0/30".into() };
+    assert_eq!(error, expected);
+    let foreign = AddressMode::Addresses(vec!["203.0.113.0/30".parse().unwrap()]);
+    let error = propose(&foreign, Uuid::nil(), &free, 1).unwrap_err();
+    assert_eq!(error, AddressError::NotOurs { range: "203.0.113.0/30".into() });
+}
+
+#[test]
+fn a_shared_address_gives_blocks_of_ports() {
+    let mode = AddressMode::SharedAddress {
+        host: "kafka.example.com".into(),
+        bind: "127.21.0.1".parse().unwrap(),
+        ports: 20_000..=20_013,
+    };
+    let found = propose(&mode, Uuid::nil(), &free, 2).unwrap();
+    let ports = found[1].listeners.all().map(|listener| listener.port);
+    assert_eq!(ports, [20_005, 20_006, 20_007, 20_008, 20_009]);
+    assert_eq!(found[1].listeners.ssl.advertised_host, "kafka.example.com");
+    assert_eq!(found[1].listeners.ssl.bind_host, "127.21.0.1");
+    assert_eq!(found[1].private_ip, "127.21.0.1");
+    // The range ends inside the third block.
+    let error = propose(&mode, Uuid::nil(), &free, 3).unwrap_err();
+    let expected =
+        AddressError::PortsExhausted { found: 2, wanted: 3, first: 20_000, last: 20_013 };
+    assert_eq!(error, expected);
+}

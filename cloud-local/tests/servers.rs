@@ -1,0 +1,148 @@
+//! What the local cloud does with processes and directories.
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
+mod support;
+
+use cloud::{Cloud as _, DiskSpec, Disruption, Outcome, Remedy, ServerSpec};
+use cloud_local::LocalCloud;
+use host::{ProcessId, Spawn};
+use model::{InstanceId, ServerId};
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use support::{Local, disk, disk_id, ensure, options, server, wait_for};
+use wire::agent::AgentStart;
+
+fn start_of(local: &Local, id: i64) -> AgentStart {
+    serde_json::from_slice(&fs::read(local.server_dir(id).join("start.json")).unwrap()).unwrap()
+}
+
+#[tokio::test]
+async fn the_start_file_is_private_and_follows_the_token_and_the_control_plane() {
+    let local = Local::new().await;
+    local.make(11).await;
+    let mode = fs::metadata(local.server_dir(11).join("start.json")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let start = start_of(&local, 11);
+    assert_eq!((start.server_id, start.incarnation), (ServerId(11), 1));
+    assert_eq!(start.token.unwrap().expose(), "once");
+    let agent = local.agent(11).unwrap();
+    ensure(&local.cloud, &ServerSpec { token: None, ..server(11) }).await;
+    assert!(start_of(&local, 11).token.is_none());
+
+    let mut moved = options(local.place.path(), "");
+    moved.control_plane = "https://127.0.0.1:7555".into();
+    let again = LocalCloud::open(moved).await.unwrap();
+    assert_eq!(again.resume().await.unwrap(), []);
+    assert_eq!(start_of(&local, 11).control_plane, "https://127.0.0.1:7555");
+    assert_eq!(local.agent(11).unwrap(), agent, "the agent was started anew");
+    let link = fs::canonicalize(local.server_dir(11).join("disk")).unwrap();
+    assert_eq!(link, fs::canonicalize(local.disk_dir(disk_id(11))).unwrap());
+}
+
+#[tokio::test]
+async fn a_new_release_reaches_a_running_agent_under_the_same_pid() {
+    let local = Local::new().await;
+    local.make(11).await;
+    let agent = local.agent(11).unwrap();
+    let newer = LocalCloud::open(options(local.place.path(), "# newer\n")).await.unwrap();
+    let mut events = newer.events();
+    for _ in 0..3 {
+        ensure(&newer, &server(11)).await;
+    }
+    let starts = local.wait_for_start(11, 2).await;
+    assert_eq!(local.agent(11).unwrap(), agent);
+    let copies: Vec<&str> = starts.lines().filter_map(|line| line.split(' ').nth(1)).collect();
+    assert_ne!(copies[0], copies[1], "{starts}");
+    assert!(events.try_recv().is_err(), "an upgrade is no disruption");
+}
+
+#[tokio::test]
+async fn what_died_while_we_were_away_is_listed_and_the_living_are_watched() {
+    let local = Local::new().await;
+    local.make(11).await;
+    local.make(12).await;
+    let dead = local.agent(11).unwrap();
+    dead.kill();
+    wait_for(|| dead.is_alive(), |alive| !alive).await;
+    let again = LocalCloud::open(options(local.place.path(), "")).await.unwrap();
+    let mut events = again.events();
+    let expected = |id| Disruption { instance_id: InstanceId(3), server_id: ServerId(id) };
+    assert_eq!(again.resume().await.unwrap(), [expected(11)]);
+    local.agent(12).unwrap().kill();
+    assert_eq!(events.recv().await, Ok(expected(12)));
+}
+
+fn sleeper(local: &Local, id: i64, environment: Vec<(String, String)>) -> ProcessId {
+    let spawn = Spawn {
+        program: "/bin/sleep".into(),
+        arguments: vec!["1000".into()],
+        environment,
+        directory: local.place.path().into(),
+        output: local.server_dir(id).join("output"),
+    };
+    let (process, ended) = spawn.start().unwrap();
+    tokio::spawn(ended);
+    process
+}
+
+#[tokio::test]
+async fn a_removal_ends_the_broker_on_record_and_the_unrecorded_but_no_stranger() {
+    let local = Local::new().await;
+    local.make(11).await;
+    let run = local.server_dir(11).join("run");
+    let broker = sleeper(&local, 11, vec![]);
+    broker.save(&run.join("broker.pid")).unwrap();
+    let place = fs::canonicalize(local.server_dir(11)).unwrap();
+    let mark = (cloud_local::SERVER_VARIABLE.to_owned(), place.to_string_lossy().into_owned());
+    let unrecorded = sleeper(&local, 11, vec![mark]);
+    // A pid on record that has been reused belongs to a stranger.
+    let stranger = sleeper(&local, 11, vec![]);
+    let reused = ProcessId { start_time: stranger.start_time - 1, ..stranger.clone() };
+    reused.save(&run.join("other.pid")).unwrap();
+
+    let agent = local.agent(11).unwrap();
+    assert_eq!(local.cloud.remove_server(ServerId(11)).await, Outcome::Ready(()));
+    assert!(!agent.is_alive() && !broker.is_alive() && !unrecorded.is_alive());
+    assert!(stranger.is_alive(), "a stranger was killed");
+    assert!(!local.server_dir(11).exists());
+    assert!(local.disk_dir(disk_id(11)).exists());
+    stranger.kill();
+}
+
+#[tokio::test]
+async fn a_directory_without_our_marker_is_neither_used_nor_removed() {
+    let local = Local::new().await;
+    let path = local.disk_dir(disk_id(11));
+    fs::create_dir(&path).unwrap();
+    fs::write(path.join("precious"), "data").unwrap();
+    let refused = local.cloud.ensure_disk(&disk(11)).await;
+    assert!(matches!(refused, Outcome::Failed { remedy: Remedy::GiveUp, .. }), "{refused:?}");
+    let lost = local.cloud.ensure_disk(&DiskSpec { must_exist: true, ..disk(11) }).await;
+    let Outcome::Failed { reason, remedy: Remedy::GiveUp } = lost else { panic!("{lost:?}") };
+    assert!(reason.contains("is lost"), "{reason}");
+    let kept = local.cloud.remove_disk(disk_id(11)).await;
+    assert!(matches!(kept, Outcome::Failed { remedy: Remedy::GiveUp, .. }), "{kept:?}");
+    assert_eq!(fs::read_to_string(path.join("precious")).unwrap(), "data");
+}
+
+#[tokio::test]
+async fn stopping_all_asks_agents_first_and_then_brokers_without_one() {
+    let local = Local::new().await;
+    local.make(11).await;
+    local.make(12).await;
+    let orphan = sleeper(&local, 12, vec![]);
+    orphan.save(&local.server_dir(12).join("run/broker.pid")).unwrap();
+    let running = cloud_local::running(&local.data()).unwrap();
+    assert_eq!(running.len(), 2);
+    assert_eq!(running[1].brokers, std::slice::from_ref(&orphan));
+    let mut heard = 0;
+    let stopped = cloud_local::stop_all(&local.data(), |_| heard += 1).await.unwrap();
+    assert_eq!((stopped.agents, stopped.orphaned_brokers), (2, 1));
+    assert_eq!(heard, 3);
+    assert_eq!(cloud_local::running(&local.data()).unwrap(), []);
+    assert!(!orphan.is_alive());
+    for id in [11, 12] {
+        let log = fs::read_to_string(local.server_dir(id).join("agent.log")).unwrap();
+        assert_eq!(log, "stopped\n");
+    }
+}

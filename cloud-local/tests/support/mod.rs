@@ -1,0 +1,164 @@
+//! A local cloud in a directory of its own, whose agents are shell scripts.
+#![allow(dead_code, reason = "each test binary uses its own part")]
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
+use async_trait::async_trait;
+use cloud::conformance::Subject;
+use cloud::{Cloud, DiskSpec, Outcome, Remedy, ServerSpec};
+use cloud_local::{LocalCloud, Options};
+use host::ProcessId;
+use model::{DiskId, InstanceId, Secret, ServerId, VpcId};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tempfile::TempDir;
+use tokio::time::{Instant, sleep};
+
+/// Waits without children of its own, ends on TERM with the word `stopped`,
+/// and becomes `bin/current` on HUP.
+const AGENT: &str = r#"#!/bin/sh
+mkdir -p run
+[ -p run/wait ] || mkfifo run/wait
+exec 3<>run/wait
+trap 'echo stopped; exit 0' TERM
+trap 'exec "$(readlink -f ../../bin/current)" "$@"' HUP
+echo "ready $0 $$" >> run/starts
+while :; do read line <&3; done
+"#;
+
+pub struct Local {
+    pub cloud: LocalCloud,
+    pub place: TempDir,
+}
+
+pub fn options(place: &Path, extra: &str) -> Options {
+    let binary = place.join("program");
+    fs::write(&binary, format!("{AGENT}{extra}")).unwrap();
+    Options {
+        data_dir: place.join("data"),
+        binary,
+        control_plane: "https://127.0.0.1:7443".into(),
+        fleet_ca: "the fleet CA".into(),
+        host: <_>::default(),
+    }
+}
+
+impl Local {
+    pub async fn new() -> Self {
+        let place = tempfile::tempdir().unwrap();
+        let cloud = LocalCloud::open(options(place.path(), "")).await.unwrap();
+        Self { cloud, place }
+    }
+
+    pub fn data(&self) -> PathBuf {
+        self.place.path().join("data")
+    }
+
+    pub fn server_dir(&self, id: i64) -> PathBuf {
+        self.data().join("servers").join(id.to_string())
+    }
+
+    pub fn agent(&self, id: i64) -> Option<ProcessId> {
+        ProcessId::load(&self.server_dir(id).join("agent.pid")).filter(ProcessId::is_alive)
+    }
+
+    pub fn disk_dir(&self, id: DiskId) -> PathBuf {
+        self.data().join("disks").join(id.to_string())
+    }
+
+    /// Makes a server and waits until its agent can handle signals.
+    pub async fn make(&self, id: i64) {
+        assert_eq!(self.cloud.ensure_disk(&disk(id)).await, Outcome::Ready(()));
+        ensure(&self.cloud, &server(id)).await;
+        self.wait_for_start(id, 1).await;
+    }
+
+    pub async fn wait_for_start(&self, id: i64, times: usize) -> String {
+        let path = self.server_dir(id).join("run/starts");
+        let read = || fs::read_to_string(&path).unwrap_or_default();
+        wait_for(read, |starts| starts.lines().count() == times).await
+    }
+}
+
+impl Drop for Local {
+    fn drop(&mut self) {
+        for running in cloud_local::running(&self.data()).unwrap_or_default() {
+            running.agent.iter().chain(&running.brokers).for_each(|process| {
+                process.kill();
+            });
+        }
+    }
+}
+
+/// A script that was just copied may be busy for a moment, while another
+/// test's fork still holds it open: that is answered with `Retry`.
+pub async fn ensure(cloud: &LocalCloud, spec: &ServerSpec) {
+    loop {
+        match cloud.ensure_server(spec).await {
+            Outcome::Ready(()) => return,
+            Outcome::Failed { remedy: Remedy::Retry, reason } if reason.contains("busy") => {}
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+pub async fn wait_for<T: std::fmt::Debug>(read: impl Fn() -> T, done: impl Fn(&T) -> bool) -> T {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    loop {
+        let state = read();
+        if done(&state) {
+            return state;
+        }
+        assert!(Instant::now() < deadline, "never came, last state {state:?}");
+        sleep(Duration::from_millis(5)).await;
+    }
+}
+
+pub fn disk(server: i64) -> DiskSpec {
+    DiskSpec {
+        id: disk_id(server),
+        instance_id: InstanceId(3),
+        server_id: ServerId(server),
+        size_gb: 1,
+        must_exist: false,
+    }
+}
+
+pub fn disk_id(server: i64) -> DiskId {
+    format!("00000000-0000-4000-8000-{server:012}").parse().unwrap()
+}
+
+pub fn server(id: i64) -> ServerSpec {
+    ServerSpec {
+        id: ServerId(id),
+        incarnation: 1,
+        instance_id: InstanceId(3),
+        vpc_id: VpcId(7),
+        disk_id: disk_id(id),
+        cores: 1,
+        memory_mb: 512,
+        token: Some(Secret::new("once")),
+    }
+}
+
+#[async_trait]
+impl Subject for Local {
+    fn cloud(&self) -> &dyn Cloud {
+        &self.cloud
+    }
+    async fn kill_agent(&self, server: ServerId) {
+        self.agent(server.0).unwrap().kill();
+    }
+    async fn lose_disk(&self, disk: DiskId) {
+        fs::remove_dir_all(self.disk_dir(disk)).unwrap();
+    }
+    async fn write_on_disk(&self, disk: DiskId) {
+        fs::write(self.disk_dir(disk).join("data"), "kept").unwrap();
+    }
+    async fn has_data(&self, disk: DiskId) -> bool {
+        fs::read(self.disk_dir(disk).join("data")).is_ok_and(|data| data == b"kept")
+    }
+    async fn agent_is_alive(&self, server: ServerId) -> bool {
+        self.agent(server.0).is_some()
+    }
+}
