@@ -5,4 +5,13 @@
 //! lines are pure; fetching jars and making start-up caches are the only work
 //! done on the machine, and both leave a whole result or none.
 
+pub mod artifacts;
 pub mod client;
+pub mod java;
+pub mod launch;
+mod progress;
+pub mod render;
+pub mod startup_cache;
+pub mod versions;
+
+pub use progress::Progress;

@@ -1,0 +1,75 @@
+//! The client of Kafka's protocol: one connection, the calls an operator
+//! makes, and the seam a simulation stands behind.
+//!
+//! The codec is `kafka-protocol`'s; connections, negotiation and the choice of
+//! a broker are here. Clusters are reached through their internal listener with
+//! our certificate, or through the customers' listener with a password. To add
+//! a call, write one file in `admin/` with a type that implements [`Call`].
+
+pub mod admin;
+mod ask;
+mod connection;
+mod dial;
+mod error;
+#[cfg(test)]
+mod fake;
+mod frame;
+mod protocol;
+pub mod sasl;
+pub mod tls;
+mod versions;
+
+pub use admin::acls::{Acl, Operation, PatternType, ResourceType};
+pub use admin::cluster::{BrokerView, ClusterView};
+pub use ask::Call;
+pub use connection::{Connection, Limits};
+pub use dial::{Dial, DirectDial, Endpoint, Stream};
+pub use error::{Error, Remedy};
+pub use protocol::ProtocolAdmin;
+pub use sasl::Mechanism;
+pub use tls::Identity;
+
+use async_trait::async_trait;
+use model::Secret;
+
+/// A cluster's internal listener, and who we are there.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Cluster {
+    pub brokers: Vec<Endpoint>,
+    pub trust_pem: String,
+    pub identity: Identity,
+}
+
+/// A user at the SASL listener.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Login {
+    pub brokers: Vec<Endpoint>,
+    pub trust_pem: String,
+    pub username: String,
+    pub password: Secret,
+    pub mechanism: Mechanism,
+}
+
+/// What the engine asks of a running cluster. Every call is safe to repeat.
+#[async_trait]
+pub trait Admin: Send + Sync {
+    /// Makes a user, or changes its password, for every [`Mechanism`]. On
+    /// return the broker that was asked knows the user; the others, and a
+    /// changed password, follow within moments.
+    async fn set_scram_user(
+        &self,
+        cluster: &Cluster,
+        user: &str,
+        password: &Secret,
+    ) -> Result<(), Error>;
+
+    /// Adds ACLs that are not there yet. On return the broker that was asked
+    /// enforces them.
+    async fn allow(&self, cluster: &Cluster, acls: &[Acl]) -> Result<(), Error>;
+
+    async fn describe_cluster(&self, cluster: &Cluster) -> Result<ClusterView, Error>;
+
+    /// Logs in as a customer would. [`Error::WrongPassword`] may also mean
+    /// that the broker has not heard of a new user or password yet.
+    async fn check_login(&self, login: &Login) -> Result<(), Error>;
+}

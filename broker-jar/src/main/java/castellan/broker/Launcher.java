@@ -22,6 +22,9 @@ public final class Launcher {
     static final Path FORMATTED = Path.of("disk", "FORMATTED");
     private static final Path STARTED = Path.of("run", "started");
 
+    /** Set when the JVM was told to end: what fails from then on is no failure to start. */
+    private static volatile boolean stopping;
+
     private Launcher() {}
 
     /** Exits with 1 and one line on standard error if the broker can't be run. */
@@ -41,6 +44,9 @@ public final class Launcher {
             }
             run(properties);
         } catch (Throwable e) {
+            if (stopping) {
+                return;
+            }
             System.err.println("The broker can't be started: " + reason(e));
             // Hooks are skipped: a broker that is half up may never finish its own.
             Runtime.getRuntime().halt(1);
@@ -49,10 +55,15 @@ public final class Launcher {
     }
 
     private static void run(Properties properties) throws IOException {
+        OldScramClients.letIn();
         KafkaRaftServer server =
                 new KafkaRaftServer(KafkaConfig.fromProps(properties, false), Time.SYSTEM);
-        Thread stop = new Thread(server::shutdown, "shutdown");
-        Runtime.getRuntime().addShutdownHook(stop);
+        Runnable stop =
+                () -> {
+                    stopping = true;
+                    server.shutdown();
+                };
+        Runtime.getRuntime().addShutdownHook(new Thread(stop, "shutdown"));
         server.startup();
         DurableFile.write(STARTED, List.of(Long.toString(ProcessHandle.current().pid())));
         server.awaitShutdown();

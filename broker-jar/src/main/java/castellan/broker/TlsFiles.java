@@ -1,0 +1,88 @@
+package castellan.broker;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.apache.kafka.common.config.SslConfigs;
+import org.apache.kafka.common.security.auth.SslEngineFactory;
+import org.apache.kafka.common.security.ssl.DefaultSslEngineFactory;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Key store and trust store of one set of settings, as last loaded.
+ *
+ * <p>Files that can't be loaded change nothing: the last good ones stay in use, and the
+ * log says so once for each change.
+ */
+final class TlsFiles {
+    private static final Logger LOG = LoggerFactory.getLogger(TlsFiles.class);
+
+    private final Map<String, ?> configs;
+    private final List<Path> files = new ArrayList<>();
+    private volatile Loaded loaded;
+
+    /** A factory and the times of the files it was built from. */
+    private record Loaded(SslEngineFactory factory, List<FileTime> times) {}
+
+    TlsFiles(Map<String, ?> configs) {
+        this.configs = configs;
+        for (String name :
+                List.of(
+                        SslConfigs.SSL_KEYSTORE_LOCATION_CONFIG,
+                        SslConfigs.SSL_TRUSTSTORE_LOCATION_CONFIG)) {
+            if (configs.get(name) instanceof String file) {
+                files.add(Path.of(file));
+            }
+        }
+        List<FileTime> times = times();
+        loaded = new Loaded(build(), times);
+    }
+
+    /** The factory of the files as they are now. */
+    SslEngineFactory factory() {
+        // Two stats a connection; the lock is taken only when a file has changed.
+        Loaded now = loaded;
+        return times().equals(now.times()) ? now.factory() : reload();
+    }
+
+    private synchronized SslEngineFactory reload() {
+        Loaded old = loaded;
+        // Taken before the files are read: a change in between is seen next time.
+        List<FileTime> times = times();
+        if (times.equals(old.times())) {
+            return old.factory();
+        }
+        try {
+            loaded = new Loaded(build(), times);
+            LOG.info("Loaded changed TLS files {}", files);
+        } catch (RuntimeException e) {
+            loaded = new Loaded(old.factory(), times);
+            LOG.error("Changed TLS files {} can't be used, the old ones stay in use", files, e);
+        }
+        return loaded.factory();
+    }
+
+    private SslEngineFactory build() {
+        DefaultSslEngineFactory factory = new DefaultSslEngineFactory();
+        factory.configure(configs);
+        return factory;
+    }
+
+    private List<FileTime> times() {
+        List<FileTime> times = new ArrayList<>(files.size());
+        for (Path file : files) {
+            try {
+                times.add(Files.getLastModifiedTime(file));
+            } catch (IOException e) {
+                // A missing file is a change too; loading it will say what is wrong.
+                times.add(FileTime.fromMillis(0));
+            }
+        }
+        return times;
+    }
+}

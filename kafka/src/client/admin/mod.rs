@@ -1,0 +1,7 @@
+//! One file a call.
+
+pub mod acls;
+pub mod cluster;
+pub mod quorum;
+pub mod scram;
+pub mod topics;

@@ -1,0 +1,79 @@
+//! The controllers' quorum: DescribeQuorum.
+
+use crate::client::error::check;
+use crate::client::{Call, Connection, Error};
+use async_trait::async_trait;
+use kafka_protocol::messages::describe_quorum_request::{PartitionData, TopicData};
+use kafka_protocol::messages::describe_quorum_response::ReplicaState;
+use kafka_protocol::messages::{DescribeQuorumRequest, TopicName};
+use kafka_protocol::protocol::StrBytes;
+use model::Timestamp;
+use uuid::Uuid;
+
+const CALL: &str = "DescribeQuorum";
+const METADATA_LOG: &str = "__cluster_metadata";
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Quorum {
+    /// The active controller. None during an election.
+    pub leader: Option<i32>,
+    pub leader_epoch: i32,
+    pub high_watermark: i64,
+    pub voters: Vec<Replica>,
+    pub observers: Vec<Replica>,
+}
+
+/// One copy of the metadata log.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Replica {
+    pub id: i32,
+    /// The disk it is on. None from releases that don't tell.
+    pub directory: Option<Uuid>,
+    /// None if the leader does not know.
+    pub log_end_offset: Option<i64>,
+    pub last_caught_up: Option<Timestamp>,
+}
+
+/// The state of the quorum, as its leader sees it.
+pub struct DescribeQuorum;
+
+#[async_trait]
+impl Call for DescribeQuorum {
+    type Answer = Quorum;
+
+    async fn run(&self, connection: &mut Connection) -> Result<Quorum, Error> {
+        let topic = TopicData::default()
+            .with_topic_name(TopicName(StrBytes::from_static_str(METADATA_LOG)))
+            .with_partitions(vec![PartitionData::default().with_partition_index(0)]);
+        let request = DescribeQuorumRequest::default().with_topics(vec![topic]);
+        let answer = connection.call(&request).await?;
+        check(CALL, METADATA_LOG, answer.error_code, answer.error_message.as_ref())?;
+        let partition = answer.topics.first().and_then(|topic| topic.partitions.first());
+        let Some(partition) = partition else {
+            return Err(Error::Malformed {
+                endpoint: connection.endpoint().clone(),
+                call: CALL.to_owned(),
+                reason: format!("it says nothing of {METADATA_LOG}"),
+            });
+        };
+        check(CALL, METADATA_LOG, partition.error_code, partition.error_message.as_ref())?;
+        Ok(Quorum {
+            leader: Some(partition.leader_id.0).filter(|id| *id >= 0),
+            leader_epoch: partition.leader_epoch,
+            high_watermark: partition.high_watermark,
+            voters: partition.current_voters.iter().map(replica).collect(),
+            observers: partition.observers.iter().map(replica).collect(),
+        })
+    }
+}
+
+fn replica(state: &ReplicaState) -> Replica {
+    Replica {
+        id: state.replica_id.0,
+        directory: Some(state.replica_directory_id).filter(|id| !id.is_nil()),
+        log_end_offset: Some(state.log_end_offset).filter(|offset| *offset >= 0),
+        last_caught_up: Some(state.last_caught_up_timestamp)
+            .filter(|milliseconds| *milliseconds >= 0)
+            .and_then(|milliseconds| Timestamp::from_millisecond(milliseconds).ok()),
+    }
+}

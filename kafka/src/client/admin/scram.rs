@@ -1,0 +1,128 @@
+//! Users with passwords: AlterUserScramCredentials and its reading.
+
+use crate::client::ask::until_readable;
+use crate::client::error::check;
+use crate::client::{Call, Connection, Error, Mechanism};
+use async_trait::async_trait;
+use kafka_protocol::ResponseError;
+use kafka_protocol::messages::alter_user_scram_credentials_request::ScramCredentialUpsertion;
+use kafka_protocol::messages::describe_user_scram_credentials_request::UserName;
+use kafka_protocol::messages::{
+    AlterUserScramCredentialsRequest, DescribeUserScramCredentialsRequest,
+};
+use kafka_protocol::protocol::StrBytes;
+use model::{Entropy, Secret};
+use pbkdf2::pbkdf2_hmac;
+use sha2::{Sha256, Sha512};
+
+/// Twice Kafka's least. Our passwords are 190 random bits, which no number of
+/// rounds makes harder to guess, and every login of every client pays for it.
+const ITERATIONS: u16 = 8192;
+const SALT_BYTES: usize = 24;
+
+/// Makes a user, or changes its password, for every mechanism.
+pub struct SetUser<'a> {
+    pub user: &'a str,
+    pub password: &'a Secret,
+    pub entropy: &'a dyn Entropy,
+}
+
+#[async_trait]
+impl Call for SetUser<'_> {
+    type Answer = ();
+
+    async fn run(&self, connection: &mut Connection) -> Result<(), Error> {
+        // Kafka alters a user once in a request, so each mechanism has its own.
+        // Between the two the passwords may differ; a repeat mends that.
+        for mechanism in Mechanism::ALL {
+            let request = AlterUserScramCredentialsRequest::default()
+                .with_upsertions(vec![self.credential(mechanism)]);
+            let answer = connection.call(&request).await?;
+            for result in &answer.results {
+                let message = result.error_message.as_ref();
+                check("AlterUserScramCredentials", &result.user, result.error_code, message)?;
+            }
+        }
+        until_readable(connection, &format!("user {}", self.user), &HasUser(self.user)).await
+    }
+}
+
+impl SetUser<'_> {
+    /// Kafka is sent the salted password, never the password.
+    fn credential(&self, mechanism: Mechanism) -> ScramCredentialUpsertion {
+        let mut salt = [0; SALT_BYTES];
+        self.entropy.fill(&mut salt);
+        let salted = salt_password(self.password, &salt, mechanism);
+        ScramCredentialUpsertion::default()
+            .with_name(StrBytes::from_string(self.user.to_owned()))
+            .with_mechanism(code(mechanism))
+            .with_iterations(ITERATIONS.into())
+            .with_salt(salt.to_vec().into())
+            .with_salted_password(salted.into())
+    }
+}
+
+fn salt_password(password: &Secret, salt: &[u8], mechanism: Mechanism) -> Vec<u8> {
+    let password = password.expose().as_bytes();
+    match mechanism {
+        Mechanism::ScramSha256 => {
+            let mut salted = vec![0; 32];
+            pbkdf2_hmac::<Sha256>(password, salt, ITERATIONS.into(), &mut salted);
+            salted
+        }
+        Mechanism::ScramSha512 => {
+            let mut salted = vec![0; 64];
+            pbkdf2_hmac::<Sha512>(password, salt, ITERATIONS.into(), &mut salted);
+            salted
+        }
+    }
+}
+
+fn code(mechanism: Mechanism) -> i8 {
+    match mechanism {
+        Mechanism::ScramSha256 => 1,
+        Mechanism::ScramSha512 => 2,
+    }
+}
+
+/// The mechanisms a user can log in with; none if there is no such user.
+pub struct DescribeUser<'a> {
+    pub user: &'a str,
+}
+
+#[async_trait]
+impl Call for DescribeUser<'_> {
+    type Answer = Vec<Mechanism>;
+
+    async fn run(&self, connection: &mut Connection) -> Result<Vec<Mechanism>, Error> {
+        const CALL: &str = "DescribeUserScramCredentials";
+        let user = UserName::default().with_name(StrBytes::from_string(self.user.to_owned()));
+        let request = DescribeUserScramCredentialsRequest::default().with_users(Some(vec![user]));
+        let answer = connection.call(&request).await?;
+        check(CALL, self.user, answer.error_code, answer.error_message.as_ref())?;
+        let Some(found) = answer.results.iter().find(|result| result.user == *self.user) else {
+            return Ok(Vec::new());
+        };
+        if found.error_code == ResponseError::ResourceNotFound.code() {
+            return Ok(Vec::new());
+        }
+        check(CALL, self.user, found.error_code, found.error_message.as_ref())?;
+        let has =
+            |mechanism| found.credential_infos.iter().any(|info| info.mechanism == code(mechanism));
+        Ok(Mechanism::ALL.into_iter().filter(|mechanism| has(*mechanism)).collect())
+    }
+}
+
+struct HasUser<'a>(&'a str);
+
+#[async_trait]
+impl Call for HasUser<'_> {
+    type Answer = bool;
+
+    async fn run(&self, connection: &mut Connection) -> Result<bool, Error> {
+        Ok(DescribeUser { user: self.0 }.run(connection).await?.len() == Mechanism::ALL.len())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,149 @@
+//! Topics: CreateTopics, and Metadata for where their partitions are.
+
+use crate::client::ask::until_readable;
+use crate::client::error::check;
+use crate::client::{Call, Connection, Error};
+use async_trait::async_trait;
+use kafka_protocol::ResponseError;
+use kafka_protocol::messages::create_topics_request::{CreatableTopic, CreatableTopicConfig};
+use kafka_protocol::messages::metadata_request::MetadataRequestTopic;
+use kafka_protocol::messages::metadata_response::{
+    MetadataResponsePartition, MetadataResponseTopic,
+};
+use kafka_protocol::messages::{BrokerId, CreateTopicsRequest, MetadataRequest, TopicName};
+use kafka_protocol::protocol::StrBytes;
+
+/// Makes a topic, if there is none of that name: one that is there keeps its
+/// partitions, replicas and settings.
+pub struct CreateTopic<'a> {
+    pub name: &'a str,
+    pub partitions: i32,
+    pub replicas: i16,
+    pub settings: &'a [(String, String)],
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Created {
+    New,
+    AlreadyThere,
+}
+
+#[async_trait]
+impl Call for CreateTopic<'_> {
+    type Answer = Created;
+
+    async fn run(&self, connection: &mut Connection) -> Result<Created, Error> {
+        let timeout = connection.limits().call.as_millis();
+        let request = CreateTopicsRequest::default()
+            .with_topics(vec![self.topic()])
+            .with_timeout_ms(i32::try_from(timeout).unwrap_or(i32::MAX));
+        let answer = connection.call(&request).await?;
+        let mut created = Created::New;
+        for result in &answer.topics {
+            if result.error_code == ResponseError::TopicAlreadyExists.code() {
+                created = Created::AlreadyThere;
+            } else {
+                check("CreateTopics", self.name, result.error_code, result.error_message.as_ref())?;
+            }
+        }
+        let what = format!("leaders of topic {}", self.name);
+        until_readable(connection, &what, &HasLeaders(self.name)).await?;
+        Ok(created)
+    }
+}
+
+impl CreateTopic<'_> {
+    fn topic(&self) -> CreatableTopic {
+        let setting = |(name, value): &(String, String)| {
+            CreatableTopicConfig::default()
+                .with_name(StrBytes::from_string(name.clone()))
+                .with_value(Some(StrBytes::from_string(value.clone())))
+        };
+        CreatableTopic::default()
+            .with_name(topic_name(self.name))
+            .with_num_partitions(self.partitions)
+            .with_replication_factor(self.replicas)
+            .with_configs(self.settings.iter().map(setting).collect())
+    }
+}
+
+struct HasLeaders<'a>(&'a str);
+
+#[async_trait]
+impl Call for HasLeaders<'_> {
+    type Answer = bool;
+
+    async fn run(&self, connection: &mut Connection) -> Result<bool, Error> {
+        let topics = DescribeTopics { names: &[self.0.to_owned()] }.run(connection).await?;
+        Ok(topics
+            .iter()
+            .any(|topic| topic.partitions.iter().all(|partition| partition.leader.is_some())))
+    }
+}
+
+/// Where the partitions of these topics are. Topics that don't exist are not
+/// in the answer.
+pub struct DescribeTopics<'a> {
+    pub names: &'a [String],
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TopicView {
+    pub name: String,
+    /// By number.
+    pub partitions: Vec<PartitionView>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PartitionView {
+    pub index: i32,
+    pub leader: Option<i32>,
+    pub replicas: Vec<i32>,
+    pub in_sync: Vec<i32>,
+}
+
+#[async_trait]
+impl Call for DescribeTopics<'_> {
+    type Answer = Vec<TopicView>;
+
+    async fn run(&self, connection: &mut Connection) -> Result<Vec<TopicView>, Error> {
+        let topic =
+            |name: &String| MetadataRequestTopic::default().with_name(Some(topic_name(name)));
+        let request = MetadataRequest::default()
+            .with_topics(Some(self.names.iter().map(topic).collect()))
+            .with_allow_auto_topic_creation(false);
+        let answer = connection.call(&request).await?;
+        check("Metadata", "the cluster", answer.error_code, None)?;
+        let mut topics = Vec::with_capacity(answer.topics.len());
+        for topic in &answer.topics {
+            let name = topic.name.as_ref().map(|name| name.0.to_string()).unwrap_or_default();
+            if topic.error_code == ResponseError::UnknownTopicOrPartition.code() {
+                continue;
+            }
+            // A topic that is just made may have no leader; its partitions
+            // say so one by one.
+            if topic.error_code != ResponseError::LeaderNotAvailable.code() {
+                check("Metadata", &name, topic.error_code, None)?;
+            }
+            topics.push(TopicView { name, partitions: partitions(topic) });
+        }
+        Ok(topics)
+    }
+}
+
+fn partitions(topic: &MetadataResponseTopic) -> Vec<PartitionView> {
+    let ids = |nodes: &[BrokerId]| nodes.iter().map(|id| id.0).collect();
+    let view = |partition: &MetadataResponsePartition| PartitionView {
+        index: partition.partition_index,
+        leader: Some(partition.leader_id.0).filter(|id| *id >= 0),
+        replicas: ids(&partition.replica_nodes),
+        in_sync: ids(&partition.isr_nodes),
+    };
+    let mut views: Vec<_> = topic.partitions.iter().map(view).collect();
+    views.sort_by_key(|partition| partition.index);
+    views
+}
+
+fn topic_name(name: &str) -> TopicName {
+    TopicName(StrBytes::from_string(name.to_owned()))
+}

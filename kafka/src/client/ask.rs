@@ -1,0 +1,86 @@
+//! Asking any live broker.
+//!
+//! In KRaft every broker forwards what is the controller's to do, so a call
+//! needs no routing: brokers are tried in turn until one answers.
+
+use super::{Connection, Dial, Endpoint, Error, Limits};
+use async_trait::async_trait;
+use rustls::ClientConfig;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::{Instant, sleep};
+
+/// One thing to ask of a cluster: a request, what its answer means and, for a
+/// write, the wait until it can be read. It may run on several brokers one
+/// after another, so it must be safe to repeat.
+#[async_trait]
+pub trait Call: Send + Sync {
+    type Answer: Send;
+
+    async fn run(&self, connection: &mut Connection) -> Result<Self::Answer, Error>;
+}
+
+/// The brokers of one cluster and how to reach them.
+pub(super) struct Brokers<'a> {
+    pub dial: &'a dyn Dial,
+    pub endpoints: &'a [Endpoint],
+    pub tls: Arc<ClientConfig>,
+    pub limits: Limits,
+}
+
+impl Brokers<'_> {
+    /// The first answer, or the first refusal that would be the same on every
+    /// broker.
+    pub async fn ask<C: Call>(&self, call: &C) -> Result<C::Answer, Error> {
+        let mut last = None;
+        for endpoint in self.endpoints {
+            match self.ask_one(endpoint, call).await {
+                Err(error) if error.is_about_one_broker() => {
+                    tracing::debug!(%endpoint, %error, "asking the next broker");
+                    last = Some(error);
+                }
+                answer => return answer,
+            }
+        }
+        Err(match (last, self.endpoints.len()) {
+            (None, _) => Error::NoBrokers,
+            (Some(error), 1) => error,
+            (Some(error), asked) => Error::AllFailed { asked, last: Box::new(error) },
+        })
+    }
+
+    async fn ask_one<C: Call>(&self, endpoint: &Endpoint, call: &C) -> Result<C::Answer, Error> {
+        let mut connection = Connection::open(self.dial, endpoint, &self.tls, self.limits).await?;
+        call.run(&mut connection).await
+    }
+}
+
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// Waits until a write shows on the broker that took it: brokers answer when
+/// the controller has it, and read it from the metadata log a little later.
+pub(super) async fn until_readable<C>(
+    connection: &mut Connection,
+    what: &str,
+    shows: &C,
+) -> Result<(), Error>
+where
+    C: Call<Answer = bool>,
+{
+    let within = connection.limits().readable;
+    let deadline = Instant::now() + within;
+    while !shows.run(connection).await? {
+        if Instant::now() + PAUSE > deadline {
+            return Err(Error::NotReadableYet {
+                endpoint: connection.endpoint().clone(),
+                what: what.to_owned(),
+                after: within,
+            });
+        }
+        sleep(PAUSE).await;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,172 @@
+//! What can go wrong between us and a broker.
+//!
+//! Every message is a sentence that names the broker and carries Kafka's own
+//! reason. No variant ever holds a password or a key.
+
+use super::{Endpoint, Mechanism};
+use kafka_protocol::ResponseError;
+use kafka_protocol::protocol::{StrBytes, VersionRange};
+use std::time::Duration;
+
+/// What a caller does about an error.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Remedy {
+    /// The same call may succeed later: all our calls are safe to repeat.
+    Retry,
+    /// It won't until somebody changes the request, a password, an ACL or a
+    /// certificate.
+    Refused,
+}
+
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+pub enum Error {
+    #[error("{endpoint} {reason}")]
+    Unreachable { endpoint: Endpoint, reason: String },
+    #[error("the TLS handshake with {endpoint} failed: {reason}")]
+    Tls { endpoint: Endpoint, reason: String },
+    #[error("{what} can't be used: {reason}")]
+    BadPem { what: &'static str, reason: String },
+    /// The connection ended before the answer came; the call may have had its
+    /// effect.
+    #[error("{endpoint} {reason} during {call}")]
+    Broken { endpoint: Endpoint, call: String, reason: String },
+    /// No answer in time; the call may have had its effect.
+    #[error("{endpoint} did not answer {call} within {after:?}")]
+    Deadline { endpoint: Endpoint, call: String, after: Duration },
+    #[error("{endpoint} sent an answer to {call} that can't be read: {reason}")]
+    Malformed { endpoint: Endpoint, call: String, reason: String },
+    #[error("{endpoint} announced an answer to {call} of {size} bytes; the limit is {limit}")]
+    Oversize { endpoint: Endpoint, call: String, size: i64, limit: usize },
+    #[error("{endpoint} speaks {call} in versions {}, we speak {ours}", spoken(.theirs.as_ref()))]
+    Unsupported {
+        endpoint: Endpoint,
+        call: String,
+        ours: VersionRange,
+        theirs: Option<VersionRange>,
+    },
+    /// A fault of ours: the request holds what the negotiated version lacks.
+    #[error("{call} version {version} can't be written: {reason}")]
+    Unencodable { call: String, version: i16, reason: String },
+    #[error("{endpoint} does not offer {mechanism}; it offers {}", offered.join(", "))]
+    MechanismNotOffered { endpoint: Endpoint, mechanism: Mechanism, offered: Vec<String> },
+    /// Kafka answers the same for a wrong password and an unknown user.
+    #[error("{endpoint} refused the password of {username}: {reason}")]
+    WrongPassword { endpoint: Endpoint, username: String, reason: String },
+    /// The broker took our proof but could not give its own.
+    #[error("{endpoint} did not prove that it knows the password of {username}: {reason}")]
+    Unproven { endpoint: Endpoint, username: String, reason: String },
+    #[error("Kafka refused {call} for {subject}: {code}{}", detail(.message))]
+    Kafka { call: &'static str, subject: String, code: ResponseError, message: String },
+    /// Written, but the broker we asked has not caught up.
+    #[error("{endpoint} does not show {what} yet, {after:?} after it was written")]
+    NotReadableYet { endpoint: Endpoint, what: String, after: Duration },
+    #[error("there is no broker to ask")]
+    NoBrokers,
+    #[error("none of {asked} brokers answered; the last error: {last}")]
+    AllFailed { asked: usize, last: Box<Error> },
+}
+
+impl Error {
+    pub fn remedy(&self) -> Remedy {
+        match self {
+            Self::Unreachable { .. }
+            | Self::Broken { .. }
+            | Self::Deadline { .. }
+            | Self::NotReadableYet { .. } => Remedy::Retry,
+            Self::Kafka { code, .. } if passes(*code) => Remedy::Retry,
+            Self::AllFailed { last, .. } => last.remedy(),
+            _ => Remedy::Refused,
+        }
+    }
+
+    /// Whether the next broker may give a better answer. A definite no of the
+    /// cluster is the same everywhere; a broker with a bad certificate or an
+    /// older release is that broker's matter alone.
+    pub(super) fn is_about_one_broker(&self) -> bool {
+        match self {
+            Self::Tls { .. }
+            | Self::Malformed { .. }
+            | Self::Oversize { .. }
+            | Self::Unsupported { .. }
+            | Self::MechanismNotOffered { .. }
+            | Self::Unproven { .. } => true,
+            other => other.remedy() == Remedy::Retry,
+        }
+    }
+}
+
+/// Kafka's own judgement, and two codes of a controller that is just moving or
+/// starting, which Kafka's clients never see and so calls final.
+fn passes(code: ResponseError) -> bool {
+    code.is_retriable()
+        || matches!(code, ResponseError::StaleControllerEpoch | ResponseError::BrokerNotAvailable)
+}
+
+/// Turns an error code of an answer into an error, if it is one.
+pub(super) fn check(
+    call: &'static str,
+    subject: &str,
+    code: i16,
+    message: Option<&StrBytes>,
+) -> Result<(), Error> {
+    match ResponseError::try_from_code(code) {
+        None => Ok(()),
+        Some(code) => Err(Error::Kafka {
+            call,
+            subject: subject.to_owned(),
+            code,
+            message: message.map(ToString::to_string).unwrap_or_default(),
+        }),
+    }
+}
+
+fn detail(message: &str) -> String {
+    if message.is_empty() { String::new() } else { format!(" ({message})") }
+}
+
+fn spoken(range: Option<&VersionRange>) -> String {
+    range.map_or_else(|| "none".to_owned(), ToString::to_string)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(code: i16, message: &str) -> Error {
+        check("CreateAcls", "User:ada", code, Some(&StrBytes::from_string(message.to_owned())))
+            .unwrap_err()
+    }
+
+    #[test]
+    fn kafka_s_reason_is_in_the_sentence() {
+        assert_eq!(
+            refusal(31, "Request is not authorized.").to_string(),
+            "Kafka refused CreateAcls for User:ada: ClusterAuthorizationFailed (Request is not authorized.)"
+        );
+        assert_eq!(
+            refusal(41, "").to_string(),
+            "Kafka refused CreateAcls for User:ada: NotController"
+        );
+    }
+
+    #[test]
+    fn remedies() {
+        let endpoint = Endpoint::new("127.64.0.2", 9091);
+        let gone = Error::Unreachable {
+            endpoint: endpoint.clone(),
+            reason: "refused the connection".into(),
+        };
+        assert_eq!(gone.remedy(), Remedy::Retry);
+        let all = Error::AllFailed { asked: 3, last: Box::new(gone) };
+        assert_eq!(all.remedy(), Remedy::Retry);
+        assert_eq!(
+            all.to_string(),
+            "none of 3 brokers answered; the last error: 127.64.0.2:9091 refused the connection"
+        );
+        assert_eq!(refusal(41, "").remedy(), Remedy::Retry, "the controller moves");
+        assert_eq!(refusal(31, "").remedy(), Remedy::Refused);
+        let tls = Error::Tls { endpoint, reason: "certificate expired".into() };
+        assert_eq!(tls.remedy(), Remedy::Refused);
+        assert!(tls.is_about_one_broker());
+    }
+}

@@ -1,0 +1,85 @@
+//! The real [`Admin`]: Kafka's protocol over TLS.
+
+use super::admin::acls::Allow;
+use super::admin::cluster::{ClusterView, DescribeCluster};
+use super::admin::scram::SetUser;
+use super::admin::topics::DescribeTopics;
+use super::ask::Brokers;
+use super::{Acl, Admin, Call, Cluster, Connection, Dial, Error, Limits, Login, sasl, tls};
+use async_trait::async_trait;
+use model::{Entropy, Secret};
+use std::sync::Arc;
+
+pub struct ProtocolAdmin {
+    dial: Arc<dyn Dial>,
+    entropy: Arc<dyn Entropy>,
+    limits: Limits,
+}
+
+impl ProtocolAdmin {
+    pub fn new(dial: Arc<dyn Dial>, entropy: Arc<dyn Entropy>) -> Self {
+        Self { dial, entropy, limits: Limits::default() }
+    }
+
+    #[must_use]
+    pub fn with_limits(self, limits: Limits) -> Self {
+        Self { limits, ..self }
+    }
+
+    /// Runs any call through a cluster's internal listener.
+    pub async fn ask<C: Call>(&self, cluster: &Cluster, call: &C) -> Result<C::Answer, Error> {
+        let brokers = Brokers {
+            dial: self.dial.as_ref(),
+            endpoints: &cluster.brokers,
+            tls: tls::client_config(&cluster.trust_pem, Some(&cluster.identity))?,
+            limits: self.limits,
+        };
+        brokers.ask(call).await
+    }
+}
+
+#[async_trait]
+impl Admin for ProtocolAdmin {
+    async fn set_scram_user(
+        &self,
+        cluster: &Cluster,
+        user: &str,
+        password: &Secret,
+    ) -> Result<(), Error> {
+        self.ask(cluster, &SetUser { user, password, entropy: self.entropy.as_ref() }).await
+    }
+
+    async fn allow(&self, cluster: &Cluster, acls: &[Acl]) -> Result<(), Error> {
+        self.ask(cluster, &Allow { acls }).await
+    }
+
+    async fn describe_cluster(&self, cluster: &Cluster) -> Result<ClusterView, Error> {
+        self.ask(cluster, &DescribeCluster).await
+    }
+
+    async fn check_login(&self, login: &Login) -> Result<(), Error> {
+        let brokers = Brokers {
+            dial: self.dial.as_ref(),
+            endpoints: &login.brokers,
+            tls: tls::client_config(&login.trust_pem, None)?,
+            limits: self.limits,
+        };
+        brokers.ask(&ProveLogin(login)).await
+    }
+}
+
+/// Logs in, and asks for what only a logged-in client is answered: metadata of
+/// no topic, which needs no ACL.
+struct ProveLogin<'a>(&'a Login);
+
+#[async_trait]
+impl Call for ProveLogin<'_> {
+    type Answer = ();
+
+    async fn run(&self, connection: &mut Connection) -> Result<(), Error> {
+        let login = self.0;
+        sasl::log_in(connection, &login.username, &login.password, login.mechanism).await?;
+        DescribeTopics { names: &[] }.run(connection).await?;
+        Ok(())
+    }
+}

@@ -1,0 +1,64 @@
+//! Heap, collector and safety flags.
+
+/// Beyond this a broker's memory is better spent as page cache.
+const LARGEST_HEAP_MB: u32 = 6 * 1024;
+/// Below this a broker does not start.
+const SMALLEST_HEAP_MB: u32 = 192;
+/// From here on, pauses of the serial collector are felt by clients.
+const G1_FROM_MB: u32 = 2 * 1024;
+
+/// Half of the memory; the rest is the page cache, which serves the reads.
+pub fn heap_mb(memory_mb: u32, max_heap_mb: Option<u32>) -> u32 {
+    let cap = max_heap_mb.unwrap_or(LARGEST_HEAP_MB).min(LARGEST_HEAP_MB);
+    (memory_mb / 2).min(cap).max(SMALLEST_HEAP_MB)
+}
+
+pub fn flags(heap_mb: u32) -> Vec<String> {
+    let mut flags = vec![format!("-Xmx{heap_mb}m"), format!("-Xms{}m", heap_mb.min(128))];
+    if heap_mb < G1_FROM_MB {
+        flags.push("-XX:+UseSerialGC".into());
+    } else {
+        // The values Kafka's own scripts start a broker with.
+        flags.extend(
+            [
+                "-XX:+UseG1GC",
+                "-XX:MaxGCPauseMillis=20",
+                "-XX:InitiatingHeapOccupancyPercent=35",
+                "-XX:+ExplicitGCInvokesConcurrent",
+            ]
+            .map(String::from),
+        );
+    }
+    flags.extend(
+        [
+            // A broker without memory must end and be started again, not linger.
+            "-XX:+ExitOnOutOfMemoryError",
+            // The JVM's counters are a file mapping whose write-back stalls pauses.
+            "-XX:-UsePerfData",
+            "-Djava.awt.headless=true",
+        ]
+        .map(String::from),
+    );
+    flags
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_heap_is_half_of_the_memory_within_bounds() {
+        let check = |memory, cap, expected| assert_eq!(heap_mb(memory, cap), expected);
+        check(2048, None, 1024);
+        check(32 * 1024, None, 6144);
+        check(2048, Some(256), 256);
+        check(2048, Some(16), 192);
+        check(256, None, 192);
+    }
+
+    #[test]
+    fn the_collector_follows_the_heap() {
+        assert!(flags(2047).contains(&"-XX:+UseSerialGC".to_owned()));
+        assert!(flags(2048).contains(&"-XX:+UseG1GC".to_owned()));
+    }
+}

@@ -1,0 +1,164 @@
+//! The text of `server.properties`.
+//!
+//! INTERNAL and CONTROLLER trust the internal CA alone and are the only way to
+//! be the super user; SSL trusts the clients' CA alone. What we leave out is
+//! Kafka's default on purpose, above all partition counts of internal topics,
+//! which can't change later.
+
+use super::settings::Settings;
+use super::{BrokerSpec, Endpoint};
+use model::{Listener, ServerRole};
+use std::collections::BTreeMap;
+
+const HEADER: &str = "# Rendered by Castellan; changes are overwritten.\n";
+
+pub fn text(spec: &BrokerSpec, heap_mb: u32) -> String {
+    let mut settings = Settings::default();
+    identity(&mut settings, spec);
+    listeners(&mut settings, spec);
+    trust(&mut settings, spec);
+    rights(&mut settings, spec);
+    replication(&mut settings, spec);
+    capacity(&mut settings, spec, heap_mb);
+    customers(&mut settings, &spec.settings);
+    settings.text(HEADER)
+}
+
+fn identity(settings: &mut Settings, spec: &BrokerSpec) {
+    let controllers: Vec<String> =
+        spec.controllers.iter().map(|Endpoint { host, port }| address(host, *port)).collect();
+    let roles: Vec<String> = spec.roles.iter().map(ToString::to_string).collect();
+    settings.set("process.roles", roles.join(","));
+    settings.set("node.id", spec.node_id.to_string());
+    settings.set("controller.quorum.bootstrap.servers", controllers.join(","));
+    settings.set("log.dirs", "disk/data");
+    if spec.roles.contains(&ServerRole::Broker) {
+        settings.set("broker.rack", spec.zone.as_str());
+    }
+}
+
+/// Name, security protocol, and place of each listener that these roles have.
+fn open(spec: &BrokerSpec) -> Vec<(&'static str, &'static str, &Listener)> {
+    let listeners = &spec.listeners;
+    let mut open = Vec::new();
+    if spec.roles.contains(&ServerRole::Broker) {
+        open.extend([
+            ("PLAINTEXT", "PLAINTEXT", &listeners.plaintext),
+            ("SSL", "SSL", &listeners.ssl),
+            ("SASL_SSL", "SASL_SSL", &listeners.sasl_scram),
+            ("INTERNAL", "SSL", &listeners.internal),
+        ]);
+    }
+    if spec.roles.contains(&ServerRole::Controller) {
+        open.push(("CONTROLLER", "SSL", &listeners.controller));
+    }
+    open
+}
+
+fn listeners(settings: &mut Settings, spec: &BrokerSpec) {
+    let open = open(spec);
+    let list = |host: fn(&Listener) -> &str| {
+        let urls = open.iter().map(|(name, _, listener)| {
+            format!("{name}://{}", address(host(listener), listener.port))
+        });
+        urls.collect::<Vec<_>>().join(",")
+    };
+    settings.set("listeners", list(|listener| &listener.bind_host));
+    settings.set("advertised.listeners", list(|listener| &listener.advertised_host));
+    settings.all([
+        // Every name, whatever the roles: a broker also dials controllers.
+        (
+            "listener.security.protocol.map",
+            "PLAINTEXT:PLAINTEXT,SSL:SSL,SASL_SSL:SASL_SSL,INTERNAL:SSL,CONTROLLER:SSL",
+        ),
+        ("inter.broker.listener.name", "INTERNAL"),
+        ("controller.listener.names", "CONTROLLER"),
+    ]);
+}
+
+fn trust(settings: &mut Settings, spec: &BrokerSpec) {
+    settings.all([
+        ("ssl.engine.factory.class", "castellan.broker.ReloadingSslEngineFactory"),
+        ("ssl.enabled.protocols", "TLSv1.2,TLSv1.3"),
+    ]);
+    certificates(settings, "internal", "internal", Some("internal-ca"));
+    certificates(settings, "controller", "internal", Some("internal-ca"));
+    if spec.roles.contains(&ServerRole::Broker) {
+        certificates(settings, "ssl", "server", Some("clients-ca"));
+        certificates(settings, "sasl_ssl", "server", None);
+        scram(settings);
+    }
+}
+
+fn certificates(settings: &mut Settings, listener: &str, own: &str, trusted: Option<&str>) {
+    let mut set = |name: &str, value: &str| {
+        settings.set(&format!("listener.name.{listener}.ssl.{name}"), value);
+    };
+    set("keystore.type", "PEM");
+    set("keystore.location", &format!("tls/{own}.pem"));
+    match trusted {
+        Some(trusted) => {
+            set("truststore.type", "PEM");
+            set("truststore.location", &format!("tls/{trusted}.pem"));
+            set("client.auth", "required");
+        }
+        None => set("client.auth", "none"),
+    }
+}
+
+fn scram(settings: &mut Settings) {
+    const LOGIN: &str = "org.apache.kafka.common.security.scram.ScramLoginModule required;";
+    settings.all([
+        ("listener.name.sasl_ssl.sasl.enabled.mechanisms", "SCRAM-SHA-256,SCRAM-SHA-512"),
+        ("listener.name.sasl_ssl.scram-sha-256.sasl.jaas.config", LOGIN),
+        ("listener.name.sasl_ssl.scram-sha-512.sasl.jaas.config", LOGIN),
+    ]);
+}
+
+fn rights(settings: &mut Settings, spec: &BrokerSpec) {
+    settings.all([
+        ("principal.builder.class", "castellan.broker.ListenerPrincipalBuilder"),
+        ("authorizer.class.name", "org.apache.kafka.metadata.authorizer.StandardAuthorizer"),
+        ("allow.everyone.if.no.acl.found", "false"),
+        ("super.users", "Service:castellan"),
+    ]);
+    if spec.shared {
+        settings.set("auto.create.topics.enable", false);
+    }
+}
+
+fn replication(settings: &mut Settings, spec: &BrokerSpec) {
+    let copies = spec.servers.clamp(1, 3);
+    // With two copies, two in sync would stop every write when one server does.
+    let in_sync = if copies == 3 { 2 } else { 1 };
+    settings.set("default.replication.factor", copies);
+    settings.set("min.insync.replicas", in_sync);
+    settings.set("unclean.leader.election.enable", false);
+    settings.set("offsets.topic.replication.factor", copies);
+    settings.set("transaction.state.log.replication.factor", copies);
+    settings.set("transaction.state.log.min.isr", in_sync);
+    if spec.release.share_groups {
+        settings.set("share.coordinator.state.topic.replication.factor", copies);
+        settings.set("share.coordinator.state.topic.min.isr", in_sync);
+    }
+}
+
+fn capacity(settings: &mut Settings, spec: &BrokerSpec, heap_mb: u32) {
+    // Network threads are for each listener: five of them share the cores.
+    settings.set("num.network.threads", spec.cores.clamp(2, 8));
+    settings.set("num.io.threads", (spec.cores * 2).max(4));
+    settings.set("num.recovery.threads.per.data.dir", spec.cores.max(1));
+    // Kafka takes 128 MB of heap for it at start, half of a small one.
+    let buffer = (heap_mb / 8).clamp(16, 128) * 1024 * 1024;
+    settings.set("log.cleaner.dedupe.buffer.size", buffer);
+}
+
+fn customers(settings: &mut Settings, chosen: &BTreeMap<String, String>) {
+    for (name, value) in chosen {
+        settings.set(name, value.as_str());
+    }
+}
+
+fn address(host: &str, port: u16) -> String {
+    if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
+}

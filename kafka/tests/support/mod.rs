@@ -1,0 +1,177 @@
+//! A real broker in a directory of its own, as an agent would run it.
+
+#![allow(dead_code, reason = "each test uses its part")]
+#![allow(clippy::unwrap_used, reason = "it is part of tests")]
+
+use host::{ProcessId, Spawn};
+use kafka::artifacts::{Artifacts, default_cache_root};
+use kafka::launch::{self, FORMAT_FILE, PROPERTIES_FILE, STARTED_FILE};
+use kafka::render::{BrokerSpec, Endpoint, render};
+use kafka::{java, startup_cache, versions};
+use model::{KafkaVersion, Listener, Listeners, OsEntropy, ServerRole, kafka_uuid};
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair, SanType};
+use std::collections::BTreeMap;
+use std::fs;
+use std::net::{IpAddr, Ipv4Addr, TcpListener};
+use std::path::Path;
+use std::time::Duration;
+use tempfile::TempDir;
+
+/// No resolver has a name for it, so Kafka compares certificates with the number.
+pub const ADDRESS: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 62, 0, 1));
+pub const DIRECTORY_ID: &str = "MvDxzVmcRsaTz33bUuRU6A";
+
+/// A test's own certificate authority.
+pub struct Authority(CertifiedIssuer<'static, KeyPair>);
+
+impl Authority {
+    pub fn new() -> Self {
+        let mut params = CertificateParams::new(vec![]).unwrap();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        Self(CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap())
+    }
+
+    pub fn pem(&self) -> String {
+        self.0.pem()
+    }
+
+    pub fn der(&self) -> Vec<u8> {
+        self.0.der().to_vec()
+    }
+
+    /// Key and certificate in one PEM, and the certificate as DER.
+    pub fn issue(&self) -> (String, Vec<u8>) {
+        let mut params = CertificateParams::new(vec![]).unwrap();
+        params.subject_alt_names = vec![SanType::IpAddress(ADDRESS)];
+        let key = KeyPair::generate().unwrap();
+        let certificate = params.signed_by(&key, &self.0).unwrap();
+        (key.serialize_pem() + &certificate.pem(), certificate.der().to_vec())
+    }
+}
+
+/// A running broker, killed at the end of the test whatever happens.
+pub struct Broker {
+    pub directory: TempDir,
+    pub listeners: Listeners,
+    pub process: ProcessId,
+    exit: tokio::task::JoinHandle<host::Exit>,
+}
+
+impl Drop for Broker {
+    fn drop(&mut self) {
+        self.process.kill();
+    }
+}
+
+impl Broker {
+    /// Returns once it has started.
+    pub async fn start(version: KafkaVersion, authority: &Authority, cached: bool) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let spec = spec(version);
+        let rendered = render(&spec);
+        prepare(directory.path(), &spec, authority);
+        write(directory.path(), PROPERTIES_FILE, &rendered.properties);
+        write(directory.path(), &rendered.logging_file, &rendered.logging);
+
+        let show = |step| eprintln!("{step}");
+        let root = default_cache_root();
+        let artifacts = Artifacts::new(root.clone(), BTreeMap::new());
+        let kafka = artifacts.ensure(version, &show).await.unwrap();
+        assert!(artifacts.present(version));
+        let java = java::find(spec.release.java(), None).await.unwrap();
+        let mut cache = None;
+        if cached {
+            cache = Some(startup_cache::ensure(&root, &kafka, &java, &show).await.unwrap());
+        }
+        let (program, arguments) = launch::command_line(
+            &kafka,
+            &java,
+            cache.as_ref(),
+            &rendered.jvm_flags,
+            &rendered.logging_file,
+        );
+        let spawn = Spawn {
+            program,
+            arguments,
+            environment: vec![],
+            directory: directory.path().into(),
+            output: directory.path().join("logs/output"),
+        };
+        let began = std::time::Instant::now();
+        let (process, ended) = spawn.start().unwrap();
+        let exit = tokio::spawn(ended);
+        let broker = Self { directory, listeners: spec.listeners, process, exit };
+        broker.until("it has started", || broker.path(STARTED_FILE).exists()).await;
+        eprintln!("Kafka {version} on Java {} started in {:?}", java.version, began.elapsed());
+        broker
+    }
+
+    pub fn path(&self, name: &str) -> std::path::PathBuf {
+        self.directory.path().join(name)
+    }
+
+    pub fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap_or_default()
+    }
+
+    /// Waits for a condition, or fails with the end of the log.
+    pub async fn until(&self, what: &str, mut holds: impl FnMut() -> bool) {
+        let began = std::time::Instant::now();
+        while !holds() {
+            let log = self.read("logs/output") + &self.read("logs/server.log");
+            let tail = &log[log.floor_char_boundary(log.len().saturating_sub(3000))..];
+            assert!(self.process.is_alive(), "the broker ended before {what}: {tail}");
+            assert!(began.elapsed() < Duration::from_mins(2), "waited for: {what}\n{tail}");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    /// Ends it in an orderly way and says how it ended.
+    pub async fn stop(mut self) -> String {
+        assert!(self.process.terminate());
+        let exit = tokio::time::timeout(Duration::from_mins(1), &mut self.exit).await;
+        exit.expect("it ends within a minute").unwrap().0
+    }
+}
+
+fn write(directory: &Path, name: &str, text: &str) {
+    host::write_private(&directory.join(name), text.as_bytes()).unwrap();
+}
+
+fn prepare(directory: &Path, spec: &BrokerSpec, authority: &Authority) {
+    for name in ["disk", "run", "logs", "tls"] {
+        fs::create_dir(directory.join(name)).unwrap();
+    }
+    write(directory, "tls/internal.pem", &authority.issue().0);
+    write(directory, "tls/server.pem", &authority.issue().0);
+    write(directory, "tls/internal-ca.pem", &authority.pem());
+    write(directory, "tls/clients-ca.pem", &authority.pem());
+    let Endpoint { host, port } = &spec.controllers[0];
+    let controllers = [format!("1@{host}:{port}:{DIRECTORY_ID}")];
+    let format = launch::format_arguments(&kafka_uuid(&OsEntropy), DIRECTORY_ID, &controllers);
+    write(directory, FORMAT_FILE, &format.join("\n"));
+}
+
+fn spec(version: KafkaVersion) -> BrokerSpec {
+    // All are held until the last is known, or one port could come up twice.
+    let held: Vec<TcpListener> = (0..5).map(|_| TcpListener::bind((ADDRESS, 0)).unwrap()).collect();
+    let [plaintext, ssl, sasl_scram, internal, controller] = [0, 1, 2, 3, 4].map(|index: usize| {
+        let host = ADDRESS.to_string();
+        let port = held[index].local_addr().unwrap().port();
+        Listener { bind_host: host.clone(), advertised_host: host, port }
+    });
+    BrokerSpec {
+        release: versions::release(version).unwrap(),
+        node_id: 1,
+        roles: vec![ServerRole::Broker, ServerRole::Controller],
+        controllers: vec![Endpoint { host: ADDRESS.to_string(), port: controller.port }],
+        listeners: Listeners { plaintext, ssl, sasl_scram, internal, controller },
+        servers: 1,
+        zone: "test".into(),
+        cores: 1,
+        memory_mb: 2048,
+        max_heap_mb: Some(256),
+        shared: false,
+        settings: BTreeMap::new(),
+    }
+}
