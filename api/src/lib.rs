@@ -1,0 +1,26 @@
+//! The HTTP side: both APIs and the agents' listener.
+//!
+//! An endpoint is one file that extracts, calls one use case of `app` and
+//! converts. What holds for all of them (keys, bodies, headers, errors) is one
+//! extractor or one layer each. Nothing here reads the store or decides what a
+//! caller may do.
+
+mod address;
+mod agents;
+mod answer;
+mod around;
+mod auth;
+mod body;
+mod customer;
+mod error;
+mod health;
+mod instance;
+pub mod listen;
+mod metrics;
+mod path;
+pub mod routes;
+mod state;
+pub mod tls;
+
+pub use routes::{agent_router, customer_router, instance_router};
+pub use state::{Listener, Options, PeerCertificate};

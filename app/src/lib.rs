@@ -1,0 +1,35 @@
+//! The use cases: check the caller, validate, write intent with its audit line
+//! and wake-up in one transaction, answer.
+//!
+//! This crate never touches a server and knows no transport. A use case takes
+//! who calls as its first argument, so that skipping the check does not
+//! compile. What was sent comes as [`Asked`] and is looked at only after the
+//! caller's rights, which gives every entry point the same order of checks.
+
+pub mod accounts;
+pub mod agents;
+pub mod apikeys;
+pub mod ca;
+pub mod cluster;
+pub mod details;
+pub mod instances;
+pub mod plans;
+pub mod regions;
+
+mod access;
+mod asked;
+mod audit;
+mod caller;
+mod context;
+mod error;
+mod idempotency;
+mod places;
+mod rights;
+
+pub use access::{InstanceAccess, Need};
+pub use asked::{Asked, Problems};
+pub use caller::{Caller, Grant, Source, SourceKind};
+pub use context::{App, Settings};
+pub use error::{Error, FieldProblem, Result};
+pub use places::{Placement, Places};
+pub use rights::Right;

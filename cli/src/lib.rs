@@ -1,0 +1,83 @@
+//! `castellan <noun> <verb>`: the commands that talk to a running Castellan.
+//!
+//! Data goes to stdout and nothing else does; progress and errors go to
+//! stderr. `--json` prints what the API said.
+
+mod connection;
+mod instance;
+mod output;
+mod plan;
+mod region;
+
+pub use connection::{Connection, Options};
+
+use clap::{Args, Subcommand};
+use std::path::Path;
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Order, look at and delete instances
+    Instance(Noun<instance::InstanceCommand>),
+    /// What can be ordered
+    Plan(Noun<plan::PlanCommand>),
+    /// Where it can run
+    Region(Noun<region::RegionCommand>),
+}
+
+/// What every noun takes: whom to talk to, and a verb.
+#[derive(Debug, Args)]
+pub struct Noun<V: Subcommand> {
+    #[command(flatten)]
+    options: Options,
+    #[command(subcommand)]
+    verb: V,
+}
+
+/// Runs one command. Where a command names no Castellan, the one that lives in
+/// `default_data` is meant. An error is one sentence for stderr; exit with 1.
+pub async fn run(command: Command, default_data: &Path) -> anyhow::Result<()> {
+    match command {
+        Command::Instance(Noun { options, verb }) => {
+            instance::run(verb, &options.connect(default_data)?).await
+        }
+        Command::Plan(Noun { options, verb }) => {
+            plan::run(verb, &options.connect(default_data)?).await
+        }
+        Command::Region(Noun { options, verb }) => {
+            region::run(verb, &options.connect(default_data)?).await
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::{CommandFactory as _, Parser};
+
+    /// As the program that holds these commands declares itself.
+    #[derive(Debug, Parser)]
+    #[command(version, propagate_version = true)]
+    struct Program {
+        #[command(subcommand)]
+        command: Command,
+    }
+
+    #[test]
+    fn the_commands_fit_into_a_program_with_a_version() {
+        Program::command().debug_assert();
+    }
+
+    #[test]
+    fn options_are_taken_before_and_after_the_verb() {
+        let create = "castellan instance create --name a --plan mouse-1 --region r \
+                      --version 4.3.1 --tag x --tag y --wait --json --url http://127.0.0.1:1";
+        let parsed = Program::try_parse_from(create.split_whitespace()).unwrap();
+        let Command::Instance(Noun { options, verb }) = parsed.command else { panic!("noun") };
+        assert!(options.json && options.url.is_some());
+        assert!(format!("{verb:?}").contains("4.3.1"), "{verb:?}");
+        for line in ["castellan plan list --json", "castellan region --json list"] {
+            Program::try_parse_from(line.split_whitespace()).unwrap();
+        }
+        assert!(Program::try_parse_from(["castellan", "instance", "get", "x"]).is_err());
+    }
+}

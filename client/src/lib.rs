@@ -1,0 +1,37 @@
+//! A typed client of the Customer API.
+//!
+//! One method an endpoint. An error says what the server said, in its own
+//! sentence.
+
+mod call;
+mod error;
+mod instances;
+
+pub use error::{Error, Result};
+pub use url::Url;
+
+use call::Caller;
+use model::Secret;
+use wire::customer::{Plan, Region};
+
+/// Talks to one Customer API with one key; cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Client {
+    call: Caller,
+}
+
+impl Client {
+    /// `base` is the address of the Customer API, such as
+    /// `http://127.0.0.1:8080`.
+    pub fn new(base: &Url, apikey: Secret) -> Result<Self> {
+        Ok(Self { call: Caller::new(base, apikey)? })
+    }
+
+    pub async fn plans(&self) -> Result<Vec<Plan>> {
+        self.call.get("api/plans").await
+    }
+
+    pub async fn regions(&self) -> Result<Vec<Region>> {
+        self.call.get("api/regions").await
+    }
+}

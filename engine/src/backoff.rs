@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-const LONGEST: Duration = Duration::from_secs(60);
+const LONGEST: Duration = Duration::from_mins(1);
 
 /// 1, 2, 4 … 60 seconds.
 pub fn after(failures: u32) -> Duration {

@@ -13,7 +13,7 @@ use store::{Lease, Work, instances, leases};
 /// Longer than any step should take; a worker that hangs loses the instance.
 const LEASE: SignedDuration = SignedDuration::from_secs(60);
 /// How long a fault that needs a person is left alone.
-const UNTIL_A_PERSON_CAME: Duration = Duration::from_secs(300);
+const UNTIL_A_PERSON_CAME: Duration = Duration::from_mins(5);
 
 /// Why a pass ended early. Nothing is lost: the next one begins anew.
 #[derive(Debug, thiserror::Error)]

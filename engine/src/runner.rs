@@ -11,7 +11,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use store::{Change, instances};
 use tokio::sync::broadcast::Receiver;
-use tokio::sync::broadcast::error::RecvError;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -49,7 +48,7 @@ impl Runner {
             tokio::select! {
                 () = stop.cancelled() => break,
                 () = tokio::time::sleep(wait) => {}
-                change = changes.recv() => drain(change, &mut changes),
+                Ok(_) = changes.recv() => drain(&mut changes),
                 Some(disruption) = disruption(&mut clouds) => self.disrupted(disruption).await,
                 Some(ended) = self.passes.join_next() => self.ended(ended),
             }
@@ -140,10 +139,8 @@ impl Runner {
 }
 
 /// Many changes at once need one look.
-fn drain(first: Result<Change, RecvError>, changes: &mut Receiver<Change>) {
-    if first.is_ok() {
-        while changes.try_recv().is_ok() {}
-    }
+fn drain(changes: &mut Receiver<Change>) {
+    while changes.try_recv().is_ok() {}
 }
 
 /// The next disruption from any cloud; none for ever if there is no cloud.

@@ -7,6 +7,7 @@
 
 pub mod artifacts;
 pub mod client;
+mod endpoint;
 pub mod java;
 pub mod launch;
 mod progress;
@@ -14,4 +15,5 @@ pub mod render;
 pub mod startup_cache;
 pub mod versions;
 
+pub use endpoint::Endpoint;
 pub use progress::Progress;

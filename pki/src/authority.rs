@@ -46,7 +46,7 @@ impl Authority {
         // It may sign leaves only, never another authority.
         params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
         params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
-        let certificate = params.self_signed(&key.0).map_err(sign_error)?;
+        let certificate = params.self_signed(&key.0)?;
         Ok(Self { certificate: certificate.pem(), key: key.private_key_pem() })
     }
 
@@ -60,7 +60,7 @@ impl Authority {
     ) -> Result<String, Error> {
         let mut csr = request.0;
         csr.params = leaf_params(leaf, now, entropy)?;
-        Ok(csr.signed_by(&self.issuer()?).map_err(sign_error)?.pem())
+        Ok(csr.signed_by(&self.issuer()?)?.pem())
     }
 
     /// Makes a key and a leaf for it in one go, for our own use.
@@ -72,7 +72,7 @@ impl Authority {
     ) -> Result<(String, Secret), Error> {
         let key = KeyPair::generate();
         let params = leaf_params(leaf, now, entropy)?;
-        let certificate = params.signed_by(&key.0, &self.issuer()?).map_err(sign_error)?;
+        let certificate = params.signed_by(&key.0, &self.issuer()?)?;
         Ok((certificate.pem(), key.private_key_pem()))
     }
 
@@ -104,13 +104,11 @@ fn leaf_params(
 }
 
 fn alternative_name(host: &str) -> Result<SanType, Error> {
-    match host.parse::<IpAddr>() {
-        Ok(address) => Ok(SanType::IpAddress(address)),
-        Err(_) => {
-            let name = host.try_into().map_err(|_| Error::BadName(host.into()))?;
-            Ok(SanType::DnsName(name))
-        }
+    if let Ok(address) = host.parse::<IpAddr>() {
+        return Ok(SanType::IpAddress(address));
     }
+    let name = host.try_into().map_err(|_| Error::BadName(host.into()))?;
+    Ok(SanType::DnsName(name))
 }
 
 fn base(
@@ -134,10 +132,6 @@ fn base(
 
 fn date(at: Timestamp) -> OffsetDateTime {
     OffsetDateTime::from_unix_timestamp(at.as_second()).expect("both crates end at the year 9999")
-}
-
-fn sign_error(error: rcgen::Error) -> Error {
-    Error::Sign(error.to_string())
 }
 
 #[cfg(test)]

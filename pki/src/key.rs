@@ -36,10 +36,7 @@ pub fn request(key: &KeyPair, common_name: &str) -> Result<String, Error> {
     let mut params = CertificateParams::default();
     params.distinguished_name = DistinguishedName::new();
     params.distinguished_name.push(DnType::CommonName, common_name);
-    params
-        .serialize_request(&key.0)
-        .and_then(|request| request.pem())
-        .map_err(|error| Error::Sign(error.to_string()))
+    Ok(params.serialize_request(&key.0)?.pem()?)
 }
 
 /// A request of one of our own agents, its signature checked.

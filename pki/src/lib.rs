@@ -21,5 +21,5 @@ pub enum Error {
     #[error("{0:?} can't stand in a certificate as a host name")]
     BadName(String),
     #[error("signing failed: {0}")]
-    Sign(String),
+    Sign(#[from] rcgen::Error),
 }

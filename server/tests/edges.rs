@@ -23,8 +23,20 @@ const EDGES: &[(&str, &[&str])] = &[
     (
         "server",
         &[
-            "model", "wire", "pki", "host", "store", "kafka", "cloud", "cloud-local", "agent",
-            "engine", "app", "api", "client", "cli",
+            "model",
+            "wire",
+            "pki",
+            "host",
+            "store",
+            "kafka",
+            "cloud",
+            "cloud-local",
+            "agent",
+            "engine",
+            "app",
+            "api",
+            "client",
+            "cli",
         ],
     ),
     ("bench", &["model", "wire", "host", "kafka", "client"]),
@@ -55,10 +67,7 @@ fn crates_know_only_whom_they_may() {
         let manifest = manifest(&root.join(member).join("Cargo.toml"));
         let known = manifest.get("dependencies").and_then(toml::Value::as_table).unwrap();
         for dependency in known.keys().filter(|name| ours.contains(name.as_str())) {
-            assert!(
-                allowed.contains(&dependency.as_str()),
-                "{member} must not know {dependency}"
-            );
+            assert!(allowed.contains(&dependency.as_str()), "{member} must not know {dependency}");
         }
     }
 }

@@ -10,6 +10,7 @@ pub mod apikeys;
 pub mod audit;
 pub mod authorities;
 pub mod disks;
+pub mod idempotency;
 pub mod installation;
 pub mod instances;
 pub mod leases;

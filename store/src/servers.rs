@@ -155,13 +155,10 @@ pub async fn set_report(
 }
 
 /// Signs of life, many at once.
-pub async fn set_last_seen(
-    work: &mut Work,
-    seen: impl IntoIterator<Item = (ServerId, Timestamp)>,
-) -> Result<()> {
+pub async fn set_last_seen(work: &mut Work, seen: &[(ServerId, Timestamp)]) -> Result<()> {
     for (id, at) in seen {
         let query =
-            Query::new("UPDATE servers SET last_seen = $2 WHERE id = $1").bind(id.0).bind(at);
+            Query::new("UPDATE servers SET last_seen = $2 WHERE id = $1").bind(id.0).bind(*at);
         work.execute(query).await?;
     }
     Ok(())

@@ -28,7 +28,7 @@ impl Engine {
         let rights = rights::of_default_user(&instance.username);
         let (user, acls) = tokio::join!(
             self.admin.set_scram_user(&cluster, &instance.username, &instance.password),
-            self.admin.allow(&cluster, &rights),
+            self.admin.add_acls(&cluster, &rights),
         );
         if let Err(error) = user.and(acls) {
             return Ok(Done::Failed { reason: error.to_string(), remedy: Remedy::Retry });
@@ -68,8 +68,5 @@ impl Engine {
 }
 
 fn endpoints(world: &World, listener: fn(&model::Listeners) -> &Listener) -> Vec<Endpoint> {
-    let listeners = world.servers.iter().map(|view| listener(&view.server.listeners));
-    listeners
-        .map(|listener| Endpoint { host: listener.advertised_host.clone(), port: listener.port })
-        .collect()
+    world.servers.iter().map(|view| listener(&view.server.listeners).into()).collect()
 }

@@ -4,7 +4,8 @@ use crate::desired;
 use crate::pass::{Done, Pass};
 use crate::world::{ServerView, World};
 use crate::{Engine, PassError};
-use kafka::render::{self, BrokerSpec, Endpoint};
+use kafka::Endpoint;
+use kafka::render::{self, BrokerSpec};
 use std::collections::BTreeMap;
 use store::servers;
 use wire::agent::{Desired, DesiredBroker};
@@ -78,8 +79,5 @@ impl Engine {
 
 fn controllers(world: &World) -> Vec<Endpoint> {
     let controllers = world.servers.iter().filter(|view| view.server.is_controller());
-    controllers
-        .map(|view| &view.server.listeners.controller)
-        .map(|listener| Endpoint { host: listener.advertised_host.clone(), port: listener.port })
-        .collect()
+    controllers.map(|view| Endpoint::from(&view.server.listeners.controller)).collect()
 }

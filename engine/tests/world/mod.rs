@@ -63,8 +63,8 @@ impl Admin for SimulatedKafka {
         Ok(())
     }
 
-    async fn allow(&self, _: &Cluster, acls: &[Acl]) -> Result<(), Error> {
-        self.called("allow")?;
+    async fn add_acls(&self, _: &Cluster, acls: &[Acl]) -> Result<(), Error> {
+        self.called("add_acls")?;
         self.rights.lock().unwrap().extend(acls.iter().map(|acl| acl.principal.clone()));
         Ok(())
     }

@@ -4,36 +4,11 @@
 //! networks can't be reached puts its own [`Dial`] here, through the agent's
 //! connection; TLS runs inside the stream, end to end.
 
+use crate::Endpoint;
 use async_trait::async_trait;
-use serde::{Deserialize, Serialize};
-use std::fmt;
 use std::io;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
-
-/// Where a listener is reached. The host is a name or an IP address, and is
-/// what the broker's certificate must hold.
-#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
-pub struct Endpoint {
-    pub host: String,
-    pub port: u16,
-}
-
-impl Endpoint {
-    pub fn new(host: impl Into<String>, port: u16) -> Self {
-        Self { host: host.into(), port }
-    }
-}
-
-impl fmt::Display for Endpoint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.host.contains(':') {
-            write!(f, "[{}]:{}", self.host, self.port)
-        } else {
-            write!(f, "{}:{}", self.host, self.port)
-        }
-    }
-}
 
 /// Bytes both ways.
 pub trait Stream: AsyncRead + AsyncWrite + Send + Sync + Unpin {}

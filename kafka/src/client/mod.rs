@@ -19,11 +19,12 @@ pub mod sasl;
 pub mod tls;
 mod versions;
 
-pub use admin::acls::{Acl, Operation, PatternType, ResourceType};
+pub use crate::Endpoint;
+pub use admin::acls::{Acl, Operation, PatternType, Permission, ResourceType};
 pub use admin::cluster::{BrokerView, ClusterView};
 pub use ask::Call;
 pub use connection::{Connection, Limits};
-pub use dial::{Dial, DirectDial, Endpoint, Stream};
+pub use dial::{Dial, DirectDial, Stream};
 pub use error::{Error, Remedy};
 pub use protocol::ProtocolAdmin;
 pub use sasl::Mechanism;
@@ -65,7 +66,7 @@ pub trait Admin: Send + Sync {
 
     /// Adds ACLs that are not there yet. On return the broker that was asked
     /// enforces them.
-    async fn allow(&self, cluster: &Cluster, acls: &[Acl]) -> Result<(), Error>;
+    async fn add_acls(&self, cluster: &Cluster, acls: &[Acl]) -> Result<(), Error>;
 
     async fn describe_cluster(&self, cluster: &Cluster) -> Result<ClusterView, Error>;
 

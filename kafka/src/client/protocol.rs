@@ -1,6 +1,6 @@
 //! The real [`Admin`]: Kafka's protocol over TLS.
 
-use super::admin::acls::Allow;
+use super::admin::acls::AddAcls;
 use super::admin::cluster::{ClusterView, DescribeCluster};
 use super::admin::scram::SetUser;
 use super::admin::topics::DescribeTopics;
@@ -49,8 +49,8 @@ impl Admin for ProtocolAdmin {
         self.ask(cluster, &SetUser { user, password, entropy: self.entropy.as_ref() }).await
     }
 
-    async fn allow(&self, cluster: &Cluster, acls: &[Acl]) -> Result<(), Error> {
-        self.ask(cluster, &Allow { acls }).await
+    async fn add_acls(&self, cluster: &Cluster, acls: &[Acl]) -> Result<(), Error> {
+        self.ask(cluster, &AddAcls { acls }).await
     }
 
     async fn describe_cluster(&self, cluster: &Cluster) -> Result<ClusterView, Error> {

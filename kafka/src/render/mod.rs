@@ -12,6 +12,7 @@ mod settings;
 #[cfg(test)]
 mod tests;
 
+use crate::Endpoint;
 use crate::versions::Release;
 use model::{Listeners, ServerRole};
 use sha2::{Digest, Sha256};
@@ -21,13 +22,6 @@ use std::fmt::Write as _;
 /// Raised when the same server is rendered differently. Nothing is restarted
 /// for it; the next planned restart applies it.
 pub const RENDER_VERSION: u32 = 1;
-
-/// Where a controller is reached.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Endpoint {
-    pub host: String,
-    pub port: u16,
-}
 
 /// Everything rendering depends on.
 #[derive(Clone, PartialEq, Eq, Debug)]

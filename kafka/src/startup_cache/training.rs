@@ -2,10 +2,11 @@
 //! down what it loaded.
 
 use super::{StartupCache, StartupCacheError, certificates};
+use crate::Endpoint;
 use crate::artifacts::Distribution;
 use crate::java::Java;
 use crate::launch::{self, FORMAT_FILE, PROPERTIES_FILE, STARTED_FILE};
-use crate::render::{BrokerSpec, Endpoint, Rendered, render};
+use crate::render::{BrokerSpec, Rendered, render};
 use crate::versions::{self, Release};
 use host::{ProcessId, Spawn};
 use model::{Listener, Listeners, OsEntropy, ServerRole, kafka_uuid};

@@ -8,7 +8,7 @@ use kafka::client::admin::scram::DescribeUser;
 use kafka::client::admin::topics::{CreateTopic, Created, DescribeTopics};
 use kafka::client::{
     Acl, Admin, Call, Cluster, Connection, DirectDial, Endpoint, Error, Limits, Login, Mechanism,
-    Operation, PatternType, ProtocolAdmin, Remedy, ResourceType, sasl, tls,
+    Operation, PatternType, Permission, ProtocolAdmin, Remedy, ResourceType, sasl, tls,
 };
 use model::{Entropy, OsEntropy, Secret};
 use std::sync::Arc;
@@ -46,18 +46,10 @@ async fn cluster_is_described(admin: &ProtocolAdmin, running: &Running) {
     let quorum = admin.ask(&running.cluster, &DescribeQuorum).await.unwrap();
     assert!(quorum.leader.is_some(), "{quorum:?}");
     assert_eq!(view.controller_id, quorum.leader);
-    assert!(
-        quorum
-            .voters
-            .iter()
-            .all(|voter| voter.log_end_offset.is_some()),
-        "{quorum:?}"
-    );
+    assert!(quorum.voters.iter().all(|voter| voter.log_end_offset.is_some()), "{quorum:?}");
     let first = &running.cluster.brokers[0];
     assert!(
-        view.brokers
-            .iter()
-            .any(|broker| broker.endpoint == *first && !broker.fenced),
+        view.brokers.iter().any(|broker| broker.endpoint == *first && !broker.fenced),
         "{view:?}"
     );
     assert_eq!(view.cluster_id.len(), 22);
@@ -65,29 +57,18 @@ async fn cluster_is_described(admin: &ProtocolAdmin, running: &Running) {
 
 async fn users_log_in(admin: &ProtocolAdmin, running: &Running) {
     let cluster = &running.cluster;
-    assert_eq!(
-        admin.ask(cluster, &DescribeUser { user: "ada" }).await,
-        Ok(vec![])
-    );
+    assert_eq!(admin.ask(cluster, &DescribeUser { user: "ada" }).await, Ok(vec![]));
     // Twice with one password is a repeat, then a changed one takes over.
     let (old, new) = (OsEntropy.password(), OsEntropy.password());
     for password in [&old, &old, &new] {
-        admin
-            .set_scram_user(cluster, "ada", password)
-            .await
-            .unwrap();
+        admin.set_scram_user(cluster, "ada", password).await.unwrap();
     }
     let known = admin.ask(cluster, &DescribeUser { user: "ada" }).await;
     assert_eq!(known, Ok(Mechanism::ALL.to_vec()));
     for mechanism in Mechanism::ALL {
-        admin
-            .check_login(&login(running, "ada", &new, mechanism))
-            .await
-            .unwrap();
+        admin.check_login(&login(running, "ada", &new, mechanism)).await.unwrap();
         for (username, password) in [("ada", &old), ("nobody", &new)] {
-            let refused = admin
-                .check_login(&login(running, username, password, mechanism))
-                .await;
+            let refused = admin.check_login(&login(running, username, password, mechanism)).await;
             let error = refused.unwrap_err();
             assert!(matches!(error, Error::WrongPassword { .. }), "{error}");
         }
@@ -96,50 +77,29 @@ async fn users_log_in(admin: &ProtocolAdmin, running: &Running) {
 
 async fn acls_are_enforced(admin: &ProtocolAdmin, running: &Running) {
     let password = OsEntropy.password();
-    admin
-        .set_scram_user(&running.cluster, "bob", &password)
-        .await
-        .unwrap();
+    admin.set_scram_user(&running.cluster, "bob", &password).await.unwrap();
     let settings = [("retention.ms".to_owned(), "60000".to_owned())];
-    let topic = |name| CreateTopic {
-        name,
-        partitions: 2,
-        replicas: 1,
-        settings: &settings,
-    };
+    let topic = |name| CreateTopic { name, partitions: 2, replicas: 1, settings: &settings };
     let mine = topic("bob-orders");
     let error = as_user(running, "bob", &password, &mine).await.unwrap_err();
-    assert!(
-        error.to_string().contains("TopicAuthorizationFailed"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("TopicAuthorizationFailed"), "{error}");
     let acls = [Acl {
         resource_type: ResourceType::Topic,
         pattern: "bob-".to_owned(),
         pattern_type: PatternType::Prefixed,
         principal: "User:bob".to_owned(),
         operation: Operation::All,
+        permission: Permission::Allow,
     }];
     for _ in 0..2 {
-        admin.allow(&running.cluster, &acls).await.unwrap();
+        admin.add_acls(&running.cluster, &acls).await.unwrap();
     }
-    assert_eq!(
-        as_user(running, "bob", &password, &mine).await,
-        Ok(Created::New)
-    );
-    assert_eq!(
-        as_user(running, "bob", &password, &mine).await,
-        Ok(Created::AlreadyThere)
-    );
-    let error = as_user(running, "bob", &password, &topic("orders"))
-        .await
-        .unwrap_err();
+    assert_eq!(as_user(running, "bob", &password, &mine).await, Ok(Created::New));
+    assert_eq!(as_user(running, "bob", &password, &mine).await, Ok(Created::AlreadyThere));
+    let error = as_user(running, "bob", &password, &topic("orders")).await.unwrap_err();
     assert_eq!(error.remedy(), Remedy::Refused, "{error}");
     let names = ["bob-orders".to_owned(), "absent".to_owned()];
-    let topics = admin
-        .ask(&running.cluster, &DescribeTopics { names: &names })
-        .await
-        .unwrap();
+    let topics = admin.ask(&running.cluster, &DescribeTopics { names: &names }).await.unwrap();
     assert_eq!(topics.len(), 1);
     for partition in &topics[0].partitions {
         assert_eq!(partition.in_sync, partition.replicas);
@@ -169,37 +129,21 @@ async fn errors_are_told_apart(admin: &ProtocolAdmin, running: &Running) {
         pattern_type: PatternType::Literal,
         principal: "User:bob".to_owned(),
         operation: Operation::All,
+        permission: Permission::Allow,
     };
-    let error = admin.allow(cluster, &[wrong]).await.unwrap_err();
+    let error = admin.add_acls(cluster, &[wrong]).await.unwrap_err();
     assert_eq!(error.remedy(), Remedy::Refused);
-    assert!(
-        error
-            .to_string()
-            .contains("InvalidRequest (The only valid name"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("InvalidRequest (The only valid name"), "{error}");
 
     // Port 1 of the first broker's address: nobody listens there.
     let closed = Endpoint::new(cluster.brokers[0].host.clone(), 1);
     let mut brokers = vec![closed.clone()];
-    let down = Cluster {
-        brokers: brokers.clone(),
-        ..cluster.clone()
-    };
+    let down = Cluster { brokers: brokers.clone(), ..cluster.clone() };
     let error = admin.describe_cluster(&down).await.unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        format!("{closed} refused the connection")
-    );
+    assert_eq!(error.to_string(), format!("{closed} refused the connection"));
     assert_eq!(error.remedy(), Remedy::Retry);
     brokers.extend_from_slice(&cluster.brokers);
-    admin
-        .describe_cluster(&Cluster {
-            brokers,
-            ..cluster.clone()
-        })
-        .await
-        .unwrap();
+    admin.describe_cluster(&Cluster { brokers, ..cluster.clone() }).await.unwrap();
 
     // The internal listener wants our certificate, and a password won't do.
     let nobody = Login {

@@ -4,9 +4,10 @@
 #![allow(clippy::unwrap_used, reason = "it is part of tests")]
 
 use host::{ProcessId, Spawn};
+use kafka::Endpoint;
 use kafka::artifacts::{Artifacts, default_cache_root};
 use kafka::launch::{self, FORMAT_FILE, PROPERTIES_FILE, STARTED_FILE};
-use kafka::render::{BrokerSpec, Endpoint, render};
+use kafka::render::{BrokerSpec, render};
 use kafka::{java, startup_cache, versions};
 use model::{KafkaVersion, Listener, Listeners, OsEntropy, ServerRole, kafka_uuid};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair, SanType};

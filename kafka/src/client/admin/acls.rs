@@ -44,11 +44,18 @@ pub enum PatternType {
     Prefixed = 4,
 }
 
-const ALLOW: i8 = 3;
 const ANY: i8 = 1;
 const EVERY_HOST: &str = "*";
 
-/// A permission, from every host.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[repr(i8)]
+pub enum Permission {
+    /// Wins over every [`Permission::Allow`].
+    Deny = 2,
+    Allow = 3,
+}
+
+/// A permission or its refusal, from every host.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Acl {
     pub resource_type: ResourceType,
@@ -58,22 +65,26 @@ pub struct Acl {
     /// `User:` and the name.
     pub principal: String,
     pub operation: Operation,
+    pub permission: Permission,
 }
 
 impl fmt::Display for Acl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { resource_type, pattern, pattern_type, principal, operation } = self;
-        write!(f, "{principal}: {operation:?} on {resource_type:?} {pattern} ({pattern_type:?})")
+        let Self { resource_type, pattern, pattern_type, principal, operation, permission } = self;
+        write!(
+            f,
+            "{principal}: {permission:?} {operation:?} on {resource_type:?} {pattern} ({pattern_type:?})"
+        )
     }
 }
 
 /// Adds those of the ACLs that are not there yet.
-pub struct Allow<'a> {
+pub struct AddAcls<'a> {
     pub acls: &'a [Acl],
 }
 
 #[async_trait]
-impl Call for Allow<'_> {
+impl Call for AddAcls<'_> {
     type Answer = ();
 
     async fn run(&self, connection: &mut Connection) -> Result<(), Error> {
@@ -111,7 +122,7 @@ fn creation(acl: &Acl) -> AclCreation {
         .with_principal(StrBytes::from_string(acl.principal.clone()))
         .with_host(StrBytes::from_static_str(EVERY_HOST))
         .with_operation(acl.operation as i8)
-        .with_permission_type(ALLOW)
+        .with_permission_type(acl.permission as i8)
 }
 
 /// Whether a principal has all of these.
@@ -132,20 +143,20 @@ impl Call for Shows<'_> {
             .with_principal_filter(Some(StrBytes::from_string(self.principal.to_owned())))
             .with_host_filter(Some(StrBytes::from_static_str(EVERY_HOST)))
             .with_operation(ANY)
-            .with_permission_type(ALLOW);
+            .with_permission_type(ANY);
         let answer = connection.call(&request).await?;
         check("DescribeAcls", self.principal, answer.error_code, answer.error_message.as_ref())?;
         let mut there = HashSet::new();
         for resource in &answer.resources {
             for acl in &resource.acls {
                 let name = resource.resource_name.as_str();
-                there.insert((resource.resource_type, name, resource.pattern_type, acl.operation));
+                let pattern = (resource.resource_type, name, resource.pattern_type);
+                there.insert((pattern, acl.operation, acl.permission_type));
             }
         }
         Ok(self.acls.iter().all(|acl| {
-            let pattern_type = acl.pattern_type as i8;
-            let key = (acl.resource_type as i8, &*acl.pattern, pattern_type, acl.operation as i8);
-            there.contains(&key)
+            let pattern = (acl.resource_type as i8, &*acl.pattern, acl.pattern_type as i8);
+            there.contains(&(pattern, acl.operation as i8, acl.permission as i8))
         }))
     }
 }

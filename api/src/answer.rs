@@ -1,0 +1,28 @@
+//! The shapes of successful answers.
+
+use axum::Json;
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::http::{HeaderName, HeaderValue};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+
+const NO_STORE: (HeaderName, HeaderValue) = (CACHE_CONTROL, HeaderValue::from_static("no-store"));
+
+/// A JSON document that holds secrets, so nobody on the way may keep it.
+pub struct SecretJson<T>(pub T);
+
+impl<T: Serialize> IntoResponse for SecretJson<T> {
+    fn into_response(self) -> Response {
+        ([NO_STORE], Json(self.0)).into_response()
+    }
+}
+
+/// A certificate as text.
+pub struct Pem(pub String);
+
+impl IntoResponse for Pem {
+    fn into_response(self) -> Response {
+        let text = HeaderValue::from_static("text/plain; charset=utf-8");
+        ([(CONTENT_TYPE, text)], self.0).into_response()
+    }
+}

@@ -1,0 +1,82 @@
+//! What surrounds every request: its id, the headers of every answer, the
+//! access log, and a net for panics.
+//!
+//! Query strings, bodies and keys are never logged.
+
+use crate::address;
+use crate::error::respond;
+use crate::state::Api;
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::header::{CACHE_CONTROL, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::middleware::Next;
+use axum::response::Response;
+use futures::FutureExt as _;
+use std::panic::AssertUnwindSafe;
+use std::time::Instant;
+use tracing::Instrument as _;
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+pub async fn around(State(api): State<Api>, request: Request, next: Next) -> Response {
+    let started = Instant::now();
+    let id = request_id(request.headers(), &api);
+    let method = request.method().clone();
+    let path = request.uri().path().to_owned();
+    let route = request.extensions().get::<MatchedPath>().map(|route| route.as_str().to_owned());
+    let client = address::client(request.headers(), request.extensions(), &api.options);
+    let span = tracing::info_span!("request", listener = api.listener.as_str(), id = ?id);
+
+    let answered = AssertUnwindSafe(next.run(request).instrument(span.clone())).catch_unwind();
+    let mut response = answered.await.unwrap_or_else(|_| panicked());
+    finish(&api, response.status(), response.headers_mut(), id);
+
+    let status = response.status().as_u16();
+    let seconds = started.elapsed().as_secs_f64();
+    span.in_scope(|| {
+        let client = client.map(tracing::field::display);
+        tracing::info!(%method, path, status, seconds, client, "answered");
+    });
+    count(&api, route.unwrap_or_default(), method.to_string(), status, seconds);
+    response
+}
+
+/// The client's own id, if it is one that can stand in a log.
+fn request_id(headers: &HeaderMap, api: &Api) -> HeaderValue {
+    let given = headers.get(REQUEST_ID).filter(|id| {
+        (1..=64).contains(&id.len())
+            && id.as_bytes().iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'-')
+    });
+    given.cloned().unwrap_or_else(|| {
+        HeaderValue::from_str(&api.app.entropy().uuid().to_string())
+            .expect("a UUID is made of header characters")
+    })
+}
+
+fn finish(api: &Api, status: StatusCode, headers: &mut HeaderMap, id: HeaderValue) {
+    headers.insert(REQUEST_ID, id);
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-cache"));
+    if status == StatusCode::UNAUTHORIZED
+        && let Some(realm) = api.listener.realm()
+    {
+        headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static(realm));
+    }
+}
+
+/// The panic's own message is in the log, by the panic hook.
+fn panicked() -> Response {
+    let error = app::Error::internal("a handler panicked").to_string();
+    respond(StatusCode::INTERNAL_SERVER_ERROR, error, Vec::new())
+}
+
+fn count(api: &Api, route: String, method: String, status: u16, seconds: f64) {
+    let labels = [
+        ("listener", api.listener.as_str().to_owned()),
+        ("route", route),
+        ("method", method),
+        ("status", status.to_string()),
+    ];
+    metrics::counter!("castellan_http_requests_total", &labels).increment(1);
+    metrics::histogram!("castellan_http_request_seconds", &labels[..2]).record(seconds);
+}

@@ -1,0 +1,106 @@
+//! The fields of a request, whatever it was sent as. A getter gives the value
+//! in its type or notes why it can't; endpoints name each field once, there.
+
+use super::values::{self, Fault};
+use app::Problems;
+use serde_json::Value;
+use std::collections::HashMap;
+
+/// A field as sent. Every value it was sent with is kept.
+#[derive(Clone, Debug)]
+pub enum Given {
+    /// Strict: a number is no string.
+    Json(Vec<Value>),
+    /// Coerced: strings become numbers, booleans and lists.
+    Text {
+        texts: Vec<String>,
+        /// Sent as `name[]`, so it is a list whatever the count.
+        bracketed: bool,
+    },
+}
+
+#[derive(Debug, Default)]
+pub struct Fields {
+    given: HashMap<String, Given>,
+    problems: Problems,
+}
+
+impl Fields {
+    pub(super) fn add_json(&mut self, name: &str, value: Value) {
+        match self.given.get_mut(name) {
+            Some(Given::Json(values)) => values.push(value),
+            _ => drop(self.given.insert(name.into(), Given::Json(vec![value]))),
+        }
+    }
+
+    pub(super) fn add_text(&mut self, name: &str, text: String) {
+        let (name, listed) = match name.strip_suffix("[]") {
+            Some(name) => (name, true),
+            None => (name, false),
+        };
+        if let Some(Given::Text { texts, bracketed }) = self.given.get_mut(name) {
+            texts.push(text);
+            *bracketed |= listed;
+        } else {
+            let given = Given::Text { texts: vec![text], bracketed: listed };
+            self.given.insert(name.into(), given);
+        }
+    }
+
+    pub(super) fn into_problems(self) -> Problems {
+        self.problems
+    }
+
+    pub fn text(&mut self, name: &str) -> Option<String> {
+        self.read(name, values::text)
+    }
+
+    pub fn integer(&mut self, name: &str) -> Option<i64> {
+        self.read(name, values::integer)
+    }
+
+    /// An integer whose 0 means "not given".
+    pub fn size(&mut self, name: &str) -> Option<i64> {
+        self.integer(name).filter(|size| *size != 0)
+    }
+
+    pub fn flag(&mut self, name: &str) -> Option<bool> {
+        self.read(name, values::flag)
+    }
+
+    /// A list of strings; an empty one is no different from none.
+    pub fn list(&mut self, name: &str) -> Option<Vec<String>> {
+        self.read(name, values::list).filter(|list| !list.is_empty())
+    }
+
+    /// A list of strings where `null` and `[]` mean "none of them", as opposed
+    /// to not given.
+    pub fn list_or_none(&mut self, name: &str) -> Option<Vec<String>> {
+        if let Some(Given::Json(values)) = self.given.get(name)
+            && matches!(values.as_slice(), [Value::Null])
+        {
+            return Some(Vec::new());
+        }
+        self.read(name, values::list)
+    }
+
+    /// Whether anything was sent under this name that says something.
+    pub fn has_content(&self, name: &str) -> bool {
+        match self.given.get(name) {
+            None => false,
+            Some(Given::Text { texts, .. }) => texts.iter().any(|text| !text.is_empty()),
+            Some(Given::Json(values)) => values.iter().any(|value| match value {
+                Value::Null | Value::Bool(false) => false,
+                Value::String(text) => !text.is_empty(),
+                Value::Array(items) => !items.is_empty(),
+                Value::Object(fields) => !fields.is_empty(),
+                _ => true,
+            }),
+        }
+    }
+
+    fn read<T>(&mut self, name: &str, read: fn(&Given) -> Result<Option<T>, Fault>) -> Option<T> {
+        let read = read(self.given.get(name)?);
+        self.problems.take(name, read).flatten()
+    }
+}

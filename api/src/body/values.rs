@@ -1,0 +1,119 @@
+//! One field's value in one type. Absent, `null` and `""` are "not given".
+
+use super::fields::Given;
+use serde_json::Value;
+
+/// What is wrong with a value, as a sentence about the field.
+pub type Fault = &'static str;
+
+const ONCE: Fault = "must be given once";
+const ONE_VALUE: Fault = "must be a single value, not a list";
+const STRING: Fault = "must be a string";
+const INTEGER: Fault = "must be an integer";
+const BOOLEAN: Fault = "must be true or false";
+const LIST: Fault = "must be a list of strings";
+const NUL: Fault = "must not contain a NUL character";
+
+enum One<'a> {
+    Json(&'a Value),
+    Text(&'a str),
+}
+
+/// The one value of a scalar field.
+fn one(given: &Given) -> Result<Option<One<'_>>, Fault> {
+    let one = match given {
+        Given::Json(values) => match values.as_slice() {
+            [value] => One::Json(value),
+            _ => return Err(ONCE),
+        },
+        Given::Text { bracketed: true, .. } => return Err(ONE_VALUE),
+        Given::Text { texts, .. } => match texts.as_slice() {
+            [text] => One::Text(text),
+            _ => return Err(ONCE),
+        },
+    };
+    Ok(match one {
+        One::Json(Value::Null) | One::Text("") => None,
+        One::Json(Value::String(text)) if text.is_empty() => None,
+        one => Some(one),
+    })
+}
+
+pub fn text(given: &Given) -> Result<Option<String>, Fault> {
+    match one(given)? {
+        None => Ok(None),
+        Some(One::Text(text)) => whole(text).map(Some),
+        Some(One::Json(Value::String(text))) => whole(text).map(Some),
+        Some(One::Json(_)) => Err(STRING),
+    }
+}
+
+pub fn integer(given: &Given) -> Result<Option<i64>, Fault> {
+    match one(given)? {
+        None => Ok(None),
+        Some(One::Text(text)) => text.trim().parse().map(Some).map_err(|_| INTEGER),
+        Some(One::Json(value)) => value.as_i64().map(Some).ok_or(INTEGER),
+    }
+}
+
+pub fn flag(given: &Given) -> Result<Option<bool>, Fault> {
+    match one(given)? {
+        None => Ok(None),
+        Some(One::Text(text)) => match text.trim().to_ascii_lowercase().as_str() {
+            "true" | "1" => Ok(Some(true)),
+            "false" | "0" => Ok(Some(false)),
+            _ => Err(BOOLEAN),
+        },
+        Some(One::Json(value)) => value.as_bool().map(Some).ok_or(BOOLEAN),
+    }
+}
+
+/// In JSON an array of strings. In a form `a,b`, `[a,b]`, `["a","b"]`, the
+/// field repeated, or `name[]` repeated. An empty list is given, not absent.
+pub fn list(given: &Given) -> Result<Option<Vec<String>>, Fault> {
+    match given {
+        Given::Json(values) => match values.as_slice() {
+            [Value::Null] => Ok(None),
+            [Value::String(text)] if text.is_empty() => Ok(None),
+            [Value::Array(items)] => items.iter().map(item).collect::<Result<_, _>>().map(Some),
+            [_] => Err(LIST),
+            _ => Err(ONCE),
+        },
+        Given::Text { texts, bracketed: true } => {
+            let filled = texts.iter().filter(|text| !text.is_empty());
+            filled.map(|text| whole(text)).collect::<Result<_, _>>().map(Some)
+        }
+        Given::Text { texts, .. } if texts.iter().all(String::is_empty) => Ok(None),
+        Given::Text { texts, .. } => {
+            let mut items = Vec::new();
+            for text in texts {
+                items.extend(split(text)?);
+            }
+            Ok(Some(items))
+        }
+    }
+}
+
+fn item(value: &Value) -> Result<String, Fault> {
+    whole(value.as_str().ok_or(LIST)?)
+}
+
+fn split(text: &str) -> Result<Vec<String>, Fault> {
+    let trimmed = text.trim();
+    let Some(inner) = trimmed.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) else {
+        return pieces(text);
+    };
+    match serde_json::from_str::<Vec<String>>(trimmed) {
+        Ok(items) => items.iter().map(|item| whole(item)).collect(),
+        Err(_) => pieces(inner),
+    }
+}
+
+fn pieces(text: &str) -> Result<Vec<String>, Fault> {
+    text.split(',').map(str::trim).filter(|piece| !piece.is_empty()).map(whole).collect()
+}
+
+/// No text of ours holds a NUL, and databases differ in what they make of it.
+fn whole(text: &str) -> Result<String, Fault> {
+    if text.contains('\0') { Err(NUL) } else { Ok(text.into()) }
+}

@@ -1,0 +1,5 @@
+//! The Customer API: one endpoint a file.
+
+pub mod instances;
+pub mod plans;
+pub mod regions;

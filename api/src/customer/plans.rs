@@ -1,0 +1,32 @@
+//! `GET /api/plans`.
+
+use crate::auth::CustomerKey;
+use crate::body::{Fields, Query};
+use crate::error::Failure;
+use crate::state::Api;
+use app::plans::{self, BACKEND, Filter};
+use axum::Json;
+use axum::extract::State;
+use wire::customer::Plan;
+
+pub async fn handle(
+    State(api): State<Api>,
+    CustomerKey(caller): CustomerKey,
+    query: Query,
+) -> Result<Json<Vec<Plan>>, Failure> {
+    let plans = plans::list(&caller, &api.app, query.ask(filter))?;
+    Ok(Json(plans.iter().map(document).collect()))
+}
+
+fn filter(fields: &mut Fields) -> Filter {
+    Filter { backend: fields.text("backend") }
+}
+
+fn document(plan: &model::Plan) -> Plan {
+    Plan {
+        name: plan.name.to_string(),
+        price: plan.price(),
+        backend: BACKEND.into(),
+        shared: plan.shared(),
+    }
+}

@@ -1,0 +1,32 @@
+//! `GET /api/regions`.
+
+use crate::auth::CustomerKey;
+use crate::body::{Fields, Query};
+use crate::error::Failure;
+use crate::state::Api;
+use app::regions::{self, Filter};
+use axum::Json;
+use axum::extract::State;
+use wire::customer::Region;
+
+pub async fn handle(
+    State(api): State<Api>,
+    CustomerKey(caller): CustomerKey,
+    query: Query,
+) -> Result<Json<Vec<Region>>, Failure> {
+    let regions = regions::list(&caller, &api.app, query.ask(filter))?;
+    Ok(Json(regions.into_iter().map(document).collect()))
+}
+
+fn filter(fields: &mut Fields) -> Filter {
+    Filter { provider: fields.text("provider") }
+}
+
+fn document(region: model::Region) -> Region {
+    Region {
+        provider: region.provider,
+        region: region.region,
+        name: region.name,
+        has_shared_plans: region.has_shared_plans,
+    }
+}

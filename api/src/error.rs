@@ -1,0 +1,82 @@
+//! From `app::Error` to a status code and a JSON body: the one place that
+//! knows both.
+
+use app::Error;
+use axum::Json;
+use axum::http::header::RETRY_AFTER;
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use std::error::Error as _;
+use wire::customer::ErrorBody;
+
+/// Seconds after which a call that failed for now is worth repeating.
+const RETRY_SECONDS: HeaderValue = HeaderValue::from_static("5");
+
+/// A use case's error on its way out.
+#[derive(Debug)]
+pub struct Failure(pub Error);
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self(error)
+    }
+}
+
+impl IntoResponse for Failure {
+    fn into_response(self) -> Response {
+        let status = status(&self.0);
+        if status.is_server_error() {
+            log(&self.0);
+        }
+        let mut response = respond(status, self.0.to_string(), fields(&self.0));
+        if status == StatusCode::SERVICE_UNAVAILABLE {
+            response.headers_mut().insert(RETRY_AFTER, RETRY_SECONDS);
+        }
+        response
+    }
+}
+
+fn status(error: &Error) -> StatusCode {
+    match error {
+        Error::NotAuthorized(_) => StatusCode::UNAUTHORIZED,
+        Error::Forbidden(_) => StatusCode::FORBIDDEN,
+        Error::InvalidId | Error::NotFound => StatusCode::NOT_FOUND,
+        Error::Unreadable(_) | Error::Invalid(_) | Error::Refused(_) => StatusCode::BAD_REQUEST,
+        Error::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
+        Error::Away(_) | Error::Stopping => StatusCode::SERVICE_UNAVAILABLE,
+        Error::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
+    }
+}
+
+fn fields(error: &Error) -> Vec<std::collections::BTreeMap<String, String>> {
+    let Error::Invalid(problems) = error else { return Vec::new() };
+    problems.iter().map(|problem| [(problem.field.clone(), problem.what.clone())].into()).collect()
+}
+
+/// The source is for the operator; the client gets the public sentence.
+fn log(error: &Error) {
+    if let Some(source) = error.source() {
+        tracing::error!(error = %source, "a request failed");
+    } else {
+        tracing::info!("a request was turned away: {error}");
+    }
+}
+
+/// Any answer that is an error.
+pub fn respond(
+    status: StatusCode,
+    error: String,
+    errors: Vec<std::collections::BTreeMap<String, String>>,
+) -> Response {
+    (status, Json(ErrorBody { error, errors })).into_response()
+}
+
+pub async fn not_found() -> Failure {
+    Failure(Error::NotFound)
+}
+
+/// The router adds `Allow`.
+pub async fn method_not_allowed() -> Response {
+    let sentence = "This path does not take that method; see the Allow header";
+    respond(StatusCode::METHOD_NOT_ALLOWED, sentence.into(), Vec::new())
+}

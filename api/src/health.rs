@@ -1,0 +1,21 @@
+//! Whether the program runs, and whether it can work.
+
+use crate::error::Failure;
+use crate::state::Api;
+use axum::Json;
+use axum::extract::State;
+use wire::customer::Message;
+
+/// `GET /healthz`: the process answers.
+pub async fn live() -> Json<Message> {
+    Json(Message { message: "ok".into() })
+}
+
+/// `GET /readyz`: so does the store, and it is not stopping.
+pub async fn ready(State(api): State<Api>) -> Result<Json<Message>, Failure> {
+    if api.options.stopping.is_cancelled() {
+        return Err(app::Error::Stopping.into());
+    }
+    api.app.ping().await?;
+    Ok(Json(Message { message: "ready".into() }))
+}

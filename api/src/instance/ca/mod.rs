@@ -1,0 +1,3 @@
+//! The authority of an instance.
+
+pub mod certificate;

@@ -1,0 +1,3 @@
+//! The cluster as a whole.
+
+pub mod status;

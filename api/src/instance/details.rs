@@ -1,0 +1,46 @@
+//! `GET /api/details`.
+
+use crate::answer::SecretJson;
+use crate::auth::Seeing;
+use crate::error::Failure;
+use crate::state::Api;
+use app::details;
+use axum::extract::State;
+use wire::instance::{Connections, Details, DetailsServer, Port, SaslScram};
+
+pub async fn handle(
+    State(api): State<Api>,
+    Seeing(access): Seeing,
+) -> Result<SecretJson<Details>, Failure> {
+    Ok(SecretJson(document(&details::read(&access, &api.app).await?)))
+}
+
+fn document(details: &details::Details) -> Details {
+    let instance = &details.instance;
+    let listeners = &details.first_server().listeners;
+    Details {
+        name: instance.name.to_string(),
+        hostname: instance.hostname.clone(),
+        subnet: details.vpc.subnet.to_string(),
+        kafka_version: instance.kafka_version.to_string(),
+        connections: Connections {
+            plaintext: Port { port: listeners.plaintext.port },
+            ssl: Port { port: listeners.ssl.port },
+            sasl_scram: SaslScram {
+                port: listeners.sasl_scram.port,
+                username: instance.username.clone(),
+                password: instance.password.clone(),
+            },
+        },
+        servers: details.servers.iter().map(|server| self::server(server, instance)).collect(),
+    }
+}
+
+fn server(server: &model::Server, instance: &model::Instance) -> DetailsServer {
+    DetailsServer {
+        name: server.name.clone(),
+        hostname: server.listeners.sasl_scram.advertised_host.clone(),
+        private_ip: server.private_ip.clone(),
+        region: instance.region.to_string(),
+    }
+}

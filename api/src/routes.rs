@@ -1,0 +1,141 @@
+//! Every path of both APIs and of the agents' listener, on one page.
+
+use crate::state::{Api, Listener, Options};
+use crate::{agents, around, customer, error, health, instance, metrics};
+use app::App;
+use axum::Router;
+use axum::handler::Handler;
+use axum::http::Method;
+use axum::routing::{MethodFilter, MethodRouter, on};
+use std::sync::Arc;
+
+/// The Customer API: the account's own routes, and every Instance API route
+/// under `/api/instances/{id}/`.
+pub fn customer() -> Vec<Route> {
+    use customer::{instances, plans, regions};
+    let key = Guard::CustomerKey;
+    let mut routes = vec![
+        get("/healthz", Guard::Open, health::live),
+        get("/readyz", Guard::Open, health::ready),
+        get("/api/instances", key, instances::list::handle),
+        post("/api/instances", key, instances::create::handle),
+        get("/api/instances/{id}", key, instances::read::handle),
+        put("/api/instances/{id}", key, instances::update::handle),
+        delete("/api/instances/{id}", key, instances::delete::handle),
+        get("/api/plans", key, plans::handle),
+        get("/api/regions", key, regions::handle),
+    ];
+    routes.extend(under_instance().into_iter().map(|route| Route {
+        path: format!("/api/instances/{{id}}/{}", route.path),
+        guard: key,
+        ..route
+    }));
+    routes
+}
+
+/// The Instance API.
+pub fn instance() -> Vec<Route> {
+    let mut routes = vec![
+        get("/healthz", Guard::Open, health::live),
+        get("/readyz", Guard::Open, health::ready),
+    ];
+    routes.extend(under_instance().into_iter().map(|route| {
+        // The doubled segment of the cluster paths is part of the interface.
+        let prefix = if route.path.starts_with("cluster/") { "/api/api" } else { "/api" };
+        Route { path: format!("{prefix}/{}", route.path), ..route }
+    }));
+    routes
+}
+
+/// What both listeners serve, relative to the instance.
+fn under_instance() -> Vec<Route> {
+    use instance::{ca, cluster, details};
+    let key = Guard::InstanceKey;
+    vec![
+        get("details", key, details::handle),
+        get("ca/ca_cert.pem", key, ca::certificate::handle),
+        get("cluster/status", key, cluster::status::handle),
+    ]
+}
+
+/// The agents' listener.
+pub fn agent() -> Vec<Route> {
+    let certificate = Guard::AgentCertificate;
+    vec![
+        get("/healthz", Guard::Open, health::live),
+        get("/metrics", Guard::Neighbour, metrics::handle),
+        post("/agent/v1/enrol", Guard::AgentToken, agents::enrol::handle),
+        post("/agent/v1/renew", certificate, agents::renew::handle),
+        get("/agent/v1/desired", certificate, agents::desired::handle),
+        post("/agent/v1/report", certificate, agents::report::handle),
+    ]
+}
+
+/// What a caller has to show. The extractors enforce it; this says it, and a
+/// test compares the two for every route.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Guard {
+    Open,
+    CustomerKey,
+    InstanceKey,
+    AgentToken,
+    AgentCertificate,
+    /// This machine, or a network the operator named.
+    Neighbour,
+}
+
+/// One method on one path.
+pub struct Route {
+    pub method: Method,
+    pub path: String,
+    pub guard: Guard,
+    answer: MethodRouter<Api>,
+}
+
+pub fn customer_router(app: App, options: Options) -> Router {
+    router(customer(), app, Listener::Customer, options)
+}
+
+pub fn instance_router(app: App, options: Options) -> Router {
+    router(instance(), app, Listener::Instance, options)
+}
+
+pub fn agent_router(app: App, options: Options) -> Router {
+    router(agent(), app, Listener::Agent, options)
+}
+
+fn router(table: Vec<Route>, app: App, listener: Listener, options: Options) -> Router {
+    let api = Api { app, listener, options: Arc::new(options) };
+    let around = axum::middleware::from_fn_with_state(api.clone(), around::around);
+    let mut router = Router::new();
+    for Route { path, answer, .. } in table {
+        router = router.route(&path, answer);
+    }
+    // The rate limit goes here, as a `route_layer`: after path and method are
+    // known to exist, before any key is looked up.
+    router
+        .fallback(error::not_found)
+        .method_not_allowed_fallback(error::method_not_allowed)
+        .layer(around)
+        .with_state(api)
+}
+
+fn get<H: Handler<T, Api>, T: 'static>(path: &str, guard: Guard, handler: H) -> Route {
+    route(Method::GET, path, guard, on(MethodFilter::GET, handler))
+}
+
+fn post<H: Handler<T, Api>, T: 'static>(path: &str, guard: Guard, handler: H) -> Route {
+    route(Method::POST, path, guard, on(MethodFilter::POST, handler))
+}
+
+fn put<H: Handler<T, Api>, T: 'static>(path: &str, guard: Guard, handler: H) -> Route {
+    route(Method::PUT, path, guard, on(MethodFilter::PUT, handler))
+}
+
+fn delete<H: Handler<T, Api>, T: 'static>(path: &str, guard: Guard, handler: H) -> Route {
+    route(Method::DELETE, path, guard, on(MethodFilter::DELETE, handler))
+}
+
+fn route(method: Method, path: &str, guard: Guard, answer: MethodRouter<Api>) -> Route {
+    Route { method, path: path.into(), guard, answer }
+}

@@ -1,0 +1,74 @@
+//! What every handler can reach.
+
+use app::App;
+use ipnet::IpNet;
+use metrics_exporter_prometheus::PrometheusHandle;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// Which of the three addresses a request came in on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Listener {
+    Customer,
+    Instance,
+    Agent,
+}
+
+impl Listener {
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Listener::Customer => "customer",
+            Listener::Instance => "instance",
+            Listener::Agent => "agent",
+        }
+    }
+
+    /// The realm of HTTP Basic; agents don't use it.
+    pub(crate) const fn realm(self) -> Option<&'static str> {
+        match self {
+            Listener::Customer => Some("Basic realm=\"Customer API\""),
+            Listener::Instance => Some("Basic realm=\"Instance API\""),
+            Listener::Agent => None,
+        }
+    }
+}
+
+/// What the operator sets for the listeners.
+#[derive(Clone)]
+pub struct Options {
+    /// Proxies whose `X-Forwarded-For` is believed.
+    pub proxies: Vec<IpNet>,
+    /// Who may read `/metrics` besides this machine itself.
+    pub metrics_from: Vec<IpNet>,
+    pub metrics: Option<PrometheusHandle>,
+    /// How long the body of a request may take to arrive.
+    pub body_timeout: Duration,
+    /// Cancelled when the program stops, so that held calls end.
+    pub stopping: CancellationToken,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            proxies: Vec::new(),
+            metrics_from: Vec::new(),
+            metrics: None,
+            body_timeout: Duration::from_secs(30),
+            stopping: CancellationToken::new(),
+        }
+    }
+}
+
+/// The state of one listener's router.
+#[derive(Clone)]
+pub struct Api {
+    pub(crate) app: App,
+    pub(crate) listener: Listener,
+    pub(crate) options: Arc<Options>,
+}
+
+/// The DER of the client's certificate, verified by TLS against the fleet's
+/// authority. Put into a request by the listener, never by a client.
+#[derive(Clone, Debug)]
+pub struct PeerCertificate(pub Option<Vec<u8>>);

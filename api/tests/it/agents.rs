@@ -1,0 +1,217 @@
+//! The agent protocol: who gets a certificate, and what it opens.
+
+use crate::call::Call;
+use crate::world::World;
+use model::{Instance, Secret, Server, SignedDuration};
+use pki::KeyPair;
+use rustls_pki_types::CertificateDer;
+use rustls_pki_types::pem::PemObject as _;
+use serde_json::{Value, json};
+use store::{Token, hash_key};
+
+pub async fn server_of(world: &World, instance: &Instance) -> Server {
+    let mut reader = world.app.store().reader();
+    store::servers::list(&mut reader, instance.id).await.unwrap().remove(0).server
+}
+
+/// What the engine does before a server is made.
+pub async fn give_token(world: &World, server: &Server) -> Secret {
+    let token = world.app.entropy().key();
+    let expires_at = world.app.now() + SignedDuration::from_mins(15);
+    let mut work = world.app.store().begin().await.unwrap();
+    let stored = Token { hash: hash_key(&token), expires_at };
+    store::servers::set_token(&mut work, server.id, &stored).await.unwrap();
+    work.commit().await.unwrap();
+    token
+}
+
+pub fn enrolment(server: &Server, token: &Secret, key: &KeyPair) -> Value {
+    let csr = pki::request(key, "I am somebody else").unwrap();
+    json!({
+        "server_id": server.id, "incarnation": server.incarnation,
+        "token": token.expose(), "csr": csr,
+    })
+}
+
+pub async fn enrol(world: &World, instance: &Instance) -> (Server, Vec<u8>) {
+    let server = server_of(world, instance).await;
+    let token = give_token(world, &server).await;
+    let body = enrolment(&server, &token, &KeyPair::generate());
+    let answer = Call::post("/agent/v1/enrol").json(&body).send(&world.agent).await;
+    assert_eq!(answer.status, 200, "{}", answer.text);
+    (server, der(answer.json()["certificate"].as_str().unwrap()))
+}
+
+fn der(pem: &str) -> Vec<u8> {
+    CertificateDer::from_pem_slice(pem.as_bytes()).unwrap().to_vec()
+}
+
+fn report(detail: &str) -> Value {
+    json!({
+        "incarnation": 1, "agent_version": "0.1.0", "revision": 1, "phase": "running",
+        "detail": detail, "field_of_a_newer_agent": true,
+    })
+}
+
+async fn set_desired(world: &World, server: &Server, revision: i64, text: &str) {
+    let mut work = world.app.store().begin().await.unwrap();
+    store::servers::set_desired(&mut work, server.id, revision, text).await.unwrap();
+    work.commit().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_token_lets_one_key_in_for_fifteen_minutes() {
+    let world = World::new().await;
+    let instance = world.create("orders", &[]).await;
+    let server = server_of(&world, &instance).await;
+    let neighbour = server_of(&world, &world.create("payments", &[]).await).await;
+    let key = KeyPair::generate();
+    let enrol =
+        async |body: &Value| Call::post("/agent/v1/enrol").json(body).send(&world.agent).await;
+    let refused = "The enrolment token is wrong or has expired; the control plane gives a new one";
+
+    let no_token = enrolment(&server, &Secret::new(""), &key);
+    enrol(&no_token).await.expect_error(401, refused);
+    let token = give_token(&world, &server).await;
+    enrol(&enrolment(&server, &Secret::new("wrong"), &key)).await.expect_error(401, refused);
+    enrol(&enrolment(&neighbour, &token, &key)).await.expect_error(401, refused);
+    let older = Server { incarnation: 0, ..server.clone() };
+    enrol(&enrolment(&older, &token, &key)).await.expect_error(401, refused);
+    let mut bad_csr = enrolment(&server, &token, &key);
+    bad_csr["csr"] = json!("nonsense");
+    assert_eq!(enrol(&bad_csr).await.status, 400);
+
+    let good = enrolment(&server, &token, &key);
+    let wakes = store::instances::wakes(&mut world.app.store().reader(), instance.id).await;
+    assert_eq!(enrol(&good).await.status, 200);
+    let woken = store::instances::wakes(&mut world.app.store().reader(), instance.id).await;
+    assert_eq!(woken.unwrap(), wakes.unwrap() + 1, "the engine hears of it");
+    assert_eq!(enrol(&good).await.status, 200, "the same key may come again");
+    let thief = enrolment(&server, &token, &KeyPair::generate());
+    enrol(&thief).await.expect_error(401, "The enrolment token was used with another key already");
+
+    world.clock.advance(SignedDuration::from_mins(15));
+    enrol(&good).await.expect_error(401, refused);
+}
+
+#[tokio::test]
+async fn an_agent_reaches_its_own_server_alone() {
+    let world = World::new().await;
+    let (mine, my_certificate) = enrol(&world, &world.create("orders", &[]).await).await;
+    let (other, other_certificate) = enrol(&world, &world.create("payments", &[]).await).await;
+    set_desired(&world, &mine, 1, r#"{"for":"orders"}"#).await;
+    set_desired(&world, &other, 1, r#"{"for":"payments"}"#).await;
+
+    // Nothing in a request says which server it speaks of: the certificate does.
+    let path = format!("/agent/v1/desired?after=0&server_id={}", other.id);
+    let answer = Call::get(&path).certificate(&my_certificate).send(&world.agent).await;
+    assert_eq!((answer.status.as_u16(), answer.text.as_str()), (200, r#"{"for":"orders"}"#));
+    assert_eq!(answer.header("cache-control"), "no-store");
+    let answer = Call::get(&path).certificate(&other_certificate).send(&world.agent).await;
+    assert_eq!(answer.text, r#"{"for":"payments"}"#);
+
+    let mut body = report("mine");
+    body["server_id"] = json!(other.id);
+    let call = Call::post("/agent/v1/report").json(&body).certificate(&my_certificate);
+    assert_eq!(call.send(&world.agent).await.status, 204);
+    let mut reader = world.app.store().reader();
+    let stored = store::servers::find(&mut reader, mine.id).await.unwrap().unwrap();
+    assert_eq!(stored.report.as_deref(), Some(body.to_string().as_str()), "kept as sent");
+    assert_eq!(store::servers::find(&mut reader, other.id).await.unwrap().unwrap().report, None);
+}
+
+#[tokio::test]
+async fn a_report_that_repeats_is_only_a_sign_of_life() {
+    let world = World::new().await;
+    let instance = world.create("orders", &[]).await;
+    let (server, certificate) = enrol(&world, &instance).await;
+    let send = async |detail: &str| {
+        let call = Call::post("/agent/v1/report").json(&report(detail)).certificate(&certificate);
+        assert_eq!(call.send(&world.agent).await.status, 204);
+        store::instances::wakes(&mut world.app.store().reader(), instance.id).await.unwrap()
+    };
+    let last_seen = async || {
+        let mut reader = world.app.store().reader();
+        store::servers::find(&mut reader, server.id).await.unwrap().unwrap().server.last_seen
+    };
+    let first = send("starting").await;
+    let at_first = last_seen().await;
+    world.clock.advance(SignedDuration::from_secs(10));
+    assert_eq!(send("starting").await, first, "nothing new wakes nobody");
+    assert_eq!(last_seen().await, at_first);
+    app::agents::flush_last_seen(&world.app).await.unwrap();
+    assert_eq!(last_seen().await, Some(world.app.now()));
+    assert_eq!(send("running").await, first + 1);
+
+    let broken = Call::post("/agent/v1/report").json(&json!({"x": 1})).certificate(&certificate);
+    assert_eq!(broken.send(&world.agent).await.status, 400);
+}
+
+#[tokio::test]
+async fn a_long_poll_ends_with_the_change() {
+    let world = World::new().await;
+    let (server, certificate) = enrol(&world, &world.create("orders", &[]).await).await;
+    set_desired(&world, &server, 1, "{}").await;
+    let poll = Call::get("/agent/v1/desired?after=1").certificate(&certificate);
+    let held = poll.send(&world.agent);
+    let change = set_desired(&world, &server, 2, r#"{"revision":2}"#);
+    let (answer, ()) = tokio::join!(held, change);
+    assert_eq!(answer.text, r#"{"revision":2}"#);
+}
+
+#[tokio::test]
+async fn a_long_poll_without_a_change_ends_by_itself() {
+    let world = World::new().await;
+    let (server, certificate) = enrol(&world, &world.create("orders", &[]).await).await;
+    set_desired(&world, &server, 1, "{}").await;
+    let agent = app::agents::authenticate(&world.app, &certificate).await.unwrap();
+    let wait = std::time::Duration::from_millis(20);
+    let held = app::agents::desired(&agent, &world.app, Some(1), wait).await.unwrap();
+    assert_eq!(held, None);
+}
+
+#[tokio::test]
+async fn a_removed_or_replaced_server_has_no_agent() {
+    let world = World::new().await;
+    let (server, certificate) = enrol(&world, &world.create("orders", &[]).await).await;
+    let renew = json!({"csr": pki::request(&KeyPair::generate(), "x").unwrap()});
+    let call = Call::post("/agent/v1/renew").json(&renew).certificate(&certificate);
+    let renewed = call.send(&world.agent).await;
+    assert_eq!(renewed.status, 200, "{}", renewed.text);
+    let renewed = der(renewed.json()["certificate"].as_str().unwrap());
+    let poll = Call::get("/agent/v1/desired").certificate(&renewed);
+    set_desired(&world, &server, 1, "{}").await;
+    assert_eq!(poll.send(&world.agent).await.status, 200);
+
+    let mut work = world.app.store().begin().await.unwrap();
+    let disk = store::disks::list(&mut work, server.instance_id).await.unwrap().remove(0);
+    store::disks::remove(&mut work, disk.id).await.unwrap();
+    store::servers::remove(&mut work, server.id).await.unwrap();
+    work.commit().await.unwrap();
+    for call in
+        [poll, call, Call::post("/agent/v1/report").json(&report("x")).certificate(&certificate)]
+    {
+        assert_eq!(call.send(&world.agent).await.status, 401);
+    }
+}
+
+#[tokio::test]
+async fn metrics_are_for_neighbours() {
+    let world = World::new().await;
+    let recorder = metrics_exporter_prometheus::PrometheusBuilder::new().build_recorder();
+    let options = api::Options {
+        metrics: Some(recorder.handle()),
+        metrics_from: vec!["10.0.0.0/8".parse().unwrap()],
+        ..api::Options::default()
+    };
+    let router = api::agent_router(world.app.clone(), options);
+    let status = async |peer: &str, forwarded: Option<&str>| {
+        let call = Call::get("/metrics").peer(peer);
+        let call = forwarded.map_or(call.clone(), |from| call.header("x-forwarded-for", from));
+        call.send(&router).await.status.as_u16()
+    };
+    assert_eq!(status("127.0.0.1:1", None).await, 200);
+    assert_eq!(status("10.1.2.3:1", None).await, 200);
+    assert_eq!(status("192.0.2.1:1", None).await, 403);
+    assert_eq!(status("127.0.0.1:1", Some("192.0.2.1")).await, 403);
+}

@@ -1,0 +1,188 @@
+//! What a create and an update refuse, and the Instance API's own answers.
+
+use crate::call::Call;
+use crate::world::World;
+use app::Settings;
+use serde_json::{Value, json};
+use std::sync::atomic::Ordering;
+
+fn merged(base: &Value, change: &Value) -> Value {
+    let mut merged = base.clone();
+    for (field, value) in change.as_object().unwrap() {
+        merged[field] = value.clone();
+    }
+    merged
+}
+
+#[tokio::test]
+async fn what_a_create_refuses() {
+    let world = World::new().await;
+    let vpc_subnet = "10.200.0.0/24";
+    let good = json!({
+        "name": "orders", "plan": "mouse-1", "region": "local::this-machine",
+        "vpc_subnet": vpc_subnet,
+    });
+    let create = Call::post("/api/instances").key(&world.key);
+    assert_eq!(create.clone().json(&good).send(&world.customer).await.status, 200);
+
+    let mut shown = Vec::new();
+    for change in [
+        json!({"name": null}),
+        json!({"name": "", "plan": null, "region": 7}),
+        json!({"name": "a\nb"}),
+        json!({"name": "x".repeat(65)}),
+        json!({"plan": "elephant-1"}),
+        json!({"plan": "ducky", "vpc_subnet": null}),
+        json!({"plan": "mouse-3"}),
+        json!({"nodes": 3}),
+        json!({"nodes": 2}),
+        json!({"nodes": "1"}),
+        json!({"region": "amazon-web-services::moon"}),
+        json!({"kafka_version": "2.8.0"}),
+        json!({"kafka_version": "newest"}),
+        json!({"vpc_subnet": "10.200.0.0/16"}),
+        json!({"vpc_subnet": "172.17.3.0/24"}),
+        json!({"vpc_subnet": "10.200.1.1/24"}),
+        json!({"vpc_subnet": "8.8.8.0/24"}),
+        json!({"vpc_id": 1}),
+        json!({"copy_settings": {"subscription_id": 1}}),
+        json!({"disk_size": -1}),
+        json!({"tags": ["a,b"]}),
+        json!({"tags": "a"}),
+        json!({"no_default_alarms": "yes"}),
+        json!({"name": 1, "plan": "x", "region": "y", "kafka_version": "z", "nodes": 1.5}),
+    ] {
+        let answer = create.clone().json(&merged(&good, &change)).send(&world.customer).await;
+        assert_eq!(answer.status, 400, "{change}: {}", answer.text);
+        shown.push(format!("{change}\n  {}", answer.text));
+    }
+    insta::assert_snapshot!("refused_creates", shown.join("\n"));
+    let list = Call::get("/api/instances").key(&world.key).send(&world.customer).await;
+    assert_eq!(list.header("x-total-count"), "1", "a refused create leaves nothing");
+}
+
+#[tokio::test]
+async fn what_clients_send_without_meaning_it_is_not_given() {
+    let world = World::new().await;
+    let body = json!({
+        "name": "orders", "plan": "mouse-3", "nodes": 1, "region": "local::this-machine",
+        "vpc_subnet": "", "vpc_id": null, "kafka_version": "", "tags": null, "disk_size": 0,
+        "copy_settings": {}, "unknown": {"deep": [1]},
+    });
+    let answer = Call::post("/api/instances").key(&world.key).json(&body);
+    let answer = answer.send(&world.customer).await;
+    assert_eq!(answer.status, 200, "{}", answer.text);
+    let instance = world.load(answer.json()["id"].as_i64().unwrap()).await;
+    assert_eq!((instance.plan.0.as_str(), instance.nodes), ("mouse-1", 1));
+    assert_eq!(instance.kafka_version.to_string(), "4.3.1");
+    assert_eq!(instance.disk_size, None);
+}
+
+#[tokio::test]
+async fn what_an_update_refuses_changes_nothing() {
+    let world = World::new().await;
+    let instance = world.create("orders", &["prod"]).await;
+    let path = format!("/api/instances/{}", instance.id);
+    let mut shown = Vec::new();
+    for change in [
+        json!({}),
+        json!({"unknown": 1, "name": ""}),
+        json!({"name": "new", "plan": "mouse-3"}),
+        json!({"name": "new", "nodes": 3}),
+        json!({"name": "new", "nodes": 4}),
+        json!({"name": "new", "plan": "elephant-1"}),
+        json!({"name": "new", "disk_size": 50}),
+        json!({"name": "new", "kafka_version": "4.2.1"}),
+        json!({"name": "new", "kafka_version": "1"}),
+        json!({"name": "new", "region": "azure-arm::westeurope"}),
+        json!({"name": "new", "tags": ["a", ""]}),
+        json!({"name": "\u{7}", "tags": [1]}),
+    ] {
+        let answer = Call::put(&path).key(&world.key).json(&change).send(&world.customer).await;
+        assert_eq!(answer.status, 400, "{change}: {}", answer.text);
+        shown.push(format!("{change}\n  {}", answer.text));
+    }
+    insta::assert_snapshot!("refused_updates", shown.join("\n"));
+    assert_eq!(world.load(instance.id.0).await, instance);
+
+    for change in [
+        json!({"plan": "mouse-1"}),
+        json!({"plan": "mouse-3", "nodes": 1}),
+        json!({"disk_size": 25}),
+        json!({"kafka_version": "4.3.1", "region": "local::this-machine"}),
+        json!({"name": "orders", "tags": ["prod", "prod"]}),
+    ] {
+        let answer = Call::put(&path).key(&world.key).json(&change).send(&world.customer).await;
+        assert_eq!(answer.status, 200, "{change}: {}", answer.text);
+    }
+    assert_eq!(world.load(instance.id.0).await, instance);
+}
+
+#[tokio::test]
+async fn both_listeners_give_the_same_documents() {
+    let world = World::new().await;
+    let instance = world.create("orders", &[]).await;
+    for (own, mirrored) in [
+        ("/api/details", "details"),
+        ("/api/ca/ca_cert.pem", "ca/ca_cert.pem"),
+        ("/api/api/cluster/status", "cluster/status"),
+    ] {
+        let own_answer = Call::get(own).key(&instance.apikey).send(&world.instance).await;
+        assert_eq!(own_answer.status, 200, "{own}");
+        let path = format!("/api/instances/{}/{mirrored}", instance.id);
+        let mirrored = Call::get(&path).key(&world.key).send(&world.customer).await;
+        assert_eq!(own_answer.text, mirrored.text, "{own}");
+        assert_eq!(own_answer.header("content-type"), mirrored.header("content-type"));
+        insta::assert_snapshot!(own.replace('/', "_"), own_answer.shown(&[&instance]));
+    }
+    world.make_ready(instance.id).await;
+    let status = Call::get("/api/api/cluster/status").key(&instance.apikey);
+    let status = status.send(&world.instance).await.json();
+    assert_eq!(status, json!({"name": "orders", "ready": true, "configured": true}));
+}
+
+#[tokio::test]
+async fn addresses_that_were_taken_meanwhile_are_chosen_again() {
+    let world = World::new().await;
+    world.create("first", &[]).await;
+    world.places.stale.store(2, Ordering::SeqCst);
+    let second = world.create("second", &[]).await;
+    assert_eq!(second.hostname, "127.64.0.2");
+
+    world.places.stale.store(u32::MAX, Ordering::SeqCst);
+    let create = Call::post("/api/instances").key(&world.key);
+    let create = create.form("name=third&plan=mouse-1&region=local::this-machine");
+    let refused = create.send(&world.customer).await;
+    assert_eq!(refused.status, 400, "{}", refused.text);
+    let list = Call::get("/api/instances").key(&world.key).send(&world.customer).await;
+    assert_eq!(list.header("x-total-count"), "2");
+    let vpcs = store::vpcs::list(&mut world.app.store().reader(), world.account).await.unwrap();
+    assert_eq!(vpcs.len(), 2, "nothing is left of a create that failed");
+}
+
+#[tokio::test]
+async fn what_the_cloud_says_is_a_sentence_and_what_breaks_is_not() {
+    let world = World::new().await;
+    let create = async |region: &str| {
+        let text = format!("name=a&plan=mouse-1&region={region}");
+        Call::post("/api/instances").key(&world.key).form(&text).send(&world.customer).await
+    };
+    let full = create("google-compute-engine::us-central1").await;
+    full.expect_error(400, "This machine has 1 GB left of 8 GB");
+    let broken = create("azure-arm::westeurope").await;
+    broken.expect_error(500, "Something went wrong on our side; try again later");
+    assert_eq!(broken.header("x-request-id").len(), 36);
+}
+
+#[tokio::test]
+async fn with_a_domain_clusters_have_names() {
+    let domain = Some("kafka.example.test".to_owned());
+    let world = World::with(Settings { domain, ..Settings::default() }).await;
+    let instance = world.create("orders", &[]).await;
+    assert_eq!(instance.hostname, format!("{}.kafka.example.test", instance.username));
+    let path = format!("/api/instances/{}", instance.id);
+    let read = Call::get(&path).key(&world.key).send(&world.customer).await.json();
+    let url = read["url"].as_str().unwrap();
+    assert!(url.ends_with(&format!("@{}:9094/", instance.hostname)), "{url}");
+    assert_eq!(read["hostname_internal"], "127.64.0.1");
+}

@@ -1,0 +1,13 @@
+//! The app in-process: real routers, real store, fake clock and places.
+
+#![expect(clippy::unwrap_used, reason = "a test that can't go on shall panic")]
+
+mod agents;
+mod call;
+mod coverage;
+mod customer;
+mod instances;
+mod listen;
+mod masking;
+mod rules;
+mod world;

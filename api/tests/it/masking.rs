@@ -1,0 +1,34 @@
+//! A monitor sees every document without its secrets, on every route.
+
+use crate::call::Call;
+use crate::world::World;
+use api::routes;
+use model::Role;
+
+#[tokio::test]
+async fn no_route_shows_a_monitor_a_secret() {
+    let world = World::new().await;
+    let instance = world.create("orders", &[]).await;
+    let monitor = world.member(Role::Monitor, &[]).await;
+    let secrets = [instance.password.expose(), instance.apikey.expose()];
+    let mut shown_to_admin = 0;
+    for route in routes::customer().iter().filter(|route| route.method == "GET") {
+        let path = route.path.replace("{id}", &instance.id.to_string());
+        let masked = Call::get(&path).key(&monitor).send(&world.customer).await;
+        assert_eq!(masked.status, 200, "{path}");
+        for secret in secrets {
+            assert!(!masked.text.contains(secret), "{path}: {}", masked.text);
+        }
+        let whole = Call::get(&path).key(&world.key).send(&world.customer).await;
+        if secrets.iter().any(|secret| whole.text.contains(secret)) {
+            shown_to_admin += 1;
+            assert_eq!(whole.header("cache-control"), "no-store", "{path}");
+            assert_eq!(masked.header("cache-control"), "no-store", "{path}");
+            insta::assert_snapshot!(
+                format!("masked{}", route.path.replace(['/', '{', '}'], "_")),
+                masked.shown(&[&instance])
+            );
+        }
+    }
+    assert_eq!(shown_to_admin, 2, "read and details hold secrets");
+}

@@ -1,0 +1,201 @@
+//! A whole control plane without an engine: every test owns one.
+
+use crate::call::Call;
+use api::Options;
+use app::{App, Placement, Places, Settings, Source, SourceKind};
+use async_trait::async_trait;
+use axum::Router;
+use ipnet::Ipv4Net;
+use model::{
+    AccountId, ApiKey, Catalogue, Entropy as _, HostId, Instance, InstanceId, KeyId, Listener,
+    Listeners, ManualClock, Region, Role, Secret, SeededEntropy, Tags, User, UserId,
+};
+use serde_json::json;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use store::{Installation, MasterKey, Store};
+
+pub struct World {
+    pub app: App,
+    pub clock: Arc<ManualClock>,
+    pub customer: Router,
+    pub instance: Router,
+    pub agent: Router,
+    pub account: AccountId,
+    /// Of the account's owner, an admin.
+    pub key: Secret,
+    pub places: Arc<Loopback>,
+    entropy: Arc<SeededEntropy>,
+    _data: tempfile::TempDir,
+}
+
+impl World {
+    pub async fn new() -> Self {
+        Self::with(Settings::default()).await
+    }
+
+    pub async fn with(settings: Settings) -> Self {
+        let data = tempfile::tempdir().unwrap();
+        let entropy = Arc::new(SeededEntropy::new(7));
+        let clock = Arc::new(ManualClock::at("2026-11-15T12:00:00Z".parse().unwrap()));
+        let master = MasterKey::parse(&MasterKey::generate(&*entropy), entropy.clone()).unwrap();
+        let store = Store::open(&data.path().join("store.db"), master).await.unwrap();
+        let installation = install(&store, &clock, &entropy).await;
+        let places = Arc::new(Loopback { host: installation.host_id, stale: AtomicU32::new(0) });
+        let app = App::new(
+            store,
+            Arc::new(Catalogue::built_in()),
+            clock.clone(),
+            entropy.clone(),
+            places.clone(),
+            settings,
+            installation,
+        );
+        let source = Source { kind: SourceKind::Cli, address: None };
+        let created =
+            app::accounts::create(source, &app, "Acme", "owner@example.test").await.unwrap();
+        let routers = [api::customer_router, api::instance_router, api::agent_router]
+            .map(|router| router(app.clone(), Options::default()));
+        let [customer, instance, agent] = routers;
+        Self {
+            app,
+            clock,
+            customer,
+            instance,
+            agent,
+            account: created.account.id,
+            key: created.apikey,
+            places,
+            entropy,
+            _data: data,
+        }
+    }
+
+    /// The key of another account's admin.
+    pub async fn stranger(&self) -> Secret {
+        let source = Source { kind: SourceKind::Cli, address: None };
+        let created = app::accounts::create(source, &self.app, "Other", "other@example.test").await;
+        created.unwrap().apikey
+    }
+
+    /// The key of a new member of the team.
+    pub async fn member(&self, role: Role, tags: &[&str]) -> Secret {
+        let tags = Tags::parse(tags.iter().map(ToString::to_string).collect()).unwrap();
+        let created_at = "2026-11-15T12:00:00Z".parse().unwrap();
+        let user = User {
+            id: UserId(self.entropy.uuid()),
+            account_id: self.account,
+            email: format!("{}@example.test", self.entropy.username()),
+            role,
+            tags: tags.clone(),
+            created_at,
+        };
+        let key = ApiKey {
+            id: KeyId(self.entropy.uuid()),
+            user_id: user.id,
+            role,
+            tags,
+            comment: String::new(),
+            created_at,
+        };
+        let secret = self.entropy.key();
+        let mut work = self.app.store().begin().await.unwrap();
+        store::accounts::insert_user(&mut work, &user).await.unwrap();
+        store::apikeys::insert(&mut work, &key, &secret).await.unwrap();
+        work.commit().await.unwrap();
+        secret
+    }
+
+    pub async fn create(&self, name: &str, tags: &[&str]) -> Instance {
+        let body = json!({
+            "name": name, "plan": "mouse-1", "region": "local::this-machine", "tags": tags,
+        });
+        let answer = Call::post("/api/instances").key(&self.key).json(&body);
+        let answer = answer.send(&self.customer).await;
+        assert_eq!(answer.status, 200, "{}", answer.text);
+        self.load(answer.json()["id"].as_i64().unwrap()).await
+    }
+
+    pub async fn load(&self, id: i64) -> Instance {
+        let mut reader = self.app.store().reader();
+        store::instances::find(&mut reader, InstanceId(id)).await.unwrap().unwrap()
+    }
+
+    /// What the engine would write once a login succeeded.
+    pub async fn make_ready(&self, id: InstanceId) {
+        let mut progress = self.load(id.0).await.progress;
+        progress.ready_at = Some("2026-11-15T12:00:10Z".parse().unwrap());
+        progress.observed_generation = 1;
+        progress.status = "running".into();
+        let mut work = self.app.store().begin().await.unwrap();
+        store::instances::set_progress(&mut work, id, &progress).await.unwrap();
+        work.commit().await.unwrap();
+    }
+}
+
+async fn install(store: &Store, clock: &ManualClock, entropy: &SeededEntropy) -> Installation {
+    let now = model::Clock::now(clock);
+    let fleet = pki::Authority::create("Castellan fleet CA", now, entropy).unwrap();
+    let installation = Installation {
+        id: entropy.uuid(),
+        host_id: HostId(entropy.uuid()),
+        store_epoch: 1,
+        fleet_ca: fleet.certificate,
+        fleet_ca_key: fleet.key,
+        created_at: now,
+    };
+    let mut work = store.begin().await.unwrap();
+    store::installation::insert(&mut work, &installation).await.unwrap();
+    work.commit().await.unwrap();
+    installation
+}
+
+/// A loopback address for each server. Some regions fail on purpose.
+pub struct Loopback {
+    host: HostId,
+    /// How many proposals are still made from an outdated view.
+    pub stale: AtomicU32,
+}
+
+#[async_trait]
+impl Places for Loopback {
+    async fn propose(
+        &self,
+        region: &Region,
+        taken: &[(String, u16)],
+        servers: u32,
+    ) -> Result<Vec<Placement>, String> {
+        match region.provider.as_str() {
+            "azure-arm" => panic!("a fault of ours"),
+            "google-compute-engine" => return Err("This machine has 1 GB left of 8 GB".into()),
+            _ => {}
+        }
+        let late = |left: u32| left.checked_sub(1);
+        let stale = self.stale.fetch_update(Ordering::SeqCst, Ordering::SeqCst, late).is_ok();
+        let free = (1..=254)
+            .map(|last| format!("127.64.0.{last}"))
+            .filter(|address| stale || !taken.iter().any(|(host, _)| host == address));
+        Ok(free.take(servers as usize).map(|address| placement(self.host, &address)).collect())
+    }
+
+    fn host_networks(&self) -> Vec<Ipv4Net> {
+        vec!["172.17.0.0/16".parse().unwrap()]
+    }
+}
+
+fn placement(host_id: HostId, address: &str) -> Placement {
+    let listener =
+        |port| Listener { bind_host: address.into(), advertised_host: address.into(), port };
+    Placement {
+        host_id,
+        zone: "a".into(),
+        private_ip: address.into(),
+        listeners: Listeners {
+            plaintext: listener(9092),
+            ssl: listener(9093),
+            sasl_scram: listener(9094),
+            internal: listener(9095),
+            controller: listener(9096),
+        },
+    }
+}

@@ -1,0 +1,56 @@
+//! What the log tells. In a program of its own, because a subscriber that is
+//! set for one thread misses what other tests have switched off.
+
+#![expect(clippy::unwrap_used, reason = "a test that can't go on shall panic")]
+
+#[expect(dead_code, reason = "the other tests use the rest of it")]
+#[path = "it/call.rs"]
+mod call;
+#[expect(dead_code, reason = "the other tests use the rest of it")]
+#[path = "it/world.rs"]
+mod world;
+
+use call::Call;
+use std::sync::{Arc, Mutex};
+use world::World;
+
+#[derive(Default)]
+struct Log(Mutex<Vec<u8>>);
+
+impl std::io::Write for &Log {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn logs_hold_no_query_no_body_and_no_key() {
+    let log = Arc::new(Log::default());
+    let subscriber = tracing_subscriber::fmt()
+        .with_max_level(tracing::Level::TRACE)
+        .with_writer(log.clone())
+        .finish();
+    tracing::subscriber::set_global_default(subscriber).unwrap();
+    let world = World::new().await;
+    let instance = world.create("named-in-the-body", &[]).await;
+    let path = "/api/plans?backend=asked-in-the-query";
+    Call::get(path).key(&world.key).send(&world.customer).await;
+    Call::get("/api/details").key(&instance.apikey).send(&world.instance).await;
+
+    let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+    assert!(log.contains("/api/plans") && log.contains("192.0.2.7"), "{log}");
+    for hidden in [
+        "named-in-the-body",
+        "asked-in-the-query",
+        "Basic",
+        world.key.expose(),
+        instance.apikey.expose(),
+        instance.password.expose(),
+    ] {
+        assert!(!log.contains(hidden), "{hidden} is in the log: {log}");
+    }
+}

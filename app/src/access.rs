@@ -1,0 +1,79 @@
+//! One instance, and what the caller may do with it.
+
+use crate::{App, Caller, Error, Result, Right};
+use model::{Instance, InstanceId};
+use store::{Run, instances};
+
+/// What a use case is about to do with an instance.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Need {
+    See,
+    Change,
+}
+
+/// An instance that the caller may reach: by a customer key that sees it, or
+/// by the instance's own key. Use cases of the Instance API take this, so one
+/// implementation serves both listeners.
+#[derive(Clone, Debug)]
+pub struct InstanceAccess {
+    pub(crate) instance: Instance,
+    pub(crate) may_change: bool,
+    pub(crate) masked: bool,
+}
+
+impl InstanceAccess {
+    /// Role first, then whether the instance is there to be seen. `None` stands
+    /// for a path segment that is no id.
+    pub async fn of_caller(
+        caller: &Caller,
+        app: &App,
+        id: Option<InstanceId>,
+        need: Need,
+    ) -> Result<Self> {
+        caller.may(match need {
+            Need::See => Right::SeeInstances,
+            Need::Change => Right::ChangeInstances,
+        })?;
+        let instance = visible(caller, &mut app.store().reader(), id).await?;
+        Ok(Self {
+            instance,
+            may_change: caller.may(Right::ChangeInstances).is_ok(),
+            masked: caller.masked(),
+        })
+    }
+
+    /// The holder of an instance's own key may do everything under it.
+    pub(crate) fn of_owner(instance: Instance) -> Self {
+        Self { instance, may_change: true, masked: false }
+    }
+
+    pub fn instance(&self) -> &Instance {
+        &self.instance
+    }
+
+    /// Every use case that changes something asks this, whatever the entry
+    /// point asked before.
+    pub fn may_change(&self) -> Result<()> {
+        if self.may_change {
+            Ok(())
+        } else {
+            Err(Error::Forbidden(Right::ChangeInstances.needed()))
+        }
+    }
+
+    pub fn masked(&self) -> bool {
+        self.masked
+    }
+}
+
+/// The instance, or "Invalid ID" alike for one that does not exist, belongs to
+/// another account, carries none of the caller's tags, or was deleted.
+pub(crate) async fn visible(
+    caller: &Caller,
+    run: &mut impl Run,
+    id: Option<InstanceId>,
+) -> Result<Instance> {
+    let id = id.ok_or(Error::InvalidId)?;
+    let found = instances::find(run, id).await?;
+    found.filter(|instance| caller.sees(instance)).ok_or(Error::InvalidId)
+}

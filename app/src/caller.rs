@@ -1,0 +1,150 @@
+//! Who calls with a customer key, and what that lets them do.
+
+use crate::rights::{Right, narrowed_by_tags, sees_masked};
+use crate::{Error, Result};
+use model::{AccountId, Instance, Role, Tags, UserId};
+use std::fmt;
+use std::net::IpAddr;
+
+/// Which door a call came through.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SourceKind {
+    CustomerApi,
+    InstanceApi,
+    Console,
+    Cli,
+    System,
+}
+
+impl SourceKind {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            SourceKind::CustomerApi => "customer-api",
+            SourceKind::InstanceApi => "instance-api",
+            SourceKind::Console => "console",
+            SourceKind::Cli => "cli",
+            SourceKind::System => "system",
+        }
+    }
+}
+
+/// Where a call came from, as the audit log tells it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Source {
+    pub kind: SourceKind,
+    pub address: Option<IpAddr>,
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.kind.as_str())?;
+        self.address.map_or(Ok(()), |address| write!(f, " {address}"))
+    }
+}
+
+/// A role with the tags that narrow it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Grant {
+    pub role: Role,
+    pub tags: Tags,
+}
+
+impl Grant {
+    fn shows(&self, instance: &Instance) -> bool {
+        !narrowed_by_tags(self.role) || self.tags.is_empty() || self.tags.meets(&instance.tags)
+    }
+}
+
+/// The holder of a customer key. Roles have no order of power, so the lesser
+/// of key and user is what both of them allow.
+#[derive(Clone, Debug)]
+pub struct Caller {
+    pub(crate) account_id: AccountId,
+    pub(crate) user_id: UserId,
+    pub(crate) email: String,
+    pub(crate) key: Grant,
+    pub(crate) user: Grant,
+    pub(crate) source: Source,
+}
+
+impl Caller {
+    pub fn account_id(&self) -> AccountId {
+        self.account_id
+    }
+
+    pub fn user_id(&self) -> UserId {
+        self.user_id
+    }
+
+    /// Fails with the role that is needed.
+    pub fn may(&self, right: Right) -> Result<()> {
+        if self.grants().iter().all(|grant| right.held_by(grant.role)) {
+            Ok(())
+        } else {
+            Err(Error::Forbidden(right.needed()))
+        }
+    }
+
+    /// Whether the instance is the caller's to see. One that is being torn
+    /// down is nobody's.
+    pub fn sees(&self, instance: &Instance) -> bool {
+        instance.account_id == self.account_id
+            && instance.deleted_at.is_none()
+            && self.grants().iter().all(|grant| grant.shows(instance))
+    }
+
+    /// Whether documents come without their secrets.
+    pub fn masked(&self) -> bool {
+        self.grants().iter().any(|grant| sees_masked(grant.role))
+    }
+
+    fn grants(&self) -> [&Grant; 2] {
+        [&self.key, &self.user]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::UserId;
+
+    fn caller(key: Role, user: Role) -> Caller {
+        let grant = |role| Grant { role, tags: Tags::default() };
+        Caller {
+            account_id: AccountId("00000000-0000-0000-0000-000000000001".parse().unwrap()),
+            user_id: UserId("00000000-0000-0000-0000-000000000002".parse().unwrap()),
+            email: "a@example.test".into(),
+            key: grant(key),
+            user: grant(user),
+            source: Source { kind: SourceKind::CustomerApi, address: None },
+        }
+    }
+
+    #[test]
+    fn a_key_never_does_more_than_its_user_nor_a_user_more_than_the_key() {
+        for key in Role::ALL {
+            for user in Role::ALL {
+                for right in Right::ALL {
+                    let both = right.held_by(key) && right.held_by(user);
+                    assert_eq!(caller(key, user).may(right).is_ok(), both);
+                    assert_eq!(caller(user, key).may(right).is_ok(), both);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_monitor_on_either_side_masks() {
+        assert!(caller(Role::Monitor, Role::Admin).masked());
+        assert!(caller(Role::Admin, Role::Monitor).masked());
+        assert!(!caller(Role::Member, Role::Admin).masked());
+    }
+
+    #[test]
+    fn a_source_reads_as_the_audit_log_writes_it() {
+        let source =
+            Source { kind: SourceKind::CustomerApi, address: Some("10.0.0.7".parse().unwrap()) };
+        assert_eq!(source.to_string(), "customer-api 10.0.0.7");
+        assert_eq!(Source { kind: SourceKind::Cli, address: None }.to_string(), "cli");
+    }
+}

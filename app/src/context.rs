@@ -1,0 +1,80 @@
+//! What every use case works with.
+
+use crate::{Places, Result};
+use ipnet::Ipv4Net;
+use model::{Catalogue, Clock, Entropy, ServerId, Timestamp};
+use std::collections::HashMap;
+use std::net::Ipv4Addr;
+use std::sync::{Arc, Mutex, MutexGuard};
+use store::{Installation, Store};
+
+/// What the operator decides for all customers.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Settings {
+    /// Clusters are found under `<username>.<domain>`; without one, under the
+    /// address of their first server.
+    pub domain: Option<String>,
+    /// Networks are cut from this range where no subnet is asked for.
+    pub subnet_pool: Ipv4Net,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        let subnet_pool = Ipv4Net::new_assert(Ipv4Addr::new(10, 192, 0, 0), 12);
+        Self { domain: None, subnet_pool }
+    }
+}
+
+/// The parts that use cases share; cheap to clone.
+#[derive(Clone)]
+pub struct App {
+    store: Store,
+    pub(crate) catalogue: Arc<Catalogue>,
+    clock: Arc<dyn Clock>,
+    entropy: Arc<dyn Entropy>,
+    pub(crate) places: Arc<dyn Places>,
+    pub(crate) settings: Settings,
+    installation: Installation,
+    /// Signs of life that are not written yet.
+    last_seen: Arc<Mutex<HashMap<ServerId, Timestamp>>>,
+}
+
+impl App {
+    pub fn new(
+        store: Store,
+        catalogue: Arc<Catalogue>,
+        clock: Arc<dyn Clock>,
+        entropy: Arc<dyn Entropy>,
+        places: Arc<dyn Places>,
+        settings: Settings,
+        installation: Installation,
+    ) -> Self {
+        let last_seen = Arc::default();
+        Self { store, catalogue, clock, entropy, places, settings, installation, last_seen }
+    }
+
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    pub fn installation(&self) -> &Installation {
+        &self.installation
+    }
+
+    pub fn entropy(&self) -> &dyn Entropy {
+        &*self.entropy
+    }
+
+    pub fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// Whether the service can answer: the store is there.
+    pub async fn ping(&self) -> Result<()> {
+        Ok(self.store.ping().await?)
+    }
+
+    pub(crate) fn last_seen(&self) -> MutexGuard<'_, HashMap<ServerId, Timestamp>> {
+        self.last_seen.lock().expect("no holder of this lock panics")
+    }
+}

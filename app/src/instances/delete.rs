@@ -1,0 +1,35 @@
+//! Deleting an instance: from here on nobody sees it, and the engine tears it
+//! down.
+
+use crate::{App, Asked, Caller, Error, Result, Right, access, audit};
+use model::InstanceId;
+use store::{instances, vpcs};
+
+/// How to delete.
+#[derive(Clone, Debug, Default)]
+pub struct Deletion {
+    /// Keep the network that the create made; by default it goes too.
+    pub keep_vpc: bool,
+}
+
+pub async fn delete(
+    caller: &Caller,
+    app: &App,
+    id: Option<InstanceId>,
+    how: Asked<Deletion>,
+) -> Result<()> {
+    caller.may(Right::CreateInstances)?;
+    let mut work = app.store().begin().await?;
+    let instance = access::visible(caller, &mut work, id).await?;
+    let how = how.checked()?;
+    let now = app.now();
+    if !instances::set_deleted(&mut work, instance.id, now).await? {
+        return Err(Error::InvalidId);
+    }
+    if how.keep_vpc {
+        vpcs::keep(&mut work, instance.vpc_id).await?;
+    }
+    let extras = [("id", instance.id.to_string()), ("name", instance.name.to_string())];
+    audit::write(&mut work, caller, now, "instance.delete", &extras).await?;
+    Ok(work.commit().await?)
+}

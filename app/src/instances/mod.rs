@@ -1,0 +1,16 @@
+//! Instances: order, list, read, rename, delete. The engine does the rest.
+
+mod choose;
+mod create;
+mod delete;
+mod list;
+mod read;
+mod subnet;
+mod update;
+mod validate;
+
+pub use create::{Created, NewInstance, create};
+pub use delete::{Deletion, delete};
+pub use list::{Listed, Page, list};
+pub use read::{InstanceView, read};
+pub use update::{InstanceChanges, update};

@@ -1,0 +1,51 @@
+//! Waiting until an instance is ready, while its status sentence is shown.
+
+use client::Client;
+use indicatif::ProgressBar;
+use std::time::Duration;
+use wire::customer::Instance;
+
+const LOOK_AGAIN: Duration = Duration::from_millis(500);
+/// A control plane that restarts is waited for this many looks in a row.
+const PATIENCE: u32 = 120;
+
+/// Shows progress on stderr: a line that changes on a terminal, else a line
+/// for every new sentence.
+pub async fn until_ready(client: &Client, id: i64) -> anyhow::Result<Instance> {
+    let shown = ProgressBar::new_spinner();
+    let mut last = String::new();
+    let mut away = 0;
+    loop {
+        match client.instance(id).await {
+            Ok(instance) if instance.ready => {
+                shown.finish_and_clear();
+                return Ok(instance);
+            }
+            Ok(instance) => {
+                away = 0;
+                say(&shown, &mut last, instance.status);
+            }
+            Err(client::Error::Unreachable { .. }) if away < PATIENCE => {
+                away += 1;
+                say(&shown, &mut last, "waiting: the control plane can't be reached".into());
+            }
+            Err(error) => {
+                shown.finish_and_clear();
+                return Err(error.into());
+            }
+        }
+        tokio::time::sleep(LOOK_AGAIN).await;
+    }
+}
+
+fn say(shown: &ProgressBar, last: &mut String, sentence: String) {
+    shown.tick();
+    if *last == sentence {
+        return;
+    }
+    if shown.is_hidden() {
+        eprintln!("{sentence}");
+    }
+    shown.set_message(sentence.clone());
+    *last = sentence;
+}

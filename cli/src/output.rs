@@ -1,0 +1,46 @@
+//! Printing data: tables for people, JSON for programs. The only file that
+//! writes to stdout.
+
+use comfy_table::Table;
+use comfy_table::presets::NOTHING;
+use serde::Serialize;
+use std::io::Write as _;
+
+/// Columns under their headings, without lines.
+pub fn table<const N: usize>(
+    headings: [&str; N],
+    rows: impl IntoIterator<Item = [String; N]>,
+) -> Table {
+    let mut table = Table::new();
+    table.load_style(NOTHING).set_header(headings);
+    for row in rows {
+        table.add_row(row);
+    }
+    table
+}
+
+/// Names and values, one a line.
+pub fn pairs<const N: usize>(rows: [(&str, String); N]) -> Table {
+    let mut table = Table::new();
+    table.load_style(NOTHING);
+    for (name, value) in rows {
+        table.add_row([name.to_owned(), value]);
+    }
+    table
+}
+
+pub fn print_table(table: &Table) -> anyhow::Result<()> {
+    print_line(&table.trim_fmt())
+}
+
+pub fn print_json(document: &impl Serialize) -> anyhow::Result<()> {
+    print_line(&serde_json::to_string_pretty(document)?)
+}
+
+/// A reader that closed the pipe has seen enough; that is no error.
+pub fn print_line(text: &str) -> anyhow::Result<()> {
+    match writeln!(std::io::stdout().lock(), "{text}") {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        other => Ok(other?),
+    }
+}

@@ -1,0 +1,79 @@
+//! One HTTP call: address, key, and what became of it.
+
+use crate::{Error, Result};
+use model::Secret;
+use reqwest::{Method, RequestBuilder, Response};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::time::Duration;
+use url::Url;
+use wire::customer::ErrorBody;
+
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+#[derive(Clone, Debug)]
+pub struct Caller {
+    http: reqwest::Client,
+    base: Url,
+    apikey: Secret,
+}
+
+impl Caller {
+    pub fn new(base: &Url, apikey: Secret) -> Result<Self> {
+        if !matches!(base.scheme(), "http" | "https") || !base.has_host() {
+            return Err(Error::BadAddress(base.to_string()));
+        }
+        let mut base = base.clone();
+        // Without it, joining would replace the last segment.
+        if !base.path().ends_with('/') {
+            base.set_path(&format!("{}/", base.path()));
+        }
+        // An error says that the program has chosen one before, which is fine.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let http = reqwest::Client::builder().timeout(TIMEOUT).build().map_err(Error::SetUp)?;
+        Ok(Self { http, base, apikey })
+    }
+
+    pub async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T> {
+        self.read(self.request(Method::GET, path)?).await
+    }
+
+    pub async fn send<T: DeserializeOwned>(
+        &self,
+        method: Method,
+        path: &str,
+        body: &impl Serialize,
+    ) -> Result<T> {
+        self.read(self.request(method, path)?.json(body)).await
+    }
+
+    pub async fn delete(&self, path: &str) -> Result<()> {
+        self.answer(self.request(Method::DELETE, path)?).await.map(drop)
+    }
+
+    fn request(&self, method: Method, path: &str) -> Result<RequestBuilder> {
+        let url = self.base.join(path).map_err(|_| Error::BadAddress(self.base.to_string()))?;
+        Ok(self.http.request(method, url).basic_auth("", Some(self.apikey.expose())))
+    }
+
+    async fn read<T: DeserializeOwned>(&self, request: RequestBuilder) -> Result<T> {
+        let response = self.answer(request).await?;
+        let status = response.status();
+        response.json().await.map_err(|_| Error::NotOurs { url: self.base.to_string(), status })
+    }
+
+    async fn answer(&self, request: RequestBuilder) -> Result<Response> {
+        let response = request
+            .send()
+            .await
+            .map_err(|source| Error::Unreachable { url: self.base.to_string(), source })?;
+        let status = response.status();
+        if status.is_success() {
+            return Ok(response);
+        }
+        match response.json::<ErrorBody>().await {
+            Ok(body) => Err(Error::Refused { status, body }),
+            Err(_) => Err(Error::NotOurs { url: self.base.to_string(), status }),
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! Why a call failed.
+
+use reqwest::StatusCode;
+use wire::customer::ErrorBody;
+
+pub type Result<T> = std::result::Result<T, Error>;
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("{0} is not the address of a Customer API")]
+    BadAddress(String),
+    /// Nothing that can answer is there.
+    #[error("{url} can't be reached; is `castellan serve` running there?")]
+    Unreachable { url: String, source: reqwest::Error },
+    /// The server's own sentence.
+    #[error("{}", sentence(body))]
+    Refused { status: StatusCode, body: ErrorBody },
+    #[error("{url} answered {status} with something that is not of this API")]
+    NotOurs { url: String, status: StatusCode },
+    #[error("the HTTP client can't be set up")]
+    SetUp(#[source] reqwest::Error),
+}
+
+impl Error {
+    /// Whether the thing asked for does not exist.
+    pub fn is_not_found(&self) -> bool {
+        matches!(self, Error::Refused { status, .. } if *status == StatusCode::NOT_FOUND)
+    }
+}
+
+/// With several fields wrong the summary only names them; say what is wrong.
+fn sentence(body: &ErrorBody) -> String {
+    if body.errors.len() < 2 {
+        return body.error.clone();
+    }
+    let each: Vec<String> =
+        body.errors.iter().flatten().map(|(field, what)| format!("{field}: {what}")).collect();
+    each.join("; ")
+}

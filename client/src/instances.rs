@@ -1,0 +1,39 @@
+//! Calls of `/api/instances`.
+
+use crate::{Client, Result};
+use reqwest::Method;
+use wire::customer::{
+    CreateInstance, CreatedInstance, Instance, InstanceEntry, Message, UpdateInstance,
+};
+use wire::instance::{ClusterStatus, Details};
+
+impl Client {
+    pub async fn instances(&self) -> Result<Vec<InstanceEntry>> {
+        self.call.get("api/instances").await
+    }
+
+    pub async fn instance(&self, id: i64) -> Result<Instance> {
+        self.call.get(&format!("api/instances/{id}")).await
+    }
+
+    pub async fn create_instance(&self, new: &CreateInstance) -> Result<CreatedInstance> {
+        self.call.send(Method::POST, "api/instances", new).await
+    }
+
+    pub async fn update_instance(&self, id: i64, changes: &UpdateInstance) -> Result<Message> {
+        self.call.send(Method::PUT, &format!("api/instances/{id}"), changes).await
+    }
+
+    pub async fn delete_instance(&self, id: i64) -> Result<()> {
+        self.call.delete(&format!("api/instances/{id}")).await
+    }
+
+    /// How to connect to the instance.
+    pub async fn details(&self, id: i64) -> Result<Details> {
+        self.call.get(&format!("api/instances/{id}/details")).await
+    }
+
+    pub async fn cluster_status(&self, id: i64) -> Result<ClusterStatus> {
+        self.call.get(&format!("api/instances/{id}/cluster/status")).await
+    }
+}

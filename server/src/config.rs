@@ -1,0 +1,165 @@
+//! The config file: everything an operator can set, with its default.
+//!
+//! `castellan.example.toml` at the root of the repository shows every field;
+//! a test keeps the two in step.
+
+use anyhow::{Context, Result, bail};
+use cloud_local::addresses::AddressMode;
+use ipnet::{IpNet, Ipv4Net};
+use model::Catalogue;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::fs;
+use std::net::{IpAddr, SocketAddr};
+use std::path::{Path, PathBuf};
+use wire::agent::HostSettings;
+
+/// Everything of the file. Flags win over it.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// A file that replaces the built-in plans, regions and versions.
+    pub catalogue: Option<PathBuf>,
+    /// DNS suffix of instances' host names; none: addresses are used.
+    pub domain: Option<String>,
+    /// Where subnets come from when a create names none.
+    pub subnet_pool: Option<Ipv4Net>,
+    pub listen: Listen,
+    pub local: Local,
+    pub metrics: Metrics,
+}
+
+/// Where the APIs listen and how.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Listen {
+    pub customer: Option<SocketAddr>,
+    pub instance: Option<SocketAddr>,
+    pub agent: Option<SocketAddr>,
+    /// What agents call, if not the address they are listened for at.
+    pub agent_url: Option<String>,
+    pub tls_cert: Option<PathBuf>,
+    pub tls_key: Option<PathBuf>,
+    /// Proxies that end TLS before us and whose X-Forwarded-For we believe.
+    pub behind_proxy: Vec<IpNet>,
+    /// Plain HTTP on addresses that others can reach.
+    pub insecure_http: bool,
+}
+
+/// The cloud on this machine.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Local {
+    pub mode: Mode,
+    /// For mode `addresses`: ranges of this host's own addresses.
+    pub addresses: Vec<Ipv4Net>,
+    /// For mode `shared-address`: the name clients use, the address to bind,
+    /// and the ports to give out.
+    pub shared_host: Option<String>,
+    pub shared_bind: Option<IpAddr>,
+    pub shared_ports: Option<(u16, u16)>,
+    pub cache: Option<PathBuf>,
+    pub java: Option<PathBuf>,
+    pub distributions: BTreeMap<String, PathBuf>,
+    pub max_heap_mb: Option<u32>,
+}
+
+/// How servers get their addresses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    /// An address of 127.64.0.0/10 for each server.
+    #[default]
+    Loopback,
+    Addresses,
+    SharedAddress,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Metrics {
+    /// Who may read `/metrics` besides this machine.
+    pub allow: Vec<IpNet>,
+}
+
+impl Config {
+    /// The file's settings; the defaults if there is no file.
+    pub fn load(path: Option<&Path>) -> Result<Self> {
+        let Some(path) = path else { return Ok(Self::default()) };
+        let text = fs::read_to_string(path)
+            .with_context(|| format!("the config file {} can't be read", path.display()))?;
+        Self::parse(&text).with_context(|| format!("the config file {} is bad", path.display()))
+    }
+
+    fn parse(text: &str) -> Result<Self> {
+        let config: Self = toml::from_str(text)?;
+        config.local.address_mode()?;
+        if config.listen.tls_cert.is_some() != config.listen.tls_key.is_some() {
+            bail!("listen.tls_cert and listen.tls_key go together");
+        }
+        Ok(config)
+    }
+
+    pub fn catalogue(&self) -> Result<Catalogue> {
+        let Some(path) = &self.catalogue else { return Ok(Catalogue::built_in()) };
+        let text = fs::read_to_string(path)
+            .with_context(|| format!("the catalogue {} can't be read", path.display()))?;
+        Catalogue::parse(&text).with_context(|| format!("the catalogue {} is bad", path.display()))
+    }
+
+    pub fn host_settings(&self) -> HostSettings {
+        let Local { cache, java, distributions, max_heap_mb, .. } = self.local.clone();
+        HostSettings { cache, java, distributions, max_heap_mb }
+    }
+}
+
+impl Local {
+    pub fn address_mode(&self) -> Result<AddressMode> {
+        match self.mode {
+            Mode::Loopback => Ok(AddressMode::Loopback),
+            Mode::Addresses if self.addresses.is_empty() => {
+                bail!("local.mode \"addresses\" needs local.addresses, such as [\"192.0.2.16/28\"]")
+            }
+            Mode::Addresses => Ok(AddressMode::Addresses(self.addresses.clone())),
+            Mode::SharedAddress => {
+                let (Some(host), Some((first, last))) = (&self.shared_host, self.shared_ports)
+                else {
+                    bail!(
+                        "local.mode \"shared-address\" needs local.shared_host and \
+                         local.shared_ports, such as [20000, 20999]"
+                    );
+                };
+                let bind = self.shared_bind.unwrap_or(IpAddr::from([0, 0, 0, 0]));
+                Ok(AddressMode::SharedAddress { host: host.clone(), bind, ports: first..=last })
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_example_shows_the_defaults_and_every_field() {
+        let example = include_str!("../../castellan.example.toml");
+        Config::parse(example).unwrap();
+        // With every comment taken off a setting it must still parse.
+        let uncommented: Vec<&str> =
+            example.lines().map(|line| line.strip_prefix("#= ").unwrap_or(line)).collect();
+        Config::parse(&uncommented.join("\n")).unwrap();
+    }
+
+    #[test]
+    fn a_bad_file_is_refused_with_its_reason() {
+        let check = |text: &str, expected: &str| {
+            let error = format!("{:#}", Config::parse(text).unwrap_err());
+            assert!(error.contains(expected), "{error}");
+        };
+        check("listne = 1", "listne");
+        check("[local]\nmode = \"cloud\"", "line 2");
+        check("[local]\nmode = \"addresses\"", "local.addresses");
+        check("[local]\nmode = \"shared-address\"", "local.shared_host");
+        check("[listen]\ntls_cert = \"x\"", "go together");
+    }
+}

@@ -1,0 +1,184 @@
+//! Putting the parts together: store, app, APIs, agents' listener, local cloud
+//! and engine. Starts whole or not at all; a stop leaves clusters running.
+
+use crate::apis::Apis;
+use crate::config::Config;
+use crate::data_dir::{DataDir, Endpoints};
+use crate::installation;
+use crate::listen::{self, Bound};
+use crate::places::LocalPlaces;
+use anyhow::{Context, Result};
+use app::App;
+use cloud::Cloud;
+use cloud_local::LocalCloud;
+use engine::{Engine, Parts, Runner};
+use host::DirLock;
+use kafka::client::{DirectDial, ProtocolAdmin};
+use model::{Catalogue, OsEntropy, SystemClock};
+use std::collections::HashMap;
+use std::net::TcpListener;
+use std::sync::Arc;
+use std::time::Duration;
+use store::{Installation, Store};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+/// The cloud's name that the built-in catalogue binds its regions to.
+const LOCAL_CLOUD: &str = "local";
+const FLUSH: Duration = Duration::from_secs(1);
+
+/// Makes running control planes.
+pub struct ControlPlane;
+
+/// A control plane that runs in this process.
+pub struct Running {
+    pub endpoints: Endpoints,
+    pub app: App,
+    stop: CancellationToken,
+    tasks: JoinSet<()>,
+    _lock: DirLock,
+}
+
+impl ControlPlane {
+    pub async fn start(data: &DataDir, config: Config) -> Result<Running> {
+        let catalogue = Arc::new(config.catalogue()?);
+        check_clouds(&catalogue)?;
+        data.create()?;
+        let lock = data.lock()?;
+        let bound = listen::bind(&config.listen)?;
+        let (store, installation) = installation::open(data).await?;
+        let endpoints = endpoints(&config, &bound)?;
+
+        let local = local_cloud(data, &config, &installation, &endpoints.agent).await?;
+        let app = make_app(&store, &config, &catalogue, &installation)?;
+        let engine = make_engine(&store, &config, &catalogue, &installation, local);
+
+        let stop = CancellationToken::new();
+        let mut tasks = JoinSet::new();
+        let apis = Apis {
+            app: &app,
+            config: &config,
+            installation: &installation,
+            agent_url: &endpoints.agent,
+            stop: &stop,
+        };
+        apis.start(&mut tasks, bound)?;
+        tasks.spawn(Runner::new(Arc::new(engine)).run(stop.clone()));
+        tasks.spawn(flush_last_seen(app.clone(), stop.clone()));
+        data.save_endpoints(&endpoints)?;
+        Ok(Running { endpoints, app, stop, tasks, _lock: lock })
+    }
+}
+
+impl Running {
+    /// Ends everything of the control plane, in order, and nothing else.
+    pub async fn stop(mut self) {
+        self.stop.cancel();
+        while self.tasks.join_next().await.is_some() {}
+        self.app.store().close().await;
+    }
+}
+
+/// A region without a cloud would take orders that nobody carries out.
+fn check_clouds(catalogue: &Catalogue) -> Result<()> {
+    for region in catalogue.regions() {
+        if region.cloud != LOCAL_CLOUD {
+            anyhow::bail!(
+                "the catalogue binds region {} to cloud {:?}, which this Castellan does not have; \
+                 use \"{LOCAL_CLOUD}\"",
+                region.full_name(),
+                region.cloud
+            );
+        }
+    }
+    Ok(())
+}
+
+fn endpoints(config: &Config, bound: &Bound) -> Result<Endpoints> {
+    let scheme = if config.listen.tls_cert.is_some() { "https" } else { "http" };
+    let url = |scheme: &str, listener: &TcpListener| -> Result<String> {
+        Ok(format!("{scheme}://{}", listener.local_addr()?))
+    };
+    Ok(Endpoints {
+        customer: url(scheme, &bound.customer)?,
+        instance: url(scheme, &bound.instance)?,
+        agent: match &config.listen.agent_url {
+            Some(url) => url.clone(),
+            None => url("https", &bound.agent)?,
+        },
+    })
+}
+
+async fn local_cloud(
+    data: &DataDir,
+    config: &Config,
+    installation: &Installation,
+    agent_url: &str,
+) -> Result<Arc<dyn Cloud>> {
+    let options = cloud_local::Options {
+        data_dir: data.path().into(),
+        binary: std::env::current_exe().context("this program can't find its own file")?,
+        control_plane: agent_url.to_owned(),
+        fleet_ca: installation.fleet_ca.clone(),
+        host: config.host_settings(),
+    };
+    let local = LocalCloud::open(options).await?;
+    local.resume().await?;
+    Ok(Arc::new(local))
+}
+
+fn make_app(
+    store: &Store,
+    config: &Config,
+    catalogue: &Arc<Catalogue>,
+    installation: &Installation,
+) -> Result<App> {
+    let mut settings = app::Settings { domain: config.domain.clone(), ..app::Settings::default() };
+    if let Some(pool) = config.subnet_pool {
+        settings.subnet_pool = pool;
+    }
+    let places = LocalPlaces::new(config.local.address_mode()?, installation.clone());
+    Ok(App::new(
+        store.clone(),
+        Arc::clone(catalogue),
+        Arc::new(SystemClock),
+        Arc::new(OsEntropy),
+        Arc::new(places),
+        settings,
+        installation.clone(),
+    ))
+}
+
+fn make_engine(
+    store: &Store,
+    config: &Config,
+    catalogue: &Arc<Catalogue>,
+    installation: &Installation,
+    local: Arc<dyn Cloud>,
+) -> Engine {
+    Engine::new(Parts {
+        store: store.clone(),
+        clouds: HashMap::from([(LOCAL_CLOUD.to_owned(), local)]),
+        admin: Arc::new(ProtocolAdmin::new(Arc::new(DirectDial), Arc::new(OsEntropy))),
+        catalogue: Arc::clone(catalogue),
+        clock: Arc::new(SystemClock),
+        entropy: Arc::new(OsEntropy),
+        installation: installation.clone(),
+        settings: engine::Settings { max_heap_mb: config.local.max_heap_mb },
+    })
+}
+
+/// Agents' signs of life are written in batches.
+async fn flush_last_seen(app: App, stop: CancellationToken) {
+    let mut tick = tokio::time::interval(FLUSH);
+    loop {
+        tokio::select! {
+            () = stop.cancelled() => return,
+            _ = tick.tick() => {
+                if let Err(error) = app::agents::flush_last_seen(&app).await {
+                    tracing::warn!(%error, "signs of life could not be written");
+                }
+            }
+        }
+    }
+}

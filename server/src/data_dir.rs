@@ -1,0 +1,155 @@
+//! The data directory: where everything of an installation lies.
+
+use anyhow::{Context, Result, bail};
+use host::{DirLock, LockError};
+use model::{Entropy, OsEntropy, Secret};
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use store::MasterKey;
+
+const MASTER_KEY_VARIABLE: &str = "CASTELLAN_MASTER_KEY";
+
+/// Paths inside a data directory. Making one touches nothing.
+#[derive(Clone, Debug)]
+pub struct DataDir(PathBuf);
+
+/// Where the running control plane listens, for commands beside it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Endpoints {
+    pub customer: String,
+    pub instance: String,
+    pub agent: String,
+}
+
+impl DataDir {
+    pub fn new(path: &Path) -> Result<Self> {
+        let path = std::path::absolute(path)
+            .with_context(|| format!("{} is no usable path", path.display()))?;
+        Ok(Self(path))
+    }
+
+    /// Where data lies if nobody says otherwise.
+    pub fn default_path() -> PathBuf {
+        let data = std::env::var_os("XDG_DATA_HOME").filter(|value| !value.is_empty());
+        let data = data.map(PathBuf::from).or_else(|| {
+            let home = std::env::var_os("HOME").filter(|value| !value.is_empty())?;
+            Some(PathBuf::from(home).join(".local/share"))
+        });
+        data.map_or_else(|| PathBuf::from("castellan-data"), |data| data.join("castellan"))
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    pub fn store(&self) -> PathBuf {
+        self.0.join("castellan.db")
+    }
+
+    /// The first account's customer key, for the person who ran `castellan up`.
+    pub fn customer_key(&self) -> PathBuf {
+        self.0.join("customer-key")
+    }
+
+    pub fn endpoints(&self) -> PathBuf {
+        self.0.join("endpoints.json")
+    }
+
+    /// The authority of the agent listener, for the operator's Prometheus.
+    pub fn fleet_ca(&self) -> PathBuf {
+        self.0.join("fleet-ca.pem")
+    }
+
+    fn master_key(&self) -> PathBuf {
+        self.0.join("master.key")
+    }
+
+    /// Whether something of ours lies here.
+    pub fn is_in_use(&self) -> bool {
+        self.store().exists() || self.master_key().exists()
+    }
+
+    /// Makes the directory, readable by its owner alone.
+    pub fn create(&self) -> Result<()> {
+        host::create_private_dir(&self.0).with_context(|| {
+            format!(
+                "the data directory {} can't be made; choose another with --data",
+                self.0.display()
+            )
+        })?;
+        // Keys and credentials lie here: a directory that was there before
+        // must not be open to others either.
+        let mode = fs::metadata(&self.0)?.permissions().mode();
+        if mode & 0o077 != 0 {
+            fs::set_permissions(&self.0, fs::Permissions::from_mode(0o700)).with_context(|| {
+                format!("{} must belong to you and be private", self.0.display())
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Takes the directory for one control plane.
+    pub fn lock(&self) -> Result<DirLock> {
+        match DirLock::try_take(&self.0) {
+            Err(LockError::Held { holder, .. }) => bail!(
+                "the data directory {} is in use by process {holder}; \
+                 use that control plane, stop it, or choose another directory with --data",
+                self.0.display()
+            ),
+            other => other.with_context(|| {
+                format!("the data directory {} is not writable", self.0.display())
+            }),
+        }
+    }
+
+    /// The master key from the environment or its file. It is made only while
+    /// there is no store: a new key could not open an old one.
+    pub fn load_master_key(&self) -> Result<MasterKey> {
+        let entropy = Arc::new(OsEntropy);
+        if let Ok(text) = std::env::var(MASTER_KEY_VARIABLE) {
+            return MasterKey::parse(&Secret::new(text), entropy)
+                .with_context(|| format!("{MASTER_KEY_VARIABLE} holds no master key"));
+        }
+        let path = self.master_key();
+        if !path.exists() {
+            if self.store().exists() {
+                bail!(
+                    "the master key {} is missing, and without it the store can't be read; \
+                     put it back, or set {MASTER_KEY_VARIABLE}",
+                    path.display()
+                );
+            }
+            let key = MasterKey::generate(&*entropy);
+            host::write_private(&path, key.expose().as_bytes())
+                .with_context(|| format!("the master key {} can't be written", path.display()))?;
+        }
+        let text = fs::read_to_string(&path)
+            .with_context(|| format!("the master key {} can't be read", path.display()))?;
+        if fs::metadata(&path)?.permissions().mode() & 0o077 != 0 {
+            bail!("others may read the master key; run: chmod 600 {}", path.display());
+        }
+        MasterKey::parse(&Secret::new(text), entropy)
+            .with_context(|| format!("{} holds no master key", path.display()))
+    }
+
+    /// The customer key kept for `castellan up`; made and saved before any
+    /// account has it, so that a crash can't lose it.
+    pub fn load_customer_key(&self) -> Result<Secret> {
+        let path = self.customer_key();
+        if let Ok(text) = fs::read_to_string(&path) {
+            return Ok(Secret::new(text.trim()));
+        }
+        let key = OsEntropy.key();
+        host::write_private(&path, key.expose().as_bytes())
+            .with_context(|| format!("{} can't be written", path.display()))?;
+        Ok(key)
+    }
+
+    pub fn save_endpoints(&self, endpoints: &Endpoints) -> Result<()> {
+        let text = serde_json::to_vec_pretty(endpoints).expect("plain data serialises");
+        host::write_atomic(&self.endpoints(), &text).context("endpoints.json can't be written")
+    }
+}

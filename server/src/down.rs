@@ -1,0 +1,100 @@
+//! `castellan down`: stops the control plane and every cluster of a data
+//! directory; with `--purge` removes them.
+
+use crate::data_dir::DataDir;
+use crate::stage::Stage;
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use host::ProcessId;
+use std::fs;
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+const CONTROL_PLANE_STOP: Duration = Duration::from_mins(1);
+
+#[derive(Args)]
+pub struct DownArgs {
+    /// The installation's data directory
+    #[arg(long, default_value_os_t = DataDir::default_path())]
+    data: PathBuf,
+    /// Also remove everything: clusters, their data, accounts, keys
+    #[arg(long)]
+    purge: bool,
+    /// Don't ask
+    #[arg(long)]
+    yes: bool,
+}
+
+pub async fn run(args: DownArgs) -> Result<()> {
+    let data = DataDir::new(&args.data)?;
+    if !data.path().exists() {
+        bail!("there is nothing at {}; name the data directory with --data", data.path().display());
+    }
+    if !data.is_in_use() {
+        bail!("{} is no data directory of Castellan", data.path().display());
+    }
+    if args.purge && !args.yes {
+        ask(&data)?;
+    }
+    stop_control_plane(&data).await?;
+    // Held from here on, so that nobody starts a control plane meanwhile.
+    let lock = data.lock()?;
+    stop_clusters(&data).await?;
+    if args.purge {
+        purge(&data)?;
+    }
+    drop(lock);
+    Ok(())
+}
+
+fn ask(data: &DataDir) -> Result<()> {
+    if !std::io::stdin().is_terminal() {
+        bail!("--purge removes all data for good; say --yes to do so without being asked");
+    }
+    eprint!("Remove {} with all clusters and their data? [y/N] ", data.path().display());
+    std::io::stderr().flush()?;
+    let mut answer = String::new();
+    std::io::stdin().read_line(&mut answer)?;
+    if !matches!(answer.trim(), "y" | "Y" | "yes") {
+        bail!("nothing was removed");
+    }
+    Ok(())
+}
+
+async fn stop_control_plane(data: &DataDir) -> Result<()> {
+    let Some(process) = host::holder(data.path()).and_then(ProcessId::of) else { return Ok(()) };
+    let stage = Stage::begin("control plane");
+    stage.say(format!("process {} is stopping", process.pid));
+    process.terminate();
+    let deadline = Instant::now() + CONTROL_PLANE_STOP;
+    if let Some(watch) = process.watch() {
+        let ended = tokio::time::timeout_at(deadline.into(), watch.ended()).await;
+        ended.with_context(|| format!("process {} does not stop; end it by hand", process.pid))?;
+    }
+    stage.done("stopped");
+    Ok(())
+}
+
+async fn stop_clusters(data: &DataDir) -> Result<()> {
+    let stage = Stage::begin("clusters");
+    let stopped = cloud_local::stop_all(data.path(), |running| {
+        stage.say(format!("{} servers are stopping", running.len()));
+    })
+    .await?;
+    match stopped.agents + stopped.orphaned_brokers {
+        0 => stage.done("none was running"),
+        count => stage
+            .done(&format!("{count} stopped; their data stays, `castellan up` starts them again")),
+    }
+    Ok(())
+}
+
+/// The caches of Kafka are the user's, shared by all installations, and stay.
+fn purge(data: &DataDir) -> Result<()> {
+    let stage = Stage::begin("data");
+    fs::remove_dir_all(data.path())
+        .with_context(|| format!("{} can't be removed", data.path().display()))?;
+    stage.done(&format!("{} is gone", data.path().display()));
+    Ok(())
+}

@@ -1,0 +1,79 @@
+//! Where servers of this machine may listen, for the use case that creates.
+
+use anyhow::Result;
+use app::{Placement, Places};
+use async_trait::async_trait;
+use cloud_local::addresses::{self, AddressMode};
+use ipnet::Ipv4Net;
+use model::Region;
+use std::collections::HashSet;
+use std::fs;
+use store::Installation;
+
+/// The local cloud's addresses, as the operator set them.
+#[derive(Debug)]
+pub struct LocalPlaces {
+    mode: AddressMode,
+    installation: Installation,
+}
+
+impl LocalPlaces {
+    pub fn new(mode: AddressMode, installation: Installation) -> Self {
+        Self { mode, installation }
+    }
+}
+
+#[async_trait]
+impl Places for LocalPlaces {
+    async fn propose(
+        &self,
+        region: &Region,
+        taken: &[(String, u16)],
+        servers: u32,
+    ) -> Result<Vec<Placement>, String> {
+        let taken: HashSet<(&str, u16)> =
+            taken.iter().map(|(host, port)| (host.as_str(), *port)).collect();
+        let count = usize::try_from(servers).map_err(|error| error.to_string())?;
+        let is_taken = |host: &str, port: u16| taken.contains(&(host, port));
+        let placements = addresses::propose(&self.mode, self.installation.id, &is_taken, count)
+            .map_err(|error| error.to_string())?;
+        let place = |placement: addresses::Placement| Placement {
+            host_id: self.installation.host_id,
+            // One machine is one zone, whatever the region is called.
+            zone: region.region.clone(),
+            private_ip: placement.private_ip,
+            listeners: placement.listeners,
+        };
+        Ok(placements.into_iter().map(place).collect())
+    }
+
+    fn host_networks(&self) -> Vec<Ipv4Net> {
+        fs::read_to_string("/proc/net/route").map(|table| networks(&table)).unwrap_or_default()
+    }
+}
+
+/// The networks in the kernel's routing table, without the default route.
+fn networks(table: &str) -> Vec<Ipv4Net> {
+    table.lines().skip(1).filter_map(network).collect()
+}
+
+fn network(line: &str) -> Option<Ipv4Net> {
+    let fields: Vec<&str> = line.split_whitespace().collect();
+    let number = |at: usize| u32::from_str_radix(fields.get(at)?, 16).ok().map(u32::swap_bytes);
+    let (destination, mask) = (number(1)?, number(7)?);
+    let net = Ipv4Net::with_netmask(destination.into(), mask.into()).ok()?;
+    (net.prefix_len() > 0).then_some(net)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kernels_table_is_read_without_the_default_route() {
+        let table = "Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\n\
+                     eth0\t00000000\t0100A8C0\t0003\t0\t0\t0\t00000000\t0\n\
+                     eth0\t0000A8C0\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\n";
+        assert_eq!(networks(table), ["192.168.0.0/24".parse::<Ipv4Net>().unwrap()]);
+    }
+}

@@ -1,0 +1,234 @@
+//! A Castellan of its own for a test: started from the binary, used over HTTP,
+//! killed by pid, purged at the end.
+
+use host::{ProcessId, Spawn};
+use serde_json::Value;
+use std::fmt::Debug;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+pub const BINARY: &str = env!("CARGO_BIN_EXE_castellan");
+const PATIENCE: Duration = Duration::from_mins(3);
+
+pub struct Installation {
+    directory: tempfile::TempDir,
+    process: Option<ProcessId>,
+    http: reqwest::Client,
+    pub key: String,
+    endpoints: Value,
+}
+
+impl Installation {
+    pub async fn start() -> Self {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let directory = tempfile::tempdir().unwrap();
+        fs::write(
+            directory.path().join("castellan.toml"),
+            "[local]\nmax_heap_mb = 256\n[listen]\ncustomer = \"127.0.0.1:0\"\n\
+             instance = \"127.0.0.1:0\"\nagent = \"127.0.0.1:0\"\n",
+        )
+        .unwrap();
+        let mut castellan = Self {
+            directory,
+            process: None,
+            http: reqwest::Client::new(),
+            key: String::new(),
+            endpoints: Value::Null,
+        };
+        castellan.serve().await;
+        castellan.key = castellan.create_account().await;
+        castellan
+    }
+
+    pub fn data(&self) -> PathBuf {
+        self.directory.path().join("data")
+    }
+
+    fn log(&self) -> PathBuf {
+        self.directory.path().join("serve.log")
+    }
+
+    /// Starts the control plane and waits until it answers.
+    pub async fn serve(&mut self) {
+        let _ = fs::remove_file(self.data().join("endpoints.json"));
+        let path = |path: PathBuf| path.to_str().unwrap().to_owned();
+        let config = path(self.directory.path().join("castellan.toml"));
+        let spawn = Spawn {
+            program: BINARY.into(),
+            arguments: vec![
+                "serve".into(),
+                "--data".into(),
+                path(self.data()),
+                "--config".into(),
+                config,
+            ],
+            environment: vec![],
+            directory: self.directory.path().into(),
+            output: self.log(),
+        };
+        let (process, ended) = spawn.start().unwrap();
+        // Reaped in the background, so that a killed one is no zombie.
+        tokio::spawn(ended);
+        self.process = Some(process);
+        self.endpoints = self
+            .until("the control plane serves", async || {
+                let text = fs::read(self.data().join("endpoints.json")).unwrap_or_default();
+                serde_json::from_slice::<Value>(&text).map_err(|error| error.to_string())
+            })
+            .await;
+    }
+
+    async fn create_account(&self) -> String {
+        let data = self.data();
+        let arguments = [
+            "account",
+            "create",
+            "--data",
+            data.to_str().unwrap(),
+            "--email",
+            "t@x.test",
+            "--json",
+        ];
+        let output = host::run_output(Path::new(BINARY), &arguments, None).await.unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let created: Value = serde_json::from_slice(&output.stdout).unwrap();
+        created["apikey"].as_str().unwrap().to_owned()
+    }
+
+    pub async fn kill_control_plane(&mut self) {
+        let process = self.process.take().unwrap();
+        let watch = process.watch().unwrap();
+        process.kill();
+        watch.ended().await;
+    }
+
+    pub fn customer_url(&self, path: &str) -> String {
+        format!("{}{path}", self.endpoints["customer"].as_str().unwrap())
+    }
+
+    pub async fn get(&self, path: &str) -> (u16, Value) {
+        answer(self.http.get(self.customer_url(path)).basic_auth("", Some(&self.key))).await
+    }
+
+    pub async fn post(&self, path: &str, body: &Value) -> (u16, Value) {
+        let request = self.http.post(self.customer_url(path)).json(body);
+        answer(request.basic_auth("", Some(&self.key))).await
+    }
+
+    pub async fn delete(&self, path: &str) -> u16 {
+        let request = self.http.delete(self.customer_url(path));
+        answer(request.basic_auth("", Some(&self.key))).await.0
+    }
+
+    pub async fn instance_api(&self, path: &str, key: &str) -> (u16, Value) {
+        let url = format!("{}{path}", self.endpoints["instance"].as_str().unwrap());
+        answer(self.http.get(url).basic_auth("", Some(key))).await
+    }
+
+    /// The instance once it is ready and healthy.
+    pub async fn until_running(&self, id: i64) -> Value {
+        self.until("the instance runs", async || {
+            let (_, instance) = self.get(&format!("/api/instances/{id}")).await;
+            let running = instance["ready"] == true && instance["status"] == "running";
+            if running { Ok(instance) } else { Err(instance["status"].to_string()) }
+        })
+        .await
+    }
+
+    /// Waits until nothing of the instance is on this machine.
+    pub async fn until_gone(&self, id: i64) {
+        self.until("the instance is gone", async || {
+            let left = fs::read_dir(self.data().join("servers")).unwrap().count();
+            let rows = crate::left_over::rows(self, "instances").await;
+            if left == 0 && rows == 0 { Ok(()) } else { Err(format!("{left} dirs, {rows} rows")) }
+        })
+        .await;
+        let _ = id;
+    }
+
+    fn server_dir(&self) -> PathBuf {
+        let mut servers = fs::read_dir(self.data().join("servers")).unwrap();
+        servers.next().unwrap().unwrap().path()
+    }
+
+    pub fn agent(&self, _instance: i64) -> ProcessId {
+        ProcessId::load(&self.server_dir().join("agent.pid")).unwrap()
+    }
+
+    pub fn broker(&self, _instance: i64) -> ProcessId {
+        ProcessId::load(&self.server_dir().join("run/broker.pid")).unwrap()
+    }
+
+    pub async fn until_agent_is_not(&self, id: i64, old: &ProcessId) -> ProcessId {
+        self.until("a new agent runs", async || {
+            let agent = self.agent(id);
+            if agent != *old && agent.is_alive() { Ok(agent) } else { Err(format!("{agent:?}")) }
+        })
+        .await
+    }
+
+    pub async fn until_broker_is_not(&self, id: i64, old: &ProcessId) -> ProcessId {
+        self.until("a new broker runs", async || {
+            let broker = self.broker(id);
+            if broker != *old && broker.is_alive() {
+                Ok(broker)
+            } else {
+                Err(format!("{broker:?}"))
+            }
+        })
+        .await
+    }
+
+    /// A certificate that is valid, but not the instance's.
+    pub fn fleet_ca(&self) -> String {
+        fs::read_to_string(self.data().join("fleet-ca.pem")).unwrap()
+    }
+
+    /// Stops everything and removes the data, as a person would.
+    pub async fn purge(mut self) {
+        let data = self.data();
+        let arguments = ["down", "--data", data.to_str().unwrap(), "--purge", "--yes"];
+        let output = host::run_output(Path::new(BINARY), &arguments, None).await.unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert!(!data.exists());
+        self.process = None;
+    }
+
+    /// Waits for a condition; says what was seen last when it takes too long.
+    async fn until<T, E: Debug>(&self, what: &str, condition: impl AsyncFn() -> Result<T, E>) -> T {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let seen = match condition().await {
+                Ok(value) => return value,
+                Err(seen) => seen,
+            };
+            if Instant::now() > deadline {
+                let log = fs::read_to_string(self.log()).unwrap_or_default();
+                panic!("waited too long until {what}; last seen: {seen:?}; log:\n{log}");
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+}
+
+impl Drop for Installation {
+    /// A test that fails leaves no process either.
+    fn drop(&mut self) {
+        if let Some(process) = &self.process {
+            process.kill();
+        }
+        for server in cloud_local::running(&self.data()).unwrap_or_default() {
+            for process in server.agent.iter().chain(&server.brokers) {
+                process.kill();
+            }
+        }
+    }
+}
+
+async fn answer(request: reqwest::RequestBuilder) -> (u16, Value) {
+    let response = request.send().await.unwrap();
+    let status = response.status().as_u16();
+    let text = response.text().await.unwrap();
+    (status, serde_json::from_str(&text).unwrap_or(Value::String(text)))
+}

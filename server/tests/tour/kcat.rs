@@ -1,0 +1,104 @@
+//! The customer: kcat, which is librdkafka, with nothing but what the API says.
+
+use crate::installation::Installation;
+use serde_json::Value;
+use std::path::Path;
+use std::process::Output;
+use std::time::Duration;
+
+const TOPIC: &str = "tour";
+const PATIENCE: Duration = Duration::from_mins(1);
+
+pub struct Kcat {
+    directory: tempfile::TempDir,
+    brokers: String,
+    plaintext: String,
+    username: String,
+    password: String,
+    ca: String,
+}
+
+impl Kcat {
+    pub async fn new(castellan: &Installation, instance: &Value) -> Self {
+        let text = |field: &str| instance[field].as_str().unwrap().to_owned();
+        let id = &instance["id"];
+        let (_, ca) = castellan.get(&format!("/api/instances/{id}/ca/ca_cert.pem")).await;
+        assert_eq!(ca, instance["ca"], "both tell the same authority");
+        let (_, details) = castellan.get(&format!("/api/instances/{id}/details")).await;
+        let port = &details["connections"]["plaintext"]["port"];
+        let host = details["servers"][0]["hostname"].as_str().unwrap();
+        Self {
+            directory: tempfile::tempdir().unwrap(),
+            brokers: text("brokers"),
+            plaintext: format!("{host}:{port}"),
+            username: text("username"),
+            password: text("password"),
+            ca: text("ca"),
+        }
+    }
+
+    /// Writes one message and waits for its acknowledgement.
+    pub async fn write(&self, mechanism: &str, message: &str) {
+        let output =
+            self.produce(&self.secured(mechanism, &self.password, &self.ca), message).await;
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+
+    /// Every message so far.
+    pub async fn read(&self, mechanism: &str) -> Vec<String> {
+        let mut arguments = self.secured(mechanism, &self.password, &self.ca);
+        arguments.extend(["-C", "-q", "-e", "-o", "beginning"].map(str::to_owned));
+        let output = run(arguments).await;
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
+    }
+
+    pub async fn refused_with_password(&self, password: &str) -> String {
+        let arguments = self.secured("SCRAM-SHA-256", password, &self.ca);
+        refusal(&self.produce(&arguments, "from a stranger").await)
+    }
+
+    pub async fn refused_with_ca(&self, ca: &str) -> String {
+        let arguments = self.secured("SCRAM-SHA-256", &self.password, ca);
+        refusal(&self.produce(&arguments, "from a stranger").await)
+    }
+
+    pub async fn refused_without_credentials(&self) -> String {
+        let arguments = ["-b", &self.plaintext, "-t", TOPIC].map(str::to_owned).to_vec();
+        refusal(&self.produce(&arguments, "from a stranger").await)
+    }
+
+    fn secured(&self, mechanism: &str, password: &str, ca: &str) -> Vec<String> {
+        let settings = [
+            "security.protocol=SASL_SSL".to_owned(),
+            format!("sasl.mechanisms={mechanism}"),
+            format!("sasl.username={}", self.username),
+            format!("sasl.password={password}"),
+            format!("ssl.ca.pem={ca}"),
+        ];
+        let mut arguments = ["-b", &self.brokers, "-t", TOPIC].map(str::to_owned).to_vec();
+        arguments.extend(settings.into_iter().flat_map(|setting| ["-X".to_owned(), setting]));
+        arguments
+    }
+
+    async fn produce(&self, arguments: &[String], message: &str) -> Output {
+        let file = self.directory.path().join("message");
+        std::fs::write(&file, message).unwrap();
+        let mut arguments = arguments.to_vec();
+        arguments
+            .extend(["-P", "-X", "acks=all", "-X", "message.timeout.ms=8000"].map(str::to_owned));
+        arguments.push(file.to_str().unwrap().to_owned());
+        run(arguments).await
+    }
+}
+
+fn refusal(output: &Output) -> String {
+    assert!(!output.status.success(), "a stranger got in");
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+async fn run(arguments: Vec<String>) -> Output {
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let running = host::run_output(Path::new("kcat"), &arguments, None);
+    tokio::time::timeout(PATIENCE, running).await.expect("kcat ends in time").unwrap()
+}

@@ -1,0 +1,75 @@
+//! What an installation holds of its instances: processes, files, addresses
+//! and rows. Taken before a create and after a delete, the two must be equal.
+
+use crate::installation::Installation;
+use sqlx::Row as _;
+use std::collections::BTreeMap;
+use std::fs;
+
+/// Tables that keep what happened, or numbers that must not be reused.
+const KEPT: [&str; 3] = ["audit", "sequences", "_sqlx_migrations"];
+
+#[derive(PartialEq, Eq, Debug)]
+pub struct LeftOver {
+    processes: Vec<i32>,
+    files: Vec<String>,
+    rows: BTreeMap<String, i64>,
+}
+
+impl LeftOver {
+    pub async fn of(castellan: &Installation) -> Self {
+        let running = cloud_local::running(&castellan.data()).unwrap();
+        let processes = running
+            .iter()
+            .flat_map(|server| server.agent.iter().chain(&server.brokers))
+            .map(|process| process.pid)
+            .chain(processes_of(&castellan.data().join("servers").to_string_lossy()))
+            .collect();
+        let files = ["servers", "disks", "networks"]
+            .into_iter()
+            .filter_map(|name| fs::read_dir(castellan.data().join(name)).ok())
+            .flatten()
+            .map(|entry| entry.unwrap().path().display().to_string())
+            .collect();
+        let mut counted = BTreeMap::new();
+        for table in tables(castellan).await {
+            if !KEPT.contains(&table.as_str()) {
+                counted.insert(table.clone(), rows(castellan, &table).await);
+            }
+        }
+        Self { processes, files, rows: counted }
+    }
+}
+
+/// Processes that were started for a server, whatever any file says.
+fn processes_of(servers: &str) -> Vec<i32> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir("/proc").unwrap().flatten() {
+        let Ok(pid) = entry.file_name().to_string_lossy().parse() else { continue };
+        let environment = fs::read(entry.path().join("environ")).unwrap_or_default();
+        if String::from_utf8_lossy(&environment).contains(servers) {
+            found.push(pid);
+        }
+    }
+    found
+}
+
+async fn open(castellan: &Installation) -> sqlx::SqlitePool {
+    let file = castellan.data().join("castellan.db");
+    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(file).read_only(true);
+    sqlx::SqlitePool::connect_with(options).await.unwrap()
+}
+
+async fn tables(castellan: &Installation) -> Vec<String> {
+    let pool = open(castellan).await;
+    let query = sqlx::query("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name");
+    let rows = query.fetch_all(&pool).await.unwrap();
+    rows.iter().map(|row| row.get("name")).collect()
+}
+
+pub async fn rows(castellan: &Installation, table: &str) -> i64 {
+    let pool = open(castellan).await;
+    let sql = format!("SELECT COUNT(*) AS count FROM {table}");
+    let row = sqlx::query(sqlx::AssertSqlSafe(sql)).fetch_one(&pool).await.unwrap();
+    row.get("count")
+}
