@@ -89,7 +89,7 @@ async fn ensure(cloud: &LocalCloud, token: Option<&str>) {
     assert_eq!(cloud.ensure_disk(&disk).await, Outcome::Ready(()));
     loop {
         match cloud.ensure_server(&server).await {
-            Outcome::Ready(()) => return,
+            Outcome::Ready(_) => return,
             Outcome::Failed { remedy: Remedy::Retry, .. } => {}
             other => panic!("{other:?}"),
         }

@@ -4,7 +4,7 @@ use crate::error::outcome;
 use crate::layout::remove;
 use crate::{LocalCloud, LocalError, disks, servers};
 use async_trait::async_trait;
-use cloud::{Cloud, DiskSpec, Disruption, Inventory, NetworkSpec, Outcome, ServerSpec};
+use cloud::{Agent, Cloud, DiskSpec, Disruption, Inventory, NetworkSpec, Outcome, ServerSpec};
 use model::{DiskId, ServerId, VpcId};
 use std::fs;
 use std::path::Path;
@@ -21,7 +21,7 @@ impl LocalCloud {
     }
 
     /// None: an older incarnation's processes are still ending.
-    async fn make_server(&self, spec: &ServerSpec) -> Result<Option<()>, LocalError> {
+    async fn make_server(&self, spec: &ServerSpec) -> Result<Option<Agent>, LocalError> {
         let disk = self.layout.disk(spec.disk_id);
         if disks::marker(&disk).is_none_or(|marker| marker.server_id != spec.id) {
             return Err(LocalError::NoDisk { server: spec.id, disk: spec.disk_id });
@@ -37,22 +37,21 @@ impl LocalCloud {
             }
         }
         servers::prepare(&self.layout, spec, &self.options)?;
-        self.have_agent(spec, &directory)?;
-        Ok(Some(()))
+        self.have_agent(spec, &directory).map(Some)
     }
 
-    fn have_agent(&self, spec: &ServerSpec, directory: &Path) -> Result<(), LocalError> {
+    fn have_agent(&self, spec: &ServerSpec, directory: &Path) -> Result<Agent, LocalError> {
         if let Some(agent) = servers::live_agent(directory)? {
             self.agents.upgrade(spec.id, &agent, &self.binary);
             self.agents.watch(spec.id, spec.instance_id, agent);
-            return Ok(());
+            return Ok(Agent::Running);
         }
         let (agent, ended) = servers::start_agent(directory, self.binary.path())?;
         tracing::info!(server = %spec.id, pid = agent.pid, "started an agent");
         self.agents.follow(spec.id, spec.instance_id, agent, async move {
             ended.await;
         });
-        Ok(())
+        Ok(Agent::Started)
     }
 
     /// False: its processes are still ending.
@@ -66,7 +65,7 @@ impl LocalCloud {
     }
 }
 
-fn still_ending(server: ServerId) -> Outcome<()> {
+fn still_ending<T>(server: ServerId) -> Outcome<T> {
     Outcome::Pending {
         reason: format!("the processes of server {server} are still ending"),
         after: Duration::from_millis(200),
@@ -83,11 +82,11 @@ impl Cloud for LocalCloud {
         outcome(disks::ensure(&self.layout, disk))
     }
 
-    async fn ensure_server(&self, server: &ServerSpec) -> Outcome<()> {
+    async fn ensure_server(&self, server: &ServerSpec) -> Outcome<Agent> {
         let _serial = self.serial.lock().await;
-        match self.make_server(server).await {
-            Ok(None) => still_ending(server.id),
-            other => outcome(other.map(|_| ())),
+        match self.make_server(server).await.transpose() {
+            None => still_ending(server.id),
+            Some(made) => outcome(made),
         }
     }
 

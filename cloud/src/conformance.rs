@@ -4,7 +4,7 @@
 //! reach behind it (kill an agent, lose a disk). Each check gets a fresh one
 //! and panics with the last answer when a promise is broken.
 
-use crate::{Cloud, DiskSpec, Disruption, NetworkSpec, Outcome, Remedy, ServerSpec};
+use crate::{Agent, Cloud, DiskSpec, Disruption, NetworkSpec, Outcome, Remedy, ServerSpec};
 use async_trait::async_trait;
 use model::{DiskId, InstanceId, Secret, ServerId, VpcId};
 use std::time::Duration;
@@ -217,6 +217,8 @@ async fn a_dead_agent_is_told_of_and_started_anew(subject: &dyn Subject) {
         assert_eq!(event, Ok(expected));
         ready("server again", async || cloud.ensure_server(&server(11)).await).await;
         assert!(subject.agent_is_alive(ServerId(11)).await);
+        let running = ready("server", async || cloud.ensure_server(&server(11)).await).await;
+        assert_eq!(running, Agent::Running, "it was started once");
     }
     clean(cloud, 11).await;
 }

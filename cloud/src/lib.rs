@@ -77,6 +77,15 @@ impl<T> Outcome<T> {
     }
 }
 
+/// How a server's agent was found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Agent {
+    /// It runs since before the call.
+    Running,
+    /// This call has started it: what it said before is no longer true.
+    Started,
+}
+
 /// Something happened to a server that we did not ask for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Disruption {
@@ -98,7 +107,7 @@ pub trait Cloud: Send + Sync {
     async fn ensure_disk(&self, disk: &DiskSpec) -> Outcome<()>;
     /// Makes the server and has its agent running. Said again for a server
     /// whose agent died, it starts the agent anew.
-    async fn ensure_server(&self, server: &ServerSpec) -> Outcome<()>;
+    async fn ensure_server(&self, server: &ServerSpec) -> Outcome<Agent>;
     /// Ends everything that runs there, at once. The disk stays.
     async fn remove_server(&self, server: ServerId) -> Outcome<()>;
     async fn remove_disk(&self, disk: DiskId) -> Outcome<()>;

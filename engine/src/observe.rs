@@ -46,7 +46,8 @@ fn view(record: ServerRecord, disk: Option<model::Disk>) -> Result<ServerView, P
         desired: document("a desired state", record.desired)?,
         // An agent of another release may say what we don't understand; that
         // must not stop the engine, and the next report may be better.
-        report: record.report.and_then(|text| serde_json::from_str(&text).ok()),
+        report: record.report.as_deref().and_then(|text| serde_json::from_str(text).ok()),
+        report_text: record.report,
         token_expires_at: record.token.map(|token| token.expires_at),
         server: record.server,
     })

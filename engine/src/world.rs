@@ -35,6 +35,8 @@ pub struct ServerView {
     pub revision: i64,
     pub desired: Option<Desired>,
     pub report: Option<Report>,
+    /// The report as it was sent.
+    pub report_text: Option<String>,
     pub token_expires_at: Option<Timestamp>,
 }
 

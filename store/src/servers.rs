@@ -154,6 +154,14 @@ pub async fn set_report(
     work.execute(query).await.map(drop)
 }
 
+/// Forgets a report that is no longer true, unless a newer one has come.
+pub async fn clear_report(work: &mut Work, id: ServerId, report: &str) -> Result<()> {
+    let query = Query::new("UPDATE servers SET report = NULL WHERE id = $1 AND report = $2")
+        .bind(id.0)
+        .bind(report);
+    work.execute(query).await.map(drop)
+}
+
 /// Signs of life, many at once.
 pub async fn set_last_seen(work: &mut Work, seen: &[(ServerId, Timestamp)]) -> Result<()> {
     for (id, at) in seen {

@@ -95,7 +95,7 @@ impl Drop for Local {
 pub async fn ensure(cloud: &LocalCloud, spec: &ServerSpec) {
     loop {
         match cloud.ensure_server(spec).await {
-            Outcome::Ready(()) => return,
+            Outcome::Ready(_) => return,
             Outcome::Failed { remedy: Remedy::Retry, reason } if reason.contains("busy") => {}
             other => panic!("{other:?}"),
         }

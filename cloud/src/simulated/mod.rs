@@ -10,7 +10,7 @@ mod state;
 pub use faults::{Call, Fault};
 pub use state::Effect;
 
-use crate::{Cloud, DiskSpec, Disruption, Inventory, NetworkSpec, Outcome, ServerSpec};
+use crate::{Agent, Cloud, DiskSpec, Disruption, Inventory, NetworkSpec, Outcome, ServerSpec};
 use async_trait::async_trait;
 use faults::Faults;
 use model::{DiskId, InstanceId, ServerId, VpcId};
@@ -141,7 +141,7 @@ impl Cloud for SimulatedCloud {
         self.answer(Call::EnsureDisk, &subject, |state| state.ensure_disk(disk))
     }
 
-    async fn ensure_server(&self, server: &ServerSpec) -> Outcome<()> {
+    async fn ensure_server(&self, server: &ServerSpec) -> Outcome<Agent> {
         let subject = format!("server {}", server.id);
         self.answer(Call::EnsureServer, &subject, |state| state.ensure_server(server))
     }

@@ -3,7 +3,7 @@
 //! Its answers without faults are those of any good cloud; faults are put
 //! around it from outside.
 
-use crate::{DiskSpec, Inventory, NetworkSpec, Outcome, ServerSpec};
+use crate::{Agent, DiskSpec, Inventory, NetworkSpec, Outcome, ServerSpec};
 use model::{DiskId, InstanceId, ServerId, VpcId};
 use std::collections::BTreeMap;
 
@@ -111,7 +111,7 @@ impl State {
         }
     }
 
-    pub(super) fn ensure_server(&mut self, spec: &ServerSpec) -> Outcome<()> {
+    pub(super) fn ensure_server(&mut self, spec: &ServerSpec) -> Outcome<Agent> {
         if !self.disks.contains_key(&spec.disk_id) {
             return Outcome::retry(format!(
                 "server {} waits: its disk {} is not there",
@@ -140,7 +140,7 @@ impl State {
             self.effects.push(Effect::AgentStarted(spec.id));
         }
         self.servers.insert(spec.id, Server { spec: spec.clone(), agent_alive: true });
-        Outcome::Ready(())
+        Outcome::Ready(if agent_alive { Agent::Running } else { Agent::Started })
     }
 
     pub(super) fn remove_server(&mut self, id: ServerId) -> Outcome<()> {

@@ -3,7 +3,7 @@
 use crate::pass::{Done, Pass};
 use crate::world::{ServerView, World};
 use crate::{Engine, PassError};
-use cloud::{Cloud, DiskSpec, NetworkSpec, Outcome, ServerSpec};
+use cloud::{Agent, Cloud, DiskSpec, NetworkSpec, Outcome, ServerSpec};
 use model::{Disk, DiskState, Plan, Secret, SignedDuration};
 use std::sync::Arc;
 use store::{Token, disks, hash_key, servers};
@@ -71,13 +71,30 @@ impl Engine {
         if let Some(done) = unfinished(&outcome) {
             return Ok(done);
         }
-        if !view.server.made {
-            let mut work = self.guarded(pass).await?;
-            servers::set_made(&mut work, view.server.id).await?;
-            work.commit().await?;
-        }
+        self.note_server(pass, view, outcome == Outcome::Ready(Agent::Started)).await?;
         pass.confirmed.insert(view.server.id);
         Ok(Done::Progress)
+    }
+
+    /// Saves that the server exists. What an agent that had ended said of its
+    /// broker may be long past, so a new one has to say it again.
+    async fn note_server(
+        &self,
+        pass: &Pass,
+        view: &ServerView,
+        started: bool,
+    ) -> Result<(), PassError> {
+        let past = view.report_text.as_deref().filter(|_| started);
+        if view.server.made && past.is_none() {
+            return Ok(());
+        }
+        let mut work = self.guarded(pass).await?;
+        servers::set_made(&mut work, view.server.id).await?;
+        if let Some(report) = past {
+            servers::clear_report(&mut work, view.server.id, report).await?;
+        }
+        work.commit().await?;
+        Ok(())
     }
 
     /// A new token, if the agent needs one and has none that lasts.
