@@ -26,6 +26,8 @@ command -v javac >/dev/null 2>&1 || missing+=(jdk)
 if [ "$purpose" = test ]; then
     need kcat kcat
     need openssl openssl
+    # Debian keeps the server off the PATH.
+    ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || need initdb postgresql
 fi
 
 if ! command -v cargo >/dev/null 2>&1; then

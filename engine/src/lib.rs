@@ -24,7 +24,7 @@ pub use world::{ServerView, World};
 use cloud::Cloud;
 use identity::Identities;
 use kafka::client::Admin;
-use model::{Catalogue, Clock, Entropy, RegionName};
+use model::{Catalogue, Clock, Entropy, HostId, RegionName};
 use std::collections::HashMap;
 use std::sync::Arc;
 use store::{Installation, Store};
@@ -39,6 +39,8 @@ pub struct Engine {
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
     installation: Installation,
+    /// The machine this is; only instances with all servers on it are worked on.
+    host_id: HostId,
     settings: Settings,
     identities: Identities,
     /// Which worker this is, for leases.
@@ -61,6 +63,7 @@ pub struct Parts {
     pub clock: Arc<dyn Clock>,
     pub entropy: Arc<dyn Entropy>,
     pub installation: Installation,
+    pub host_id: HostId,
     pub settings: Settings,
 }
 
@@ -75,6 +78,7 @@ impl Engine {
             clock: parts.clock,
             entropy: parts.entropy,
             installation: parts.installation,
+            host_id: parts.host_id,
             settings: parts.settings,
             identities: Identities::default(),
             owner,

@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 /// Instances worked on at a time by one process.
 const PARALLEL: usize = 8;
-/// Other processes write wake-ups too, and those reach us only by looking.
+/// Wake-ups by other processes may be missed, and are then found by looking.
 const LOOK: Duration = Duration::from_secs(1);
 /// A pass that failed as a whole, or an instance that another worker has.
 const PAUSE: Duration = Duration::from_secs(2);
@@ -61,7 +61,7 @@ impl Runner {
         let now = self.engine.clock.now();
         let woken = async {
             let mut work = self.engine.store.begin().await?;
-            instances::wake_all(&mut work, now).await?;
+            instances::wake_all(&mut work, self.engine.host_id, now).await?;
             work.commit().await
         };
         if let Err(error) = woken.await {
@@ -74,7 +74,7 @@ impl Runner {
     async fn start_due(&mut self) -> Duration {
         let now = self.engine.clock.now();
         let mut reader = self.engine.store.reader();
-        let due = match instances::due(&mut reader, now).await {
+        let due = match instances::due_on(&mut reader, self.engine.host_id, now).await {
             Ok(due) => due,
             Err(error) => {
                 tracing::warn!(%error, "the engine can't read what is due");
@@ -91,7 +91,7 @@ impl Runner {
                 self.passes.spawn(async move { (id, engine.pass(id).await) });
             }
         }
-        match instances::next_due(&mut reader).await {
+        match instances::next_due_on(&mut reader, self.engine.host_id).await {
             Ok(Some(next)) if next > now => until(now, next).min(LOOK),
             _ => LOOK,
         }

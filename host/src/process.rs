@@ -103,6 +103,10 @@ impl Watch {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Exit(pub String);
 
+/// Variables of ours that hold keys and passwords: what outlives us must not
+/// carry them around.
+const SECRETS: [&str; 3] = ["CASTELLAN_MASTER_KEY", "CASTELLAN_DATABASE_URL", "CASTELLAN_APIKEY"];
+
 /// A process to start in a session of its own, so that neither our end nor a
 /// Ctrl-C in our terminal ends it. It gets no pipes: output goes to a file.
 #[derive(Clone, Debug)]
@@ -124,6 +128,9 @@ impl Spawn {
         let output = OpenOptions::new().create(true).append(true).open(&self.output)?;
         #[expect(clippy::disallowed_methods, reason = "this is the one home of spawning")]
         let mut command = tokio::process::Command::new(&self.program);
+        for secret in SECRETS {
+            command.env_remove(secret);
+        }
         command
             .args(&self.arguments)
             .envs(self.environment.iter().map(|(name, value)| (name, value)))

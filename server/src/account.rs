@@ -1,9 +1,9 @@
 //! `castellan account create`: works on the store, beside a running server or
 //! without one.
 
-use crate::config::Config;
+use crate::config::{Config, DatabaseArgs};
 use crate::data_dir::DataDir;
-use crate::installation;
+use crate::installation::{self, Opened};
 use crate::places::LocalPlaces;
 use anyhow::{Result, bail};
 use app::accounts::CreatedAccount;
@@ -24,6 +24,11 @@ pub struct CreateArgs {
     /// The installation's data directory
     #[arg(long, default_value_os_t = DataDir::default_path())]
     data: PathBuf,
+    /// The config file of the control plane, if it names a database
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    #[command(flatten)]
+    database: DatabaseArgs,
     /// E-mail of the team and of its first user
     #[arg(long)]
     email: String,
@@ -38,7 +43,9 @@ pub struct CreateArgs {
 pub async fn run(command: AccountCommand) -> Result<()> {
     let AccountCommand::Create(args) = command;
     let data = DataDir::new(&args.data)?;
-    let app = open_app(&data).await?;
+    let mut config = Config::load(args.config.as_deref())?;
+    args.database.apply(&mut config);
+    let app = open_app(&data, &config).await?;
     let name = args.name.as_deref().unwrap_or(&args.email);
     let created = create(&app, name, &args.email, OsEntropy.key()).await?;
     app.store().close().await;
@@ -47,15 +54,16 @@ pub async fn run(command: AccountCommand) -> Result<()> {
 }
 
 /// An app for commands beside the control plane; it can't place servers.
-async fn open_app(data: &DataDir) -> Result<App> {
-    let (store, installation) = installation::open(data).await?;
-    let mode = Config::default().local.address_mode()?;
+async fn open_app(data: &DataDir, config: &Config) -> Result<App> {
+    let Opened { store, installation, host_id } =
+        installation::open(data, config.database_url.as_ref()).await?;
+    let mode = config.local.address_mode()?;
     Ok(App::new(
         store,
         Arc::new(Catalogue::built_in()),
         Arc::new(SystemClock),
         Arc::new(OsEntropy),
-        Arc::new(LocalPlaces::new(mode, installation.clone())),
+        Arc::new(LocalPlaces::new(mode, installation.id, host_id)),
         app::Settings::default(),
         installation,
     ))

@@ -4,11 +4,13 @@
 //! a test keeps the two in step.
 
 use anyhow::{Context, Result, bail};
+use clap::Args;
 use cloud_local::addresses::AddressMode;
 use ipnet::{IpNet, Ipv4Net};
-use model::Catalogue;
+use model::{Catalogue, Secret};
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::fs;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -24,6 +26,9 @@ pub struct Config {
     pub domain: Option<String>,
     /// Where subnets come from when a create names none.
     pub subnet_pool: Option<Ipv4Net>,
+    /// A PostgreSQL that several control planes share; none: a SQLite file in
+    /// the data directory.
+    pub database_url: Option<Secret>,
     pub listen: Listen,
     pub local: Local,
     pub metrics: Metrics,
@@ -80,6 +85,25 @@ pub enum Mode {
 pub struct Metrics {
     /// Who may read `/metrics` besides this machine.
     pub allow: Vec<IpNet>,
+}
+
+/// Which database, for every command that opens the store.
+#[derive(Args)]
+pub struct DatabaseArgs {
+    /// Keep everything in this PostgreSQL instead of the data directory, as
+    /// postgres://user:password@host/database. Others on this machine can read
+    /// arguments: rather set the variable, or database_url in the config file
+    #[arg(long, value_name = "URL", env = "CASTELLAN_DATABASE_URL", hide_env_values = true)]
+    #[arg(value_parser = |url: &str| Ok::<_, Infallible>(Secret::new(url)))]
+    database_url: Option<Secret>,
+}
+
+impl DatabaseArgs {
+    pub fn apply(&self, config: &mut Config) {
+        if self.database_url.is_some() {
+            config.database_url.clone_from(&self.database_url);
+        }
+    }
 }
 
 impl Config {

@@ -4,7 +4,7 @@
 use crate::apis::Apis;
 use crate::config::Config;
 use crate::data_dir::{DataDir, Endpoints};
-use crate::installation;
+use crate::installation::{self, Opened};
 use crate::listen::{self, Bound};
 use crate::places::LocalPlaces;
 use anyhow::{Context, Result};
@@ -14,7 +14,7 @@ use cloud_local::LocalCloud;
 use engine::{Engine, Parts, Runner};
 use host::DirLock;
 use kafka::client::{DirectDial, ProtocolAdmin};
-use model::{Catalogue, OsEntropy, SystemClock};
+use model::{Catalogue, Clock, HostId, OsEntropy, SystemClock};
 use std::collections::HashMap;
 use std::net::TcpListener;
 use std::sync::Arc;
@@ -26,6 +26,7 @@ use tokio_util::sync::CancellationToken;
 /// The cloud's name that the built-in catalogue binds its regions to.
 const LOCAL_CLOUD: &str = "local";
 const FLUSH: Duration = Duration::from_secs(1);
+const HOST_SEEN: Duration = Duration::from_secs(30);
 
 /// Makes running control planes.
 pub struct ControlPlane;
@@ -46,12 +47,14 @@ impl ControlPlane {
         data.create()?;
         let lock = data.lock()?;
         let bound = listen::bind(&config.listen)?;
-        let (store, installation) = installation::open(data).await?;
+        let Opened { store, installation, host_id } =
+            installation::open(data, config.database_url.as_ref()).await?;
+        see_host(&store, host_id).await.context("this host can't be noted in the store")?;
         let endpoints = endpoints(&config, &bound)?;
 
         let local = local_cloud(data, &config, &installation, &endpoints.agent).await?;
-        let app = make_app(&store, &config, &catalogue, &installation)?;
-        let engine = make_engine(&store, &config, &catalogue, &installation, local);
+        let app = make_app(&store, &config, &catalogue, &installation, host_id)?;
+        let engine = make_engine(&store, &config, &catalogue, &installation, host_id, local);
 
         let stop = CancellationToken::new();
         let mut tasks = JoinSet::new();
@@ -65,6 +68,7 @@ impl ControlPlane {
         apis.start(&mut tasks, bound)?;
         tasks.spawn(Runner::new(Arc::new(engine)).run(stop.clone()));
         tasks.spawn(flush_last_seen(app.clone(), stop.clone()));
+        tasks.spawn(keep_host_seen(store, host_id, stop.clone()));
         data.save_endpoints(&endpoints)?;
         Ok(Running { endpoints, app, stop, tasks, _lock: lock })
     }
@@ -132,12 +136,13 @@ fn make_app(
     config: &Config,
     catalogue: &Arc<Catalogue>,
     installation: &Installation,
+    host_id: HostId,
 ) -> Result<App> {
     let mut settings = app::Settings { domain: config.domain.clone(), ..app::Settings::default() };
     if let Some(pool) = config.subnet_pool {
         settings.subnet_pool = pool;
     }
-    let places = LocalPlaces::new(config.local.address_mode()?, installation.clone());
+    let places = LocalPlaces::new(config.local.address_mode()?, installation.id, host_id);
     Ok(App::new(
         store.clone(),
         Arc::clone(catalogue),
@@ -154,6 +159,7 @@ fn make_engine(
     config: &Config,
     catalogue: &Arc<Catalogue>,
     installation: &Installation,
+    host_id: HostId,
     local: Arc<dyn Cloud>,
 ) -> Engine {
     Engine::new(Parts {
@@ -164,6 +170,7 @@ fn make_engine(
         clock: Arc::new(SystemClock),
         entropy: Arc::new(OsEntropy),
         installation: installation.clone(),
+        host_id,
         settings: engine::Settings { max_heap_mb: config.local.max_heap_mb },
     })
 }
@@ -181,4 +188,25 @@ async fn flush_last_seen(app: App, stop: CancellationToken) {
             }
         }
     }
+}
+
+/// Other control planes on the same store see that this host is there.
+async fn keep_host_seen(store: Store, host_id: HostId, stop: CancellationToken) {
+    loop {
+        tokio::select! {
+            () = stop.cancelled() => return,
+            () = tokio::time::sleep(HOST_SEEN) => {
+                if let Err(error) = see_host(&store, host_id).await {
+                    tracing::warn!(%error, "this host's sign of life could not be written");
+                }
+            }
+        }
+    }
+}
+
+async fn see_host(store: &Store, host_id: HostId) -> store::Result<()> {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let mut work = store.begin().await?;
+    store::hosts::set_seen(&mut work, host_id, name.trim(), SystemClock.now()).await?;
+    work.commit().await
 }

@@ -2,13 +2,13 @@
 
 use anyhow::{Context, Result, bail};
 use host::{DirLock, LockError};
-use model::{Entropy, OsEntropy, Secret};
+use model::{Entropy, HostId, OsEntropy, Secret};
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use store::MasterKey;
+use store::{Location, MasterKey};
 
 const MASTER_KEY_VARIABLE: &str = "CASTELLAN_MASTER_KEY";
 
@@ -63,6 +63,10 @@ impl DataDir {
         self.0.join("fleet-ca.pem")
     }
 
+    fn host_id(&self) -> PathBuf {
+        self.0.join("host-id")
+    }
+
     fn master_key(&self) -> PathBuf {
         self.0.join("master.key")
     }
@@ -105,9 +109,22 @@ impl DataDir {
         }
     }
 
+    /// Which host this directory's servers are on. The first time it is
+    /// `proposed`, and stays.
+    pub fn load_host_id(&self, proposed: HostId) -> Result<HostId> {
+        let path = self.host_id();
+        if !path.exists() {
+            host::write_atomic(&path, proposed.to_string().as_bytes())
+                .with_context(|| format!("{} can't be written", path.display()))?;
+        }
+        let text = fs::read_to_string(&path)
+            .with_context(|| format!("{} can't be read", path.display()))?;
+        text.trim().parse().with_context(|| format!("{} holds no host id", path.display()))
+    }
+
     /// The master key from the environment or its file. It is made only while
-    /// there is no store: a new key could not open an old one.
-    pub fn load_master_key(&self) -> Result<MasterKey> {
+    /// the store is not set up: a new key could not open an old one.
+    pub fn load_master_key(&self, store: &Location, is_set_up: bool) -> Result<MasterKey> {
         let entropy = Arc::new(OsEntropy);
         if let Ok(text) = std::env::var(MASTER_KEY_VARIABLE) {
             return MasterKey::parse(&Secret::new(text), entropy)
@@ -115,10 +132,11 @@ impl DataDir {
         }
         let path = self.master_key();
         if !path.exists() {
-            if self.store().exists() {
+            if is_set_up {
                 bail!(
-                    "the master key {} is missing, and without it the store can't be read; \
-                     put it back, or set {MASTER_KEY_VARIABLE}",
+                    "the master key {} is missing, and without it the store can't be read \
+                     ({store}); put there the one that belongs to it, or set \
+                     {MASTER_KEY_VARIABLE}",
                     path.display()
                 );
             }

@@ -2,24 +2,38 @@
 
 use crate::data_dir::DataDir;
 use anyhow::{Context, Result};
-use model::{Clock, Entropy, HostId, OsEntropy, SystemClock};
+use model::{Clock, Entropy, HostId, OsEntropy, Secret, SystemClock};
 use pki::Authority;
-use store::{Installation, Store};
+use store::{Installation, Location, Store};
 
-/// Opens the store of a data directory; makes both if they are not there.
-/// Safe beside a running control plane.
-pub async fn open(data: &DataDir) -> Result<(Store, Installation)> {
+/// An installation as seen from one data directory.
+pub struct Opened {
+    pub store: Store,
+    pub installation: Installation,
+    /// Whose servers' processes belong to this data directory.
+    pub host_id: HostId,
+}
+
+/// Opens the store of a data directory, or the PostgreSQL that it shares with
+/// others; makes what is not there. Safe beside a running control plane.
+pub async fn open(data: &DataDir, database_url: Option<&Secret>) -> Result<Opened> {
     data.create()?;
-    let master_key = data.load_master_key()?;
-    let path = data.store();
-    let store = Store::open(&path, master_key)
-        .await
-        .with_context(|| format!("the store {} can't be opened", path.display()))?;
+    let at = database_url
+        .map_or_else(|| Location::Sqlite(data.store()), |url| Location::Postgres(url.clone()));
+    let failed = || format!("the store ({at}) can't be opened");
+    let is_set_up = Store::is_set_up(&at).await.with_context(failed)?;
+    let master_key = data.load_master_key(&at, is_set_up)?;
+    let store = Store::open(&at, master_key).await.with_context(failed)?;
     let installation = ensure(&store).await.context("the store can't be set up")?;
+    let host_id = data.load_host_id(match at {
+        // One data directory, one host, since the store was made.
+        Location::Sqlite(_) => installation.host_id,
+        Location::Postgres(_) => HostId(OsEntropy.uuid()),
+    })?;
     let ca = data.fleet_ca();
     host::write_atomic(&ca, installation.fleet_ca.as_bytes())
         .with_context(|| format!("{} can't be written", ca.display()))?;
-    Ok((store, installation))
+    Ok(Opened { store, installation, host_id })
 }
 
 async fn ensure(store: &Store) -> Result<Installation> {

@@ -5,21 +5,23 @@ use app::{Placement, Places};
 use async_trait::async_trait;
 use cloud_local::addresses::{self, AddressMode};
 use ipnet::Ipv4Net;
-use model::Region;
+use model::{HostId, Region};
 use std::collections::HashSet;
 use std::fs;
-use store::Installation;
+use uuid::Uuid;
 
 /// The local cloud's addresses, as the operator set them.
 #[derive(Debug)]
 pub struct LocalPlaces {
     mode: AddressMode,
-    installation: Installation,
+    /// Keeps the addresses of installations on one machine apart.
+    installation: Uuid,
+    host_id: HostId,
 }
 
 impl LocalPlaces {
-    pub fn new(mode: AddressMode, installation: Installation) -> Self {
-        Self { mode, installation }
+    pub fn new(mode: AddressMode, installation: Uuid, host_id: HostId) -> Self {
+        Self { mode, installation, host_id }
     }
 }
 
@@ -35,10 +37,10 @@ impl Places for LocalPlaces {
             taken.iter().map(|(host, port)| (host.as_str(), *port)).collect();
         let count = usize::try_from(servers).map_err(|error| error.to_string())?;
         let is_taken = |host: &str, port: u16| taken.contains(&(host, port));
-        let placements = addresses::propose(&self.mode, self.installation.id, &is_taken, count)
+        let placements = addresses::propose(&self.mode, self.installation, &is_taken, count)
             .map_err(|error| error.to_string())?;
         let place = |placement: addresses::Placement| Placement {
-            host_id: self.installation.host_id,
+            host_id: self.host_id,
             // One machine is one zone, whatever the region is called.
             zone: region.region.clone(),
             private_ip: placement.private_ip,

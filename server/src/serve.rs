@@ -1,7 +1,7 @@
 //! `castellan serve`: the control plane in the foreground, for systemd and
 //! scripts.
 
-use crate::config::Config;
+use crate::config::{Config, DatabaseArgs};
 use crate::control_plane::ControlPlane;
 use crate::data_dir::DataDir;
 use crate::listen::ListenArgs;
@@ -19,11 +19,14 @@ pub struct ServeArgs {
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     #[command(flatten)]
+    database: DatabaseArgs,
+    #[command(flatten)]
     listen: ListenArgs,
 }
 
 pub async fn run(args: ServeArgs) -> Result<()> {
     let mut config = Config::load(args.config.as_deref())?;
+    args.database.apply(&mut config);
     args.listen.apply(&mut config);
     let data = DataDir::new(&args.data)?;
     let running = ControlPlane::start(&data, config).await?;

@@ -1,6 +1,6 @@
 //! `castellan up`: from nothing to a cluster, and back to it the next time.
 
-use crate::config::Config;
+use crate::config::{Config, DatabaseArgs};
 use crate::control_plane::{ControlPlane, Running};
 use crate::data_dir::DataDir;
 use crate::listen::ListenArgs;
@@ -40,6 +40,8 @@ pub struct UpArgs {
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     #[command(flatten)]
+    database: DatabaseArgs,
+    #[command(flatten)]
     listen: ListenArgs,
     /// Stop the control plane once everything is ready; clusters go on running
     #[arg(long)]
@@ -48,6 +50,7 @@ pub struct UpArgs {
 
 pub async fn run(args: UpArgs) -> Result<()> {
     let mut config = Config::load(args.config.as_deref())?;
+    args.database.apply(&mut config);
     args.listen.apply(&mut config);
     if args.java.is_some() {
         config.local.java.clone_from(&args.java);

@@ -6,8 +6,9 @@ use crate::{Error, Result};
 use model::Timestamp;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use sqlx::postgres::{PgArguments, PgRow};
 use sqlx::sqlite::{SqliteArguments, SqliteRow};
-use sqlx::{Row as _, Sqlite};
+use sqlx::{Decode, Postgres, Row as _, Sqlite, Type};
 
 /// A value to bind.
 #[derive(Clone, Debug)]
@@ -102,30 +103,62 @@ impl Query {
             Value::Bool(flag) => query.bind(flag),
         })
     }
+
+    pub(crate) fn postgres(self) -> sqlx::query::Query<'static, Postgres, PgArguments> {
+        // Not kept prepared: a newer control plane may add a column while this
+        // one runs, and a kept `SELECT *` would fail from then on.
+        let query = sqlx::query(self.sql).persistent(false);
+        self.values.into_iter().fold(query, |query, value| match value {
+            Value::Text(text) => query.bind(text),
+            Value::Int(number) => query.bind(number),
+            Value::Bool(flag) => query.bind(flag),
+        })
+    }
 }
 
 /// A row, whatever database it came from.
-pub struct Row(pub(crate) SqliteRow);
+pub enum Row {
+    Sqlite(SqliteRow),
+    Postgres(PgRow),
+}
+
+/// What every database can give.
+trait Column:
+    for<'r> Decode<'r, Sqlite> + Type<Sqlite> + for<'r> Decode<'r, Postgres> + Type<Postgres>
+{
+}
+
+impl<T> Column for T where
+    T: for<'r> Decode<'r, Sqlite> + Type<Sqlite> + for<'r> Decode<'r, Postgres> + Type<Postgres>
+{
+}
 
 impl Row {
+    fn get<T: Column>(&self, column: &str) -> Result<T> {
+        Ok(match self {
+            Row::Sqlite(row) => row.try_get(column)?,
+            Row::Postgres(row) => row.try_get(column)?,
+        })
+    }
+
     pub fn text(&self, column: &str) -> Result<String> {
-        Ok(self.0.try_get(column)?)
+        self.get(column)
     }
 
     pub fn text_or_none(&self, column: &str) -> Result<Option<String>> {
-        Ok(self.0.try_get(column)?)
+        self.get(column)
     }
 
     pub fn int(&self, column: &str) -> Result<i64> {
-        Ok(self.0.try_get(column)?)
+        self.get(column)
     }
 
     pub fn int_or_none(&self, column: &str) -> Result<Option<i64>> {
-        Ok(self.0.try_get(column)?)
+        self.get(column)
     }
 
     pub fn flag(&self, column: &str) -> Result<bool> {
-        Ok(self.0.try_get(column)?)
+        self.get(column)
     }
 
     pub fn number<T: TryFrom<i64>>(&self, column: &'static str) -> Result<T> {
@@ -163,6 +196,11 @@ pub trait Run: Send {
     /// The number of rows it touched.
     fn execute(&mut self, query: Query) -> impl Future<Output = Result<u64>> + Send;
     fn master_key(&self) -> &MasterKey;
+    /// The time that leases are counted by. Several machines share one
+    /// PostgreSQL, and their clocks differ: there it is the database's own, and
+    /// `given` is not looked at. A SQLite file has one process, and its clock,
+    /// which tests set, is `given`.
+    fn now(&mut self, given: Timestamp) -> impl Future<Output = Result<Timestamp>> + Send;
 
     fn fetch_one(&mut self, query: Query) -> impl Future<Output = Result<Option<Row>>> + Send {
         async { Ok(self.fetch(query).await?.into_iter().next()) }

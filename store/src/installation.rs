@@ -10,7 +10,7 @@ const CA_PLACE: &str = "installation/fleet_ca";
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Installation {
     pub id: Uuid,
-    /// The first machine of the local cloud's pool.
+    /// The machine that set the store up; the only one of a SQLite store.
     pub host_id: HostId,
     pub store_epoch: i64,
     /// The authority of agents' certificates.

@@ -4,8 +4,8 @@
 use crate::db::{Query, Row, Run, json};
 use crate::{Change, Result, Work, hash_key};
 use model::{
-    AccountId, Instance, InstanceId, InstanceName, InstanceProgress, PlanName, RegionName, Secret,
-    Tags, Timestamp, VpcId,
+    AccountId, HostId, Instance, InstanceId, InstanceName, InstanceProgress, PlanName, RegionName,
+    Secret, Tags, Timestamp, VpcId,
 };
 
 fn place(id: InstanceId, column: &str) -> String {
@@ -112,23 +112,51 @@ pub async fn wake(work: &mut Work, id: InstanceId, now: Timestamp) -> Result<()>
     Ok(())
 }
 
-/// Has the engine look at every instance, as after a start.
-pub async fn wake_all(work: &mut Work, now: Timestamp) -> Result<()> {
-    let query = Query::new("UPDATE instances SET due_at = $1, wakes = wakes + 1").bind(now);
+/// Has the engine look at every instance of a host, as after a start.
+pub async fn wake_all(work: &mut Work, host: HostId, now: Timestamp) -> Result<()> {
+    let query = Query::new(
+        "UPDATE instances SET due_at = $2, wakes = wakes + 1 WHERE NOT EXISTS \
+         (SELECT 1 FROM servers WHERE instance_id = instances.id AND host_id <> $1)",
+    )
+    .bind(host.to_string())
+    .bind(now);
     work.execute(query).await.map(drop)
 }
 
-/// Instances to look at now, longest due first.
+/// Instances to look at now, longest due first, on whatever host they are.
 pub async fn due(run: &mut impl Run, now: Timestamp) -> Result<Vec<InstanceId>> {
     let query =
         Query::new("SELECT id FROM instances WHERE due_at <= $1 ORDER BY due_at, id").bind(now);
-    run.fetch(query).await?.iter().map(|row| Ok(InstanceId(row.int("id")?))).collect()
+    ids(run, query).await
 }
 
-/// When the next instance is due.
-pub async fn next_due(run: &mut impl Run) -> Result<Option<Timestamp>> {
-    let query = Query::new("SELECT due_at FROM instances ORDER BY due_at LIMIT 1");
+/// The due instances that a worker on this host may work on: those without a
+/// server on any other. The last steps of a tear-down find no server at all,
+/// and any host may finish them.
+pub async fn due_on(run: &mut impl Run, host: HostId, now: Timestamp) -> Result<Vec<InstanceId>> {
+    let query = Query::new(
+        "SELECT id FROM instances WHERE due_at <= $2 AND NOT EXISTS \
+         (SELECT 1 FROM servers WHERE instance_id = instances.id AND host_id <> $1) \
+         ORDER BY due_at, id",
+    )
+    .bind(host.to_string())
+    .bind(now);
+    ids(run, query).await
+}
+
+/// When the next instance is due that a worker on this host may work on.
+pub async fn next_due_on(run: &mut impl Run, host: HostId) -> Result<Option<Timestamp>> {
+    let query = Query::new(
+        "SELECT due_at FROM instances WHERE NOT EXISTS \
+         (SELECT 1 FROM servers WHERE instance_id = instances.id AND host_id <> $1) \
+         ORDER BY due_at LIMIT 1",
+    )
+    .bind(host.to_string());
     run.fetch_one(query).await?.map(|row| row.time("due_at")).transpose()
+}
+
+async fn ids(run: &mut impl Run, query: Query) -> Result<Vec<InstanceId>> {
+    run.fetch(query).await?.iter().map(|row| Ok(InstanceId(row.int("id")?))).collect()
 }
 
 /// How often the instance was woken so far.

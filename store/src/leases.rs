@@ -2,6 +2,9 @@
 //!
 //! Every write of a worker goes through [`guard`], which fails once another
 //! worker has taken the instance, however late the first one wakes up.
+//!
+//! On PostgreSQL the database's clock decides ([`Run::now`]): a worker whose own
+//! clock is wrong takes nothing early and keeps nothing long.
 
 use crate::db::{Query, Run};
 use crate::{Error, Result, Work};
@@ -24,6 +27,7 @@ pub async fn take(
     now: Timestamp,
     life: SignedDuration,
 ) -> Result<Option<Lease>> {
+    let now = work.now(now).await?;
     let query = Query::new(
         "INSERT INTO leases (instance_id, owner, epoch, expires_at) \
          SELECT $1, $2, 1, $3 WHERE EXISTS (SELECT 1 FROM instances WHERE id = $1) \
@@ -49,6 +53,7 @@ pub async fn guard(
     now: Timestamp,
     life: SignedDuration,
 ) -> Result<()> {
+    let now = work.now(now).await?;
     let query = Query::new(
         "UPDATE leases SET expires_at = $4 \
          WHERE instance_id = $1 AND owner = $2 AND epoch = $3 AND expires_at > $5",
@@ -67,6 +72,7 @@ pub async fn guard(
 /// Whether the lease holds right now. Asked before an effect outside the
 /// store; what is written after it is guarded anyway.
 pub async fn holds(run: &mut impl Run, lease: &Lease, now: Timestamp) -> Result<bool> {
+    let now = run.now(now).await?;
     let query = Query::new(
         "SELECT epoch FROM leases \
          WHERE instance_id = $1 AND owner = $2 AND epoch = $3 AND expires_at > $4",

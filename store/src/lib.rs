@@ -2,14 +2,15 @@
 //!
 //! Queries are functions of the noun's module and run on a [`Reader`] or in a
 //! [`Work`], a transaction whose wake-ups are told after its commit. One text
-//! of SQL serves every database. No transaction stays open while other work
-//! runs.
+//! of SQL serves SQLite and PostgreSQL, and on both one transaction writes at a
+//! time. No transaction stays open while other work runs.
 
 pub mod accounts;
 pub mod apikeys;
 pub mod audit;
 pub mod authorities;
 pub mod disks;
+pub mod hosts;
 pub mod idempotency;
 pub mod installation;
 pub mod instances;
@@ -17,9 +18,14 @@ pub mod leases;
 pub mod servers;
 pub mod vpcs;
 
+mod backend;
 mod db;
 mod error;
+mod listen;
+mod location;
+mod postgres;
 mod seal;
+mod sqlite;
 mod work;
 
 pub use accounts::NewAccount;
@@ -27,8 +33,10 @@ pub use audit::AuditLine;
 pub use authorities::AuthorityKind;
 pub use db::Run;
 pub use error::{Error, Result};
+pub use hosts::Host;
 pub use installation::Installation;
 pub use leases::Lease;
+pub use location::Location;
 pub use seal::{MasterKey, SealError, hash_key};
 pub use servers::{ServerRecord, Token};
 pub use work::{Change, Reader, Store, Work};

@@ -1,18 +1,15 @@
 //! The store, reads from it, and the unit of work.
 
+use crate::backend::{Begun, Db};
 use crate::db::{Query, Row, Run};
+use crate::listen::{Listening, notifications};
 use crate::seal::MasterKey;
-use crate::{Error, Result};
-use model::{InstanceId, ServerId};
-use sqlx::sqlite::{
-    SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
-};
-use sqlx::{Sqlite, Transaction};
-use std::path::Path;
-use std::time::Duration;
+use crate::{Error, Location, Result, postgres, sqlite};
+use model::{InstanceId, ServerId, Timestamp};
+use std::sync::Arc;
 use tokio::sync::broadcast;
 
-/// Something that others in this process wait for.
+/// Something that others wait for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Change {
     /// The engine shall look at the instance.
@@ -24,58 +21,65 @@ pub enum Change {
 /// A handle on the store; cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Store {
-    /// SQLite takes one writer, so there is one connection to write with.
-    write: SqlitePool,
-    read: SqlitePool,
+    db: Db,
     master_key: MasterKey,
     changes: broadcast::Sender<Change>,
+    /// Present where other processes share the database.
+    others: Option<Arc<Others>>,
+}
+
+/// Other control planes on the same PostgreSQL.
+#[derive(Debug)]
+struct Others {
+    /// By which they know that a change is ours.
+    origin: String,
+    listening: Listening,
 }
 
 impl Store {
-    /// Opens the SQLite file, makes it if it is not there, and brings it up to
-    /// date. A file of a newer version is refused.
-    pub async fn open(path: &Path, master_key: MasterKey) -> Result<Self> {
-        let options = SqliteConnectOptions::new()
-            .filename(path)
-            .create_if_missing(true)
-            .journal_mode(SqliteJournalMode::Wal)
-            // An answered call must survive a power cut.
-            .synchronous(SqliteSynchronous::Full)
-            .foreign_keys(true)
-            .busy_timeout(Duration::from_secs(10));
-        let write = SqlitePoolOptions::new()
-            .max_connections(1)
-            .acquire_timeout(Duration::from_secs(15))
-            .connect_with(options.clone())
-            .await?;
-        sqlx::migrate!().run(&write).await?;
-        let read = SqlitePoolOptions::new()
-            .max_connections(4)
-            .min_connections(1)
-            .acquire_timeout(Duration::from_secs(5))
-            .connect_with(options.read_only(true))
-            .await?;
+    /// Opens the store and brings it up to date; a SQLite file is made if it is
+    /// not there. A store of a newer version is refused.
+    pub async fn open(at: impl Into<Location>, master_key: MasterKey) -> Result<Self> {
         let (changes, _) = broadcast::channel(1024);
-        Ok(Self { write, read, master_key, changes })
+        let (db, others) = match at.into() {
+            Location::Sqlite(path) => (sqlite::open(&path).await?, None),
+            Location::Postgres(url) => {
+                let postgres::Opened { db, options, origin } = postgres::open(&url).await?;
+                let listening = Listening::start(options, origin.clone(), changes.clone()).await?;
+                (db, Some(Arc::new(Others { origin, listening })))
+            }
+        };
+        Ok(Self { db, master_key, changes, others })
+    }
+
+    /// Whether an installation lives there already, and with it a master key.
+    pub async fn is_set_up(at: &Location) -> Result<bool> {
+        match at {
+            Location::Sqlite(path) => Ok(path.exists()),
+            Location::Postgres(url) => postgres::is_set_up(url).await,
+        }
     }
 
     pub fn reader(&self) -> Reader {
-        Reader { pool: self.read.clone(), master_key: self.master_key.clone() }
+        Reader { db: self.db.clone(), master_key: self.master_key.clone() }
     }
 
-    /// Begins a transaction that may write. It is rolled back unless committed.
+    /// Begins a transaction that may write, when no other does. It is rolled
+    /// back unless committed.
     pub async fn begin(&self) -> Result<Work> {
-        let transaction = self.write.begin_with("BEGIN IMMEDIATE").await?;
         Ok(Work {
-            transaction,
+            begun: self.db.begin().await?,
+            failed: false,
             master_key: self.master_key.clone(),
             changes: self.changes.clone(),
+            others: self.others.clone(),
             told: Vec::new(),
         })
     }
 
-    /// Changes committed by this process from now on. A receiver that lags
-    /// behind is told so and must look at everything.
+    /// Changes committed from now on, on PostgreSQL also those of other
+    /// processes. A receiver that lags behind is told so and must look at
+    /// everything.
     pub fn changes(&self) -> broadcast::Receiver<Change> {
         self.changes.subscribe()
     }
@@ -89,41 +93,52 @@ impl Store {
         self.reader().fetch(Query::new("SELECT 1 AS one")).await.map(drop)
     }
 
-    /// Waits until open transactions are done and closes the files.
+    /// Waits until open transactions are done and closes all connections.
     pub async fn close(&self) {
-        self.read.close().await;
-        self.write.close().await;
+        if let Some(others) = &self.others {
+            others.listening.stop();
+        }
+        self.db.close().await;
     }
 }
 
 /// Reads outside a transaction.
 #[derive(Clone, Debug)]
 pub struct Reader {
-    pool: SqlitePool,
+    db: Db,
     master_key: MasterKey,
 }
 
 impl Run for Reader {
     async fn fetch(&mut self, query: Query) -> Result<Vec<Row>> {
-        let rows = query.sqlite().fetch_all(&self.pool).await?;
-        Ok(rows.into_iter().map(Row).collect())
+        self.db.fetch(query).await
     }
 
     async fn execute(&mut self, query: Query) -> Result<u64> {
-        // The pool's connections are read-only, so this fails by itself.
-        Ok(query.sqlite().execute(&self.pool).await?.rows_affected())
+        self.db.execute(query).await
     }
 
     fn master_key(&self) -> &MasterKey {
         &self.master_key
     }
+
+    async fn now(&mut self, given: Timestamp) -> Result<Timestamp> {
+        match self.db {
+            Db::Sqlite { .. } => Ok(given),
+            Db::Postgres { .. } => database_time(self).await,
+        }
+    }
 }
 
 /// One transaction: all of it happens or nothing.
 pub struct Work {
-    transaction: Transaction<'static, Sqlite>,
+    begun: Begun,
+    /// A statement failed. PostgreSQL then forgets the transaction, and would
+    /// say nothing of that at the commit; so it is for every database.
+    failed: bool,
     master_key: MasterKey,
     changes: broadcast::Sender<Change>,
+    others: Option<Arc<Others>>,
     told: Vec<Change>,
 }
 
@@ -135,8 +150,15 @@ impl Work {
         }
     }
 
-    pub async fn commit(self) -> Result<()> {
-        self.transaction.commit().await?;
+    /// Fails if any statement did.
+    pub async fn commit(mut self) -> Result<()> {
+        if let Some(others) = self.others.clone() {
+            for query in notifications(&others.origin, &self.told) {
+                self.fetch(query).await?;
+            }
+        }
+        self.check()?;
+        self.begun.commit().await?;
         for change in self.told {
             // Nobody listening is no fault.
             let _ = self.changes.send(change);
@@ -156,19 +178,45 @@ impl Work {
             None => Err(Error::Corrupt { what: "sequences", value: sequence.into() }),
         }
     }
+
+    fn check(&self) -> Result<()> {
+        if self.failed { Err(Error::Failed) } else { Ok(()) }
+    }
 }
 
 impl Run for Work {
     async fn fetch(&mut self, query: Query) -> Result<Vec<Row>> {
-        let rows = query.sqlite().fetch_all(&mut *self.transaction).await?;
-        Ok(rows.into_iter().map(Row).collect())
+        self.check()?;
+        let rows = self.begun.fetch(query).await;
+        self.failed = rows.is_err();
+        rows
     }
 
     async fn execute(&mut self, query: Query) -> Result<u64> {
-        Ok(query.sqlite().execute(&mut *self.transaction).await?.rows_affected())
+        self.check()?;
+        let touched = self.begun.execute(query).await;
+        self.failed = touched.is_err();
+        touched
     }
 
     fn master_key(&self) -> &MasterKey {
         &self.master_key
+    }
+
+    async fn now(&mut self, given: Timestamp) -> Result<Timestamp> {
+        match self.begun {
+            Begun::Sqlite(_) => Ok(given),
+            Begun::Postgres(_) => database_time(self).await,
+        }
+    }
+}
+
+async fn database_time(run: &mut impl Run) -> Result<Timestamp> {
+    // The clock at this statement, not at the beginning of the transaction.
+    let query =
+        Query::new("SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT) AS now");
+    match run.fetch_one(query).await? {
+        Some(row) => row.time("now"),
+        None => Err(Error::Corrupt { what: "the database's clock", value: String::new() }),
     }
 }

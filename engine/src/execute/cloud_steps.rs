@@ -84,13 +84,13 @@ impl Engine {
         view: &ServerView,
         started: bool,
     ) -> Result<(), PassError> {
-        let past = view.report_text.as_deref().filter(|_| started);
-        if view.server.made && past.is_none() {
+        let outdated = view.report_text.as_deref().filter(|_| started);
+        if view.server.made && outdated.is_none() {
             return Ok(());
         }
         let mut work = self.guarded(pass).await?;
         servers::set_made(&mut work, view.server.id).await?;
-        if let Some(report) = past {
+        if let Some(report) = outdated {
             servers::clear_report(&mut work, view.server.id, report).await?;
         }
         work.commit().await?;

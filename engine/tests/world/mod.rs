@@ -124,6 +124,7 @@ impl World {
             clock: self.clock.clone(),
             entropy: self.entropy.clone(),
             installation: self.installation.clone(),
+            host_id: self.installation.host_id,
             settings: Settings::default(),
         })
     }

@@ -81,29 +81,26 @@ fn trust(settings: &mut Settings, spec: &BrokerSpec) {
         ("ssl.engine.factory.class", "castellan.broker.ReloadingSslEngineFactory"),
         ("ssl.enabled.protocols", "TLSv1.2,TLSv1.3"),
     ]);
-    certificates(settings, "internal", "internal", Some("internal-ca"));
-    certificates(settings, "controller", "internal", Some("internal-ca"));
+    certificates(settings, "internal", "internal", "internal-ca", "required");
+    certificates(settings, "controller", "internal", "internal-ca", "required");
     if spec.roles.contains(&ServerRole::Broker) {
-        certificates(settings, "ssl", "server", Some("clients-ca"));
-        certificates(settings, "sasl_ssl", "server", None);
+        certificates(settings, "ssl", "server", "clients-ca", "required");
+        // Nobody shows a certificate here; without a trust store Java would
+        // load all the world's authorities at every start.
+        certificates(settings, "sasl_ssl", "server", "clients-ca", "none");
         scram(settings);
     }
 }
 
-fn certificates(settings: &mut Settings, listener: &str, own: &str, trusted: Option<&str>) {
+fn certificates(settings: &mut Settings, listener: &str, own: &str, trusted: &str, auth: &str) {
     let mut set = |name: &str, value: &str| {
         settings.set(&format!("listener.name.{listener}.ssl.{name}"), value);
     };
     set("keystore.type", "PEM");
     set("keystore.location", &format!("tls/{own}.pem"));
-    match trusted {
-        Some(trusted) => {
-            set("truststore.type", "PEM");
-            set("truststore.location", &format!("tls/{trusted}.pem"));
-            set("client.auth", "required");
-        }
-        None => set("client.auth", "none"),
-    }
+    set("truststore.type", "PEM");
+    set("truststore.location", &format!("tls/{trusted}.pem"));
+    set("client.auth", auth);
 }
 
 fn scram(settings: &mut Settings) {

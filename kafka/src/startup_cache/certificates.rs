@@ -7,8 +7,9 @@ use std::io;
 use std::net::IpAddr;
 use std::path::Path;
 
-/// Fills `tls/` of a server's directory.
-pub fn write(directory: &Path, address: IpAddr) -> io::Result<()> {
+/// Fills `tls/` of a server's directory. Returns key with certificate, and the
+/// authority that signed it.
+pub fn write(directory: &Path, address: IpAddr) -> io::Result<(String, String)> {
     let (identity, authority) = make(address).map_err(io::Error::other)?;
     let tls = directory.join("tls");
     fs::create_dir(&tls)?;
@@ -18,7 +19,7 @@ pub fn write(directory: &Path, address: IpAddr) -> io::Result<()> {
     for name in ["internal-ca", "clients-ca"] {
         host::write_atomic(&tls.join(format!("{name}.pem")), authority.as_bytes())?;
     }
-    Ok(())
+    Ok((identity, authority))
 }
 
 /// Key with certificate, and the authority that signed it.

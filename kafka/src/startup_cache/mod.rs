@@ -7,6 +7,7 @@
 //! broker not to start.
 
 mod certificates;
+mod exercise;
 mod training;
 
 use crate::Progress;

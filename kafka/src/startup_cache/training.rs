@@ -1,7 +1,7 @@
-//! Starts a broker once, as in production, and ends it, so that the JVM writes
-//! down what it loaded.
+//! Starts a broker once, as in production, has it do what a new cluster does
+//! first, and ends it, so that the JVM writes down what it loaded.
 
-use super::{StartupCache, StartupCacheError, certificates};
+use super::{StartupCache, StartupCacheError, certificates, exercise};
 use crate::Endpoint;
 use crate::artifacts::Distribution;
 use crate::java::Java;
@@ -38,7 +38,8 @@ pub async fn run(
     let Some(release) = versions::release(distribution.version) else {
         return Err(failed("is of an unsupported release", directory));
     };
-    let rendered = prepare(release, directory).map_err(&io)?;
+    let training = prepare(release, directory).map_err(&io)?;
+    let rendered = &training.rendered;
     let (program, arguments) = launch::command_line(
         distribution,
         java,
@@ -61,6 +62,10 @@ pub async fn run(
         () = exists(&started) => {}
         _ = &mut ended => return Err(failed("ended before it had started", directory)),
         () = tokio::time::sleep(DEADLINE) => return Err(failed("did not start in time", directory)),
+    }
+    // A cache without this is a cache all the same.
+    if let Err(error) = exercise::run(&training).await {
+        tracing::warn!(%error, "the training broker did not do all that it was asked");
     }
     guard.0.terminate();
     if tokio::time::timeout(DEADLINE, ended).await.is_err() {
@@ -97,12 +102,21 @@ fn tail(directory: &Path) -> String {
     text.lines().last().unwrap_or("it printed nothing").to_owned()
 }
 
+/// What is known of the broker that trains.
+pub struct Training {
+    pub listeners: Listeners,
+    /// Key and certificate, good for every listener.
+    pub identity: String,
+    pub authority: String,
+    rendered: Rendered,
+}
+
 /// Fills the server's directory as an agent would.
-fn prepare(release: &'static Release, directory: &Path) -> io::Result<Rendered> {
+fn prepare(release: &'static Release, directory: &Path) -> io::Result<Training> {
     for name in ["disk", "run", "logs"] {
         fs::create_dir(directory.join(name))?;
     }
-    certificates::write(directory, ADDRESS)?;
+    let (identity, authority) = certificates::write(directory, ADDRESS)?;
     let spec = spec(release)?;
     let rendered = render(&spec);
     fs::write(directory.join(PROPERTIES_FILE), &rendered.properties)?;
@@ -112,7 +126,7 @@ fn prepare(release: &'static Release, directory: &Path) -> io::Result<Rendered> 
     let controllers = [format!("1@{host}:{port}:{directory_id}")];
     let arguments = launch::format_arguments(&kafka_uuid(&OsEntropy), &directory_id, &controllers);
     host::write_private(&directory.join(FORMAT_FILE), arguments.join("\n").as_bytes())?;
-    Ok(rendered)
+    Ok(Training { listeners: spec.listeners, identity, authority, rendered })
 }
 
 fn spec(release: &'static Release) -> io::Result<BrokerSpec> {

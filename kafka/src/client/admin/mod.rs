@@ -2,6 +2,7 @@
 
 pub mod acls;
 pub mod cluster;
+pub mod produce;
 pub mod quorum;
 pub mod scram;
 pub mod topics;

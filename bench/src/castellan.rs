@@ -1,0 +1,203 @@
+//! Castellan as a customer meets it: POST, wait, write.
+
+use crate::kcat;
+use anyhow::{Context, Result, bail};
+use client::Client;
+use host::{ProcessId, Spawn};
+use model::Secret;
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use wire::customer::CreateInstance;
+
+const LOOK: Duration = Duration::from_millis(10);
+const PATIENCE: Duration = Duration::from_mins(5);
+
+pub struct Castellan {
+    directory: tempfile::TempDir,
+    process: ProcessId,
+    client: Client,
+}
+
+/// Seconds from POST until ready and until the first acknowledged write.
+pub struct FirstWrite {
+    pub ready: f64,
+    pub written: f64,
+    pub agent_mib: f64,
+    /// What the broker's JVM was started with.
+    pub flags: String,
+}
+
+impl Castellan {
+    pub async fn start(binary: &Path) -> Result<Self> {
+        let directory = tempfile::tempdir()?;
+        let data = directory.path().join("data");
+        // Fetches Kafka and makes the start-up cache, so that rounds are alike.
+        up(binary, &data, &[]).await?;
+        let spawn = Spawn {
+            program: binary.into(),
+            arguments: ["serve", "--data", &data.to_string_lossy(), "--customer-listen"]
+                .into_iter()
+                .chain(["127.0.0.1:0", "--instance-listen", "127.0.0.1:0"])
+                .chain(["--agent-listen", "127.0.0.1:0"])
+                .map(String::from)
+                .collect(),
+            environment: vec![],
+            directory: directory.path().into(),
+            output: directory.path().join("serve.log"),
+        };
+        let _ = fs::remove_file(data.join("endpoints.json"));
+        let (process, ended) = spawn.start()?;
+        tokio::spawn(ended);
+        let client = connect(&data).await?;
+        let castellan = Self { directory, process, client };
+        for instance in castellan.client.instances().await? {
+            castellan.remove(instance.id).await?;
+        }
+        Ok(castellan)
+    }
+
+    fn data(&self) -> PathBuf {
+        self.directory.path().join("data")
+    }
+
+    pub async fn first_write(&self) -> Result<FirstWrite> {
+        let create = CreateInstance {
+            name: "bench".into(),
+            plan: "mouse-1".into(),
+            region: "local::this-machine".into(),
+            ..CreateInstance::default()
+        };
+        let began = Instant::now();
+        let id = self.client.create_instance(&create).await?.id;
+        let instance = loop {
+            let instance = self.client.instance(id).await?;
+            if instance.ready {
+                break instance;
+            }
+            if began.elapsed() > PATIENCE {
+                bail!("not ready: {}", instance.status);
+            }
+            tokio::time::sleep(LOOK).await;
+        };
+        let ready = began.elapsed().as_secs_f64();
+        let mut settings = vec!["-b".to_owned(), instance.brokers.clone()];
+        for setting in [
+            "security.protocol=SASL_SSL".to_owned(),
+            "sasl.mechanisms=SCRAM-SHA-256".to_owned(),
+            format!("sasl.username={}", instance.username),
+            format!("sasl.password={}", instance.password.expose()),
+            format!("ssl.ca.pem={}", instance.ca),
+        ] {
+            settings.extend(["-X".to_owned(), setting]);
+        }
+        kcat::write(&settings).await?;
+        let written = began.elapsed().as_secs_f64();
+        let (agent_mib, flags) = (self.agent_mib()?, self.flags()?);
+        self.remove(id).await?;
+        Ok(FirstWrite { ready, written, agent_mib, flags })
+    }
+
+    /// Deletes and waits until nothing of it is left to disturb the next round.
+    async fn remove(&self, id: i64) -> Result<()> {
+        self.client.delete_instance(id).await?;
+        let began = Instant::now();
+        while fs::read_dir(self.data().join("servers"))?.count() > 0 {
+            if began.elapsed() > PATIENCE {
+                bail!("instance {id} is not gone");
+            }
+            tokio::time::sleep(LOOK).await;
+        }
+        Ok(())
+    }
+
+    fn recorded(&self, file: &str) -> Result<ProcessId> {
+        let server = fs::read_dir(self.data().join("servers"))?.next().context("a server")??;
+        ProcessId::load(&server.path().join(file)).with_context(|| format!("{file} is there"))
+    }
+
+    fn agent_mib(&self) -> Result<f64> {
+        resident_mib(self.recorded("agent.pid")?.pid)
+    }
+
+    /// Every flag of the broker's JVM but class path and cache, whose paths
+    /// belong to the machine.
+    fn flags(&self) -> Result<String> {
+        let pid = self.recorded("run/broker.pid")?.pid;
+        let line = fs::read_to_string(format!("/proc/{pid}/cmdline"))?;
+        let flags = line.split('\0').filter(|word| word.starts_with("-X") && !word.contains('/'));
+        Ok(flags.collect::<Vec<_>>().join(" "))
+    }
+
+    pub fn resident_mib(&self) -> Result<f64> {
+        resident_mib(self.process.pid)
+    }
+
+    /// Seconds of a second `castellan up` beside a running cluster.
+    pub async fn second_up(mut self, binary: &Path) -> Result<f64> {
+        self.stop().await;
+        let data = self.data();
+        up(binary, &data, &[]).await?;
+        let began = Instant::now();
+        up(binary, &data, &[]).await?;
+        let took = began.elapsed().as_secs_f64();
+        let down =
+            ["down", "--data", &data.to_string_lossy(), "--purge", "--yes"].map(String::from);
+        run(binary, &down).await?;
+        Ok(took)
+    }
+
+    async fn stop(&mut self) {
+        if let Some(watch) = self.process.watch() {
+            self.process.terminate();
+            watch.ended().await;
+        }
+    }
+}
+
+impl Drop for Castellan {
+    fn drop(&mut self) {
+        self.process.terminate();
+    }
+}
+
+async fn connect(data: &Path) -> Result<Client> {
+    let began = Instant::now();
+    let endpoints: Value = loop {
+        match fs::read(data.join("endpoints.json")) {
+            Ok(text) => break serde_json::from_slice(&text)?,
+            Err(error) if began.elapsed() > PATIENCE => return Err(error.into()),
+            Err(_) => tokio::time::sleep(LOOK).await,
+        }
+    };
+    let url = endpoints["customer"].as_str().context("endpoints.json names the Customer API")?;
+    let key = fs::read_to_string(data.join("customer-key"))?;
+    Ok(Client::new(&url.parse()?, Secret::new(key.trim()))?)
+}
+
+async fn up(binary: &Path, data: &Path, more: &[&str]) -> Result<()> {
+    let data = data.to_string_lossy();
+    let mut arguments = vec!["up", "--detach", "--data", &data];
+    for listen in ["--customer-listen", "--instance-listen", "--agent-listen"] {
+        arguments.extend([listen, "127.0.0.1:0"]);
+    }
+    arguments.extend(more);
+    run(binary, &arguments.into_iter().map(String::from).collect::<Vec<_>>()).await
+}
+
+async fn run(binary: &Path, arguments: &[String]) -> Result<()> {
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let output = host::run_output(binary, &arguments, None).await?;
+    if !output.status.success() {
+        bail!("{} failed: {}", arguments[0], String::from_utf8_lossy(&output.stderr));
+    }
+    Ok(())
+}
+
+fn resident_mib(pid: i32) -> Result<f64> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status"))?;
+    let line = status.lines().find(|line| line.starts_with("VmRSS:")).context("VmRSS is told")?;
+    let kib: f64 = line.split_whitespace().nth(1).context("VmRSS has a number")?.parse()?;
+    Ok(kib / 1024.0)
+}

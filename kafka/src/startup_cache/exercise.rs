@@ -1,0 +1,70 @@
+//! What a new cluster is asked first, asked of the training broker: the cache
+//! then holds what those requests load, and the first customer does not wait
+//! for it.
+
+use super::training::Training;
+use crate::Endpoint;
+use crate::client::admin::produce::Produce;
+use crate::client::admin::topics::CreateTopic;
+use crate::client::{
+    Acl, Admin, Call, Cluster, Connection, DirectDial, Error, Identity, Limits, Login, Mechanism,
+    Operation, PatternType, Permission, ProtocolAdmin, ResourceType, sasl, tls,
+};
+use model::{Clock, OsEntropy, Secret, SystemClock};
+use std::sync::Arc;
+
+const USER: &str = "training";
+const TOPIC: &str = "training";
+
+/// A user with rights, a login by each mechanism, a topic and some messages.
+pub async fn run(training: &Training) -> Result<(), Error> {
+    let admin = ProtocolAdmin::new(Arc::new(DirectDial), Arc::new(OsEntropy));
+    let listeners = &training.listeners;
+    let cluster = Cluster {
+        brokers: vec![Endpoint::from(&listeners.internal)],
+        trust_pem: training.authority.clone(),
+        identity: Identity {
+            certificate_chain_pem: training.identity.clone(),
+            key_pem: Secret::new(&*training.identity),
+        },
+    };
+    let password = Secret::new("training only");
+    let rights = Acl {
+        resource_type: ResourceType::Topic,
+        pattern: "*".into(),
+        pattern_type: PatternType::Literal,
+        principal: format!("User:{USER}"),
+        operation: Operation::All,
+        permission: Permission::Allow,
+    };
+    admin.set_scram_user(&cluster, USER, &password).await?;
+    admin.add_acls(&cluster, &[rights]).await?;
+    for mechanism in Mechanism::ALL {
+        let login = Login {
+            brokers: vec![Endpoint::from(&listeners.sasl_scram)],
+            trust_pem: training.authority.clone(),
+            username: USER.into(),
+            password: password.clone(),
+            mechanism,
+        };
+        admin.check_login(&login).await?;
+        write(&login).await?;
+    }
+    Ok(())
+}
+
+/// Logs in as a customer and writes.
+async fn write(login: &Login) -> Result<(), Error> {
+    let tls = tls::client_config(&login.trust_pem, None)?;
+    let mut connection =
+        Connection::open(&DirectDial, &login.brokers[0], &tls, Limits::default()).await?;
+    sasl::log_in(&mut connection, &login.username, &login.password, login.mechanism).await?;
+    let topic = CreateTopic { name: TOPIC, partitions: 1, replicas: 1, settings: &[] };
+    topic.run(&mut connection).await?;
+    for _ in 0..20 {
+        let message =
+            Produce { topic: TOPIC, partition: 0, value: b"training", at: SystemClock.now() };
+        message.run(&mut connection).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,104 @@
+//! The databases behind the store, and a transaction on either.
+
+use crate::Result;
+use crate::db::{Query, Row};
+use crate::postgres::{self, answered};
+use crate::sqlite;
+use sqlx::{PgPool, Postgres, Sqlite, SqlitePool, Transaction};
+
+/// On both, `read` can't write, and readers never wait for writers.
+#[derive(Clone, Debug)]
+pub(crate) enum Db {
+    /// SQLite takes one writer, so `write` is one connection.
+    Sqlite {
+        write: SqlitePool,
+        read: SqlitePool,
+    },
+    Postgres {
+        write: PgPool,
+        read: PgPool,
+    },
+}
+
+impl Db {
+    pub async fn fetch(&self, query: Query) -> Result<Vec<Row>> {
+        Ok(match self {
+            Db::Sqlite { read, .. } => sqlite_rows(query.sqlite().fetch_all(read).await?),
+            Db::Postgres { read, .. } => {
+                postgres_rows(answered(query.postgres().fetch_all(read)).await?)
+            }
+        })
+    }
+
+    /// Fails by itself: the connections are read-only.
+    pub async fn execute(&self, query: Query) -> Result<u64> {
+        Ok(match self {
+            Db::Sqlite { read, .. } => query.sqlite().execute(read).await?.rows_affected(),
+            Db::Postgres { read, .. } => {
+                answered(query.postgres().execute(read)).await?.rows_affected()
+            }
+        })
+    }
+
+    pub async fn begin(&self) -> Result<Begun> {
+        Ok(match self {
+            Db::Sqlite { write, .. } => Begun::Sqlite(write.begin_with(sqlite::BEGIN).await?),
+            Db::Postgres { write, .. } => Begun::Postgres(postgres::begin(write).await?),
+        })
+    }
+
+    pub async fn close(&self) {
+        match self {
+            Db::Sqlite { write, read } => {
+                read.close().await;
+                write.close().await;
+            }
+            Db::Postgres { write, read } => {
+                read.close().await;
+                write.close().await;
+            }
+        }
+    }
+}
+
+/// A transaction that has the right to write. Rolled back when dropped.
+pub(crate) enum Begun {
+    Sqlite(Transaction<'static, Sqlite>),
+    Postgres(Transaction<'static, Postgres>),
+}
+
+impl Begun {
+    pub async fn fetch(&mut self, query: Query) -> Result<Vec<Row>> {
+        Ok(match self {
+            Begun::Sqlite(open) => sqlite_rows(query.sqlite().fetch_all(&mut **open).await?),
+            Begun::Postgres(open) => {
+                postgres_rows(answered(query.postgres().fetch_all(&mut **open)).await?)
+            }
+        })
+    }
+
+    pub async fn execute(&mut self, query: Query) -> Result<u64> {
+        Ok(match self {
+            Begun::Sqlite(open) => query.sqlite().execute(&mut **open).await?.rows_affected(),
+            Begun::Postgres(open) => {
+                answered(query.postgres().execute(&mut **open)).await?.rows_affected()
+            }
+        })
+    }
+
+    pub async fn commit(self) -> Result<()> {
+        match self {
+            Begun::Sqlite(open) => open.commit().await?,
+            Begun::Postgres(open) => answered(open.commit()).await?,
+        }
+        Ok(())
+    }
+}
+
+fn sqlite_rows(rows: Vec<sqlx::sqlite::SqliteRow>) -> Vec<Row> {
+    rows.into_iter().map(Row::Sqlite).collect()
+}
+
+fn postgres_rows(rows: Vec<sqlx::postgres::PgRow>) -> Vec<Row> {
+    rows.into_iter().map(Row::Postgres).collect()
+}

@@ -1,0 +1,49 @@
+//! What every database behind the store must do: one list of checks, run on
+//! SQLite and on a real PostgreSQL.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+mod fixture;
+#[path = "../postgres/mod.rs"]
+mod postgres;
+mod rows;
+mod several;
+mod turns;
+
+macro_rules! checks {
+    ($($room:ident::$check:ident,)*) => {
+        mod on_sqlite {
+            $(#[tokio::test]
+            async fn $check() {
+                crate::$room::$check(crate::fixture::Fixture::sqlite().await).await;
+            })*
+        }
+        mod on_postgres {
+            $(#[tokio::test]
+            async fn $check() {
+                crate::$room::$check(crate::fixture::Fixture::postgres().await).await;
+            })*
+        }
+    };
+}
+
+checks! {
+    rows::what_is_written_is_read_back,
+    rows::keys_are_found_by_hash_and_secrets_are_not_in_the_database,
+    rows::a_listener_is_given_once,
+    rows::a_username_is_given_once,
+    rows::a_host_is_seen,
+    rows::a_deleted_instance_is_gone_for_customers_then_for_good,
+    rows::an_answer_is_kept_for_the_same_call,
+    rows::the_first_key_keeps_the_token,
+    rows::another_master_key_is_refused,
+    rows::a_newer_store_is_refused,
+    turns::a_transaction_that_is_dropped_never_was,
+    turns::a_transaction_with_a_failed_statement_is_not_carried_out,
+    turns::a_lease_has_one_holder_and_an_old_one_writes_nothing,
+    turns::of_two_stores_one_gets_the_lease,
+    turns::a_number_of_a_sequence_is_given_once,
+    turns::what_is_read_before_a_write_stays_true_until_it,
+    turns::a_wake_up_while_looking_is_not_lost,
+    turns::a_host_works_on_its_own_instances,
+}

@@ -1,0 +1,171 @@
+//! What is written, read, refused and forgotten.
+
+use crate::fixture::*;
+use model::*;
+use store::*;
+
+pub async fn what_is_written_is_read_back(f: Fixture) {
+    let account = f.account().await;
+    let (instance, server, disk) = f.instance(account.account.id, 9000).await;
+    let mut reader = f.store.reader();
+
+    assert_eq!(
+        accounts::find(&mut reader, account.account.id).await.unwrap().unwrap(),
+        account.account
+    );
+    assert_eq!(
+        accounts::find_user(&mut reader, account.owner.id).await.unwrap().unwrap(),
+        account.owner
+    );
+    assert_eq!(instances::find(&mut reader, instance.id).await.unwrap().unwrap(), instance);
+    assert_eq!(
+        instances::list(&mut reader, account.account.id).await.unwrap(),
+        std::slice::from_ref(&instance)
+    );
+    assert_eq!(servers::list(&mut reader, instance.id).await.unwrap()[0].server, server);
+    assert_eq!(disks::list(&mut reader, instance.id).await.unwrap(), [disk]);
+    let (certificate, key) =
+        authorities::find(&mut reader, instance.id, AuthorityKind::Server).await.unwrap().unwrap();
+    assert_eq!((certificate.as_str(), key.expose()), ("PEM", "ca key"));
+}
+
+pub async fn keys_are_found_by_hash_and_secrets_are_not_in_the_database(f: Fixture) {
+    let account = f.account().await;
+    let secret = f.entropy.key();
+    let key = ApiKey {
+        id: KeyId(f.entropy.uuid()),
+        user_id: account.owner.id,
+        role: Role::Admin,
+        tags: Tags::default(),
+        comment: "first".into(),
+        created_at: now(),
+    };
+    let mut work = f.store.begin().await.unwrap();
+    apikeys::insert(&mut work, &key, &secret).await.unwrap();
+    work.commit().await.unwrap();
+    let (instance, ..) = f.instance(account.account.id, 9000).await;
+
+    let mut reader = f.store.reader();
+    assert_eq!(apikeys::find(&mut reader, &secret).await.unwrap().unwrap(), key);
+    assert_eq!(apikeys::find(&mut reader, &instance.apikey).await.unwrap(), None);
+    let by_key = instances::find_by_apikey(&mut reader, &instance.apikey).await.unwrap();
+    assert_eq!(by_key.unwrap().id, instance.id);
+
+    let held = f.everything().await;
+    let holds = |text: &str| held.windows(text.len()).any(|window| window == text.as_bytes());
+    assert!(holds(&instance.username), "the check looks at the right place");
+    for secret in [&secret, &instance.apikey, &instance.password, &Secret::new("ca key")] {
+        assert!(!holds(secret.expose()));
+    }
+}
+
+pub async fn a_listener_is_given_once(f: Fixture) {
+    let account = f.account().await;
+    let (instance, ..) = f.instance(account.account.id, 9000).await;
+    let mut work = f.store.begin().await.unwrap();
+    let mut second = new_server(ServerId(77), instance.id, 9004);
+    (second.number, second.node_id) = (2, 2);
+    let refused = servers::insert(&mut work, &second).await;
+    assert!(matches!(refused, Err(Error::Conflict(_))), "{refused:?}");
+}
+
+pub async fn a_username_is_given_once(f: Fixture) {
+    let account = f.account().await.account.id;
+    let (first, ..) = f.instance(account, 9000).await;
+    let mut work = f.store.begin().await.unwrap();
+    let mut second = new_instance(InstanceId(77), account, first.vpc_id, &*f.entropy);
+    second.username.clone_from(&first.username);
+    let refused = instances::insert(&mut work, &second).await;
+    assert!(matches!(refused, Err(Error::Conflict(_))), "{refused:?}");
+}
+
+pub async fn a_host_is_seen(f: Fixture) {
+    let id = HostId(f.entropy.uuid());
+    let later = now() + LIFE;
+    let mut work = f.store.begin().await.unwrap();
+    hosts::set_seen(&mut work, id, "one", now()).await.unwrap();
+    hosts::set_seen(&mut work, id, "two", later).await.unwrap();
+    let expected = Host { id, name: "two".into(), first_seen: now(), last_seen: later };
+    assert_eq!(hosts::list(&mut work).await.unwrap(), [expected]);
+}
+
+pub async fn an_answer_is_kept_for_the_same_call(f: Fixture) {
+    let scope = idempotency::Scope {
+        user_id: UserId(f.entropy.uuid()),
+        operation: "create",
+        key: "k".into(),
+    };
+    let answered =
+        idempotency::Answered { request_hash: "hash".into(), answer: Secret::new("answer") };
+    let before = now() - LIFE;
+    let mut work = f.store.begin().await.unwrap();
+    idempotency::insert(&mut work, &scope, &answered, now(), before).await.unwrap();
+    let found = idempotency::find(&mut work, &scope, before).await.unwrap();
+    assert_eq!(found, Some(answered.clone()));
+    assert_eq!(idempotency::find(&mut work, &scope, now()).await.unwrap(), None);
+    let refused = idempotency::insert(&mut work, &scope, &answered, now(), before).await;
+    assert!(matches!(refused, Err(Error::Conflict(_))), "{refused:?}");
+}
+
+pub async fn a_deleted_instance_is_gone_for_customers_then_for_good(f: Fixture) {
+    let account = f.account().await;
+    let (instance, server, disk) = f.instance(account.account.id, 9000).await;
+    let mut work = f.store.begin().await.unwrap();
+    assert!(instances::set_deleted(&mut work, instance.id, now()).await.unwrap());
+    assert!(!instances::set_deleted(&mut work, instance.id, now()).await.unwrap());
+    assert_eq!(instances::list(&mut work, account.account.id).await.unwrap(), []);
+    assert_eq!(instances::find_by_apikey(&mut work, &instance.apikey).await.unwrap(), None);
+
+    disks::remove(&mut work, disk.id).await.unwrap();
+    servers::remove(&mut work, server.id).await.unwrap();
+    instances::remove(&mut work, instance.id).await.unwrap();
+    vpcs::remove_unused(&mut work, instance.vpc_id).await.unwrap();
+    assert_eq!(instances::find(&mut work, instance.id).await.unwrap(), None);
+    assert_eq!(servers::taken_listeners(&mut work).await.unwrap(), []);
+    assert_eq!(vpcs::list(&mut work, account.account.id).await.unwrap(), []);
+    work.commit().await.unwrap();
+
+    let (next, ..) = f.instance(account.account.id, 9000).await;
+    assert!(next.id > instance.id, "ids are never reused");
+}
+
+pub async fn the_first_key_keeps_the_token(f: Fixture) {
+    let account = f.account().await;
+    let (_, server, _) = f.instance(account.account.id, 9000).await;
+    let mut work = f.store.begin().await.unwrap();
+    assert!(servers::set_enrolled(&mut work, server.id, "key 1", now()).await.unwrap());
+    assert!(servers::set_enrolled(&mut work, server.id, "key 1", now()).await.unwrap());
+    assert!(!servers::set_enrolled(&mut work, server.id, "key 2", now()).await.unwrap());
+}
+
+pub async fn another_master_key_is_refused(f: Fixture) {
+    let installation = Installation {
+        id: f.entropy.uuid(),
+        host_id: HostId(f.entropy.uuid()),
+        store_epoch: 1,
+        fleet_ca: "PEM".into(),
+        fleet_ca_key: Secret::new("fleet key"),
+        created_at: now(),
+    };
+    let mut work = f.store.begin().await.unwrap();
+    installation::insert(&mut work, &installation).await.unwrap();
+    work.commit().await.unwrap();
+    assert_eq!(installation::find(&mut f.store.reader()).await.unwrap(), Some(installation));
+    assert!(Store::is_set_up(&f.at).await.unwrap());
+
+    let other = Store::open(&f.at, master_key(2)).await.unwrap();
+    let refused = installation::find(&mut other.reader()).await.unwrap_err().to_string();
+    assert!(refused.contains("give the key that belongs to this store"), "{refused}");
+}
+
+pub async fn a_newer_store_is_refused(f: Fixture) {
+    f.store.close().await;
+    // What a later release would leave behind.
+    f.raw(
+        "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) \
+         SELECT 9999, 'later', TRUE, checksum, 0 FROM _sqlx_migrations WHERE version = 1",
+    )
+    .await;
+    let refused = Store::open(&f.at, master_key(1)).await.unwrap_err().to_string();
+    assert!(refused.contains("newer Castellan"), "{refused}");
+}
