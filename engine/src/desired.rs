@@ -41,7 +41,7 @@ pub fn document(
             directory_id: disk.directory_id.clone(),
             format: format(world, disk),
         },
-        run: Run::Running,
+        run: run(world, view),
         broker: Some(view.broker.clone()?),
         certificates,
         trust: BTreeMap::from([
@@ -68,11 +68,26 @@ impl ServerView {
     }
 }
 
+/// Whether the broker shall run. Servers without a controller are held back
+/// until the controllers run: they could do nothing but wait, and take the
+/// processor from those they wait for. One that was told to run goes on.
+fn run(world: &World, view: &ServerView) -> Run {
+    let runs_already = view.desired.as_ref().is_some_and(|told| told.run == Run::Running);
+    let controllers_run =
+        || world.servers.iter().filter(|view| view.server.is_controller()).all(ServerView::runs);
+    let may = !world.instance.stopped;
+    if may && (runs_already || view.server.is_controller() || controllers_run()) {
+        Run::Running
+    } else {
+        Run::Stopped
+    }
+}
+
 /// Leave to format is part of the document only between the two moves of the
 /// disk's row.
 fn format(world: &World, disk: &Disk) -> Option<Format> {
-    (disk.state == DiskState::Formatting)
-        .then(|| Format { initial_controllers: initial_controllers(world) })
+    let initial_controllers = if disk.founding { initial_controllers(world) } else { Vec::new() };
+    (disk.state == DiskState::Formatting).then_some(Format { initial_controllers })
 }
 
 /// `<node id>@<host>:<port>:<directory id>` of every controller.

@@ -14,10 +14,11 @@ mod pass;
 pub mod plan;
 mod rights;
 mod runner;
+mod turn;
 mod world;
 
 pub use pass::{Pass, PassError, Rest};
-pub use plan::{Plan, Step, Wait};
+pub use plan::{Lane, Plan, Step, Wait};
 pub use runner::Runner;
 pub use world::{ServerView, World};
 
@@ -69,7 +70,6 @@ pub struct Parts {
 
 impl Engine {
     pub fn new(parts: Parts) -> Self {
-        let owner = parts.entropy.uuid().to_string();
         Self {
             store: parts.store,
             clouds: parts.clouds,
@@ -81,7 +81,9 @@ impl Engine {
             host_id: parts.host_id,
             settings: parts.settings,
             identities: Identities::default(),
-            owner,
+            // One control plane works in a data directory at a time, so the
+            // next one there may take up at once what this one held.
+            owner: parts.host_id.to_string(),
         }
     }
 

@@ -1,19 +1,17 @@
 //! One pass over one instance: under a lease, step after step, until there is
 //! nothing to do but wait.
 
-use crate::plan::{Step, plan};
+use crate::Engine;
+use crate::plan::Wait;
 use crate::world::World;
-use crate::{Engine, backoff};
 use cloud::Remedy;
 use model::{InstanceId, InstanceProgress, ServerId, SignedDuration, Timestamp};
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
 use store::{Lease, Work, instances, leases};
 
 /// Longer than any step should take; a worker that hangs loses the instance.
 const LEASE: SignedDuration = SignedDuration::from_secs(60);
-/// How long a fault that needs a person is left alone.
-const UNTIL_A_PERSON_CAME: Duration = Duration::from_mins(5);
 
 /// Why a pass ended early. Nothing is lost: the next one begins anew.
 #[derive(Debug, thiserror::Error)]
@@ -59,6 +57,16 @@ pub struct Pass {
     pub(crate) lease: Lease,
     /// Servers whose agents the cloud has confirmed since the pass began.
     pub(crate) confirmed: HashSet<ServerId>,
+    /// Lanes that can't go on in this pass, and why.
+    pub(crate) resting: BTreeMap<Option<ServerId>, Resting>,
+}
+
+/// Why a lane rests.
+#[derive(Clone, Debug)]
+pub(crate) struct Resting {
+    pub reason: String,
+    pub after: Duration,
+    pub failed: bool,
 }
 
 impl Engine {
@@ -80,77 +88,26 @@ impl Engine {
         let mut work = self.store.begin().await?;
         let lease = leases::take(&mut work, id, &self.owner, self.clock.now(), LEASE).await?;
         work.commit().await?;
-        Ok(lease.map(|lease| Pass { lease, confirmed: HashSet::new() }))
-    }
-
-    /// One turn: observe, plan, execute the next step. None while there is more.
-    pub async fn turn(&self, pass: &mut Pass) -> Result<Option<Rest>, PassError> {
-        let id = pass.lease.instance_id;
-        let mut reader = self.store.reader();
-        let wakes = instances::wakes(&mut reader, id).await?;
-        let Some(mut world) = self.observe(id).await? else { return Ok(Some(Rest::Gone)) };
-        if !leases::holds(&mut reader, &pass.lease, self.clock.now()).await? {
-            return Err(store::Error::LeaseLost(id).into());
-        }
-        world.confirmed.clone_from(&pass.confirmed);
-        let plan = plan(&world);
-        let Some(step) = plan.steps.first() else {
-            return self.rest(pass, &world, wakes, plan.wait.reason, plan.wait.after, 0).await;
-        };
-        tracing::debug!(instance = %id, ?step, "step");
-        let done = match self.execute(pass, &world, *step).await {
-            Err(PassError::Store(error)) => return Err(error.into()),
-            // What is wrong with the instance itself belongs into its status.
-            Err(error) => Done::Failed { reason: error.to_string(), remedy: Remedy::GiveUp },
-            Ok(done) => done,
-        };
-        match done {
-            Done::Progress => Ok(None),
-            Done::Wait { reason, after } => self.rest(pass, &world, wakes, reason, after, 0).await,
-            Done::Failed { reason, remedy } => {
-                self.rest_after_failure(pass, &world, wakes, *step, &reason, remedy).await
-            }
-        }
-    }
-
-    async fn rest_after_failure(
-        &self,
-        pass: &mut Pass,
-        world: &World,
-        wakes: i64,
-        step: Step,
-        reason: &str,
-        remedy: Remedy,
-    ) -> Result<Option<Rest>, PassError> {
-        let failures = world.instance.progress.failures.saturating_add(1);
-        let (after, outlook) = match remedy {
-            Remedy::Retry => {
-                let after = backoff::after(failures);
-                (after, format!("trying again in {} s", after.as_secs()))
-            }
-            Remedy::GiveUp => (UNTIL_A_PERSON_CAME, "it needs an operator".to_owned()),
-        };
-        let id = pass.lease.instance_id;
-        tracing::warn!(instance = %id, %step, failures, reason, "step failed");
-        let sentence = format!("failed to {step}: {reason}; {outlook}");
-        self.rest(pass, world, wakes, sentence, after, failures).await
+        Ok(lease.map(|lease| Pass { lease, confirmed: HashSet::new(), resting: BTreeMap::new() }))
     }
 
     /// Writes why it rests and when to look again, unless a wake-up came while
     /// it was looking: then it goes on.
-    async fn rest(
+    pub(crate) async fn rest(
         &self,
         pass: &mut Pass,
         world: &World,
         wakes: i64,
-        status: String,
-        after: Duration,
-        failures: u32,
+        wait: Wait,
     ) -> Result<Option<Rest>, PassError> {
         let now = self.clock.now();
         let id = pass.lease.instance_id;
+        let Wait { reason: status, after } = wait;
+        let earlier = &world.instance.progress;
+        let failed = pass.resting.values().any(|resting| resting.failed);
+        let failures = if failed { earlier.failures.saturating_add(1) } else { 0 };
         let mut work = self.guarded(pass).await?;
-        let progress = InstanceProgress { status, failures, ..world.instance.progress.clone() };
+        let progress = InstanceProgress { status, failures, ..earlier.clone() };
         if progress != world.instance.progress {
             tracing::info!(instance = %id, status = progress.status, "status");
             instances::set_progress(&mut work, id, &progress).await?;
@@ -159,8 +116,10 @@ impl Engine {
         if rests {
             leases::release(&mut work, &pass.lease).await?;
         } else {
-            // What the cloud confirmed may be what has just changed.
+            // What the cloud confirmed, or what a lane rests for, may be what
+            // has just changed.
             pass.confirmed.clear();
+            pass.resting.clear();
         }
         work.commit().await?;
         Ok(rests.then_some(Rest::Until(after)))

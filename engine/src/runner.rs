@@ -2,16 +2,16 @@
 //! works on several at a time. It takes no input but the store, so starting it
 //! anew is always right.
 
-use crate::{Engine, Rest};
+use crate::{Engine, PassError, Rest};
 use cloud::Disruption;
 use futures::stream::{FuturesUnordered, StreamExt};
 use model::{InstanceId, Timestamp};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use store::{Change, instances};
 use tokio::sync::broadcast::Receiver;
-use tokio::task::JoinSet;
+use tokio::task::{Id, JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
 /// Instances worked on at a time by one process.
@@ -21,20 +21,21 @@ const LOOK: Duration = Duration::from_secs(1);
 /// A pass that failed as a whole, or an instance that another worker has.
 const PAUSE: Duration = Duration::from_secs(2);
 
-type Ended = (InstanceId, Result<Rest, crate::PassError>);
+type Ended = Result<Rest, PassError>;
 
 /// Runs an engine until told to stop.
 pub struct Runner {
     engine: Arc<Engine>,
     passes: JoinSet<Ended>,
-    busy: HashSet<InstanceId>,
+    /// The instance of each task under way.
+    busy: HashMap<Id, InstanceId>,
     /// Instances left alone until then.
     paused: HashMap<InstanceId, Instant>,
 }
 
 impl Runner {
     pub fn new(engine: Arc<Engine>) -> Self {
-        Self { engine, passes: JoinSet::new(), busy: HashSet::new(), paused: HashMap::new() }
+        Self { engine, passes: JoinSet::new(), busy: HashMap::new(), paused: HashMap::new() }
     }
 
     /// Returns once told to stop and the steps under way have ended.
@@ -50,7 +51,7 @@ impl Runner {
                 () = tokio::time::sleep(wait) => {}
                 Ok(_) = changes.recv() => drain(&mut changes),
                 Some(disruption) = disruption(&mut clouds) => self.disrupted(disruption).await,
-                Some(ended) = self.passes.join_next() => self.ended(ended),
+                Some(ended) = self.passes.join_next_with_id() => self.ended(ended),
             }
         }
         while self.passes.join_next().await.is_some() {}
@@ -86,9 +87,11 @@ impl Runner {
             if self.passes.len() >= PARALLEL {
                 return LOOK;
             }
-            if !self.paused.contains_key(&id) && self.busy.insert(id) {
+            let busy = self.busy.values().any(|busy| *busy == id);
+            if !busy && !self.paused.contains_key(&id) {
                 let engine = Arc::clone(&self.engine);
-                self.passes.spawn(async move { (id, engine.pass(id).await) });
+                let task = self.passes.spawn(async move { engine.pass(id).await });
+                self.busy.insert(task.id(), id);
             }
         }
         match instances::next_due_on(&mut reader, self.engine.host_id).await {
@@ -110,24 +113,21 @@ impl Runner {
         }
     }
 
-    fn ended(&mut self, ended: Result<Ended, tokio::task::JoinError>) {
-        let (id, result) = match ended {
-            Ok(ended) => ended,
-            Err(error) => {
-                // A panic is a bug; the instances of this process are looked
-                // at again by the next pass, so nobody waits for the dead one.
-                tracing::error!(%error, "a pass panicked");
-                self.busy.clear();
-                return;
-            }
-        };
-        self.busy.remove(&id);
-        match result {
-            Ok(Rest::Until(_) | Rest::Gone) => {}
-            Ok(Rest::NotOurs) => self.pause(id),
-            Err(error) => {
+    fn ended(&mut self, ended: Result<(Id, Ended), JoinError>) {
+        let task = ended.as_ref().map_or_else(JoinError::id, |(task, _)| *task);
+        let Some(id) = self.busy.remove(&task) else { return };
+        match ended {
+            Ok((_, Ok(Rest::Until(_) | Rest::Gone))) => {}
+            Ok((_, Ok(Rest::NotOurs))) => self.pause(id),
+            Ok((_, Err(error))) => {
                 metrics::counter!("castellan_pass_errors_total").increment(1);
                 tracing::warn!(%error, instance = %id, "a pass failed");
+                self.pause(id);
+            }
+            Err(error) => {
+                // A panic is a bug, and the next pass may well meet it again.
+                metrics::counter!("castellan_pass_errors_total").increment(1);
+                tracing::error!(%error, instance = %id, "a pass panicked");
                 self.pause(id);
             }
         }

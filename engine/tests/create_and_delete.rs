@@ -1,15 +1,19 @@
-//! Create and delete: they work; run twice they are the same; killed after any
-//! step they are the same; and a change of mind midway is followed.
+//! Create, stop, start and delete, with one server and with five: they work;
+//! run twice they are the same; killed after any step they are the same; and a
+//! change of mind midway is followed.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod world;
 
-use cloud::{Call, Cloud, Fault, Inventory, Outcome};
-use engine::Rest;
+use cloud::{Call, Cloud, Effect, Fault, Inventory, Outcome};
+use engine::{Engine, Rest};
 use model::*;
-use wire::agent::{Desired, Phase};
+use wire::agent::{Desired, Phase, Run};
 use world::World;
+
+/// One that has everything, and one with servers that only serve.
+const SIZES: [u32; 2] = [1, 5];
 
 async fn inventory(world: &World) -> Inventory {
     match world.cloud.inventory().await {
@@ -22,11 +26,24 @@ async fn assert_ready(world: &World, id: InstanceId) {
     let instance = world.instance(id).await.unwrap();
     assert!(instance.ready() && instance.configured(), "{:?}", instance.progress);
     assert_eq!(instance.progress.status, "running");
-    assert_eq!(world.disk(id).await.state, DiskState::Formatted);
     assert_eq!(world.cloud.made_twice(), []);
-    let desired: Desired =
-        serde_json::from_str(world.server(id).await.desired.as_deref().unwrap()).unwrap();
-    assert_eq!(desired.disk.format, None, "leave to format ends with the first run");
+    assert_eq!(world.servers(id).await.len(), usize::try_from(instance.nodes).unwrap());
+    for disk in world.disks(id).await {
+        assert_eq!(disk.state, DiskState::Formatted);
+    }
+    for record in world.servers(id).await {
+        let desired: Desired = serde_json::from_str(record.desired.as_deref().unwrap()).unwrap();
+        assert_eq!(desired.disk.format, None, "leave to format ends with the first run");
+        assert_eq!(desired.run, Run::Running);
+    }
+}
+
+async fn assert_stopped(world: &World, id: InstanceId) {
+    let instance = world.instance(id).await.unwrap();
+    assert!(!instance.ready() && instance.configured(), "{:?}", instance.progress);
+    let inventory = inventory(world).await;
+    assert_eq!(inventory.servers, [], "no process runs");
+    assert_eq!(inventory.disks.len(), usize::try_from(instance.nodes).unwrap(), "data stay");
 }
 
 async fn assert_gone(world: &World, id: InstanceId) {
@@ -37,38 +54,50 @@ async fn assert_gone(world: &World, id: InstanceId) {
 }
 
 #[tokio::test]
-async fn an_instance_is_made_ready_and_unmade() {
-    let world = World::new().await;
-    let id = world.create().await;
-    world.run(&world.engine(), id).await;
-    assert_ready(&world, id).await;
-    assert_eq!(inventory(&world).await.servers.len(), 1);
+async fn an_instance_is_made_stopped_started_and_unmade() {
+    for size in SIZES {
+        let world = World::new().await;
+        let id = world.create(size).await;
+        let engine = world.engine();
+        world.run(&engine, id).await;
+        assert_ready(&world, id).await;
 
-    world.delete(id).await;
-    assert_eq!(world.run(&world.engine(), id).await, Rest::Gone);
-    assert_gone(&world, id).await;
+        world.stop(id, true).await;
+        world.run(&engine, id).await;
+        assert_stopped(&world, id).await;
+        world.stop(id, false).await;
+        world.run(&engine, id).await;
+        assert_ready(&world, id).await;
+
+        world.delete(id).await;
+        assert_eq!(world.run(&engine, id).await, Rest::Gone);
+        assert_gone(&world, id).await;
+    }
 }
 
 #[tokio::test]
 async fn a_second_pass_over_a_ready_instance_changes_nothing() {
-    let world = World::new().await;
-    let id = world.create().await;
-    let engine = world.engine();
-    world.run(&engine, id).await;
-    let before = (world.instance(id).await, world.server(id).await, world.cloud.effects());
-    let calls = world.kafka.calls.lock().unwrap().len();
+    for size in SIZES {
+        let world = World::new().await;
+        let id = world.create(size).await;
+        let engine = world.engine();
+        world.run(&engine, id).await;
+        let before = (world.instance(id).await, world.servers(id).await, world.cloud.effects());
+        let calls = world.kafka.calls.lock().unwrap().len();
 
-    world.run(&engine, id).await;
-    world.run(&world.engine(), id).await;
-    assert_eq!(before, (world.instance(id).await, world.server(id).await, world.cloud.effects()));
-    assert_eq!(calls, world.kafka.calls.lock().unwrap().len());
+        world.run(&engine, id).await;
+        world.run(&world.engine(), id).await;
+        let after = (world.instance(id).await, world.servers(id).await, world.cloud.effects());
+        assert_eq!(before, after);
+        assert_eq!(calls, world.kafka.calls.lock().unwrap().len());
+    }
 }
 
-/// Runs one engine for `steps` steps, with agents at work while it rests, then
-/// leaves it for dead.
-async fn die_after(world: &World, id: InstanceId, steps: usize) {
+/// Runs one engine for so many turns, with agents at work while it rests, then
+/// leaves it for dead. The next one of the same host goes on at once.
+async fn die_after(world: &World, id: InstanceId, turns: usize) {
     let engine = world.engine();
-    let mut left = steps;
+    let mut left = turns;
     while left > 0 {
         let Some(mut pass) = engine.begin_pass(id).await.unwrap() else { break };
         while left > 0 {
@@ -80,29 +109,35 @@ async fn die_after(world: &World, id: InstanceId, steps: usize) {
         world.agents(id).await;
         world.clock.advance(SignedDuration::from_secs(1));
     }
-    world.clock.advance(SignedDuration::from_secs(61));
 }
 
 #[tokio::test]
-async fn killed_after_any_step_it_ends_the_same() {
-    for steps in 1..20 {
-        let world = World::new().await;
-        let id = world.create().await;
-        die_after(&world, id, steps).await;
-        world.run(&world.engine(), id).await;
-        assert_ready(&world, id).await;
+async fn killed_after_any_turn_it_ends_the_same() {
+    for size in SIZES {
+        for turns in 1..20 {
+            let world = World::new().await;
+            let id = world.create(size).await;
+            die_after(&world, id, turns).await;
+            world.run(&world.engine(), id).await;
+            assert_ready(&world, id).await;
 
-        world.delete(id).await;
-        die_after(&world, id, 1 + steps % 2).await;
-        world.run(&world.engine(), id).await;
-        assert_gone(&world, id).await;
+            world.stop(id, true).await;
+            die_after(&world, id, turns).await;
+            world.run(&world.engine(), id).await;
+            assert_stopped(&world, id).await;
+
+            world.delete(id).await;
+            die_after(&world, id, 1 + turns % 2).await;
+            world.run(&world.engine(), id).await;
+            assert_gone(&world, id).await;
+        }
     }
 }
 
 #[tokio::test]
-async fn killed_after_every_single_step_it_ends_the_same() {
+async fn killed_after_every_single_turn_it_ends_the_same() {
     let world = World::new().await;
-    let id = world.create().await;
+    let id = world.create(3).await;
     for _ in 0..40 {
         die_after(&world, id, 1).await;
     }
@@ -111,11 +146,31 @@ async fn killed_after_every_single_step_it_ends_the_same() {
 }
 
 #[tokio::test]
-async fn deleted_in_the_middle_of_its_making_nothing_is_left() {
-    for steps in 0..15 {
+async fn a_change_of_mind_midway_is_followed() {
+    for turns in 0..15 {
         let world = World::new().await;
-        let id = world.create().await;
-        die_after(&world, id, steps).await;
+        let id = world.create(3).await;
+        die_after(&world, id, turns).await;
+        world.stop(id, true).await;
+        die_after(&world, id, turns).await;
+        world.stop(id, false).await;
+        world.run(&world.engine(), id).await;
+        assert_ready(&world, id).await;
+
+        world.stop(id, true).await;
+        die_after(&world, id, turns).await;
+        world.delete(id).await;
+        world.run(&world.engine(), id).await;
+        assert_gone(&world, id).await;
+    }
+}
+
+#[tokio::test]
+async fn deleted_in_the_middle_of_its_making_nothing_is_left() {
+    for turns in 0..15 {
+        let world = World::new().await;
+        let id = world.create(3).await;
+        die_after(&world, id, turns).await;
         world.delete(id).await;
         world.run(&world.engine(), id).await;
         assert_gone(&world, id).await;
@@ -130,7 +185,7 @@ async fn lost_replies_late_answers_and_failures_are_outlived() {
             let world = World::new().await;
             world.cloud.fail_next(call, fault, 3);
             *world.kafka.refuse.lock().unwrap() = 3;
-            let id = world.create().await;
+            let id = world.create(3).await;
             world.run(&world.engine(), id).await;
             assert_ready(&world, id).await;
         }
@@ -138,7 +193,7 @@ async fn lost_replies_late_answers_and_failures_are_outlived() {
     for call in [Call::RemoveServer, Call::RemoveDisk, Call::RemoveNetwork] {
         for fault in [Fault::LostReply, Fault::Pending, Fault::Retry] {
             let world = World::new().await;
-            let id = world.create().await;
+            let id = world.create(3).await;
             world.run(&world.engine(), id).await;
             world.cloud.fail_next(call, fault, 3);
             world.delete(id).await;
@@ -153,12 +208,17 @@ async fn a_cloud_that_fails_by_chance_is_outlived() {
     for seed in 0..40 {
         let mut world = World::new().await;
         world.cloud = std::sync::Arc::new(cloud::SimulatedCloud::seeded(seed, 40));
-        let id = world.create().await;
+        let id = world.create(3).await;
         world.run(&world.engine(), id).await;
         assert_ready(&world, id).await;
         world.delete(id).await;
         world.run(&world.engine(), id).await;
         assert_eq!(world.instance(id).await, None, "seed {seed}");
+        let made =
+            world.cloud.effects().iter().filter(|e| matches!(e, Effect::ServerMade(..))).count();
+        let removed =
+            world.cloud.effects().iter().filter(|e| matches!(e, Effect::ServerRemoved(_))).count();
+        assert_eq!(made, removed, "seed {seed}");
     }
 }
 
@@ -166,7 +226,7 @@ async fn a_cloud_that_fails_by_chance_is_outlived() {
 async fn a_failure_is_told_with_its_reason_and_when_it_is_tried_again() {
     let world = World::new().await;
     world.cloud.fail_next(Call::EnsureNetwork, Fault::Retry, 2);
-    let id = world.create().await;
+    let id = world.create(1).await;
     let engine = world.engine();
     engine.pass(id).await.unwrap();
     let status = world.instance(id).await.unwrap().progress.status;
@@ -177,20 +237,25 @@ async fn a_failure_is_told_with_its_reason_and_when_it_is_tried_again() {
     assert!(status.ends_with("trying again in 2 s"), "{status}");
 }
 
-#[tokio::test]
-async fn a_broker_that_does_not_start_is_named_with_its_log_and_can_be_deleted() {
-    let world = World::new().await;
-    let id = world.create().await;
-    let engine = world.engine();
+/// Has the first server's agent say that its broker does not stay up.
+async fn break_first_broker(world: &World, engine: &Engine, id: InstanceId) {
     engine.pass(id).await.unwrap();
-    let record = world.server(id).await;
+    world.agents(id).await;
+    let record = world.servers(id).await.remove(0);
     let desired: Desired = serde_json::from_str(record.desired.as_deref().unwrap()).unwrap();
     let mut report = world::report(&desired, None);
     report.phase = Phase::Failed;
     report.detail = "the JVM ended with exit status 1, start 3".into();
     report.log_tail = vec!["java.net.BindException: Address already in use".into()];
     world.say(&record.server, &report).await;
+}
 
+#[tokio::test]
+async fn a_broker_that_does_not_start_is_named_with_its_log_and_can_be_deleted() {
+    let world = World::new().await;
+    let id = world.create(1).await;
+    let engine = world.engine();
+    break_first_broker(&world, &engine, id).await;
     engine.pass(id).await.unwrap();
     let instance = world.instance(id).await.unwrap();
     assert!(!instance.ready());
@@ -204,32 +269,79 @@ async fn a_broker_that_does_not_start_is_named_with_its_log_and_can_be_deleted()
 }
 
 #[tokio::test]
-async fn an_agent_that_died_is_started_again() {
+async fn a_server_that_is_stuck_does_not_keep_the_others_waiting() {
     let world = World::new().await;
-    let id = world.create().await;
+    let id = world.create(3).await;
     let engine = world.engine();
     world.run(&engine, id).await;
-    let server = world.server(id).await.server.id;
+    let servers = world.servers(id).await;
+    for record in &servers {
+        world.cloud.kill_agent(record.server.id);
+    }
+    world.cloud.fail_next(Call::EnsureServer, Fault::GiveUp, 1);
+    engine.pass(id).await.unwrap();
+    let alive =
+        servers.iter().filter(|record| world.cloud.agent_is_alive(record.server.id)).count();
+    assert_eq!(alive, 2);
+    let status = world.instance(id).await.unwrap().progress.status;
+    assert!(status.contains("it needs an operator"), "{status}");
+}
+
+#[tokio::test]
+async fn servers_without_a_controller_start_after_those_with_one() {
+    let world = World::new().await;
+    let id = world.create(5).await;
+    let engine = world.engine();
+    engine.pass(id).await.unwrap();
+    for record in world.servers(id).await {
+        let desired: Desired = serde_json::from_str(record.desired.as_deref().unwrap()).unwrap();
+        let expected = if record.server.is_controller() { Run::Running } else { Run::Stopped };
+        assert_eq!(desired.run, expected, "server {}", record.server.number);
+    }
+}
+
+#[tokio::test]
+async fn an_agent_that_died_is_started_again() {
+    let world = World::new().await;
+    let id = world.create(1).await;
+    let engine = world.engine();
+    world.run(&engine, id).await;
+    let record = world.servers(id).await.remove(0);
+    let server = record.server.id;
     world.cloud.kill_agent(server);
     assert!(!world.cloud.agent_is_alive(server));
     world.run(&engine, id).await;
     assert!(world.cloud.agent_is_alive(server));
-    assert_eq!(world.cloud.server(server).unwrap().token, None, "it is enrolled already");
+    assert_eq!(world.servers(id).await[0].token, record.token, "it is enrolled already");
+}
+
+#[tokio::test]
+async fn an_agent_that_was_away_for_long_enrols_again() {
+    let world = World::new().await;
+    let id = world.create(1).await;
+    let engine = world.engine();
+    world.run(&engine, id).await;
+    let record = world.servers(id).await.remove(0);
+    world.cloud.kill_agent(record.server.id);
+    world.clock.advance(SignedDuration::from_hours(24 * 40));
+    world.run(&engine, id).await;
+    assert_ready(&world, id).await;
+    assert_ne!(world.servers(id).await[0].token, record.token, "its certificate has run out");
 }
 
 #[tokio::test]
 async fn a_worker_that_slept_past_its_lease_writes_nothing() {
     let world = World::new().await;
-    let id = world.create().await;
+    let id = world.create(3).await;
     let sleeper = world.engine();
     let mut pass = sleeper.begin_pass(id).await.unwrap().unwrap();
     sleeper.turn(&mut pass).await.unwrap();
-    let other = world.engine();
+    let other = world.other_engine();
     assert_eq!(other.pass(id).await.unwrap(), Rest::NotOurs);
     world.clock.advance(SignedDuration::from_secs(61));
     world.run(&other, id).await;
-    let before = world.instance(id).await;
+    let before = (world.instance(id).await, world.cloud.effects());
     let error = sleeper.turn(&mut pass).await.unwrap_err();
     assert!(matches!(error, engine::PassError::Store(store::Error::LeaseLost(_))), "{error}");
-    assert_eq!(before, world.instance(id).await);
+    assert_eq!(before, (world.instance(id).await, world.cloud.effects()));
 }

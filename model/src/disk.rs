@@ -12,6 +12,9 @@ pub struct Disk {
     pub size_gb: u32,
     /// Kafka's own id of the log directory on this disk.
     pub directory_id: String,
+    /// Formatted as one of the cluster's first, with the initial controllers.
+    /// That happens once in a cluster's life: a disk that comes later joins.
+    pub founding: bool,
     pub state: DiskState,
 }
 

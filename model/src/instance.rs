@@ -47,6 +47,8 @@ pub struct Instance {
     pub created_at: Timestamp,
     /// Set by DELETE; from then on the instance is only torn down.
     pub deleted_at: Option<Timestamp>,
+    /// Set by cluster-stop: no process runs, data and addresses stay.
+    pub stopped: bool,
     /// Raised with every change of intent that servers must follow.
     pub generation: i64,
     pub progress: InstanceProgress,
@@ -60,7 +62,7 @@ pub struct InstanceProgress {
     pub network_made: bool,
     /// The default user's credentials and rights are in Kafka.
     pub credentials_set: bool,
-    /// When a real login first succeeded.
+    /// When a real login succeeded, since it was created or last started.
     pub ready_at: Option<Timestamp>,
     /// What it does now, or why it waits, in a sentence.
     pub status: String,
@@ -69,13 +71,14 @@ pub struct InstanceProgress {
 }
 
 impl Instance {
-    /// Whether clients can use it: false only while it is being created.
+    /// Whether clients can use it: false only while it is being created, or
+    /// stopped as a whole.
     pub fn ready(&self) -> bool {
-        self.progress.ready_at.is_some()
+        self.progress.ready_at.is_some() && !self.stopped
     }
 
     /// Whether servers have reached what was last asked for.
     pub fn configured(&self) -> bool {
-        self.ready() && self.progress.observed_generation >= self.generation
+        self.progress.observed_generation >= self.generation
     }
 }

@@ -85,6 +85,7 @@ CREATE TABLE instances (
     cluster_id          TEXT    NOT NULL,
     maintenance_window  TEXT,
     deletion_protection BOOLEAN NOT NULL,
+    stopped             BOOLEAN NOT NULL,
     created_at          BIGINT  NOT NULL,
     deleted_at          BIGINT,
     generation          BIGINT  NOT NULL,
@@ -154,6 +155,8 @@ CREATE TABLE disks (
     server_id    BIGINT NOT NULL REFERENCES servers (id),
     size_gb      BIGINT NOT NULL,
     directory_id TEXT   NOT NULL,
+    -- Formatted with the initial controllers; one that comes later joins.
+    founding     BOOLEAN NOT NULL,
     state        TEXT   NOT NULL
 );
 CREATE INDEX disks_by_instance ON disks (instance_id);

@@ -6,14 +6,15 @@ use model::{Disk, DiskId, DiskState, InstanceId, ServerId};
 
 pub async fn insert(work: &mut Work, disk: &Disk) -> Result<()> {
     let query = Query::new(
-        "INSERT INTO disks (id, instance_id, server_id, size_gb, directory_id, state) \
-         VALUES ($1, $2, $3, $4, $5, $6)",
+        "INSERT INTO disks (id, instance_id, server_id, size_gb, directory_id, founding, state) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7)",
     )
     .bind(disk.id.to_string())
     .bind(disk.instance_id.0)
     .bind(disk.server_id.0)
     .bind(disk.size_gb)
     .bind(disk.directory_id.as_str())
+    .bind(disk.founding)
     .bind(disk.state.as_str());
     work.execute(query).await.map(drop)
 }
@@ -47,6 +48,7 @@ fn disk(row: &Row) -> Result<Disk> {
         server_id: ServerId(row.int("server_id")?),
         size_gb: row.number("size_gb")?,
         directory_id: row.text("directory_id")?,
+        founding: row.flag("founding")?,
         state: DiskState::parse(&state)
             .ok_or(Error::Corrupt { what: "a disk's state", value: state })?,
     })

@@ -20,10 +20,10 @@ pub async fn insert(work: &mut Work, new: &Instance) -> Result<()> {
     let query = Query::new(
         "INSERT INTO instances (id, account_id, providerid, name, plan, region, nodes, \
          kafka_version, disk_size, tags, vpc_id, username, password_sealed, apikey_sealed, \
-         apikey_hash, hostname, cluster_id, deletion_protection, created_at, generation, \
+         apikey_hash, hostname, cluster_id, deletion_protection, stopped, created_at, generation, \
          observed_generation, network_made, credentials_set, status, failures, due_at, wakes) \
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, \
-         FALSE, $18, $19, 0, FALSE, FALSE, $20, 0, $18, 0)",
+         FALSE, FALSE, $18, $19, 0, FALSE, FALSE, $20, 0, $18, 0)",
     )
     .bind(new.id.0)
     .bind(new.account_id.to_string())
@@ -100,6 +100,23 @@ pub async fn set_deleted(work: &mut Work, id: InstanceId, at: Timestamp) -> Resu
         wake(work, id, at).await?;
     }
     Ok(marked)
+}
+
+/// Asks for all servers of an instance to be stopped, or started again.
+pub async fn set_stopped(
+    work: &mut Work,
+    id: InstanceId,
+    stopped: bool,
+    now: Timestamp,
+) -> Result<()> {
+    let query = Query::new(
+        "UPDATE instances SET stopped = $2, generation = generation + 1 \
+         WHERE id = $1 AND stopped <> $2",
+    )
+    .bind(id.0)
+    .bind(stopped);
+    work.execute(query).await?;
+    wake(work, id, now).await
 }
 
 /// Has the engine look at the instance now.
@@ -229,6 +246,7 @@ fn instance(run: &impl Run, row: &Row) -> Result<Instance> {
         cluster_id: row.text("cluster_id")?,
         created_at: row.time("created_at")?,
         deleted_at: row.time_or_none("deleted_at")?,
+        stopped: row.flag("stopped")?,
         generation: row.int("generation")?,
         progress: progress(row)?,
     })

@@ -85,12 +85,26 @@ pub async fn set_made(work: &mut Work, id: ServerId) -> Result<()> {
     work.execute(query).await.map(drop)
 }
 
+/// Notes that the cloud has no such server any more; its disk stays.
+pub async fn set_unmade(work: &mut Work, id: ServerId) -> Result<()> {
+    let query = Query::new(
+        "UPDATE servers SET made = FALSE, report = NULL, token_hash = NULL, \
+         token_expires_at = NULL, enrolled_key = NULL, enrolled_at = NULL WHERE id = $1",
+    )
+    .bind(id.0);
+    work.execute(query).await.map(drop)
+}
+
+/// Saves a new token. Whoever enrols with it may bring a new key: the old one
+/// went with the server's directory, or its certificate has run out.
 pub async fn set_token(work: &mut Work, id: ServerId, token: &Token) -> Result<()> {
-    let query =
-        Query::new("UPDATE servers SET token_hash = $2, token_expires_at = $3 WHERE id = $1")
-            .bind(id.0)
-            .bind(token.hash.as_str())
-            .bind(token.expires_at);
+    let query = Query::new(
+        "UPDATE servers SET token_hash = $2, token_expires_at = $3, enrolled_key = NULL, \
+             enrolled_at = NULL WHERE id = $1",
+    )
+    .bind(id.0)
+    .bind(token.hash.as_str())
+    .bind(token.expires_at);
     work.execute(query).await.map(drop)
 }
 

@@ -1,6 +1,7 @@
 //! Certificates for a server's own keys. Names come from intent, never from
 //! what the agent asks for.
 
+use super::documents::nothing_to_tell;
 use crate::desired::{self, INTERNAL, SERVER};
 use crate::pass::{Done, Pass};
 use crate::world::{ServerView, World};
@@ -42,7 +43,7 @@ impl Engine {
         certificates.sort_by(|a, b| a.name.cmp(&b.name));
         match desired::document(world, view, certificates) {
             Some(document) => self.save_desired(pass, &document).await,
-            None => Ok(Done::Progress),
+            None => Ok(nothing_to_tell(view)),
         }
     }
 }

@@ -3,12 +3,15 @@
 use crate::pass::{Done, Pass};
 use crate::world::{ServerView, World};
 use crate::{Engine, PassError};
-use cloud::{Agent, Cloud, DiskSpec, NetworkSpec, Outcome, ServerSpec};
-use model::{Disk, DiskState, Plan, Secret, SignedDuration};
+use cloud::{Agent, Cloud, DiskSpec, NetworkSpec, Outcome, Remedy, ServerSpec};
+use model::{Disk, DiskState, Plan, Secret, SignedDuration, Timestamp};
 use std::sync::Arc;
 use store::{Token, disks, hash_key, servers};
 
 const TOKEN_LIFE: SignedDuration = SignedDuration::from_mins(15);
+/// An agent's certificate lasts 30 days and is renewed after 20: one that was
+/// heard of within this time has a valid one.
+const CERTIFICATE_TRUSTED: SignedDuration = SignedDuration::from_hours(24 * 9);
 /// A token with less left than this is replaced, so that a slow agent does not
 /// find it expired.
 const TOKEN_SPARE: SignedDuration = SignedDuration::from_mins(5);
@@ -51,11 +54,14 @@ impl Engine {
     /// is saved before the token leaves this process.
     pub(super) async fn ensure_server(
         &self,
-        pass: &mut Pass,
+        pass: &Pass,
         world: &World,
         view: &ServerView,
     ) -> Result<Done, PassError> {
-        let Some(disk) = &view.disk else { return Ok(Done::Progress) };
+        let Some(disk) = &view.disk else {
+            let reason = format!("{} has no disk on record", view.title());
+            return Ok(Done::Failed { reason, remedy: Remedy::GiveUp });
+        };
         let plan = self.plan_of(world)?;
         let spec = ServerSpec {
             id: view.server.id,
@@ -72,7 +78,6 @@ impl Engine {
             return Ok(done);
         }
         self.note_server(pass, view, outcome == Outcome::Ready(Agent::Started)).await?;
-        pass.confirmed.insert(view.server.id);
         Ok(Done::Progress)
     }
 
@@ -101,7 +106,7 @@ impl Engine {
     async fn token_for(&self, pass: &Pass, view: &ServerView) -> Result<Option<Secret>, PassError> {
         let now = self.clock.now();
         let lasts = view.token_expires_at.is_some_and(|until| until > now + TOKEN_SPARE);
-        if view.server.enrolled_at.is_some() || view.server.made && lasts {
+        if is_enrolled(view, now) || view.server.made && lasts {
             return Ok(None);
         }
         let token = self.entropy.key();
@@ -121,6 +126,14 @@ impl Engine {
         let plan = &world.instance.plan;
         self.catalogue.plan(&plan.0).ok_or_else(|| PassError::NoPlan(plan.clone()))
     }
+}
+
+/// Whether the agent has a certificate that it can still use. One that was
+/// away for long has to enrol again.
+fn is_enrolled(view: &ServerView, now: Timestamp) -> bool {
+    let Some(enrolled_at) = view.server.enrolled_at else { return false };
+    let heard = view.server.last_seen.map_or(enrolled_at, |seen| seen.max(enrolled_at));
+    now.duration_since(heard) < CERTIFICATE_TRUSTED
 }
 
 /// What a cloud's answer means for the step, unless the thing is ready.

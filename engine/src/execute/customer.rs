@@ -1,17 +1,20 @@
 //! Letting the customer in: credentials, rights, and a login as proof.
 
 use crate::pass::{Done, Pass};
+use crate::plan::RUNNING;
 use crate::rights;
 use crate::world::World;
 use crate::{Engine, PassError};
 use cloud::Remedy;
+use futures::future::try_join_all;
 use kafka::client::{Cluster, Endpoint, Login, Mechanism};
 use model::Listener;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use store::{AuthorityKind, authorities};
 
-/// A new user is known to every broker within moments.
-const SPREADING: Duration = Duration::from_millis(100);
+/// A new user is known to every broker within moments; longer is a failure.
+const SPREADING: Duration = Duration::from_secs(3);
+const PAUSE: Duration = Duration::from_millis(50);
 
 impl Engine {
     pub(super) async fn set_credentials(
@@ -36,34 +39,47 @@ impl Engine {
         self.note(pass, world, |progress| progress.credentials_set = true).await
     }
 
-    /// Ready means that a customer can log in: so we do, as the customer would.
+    /// Ready means that a customer can log in: so we do, as the customer would,
+    /// on every server and by every mechanism.
     pub(super) async fn check_login(&self, pass: &Pass, world: &World) -> Result<Done, PassError> {
+        let deadline = Instant::now() + SPREADING;
+        while let Err(error) = self.try_logins(world).await? {
+            if Instant::now() > deadline {
+                let reason = error.to_string();
+                return Ok(Done::Failed { reason, remedy: Remedy::Retry });
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+        let now = self.clock.now();
+        self.note(pass, world, |progress| {
+            progress.ready_at = Some(now);
+            progress.observed_generation = world.instance.generation;
+            progress.status = RUNNING.into();
+        })
+        .await
+    }
+
+    async fn try_logins(
+        &self,
+        world: &World,
+    ) -> Result<Result<(), kafka::client::Error>, PassError> {
         let instance = &world.instance;
         let mut reader = self.store.reader();
         let trust =
             authorities::certificate(&mut reader, instance.id, AuthorityKind::Server).await?;
-        let login = Login {
-            brokers: endpoints(world, |listeners| &listeners.sasl_scram),
-            trust_pem: trust.unwrap_or_default(),
-            username: instance.username.clone(),
-            password: instance.password.clone(),
-            mechanism: Mechanism::ScramSha256,
-        };
-        match self.admin.check_login(&login).await {
-            Ok(()) => {
-                let now = self.clock.now();
-                self.note(pass, world, |progress| {
-                    progress.ready_at = Some(now);
-                    progress.observed_generation = world.instance.generation;
-                    progress.status = "running".into();
-                })
-                .await
-            }
-            Err(error) => Ok(Done::Wait {
-                reason: format!("waiting: the default user can't log in yet: {error}"),
-                after: SPREADING,
-            }),
-        }
+        let trust_pem = trust.unwrap_or_default();
+        let brokers = endpoints(world, |listeners| &listeners.sasl_scram);
+        let logins = brokers.into_iter().flat_map(|broker| {
+            Mechanism::ALL.map(|mechanism| Login {
+                brokers: vec![broker.clone()],
+                trust_pem: trust_pem.clone(),
+                username: instance.username.clone(),
+                password: instance.password.clone(),
+                mechanism,
+            })
+        });
+        let tries = logins.map(|login| async move { self.admin.check_login(&login).await });
+        Ok(try_join_all(tries).await.map(drop))
     }
 }
 

@@ -4,6 +4,7 @@ use crate::desired;
 use crate::pass::{Done, Pass};
 use crate::world::{ServerView, World};
 use crate::{Engine, PassError};
+use cloud::Remedy;
 use kafka::Endpoint;
 use kafka::render::{self, BrokerSpec};
 use std::collections::BTreeMap;
@@ -60,7 +61,7 @@ impl Engine {
     ) -> Result<Done, PassError> {
         match desired::document(world, view, view.certificates()) {
             Some(document) => self.save_desired(pass, &document).await,
-            None => Ok(Done::Progress),
+            None => Ok(nothing_to_tell(view)),
         }
     }
 
@@ -75,6 +76,12 @@ impl Engine {
         work.commit().await?;
         Ok(Done::Progress)
     }
+}
+
+/// A plan asks to tell only what is known; this ends a bug in it without a spin.
+pub(super) fn nothing_to_tell(view: &ServerView) -> Done {
+    let reason = format!("{} has no disk or no configuration on record", view.title());
+    Done::Failed { reason, remedy: Remedy::GiveUp }
 }
 
 fn controllers(world: &World) -> Vec<Endpoint> {

@@ -17,7 +17,7 @@ use store::{disks, instances};
 impl Engine {
     pub(crate) async fn execute(
         &self,
-        pass: &mut Pass,
+        pass: &Pass,
         world: &World,
         step: Step,
     ) -> Result<Done, PassError> {
@@ -41,6 +41,15 @@ impl Engine {
             Step::Reach => {
                 let generation = world.instance.generation;
                 self.note(pass, world, |progress| progress.observed_generation = generation).await
+            }
+            Step::Hibernate(id) => self.hibernate(pass, world, server(world, id)).await,
+            Step::NoteStopped => {
+                let generation = world.instance.generation;
+                self.note(pass, world, |progress| {
+                    progress.observed_generation = generation;
+                    progress.ready_at = None;
+                })
+                .await
             }
             Step::RemoveServer(id) => self.remove_server(pass, world, server(world, id)).await,
             Step::Forget => self.forget(pass, world).await,

@@ -34,6 +34,23 @@ impl Engine {
         Ok(Done::Progress)
     }
 
+    /// Ends what runs; the disk and the addresses stay.
+    pub(super) async fn hibernate(
+        &self,
+        pass: &Pass,
+        world: &World,
+        view: &ServerView,
+    ) -> Result<Done, PassError> {
+        let outcome = self.cloud_of(world)?.remove_server(view.server.id).await;
+        if let Some(done) = unfinished(&outcome) {
+            return Ok(done);
+        }
+        let mut work = self.guarded(pass).await?;
+        servers::set_unmade(&mut work, view.server.id).await?;
+        work.commit().await?;
+        Ok(Done::Progress)
+    }
+
     pub(super) async fn forget(&self, pass: &Pass, world: &World) -> Result<Done, PassError> {
         if world.vpc.as_ref().is_some_and(|vpc| vpc.made_for_instance) {
             let outcome = self.cloud_of(world)?.remove_network(world.instance.vpc_id).await;

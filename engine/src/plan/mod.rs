@@ -5,6 +5,8 @@
 
 mod remove;
 mod run;
+mod stop;
+mod waits;
 
 use crate::world::World;
 use model::{DiskId, ServerId};
@@ -31,6 +33,10 @@ pub enum Step {
     CheckLogin,
     /// Everything asked for has been reached.
     Reach,
+    /// The broker has stopped: nothing of the server shall run, its disk stays.
+    Hibernate(ServerId),
+    /// No server runs any more, as was asked for.
+    NoteStopped,
 
     /// With its disk and all data on it.
     RemoveServer(ServerId),
@@ -53,6 +59,8 @@ impl fmt::Display for Step {
             Step::SetCredentials => f.write_str("set the default user's password and rights"),
             Step::CheckLogin => f.write_str("log in as the default user"),
             Step::Reach => f.write_str("note that everything is reached"),
+            Step::Hibernate(server) => write!(f, "end the agent of server {server}"),
+            Step::NoteStopped => f.write_str("note that every server is stopped"),
             Step::RemoveServer(server) => write!(f, "remove server {server}"),
             Step::Forget => f.write_str("remove the network"),
         }
@@ -62,9 +70,26 @@ impl fmt::Display for Step {
 /// What there is to do, and what to say when there is nothing.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Plan {
-    /// In order. Only the first is executed before the world is looked at anew.
-    pub steps: Vec<Step>,
+    /// Work that goes on side by side: a server that is stuck does not keep
+    /// the others waiting.
+    pub lanes: Vec<Lane>,
     pub wait: Wait,
+}
+
+/// Steps in order. Only the first of each lane is executed before the world is
+/// looked at anew.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Lane {
+    /// None: the instance as a whole, which then has the plan to itself.
+    pub server: Option<ServerId>,
+    pub steps: Vec<Step>,
+}
+
+impl Plan {
+    /// A plan for the instance as a whole.
+    fn whole(steps: Vec<Step>, wait: Wait) -> Self {
+        Self { lanes: vec![Lane { server: None, steps }], wait }
+    }
 }
 
 /// Why nothing can be done right now, in a sentence for people, and when to
@@ -75,14 +100,19 @@ pub struct Wait {
     pub after: Duration,
 }
 
+/// The status of an instance whose servers all run what they should.
+pub const RUNNING: &str = "running";
 /// Something will tell us; this is only for when it gets lost.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
 /// A healthy instance is looked at this often.
 const LOOK_AT_HEALTHY: Duration = Duration::from_secs(30);
 
 pub fn plan(world: &World) -> Plan {
-    match world.instance.deleted_at {
-        Some(_) => remove::plan(world),
-        None => run::plan(world),
+    if world.instance.deleted_at.is_some() {
+        remove::plan(world)
+    } else if world.instance.stopped {
+        stop::plan(world)
+    } else {
+        run::plan(world)
     }
 }

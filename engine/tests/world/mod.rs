@@ -11,7 +11,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 use store::{
     AuthorityKind, Installation, MasterKey, NewAccount, ServerRecord, Store, accounts, authorities,
-    disks, installation, instances, servers, vpcs,
+    disks, hash_key, installation, instances, servers, vpcs,
 };
 use wire::agent::{CertificateRequest, Desired, Phase, Report, Run};
 
@@ -116,6 +116,15 @@ impl World {
 
     /// A control plane as after a start; an earlier one may be dead.
     pub fn engine(&self) -> Engine {
+        self.engine_on(self.installation.host_id)
+    }
+
+    /// A control plane of another host.
+    pub fn other_engine(&self) -> Engine {
+        self.engine_on(HostId(self.entropy.uuid()))
+    }
+
+    fn engine_on(&self, host_id: HostId) -> Engine {
         Engine::new(Parts {
             store: self.store.clone(),
             clouds: HashMap::from([("local".into(), self.cloud.clone() as Arc<dyn Cloud>)]),
@@ -124,19 +133,18 @@ impl World {
             clock: self.clock.clone(),
             entropy: self.entropy.clone(),
             installation: self.installation.clone(),
-            host_id: self.installation.host_id,
+            host_id,
             settings: Settings::default(),
         })
     }
 
     /// What the create use case writes, in short.
-    pub async fn create(&self) -> InstanceId {
+    pub async fn create(&self, servers: u32) -> InstanceId {
         let now = self.clock.now();
         let entropy = &*self.entropy;
         let mut work = self.store.begin().await.unwrap();
         let vpc_id = VpcId(work.next("vpcs").await.unwrap());
         let id = InstanceId(work.next("instances").await.unwrap());
-        let server_id = ServerId(work.next("servers").await.unwrap());
         let vpc = Vpc {
             id: vpc_id,
             account_id: self.account,
@@ -149,21 +157,27 @@ impl World {
             created_at: now,
         };
         vpcs::insert(&mut work, &vpc).await.unwrap();
-        instances::insert(&mut work, &self.new_instance(id, vpc_id)).await.unwrap();
+        let instance = Instance { nodes: servers, ..self.new_instance(id, vpc_id) };
+        instances::insert(&mut work, &instance).await.unwrap();
         for kind in AuthorityKind::ALL {
             let ca = pki::Authority::create(kind.as_str(), now, entropy).unwrap();
             authorities::insert(&mut work, id, kind, &ca.certificate, &ca.key).await.unwrap();
         }
-        servers::insert(&mut work, &self.new_server(server_id, id)).await.unwrap();
-        let disk = Disk {
-            id: DiskId(entropy.uuid()),
-            instance_id: id,
-            server_id,
-            size_gb: 25,
-            directory_id: kafka_uuid(entropy),
-            state: DiskState::Planned,
-        };
-        disks::insert(&mut work, &disk).await.unwrap();
+        for number in 1..=servers {
+            let server_id = ServerId(work.next("servers").await.unwrap());
+            let server = self.new_server(server_id, id, number);
+            servers::insert(&mut work, &server).await.unwrap();
+            let disk = Disk {
+                id: DiskId(entropy.uuid()),
+                instance_id: id,
+                server_id,
+                size_gb: 25,
+                directory_id: kafka_uuid(entropy),
+                founding: true,
+                state: DiskState::Planned,
+            };
+            disks::insert(&mut work, &disk).await.unwrap();
+        }
         work.commit().await.unwrap();
         id
     }
@@ -189,29 +203,29 @@ impl World {
             cluster_id: kafka_uuid(entropy),
             created_at: self.clock.now(),
             deleted_at: None,
+            stopped: false,
             generation: 1,
             progress: InstanceProgress::default(),
         }
     }
 
-    fn new_server(&self, id: ServerId, instance_id: InstanceId) -> Server {
-        let listener = |port| Listener {
-            bind_host: "127.64.0.1".into(),
-            advertised_host: "127.64.0.1".into(),
-            port,
-        };
+    fn new_server(&self, id: ServerId, instance_id: InstanceId, number: u32) -> Server {
+        let address = format!("127.64.{instance_id}.{number}");
+        let listener =
+            |port| Listener { bind_host: address.clone(), advertised_host: address.clone(), port };
+        let controller = (number <= 3).then_some(ServerRole::Controller);
         Server {
             id,
             instance_id,
-            number: 1,
-            node_id: 1,
+            number,
+            node_id: i32::try_from(number).unwrap(),
             incarnation: 1,
-            roles: vec![ServerRole::Broker, ServerRole::Controller],
-            name: "x-01".into(),
+            roles: [ServerRole::Broker].into_iter().chain(controller).collect(),
+            name: format!("x-0{number}"),
             kafka_version: KafkaVersion::new(4, 3, 1),
             host_id: self.installation.host_id,
             zone: "a".into(),
-            private_ip: "127.64.0.1".into(),
+            private_ip: address.clone(),
             listeners: Listeners {
                 plaintext: listener(9092),
                 ssl: listener(9093),
@@ -236,12 +250,18 @@ impl World {
         work.commit().await.unwrap();
     }
 
-    pub async fn server(&self, id: InstanceId) -> ServerRecord {
-        servers::list(&mut self.store.reader(), id).await.unwrap().remove(0)
+    pub async fn stop(&self, id: InstanceId, stopped: bool) {
+        let mut work = self.store.begin().await.unwrap();
+        instances::set_stopped(&mut work, id, stopped, self.clock.now()).await.unwrap();
+        work.commit().await.unwrap();
     }
 
-    pub async fn disk(&self, id: InstanceId) -> Disk {
-        disks::list(&mut self.store.reader(), id).await.unwrap().remove(0)
+    pub async fn servers(&self, id: InstanceId) -> Vec<ServerRecord> {
+        servers::list(&mut self.store.reader(), id).await.unwrap()
+    }
+
+    pub async fn disks(&self, id: InstanceId) -> Vec<Disk> {
+        disks::list(&mut self.store.reader(), id).await.unwrap()
     }
 
     /// Passes of this engine with agents at work in between, until `done` or
@@ -252,9 +272,10 @@ impl World {
             let agents_did = self.agents(id).await;
             let settled = rest == Rest::Gone
                 || self.instance(id).await.is_some_and(|instance| {
+                    let rested = if instance.stopped { "stopped" } else { "running" };
                     instance.configured()
                         && instance.deleted_at.is_none()
-                        && instance.progress.status == "running"
+                        && instance.progress.status == rested
                 });
             if settled && !agents_did {
                 return rest;
@@ -264,13 +285,13 @@ impl World {
         panic!("not settled: {:?}", self.instance(id).await.map(|instance| instance.progress));
     }
 
-    /// Every live agent does what its desired state says and reports. Whether
-    /// any of them had something new to say.
+    /// Every live agent enrols if it must, does what its desired state says and
+    /// reports. Whether any of them had something new to say.
     pub async fn agents(&self, id: InstanceId) -> bool {
         let mut did = false;
-        for record in servers::list(&mut self.store.reader(), id).await.unwrap() {
+        for record in self.servers(id).await {
             let server = record.server.id;
-            if !self.cloud.agent_is_alive(server) {
+            if !self.cloud.agent_is_alive(server) || !self.enrols(&record).await {
                 continue;
             }
             let Some(desired) = record.desired.as_deref() else { continue };
@@ -285,11 +306,27 @@ impl World {
         did
     }
 
+    /// Whether the agent is let in: it was before, or has a token that is good.
+    async fn enrols(&self, record: &ServerRecord) -> bool {
+        if record.enrolled_key.is_some() {
+            return true;
+        }
+        let given = self.cloud.server(record.server.id).and_then(|spec| spec.token);
+        let (Some(given), Some(known)) = (given, &record.token) else { return false };
+        if hash_key(&given) != known.hash || known.expires_at < self.clock.now() {
+            return false;
+        }
+        let mut work = self.store.begin().await.unwrap();
+        let now = self.clock.now();
+        servers::set_enrolled(&mut work, record.server.id, "its key", now).await.unwrap();
+        work.commit().await.unwrap();
+        true
+    }
+
     pub async fn say(&self, server: &Server, report: &Report) {
         let now = self.clock.now();
         let text = serde_json::to_string(report).unwrap();
         let mut work = self.store.begin().await.unwrap();
-        servers::set_enrolled(&mut work, server.id, "its key", now).await.unwrap();
         servers::set_report(&mut work, server.id, &text, now).await.unwrap();
         instances::wake(&mut work, server.instance_id, now).await.unwrap();
         work.commit().await.unwrap();
@@ -304,12 +341,17 @@ pub fn report(desired: &Desired, earlier: Option<&Report>) -> Report {
     };
     let certified = desired.certificates.iter().all(|wanted| wanted.certificate.is_some());
     let runs = certified && desired.run == Run::Running;
+    let phase = match desired.run {
+        Run::Running if certified => Phase::Running,
+        Run::Running => Phase::Preparing,
+        Run::Stopped => Phase::Stopped,
+    };
     Report {
         incarnation: desired.incarnation,
         agent_version: "test".into(),
         revision: desired.revision,
         store_epoch: desired.store_epoch,
-        phase: if runs { Phase::Running } else { Phase::Preparing },
+        phase,
         detail: String::new(),
         log_tail: vec![],
         broker_pid: runs.then_some(4711),

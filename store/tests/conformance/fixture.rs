@@ -133,6 +133,7 @@ impl Fixture {
             server_id: server.id,
             size_gb: 25,
             directory_id: kafka_uuid(&*self.entropy),
+            founding: true,
             state: DiskState::Planned,
         };
         disks::insert(&mut work, &disk).await.unwrap();
@@ -183,6 +184,7 @@ pub fn new_instance(
         cluster_id: kafka_uuid(entropy),
         created_at: now(),
         deleted_at: None,
+        stopped: false,
         generation: 1,
         progress: InstanceProgress { status: "new".into(), ..InstanceProgress::default() },
     }

@@ -1,0 +1,47 @@
+//! Why a cluster does not run yet, in words for people.
+
+use super::{LOOK_AGAIN, LOOK_AT_HEALTHY, RUNNING, Wait};
+use crate::world::{ServerView, World};
+use wire::agent::{Phase, Report, Run};
+
+pub(super) fn of(world: &World) -> Wait {
+    let waits: Vec<String> = world.servers.iter().filter_map(server).collect();
+    if waits.is_empty() {
+        return Wait { reason: RUNNING.into(), after: LOOK_AT_HEALTHY };
+    }
+    Wait { reason: waits.join("; "), after: LOOK_AGAIN }
+}
+
+fn server(view: &ServerView) -> Option<String> {
+    let title = view.title();
+    if view.runs() {
+        return None;
+    }
+    let Some(report) = view.current_report() else {
+        return Some(format!("waiting: the agent of {title} has not reported yet"));
+    };
+    let held_back = view.desired.as_ref().is_some_and(|told| told.run == Run::Stopped);
+    let wait = match report.phase {
+        Phase::Failed => failure(&title, report),
+        Phase::Running => format!("{title} runs with an older configuration"),
+        Phase::Starting => format!("waiting: the broker of {title} is starting"),
+        Phase::Stopping => format!("waiting: the broker of {title} is stopping"),
+        Phase::Stopped if held_back => format!("waiting: {title} starts after the controllers"),
+        Phase::Stopped => format!("the broker of {title} is stopped"),
+        Phase::Preparing if report.detail.is_empty() => format!("waiting: {title} is preparing"),
+        Phase::Preparing => format!("waiting: {title}: {}", report.detail),
+    };
+    Some(wait)
+}
+
+fn failure(title: &str, report: &Report) -> String {
+    if let Some(fault) = &report.disk_fault {
+        return format!("{title} is held: {fault}");
+    }
+    let mut text = format!("{title} does not stay up: {}", report.detail);
+    if !report.log_tail.is_empty() {
+        text.push_str("; its log ends with: ");
+        text.push_str(&report.log_tail.join(" | "));
+    }
+    text
+}

@@ -1,0 +1,134 @@
+//! One turn of a pass: observe, plan, execute the first step of every lane side
+//! by side, and note which of them can't go on.
+
+use crate::pass::{Done, Pass, PassError, Rest, Resting};
+use crate::plan::{Lane, Plan, RUNNING, Step, Wait, plan};
+use crate::world::World;
+use crate::{Engine, backoff};
+use cloud::Remedy;
+use futures::future::join_all;
+use model::ServerId;
+use std::time::Duration;
+use store::{instances, leases};
+use tokio::time::{Instant, interval_at};
+
+/// How long a fault that needs a person is left alone.
+const UNTIL_A_PERSON_CAME: Duration = Duration::from_mins(5);
+/// A step that takes long keeps the lease by these; a third of its life.
+const HEARTBEAT: Duration = Duration::from_secs(20);
+
+type Outcome = (Option<ServerId>, Step, Result<Done, PassError>);
+
+impl Engine {
+    /// None while there is more to do.
+    pub async fn turn(&self, pass: &mut Pass) -> Result<Option<Rest>, PassError> {
+        let id = pass.lease.instance_id;
+        let mut reader = self.store.reader();
+        let wakes = instances::wakes(&mut reader, id).await?;
+        let Some(mut world) = self.observe(id).await? else { return Ok(Some(Rest::Gone)) };
+        if !leases::holds(&mut reader, &pass.lease, self.clock.now()).await? {
+            return Err(store::Error::LeaseLost(id).into());
+        }
+        world.confirmed.clone_from(&pass.confirmed);
+        let plan = plan(&world);
+        let steps = first_steps(&plan, pass);
+        if steps.is_empty() {
+            let wait = wait(pass, plan.wait);
+            return self.rest(pass, &world, wakes, wait).await;
+        }
+        for (server, step, result) in self.execute_all(pass, &world, steps).await? {
+            self.note_outcome(pass, &world, server, step, result)?;
+        }
+        Ok(None)
+    }
+
+    /// Runs the steps side by side, and holds on to the lease meanwhile.
+    async fn execute_all(
+        &self,
+        pass: &Pass,
+        world: &World,
+        steps: Vec<(Option<ServerId>, Step)>,
+    ) -> Result<Vec<Outcome>, PassError> {
+        let instance = pass.lease.instance_id;
+        let work = join_all(steps.into_iter().map(|(server, step)| async move {
+            tracing::debug!(%instance, ?step, "step");
+            (server, step, self.execute(pass, world, step).await)
+        }));
+        tokio::pin!(work);
+        let mut beat = interval_at(Instant::now() + HEARTBEAT, HEARTBEAT);
+        loop {
+            tokio::select! {
+                outcomes = &mut work => return Ok(outcomes),
+                _ = beat.tick() => self.guarded(pass).await?.commit().await?,
+            }
+        }
+    }
+
+    fn note_outcome(
+        &self,
+        pass: &mut Pass,
+        world: &World,
+        server: Option<ServerId>,
+        step: Step,
+        result: Result<Done, PassError>,
+    ) -> Result<(), PassError> {
+        let done = match result {
+            Err(PassError::Store(error)) => return Err(error.into()),
+            // What is wrong with the instance itself belongs into its status.
+            Err(error) => Done::Failed { reason: error.to_string(), remedy: Remedy::GiveUp },
+            Ok(done) => done,
+        };
+        match done {
+            Done::Progress => {
+                if let Step::EnsureServer(server) = step {
+                    pass.confirmed.insert(server);
+                }
+            }
+            Done::Wait { reason, after } => {
+                pass.resting.insert(server, Resting { reason, after, failed: false });
+            }
+            Done::Failed { reason, remedy } => {
+                let failures = world.instance.progress.failures.saturating_add(1);
+                let instance = pass.lease.instance_id;
+                tracing::warn!(%instance, %step, failures, reason, "step failed");
+                pass.resting.insert(server, failure(step, &reason, remedy, failures));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The first step of each lane that can go on.
+fn first_steps(plan: &Plan, pass: &Pass) -> Vec<(Option<ServerId>, Step)> {
+    let free = |lane: &&Lane| !pass.resting.contains_key(&lane.server);
+    let lanes = plan.lanes.iter().filter(free);
+    lanes.filter_map(|lane| Some((lane.server, *lane.steps.first()?))).collect()
+}
+
+fn failure(step: Step, reason: &str, remedy: Remedy, failures: u32) -> Resting {
+    let (after, outlook) = match remedy {
+        Remedy::Retry => {
+            let after = backoff::after(failures);
+            (after, format!("trying again in {} s", after.as_secs()))
+        }
+        Remedy::GiveUp => (UNTIL_A_PERSON_CAME, "it needs an operator".to_owned()),
+    };
+    let reason = format!("failed to {step}: {reason}; {outlook}");
+    Resting { reason, after, failed: true }
+}
+
+/// Everything that is waited for, in one sentence.
+fn wait(pass: &Pass, planned: Wait) -> Wait {
+    if pass.resting.is_empty() {
+        return planned;
+    }
+    let mut reasons: Vec<String> =
+        pass.resting.values().map(|resting| resting.reason.clone()).collect();
+    // Lanes that rest speak for themselves; the plan speaks for the others.
+    let alone = pass.resting.contains_key(&None);
+    if !alone && planned.reason != RUNNING {
+        reasons.push(planned.reason);
+    }
+    let after = pass.resting.values().map(|resting| resting.after).min();
+    Wait { reason: reasons.join("; "), after: after.unwrap_or(planned.after) }
+}
