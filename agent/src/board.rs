@@ -46,6 +46,7 @@ impl View {
         Report {
             incarnation,
             agent_version: env!("CARGO_PKG_VERSION").into(),
+            agent_pid: i32::try_from(std::process::id()).ok(),
             revision: self.revision,
             store_epoch: self.store_epoch,
             phase: status.phase,

@@ -1,17 +1,21 @@
-//! The last lines that a broker wrote, for a person who asks why it ended.
+//! What a broker wrote about its end, for a person who asks why it ended.
 //!
-//! Only what this start wrote counts: an old error would mislead.
+//! Only what this start wrote counts: an old error would mislead. A broker that
+//! fails goes on to log its shutdown at length, so the last lines are the least
+//! telling: first comes what was printed, then what was logged as an error.
 
 use crate::place::Place;
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
-const LINES: usize = 20;
-/// More than twenty lines of a stack trace, and little to read.
-const WINDOW: u64 = 16 * 1024;
+const LINES: usize = 12;
+/// After the line of an error, its message and cause.
+const AFTER_ERROR: usize = 2;
+/// The whole log of a start that fails, in most cases.
+const WINDOW: u64 = 256 * 1024;
 /// Longer lines say nothing more.
-const WIDTH: usize = 500;
+const WIDTH: usize = 300;
 
 /// How long the files were when the broker started.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -25,10 +29,18 @@ impl Marks {
         Self { log: length(&place.server_log()), output: length(&place.broker_output()) }
     }
 
-    /// The end of the broker's log; of its output, if it never came to logging.
+    /// The reasons, as far as they can be told.
     pub fn tail(self, place: &Place) -> Vec<String> {
-        let log = tail(&place.server_log(), self.log);
-        if log.is_empty() { tail(&place.broker_output(), self.output) } else { log }
+        let log = written(&place.server_log(), self.log);
+        let mut lines = last(&written(&place.broker_output(), self.output), LINES / 2);
+        let errors = errors(&log);
+        let room = LINES - lines.len();
+        if errors.is_empty() {
+            lines.extend(last(&log, room));
+        } else {
+            lines.extend(errors.into_iter().take(room));
+        }
+        lines
     }
 }
 
@@ -36,7 +48,8 @@ fn length(path: &Path) -> u64 {
     path.metadata().map_or(0, |metadata| metadata.len())
 }
 
-fn tail(path: &Path, mark: u64) -> Vec<String> {
+/// The lines since the mark, without empty ones.
+fn written(path: &Path, mark: u64) -> Vec<String> {
     let read = || {
         let mut file = File::open(path).ok()?;
         let length = file.metadata().ok()?.len();
@@ -48,9 +61,29 @@ fn tail(path: &Path, mark: u64) -> Vec<String> {
         Some(String::from_utf8_lossy(&bytes).into_owned())
     };
     let text = read().unwrap_or_default();
-    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
-    let last = &lines[lines.len().saturating_sub(LINES)..];
-    last.iter().map(|line| line.chars().take(WIDTH).collect()).collect()
+    let lines = text.lines().filter(|line| !line.trim().is_empty());
+    lines.map(|line| line.chars().take(WIDTH).collect()).collect()
+}
+
+fn last(lines: &[String], count: usize) -> Vec<String> {
+    lines[lines.len().saturating_sub(count)..].to_vec()
+}
+
+/// Every error with the lines right after it, the first one first.
+fn errors(lines: &[String]) -> Vec<String> {
+    let is_error = |line: &String| line.contains(" ERROR ") || line.contains(" FATAL ");
+    let mut found: Vec<String> = Vec::new();
+    let mut left = 0;
+    for line in lines {
+        if is_error(line) {
+            left = AFTER_ERROR + 1;
+        }
+        if left > 0 && !found.contains(line) {
+            found.push(line.clone());
+        }
+        left = usize::saturating_sub(left, 1);
+    }
+    found
 }
 
 #[cfg(test)]
@@ -68,14 +101,33 @@ mod tests {
         fs::write(place.broker_output(), "Unrecognized VM option\n").unwrap();
         assert_eq!(marks.tail(&place), ["Unrecognized VM option"]);
 
+        fs::write(place.broker_output(), "").unwrap();
         let lines: Vec<String> = (0..30).map(|line| format!("line {line}\n")).collect();
         let lines = lines.join("\n");
         fs::write(place.server_log(), format!("an old error\n{lines}")).unwrap();
         let shown = marks.tail(&place);
-        assert_eq!(shown.len(), 20);
-        assert_eq!((shown[0].as_str(), shown[19].as_str()), ("line 10", "line 29"));
+        assert_eq!(shown.len(), LINES);
+        assert_eq!((shown[0].as_str(), shown[LINES - 1].as_str()), ("line 18", "line 29"));
 
         fs::write(place.server_log(), "rotated\n").unwrap();
         assert_eq!(marks.tail(&place), ["rotated"]);
+    }
+
+    #[test]
+    fn errors_come_before_the_chatter_of_a_shutdown() {
+        let directory = tempfile::tempdir().unwrap();
+        let place = Place::open(directory.path()).unwrap();
+        let chatter: Vec<String> = (0..50).map(|line| format!("t INFO stopped {line}")).collect();
+        let log = format!(
+            "t INFO starting\nt ERROR can't bind\njava.net.BindException\n{}",
+            chatter.join("\n")
+        );
+        fs::write(place.server_log(), log).unwrap();
+        fs::write(place.broker_output(), "The broker can't be started: in use\n").unwrap();
+        let shown = Marks::default().tail(&place);
+        assert_eq!(
+            shown[..3],
+            ["The broker can't be started: in use", "t ERROR can't bind", "java.net.BindException"]
+        );
     }
 }

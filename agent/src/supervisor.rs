@@ -153,6 +153,10 @@ impl Supervisor {
         let mut status = self.status(phase, detail);
         status.broker_pid = Some(broker.pid());
         status.config_hash = broker.config_hash();
+        if !started && self.restarts > 0 {
+            // Until it runs, the reason why the last start failed stays in view.
+            status.log_tail = self.board.view().status.log_tail;
+        }
         self.board.set_status(status);
     }
 

@@ -171,7 +171,10 @@ async fn a_life() {
     assert_eq!(events.recv().await.unwrap().server_id, ServerId(11));
     control_plane.state().reports.clear();
     ensure(&cloud, None).await;
-    control_plane.report(|report| report.revision == 3).await;
+    let report = control_plane.report(|report| report.revision == 3).await;
+    let next = ProcessId::load(&dir.join("agent.pid")).unwrap();
+    assert_eq!(report.agent_pid, Some(next.pid));
+    assert_ne!(next.pid, agent.pid);
     println!("a dead agent was started anew and knew what it had known ... ok");
 
     let stopped = cloud_local::stop_all(&place.path().join("data"), |_| {}).await.unwrap();

@@ -7,7 +7,7 @@
 use ipnet::Ipv4Net;
 use model::{Listener, Listeners};
 use std::io::ErrorKind;
-use std::net::{IpAddr, Ipv4Addr, TcpListener};
+use std::net::{IpAddr, Ipv4Addr, TcpListener, ToSocketAddrs as _};
 use std::ops::RangeInclusive;
 use uuid::Uuid;
 
@@ -30,6 +30,7 @@ pub enum AddressMode {
 /// Where one server listens.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Placement {
+    /// An address, never a name.
     pub private_ip: String,
     pub listeners: Listeners,
 }
@@ -135,7 +136,8 @@ fn port_blocks(
     count: usize,
 ) -> Result<Vec<Placement>, AddressError> {
     let bind_host = bind.to_string();
-    let private_ip = if bind.is_unspecified() { host.to_owned() } else { bind_host.clone() };
+    let private_ip = if bind.is_unspecified() { resolve(host).unwrap_or(bind) } else { bind };
+    let private_ip = private_ip.to_string();
     let mut found = Vec::new();
     let mut first = *ports.start();
     while found.len() < count {
@@ -159,6 +161,15 @@ fn port_blocks(
         first = first.saturating_add(PORTS_EACH);
     }
     Ok(found)
+}
+
+/// The address of a host that may be given by its name.
+fn resolve(host: &str) -> Option<IpAddr> {
+    if let Ok(address) = host.parse() {
+        return Some(address);
+    }
+    let found: Vec<IpAddr> = (host, 0).to_socket_addrs().ok()?.map(|found| found.ip()).collect();
+    found.iter().find(|address| address.is_ipv4()).or(found.first()).copied()
 }
 
 /// Ports in the order plaintext, ssl, sasl_scram, internal, controller.

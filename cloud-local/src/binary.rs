@@ -2,7 +2,8 @@
 //!
 //! Each release has a copy named by its content, and `current` points at the
 //! newest: an upgrade or a clean-up of the installed binary never pulls the
-//! program from under a running agent. A copy is whole or absent.
+//! program from under a running agent. A copy is whole or absent, and is removed
+//! once it is neither the newest nor anybody's program.
 
 use crate::LocalError;
 use crate::layout::{Layout, hidden};
@@ -13,6 +14,9 @@ use std::io::{self, Read as _};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
+/// Starts the name of each copy.
+const COPY: &str = "castellan-";
+
 #[derive(Clone, Debug)]
 pub(crate) struct AgentBinary {
     path: PathBuf,
@@ -22,13 +26,32 @@ impl AgentBinary {
     /// Copies the program unless its copy is there, and points `current` at it.
     pub(crate) fn install(layout: &Layout, program: &Path) -> Result<Self, LocalError> {
         let digest = digest(program).map_err(LocalError::at(program))?;
-        let path = layout.bin().join(format!("castellan-{digest}"));
+        let path = layout.bin().join(format!("{COPY}{digest}"));
         if !path.exists() {
             copy(program, &path).map_err(LocalError::at(&path))?;
         }
         let current = layout.bin().join("current");
         point(&current, &path).map_err(LocalError::at(&current))?;
         Ok(Self { path })
+    }
+
+    /// Removes the copies of other releases that none of these processes was
+    /// started from. A copy that stays costs room and nothing else.
+    pub(crate) fn remove_others(&self, layout: &Layout, users: &[ProcessId]) {
+        let used: Vec<String> = users.iter().flat_map(ProcessId::command_line).collect();
+        for entry in fs::read_dir(layout.bin()).into_iter().flatten().flatten() {
+            let path = entry.path();
+            let is_copy = entry.file_name().to_string_lossy().starts_with(COPY);
+            let is_used = used.iter().any(|argument| Path::new(argument) == path);
+            if is_copy && path != self.path && !is_used {
+                match fs::remove_file(&path) {
+                    Ok(()) => tracing::info!(path = %path.display(), "removed an old release"),
+                    Err(error) => {
+                        tracing::warn!(%error, path = %path.display(), "an old release stays");
+                    }
+                }
+            }
+        }
     }
 
     pub(crate) fn path(&self) -> &Path {

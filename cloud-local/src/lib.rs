@@ -11,6 +11,7 @@ mod binary;
 mod cloud_impl;
 mod disks;
 mod error;
+pub mod holdings;
 mod layout;
 mod running;
 mod servers;
@@ -55,13 +56,17 @@ pub struct LocalCloud {
 
 impl LocalCloud {
     /// Makes the directories and this release's copy of the binary, and clears
-    /// what a crash left half removed. Needs a tokio runtime.
+    /// what a crash left half removed and old releases left behind. Needs a
+    /// tokio runtime.
     pub async fn open(options: Options) -> Result<Self, LocalError> {
         let opening = options.clone();
         let opened = tokio::task::spawn_blocking(move || {
             let layout = Layout::make(&opening.data_dir)?;
             layout.clear_leftovers()?;
             let binary = AgentBinary::install(&layout, &opening.binary)?;
+            let running = running::of_layout(&layout)?.into_iter();
+            let users = running.flat_map(|server| server.agent.into_iter().chain(server.brokers));
+            binary.remove_others(&layout, &users.collect::<Vec<_>>());
             Ok::<_, LocalError>((layout, binary))
         });
         let (layout, binary) = opened.await.map_err(|_| LocalError::Interrupted)??;

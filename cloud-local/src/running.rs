@@ -1,13 +1,15 @@
 //! What runs on this host, and ending all of it in an orderly way.
 //!
-//! It works from the files alone, so that `castellan down` needs no control
-//! plane. It never kills: a broker is given the time that it takes.
+//! It works from the files and from the mark in each process's environment, so
+//! that `castellan down` needs no control plane and misses nothing that a crash
+//! left off the record. It never kills: a broker is given the time that it takes.
 
 use crate::layout::Layout;
-use crate::{LocalError, servers};
+use crate::{LocalError, SERVER_VARIABLE, servers};
 use host::ProcessId;
 use model::ServerId;
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use tokio::task::JoinSet;
 
 /// One server with at least one live process.
@@ -15,7 +17,7 @@ use tokio::task::JoinSet;
 pub struct Running {
     pub server_id: ServerId,
     pub agent: Option<ProcessId>,
-    /// What the agent started and recorded: the broker.
+    /// What else runs for that server, recorded or not: the broker.
     pub brokers: Vec<ProcessId>,
 }
 
@@ -32,10 +34,24 @@ pub fn running(data_dir: &Path) -> Result<Vec<Running>, LocalError> {
     if !data_dir.exists() {
         return Ok(Vec::new());
     }
+    of_layout(&Layout::of(data_dir)?)
+}
+
+pub(crate) fn of_layout(layout: &Layout) -> Result<Vec<Running>, LocalError> {
+    let mut marked = marked(layout);
+    for (server, _) in layout.servers()? {
+        marked.entry(server).or_default();
+    }
     let mut found = Vec::new();
-    for (server_id, directory) in Layout::of(data_dir)?.servers()? {
+    for (server_id, mut brokers) in marked {
+        let directory = layout.server(server_id);
         let agent = servers::live_agent(&directory)?;
-        let brokers = servers::recorded(&directory);
+        for recorded in servers::recorded(&directory) {
+            if !brokers.contains(&recorded) {
+                brokers.push(recorded);
+            }
+        }
+        brokers.retain(|broker| agent.as_ref() != Some(broker));
         if agent.is_some() || !brokers.is_empty() {
             found.push(Running { server_id, agent, brokers });
         }
@@ -43,10 +59,25 @@ pub fn running(data_dir: &Path) -> Result<Vec<Running>, LocalError> {
     Ok(found)
 }
 
+/// The processes with the mark of a server of this data directory, also of one
+/// whose own directory is gone.
+fn marked(layout: &Layout) -> BTreeMap<ServerId, Vec<ProcessId>> {
+    let mut found: BTreeMap<ServerId, Vec<ProcessId>> = BTreeMap::new();
+    for (value, process) in host::with_variable(SERVER_VARIABLE) {
+        let directory = PathBuf::from(value);
+        let name = directory.file_name().and_then(|name| name.to_str());
+        let Some(server) = name.and_then(|name| name.parse().ok()) else { continue };
+        if layout.server(server) == directory {
+            found.entry(server).or_default().push(process);
+        }
+    }
+    found
+}
+
 /// Stops all agents at once, each with its broker, and waits for them however
-/// long it takes; then the brokers that had no agent left. `progress` hears
-/// what still runs, first and after each end. The control plane must be down
-/// before, or it starts them again.
+/// long it takes; then the brokers that had no agent left, until nothing runs.
+/// `progress` hears what still runs, first and after each end. The control
+/// plane must be down before, or it starts them again.
 pub async fn stop_all(
     data_dir: &Path,
     mut progress: impl FnMut(&[Running]),
@@ -54,12 +85,21 @@ pub async fn stop_all(
     let agents: Vec<ProcessId> =
         running(data_dir)?.into_iter().filter_map(|server| server.agent).collect();
     let agents = stop(data_dir, agents, &mut progress).await?;
-    let left = running(data_dir)?.into_iter().flat_map(|server| server.brokers).collect();
-    let orphaned_brokers = stop(data_dir, left, &mut progress).await?;
-    Ok(Stopped { agents, orphaned_brokers })
+    let mut stopped = Stopped { agents, orphaned_brokers: 0 };
+    loop {
+        let left = running(data_dir)?;
+        if left.is_empty() {
+            return Ok(stopped);
+        }
+        // An agent without a record ends with these, and its broker may be
+        // seen only then.
+        let left =
+            left.into_iter().flat_map(|server| server.agent.into_iter().chain(server.brokers));
+        stopped.orphaned_brokers += stop(data_dir, left.collect(), &mut progress).await?;
+    }
 }
 
-async fn stop(
+pub(crate) async fn stop(
     data_dir: &Path,
     processes: Vec<ProcessId>,
     progress: &mut impl FnMut(&[Running]),

@@ -60,7 +60,8 @@ pub(crate) fn prepare(
         remove(&link)?;
         symlink(&target, &link).map_err(LocalError::at(&link))?;
     }
-    write_start(&directory, spec.id, spec.incarnation, spec.token.clone(), options)?;
+    let token = spec.token.clone().or_else(|| token_of(&directory, spec.incarnation));
+    write_start(&directory, spec.id, spec.incarnation, token, options)?;
     let record = Record::of(spec);
     if Record::load(&directory).as_ref() != Some(&record) {
         let text = serde_json::to_vec_pretty(&record).expect("plain data serialises");
@@ -72,9 +73,17 @@ pub(crate) fn prepare(
 
 /// Tells a server that exists where the control plane is now.
 pub(crate) fn refresh_start(directory: &Path, options: &Options) -> Result<(), LocalError> {
-    let read = || serde_json::from_slice(&fs::read(directory.join("start.json")).ok()?).ok();
-    let Some(start): Option<AgentStart> = read() else { return Ok(()) };
+    let Some(start) = load_start(directory) else { return Ok(()) };
     write_start(directory, start.server_id, start.incarnation, start.token, options)
+}
+
+fn load_start(directory: &Path) -> Option<AgentStart> {
+    serde_json::from_slice(&fs::read(directory.join("start.json")).ok()?).ok()
+}
+
+/// The token that this incarnation was given before.
+fn token_of(directory: &Path, incarnation: i64) -> Option<Secret> {
+    load_start(directory).filter(|start| start.incarnation == incarnation)?.token
 }
 
 fn write_start(
@@ -107,7 +116,7 @@ pub(crate) fn live_agent(directory: &Path) -> Result<Option<ProcessId>, LocalErr
     if let Some(agent) = ProcessId::load(&path).filter(ProcessId::is_alive) {
         return Ok(Some(agent));
     }
-    let Some(agent) = host::holder(directory).and_then(ProcessId::of) else { return Ok(None) };
+    let Some(agent) = host::holder(directory) else { return Ok(None) };
     agent.save(&path).map_err(LocalError::at(&path))?;
     Ok(Some(agent))
 }

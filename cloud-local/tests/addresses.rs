@@ -56,6 +56,22 @@ fn given_addresses_run_out_with_words() {
 }
 
 #[test]
+fn the_private_ip_is_an_address_also_if_clients_use_a_name() {
+    let check = |host: &str, bind: &str, expected: &str| {
+        let bind = bind.parse().unwrap();
+        let mode = AddressMode::SharedAddress { host: host.into(), bind, ports: 20_100..=20_199 };
+        let found = propose(&mode, Uuid::nil(), &free, 1).unwrap();
+        assert_eq!(hosts(&found), [expected], "{host}");
+        assert_eq!(found[0].listeners.ssl.advertised_host, host);
+    };
+    check("203.0.113.9", "0.0.0.0", "203.0.113.9");
+    check("localhost", "0.0.0.0", "127.0.0.1");
+    // Reserved for names that don't exist.
+    check("nowhere.invalid", "0.0.0.0", "0.0.0.0");
+    check("localhost", "127.21.0.2", "127.21.0.2");
+}
+
+#[test]
 fn a_shared_address_gives_blocks_of_ports() {
     let mode = AddressMode::SharedAddress {
         host: "kafka.example.com".into(),

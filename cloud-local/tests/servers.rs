@@ -6,15 +6,10 @@ mod support;
 use cloud::{Cloud as _, DiskSpec, Disruption, Outcome, Remedy, ServerSpec};
 use cloud_local::LocalCloud;
 use host::{ProcessId, Spawn};
-use model::{InstanceId, ServerId};
+use model::{InstanceId, Secret, ServerId};
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use support::{Local, disk, disk_id, ensure, options, server, wait_for};
-use wire::agent::AgentStart;
-
-fn start_of(local: &Local, id: i64) -> AgentStart {
-    serde_json::from_slice(&fs::read(local.server_dir(id).join("start.json")).unwrap()).unwrap()
-}
 
 #[tokio::test]
 async fn the_start_file_is_private_and_follows_the_token_and_the_control_plane() {
@@ -22,18 +17,22 @@ async fn the_start_file_is_private_and_follows_the_token_and_the_control_plane()
     local.make(11).await;
     let mode = fs::metadata(local.server_dir(11).join("start.json")).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
-    let start = start_of(&local, 11);
+    let start = local.start(11);
     assert_eq!((start.server_id, start.incarnation), (ServerId(11), 1));
     assert_eq!(start.token.unwrap().expose(), "once");
     let agent = local.agent(11).unwrap();
+    let token = || local.start(11).token.unwrap().expose().to_owned();
     ensure(&local.cloud, &ServerSpec { token: None, ..server(11) }).await;
-    assert!(start_of(&local, 11).token.is_none());
+    assert_eq!(token(), "once");
+    ensure(&local.cloud, &ServerSpec { token: Some(Secret::new("twice")), ..server(11) }).await;
+    assert_eq!(token(), "twice");
 
     let mut moved = options(local.place.path(), "");
     moved.control_plane = "https://127.0.0.1:7555".into();
     let again = LocalCloud::open(moved).await.unwrap();
     assert_eq!(again.resume().await.unwrap(), []);
-    assert_eq!(start_of(&local, 11).control_plane, "https://127.0.0.1:7555");
+    assert_eq!(local.start(11).control_plane, "https://127.0.0.1:7555");
+    assert_eq!(token(), "twice");
     assert_eq!(local.agent(11).unwrap(), agent, "the agent was started anew");
     let link = fs::canonicalize(local.server_dir(11).join("disk")).unwrap();
     assert_eq!(link, fs::canonicalize(local.disk_dir(disk_id(11))).unwrap());
@@ -70,6 +69,30 @@ async fn what_died_while_we_were_away_is_listed_and_the_living_are_watched() {
     assert_eq!(again.resume().await.unwrap(), [expected(11)]);
     local.agent(12).unwrap().kill();
     assert_eq!(events.recv().await, Ok(expected(12)));
+}
+
+#[tokio::test]
+async fn old_releases_are_removed_once_no_agent_runs_them() {
+    let local = Local::new().await;
+    local.make(11).await;
+    let open = async |extra: &str| {
+        LocalCloud::open(options(local.place.path(), extra)).await.unwrap();
+        let entries = fs::read_dir(local.data().join("bin")).unwrap();
+        let mut texts: Vec<String> = entries
+            .map(|entry| entry.unwrap())
+            .filter(|entry| entry.file_name() != "current")
+            .map(|entry| fs::read_to_string(entry.path()).unwrap())
+            .map(|text| text.lines().last().unwrap().to_owned())
+            .collect();
+        texts.sort();
+        texts
+    };
+    let running = "while :; do read line <&3; done";
+    assert_eq!(open("# two\n").await, ["# two", running]);
+    assert_eq!(open("# three\n").await, ["# three", running], "an agent runs the first");
+    local.agent(11).unwrap().kill();
+    wait_for(|| local.agent(11), Option::is_none).await;
+    assert_eq!(open("# four\n").await, ["# four"]);
 }
 
 fn sleeper(local: &Local, id: i64, environment: Vec<(String, String)>) -> ProcessId {
@@ -132,15 +155,21 @@ async fn stopping_all_asks_agents_first_and_then_brokers_without_one() {
     local.make(12).await;
     let orphan = sleeper(&local, 12, vec![]);
     orphan.save(&local.server_dir(12).join("run/broker.pid")).unwrap();
+    // A crash left this one off the record, and its server half removed.
+    let mark = fs::canonicalize(local.data()).unwrap().join("servers/13");
+    let mark = (cloud_local::SERVER_VARIABLE.to_owned(), mark.to_string_lossy().into_owned());
+    let unrecorded = sleeper(&local, 12, vec![mark]);
     let running = cloud_local::running(&local.data()).unwrap();
-    assert_eq!(running.len(), 2);
+    assert_eq!(running.len(), 3);
+    assert_eq!(running[0].brokers, []);
     assert_eq!(running[1].brokers, std::slice::from_ref(&orphan));
+    assert_eq!(running[2].brokers, std::slice::from_ref(&unrecorded));
     let mut heard = 0;
     let stopped = cloud_local::stop_all(&local.data(), |_| heard += 1).await.unwrap();
-    assert_eq!((stopped.agents, stopped.orphaned_brokers), (2, 1));
-    assert_eq!(heard, 3);
+    assert_eq!((stopped.agents, stopped.orphaned_brokers), (2, 2));
+    assert_eq!(heard, 4);
     assert_eq!(cloud_local::running(&local.data()).unwrap(), []);
-    assert!(!orphan.is_alive());
+    assert!(!orphan.is_alive() && !unrecorded.is_alive());
     for id in [11, 12] {
         let log = fs::read_to_string(local.server_dir(id).join("agent.log")).unwrap();
         assert_eq!(log, "stopped\n");

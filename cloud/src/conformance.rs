@@ -25,6 +25,8 @@ pub trait Subject: Send + Sync {
     async fn write_on_disk(&self, disk: DiskId);
     async fn has_data(&self, disk: DiskId) -> bool;
     async fn agent_is_alive(&self, server: ServerId) -> bool;
+    /// The token that the server's agent would enrol with now.
+    async fn token(&self, server: ServerId) -> Option<Secret>;
 }
 
 /// Runs every check, each on a subject of its own.
@@ -37,6 +39,7 @@ pub async fn suite<S: Subject>(make: impl AsyncFn() -> S) {
     a_disk_in_use_stays(&make().await).await;
     a_disk_outlives_its_server(&make().await).await;
     an_older_incarnation_is_refused(&make().await).await;
+    a_token_stays_until_there_is_another(&make().await).await;
     a_dead_agent_is_told_of_and_started_anew(&make().await).await;
     a_removal_is_no_disruption(&make().await).await;
 }
@@ -203,6 +206,24 @@ async fn an_older_incarnation_is_refused(subject: &dyn Subject) {
     ready("server replaced", async || cloud.ensure_server(&second).await).await;
     refused("an older incarnation", async || cloud.ensure_server(&server(11)).await).await;
     assert!(subject.agent_is_alive(ServerId(11)).await);
+    clean(cloud, 11).await;
+}
+
+async fn a_token_stays_until_there_is_another(subject: &dyn Subject) {
+    let cloud = subject.cloud();
+    let ensure = async |incarnation: i64, token: Option<&str>| {
+        let spec = ServerSpec { incarnation, token: token.map(Secret::new), ..server(11) };
+        ready("server", async || cloud.ensure_server(&spec).await).await;
+        subject.token(ServerId(11)).await.map(|token| token.expose().to_owned())
+    };
+    make_server(cloud, 11).await;
+    assert_eq!(ensure(1, None).await.as_deref(), Some("once"), "the token was taken away");
+    subject.kill_agent(ServerId(11)).await;
+    assert_eq!(ensure(1, None).await.as_deref(), Some("once"), "a new agent got no token");
+    assert_eq!(ensure(1, Some("twice")).await.as_deref(), Some("twice"));
+    assert_eq!(ensure(1, None).await.as_deref(), Some("twice"));
+    // It was given to one incarnation and is of no use to the next.
+    assert_eq!(ensure(2, None).await, None);
     clean(cloud, 11).await;
 }
 

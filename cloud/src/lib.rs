@@ -40,7 +40,8 @@ pub struct ServerSpec {
     pub disk_id: DiskId,
     pub cores: u32,
     pub memory_mb: u32,
-    /// For the agent's enrolment; none once it is enrolled.
+    /// For the agent's enrolment. None keeps the one that this incarnation was
+    /// given before: an agent that has not used it yet still needs it.
     pub token: Option<Secret>,
 }
 

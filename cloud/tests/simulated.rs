@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use cloud::conformance::{Subject, suite};
 use cloud::{Call, Cloud, DiskSpec, Effect, Fault, Outcome, Remedy, SimulatedCloud};
-use model::{DiskId, InstanceId, ServerId};
+use model::{DiskId, InstanceId, Secret, ServerId};
 
 struct Simulated(SimulatedCloud);
 
@@ -26,6 +26,9 @@ impl Subject for Simulated {
     }
     async fn agent_is_alive(&self, server: ServerId) -> bool {
         self.0.agent_is_alive(server)
+    }
+    async fn token(&self, server: ServerId) -> Option<Secret> {
+        self.0.server(server)?.token
     }
 }
 

@@ -27,14 +27,20 @@ impl ProcessId {
 /// The processes that were started with `name=value` in their environment, or
 /// by one that was. Only this user's can be seen.
 pub fn with_environment(name: &str, value: &str) -> Vec<ProcessId> {
-    let (name, value) = (OsString::from(name), OsString::from(value));
+    let found = with_variable(name).into_iter();
+    found.filter(|(present, _)| present == value).map(|(_, process)| process).collect()
+}
+
+/// The same for a variable of any value, with that value.
+pub fn with_variable(name: &str) -> Vec<(OsString, ProcessId)> {
+    let name = OsString::from(name);
     let Ok(processes) = all_processes() else { return Vec::new() };
     processes
         .flatten()
-        .filter(|process| {
-            process.environ().is_ok_and(|environment| environment.get(&name) == Some(&value))
+        .filter_map(|process| {
+            let value = process.environ().ok()?.remove(&name)?;
+            Some((value, ProcessId::of(process.pid())?))
         })
-        .filter_map(|process| ProcessId::of(process.pid()))
         .collect()
 }
 

@@ -11,7 +11,7 @@ mod process;
 mod replace;
 
 pub use file::{create_private_dir, sync_dir, write_atomic, write_private};
-pub use inspect::with_environment;
+pub use inspect::{with_environment, with_variable};
 pub use lock::{DirLock, LockError, holder};
 pub use process::{Exit, ProcessId, Spawn, Watch, run_lines, run_output};
 pub use replace::replace_self;

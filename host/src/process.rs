@@ -2,7 +2,7 @@
 
 use process_wrap::tokio::{CommandWrap, ProcessSession};
 use procfs::process::Process;
-use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, OpenOptions};
 use std::io;
@@ -56,8 +56,7 @@ impl ProcessId {
 
     /// Sends a signal, if it is still the same process.
     pub fn signal(&self, signal: Signal) -> bool {
-        let Some(pid) = Pid::from_raw(self.pid) else { return false };
-        self.is_alive() && kill_process(pid, signal).is_ok()
+        self.descriptor().is_some_and(|process| pidfd_send_signal(process, signal).is_ok())
     }
 
     /// SIGTERM: asks it to end.
@@ -72,14 +71,16 @@ impl ProcessId {
 
     /// A handle to wait for its end. None if it has ended already.
     pub fn watch(&self) -> Option<Watch> {
-        let pid = Pid::from_raw(self.pid)?;
-        let descriptor = pidfd_open(pid, PidfdFlags::NONBLOCK).ok()?;
-        // Only now can the pid not be reused: check that it is still ours.
-        if !self.is_alive() {
-            return None;
-        }
         #[expect(deprecated, reason = "its successor is unsafe; an OwnedFd keeps I/O safety")]
-        AsyncFd::new(descriptor).ok().map(Watch)
+        AsyncFd::new(self.descriptor()?).ok().map(Watch)
+    }
+
+    /// Stands for this process and no other, also after its end.
+    fn descriptor(&self) -> Option<OwnedFd> {
+        let descriptor = pidfd_open(Pid::from_raw(self.pid)?, PidfdFlags::NONBLOCK).ok()?;
+        // If ours is alive now, it was alive when the descriptor was opened, so
+        // nobody else had the pid then.
+        self.is_alive().then_some(descriptor)
     }
 }
 
@@ -248,6 +249,18 @@ mod tests {
         assert!(identity.is_alive());
         identity.kill();
         ended.await;
+    }
+
+    /// A pid that is checked and then signalled could be reused in between.
+    #[tokio::test]
+    async fn what_is_signalled_is_the_process_that_was_checked() {
+        let directory = tempfile::tempdir().unwrap();
+        let (identity, ended) = sleeper(directory.path()).start().unwrap();
+        let checked = identity.descriptor().unwrap();
+        assert_eq!(pidfd_send_signal(&checked, Signal::KILL), Ok(()));
+        ended.await;
+        assert_eq!(pidfd_send_signal(&checked, Signal::KILL), Err(rustix::io::Errno::SRCH));
+        assert!(identity.descriptor().is_none());
     }
 
     #[tokio::test]

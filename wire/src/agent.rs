@@ -121,6 +121,9 @@ pub struct DesiredCertificate {
 pub struct Report {
     pub incarnation: i64,
     pub agent_version: String,
+    /// Tells the first report of a new agent from the last of the one before.
+    #[serde(default)]
+    pub agent_pid: Option<i32>,
     /// The revision this report speaks of.
     pub revision: i64,
     #[serde(default)]
@@ -171,6 +174,9 @@ pub enum Phase {
     Stopped,
     /// It does not stay up; the agent tries again with growing pauses.
     Failed,
+    /// Of a newer agent; the rest of its report is good.
+    #[serde(other)]
+    Unknown,
 }
 
 /// The file a cloud puts beside the agent: how to reach the control plane, and
@@ -203,9 +209,6 @@ pub struct HostSettings {
     /// Unpacked Kafka distributions by version, used instead of Maven.
     #[serde(default)]
     pub distributions: BTreeMap<String, std::path::PathBuf>,
-    /// Caps the heap of every broker, for small machines and tests.
-    #[serde(default)]
-    pub max_heap_mb: Option<u32>,
 }
 
 /// The name of the file that a cloud puts on each disk it makes.

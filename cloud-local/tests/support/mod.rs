@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tempfile::TempDir;
 use tokio::time::{Instant, sleep};
+use wire::agent::AgentStart;
 
 /// Waits without children of its own, ends on TERM with the word `stopped`,
 /// and becomes `bin/current` on HUP.
@@ -64,6 +65,11 @@ impl Local {
 
     pub fn disk_dir(&self, id: DiskId) -> PathBuf {
         self.data().join("disks").join(id.to_string())
+    }
+
+    pub fn start(&self, id: i64) -> AgentStart {
+        let text = fs::read(self.server_dir(id).join("start.json")).unwrap();
+        serde_json::from_slice(&text).unwrap()
     }
 
     /// Makes a server and waits until its agent can handle signals.
@@ -160,5 +166,8 @@ impl Subject for Local {
     }
     async fn agent_is_alive(&self, server: ServerId) -> bool {
         self.agent(server.0).is_some()
+    }
+    async fn token(&self, server: ServerId) -> Option<Secret> {
+        self.start(server.0).token
     }
 }

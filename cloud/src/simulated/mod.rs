@@ -92,7 +92,7 @@ impl SimulatedCloud {
         self.state().disk_has_data(disk)
     }
 
-    /// The spec the server was last ensured with.
+    /// The spec the server was last ensured with, and the last token given.
     pub fn server(&self, server: ServerId) -> Option<ServerSpec> {
         self.state().server(server)
     }

@@ -139,7 +139,9 @@ impl State {
         if !agent_alive {
             self.effects.push(Effect::AgentStarted(spec.id));
         }
-        self.servers.insert(spec.id, Server { spec: spec.clone(), agent_alive: true });
+        let mut spec = spec.clone();
+        spec.token = spec.token.or_else(|| known.and_then(|server| server.spec.token.clone()));
+        self.servers.insert(spec.id, Server { spec, agent_alive: true });
         Outcome::Ready(if agent_alive { Agent::Running } else { Agent::Started })
     }
 

@@ -6,7 +6,7 @@ use super::sums::Sums;
 use crate::Progress;
 use host::DirLock;
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 /// Names and sizes of the jars beside it; written when they were checked.
@@ -23,9 +23,7 @@ pub async fn lock(
         return Ok(lock);
     }
     progress(Progress::Waiting);
-    let path = directory.to_owned();
-    let taken = tokio::task::spawn_blocking(move || DirLock::take(&path));
-    taken.await.expect("taking a lock does not panic").map_err(|error| match error {
+    DirLock::take_async(directory.to_owned()).await.map_err(|error| match error {
         host::LockError::Io { path, source } => ArtifactError::io(&path, source),
         host::LockError::Held { path, .. } => {
             ArtifactError::io(&path, std::io::ErrorKind::ResourceBusy.into())
@@ -50,8 +48,13 @@ pub fn place(sums: &Sums, staging: &Path, home: &Path) -> Result<(), ArtifactErr
     let mut sizes = BTreeMap::new();
     for jar in sums.names() {
         sums.check(&libs, jar)?;
-        sizes.insert(jar, fs::metadata(libs.join(jar)).map_err(io)?.len());
+        // Later a jar is trusted by its size, which a crash may keep while it
+        // loses the contents.
+        let file = File::open(libs.join(jar)).map_err(io)?;
+        file.sync_all().map_err(io)?;
+        sizes.insert(jar, file.metadata().map_err(io)?.len());
     }
+    host::sync_dir(&libs).map_err(io)?;
     let manifest = serde_json::to_vec_pretty(&sizes).expect("names and sizes serialise");
     host::write_atomic(&staging.join(MANIFEST), &manifest).map_err(io)?;
     // One that is there lacks a jar, or `cached` would have taken it.

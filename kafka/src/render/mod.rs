@@ -12,6 +12,8 @@ mod settings;
 #[cfg(test)]
 mod tests;
 
+pub use jvm::heap_mb;
+
 use crate::Endpoint;
 use crate::versions::Release;
 use model::{Listeners, ServerRole};

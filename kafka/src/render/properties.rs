@@ -115,7 +115,7 @@ fn scram(settings: &mut Settings) {
 fn rights(settings: &mut Settings, spec: &BrokerSpec) {
     settings.all([
         ("principal.builder.class", "castellan.broker.ListenerPrincipalBuilder"),
-        ("authorizer.class.name", "org.apache.kafka.metadata.authorizer.StandardAuthorizer"),
+        ("authorizer.class.name", "castellan.broker.GuardedAuthorizer"),
         ("allow.everyone.if.no.acl.found", "false"),
         ("super.users", "Service:castellan"),
     ]);

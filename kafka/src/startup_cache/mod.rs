@@ -85,11 +85,8 @@ async fn lock(
         return Ok(lock);
     }
     progress(Progress::Waiting);
-    let path = directory.to_owned();
-    let taken = tokio::task::spawn_blocking(move || DirLock::take(&path));
-    taken
+    DirLock::take_async(directory.to_owned())
         .await
-        .expect("taking a lock does not panic")
         .map_err(|error| StartupCacheError::io(directory)(io::Error::other(error)))
 }
 

@@ -40,13 +40,15 @@ pub async fn run(
     };
     let training = prepare(release, directory).map_err(&io)?;
     let rendered = &training.rendered;
-    let (program, arguments) = launch::command_line(
+    let (program, mut arguments) = launch::command_line(
         distribution,
         java,
         Some(recording),
         &rendered.jvm_flags,
         &rendered.logging_file,
     );
+    // However we end, the broker must not outlive us.
+    arguments.insert(0, format!("-Dcastellan.trainer={}", std::process::id()));
     let spawn = Spawn {
         program,
         arguments,

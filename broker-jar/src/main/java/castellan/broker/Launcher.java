@@ -27,12 +27,16 @@ public final class Launcher {
 
     private Launcher() {}
 
+    /** A training broker has its trainer's pid here, and nobody else to end it. */
+    private static final String TRAINER = "castellan.trainer";
+
     /** Exits with 1 and one line on standard error if the broker can't be run. */
     public static void main(String[] arguments) {
         try {
             if (arguments.length != 2) {
                 throw new IOException("usage: Launcher PROPERTIES FORMAT_ARGUMENTS");
             }
+            endWith(Long.getLong(TRAINER));
             Files.deleteIfExists(STARTED);
             Properties properties = read(Path.of(arguments[0]));
             Path request = Path.of(arguments[1]);
@@ -67,6 +71,17 @@ public final class Launcher {
         server.startup();
         DurableFile.write(STARTED, List.of(Long.toString(ProcessHandle.current().pid())));
         server.awaitShutdown();
+    }
+
+    /** Ends this JVM when that process is gone, however it went. */
+    private static void endWith(Long pid) {
+        if (pid == null) {
+            return;
+        }
+        ProcessHandle.of(pid)
+                .ifPresentOrElse(
+                        process -> process.onExit().thenRun(() -> Runtime.getRuntime().halt(1)),
+                        () -> Runtime.getRuntime().halt(1));
     }
 
     static Properties read(Path file) throws IOException {

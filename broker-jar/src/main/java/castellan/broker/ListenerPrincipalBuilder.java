@@ -22,7 +22,7 @@ import org.apache.kafka.common.security.authenticator.DefaultKafkaPrincipalBuild
  * signed could make one of the same name and own the cluster.
  */
 public final class ListenerPrincipalBuilder implements KafkaPrincipalBuilder, KafkaPrincipalSerde {
-    private static final KafkaPrincipal SERVICE = new KafkaPrincipal("Service", "castellan");
+    static final KafkaPrincipal SERVICE = new KafkaPrincipal("Service", "castellan");
     private static final Set<String> INTERNAL = Set.of("INTERNAL", "CONTROLLER");
 
     private final DefaultKafkaPrincipalBuilder kafka = new DefaultKafkaPrincipalBuilder(null, null);

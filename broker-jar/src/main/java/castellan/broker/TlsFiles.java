@@ -7,6 +7,7 @@ import java.nio.file.attribute.FileTime;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import org.apache.kafka.common.config.SslConfigs;
 import org.apache.kafka.common.security.auth.SslEngineFactory;
 import org.apache.kafka.common.security.ssl.DefaultSslEngineFactory;
@@ -17,17 +18,27 @@ import org.slf4j.LoggerFactory;
  * Key store and trust store of one set of settings, as last loaded.
  *
  * <p>Files that can't be loaded change nothing: the last good ones stay in use, and the
- * log says so once for each change.
+ * log says so once for each change. The reason may lie elsewhere, as when too many files
+ * are open, so the same files are tried again after a while.
  */
 final class TlsFiles {
     private static final Logger LOG = LoggerFactory.getLogger(TlsFiles.class);
+    private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     private final Map<String, ?> configs;
     private final List<Path> files = new ArrayList<>();
     private volatile Loaded loaded;
+    private volatile Failed failed;
 
     /** A factory and the times of the files it was built from. */
     private record Loaded(SslEngineFactory factory, List<FileTime> times) {}
+
+    /** The times of files that could not be loaded, and when that was tried last. */
+    private record Failed(List<FileTime> times, long nanoTime) {
+        boolean isRecent() {
+            return System.nanoTime() - nanoTime < RETRY_NANOS;
+        }
+    }
 
     TlsFiles(Map<String, ?> configs) {
         this.configs = configs;
@@ -46,23 +57,32 @@ final class TlsFiles {
     /** The factory of the files as they are now. */
     SslEngineFactory factory() {
         // Two stats a connection; the lock is taken only when a file has changed.
-        Loaded now = loaded;
-        return times().equals(now.times()) ? now.factory() : reload();
+        return isSettled(times()) ? loaded.factory() : reload();
+    }
+
+    /** Whether files of these times are loaded, or could not be a moment ago. */
+    private boolean isSettled(List<FileTime> times) {
+        Failed last = failed;
+        return times.equals(loaded.times())
+                || last != null && times.equals(last.times()) && last.isRecent();
     }
 
     private synchronized SslEngineFactory reload() {
-        Loaded old = loaded;
         // Taken before the files are read: a change in between is seen next time.
         List<FileTime> times = times();
-        if (times.equals(old.times())) {
-            return old.factory();
+        if (isSettled(times)) {
+            return loaded.factory();
         }
         try {
             loaded = new Loaded(build(), times);
+            failed = null;
             LOG.info("Loaded changed TLS files {}", files);
         } catch (RuntimeException e) {
-            loaded = new Loaded(old.factory(), times);
-            LOG.error("Changed TLS files {} can't be used, the old ones stay in use", files, e);
+            boolean isNews = failed == null || !times.equals(failed.times());
+            failed = new Failed(times, System.nanoTime());
+            if (isNews) {
+                LOG.error("Changed TLS files {} can't be used, the old ones stay in use", files, e);
+            }
         }
         return loaded.factory();
     }

@@ -1,0 +1,176 @@
+//! The agent protocol as it travels. Agents and control planes of two releases
+//! meet, so a snapshot that changes is a question: can the other one read it?
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
+use model::{InstanceId, KafkaVersion, Secret, ServerId, ServerRole};
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use wire::agent::{
+    AgentStart, CertificateRequest, Desired, DesiredBroker, DesiredCertificate, DesiredDisk, Enrol,
+    Format, HostSettings, Phase, Report, Run,
+};
+
+fn enrol() -> Enrol {
+    Enrol {
+        server_id: ServerId(11),
+        incarnation: 2,
+        token: Secret::new("a token"),
+        csr: "a request".into(),
+    }
+}
+
+fn desired() -> Desired {
+    Desired {
+        revision: 5,
+        store_epoch: 1,
+        server_id: ServerId(11),
+        incarnation: 2,
+        instance_id: InstanceId(3),
+        node_id: 1,
+        roles: vec![ServerRole::Broker, ServerRole::Controller],
+        cluster_id: "a cluster".into(),
+        disk: DesiredDisk {
+            id: "00000000-0000-4000-8000-000000000011".parse().unwrap(),
+            directory_id: "a directory".into(),
+            format: Some(Format { initial_controllers: vec!["1@host:9090:a directory".into()] }),
+        },
+        run: Run::Running,
+        broker: Some(DesiredBroker {
+            kafka_version: KafkaVersion::new(4, 3, 1),
+            properties: "node.id=1\n".into(),
+            logging_file: "log4j2.yaml".into(),
+            logging: "Configuration: {}\n".into(),
+            jvm_flags: vec!["-Xmx256m".into()],
+            config_hash: "a hash".into(),
+        }),
+        certificates: vec![DesiredCertificate {
+            name: "internal".into(),
+            generation: 1,
+            certificate: Some("a certificate".into()),
+        }],
+        trust: BTreeMap::from([("internal".into(), "an authority".into())]),
+    }
+}
+
+fn report() -> Report {
+    Report {
+        incarnation: 2,
+        agent_version: "0.1.0".into(),
+        agent_pid: Some(4710),
+        revision: 5,
+        store_epoch: 1,
+        phase: Phase::Failed,
+        detail: "the broker ended".into(),
+        log_tail: vec!["ERROR the listener is taken".into()],
+        broker_pid: Some(4711),
+        restarts: 3,
+        config_hash: Some("a hash".into()),
+        disk_fault: Some("the disk is lost".into()),
+        requests: vec![CertificateRequest {
+            name: "internal".into(),
+            generation: 1,
+            csr: "a request".into(),
+        }],
+    }
+}
+
+fn start() -> AgentStart {
+    AgentStart {
+        server_id: ServerId(11),
+        incarnation: 2,
+        control_plane: "https://127.0.0.1:7443".into(),
+        fleet_ca: "an authority".into(),
+        token: Some(Secret::new("a token")),
+        host: HostSettings {
+            cache: Some("/cache".into()),
+            java: Some("/java".into()),
+            distributions: BTreeMap::from([("4.3.1".into(), "/kafka".into())]),
+        },
+    }
+}
+
+/// The least that an agent of the first release takes.
+fn minimal_desired() -> Value {
+    json!({
+        "revision": 5,
+        "server_id": 11,
+        "incarnation": 2,
+        "instance_id": 3,
+        "node_id": 1,
+        "cluster_id": "a cluster",
+        "disk": {
+            "id": "00000000-0000-4000-8000-000000000011",
+            "directory_id": "a directory"
+        },
+        "run": "stopped"
+    })
+}
+
+fn minimal_report() -> Value {
+    json!({ "incarnation": 2, "agent_version": "0.1.0", "revision": 5, "phase": "stopped" })
+}
+
+fn minimal_start() -> Value {
+    json!({
+        "server_id": 11,
+        "incarnation": 2,
+        "control_plane": "https://127.0.0.1:7443",
+        "fleet_ca": "an authority"
+    })
+}
+
+fn read<T: DeserializeOwned>(document: Value) -> T {
+    serde_json::from_value(document).unwrap()
+}
+
+#[test]
+fn whole_documents() {
+    insta::assert_json_snapshot!("enrol", enrol());
+    insta::assert_json_snapshot!("desired", desired());
+    insta::assert_json_snapshot!("report", report());
+    insta::assert_json_snapshot!("agent_start", start());
+}
+
+#[test]
+fn what_an_earlier_release_leaves_out_has_a_default() {
+    insta::assert_json_snapshot!("desired_minimal", read::<Desired>(minimal_desired()));
+    insta::assert_json_snapshot!("report_minimal", read::<Report>(minimal_report()));
+    insta::assert_json_snapshot!("agent_start_minimal", read::<AgentStart>(minimal_start()));
+}
+
+/// Adds a field to every object of a document.
+fn from_the_future(document: impl serde::Serialize) -> Value {
+    fn add(value: &mut Value) {
+        match value {
+            Value::Object(fields) => fields.values_mut().for_each(add),
+            Value::Array(entries) => entries.iter_mut().for_each(add),
+            _ => return,
+        }
+        if let Value::Object(fields) = value {
+            fields.insert("of_a_later_release".into(), json!("a text"));
+        }
+    }
+    let mut value = serde_json::to_value(document).unwrap();
+    add(&mut value);
+    value
+}
+
+#[test]
+fn fields_of_a_later_release_are_passed_over() {
+    read::<Enrol>(from_the_future(enrol()));
+    assert_eq!(read::<Report>(from_the_future(report())), report());
+    // These two hold maps, in which an unknown name is an entry.
+    let known = read::<Desired>(from_the_future(desired()));
+    assert_eq!(Desired { trust: desired().trust, ..known }, desired());
+    let mut later = from_the_future(start());
+    later["host"]["distributions"] = json!({});
+    read::<AgentStart>(later);
+}
+
+#[test]
+fn a_phase_of_a_later_release_leaves_the_report_readable() {
+    let mut later = serde_json::to_value(report()).unwrap();
+    later["phase"] = json!("hibernating");
+    assert_eq!(read::<Report>(later), Report { phase: Phase::Unknown, ..report() });
+}
