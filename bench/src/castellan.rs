@@ -1,15 +1,17 @@
 //! Castellan as a customer meets it: POST, wait, write.
 
-use crate::kcat;
+use crate::producer;
 use anyhow::{Context, Result, bail};
 use client::Client;
 use host::{ProcessId, Spawn};
+use kafka::Endpoint;
+use kafka::client::{Login, Mechanism};
 use model::Secret;
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use wire::customer::CreateInstance;
+use wire::customer::{CreateInstance, Instance};
 
 const LOOK: Duration = Duration::from_millis(10);
 const PATIENCE: Duration = Duration::from_mins(5);
@@ -82,17 +84,7 @@ impl Castellan {
             tokio::time::sleep(LOOK).await;
         };
         let ready = began.elapsed().as_secs_f64();
-        let mut settings = vec!["-b".to_owned(), instance.brokers.clone()];
-        for setting in [
-            "security.protocol=SASL_SSL".to_owned(),
-            "sasl.mechanisms=SCRAM-SHA-256".to_owned(),
-            format!("sasl.username={}", instance.username),
-            format!("sasl.password={}", instance.password.expose()),
-            format!("ssl.ca.pem={}", instance.ca),
-        ] {
-            settings.extend(["-X".to_owned(), setting]);
-        }
-        kcat::write(&settings).await?;
+        producer::write_secured(&login(&instance)?).await?;
         let written = began.elapsed().as_secs_f64();
         let (agent_mib, flags) = (self.agent_mib()?, self.flags()?);
         self.remove(id).await?;
@@ -160,6 +152,18 @@ impl Drop for Castellan {
     fn drop(&mut self) {
         self.process.terminate();
     }
+}
+
+/// What the API says a customer needs.
+fn login(instance: &Instance) -> Result<Login> {
+    let (host, port) = instance.brokers.rsplit_once(':').context("brokers are host:port")?;
+    Ok(Login {
+        brokers: vec![Endpoint::new(host, port.parse()?)],
+        trust_pem: instance.ca.clone(),
+        username: instance.username.clone(),
+        password: instance.password.clone(),
+        mechanism: Mechanism::ScramSha256,
+    })
 }
 
 async fn connect(data: &Path) -> Result<Client> {

@@ -3,7 +3,7 @@
 //! standard output and to `docs/benchmarks.md`.
 
 mod castellan;
-mod kcat;
+mod producer;
 mod report;
 mod stock;
 

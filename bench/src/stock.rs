@@ -1,18 +1,18 @@
 //! Stock Kafka by hand on one address: format, then start, with the default
 //! flags of its own scripts, no caches, plaintext.
 
-use crate::kcat;
+use crate::producer;
 use anyhow::{Context, Result, bail};
 use host::Spawn;
+use kafka::Endpoint;
 use kafka::artifacts::{Artifacts, Distribution, default_cache_root};
 use kafka::java::{self, Java};
 use kafka::versions;
 use model::{KafkaVersion, OsEntropy, kafka_uuid};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::net::TcpStream;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 const ADDRESS: &str = "127.61.0.1";
 /// What Kafka's own start script gives a broker.
@@ -59,13 +59,9 @@ impl Stock {
         };
         let (process, ended) = spawn.start()?;
         let ended = tokio::spawn(ended);
-        while TcpStream::connect((ADDRESS, 9092)).is_err() {
-            if !process.is_alive() {
-                bail!("stock Kafka ended: {}", std::fs::read_to_string(&spawn.output)?);
-            }
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-        kcat::write(&["-b".into(), format!("{ADDRESS}:9092")]).await?;
+        producer::write_plain(&Endpoint::new(ADDRESS, 9092)).await.with_context(|| {
+            format!("stock Kafka: {}", std::fs::read_to_string(&spawn.output).unwrap_or_default())
+        })?;
         let took = began.elapsed().as_secs_f64();
         process.kill();
         ended.await?;
