@@ -1,7 +1,9 @@
 //! A Castellan of its own for a test: started from the binary, used over HTTP,
 //! killed by pid, purged at the end.
 
+use crate::left_over;
 use host::{ProcessId, Spawn};
+use model::{Clock, SystemClock};
 use serde_json::Value;
 use std::fmt::Debug;
 use std::fs;
@@ -11,9 +13,18 @@ use std::time::{Duration, Instant};
 pub const BINARY: &str = env!("CARGO_BIN_EXE_castellan");
 const PATIENCE: Duration = Duration::from_mins(3);
 
+/// The two processes of a server.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Processes {
+    pub agent: ProcessId,
+    pub broker: ProcessId,
+}
+
 pub struct Installation {
     directory: tempfile::TempDir,
     process: Option<ProcessId>,
+    /// Microseconds since 1970, as the store has them.
+    serving_since: i64,
     http: reqwest::Client,
     pub key: String,
     endpoints: Value,
@@ -32,6 +43,7 @@ impl Installation {
         let mut castellan = Self {
             directory,
             process: None,
+            serving_since: 0,
             http: reqwest::Client::new(),
             key: String::new(),
             endpoints: Value::Null,
@@ -67,6 +79,7 @@ impl Installation {
             directory: self.directory.path().into(),
             output: self.log(),
         };
+        self.serving_since = SystemClock.now().as_microsecond();
         let (process, ended) = spawn.start().unwrap();
         // Reaped in the background, so that a killed one is no zombie.
         tokio::spawn(ended);
@@ -136,48 +149,64 @@ impl Installation {
         .await
     }
 
-    /// Waits until nothing of the instance is on this machine.
-    pub async fn until_gone(&self, id: i64) {
+    /// Waits until nothing of any instance is on this machine.
+    pub async fn until_gone(&self) {
         self.until("the instance is gone", async || {
             let left = fs::read_dir(self.data().join("servers")).unwrap().count();
-            let rows = crate::left_over::rows(self, "instances").await;
+            let rows = left_over::rows(self, "instances").await;
             if left == 0 && rows == 0 { Ok(()) } else { Err(format!("{left} dirs, {rows} rows")) }
         })
         .await;
-        let _ = id;
     }
 
-    fn server_dir(&self) -> PathBuf {
-        let mut servers = fs::read_dir(self.data().join("servers")).unwrap();
-        servers.next().unwrap().unwrap().path()
-    }
-
-    pub fn agent(&self, _instance: i64) -> ProcessId {
-        ProcessId::load(&self.server_dir().join("agent.pid")).unwrap()
-    }
-
-    pub fn broker(&self, _instance: i64) -> ProcessId {
-        ProcessId::load(&self.server_dir().join("run/broker.pid")).unwrap()
-    }
-
-    pub async fn until_agent_is_not(&self, id: i64, old: &ProcessId) -> ProcessId {
-        self.until("a new agent runs", async || {
-            let agent = self.agent(id);
-            if agent != *old && agent.is_alive() { Ok(agent) } else { Err(format!("{agent:?}")) }
+    /// Waits until these agents have told this control plane that these brokers
+    /// run: what an earlier agent or process said does not count.
+    pub async fn until_heard_anew(&self, expected: &[Processes]) {
+        let since = self.serving_since;
+        self.until("the agents report", async || {
+            let reports = left_over::reports(self).await;
+            let heard = reports.iter().zip(expected).all(|((report, last_seen), processes)| {
+                *last_seen >= since
+                    && report["phase"] == "running"
+                    && report["agent_pid"] == processes.agent.pid
+                    && report["broker_pid"] == processes.broker.pid
+            });
+            let all = heard && reports.len() == expected.len();
+            if all { Ok(()) } else { Err(format!("{reports:?}, serving since {since}")) }
         })
-        .await
+        .await;
     }
 
-    pub async fn until_broker_is_not(&self, id: i64, old: &ProcessId) -> ProcessId {
-        self.until("a new broker runs", async || {
-            let broker = self.broker(id);
-            if broker != *old && broker.is_alive() {
-                Ok(broker)
-            } else {
-                Err(format!("{broker:?}"))
-            }
-        })
-        .await
+    /// The servers' directories, by id.
+    fn server_dirs(&self) -> Vec<PathBuf> {
+        let entries = fs::read_dir(self.data().join("servers")).unwrap();
+        let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+        paths.sort();
+        paths
+    }
+
+    /// What is on record of every server.
+    pub fn processes(&self) -> Vec<Processes> {
+        let of = |directory: &PathBuf| Processes {
+            agent: ProcessId::load(&directory.join("agent.pid")).unwrap(),
+            broker: ProcessId::load(&directory.join("run/broker.pid")).unwrap(),
+        };
+        self.server_dirs().iter().map(of).collect()
+    }
+
+    /// JVMs that were started for a server, on record or not.
+    pub fn brokers_alive(&self) -> usize {
+        left_over::processes_of("CASTELLAN_BROKER", &self.data()).len()
+    }
+
+    pub async fn until_agent_is_not(&self, server: usize, old: &ProcessId) -> ProcessId {
+        let now = async || other_than(old, &self.server_dirs()[server].join("agent.pid"));
+        self.until("a new agent runs", now).await
+    }
+
+    pub async fn until_broker_is_not(&self, server: usize, old: &ProcessId) -> ProcessId {
+        let now = async || other_than(old, &self.server_dirs()[server].join("run/broker.pid"));
+        self.until("a new broker runs", now).await
     }
 
     /// A certificate that is valid, but not the instance's.
@@ -223,6 +252,13 @@ impl Drop for Installation {
                 process.kill();
             }
         }
+    }
+}
+
+fn other_than(old: &ProcessId, file: &Path) -> Result<ProcessId, String> {
+    match ProcessId::load(file) {
+        Some(now) if now != *old && now.is_alive() => Ok(now),
+        other => Err(format!("{other:?}")),
     }
 }
 

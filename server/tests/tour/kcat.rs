@@ -44,9 +44,10 @@ impl Kcat {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
 
-    /// Every message so far.
-    pub async fn read(&self, mechanism: &str) -> Vec<String> {
+    /// Every message of a topic so far.
+    pub async fn read(&self, topic: &str, mechanism: &str) -> Vec<String> {
         let mut arguments = self.secured(mechanism, &self.password, &self.ca);
+        arguments.extend(["-t".to_owned(), topic.to_owned()]);
         arguments.extend(["-C", "-q", "-e", "-o", "beginning"].map(str::to_owned));
         let output = run(arguments).await;
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -64,7 +65,7 @@ impl Kcat {
     }
 
     pub async fn refused_without_credentials(&self) -> String {
-        let arguments = ["-b", &self.plaintext, "-t", TOPIC].map(str::to_owned).to_vec();
+        let arguments = ["-b", &self.plaintext].map(str::to_owned).to_vec();
         refusal(&self.produce(&arguments, "from a stranger").await)
     }
 
@@ -76,7 +77,7 @@ impl Kcat {
             format!("sasl.password={password}"),
             format!("ssl.ca.pem={ca}"),
         ];
-        let mut arguments = ["-b", &self.brokers, "-t", TOPIC].map(str::to_owned).to_vec();
+        let mut arguments = ["-b", &self.brokers].map(str::to_owned).to_vec();
         arguments.extend(settings.into_iter().flat_map(|setting| ["-X".to_owned(), setting]));
         arguments
     }
@@ -84,9 +85,9 @@ impl Kcat {
     async fn produce(&self, arguments: &[String], message: &str) -> Output {
         let file = self.directory.path().join("message");
         std::fs::write(&file, message).unwrap();
+        let settings = ["-t", TOPIC, "-P", "-X", "acks=all", "-X", "message.timeout.ms=8000"];
         let mut arguments = arguments.to_vec();
-        arguments
-            .extend(["-P", "-X", "acks=all", "-X", "message.timeout.ms=8000"].map(str::to_owned));
+        arguments.extend(settings.map(str::to_owned));
         arguments.push(file.to_str().unwrap().to_owned());
         run(arguments).await
     }

@@ -2,9 +2,11 @@
 //! and rows. Taken before a create and after a delete, the two must be equal.
 
 use crate::installation::Installation;
+use serde_json::Value;
 use sqlx::Row as _;
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::Path;
 
 /// Tables that keep what happened, or numbers that must not be reused.
 const KEPT: [&str; 3] = ["audit", "sequences", "_sqlx_migrations"];
@@ -23,7 +25,7 @@ impl LeftOver {
             .iter()
             .flat_map(|server| server.agent.iter().chain(&server.brokers))
             .map(|process| process.pid)
-            .chain(processes_of(&castellan.data().join("servers").to_string_lossy()))
+            .chain(processes_of("CASTELLAN_SERVER", &castellan.data()))
             .collect();
         let files = ["servers", "disks", "networks"]
             .into_iter()
@@ -41,17 +43,31 @@ impl LeftOver {
     }
 }
 
-/// Processes that were started for a server, whatever any file says.
-fn processes_of(servers: &str) -> Vec<i32> {
+/// Processes that carry the mark of a server under this data directory,
+/// whatever any file says.
+pub fn processes_of(mark: &str, data: &Path) -> Vec<i32> {
+    let mark = format!("{mark}={}/", data.display());
     let mut found = Vec::new();
     for entry in fs::read_dir("/proc").unwrap().flatten() {
         let Ok(pid) = entry.file_name().to_string_lossy().parse() else { continue };
         let environment = fs::read(entry.path().join("environ")).unwrap_or_default();
-        if String::from_utf8_lossy(&environment).contains(servers) {
+        if String::from_utf8_lossy(&environment).contains(&mark) {
             found.push(pid);
         }
     }
     found
+}
+
+/// What each server's agent last said, and when it was last heard.
+pub async fn reports(castellan: &Installation) -> Vec<(Value, i64)> {
+    let query = sqlx::query("SELECT report, last_seen FROM servers ORDER BY id");
+    let rows = query.fetch_all(&open(castellan).await).await.unwrap();
+    let read = |row: &sqlx::sqlite::SqliteRow| {
+        let report: Option<String> = row.get("report");
+        let report = report.map_or(Value::Null, |text| serde_json::from_str(&text).unwrap());
+        (report, row.get::<Option<i64>, _>("last_seen").unwrap_or_default())
+    };
+    rows.iter().map(read).collect()
 }
 
 async fn open(castellan: &Installation) -> sqlx::SqlitePool {

@@ -6,11 +6,20 @@
 mod installation;
 mod kcat;
 mod left_over;
+mod writer;
 
-use installation::Installation;
+use installation::{Installation, Processes};
 use kcat::Kcat;
 use left_over::LeftOver;
 use serde_json::{Value, json};
+use writer::Writer;
+
+const SERVERS: usize = 3;
+
+/// Each kind of process is killed so often while a customer writes.
+fn kills() -> usize {
+    if std::env::var_os("CASTELLAN_TEST_ALL").is_some() { 10 } else { 1 }
+}
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_grand_tour() {
@@ -19,18 +28,27 @@ async fn the_grand_tour() {
 
     let instance = create(&castellan).await;
     let id = instance["id"].as_i64().unwrap();
-    details_agree(&castellan, &instance).await;
+    let details = details_agree(&castellan, &instance).await;
     the_instance_key_opens_its_own_instance_alone(&castellan, &instance).await;
 
     let kcat = Kcat::new(&castellan, &instance).await;
     kcat.write("SCRAM-SHA-256", "one").await;
     kcat.write("SCRAM-SHA-512", "two").await;
-    assert_eq!(kcat.read("SCRAM-SHA-512").await, ["one", "two"]);
+    assert_eq!(kcat.read("tour", "SCRAM-SHA-512").await, ["one", "two"]);
     strangers_are_refused(&castellan, &kcat).await;
 
-    survives_the_control_plane(&mut castellan, &kcat, id).await;
-    survives_its_agent(&castellan, &kcat, id).await;
-    survives_a_reboot(&mut castellan, &kcat, id).await;
+    let mut writer = Writer::start(&instance, &details).await;
+    for round in 0..kills() {
+        survives_the_control_plane(&mut castellan, &mut writer, id).await;
+        survives_its_agent(&castellan, &mut writer, id, round % SERVERS).await;
+        survives_its_broker(&castellan, &mut writer, id, round % SERVERS).await;
+    }
+    let acknowledged = writer.stop().await;
+
+    survives_a_reboot(&mut castellan, id).await;
+    assert_eq!(kcat.read("tour", "SCRAM-SHA-256").await, ["one", "two"]);
+    kcat.write("SCRAM-SHA-256", "three").await;
+    nothing_is_lost(&kcat, acknowledged).await;
 
     delete(&castellan, id).await;
     let after = LeftOver::of(&castellan).await;
@@ -39,7 +57,7 @@ async fn the_grand_tour() {
 }
 
 async fn create(castellan: &Installation) -> Value {
-    let body = json!({"name": "tour", "plan": "mouse-1", "region": "local::this-machine"});
+    let body = json!({"name": "tour", "plan": "mouse-3", "region": "local::this-machine"});
     let (status, created) = castellan.post("/api/instances", &body).await;
     assert_eq!(status, 200, "{created}");
     let id = created["id"].as_i64().unwrap();
@@ -56,14 +74,15 @@ async fn create(castellan: &Installation) -> Value {
     ready
 }
 
-async fn details_agree(castellan: &Installation, instance: &Value) {
+async fn details_agree(castellan: &Installation, instance: &Value) -> Value {
     let id = &instance["id"];
     let (status, details) = castellan.get(&format!("/api/instances/{id}/details")).await;
     assert_eq!(status, 200, "{details}");
     assert_eq!(details["connections"]["sasl_scram"]["username"], instance["username"]);
-    assert_eq!(details["servers"].as_array().unwrap().len(), 1);
+    assert_eq!(details["servers"].as_array().unwrap().len(), SERVERS);
     let (_, cluster) = castellan.get(&format!("/api/instances/{id}/cluster/status")).await;
     assert_eq!(cluster, json!({"name": "tour", "ready": true, "configured": true}));
+    details
 }
 
 async fn the_instance_key_opens_its_own_instance_alone(castellan: &Installation, instance: &Value) {
@@ -83,47 +102,83 @@ async fn strangers_are_refused(castellan: &Installation, kcat: &Kcat) {
     assert!(refused.contains("uthorization failed"), "{refused}");
 }
 
-async fn survives_the_control_plane(castellan: &mut Installation, kcat: &Kcat, id: i64) {
-    let (agent, broker) = (castellan.agent(id), castellan.broker(id));
+async fn survives_the_control_plane(castellan: &mut Installation, writer: &mut Writer, id: i64) {
+    let before = castellan.processes();
     castellan.kill_control_plane().await;
-    kcat.write("SCRAM-SHA-256", "three").await;
+    writer.goes_on(5).await;
     castellan.serve().await;
+    castellan.until_heard_anew(&before).await;
     castellan.until_running(id).await;
-    assert_eq!(
-        (agent, broker),
-        (castellan.agent(id), castellan.broker(id)),
-        "both are found again"
-    );
+    assert_eq!(before, castellan.processes(), "agents and brokers are found again");
+    assert_eq!(castellan.brokers_alive(), SERVERS);
 }
 
-async fn survives_its_agent(castellan: &Installation, kcat: &Kcat, id: i64) {
-    let (agent, broker) = (castellan.agent(id), castellan.broker(id));
-    agent.kill();
-    kcat.write("SCRAM-SHA-256", "four").await;
-    let next = castellan.until_agent_is_not(id, &agent).await;
-    assert!(next.is_alive());
+async fn survives_its_agent(castellan: &Installation, writer: &mut Writer, id: i64, victim: usize) {
+    let before = castellan.processes();
+    before[victim].agent.kill();
+    writer.goes_on(5).await;
+    let mut expected = before.clone();
+    expected[victim].agent = castellan.until_agent_is_not(victim, &before[victim].agent).await;
+    castellan.until_heard_anew(&expected).await;
     castellan.until_running(id).await;
-    assert_eq!(broker, castellan.broker(id), "the new agent found the same JVM");
+    assert_eq!(expected, castellan.processes(), "the new agent found the same JVM");
+    assert_eq!(castellan.brokers_alive(), SERVERS);
+}
+
+async fn survives_its_broker(
+    castellan: &Installation,
+    writer: &mut Writer,
+    id: i64,
+    victim: usize,
+) {
+    let before = castellan.processes();
+    before[victim].broker.kill();
+    writer.goes_on(5).await;
+    let mut expected = before.clone();
+    expected[victim].broker = castellan.until_broker_is_not(victim, &before[victim].broker).await;
+    castellan.until_heard_anew(&expected).await;
+    castellan.until_running(id).await;
+    assert_eq!(castellan.brokers_alive(), SERVERS);
+    writer.goes_on(5).await;
 }
 
 /// All processes end at once, as when the power goes.
-async fn survives_a_reboot(castellan: &mut Installation, kcat: &Kcat, id: i64) {
-    let (agent, broker) = (castellan.agent(id), castellan.broker(id));
+async fn survives_a_reboot(castellan: &mut Installation, id: i64) {
+    let before = castellan.processes();
     castellan.kill_control_plane().await;
-    agent.kill();
-    broker.kill();
+    for Processes { agent, broker } in &before {
+        agent.kill();
+        broker.kill();
+    }
     castellan.serve().await;
-    let next = castellan.until_agent_is_not(id, &agent).await;
-    assert!(next.is_alive());
-    castellan.until_broker_is_not(id, &broker).await;
+    let mut expected = Vec::new();
+    for (server, Processes { agent, broker }) in before.iter().enumerate() {
+        expected.push(Processes {
+            agent: castellan.until_agent_is_not(server, agent).await,
+            broker: castellan.until_broker_is_not(server, broker).await,
+        });
+    }
+    castellan.until_heard_anew(&expected).await;
     castellan.until_running(id).await;
-    assert_eq!(kcat.read("SCRAM-SHA-256").await, ["one", "two", "three", "four"]);
-    kcat.write("SCRAM-SHA-256", "five").await;
+}
+
+/// Every number that was acknowledged is there, in order but for repeats.
+async fn nothing_is_lost(kcat: &Kcat, acknowledged: u64) {
+    let mut seen: Vec<u64> = kcat
+        .read(writer::TOPIC, "SCRAM-SHA-256")
+        .await
+        .iter()
+        .map(|n| n.parse().unwrap())
+        .collect();
+    assert!(acknowledged > 20, "the writer wrote {acknowledged}");
+    seen.dedup();
+    let expected: Vec<u64> = (1..=acknowledged).collect();
+    assert_eq!(seen, expected);
 }
 
 async fn delete(castellan: &Installation, id: i64) {
     assert_eq!(castellan.delete(&format!("/api/instances/{id}")).await, 204);
     let (status, body) = castellan.get(&format!("/api/instances/{id}")).await;
     assert_eq!((status, body), (404, json!({"error": "Invalid ID"})));
-    castellan.until_gone(id).await;
+    castellan.until_gone().await;
 }
