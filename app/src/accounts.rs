@@ -1,6 +1,6 @@
 //! Making accounts. The operator does this, so it takes no caller.
 
-use crate::{App, Result, Source, audit};
+use crate::{App, Error, Result, Source, audit};
 use model::{Account, AccountId, ApiKey, KeyId, Role, Secret, Tags, User, UserId};
 use store::{AuditLine, NewAccount, accounts, apikeys};
 
@@ -69,4 +69,38 @@ pub async fn create_with_key(
     store::audit::insert(&mut work, &line).await?;
     work.commit().await?;
     Ok(CreatedAccount { account: new.account, owner: new.owner, apikey })
+}
+
+/// Gives the first account's owner one more key, for the operator who has lost
+/// the one kept beside the store. False if there is no account yet.
+pub async fn add_owner_key(source: Source, app: &App, apikey: &Secret) -> Result<bool> {
+    let now = app.now();
+    let mut work = app.store().begin().await?;
+    let Some(account) = accounts::list(&mut work).await?.into_iter().next() else {
+        return Ok(false);
+    };
+    let Some(owner) = accounts::find_owner(&mut work, account.id).await? else {
+        return Err(Error::Refused(format!("Account {} has no admin", account.id)));
+    };
+    let key = ApiKey {
+        id: KeyId(app.entropy().uuid()),
+        user_id: owner.id,
+        role: owner.role,
+        tags: Tags::default(),
+        comment: "made by castellan up".into(),
+        created_at: now,
+    };
+    apikeys::insert(&mut work, &key, apikey).await?;
+    let extras = [("role", key.role.to_string()), ("comment", key.comment)];
+    let line = AuditLine {
+        account_id: account.id,
+        at: now,
+        event: "apikey.create".into(),
+        source: source.to_string(),
+        user: owner.email,
+        extras: audit::join(&extras),
+    };
+    store::audit::insert(&mut work, &line).await?;
+    work.commit().await?;
+    Ok(true)
 }

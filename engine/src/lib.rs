@@ -15,11 +15,13 @@ pub mod plan;
 mod rights;
 mod runner;
 mod turn;
+mod witness;
 mod world;
 
 pub use pass::{Pass, PassError, Rest};
 pub use plan::{Lane, Plan, Step, Wait};
 pub use runner::Runner;
+pub use witness::{Moment, Witness};
 pub use world::{ServerView, World};
 
 use cloud::Cloud;
@@ -46,6 +48,8 @@ pub struct Engine {
     identities: Identities,
     /// Which worker this is, for leases.
     owner: String,
+    /// Present in tests alone.
+    witness: Option<Arc<dyn Witness>>,
 }
 
 /// What the operator set.
@@ -84,6 +88,7 @@ impl Engine {
             // One control plane works in a data directory at a time, so the
             // next one there may take up at once what this one held.
             owner: parts.host_id.to_string(),
+            witness: None,
         }
     }
 

@@ -61,6 +61,13 @@ pub struct Pass {
     pub(crate) resting: BTreeMap<Option<ServerId>, Resting>,
 }
 
+impl Pass {
+    /// The proof that the instance is this worker's, while it holds.
+    pub fn lease(&self) -> &Lease {
+        &self.lease
+    }
+}
+
 /// Why a lane rests.
 #[derive(Clone, Debug)]
 pub(crate) struct Resting {
@@ -123,6 +130,17 @@ impl Engine {
         }
         work.commit().await?;
         Ok(rests.then_some(Rest::Until(after)))
+    }
+
+    /// Fails if another worker has the instance. Comes right before every
+    /// effect outside the store, which no transaction can guard: what is left
+    /// is a worker that stands still between this look and the effect itself.
+    pub(crate) async fn look_at_lease(&self, pass: &Pass) -> Result<(), PassError> {
+        let mut reader = self.store.reader();
+        match leases::holds(&mut reader, &pass.lease, self.clock.now()).await? {
+            true => Ok(()),
+            false => Err(store::Error::LeaseLost(pass.lease.instance_id).into()),
+        }
     }
 
     /// A transaction that fails if another worker has the instance.

@@ -43,7 +43,6 @@ impl Runner {
         let mut changes = self.engine.store.changes();
         let mut clouds: Vec<Receiver<Disruption>> =
             self.engine.clouds.values().map(|cloud| cloud.events()).collect();
-        self.look_at_everything().await;
         loop {
             let wait = self.start_due().await;
             tokio::select! {
@@ -57,8 +56,9 @@ impl Runner {
         while self.passes.join_next().await.is_some() {}
     }
 
-    /// After a start nothing that was seen before can be relied upon.
-    async fn look_at_everything(&self) {
+    /// After a start nothing that was seen before can be relied upon. Called
+    /// before anybody can ask, so that nobody is told what was true long ago.
+    pub async fn look_at_everything(&self) {
         let now = self.engine.clock.now();
         let woken = async {
             let mut work = self.engine.store.begin().await?;

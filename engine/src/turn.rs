@@ -3,19 +3,23 @@
 
 use crate::pass::{Done, Pass, PassError, Rest, Resting};
 use crate::plan::{Lane, Plan, RUNNING, Step, Wait, plan};
+use crate::witness::Moment;
 use crate::world::World;
 use crate::{Engine, backoff};
 use cloud::Remedy;
 use futures::future::join_all;
 use model::ServerId;
 use std::time::Duration;
-use store::{instances, leases};
+use store::{instances, pauses};
 use tokio::time::{Instant, interval_at};
 
 /// How long a fault that needs a person is left alone.
 const UNTIL_A_PERSON_CAME: Duration = Duration::from_mins(5);
 /// A step that takes long keeps the lease by these; a third of its life.
 const HEARTBEAT: Duration = Duration::from_secs(20);
+
+/// A resume wakes the instance; this is only for when that gets lost.
+const WHILE_PAUSED: Duration = Duration::from_secs(30);
 
 type Outcome = (Option<ServerId>, Step, Result<Done, PassError>);
 
@@ -26,8 +30,9 @@ impl Engine {
         let mut reader = self.store.reader();
         let wakes = instances::wakes(&mut reader, id).await?;
         let Some(mut world) = self.observe(id).await? else { return Ok(Some(Rest::Gone)) };
-        if !leases::holds(&mut reader, &pass.lease, self.clock.now()).await? {
-            return Err(store::Error::LeaseLost(id).into());
+        self.look_at_lease(pass).await?;
+        if pauses::is_paused(&mut reader, id).await? {
+            return self.rest(pass, &world, wakes, paused()).await;
         }
         world.confirmed.clone_from(&pass.confirmed);
         let plan = plan(&world);
@@ -52,14 +57,27 @@ impl Engine {
         let instance = pass.lease.instance_id;
         let work = join_all(steps.into_iter().map(|(server, step)| async move {
             tracing::debug!(%instance, ?step, "step");
-            (server, step, self.execute(pass, world, step).await)
+            self.seen(step, Moment::Begins).await;
+            let result = self.execute(pass, world, step).await;
+            self.seen(step, Moment::Ends).await;
+            (server, step, result)
         }));
-        tokio::pin!(work);
+        // Side by side with the work: a step may be in the middle of a write,
+        // and a heartbeat that kept it from ending would wait for it for ever.
+        tokio::select! {
+            outcomes = work => Ok(outcomes),
+            lost = self.keep_lease(pass) => Err(lost),
+        }
+    }
+
+    /// Makes the lease last, until that fails.
+    async fn keep_lease(&self, pass: &Pass) -> PassError {
         let mut beat = interval_at(Instant::now() + HEARTBEAT, HEARTBEAT);
         loop {
-            tokio::select! {
-                outcomes = &mut work => return Ok(outcomes),
-                _ = beat.tick() => self.guarded(pass).await?.commit().await?,
+            beat.tick().await;
+            let kept = async { Ok(self.guarded(pass).await?.commit().await?) };
+            if let Err(lost) = kept.await {
+                return lost;
             }
         }
     }
@@ -96,6 +114,10 @@ impl Engine {
         }
         Ok(())
     }
+}
+
+fn paused() -> Wait {
+    Wait { reason: "paused by the operator".into(), after: WHILE_PAUSED }
 }
 
 /// The first step of each lane that can go on.

@@ -48,6 +48,15 @@ pub async fn find_user(run: &mut impl Run, id: UserId) -> Result<Option<User>> {
     run.fetch_one(query).await?.map(|row| user(&row)).transpose()
 }
 
+/// An account's first admin.
+pub async fn find_owner(run: &mut impl Run, account: AccountId) -> Result<Option<User>> {
+    let query = Query::new(
+        "SELECT * FROM users WHERE account_id = $1 AND role = 'admin' ORDER BY created_at, id",
+    )
+    .bind(account.to_string());
+    run.fetch_one(query).await?.map(|row| user(&row)).transpose()
+}
+
 /// All accounts, oldest first.
 pub async fn list(run: &mut impl Run) -> Result<Vec<Account>> {
     let rows = run.fetch(Query::new("SELECT * FROM accounts ORDER BY created_at, id")).await?;

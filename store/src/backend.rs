@@ -42,7 +42,7 @@ impl Db {
 
     pub async fn begin(&self) -> Result<Begun> {
         Ok(match self {
-            Db::Sqlite { write, .. } => Begun::Sqlite(write.begin_with(sqlite::BEGIN).await?),
+            Db::Sqlite { write, .. } => Begun::Sqlite(sqlite::begin(write).await?),
             Db::Postgres { write, .. } => Begun::Postgres(postgres::begin(write).await?),
         })
     }

@@ -3,6 +3,7 @@
 use crate::Result;
 use crate::backend::Db;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
+use sqlx::{Sqlite, SqlitePool, Transaction};
 use std::path::Path;
 use std::time::Duration;
 
@@ -32,4 +33,45 @@ pub(crate) async fn open(path: &Path) -> Result<Db> {
         .connect_with(options.read_only(true))
         .await?;
     Ok(Db::Sqlite { write, read })
+}
+
+/// Begins a transaction that may write.
+pub(crate) async fn begin(write: &SqlitePool) -> Result<Transaction<'static, Sqlite>> {
+    match write.begin_with(BEGIN).await {
+        // On a full disk SQLite ends a transaction by itself. sqlx goes on
+        // counting it and never begins another on that connection, so it is
+        // given up for a new one.
+        Err(sqlx::Error::InvalidSavePointStatement | sqlx::Error::BeginFailed) => {
+            write.acquire().await?.close().await?;
+            Ok(write.begin_with(BEGIN).await?)
+        }
+        begun => Ok(begun?),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::db::Query;
+
+    #[tokio::test]
+    async fn a_disk_that_was_full_for_a_moment_is_outlived() {
+        let directory = tempfile::tempdir().unwrap();
+        let db = open(&directory.path().join("test.db")).await.unwrap();
+        let mut work = db.begin().await.unwrap();
+        work.fetch(Query::new("PRAGMA max_page_count = 1")).await.unwrap();
+        work.commit().await.unwrap();
+
+        let insert = "INSERT INTO sequences (name, value) VALUES ($1, 1)";
+        let mut work = db.begin().await.unwrap();
+        let full = work.execute(Query::new(insert).bind("x".repeat(100_000))).await.unwrap_err();
+        assert!(matches!(full, crate::Error::Away(_)), "{full}");
+        drop(work);
+
+        for name in ["a", "b"] {
+            let mut work = db.begin().await.unwrap();
+            work.execute(Query::new(insert).bind(name)).await.unwrap();
+            work.commit().await.unwrap();
+        }
+    }
 }

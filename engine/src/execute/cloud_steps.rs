@@ -9,9 +9,9 @@ use std::sync::Arc;
 use store::{Token, disks, hash_key, servers};
 
 const TOKEN_LIFE: SignedDuration = SignedDuration::from_mins(15);
-/// An agent's certificate lasts 30 days and is renewed after 20: one that was
-/// heard of within this time has a valid one.
-const CERTIFICATE_TRUSTED: SignedDuration = SignedDuration::from_hours(24 * 9);
+/// An agent that was not heard of for so long may have lost its certificate, or
+/// let it run out. It gets a token, which one that has a certificate ignores.
+const HEARD_LATELY: SignedDuration = SignedDuration::from_mins(2);
 /// A token with less left than this is replaced, so that a slow agent does not
 /// find it expired.
 const TOKEN_SPARE: SignedDuration = SignedDuration::from_mins(5);
@@ -20,7 +20,7 @@ impl Engine {
     pub(super) async fn make_network(&self, pass: &Pass, world: &World) -> Result<Done, PassError> {
         let subnet = world.vpc.as_ref().map(|vpc| vpc.subnet.to_string()).unwrap_or_default();
         let network = NetworkSpec { vpc_id: world.instance.vpc_id, subnet };
-        let outcome = self.cloud_of(world)?.ensure_network(&network).await;
+        let outcome = self.cloud_for(pass, world).await?.ensure_network(&network).await;
         if let Some(done) = unfinished(&outcome) {
             return Ok(done);
         }
@@ -40,7 +40,7 @@ impl Engine {
             size_gb: disk.size_gb,
             must_exist: false,
         };
-        let outcome = self.cloud_of(world)?.ensure_disk(&spec).await;
+        let outcome = self.cloud_for(pass, world).await?.ensure_disk(&spec).await;
         if let Some(done) = unfinished(&outcome) {
             return Ok(done);
         }
@@ -73,7 +73,7 @@ impl Engine {
             memory_mb: plan.family.memory_gb * 1024,
             token: self.token_for(pass, view).await?,
         };
-        let outcome = self.cloud_of(world)?.ensure_server(&spec).await;
+        let outcome = self.cloud_for(pass, world).await?.ensure_server(&spec).await;
         if let Some(done) = unfinished(&outcome) {
             return Ok(done);
         }
@@ -117,7 +117,13 @@ impl Engine {
         Ok(Some(token))
     }
 
-    pub(super) fn cloud_of(&self, world: &World) -> Result<&Arc<dyn Cloud>, PassError> {
+    /// The instance's cloud, for one effect by whoever holds the lease.
+    pub(super) async fn cloud_for(
+        &self,
+        pass: &Pass,
+        world: &World,
+    ) -> Result<&Arc<dyn Cloud>, PassError> {
+        self.look_at_lease(pass).await?;
         let region = &world.instance.region;
         self.cloud(region).ok_or_else(|| PassError::NoCloud(region.clone()))
     }
@@ -128,12 +134,11 @@ impl Engine {
     }
 }
 
-/// Whether the agent has a certificate that it can still use. One that was
-/// away for long has to enrol again.
+/// Whether the agent shows that it has a certificate that it can use.
 fn is_enrolled(view: &ServerView, now: Timestamp) -> bool {
     let Some(enrolled_at) = view.server.enrolled_at else { return false };
     let heard = view.server.last_seen.map_or(enrolled_at, |seen| seen.max(enrolled_at));
-    now.duration_since(heard) < CERTIFICATE_TRUSTED
+    now.duration_since(heard) < HEARD_LATELY
 }
 
 /// What a cloud's answer means for the step, unless the thing is ready.

@@ -7,6 +7,7 @@ use crate::world::World;
 use crate::{Engine, PassError};
 use cloud::Remedy;
 use futures::future::try_join_all;
+use kafka::client::Remedy::Retry;
 use kafka::client::{Cluster, Endpoint, Login, Mechanism};
 use model::Listener;
 use std::time::{Duration, Instant};
@@ -28,6 +29,7 @@ impl Engine {
             trust_pem: world.trust.internal.clone(),
             identity: self.identity(instance.id).await?,
         };
+        self.look_at_lease(pass).await?;
         let rights = rights::of_default_user(&instance.username);
         let (user, acls) = tokio::join!(
             self.admin.set_scram_user(&cluster, &instance.username, &instance.password),
@@ -44,7 +46,7 @@ impl Engine {
     pub(super) async fn check_login(&self, pass: &Pass, world: &World) -> Result<Done, PassError> {
         let deadline = Instant::now() + SPREADING;
         while let Err(error) = self.try_logins(world).await? {
-            if Instant::now() > deadline {
+            if Instant::now() > deadline || !may_pass(&error) {
                 let reason = error.to_string();
                 return Ok(Done::Failed { reason, remedy: Remedy::Retry });
             }
@@ -81,6 +83,12 @@ impl Engine {
         let tries = logins.map(|login| async move { self.admin.check_login(&login).await });
         Ok(try_join_all(tries).await.map(drop))
     }
+}
+
+/// Whether the login may succeed within moments: the broker opens its listener,
+/// or has not heard of the user yet.
+fn may_pass(error: &kafka::client::Error) -> bool {
+    error.remedy() == Retry || matches!(error, kafka::client::Error::WrongPassword { .. })
 }
 
 fn endpoints(world: &World, listener: fn(&model::Listeners) -> &Listener) -> Vec<Endpoint> {

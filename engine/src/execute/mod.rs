@@ -43,13 +43,10 @@ impl Engine {
                 self.note(pass, world, |progress| progress.observed_generation = generation).await
             }
             Step::Hibernate(id) => self.hibernate(pass, world, server(world, id)).await,
+            Step::NoteStopping => self.note(pass, world, |progress| progress.ready_at = None).await,
             Step::NoteStopped => {
                 let generation = world.instance.generation;
-                self.note(pass, world, |progress| {
-                    progress.observed_generation = generation;
-                    progress.ready_at = None;
-                })
-                .await
+                self.note(pass, world, |progress| progress.observed_generation = generation).await
             }
             Step::RemoveServer(id) => self.remove_server(pass, world, server(world, id)).await,
             Step::Forget => self.forget(pass, world).await,

@@ -15,14 +15,15 @@ impl Engine {
         world: &World,
         view: &ServerView,
     ) -> Result<Done, PassError> {
-        let cloud = self.cloud_of(world)?;
+        let cloud = self.cloud_for(pass, world).await?;
         if let Some(done) = unfinished(&cloud.remove_server(view.server.id).await) {
             return Ok(done);
         }
-        if let Some(disk) = &view.disk
-            && let Some(done) = unfinished(&cloud.remove_disk(disk.id).await)
-        {
-            return Ok(done);
+        if let Some(disk) = &view.disk {
+            let cloud = self.cloud_for(pass, world).await?;
+            if let Some(done) = unfinished(&cloud.remove_disk(disk.id).await) {
+                return Ok(done);
+            }
         }
         // The addresses stay taken until nothing can use them any more.
         let mut work = self.guarded(pass).await?;
@@ -41,7 +42,7 @@ impl Engine {
         world: &World,
         view: &ServerView,
     ) -> Result<Done, PassError> {
-        let outcome = self.cloud_of(world)?.remove_server(view.server.id).await;
+        let outcome = self.cloud_for(pass, world).await?.remove_server(view.server.id).await;
         if let Some(done) = unfinished(&outcome) {
             return Ok(done);
         }
@@ -53,7 +54,8 @@ impl Engine {
 
     pub(super) async fn forget(&self, pass: &Pass, world: &World) -> Result<Done, PassError> {
         if world.vpc.as_ref().is_some_and(|vpc| vpc.made_for_instance) {
-            let outcome = self.cloud_of(world)?.remove_network(world.instance.vpc_id).await;
+            let outcome =
+                self.cloud_for(pass, world).await?.remove_network(world.instance.vpc_id).await;
             if let Some(done) = unfinished(&outcome) {
                 return Ok(done);
             }

@@ -33,6 +33,8 @@ pub enum Step {
     CheckLogin,
     /// Everything asked for has been reached.
     Reach,
+    /// Customers are told before the first broker stops.
+    NoteStopping,
     /// The broker has stopped: nothing of the server shall run, its disk stays.
     Hibernate(ServerId),
     /// No server runs any more, as was asked for.
@@ -59,6 +61,7 @@ impl fmt::Display for Step {
             Step::SetCredentials => f.write_str("set the default user's password and rights"),
             Step::CheckLogin => f.write_str("log in as the default user"),
             Step::Reach => f.write_str("note that everything is reached"),
+            Step::NoteStopping => f.write_str("note that the servers stop"),
             Step::Hibernate(server) => write!(f, "end the agent of server {server}"),
             Step::NoteStopped => f.write_str("note that every server is stopped"),
             Step::RemoveServer(server) => write!(f, "remove server {server}"),

@@ -8,6 +8,11 @@ use crate::world::{ServerView, World};
 use wire::agent::{Phase, Run};
 
 pub(super) fn plan(world: &World) -> Plan {
+    if world.instance.progress.ready_at.is_some() {
+        // Started again halfway, it is ready only after a new login.
+        let wait = Wait { reason: "waiting: every server is stopping".into(), after: LOOK_AGAIN };
+        return Plan::whole(vec![Step::NoteStopping], wait);
+    }
     let up: Vec<&ServerView> = world.servers.iter().filter(|view| view.server.made).collect();
     if up.is_empty() {
         let behind = world.instance.progress.observed_generation < world.instance.generation;
@@ -22,13 +27,15 @@ pub(super) fn plan(world: &World) -> Plan {
 
 fn lane(world: &World, view: &ServerView) -> Lane {
     let server = view.server.id;
-    let told = view.desired.as_ref().is_some_and(|told| told.run == Run::Stopped);
-    let stopped = view.current_report().is_some_and(|report| report.phase == Phase::Stopped);
+    let told = view.desired.as_ref().filter(|told| told.run == Run::Stopped);
+    let report = view.current_report().filter(|report| report.phase == Phase::Stopped);
+    // A report that was late may be about an earlier stop.
+    let stopped = told.zip(report).is_some_and(|(told, report)| told.revision == report.revision);
     let mut steps = Vec::new();
     if view.broker.is_some() && desired::differs(world, view) {
         steps.push(Step::Publish(server));
     }
-    if told && stopped || view.desired.is_none() {
+    if stopped || view.desired.is_none() {
         steps.push(Step::Hibernate(server));
     } else if !world.confirmed.contains(&server) {
         // Without its agent nobody stops the broker in an orderly way.

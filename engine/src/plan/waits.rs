@@ -24,12 +24,14 @@ fn server(view: &ServerView) -> Option<String> {
     let wait = match report.phase {
         Phase::Failed => failure(&title, report),
         Phase::Running => format!("{title} runs with an older configuration"),
+        Phase::Starting if !report.log_tail.is_empty() => starting_again(&title, report),
         Phase::Starting => format!("waiting: the broker of {title} is starting"),
         Phase::Stopping => format!("waiting: the broker of {title} is stopping"),
         Phase::Stopped if held_back => format!("waiting: {title} starts after the controllers"),
         Phase::Stopped => format!("the broker of {title} is stopped"),
         Phase::Preparing if report.detail.is_empty() => format!("waiting: {title} is preparing"),
         Phase::Preparing => format!("waiting: {title}: {}", report.detail),
+        Phase::Unknown => format!("waiting: {title} is in a state that a newer Castellan knows"),
     };
     Some(wait)
 }
@@ -40,8 +42,17 @@ fn failure(title: &str, report: &Report) -> String {
     }
     let mut text = format!("{title} does not stay up: {}", report.detail);
     if !report.log_tail.is_empty() {
-        text.push_str("; its log ends with: ");
+        text.push_str("; its log says: ");
         text.push_str(&report.log_tail.join(" | "));
     }
     text
+}
+
+/// A start after failed ones must not hide why they failed.
+fn starting_again(title: &str, report: &Report) -> String {
+    let start = report.restarts + 1;
+    let log = report.log_tail.join(" | ");
+    format!(
+        "waiting: the broker of {title} is starting (start {start}); before, its log said: {log}"
+    )
 }
