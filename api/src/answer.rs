@@ -17,12 +17,13 @@ impl<T: Serialize> IntoResponse for SecretJson<T> {
     }
 }
 
+pub const PEM: &str = "text/plain; charset=utf-8";
+
 /// A certificate as text.
 pub struct Pem(pub String);
 
 impl IntoResponse for Pem {
     fn into_response(self) -> Response {
-        let text = HeaderValue::from_static("text/plain; charset=utf-8");
-        ([(CONTENT_TYPE, text)], self.0).into_response()
+        ([(CONTENT_TYPE, HeaderValue::from_static(PEM))], self.0).into_response()
     }
 }

@@ -1,16 +1,18 @@
-//! What surrounds every request: its id, the headers of every answer, the
-//! access log, and a net for panics.
+//! What surrounds every request: who may connect at all, its id, its charge to
+//! the rate limit, the headers of every answer, the access log, and a net for
+//! panics.
 //!
 //! Query strings, bodies and keys are never logged.
 
 use crate::address;
-use crate::error::respond;
-use crate::state::Api;
+use crate::error::{Failure, respond};
+use crate::limit::Charge;
+use crate::state::{Api, Listener};
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::{CACHE_CONTROL, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::middleware::Next;
-use axum::response::Response;
+use axum::response::{IntoResponse as _, Response};
 use futures::FutureExt as _;
 use std::panic::AssertUnwindSafe;
 use std::time::Instant;
@@ -18,7 +20,7 @@ use tracing::Instrument as _;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-pub async fn around(State(api): State<Api>, request: Request, next: Next) -> Response {
+pub async fn around(State(api): State<Api>, mut request: Request, next: Next) -> Response {
     let started = Instant::now();
     let id = request_id(request.headers(), &api);
     let method = request.method().clone();
@@ -27,9 +29,16 @@ pub async fn around(State(api): State<Api>, request: Request, next: Next) -> Res
     let client = address::client(request.headers(), request.extensions(), &api.options);
     let span = tracing::info_span!("request", listener = api.listener.as_str(), id = ?id);
 
-    let answered = AssertUnwindSafe(next.run(request).instrument(span.clone())).catch_unwind();
-    let mut response = answered.await.unwrap_or_else(|_| panicked());
+    let (mut response, charge) = if let Err(refused) = may_connect(&api, &request) {
+        (refused.into_response(), None)
+    } else {
+        let charge = Charge::make(&api, &request);
+        charge.clone().map(|charge| request.extensions_mut().insert(charge));
+        let answered = AssertUnwindSafe(next.run(request).instrument(span.clone())).catch_unwind();
+        (answered.await.unwrap_or_else(|_| panicked()), charge)
+    };
     finish(&api, response.status(), response.headers_mut(), id);
+    charge.inspect(|charge| charge.show(response.headers_mut()));
 
     let status = response.status().as_u16();
     let seconds = started.elapsed().as_secs_f64();
@@ -39,6 +48,19 @@ pub async fn around(State(api): State<Api>, request: Request, next: Next) -> Res
     });
     count(&api, route.unwrap_or_default(), method.to_string(), status, seconds);
     response
+}
+
+/// Where TLS ends at a proxy, plain HTTP is for that proxy and for this machine.
+fn may_connect(api: &Api, request: &Request) -> Result<(), Failure> {
+    if !api.options.only_from_proxies || api.listener == Listener::Agent {
+        return Ok(());
+    }
+    let peer = address::peer(request.extensions());
+    if peer.is_some_and(|peer| peer.is_loopback() || address::within(peer, &api.options.proxies)) {
+        return Ok(());
+    }
+    let sentence = "This address serves its proxy alone; call the proxy with https instead";
+    Err(app::Error::Forbidden(sentence.into()).into())
 }
 
 /// The client's own id, if it is one that can stand in a log.
@@ -67,7 +89,7 @@ fn finish(api: &Api, status: StatusCode, headers: &mut HeaderMap, id: HeaderValu
 /// The panic's own message is in the log, by the panic hook.
 fn panicked() -> Response {
     let error = app::Error::internal("a handler panicked").to_string();
-    respond(StatusCode::INTERNAL_SERVER_ERROR, error, Vec::new())
+    respond(StatusCode::INTERNAL_SERVER_ERROR, error)
 }
 
 fn count(api: &Api, route: String, method: String, status: u16, seconds: f64) {

@@ -5,6 +5,7 @@
 
 use crate::address;
 use crate::error::Failure;
+use crate::limit::{Charge, looked_up};
 use crate::path::Id;
 use crate::state::{Api, Listener};
 use app::{Caller, Error, InstanceAccess, Need, Source, SourceKind, apikeys};
@@ -33,7 +34,9 @@ impl FromRequestParts<Api> for CustomerKey {
         let key = key(&parts.headers).ok_or(Error::NOT_AUTHORIZED)?;
         let address = address::client(&parts.headers, &parts.extensions, &api.options);
         let source = Source { kind: SourceKind::CustomerApi, address };
-        Ok(Self(apikeys::authenticate(source, &api.app, &key).await?))
+        let found = apikeys::authenticate(source, &api.app, &key).await;
+        let charge = parts.extensions.get::<Charge>();
+        looked_up(charge, found, Caller::account_id).map(Self)
     }
 }
 
@@ -52,7 +55,9 @@ impl FromRequestParts<Api> for Seeing {
 async fn access(parts: &mut Parts, api: &Api, need: Need) -> Result<InstanceAccess, Failure> {
     if api.listener == Listener::Instance {
         let key = key(&parts.headers).ok_or(Error::NOT_AUTHORIZED)?;
-        return Ok(apikeys::authenticate_instance(&api.app, &key).await?);
+        let found = apikeys::authenticate_instance(&api.app, &key).await;
+        let charge = parts.extensions.get::<Charge>();
+        return looked_up(charge, found, |access| access.instance().account_id);
     }
     let CustomerKey(caller) = CustomerKey::from_request_parts(parts, api).await?;
     let Ok(Id(id)) = Id::from_request_parts(parts, api).await;
@@ -61,7 +66,7 @@ async fn access(parts: &mut Parts, api: &Api, need: Need) -> Result<InstanceAcce
 
 /// The key of HTTP Basic: as password with an empty user, or as user with an
 /// empty password.
-fn key(headers: &HeaderMap) -> Option<Secret> {
+pub fn key(headers: &HeaderMap) -> Option<Secret> {
     let header = headers.get(AUTHORIZATION)?.to_str().ok()?;
     let (scheme, encoded) = header.split_once(' ')?;
     if !scheme.eq_ignore_ascii_case("basic") {

@@ -3,14 +3,14 @@
 
 use app::Error;
 use axum::Json;
+use axum::http::StatusCode;
 use axum::http::header::RETRY_AFTER;
-use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use std::error::Error as _;
 use wire::customer::ErrorBody;
 
 /// Seconds after which a call that failed for now is worth repeating.
-const RETRY_SECONDS: HeaderValue = HeaderValue::from_static("5");
+const RETRY_SECONDS: u64 = 5;
 
 /// A use case's error on its way out.
 #[derive(Debug)]
@@ -28,24 +28,37 @@ impl IntoResponse for Failure {
         if status.is_server_error() {
             log(&self.0);
         }
-        let mut response = respond(status, self.0.to_string(), fields(&self.0));
-        if status == StatusCode::SERVICE_UNAVAILABLE {
-            response.headers_mut().insert(RETRY_AFTER, RETRY_SECONDS);
+        let mut response = (status, Json(body(&self.0))).into_response();
+        if let Some(seconds) = retry_after(&self.0) {
+            response.headers_mut().insert(RETRY_AFTER, seconds.into());
         }
         response
     }
 }
 
-fn status(error: &Error) -> StatusCode {
+pub fn status(error: &Error) -> StatusCode {
     match error {
         Error::NotAuthorized(_) => StatusCode::UNAUTHORIZED,
         Error::Forbidden(_) => StatusCode::FORBIDDEN,
         Error::InvalidId | Error::NotFound => StatusCode::NOT_FOUND,
         Error::Unreadable(_) | Error::Invalid(_) | Error::Refused(_) => StatusCode::BAD_REQUEST,
+        Error::TooMany { .. } => StatusCode::TOO_MANY_REQUESTS,
         Error::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
         Error::Away(_) | Error::Stopping => StatusCode::SERVICE_UNAVAILABLE,
         Error::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
     }
+}
+
+pub fn retry_after(error: &Error) -> Option<u64> {
+    match error {
+        Error::TooMany { retry_after } => Some(*retry_after),
+        Error::Away(_) | Error::Stopping => Some(RETRY_SECONDS),
+        _ => None,
+    }
+}
+
+pub fn body(error: &Error) -> ErrorBody {
+    ErrorBody { error: error.to_string(), errors: fields(error) }
 }
 
 fn fields(error: &Error) -> Vec<std::collections::BTreeMap<String, String>> {
@@ -63,12 +76,8 @@ fn log(error: &Error) {
 }
 
 /// Any answer that is an error.
-pub fn respond(
-    status: StatusCode,
-    error: String,
-    errors: Vec<std::collections::BTreeMap<String, String>>,
-) -> Response {
-    (status, Json(ErrorBody { error, errors })).into_response()
+pub fn respond(status: StatusCode, error: String) -> Response {
+    (status, Json(ErrorBody { error, errors: Vec::new() })).into_response()
 }
 
 pub async fn not_found() -> Failure {
@@ -78,5 +87,5 @@ pub async fn not_found() -> Failure {
 /// The router adds `Allow`.
 pub async fn method_not_allowed() -> Response {
     let sentence = "This path does not take that method; see the Allow header";
-    respond(StatusCode::METHOD_NOT_ALLOWED, sentence.into(), Vec::new())
+    respond(StatusCode::METHOD_NOT_ALLOWED, sentence.into())
 }

@@ -1,6 +1,7 @@
 //! Whether the program runs, and whether it can work.
 
 use crate::error::Failure;
+use crate::openapi::About;
 use crate::state::Api;
 use axum::Json;
 use axum::extract::State;
@@ -18,4 +19,14 @@ pub async fn ready(State(api): State<Api>) -> Result<Json<Message>, Failure> {
     }
     api.app.ping().await?;
     Ok(Json(Message { message: "ready".into() }))
+}
+
+pub fn about_live() -> About {
+    let example = Message { message: "ok".into() };
+    About::new("Ask whether the program runs").json("It does", &example)
+}
+
+pub fn about_ready() -> About {
+    let example = Message { message: "ready".into() };
+    About::new("Ask whether the program can work").json("It can", &example)
 }

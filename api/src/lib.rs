@@ -15,12 +15,15 @@ mod customer;
 mod error;
 mod health;
 mod instance;
+mod limit;
 pub mod listen;
 mod metrics;
+mod openapi;
 mod path;
 pub mod routes;
 mod state;
 pub mod tls;
 
+pub use limit::{Rate, RateLimit, RateLimits};
 pub use routes::{agent_router, customer_router, instance_router};
 pub use state::{Listener, Options, PeerCertificate};

@@ -1,7 +1,8 @@
 //! Every path of both APIs and of the agents' listener, on one page.
 
+use crate::openapi::About;
 use crate::state::{Api, Listener, Options};
-use crate::{agents, around, customer, error, health, instance, metrics};
+use crate::{agents, around, customer, error, health, instance, limit, metrics, openapi};
 use app::App;
 use axum::Router;
 use axum::handler::Handler;
@@ -15,15 +16,17 @@ pub fn customer() -> Vec<Route> {
     use customer::{instances, plans, regions};
     let key = Guard::CustomerKey;
     let mut routes = vec![
-        get("/healthz", Guard::Open, health::live),
-        get("/readyz", Guard::Open, health::ready),
-        get("/api/instances", key, instances::list::handle),
-        post("/api/instances", key, instances::create::handle),
-        get("/api/instances/{id}", key, instances::read::handle),
-        put("/api/instances/{id}", key, instances::update::handle),
-        delete("/api/instances/{id}", key, instances::delete::handle),
-        get("/api/plans", key, plans::handle),
-        get("/api/regions", key, regions::handle),
+        get("/healthz", Guard::Open, health::live).about(health::about_live),
+        get("/readyz", Guard::Open, health::ready).about(health::about_ready),
+        get("/openapi.json", Guard::Open, openapi::handle).about(openapi::about),
+        get("/api/instances", key, instances::list::handle).about(instances::list::about),
+        post("/api/instances", key, instances::create::handle).about(instances::create::about),
+        get("/api/instances/{id}", key, instances::read::handle).about(instances::read::about),
+        put("/api/instances/{id}", key, instances::update::handle).about(instances::update::about),
+        delete("/api/instances/{id}", key, instances::delete::handle)
+            .about(instances::delete::about),
+        get("/api/plans", key, plans::handle).about(plans::about),
+        get("/api/regions", key, regions::handle).about(regions::about),
     ];
     routes.extend(under_instance().into_iter().map(|route| Route {
         path: format!("/api/instances/{{id}}/{}", route.path),
@@ -36,8 +39,9 @@ pub fn customer() -> Vec<Route> {
 /// The Instance API.
 pub fn instance() -> Vec<Route> {
     let mut routes = vec![
-        get("/healthz", Guard::Open, health::live),
-        get("/readyz", Guard::Open, health::ready),
+        get("/healthz", Guard::Open, health::live).about(health::about_live),
+        get("/readyz", Guard::Open, health::ready).about(health::about_ready),
+        get("/openapi.json", Guard::Open, openapi::handle).about(openapi::about),
     ];
     routes.extend(under_instance().into_iter().map(|route| {
         // The doubled segment of the cluster paths is part of the interface.
@@ -52,9 +56,9 @@ fn under_instance() -> Vec<Route> {
     use instance::{ca, cluster, details};
     let key = Guard::InstanceKey;
     vec![
-        get("details", key, details::handle),
-        get("ca/ca_cert.pem", key, ca::certificate::handle),
-        get("cluster/status", key, cluster::status::handle),
+        get("details", key, details::handle).about(details::about),
+        get("ca/ca_cert.pem", key, ca::certificate::handle).about(ca::certificate::about),
+        get("cluster/status", key, cluster::status::handle).about(cluster::status::about),
     ]
 }
 
@@ -89,7 +93,15 @@ pub struct Route {
     pub method: Method,
     pub path: String,
     pub guard: Guard,
+    /// What the OpenAPI document says of it; agents have none.
+    pub(crate) about: Option<fn() -> About>,
     answer: MethodRouter<Api>,
+}
+
+impl Route {
+    fn about(self, about: fn() -> About) -> Self {
+        Self { about: Some(about), ..self }
+    }
 }
 
 pub fn customer_router(app: App, options: Options) -> Router {
@@ -109,10 +121,10 @@ fn router(table: Vec<Route>, app: App, listener: Listener, options: Options) -> 
     let around = axum::middleware::from_fn_with_state(api.clone(), around::around);
     let mut router = Router::new();
     for Route { path, answer, .. } in table {
-        router = router.route(&path, answer);
+        // After path and method are known to exist, before any key is looked up.
+        let limited = answer.route_layer(axum::middleware::from_fn(limit::enforce));
+        router = router.route(&path, limited);
     }
-    // The rate limit goes here, as a `route_layer`: after path and method are
-    // known to exist, before any key is looked up.
     router
         .fallback(error::not_found)
         .method_not_allowed_fallback(error::method_not_allowed)
@@ -137,5 +149,5 @@ fn delete<H: Handler<T, Api>, T: 'static>(path: &str, guard: Guard, handler: H) 
 }
 
 fn route(method: Method, path: &str, guard: Guard, answer: MethodRouter<Api>) -> Route {
-    Route { method, path: path.into(), guard, answer }
+    Route { method, path: path.into(), guard, about: None, answer }
 }

@@ -1,5 +1,6 @@
 //! What every handler can reach.
 
+use crate::limit::{RateLimit, RateLimits};
 use app::App;
 use ipnet::IpNet;
 use metrics_exporter_prometheus::PrometheusHandle;
@@ -39,6 +40,11 @@ impl Listener {
 pub struct Options {
     /// Proxies whose `X-Forwarded-For` is believed.
     pub proxies: Vec<IpNet>,
+    /// Whether the two APIs answer nobody but those proxies and this machine:
+    /// to be set where a proxy ends TLS and the listener itself has none.
+    pub only_from_proxies: bool,
+    /// How much a client may ask for; give both APIs the same one.
+    pub rate_limit: RateLimit,
     /// Who may read `/metrics` besides this machine itself.
     pub metrics_from: Vec<IpNet>,
     pub metrics: Option<PrometheusHandle>,
@@ -52,6 +58,8 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             proxies: Vec::new(),
+            only_from_proxies: false,
+            rate_limit: RateLimit::new(RateLimits::default()),
             metrics_from: Vec::new(),
             metrics: None,
             body_timeout: Duration::from_secs(30),

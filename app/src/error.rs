@@ -31,6 +31,11 @@ pub enum Error {
     Unreadable(String),
     #[error("The request body is larger than {limit_kib} KiB")]
     TooLarge { limit_kib: usize },
+    #[error("Too many requests; try again in {retry_after} s")]
+    TooMany {
+        /// Seconds.
+        retry_after: u64,
+    },
     /// Fields are missing or wrong.
     #[error("{}", summary(.0))]
     Invalid(Vec<FieldProblem>),

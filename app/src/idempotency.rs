@@ -6,14 +6,11 @@
 //! this.
 
 use crate::{App, Caller, Error, Problems, Result};
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD_NO_PAD;
 use model::{Secret, SignedDuration, Timestamp};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use sha2::{Digest, Sha256};
-use store::Work;
 use store::idempotency::{self, Answered, Scope};
+use store::{Work, hash_key};
 
 /// The name clients know it by.
 const FIELD: &str = "Idempotency-Key";
@@ -43,7 +40,7 @@ impl Repeatable {
         let text = serde_json::to_string(request).expect("plain data serialises");
         Some(Self {
             scope: Scope { user_id: caller.user_id, operation, key: key.into() },
-            request_hash: STANDARD_NO_PAD.encode(Sha256::digest(text)),
+            request_hash: hash_key(&Secret::new(text)),
         })
     }
 }

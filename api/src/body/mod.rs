@@ -22,7 +22,7 @@ use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use std::convert::Infallible;
 
 const LIMIT: usize = 1024 * 1024;
-const TOO_LARGE: Error = Error::TooLarge { limit_kib: LIMIT / 1024 };
+pub const TOO_LARGE: Error = Error::TooLarge { limit_kib: LIMIT / 1024 };
 const SEND_HEADER: &str = "JSON needs the header Content-Type: application/json";
 
 /// The fields of a request's body; for POST and PUT without one, of its query.

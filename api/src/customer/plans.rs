@@ -3,7 +3,9 @@
 use crate::auth::CustomerKey;
 use crate::body::{Fields, Query};
 use crate::error::Failure;
+use crate::openapi::{About, Input};
 use crate::state::Api;
+use app::Right;
 use app::plans::{self, BACKEND, Filter};
 use axum::Json;
 use axum::extract::State;
@@ -29,4 +31,13 @@ fn document(plan: &model::Plan) -> Plan {
         backend: BACKEND.into(),
         shared: plan.shared(),
     }
+}
+
+pub fn about() -> About {
+    let example =
+        Plan { name: "mouse-1".into(), price: 35, backend: BACKEND.into(), shared: false };
+    About::new("List the plans on offer")
+        .needs(Right::UseCatalogue)
+        .query(&[Input::text("backend", "Only plans of this software")])
+        .json("Plans by price, then name", &[example])
 }

@@ -3,7 +3,9 @@
 use crate::auth::CustomerKey;
 use crate::body::{Fields, Query};
 use crate::error::Failure;
+use crate::openapi::{About, Input};
 use crate::state::Api;
+use app::Right;
 use app::regions::{self, Filter};
 use axum::Json;
 use axum::extract::State;
@@ -29,4 +31,17 @@ fn document(region: model::Region) -> Region {
         name: region.name,
         has_shared_plans: region.has_shared_plans,
     }
+}
+
+pub fn about() -> About {
+    let example = Region {
+        provider: "local".into(),
+        region: "this-machine".into(),
+        name: "This machine".into(),
+        has_shared_plans: false,
+    };
+    About::new("List the regions on offer")
+        .needs(Right::UseCatalogue)
+        .query(&[Input::text("provider", "Only regions of this provider")])
+        .json("Regions by provider, then region", &[example])
 }

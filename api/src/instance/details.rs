@@ -3,9 +3,11 @@
 use crate::answer::SecretJson;
 use crate::auth::Seeing;
 use crate::error::Failure;
+use crate::openapi::About;
 use crate::state::Api;
-use app::details;
+use app::{Right, details};
 use axum::extract::State;
+use model::Secret;
 use wire::instance::{Connections, Details, DetailsServer, Port, SaslScram};
 
 pub async fn handle(
@@ -43,4 +45,30 @@ fn server(server: &model::Server, instance: &model::Instance) -> DetailsServer {
         private_ip: server.private_ip.clone(),
         region: instance.region.to_string(),
     }
+}
+
+pub fn about() -> About {
+    let server = DetailsServer {
+        name: "u7k2m9qa-01".into(),
+        hostname: "127.64.0.1".into(),
+        private_ip: "127.64.0.1".into(),
+        region: "local::this-machine".into(),
+    };
+    let details = Details {
+        name: "orders".into(),
+        hostname: "127.64.0.1".into(),
+        subnet: "10.192.0.0/24".into(),
+        kafka_version: "4.3.1".into(),
+        connections: Connections {
+            plaintext: Port { port: 9092 },
+            ssl: Port { port: 9093 },
+            sasl_scram: SaslScram {
+                port: 9094,
+                username: "u7k2m9qa".into(),
+                password: Secret::new("password"),
+            },
+        },
+        servers: vec![server],
+    };
+    About::new("Read how to connect").needs(Right::SeeInstances).json("Ports and servers", &details)
 }

@@ -2,6 +2,8 @@
 
 use crate::call::Call;
 use crate::world::World;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
 use model::{Instance, Secret, Server, SignedDuration};
 use pki::KeyPair;
 use rustls_pki_types::CertificateDer;
@@ -84,6 +86,10 @@ async fn a_token_lets_one_key_in_for_fifteen_minutes() {
     let good = enrolment(&server, &token, &key);
     let wakes = store::instances::wakes(&mut world.app.store().reader(), instance.id).await;
     assert_eq!(enrol(&good).await.status, 200);
+    let record = store::servers::find(&mut world.app.store().reader(), server.id).await;
+    let public_key = STANDARD_NO_PAD.encode(key.public_key_der());
+    let hash = hash_key(&Secret::new(public_key));
+    assert_eq!(record.unwrap().unwrap().enrolled_key, Some(hash), "hashed as all keys are");
     let woken = store::instances::wakes(&mut world.app.store().reader(), instance.id).await;
     assert_eq!(woken.unwrap(), wakes.unwrap() + 1, "the engine hears of it");
     assert_eq!(enrol(&good).await.status, 200, "the same key may come again");
@@ -166,8 +172,29 @@ async fn a_long_poll_without_a_change_ends_by_itself() {
     set_desired(&world, &server, 1, "{}").await;
     let agent = app::agents::authenticate(&world.app, &certificate).await.unwrap();
     let wait = std::time::Duration::from_millis(20);
-    let held = app::agents::desired(&agent, &world.app, Some(1), wait).await.unwrap();
-    assert_eq!(held, None);
+    let held = Some(app::agents::Held { revision: 1, store_epoch: None });
+    let answer = app::agents::desired(&agent, &world.app, held, wait).await.unwrap();
+    assert_eq!(answer, None);
+}
+
+#[tokio::test]
+async fn a_restored_store_may_come_to_the_same_revision_again() {
+    let world = World::new().await;
+    let (server, certificate) = enrol(&world, &world.create("orders", &[]).await).await;
+    let restored = r#"{"revision":6,"store_epoch":2}"#;
+    set_desired(&world, &server, 6, restored).await;
+    let poll = async |query: &str| {
+        let path = format!("/agent/v1/desired?{query}");
+        let call = Call::get(&path).certificate(&certificate);
+        let held = call.send(&world.agent);
+        let answer = tokio::time::timeout(std::time::Duration::from_millis(200), held).await;
+        answer.ok().map(|answer| answer.text)
+    };
+    assert_eq!(poll("after=6&epoch=1").await.as_deref(), Some(restored));
+    assert_eq!(poll("after=5&epoch=2").await.as_deref(), Some(restored));
+    assert_eq!(poll("after=0&epoch=0").await.as_deref(), Some(restored));
+    assert_eq!(poll("after=6&epoch=2").await, None, "held");
+    assert_eq!(poll("after=6").await, None, "held for an agent of the release before");
 }
 
 #[tokio::test]

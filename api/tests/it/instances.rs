@@ -95,6 +95,11 @@ async fn what_an_update_refuses_changes_nothing() {
         json!({"name": "new", "kafka_version": "4.2.1"}),
         json!({"name": "new", "kafka_version": "1"}),
         json!({"name": "new", "region": "azure-arm::westeurope"}),
+        json!({"name": "new", "region": "moon"}),
+        json!({"name": "new", "vpc_id": instance.vpc_id.0 + 1}),
+        json!({"name": "new", "vpc_subnet": "10.200.0.0/24"}),
+        json!({"name": "new", "vpc_subnet": "10.192.0.1/24"}),
+        json!({"name": "new", "vpc_id": "1", "vpc_subnet": 7}),
         json!({"name": "new", "tags": ["a", ""]}),
         json!({"name": "\u{7}", "tags": [1]}),
     ] {
@@ -110,6 +115,8 @@ async fn what_an_update_refuses_changes_nothing() {
         json!({"plan": "mouse-3", "nodes": 1}),
         json!({"disk_size": 25}),
         json!({"kafka_version": "4.3.1", "region": "local::this-machine"}),
+        json!({"vpc_id": instance.vpc_id.0, "vpc_subnet": "10.192.0.0/24"}),
+        json!({"name": "orders", "vpc_id": null, "vpc_subnet": "", "region": null}),
         json!({"name": "orders", "tags": ["prod", "prod"]}),
     ] {
         let answer = Call::put(&path).key(&world.key).json(&change).send(&world.customer).await;

@@ -1,7 +1,7 @@
 //! A whole control plane without an engine: every test owns one.
 
 use crate::call::Call;
-use api::Options;
+use api::{Options, RateLimit, RateLimits};
 use app::{App, Placement, Places, Settings, Source, SourceKind};
 use async_trait::async_trait;
 use axum::Router;
@@ -54,8 +54,10 @@ impl World {
         let source = Source { kind: SourceKind::Cli, address: None };
         let created =
             app::accounts::create(source, &app, "Acme", "owner@example.test").await.unwrap();
+        let rate_limit = RateLimit::new(RateLimits::OFF);
+        let options = Options { rate_limit, ..Options::default() };
         let routers = [api::customer_router, api::instance_router, api::agent_router]
-            .map(|router| router(app.clone(), Options::default()));
+            .map(|router| router(app.clone(), options.clone()));
         let [customer, instance, agent] = routers;
         Self {
             app,

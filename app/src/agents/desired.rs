@@ -1,10 +1,14 @@
 //! What the agent's server should be, held until it changes.
+//!
+//! A revision means something within its store epoch alone: a restored store
+//! counts on from an older one and comes to the same numbers again.
 
 use super::Agent;
 use crate::{App, Result};
 use model::ServerId;
+use serde::Deserialize;
 use std::time::Duration;
-use store::Change;
+use store::{Change, ServerRecord};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::{Instant, sleep, sleep_until};
@@ -13,12 +17,20 @@ use tokio::time::{Instant, sleep, sleep_until};
 /// the row is looked at this often anyway.
 const LOOK_AGAIN: Duration = Duration::from_secs(2);
 
-/// The document as soon as its revision is another than `after`; none if that
+/// The document an agent has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Held {
+    pub revision: i64,
+    /// None from agents that don't say; the revision alone counts then.
+    pub store_epoch: Option<i64>,
+}
+
+/// The document as soon as it is another than the one `held`; none if that
 /// takes longer than `wait`.
 pub async fn desired(
     agent: &Agent,
     app: &App,
-    after: Option<i64>,
+    held: Option<Held>,
     wait: Duration,
 ) -> Result<Option<String>> {
     let deadline = Instant::now() + wait;
@@ -27,10 +39,8 @@ pub async fn desired(
     loop {
         app.last_seen().insert(agent.server_id, app.now());
         let record = agent.record(&mut app.store().reader()).await?;
-        if let Some(document) = record.desired
-            && Some(record.revision) != after
-        {
-            return Ok(Some(document));
+        if !held.is_some_and(|held| held.is_document_of(&record)) && record.desired.is_some() {
+            return Ok(record.desired);
         }
         if Instant::now() >= deadline {
             return Ok(None);
@@ -41,6 +51,25 @@ pub async fn desired(
             () = sleep_until(deadline) => {}
         }
     }
+}
+
+impl Held {
+    fn is_document_of(self, record: &ServerRecord) -> bool {
+        self.revision == record.revision
+            && self.store_epoch.is_none_or(|epoch| epoch == written_in(record))
+    }
+}
+
+/// The store epoch that stands in the document, which after a restore is an
+/// older one than the store's until the engine has written it anew.
+fn written_in(record: &ServerRecord) -> i64 {
+    #[derive(Default, Deserialize)]
+    struct Written {
+        #[serde(default)]
+        store_epoch: i64,
+    }
+    let text = record.desired.as_deref().unwrap_or_default();
+    serde_json::from_str::<Written>(text).unwrap_or_default().store_epoch
 }
 
 async fn changed(changes: &mut Receiver<Change>, server: ServerId) {

@@ -12,6 +12,6 @@ mod report;
 
 pub use authenticate::{Agent, authenticate};
 pub use certificate::renew;
-pub use desired::desired;
+pub use desired::{Held, desired};
 pub use enrol::{Enrolment, enrol};
 pub use report::{flush_last_seen, report};

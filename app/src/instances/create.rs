@@ -3,6 +3,7 @@
 
 use super::choose::{self, Order};
 use super::validate;
+use super::write::{WriteError, write};
 use crate::idempotency::{self, Repeatable};
 use crate::{App, Asked, Caller, Error, Problems, Result, Right};
 use model::{InstanceId, InstanceName, Plan, Secret, Subnet, Tags};
@@ -50,12 +51,12 @@ pub async fn create(caller: &Caller, app: &App, asked: Asked<NewInstance>) -> Re
         }
         let placements = propose(app, &order).await?;
         let chosen = choose::choose(app, &order, placements)?;
-        match choose::write(caller, app, &order, &chosen, repeatable.as_ref()).await {
+        match write(caller, app, &order, &chosen, repeatable.as_ref()).await {
             Ok(created) => return Ok(created),
             // Somebody else got one of the names or addresses first, or this
             // very call was answered in the meantime.
-            Err(choose::WriteError::Taken) => {}
-            Err(choose::WriteError::Failed(error)) => return Err(error),
+            Err(WriteError::Taken) => {}
+            Err(WriteError::Failed(error)) => return Err(error),
         }
     }
     Err(Error::Refused(
@@ -120,11 +121,6 @@ fn check(app: &App, new: NewInstance, mut problems: Problems) -> Result<Order> {
 fn offered(plan: &Plan) -> Result<()> {
     if plan.shared() {
         return Err(Error::Refused(format!("The plan {} is not available yet", plan.name)));
-    }
-    if plan.nodes != 1 {
-        return Err(Error::Refused(
-            "Clusters of 3, 5 and 7 servers come with the next release".into(),
-        ));
     }
     Ok(())
 }

@@ -8,6 +8,7 @@ mod read;
 mod subnet;
 mod update;
 mod validate;
+mod write;
 
 pub use create::{Created, NewInstance, create};
 pub use delete::{Deletion, delete};

@@ -3,8 +3,8 @@
 
 use super::validate;
 use crate::{App, Asked, Caller, Error, Problems, Result, Right, access, audit};
-use model::{Instance, InstanceId, InstanceName, Tags};
-use store::instances;
+use model::{Instance, InstanceId, InstanceName, Subnet, Tags, Vpc};
+use store::{instances, vpcs};
 
 /// What a customer may change, as sent.
 #[derive(Clone, Debug, Default)]
@@ -16,8 +16,10 @@ pub struct InstanceChanges {
     pub tags: Option<Vec<String>>,
     pub disk_size: Option<i64>,
     pub kafka_version: Option<String>,
-    /// Never changes, but clients send it along.
+    /// Region and network never change, but clients send them along.
     pub region: Option<String>,
+    pub vpc_id: Option<i64>,
+    pub vpc_subnet: Option<String>,
 }
 
 impl InstanceChanges {
@@ -28,6 +30,9 @@ impl InstanceChanges {
             && self.tags.is_none()
             && self.disk_size.is_none()
             && self.kafka_version.is_none()
+            && self.region.is_none()
+            && self.vpc_id.is_none()
+            && self.vpc_subnet.is_none()
     }
 }
 
@@ -52,6 +57,8 @@ pub async fn update(
         Some(tags) => problems.take("tags", Tags::parse(tags)),
         None => None,
     };
+    let vpc = vpcs::find(&mut work, instance.vpc_id).await?.ok_or(Error::InvalidId)?;
+    check_place(&instance, &vpc, &changes, &mut problems);
     check_server_changes(app, &instance, &changes, problems)?;
     if changes.is_empty() {
         return Err(Error::Refused(
@@ -73,6 +80,20 @@ pub async fn update(
     Ok(work.commit().await?)
 }
 
+/// Where an instance is was decided at its create.
+fn check_place(instance: &Instance, vpc: &Vpc, changes: &InstanceChanges, problems: &mut Problems) {
+    let region = changes.region.as_ref().is_some_and(|region| *region != instance.region.0);
+    let vpc_id = changes.vpc_id.is_some_and(|id| id != vpc.id.0);
+    let subnet = changes.vpc_subnet.as_ref();
+    let subnet = subnet.and_then(|text| problems.take("vpc_subnet", text.parse::<Subnet>()));
+    let vpc_subnet = subnet.is_some_and(|subnet| subnet != vpc.subnet);
+    for (field, differs) in [("region", region), ("vpc_id", vpc_id), ("vpc_subnet", vpc_subnet)] {
+        if differs {
+            problems.add(field, "can't be changed");
+        }
+    }
+}
+
 /// Fails on everything malformed, and then on what is well-formed but differs
 /// from what is.
 fn check_server_changes(
@@ -92,9 +113,6 @@ fn check_server_changes(
     let disk_size = changes.disk_size.and_then(|size| validate::disk_size(&mut problems, size));
     problems.finish()?;
 
-    if changes.region.as_ref().is_some_and(|region| *region != instance.region.0) {
-        return Err(Error::field("region", "can't be changed"));
-    }
     let effective = |size| present.map(|plan| plan.disk_gb(size));
     let differs = [
         ("plan or nodes", plan.is_some_and(|plan| plan.name != instance.plan)),

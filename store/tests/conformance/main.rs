@@ -3,7 +3,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+mod answers;
+mod copies;
 mod fixture;
+mod pauses;
 #[path = "../postgres/mod.rs"]
 mod postgres;
 mod rows;
@@ -28,9 +31,16 @@ macro_rules! checks {
 }
 
 checks! {
+    answers::an_answer_belongs_to_user_operation_and_key,
+    answers::an_answer_lives_its_time_and_then_the_key_is_free,
+    answers::of_the_same_call_at_two_stores_one_is_answered,
+    answers::an_answer_is_sealed_and_opens_for_its_own_call_alone,
+    pauses::a_pause_is_of_one_or_of_all,
+    pauses::a_pause_and_a_resume_wake,
     rows::what_is_written_is_read_back,
     rows::keys_are_found_by_hash_and_secrets_are_not_in_the_database,
     rows::a_listener_is_given_once,
+    rows::what_a_host_was_promised_is_counted_by_plan,
     rows::a_username_is_given_once,
     rows::a_host_is_seen,
     rows::a_deleted_instance_is_gone_for_customers_then_for_good,

@@ -69,6 +69,22 @@ pub async fn a_listener_is_given_once(f: Fixture) {
     assert!(matches!(refused, Err(Error::Conflict(_))), "{refused:?}");
 }
 
+pub async fn what_a_host_was_promised_is_counted_by_plan(f: Fixture) {
+    let account = f.account().await;
+    let (first, server, _) = f.instance(account.account.id, 9000).await;
+    f.instance(account.account.id, 9010).await;
+    let mut reader = f.store.reader();
+    let mouse = |servers| vec![(PlanName("mouse-1".into()), servers)];
+    assert_eq!(servers::plans_on(&mut reader, server.host_id).await.unwrap(), mouse(2));
+    let elsewhere = HostId(f.entropy.uuid());
+    assert_eq!(servers::plans_on(&mut reader, elsewhere).await.unwrap(), vec![]);
+
+    let mut work = f.store.begin().await.unwrap();
+    instances::set_deleted(&mut work, first.id, now()).await.unwrap();
+    work.commit().await.unwrap();
+    assert_eq!(servers::plans_on(&mut reader, server.host_id).await.unwrap(), mouse(1));
+}
+
 pub async fn a_username_is_given_once(f: Fixture) {
     let account = f.account().await.account.id;
     let (first, ..) = f.instance(account, 9000).await;

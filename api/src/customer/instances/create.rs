@@ -4,11 +4,16 @@ use crate::answer::SecretJson;
 use crate::auth::CustomerKey;
 use crate::body::{Body, Fields};
 use crate::error::Failure;
+use crate::openapi::{About, Input};
 use crate::state::Api;
+use app::Right;
 use app::instances::{self, NewInstance};
 use axum::extract::State;
 use axum::http::HeaderMap;
-use wire::customer::CreatedInstance;
+use model::Secret;
+use wire::customer::{CreateInstance, CreatedInstance};
+
+const ACCEPTED: &str = "Your cluster is being created; it is ready once `ready` reads true";
 
 pub async fn handle(
     State(api): State<Api>,
@@ -25,7 +30,7 @@ pub async fn handle(
         id: created.id.0,
         url: created.url,
         apikey: created.apikey,
-        message: "Your cluster is being created; it is ready once `ready` reads true".into(),
+        message: ACCEPTED.into(),
     }))
 }
 
@@ -52,3 +57,37 @@ fn idempotency_key(headers: &HeaderMap) -> Option<String> {
     let sent = headers.get("idempotency-key")?;
     Some(String::from_utf8_lossy(sent.as_bytes()).into_owned())
 }
+
+pub fn about() -> About {
+    let asked = CreateInstance {
+        name: "orders".into(),
+        plan: "mouse-1".into(),
+        region: "local::this-machine".into(),
+        tags: vec!["prod".into()],
+        ..CreateInstance::default()
+    };
+    let created = CreatedInstance {
+        id: 7,
+        url: Secret::new("kafka://u7k2m9qa:password@127.64.0.1:9094/"),
+        apikey: Secret::new("the-key-of-the-instance"),
+        message: ACCEPTED.into(),
+    };
+    About::new("Order an instance")
+        .needs(Right::CreateInstances)
+        .header(Input::text("Idempotency-Key", "Sending it again makes no second instance"))
+        .body(&FIELDS, &asked)
+        .json("It is being made", &created)
+}
+
+const FIELDS: [Input; 10] = [
+    Input::text("name", "1 to 64 characters").required(),
+    Input::text("plan", "A name of /api/plans").required(),
+    Input::text("region", "<provider>::<region> of /api/regions").required(),
+    Input::text("vpc_subnet", "A private range from /16 to /28; a free one if not given"),
+    Input::integer("vpc_id", "A network to join; not available yet"),
+    Input::integer("nodes", "Wins over the number in the plan's name"),
+    Input::text("kafka_version", "The newest if not given"),
+    Input::list("tags", "At most 20, of 1 to 64 characters without comma"),
+    Input::integer("disk_size", "Gigabytes of each server, if more than the plan's"),
+    Input::flag("no_default_alarms", "Start without alarms"),
+];

@@ -1,10 +1,12 @@
 //! `GET /api/instances`.
 
-use super::entry;
+use super::{entry, example};
 use crate::auth::CustomerKey;
 use crate::body::{Fields, Query};
 use crate::error::Failure;
+use crate::openapi::{About, Input};
 use crate::state::Api;
+use app::Right;
 use app::instances::{self, Page};
 use axum::Json;
 use axum::extract::State;
@@ -22,4 +24,15 @@ pub async fn handle(
 
 fn page(fields: &mut Fields) -> Page {
     Page { page: fields.integer("page"), page_size: fields.integer("page_size") }
+}
+
+pub fn about() -> About {
+    About::new("List the instances you may see")
+        .needs(Right::SeeInstances)
+        .query(&[
+            Input::integer("page", "From 1; without it and page_size everything is listed"),
+            Input::integer("page_size", "1 to 1000; 100 if only the page is given"),
+        ])
+        .json("Instances by id", &[example()])
+        .answer_header(&[("X-Total-Count", "How many there are on all pages")])
 }

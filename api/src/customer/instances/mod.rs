@@ -17,3 +17,14 @@ fn entry(instance: &model::Instance) -> wire::customer::InstanceEntry {
         providerid: instance.provider_id.to_string(),
     }
 }
+
+fn example() -> wire::customer::InstanceEntry {
+    wire::customer::InstanceEntry {
+        id: 7,
+        plan: "mouse-1".into(),
+        region: "local::this-machine".into(),
+        name: "orders".into(),
+        tags: vec!["prod".into()],
+        providerid: "0c2a4a5e-4f0b-4d0e-9a53-2d0d2f7c1b9a".into(),
+    }
+}

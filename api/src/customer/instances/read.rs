@@ -1,14 +1,17 @@
 //! `GET /api/instances/<ID>`.
 
-use super::entry;
+use super::{entry, example};
 use crate::answer::SecretJson;
 use crate::auth::CustomerKey;
 use crate::error::Failure;
+use crate::openapi::About;
 use crate::path::Id;
 use crate::state::Api;
+use app::Right;
 use app::instances::{self, InstanceView};
 use app::plans::BACKEND;
 use axum::extract::State;
+use model::{Secret, Timestamp};
 use wire::customer::{Instance, InstanceVpc};
 
 pub async fn handle(
@@ -43,4 +46,31 @@ fn document(view: InstanceView) -> Instance {
         created_at: instance.created_at,
         status: instance.progress.status.clone(),
     }
+}
+
+pub fn about() -> About {
+    let read = Instance {
+        entry: example(),
+        ca: "-----BEGIN CERTIFICATE-----\n…\n-----END CERTIFICATE-----\n".into(),
+        apikey: Secret::new("the-key-of-the-instance"),
+        brokers: "127.64.0.1:9094".into(),
+        username: "u7k2m9qa".into(),
+        password: Secret::new("password"),
+        topic_prefix: String::new(),
+        ready: true,
+        kafka_version: "4.3.1".into(),
+        nodes: 1,
+        vpc: Some(InstanceVpc { id: 3, subnet: "10.192.0.0/24".into() }),
+        vpc_id: Some(3),
+        url: Secret::new("kafka://u7k2m9qa:password@127.64.0.1:9094/"),
+        backend: BACKEND.into(),
+        hostname_external: "127.64.0.1".into(),
+        hostname_internal: "127.64.0.1".into(),
+        created_at: Timestamp::constant(1_794_744_000, 0),
+        status: "running".into(),
+    };
+    About::new("Read one instance")
+        .needs(Right::SeeInstances)
+        .json("Everything about it; a monitor reads secrets as empty", &read)
+        .nullable(&["vpc", "vpc_id"])
 }

@@ -3,12 +3,16 @@
 use crate::auth::CustomerKey;
 use crate::body::{Body, Fields};
 use crate::error::Failure;
+use crate::openapi::{About, Input};
 use crate::path::Id;
 use crate::state::Api;
+use app::Right;
 use app::instances::{self, InstanceChanges};
 use axum::Json;
 use axum::extract::State;
-use wire::customer::Message;
+use wire::customer::{Message, UpdateInstance};
+
+const SAVED: &str = "Changes saved";
 
 pub async fn handle(
     State(api): State<Api>,
@@ -17,7 +21,7 @@ pub async fn handle(
     body: Body,
 ) -> Result<Json<Message>, Failure> {
     instances::update(&caller, &api.app, id, body.ask(changes)).await?;
-    Ok(Json(Message { message: "Changes saved".into() }))
+    Ok(Json(Message { message: SAVED.into() }))
 }
 
 fn changes(fields: &mut Fields) -> InstanceChanges {
@@ -29,5 +33,28 @@ fn changes(fields: &mut Fields) -> InstanceChanges {
         disk_size: fields.size("disk_size"),
         kafka_version: fields.text("kafka_version"),
         region: fields.text("region"),
+        vpc_id: fields.integer("vpc_id"),
+        vpc_subnet: fields.text("vpc_subnet"),
     }
 }
+
+pub fn about() -> About {
+    let name = Some("orders".into());
+    let asked = UpdateInstance { name, tags: Some(vec!["prod".into()]) };
+    About::new("Change an instance")
+        .needs(Right::ChangeInstances)
+        .body(&FIELDS, &asked)
+        .json("It is changed", &Message { message: SAVED.into() })
+}
+
+const FIELDS: [Input; 9] = [
+    Input::text("name", "1 to 64 characters"),
+    Input::list("tags", "Null or an empty list clears them; for admin and devops"),
+    Input::text("plan", "Changing it is not available yet"),
+    Input::integer("nodes", "Changing it is not available yet"),
+    Input::integer("disk_size", "Changing it is not available yet"),
+    Input::text("kafka_version", "Changing it is not available yet"),
+    Input::text("region", "Never changes; another one is refused"),
+    Input::integer("vpc_id", "Never changes; another one is refused"),
+    Input::text("vpc_subnet", "Never changes; another one is refused"),
+];

@@ -1,0 +1,157 @@
+//! Copies of a SQLite store: taken while it is written, checked, gone on from,
+//! and searched for what a later one has lost. PostgreSQL has tools of its own.
+
+use crate::fixture::*;
+use model::*;
+use std::path::{Path, PathBuf};
+use store::backup::{self, Past};
+use store::*;
+
+struct Copies {
+    f: Fixture,
+    directory: tempfile::TempDir,
+    account: AccountId,
+}
+
+impl Copies {
+    async fn new() -> Self {
+        let f = Fixture::sqlite().await;
+        let installation = Installation {
+            id: f.entropy.uuid(),
+            host_id: HostId(f.entropy.uuid()),
+            store_epoch: 4,
+            fleet_ca: "PEM".into(),
+            fleet_ca_key: Secret::new("fleet key"),
+            created_at: now(),
+        };
+        let mut work = f.store.begin().await.unwrap();
+        installation::insert(&mut work, &installation).await.unwrap();
+        work.commit().await.unwrap();
+        let account = f.account().await.account.id;
+        Self { f, directory: tempfile::tempdir().unwrap(), account }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    fn store(&self) -> &Path {
+        let Location::Sqlite(path) = &self.f.at else { panic!("{:?}", self.f.at) };
+        path
+    }
+
+    async fn copy(&self, name: &str) -> PathBuf {
+        backup::copy(self.store(), &self.path(name)).await.unwrap();
+        self.path(name)
+    }
+}
+
+#[tokio::test]
+async fn a_copy_is_whole_sealed_and_blind_to_what_is_not_committed() {
+    let it = Copies::new().await;
+    let (instance, ..) = it.f.instance(it.account, 9000).await;
+    let mut open = it.f.store.begin().await.unwrap();
+    instances::set_deleted(&mut open, instance.id, now()).await.unwrap();
+    let copy = it.copy("copy.db").await;
+    drop(open);
+
+    let held = std::fs::read(&copy).unwrap();
+    let holds = |text: &str| held.windows(text.len()).any(|window| window == text.as_bytes());
+    assert!(holds(&instance.username), "the check looks at the right place");
+    for secret in [&instance.apikey, &instance.password, &Secret::new("fleet key")] {
+        assert!(!holds(secret.expose()));
+    }
+    // Without a log beside it, so that it can be read from anywhere.
+    assert_eq!(held[18..20], [1, 1]);
+    let opened = Store::open(&copy, master_key(1)).await.unwrap();
+    let found = instances::find(&mut opened.reader(), instance.id).await.unwrap();
+    assert_eq!(found, Some(instance));
+}
+
+#[tokio::test]
+async fn what_is_no_store_is_refused_and_left_alone() {
+    let it = Copies::new().await;
+    let (text, empty) = (it.path("text"), it.path("empty"));
+    std::fs::write(&text, "nothing but words, though long enough to be a header of SQLite's")
+        .unwrap();
+    std::fs::write(&empty, "").unwrap();
+    for file in [&text, &empty] {
+        let before = std::fs::read(file).unwrap();
+        let refused = backup::copy(file, &it.path("out")).await;
+        assert!(matches!(refused, Err(Error::NotAStore(_))), "{refused:?}");
+        let refused = backup::settle(file).await;
+        assert!(matches!(refused, Err(Error::NotAStore(_))), "{refused:?}");
+        assert_eq!(std::fs::read(file).unwrap(), before);
+    }
+}
+
+#[tokio::test]
+async fn a_copy_goes_on_beyond_everything_given_out_since() {
+    let it = Copies::new().await;
+    it.f.instance(it.account, 9000).await;
+    let copy = it.copy("copy.db").await;
+    let (later, ..) = it.f.instance(it.account, 9010).await;
+    it.f.store.close().await;
+    let mut past = backup::settle(it.store()).await.unwrap();
+    assert_eq!(past.store_epoch, 4);
+    past.note("servers", 90);
+    past.note("servers", 7);
+
+    let restored = Store::open(&copy, master_key(1)).await.unwrap();
+    let mut work = restored.begin().await.unwrap();
+    assert_eq!(backup::go_beyond(&mut work, &past).await.unwrap(), 5);
+    assert!(work.next("instances").await.unwrap() > later.id.0);
+    assert_eq!(work.next("servers").await.unwrap(), 91);
+    // A past that knows less takes nothing back.
+    assert_eq!(backup::go_beyond(&mut work, &Past::default()).await.unwrap(), 6);
+    assert_eq!(work.next("servers").await.unwrap(), 92);
+}
+
+#[tokio::test]
+async fn an_instance_is_adopted_from_a_store_that_knew_it() {
+    let it = Copies::new().await;
+    let copy = it.copy("copy.db").await;
+    let (instance, server, disk) = it.f.instance(it.account, 9000).await;
+    it.f.store.close().await;
+    // The copy is the present store from here on, the other one the earlier.
+    adoption::adopt(&copy, it.store(), instance.id).await.unwrap();
+
+    let opened = Store::open(&copy, master_key(1)).await.unwrap();
+    let mut reader = opened.reader();
+    let found = instances::find(&mut reader, instance.id).await.unwrap();
+    assert_eq!(found.as_ref(), Some(&instance), "its secrets open in their place");
+    assert_eq!(servers::list(&mut reader, instance.id).await.unwrap()[0].server, server);
+    assert_eq!(disks::list(&mut reader, instance.id).await.unwrap(), [disk]);
+    assert_eq!(servers::taken_listeners(&mut reader).await.unwrap().len(), 5);
+    assert_eq!(servers::ids(&mut reader).await.unwrap(), [server.id]);
+    assert_eq!(vpcs::ids(&mut reader).await.unwrap(), [instance.vpc_id]);
+    let authority = authorities::find(&mut reader, instance.id, AuthorityKind::Server).await;
+    assert_eq!(authority.unwrap().unwrap().1.expose(), "ca key");
+    opened.close().await;
+
+    let twice = adoption::adopt(&copy, it.store(), instance.id).await;
+    assert!(matches!(twice, Err(Error::Conflict(_))), "{twice:?}");
+}
+
+#[tokio::test]
+async fn an_adoption_that_meets_a_taken_address_changes_nothing() {
+    let mut it = Copies::new().await;
+    let copy = it.copy("copy.db").await;
+    let (instance, ..) = it.f.instance(it.account, 9000).await;
+    it.f.store.close().await;
+    // What a create after the restore would have taken.
+    let opened = Store::open(&copy, master_key(1)).await.unwrap();
+    let mut work = opened.begin().await.unwrap();
+    backup::go_beyond(&mut work, &backup::settle(it.store()).await.unwrap()).await.unwrap();
+    work.commit().await.unwrap();
+    it.f.store = opened;
+    let (other, ..) = it.f.instance(it.account, 9000).await;
+    it.f.store.close().await;
+
+    let refused = adoption::adopt(&copy, it.store(), instance.id).await;
+    assert!(matches!(refused, Err(Error::Conflict(_))), "{refused:?}");
+    let opened = Store::open(&copy, master_key(1)).await.unwrap();
+    let left: Vec<InstanceId> =
+        pauses::list(&mut opened.reader()).await.unwrap().iter().map(|it| it.id).collect();
+    assert_eq!(left, [other.id]);
+}
