@@ -10,7 +10,7 @@ use crate::limit::Charge;
 use crate::state::{Api, Listener};
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::{CACHE_CONTROL, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use futures::FutureExt as _;
@@ -44,9 +44,14 @@ pub async fn around(State(api): State<Api>, mut request: Request, next: Next) ->
     let seconds = started.elapsed().as_secs_f64();
     span.in_scope(|| {
         let client = client.map(tracing::field::display);
-        tracing::info!(%method, path, status, seconds, client, "answered");
+        // Agents call all the time, and what they say shows elsewhere.
+        if api.listener == Listener::Agent {
+            tracing::debug!(%method, path, status, seconds, client, "answered");
+        } else {
+            tracing::info!(%method, path, status, seconds, client, "answered");
+        }
     });
-    count(&api, route.unwrap_or_default(), method.to_string(), status, seconds);
+    count(&api, route.unwrap_or_default(), known(&method), status, seconds);
     response
 }
 
@@ -92,11 +97,17 @@ fn panicked() -> Response {
     respond(StatusCode::INTERNAL_SERVER_ERROR, error)
 }
 
-fn count(api: &Api, route: String, method: String, status: u16, seconds: f64) {
+/// A method that anybody can make up must not become a series of its own.
+fn known(method: &Method) -> &'static str {
+    let known = ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"];
+    known.into_iter().find(|name| method.as_str() == *name).unwrap_or("other")
+}
+
+fn count(api: &Api, route: String, method: &'static str, status: u16, seconds: f64) {
     let labels = [
         ("listener", api.listener.as_str().to_owned()),
         ("route", route),
-        ("method", method),
+        ("method", method.to_owned()),
         ("status", status.to_string()),
     ];
     metrics::counter!("castellan_http_requests_total", &labels).increment(1);

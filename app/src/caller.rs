@@ -88,8 +88,12 @@ impl Caller {
     /// Whether the instance is the caller's to see. One that is being torn
     /// down is nobody's.
     pub fn sees(&self, instance: &Instance) -> bool {
+        instance.deleted_at.is_none() && self.sees_tags_of(instance)
+    }
+
+    /// The same, also for an instance that is being torn down.
+    pub(crate) fn sees_tags_of(&self, instance: &Instance) -> bool {
         instance.account_id == self.account_id
-            && instance.deleted_at.is_none()
             && self.grants().iter().all(|grant| grant.shows(instance))
     }
 

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use ipnet::Ipv4Net;
-use model::{HostId, Listeners, Region};
+use model::{HostId, Listeners, Plan, Region};
 
 /// A place for one server.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -17,13 +17,14 @@ pub struct Placement {
 /// composition root from the region's cloud.
 #[async_trait]
 pub trait Places: Send + Sync {
-    /// A place for each of `servers` servers, none of them among the `taken`
-    /// addresses. An error is a sentence for the customer.
+    /// A place for each server of the `plan`, none of them among the `taken`
+    /// addresses, if there is room for them all. An error is a sentence for
+    /// the customer.
     async fn propose(
         &self,
         region: &Region,
         taken: &[(String, u16)],
-        servers: u32,
+        plan: &Plan,
     ) -> Result<Vec<Placement>, String>;
 
     /// Networks that the hosts themselves use, which no customer's network

@@ -24,6 +24,9 @@ pub struct Options {
     /// Data directory of a Castellan on this machine, to read both from
     #[arg(long, global = true, env = "CASTELLAN_DATA")]
     pub data: Option<PathBuf>,
+    /// Authority (PEM) of the API's certificate, if it is a private one
+    #[arg(long, global = true, env = "CASTELLAN_CACERT", value_name = "FILE")]
+    pub cacert: Option<PathBuf>,
     /// Print JSON instead of a table
     #[arg(long, global = true)]
     pub json: bool,
@@ -60,7 +63,15 @@ impl Options {
             None => key(data)?,
         };
         let url: Url = url.parse().with_context(|| format!("{url} is not an address"))?;
-        Ok(Connection { client: Client::new(&url, apikey)?, json: self.json })
+        let client = match &self.cacert {
+            Some(path) => {
+                let pem = std::fs::read_to_string(path)
+                    .with_context(|| format!("{} can't be read", path.display()))?;
+                Client::with_authority(&url, apikey, &pem)?
+            }
+            None => Client::new(&url, apikey)?,
+        };
+        Ok(Connection { client, json: self.json })
     }
 }
 

@@ -19,7 +19,7 @@ pub struct Caller {
 }
 
 impl Caller {
-    pub fn new(base: &Url, apikey: Secret) -> Result<Self> {
+    pub fn new(base: &Url, apikey: Secret, authority_pem: Option<&str>) -> Result<Self> {
         if !matches!(base.scheme(), "http" | "https") || !base.has_host() {
             return Err(Error::BadAddress(base.to_string()));
         }
@@ -30,7 +30,12 @@ impl Caller {
         }
         // An error says that the program has chosen one before, which is fine.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let http = reqwest::Client::builder().timeout(TIMEOUT).build().map_err(Error::SetUp)?;
+        let mut builder = reqwest::Client::builder().timeout(TIMEOUT);
+        if let Some(pem) = authority_pem {
+            let authorities = reqwest::Certificate::from_pem_bundle(pem.as_bytes());
+            builder = builder.tls_certs_merge(authorities.map_err(Error::SetUp)?);
+        }
+        let http = builder.build().map_err(Error::SetUp)?;
         Ok(Self { http, base, apikey })
     }
 

@@ -12,6 +12,11 @@ impl Client {
         self.call.get("api/instances").await
     }
 
+    /// Those that are being torn down.
+    pub async fn instances_deleting(&self) -> Result<Vec<InstanceEntry>> {
+        self.call.get("api/instances?deleting=true").await
+    }
+
     pub async fn instance(&self, id: i64) -> Result<Instance> {
         self.call.get(&format!("api/instances/{id}")).await
     }

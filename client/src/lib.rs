@@ -24,7 +24,12 @@ impl Client {
     /// `base` is the address of the Customer API, such as
     /// `http://127.0.0.1:8080`.
     pub fn new(base: &Url, apikey: Secret) -> Result<Self> {
-        Ok(Self { call: Caller::new(base, apikey)? })
+        Ok(Self { call: Caller::new(base, apikey, None)? })
+    }
+
+    /// The same for an API whose certificate is of a private authority.
+    pub fn with_authority(base: &Url, apikey: Secret, authority_pem: &str) -> Result<Self> {
+        Ok(Self { call: Caller::new(base, apikey, Some(authority_pem))? })
     }
 
     pub async fn plans(&self) -> Result<Vec<Plan>> {

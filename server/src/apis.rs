@@ -3,10 +3,10 @@
 use crate::config::Config;
 use crate::listen::Bound;
 use anyhow::{Context, Result};
-use api::{Options, listen, tls};
+use api::{Options, RateLimit, listen, tls};
 use app::App;
 use axum::Router;
-use metrics_exporter_prometheus::PrometheusBuilder;
+use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use model::{Clock, OsEntropy, Secret, SignedDuration, SystemClock};
 use pki::{Authority, Leaf, Usage};
 use rustls::ServerConfig;
@@ -14,11 +14,13 @@ use std::fs;
 use std::net::TcpListener;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 use store::Installation;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
+const UPKEEP: Duration = Duration::from_secs(5);
 /// Renewed with every start.
 const AGENT_LISTENER_LIFE: SignedDuration = SignedDuration::from_hours(24 * 397);
 
@@ -34,13 +36,21 @@ pub struct Apis<'a> {
 impl Apis<'_> {
     /// Checks all certificates before the first listener serves.
     pub fn start(&self, tasks: &mut JoinSet<()>, bound: Bound) -> Result<()> {
+        // A second start in one process keeps the first recorder.
+        let metrics = PrometheusBuilder::new().install_recorder().ok();
+        if let Some(metrics) = metrics.clone() {
+            tasks.spawn(upkeep(metrics, self.stop.clone()));
+        }
         let public = self.public_tls()?;
+        let rate_limit = RateLimit::new(self.config.rate_limit);
+        tasks.spawn(rate_limit.clone().keep_tidy(self.stop.clone()));
         let agents = self.agent_tls(&bound.agent)?;
         let options = Options {
+            only_from_proxies: !self.config.listen.behind_proxy.is_empty() && public.is_none(),
             proxies: self.config.listen.behind_proxy.clone(),
+            rate_limit,
             metrics_from: self.config.metrics.allow.clone(),
-            // A second start in one process keeps the first recorder.
-            metrics: PrometheusBuilder::new().install_recorder().ok(),
+            metrics,
             stopping: self.stop.clone(),
             ..Options::default()
         };
@@ -102,6 +112,14 @@ impl Apis<'_> {
         };
         let (certificate, key) = authority.issue_with_key(&leaf, SystemClock.now(), &OsEntropy)?;
         Ok(tls::agents(&certificate, &key, &installation.fleet_ca)?)
+    }
+}
+
+/// Without it the samples of every request pile up until somebody reads them.
+async fn upkeep(metrics: PrometheusHandle, stop: CancellationToken) {
+    let mut tick = tokio::time::interval(UPKEEP);
+    while stop.run_until_cancelled(tick.tick()).await.is_some() {
+        metrics.run_upkeep();
     }
 }
 

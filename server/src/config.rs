@@ -32,6 +32,8 @@ pub struct Config {
     pub listen: Listen,
     pub local: Local,
     pub metrics: Metrics,
+    /// How often a key, an account and an unknown address may call.
+    pub rate_limit: api::RateLimits,
 }
 
 /// Where the APIs listen and how.
@@ -67,6 +69,8 @@ pub struct Local {
     pub java: Option<PathBuf>,
     pub distributions: BTreeMap<String, PathBuf>,
     pub max_heap_mb: Option<u32>,
+    /// Take creates that this host's memory and disk can't hold.
+    pub overcommit: bool,
 }
 
 /// How servers get their addresses.
@@ -132,8 +136,8 @@ impl Config {
     }
 
     pub fn host_settings(&self) -> HostSettings {
-        let Local { cache, java, distributions, max_heap_mb, .. } = self.local.clone();
-        HostSettings { cache, java, distributions, max_heap_mb }
+        let Local { cache, java, distributions, .. } = self.local.clone();
+        HostSettings { cache, java, distributions }
     }
 }
 

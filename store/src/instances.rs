@@ -75,6 +75,16 @@ pub async fn list(run: &mut impl Run, account: AccountId) -> Result<Vec<Instance
     rows.iter().map(|row| instance(run, row)).collect()
 }
 
+/// An account's instances that are being torn down, by id.
+pub async fn list_deleting(run: &mut impl Run, account: AccountId) -> Result<Vec<Instance>> {
+    let query = Query::new(
+        "SELECT * FROM instances WHERE account_id = $1 AND deleted_at IS NOT NULL ORDER BY id",
+    )
+    .bind(account.to_string());
+    let rows = run.fetch(query).await?;
+    rows.iter().map(|row| instance(run, row)).collect()
+}
+
 /// Changes what no server follows: name and tags.
 pub async fn set_labels(
     work: &mut Work,

@@ -6,10 +6,7 @@ use app::{App, Placement, Places, Settings, Source, SourceKind};
 use async_trait::async_trait;
 use axum::Router;
 use ipnet::Ipv4Net;
-use model::{
-    AccountId, ApiKey, Catalogue, Entropy as _, HostId, Instance, InstanceId, KeyId, Listener,
-    Listeners, ManualClock, Region, Role, Secret, SeededEntropy, Tags, User, UserId,
-};
+use model::{AccountId, ApiKey, Catalogue, Entropy as _, HostId, Instance, InstanceId, KeyId, Listener, Listeners, ManualClock, Plan, Region, Role, Secret, SeededEntropy, Tags, User, UserId};
 use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -165,7 +162,7 @@ impl Places for Loopback {
         &self,
         region: &Region,
         taken: &[(String, u16)],
-        servers: u32,
+        plan: &Plan,
     ) -> Result<Vec<Placement>, String> {
         match region.provider.as_str() {
             "azure-arm" => panic!("a fault of ours"),
@@ -177,7 +174,7 @@ impl Places for Loopback {
         let free = (1..=254)
             .map(|last| format!("127.64.0.{last}"))
             .filter(|address| stale || !taken.iter().any(|(host, _)| host == address));
-        Ok(free.take(servers as usize).map(|address| placement(self.host, &address)).collect())
+        Ok(free.take(plan.nodes as usize).map(|address| placement(self.host, &address)).collect())
     }
 
     fn host_networks(&self) -> Vec<Ipv4Net> {

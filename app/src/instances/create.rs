@@ -68,7 +68,7 @@ async fn propose(app: &App, order: &Order) -> Result<Vec<crate::Placement>> {
     let taken = store::servers::taken_listeners(&mut app.store().reader()).await?;
     let nodes = order.plan.nodes;
     let placements =
-        app.places.propose(&order.region, &taken, nodes).await.map_err(Error::Refused)?;
+        app.places.propose(&order.region, &taken, &order.plan).await.map_err(Error::Refused)?;
     if placements.len() == nodes as usize && !placements.is_empty() {
         Ok(placements)
     } else {

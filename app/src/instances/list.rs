@@ -14,6 +14,8 @@ pub struct Page {
     pub page: Option<i64>,
     /// 1 to 1000; 100 if only the page is given.
     pub page_size: Option<i64>,
+    /// Those being torn down, which every other call no longer knows.
+    pub deleting: bool,
 }
 
 /// A part of the list, and how long the whole is.
@@ -28,8 +30,13 @@ pub async fn list(caller: &Caller, app: &App, page: Asked<Page>) -> Result<Liste
     caller.may(Right::SeeInstances)?;
     let (page, problems) = page.open()?;
     let (skip, take) = bounds(&page, problems)?;
-    let mut all = instances::list(&mut app.store().reader(), caller.account_id).await?;
-    all.retain(|instance| caller.sees(instance));
+    let mut reader = app.store().reader();
+    let mut all = if page.deleting {
+        instances::list_deleting(&mut reader, caller.account_id).await?
+    } else {
+        instances::list(&mut reader, caller.account_id).await?
+    };
+    all.retain(|instance| caller.sees_tags_of(instance));
     let total = all.len();
     Ok(Listed { instances: all.into_iter().skip(skip).take(take).collect(), total })
 }
@@ -60,7 +67,7 @@ mod tests {
     #[test]
     fn pages() {
         let check = |page, page_size, expected: Option<(usize, usize)>| {
-            let page = Page { page, page_size };
+            let page = Page { page, page_size, deleting: false };
             assert_eq!(bounds(&page, Problems::default()).ok(), expected, "{page:?}");
         };
         check(None, None, Some((0, usize::MAX)));

@@ -1,5 +1,6 @@
 //! `castellan instance delete`.
 
+use super::wait;
 use crate::{Connection, output};
 use serde_json::json;
 
@@ -7,12 +8,19 @@ use serde_json::json;
 pub struct Delete {
     /// The instance's id
     pub id: i64,
+    /// Wait until nothing of it is left
+    #[arg(long)]
+    pub wait: bool,
 }
 
 pub async fn run(options: &Delete, connection: &Connection) -> anyhow::Result<()> {
     connection.client.delete_instance(options.id).await?;
+    if options.wait {
+        wait::until_gone(&connection.client, options.id).await?;
+    }
     if connection.json {
         return output::print_json(&json!({ "id": options.id, "deleted": true }));
     }
-    output::print_line(&format!("Instance {} is deleted; its servers are torn down", options.id))
+    let became = if options.wait { "nothing of it is left" } else { "its servers are torn down" };
+    output::print_line(&format!("Instance {} is deleted; {became}", options.id))
 }

@@ -1,4 +1,5 @@
-//! Waiting until an instance is ready, while its status sentence is shown.
+//! Waiting until an instance is ready, while its status sentence is shown, or
+//! until it is gone.
 
 use client::Client;
 use indicatif::ProgressBar;
@@ -33,6 +34,21 @@ pub async fn until_ready(client: &Client, id: i64) -> anyhow::Result<Instance> {
                 shown.finish_and_clear();
                 return Err(error.into());
             }
+        }
+        tokio::time::sleep(LOOK_AGAIN).await;
+    }
+}
+
+/// A deleted instance is 404 at once; the list of those being torn down tells
+/// when it really is gone.
+pub async fn until_gone(client: &Client, id: i64) -> anyhow::Result<()> {
+    let mut away = 0;
+    loop {
+        match client.instances_deleting().await {
+            Ok(left) if left.iter().all(|instance| instance.id != id) => return Ok(()),
+            Ok(_) => away = 0,
+            Err(client::Error::Unreachable { .. }) if away < PATIENCE => away += 1,
+            Err(error) => return Err(error.into()),
         }
         tokio::time::sleep(LOOK_AGAIN).await;
     }

@@ -23,7 +23,11 @@ pub async fn handle(
 }
 
 fn page(fields: &mut Fields) -> Page {
-    Page { page: fields.integer("page"), page_size: fields.integer("page_size") }
+    Page {
+        page: fields.integer("page"),
+        page_size: fields.integer("page_size"),
+        deleting: fields.flag("deleting").unwrap_or_default(),
+    }
 }
 
 pub fn about() -> About {
@@ -32,6 +36,7 @@ pub fn about() -> About {
         .query(&[
             Input::integer("page", "From 1; without it and page_size everything is listed"),
             Input::integer("page_size", "1 to 1000; 100 if only the page is given"),
+            Input::flag("deleting", "Those that are being torn down instead"),
         ])
         .json("Instances by id", &[example()])
         .answer_header(&[("X-Total-Count", "How many there are on all pages")])
