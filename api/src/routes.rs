@@ -13,6 +13,7 @@ use std::sync::Arc;
 /// The Customer API: the account's own routes, and every Instance API route
 /// under `/api/instances/{id}/`.
 pub fn customer() -> Vec<Route> {
+    use customer::instances::actions;
     use customer::{instances, plans, regions};
     let key = Guard::CustomerKey;
     let mut routes = vec![
@@ -25,6 +26,10 @@ pub fn customer() -> Vec<Route> {
         put("/api/instances/{id}", key, instances::update::handle).about(instances::update::about),
         delete("/api/instances/{id}", key, instances::delete::handle)
             .about(instances::delete::about),
+        post("/api/instances/{id}/actions/cluster-stop", key, actions::cluster_stop::handle)
+            .about(actions::cluster_stop::about),
+        post("/api/instances/{id}/actions/cluster-start", key, actions::cluster_start::handle)
+            .about(actions::cluster_start::about),
         get("/api/plans", key, plans::handle).about(plans::about),
         get("/api/regions", key, regions::handle).about(regions::about),
     ];

@@ -19,6 +19,7 @@ fn roles(route: &Route) -> &'static [Role] {
         ("GET", path) if path.starts_with("/api/instances") => &SEE,
         ("POST", "/api/instances") | ("DELETE", "/api/instances/{id}") => &CREATE,
         ("PUT", "/api/instances/{id}") => &CHANGE,
+        ("POST", path) if path.starts_with("/api/instances/{id}/actions/") => &CHANGE,
         (method, path) => panic!("say who may call {method} {path}"),
     }
 }

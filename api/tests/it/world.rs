@@ -6,7 +6,10 @@ use app::{App, Placement, Places, Settings, Source, SourceKind};
 use async_trait::async_trait;
 use axum::Router;
 use ipnet::Ipv4Net;
-use model::{AccountId, ApiKey, Catalogue, Entropy as _, HostId, Instance, InstanceId, KeyId, Listener, Listeners, ManualClock, Plan, Region, Role, Secret, SeededEntropy, Tags, User, UserId};
+use model::{
+    AccountId, ApiKey, Catalogue, Entropy as _, HostId, Instance, InstanceId, KeyId, Listener,
+    Listeners, ManualClock, Plan, Region, Role, Secret, SeededEntropy, Tags, User, UserId,
+};
 use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -1,0 +1,4 @@
+//! `/api/instances/<ID>/actions/…`.
+
+pub mod cluster_start;
+pub mod cluster_stop;
