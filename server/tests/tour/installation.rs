@@ -149,6 +149,19 @@ impl Installation {
         .await
     }
 
+    pub async fn until_status(&self, id: i64, status: &str) {
+        self.until(status, async || {
+            let (_, instance) = self.get(&format!("/api/instances/{id}")).await;
+            if instance["status"] == status { Ok(()) } else { Err(instance["status"].to_string()) }
+        })
+        .await;
+    }
+
+    /// Agents and JVMs, on record or not.
+    pub fn servers_alive(&self) -> usize {
+        left_over::processes_of("CASTELLAN_SERVER", &self.data()).len()
+    }
+
     /// Waits until nothing of any instance is on this machine.
     pub async fn until_gone(&self) {
         self.until("the instance is gone", async || {

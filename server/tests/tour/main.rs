@@ -46,6 +46,7 @@ async fn the_grand_tour() {
     let acknowledged = writer.stop().await;
 
     survives_a_reboot(&mut castellan, id).await;
+    stops_and_starts(&castellan, id).await;
     assert_eq!(kcat.read("tour", "SCRAM-SHA-256").await, ["one", "two"]);
     kcat.write("SCRAM-SHA-256", "three").await;
     nothing_is_lost(&kcat, acknowledged).await;
@@ -160,6 +161,23 @@ async fn survives_a_reboot(castellan: &mut Installation, id: i64) {
     }
     castellan.until_heard_anew(&expected).await;
     castellan.until_running(id).await;
+}
+
+/// Stopped, no process of it runs; started, it is what it was.
+async fn stops_and_starts(castellan: &Installation, id: i64) {
+    let actions = format!("/api/instances/{id}/actions");
+    let (status, body) = castellan.post(&format!("{actions}/cluster-stop"), &json!({})).await;
+    assert_eq!(status, 200, "{body}");
+    let (_, stopping) = castellan.get(&format!("/api/instances/{id}/cluster/status")).await;
+    assert_eq!(stopping, json!({"name": "tour", "ready": false, "configured": false}));
+    castellan.until_status(id, "stopped").await;
+    assert_eq!(castellan.servers_alive(), 0, "no process runs");
+    let (_, stopped) = castellan.get(&format!("/api/instances/{id}/cluster/status")).await;
+    assert_eq!(stopped, json!({"name": "tour", "ready": false, "configured": true}));
+
+    castellan.post(&format!("{actions}/cluster-start"), &json!({})).await;
+    castellan.until_running(id).await;
+    assert_eq!(castellan.brokers_alive(), SERVERS);
 }
 
 /// Every number that was acknowledged is there, in order but for repeats.
