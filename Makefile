@@ -16,8 +16,8 @@ build: setup $(JAR) ## Leaves target/release/castellan
 test: setup-test $(JAR) lint ## Everything that must hold, with one real cluster
 	$(CARGO) test --workspace --locked
 
-test-all: test ## The long version: every Kafka version
-	CASTELLAN_TEST_ALL=1 $(CARGO) test --locked -p kafka --test versions
+test-all: setup-test $(JAR) lint ## The long version: every Kafka version, every kill ten times
+	CASTELLAN_TEST_ALL=1 $(CARGO) test --workspace --locked
 
 bench: setup-test build ## Ratios taken in one run; see docs/benchmarks.md
 	$(CARGO) run --release --locked -p bench

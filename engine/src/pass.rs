@@ -137,9 +137,10 @@ impl Engine {
     /// is a worker that stands still between this look and the effect itself.
     pub(crate) async fn look_at_lease(&self, pass: &Pass) -> Result<(), PassError> {
         let mut reader = self.store.reader();
-        match leases::holds(&mut reader, &pass.lease, self.clock.now()).await? {
-            true => Ok(()),
-            false => Err(store::Error::LeaseLost(pass.lease.instance_id).into()),
+        if leases::holds(&mut reader, &pass.lease, self.clock.now()).await? {
+            Ok(())
+        } else {
+            Err(store::Error::LeaseLost(pass.lease.instance_id).into())
         }
     }
 

@@ -42,7 +42,7 @@ impl Engine {
             return self.rest(pass, &world, wakes, wait).await;
         }
         for (server, step, result) in self.execute_all(pass, &world, steps).await? {
-            self.note_outcome(pass, &world, server, step, result)?;
+            Self::note_outcome(pass, &world, server, step, result)?;
         }
         Ok(None)
     }
@@ -83,7 +83,6 @@ impl Engine {
     }
 
     fn note_outcome(
-        &self,
         pass: &mut Pass,
         world: &World,
         server: Option<ServerId>,

@@ -4,9 +4,12 @@
 use crate::apis::Apis;
 use crate::config::Config;
 use crate::data_dir::{DataDir, Endpoints};
+use crate::host_facts::{self, HostFacts};
 use crate::installation::{self, Opened};
 use crate::listen::{self, Bound};
 use crate::places::LocalPlaces;
+use crate::preflight;
+use crate::room::Room;
 use anyhow::{Context, Result};
 use app::App;
 use cloud::Cloud;
@@ -35,6 +38,8 @@ pub struct ControlPlane;
 pub struct Running {
     pub endpoints: Endpoints,
     pub app: App,
+    /// What is low on this host, a sentence each.
+    pub remarks: Vec<String>,
     stop: CancellationToken,
     tasks: JoinSet<()>,
     _lock: DirLock,
@@ -44,20 +49,35 @@ impl ControlPlane {
     pub async fn start(data: &DataDir, config: Config) -> Result<Running> {
         let catalogue = Arc::new(config.catalogue()?);
         check_clouds(&catalogue)?;
+        let is_new = !data.path().exists();
         data.create()?;
         let lock = data.lock()?;
-        let bound = listen::bind(&config.listen)?;
+        host_facts::raise_open_files();
+        let facts = HostFacts::read(data.path());
+        // Before the store is made: a wrong clock would spoil its authority.
+        preflight::check(&facts)?;
+        let bound = listen::bind(&config.listen).inspect_err(|_| {
+            // A start that can't be leaves nothing behind.
+            if is_new {
+                let _ = data.purge();
+            }
+        })?;
         let Opened { store, installation, host_id } =
             installation::open(data, config.database_url.as_ref()).await?;
+        let created_at = Some(installation.created_at);
+        let facts = HostFacts { now: SystemClock.now(), store_created_at: created_at, ..facts };
+        let remarks = preflight::check(&facts)?;
         see_host(&store, host_id).await.context("this host can't be noted in the store")?;
         let endpoints = endpoints(&config, &bound)?;
 
         let local = local_cloud(data, &config, &installation, &endpoints.agent).await?;
-        let app = make_app(&store, &config, &catalogue, &installation, host_id)?;
+        let app = make_app(data, &store, &config, &catalogue, &installation, host_id)?;
         let engine = make_engine(&store, &config, &catalogue, &installation, host_id, local);
 
         let stop = CancellationToken::new();
         let mut tasks = JoinSet::new();
+        let runner = Runner::new(Arc::new(engine));
+        runner.look_at_everything().await;
         let apis = Apis {
             app: &app,
             config: &config,
@@ -66,15 +86,23 @@ impl ControlPlane {
             stop: &stop,
         };
         apis.start(&mut tasks, bound)?;
-        tasks.spawn(Runner::new(Arc::new(engine)).run(stop.clone()));
+        tasks.spawn(runner.run(stop.clone()));
         tasks.spawn(flush_last_seen(app.clone(), stop.clone()));
         tasks.spawn(keep_host_seen(store, host_id, stop.clone()));
         data.save_endpoints(&endpoints)?;
-        Ok(Running { endpoints, app, stop, tasks, _lock: lock })
+        Ok(Running { endpoints, app, remarks, stop, tasks, _lock: lock })
     }
 }
 
 impl Running {
+    /// Returns when a part of the control plane has ended by itself: the rest
+    /// would go on without it and nobody would know.
+    pub async fn broken(&mut self) {
+        if self.tasks.join_next().await.is_none() {
+            std::future::pending::<()>().await;
+        }
+    }
+
     /// Ends everything of the control plane, in order, and nothing else.
     pub async fn stop(mut self) {
         self.stop.cancel();
@@ -132,6 +160,7 @@ async fn local_cloud(
 }
 
 fn make_app(
+    data: &DataDir,
     store: &Store,
     config: &Config,
     catalogue: &Arc<Catalogue>,
@@ -142,7 +171,17 @@ fn make_app(
     if let Some(pool) = config.subnet_pool {
         settings.subnet_pool = pool;
     }
-    let places = LocalPlaces::new(config.local.address_mode()?, installation.id, host_id);
+    let mut places = LocalPlaces::new(config.local.address_mode()?, installation.id, host_id);
+    if !config.local.overcommit {
+        places = places.within(Room {
+            store: store.clone(),
+            catalogue: Arc::clone(catalogue),
+            host_id,
+            data: data.path().into(),
+            max_heap_mb: config.local.max_heap_mb,
+            memory_mb: host_facts::memory_mb(),
+        });
+    }
     Ok(App::new(
         store.clone(),
         Arc::clone(catalogue),

@@ -5,12 +5,35 @@ use host::{DirLock, LockError};
 use model::{Entropy, HostId, OsEntropy, Secret};
 use serde::{Deserialize, Serialize};
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use store::{Location, MasterKey};
 
 const MASTER_KEY_VARIABLE: &str = "CASTELLAN_MASTER_KEY";
+const SETUP_LOCK: &str = "setup.lock";
+/// Everything that is ever put into a data directory.
+const ENTRIES: [&str; 19] = [
+    "bin",
+    "castellan.db",
+    "castellan.db-journal",
+    "castellan.db-shm",
+    "castellan.db-wal",
+    "castellan.db.before-restore",
+    "castellan.db.before-restore-shm",
+    "castellan.db.before-restore-wal",
+    "customer-key",
+    "disks",
+    "endpoints.json",
+    "fleet-ca.pem",
+    "host-id",
+    "lock",
+    "master.key",
+    "networks",
+    "outbox",
+    "servers",
+    SETUP_LOCK,
+];
 
 /// Paths inside a data directory. Making one touches nothing.
 #[derive(Clone, Debug)]
@@ -49,6 +72,11 @@ impl DataDir {
         self.0.join("castellan.db")
     }
 
+    /// What the store was before the last restore.
+    pub fn store_before_restore(&self) -> PathBuf {
+        self.0.join("castellan.db.before-restore")
+    }
+
     /// The first account's customer key, for the person who ran `castellan up`.
     pub fn customer_key(&self) -> PathBuf {
         self.0.join("customer-key")
@@ -67,7 +95,7 @@ impl DataDir {
         self.0.join("host-id")
     }
 
-    fn master_key(&self) -> PathBuf {
+    pub fn master_key(&self) -> PathBuf {
         self.0.join("master.key")
     }
 
@@ -76,8 +104,16 @@ impl DataDir {
         self.store().exists() || self.master_key().exists()
     }
 
-    /// Makes the directory, readable by its owner alone.
+    /// Makes the directory, readable by its owner alone. One that holds other
+    /// things is refused: we would lock others out of them, or purge them.
     pub fn create(&self) -> Result<()> {
+        if let Some(foreign) = self.foreign_entry() {
+            bail!(
+                "{} is no data directory of Castellan: it holds {foreign}; \
+                 choose an empty or a new one with --data",
+                self.0.display()
+            );
+        }
         host::create_private_dir(&self.0).with_context(|| {
             format!(
                 "the data directory {} can't be made; choose another with --data",
@@ -93,6 +129,41 @@ impl DataDir {
             })?;
         }
         Ok(())
+    }
+
+    /// Something in the directory that we did not put there.
+    fn foreign_entry(&self) -> Option<String> {
+        let entries = fs::read_dir(&self.0).ok()?;
+        let names = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
+        // Files under way to their place begin with a dot and our name.
+        let ours = |name: &String| {
+            ENTRIES.iter().any(|entry| name == entry || name.starts_with(&format!(".{entry}.")))
+        };
+        names.into_iter().find(|name| !ours(name))
+    }
+
+    /// Removes everything of ours, and the directory if that leaves it empty.
+    /// Whether it did.
+    pub fn purge(&self) -> Result<bool> {
+        for entry in ENTRIES {
+            let path = self.0.join(entry);
+            let removed = match fs::symlink_metadata(&path) {
+                Ok(found) if found.is_dir() => fs::remove_dir_all(&path),
+                Ok(_) => fs::remove_file(&path),
+                Err(_) => Ok(()),
+            };
+            removed.with_context(|| format!("{} can't be removed", path.display()))?;
+        }
+        Ok(fs::remove_dir(&self.0).is_ok())
+    }
+
+    /// Held while keys and store are first made, so that two commands at once
+    /// make one of each.
+    pub async fn lock_setup(&self) -> Result<DirLock> {
+        let directory = self.0.clone();
+        tokio::task::spawn_blocking(move || DirLock::take_named(&directory, SETUP_LOCK))
+            .await?
+            .with_context(|| format!("the data directory {} is not writable", self.0.display()))
     }
 
     /// Takes the directory for one control plane.
@@ -120,6 +191,14 @@ impl DataDir {
         let text = fs::read_to_string(&path)
             .with_context(|| format!("{} can't be read", path.display()))?;
         text.trim().parse().with_context(|| format!("{} holds no host id", path.display()))
+    }
+
+    /// Makes an empty store that its owner alone may read; SQLite gives the
+    /// files beside it the same mode. One that is there stays.
+    pub fn make_store_private(&self) -> Result<()> {
+        let mut options = fs::OpenOptions::new();
+        options.append(true).create(true).mode(0o600).open(self.store())?;
+        Ok(())
     }
 
     /// The master key from the environment or its file. It is made only while

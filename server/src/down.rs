@@ -1,13 +1,11 @@
 //! `castellan down`: stops the control plane and every cluster of a data
 //! directory; with `--purge` removes them.
 
+use crate::at;
 use crate::data_dir::DataDir;
 use crate::stage::Stage;
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use host::ProcessId;
-use std::fs;
-use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -35,12 +33,13 @@ pub async fn run(args: DownArgs) -> Result<()> {
         bail!("{} is no data directory of Castellan", data.path().display());
     }
     if args.purge && !args.yes {
-        ask(&data)?;
+        let path = data.path().display();
+        at::ask(&format!("Remove {path} with all clusters and their data?"))?;
     }
     stop_control_plane(&data).await?;
     // Held from here on, so that nobody starts a control plane meanwhile.
     let lock = data.lock()?;
-    stop_clusters(&data).await?;
+    stop_clusters(&data, args.purge).await?;
     if args.purge {
         purge(&data)?;
     }
@@ -48,22 +47,8 @@ pub async fn run(args: DownArgs) -> Result<()> {
     Ok(())
 }
 
-fn ask(data: &DataDir) -> Result<()> {
-    if !std::io::stdin().is_terminal() {
-        bail!("--purge removes all data for good; say --yes to do so without being asked");
-    }
-    eprint!("Remove {} with all clusters and their data? [y/N] ", data.path().display());
-    std::io::stderr().flush()?;
-    let mut answer = String::new();
-    std::io::stdin().read_line(&mut answer)?;
-    if !matches!(answer.trim(), "y" | "Y" | "yes") {
-        bail!("nothing was removed");
-    }
-    Ok(())
-}
-
 async fn stop_control_plane(data: &DataDir) -> Result<()> {
-    let Some(process) = host::holder(data.path()).and_then(ProcessId::of) else { return Ok(()) };
+    let Some(process) = host::holder(data.path()) else { return Ok(()) };
     let stage = Stage::begin("control plane");
     stage.say(format!("process {} is stopping", process.pid));
     process.terminate();
@@ -76,7 +61,7 @@ async fn stop_control_plane(data: &DataDir) -> Result<()> {
     Ok(())
 }
 
-async fn stop_clusters(data: &DataDir) -> Result<()> {
+async fn stop_clusters(data: &DataDir, purge: bool) -> Result<()> {
     let stage = Stage::begin("clusters");
     let stopped = cloud_local::stop_all(data.path(), |running| {
         stage.say(format!("{} servers are stopping", running.len()));
@@ -84,8 +69,10 @@ async fn stop_clusters(data: &DataDir) -> Result<()> {
     .await?;
     match stopped.agents + stopped.orphaned_brokers {
         0 => stage.done("none was running"),
-        count => stage
-            .done(&format!("{count} stopped; their data stays, `castellan up` starts them again")),
+        count if purge => stage.done(&format!("{count} servers stopped")),
+        count => stage.done(&format!(
+            "{count} servers stopped; their data stays, `castellan up` starts them again"
+        )),
     }
     Ok(())
 }
@@ -93,8 +80,11 @@ async fn stop_clusters(data: &DataDir) -> Result<()> {
 /// The caches of Kafka are the user's, shared by all installations, and stay.
 fn purge(data: &DataDir) -> Result<()> {
     let stage = Stage::begin("data");
-    fs::remove_dir_all(data.path())
-        .with_context(|| format!("{} can't be removed", data.path().display()))?;
-    stage.done(&format!("{} is gone", data.path().display()));
+    let path = data.path().display();
+    if data.purge()? {
+        stage.done(&format!("{path} is gone"));
+    } else {
+        stage.done(&format!("{path} is empty of Castellan's, and keeps what is not"));
+    }
     Ok(())
 }

@@ -18,11 +18,15 @@ pub struct Opened {
 /// others; makes what is not there. Safe beside a running control plane.
 pub async fn open(data: &DataDir, database_url: Option<&Secret>) -> Result<Opened> {
     data.create()?;
+    let _setting_up = data.lock_setup().await?;
     let at = database_url
         .map_or_else(|| Location::Sqlite(data.store()), |url| Location::Postgres(url.clone()));
     let failed = || format!("the store ({at}) can't be opened");
     let is_set_up = Store::is_set_up(&at).await.with_context(failed)?;
     let master_key = data.load_master_key(&at, is_set_up)?;
+    if matches!(at, Location::Sqlite(_)) {
+        data.make_store_private().with_context(failed)?;
+    }
     let store = Store::open(&at, master_key).await.with_context(failed)?;
     let installation = ensure(&store).await.context("the store can't be set up")?;
     let host_id = data.load_host_id(match at {

@@ -2,21 +2,33 @@
 
 mod account;
 mod apis;
+mod at;
+mod backup;
 mod config;
 mod control_plane;
 mod data_dir;
 mod down;
+mod engine_command;
+mod host_facts;
 mod installation;
+mod instance;
 mod listen;
 mod logging;
+mod orphan;
+mod orphans;
 mod places;
+mod preflight;
 mod prepare;
+mod restore;
+mod room;
 mod serve;
 mod signals;
 mod stage;
+#[cfg(test)]
+mod testing;
 mod up;
 
-use clap::{Parser, Subcommand};
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use data_dir::DataDir;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -41,6 +53,16 @@ enum Command {
     /// Accounts, on the store itself
     #[command(subcommand)]
     Account(account::AccountCommand),
+    /// Copy everything the control plane knows into one file
+    Backup(backup::BackupArgs),
+    /// Go back to a backup; clusters run on
+    Restore(restore::RestoreArgs),
+    /// Servers, disks and networks on this host that the store does not know
+    #[command(subcommand)]
+    Orphans(orphans::OrphansCommand),
+    /// Hold the engine, and let it go on
+    #[command(subcommand)]
+    Engine(engine_command::EngineCommand),
     /// Supervise one server; started by a cloud, not by people
     #[command(hide = true)]
     Agent {
@@ -52,22 +74,23 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
-    match run(arguments.command) {
+    match run(&instance::with_operator_verbs(Arguments::command()).get_matches()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // The whole chain in one line: what happened, and why.
-            eprintln!("castellan: {error:#}");
+            eprintln!("castellan: {}", in_one_line(&error));
             ExitCode::FAILURE
         }
     }
 }
 
-fn run(command: Command) -> anyhow::Result<()> {
+fn run(given: &ArgMatches) -> anyhow::Result<()> {
     rustls::crypto::ring::default_provider()
         .install_default()
         .expect("nobody has installed a provider before main");
-    match command {
+    if let Some(command) = instance::operator_command(given)? {
+        return runtime()?.block_on(instance::run(command));
+    }
+    match Arguments::from_arg_matches(given)?.command {
         Command::Agent { dir } => {
             logging::start("info");
             let runtime = Builder::new_current_thread().enable_all().build()?;
@@ -86,8 +109,28 @@ fn run(command: Command) -> anyhow::Result<()> {
             runtime()?.block_on(serve::run(args))
         }
         Command::Account(command) => runtime()?.block_on(account::run(command)),
+        Command::Backup(args) => runtime()?.block_on(backup::run(args)),
+        Command::Restore(args) => runtime()?.block_on(restore::run(args)),
+        Command::Orphans(command) => runtime()?.block_on(orphans::run(command)),
+        Command::Engine(command) => runtime()?.block_on(engine_command::run(command)),
         Command::Cli(command) => runtime()?.block_on(cli::run(command, &DataDir::default_path())),
     }
+}
+
+/// The whole chain in one line: what happened, and why. What a message has said
+/// already is not said again by its source.
+fn in_one_line(error: &anyhow::Error) -> String {
+    let mut line = String::new();
+    for cause in error.chain().map(|cause| cause.to_string().replace('\n', " ")) {
+        if line.contains(&cause) {
+            continue;
+        }
+        if !line.is_empty() {
+            line.push_str(": ");
+        }
+        line.push_str(cause.trim());
+    }
+    line
 }
 
 /// Two threads serve a control plane well: it waits far more than it computes.

@@ -1,27 +1,34 @@
 //! Where servers of this machine may listen, for the use case that creates.
 
+use crate::room::Room;
 use anyhow::Result;
 use app::{Placement, Places};
 use async_trait::async_trait;
 use cloud_local::addresses::{self, AddressMode};
 use ipnet::Ipv4Net;
-use model::{HostId, Region};
+use model::{HostId, Plan, Region};
 use std::collections::HashSet;
 use std::fs;
 use uuid::Uuid;
 
 /// The local cloud's addresses, as the operator set them.
-#[derive(Debug)]
 pub struct LocalPlaces {
     mode: AddressMode,
     /// Keeps the addresses of installations on one machine apart.
     installation: Uuid,
     host_id: HostId,
+    /// None: whether there is room is not asked.
+    room: Option<Room>,
 }
 
 impl LocalPlaces {
     pub fn new(mode: AddressMode, installation: Uuid, host_id: HostId) -> Self {
-        Self { mode, installation, host_id }
+        Self { mode, installation, host_id, room: None }
+    }
+
+    /// From here on, only what the host can hold is given a place.
+    pub fn within(self, room: Room) -> Self {
+        Self { room: Some(room), ..self }
     }
 }
 
@@ -31,11 +38,14 @@ impl Places for LocalPlaces {
         &self,
         region: &Region,
         taken: &[(String, u16)],
-        servers: u32,
+        plan: &Plan,
     ) -> Result<Vec<Placement>, String> {
+        if let Some(room) = &self.room {
+            room.check(plan).await?;
+        }
         let taken: HashSet<(&str, u16)> =
             taken.iter().map(|(host, port)| (host.as_str(), *port)).collect();
-        let count = usize::try_from(servers).map_err(|error| error.to_string())?;
+        let count = usize::try_from(plan.nodes).map_err(|error| error.to_string())?;
         let is_taken = |host: &str, port: u16| taken.contains(&(host, port));
         let placements = addresses::propose(&self.mode, self.installation, &is_taken, count)
             .map_err(|error| error.to_string())?;

@@ -6,7 +6,7 @@ use crate::control_plane::ControlPlane;
 use crate::data_dir::DataDir;
 use crate::listen::ListenArgs;
 use crate::signals;
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -29,7 +29,10 @@ pub async fn run(args: ServeArgs) -> Result<()> {
     args.database.apply(&mut config);
     args.listen.apply(&mut config);
     let data = DataDir::new(&args.data)?;
-    let running = ControlPlane::start(&data, config).await?;
+    let mut running = ControlPlane::start(&data, config).await?;
+    for remark in &running.remarks {
+        tracing::warn!("{remark}");
+    }
     tracing::info!(
         customer = running.endpoints.customer,
         instance = running.endpoints.instance,
@@ -37,8 +40,14 @@ pub async fn run(args: ServeArgs) -> Result<()> {
         data = %data.path().display(),
         "castellan serves"
     );
-    signals::stop_asked().await;
+    let broken = tokio::select! {
+        () = signals::stop_asked() => false,
+        () = running.broken() => true,
+    };
     tracing::info!("stopping; clusters go on running");
     running.stop().await;
+    if broken {
+        bail!("a part of the control plane ended by itself; its log says why");
+    }
     Ok(())
 }

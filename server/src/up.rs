@@ -6,10 +6,13 @@ use crate::data_dir::DataDir;
 use crate::listen::ListenArgs;
 use crate::stage::Stage;
 use crate::{account, prepare, signals};
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
+use app::{Source, SourceKind};
 use clap::Args;
 use client::Client;
+use kafka::{java, versions};
 use model::{KafkaVersion, Secret};
+use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 use wire::customer::{CreateInstance, Instance};
@@ -55,16 +58,25 @@ pub async fn run(args: UpArgs) -> Result<()> {
     if args.java.is_some() {
         config.local.java.clone_from(&args.java);
     }
-    let version = args.kafka_version.unwrap_or(config.catalogue()?.newest_kafka());
     let data = DataDir::new(&args.data)?;
+    let version = check_order(&args, &config).await?;
 
     eprintln!("Castellan {}", env!("CARGO_PKG_VERSION"));
     let stage = Stage::begin("control plane");
-    let running = ControlPlane::start(&data, config.clone()).await?;
+    let mut running = ControlPlane::start(&data, config.clone()).await?;
     let key = first_account(&running, &data, &args.email).await?;
     stage.done(&running.endpoints.customer);
+    for remark in &running.remarks {
+        eprintln!("  ! {remark}");
+    }
 
-    let outcome = cluster(&args, &config, &running, &key, version).await;
+    let outcome = tokio::select! {
+        outcome = cluster(&args, &config, &running, &key, version) => outcome,
+        // What is under way, such as a download, ends with this.
+        () = signals::stop_asked() => {
+            Err(anyhow!("stopped before the cluster was ready; `castellan up` goes on"))
+        }
+    };
     match outcome {
         Ok(instance) => summary(&running, &data, &key, instance.as_ref()),
         Err(error) => {
@@ -74,8 +86,10 @@ pub async fn run(args: UpArgs) -> Result<()> {
     }
     if !args.detach {
         eprintln!("\nCtrl-C stops the control plane; clusters go on running.");
-        signals::stop_asked().await;
-        eprintln!();
+        tokio::select! {
+            () = signals::stop_asked() => eprintln!(),
+            () = running.broken() => eprintln!("A part of the control plane ended by itself."),
+        }
     }
     running.stop().await;
     eprintln!(
@@ -83,6 +97,28 @@ pub async fn run(args: UpArgs) -> Result<()> {
         data_flag(&data)
     );
     Ok(())
+}
+
+/// What can be known to be wrong is said before anything is made.
+async fn check_order(args: &UpArgs, config: &Config) -> Result<KafkaVersion> {
+    let catalogue = config.catalogue()?;
+    let version = args.kafka_version.unwrap_or(catalogue.newest_kafka());
+    if args.no_cluster {
+        return Ok(version);
+    }
+    let Some(release) =
+        versions::release(version).filter(|_| catalogue.kafka_versions().contains(&version))
+    else {
+        let known: Vec<String> =
+            catalogue.kafka_versions().iter().map(ToString::to_string).collect();
+        bail!("Kafka {version} is not on offer; choose one of {}", known.join(", "));
+    };
+    if catalogue.plan(&args.plan).is_none() {
+        let known: Vec<&str> = catalogue.plans().iter().map(|plan| plan.name.0.as_str()).collect();
+        bail!("there is no plan {}; choose one of {}", args.plan, known.join(", "));
+    }
+    java::find(release.java(), config.local.java.as_deref()).await?;
+    Ok(version)
 }
 
 /// The key of the person who runs this. It is saved before an account has it,
@@ -93,12 +129,9 @@ async fn first_account(running: &Running, data: &DataDir, email: &str) -> Result
     if store::apikeys::find(&mut reader, &key).await?.is_some() {
         return Ok(key);
     }
-    if !store::accounts::list(&mut reader).await?.is_empty() {
-        bail!(
-            "the key in {} is no longer valid; put a valid customer key there, or remove the \
-             file and make a key with `castellan account create`",
-            data.customer_key().display()
-        );
+    let source = Source { kind: SourceKind::Cli, address: None };
+    if app::accounts::add_owner_key(source, &running.app, &key).await? {
+        return Ok(key);
     }
     account::create(&running.app, "Castellan", email, key.clone()).await?;
     Ok(key)
@@ -111,7 +144,12 @@ async fn cluster(
     key: &Secret,
     version: KafkaVersion,
 ) -> Result<Option<Instance>> {
-    let client = Client::new(&running.endpoints.customer.parse()?, key.clone())?;
+    let url = running.endpoints.customer.parse()?;
+    let client = match &config.listen.tls_cert {
+        // The chain may end in an authority that only its owner knows.
+        Some(chain) => Client::with_authority(&url, key.clone(), &fs::read_to_string(chain)?)?,
+        None => Client::new(&url, key.clone())?,
+    };
     let present = client.instances().await?;
     if args.no_cluster && present.is_empty() {
         return Ok(None);
@@ -142,10 +180,7 @@ async fn wait_until_ready(client: &Client, id: i64) -> Result<Instance> {
             return Ok(instance);
         }
         stage.say(instance.status);
-        tokio::select! {
-            () = tokio::time::sleep(LOOK) => {}
-            () = signals::stop_asked() => bail!("stopped before the cluster was ready; `castellan up` goes on"),
-        }
+        tokio::time::sleep(LOOK).await;
     }
 }
 

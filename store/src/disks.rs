@@ -25,6 +25,12 @@ pub async fn list(run: &mut impl Run, instance: InstanceId) -> Result<Vec<Disk>>
     run.fetch(query).await?.iter().map(disk).collect()
 }
 
+/// Every disk on record, on whatever host.
+pub async fn ids(run: &mut impl Run) -> Result<Vec<DiskId>> {
+    let rows = run.fetch(Query::new("SELECT id FROM disks ORDER BY id")).await?;
+    rows.iter().map(|row| row.parse("id")).collect()
+}
+
 /// Moves a disk one state on. A disk that is elsewhere stays where it is, and
 /// the answer is false.
 pub async fn advance(work: &mut Work, id: DiskId, from: DiskState, to: DiskState) -> Result<bool> {

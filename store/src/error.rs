@@ -3,6 +3,7 @@
 use crate::{SealError, postgres};
 use sqlx::error::DatabaseError;
 use sqlx::postgres::PgDatabaseError;
+use std::path::PathBuf;
 
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -38,6 +39,10 @@ pub enum Error {
     Refused { at: String, user: String, reason: String },
     #[error("{at} has no database {name}; make it with: createdb {name}")]
     NoDatabase { at: String, name: String },
+    #[error("{} is no store of Castellan and no backup of one", .0.display())]
+    NotAStore(PathBuf),
+    #[error("the account of instance {0} is not in the store, so nobody could own it")]
+    NoAccount(model::InstanceId),
     #[error("the store can't be brought up to date: {0}")]
     Migrate(#[source] sqlx::migrate::MigrateError),
     #[error("{0}")]

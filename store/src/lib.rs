@@ -6,15 +6,18 @@
 //! time. No transaction stays open while other work runs.
 
 pub mod accounts;
+pub mod adoption;
 pub mod apikeys;
 pub mod audit;
 pub mod authorities;
+pub mod backup;
 pub mod disks;
 pub mod hosts;
 pub mod idempotency;
 pub mod installation;
 pub mod instances;
 pub mod leases;
+pub mod pauses;
 pub mod servers;
 pub mod vpcs;
 

@@ -2,7 +2,7 @@
 
 use crate::db::{Query, Row, Run, json};
 use crate::{Change, Result, Work};
-use model::{InstanceId, Server, ServerId, Timestamp};
+use model::{HostId, InstanceId, PlanName, Server, ServerId, Timestamp};
 
 /// A server's row with its documents, which this crate does not read.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -68,6 +68,20 @@ pub async fn taken_listeners(run: &mut impl Run) -> Result<Vec<(String, u16)>> {
     rows.iter().map(|row| Ok((row.text("bind_host")?, row.number("port")?))).collect()
 }
 
+/// The plans whose servers are on a host, and how many servers each has there.
+/// Instances that are being torn down are left out: they give back.
+pub async fn plans_on(run: &mut impl Run, host: HostId) -> Result<Vec<(PlanName, u32)>> {
+    let query = Query::new(
+        "SELECT instances.plan AS plan, COUNT(*) AS servers \
+         FROM servers JOIN instances ON instances.id = servers.instance_id \
+         WHERE servers.host_id = $1 AND instances.deleted_at IS NULL \
+         GROUP BY instances.plan ORDER BY instances.plan",
+    )
+    .bind(host.to_string());
+    let rows = run.fetch(query).await?;
+    rows.iter().map(|row| Ok((PlanName(row.text("plan")?), row.number("servers")?))).collect()
+}
+
 /// An instance's servers, by number.
 pub async fn list(run: &mut impl Run, instance: InstanceId) -> Result<Vec<ServerRecord>> {
     let query =
@@ -78,6 +92,12 @@ pub async fn list(run: &mut impl Run, instance: InstanceId) -> Result<Vec<Server
 pub async fn find(run: &mut impl Run, id: ServerId) -> Result<Option<ServerRecord>> {
     let query = Query::new("SELECT * FROM servers WHERE id = $1").bind(id.0);
     run.fetch_one(query).await?.map(|row| record(&row)).transpose()
+}
+
+/// Every server on record, on whatever host.
+pub async fn ids(run: &mut impl Run) -> Result<Vec<ServerId>> {
+    let rows = run.fetch(Query::new("SELECT id FROM servers ORDER BY id")).await?;
+    rows.iter().map(|row| Ok(ServerId(row.int("id")?))).collect()
 }
 
 pub async fn set_made(work: &mut Work, id: ServerId) -> Result<()> {

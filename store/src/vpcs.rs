@@ -33,6 +33,12 @@ pub async fn list(run: &mut impl Run, account: AccountId) -> Result<Vec<Vpc>> {
     run.fetch(query).await?.iter().map(vpc).collect()
 }
 
+/// Every network on record, of whatever account.
+pub async fn ids(run: &mut impl Run) -> Result<Vec<VpcId>> {
+    let rows = run.fetch(Query::new("SELECT id FROM vpcs ORDER BY id")).await?;
+    rows.iter().map(|row| Ok(VpcId(row.int("id")?))).collect()
+}
+
 /// Makes a network stand alone, so that it outlives the instance it was made
 /// for.
 pub async fn keep(work: &mut Work, id: VpcId) -> Result<()> {

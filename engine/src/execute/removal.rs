@@ -6,7 +6,7 @@ use super::cloud_steps::unfinished;
 use crate::pass::{Done, Pass};
 use crate::world::{ServerView, World};
 use crate::{Engine, PassError};
-use store::{disks, instances, servers, vpcs};
+use store::{Token, disks, hash_key, instances, servers, vpcs};
 
 impl Engine {
     pub(super) async fn remove_server(
@@ -42,6 +42,7 @@ impl Engine {
         world: &World,
         view: &ServerView,
     ) -> Result<Done, PassError> {
+        self.forget_enrolment(pass, view).await?;
         let outcome = self.cloud_for(pass, world).await?.remove_server(view.server.id).await;
         if let Some(done) = unfinished(&outcome) {
             return Ok(done);
@@ -50,6 +51,19 @@ impl Engine {
         servers::set_unmade(&mut work, view.server.id).await?;
         work.commit().await?;
         Ok(Done::Progress)
+    }
+
+    /// The agent's keys go with the server. Saved before they are gone, so that
+    /// whoever starts the server after a crash gives its new agent a token.
+    async fn forget_enrolment(&self, pass: &Pass, view: &ServerView) -> Result<(), PassError> {
+        if view.server.enrolled_at.is_none() {
+            return Ok(());
+        }
+        let nobodys = hash_key(&self.entropy.key());
+        let mut work = self.guarded(pass).await?;
+        let expired = Token { hash: nobodys, expires_at: self.clock.now() };
+        servers::set_token(&mut work, view.server.id, &expired).await?;
+        Ok(work.commit().await?)
     }
 
     pub(super) async fn forget(&self, pass: &Pass, world: &World) -> Result<Done, PassError> {

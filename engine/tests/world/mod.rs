@@ -18,13 +18,14 @@ use wire::agent::{CertificateRequest, Desired, Phase, Report, Run};
 pub const REGION: &str = "local::this-machine";
 
 pub struct World {
-    _directory: tempfile::TempDir,
+    #[allow(dead_code, reason = "not every test binary looks at the file")]
+    pub directory: tempfile::TempDir,
     pub store: Store,
     pub cloud: Arc<SimulatedCloud>,
     pub kafka: Arc<SimulatedKafka>,
     pub clock: Arc<ManualClock>,
     entropy: Arc<SeededEntropy>,
-    installation: Installation,
+    pub installation: Installation,
     account: AccountId,
 }
 
@@ -103,7 +104,7 @@ impl World {
         accounts::insert(&mut work, &account).await.unwrap();
         work.commit().await.unwrap();
         Self {
-            _directory: directory,
+            directory,
             store,
             cloud: Arc::new(SimulatedCloud::new()),
             kafka: Arc::new(SimulatedKafka::default()),
@@ -349,6 +350,7 @@ pub fn report(desired: &Desired, earlier: Option<&Report>) -> Report {
     Report {
         incarnation: desired.incarnation,
         agent_version: "test".into(),
+        agent_pid: None,
         revision: desired.revision,
         store_epoch: desired.store_epoch,
         phase,

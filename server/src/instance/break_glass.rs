@@ -1,0 +1,125 @@
+//! One instance as its operator reaches it: from the store, past both APIs.
+
+use crate::config::{Config, DatabaseArgs};
+use crate::data_dir::DataDir;
+use crate::installation::{self, Opened};
+use anyhow::{Context, Result, bail};
+use app::{Source, SourceKind};
+use clap::Args;
+use kafka::client::{Cluster, Endpoint, Identity};
+use model::{Clock, HostId, Instance, InstanceId, OsEntropy, SignedDuration, SystemClock};
+use model::{Secret, ServerId, Timestamp};
+use pki::{Authority, Leaf, Usage};
+use std::fs;
+use std::path::PathBuf;
+use store::{AuditLine, AuthorityKind, ServerRecord, Store};
+
+/// What every verb of the operator takes.
+#[derive(Args)]
+pub struct OperatorArgs {
+    /// The instance's id
+    pub id: i64,
+    #[arg(skip)]
+    pub data: Option<PathBuf>,
+    /// The config file of the control plane, if it names a database
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    #[command(flatten)]
+    database: DatabaseArgs,
+}
+
+/// An instance with everything that belongs to it.
+pub struct BrokenGlass {
+    pub data: DataDir,
+    pub store: Store,
+    pub host_id: HostId,
+    pub instance: Instance,
+    pub servers: Vec<ServerRecord>,
+    internal: Authority,
+}
+
+impl OperatorArgs {
+    pub async fn open(&self) -> Result<BrokenGlass> {
+        let data = DataDir::new(&self.data.clone().unwrap_or_else(DataDir::default_path))?;
+        let mut config = Config::load(self.config.as_deref())?;
+        self.database.apply(&mut config);
+        // Opening would make an installation where there is none.
+        if !data.is_in_use() && config.database_url.is_none() {
+            bail!("there is no installation at {}; name it with --data", data.path().display());
+        }
+        let Opened { store, host_id, .. } =
+            installation::open(&data, config.database_url.as_ref()).await?;
+        BrokenGlass::read(data, store, host_id, InstanceId(self.id)).await
+    }
+}
+
+impl BrokenGlass {
+    pub async fn read(
+        data: DataDir,
+        store: Store,
+        host_id: HostId,
+        id: InstanceId,
+    ) -> Result<Self> {
+        let mut reader = store.reader();
+        let found = store::instances::find(&mut reader, id).await?;
+        let instance = found.with_context(|| {
+            format!(
+                "there is no instance {id} in {}; check the id and --data",
+                data.path().display()
+            )
+        })?;
+        let servers = store::servers::list(&mut reader, id).await?;
+        let authority = store::authorities::find(&mut reader, id, AuthorityKind::Internal).await?;
+        let (certificate, key) = authority
+            .with_context(|| format!("instance {id} has no authority; it is being torn down"))?;
+        let internal = Authority { certificate, key };
+        Ok(Self { data, store, host_id, instance, servers, internal })
+    }
+
+    /// The internal listeners, and a certificate that is the super user there.
+    pub fn cluster(&self, now: Timestamp, valid_for: SignedDuration) -> Result<Cluster> {
+        let leaf = Leaf {
+            common_name: "castellan-operator".into(),
+            hosts: vec![],
+            usage: Usage::Client,
+            valid_for,
+        };
+        let (certificate_chain_pem, key_pem) =
+            self.internal.issue_with_key(&leaf, now, &OsEntropy)?;
+        let brokers = self.servers.iter().filter(|record| record.server.is_broker());
+        Ok(Cluster {
+            brokers: brokers.map(|b| Endpoint::from(&b.server.listeners.internal)).collect(),
+            trust_pem: self.internal.certificate.clone(),
+            identity: Identity { certificate_chain_pem, key_pem },
+        })
+    }
+
+    /// Everything that nobody else may read: the instance's own, and what lies
+    /// in the data directory. Private keys are known by their form.
+    pub fn secrets(&self) -> Vec<Secret> {
+        let Instance { password, apikey, .. } = &self.instance;
+        let files = [self.data.customer_key(), self.data.master_key()];
+        let kept = files.into_iter().filter_map(|path| fs::read_to_string(path).ok());
+        kept.map(Secret::new).chain([password.clone(), apikey.clone()]).collect()
+    }
+
+    /// Where a server of this host has its files.
+    pub fn server_dir(&self, id: ServerId) -> PathBuf {
+        self.data.path().join("servers").join(id.to_string())
+    }
+
+    /// Whoever breaks the glass leaves a line in the account's audit log.
+    pub async fn audit(&self, event: &str, extras: String) -> Result<()> {
+        let line = AuditLine {
+            account_id: self.instance.account_id,
+            at: SystemClock.now(),
+            event: event.into(),
+            source: Source { kind: SourceKind::Cli, address: None }.to_string(),
+            user: "operator".into(),
+            extras: format!("instance={}; {extras}", self.instance.id),
+        };
+        let mut work = self.store.begin().await?;
+        store::audit::insert(&mut work, &line).await?;
+        Ok(work.commit().await?)
+    }
+}

@@ -1,0 +1,190 @@
+//! Whether this host can hold one more instance.
+//!
+//! A server's memory is counted as what its processes take for themselves: the
+//! broker's heap and what the JVM needs beside it. The rest of a plan's memory
+//! is page cache, which all servers of a host share and none has to itself.
+//! Disks are directories of one file system: a plan's full disk is not set
+//! aside, but nothing is begun on a file system that is nearly full.
+
+use crate::host_facts;
+use kafka::render::heap_mb;
+use model::{Catalogue, HostId, Plan, PlanName};
+use std::path::PathBuf;
+use std::sync::Arc;
+use store::Store;
+
+/// A JVM takes about this beside its heap, with its agent: classes, compiled
+/// code, threads, network buffers.
+const BESIDE_HEAP_MB: u64 = 320;
+/// Kept for the system and the control plane: a sixteenth, but at least this.
+const RESERVE_MB: u64 = 1024;
+/// Formatted, empty, with Kafka's own topics and room for a first segment.
+const DISK_EACH_MB: u64 = 1024;
+
+/// Asks the host and the store.
+pub struct Room {
+    pub store: Store,
+    pub catalogue: Arc<Catalogue>,
+    pub host_id: HostId,
+    /// Where disks are made.
+    pub data: PathBuf,
+    pub max_heap_mb: Option<u32>,
+    /// Of the host; unknown, it refuses nothing.
+    pub memory_mb: Option<u64>,
+}
+
+impl Room {
+    /// An error is a sentence for the customer, with the numbers.
+    pub async fn check(&self, plan: &Plan) -> Result<(), String> {
+        let promised = store::servers::plans_on(&mut self.store.reader(), self.host_id)
+            .await
+            .map_err(|error| format!("What this host has promised can't be read: {error}"))?;
+        let question = Question {
+            servers: u64::from(plan.nodes),
+            each_mb: self.takes_mb(Some(plan)),
+            promised_servers: promised.iter().map(|(_, servers)| u64::from(*servers)).sum(),
+            promised_mb: promised.iter().map(|promise| self.promised_mb(promise)).sum(),
+            memory_mb: self.memory_mb,
+            disk_free_mb: host_facts::disk_free_mb(&self.data),
+        };
+        question.answer(&plan.name)
+    }
+
+    fn promised_mb(&self, (plan, servers): &(PlanName, u32)) -> u64 {
+        self.takes_mb(self.catalogue.plan(&plan.0)) * u64::from(*servers)
+    }
+
+    /// What one server takes. A plan that left the catalogue counts least.
+    fn takes_mb(&self, plan: Option<&Plan>) -> u64 {
+        let memory_mb = plan.map_or(0, |plan| plan.family.memory_gb.saturating_mul(1024));
+        u64::from(heap_mb(memory_mb, self.max_heap_mb)) + BESIDE_HEAP_MB
+    }
+}
+
+/// Everything the answer depends on.
+#[derive(Clone, Copy, Debug)]
+struct Question {
+    servers: u64,
+    each_mb: u64,
+    promised_servers: u64,
+    promised_mb: u64,
+    memory_mb: Option<u64>,
+    disk_free_mb: Option<u64>,
+}
+
+impl Question {
+    fn answer(&self, plan: &PlanName) -> Result<(), String> {
+        self.memory(plan)?;
+        self.disk(plan)
+    }
+
+    fn memory(&self, plan: &PlanName) -> Result<(), String> {
+        let Some(memory) = self.memory_mb else { return Ok(()) };
+        let Self { servers, each_mb, promised_servers, promised_mb, .. } = *self;
+        let reserve = (memory / 16).max(RESERVE_MB);
+        let left = memory.saturating_sub(reserve).saturating_sub(promised_mb);
+        let needed = servers * each_mb;
+        if needed <= left {
+            return Ok(());
+        }
+        Err(format!(
+            "This host can't hold {plan}: {servers} servers of {each_mb} MiB need {needed} MiB of \
+             memory, and {left} MiB are left ({memory} MiB, less {promised_mb} MiB promised to \
+             {promised_servers} servers and {reserve} MiB kept for the host); choose a smaller \
+             plan, delete an instance, or have the operator set overcommit = true under [local]"
+        ))
+    }
+
+    fn disk(&self, plan: &PlanName) -> Result<(), String> {
+        let Some(free) = self.disk_free_mb else { return Ok(()) };
+        let needed = self.servers * DISK_EACH_MB;
+        if needed <= free {
+            return Ok(());
+        }
+        Err(format!(
+            "This host can't hold {plan}: {} servers need at least {DISK_EACH_MB} MiB of disk \
+             each, {needed} MiB together, to begin with, and {free} MiB are free; free some \
+             space, delete an instance, or have the operator set overcommit = true under [local]",
+            self.servers
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::TestInstallation;
+    use model::{Clock, SystemClock};
+
+    const HOST_MB: u64 = 24_103;
+
+    fn mouse() -> PlanName {
+        PlanName("mouse-3".into())
+    }
+
+    /// As many servers of a mouse as were promised, and three more.
+    fn ask(promised_servers: u64, disk_free_mb: u64) -> Result<(), String> {
+        let each_mb = u64::from(heap_mb(2048, None)) + BESIDE_HEAP_MB;
+        let question = Question {
+            servers: 3,
+            each_mb,
+            promised_servers,
+            promised_mb: promised_servers * each_mb,
+            memory_mb: Some(HOST_MB),
+            disk_free_mb: Some(disk_free_mb),
+        };
+        question.answer(&mouse())
+    }
+
+    #[test]
+    fn a_host_of_24_gib_holds_five_small_clusters_and_tells_why_not_six() {
+        for clusters in 0..5 {
+            ask(clusters * 3, 50_000).unwrap();
+        }
+        let refused = ask(15, 50_000).unwrap_err();
+        for number in ["mouse-3", "4032 MiB", "24103 MiB", "20160 MiB", "15 servers", "1506 MiB"] {
+            assert!(refused.contains(number), "{number}: {refused}");
+        }
+        assert!(refused.contains("overcommit = true"), "{refused}");
+    }
+
+    #[test]
+    fn a_nearly_full_disk_is_refused_with_the_numbers() {
+        ask(0, 3 * DISK_EACH_MB).unwrap();
+        let refused = ask(0, 3 * DISK_EACH_MB - 1).unwrap_err();
+        assert!(refused.contains("3072 MiB") && refused.contains("3071 MiB"), "{refused}");
+    }
+
+    #[tokio::test]
+    async fn what_was_promised_is_gone_until_it_is_deleted() {
+        let here = TestInstallation::make(Some(6000)).await;
+        let first = here.create("mouse-3").await.unwrap();
+        let refused = here.create("mouse-3").await.unwrap_err().to_string();
+        assert!(refused.contains("944 MiB are left"), "{refused}");
+        assert!(refused.contains("promised to 3 servers"), "{refused}");
+
+        let mut work = here.store().begin().await.unwrap();
+        store::instances::set_deleted(&mut work, first, SystemClock.now()).await.unwrap();
+        work.commit().await.unwrap();
+        here.create("mouse-3").await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn without_a_room_everything_has_a_place() {
+        let here = TestInstallation::make(None).await;
+        here.create("lion-7").await.unwrap();
+    }
+
+    #[test]
+    fn what_can_not_be_read_refuses_nothing() {
+        let question = Question {
+            servers: 7,
+            each_mb: 1 << 40,
+            promised_servers: 0,
+            promised_mb: 0,
+            memory_mb: None,
+            disk_free_mb: None,
+        };
+        question.answer(&mouse()).unwrap();
+    }
+}

@@ -1,0 +1,57 @@
+//! Taking one instance back from an earlier store of the same installation.
+//!
+//! Sealed values are bound to their row and to the master key, both of which
+//! stay the same, so the rows are copied as they are.
+
+use crate::{Error, Result};
+use model::InstanceId;
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
+use sqlx::{ConnectOptions as _, Connection as _, Sqlite, Transaction};
+use std::path::Path;
+
+/// In the order in which rows refer to each other. Both stores have had the
+/// same migrations, so their columns stand in the same order.
+const COPIES: [&str; 6] = [
+    "INSERT INTO vpcs SELECT * FROM earlier.vpcs WHERE id = \
+     (SELECT vpc_id FROM earlier.instances WHERE id = $1) AND id NOT IN (SELECT id FROM vpcs)",
+    "INSERT INTO instances SELECT * FROM earlier.instances WHERE id = $1",
+    "INSERT INTO servers SELECT * FROM earlier.servers WHERE instance_id = $1",
+    "INSERT INTO listeners SELECT * FROM earlier.listeners WHERE server_id IN \
+     (SELECT id FROM earlier.servers WHERE instance_id = $1)",
+    "INSERT INTO disks SELECT * FROM earlier.disks WHERE instance_id = $1",
+    "INSERT INTO authorities SELECT * FROM earlier.authorities WHERE instance_id = $1",
+];
+
+/// Copies everything of an instance from `earlier` into `store`, or nothing.
+/// Both are up to date, and nobody else uses them.
+pub async fn adopt(store: &Path, earlier: &Path, id: InstanceId) -> Result<()> {
+    let options = SqliteConnectOptions::new().filename(store).foreign_keys(true);
+    let mut connection = options.connect().await?;
+    let adopted = copy_all(&mut connection, earlier, id).await;
+    connection.close().await?;
+    adopted
+}
+
+async fn copy_all(connection: &mut SqliteConnection, earlier: &Path, id: InstanceId) -> Result<()> {
+    let attach = sqlx::query("ATTACH $1 AS earlier").bind(earlier.to_string_lossy().into_owned());
+    attach.execute(&mut *connection).await?;
+    let mut open = connection.begin_with("BEGIN IMMEDIATE").await?;
+    check_account(&mut open, id).await?;
+    for copy in COPIES {
+        sqlx::query(copy).bind(id.0).execute(&mut *open).await?;
+    }
+    // The engine looks at it first of all, and tells its agents anew.
+    let due = sqlx::query("UPDATE instances SET due_at = 0 WHERE id = $1");
+    due.bind(id.0).execute(&mut *open).await?;
+    Ok(open.commit().await?)
+}
+
+async fn check_account(open: &mut Transaction<'_, Sqlite>, id: InstanceId) -> Result<()> {
+    let query = sqlx::query(
+        "SELECT 1 FROM accounts WHERE id = (SELECT account_id FROM earlier.instances WHERE id = $1)",
+    );
+    match query.bind(id.0).fetch_optional(&mut **open).await? {
+        Some(_) => Ok(()),
+        None => Err(Error::NoAccount(id)),
+    }
+}
