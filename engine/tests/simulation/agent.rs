@@ -1,0 +1,254 @@
+//! An agent as it behaves: it enrols with a token or not at all, keeps the last
+//! desired state it was given and obeys that alone, and reports.
+//!
+//! Its directory goes with the server; its broker's process outlives it.
+
+use crate::ground::Ground;
+use crate::rows::Rows;
+use cloud::SimulatedCloud;
+use model::{Clock, ServerId};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+use store::{ServerRecord, hash_key, instances, servers};
+use wire::agent::{CertificateRequest, Desired, Phase, Report, Run};
+
+pub struct SimAgent {
+    server: ServerId,
+    directory: Directory,
+    /// Of the process that runs; none while there is none.
+    pid: Option<i32>,
+    starts: i32,
+    /// It does nothing for so many steps.
+    pub slow: u32,
+    /// It does not see a new desired state for so many steps.
+    pub stale: u32,
+    /// The next answer to it is lost after its effect.
+    pub lose_reply: bool,
+    /// Everything it said so far.
+    said: Vec<String>,
+}
+
+/// What is on the server beside the disk.
+#[derive(Default)]
+struct Directory {
+    life: u32,
+    key: Option<String>,
+    enrolled: bool,
+    desired: Option<Desired>,
+    requests: BTreeMap<(String, i64), String>,
+    /// Certificates found to be for the agent's own keys.
+    fitting: Vec<String>,
+    stopping: bool,
+}
+
+impl SimAgent {
+    pub fn new(server: ServerId) -> Self {
+        Self {
+            server,
+            directory: Directory::default(),
+            pid: None,
+            starts: 0,
+            slow: 0,
+            stale: 0,
+            lose_reply: false,
+            said: vec![],
+        }
+    }
+
+    /// One round. Whether it had something new to say.
+    pub async fn step(
+        &mut self,
+        rows: &Rows,
+        cloud: &SimulatedCloud,
+        ground: &Arc<Mutex<Ground>>,
+    ) -> bool {
+        let life = ground.lock().unwrap().lives.get(&self.server).copied().unwrap_or_default();
+        if life != self.directory.life {
+            self.directory = Directory { life, ..Directory::default() };
+            self.pid = None;
+        }
+        if !self.is_up(cloud) {
+            return false;
+        }
+        let record = servers::find(&mut rows.store.reader(), self.server).await.unwrap();
+        if let Some(record) = &record {
+            self.enrol(rows, cloud, record).await;
+            self.fetch(record);
+        }
+        let Some(report) = self.obey(&mut ground.lock().unwrap()) else { return false };
+        match record.filter(|_| self.directory.enrolled) {
+            Some(record) => self.say(rows, &record, report).await,
+            None => false,
+        }
+    }
+
+    fn is_up(&mut self, cloud: &SimulatedCloud) -> bool {
+        if !cloud.agent_is_alive(self.server) {
+            self.pid = None;
+            return false;
+        }
+        if self.pid.is_none() {
+            self.starts += 1;
+            self.pid = Some(self.starts);
+        }
+        if self.slow > 0 {
+            self.slow -= 1;
+            return false;
+        }
+        true
+    }
+
+    /// The process died; another may come.
+    pub fn died(&mut self) {
+        self.pid = None;
+    }
+
+    async fn enrol(&mut self, rows: &Rows, cloud: &SimulatedCloud, record: &ServerRecord) {
+        if self.directory.enrolled {
+            return;
+        }
+        let now = rows.clock.now();
+        let given = cloud.server(self.server).and_then(|spec| spec.token);
+        let (Some(given), Some(known)) = (given, &record.token) else { return };
+        if hash_key(&given) != known.hash || known.expires_at <= now {
+            return;
+        }
+        let life = self.directory.life;
+        let key = self.directory.key.get_or_insert_with(|| format!("key of life {life}"));
+        let mut work = rows.store.begin().await.unwrap();
+        let taken = servers::set_enrolled(&mut work, self.server, key, now).await.unwrap();
+        instances::wake(&mut work, record.server.instance_id, now).await.unwrap();
+        work.commit().await.unwrap();
+        self.directory.enrolled = taken && !std::mem::take(&mut self.lose_reply);
+    }
+
+    fn fetch(&mut self, record: &ServerRecord) {
+        if self.stale > 0 {
+            self.stale -= 1;
+            return;
+        }
+        let held = self.directory.desired.as_ref().map(|desired| desired.revision);
+        if self.directory.enrolled && held != Some(record.revision) {
+            let text = record.desired.as_deref();
+            self.directory.desired = text.map(|text| serde_json::from_str(text).unwrap());
+        }
+    }
+
+    /// Makes the server what the desired state at hand says, and tells of it.
+    fn obey(&mut self, ground: &mut Ground) -> Option<Report> {
+        let desired = self.directory.desired.clone()?;
+        let requests = self.directory.requests(&desired);
+        let mut fault = None;
+        if std::mem::take(&mut self.directory.stopping) {
+            ground.end_broker(self.server);
+        }
+        let outdated = ground.broker(self.server).is_some_and(|broker| {
+            Some(&broker.config_hash) != desired.broker.as_ref().map(|told| &told.config_hash)
+        });
+        let phase = if ground.broker(self.server).is_some() {
+            if desired.run == Run::Stopped || outdated {
+                self.directory.stopping = true;
+                Phase::Stopping
+            } else {
+                ground.join(self.server);
+                self.phase_of_broker(ground)
+            }
+        } else if desired.run == Run::Stopped {
+            Phase::Stopped
+        } else {
+            match (&desired.broker, self.directory.is_certified(&desired)) {
+                (Some(told), true) => match ground.check_disk(&desired) {
+                    Ok(()) => {
+                        ground.start_broker(&desired, told);
+                        Phase::Starting
+                    }
+                    Err(reason) => {
+                        fault = Some(reason);
+                        Phase::Failed
+                    }
+                },
+                _ => Phase::Preparing,
+            }
+        };
+        let broker = ground.broker(self.server).filter(|_| phase == Phase::Running);
+        Some(Report {
+            incarnation: desired.incarnation,
+            agent_version: "simulated".into(),
+            agent_pid: self.pid,
+            revision: desired.revision,
+            store_epoch: desired.store_epoch,
+            phase,
+            detail: fault.clone().unwrap_or_default(),
+            log_tail: vec![],
+            broker_pid: broker.map(|_| 4711),
+            restarts: 0,
+            config_hash: broker.map(|broker| broker.config_hash.clone()),
+            disk_fault: fault,
+            requests,
+        })
+    }
+
+    fn phase_of_broker(&self, ground: &Ground) -> Phase {
+        let started = ground.broker(self.server).is_some_and(|broker| broker.started);
+        if started { Phase::Running } else { Phase::Starting }
+    }
+
+    async fn say(&mut self, rows: &Rows, record: &ServerRecord, report: Report) -> bool {
+        let text = serde_json::to_string(&report).unwrap();
+        if record.report.as_deref() == Some(&text) {
+            return false;
+        }
+        self.write(rows, record, &text).await;
+        if self.said.last() != Some(&text) {
+            self.said.push(text);
+        }
+        true
+    }
+
+    async fn write(&self, rows: &Rows, record: &ServerRecord, text: &str) {
+        let now = rows.clock.now();
+        let mut work = rows.store.begin().await.unwrap();
+        servers::set_report(&mut work, self.server, text, now).await.unwrap();
+        instances::wake(&mut work, record.server.instance_id, now).await.unwrap();
+        work.commit().await.unwrap();
+    }
+
+    /// A report from before arrives only now.
+    pub async fn repeat_old_report(&self, rows: &Rows, which: usize) {
+        let record = servers::find(&mut rows.store.reader(), self.server).await.unwrap();
+        let (Some(record), false) = (record, self.said.is_empty()) else { return };
+        self.write(rows, &record, &self.said[which % self.said.len()]).await;
+    }
+}
+
+impl Directory {
+    fn requests(&mut self, desired: &Desired) -> Vec<CertificateRequest> {
+        let wanted = desired.certificates.iter();
+        wanted
+            .map(|wanted| {
+                let place = (wanted.name.clone(), wanted.generation);
+                let csr = self
+                    .requests
+                    .entry(place)
+                    .or_insert_with(|| pki::request(&pki::KeyPair::generate(), "whoever").unwrap());
+                let (name, generation) = (wanted.name.clone(), wanted.generation);
+                CertificateRequest { name, generation, csr: csr.clone() }
+            })
+            .collect()
+    }
+
+    fn is_certified(&mut self, desired: &Desired) -> bool {
+        desired.certificates.iter().all(|wanted| {
+            let Some(certificate) = &wanted.certificate else { return false };
+            if self.fitting.contains(certificate) {
+                return true;
+            }
+            let place = (wanted.name.clone(), wanted.generation);
+            let fits = self.requests.get(&place).is_some_and(|csr| pki::answers(certificate, csr));
+            if fits {
+                self.fitting.push(certificate.clone());
+            }
+            fits
+        })
+    }
+}

@@ -1,0 +1,200 @@
+//! Killed at every point of every step, alone or with a change of mind at that
+//! very moment, everything ends the same.
+
+use crate::gate::Point;
+use crate::plane::{Plane, Went};
+use crate::rows::Rows;
+use crate::sim::Sim;
+use crate::steps::STEPS;
+use engine::Rest;
+use model::InstanceId;
+use std::collections::BTreeSet;
+
+/// What the customer wants at the moment of the crash.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Mind {
+    Same,
+    /// Stop if it shall run, start if it shall stop.
+    Other,
+    Deleted,
+}
+
+/// The stages of a life, each begun by what the customer wants next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Stage {
+    Made,
+    Stopped,
+    Started,
+    /// Stopped and started before anybody looked.
+    Flipped,
+    Deleted,
+}
+
+const LIFE: [Stage; 5] =
+    [Stage::Made, Stage::Stopped, Stage::Started, Stage::Flipped, Stage::Deleted];
+
+impl Stage {
+    async fn begin(self, rows: &Rows, id: InstanceId) {
+        match self {
+            Stage::Made => {}
+            Stage::Stopped => rows.stop(id, true).await,
+            Stage::Started => rows.stop(id, false).await,
+            Stage::Flipped => {
+                rows.stop(id, true).await;
+                rows.stop(id, false).await;
+            }
+            Stage::Deleted => rows.delete(id).await,
+        }
+    }
+}
+
+/// Every point a control plane can die at.
+fn points() -> Vec<Point> {
+    let of_step = |step: &crate::steps::Listed| {
+        let effects = step.effects.iter().flat_map(|e| [Point::Before(*e), Point::After(*e)]);
+        [Point::Begins(step.name), Point::Ends(step.name)].into_iter().chain(effects)
+    };
+    let all: BTreeSet<Point> = STEPS.iter().flat_map(of_step).collect();
+    all.into_iter().collect()
+}
+
+/// An instance from its making to its delete.
+struct Life<'a> {
+    sim: Sim<'a>,
+}
+
+impl<'a> Life<'a> {
+    async fn new(rows: &'a Rows, servers: u32) -> Self {
+        Self { sim: Sim::new(rows, servers).await }
+    }
+
+    /// Works with control planes that die whenever they come to this point,
+    /// so many times, then with one that lives. Whether any died.
+    async fn stage(&mut self, point: Point, deaths: usize, mind: Mind) -> Result<bool, String> {
+        let mut died = false;
+        for _ in 0..deaths {
+            let mut plane = self.sim.plane();
+            plane.gate.freeze_at(point);
+            if !self.work_until_frozen(&mut plane).await? {
+                return Ok(died);
+            }
+            drop(plane);
+            died = true;
+            self.sim.check().await?;
+            self.change(mind).await;
+        }
+        let mut plane = self.sim.plane();
+        self.sim.settle(&mut plane).await?;
+        Ok(died)
+    }
+
+    async fn change(&mut self, mind: Mind) {
+        let id = self.sim.id();
+        let Some(now) = self.sim.rows.instance(id).await else { return };
+        match mind {
+            Mind::Same => {}
+            Mind::Other => self.sim.rows.stop(id, !now.stopped).await,
+            Mind::Deleted => self.sim.rows.delete(id).await,
+        }
+    }
+
+    /// Whether it froze before the instance was what it should be.
+    async fn work_until_frozen(&mut self, plane: &mut Plane) -> Result<bool, String> {
+        let settled = self.sim.settle(plane).await;
+        if plane.is_frozen() {
+            return Ok(true);
+        }
+        settled.map(|()| false)
+    }
+
+    async fn is_there(&self) -> bool {
+        self.sim.rows.instance(self.sim.id()).await.is_some()
+    }
+
+    /// The whole life, dying at the point in every stage. How many stages died.
+    async fn live(&mut self, point: Point, deaths: usize, mind: Mind) -> Result<usize, String> {
+        let id = self.sim.id();
+        let mut died = 0;
+        for stage in LIFE {
+            if self.is_there().await {
+                stage.begin(self.sim.rows, id).await;
+                died += usize::from(self.stage(point, deaths, mind).await?);
+            }
+        }
+        if self.is_there().await {
+            return Err("it is still there after its delete".into());
+        }
+        self.sim.check().await.map(|()| died)
+    }
+}
+
+async fn every_point(servers: u32, deaths: usize, mind: Mind) {
+    let rows = Rows::new().await;
+    for point in points() {
+        let mut life = Life::new(&rows, servers).await;
+        let died = life.live(point, deaths, mind).await;
+        let died = died.unwrap_or_else(|what| panic!("{point:?}, {mind:?}: {what}"));
+        assert!(died > 0, "{point:?} never came: the list of steps is out of date");
+    }
+    let left = store::servers::taken_listeners(&mut rows.store.reader()).await.unwrap();
+    assert_eq!(left, [], "addresses are left");
+}
+
+#[tokio::test]
+async fn killed_once_at_any_point_it_ends_the_same() {
+    every_point(3, 1, Mind::Same).await;
+}
+
+#[tokio::test]
+async fn killed_twice_at_the_same_point_it_ends_the_same() {
+    every_point(1, 2, Mind::Same).await;
+}
+
+#[tokio::test]
+async fn stopped_or_started_at_any_point_it_follows() {
+    every_point(1, 1, Mind::Other).await;
+}
+
+#[tokio::test]
+async fn deleted_at_any_point_nothing_is_left() {
+    every_point(3, 1, Mind::Deleted).await;
+}
+
+/// A worker that stands still between its last look at the lease and the
+/// effect acts late; nothing but the effect's idempotence helps there. The
+/// instance is at its end by then, and stays there.
+#[tokio::test]
+async fn slept_through_at_any_point_the_step_has_one_effect() {
+    let rows = Rows::new().await;
+    for point in points() {
+        let mut life = Life::new(&rows, 1).await;
+        let id = life.sim.id();
+        let mut slept = 0;
+        for stage in LIFE {
+            stage.begin(&rows, id).await;
+            let mut sleeper = life.sim.plane_on(rows.installation.host_id, false);
+            sleeper.gate.freeze_at(point);
+            let froze = life.work_until_frozen(&mut sleeper).await;
+            if !froze.unwrap_or_else(|what| panic!("{point:?}, {stage:?}: {what}")) {
+                continue;
+            }
+            slept += 1;
+            life.sim.advance(61);
+            let mut other = life.sim.other_plane();
+            let settled = life.sim.settle(&mut other).await;
+            settled.unwrap_or_else(|what| panic!("{point:?}, {stage:?}, other: {what}"));
+            let mut woke = sleeper.wake().await;
+            if matches!(woke, Went::On) {
+                // The step had nothing to write; the next look ends it.
+                woke = sleeper.turn(id).await;
+            }
+            let ended = matches!(woke, Went::Failed(_) | Went::Rested(Rest::Gone));
+            assert!(ended, "{point:?}, {stage:?}: {woke:?}");
+            drop(sleeper);
+            let mut other = life.sim.other_plane();
+            let settled = life.sim.settle(&mut other).await;
+            settled.unwrap_or_else(|what| panic!("{point:?}, {stage:?}, after: {what}"));
+        }
+        assert!(slept > 0, "{point:?} never came");
+    }
+}

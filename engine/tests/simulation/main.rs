@@ -1,0 +1,17 @@
+//! Clusters of several servers in a world without processes: what the engine
+//! does through crashes, lost replies, slow and stale reads and changes of
+//! mind, at every step and by chance from a seed.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+mod agent;
+mod crash_points;
+mod dice;
+mod explorer;
+mod gate;
+mod ground;
+mod hands;
+mod plane;
+mod rows;
+mod sim;
+mod steps;

@@ -1,0 +1,196 @@
+//! What the use cases write: an instance with all its rows, and changes of
+//! mind. One store serves many schedules, each with an instance of its own.
+
+use model::*;
+use std::sync::Arc;
+use store::{
+    AuthorityKind, Installation, MasterKey, NewAccount, ServerRecord, Store, accounts, authorities,
+    disks, installation, instances, servers, vpcs,
+};
+
+pub const REGION: &str = "local::this-machine";
+
+pub struct Rows {
+    _directory: tempfile::TempDir,
+    pub store: Store,
+    pub clock: Arc<ManualClock>,
+    pub entropy: Arc<SeededEntropy>,
+    pub installation: Installation,
+    account: AccountId,
+    authorities: Vec<pki::Authority>,
+}
+
+impl Rows {
+    pub async fn new() -> Self {
+        // Nothing here outlives the test, so it need not reach a real disk.
+        let memory = std::path::Path::new("/dev/shm");
+        let directory =
+            tempfile::tempdir_in(memory).or_else(|_| tempfile::tempdir()).expect("a directory");
+        let entropy = Arc::new(SeededEntropy::new(5));
+        let now: Timestamp = "2026-11-15T12:00:00Z".parse().unwrap();
+        let key = MasterKey::parse(&MasterKey::generate(&*entropy), entropy.clone()).unwrap();
+        let store = Store::open(&directory.path().join("test.db"), key).await.unwrap();
+        let fleet = pki::Authority::create("fleet", now, &*entropy).unwrap();
+        let installation = Installation {
+            id: entropy.uuid(),
+            host_id: HostId(entropy.uuid()),
+            store_epoch: 1,
+            fleet_ca: fleet.certificate,
+            fleet_ca_key: fleet.key,
+            created_at: now,
+        };
+        let account = new_account(AccountId(entropy.uuid()), &*entropy, now);
+        let mut work = store.begin().await.unwrap();
+        installation::insert(&mut work, &installation).await.unwrap();
+        accounts::insert(&mut work, &account).await.unwrap();
+        work.commit().await.unwrap();
+        let authority = |kind: AuthorityKind| {
+            pki::Authority::create(kind.as_str(), now, &*entropy).expect("an authority")
+        };
+        let authorities = AuthorityKind::ALL.map(authority).into();
+        let clock = Arc::new(ManualClock::at(now));
+        let account = account.account.id;
+        Self { _directory: directory, store, clock, entropy, installation, account, authorities }
+    }
+
+    pub async fn create(&self, servers: u32) -> Instance {
+        let now = self.clock.now();
+        let mut work = self.store.begin().await.unwrap();
+        let vpc_id = VpcId(work.next("vpcs").await.unwrap());
+        let id = InstanceId(work.next("instances").await.unwrap());
+        vpcs::insert(&mut work, &self.new_vpc(vpc_id)).await.unwrap();
+        let instance = Instance { nodes: servers, ..self.new_instance(id, vpc_id) };
+        instances::insert(&mut work, &instance).await.unwrap();
+        for (kind, ca) in AuthorityKind::ALL.into_iter().zip(&self.authorities) {
+            authorities::insert(&mut work, id, kind, &ca.certificate, &ca.key).await.unwrap();
+        }
+        for number in 1..=servers {
+            let server_id = ServerId(work.next("servers").await.unwrap());
+            let server = self.new_server(server_id, id, number);
+            servers::insert(&mut work, &server).await.unwrap();
+            let disk = Disk {
+                id: DiskId(self.entropy.uuid()),
+                instance_id: id,
+                server_id,
+                size_gb: 25,
+                directory_id: kafka_uuid(&*self.entropy),
+                founding: true,
+                state: DiskState::Planned,
+            };
+            disks::insert(&mut work, &disk).await.unwrap();
+        }
+        instances::wake(&mut work, id, now).await.unwrap();
+        work.commit().await.unwrap();
+        instance
+    }
+
+    fn new_vpc(&self, id: VpcId) -> Vpc {
+        Vpc {
+            id,
+            account_id: self.account,
+            name: "net".into(),
+            region: RegionName(REGION.into()),
+            subnet: "10.192.0.0/24".parse().unwrap(),
+            tags: Tags::default(),
+            provider_id: self.entropy.uuid(),
+            made_for_instance: true,
+            created_at: self.clock.now(),
+        }
+    }
+
+    fn new_instance(&self, id: InstanceId, vpc_id: VpcId) -> Instance {
+        let entropy = &*self.entropy;
+        Instance {
+            id,
+            account_id: self.account,
+            provider_id: entropy.uuid(),
+            name: InstanceName::parse("orders").unwrap(),
+            plan: PlanName("mouse-1".into()),
+            region: RegionName(REGION.into()),
+            nodes: 1,
+            kafka_version: KafkaVersion::new(4, 3, 1),
+            disk_size: None,
+            tags: Tags::default(),
+            vpc_id,
+            username: entropy.username(),
+            password: entropy.password(),
+            apikey: entropy.key(),
+            hostname: "127.64.0.1".into(),
+            cluster_id: kafka_uuid(entropy),
+            created_at: self.clock.now(),
+            deleted_at: None,
+            stopped: false,
+            generation: 1,
+            progress: InstanceProgress { status: "being created".into(), ..Default::default() },
+        }
+    }
+
+    fn new_server(&self, id: ServerId, instance_id: InstanceId, number: u32) -> Server {
+        let address = format!("127.64.{instance_id}.{number}");
+        let listener =
+            |port| Listener { bind_host: address.clone(), advertised_host: address.clone(), port };
+        let controller = (number <= 3).then_some(ServerRole::Controller);
+        Server {
+            id,
+            instance_id,
+            number,
+            node_id: i32::try_from(number).unwrap(),
+            incarnation: 1,
+            roles: [ServerRole::Broker].into_iter().chain(controller).collect(),
+            name: format!("x-0{number}"),
+            kafka_version: KafkaVersion::new(4, 3, 1),
+            host_id: self.installation.host_id,
+            zone: "a".into(),
+            private_ip: address.clone(),
+            listeners: Listeners {
+                plaintext: listener(9092),
+                ssl: listener(9093),
+                sasl_scram: listener(9094),
+                internal: listener(9091),
+                controller: listener(9090),
+            },
+            made: false,
+            enrolled_at: None,
+            last_seen: None,
+            certificate_generation: 1,
+        }
+    }
+
+    pub async fn instance(&self, id: InstanceId) -> Option<Instance> {
+        instances::find(&mut self.store.reader(), id).await.unwrap()
+    }
+
+    pub async fn delete(&self, id: InstanceId) {
+        let mut work = self.store.begin().await.unwrap();
+        instances::set_deleted(&mut work, id, self.clock.now()).await.unwrap();
+        work.commit().await.unwrap();
+    }
+
+    pub async fn stop(&self, id: InstanceId, stopped: bool) {
+        let mut work = self.store.begin().await.unwrap();
+        instances::set_stopped(&mut work, id, stopped, self.clock.now()).await.unwrap();
+        work.commit().await.unwrap();
+    }
+
+    pub async fn servers(&self, id: InstanceId) -> Vec<ServerRecord> {
+        servers::list(&mut self.store.reader(), id).await.unwrap()
+    }
+
+    pub async fn disks(&self, id: InstanceId) -> Vec<Disk> {
+        disks::list(&mut self.store.reader(), id).await.unwrap()
+    }
+}
+
+fn new_account(id: AccountId, entropy: &dyn Entropy, now: Timestamp) -> NewAccount {
+    NewAccount {
+        account: Account { id, name: "Acme".into(), email: "a@acme.test".into(), created_at: now },
+        owner: User {
+            id: UserId(entropy.uuid()),
+            account_id: id,
+            email: "a@acme.test".into(),
+            role: Role::Admin,
+            tags: Tags::default(),
+            created_at: now,
+        },
+    }
+}

@@ -1,0 +1,210 @@
+//! A world for one instance: the ground, its agents, and control planes that
+//! come and go. It says what must hold at any moment.
+
+use crate::agent::SimAgent;
+use crate::gate::Gate;
+use crate::ground::Ground;
+use crate::hands::{Hands, KafkaFault};
+use crate::plane::{Plane, Went};
+use crate::rows::Rows;
+use cloud::{Cloud, Inventory, Outcome, SimulatedCloud};
+use engine::{Engine, Parts, Rest, Settings};
+use model::*;
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex};
+use store::ServerRecord;
+
+/// Rounds of a pass and of every agent after which an instance is what it
+/// should be, once nothing goes wrong any more.
+const ENOUGH: usize = 40;
+
+pub struct Sim<'a> {
+    pub rows: &'a Rows,
+    pub cloud: Arc<SimulatedCloud>,
+    pub ground: Arc<Mutex<Ground>>,
+    pub faults: Arc<Mutex<VecDeque<KafkaFault>>>,
+    /// As it was created.
+    pub instance: Instance,
+    pub agents: Vec<SimAgent>,
+    pub servers: Vec<ServerId>,
+    /// A broker was killed since the cluster last served.
+    excused: bool,
+}
+
+impl<'a> Sim<'a> {
+    pub async fn new(rows: &'a Rows, servers: u32) -> Self {
+        let instance = rows.create(servers).await;
+        let records = rows.servers(instance.id).await;
+        let address = |record: &ServerRecord| (record.server.private_ip.clone(), record.server.id);
+        let ground = Ground::new(records.iter().map(address).collect());
+        let servers: Vec<ServerId> = records.iter().map(|record| record.server.id).collect();
+        Self {
+            rows,
+            cloud: Arc::new(SimulatedCloud::new()),
+            ground: Arc::new(Mutex::new(ground)),
+            faults: Arc::default(),
+            agents: servers.iter().copied().map(SimAgent::new).collect(),
+            servers,
+            instance,
+            excused: false,
+        }
+    }
+
+    pub fn id(&self) -> InstanceId {
+        self.instance.id
+    }
+
+    /// A control plane of the instance's own host, just started.
+    pub fn plane(&self) -> Plane {
+        self.plane_on(self.rows.installation.host_id, true)
+    }
+
+    /// A control plane of another host.
+    pub fn other_plane(&self) -> Plane {
+        self.plane_on(HostId(self.rows.entropy.uuid()), true)
+    }
+
+    pub fn plane_on(&self, host_id: HostId, strict: bool) -> Plane {
+        let gate = Arc::new(Gate::default());
+        let hands = Arc::new(Hands {
+            cloud: self.cloud.clone(),
+            ground: self.ground.clone(),
+            faults: self.faults.clone(),
+            gate: gate.clone(),
+            store: self.rows.store.clone(),
+            clock: self.rows.clock.clone(),
+            lease: Mutex::default(),
+            strict,
+        });
+        let engine = Engine::new(Parts {
+            store: self.rows.store.clone(),
+            clouds: HashMap::from([("local".into(), hands.clone() as Arc<dyn Cloud>)]),
+            admin: hands.clone(),
+            catalogue: Arc::new(Catalogue::built_in()),
+            clock: self.rows.clock.clone(),
+            entropy: self.rows.entropy.clone(),
+            installation: self.rows.installation.clone(),
+            host_id,
+            settings: Settings::default(),
+        });
+        Plane::new(Arc::new(engine.witnessed(gate.clone())), hands, gate)
+    }
+
+    /// Every agent does one round. Whether any had something new to say.
+    pub async fn agents_step(&mut self) -> bool {
+        let mut news = false;
+        for agent in &mut self.agents {
+            news |= agent.step(self.rows, &self.cloud, &self.ground).await;
+        }
+        news
+    }
+
+    pub fn kill_agent(&mut self, at: usize) {
+        self.cloud.kill_agent(self.servers[at]);
+        self.agents[at].died();
+    }
+
+    pub fn kill_broker(&mut self, at: usize) {
+        self.excused |= self.ground.lock().unwrap().end_broker(self.servers[at]);
+    }
+
+    pub fn advance(&self, seconds: i64) {
+        self.rows.clock.advance(SignedDuration::from_secs(seconds));
+    }
+
+    /// Whether a customer can really log in, at every server.
+    pub fn lets_in(&self) -> bool {
+        let ground = self.ground.lock().unwrap();
+        let Instance { username, password, .. } = &self.instance;
+        self.servers.iter().all(|server| ground.lets_in(*server, username, password))
+    }
+
+    /// What must hold after every event, in words if it does not.
+    pub async fn check(&mut self) -> Result<(), String> {
+        if let Some(violation) = self.ground.lock().unwrap().violations.first() {
+            return Err(violation.clone());
+        }
+        if let Some(effect) = self.cloud.made_twice().first() {
+            return Err(format!("{effect:?} happened twice"));
+        }
+        let let_in = self.lets_in();
+        self.excused &= !let_in;
+        let Some(now) = self.rows.instance(self.id()).await else { return self.is_gone().await };
+        if now.progress.status.is_empty() {
+            return Err("the status is empty".into());
+        }
+        if now.deleted_at.is_some() {
+            return Ok(());
+        }
+        if now.ready() && !let_in && !self.excused {
+            return Err(format!("ready, but nobody can log in: {:?}", now.progress));
+        }
+        for disk in self.rows.disks(self.id()).await {
+            let formatted =
+                self.ground.lock().unwrap().disks.get(&disk.id).is_some_and(|disk| disk.formatted);
+            if disk.state < DiskState::Formatting && formatted {
+                return Err(format!("disk {} was formatted before it was allowed", disk.id));
+            }
+            if disk.state == DiskState::Formatted && !formatted {
+                return Err(format!("disk {} is sealed, but nothing is on it", disk.id));
+            }
+        }
+        Ok(())
+    }
+
+    /// That nothing is left of the instance: in the cloud, on the ground, in the
+    /// store.
+    async fn is_gone(&self) -> Result<(), String> {
+        let inventory = self.cloud.inventory().await;
+        let rows = (self.rows.servers(self.id()).await, self.rows.disks(self.id()).await);
+        let brokers = self.ground.lock().unwrap().brokers.clone();
+        if inventory == Outcome::Ready(Inventory::default())
+            && rows == (vec![], vec![])
+            && brokers.is_empty()
+        {
+            return Ok(());
+        }
+        Err(format!("left of what was deleted: {inventory:?} {rows:?} {brokers:?}"))
+    }
+
+    /// Nothing goes wrong any more: passes and agents in turn, until the
+    /// instance is what it should be.
+    pub async fn settle(&mut self, plane: &mut Plane) -> Result<(), String> {
+        self.faults.lock().unwrap().clear();
+        for agent in &mut self.agents {
+            (agent.slow, agent.stale, agent.lose_reply) = (0, 0, false);
+        }
+        for _ in 0..ENOUGH {
+            let went = plane.pass(self.id()).await;
+            if let Went::Failed(error) = &went {
+                return Err(format!("a pass failed: {error}"));
+            }
+            if plane.is_frozen() {
+                return Err("it stands still".into());
+            }
+            let news = self.agents_step().await;
+            self.check().await?;
+            if !news && self.is_settled(&went).await {
+                return Ok(());
+            }
+            self.advance(2);
+        }
+        let progress = self.rows.instance(self.id()).await.map(|instance| instance.progress);
+        Err(format!("not settled after {ENOUGH} rounds: {progress:?}"))
+    }
+
+    async fn is_settled(&self, went: &Went) -> bool {
+        match self.rows.instance(self.id()).await {
+            None => true,
+            Some(now) if now.deleted_at.is_some() || !now.configured() => false,
+            Some(now) if now.stopped => {
+                let brokers = self.ground.lock().unwrap().brokers.len();
+                now.progress.status == "stopped" && brokers == 0
+            }
+            Some(now) => {
+                let rests = matches!(went, Went::Rested(Rest::Until(_)));
+                rests && now.progress.status == "running" && now.ready() && self.lets_in()
+            }
+        }
+    }
+}

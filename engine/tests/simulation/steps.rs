@@ -1,0 +1,43 @@
+//! Every step there is, with the effects it has outside the store. A step that
+//! is not listed here does not compile.
+
+use crate::gate::Effect;
+use engine::Step;
+
+pub struct Listed {
+    pub name: &'static str,
+    pub effects: &'static [Effect],
+}
+
+macro_rules! every_step {
+    ($($step:ident $(($id:tt))? => [$($effect:ident),*]),* $(,)?) => {
+        pub const STEPS: &[Listed] = &[
+            $(Listed { name: stringify!($step), effects: &[$(Effect::$effect),*] }),*
+        ];
+
+        pub fn name(step: Step) -> &'static str {
+            match step {
+                $(Step::$step $(($id))? => stringify!($step)),*
+            }
+        }
+    };
+}
+
+every_step! {
+    MakeNetwork => [EnsureNetwork],
+    MakeDisk(_) => [EnsureDisk],
+    EnsureServer(_) => [EnsureServer],
+    Render(_) => [],
+    AllowFormat(_) => [],
+    IssueCertificates(_) => [],
+    Publish(_) => [],
+    SealFormat(_) => [],
+    SetCredentials => [SetUser, AddRights],
+    CheckLogin => [LogIn],
+    Reach => [],
+    NoteStopping => [],
+    Hibernate(_) => [RemoveServer],
+    NoteStopped => [],
+    RemoveServer(_) => [RemoveServer, RemoveDisk],
+    Forget => [RemoveNetwork],
+}
