@@ -100,9 +100,9 @@ async fn restore(world: &mut World, copy: &std::path::Path) {
     let past = Past { store_epoch: world.installation.store_epoch, ..Past::default() };
     let epoch = backup::go_beyond(&mut work, &past).await.unwrap();
     work.commit().await.unwrap();
-    world.installation = installation::find(&mut restored.reader()).await.unwrap().unwrap();
+    world.rows.installation = installation::find(&mut restored.reader()).await.unwrap().unwrap();
     assert_eq!(world.installation.store_epoch, epoch);
-    world.store = restored;
+    world.rows.store = restored;
 }
 
 #[tokio::test]

@@ -12,6 +12,7 @@ mod gate;
 mod ground;
 mod hands;
 mod plane;
+#[path = "../rows/mod.rs"]
 mod rows;
 mod sim;
 mod steps;

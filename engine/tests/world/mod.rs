@@ -2,31 +2,33 @@
 //! cloud, and stand-ins for agents and Kafka that do what the real ones do to
 //! the store and to logins.
 
+#[path = "../rows/mod.rs"]
+mod rows;
+
 use async_trait::async_trait;
 use cloud::{Cloud, SimulatedCloud};
 use engine::{Engine, Parts, Rest, Settings};
 use kafka::client::{Acl, Admin, Cluster, ClusterView, Error, Login};
 use model::*;
+use rows::Rows;
 use std::collections::{HashMap, HashSet};
+use std::ops::Deref;
 use std::sync::{Arc, Mutex};
-use store::{
-    AuthorityKind, Installation, MasterKey, NewAccount, ServerRecord, Store, accounts, authorities,
-    disks, hash_key, installation, instances, servers, vpcs,
-};
+use store::{ServerRecord, hash_key, instances, servers};
 use wire::agent::{CertificateRequest, Desired, Phase, Report, Run};
 
-pub const REGION: &str = "local::this-machine";
-
 pub struct World {
-    #[allow(dead_code, reason = "not every test binary looks at the file")]
-    pub directory: tempfile::TempDir,
-    pub store: Store,
+    pub rows: Rows,
     pub cloud: Arc<SimulatedCloud>,
     pub kafka: Arc<SimulatedKafka>,
-    pub clock: Arc<ManualClock>,
-    entropy: Arc<SeededEntropy>,
-    pub installation: Installation,
-    account: AccountId,
+}
+
+/// What is in the store is asked of the world itself.
+impl Deref for World {
+    type Target = Rows;
+    fn deref(&self) -> &Rows {
+        &self.rows
+    }
 }
 
 /// Knows who was let in, and lets nobody else in.
@@ -84,34 +86,10 @@ impl Admin for SimulatedKafka {
 
 impl World {
     pub async fn new() -> Self {
-        let directory = tempfile::tempdir().unwrap();
-        let entropy = Arc::new(SeededEntropy::new(5));
-        let now: Timestamp = "2026-11-15T12:00:00Z".parse().unwrap();
-        let key = MasterKey::parse(&MasterKey::generate(&*entropy), entropy.clone()).unwrap();
-        let store = Store::open(&directory.path().join("test.db"), key).await.unwrap();
-        let fleet = pki::Authority::create("fleet", now, &*entropy).unwrap();
-        let installation = Installation {
-            id: entropy.uuid(),
-            host_id: HostId(entropy.uuid()),
-            store_epoch: 1,
-            fleet_ca: fleet.certificate,
-            fleet_ca_key: fleet.key,
-            created_at: now,
-        };
-        let account = new_account(AccountId(entropy.uuid()), &*entropy, now);
-        let mut work = store.begin().await.unwrap();
-        installation::insert(&mut work, &installation).await.unwrap();
-        accounts::insert(&mut work, &account).await.unwrap();
-        work.commit().await.unwrap();
         Self {
-            directory,
-            store,
+            rows: Rows::new().await,
             cloud: Arc::new(SimulatedCloud::new()),
             kafka: Arc::new(SimulatedKafka::default()),
-            clock: Arc::new(ManualClock::at(now)),
-            entropy,
-            installation,
-            account: account.account.id,
         }
     }
 
@@ -139,130 +117,8 @@ impl World {
         })
     }
 
-    /// What the create use case writes, in short.
     pub async fn create(&self, servers: u32) -> InstanceId {
-        let now = self.clock.now();
-        let entropy = &*self.entropy;
-        let mut work = self.store.begin().await.unwrap();
-        let vpc_id = VpcId(work.next("vpcs").await.unwrap());
-        let id = InstanceId(work.next("instances").await.unwrap());
-        let vpc = Vpc {
-            id: vpc_id,
-            account_id: self.account,
-            name: "net".into(),
-            region: RegionName(REGION.into()),
-            subnet: "10.192.0.0/24".parse().unwrap(),
-            tags: Tags::default(),
-            provider_id: entropy.uuid(),
-            made_for_instance: true,
-            created_at: now,
-        };
-        vpcs::insert(&mut work, &vpc).await.unwrap();
-        let instance = Instance { nodes: servers, ..self.new_instance(id, vpc_id) };
-        instances::insert(&mut work, &instance).await.unwrap();
-        for kind in AuthorityKind::ALL {
-            let ca = pki::Authority::create(kind.as_str(), now, entropy).unwrap();
-            authorities::insert(&mut work, id, kind, &ca.certificate, &ca.key).await.unwrap();
-        }
-        for number in 1..=servers {
-            let server_id = ServerId(work.next("servers").await.unwrap());
-            let server = self.new_server(server_id, id, number);
-            servers::insert(&mut work, &server).await.unwrap();
-            let disk = Disk {
-                id: DiskId(entropy.uuid()),
-                instance_id: id,
-                server_id,
-                size_gb: 25,
-                directory_id: kafka_uuid(entropy),
-                founding: true,
-                state: DiskState::Planned,
-            };
-            disks::insert(&mut work, &disk).await.unwrap();
-        }
-        work.commit().await.unwrap();
-        id
-    }
-
-    fn new_instance(&self, id: InstanceId, vpc_id: VpcId) -> Instance {
-        let entropy = &*self.entropy;
-        Instance {
-            id,
-            account_id: self.account,
-            provider_id: entropy.uuid(),
-            name: InstanceName::parse("orders").unwrap(),
-            plan: PlanName("mouse-1".into()),
-            region: RegionName(REGION.into()),
-            nodes: 1,
-            kafka_version: KafkaVersion::new(4, 3, 1),
-            disk_size: None,
-            tags: Tags::default(),
-            vpc_id,
-            username: entropy.username(),
-            password: entropy.password(),
-            apikey: entropy.key(),
-            hostname: "127.64.0.1".into(),
-            cluster_id: kafka_uuid(entropy),
-            created_at: self.clock.now(),
-            deleted_at: None,
-            stopped: false,
-            generation: 1,
-            progress: InstanceProgress::default(),
-        }
-    }
-
-    fn new_server(&self, id: ServerId, instance_id: InstanceId, number: u32) -> Server {
-        let address = format!("127.64.{instance_id}.{number}");
-        let listener =
-            |port| Listener { bind_host: address.clone(), advertised_host: address.clone(), port };
-        let controller = (number <= 3).then_some(ServerRole::Controller);
-        Server {
-            id,
-            instance_id,
-            number,
-            node_id: i32::try_from(number).unwrap(),
-            incarnation: 1,
-            roles: [ServerRole::Broker].into_iter().chain(controller).collect(),
-            name: format!("x-0{number}"),
-            kafka_version: KafkaVersion::new(4, 3, 1),
-            host_id: self.installation.host_id,
-            zone: "a".into(),
-            private_ip: address.clone(),
-            listeners: Listeners {
-                plaintext: listener(9092),
-                ssl: listener(9093),
-                sasl_scram: listener(9094),
-                internal: listener(9091),
-                controller: listener(9090),
-            },
-            made: false,
-            enrolled_at: None,
-            last_seen: None,
-            certificate_generation: 1,
-        }
-    }
-
-    pub async fn instance(&self, id: InstanceId) -> Option<Instance> {
-        instances::find(&mut self.store.reader(), id).await.unwrap()
-    }
-
-    pub async fn delete(&self, id: InstanceId) {
-        let mut work = self.store.begin().await.unwrap();
-        instances::set_deleted(&mut work, id, self.clock.now()).await.unwrap();
-        work.commit().await.unwrap();
-    }
-
-    pub async fn stop(&self, id: InstanceId, stopped: bool) {
-        let mut work = self.store.begin().await.unwrap();
-        instances::set_stopped(&mut work, id, stopped, self.clock.now()).await.unwrap();
-        work.commit().await.unwrap();
-    }
-
-    pub async fn servers(&self, id: InstanceId) -> Vec<ServerRecord> {
-        servers::list(&mut self.store.reader(), id).await.unwrap()
-    }
-
-    pub async fn disks(&self, id: InstanceId) -> Vec<Disk> {
-        disks::list(&mut self.store.reader(), id).await.unwrap()
+        self.rows.create(servers).await.id
     }
 
     /// Passes of this engine with agents at work in between, until `done` or
@@ -369,19 +225,5 @@ fn request(wanted: &wire::agent::DesiredCertificate) -> CertificateRequest {
         name: wanted.name.clone(),
         generation: wanted.generation,
         csr: pki::request(&pki::KeyPair::generate(), "whoever").unwrap(),
-    }
-}
-
-fn new_account(id: AccountId, entropy: &dyn Entropy, now: Timestamp) -> NewAccount {
-    NewAccount {
-        account: Account { id, name: "Acme".into(), email: "a@acme.test".into(), created_at: now },
-        owner: User {
-            id: UserId(entropy.uuid()),
-            account_id: id,
-            email: "a@acme.test".into(),
-            role: Role::Admin,
-            tags: Tags::default(),
-            created_at: now,
-        },
     }
 }

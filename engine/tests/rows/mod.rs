@@ -1,5 +1,5 @@
 //! What the use cases write: an instance with all its rows, and changes of
-//! mind. One store serves many schedules, each with an instance of its own.
+//! mind. Shared by every test of the engine; one store may serve many instances.
 
 use model::*;
 use std::sync::Arc;
@@ -8,10 +8,11 @@ use store::{
     disks, installation, instances, servers, vpcs,
 };
 
-pub const REGION: &str = "local::this-machine";
+const REGION: &str = "local::this-machine";
 
 pub struct Rows {
-    _directory: tempfile::TempDir,
+    #[allow(dead_code, reason = "not every test binary looks at the file")]
+    pub directory: tempfile::TempDir,
     pub store: Store,
     pub clock: Arc<ManualClock>,
     pub entropy: Arc<SeededEntropy>,
@@ -50,7 +51,7 @@ impl Rows {
         let authorities = AuthorityKind::ALL.map(authority).into();
         let clock = Arc::new(ManualClock::at(now));
         let account = account.account.id;
-        Self { _directory: directory, store, clock, entropy, installation, account, authorities }
+        Self { directory, store, clock, entropy, installation, account, authorities }
     }
 
     pub async fn create(&self, servers: u32) -> Instance {
