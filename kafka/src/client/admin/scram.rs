@@ -16,8 +16,7 @@ use pbkdf2::pbkdf2_hmac;
 use sha2::{Sha256, Sha512};
 
 /// Kafka's least. Our passwords are 190 random bits, which no number of rounds
-/// makes harder to guess, and every login of every client pays for it: on
-/// librdkafka with OpenSSL 3 these cost a sixth of a second for a connection.
+/// makes harder to guess, and every login of every client pays for them.
 const ITERATIONS: u16 = 4096;
 const SALT_BYTES: usize = 24;
 
