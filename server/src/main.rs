@@ -22,6 +22,7 @@ mod prepare;
 mod restore;
 mod room;
 mod serve;
+mod settings;
 mod signals;
 mod stage;
 #[cfg(test)]
@@ -49,7 +50,7 @@ enum Command {
     /// Stop the control plane and all clusters
     Down(down::DownArgs),
     /// Run the control plane
-    Serve(serve::ServeArgs),
+    Serve(settings::SettingsArgs),
     /// Accounts, on the store itself
     #[command(subcommand)]
     Account(account::AccountCommand),

@@ -1,9 +1,9 @@
 //! `castellan up`: from nothing to a cluster, and back to it the next time.
 
-use crate::config::{Config, DatabaseArgs};
+use crate::config::Config;
 use crate::control_plane::{ControlPlane, Running};
 use crate::data_dir::DataDir;
-use crate::listen::ListenArgs;
+use crate::settings::SettingsArgs;
 use crate::stage::Stage;
 use crate::{account, prepare, signals};
 use anyhow::{Result, anyhow, bail};
@@ -22,11 +22,10 @@ const LOOK: Duration = Duration::from_millis(50);
 
 #[derive(Args)]
 pub struct UpArgs {
-    /// The data directory; made if it is not there
-    #[arg(long, default_value_os_t = DataDir::default_path())]
-    data: PathBuf,
-    /// Plan of the first cluster
-    #[arg(long, default_value = "mouse-1")]
+    #[command(flatten)]
+    settings: SettingsArgs,
+    /// Plan of the first cluster; mouse-1 is one server, for small machines
+    #[arg(long, default_value = "mouse-3")]
     plan: String,
     /// Kafka version of the first cluster [default: the newest]
     #[arg(long)]
@@ -40,25 +39,17 @@ pub struct UpArgs {
     /// A Java home to use instead of the newest that fits
     #[arg(long)]
     java: Option<PathBuf>,
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
-    #[command(flatten)]
-    database: DatabaseArgs,
-    #[command(flatten)]
-    listen: ListenArgs,
     /// Stop the control plane once everything is ready; clusters go on running
     #[arg(long)]
     detach: bool,
 }
 
 pub async fn run(args: UpArgs) -> Result<()> {
-    let mut config = Config::load(args.config.as_deref())?;
-    args.database.apply(&mut config);
-    args.listen.apply(&mut config);
+    let mut config = args.settings.config()?;
     if args.java.is_some() {
         config.local.java.clone_from(&args.java);
     }
-    let data = DataDir::new(&args.data)?;
+    let data = args.settings.data()?;
     let version = check_order(&args, &config).await?;
 
     eprintln!("Castellan {}", env!("CARGO_PKG_VERSION"));
