@@ -1,5 +1,5 @@
-//! Waiting until an instance is ready, while its status sentence is shown, or
-//! until it is gone.
+//! Waiting until an instance is ready or stopped, while its status sentence is
+//! shown, or until it is gone.
 
 use client::Client;
 use indicatif::ProgressBar;
@@ -9,16 +9,30 @@ use wire::customer::Instance;
 const LOOK_AGAIN: Duration = Duration::from_millis(500);
 /// A control plane that restarts is waited for this many looks in a row.
 const PATIENCE: u32 = 120;
+/// What the status of a cluster without any process says.
+const STOPPED: &str = "stopped";
+
+pub async fn until_ready(client: &Client, id: i64) -> anyhow::Result<Instance> {
+    until(client, id, |instance| instance.ready).await
+}
+
+pub async fn until_stopped(client: &Client, id: i64) -> anyhow::Result<Instance> {
+    until(client, id, |instance| instance.status == STOPPED).await
+}
 
 /// Shows progress on stderr: a line that changes on a terminal, else a line
 /// for every new sentence.
-pub async fn until_ready(client: &Client, id: i64) -> anyhow::Result<Instance> {
+async fn until(
+    client: &Client,
+    id: i64,
+    reached: impl Fn(&Instance) -> bool,
+) -> anyhow::Result<Instance> {
     let shown = ProgressBar::new_spinner();
     let mut last = String::new();
     let mut away = 0;
     loop {
         match client.instance(id).await {
-            Ok(instance) if instance.ready => {
+            Ok(instance) if reached(&instance) => {
                 shown.finish_and_clear();
                 return Ok(instance);
             }
