@@ -20,7 +20,7 @@ test-all: setup-test $(JAR) lint ## The long version: every Kafka version, every
 	CASTELLAN_TEST_ALL=1 $(CARGO) test --workspace --locked
 
 bench: setup-test build ## Ratios taken in one run; see docs/benchmarks.md
-	$(CARGO) run --release --locked -p bench
+	$(CARGO) run --release --locked -p bench -- $(PARTS)
 
 lint: $(JAR)
 	$(CARGO) fmt --all --check

@@ -1,6 +1,6 @@
 //! Castellan as a customer meets it: POST, wait, write.
 
-use crate::producer;
+use crate::producer::{self, Write};
 use anyhow::{Context, Result, bail};
 use client::Client;
 use host::{ProcessId, Spawn};
@@ -24,11 +24,23 @@ pub struct Castellan {
 
 /// Seconds from POST until ready and until the first acknowledged write.
 pub struct FirstWrite {
+    pub id: i64,
     pub ready: f64,
     pub written: f64,
+}
+
+/// What runs for one server.
+pub struct Processes {
     pub agent_mib: f64,
     /// What the broker's JVM was started with.
     pub flags: String,
+}
+
+/// Seconds from the call until no process is left, and from the call until a
+/// write is acknowledged again.
+pub struct PowerCycle {
+    pub stop: f64,
+    pub start: f64,
 }
 
 impl Castellan {
@@ -64,35 +76,52 @@ impl Castellan {
         self.directory.path().join("data")
     }
 
-    pub async fn first_write(&self) -> Result<FirstWrite> {
+    pub async fn first_write(&self, servers: u8) -> Result<FirstWrite> {
         let create = CreateInstance {
             name: "bench".into(),
-            plan: "mouse-1".into(),
+            plan: format!("mouse-{servers}"),
             region: "local::this-machine".into(),
             ..CreateInstance::default()
         };
         let began = Instant::now();
         let id = self.client.create_instance(&create).await?.id;
-        let instance = loop {
+        let instance = self.until(id, |instance| instance.ready).await?;
+        let ready = began.elapsed().as_secs_f64();
+        let write = Write { topic: "first", replicas: servers.into() };
+        producer::write_secured(&login(&instance)?, write).await?;
+        Ok(FirstWrite { id, ready, written: began.elapsed().as_secs_f64() })
+    }
+
+    pub async fn power_cycle(&self, id: i64) -> Result<PowerCycle> {
+        let began = Instant::now();
+        self.client.stop_cluster(id).await?;
+        self.until(id, |instance| instance.status == "stopped").await?;
+        let stop = began.elapsed().as_secs_f64();
+        let began = Instant::now();
+        self.client.start_cluster(id).await?;
+        let instance = self.until(id, |instance| instance.ready).await?;
+        let replicas = self.client.details(id).await?.servers.len();
+        let write = Write { topic: "again", replicas: i16::try_from(replicas)? };
+        producer::write_secured(&login(&instance)?, write).await?;
+        Ok(PowerCycle { stop, start: began.elapsed().as_secs_f64() })
+    }
+
+    async fn until(&self, id: i64, reached: impl Fn(&Instance) -> bool) -> Result<Instance> {
+        let began = Instant::now();
+        loop {
             let instance = self.client.instance(id).await?;
-            if instance.ready {
-                break instance;
+            if reached(&instance) {
+                return Ok(instance);
             }
             if began.elapsed() > PATIENCE {
-                bail!("not ready: {}", instance.status);
+                bail!("not reached: {}", instance.status);
             }
             tokio::time::sleep(LOOK).await;
-        };
-        let ready = began.elapsed().as_secs_f64();
-        producer::write_secured(&login(&instance)?).await?;
-        let written = began.elapsed().as_secs_f64();
-        let (agent_mib, flags) = (self.agent_mib()?, self.flags()?);
-        self.remove(id).await?;
-        Ok(FirstWrite { ready, written, agent_mib, flags })
+        }
     }
 
     /// Deletes and waits until nothing of it is left to disturb the next round.
-    async fn remove(&self, id: i64) -> Result<()> {
+    pub async fn remove(&self, id: i64) -> Result<()> {
         self.client.delete_instance(id).await?;
         let began = Instant::now();
         while fs::read_dir(self.data().join("servers"))?.count() > 0 {
@@ -109,8 +138,9 @@ impl Castellan {
         ProcessId::load(&server.path().join(file)).with_context(|| format!("{file} is there"))
     }
 
-    fn agent_mib(&self) -> Result<f64> {
-        resident_mib(self.recorded("agent.pid")?.pid)
+    pub fn processes(&self) -> Result<Processes> {
+        let agent_mib = resident_mib(self.recorded("agent.pid")?.pid)?;
+        Ok(Processes { agent_mib, flags: self.flags()? })
     }
 
     /// Every flag of the broker's JVM but class path and cache, whose paths
@@ -156,9 +186,12 @@ impl Drop for Castellan {
 
 /// What the API says a customer needs.
 fn login(instance: &Instance) -> Result<Login> {
-    let (host, port) = instance.brokers.rsplit_once(':').context("brokers are host:port")?;
+    let broker = |text: &str| {
+        let (host, port) = text.rsplit_once(':').context("brokers are host:port")?;
+        Ok(Endpoint::new(host, port.parse()?))
+    };
     Ok(Login {
-        brokers: vec![Endpoint::new(host, port.parse()?)],
+        brokers: instance.brokers.split(',').map(broker).collect::<Result<_>>()?,
         trust_pem: instance.ca.clone(),
         username: instance.username.clone(),
         password: instance.password.clone(),

@@ -1,20 +1,18 @@
-//! Stock Kafka by hand on one address: format, then start, with the default
-//! flags of its own scripts, no caches, plaintext.
+//! Stock Kafka by hand: format, then start, with the default flags of its own
+//! scripts, no caches, plaintext.
 
-use crate::producer;
+use crate::producer::{self, Write};
+use crate::stock_cluster::{Cluster, OUTPUT, PROPERTIES};
 use anyhow::{Context, Result, bail};
 use host::Spawn;
-use kafka::Endpoint;
 use kafka::artifacts::{Artifacts, Distribution, default_cache_root};
 use kafka::java::{self, Java};
 use kafka::versions;
-use model::{KafkaVersion, OsEntropy, kafka_uuid};
+use model::KafkaVersion;
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Instant;
 
-const ADDRESS: &str = "127.61.0.1";
 /// What Kafka's own start script gives a broker.
 const DEFAULT_FLAGS: [&str; 8] = [
     "-Xmx1G",
@@ -44,35 +42,44 @@ impl Stock {
         })
     }
 
-    /// Seconds from nothing to the first acknowledged write.
-    pub async fn first_write(&self) -> Result<f64> {
-        let directory = tempfile::tempdir()?;
-        std::fs::write(directory.path().join("server.properties"), properties(directory.path()))?;
+    /// Seconds from nothing to the first acknowledged write: one format after
+    /// the other, as a person would, then every server at once.
+    pub async fn first_write(&self, servers: u8) -> Result<f64> {
+        let cluster = Cluster::lay_out(servers)?;
         let began = Instant::now();
-        self.format(directory.path()).await?;
-        let spawn = Spawn {
-            program: self.java.program(),
-            arguments: self.arguments(&["kafka.Kafka", "server.properties"]),
-            environment: vec![],
-            directory: directory.path().into(),
-            output: directory.path().join("output"),
-        };
-        let (process, ended) = spawn.start()?;
-        let ended = tokio::spawn(ended);
-        producer::write_plain(&Endpoint::new(ADDRESS, 9092)).await.with_context(|| {
-            format!("stock Kafka: {}", std::fs::read_to_string(&spawn.output).unwrap_or_default())
-        })?;
+        for directory in cluster.directories() {
+            self.format(&cluster, &directory).await?;
+        }
+        let mut running = Vec::new();
+        for directory in cluster.directories() {
+            let (process, ended) = self.broker(&directory).start()?;
+            running.push((process, tokio::spawn(ended)));
+        }
+        let write = Write { topic: "first", replicas: servers.into() };
+        let written = producer::write_plain(&cluster.brokers(), write).await;
         let took = began.elapsed().as_secs_f64();
-        process.kill();
-        ended.await?;
+        for (process, ended) in running {
+            process.kill();
+            ended.await?;
+        }
+        written.with_context(|| format!("stock Kafka: {}", cluster.output()))?;
         Ok(took)
     }
 
-    async fn format(&self, directory: &Path) -> Result<()> {
-        let id = kafka_uuid(&OsEntropy);
-        let tool = ["kafka.tools.StorageTool", "format", "--standalone", "-t", &id, "-c"];
+    fn broker(&self, directory: &Path) -> Spawn {
+        Spawn {
+            program: self.java.program(),
+            arguments: self.arguments(&["kafka.Kafka", PROPERTIES]),
+            environment: vec![],
+            directory: directory.into(),
+            output: directory.join(OUTPUT),
+        }
+    }
+
+    async fn format(&self, cluster: &Cluster, directory: &Path) -> Result<()> {
+        let tool = ["kafka.tools.StorageTool", "format", "-t", &cluster.id, "-c", PROPERTIES];
         let mut arguments = self.arguments(&tool);
-        arguments.push("server.properties".into());
+        arguments.extend(["--initial-controllers".to_owned(), cluster.controllers()]);
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
         let output = host::run_output(&self.java.program(), &arguments, Some(directory)).await?;
         if !output.status.success() {
@@ -87,25 +94,4 @@ impl Stock {
         arguments.extend(program.iter().map(ToString::to_string));
         arguments
     }
-}
-
-/// What Kafka ships as `config/server.properties`, on our address.
-fn properties(directory: &Path) -> String {
-    let mut text = String::new();
-    for (name, value) in [
-        ("process.roles", "broker,controller".to_owned()),
-        ("node.id", "1".to_owned()),
-        ("controller.quorum.bootstrap.servers", format!("{ADDRESS}:9093")),
-        ("listeners", format!("PLAINTEXT://{ADDRESS}:9092,CONTROLLER://{ADDRESS}:9093")),
-        ("advertised.listeners", format!("PLAINTEXT://{ADDRESS}:9092,CONTROLLER://{ADDRESS}:9093")),
-        ("controller.listener.names", "CONTROLLER".to_owned()),
-        ("inter.broker.listener.name", "PLAINTEXT".to_owned()),
-        ("log.dirs", directory.join("data").display().to_string()),
-        ("offsets.topic.replication.factor", "1".to_owned()),
-        ("transaction.state.log.replication.factor", "1".to_owned()),
-        ("transaction.state.log.min.isr", "1".to_owned()),
-    ] {
-        writeln!(text, "{name}={value}").expect("writing to a string can't fail");
-    }
-    text
 }
