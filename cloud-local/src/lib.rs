@@ -17,7 +17,7 @@ mod running;
 mod servers;
 
 pub use error::LocalError;
-pub use running::{Running, Stopped, running, stop_all};
+pub use running::{Running, Stopped, kill_all, running, stop_all};
 
 use agents::Agents;
 use binary::AgentBinary;

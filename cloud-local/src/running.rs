@@ -2,7 +2,8 @@
 //!
 //! It works from the files and from the mark in each process's environment, so
 //! that `castellan down` needs no control plane and misses nothing that a crash
-//! left off the record. It never kills: a broker is given the time that it takes.
+//! left off the record. A broker is given the time that it takes; one is killed
+//! only where its data goes with it.
 
 use crate::layout::Layout;
 use crate::{LocalError, SERVER_VARIABLE, servers};
@@ -97,6 +98,29 @@ pub async fn stop_all(
             left.into_iter().flat_map(|server| server.agent.into_iter().chain(server.brokers));
         stopped.orphaned_brokers += stop(data_dir, left.collect(), &mut progress).await?;
     }
+}
+
+/// Ends everything at once, for servers whose data is removed next. Answers how
+/// many servers had something running.
+pub async fn kill_all(data_dir: &Path) -> Result<usize, LocalError> {
+    let first = running(data_dir)?;
+    let count = first.len();
+    let mut left = first;
+    while !left.is_empty() {
+        // Agents first: each would start its broker again.
+        for server in &left {
+            for process in server.agent.iter().chain(&server.brokers) {
+                process.kill();
+            }
+        }
+        for process in left.iter().flat_map(|server| server.agent.iter().chain(&server.brokers)) {
+            if let Some(watch) = process.watch() {
+                watch.ended().await;
+            }
+        }
+        left = running(data_dir)?;
+    }
+    Ok(count)
 }
 
 pub(crate) async fn stop(

@@ -175,3 +175,16 @@ async fn stopping_all_asks_agents_first_and_then_brokers_without_one() {
         assert_eq!(log, "stopped\n");
     }
 }
+
+#[tokio::test]
+async fn killing_all_ends_agents_and_brokers_without_an_orderly_stop() {
+    let local = Local::new().await;
+    local.make(11).await;
+    let broker = sleeper(&local, 11, vec![]);
+    broker.save(&local.server_dir(11).join("run/broker.pid")).unwrap();
+    assert_eq!(cloud_local::kill_all(&local.data()).await.unwrap(), 1);
+    assert_eq!(cloud_local::running(&local.data()).unwrap(), []);
+    assert!(!broker.is_alive());
+    let log = fs::read_to_string(local.server_dir(11).join("agent.log")).unwrap();
+    assert_eq!(log, "", "the agent was not asked to stop");
+}

@@ -39,9 +39,11 @@ pub async fn run(args: DownArgs) -> Result<()> {
     stop_control_plane(&data).await?;
     // Held from here on, so that nobody starts a control plane meanwhile.
     let lock = data.lock()?;
-    stop_clusters(&data, args.purge).await?;
     if args.purge {
+        kill_clusters(&data).await?;
         purge(&data)?;
+    } else {
+        stop_clusters(&data).await?;
     }
     drop(lock);
     Ok(())
@@ -61,7 +63,7 @@ async fn stop_control_plane(data: &DataDir) -> Result<()> {
     Ok(())
 }
 
-async fn stop_clusters(data: &DataDir, purge: bool) -> Result<()> {
+async fn stop_clusters(data: &DataDir) -> Result<()> {
     let stage = Stage::begin("clusters");
     let stopped = cloud_local::stop_all(data.path(), |running| {
         stage.say(format!("{} servers are stopping", running.len()));
@@ -69,10 +71,19 @@ async fn stop_clusters(data: &DataDir, purge: bool) -> Result<()> {
     .await?;
     match stopped.agents + stopped.orphaned_brokers {
         0 => stage.done("none was running"),
-        count if purge => stage.done(&format!("{count} servers stopped")),
         count => stage.done(&format!(
             "{count} servers stopped; their data stays, `castellan up` starts them again"
         )),
+    }
+    Ok(())
+}
+
+/// Nothing is saved by an orderly stop of what is removed right after it.
+async fn kill_clusters(data: &DataDir) -> Result<()> {
+    let stage = Stage::begin("clusters");
+    match cloud_local::kill_all(data.path()).await? {
+        0 => stage.done("none was running"),
+        count => stage.done(&format!("{count} servers ended")),
     }
     Ok(())
 }
