@@ -41,7 +41,9 @@ pub fn status(error: &Error) -> StatusCode {
         Error::NotAuthorized(_) => StatusCode::UNAUTHORIZED,
         Error::Forbidden(_) => StatusCode::FORBIDDEN,
         Error::InvalidId | Error::NotFound => StatusCode::NOT_FOUND,
-        Error::Unreadable(_) | Error::Invalid(_) | Error::Refused(_) => StatusCode::BAD_REQUEST,
+        Error::Unreadable(_) | Error::Invalid(_) | Error::Refused(_) | Error::NotOnSharedPlans => {
+            StatusCode::BAD_REQUEST
+        }
         Error::TooMany { .. } => StatusCode::TOO_MANY_REQUESTS,
         Error::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
         Error::Away(_) | Error::Stopping => StatusCode::SERVICE_UNAVAILABLE,

@@ -1,28 +1,43 @@
-//! The instance's id in a path.
+//! The ids in a path.
 
 use axum::extract::{FromRequestParts, Path};
 use axum::http::request::Parts;
-use model::InstanceId;
+use model::{InstanceId, VpcId};
 use std::collections::HashMap;
 use std::convert::Infallible;
 
-/// The id, or none if that segment is no number. It never fails by itself:
-/// whether the caller has a key and the role comes first.
+/// The instance's id, or none if that segment is no number. It never fails by
+/// itself: whether the caller has a key and the role comes first.
 pub struct Id(pub Option<InstanceId>);
+
+/// The network's id, under the same rules.
+pub struct VpcPath(pub Option<VpcId>);
 
 impl<S: Send + Sync> FromRequestParts<S> for Id {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Infallible> {
-        let path = Path::<HashMap<String, String>>::from_request_parts(parts, state).await;
-        Ok(Id(path.ok().and_then(|Path(segments)| parse(segments.get("id")?))))
+        Ok(Id(number(parts, state, "id").await.map(InstanceId)))
     }
 }
 
+impl<S: Send + Sync> FromRequestParts<S> for VpcPath {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Infallible> {
+        Ok(VpcPath(number(parts, state, "vpc_id").await.map(VpcId)))
+    }
+}
+
+async fn number<S: Send + Sync>(parts: &mut Parts, state: &S, name: &str) -> Option<i64> {
+    let path = Path::<HashMap<String, String>>::from_request_parts(parts, state).await;
+    path.ok().and_then(|Path(segments)| parse(segments.get(name)?))
+}
+
 /// One spelling for each id: no sign, no leading zero.
-fn parse(text: &str) -> Option<InstanceId> {
-    let id: InstanceId = text.parse().ok()?;
-    (id.0 > 0 && id.to_string() == text).then_some(id)
+fn parse(text: &str) -> Option<i64> {
+    let id: i64 = text.parse().ok()?;
+    (id > 0 && id.to_string() == text).then_some(id)
 }
 
 #[cfg(test)]
@@ -32,7 +47,7 @@ mod tests {
     #[test]
     fn an_id_has_one_spelling() {
         let check = |text: &str, expected: Option<i64>| {
-            assert_eq!(parse(text).map(|id| id.0), expected, "{text}");
+            assert_eq!(parse(text), expected, "{text}");
         };
         check("7", Some(7));
         check("07", None);

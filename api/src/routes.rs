@@ -13,8 +13,8 @@ use std::sync::Arc;
 /// The Customer API: the account's own routes, and every Instance API route
 /// under `/api/instances/{id}/`.
 pub fn customer() -> Vec<Route> {
-    use customer::instances::actions;
-    use customer::{instances, plans, regions};
+    use customer::instances::{account, actions};
+    use customer::{instances, plans, regions, vpcs};
     let key = Guard::CustomerKey;
     let mut routes = vec![
         get("/healthz", Guard::Open, health::live).about(health::about_live),
@@ -30,6 +30,13 @@ pub fn customer() -> Vec<Route> {
             .about(actions::cluster_stop::about),
         post("/api/instances/{id}/actions/cluster-start", key, actions::cluster_start::handle)
             .about(actions::cluster_start::about),
+        post("/api/instances/{id}/account/rotate-apikey", key, account::rotate_apikey::handle)
+            .about(account::rotate_apikey::about),
+        get("/api/vpcs", key, vpcs::list::handle).about(vpcs::list::about),
+        post("/api/vpcs", key, vpcs::create::handle).about(vpcs::create::about),
+        get("/api/vpcs/{vpc_id}", key, vpcs::read::handle).about(vpcs::read::about),
+        put("/api/vpcs/{vpc_id}", key, vpcs::update::handle).about(vpcs::update::about),
+        delete("/api/vpcs/{vpc_id}", key, vpcs::delete::handle).about(vpcs::delete::about),
         get("/api/plans", key, plans::handle).about(plans::about),
         get("/api/regions", key, regions::handle).about(regions::about),
     ];

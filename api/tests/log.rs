@@ -7,6 +7,9 @@
 #[path = "it/call.rs"]
 mod call;
 #[expect(dead_code, reason = "the other tests use the rest of it")]
+#[path = "../../store/tests/postgres/mod.rs"]
+mod postgres;
+#[expect(dead_code, reason = "the other tests use the rest of it")]
 #[path = "it/world.rs"]
 mod world;
 

@@ -2,7 +2,7 @@
 
 use crate::rights::{Right, narrowed_by_tags, sees_masked};
 use crate::{Error, Result};
-use model::{AccountId, Instance, Role, Tags, UserId};
+use model::{AccountId, Instance, Role, Tags, UserId, Vpc};
 use std::fmt;
 use std::net::IpAddr;
 
@@ -50,8 +50,8 @@ pub struct Grant {
 }
 
 impl Grant {
-    fn shows(&self, instance: &Instance) -> bool {
-        !narrowed_by_tags(self.role) || self.tags.is_empty() || self.tags.meets(&instance.tags)
+    fn shows(&self, tags: &Tags) -> bool {
+        !narrowed_by_tags(self.role) || self.tags.is_empty() || self.tags.meets(tags)
     }
 }
 
@@ -94,7 +94,14 @@ impl Caller {
     /// The same, also for an instance that is being torn down.
     pub(crate) fn sees_tags_of(&self, instance: &Instance) -> bool {
         instance.account_id == self.account_id
-            && self.grants().iter().all(|grant| grant.shows(instance))
+            && self.grants().iter().all(|grant| grant.shows(&instance.tags))
+    }
+
+    /// Whether the network is the caller's to see.
+    pub fn sees_vpc(&self, vpc: &Vpc) -> bool {
+        vpc.deleted_at.is_none()
+            && vpc.account_id == self.account_id
+            && self.grants().iter().all(|grant| grant.shows(&vpc.tags))
     }
 
     /// Whether documents come without their secrets.

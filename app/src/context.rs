@@ -35,6 +35,9 @@ pub struct App {
     pub(crate) places: Arc<dyn Places>,
     pub(crate) settings: Settings,
     installation: Installation,
+    /// Held by the create that takes places: of two that ask at the same moment
+    /// both would be offered the same ones.
+    pub(crate) placing: Arc<tokio::sync::Mutex<()>>,
     /// Signs of life that are not written yet.
     last_seen: Arc<Mutex<HashMap<ServerId, Timestamp>>>,
 }
@@ -49,8 +52,18 @@ impl App {
         settings: Settings,
         installation: Installation,
     ) -> Self {
-        let last_seen = Arc::default();
-        Self { store, catalogue, clock, entropy, places, settings, installation, last_seen }
+        let (placing, last_seen) = (Arc::default(), Arc::default());
+        Self {
+            store,
+            catalogue,
+            clock,
+            entropy,
+            places,
+            settings,
+            installation,
+            placing,
+            last_seen,
+        }
     }
 
     pub fn store(&self) -> &Store {

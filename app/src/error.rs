@@ -42,6 +42,9 @@ pub enum Error {
     /// Understood and allowed, but it can't be done now or here.
     #[error("{0}")]
     Refused(String),
+    /// A use case that shared plans don't have.
+    #[error("Not available on shared plans")]
+    NotOnSharedPlans,
     /// The same call may succeed later.
     #[error("The service can't answer right now; try again in a few seconds")]
     Away(#[source] store::Error),

@@ -15,6 +15,7 @@ pub mod details;
 pub mod instances;
 pub mod plans;
 pub mod regions;
+pub mod vpcs;
 
 mod access;
 mod asked;

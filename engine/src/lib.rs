@@ -9,6 +9,7 @@ mod backoff;
 mod desired;
 mod execute;
 mod identity;
+mod networks;
 mod observe;
 mod pass;
 pub mod plan;

@@ -44,6 +44,7 @@ impl Runner {
         let mut clouds: Vec<Receiver<Disruption>> =
             self.engine.clouds.values().map(|cloud| cloud.events()).collect();
         loop {
+            self.engine.remove_networks().await;
             let wait = self.start_due().await;
             tokio::select! {
                 () = stop.cancelled() => break,

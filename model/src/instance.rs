@@ -17,9 +17,12 @@ pub struct Vpc {
     pub subnet: Subnet,
     pub tags: Tags,
     pub provider_id: Uuid,
-    /// Made by a create of an instance, so it goes with it.
-    pub made_for_instance: bool,
+    /// The instance whose create made it, so it goes with that one; none: it
+    /// stands alone.
+    pub made_for: Option<InstanceId>,
     pub created_at: Timestamp,
+    /// From then on nobody sees or joins it; it only waits to be removed.
+    pub deleted_at: Option<Timestamp>,
 }
 
 /// An instance's row.
@@ -36,6 +39,8 @@ pub struct Instance {
     pub disk_size: Option<u32>,
     pub tags: Tags,
     pub vpc_id: VpcId,
+    /// Asked for at create: start without alarms but the notice.
+    pub no_default_alarms: bool,
     /// The default user's name, and the stem of every host name.
     pub username: String,
     pub password: Secret,

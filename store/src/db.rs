@@ -42,6 +42,12 @@ impl From<i64> for Value {
     }
 }
 
+impl From<Option<i64>> for Value {
+    fn from(number: Option<i64>) -> Self {
+        Value::Int(number)
+    }
+}
+
 impl From<u32> for Value {
     fn from(number: u32) -> Self {
         Value::Int(Some(number.into()))

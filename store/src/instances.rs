@@ -21,9 +21,10 @@ pub async fn insert(work: &mut Work, new: &Instance) -> Result<()> {
         "INSERT INTO instances (id, account_id, providerid, name, plan, region, nodes, \
          kafka_version, disk_size, tags, vpc_id, username, password_sealed, apikey_sealed, \
          apikey_hash, hostname, cluster_id, deletion_protection, stopped, created_at, generation, \
-         observed_generation, network_made, credentials_set, status, failures, due_at, wakes) \
+         observed_generation, network_made, credentials_set, status, failures, due_at, wakes, \
+         no_default_alarms) \
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, \
-         FALSE, FALSE, $18, $19, 0, FALSE, FALSE, $20, 0, $18, 0)",
+         FALSE, FALSE, $18, $19, 0, FALSE, FALSE, $20, 0, $18, 0, $21)",
     )
     .bind(new.id.0)
     .bind(new.account_id.to_string())
@@ -44,7 +45,8 @@ pub async fn insert(work: &mut Work, new: &Instance) -> Result<()> {
     .bind(new.cluster_id.as_str())
     .bind(new.created_at)
     .bind(new.generation)
-    .bind(new.progress.status.as_str());
+    .bind(new.progress.status.as_str())
+    .bind(new.no_default_alarms);
     work.execute(query).await?;
     work.tell(Change::Instance(new.id));
     Ok(())
@@ -96,6 +98,17 @@ pub async fn set_labels(
         .bind(id.0)
         .bind(name.as_str())
         .bind(json(tags));
+    work.execute(query).await.map(drop)
+}
+
+/// Replaces the instance's own key; the one before is nobody's from then on.
+pub async fn set_apikey(work: &mut Work, id: InstanceId, apikey: &Secret) -> Result<()> {
+    let sealed = work.master_key().seal(&place(id, "apikey"), apikey);
+    let query =
+        Query::new("UPDATE instances SET apikey_sealed = $2, apikey_hash = $3 WHERE id = $1")
+            .bind(id.0)
+            .bind(sealed)
+            .bind(hash_key(apikey));
     work.execute(query).await.map(drop)
 }
 
@@ -251,6 +264,7 @@ fn instance(run: &impl Run, row: &Row) -> Result<Instance> {
         disk_size: row.int_or_none("disk_size")?.and_then(|size| u32::try_from(size).ok()),
         tags: row.json("tags")?,
         vpc_id: VpcId(row.int("vpc_id")?),
+        no_default_alarms: row.flag("no_default_alarms")?,
         username: row.text("username")?,
         password: open("password", &row.text("password_sealed")?)?,
         apikey: open("apikey", &row.text("apikey_sealed")?)?,

@@ -64,6 +64,8 @@ pub struct CreateInstance {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vpc_subnet: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub vpc_id: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub nodes: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kafka_version: Option<String>,
@@ -90,6 +92,58 @@ pub struct UpdateInstance {
     /// An empty list clears the tags.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tags: Option<Vec<String>>,
+}
+
+/// One element of `GET /api/vpcs`, and `GET /api/vpcs/<id>`.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Vpc {
+    pub id: i64,
+    pub name: String,
+    /// Always `vpc`.
+    pub plan: String,
+    /// CIDR notation.
+    pub subnet: String,
+    /// `<provider>::<region>`.
+    pub region: String,
+    pub tags: Vec<String>,
+    pub providerid: String,
+    /// Ids of the instances in it.
+    pub instances: Vec<i64>,
+}
+
+/// `POST /api/vpcs`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct CreateVpc {
+    pub name: String,
+    pub region: String,
+    pub subnet: String,
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub tags: Vec<String>,
+}
+
+/// The answer to `POST /api/vpcs`.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct CreatedVpc {
+    pub id: i64,
+    pub message: String,
+    /// Always empty: a network has no key, but clients of the family read one.
+    pub apikey: String,
+}
+
+/// `PUT /api/vpcs/<id>`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct UpdateVpc {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// An empty list clears the tags.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tags: Option<Vec<String>>,
+}
+
+/// An answer that holds a new key and nothing else.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct NewKey {
+    pub apikey: Secret,
 }
 
 /// One element of `GET /api/plans`.

@@ -73,6 +73,11 @@ impl Fields {
         self.read(name, values::list).filter(|list| !list.is_empty())
     }
 
+    /// A list of strings where `[]` says something, as opposed to not given.
+    pub fn list_even_empty(&mut self, name: &str) -> Option<Vec<String>> {
+        self.read(name, values::list)
+    }
+
     /// A list of strings where `null` and `[]` mean "none of them", as opposed
     /// to not given.
     pub fn list_or_none(&mut self, name: &str) -> Option<Vec<String>> {

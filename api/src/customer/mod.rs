@@ -3,3 +3,4 @@
 pub mod instances;
 pub mod plans;
 pub mod regions;
+pub mod vpcs;

@@ -12,6 +12,8 @@ pub struct About {
     pub(super) query: Vec<Input>,
     pub(super) headers: Vec<Input>,
     pub(super) body: Option<(Vec<Input>, Value)>,
+    /// Why the state of things may be in the way, as it is said.
+    pub(super) refusal: Option<&'static str>,
     pub(super) answer: Answer,
 }
 
@@ -22,6 +24,11 @@ pub struct Input {
     pub(super) kind: Kind,
     pub(super) what: &'static str,
     pub(super) required: bool,
+    /// The bounds of a number; of a text's length; of the length of each text
+    /// in a list.
+    pub(super) least: Option<i64>,
+    pub(super) most: Option<i64>,
+    pub(super) pattern: Option<&'static str>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -31,6 +38,10 @@ pub enum Kind {
     Flag,
     List,
 }
+
+/// No control characters; for lists no comma either.
+const PLAIN: &str = r"^[^\x00-\x1f\x7f-\x9f]*$";
+const PLAIN_ITEM: &str = r"^[^,\x00-\x1f\x7f-\x9f]*$";
 
 /// What a success looks like.
 pub struct Answer {
@@ -51,7 +62,8 @@ impl About {
     pub fn new(summary: &'static str) -> Self {
         let answer =
             Answer { status: 204, what: "Done", content: None, nullable: &[], headers: &[] };
-        Self { summary, right: None, query: vec![], headers: vec![], body: None, answer }
+        let (query, headers) = (vec![], vec![]);
+        Self { summary, right: None, query, headers, body: None, refusal: None, answer }
     }
 
     pub fn needs(self, right: Right) -> Self {
@@ -69,6 +81,11 @@ impl About {
 
     pub fn body(self, fields: &[Input], example: &impl Serialize) -> Self {
         Self { body: Some((fields.to_vec(), value(example))), ..self }
+    }
+
+    /// May be refused for the state of things, in words like these.
+    pub fn refuses(self, sentence: &'static str) -> Self {
+        Self { refusal: Some(sentence), ..self }
     }
 
     /// Answers 200 with a document like this one.
@@ -98,24 +115,57 @@ impl About {
 }
 
 impl Input {
+    const fn new(name: &'static str, kind: Kind, what: &'static str) -> Self {
+        Self { name, kind, what, required: false, least: None, most: None, pattern: None }
+    }
+
     pub const fn text(name: &'static str, what: &'static str) -> Self {
-        Self { name, kind: Kind::Text, what, required: false }
+        Self::new(name, Kind::Text, what)
+    }
+
+    /// What a thing is called; required.
+    pub const fn name(name: &'static str) -> Self {
+        let input = Self::text(name, "1 to 64 characters, without control characters");
+        Self { pattern: Some(PLAIN), ..input.required().at_most(64) }
     }
 
     pub const fn integer(name: &'static str, what: &'static str) -> Self {
-        Self { name, kind: Kind::Integer, what, required: false }
+        Self::new(name, Kind::Integer, what)
     }
 
     pub const fn flag(name: &'static str, what: &'static str) -> Self {
-        Self { name, kind: Kind::Flag, what, required: false }
+        Self::new(name, Kind::Flag, what)
     }
 
     pub const fn list(name: &'static str, what: &'static str) -> Self {
-        Self { name, kind: Kind::List, what, required: false }
+        Self::new(name, Kind::List, what)
+    }
+
+    /// Tags, each of 1 to 64 characters.
+    pub const fn tags(name: &'static str, what: &'static str) -> Self {
+        let input = Self::list(name, what).at_least(1).at_most(64);
+        Self { pattern: Some(PLAIN_ITEM), ..input }
     }
 
     pub const fn required(self) -> Self {
-        Self { required: true, ..self }
+        let least = match self.kind {
+            // An empty text means "not given".
+            Kind::Text => Some(1),
+            _ => self.least,
+        };
+        Self { required: true, least, ..self }
+    }
+
+    pub const fn at_least(self, least: i64) -> Self {
+        Self { least: Some(least), ..self }
+    }
+
+    pub const fn at_most(self, most: i64) -> Self {
+        Self { most: Some(most), ..self }
+    }
+
+    pub const fn like(self, pattern: &'static str) -> Self {
+        Self { pattern: Some(pattern), ..self }
     }
 }
 

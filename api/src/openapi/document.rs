@@ -1,7 +1,7 @@
 //! The document of one listener.
 
 use super::about::{About, Input};
-use super::schema;
+use super::schema::{self, Form};
 use crate::error;
 use crate::routes::{Guard, Route};
 use app::{Error, Right};
@@ -21,6 +21,13 @@ use utoipa::openapi::{Components, Header, Info, OpenApi, OpenApiBuilder, Ref, Re
 
 const KEY: &str = "key";
 const ERROR: &str = "Error";
+/// What stands between braces in paths.
+const PLACEHOLDERS: [Input; 4] = [
+    Input::integer("id", "The instance's id").at_least(1).required(),
+    Input::integer("vpc_id", "The network's id").at_least(1).required(),
+    Input::integer("invoice_id", "The invoice's id").at_least(1).required(),
+    Input::text("user_id", "The team member's id, a UUID").required(),
+];
 /// On every answer that is charged to somebody, and what they say.
 const LIMITS: [(&str, &str); 3] = [
     ("RateLimit-Limit", "Requests that are let through at once"),
@@ -55,9 +62,9 @@ fn operation(route: &Route, about: &About) -> OperationBuilder {
     if guarded(route) {
         operation = operation.security(SecurityRequirement::new(KEY, [] as [&str; 0]));
     }
-    if route.path.contains("{id}") {
-        let id = Input::integer("id", "The instance's id").required();
-        operation = operation.parameter(parameter(&id, ParameterIn::Path));
+    let named = |input: &&Input| route.path.contains(&format!("{{{}}}", input.name));
+    for input in PLACEHOLDERS.iter().filter(named) {
+        operation = operation.parameter(parameter(input, ParameterIn::Path));
     }
     for input in &about.query {
         operation = operation.parameter(parameter(input, ParameterIn::Query));
@@ -86,19 +93,19 @@ fn parameter(input: &Input, place: ParameterIn) -> Parameter {
         .parameter_in(place)
         .required(if input.required { Required::True } else { Required::False })
         .description(Some(input.what))
-        .schema(Some(schema::input(input, false)))
+        .schema(Some(schema::input(input, Form::Text)))
         .build()
 }
 
 fn body(fields: &[Input], example: &serde_json::Value) -> RequestBody {
-    let content = |or_null| {
-        let schema = schema::fields(fields, or_null);
+    let content = |form| {
+        let schema = schema::fields(fields, form);
         ContentBuilder::new().schema(Some(schema)).example(Some(example.clone())).build()
     };
     RequestBodyBuilder::new()
-        .content("application/json", content(true))
-        .content("application/x-www-form-urlencoded", content(false))
-        .content("multipart/form-data", content(false))
+        .content("application/json", content(Form::Json))
+        .content("application/x-www-form-urlencoded", content(Form::Text))
+        .content("multipart/form-data", content(Form::Text))
         .required(Some(Required::True))
         .build()
 }
@@ -107,7 +114,7 @@ fn success(route: &Route, about: &About) -> Response {
     let answer = &about.answer;
     let mut response = ResponseBuilder::new().description(answer.what);
     if let Some(content) = &answer.content {
-        let schema = schema::like(&content.example, answer.nullable);
+        let schema = schema::answer(answer, &content.example);
         let example = Some(content.example.clone());
         let built = ContentBuilder::new().schema(Some(schema)).example(example).build();
         response = response.content(content.kind, built);
@@ -137,12 +144,16 @@ fn refusals(route: &Route, about: &About) -> Vec<Error> {
     }
     if route.path.contains("{id}") {
         refusals.push(Error::InvalidId);
+    } else if route.path.contains('{') {
+        refusals.push(Error::NotFound);
     }
     if let Some((fields, _)) = &about.body {
         refusals.push(Error::field(fields[0].name, "must be a string"));
         refusals.push(crate::body::TOO_LARGE);
     } else if let Some(input) = about.query.first() {
         refusals.push(Error::field(input.name, "must be given once"));
+    } else if let Some(sentence) = about.refusal {
+        refusals.push(Error::Refused(sentence.into()));
     }
     refusals
 }

@@ -1,37 +1,56 @@
 //! Schemas: of inputs by what they are said to be, of answers by example.
 
-use super::about::{Input, Kind};
+use super::about::{Answer, Input, Kind};
 use model::Timestamp;
 use serde_json::Value;
 use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::{
-    ArrayBuilder, KnownFormat, Object, ObjectBuilder, Schema, SchemaFormat, SchemaType, Type,
+    ArrayBuilder, KnownFormat, ObjectBuilder, Schema, SchemaFormat, SchemaType, Type,
 };
 
-const INT64: Option<SchemaFormat> = Some(SchemaFormat::KnownFormat(KnownFormat::Int64));
+/// How a body is written. Forms are coerced, so there a list may be one text,
+/// and what a text may hold is looked at only after it was taken apart.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    Json,
+    Text,
+}
 
-/// The value of one input. Where `null` means "not given", it may be that too.
-pub fn input(input: &Input, or_null: bool) -> Schema {
-    let or_null = or_null && !input.required;
+/// The value of one input. In JSON, `null` means "not given".
+pub fn input(input: &Input, form: Form) -> Schema {
+    let or_null = form == Form::Json && !input.required;
     let what = Some(input.what);
-    let scalar = |kind| ObjectBuilder::new().schema_type(types(kind, or_null));
+    let scalar = |kind| ObjectBuilder::new().schema_type(types(kind, or_null)).description(what);
     match input.kind {
-        Kind::Text => scalar(Type::String).description(what).into(),
-        Kind::Integer => scalar(Type::Integer).description(what).format(INT64).into(),
-        Kind::Flag => scalar(Type::Boolean).description(what).into(),
-        Kind::List => ArrayBuilder::new()
-            .schema_type(types(Type::Array, or_null))
-            .items(Object::with_type(Type::String))
-            .description(what)
+        Kind::Text => text(scalar(Type::String), input).into(),
+        Kind::Integer => scalar(Type::Integer)
+            .format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
+            .minimum(input.least)
+            .maximum(input.most)
             .into(),
+        Kind::Flag => scalar(Type::Boolean).into(),
+        Kind::List => {
+            let item = ObjectBuilder::new().schema_type(Type::String);
+            let item = if form == Form::Json { text(item, input) } else { item };
+            ArrayBuilder::new()
+                .schema_type(types(Type::Array, or_null))
+                .items(RefOr::T(item.into()))
+                .description(what)
+                .into()
+        }
     }
 }
 
+fn text(schema: ObjectBuilder, input: &Input) -> ObjectBuilder {
+    let length = |bound: Option<i64>| bound.and_then(|bound| usize::try_from(bound).ok());
+    schema.min_length(length(input.least)).max_length(length(input.most)).pattern(input.pattern)
+}
+
 /// A body of these fields.
-pub fn fields(inputs: &[Input], or_null: bool) -> Schema {
-    let mut object = ObjectBuilder::new();
+pub fn fields(inputs: &[Input], form: Form) -> Schema {
+    let mut object = ObjectBuilder::new().schema_type(Type::Object);
     for field in inputs {
-        object = object.property(field.name, input(field, or_null));
+        object = object.property(field.name, input(field, form));
         if field.required {
             object = object.required(field.name);
         }
@@ -39,39 +58,67 @@ pub fn fields(inputs: &[Input], or_null: bool) -> Schema {
     object.into()
 }
 
-/// The schema that an example is one of: every field of it is always there.
-pub fn like(example: &Value, nullable: &[&str]) -> Schema {
-    match example {
+/// What an answer looks like, read off its example: a value of the very type
+/// that is sent. What no example can show is said beside it.
+pub fn answer(answer: &Answer, example: &Value) -> Schema {
+    like(example, answer)
+}
+
+fn like(value: &Value, answer: &Answer) -> Schema {
+    match value {
         Value::Null => ObjectBuilder::new().schema_type(SchemaType::AnyValue).into(),
-        Value::Bool(_) => Object::with_type(Type::Boolean).into(),
-        Value::Number(_) => ObjectBuilder::new().schema_type(Type::Integer).format(INT64).into(),
+        Value::Bool(_) => ObjectBuilder::new().schema_type(Type::Boolean).into(),
+        Value::Number(number) if number.is_f64() => {
+            ObjectBuilder::new().schema_type(Type::Number).into()
+        }
+        Value::Number(_) => ObjectBuilder::new()
+            .schema_type(Type::Integer)
+            .format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
+            .into(),
         Value::String(text) => {
-            let time = text.parse::<Timestamp>().is_ok();
-            let format = time.then_some(SchemaFormat::KnownFormat(KnownFormat::DateTime));
-            ObjectBuilder::new().schema_type(Type::String).format(format).into()
+            ObjectBuilder::new().schema_type(Type::String).format(format(text)).into()
         }
         Value::Array(items) => {
             let item = items.first().unwrap_or(&Value::Null);
-            ArrayBuilder::new().items(RefOr::T(like(item, nullable))).into()
+            ArrayBuilder::new().items(RefOr::T(like(item, answer))).into()
         }
         Value::Object(fields) => {
-            let mut object = ObjectBuilder::new();
+            let mut object = ObjectBuilder::new().schema_type(Type::Object);
             for (name, value) in fields {
-                let schema = like(value, nullable);
-                let schema =
-                    if nullable.contains(&name.as_str()) { or_null(schema) } else { schema };
-                object = object.property(name, schema).required(name);
+                let name = name.as_str();
+                let schema = like(value, answer);
+                let nullable = answer.nullable.contains(&name);
+                object = object.property(name, if nullable { or_null(schema) } else { schema });
+                object = object.required(name);
             }
             object.into()
         }
     }
 }
 
+/// The format that a text's own shape shows.
+fn format(text: &str) -> Option<SchemaFormat> {
+    if text.parse::<Timestamp>().is_ok() {
+        Some(SchemaFormat::KnownFormat(KnownFormat::DateTime))
+    } else if is_uuid(text) {
+        Some(SchemaFormat::Custom("uuid".into()))
+    } else {
+        None
+    }
+}
+
+fn is_uuid(text: &str) -> bool {
+    text.len() == 36 && text.parse::<model::AccountId>().is_ok()
+}
+
 fn or_null(mut schema: Schema) -> Schema {
-    if let Schema::Object(object) = &mut schema
-        && let SchemaType::Type(kind) = object.schema_type.clone()
-    {
-        object.schema_type = types(kind, true);
+    let kind = match &mut schema {
+        Schema::Object(object) => &mut object.schema_type,
+        Schema::Array(array) => &mut array.schema_type,
+        _ => return schema,
+    };
+    if let SchemaType::Type(one) = kind.clone() {
+        *kind = types(one, true);
     }
     schema
 }

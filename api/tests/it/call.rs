@@ -66,6 +66,12 @@ impl Call {
         self.header("content-type", content_type)
     }
 
+    /// A body that does not say what it is.
+    pub fn bytes(mut self, body: impl Into<Vec<u8>>) -> Self {
+        self.body = body.into();
+        self
+    }
+
     pub fn json(self, body: &Value) -> Self {
         self.body("application/json", body.to_string())
     }

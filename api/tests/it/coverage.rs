@@ -1,49 +1,129 @@
-//! Every route of the table, called by everybody who may not. A new route
-//! fails here until its row says who may.
+//! Every operation of the OpenAPI documents, called by everybody who may not and
+//! in every way that it must not be called. A new operation fails here until
+//! its row says who may call it.
 
 use crate::call::{Answer, Call};
+use crate::openapi::{document, operation, operations};
 use crate::world::World;
 use api::routes::{self, Guard, Route};
 use axum::Router;
-use model::{Instance, Role, Secret};
+use model::{Role, Secret};
+use serde_json::Value;
+use std::collections::BTreeSet;
 
 const EVERYBODY: [Role; 5] = Role::ALL;
 const SEE: [Role; 4] = [Role::Admin, Role::Devops, Role::Member, Role::Monitor];
 const CHANGE: [Role; 3] = [Role::Admin, Role::Devops, Role::Member];
 const CREATE: [Role; 2] = [Role::Admin, Role::Devops];
 
-/// Who may call a route of the Customer API.
-fn roles(route: &Route) -> &'static [Role] {
-    match (route.method.as_str(), route.path.as_str()) {
-        ("GET", "/api/plans" | "/api/regions") => &EVERYBODY,
-        ("GET", path) if path.starts_with("/api/instances") => &SEE,
-        ("POST", "/api/instances") | ("DELETE", "/api/instances/{id}") => &CREATE,
-        ("PUT", "/api/instances/{id}") => &CHANGE,
-        ("POST", path) if path.starts_with("/api/instances/{id}/actions/") => &CHANGE,
-        (method, path) => panic!("say who may call {method} {path}"),
+/// Who may call each operation of the Customer API that asks for a key.
+const ROWS: &[(&str, &[Role])] = &[
+    ("GET /api/instances", &SEE),
+    ("POST /api/instances", &CREATE),
+    ("GET /api/instances/{id}", &SEE),
+    ("PUT /api/instances/{id}", &CHANGE),
+    ("DELETE /api/instances/{id}", &CREATE),
+    ("POST /api/instances/{id}/actions/cluster-stop", &CHANGE),
+    ("POST /api/instances/{id}/actions/cluster-start", &CHANGE),
+    ("POST /api/instances/{id}/account/rotate-apikey", &CHANGE),
+    ("GET /api/instances/{id}/details", &SEE),
+    ("GET /api/instances/{id}/ca/ca_cert.pem", &SEE),
+    ("GET /api/instances/{id}/cluster/status", &SEE),
+    ("GET /api/vpcs", &SEE),
+    ("POST /api/vpcs", &CREATE),
+    ("GET /api/vpcs/{vpc_id}", &SEE),
+    ("PUT /api/vpcs/{vpc_id}", &CREATE),
+    ("DELETE /api/vpcs/{vpc_id}", &CREATE),
+    ("GET /api/plans", &EVERYBODY),
+    ("GET /api/regions", &EVERYBODY),
+];
+
+/// What stands for the placeholders of paths: things of the world's account
+/// that every operation can be tried on.
+pub struct Things {
+    pub instance: model::Instance,
+    vpc: i64,
+}
+
+impl Things {
+    pub async fn make(world: &World) -> Self {
+        let instance = world.create("orders", &["prod"]).await;
+        let vpc = world.create_vpc("orders-net", "10.201.0.0/24").await;
+        Self { instance, vpc }
+    }
+
+    /// The path with these things in it.
+    pub fn path(&self, template: &str) -> String {
+        let path = template
+            .replace("{id}", &self.instance.id.to_string())
+            .replace("{vpc_id}", &self.vpc.to_string());
+        assert!(!path.contains('{'), "say what stands for the placeholder of {path}");
+        path
     }
 }
 
-fn call(route: &Route, instance: &Instance) -> Call {
-    let path = route.path.replace("{id}", &instance.id.to_string());
-    assert!(!path.contains('{'), "say what stands for the placeholder of {path}");
-    Call::new(route.method.as_str(), &path)
+fn name(route: &Route) -> String {
+    format!("{} {}", route.method, route.path)
+}
+
+fn roles(route: &Route) -> &'static [Role] {
+    let name = name(route);
+    let row = ROWS.iter().find(|(operation, _)| *operation == name);
+    row.unwrap_or_else(|| panic!("add a row that says who may call {name}")).1
+}
+
+fn call(route: &Route, things: &Things) -> Call {
+    Call::new(route.method.as_str(), &things.path(&route.path))
+}
+
+/// The guarded routes of the Customer API.
+fn guarded() -> Vec<Route> {
+    routes::customer().into_iter().filter(|route| route.guard != Guard::Open).collect()
 }
 
 fn wrong() -> Secret {
     Secret::new("x".repeat(43))
 }
 
+/// The example that the document gives of the body, if it has one.
+fn example<'a>(document: &'a Value, route: &Route) -> Option<&'a Value> {
+    let content = &operation(document, route)["requestBody"]["content"];
+    let example = &content["application/json"]["example"];
+    example.is_object().then_some(example)
+}
+
+/// The same body as a form.
+fn form(example: &Value) -> String {
+    let mut pairs = Vec::new();
+    for (name, value) in example.as_object().unwrap() {
+        match value {
+            Value::Array(items) => {
+                let items = items.iter().map(|item| item.as_str().unwrap());
+                pairs.extend(items.map(|item| format!("{name}[]={item}")));
+            }
+            Value::String(text) => pairs.push(format!("{name}={text}")),
+            other => pairs.push(format!("{name}={other}")),
+        }
+    }
+    pairs.join("&").replace('+', "%2B").replace(' ', "+")
+}
+
 fn expect_401(answer: &Answer, realm: &str, route: &Route) {
-    assert_eq!(answer.text, r#"{"error":"Not authorized"}"#, "{} {}", route.method, route.path);
+    assert_eq!(answer.text, r#"{"error":"Not authorized"}"#, "{}", name(route));
     assert_eq!(answer.status, 401);
     assert_eq!(answer.header("www-authenticate"), format!("Basic realm=\"{realm}\""));
 }
 
-async fn expect_405_and_404(route: &Route, instance: &Instance, router: &Router) {
-    let path = route.path.replace("{id}", &instance.id.to_string());
-    for method in ["PATCH", "OPTIONS", "TRACE"] {
-        let answer = Call::new(method, &path).send(router).await;
+/// Every method that the table does not have for this path.
+async fn expect_405_and_404(route: &Route, path: &str, table: &[Route], router: &Router) {
+    let taken: BTreeSet<&str> = table
+        .iter()
+        .filter(|other| other.path == route.path)
+        .map(|other| other.method.as_str())
+        .collect();
+    let methods = ["GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "NONSENSE"];
+    for method in methods.into_iter().filter(|method| !taken.contains(method)) {
+        let answer = Call::new(method, path).send(router).await;
         assert_eq!(answer.status, 405, "{method} {path}");
         assert!(answer.header("allow").contains(route.method.as_str()), "{method} {path}");
         assert!(answer.json()["error"].is_string());
@@ -54,13 +134,26 @@ async fn expect_405_and_404(route: &Route, instance: &Instance, router: &Router)
 }
 
 #[tokio::test]
+async fn every_documented_operation_is_a_route_that_is_covered() {
+    let world = World::new().await;
+    let documented: BTreeSet<String> = operations(&document(&world.customer).await);
+    let routed: BTreeSet<String> = routes::customer().iter().map(name).collect();
+    assert_eq!(documented, routed);
+    let rows: BTreeSet<String> = ROWS.iter().map(|(row, _)| (*row).to_owned()).collect();
+    let guarded: BTreeSet<String> = guarded().iter().map(name).collect();
+    assert_eq!(rows, guarded, "one row for each operation that asks for a key, and no other");
+}
+
+#[tokio::test]
 async fn customer_routes_turn_away_everybody_who_may_not() {
     let world = World::new().await;
-    let instance = world.create("orders", &[]).await;
+    let things = Things::make(&world).await;
     let stranger = world.stranger().await;
-    for route in routes::customer() {
-        expect_405_and_404(&route, &instance, &world.customer).await;
-        let call = call(&route, &instance);
+    let table = routes::customer();
+    for route in &table {
+        let path = things.path(&route.path);
+        expect_405_and_404(route, &path, &table, &world.customer).await;
+        let call = call(route, &things);
         if route.guard == Guard::Open {
             assert_eq!(call.send(&world.customer).await.status, 200, "{}", route.path);
             continue;
@@ -69,21 +162,24 @@ async fn customer_routes_turn_away_everybody_who_may_not() {
         let nobody = [
             call.clone(),
             call.clone().key(&wrong()),
-            call.clone().key(&instance.apikey),
+            call.clone().key(&things.instance.apikey),
             call.clone().header("authorization", "Bearer x"),
         ];
         for call in nobody {
-            expect_401(&call.send(&world.customer).await, "Customer API", &route);
+            expect_401(&call.send(&world.customer).await, "Customer API", route);
         }
         let other = call.clone().key(&stranger).send(&world.customer).await;
-        if route.path.contains("{id}") {
-            other.expect_error(404, "Invalid ID");
-        }
         assert!(!other.text.contains("orders"), "{}: {}", route.path, other.text);
-        let no_id = route.path.replace("{id}", "x");
-        if no_id != route.path {
-            let call = Call::new(route.method.as_str(), &no_id).key(&world.key);
-            call.send(&world.customer).await.expect_error(404, "Invalid ID");
+        let missing = if route.path.contains("{id}") { "Invalid ID" } else { "Not Found" };
+        if path == route.path {
+            continue;
+        }
+        other.expect_error(404, missing);
+        for nonsense in ["x", "0", "-1", "99999999999999999999", "1%00", "%FF", "1.0", "00001"] {
+            let (before, rest) = route.path.split_once('{').unwrap();
+            let (_, after) = rest.split_once('}').unwrap();
+            let call = Call::new(route.method.as_str(), &format!("{before}{nonsense}{after}"));
+            call.key(&world.key).send(&world.customer).await.expect_error(404, missing);
         }
     }
 }
@@ -91,22 +187,19 @@ async fn customer_routes_turn_away_everybody_who_may_not() {
 #[tokio::test]
 async fn customer_routes_know_every_role() {
     let world = World::new().await;
-    for route in routes::customer().iter().filter(|route| route.guard != Guard::Open) {
-        for role in Role::ALL {
+    for (at, route) in guarded().iter().enumerate() {
+        for (number, role) in Role::ALL.into_iter().enumerate() {
             let instance = world.create("orders", &[]).await;
+            let subnet = format!("10.20{number}.{at}.0/24");
+            let things = Things { instance, vpc: world.create_vpc("net", &subnet).await };
             let key = world.member(role, &[]).await;
-            let call = call(route, &instance).key(&key);
+            let call = call(route, &things).key(&key);
             let answer = call.send(&world.customer).await;
             let allowed = roles(route).contains(&role);
             // A create or an update without fields is past the check of roles.
             let expected: &[u16] = if allowed { &[200, 204, 400] } else { &[403] };
-            assert!(
-                expected.contains(&answer.status.as_u16()),
-                "{role}: {} {} gave {}",
-                route.method,
-                route.path,
-                answer.status
-            );
+            let status = answer.status.as_u16();
+            assert!(expected.contains(&status), "{role}: {} gave {status}", name(route));
             if !allowed {
                 let error = answer.json()["error"].to_string();
                 assert!(error.contains("admin"), "the needed role is named: {error}");
@@ -119,22 +212,69 @@ async fn customer_routes_know_every_role() {
 }
 
 #[tokio::test]
+async fn json_needs_its_header_wherever_a_body_is_read() {
+    let world = World::new().await;
+    let document = document(&world.customer).await;
+    let things = Things::make(&world).await;
+    let mut bodies = 0;
+    for route in guarded() {
+        let Some(example) = example(&document, &route) else { continue };
+        bodies += 1;
+        let call = call(&route, &things).key(&world.key);
+        for kind in [None, Some("text/plain"), Some("application/x-www-form-urlencoded")] {
+            let call = match kind {
+                Some(kind) => call.clone().body(kind, example.to_string()),
+                None => call.clone().bytes(example.to_string()),
+            };
+            let answer = call.send(&world.customer).await;
+            answer.expect_error(400, "JSON needs the header Content-Type: application/json");
+        }
+    }
+    assert!(bodies > 3);
+}
+
+/// Two worlds made alike, one called with JSON and one with a form, answer and
+/// change alike. Keys and ids are made from the same seed.
+#[tokio::test]
+async fn form_and_json_give_the_same_result() {
+    let spare = World::new().await;
+    let document = document(&spare.customer).await;
+    for route in guarded() {
+        let Some(example) = example(&document, &route) else { continue };
+        let result = async |as_form: bool| {
+            let world = World::new().await;
+            let call = call(&route, &Things::make(&world).await).key(&world.key);
+            let call = if as_form { call.form(&form(example)) } else { call.json(example) };
+            let answer = call.send(&world.customer).await;
+            (answer.status.as_u16(), answer.text, world.audit().await)
+        };
+        let as_json = result(false).await;
+        assert!(as_json.0 < 300, "{}: the example is one that works: {}", name(&route), as_json.1);
+        assert_eq!(as_json, result(true).await, "{}", name(&route));
+    }
+}
+
+#[tokio::test]
 async fn instance_routes_open_to_the_instances_own_key_alone() {
     let world = World::new().await;
-    let instance = world.create("orders", &[]).await;
+    let things = Things::make(&world).await;
     let neighbour = world.create("payments", &[]).await;
-    for route in routes::instance() {
-        expect_405_and_404(&route, &instance, &world.instance).await;
-        let call = call(&route, &instance);
+    let table = routes::instance();
+    let documented = operations(&document(&world.instance).await);
+    assert_eq!(documented, table.iter().map(name).collect());
+    for route in &table {
+        let path = things.path(&route.path);
+        expect_405_and_404(route, &path, &table, &world.instance).await;
+        let call = call(route, &things);
         if route.guard == Guard::Open {
             assert_eq!(call.send(&world.instance).await.status, 200, "{}", route.path);
             continue;
         }
         assert_eq!(route.guard, Guard::InstanceKey, "{}", route.path);
         for call in [call.clone(), call.clone().key(&wrong()), call.clone().key(&world.key)] {
-            expect_401(&call.send(&world.instance).await, "Instance API", &route);
+            expect_401(&call.send(&world.instance).await, "Instance API", route);
         }
-        let own = call.clone().key(&instance.apikey).send(&world.instance).await;
+        let own = call.clone().key(&things.instance.apikey).send(&world.instance).await;
         let other = call.clone().key(&neighbour.apikey).send(&world.instance).await;
         assert_eq!((own.status.as_u16(), other.status.as_u16()), (200, 200));
         assert!(!other.text.contains("orders"), "{}", other.text);
@@ -145,11 +285,12 @@ async fn instance_routes_open_to_the_instances_own_key_alone() {
 #[tokio::test]
 async fn agent_routes_ask_for_what_they_say() {
     let world = World::new().await;
-    let instance = world.create("orders", &[]).await;
-    for route in routes::agent() {
-        expect_405_and_404(&route, &instance, &world.agent).await;
-        let call = call(&route, &instance);
-        let keys = [None, Some(&world.key), Some(&instance.apikey)];
+    let things = Things::make(&world).await;
+    let table = routes::agent();
+    for route in &table {
+        expect_405_and_404(route, &things.path(&route.path), &table, &world.agent).await;
+        let call = call(route, &things);
+        let keys = [None, Some(&world.key), Some(&things.instance.apikey)];
         for key in keys {
             let call = key.map_or(call.clone(), |key| call.clone().key(key));
             let answer = call.json(&serde_json::json!({})).send(&world.agent).await;

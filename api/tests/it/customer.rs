@@ -163,5 +163,6 @@ async fn a_deleted_instances_network_stays_on_request() {
     let path = format!("/api/instances/{}?keep_vpc=TRUE", instance.id);
     assert_eq!(Call::delete(&path).key(&world.key).send(&world.customer).await.status, 204);
     let vpc = store::vpcs::find(&mut world.app.store().reader(), instance.vpc_id).await.unwrap();
-    assert!(!vpc.unwrap().made_for_instance);
+    let vpc = vpc.unwrap();
+    assert_eq!((vpc.made_for, vpc.deleted_at), (None, None));
 }

@@ -44,7 +44,12 @@ async fn what_a_create_refuses() {
         json!({"vpc_subnet": "172.17.3.0/24"}),
         json!({"vpc_subnet": "10.200.1.1/24"}),
         json!({"vpc_subnet": "8.8.8.0/24"}),
-        json!({"vpc_id": 1}),
+        json!({"vpc_id": 99}),
+        json!({"vpc_id": "1"}),
+        json!({"plan": "ducky"}),
+        json!({"plan": "ducky", "vpc_id": 1}),
+        json!({"disk_size": 1_000_001}),
+        json!({"tags": (0..21).map(|n| n.to_string()).collect::<Vec<_>>()}),
         json!({"copy_settings": {"subscription_id": 1}}),
         json!({"disk_size": -1}),
         json!({"tags": ["a,b"]}),
@@ -91,7 +96,13 @@ async fn what_an_update_refuses_changes_nothing() {
         json!({"name": "new", "nodes": 3}),
         json!({"name": "new", "nodes": 4}),
         json!({"name": "new", "plan": "elephant-1"}),
+        json!({"name": "new", "plan": "ducky"}),
+        json!({"name": "new", "plan": "bat-1"}),
+        json!({"name": "new", "plan": "mouse"}),
+        json!({"name": "new", "nodes": 0}),
         json!({"name": "new", "disk_size": 50}),
+        json!({"name": "new", "disk_size": -5}),
+        json!({"name": "new", "disk_size": 1_000_001}),
         json!({"name": "new", "kafka_version": "4.2.1"}),
         json!({"name": "new", "kafka_version": "1"}),
         json!({"name": "new", "region": "azure-arm::westeurope"}),
@@ -123,6 +134,80 @@ async fn what_an_update_refuses_changes_nothing() {
         assert_eq!(answer.status, 200, "{change}: {}", answer.text);
     }
     assert_eq!(world.load(instance.id.0).await, instance);
+}
+
+#[tokio::test]
+async fn disks_only_grow_and_versions_only_rise() {
+    let world = World::new().await;
+    let body = json!({
+        "name": "orders", "plan": "bat-1", "region": "local::this-machine",
+        "disk_size": 600, "kafka_version": "4.1.2", "no_default_alarms": true,
+    });
+    let created = Call::post("/api/instances").key(&world.key).json(&body);
+    let created = created.send(&world.customer).await;
+    let instance = world.load(created.json()["id"].as_i64().unwrap()).await;
+    assert!(instance.no_default_alarms);
+    let path = format!("/api/instances/{}", instance.id);
+    let check = async |change: Value, status: u16, error: &str| {
+        let answer = Call::put(&path).key(&world.key).json(&change).send(&world.customer).await;
+        assert_eq!(answer.status, status, "{change}: {}", answer.text);
+        assert_eq!(answer.json()["error"].as_str().unwrap_or_default(), error, "{change}");
+    };
+    let smaller = "disk_size: must be at least 600, the gigabytes each server has now";
+    check(json!({"disk_size": 599}), 400, smaller).await;
+    check(json!({"disk_size": 1}), 400, smaller).await;
+    check(json!({"disk_size": 600}), 200, "").await;
+    check(json!({"disk_size": 601}), 400, "Changing disk_size is not available yet").await;
+    // Fewer gigabytes by the plan are no matter: the disk was asked for.
+    check(json!({"plan": "mouse-1"}), 400, "Changing plan or nodes is not available yet").await;
+    check(json!({"plan": "mouse-1", "disk_size": 30}), 400, smaller).await;
+    check(json!({"plan": "lion-1"}), 400, "Changing plan or nodes is not available yet").await;
+    let lower = "kafka_version: can't go below 4.1.2, which it runs";
+    check(json!({"kafka_version": "4.0.2"}), 400, lower).await;
+    check(json!({"kafka_version": "4.1.2"}), 200, "").await;
+    check(json!({"kafka_version": "4.3.1"}), 400, "Changing kafka_version is not available yet")
+        .await;
+    assert_eq!(world.load(instance.id.0).await, instance);
+}
+
+#[tokio::test]
+async fn a_new_instance_key_ends_the_old_one_at_that_moment() {
+    let world = World::new().await;
+    let instance = world.create("orders", &["prod"]).await;
+    let path = format!("/api/instances/{}/account/rotate-apikey", instance.id);
+    let opens = async |key: &model::Secret| {
+        Call::get("/api/details").key(key).send(&world.instance).await.status.as_u16()
+    };
+    let answer = Call::post(&path).key(&world.key).send(&world.customer).await;
+    assert_eq!((answer.status.as_u16(), answer.header("cache-control")), (200, "no-store"));
+    let new = model::Secret::new(answer.json()["apikey"].as_str().unwrap());
+    assert_eq!(answer.json().as_object().unwrap().len(), 1);
+    assert_eq!((opens(&instance.apikey).await, opens(&new).await), (401, 200));
+    let read = Call::get(&format!("/api/instances/{}", instance.id)).key(&world.key);
+    assert_eq!(read.send(&world.customer).await.json()["apikey"], new.expose());
+    let line = world.audit().await.pop().unwrap();
+    let expected = "instance.rotate_apikey customer-api 192.0.2.7 owner@example.test id=1; \
+                    name=orders";
+    assert_eq!(line, expected);
+
+    // Of many at the same moment, one key is left, and it is one of the answers.
+    let calls = (0..10).map(|_| {
+        let (call, router) = (Call::post(&path).key(&world.key), world.customer.clone());
+        tokio::spawn(async move { call.send(&router).await.json()["apikey"].clone() })
+    });
+    let mut keys = Vec::new();
+    for call in calls.collect::<Vec<_>>() {
+        keys.push(model::Secret::new(call.await.unwrap().as_str().unwrap()));
+    }
+    let mut left = 0;
+    for key in &keys {
+        left += u16::from(opens(key).await == 200);
+    }
+    assert_eq!((left, opens(&new).await), (1, 401));
+
+    let tagged = world.member(model::Role::Member, &["test"]).await;
+    let hidden = Call::post(&path).key(&tagged).send(&world.customer).await;
+    hidden.expect_error(404, "Invalid ID");
 }
 
 #[tokio::test]

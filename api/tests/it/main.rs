@@ -11,5 +11,8 @@ mod limits;
 mod listen;
 mod masking;
 mod openapi;
+#[path = "../../../store/tests/postgres/mod.rs"]
+mod postgres;
 mod rules;
+mod vpcs;
 mod world;

@@ -1,6 +1,7 @@
 //! A whole control plane without an engine: every test owns one.
 
 use crate::call::Call;
+use crate::postgres;
 use api::{Options, RateLimit, RateLimits};
 use app::{App, Placement, Places, Settings, Source, SourceKind};
 use async_trait::async_trait;
@@ -11,9 +12,10 @@ use model::{
     Listeners, ManualClock, Plan, Region, Role, Secret, SeededEntropy, Tags, User, UserId,
 };
 use serde_json::json;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use store::{Installation, MasterKey, Store};
+use store::{Installation, Location, MasterKey, Store};
 
 pub struct World {
     pub app: App,
@@ -36,10 +38,11 @@ impl World {
 
     pub async fn with(settings: Settings) -> Self {
         let data = tempfile::tempdir().unwrap();
+        let at = location(data.path()).await;
         let entropy = Arc::new(SeededEntropy::new(7));
         let clock = Arc::new(ManualClock::at("2026-11-15T12:00:00Z".parse().unwrap()));
         let master = MasterKey::parse(&MasterKey::generate(&*entropy), entropy.clone()).unwrap();
-        let store = Store::open(&data.path().join("store.db"), master).await.unwrap();
+        let store = Store::open(&at, master).await.unwrap();
         let installation = install(&store, &clock, &entropy).await;
         let places = Arc::new(Loopback { host: installation.host_id, stale: AtomicU32::new(0) });
         let app = App::new(
@@ -118,6 +121,24 @@ impl World {
         self.load(answer.json()["id"].as_i64().unwrap()).await
     }
 
+    /// The id of a network that stands alone.
+    pub async fn create_vpc(&self, name: &str, subnet: &str) -> i64 {
+        let body = json!({"name": name, "region": "local::this-machine", "subnet": subnet});
+        let answer = Call::post("/api/vpcs").key(&self.key).json(&body).send(&self.customer).await;
+        assert_eq!(answer.status, 200, "{}", answer.text);
+        answer.json()["id"].as_i64().unwrap()
+    }
+
+    /// The account's audit log, a line each, without its times.
+    pub async fn audit(&self) -> Vec<String> {
+        let mut reader = self.app.store().reader();
+        let lines = store::audit::list(&mut reader, self.account).await.unwrap();
+        let shown = |line: &store::AuditLine| {
+            format!("{} {} {} {}", line.event, line.source, line.user, line.extras)
+        };
+        lines.iter().map(shown).collect()
+    }
+
     pub async fn load(&self, id: i64) -> Instance {
         let mut reader = self.app.store().reader();
         store::instances::find(&mut reader, InstanceId(id)).await.unwrap().unwrap()
@@ -132,6 +153,16 @@ impl World {
         let mut work = self.app.store().begin().await.unwrap();
         store::instances::set_progress(&mut work, id, &progress).await.unwrap();
         work.commit().await.unwrap();
+    }
+}
+
+/// A store of its own: a SQLite file, or a database of a real PostgreSQL where
+/// the environment asks for that.
+async fn location(directory: &Path) -> Location {
+    match std::env::var("CASTELLAN_TEST_DATABASE").as_deref() {
+        Ok("postgres") => Location::Postgres(postgres::database().await),
+        Ok(other) => panic!("CASTELLAN_TEST_DATABASE is {other:?}, not postgres"),
+        Err(_) => Location::Sqlite(directory.join("store.db")),
     }
 }
 

@@ -1,8 +1,8 @@
 //! Everything about a new instance that nobody asked for but that must be
 //! known before the first side effect. Nothing is written here.
 
-use crate::{App, Placement, Result};
-use model::{InstanceName, KafkaVersion, Plan, Region, Secret, Subnet, Tags};
+use crate::{App, Error, Placement, Result};
+use model::{InstanceName, KafkaVersion, Plan, Region, Secret, Subnet, Tags, VpcId};
 use store::AuthorityKind;
 
 /// A checked order.
@@ -12,29 +12,33 @@ pub struct Order {
     pub plan: Plan,
     pub region: Region,
     pub kafka_version: KafkaVersion,
-    pub subnet: Option<Subnet>,
+    pub network: Network,
     pub disk_size: Option<u32>,
     pub tags: Tags,
+    pub no_default_alarms: bool,
 }
 
-/// Names, secrets and places; chosen anew if another create was faster.
+/// Where a new instance lives.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Network {
+    /// In a network that is there.
+    Join(VpcId),
+    /// In one made for it, with this range or a free one.
+    Make(Option<Subnet>),
+}
+
+/// Names and secrets; chosen anew if another create was faster.
 pub struct Chosen {
     pub username: String,
     pub password: Secret,
     pub apikey: Secret,
-    pub hostname: String,
-    pub placements: Vec<Placement>,
     pub authorities: Vec<(AuthorityKind, pki::Authority)>,
 }
 
-pub fn choose(app: &App, order: &Order, placements: Vec<Placement>) -> Result<Chosen> {
+pub fn choose(app: &App) -> Result<Chosen> {
     let entropy = app.entropy();
     let username = entropy.username();
-    let hostname = match &app.settings.domain {
-        Some(domain) => format!("{username}.{domain}"),
-        None => placements[0].listeners.sasl_scram.advertised_host.clone(),
-    };
-    tracing::debug!(plan = %order.plan.name, username, "chose a new instance's names");
+    tracing::debug!(username, "chose a new instance's names");
     let authorities = AuthorityKind::ALL
         .into_iter()
         .map(|kind| {
@@ -42,12 +46,27 @@ pub fn choose(app: &App, order: &Order, placements: Vec<Placement>) -> Result<Ch
             Ok((kind, pki::Authority::create(&name, app.now(), entropy)?))
         })
         .collect::<Result<_>>()?;
-    Ok(Chosen {
-        username,
-        password: entropy.password(),
-        apikey: entropy.key(),
-        hostname,
-        placements,
-        authorities,
-    })
+    Ok(Chosen { username, password: entropy.password(), apikey: entropy.key(), authorities })
+}
+
+/// Where the instance's servers shall be, and how clients find them.
+pub struct Placed {
+    pub hostname: String,
+    pub placements: Vec<Placement>,
+}
+
+/// Asks the region for places that are free as the store knows it now.
+pub async fn place(app: &App, order: &Order, chosen: &Chosen) -> Result<Placed> {
+    let taken = store::servers::taken_listeners(&mut app.store().reader()).await?;
+    let nodes = order.plan.nodes;
+    let placements =
+        app.places.propose(&order.region, &taken, &order.plan).await.map_err(Error::Refused)?;
+    if placements.len() != nodes as usize || placements.is_empty() {
+        return Err(Error::internal("the region proposed another number of places than asked for"));
+    }
+    let hostname = match &app.settings.domain {
+        Some(domain) => format!("{}.{domain}", chosen.username),
+        None => placements[0].listeners.sasl_scram.advertised_host.clone(),
+    };
+    Ok(Placed { hostname, placements })
 }

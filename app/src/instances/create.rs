@@ -1,15 +1,15 @@
 //! Ordering an instance: everything about it is chosen and saved at once,
 //! before anything exists.
 
-use super::choose::{self, Order};
+use super::choose::{self, Network, Order};
 use super::validate;
 use super::write::{WriteError, write};
 use crate::idempotency::{self, Repeatable};
 use crate::{App, Asked, Caller, Error, Problems, Result, Right};
-use model::{InstanceId, InstanceName, Plan, Secret, Subnet, Tags};
+use model::{InstanceId, InstanceName, Plan, Region, Secret, Tags, VpcId};
 use serde::{Deserialize, Serialize};
 
-/// Another create may take the same addresses at the same moment.
+/// Another control plane may take the same names at the same moment.
 const ATTEMPTS: usize = 5;
 const OPERATION: &str = "instances.create";
 
@@ -25,6 +25,7 @@ pub struct NewInstance {
     pub kafka_version: Option<String>,
     pub tags: Vec<String>,
     pub disk_size: Option<i64>,
+    pub no_default_alarms: bool,
     /// Something was sent to copy from another instance.
     pub copies_settings: bool,
     /// Names this order, so that sending it again makes no second instance.
@@ -49,9 +50,12 @@ pub async fn create(caller: &Caller, app: &App, asked: Asked<NewInstance>) -> Re
         if let Some(created) = idempotency::answered(app, repeatable.as_ref()).await? {
             return Ok(created);
         }
-        let placements = propose(app, &order).await?;
-        let chosen = choose::choose(app, &order, placements)?;
-        match write(caller, app, &order, &chosen, repeatable.as_ref()).await {
+        let chosen = choose::choose(app)?;
+        // One at a time between asking for places and taking them; keys are
+        // made before, because that is what takes long.
+        let _turn = app.placing.lock().await;
+        let placed = choose::place(app, &order, &chosen).await?;
+        match write(caller, app, &order, &chosen, &placed, repeatable.as_ref()).await {
             Ok(created) => return Ok(created),
             // Somebody else got one of the names or addresses first, or this
             // very call was answered in the meantime.
@@ -62,18 +66,6 @@ pub async fn create(caller: &Caller, app: &App, asked: Asked<NewInstance>) -> Re
     Err(Error::Refused(
         "Other instances took every address that was free; try again in a few seconds".into(),
     ))
-}
-
-async fn propose(app: &App, order: &Order) -> Result<Vec<crate::Placement>> {
-    let taken = store::servers::taken_listeners(&mut app.store().reader()).await?;
-    let nodes = order.plan.nodes;
-    let placements =
-        app.places.propose(&order.region, &taken, &order.plan).await.map_err(Error::Refused)?;
-    if placements.len() == nodes as usize && !placements.is_empty() {
-        Ok(placements)
-    } else {
-        Err(Error::internal("the region proposed another number of places than asked for"))
-    }
 }
 
 fn check(app: &App, new: NewInstance, mut problems: Problems) -> Result<Order> {
@@ -90,37 +82,54 @@ fn check(app: &App, new: NewInstance, mut problems: Problems) -> Result<Order> {
         Some(text) => validate::kafka_version(found, &app.catalogue, &text),
         None => Some(app.catalogue.newest_kafka()),
     };
-    let subnet = new.vpc_subnet.and_then(|text| found.take("vpc_subnet", text.parse::<Subnet>()));
+    let network = network(found, new.vpc_id, new.vpc_subnet.as_deref());
     let disk_size = new.disk_size.and_then(|size| validate::disk_size(found, size));
     let tags = found.take("tags", Tags::parse(new.tags));
-    if new.vpc_id.is_some() {
-        found.add("vpc_id", "comes with a later release; give vpc_subnet or leave both out");
-    }
     if new.copies_settings {
         found.add("copy_settings", "is not available; leave it out");
     }
     problems.finish()?;
-    let (Some(name), Some(plan), Some(region), Some(kafka_version), Some(tags)) =
-        (name, plan, region, version, tags)
+    let (Some(name), Some(plan), Some(region), Some(kafka_version), Some(network), Some(tags)) =
+        (name, plan, region, version, network, tags)
     else {
         return Err(Error::internal("a field is missing without a problem noted"));
     };
-    offered(plan)?;
+    let names_network = network != Network::Make(None);
+    offered(plan, region, names_network)?;
     Ok(Order {
         name,
         plan: plan.clone(),
         region: region.clone(),
         kafka_version,
-        subnet,
+        network,
         disk_size,
         tags,
+        no_default_alarms: new.no_default_alarms,
     })
 }
 
-/// What is in the catalogue but can't be ordered yet.
-fn offered(plan: &Plan) -> Result<()> {
-    if plan.shared() {
-        return Err(Error::Refused(format!("The plan {} is not available yet", plan.name)));
+/// An id wins over a subnet, which is then not looked at.
+fn network(found: &mut Problems, id: Option<i64>, subnet: Option<&str>) -> Option<Network> {
+    match (id, subnet) {
+        (Some(id), _) => Some(Network::Join(VpcId(id))),
+        (None, Some(text)) => {
+            found.take("vpc_subnet", text.parse()).map(|subnet| Network::Make(Some(subnet)))
+        }
+        (None, None) => Some(Network::Make(None)),
     }
-    Ok(())
+}
+
+/// What is in the catalogue but can't be ordered there, or not yet.
+fn offered(plan: &Plan, region: &Region, names_network: bool) -> Result<()> {
+    if !plan.shared() {
+        return Ok(());
+    }
+    if names_network {
+        return Err(Error::NotOnSharedPlans);
+    }
+    if !region.has_shared_plans {
+        let what = format!("has no shared plans, so not {}", plan.name);
+        return Err(Error::field("region", what));
+    }
+    Err(Error::Refused(format!("The plan {} is not available yet", plan.name)))
 }

@@ -8,7 +8,8 @@ use store::{instances, vpcs};
 /// How to delete.
 #[derive(Clone, Debug, Default)]
 pub struct Deletion {
-    /// Keep the network that the create made; by default it goes too.
+    /// Keep the network that this instance's create made; by default it goes too.
+    /// Any other network stays.
     pub keep_vpc: bool,
 }
 
@@ -26,9 +27,7 @@ pub async fn delete(
     if !instances::set_deleted(&mut work, instance.id, now).await? {
         return Err(Error::InvalidId);
     }
-    if how.keep_vpc {
-        vpcs::keep(&mut work, instance.vpc_id).await?;
-    }
+    vpcs::release(&mut work, instance.vpc_id, instance.id, how.keep_vpc, now).await?;
     let extras = [("id", instance.id.to_string()), ("name", instance.name.to_string())];
     audit::write(&mut work, caller, now, "instance.delete", &extras).await?;
     Ok(work.commit().await?)

@@ -6,9 +6,9 @@ mod delete;
 mod list;
 mod power;
 mod read;
-mod subnet;
+mod rotate_apikey;
 mod update;
-mod validate;
+pub(crate) mod validate;
 mod write;
 
 pub use create::{Created, NewInstance, create};
@@ -16,4 +16,5 @@ pub use delete::{Deletion, delete};
 pub use list::{Listed, Page, list};
 pub use power::{Power, set_power};
 pub use read::{InstanceView, read};
+pub use rotate_apikey::rotate_apikey;
 pub use update::{InstanceChanges, update};

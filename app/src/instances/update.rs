@@ -1,9 +1,9 @@
 //! Changing an instance. For now name and tags, which no server follows; what
-//! servers follow may be repeated but not changed.
+//! servers follow is checked in full, and may be repeated but not changed.
 
 use super::validate;
 use crate::{App, Asked, Caller, Error, Problems, Result, Right, access, audit};
-use model::{Instance, InstanceId, InstanceName, Subnet, Tags, Vpc};
+use model::{Instance, InstanceId, InstanceName, Plan, Subnet, Tags, Vpc};
 use store::{instances, vpcs};
 
 /// What a customer may change, as sent.
@@ -94,8 +94,8 @@ fn check_place(instance: &Instance, vpc: &Vpc, changes: &InstanceChanges, proble
     }
 }
 
-/// Fails on everything malformed, and then on what is well-formed but differs
-/// from what is.
+/// Fails on everything malformed or never possible, and then on what is possible
+/// but differs from what is: servers can't follow it yet.
 fn check_server_changes(
     app: &App,
     instance: &Instance,
@@ -103,24 +103,59 @@ fn check_server_changes(
     mut problems: Problems,
 ) -> Result<()> {
     let catalogue = &app.catalogue;
+    let found = &mut problems;
     let present = catalogue.plan(&instance.plan.0);
-    let name = changes.plan.as_deref();
-    let plan = validate::plan(&mut problems, catalogue, name, changes.nodes, present);
+    let plan = validate::plan(found, catalogue, changes.plan.as_deref(), changes.nodes, present);
     let version = changes
         .kafka_version
         .as_deref()
-        .and_then(|text| validate::kafka_version(&mut problems, catalogue, text));
-    let disk_size = changes.disk_size.and_then(|size| validate::disk_size(&mut problems, size));
+        .and_then(|text| validate::kafka_version(found, catalogue, text));
+    let disk_size = changes.disk_size.and_then(|size| validate::disk_size(found, size));
+    if let (Some(present), Some(plan)) = (present, plan) {
+        check_plan(found, present, plan);
+        check_disk(found, instance, present, plan, disk_size);
+    }
+    if version.is_some_and(|version| version < instance.kafka_version) {
+        let what = format!("can't go below {}, which it runs", instance.kafka_version);
+        found.add("kafka_version", what);
+    }
     problems.finish()?;
 
-    let effective = |size| present.map(|plan| plan.disk_gb(size));
+    let asked = disk_size.or(instance.disk_size);
+    let grows = present
+        .zip(plan)
+        .is_some_and(|(present, plan)| plan.disk_gb(asked) != present.disk_gb(instance.disk_size));
     let differs = [
         ("plan or nodes", plan.is_some_and(|plan| plan.name != instance.plan)),
         ("kafka_version", version.is_some_and(|version| version != instance.kafka_version)),
-        ("disk_size", disk_size.is_some() && effective(disk_size) != effective(instance.disk_size)),
+        ("disk_size", grows),
     ];
     match differs.into_iter().find(|(_, differs)| *differs) {
         Some((what, _)) => Err(Error::Refused(format!("Changing {what} is not available yet"))),
         None => Ok(()),
+    }
+}
+
+fn check_plan(found: &mut Problems, present: &Plan, plan: &Plan) {
+    if present.shared() != plan.shared() {
+        let (from, to) = (&present.name, &plan.name);
+        let what = format!("can't change from {from} to {to}: one is shared, one is dedicated");
+        found.add("plan", what);
+    }
+}
+
+/// Disks only grow, also by a change of plan.
+fn check_disk(
+    found: &mut Problems,
+    instance: &Instance,
+    present: &Plan,
+    plan: &Plan,
+    asked: Option<u32>,
+) {
+    let is = present.disk_gb(instance.disk_size);
+    let would_be = plan.disk_gb(asked.or(instance.disk_size));
+    if would_be < is {
+        let what = format!("must be at least {is}, the gigabytes each server has now");
+        found.add("disk_size", what);
     }
 }

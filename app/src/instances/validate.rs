@@ -25,7 +25,13 @@ pub fn plan<'a>(
             }
             found?
         }
-        None => present?,
+        None => {
+            if nodes.is_some() && present.is_none() {
+                problems
+                    .add("nodes", "needs a plan beside it: the present one is no longer offered");
+            }
+            present?
+        }
     };
     let Some(nodes) = nodes else { return Some(named) };
     if named.shared() && nodes == i64::from(named.nodes) {

@@ -1,14 +1,13 @@
 //! The transaction that saves a new instance: all of it or nothing.
 
-use super::choose::{Chosen, Order};
+use super::choose::{Chosen, Network, Order, Placed};
 use super::create::Created;
 use super::read::connection_url;
-use super::subnet::Occupied;
 use crate::idempotency::{self, Repeatable};
-use crate::{App, Caller, Error, Placement, Result, audit};
+use crate::{App, Caller, Error, Placement, Result, audit, vpcs::choose_subnet};
 use model::{
     Disk, DiskId, DiskState, Instance, InstanceId, InstanceProgress, Server, ServerId, ServerRole,
-    Vpc, VpcId, kafka_uuid,
+    Subnet, Vpc, VpcId, kafka_uuid,
 };
 use store::{Work, authorities, disks, instances, servers, vpcs};
 
@@ -45,17 +44,24 @@ pub async fn write(
     app: &App,
     order: &Order,
     chosen: &Chosen,
+    placed: &Placed,
     repeatable: Option<&Repeatable>,
 ) -> std::result::Result<Created, WriteError> {
     let mut work = app.store().begin().await?;
-    let vpc = vpc(&mut work, caller, app, order).await?;
-    vpcs::insert(&mut work, &vpc).await?;
     let id = InstanceId(work.next("instances").await?);
-    instances::insert(&mut work, &instance(caller, app, order, chosen, id, vpc.id)).await?;
+    let vpc_id = match order.network {
+        Network::Join(vpc) => join(&mut work, caller, order, vpc).await?,
+        Network::Make(subnet) => make_vpc(&mut work, caller, app, order, subnet, id).await?,
+    };
+    instances::insert(
+        &mut work,
+        &instance(caller, app, order, chosen, &placed.hostname, id, vpc_id),
+    )
+    .await?;
     for (kind, authority) in &chosen.authorities {
         authorities::insert(&mut work, id, *kind, &authority.certificate, &authority.key).await?;
     }
-    for (number, placement) in (1..).zip(&chosen.placements) {
+    for (number, placement) in (1..).zip(&placed.placements) {
         let server_id = ServerId(work.next("servers").await?);
         let server = server(order, chosen, placement, id, server_id, number);
         servers::insert(&mut work, &server).await?;
@@ -68,34 +74,43 @@ pub async fn write(
         ("region", order.region.full_name().to_string()),
     ];
     audit::write(&mut work, caller, app.now(), "instance.create", &extras).await?;
-    let created = created(chosen, id);
+    let created = created(chosen, placed, id);
     idempotency::keep(&mut work, app, repeatable, &created).await?;
     work.commit().await?;
     Ok(created)
 }
 
-fn created(chosen: &Chosen, id: InstanceId) -> Created {
-    let port = chosen.placements[0].listeners.sasl_scram.port;
-    let url = connection_url(&chosen.username, &chosen.password, &chosen.hostname, port);
+fn created(chosen: &Chosen, placed: &Placed, id: InstanceId) -> Created {
+    let port = placed.placements[0].listeners.sasl_scram.port;
+    let url = connection_url(&chosen.username, &chosen.password, &placed.hostname, port);
     Created { id, url, apikey: chosen.apikey.clone() }
 }
 
-async fn vpc(work: &mut Work, caller: &Caller, app: &App, order: &Order) -> Result<Vpc> {
-    let existing = vpcs::list(work, caller.account_id).await?;
-    let occupied = Occupied {
-        vpcs: existing.iter().map(|vpc| vpc.subnet).collect(),
-        host_networks: app.places.host_networks(),
+/// The network that was named, if it is the caller's and where the instance
+/// shall be. It can't go before the instance in it is written.
+async fn join(work: &mut Work, caller: &Caller, order: &Order, id: VpcId) -> Result<VpcId> {
+    let found = vpcs::find(work, id).await?.filter(|vpc| caller.sees_vpc(vpc));
+    let Some(vpc) = found else {
+        return Err(Error::field("vpc_id", "is no VPC of yours; GET /api/vpcs lists them"));
     };
-    let subnet = match order.subnet {
-        Some(subnet) => match occupied.refuse(subnet) {
-            Some(what) => return Err(Error::field("vpc_subnet", what)),
-            None => subnet,
-        },
-        None => occupied.first_free(app.settings.subnet_pool).ok_or_else(|| {
-            Error::Refused("No free subnet is left; give one of your own as vpc_subnet".into())
-        })?,
-    };
-    Ok(Vpc {
+    let region = order.region.full_name();
+    if vpc.region != region {
+        let what = format!("is in region {}, and the instance would be in {region}", vpc.region);
+        return Err(Error::field("vpc_id", what));
+    }
+    Ok(vpc.id)
+}
+
+async fn make_vpc(
+    work: &mut Work,
+    caller: &Caller,
+    app: &App,
+    order: &Order,
+    asked: Option<Subnet>,
+    made_for: InstanceId,
+) -> Result<VpcId> {
+    let subnet = choose_subnet(work, caller, app, "vpc_subnet", asked).await?;
+    let vpc = Vpc {
         id: VpcId(work.next("vpcs").await?),
         account_id: caller.account_id,
         name: order.name.to_string(),
@@ -103,9 +118,12 @@ async fn vpc(work: &mut Work, caller: &Caller, app: &App, order: &Order) -> Resu
         subnet,
         tags: order.tags.clone(),
         provider_id: app.entropy().uuid(),
-        made_for_instance: true,
+        made_for: Some(made_for),
         created_at: app.now(),
-    })
+        deleted_at: None,
+    };
+    vpcs::insert(work, &vpc).await?;
+    Ok(vpc.id)
 }
 
 fn instance(
@@ -113,6 +131,7 @@ fn instance(
     app: &App,
     order: &Order,
     chosen: &Chosen,
+    hostname: &str,
     id: InstanceId,
     vpc_id: VpcId,
 ) -> Instance {
@@ -128,10 +147,11 @@ fn instance(
         disk_size: order.disk_size,
         tags: order.tags.clone(),
         vpc_id,
+        no_default_alarms: order.no_default_alarms,
         username: chosen.username.clone(),
         password: chosen.password.clone(),
         apikey: chosen.apikey.clone(),
-        hostname: chosen.hostname.clone(),
+        hostname: hostname.into(),
         cluster_id: kafka_uuid(app.entropy()),
         created_at: app.now(),
         deleted_at: None,

@@ -28,6 +28,9 @@ pub struct Create {
     /// Subnet of its network, in CIDR notation
     #[arg(long)]
     pub vpc_subnet: Option<String>,
+    /// A network that is there, for the instance to live in
+    #[arg(long, conflicts_with = "vpc_subnet")]
+    pub vpc_id: Option<i64>,
     /// Return only when it is ready
     #[arg(long)]
     pub wait: bool,
@@ -39,6 +42,7 @@ pub async fn run(options: Create, connection: &Connection) -> anyhow::Result<()>
         plan: options.plan,
         region: options.region,
         vpc_subnet: options.vpc_subnet,
+        vpc_id: options.vpc_id,
         nodes: None,
         kafka_version: options.version,
         tags: options.tags,

@@ -66,17 +66,24 @@ impl Engine {
         Ok(work.commit().await?)
     }
 
+    /// The network goes if it is deleted and nobody else is left in it. Nobody
+    /// can join a deleted network, so that stays true.
     pub(super) async fn forget(&self, pass: &Pass, world: &World) -> Result<Done, PassError> {
-        if world.vpc.as_ref().is_some_and(|vpc| vpc.made_for_instance) {
-            let outcome =
-                self.cloud_for(pass, world).await?.remove_network(world.instance.vpc_id).await;
+        let vpc_id = world.instance.vpc_id;
+        let deleted = world.vpc.as_ref().is_some_and(|vpc| vpc.deleted_at.is_some());
+        let mut reader = self.store.reader();
+        let goes = deleted && vpcs::is_left_to(&mut reader, vpc_id, world.instance.id).await?;
+        if goes {
+            let outcome = self.cloud_for(pass, world).await?.remove_network(vpc_id).await;
             if let Some(done) = unfinished(&outcome) {
                 return Ok(done);
             }
         }
         let mut work = self.guarded(pass).await?;
         instances::remove(&mut work, world.instance.id).await?;
-        vpcs::remove_unused(&mut work, world.instance.vpc_id).await?;
+        if goes {
+            vpcs::remove_deleted(&mut work, vpc_id).await?;
+        }
         work.commit().await?;
         self.identities.forget(world.instance.id);
         tracing::info!(instance = %world.instance.id, "instance is gone");

@@ -59,7 +59,7 @@ impl Rows {
         let mut work = self.store.begin().await.unwrap();
         let vpc_id = VpcId(work.next("vpcs").await.unwrap());
         let id = InstanceId(work.next("instances").await.unwrap());
-        vpcs::insert(&mut work, &self.new_vpc(vpc_id)).await.unwrap();
+        vpcs::insert(&mut work, &self.new_vpc(vpc_id, id)).await.unwrap();
         let instance = Instance { nodes: servers, ..self.new_instance(id, vpc_id) };
         instances::insert(&mut work, &instance).await.unwrap();
         for (kind, ca) in AuthorityKind::ALL.into_iter().zip(&self.authorities) {
@@ -85,7 +85,7 @@ impl Rows {
         instance
     }
 
-    fn new_vpc(&self, id: VpcId) -> Vpc {
+    fn new_vpc(&self, id: VpcId, made_for: InstanceId) -> Vpc {
         Vpc {
             id,
             account_id: self.account,
@@ -94,8 +94,9 @@ impl Rows {
             subnet: "10.192.0.0/24".parse().unwrap(),
             tags: Tags::default(),
             provider_id: self.entropy.uuid(),
-            made_for_instance: true,
+            made_for: Some(made_for),
             created_at: self.clock.now(),
+            deleted_at: None,
         }
     }
 
@@ -113,6 +114,7 @@ impl Rows {
             disk_size: None,
             tags: Tags::default(),
             vpc_id,
+            no_default_alarms: false,
             username: entropy.username(),
             password: entropy.password(),
             apikey: entropy.key(),
@@ -163,7 +165,11 @@ impl Rows {
 
     pub async fn delete(&self, id: InstanceId) {
         let mut work = self.store.begin().await.unwrap();
-        instances::set_deleted(&mut work, id, self.clock.now()).await.unwrap();
+        let now = self.clock.now();
+        instances::set_deleted(&mut work, id, now).await.unwrap();
+        if let Some(instance) = instances::find(&mut work, id).await.unwrap() {
+            vpcs::release(&mut work, instance.vpc_id, id, false, now).await.unwrap();
+        }
         work.commit().await.unwrap();
     }
 

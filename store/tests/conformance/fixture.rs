@@ -120,9 +120,10 @@ impl Fixture {
     /// An instance with a network, one server and its disk.
     pub async fn instance(&self, account: AccountId, port: u16) -> (Instance, Server, Disk) {
         let mut work = self.store.begin().await.unwrap();
-        let vpc = vpc(VpcId(work.next("vpcs").await.unwrap()), account);
-        vpcs::insert(&mut work, &vpc).await.unwrap();
         let id = InstanceId(work.next("instances").await.unwrap());
+        let vpc = vpc(VpcId(work.next("vpcs").await.unwrap()), account);
+        let vpc = Vpc { made_for: Some(id), ..vpc };
+        vpcs::insert(&mut work, &vpc).await.unwrap();
         let instance = new_instance(id, account, vpc.id, &*self.entropy);
         instances::insert(&mut work, &instance).await.unwrap();
         let server = new_server(ServerId(work.next("servers").await.unwrap()), id, port);
@@ -154,8 +155,9 @@ pub fn vpc(id: VpcId, account_id: AccountId) -> Vpc {
         subnet: "10.192.0.0/24".parse().unwrap(),
         tags: Tags::default(),
         provider_id: SeededEntropy::new(3).uuid(),
-        made_for_instance: true,
+        made_for: None,
         created_at: now(),
+        deleted_at: None,
     }
 }
 
@@ -177,6 +179,7 @@ pub fn new_instance(
         disk_size: None,
         tags: Tags::parse(vec!["a".into(), "b".into()]).unwrap(),
         vpc_id,
+        no_default_alarms: true,
         username: entropy.username(),
         password: entropy.password(),
         apikey: entropy.key(),

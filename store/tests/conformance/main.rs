@@ -44,6 +44,7 @@ checks! {
     rows::a_username_is_given_once,
     rows::a_host_is_seen,
     rows::a_deleted_instance_is_gone_for_customers_then_for_good,
+    rows::a_network_goes_with_its_maker_alone,
     rows::an_answer_is_kept_for_the_same_call,
     rows::the_first_key_keeps_the_token,
     rows::another_master_key_is_refused,

@@ -123,6 +123,35 @@ pub async fn an_answer_is_kept_for_the_same_call(f: Fixture) {
     assert!(matches!(refused, Err(Error::Conflict(_))), "{refused:?}");
 }
 
+pub async fn a_network_goes_with_its_maker_alone(f: Fixture) {
+    let account = f.account().await;
+    let (maker, ..) = f.instance(account.account.id, 9000).await;
+    let mut work = f.store.begin().await.unwrap();
+    let guest = new_instance(InstanceId(77), account.account.id, maker.vpc_id, &*f.entropy);
+    instances::insert(&mut work, &guest).await.unwrap();
+    assert_eq!(vpcs::living(&mut work, maker.vpc_id).await.unwrap(), [maker.id, guest.id]);
+    assert!(!vpcs::is_left_to(&mut work, maker.vpc_id, maker.id).await.unwrap());
+
+    // A guest neither takes it along nor makes it stay.
+    instances::set_deleted(&mut work, guest.id, now()).await.unwrap();
+    vpcs::release(&mut work, maker.vpc_id, guest.id, false, now()).await.unwrap();
+    let vpc = vpcs::find(&mut work, maker.vpc_id).await.unwrap().unwrap();
+    assert_eq!((vpc.made_for, vpc.deleted_at), (Some(maker.id), None));
+    assert_eq!(vpcs::living(&mut work, maker.vpc_id).await.unwrap(), [maker.id]);
+
+    instances::set_deleted(&mut work, maker.id, now()).await.unwrap();
+    vpcs::release(&mut work, maker.vpc_id, maker.id, false, now()).await.unwrap();
+    let vpc = vpcs::find(&mut work, maker.vpc_id).await.unwrap().unwrap();
+    assert_eq!(vpc.deleted_at, Some(now()));
+    // Rows still name it, so it is neither removable nor forgotten.
+    assert_eq!(vpcs::list_removable(&mut work).await.unwrap(), []);
+    vpcs::remove_deleted(&mut work, maker.vpc_id).await.unwrap();
+    assert!(vpcs::find(&mut work, maker.vpc_id).await.unwrap().is_some());
+    instances::remove(&mut work, guest.id).await.unwrap();
+    assert!(vpcs::is_left_to(&mut work, maker.vpc_id, maker.id).await.unwrap());
+    work.commit().await.unwrap();
+}
+
 pub async fn a_deleted_instance_is_gone_for_customers_then_for_good(f: Fixture) {
     let account = f.account().await;
     let (instance, server, disk) = f.instance(account.account.id, 9000).await;
@@ -135,7 +164,8 @@ pub async fn a_deleted_instance_is_gone_for_customers_then_for_good(f: Fixture) 
     disks::remove(&mut work, disk.id).await.unwrap();
     servers::remove(&mut work, server.id).await.unwrap();
     instances::remove(&mut work, instance.id).await.unwrap();
-    vpcs::remove_unused(&mut work, instance.vpc_id).await.unwrap();
+    vpcs::release(&mut work, instance.vpc_id, instance.id, false, now()).await.unwrap();
+    vpcs::remove_deleted(&mut work, instance.vpc_id).await.unwrap();
     assert_eq!(instances::find(&mut work, instance.id).await.unwrap(), None);
     assert_eq!(servers::taken_listeners(&mut work).await.unwrap(), []);
     assert_eq!(vpcs::list(&mut work, account.account.id).await.unwrap(), []);

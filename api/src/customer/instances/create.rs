@@ -35,8 +35,6 @@ pub async fn handle(
 }
 
 fn new_instance(fields: &mut Fields) -> NewInstance {
-    // Checked for its type already, though alarms come with a later release.
-    let _ = fields.flag("no_default_alarms");
     NewInstance {
         name: fields.text("name"),
         plan: fields.text("plan"),
@@ -47,6 +45,7 @@ fn new_instance(fields: &mut Fields) -> NewInstance {
         kafka_version: fields.text("kafka_version"),
         tags: fields.list("tags").unwrap_or_default(),
         disk_size: fields.size("disk_size"),
+        no_default_alarms: fields.flag("no_default_alarms").unwrap_or_default(),
         copies_settings: fields.has_content("copy_settings"),
         idempotency_key: None,
     }
@@ -74,20 +73,25 @@ pub fn about() -> About {
     };
     About::new("Order an instance")
         .needs(Right::CreateInstances)
-        .header(Input::text("Idempotency-Key", "Sending it again makes no second instance"))
+        .header(KEY)
         .body(&FIELDS, &asked)
         .json("It is being made", &created)
 }
 
+const KEY: Input = Input::text("Idempotency-Key", "Sending it again makes no second instance")
+    .at_least(1)
+    .at_most(255)
+    .like("^[ -~]*$");
+
 const FIELDS: [Input; 10] = [
-    Input::text("name", "1 to 64 characters").required(),
+    Input::name("name"),
     Input::text("plan", "A name of /api/plans").required(),
     Input::text("region", "<provider>::<region> of /api/regions").required(),
     Input::text("vpc_subnet", "A private range from /16 to /28; a free one if not given"),
-    Input::integer("vpc_id", "A network to join; not available yet"),
+    Input::integer("vpc_id", "A network of /api/vpcs to join; wins over vpc_subnet"),
     Input::integer("nodes", "Wins over the number in the plan's name"),
     Input::text("kafka_version", "The newest if not given"),
-    Input::list("tags", "At most 20, of 1 to 64 characters without comma"),
+    Input::tags("tags", "At most 20, of 1 to 64 characters without comma"),
     Input::integer("disk_size", "Gigabytes of each server, if more than the plan's"),
     Input::flag("no_default_alarms", "Start without alarms"),
 ];

@@ -34,8 +34,11 @@ pub fn about() -> About {
     About::new("List the instances you may see")
         .needs(Right::SeeInstances)
         .query(&[
-            Input::integer("page", "From 1; without it and page_size everything is listed"),
-            Input::integer("page_size", "1 to 1000; 100 if only the page is given"),
+            Input::integer("page", "From 1; without it and page_size everything is listed")
+                .at_least(1),
+            Input::integer("page_size", "1 to 1000; 100 if only the page is given")
+                .at_least(1)
+                .at_most(1000),
             Input::flag("deleting", "Those that are being torn down instead"),
         ])
         .json("Instances by id", &[example()])

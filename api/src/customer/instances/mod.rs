@@ -1,5 +1,6 @@
 //! `/api/instances`.
 
+pub mod account;
 pub mod actions;
 pub mod create;
 pub mod delete;

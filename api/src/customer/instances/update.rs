@@ -48,8 +48,8 @@ pub fn about() -> About {
 }
 
 const FIELDS: [Input; 9] = [
-    Input::text("name", "1 to 64 characters"),
-    Input::list("tags", "Null or an empty list clears them; for admin and devops"),
+    Input::text("name", "1 to 64 characters").at_most(64),
+    Input::tags("tags", "Null or an empty list clears them; for admin and devops"),
     Input::text("plan", "Changing it is not available yet"),
     Input::integer("nodes", "Changing it is not available yet"),
     Input::integer("disk_size", "Changing it is not available yet"),

@@ -1,0 +1,3 @@
+//! `/api/instances/<ID>/account/…`.
+
+pub mod rotate_apikey;

@@ -1,0 +1,56 @@
+//! Networks that a customer deleted: removed from their cloud once no instance
+//! is left in them, and then forgotten.
+//!
+//! A network that goes with its instance is removed in that instance's last
+//! step; this finds the others. Nobody can join a deleted network, so what is
+//! removable stays so, and removing it twice does no harm.
+
+use crate::Engine;
+use cloud::Outcome;
+use model::Vpc;
+use store::{pauses, vpcs};
+
+impl Engine {
+    /// Removes what can be removed now. What fails is tried again the next time.
+    pub async fn remove_networks(&self) {
+        let mut reader = self.store.reader();
+        let found = async {
+            if pauses::is_all_paused(&mut reader).await? {
+                return Ok(Vec::new());
+            }
+            vpcs::list_removable(&mut reader).await
+        };
+        match found.await {
+            Ok(removable) => {
+                for vpc in removable {
+                    self.remove_network(&vpc).await;
+                }
+            }
+            Err(error) => tracing::warn!(%error, "the engine can't read which networks to remove"),
+        }
+    }
+
+    async fn remove_network(&self, vpc: &Vpc) {
+        let Some(cloud) = self.cloud(&vpc.region) else {
+            tracing::warn!(vpc = %vpc.id, region = %vpc.region, "no cloud serves the region");
+            return;
+        };
+        match cloud.remove_network(vpc.id).await {
+            Outcome::Ready(()) => {}
+            Outcome::Pending { .. } => return,
+            Outcome::Failed { reason, .. } => {
+                tracing::warn!(vpc = %vpc.id, reason, "a network could not be removed");
+                return;
+            }
+        }
+        let forgotten = async {
+            let mut work = self.store.begin().await?;
+            vpcs::remove_deleted(&mut work, vpc.id).await?;
+            work.commit().await
+        };
+        match forgotten.await {
+            Ok(()) => tracing::info!(vpc = %vpc.id, "network is gone"),
+            Err(error) => tracing::warn!(%error, vpc = %vpc.id, "a network is not forgotten yet"),
+        }
+    }
+}
