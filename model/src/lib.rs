@@ -20,7 +20,7 @@ mod server;
 mod subnet;
 
 pub use account::{Account, ApiKey, Role, User};
-pub use catalogue::{Catalogue, CatalogueError};
+pub use catalogue::{Catalogue, CatalogueError, Supported};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use disk::{Disk, DiskState};
 pub use entropy::{Entropy, OsEntropy, SeededEntropy, kafka_uuid};

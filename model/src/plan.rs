@@ -15,8 +15,7 @@ impl fmt::Display for PlanName {
 }
 
 /// A size of server; with a node count it makes a plan.
-#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Family {
     pub name: String,
     /// US dollars a month for one node.
@@ -26,9 +25,7 @@ pub struct Family {
     pub disk_gb: u32,
     /// Node counts on offer; each makes a plan `<name>-<count>`. A shared
     /// family has none: it is one plan, called as the family.
-    #[serde(default)]
     pub nodes: Vec<u32>,
-    #[serde(default)]
     pub shared: bool,
 }
 

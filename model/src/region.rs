@@ -15,8 +15,7 @@ impl fmt::Display for RegionName {
 }
 
 /// A region on offer, and the cloud that serves it.
-#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Region {
     pub provider: String,
     pub region: String,

@@ -3,6 +3,7 @@
 //! `castellan.example.toml` at the root of the repository shows every field;
 //! a test keeps the two in step.
 
+use crate::catalogue;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use cloud_local::addresses::AddressMode;
@@ -22,6 +23,9 @@ use wire::agent::HostSettings;
 pub struct Config {
     /// A file that replaces the built-in plans, regions and versions.
     pub catalogue: Option<PathBuf>,
+    /// What makes servers. Tests and benches of the control plane alone set it;
+    /// it is no setting for an operator, so the example does not show it.
+    pub cloud: CloudKind,
     /// DNS suffix of instances' host names; none: addresses are used.
     pub domain: Option<String>,
     /// Where subnets come from when a create names none.
@@ -71,6 +75,17 @@ pub struct Local {
     pub max_heap_mb: Option<u32>,
     /// Take creates that this host's memory and disk can't hold.
     pub overcommit: bool,
+}
+
+/// What serves the regions.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CloudKind {
+    /// Processes of this machine.
+    #[default]
+    Local,
+    /// Nothing but memory: no process is started, and no instance gets ready.
+    Simulated,
 }
 
 /// How servers get their addresses.
@@ -129,10 +144,7 @@ impl Config {
     }
 
     pub fn catalogue(&self) -> Result<Catalogue> {
-        let Some(path) = &self.catalogue else { return Ok(Catalogue::built_in()) };
-        let text = fs::read_to_string(path)
-            .with_context(|| format!("the catalogue {} can't be read", path.display()))?;
-        Catalogue::parse(&text).with_context(|| format!("the catalogue {} is bad", path.display()))
+        self.catalogue.as_deref().map_or_else(|| Ok(Catalogue::built_in()), catalogue::load)
     }
 
     pub fn host_settings(&self) -> HostSettings {

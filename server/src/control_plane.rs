@@ -2,7 +2,8 @@
 //! and engine. Starts whole or not at all; a stop leaves clusters running.
 
 use crate::apis::Apis;
-use crate::config::Config;
+use crate::catalogue::LOCAL_CLOUD;
+use crate::config::{CloudKind, Config};
 use crate::data_dir::{DataDir, Endpoints};
 use crate::host_facts::{self, HostFacts};
 use crate::installation::{self, Opened};
@@ -12,7 +13,7 @@ use crate::preflight;
 use crate::room::Room;
 use anyhow::{Context, Result};
 use app::App;
-use cloud::Cloud;
+use cloud::{Cloud, SimulatedCloud};
 use cloud_local::LocalCloud;
 use engine::{Engine, Parts, Runner};
 use host::DirLock;
@@ -26,8 +27,6 @@ use store::{Installation, Store};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-/// The cloud's name that the built-in catalogue binds its regions to.
-const LOCAL_CLOUD: &str = "local";
 const FLUSH: Duration = Duration::from_secs(1);
 const HOST_SEEN: Duration = Duration::from_secs(30);
 
@@ -48,7 +47,6 @@ pub struct Running {
 impl ControlPlane {
     pub async fn start(data: &DataDir, config: Config) -> Result<Running> {
         let catalogue = Arc::new(config.catalogue()?);
-        check_clouds(&catalogue)?;
         let is_new = !data.path().exists();
         data.create()?;
         let lock = data.lock()?;
@@ -70,7 +68,10 @@ impl ControlPlane {
         see_host(&store, host_id).await.context("this host can't be noted in the store")?;
         let endpoints = endpoints(&config, &bound)?;
 
-        let local = local_cloud(data, &config, &installation, &endpoints.agent).await?;
+        let local: Arc<dyn Cloud> = match config.cloud {
+            CloudKind::Local => local_cloud(data, &config, &installation, &endpoints.agent).await?,
+            CloudKind::Simulated => Arc::new(SimulatedCloud::new()),
+        };
         let app = make_app(data, &store, &config, &catalogue, &installation, host_id)?;
         let engine = make_engine(&store, &config, &catalogue, &installation, host_id, local);
 
@@ -109,21 +110,6 @@ impl Running {
         while self.tasks.join_next().await.is_some() {}
         self.app.store().close().await;
     }
-}
-
-/// A region without a cloud would take orders that nobody carries out.
-fn check_clouds(catalogue: &Catalogue) -> Result<()> {
-    for region in catalogue.regions() {
-        if region.cloud != LOCAL_CLOUD {
-            anyhow::bail!(
-                "the catalogue binds region {} to cloud {:?}, which this Castellan does not have; \
-                 use \"{LOCAL_CLOUD}\"",
-                region.full_name(),
-                region.cloud
-            );
-        }
-    }
-    Ok(())
 }
 
 fn endpoints(config: &Config, bound: &Bound) -> Result<Endpoints> {
@@ -172,7 +158,7 @@ fn make_app(
         settings.subnet_pool = pool;
     }
     let mut places = LocalPlaces::new(config.local.address_mode()?, installation.id, host_id);
-    if !config.local.overcommit {
+    if !config.local.overcommit && config.cloud == CloudKind::Local {
         places = places.within(Room {
             store: store.clone(),
             catalogue: Arc::clone(catalogue),

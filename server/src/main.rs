@@ -4,6 +4,7 @@ mod account;
 mod apis;
 mod at;
 mod backup;
+mod catalogue;
 mod config;
 mod control_plane;
 mod data_dir;
@@ -54,6 +55,9 @@ enum Command {
     /// Accounts, on the store itself
     #[command(subcommand)]
     Account(account::AccountCommand),
+    /// Plans, regions and Kafka versions on offer
+    #[command(subcommand)]
+    Catalogue(catalogue::CatalogueCommand),
     /// Copy everything the control plane knows into one file
     Backup(backup::BackupArgs),
     /// Go back to a backup; clusters run on
@@ -110,6 +114,7 @@ fn run(given: &ArgMatches) -> anyhow::Result<()> {
             runtime()?.block_on(serve::run(args))
         }
         Command::Account(command) => runtime()?.block_on(account::run(command)),
+        Command::Catalogue(command) => catalogue::run(&command),
         Command::Backup(args) => runtime()?.block_on(backup::run(args)),
         Command::Restore(args) => runtime()?.block_on(restore::run(args)),
         Command::Orphans(command) => runtime()?.block_on(orphans::run(command)),

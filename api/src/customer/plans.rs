@@ -35,7 +35,7 @@ fn document(plan: &model::Plan) -> Plan {
 
 pub fn about() -> About {
     let example =
-        Plan { name: "mouse-1".into(), price: 35, backend: BACKEND.into(), shared: false };
+        Plan { name: "mouse-1".into(), price: 99, backend: BACKEND.into(), shared: false };
     About::new("List the plans on offer")
         .needs(Right::UseCatalogue)
         .query(&[Input::text("backend", "Only plans of this software")])

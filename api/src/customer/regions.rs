@@ -38,7 +38,7 @@ pub fn about() -> About {
         provider: "local".into(),
         region: "this-machine".into(),
         name: "This machine".into(),
-        has_shared_plans: false,
+        has_shared_plans: true,
     };
     About::new("List the regions on offer")
         .needs(Right::UseCatalogue)

@@ -1,0 +1,72 @@
+use super::*;
+
+#[test]
+fn the_built_in_catalogue_is_the_contracts() {
+    let catalogue = Catalogue::built_in();
+    assert_eq!(catalogue.plans().len(), 21);
+    assert_eq!(catalogue.plan("mouse-3").unwrap().price(), 297);
+    assert_eq!(catalogue.plan("penguin-7").unwrap().price(), 10_500);
+    assert!(catalogue.plan("ducky").unwrap().shared());
+    assert_eq!(catalogue.plans()[0].name.0, "ducky");
+    assert_eq!(catalogue.plan_of("bat", 5).unwrap().name.0, "bat-5");
+    assert_eq!(catalogue.regions().len(), 4);
+    assert!(catalogue.regions().iter().all(|region| region.has_shared_plans));
+    assert!(catalogue.region("local::this-machine").is_some());
+    assert_eq!(catalogue.newest_kafka(), KafkaVersion::new(4, 3, 1));
+}
+
+/// The built-in file with one text in it replaced, and what is then said.
+fn check(from: &str, to: &str, expected: &str) {
+    assert!(Catalogue::BUILT_IN.contains(from), "{from}");
+    let text = Catalogue::BUILT_IN.replacen(from, to, 1);
+    let versions = Catalogue::built_in().kafka_versions().to_vec();
+    let supported = Supported { clouds: &["local"], kafka_versions: &versions };
+    let error = Catalogue::parse(&text, Some(&supported)).unwrap_err();
+    assert_eq!(error.to_string(), expected);
+}
+
+#[test]
+fn a_bad_file_is_refused_with_line_and_reason() {
+    let versions = r#"["3.9.2", "4.0.2", "4.1.2", "4.2.1", "4.3.1"]"#;
+    check(versions, "[]", "line 5: kafka_versions lists no version");
+    check(r#""4.3.1""#, r#""4.x""#, "line 5: must be a version of the form X.Y.Z");
+    check(
+        r#""4.3.1""#,
+        r#""4.9.9""#,
+        "line 5: this Castellan can't run Kafka 4.9.9; it can run 3.9.2, 4.0.2, 4.1.2, 4.2.1, 4.3.1",
+    );
+    check("name = \"mouse\"", "name = \"bat\"", "line 26: two plans are called bat-1");
+    check(
+        "name = \"mouse\"",
+        "name = \"Mouse 1\"",
+        "line 18: a family's name must be lowercase letters, digits and dashes",
+    );
+    check(
+        "nodes = [1, 3, 5, 7]",
+        "nodes = []",
+        "line 18: family mouse needs at least one count under nodes, such as nodes = [1, 3]",
+    );
+    check("nodes = [1,", "nodes = [0,", "line 23: a count of nodes must be between 1 and 99");
+    check("memory_gb = 2", "memory_gb = 0", "line 14: memory_gb must be between 1 and 1000000");
+    check(
+        "cloud = \"local\"",
+        "cloud = \"moon\"",
+        "line 64: local::this-machine is bound to cloud \"moon\", but there is only local",
+    );
+    check("cores = 1", "colour = 1", &{
+        let fields = "`name`, `node_price`, `cores`, `memory_gb`, `disk_gb`, `nodes`, `shared`";
+        format!("line 13: unknown field `colour`, expected one of {fields}")
+    });
+}
+
+#[test]
+fn a_file_that_is_no_catalogue_is_refused() {
+    let check = |text: &str, expected: &str| {
+        let error = Catalogue::parse(text, None).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    };
+    check("", "missing field `kafka_versions`");
+    check("kafka_versions = [\"4.3.1\"]", "there is no [[family]]");
+    check("kafka_versions = [\"4.3.1\"]\n\nfamily = 7", "line 3: ");
+    check("a\nb\n= 1", "line 1: ");
+}
