@@ -1,12 +1,12 @@
-//! What surrounds every request: who may connect at all, its id, its charge to
-//! the rate limit, the headers of every answer, the access log, and a net for
-//! panics.
+//! What surrounds every request: who may connect at all and until when, its id,
+//! its charge to the rate limit, the headers of every answer, the access log,
+//! and a net for panics.
 //!
 //! Query strings, bodies and keys are never logged.
 
 use crate::address;
 use crate::error::{Failure, respond};
-use crate::limit::Charge;
+use crate::limit::{Charge, EXEMPT};
 use crate::state::{Api, Listener};
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::{CACHE_CONTROL, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS};
@@ -22,6 +22,7 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 pub async fn around(State(api): State<Api>, mut request: Request, next: Next) -> Response {
     let started = Instant::now();
+    let _under_way = api.options.under_way.token();
     let id = request_id(request.headers(), &api);
     let method = request.method().clone();
     let path = request.uri().path().to_owned();
@@ -29,7 +30,8 @@ pub async fn around(State(api): State<Api>, mut request: Request, next: Next) ->
     let client = address::client(request.headers(), request.extensions(), &api.options);
     let span = tracing::info_span!("request", listener = api.listener.as_str(), id = ?id);
 
-    let (mut response, charge) = if let Err(refused) = may_connect(&api, &request) {
+    let may_go_on = may_connect(&api, &request).and_then(|()| still_serves(&api, &request));
+    let (mut response, charge) = if let Err(refused) = may_go_on {
         (refused.into_response(), None)
     } else {
         let charge = Charge::make(&api, &request);
@@ -66,6 +68,15 @@ fn may_connect(api: &Api, request: &Request) -> Result<(), Failure> {
     }
     let sentence = "This address serves its proxy alone; call the proxy with https instead";
     Err(app::Error::Forbidden(sentence.into()).into())
+}
+
+/// What comes in after a stop was asked for is to be tried again elsewhere or
+/// later; whether we live and can work is still said.
+fn still_serves(api: &Api, request: &Request) -> Result<(), Failure> {
+    if api.options.stopping.is_cancelled() && !EXEMPT.contains(&request.uri().path()) {
+        return Err(app::Error::Stopping.into());
+    }
+    Ok(())
 }
 
 /// The client's own id, if it is one that can stand in a log.

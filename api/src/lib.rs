@@ -20,6 +20,7 @@ pub mod listen;
 mod metrics;
 mod openapi;
 mod path;
+mod polite;
 pub mod routes;
 mod state;
 pub mod tls;

@@ -1,6 +1,7 @@
 //! Serving a router on a socket, plain or with TLS, until told to stop.
 
-use crate::state::PeerCertificate;
+use crate::polite::Polite;
+use crate::state::{Options, PeerCertificate};
 use axum::middleware::AddExtension;
 use axum::{Extension, Router};
 use axum_server::Handle;
@@ -8,6 +9,7 @@ use axum_server::accept::Accept;
 use futures::future::BoxFuture;
 use hyper_util::rt::TokioTimer;
 use rustls::ServerConfig;
+use std::future::{Ready, ready};
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
@@ -15,6 +17,7 @@ use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio_rustls::server::TlsStream;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 use tower::Layer as _;
 
 /// A client that opens a connection and says nothing is dropped after this.
@@ -22,31 +25,48 @@ const SILENCE: Duration = Duration::from_secs(30);
 const HANDSHAKE: Duration = Duration::from_secs(10);
 /// Calls that are under way at a stop get this long to end.
 const PATIENCE: Duration = Duration::from_secs(5);
+const FAREWELL: Duration = Duration::from_secs(1);
 
-/// Serves until `stop` is cancelled, then lets running calls end within a
-/// bound. Give the routers' `Options` the same token, so that held calls end
-/// at once.
+/// Serves until a stop is asked for, then lets the calls under way end within a
+/// bound; as long as there are any, new ones are told to come again. `options`
+/// are those of the router.
 pub async fn serve(
     listener: TcpListener,
     router: Router,
     tls: Option<Arc<ServerConfig>>,
-    stop: CancellationToken,
+    options: Options,
 ) -> io::Result<()> {
     listener.set_nonblocking(true)?;
     let handle = Handle::new();
-    tokio::spawn(stop_after(stop, handle.clone()));
+    tokio::spawn(stop_after(options.stopping, options.under_way, handle.clone()));
     let mut server = axum_server::from_tcp(listener)?.handle(handle);
     server.http_builder().http1().timer(TokioTimer::new()).header_read_timeout(SILENCE);
     let service = router.into_make_service_with_connect_info::<SocketAddr>();
     match tls {
-        None => server.serve(service).await,
+        None => server.acceptor(PlainAcceptor).serve(service).await,
         Some(config) => server.acceptor(TlsAcceptor(config.into())).serve(service).await,
     }
 }
 
-async fn stop_after(stop: CancellationToken, handle: Handle<SocketAddr>) {
+async fn stop_after(stop: CancellationToken, under_way: TaskTracker, handle: Handle<SocketAddr>) {
     stop.cancelled().await;
-    handle.graceful_shutdown(Some(PATIENCE));
+    under_way.close();
+    let _ = tokio::time::timeout(PATIENCE, under_way.wait()).await;
+    // What is left are connections that are idle, or calls that are lost.
+    handle.graceful_shutdown(Some(FAREWELL));
+}
+
+#[derive(Clone, Copy)]
+struct PlainAcceptor;
+
+impl<S> Accept<TcpStream, S> for PlainAcceptor {
+    type Stream = Polite<TcpStream>;
+    type Service = S;
+    type Future = Ready<io::Result<(Self::Stream, S)>>;
+
+    fn accept(&self, stream: TcpStream, service: S) -> Self::Future {
+        ready(Ok((Polite::new(stream), service)))
+    }
 }
 
 /// Shakes hands, and hands the client's verified certificate to the handlers.
@@ -54,7 +74,7 @@ async fn stop_after(stop: CancellationToken, handle: Handle<SocketAddr>) {
 struct TlsAcceptor(tokio_rustls::TlsAcceptor);
 
 impl<S: Send + 'static> Accept<TcpStream, S> for TlsAcceptor {
-    type Stream = TlsStream<TcpStream>;
+    type Stream = Polite<TlsStream<TcpStream>>;
     type Service = AddExtension<S, PeerCertificate>;
     type Future = BoxFuture<'static, io::Result<(Self::Stream, Self::Service)>>;
 
@@ -66,7 +86,7 @@ impl<S: Send + 'static> Accept<TcpStream, S> for TlsAcceptor {
                 .map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??;
             let certificates = stream.get_ref().1.peer_certificates();
             let leaf = certificates.and_then(|chain| chain.first()).map(|leaf| leaf.to_vec());
-            Ok((stream, Extension(PeerCertificate(leaf)).layer(service)))
+            Ok((Polite::new(stream), Extension(PeerCertificate(leaf)).layer(service)))
         })
     }
 }

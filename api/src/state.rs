@@ -7,6 +7,7 @@ use metrics_exporter_prometheus::PrometheusHandle;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 /// Which of the three addresses a request came in on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -50,8 +51,11 @@ pub struct Options {
     pub metrics: Option<PrometheusHandle>,
     /// How long the body of a request may take to arrive.
     pub body_timeout: Duration,
-    /// Cancelled when the program stops, so that held calls end.
+    /// Cancelled when the program stops, so that held calls end and new ones
+    /// are turned away.
     pub stopping: CancellationToken,
+    /// The calls under way; a stop waits for them.
+    pub under_way: TaskTracker,
 }
 
 impl Default for Options {
@@ -64,6 +68,7 @@ impl Default for Options {
             metrics: None,
             body_timeout: Duration::from_secs(30),
             stopping: CancellationToken::new(),
+            under_way: TaskTracker::new(),
         }
     }
 }

@@ -57,26 +57,15 @@ impl Apis<'_> {
         let app = self.app;
         let customer = api::customer_router(app.clone(), options.clone());
         let instance = api::instance_router(app.clone(), options.clone());
-        let agent = api::agent_router(app.clone(), options);
-        self.spawn(tasks, bound.customer, customer, public.clone());
-        self.spawn(tasks, bound.instance, instance, public);
-        self.spawn(tasks, bound.agent, agent, Some(agents));
+        let agent = api::agent_router(app.clone(), options.clone());
+        for (listener, router, tls) in [
+            (bound.customer, customer, public.clone()),
+            (bound.instance, instance, public),
+            (bound.agent, agent, Some(agents)),
+        ] {
+            tasks.spawn(serve(listener, router, tls, options.clone()));
+        }
         Ok(())
-    }
-
-    fn spawn(
-        &self,
-        tasks: &mut JoinSet<()>,
-        listener: TcpListener,
-        router: Router,
-        tls: Option<Arc<ServerConfig>>,
-    ) {
-        let stop = self.stop.clone();
-        tasks.spawn(async move {
-            if let Err(error) = listen::serve(listener, router, tls, stop).await {
-                tracing::error!(%error, "a listener failed");
-            }
-        });
     }
 
     fn public_tls(&self) -> Result<Option<Arc<ServerConfig>>> {
@@ -112,6 +101,17 @@ impl Apis<'_> {
         };
         let (certificate, key) = authority.issue_with_key(&leaf, SystemClock.now(), &OsEntropy)?;
         Ok(tls::agents(&certificate, &key, &installation.fleet_ca)?)
+    }
+}
+
+async fn serve(
+    listener: TcpListener,
+    router: Router,
+    tls: Option<Arc<ServerConfig>>,
+    options: Options,
+) {
+    if let Err(error) = listen::serve(listener, router, tls, options).await {
+        tracing::error!(%error, "a listener failed");
     }
 }
 

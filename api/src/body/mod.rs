@@ -15,13 +15,16 @@ use crate::state::Api;
 use app::{Asked, Error, Problems};
 use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Multipart, Request};
-use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, EXPECT};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method};
-use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use bytes::BytesMut;
+use http_body_util::BodyExt as _;
 use std::convert::Infallible;
 
 const LIMIT: usize = 1024 * 1024;
+/// Of a body that is too large, this much is read and thrown away.
+const DISCARDED: usize = 16 * LIMIT;
 pub const TOO_LARGE: Error = Error::TooLarge { limit_kib: LIMIT / 1024 };
 const SEND_HEADER: &str = "JSON needs the header Content-Type: application/json";
 
@@ -88,19 +91,57 @@ pub struct Taken {
 /// Waits for the body, within its limits of size and time.
 pub async fn take(request: Request, api: &Api) -> Result<Taken, Error> {
     let (parts, body) = request.into_parts();
-    let announced = parts.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok());
-    if announced.and_then(|length| length.parse().ok()).is_some_and(|length: usize| length > LIMIT)
-    {
+    let time = api.options.body_timeout;
+    let arriving = collect(body, announced(&parts.headers));
+    match tokio::time::timeout(time, arriving).await {
+        Ok(bytes) => Ok(Taken { parts, bytes: bytes? }),
+        Err(_) => {
+            let seconds = time.as_secs();
+            Err(unreadable(&format!("The body did not arrive within {seconds} seconds")))
+        }
+    }
+}
+
+fn announced(headers: &HeaderMap) -> Announced {
+    let length = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok());
+    let length: Option<usize> = length.and_then(|length| length.parse().ok());
+    if length.is_none_or(|length| length <= LIMIT) {
+        Announced::NotTooLarge
+    } else if headers.contains_key(EXPECT) || length.is_some_and(|length| length > DISCARDED) {
+        Announced::TooLargeToTake
+    } else {
+        Announced::TooLarge
+    }
+}
+
+/// What the headers say of the body's size.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Announced {
+    NotTooLarge,
+    TooLarge,
+    /// The client waits for leave to send it, or it is beyond all measure.
+    TooLargeToTake,
+}
+
+/// The whole body. One that is too large is read on for a while and thrown
+/// away: a client that is still sending would not hear the answer.
+async fn collect(mut body: axum::body::Body, announced: Announced) -> Result<Bytes, Error> {
+    if announced == Announced::TooLargeToTake {
         return Err(TOO_LARGE);
     }
-    let arriving = Limited::new(body, LIMIT).collect();
-    let seconds = api.options.body_timeout.as_secs();
-    match tokio::time::timeout(api.options.body_timeout, arriving).await {
-        Ok(Ok(body)) => Ok(Taken { parts, bytes: body.to_bytes() }),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(TOO_LARGE),
-        Ok(Err(_)) => Err(unreadable("The body broke off before its end")),
-        Err(_) => Err(unreadable(&format!("The body did not arrive within {seconds} seconds"))),
+    let (mut taken, mut seen) = (BytesMut::new(), 0);
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|_| unreadable("The body broke off before its end"))?;
+        let Ok(data) = frame.into_data() else { continue };
+        seen += data.len();
+        if seen > DISCARDED {
+            return Err(TOO_LARGE);
+        }
+        if seen <= LIMIT && announced == Announced::NotTooLarge {
+            taken.extend_from_slice(&data);
+        }
     }
+    if seen > LIMIT { Err(TOO_LARGE) } else { Ok(taken.freeze()) }
 }
 
 impl Taken {

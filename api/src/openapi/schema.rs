@@ -8,6 +8,9 @@ use utoipa::openapi::schema::{
     ArrayBuilder, KnownFormat, ObjectBuilder, Schema, SchemaFormat, SchemaType, Type,
 };
 
+/// Booleans in a form or a query; any case is understood.
+const FLAGS: [&str; 5] = ["true", "false", "1", "0", ""];
+
 /// How a body is written. Forms are coerced, so there a list may be one text,
 /// and what a text may hold is looked at only after it was taken apart.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -16,29 +19,45 @@ pub enum Form {
     Text,
 }
 
-/// The value of one input. In JSON, `null` means "not given".
+/// The value of one input.
 pub fn input(input: &Input, form: Form) -> Schema {
-    let or_null = form == Form::Json && !input.required;
-    let what = Some(input.what);
-    let scalar = |kind| ObjectBuilder::new().schema_type(types(kind, or_null)).description(what);
     match input.kind {
-        Kind::Text => text(scalar(Type::String), input).into(),
-        Kind::Integer => scalar(Type::Integer)
+        Kind::Text => text(scalar(Type::String, input, form), input).into(),
+        Kind::Integer => scalar(Type::Integer, input, form)
             .format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
             .minimum(input.least)
             .maximum(input.most)
             .into(),
-        Kind::Flag => scalar(Type::Boolean).into(),
-        Kind::List => {
-            let item = ObjectBuilder::new().schema_type(Type::String);
-            let item = if form == Form::Json { text(item, input) } else { item };
-            ArrayBuilder::new()
-                .schema_type(types(Type::Array, or_null))
-                .items(RefOr::T(item.into()))
-                .description(what)
-                .into()
-        }
+        Kind::Flag if form == Form::Text => ObjectBuilder::new()
+            .schema_type(SchemaType::AnyValue)
+            .description(Some(input.what))
+            .enum_values(Some(FLAGS))
+            .into(),
+        Kind::Flag => scalar(Type::Boolean, input, form).into(),
+        Kind::List => list(input, form).into(),
     }
+}
+
+/// A text says that something is not given by being empty, JSON also by null.
+fn scalar(kind: Type, input: &Input, form: Form) -> ObjectBuilder {
+    let schema = ObjectBuilder::new().description(Some(input.what));
+    match form {
+        _ if input.required || kind == Type::String && form == Form::Text => {
+            schema.schema_type(kind)
+        }
+        Form::Json => schema.schema_type(types(kind, true)),
+        Form::Text => schema.schema_type(either(kind, Type::String)).pattern(Some("^$")),
+    }
+}
+
+fn list(input: &Input, form: Form) -> ArrayBuilder {
+    let item = ObjectBuilder::new().schema_type(Type::String);
+    let (kinds, item) = match form {
+        Form::Json => (types(Type::Array, !input.required), text(item, input)),
+        Form::Text => (either(Type::Array, Type::String), item),
+    };
+    let list = ArrayBuilder::new().schema_type(kinds).items(RefOr::T(item.into()));
+    list.description(Some(input.what))
 }
 
 fn text(schema: ObjectBuilder, input: &Input) -> ObjectBuilder {
@@ -124,5 +143,9 @@ fn or_null(mut schema: Schema) -> Schema {
 }
 
 fn types(kind: Type, or_null: bool) -> SchemaType {
-    if or_null { [kind, Type::Null].into_iter().collect() } else { kind.into() }
+    if or_null { either(kind, Type::Null) } else { kind.into() }
+}
+
+fn either(one: Type, other: Type) -> SchemaType {
+    [one, other].into_iter().collect()
 }

@@ -42,8 +42,8 @@ fn serve(world: &World) -> Served {
     let url = format!("https://{}/agent/v1", listener.local_addr().unwrap());
     let stop = CancellationToken::new();
     let options = Options { stopping: stop.clone(), ..Options::default() };
-    let router = api::agent_router(world.app.clone(), options);
-    let task = tokio::spawn(api::listen::serve(listener, router, Some(tls), stop.clone()));
+    let router = api::agent_router(world.app.clone(), options.clone());
+    let task = tokio::spawn(api::listen::serve(listener, router, Some(tls), options));
     let ca = Certificate::from_pem(fleet.certificate.as_bytes()).unwrap();
     Served { url, ca, stop, task }
 }
@@ -125,8 +125,9 @@ async fn a_plain_listener_tells_the_audit_log_the_peers_address() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/api/instances", listener.local_addr().unwrap());
     let stop = CancellationToken::new();
-    let router = api::customer_router(world.app.clone(), Options::default());
-    let task = tokio::spawn(api::listen::serve(listener, router, None, stop.clone()));
+    let options = Options { stopping: stop.clone(), ..Options::default() };
+    let router = api::customer_router(world.app.clone(), options.clone());
+    let task = tokio::spawn(api::listen::serve(listener, router, None, options));
     let _ = rustls::crypto::ring::default_provider().install_default();
     let new = serde_json::json!({
         "name": "orders", "plan": "mouse-1", "region": "local::this-machine",
@@ -146,8 +147,9 @@ async fn the_typed_client_speaks_the_same_language() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap()).parse().unwrap();
     let stop = CancellationToken::new();
-    let router = api::customer_router(world.app.clone(), Options::default());
-    let task = tokio::spawn(api::listen::serve(listener, router, None, stop.clone()));
+    let options = Options { stopping: stop.clone(), ..Options::default() };
+    let router = api::customer_router(world.app.clone(), options.clone());
+    let task = tokio::spawn(api::listen::serve(listener, router, None, options));
     let client = client::Client::new(&url, world.key.clone()).unwrap();
 
     let new = wire::customer::CreateInstance {

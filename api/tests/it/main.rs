@@ -13,6 +13,7 @@ mod masking;
 mod openapi;
 #[path = "../../../store/tests/postgres/mod.rs"]
 mod postgres;
+mod raw;
 mod rules;
 mod vpcs;
 mod world;
