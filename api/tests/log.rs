@@ -6,7 +6,6 @@
 #[expect(dead_code, reason = "the other tests use the rest of it")]
 #[path = "it/call.rs"]
 mod call;
-#[expect(dead_code, reason = "the other tests use the rest of it")]
 #[path = "../../store/tests/postgres/mod.rs"]
 mod postgres;
 #[expect(dead_code, reason = "the other tests use the rest of it")]

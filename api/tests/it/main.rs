@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that can't go on shall panic")]
 
 mod agents;
+mod away;
 mod call;
 mod coverage;
 mod customer;

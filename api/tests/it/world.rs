@@ -39,10 +39,15 @@ impl World {
     pub async fn with(settings: Settings) -> Self {
         let data = tempfile::tempdir().unwrap();
         let at = location(data.path()).await;
+        Self::at(&at, data, settings).await
+    }
+
+    /// With this store; the directory goes with the world.
+    pub async fn at(at: &Location, data: tempfile::TempDir, settings: Settings) -> Self {
         let entropy = Arc::new(SeededEntropy::new(7));
         let clock = Arc::new(ManualClock::at("2026-11-15T12:00:00Z".parse().unwrap()));
         let master = MasterKey::parse(&MasterKey::generate(&*entropy), entropy.clone()).unwrap();
-        let store = Store::open(&at, master).await.unwrap();
+        let store = Store::open(at, master).await.unwrap();
         let installation = install(&store, &clock, &entropy).await;
         let places = Arc::new(Loopback { host: installation.host_id, stale: AtomicU32::new(0) });
         let app = App::new(

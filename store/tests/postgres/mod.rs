@@ -6,63 +6,102 @@
 
 use model::Secret;
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection};
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
-use std::sync::OnceLock;
+use std::process::{Child, ChildStdout, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, OnceLock};
 
-/// The address of a new, empty database.
+/// The address of a new, empty database of the server that all tests share.
 pub async fn database() -> Secret {
-    static COUNT: AtomicU32 = AtomicU32::new(0);
-    let name = format!("test_{}", COUNT.fetch_add(1, Ordering::Relaxed));
-    let mut connection = PgConnection::connect(&url("secret", "postgres")).await.unwrap();
-    connection.execute(AssertSqlSafe(format!("CREATE DATABASE {name}"))).await.unwrap();
-    connection.close().await.unwrap();
-    Secret::new(url("secret", &name))
+    shared().database().await
 }
 
 /// The address of a database that may not be there, with a password that may
 /// be wrong.
+#[allow(dead_code, reason = "only some of the tests that share this need it")]
 pub fn url(password: &str, database: &str) -> String {
-    let socket = server().directory.to_str().unwrap().replace('/', "%2F");
-    format!("postgres://castellan:{password}@{socket}/{database}")
+    shared().url(password, database)
 }
 
-struct Server {
-    directory: PathBuf,
-    /// Its standard input stays open as long as this process lives.
-    _supervisor: Child,
-}
-
-fn server() -> &'static Server {
+fn shared() -> &'static Server {
     static SERVER: OnceLock<Server> = OnceLock::new();
-    SERVER.get_or_init(start)
+    SERVER.get_or_init(Server::run)
 }
 
-fn start() -> Server {
-    let programs = programs().expect(
-        "these tests need PostgreSQL, which is not installed; `make test` installs it, \
-         or run: apt-get install postgresql",
-    );
-    // The supervisor removes it.
-    let directory = tempfile::Builder::new().prefix("castellan-pg-").tempdir().unwrap().keep();
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../store/tests/postgres/run.sh");
-    #[expect(clippy::disallowed_methods, reason = "it must end with this process, by its input")]
-    let mut supervisor = std::process::Command::new("/bin/sh")
-        .args([&script, &programs, &directory])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut output = BufReader::new(supervisor.stdout.take().unwrap());
-    let mut said = String::new();
-    output.read_line(&mut said).unwrap();
-    if said != "ready\n" {
-        output.read_to_string(&mut said).unwrap();
-        panic!("PostgreSQL does not start: {said}");
+pub struct Server {
+    directory: PathBuf,
+    databases: AtomicU32,
+    /// Its standard input stays open as long as this value lives.
+    supervisor: Mutex<(Child, BufReader<ChildStdout>)>,
+}
+
+impl Server {
+    pub fn run() -> Self {
+        let programs = programs().expect(
+            "these tests need PostgreSQL, which is not installed; `make test` installs it, \
+             or run: apt-get install postgresql",
+        );
+        // The supervisor removes it.
+        let directory = tempfile::Builder::new().prefix("castellan-pg-").tempdir().unwrap().keep();
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../store/tests/postgres/run.sh");
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "it must end with this process, by its input"
+        )]
+        let mut supervisor = std::process::Command::new("/bin/sh")
+            .args([&script, &programs, &directory])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let output = BufReader::new(supervisor.stdout.take().unwrap());
+        let supervisor = Mutex::new((supervisor, output));
+        let server = Self { directory, databases: AtomicU32::new(0), supervisor };
+        server.hear("ready\n");
+        server
     }
-    Server { directory, _supervisor: supervisor }
+
+    pub async fn database(&self) -> Secret {
+        let name = format!("test_{}", self.databases.fetch_add(1, Ordering::Relaxed));
+        let mut connection = PgConnection::connect(&self.url("secret", "postgres")).await.unwrap();
+        connection.execute(AssertSqlSafe(format!("CREATE DATABASE {name}"))).await.unwrap();
+        connection.close().await.unwrap();
+        Secret::new(self.url("secret", &name))
+    }
+
+    fn url(&self, password: &str, database: &str) -> String {
+        let socket = self.directory.to_str().unwrap().replace('/', "%2F");
+        format!("postgres://castellan:{password}@{socket}/{database}")
+    }
+
+    /// Turns every client out, and is gone.
+    #[allow(dead_code, reason = "only some of the tests that share this need it")]
+    pub fn stop(&self) {
+        self.tell("stop\n");
+        self.hear("stopped\n");
+    }
+
+    #[allow(dead_code, reason = "only some of the tests that share this need it")]
+    pub fn start(&self) {
+        self.tell("start\n");
+        self.hear("ready\n");
+    }
+
+    fn tell(&self, line: &str) {
+        let mut supervisor = self.supervisor.lock().unwrap();
+        supervisor.0.stdin.as_mut().unwrap().write_all(line.as_bytes()).unwrap();
+    }
+
+    fn hear(&self, expected: &str) {
+        let output = &mut self.supervisor.lock().unwrap().1;
+        let mut said = String::new();
+        output.read_line(&mut said).unwrap();
+        if said != expected {
+            output.read_to_string(&mut said).unwrap();
+            panic!("PostgreSQL does not do as told: {said}");
+        }
+    }
 }
 
 /// Where the newest PostgreSQL has its programs: Debian keeps them off the PATH.
