@@ -18,6 +18,7 @@ test: setup-test $(JAR) lint ## Everything that must hold, with one real cluster
 
 test-all: setup-test $(JAR) lint ## The long version: every Kafka version, every kill ten times
 	CASTELLAN_TEST_ALL=1 $(CARGO) test --workspace --locked
+	CASTELLAN_TEST_DATABASE=postgres $(CARGO) test -p api --locked
 
 bench: setup-test build ## Ratios taken in one run; see docs/benchmarks.md
 	$(CARGO) run --release --locked -p bench -- $(PARTS)

@@ -26,6 +26,7 @@ command -v javac >/dev/null 2>&1 || missing+=(jdk)
 if [ "$purpose" = test ]; then
     need kcat kcat
     need openssl openssl
+    python3 -c 'import ensurepip, venv' >/dev/null 2>&1 || missing+=(python3-venv)
     # Debian keeps the server off the PATH.
     ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || need initdb postgresql
 fi
@@ -35,24 +36,43 @@ if ! command -v cargo >/dev/null 2>&1; then
     exit 1
 fi
 
-[ ${#missing[@]} -eq 0 ] && exit 0
+install_missing() {
+    [ ${#missing[@]} -eq 0 ] && return
 
-if ! command -v apt-get >/dev/null 2>&1; then
-    echo "castellan: please install: ${missing[*]}" >&2
-    exit 1
-fi
-
-as_root=()
-if [ "$(id -u)" -ne 0 ]; then
-    if ! sudo -n true 2>/dev/null; then
-        packages=("${missing[@]/#jdk/$(jdk_package)}")
-        echo "castellan: please install: sudo apt-get install ${packages[*]}" >&2
+    if ! command -v apt-get >/dev/null 2>&1; then
+        echo "castellan: please install: ${missing[*]}" >&2
         exit 1
     fi
-    as_root=(sudo -n)
-fi
 
-echo "castellan: installing ${missing[*]}"
-"${as_root[@]}" apt-get update -qq
-packages=("${missing[@]/#jdk/$(jdk_package)}")
-DEBIAN_FRONTEND=noninteractive "${as_root[@]}" apt-get install -y -qq "${packages[@]}" >/dev/null
+    local packages as_root=()
+    packages=("${missing[@]/#jdk/$(jdk_package)}")
+    if [ "$(id -u)" -ne 0 ]; then
+        if ! sudo -n true 2>/dev/null; then
+            echo "castellan: please install: sudo apt-get install ${packages[*]}" >&2
+            exit 1
+        fi
+        as_root=(sudo -n)
+    fi
+
+    echo "castellan: installing ${missing[*]}"
+    "${as_root[@]}" apt-get update -qq
+    DEBIAN_FRONTEND=noninteractive "${as_root[@]}" apt-get install -y -qq "${packages[@]}" >/dev/null
+}
+
+# schemathesis, which tries the API as its document describes it. Kept beside
+# what is built, and made anew when the list of what it needs has changed.
+install_schemathesis() {
+    local wanted=server/tests/fuzz/requirements.txt
+    local place=${CARGO_TARGET_DIR:-target}/schemathesis
+    cmp -s "$wanted" "$place/requirements.txt" && return
+    echo "castellan: installing schemathesis"
+    python3 -m venv --clear "$place"
+    "$place/bin/pip" install -q --disable-pip-version-check -r "$wanted"
+    cp "$wanted" "$place/requirements.txt"
+}
+
+install_missing
+if [ "$purpose" = test ]; then
+    cd "$(dirname "$0")/.."
+    install_schemathesis
+fi
