@@ -7,7 +7,7 @@
 #[path = "support/control_plane.rs"]
 mod control_plane;
 
-use cloud::{Cloud as _, DiskSpec, Outcome, Remedy, ServerSpec};
+use cloud::{Cloud as _, DiskSpec, Epoch, Outcome, Owner, Remedy, ServerSpec};
 use cloud_local::{LocalCloud, Options};
 use control_plane::{ControlPlane, sign};
 use host::ProcessId;
@@ -30,6 +30,8 @@ fn main() {
         _ => runtime.block_on(a_life()),
     }
 }
+
+const BY: Owner = Owner { instance_id: InstanceId(3), epoch: Epoch { store: 0, lease: 1 } };
 
 fn disk_id() -> DiskId {
     "00000000-0000-4000-8000-000000000011".parse().unwrap()
@@ -69,13 +71,8 @@ async fn open(place: &Path, program: &Path, control_plane: &ControlPlane) -> Loc
 }
 
 async fn ensure(cloud: &LocalCloud, token: Option<&str>) {
-    let disk = DiskSpec {
-        id: disk_id(),
-        instance_id: InstanceId(3),
-        server_id: ServerId(11),
-        size_gb: 1,
-        must_exist: false,
-    };
+    let disk =
+        DiskSpec { id: disk_id(), instance_id: InstanceId(3), server_id: ServerId(11), size_gb: 1 };
     let server = ServerSpec {
         id: ServerId(11),
         incarnation: 1,
@@ -86,9 +83,9 @@ async fn ensure(cloud: &LocalCloud, token: Option<&str>) {
         memory_mb: 512,
         token: token.map(Secret::new),
     };
-    assert_eq!(cloud.ensure_disk(&disk).await, Outcome::Ready(()));
+    assert_eq!(cloud.ensure_disk(&BY, &disk).await, Outcome::Ready(()));
     loop {
-        match cloud.ensure_server(&server).await {
+        match cloud.ensure_server(&BY, &server).await {
             Outcome::Ready(_) => return,
             Outcome::Failed { remedy: Remedy::Retry, .. } => {}
             other => panic!("{other:?}"),

@@ -4,11 +4,12 @@ use crate::error::outcome;
 use crate::layout::remove;
 use crate::{LocalCloud, LocalError, disks, servers};
 use async_trait::async_trait;
-use cloud::{Agent, Cloud, DiskSpec, Disruption, Inventory, NetworkSpec, Outcome, ServerSpec};
+use cloud::{
+    Agent, Cloud, DiskSpec, Disruption, Inventory, Kind, NetworkSpec, Outcome, Owner, ServerSpec,
+};
 use model::{DiskId, ServerId, VpcId};
 use std::fs;
 use std::path::Path;
-use std::time::Duration;
 use tokio::sync::broadcast;
 
 impl LocalCloud {
@@ -20,8 +21,8 @@ impl LocalCloud {
         host::write_atomic(&path, network.subnet.as_bytes()).map_err(LocalError::at(&path))
     }
 
-    /// None: an older incarnation's processes are still ending.
-    async fn make_server(&self, spec: &ServerSpec) -> Result<Option<Agent>, LocalError> {
+    async fn make_server(&self, spec: &ServerSpec) -> Result<Agent, LocalError> {
+        let _serial = self.serial.lock().await;
         let disk = self.layout.disk(spec.disk_id);
         if disks::marker(&disk).is_none_or(|marker| marker.server_id != spec.id) {
             return Err(LocalError::NoDisk { server: spec.id, disk: spec.disk_id });
@@ -32,12 +33,12 @@ impl LocalCloud {
                 let present = present.incarnation;
                 return Err(LocalError::Outdated { server: spec.id, present });
             }
-            if present.incarnation < spec.incarnation && !self.unmake(spec.id, &directory).await? {
-                return Ok(None);
+            if present.incarnation < spec.incarnation {
+                self.unmake(spec.id, &directory).await?;
             }
         }
         servers::prepare(&self.layout, spec, &self.options)?;
-        self.have_agent(spec, &directory).map(Some)
+        self.have_agent(spec, &directory)
     }
 
     fn have_agent(&self, spec: &ServerSpec, directory: &Path) -> Result<Agent, LocalError> {
@@ -54,59 +55,82 @@ impl LocalCloud {
         Ok(Agent::Started)
     }
 
-    /// False: its processes are still ending.
-    async fn unmake(&self, id: ServerId, directory: &Path) -> Result<bool, LocalError> {
+    async fn unmake(&self, id: ServerId, directory: &Path) -> Result<(), LocalError> {
         self.agents.forget(id);
         if !servers::end_processes(directory).await {
-            return Ok(false);
+            return Err(LocalError::StillEnding(id));
         }
-        servers::remove_directory(directory)?;
-        Ok(true)
+        servers::remove_directory(directory)
     }
-}
 
-fn still_ending<T>(server: ServerId) -> Outcome<T> {
-    Outcome::Pending {
-        reason: format!("the processes of server {server} are still ending"),
-        after: Duration::from_millis(200),
+    async fn remove_disk_for(&self, by: &Owner, disk: DiskId) -> Result<(), LocalError> {
+        let leave = self.fences.enter(by, Kind::Remove).await?;
+        let layout = self.layout.clone();
+        // Deleting much data takes long enough to stop a runtime's thread. It
+        // goes on when nobody waits for it any more, and so does its leave.
+        let removed = tokio::task::spawn_blocking(move || {
+            let _leave = leave;
+            disks::remove_disk(&layout, disk)
+        });
+        removed.await.unwrap_or(Err(LocalError::Interrupted))
+    }
+
+    /// The effect, if no later owner of the instance was here before. Nobody
+    /// else acts on the instance until it has ended.
+    async fn owned<T>(
+        &self,
+        by: &Owner,
+        kind: Kind,
+        effect: impl Future<Output = Result<T, LocalError>>,
+    ) -> Outcome<T> {
+        let owned = async {
+            let _leave = self.fences.enter(by, kind).await?;
+            effect.await
+        };
+        outcome(owned.await)
     }
 }
 
 #[async_trait]
 impl Cloud for LocalCloud {
-    async fn ensure_network(&self, network: &NetworkSpec) -> Outcome<()> {
-        outcome(self.make_network(network))
+    async fn take_over(&self, by: &Owner) -> Outcome<()> {
+        self.owned(by, Kind::Remove, async { Ok(()) }).await
     }
 
-    async fn ensure_disk(&self, disk: &DiskSpec) -> Outcome<()> {
-        outcome(disks::ensure(&self.layout, disk))
+    async fn ensure_network(&self, by: &Owner, network: &NetworkSpec) -> Outcome<()> {
+        self.owned(by, Kind::Make, async { self.make_network(network) }).await
     }
 
-    async fn ensure_server(&self, server: &ServerSpec) -> Outcome<Agent> {
-        let _serial = self.serial.lock().await;
-        match self.make_server(server).await.transpose() {
-            None => still_ending(server.id),
-            Some(made) => outcome(made),
-        }
+    async fn ensure_disk(&self, by: &Owner, disk: &DiskSpec) -> Outcome<()> {
+        self.owned(by, Kind::Make, async { disks::ensure(&self.layout, disk) }).await
     }
 
-    async fn remove_server(&self, server: ServerId) -> Outcome<()> {
-        let _serial = self.serial.lock().await;
-        match self.unmake(server, &self.layout.server(server)).await {
-            Ok(false) => still_ending(server),
-            other => outcome(other.map(|_| ())),
-        }
+    async fn ensure_server(&self, by: &Owner, server: &ServerSpec) -> Outcome<Agent> {
+        self.owned(by, Kind::Make, self.make_server(server)).await
     }
 
-    async fn remove_disk(&self, disk: DiskId) -> Outcome<()> {
-        let layout = self.layout.clone();
-        // Deleting much data takes long enough to stop a runtime's thread.
-        let removed = tokio::task::spawn_blocking(move || disks::remove_disk(&layout, disk));
-        outcome(removed.await.unwrap_or(Err(LocalError::Interrupted)))
+    async fn remove_server(&self, by: &Owner, server: ServerId) -> Outcome<()> {
+        let removal = async {
+            let _serial = self.serial.lock().await;
+            self.unmake(server, &self.layout.server(server)).await
+        };
+        self.owned(by, Kind::Remove, removal).await
+    }
+
+    async fn remove_disk(&self, by: &Owner, disk: DiskId) -> Outcome<()> {
+        outcome(self.remove_disk_for(by, disk).await)
     }
 
     async fn remove_network(&self, network: VpcId) -> Outcome<()> {
         outcome(remove(&self.layout.network(network)))
+    }
+
+    async fn retire(&self, by: &Owner) -> Outcome<()> {
+        let retired = async {
+            let leave = self.fences.enter(by, Kind::Remove).await?;
+            self.fences.retire(&leave, by)
+        };
+        outcome(retired.await)
     }
 
     async fn inventory(&self) -> Outcome<Inventory> {

@@ -1,15 +1,14 @@
 //! Disks as directories with a marker.
 //!
 //! The marker says whose disk it is. A directory without one, or with another
-//! one, is never used, emptied or removed; a disk that should be there and is
-//! not is lost, never made anew.
+//! one, is never used, emptied or removed.
 
 use crate::LocalError;
 use crate::layout::{Layout, hidden, remove, remove_whole};
 use cloud::DiskSpec;
 use model::{DiskId, ServerId};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use wire::agent::{DISK_MARKER, DiskMarker};
 
 /// Whose disk a directory says to be.
@@ -23,10 +22,7 @@ pub(crate) fn ensure(layout: &Layout, disk: &DiskSpec) -> Result<(), LocalError>
         DiskMarker { disk_id: disk.id, instance_id: disk.instance_id, server_id: disk.server_id };
     match (path.try_exists().map_err(LocalError::at(&path))?, marker(&path)) {
         (true, Some(marker)) if marker == wanted => Ok(()),
-        (true, marker) => Err(refusal(&path, disk, marker)),
-        (false, _) if disk.must_exist => {
-            Err(LocalError::Lost { disk: disk.id, why: format!("{} is not there", path.display()) })
-        }
+        (true, marker) => Err(refusal(path, marker)),
         (false, _) => make(&path, &wanted),
     }
 }
@@ -42,7 +38,7 @@ fn make(path: &Path, marker: &DiskMarker) -> Result<(), LocalError> {
     path.parent().map_or(Ok(()), host::sync_dir).map_err(LocalError::at(path))
 }
 
-fn refusal(path: &Path, disk: &DiskSpec, marker: Option<DiskMarker>) -> LocalError {
+fn refusal(path: PathBuf, marker: Option<DiskMarker>) -> LocalError {
     let why = match marker {
         None => "it has no marker of this installation".to_owned(),
         Some(other) => format!(
@@ -50,11 +46,7 @@ fn refusal(path: &Path, disk: &DiskSpec, marker: Option<DiskMarker>) -> LocalErr
             other.disk_id, other.server_id, other.instance_id
         ),
     };
-    if disk.must_exist {
-        LocalError::Lost { disk: disk.id, why: format!("{}: {why}", path.display()) }
-    } else {
-        LocalError::Foreign { path: path.into(), why }
-    }
+    LocalError::Foreign { path, why }
 }
 
 pub(crate) fn remove_disk(layout: &Layout, id: DiskId) -> Result<(), LocalError> {

@@ -1,9 +1,10 @@
 //! What can go wrong on one host, in sentences, and whether waiting helps.
 
-use cloud::{Outcome, Remedy};
-use model::{DiskId, ServerId};
+use cloud::{Outcome, Refusal, Remedy};
+use model::{DiskId, InstanceId, ServerId};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 #[derive(Debug, thiserror::Error)]
 pub enum LocalError {
@@ -13,14 +14,21 @@ pub enum LocalError {
     NotAllowed(PathBuf),
     #[error("{}: {source}", path.display())]
     Io { path: PathBuf, source: io::Error },
-    #[error("disk {disk} is lost: {why}")]
-    Lost { disk: DiskId, why: String },
     #[error("{} is refused: {why}; move it away if it is not needed", path.display())]
     Foreign { path: PathBuf, why: String },
     #[error("disk {disk} is still used by server {server}")]
     InUse { disk: DiskId, server: ServerId },
     #[error("server {server} waits: its disk {disk} is not there")]
     NoDisk { server: ServerId, disk: DiskId },
+    #[error("the processes of server {0} are still ending")]
+    StillEnding(ServerId),
+    #[error(transparent)]
+    Fenced(#[from] Refusal),
+    #[error(
+        "process {holder} is in the middle of a step for instance {instance}; if it does not go \
+         on, end it"
+    )]
+    Held { instance: InstanceId, holder: u32 },
     #[error("server {server} is at incarnation {present} already")]
     Outdated { server: ServerId, present: i64 },
     #[error("the program {} can't be started: {source}", path.display())]
@@ -43,13 +51,15 @@ impl LocalError {
     fn remedy(&self) -> Remedy {
         match self {
             Self::NotAllowed(_)
-            | Self::Lost { .. }
             | Self::Foreign { .. }
+            | Self::Fenced(_)
             | Self::Outdated { .. } => Remedy::GiveUp,
             Self::Full(_)
             | Self::Io { .. }
             | Self::InUse { .. }
             | Self::NoDisk { .. }
+            | Self::StillEnding(_)
+            | Self::Held { .. }
             | Self::Start { .. }
             | Self::Interrupted => Remedy::Retry,
         }
@@ -58,8 +68,11 @@ impl LocalError {
 
 /// A cloud's answer from a result.
 pub(crate) fn outcome<T>(result: Result<T, LocalError>) -> Outcome<T> {
+    let pending = |error: &LocalError, after| Outcome::Pending { reason: error.to_string(), after };
     match result {
         Ok(value) => Outcome::Ready(value),
+        Err(error @ LocalError::StillEnding(_)) => pending(&error, Duration::from_millis(200)),
+        Err(error @ LocalError::Held { .. }) => pending(&error, Duration::from_secs(1)),
         Err(error) => Outcome::Failed { reason: error.to_string(), remedy: error.remedy() },
     }
 }

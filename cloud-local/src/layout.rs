@@ -4,7 +4,7 @@
 //! them for the thing itself.
 
 use crate::LocalError;
-use model::{DiskId, ServerId, VpcId};
+use model::{DiskId, InstanceId, ServerId, VpcId};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ pub(crate) struct Layout {
     root: PathBuf,
 }
 
-const ROOMS: [&str; 4] = ["servers", "disks", "networks", "bin"];
+const ROOMS: [&str; 6] = ["servers", "disks", "networks", "bin", "fences", "planes"];
 
 impl Layout {
     /// The layout of a data directory that may not exist yet.
@@ -46,6 +46,14 @@ impl Layout {
         self.root.join("networks").join(id.to_string())
     }
 
+    pub(crate) fn fence(&self, id: InstanceId) -> PathBuf {
+        self.root.join("fences").join(id.to_string())
+    }
+
+    pub(crate) fn planes(&self) -> PathBuf {
+        self.root.join("planes")
+    }
+
     pub(crate) fn bin(&self) -> PathBuf {
         self.root.join("bin")
     }
@@ -60,6 +68,10 @@ impl Layout {
 
     pub(crate) fn networks(&self) -> Result<Vec<(VpcId, PathBuf)>, LocalError> {
         list(&self.root.join("networks"))
+    }
+
+    pub(crate) fn fences(&self) -> Result<Vec<(InstanceId, PathBuf)>, LocalError> {
+        list(&self.root.join("fences"))
     }
 
     /// Removes what a crash left half made or half removed.

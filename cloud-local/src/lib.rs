@@ -11,17 +11,21 @@ mod binary;
 mod cloud_impl;
 mod disks;
 mod error;
+mod fences;
 pub mod holdings;
 mod layout;
+mod planes;
 mod running;
 mod servers;
 
 pub use error::LocalError;
+pub use planes::planes;
 pub use running::{Running, Stopped, kill_all, running, stop_all};
 
 use agents::Agents;
 use binary::AgentBinary;
 use cloud::Disruption;
+use fences::Fences;
 use layout::Layout;
 use std::path::PathBuf;
 use wire::agent::HostSettings;
@@ -33,7 +37,7 @@ pub const SERVER_VARIABLE: &str = "CASTELLAN_SERVER";
 /// What the local cloud is opened with.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The installation's data directory; made if it is missing.
+    /// Where this host's servers and disks are; made if it is missing.
     pub data_dir: PathBuf,
     /// The program whose copy agents run: `std::env::current_exe()`.
     pub binary: PathBuf,
@@ -50,27 +54,34 @@ pub struct LocalCloud {
     binary: AgentBinary,
     options: Options,
     agents: Agents,
+    fences: Fences,
     /// Making and removing servers happens one at a time: both are short.
     serial: tokio::sync::Mutex<()>,
 }
 
 impl LocalCloud {
     /// Makes the directories and this release's copy of the binary, and clears
-    /// what a crash left half removed and old releases left behind. Needs a
-    /// tokio runtime.
+    /// what a crash left half removed and old releases left behind, unless
+    /// another control plane may be at work there. Needs a tokio runtime.
     pub async fn open(options: Options) -> Result<Self, LocalError> {
         let opening = options.clone();
         let opened = tokio::task::spawn_blocking(move || {
             let layout = Layout::make(&opening.data_dir)?;
-            layout.clear_leftovers()?;
+            planes::register(&layout)?;
+            let fences = Fences::open(&layout)?;
             let binary = AgentBinary::install(&layout, &opening.binary)?;
-            let running = running::of_layout(&layout)?.into_iter();
-            let users = running.flat_map(|server| server.agent.into_iter().chain(server.brokers));
-            binary.remove_others(&layout, &users.collect::<Vec<_>>());
-            Ok::<_, LocalError>((layout, binary))
+            if planes::others(&layout).is_empty() {
+                layout.clear_leftovers()?;
+                let running = running::of_layout(&layout)?.into_iter();
+                let users =
+                    running.flat_map(|server| server.agent.into_iter().chain(server.brokers));
+                binary.remove_others(&layout, &users.collect::<Vec<_>>());
+            }
+            Ok::<_, LocalError>((layout, fences, binary))
         });
-        let (layout, binary) = opened.await.map_err(|_| LocalError::Interrupted)??;
-        Ok(Self { layout, binary, options, agents: Agents::new(), serial: <_>::default() })
+        let (layout, fences, binary) = opened.await.map_err(|_| LocalError::Interrupted)??;
+        let (agents, serial) = (Agents::new(), <_>::default());
+        Ok(Self { layout, binary, options, agents, fences, serial })
     }
 
     /// After a start of the control plane: every agent is told its address,

@@ -10,7 +10,7 @@ use cloud_local::holdings::{
 };
 use model::{ServerId, VpcId};
 use std::fs;
-use support::{Local, disk, disk_id};
+use support::{BY, Local, disk, disk_id};
 
 #[tokio::test]
 async fn everything_is_found_with_its_instance_and_its_processes() {
@@ -18,7 +18,7 @@ async fn everything_is_found_with_its_instance_and_its_processes() {
     assert_eq!(holdings(&local.data()).unwrap(), Holdings::default());
     local.make(11).await;
     let network = NetworkSpec { vpc_id: VpcId(3), subnet: "10.0.0.0/24".into() };
-    assert_eq!(local.cloud.ensure_network(&network).await, Outcome::Ready(()));
+    assert_eq!(local.cloud.ensure_network(&BY, &network).await, Outcome::Ready(()));
     let data = vec![1; 200_000];
     fs::write(local.disk_dir(disk_id(11)).join("log"), &data).unwrap();
 

@@ -4,7 +4,9 @@
 //! reach behind it (kill an agent, lose a disk). Each check gets a fresh one
 //! and panics with the last answer when a promise is broken.
 
-use crate::{Agent, Cloud, DiskSpec, Disruption, NetworkSpec, Outcome, Remedy, ServerSpec};
+use crate::{
+    Agent, Cloud, DiskSpec, Disruption, Epoch, NetworkSpec, Outcome, Owner, Remedy, ServerSpec,
+};
 use async_trait::async_trait;
 use model::{DiskId, InstanceId, Secret, ServerId, VpcId};
 use std::time::Duration;
@@ -25,6 +27,9 @@ pub trait Subject: Send + Sync {
     async fn write_on_disk(&self, disk: DiskId);
     async fn has_data(&self, disk: DiskId) -> bool;
     async fn agent_is_alive(&self, server: ServerId) -> bool;
+    /// Has the cloud believe that another control plane, which may act late,
+    /// works on it too; until the subject is dropped.
+    async fn add_another(&self);
     /// The token that the server's agent would enrol with now.
     async fn token(&self, server: ServerId) -> Option<Secret>;
 }
@@ -42,6 +47,17 @@ pub async fn suite<S: Subject>(make: impl AsyncFn() -> S) {
     a_token_stays_until_there_is_another(&make().await).await;
     a_dead_agent_is_told_of_and_started_anew(&make().await).await;
     a_removal_is_no_disruption(&make().await).await;
+    earlier_owners_do_nothing_any_more(&make().await).await;
+    an_owner_is_taken_over_before_anything_else(&make().await).await;
+    a_restored_store_is_followed(&make().await).await;
+    what_is_retired_stays_so(&make().await).await;
+}
+
+/// Whoever works on the instance while nobody takes it over.
+const BY: Owner = owner(1, 1);
+
+const fn owner(store: i64, lease: i64) -> Owner {
+    Owner { instance_id: InstanceId(3), epoch: Epoch { store, lease } }
 }
 
 fn network() -> NetworkSpec {
@@ -54,7 +70,6 @@ fn disk(server: i64) -> DiskSpec {
         instance_id: InstanceId(3),
         server_id: ServerId(server),
         size_gb: 10,
-        must_exist: false,
     }
 }
 
@@ -107,14 +122,14 @@ async fn refused<T>(what: &str, call: impl AsyncFn() -> Outcome<T>) -> String {
 }
 
 async fn make_server(cloud: &dyn Cloud, id: i64) {
-    ready("network", async || cloud.ensure_network(&network()).await).await;
-    ready("disk", async || cloud.ensure_disk(&disk(id)).await).await;
-    ready("server", async || cloud.ensure_server(&server(id)).await).await;
+    ready("network", async || cloud.ensure_network(&BY, &network()).await).await;
+    ready("disk", async || cloud.ensure_disk(&BY, &disk(id)).await).await;
+    ready("server", async || cloud.ensure_server(&BY, &server(id)).await).await;
 }
 
 async fn clean(cloud: &dyn Cloud, id: i64) {
-    ready("remove server", async || cloud.remove_server(ServerId(id)).await).await;
-    ready("remove disk", async || cloud.remove_disk(disk_id(id)).await).await;
+    ready("remove server", async || cloud.remove_server(&BY, ServerId(id)).await).await;
+    ready("remove disk", async || cloud.remove_disk(&BY, disk_id(id)).await).await;
     ready("remove network", async || cloud.remove_network(network().vpc_id).await).await;
     let inventory = ready("inventory", async || cloud.inventory().await).await;
     assert_eq!(inventory, crate::Inventory::default(), "something is left");
@@ -134,8 +149,8 @@ async fn said_twice_is_the_same(subject: &dyn Subject) {
         assert!(subject.agent_is_alive(ServerId(11)).await);
         assert!(subject.agent_is_alive(ServerId(12)).await);
     }
-    ready("remove server", async || cloud.remove_server(ServerId(11)).await).await;
-    ready("remove disk", async || cloud.remove_disk(disk_id(11)).await).await;
+    ready("remove server", async || cloud.remove_server(&BY, ServerId(11)).await).await;
+    ready("remove disk", async || cloud.remove_disk(&BY, disk_id(11)).await).await;
     assert!(subject.agent_is_alive(ServerId(12)).await, "a neighbour was ended");
     clean(cloud, 12).await;
 }
@@ -153,31 +168,27 @@ async fn the_unknown_is_removed_already(subject: &dyn Subject) {
 
 async fn a_missing_disk_is_lost_not_new(subject: &dyn Subject) {
     let cloud = subject.cloud();
-    let known = DiskSpec { must_exist: true, ..disk(11) };
-    ready("disk", async || cloud.ensure_disk(&disk(11)).await).await;
-    ready("known disk", async || cloud.ensure_disk(&known).await).await;
-    subject.lose_disk(known.id).await;
-    for _ in 0..2 {
-        let reason = refused("a lost disk", async || cloud.ensure_disk(&known).await).await;
-        assert!(reason.contains("lost") && reason.contains(&known.id.to_string()), "{reason}");
-    }
+    ready("disk", async || cloud.ensure_disk(&BY, &disk(11)).await).await;
+    subject.lose_disk(disk_id(11)).await;
+    let answer = cloud.ensure_server(&BY, &server(11)).await;
+    assert!(!matches!(answer, Outcome::Ready(_)), "a server was made without its disk");
     let inventory = ready("inventory", async || cloud.inventory().await).await;
     assert_eq!(inventory.disks, [], "a lost disk was made anew");
 }
 
 async fn a_disk_of_another_is_refused(subject: &dyn Subject) {
     let cloud = subject.cloud();
-    ready("disk", async || cloud.ensure_disk(&disk(11)).await).await;
+    ready("disk", async || cloud.ensure_disk(&BY, &disk(11)).await).await;
     let other = DiskSpec { server_id: ServerId(12), ..disk(11) };
-    refused("another server's disk", async || cloud.ensure_disk(&other).await).await;
-    ready("remove disk", async || cloud.remove_disk(disk_id(11)).await).await;
+    refused("another server's disk", async || cloud.ensure_disk(&BY, &other).await).await;
+    ready("remove disk", async || cloud.remove_disk(&BY, disk_id(11)).await).await;
 }
 
 async fn a_disk_in_use_stays(subject: &dyn Subject) {
     let cloud = subject.cloud();
     make_server(cloud, 11).await;
     subject.write_on_disk(disk_id(11)).await;
-    let answer = cloud.remove_disk(disk_id(11)).await;
+    let answer = cloud.remove_disk(&BY, disk_id(11)).await;
     assert!(!matches!(answer, Outcome::Ready(())), "a disk in use was removed");
     assert!(subject.has_data(disk_id(11)).await);
     clean(cloud, 11).await;
@@ -187,13 +198,13 @@ async fn a_disk_outlives_its_server(subject: &dyn Subject) {
     let cloud = subject.cloud();
     make_server(cloud, 11).await;
     subject.write_on_disk(disk_id(11)).await;
-    ready("remove server", async || cloud.remove_server(ServerId(11)).await).await;
+    ready("remove server", async || cloud.remove_server(&BY, ServerId(11)).await).await;
     assert!(subject.has_data(disk_id(11)).await, "the disk went with its server");
     let again = ServerSpec { incarnation: 2, ..server(11) };
-    ready("server again", async || cloud.ensure_server(&again).await).await;
+    ready("server again", async || cloud.ensure_server(&BY, &again).await).await;
     // Replaced in one step as well, for a caller that does not remove first.
     let third = ServerSpec { incarnation: 3, ..server(11) };
-    ready("server replaced", async || cloud.ensure_server(&third).await).await;
+    ready("server replaced", async || cloud.ensure_server(&BY, &third).await).await;
     assert!(subject.has_data(disk_id(11)).await, "the disk went with its server");
     assert!(subject.agent_is_alive(ServerId(11)).await);
     clean(cloud, 11).await;
@@ -203,8 +214,8 @@ async fn an_older_incarnation_is_refused(subject: &dyn Subject) {
     let cloud = subject.cloud();
     make_server(cloud, 11).await;
     let second = ServerSpec { incarnation: 2, ..server(11) };
-    ready("server replaced", async || cloud.ensure_server(&second).await).await;
-    refused("an older incarnation", async || cloud.ensure_server(&server(11)).await).await;
+    ready("server replaced", async || cloud.ensure_server(&BY, &second).await).await;
+    refused("an older incarnation", async || cloud.ensure_server(&BY, &server(11)).await).await;
     assert!(subject.agent_is_alive(ServerId(11)).await);
     clean(cloud, 11).await;
 }
@@ -213,7 +224,7 @@ async fn a_token_stays_until_there_is_another(subject: &dyn Subject) {
     let cloud = subject.cloud();
     let ensure = async |incarnation: i64, token: Option<&str>| {
         let spec = ServerSpec { incarnation, token: token.map(Secret::new), ..server(11) };
-        ready("server", async || cloud.ensure_server(&spec).await).await;
+        ready("server", async || cloud.ensure_server(&BY, &spec).await).await;
         subject.token(ServerId(11)).await.map(|token| token.expose().to_owned())
     };
     make_server(cloud, 11).await;
@@ -236,9 +247,9 @@ async fn a_dead_agent_is_told_of_and_started_anew(subject: &dyn Subject) {
         let event = timeout(PATIENCE, events.recv()).await.expect("no event of the agent's end");
         let expected = Disruption { instance_id: InstanceId(3), server_id: ServerId(11) };
         assert_eq!(event, Ok(expected));
-        ready("server again", async || cloud.ensure_server(&server(11)).await).await;
+        ready("server again", async || cloud.ensure_server(&BY, &server(11)).await).await;
         assert!(subject.agent_is_alive(ServerId(11)).await);
-        let running = ready("server", async || cloud.ensure_server(&server(11)).await).await;
+        let running = ready("server", async || cloud.ensure_server(&BY, &server(11)).await).await;
         assert_eq!(running, Agent::Running, "it was started once");
     }
     clean(cloud, 11).await;
@@ -249,11 +260,84 @@ async fn a_removal_is_no_disruption(subject: &dyn Subject) {
     let mut events = cloud.events();
     make_server(cloud, 11).await;
     make_server(cloud, 12).await;
-    ready("remove server", async || cloud.remove_server(ServerId(11)).await).await;
+    ready("remove server", async || cloud.remove_server(&BY, ServerId(11)).await).await;
     // The next event there is must be the other server's.
     subject.kill_agent(ServerId(12)).await;
     let event = timeout(PATIENCE, events.recv()).await.expect("no event of the agent's end");
     assert_eq!(event.map(|event| event.server_id), Ok(ServerId(12)));
-    ready("remove disk", async || cloud.remove_disk(disk_id(11)).await).await;
+    ready("remove disk", async || cloud.remove_disk(&BY, disk_id(11)).await).await;
     clean(cloud, 12).await;
+}
+
+/// Everything that an owner can have in mind is refused.
+async fn all_is_refused(cloud: &dyn Cloud, by: &Owner) {
+    let network = network();
+    refused("a late network", async || cloud.ensure_network(by, &network).await).await;
+    refused("a late disk", async || cloud.ensure_disk(by, &disk(11)).await).await;
+    refused("a late server", async || cloud.ensure_server(by, &server(11)).await).await;
+    refused("a late removal", async || cloud.remove_server(by, ServerId(11)).await).await;
+    refused("a late removal", async || cloud.remove_disk(by, disk_id(11)).await).await;
+    refused("a late end", async || cloud.retire(by).await).await;
+    let reason = refused("a late owner", async || cloud.take_over(by).await).await;
+    assert!(reason.contains("a later owner"), "{reason}");
+}
+
+async fn earlier_owners_do_nothing_any_more(subject: &dyn Subject) {
+    let cloud = subject.cloud();
+    make_server(cloud, 11).await;
+    let second = owner(1, 2);
+    ready("server", async || cloud.ensure_server(&second, &server(11)).await).await;
+    all_is_refused(cloud, &BY).await;
+    assert!(subject.agent_is_alive(ServerId(11)).await, "a late removal ended it");
+    ready("server", async || cloud.remove_server(&second, ServerId(11)).await).await;
+    all_is_refused(cloud, &BY).await;
+    assert!(!subject.agent_is_alive(ServerId(11)).await, "it was started late");
+    // Another instance has owners of its own.
+    let other = Owner { instance_id: InstanceId(4), ..BY };
+    let disk = DiskSpec { instance_id: InstanceId(4), ..disk(12) };
+    ready("another's disk", async || cloud.ensure_disk(&other, &disk).await).await;
+}
+
+async fn an_owner_is_taken_over_before_anything_else(subject: &dyn Subject) {
+    let cloud = subject.cloud();
+    ready("take-over", async || cloud.take_over(&owner(1, 2)).await).await;
+    all_is_refused(cloud, &BY).await;
+    let inventory = ready("inventory", async || cloud.inventory().await).await;
+    assert_eq!(inventory, crate::Inventory::default(), "something was made late");
+}
+
+async fn a_restored_store_is_followed(subject: &dyn Subject) {
+    let cloud = subject.cloud();
+    let (before, restored) = (owner(1, 900), owner(2, 1));
+    ready("network", async || cloud.ensure_network(&before, &network()).await).await;
+    ready("disk", async || cloud.ensure_disk(&before, &disk(11)).await).await;
+    ready("server", async || cloud.ensure_server(&before, &server(11)).await).await;
+    let found = ready("server", async || cloud.ensure_server(&restored, &server(11)).await).await;
+    assert_eq!(found, Agent::Running, "a restore starts nothing anew");
+    all_is_refused(cloud, &owner(1, 901)).await;
+    assert!(subject.agent_is_alive(ServerId(11)).await);
+}
+
+async fn what_is_retired_stays_so(subject: &dyn Subject) {
+    let cloud = subject.cloud();
+    subject.add_another().await;
+    make_server(cloud, 11).await;
+    // Somebody else has it, and takes it down to the end.
+    let last = owner(1, 2);
+    ready("remove server", async || cloud.remove_server(&last, ServerId(11)).await).await;
+    ready("remove disk", async || cloud.remove_disk(&last, disk_id(11)).await).await;
+    ready("remove network", async || cloud.remove_network(network().vpc_id).await).await;
+    for _ in 0..2 {
+        ready("the end", async || cloud.retire(&last).await).await;
+    }
+    all_is_refused(cloud, &BY).await;
+    let next = owner(1, 3);
+    refused("a disk", async || cloud.ensure_disk(&next, &disk(11)).await).await;
+    ready("the end", async || cloud.retire(&next).await).await;
+    let inventory = ready("inventory", async || cloud.inventory().await).await;
+    assert_eq!(inventory, crate::Inventory::default(), "something came back");
+    // An operator who brings it back does so with another store.
+    let restored = owner(2, 1);
+    ready("disk", async || cloud.ensure_disk(&restored, &disk(11)).await).await;
+    ready("remove disk", async || cloud.remove_disk(&restored, disk_id(11)).await).await;
 }

@@ -1,11 +1,15 @@
 //! A cloud makes networks, disks and servers, and knows nothing of Kafka.
 //!
 //! Every call is idempotent, returns at once, and names things by our ids. A
-//! call that is repeated after a crash finds what the first one made.
+//! call that is repeated after a crash finds what the first one made, and one
+//! that comes too late, because its caller slept while another took over, does
+//! nothing.
 
 pub mod conformance;
+mod fence;
 mod simulated;
 
+pub use fence::{Epoch, Kind, Mark, Owner, Refusal};
 pub use simulated::{Call, Effect, Fault, SimulatedCloud};
 
 use async_trait::async_trait;
@@ -26,9 +30,6 @@ pub struct DiskSpec {
     pub instance_id: InstanceId,
     pub server_id: ServerId,
     pub size_gb: u32,
-    /// It has been made before. If it is missing now it is lost: the cloud
-    /// says so and never makes an empty one in its place.
-    pub must_exist: bool,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -102,17 +103,29 @@ pub struct Inventory {
     pub servers: Vec<ServerId>,
 }
 
+/// Effects name the owner of the instance that they are for. Once a cloud has
+/// seen an epoch it refuses all lower ones of that instance, by [`Mark::admit`]:
+/// nothing of them happens after that, also if a call of theirs was under way.
 #[async_trait]
 pub trait Cloud: Send + Sync {
-    async fn ensure_network(&self, network: &NetworkSpec) -> Outcome<()>;
-    async fn ensure_disk(&self, disk: &DiskSpec) -> Outcome<()>;
+    /// Has no effect but that of every call: from here on, whatever earlier
+    /// owners of the instance still have in mind is refused.
+    async fn take_over(&self, by: &Owner) -> Outcome<()>;
+    async fn ensure_network(&self, by: &Owner, network: &NetworkSpec) -> Outcome<()>;
+    async fn ensure_disk(&self, by: &Owner, disk: &DiskSpec) -> Outcome<()>;
     /// Makes the server and has its agent running. Said again for a server
-    /// whose agent died, it starts the agent anew.
-    async fn ensure_server(&self, server: &ServerSpec) -> Outcome<Agent>;
+    /// whose agent died, it starts the agent anew. Its disk must be there: one
+    /// that is missing is lost, and is not made anew.
+    async fn ensure_server(&self, by: &Owner, server: &ServerSpec) -> Outcome<Agent>;
     /// Ends everything that runs there, at once. The disk stays.
-    async fn remove_server(&self, server: ServerId) -> Outcome<()>;
-    async fn remove_disk(&self, disk: DiskId) -> Outcome<()>;
+    async fn remove_server(&self, by: &Owner, server: ServerId) -> Outcome<()>;
+    async fn remove_disk(&self, by: &Owner, disk: DiskId) -> Outcome<()>;
+    /// Has no owner: nobody can join a network that is to be removed, so the
+    /// removal never comes too late.
     async fn remove_network(&self, network: VpcId) -> Outcome<()>;
+    /// The instance is gone for good, and all that was made for it. The cloud
+    /// remembers that for as long as anybody may come too late.
+    async fn retire(&self, by: &Owner) -> Outcome<()>;
     async fn inventory(&self) -> Outcome<Inventory>;
     /// Disruptions from now on.
     fn events(&self) -> broadcast::Receiver<Disruption>;

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use cloud::conformance::{Subject, suite};
-use cloud::{Call, Cloud, DiskSpec, Effect, Fault, Outcome, Remedy, SimulatedCloud};
+use cloud::{Call, Cloud, DiskSpec, Effect, Epoch, Fault, Outcome, Owner, Remedy, SimulatedCloud};
 use model::{DiskId, InstanceId, Secret, ServerId};
 
 struct Simulated(SimulatedCloud);
@@ -27,6 +27,8 @@ impl Subject for Simulated {
     async fn agent_is_alive(&self, server: ServerId) -> bool {
         self.0.agent_is_alive(server)
     }
+    /// It remembers everything for ever, whoever else there is.
+    async fn add_another(&self) {}
     async fn token(&self, server: ServerId) -> Option<Secret> {
         self.0.server(server)?.token
     }
@@ -61,19 +63,19 @@ async fn a_lost_reply_comes_after_its_effect() {
         instance_id: InstanceId(1),
         server_id: ServerId(2),
         size_gb: 1,
-        must_exist: false,
     };
+    let by = Owner { instance_id: InstanceId(1), epoch: Epoch { store: 1, lease: 1 } };
     cloud.fail_next(Call::EnsureDisk, Fault::Pending, 1);
     cloud.fail_next(Call::EnsureDisk, Fault::LostReply, 1);
     cloud.fail_next(Call::EnsureDisk, Fault::GiveUp, 1);
-    assert!(matches!(cloud.ensure_disk(&disk).await, Outcome::Pending { .. }));
+    assert!(matches!(cloud.ensure_disk(&by, &disk).await, Outcome::Pending { .. }));
     assert_eq!(cloud.effects(), []);
-    let lost = cloud.ensure_disk(&disk).await;
+    let lost = cloud.ensure_disk(&by, &disk).await;
     assert!(matches!(lost, Outcome::Failed { remedy: Remedy::Retry, .. }), "{lost:?}");
     assert_eq!(cloud.effects(), [Effect::DiskMade(disk.id)]);
-    let refused = cloud.ensure_disk(&disk).await;
+    let refused = cloud.ensure_disk(&by, &disk).await;
     assert!(matches!(refused, Outcome::Failed { remedy: Remedy::GiveUp, .. }), "{refused:?}");
-    assert_eq!(cloud.ensure_disk(&disk).await, Outcome::Ready(()));
+    assert_eq!(cloud.ensure_disk(&by, &disk).await, Outcome::Ready(()));
     assert_eq!(cloud.effects(), [Effect::DiskMade(disk.id)]);
     assert_eq!(cloud.made_twice(), []);
 }

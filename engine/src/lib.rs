@@ -3,7 +3,8 @@
 //! observe → plan → execute one step → write → again. Planning is pure; a step
 //! is idempotent and owns what it touches; no transaction stays open while a
 //! step runs. Start-up, crash recovery and the happy path are the same path.
-//! Every write checks the lease, so a worker that slept too long writes nothing.
+//! Every write checks the lease, and every effect carries its epoch, so a worker
+//! that slept too long writes nothing and does nothing.
 
 mod backoff;
 mod desired;
@@ -28,7 +29,7 @@ pub use world::{ServerView, World};
 use cloud::Cloud;
 use identity::Identities;
 use kafka::client::Admin;
-use model::{Catalogue, Clock, Entropy, HostId, RegionName};
+use model::{Catalogue, Clock, Entropy, HostId, RegionName, SignedDuration};
 use std::collections::HashMap;
 use std::sync::Arc;
 use store::{Installation, Store};
@@ -54,10 +55,19 @@ pub struct Engine {
 }
 
 /// What the operator set.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Settings {
     /// Caps the heap of every broker, for small machines and tests.
     pub max_heap_mb: Option<u32>,
+    /// How long a worker that says nothing keeps its instances. Longer than any
+    /// write takes; a step that takes longer holds on to its lease.
+    pub lease: SignedDuration,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { max_heap_mb: None, lease: SignedDuration::from_mins(1) }
+    }
 }
 
 /// The parts an engine is made from.
@@ -70,6 +80,9 @@ pub struct Parts {
     pub entropy: Arc<dyn Entropy>,
     pub installation: Installation,
     pub host_id: HostId,
+    /// Which worker this is. One that is started again under the same name takes
+    /// up at once what it held, so no two that live may have the same.
+    pub owner: String,
     pub settings: Settings,
 }
 
@@ -86,9 +99,7 @@ impl Engine {
             host_id: parts.host_id,
             settings: parts.settings,
             identities: Identities::default(),
-            // One control plane works in a data directory at a time, so the
-            // next one there may take up at once what this one held.
-            owner: parts.host_id.to_string(),
+            owner: parts.owner,
             witness: None,
         }
     }

@@ -33,6 +33,7 @@ impl Engine {
                 internal: internal.unwrap_or_default(),
                 clients: clients.unwrap_or_default(),
             },
+            is_fenced: false,
             confirmed: HashSet::new(),
         }))
     }

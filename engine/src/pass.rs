@@ -10,9 +10,6 @@ use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
 use store::{Lease, Work, instances, leases};
 
-/// Longer than any step should take; a worker that hangs loses the instance.
-const LEASE: SignedDuration = SignedDuration::from_secs(60);
-
 /// Why a pass ended early. Nothing is lost: the next one begins anew.
 #[derive(Debug, thiserror::Error)]
 pub enum PassError {
@@ -55,6 +52,8 @@ pub(crate) enum Done {
 /// by a crash, it holds the instance until its lease runs out.
 pub struct Pass {
     pub(crate) lease: Lease,
+    /// What an earlier owner still has in mind is refused everywhere.
+    pub(crate) is_fenced: bool,
     /// Servers whose agents the cloud has confirmed since the pass began.
     pub(crate) confirmed: HashSet<ServerId>,
     /// Lanes that can't go on in this pass, and why.
@@ -93,9 +92,15 @@ impl Engine {
     /// Takes the instance. None if another worker has it, or it is gone.
     pub async fn begin_pass(&self, id: InstanceId) -> Result<Option<Pass>, PassError> {
         let mut work = self.store.begin().await?;
-        let lease = leases::take(&mut work, id, &self.owner, self.clock.now(), LEASE).await?;
+        let (now, life) = (self.clock.now(), self.settings.lease);
+        let lease = leases::take(&mut work, id, &self.owner, now, life).await?;
         work.commit().await?;
-        Ok(lease.map(|lease| Pass { lease, confirmed: HashSet::new(), resting: BTreeMap::new() }))
+        Ok(lease.map(|lease| Pass {
+            is_fenced: !lease.taken_over,
+            lease,
+            confirmed: HashSet::new(),
+            resting: BTreeMap::new(),
+        }))
     }
 
     /// Writes why it rests and when to look again, unless a wake-up came while
@@ -133,8 +138,8 @@ impl Engine {
     }
 
     /// Fails if another worker has the instance. Comes right before every
-    /// effect outside the store, which no transaction can guard: what is left
-    /// is a worker that stands still between this look and the effect itself.
+    /// effect outside the store, which no transaction can guard. A worker that
+    /// stands still between this look and the effect is refused by the cloud.
     pub(crate) async fn look_at_lease(&self, pass: &Pass) -> Result<(), PassError> {
         let mut reader = self.store.reader();
         if leases::holds(&mut reader, &pass.lease, self.clock.now()).await? {
@@ -147,7 +152,7 @@ impl Engine {
     /// A transaction that fails if another worker has the instance.
     pub(crate) async fn guarded(&self, pass: &Pass) -> Result<Work, PassError> {
         let mut work = self.store.begin().await?;
-        leases::guard(&mut work, &pass.lease, self.clock.now(), LEASE).await?;
+        leases::guard(&mut work, &pass.lease, self.clock.now(), self.settings.lease).await?;
         Ok(work)
     }
 }

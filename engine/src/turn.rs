@@ -15,9 +15,6 @@ use tokio::time::{Instant, interval_at};
 
 /// How long a fault that needs a person is left alone.
 const UNTIL_A_PERSON_CAME: Duration = Duration::from_mins(5);
-/// A step that takes long keeps the lease by these; a third of its life.
-const HEARTBEAT: Duration = Duration::from_secs(20);
-
 /// A resume wakes the instance; this is only for when that gets lost.
 const WHILE_PAUSED: Duration = Duration::from_secs(30);
 
@@ -35,6 +32,7 @@ impl Engine {
             return self.rest(pass, &world, wakes, paused()).await;
         }
         world.confirmed.clone_from(&pass.confirmed);
+        world.is_fenced = pass.is_fenced;
         let plan = plan(&world);
         let steps = first_steps(&plan, pass);
         if steps.is_empty() {
@@ -70,9 +68,10 @@ impl Engine {
         }
     }
 
-    /// Makes the lease last, until that fails.
+    /// Makes the lease of a step that takes long last, until that fails.
     async fn keep_lease(&self, pass: &Pass) -> PassError {
-        let mut beat = interval_at(Instant::now() + HEARTBEAT, HEARTBEAT);
+        let often = self.settings.lease.unsigned_abs() / 3;
+        let mut beat = interval_at(Instant::now() + often, often);
         loop {
             beat.tick().await;
             let kept = async { Ok(self.guarded(pass).await?.commit().await?) };
@@ -96,11 +95,11 @@ impl Engine {
             Ok(done) => done,
         };
         match done {
-            Done::Progress => {
-                if let Step::EnsureServer(server) = step {
-                    pass.confirmed.insert(server);
-                }
-            }
+            Done::Progress => match step {
+                Step::TakeOver => pass.is_fenced = true,
+                Step::EnsureServer(server) => drop(pass.confirmed.insert(server)),
+                _ => {}
+            },
             Done::Wait { reason, after } => {
                 pass.resting.insert(server, Resting { reason, after, failed: false });
             }

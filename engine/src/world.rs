@@ -14,6 +14,8 @@ pub struct World {
     pub vpc: Option<Vpc>,
     pub servers: Vec<ServerView>,
     pub trust: Trust,
+    /// Nobody who had the instance before can act on it any more.
+    pub is_fenced: bool,
     /// Servers whose agents the cloud has confirmed in this pass.
     pub confirmed: HashSet<ServerId>,
 }
@@ -44,6 +46,12 @@ impl ServerView {
     /// The last report, if it is of this incarnation.
     pub fn current_report(&self) -> Option<&Report> {
         self.report.as_ref().filter(|report| report.incarnation == self.server.incarnation)
+    }
+
+    /// Whether the cloud may have it: a token is saved before the first attempt
+    /// to make it, whatever became of that, and forgotten with the server.
+    pub fn may_exist(&self) -> bool {
+        self.server.made || self.token_expires_at.is_some()
     }
 
     /// Whether its broker runs what it should.

@@ -16,6 +16,8 @@ pub struct Lease {
     pub instance_id: InstanceId,
     pub owner: String,
     pub epoch: i64,
+    /// Whoever had it before did not give it back, and may still act.
+    pub taken_over: bool,
 }
 
 /// Takes the instance if it is there and free, expired, or held by the same
@@ -28,6 +30,10 @@ pub async fn take(
     life: SignedDuration,
 ) -> Result<Option<Lease>> {
     let now = work.now(now).await?;
+    // Nothing changes it before the next statement: one transaction writes at
+    // a time.
+    let query = Query::new("SELECT epoch FROM leases WHERE instance_id = $1 AND expires_at > 0");
+    let taken_over = work.fetch_one(query.bind(instance_id.0)).await?.is_some();
     let query = Query::new(
         "INSERT INTO leases (instance_id, owner, epoch, expires_at) \
          SELECT $1, $2, 1, $3 WHERE EXISTS (SELECT 1 FROM instances WHERE id = $1) \
@@ -41,8 +47,8 @@ pub async fn take(
     .bind(now + life)
     .bind(now);
     let row = work.fetch_one(query).await?;
-    row.map(|row| Ok(Lease { instance_id, owner: owner.into(), epoch: row.int("epoch")? }))
-        .transpose()
+    let Some(row) = row else { return Ok(None) };
+    Ok(Some(Lease { instance_id, owner: owner.into(), epoch: row.int("epoch")?, taken_over }))
 }
 
 /// Fails unless the lease still holds, and makes it last longer. The row stays

@@ -4,7 +4,7 @@
 
 use async_trait::async_trait;
 use cloud::conformance::Subject;
-use cloud::{Cloud, DiskSpec, Outcome, Remedy, ServerSpec};
+use cloud::{Cloud, DiskSpec, Epoch, Outcome, Owner, Remedy, ServerSpec};
 use cloud_local::{LocalCloud, Options};
 use host::ProcessId;
 use model::{DiskId, InstanceId, Secret, ServerId, VpcId};
@@ -26,6 +26,9 @@ trap 'exec "$(readlink -f ../../bin/current)" "$@"' HUP
 echo "ready $0 $$" >> run/starts
 while :; do read line <&3; done
 "#;
+
+/// Whoever works on the one instance there is.
+pub const BY: Owner = Owner { instance_id: InstanceId(3), epoch: Epoch { store: 1, lease: 1 } };
 
 pub struct Local {
     pub cloud: LocalCloud,
@@ -74,7 +77,7 @@ impl Local {
 
     /// Makes a server and waits until its agent can handle signals.
     pub async fn make(&self, id: i64) {
-        assert_eq!(self.cloud.ensure_disk(&disk(id)).await, Outcome::Ready(()));
+        assert_eq!(self.cloud.ensure_disk(&BY, &disk(id)).await, Outcome::Ready(()));
         ensure(&self.cloud, &server(id)).await;
         self.wait_for_start(id, 1).await;
     }
@@ -100,7 +103,7 @@ impl Drop for Local {
 /// test's fork still holds it open: that is answered with `Retry`.
 pub async fn ensure(cloud: &LocalCloud, spec: &ServerSpec) {
     loop {
-        match cloud.ensure_server(spec).await {
+        match cloud.ensure_server(&BY, spec).await {
             Outcome::Ready(_) => return,
             Outcome::Failed { remedy: Remedy::Retry, reason } if reason.contains("busy") => {}
             other => panic!("{other:?}"),
@@ -126,7 +129,6 @@ pub fn disk(server: i64) -> DiskSpec {
         instance_id: InstanceId(3),
         server_id: ServerId(server),
         size_gb: 1,
-        must_exist: false,
     }
 }
 
@@ -166,6 +168,11 @@ impl Subject for Local {
     }
     async fn agent_is_alive(&self, server: ServerId) -> bool {
         self.agent(server.0).is_some()
+    }
+    async fn add_another(&self) {
+        // The first process lives for as long as any.
+        let other = ProcessId::of(1).unwrap();
+        other.save(&self.data().join("planes/1")).unwrap();
     }
     async fn token(&self, server: ServerId) -> Option<Secret> {
         self.start(server.0).token

@@ -7,12 +7,14 @@ use std::collections::{BTreeMap, VecDeque};
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Call {
+    TakeOver,
     EnsureNetwork,
     EnsureDisk,
     EnsureServer,
     RemoveServer,
     RemoveDisk,
     RemoveNetwork,
+    Retire,
     Inventory,
 }
 

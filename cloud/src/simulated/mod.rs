@@ -10,7 +10,9 @@ mod state;
 pub use faults::{Call, Fault};
 pub use state::Effect;
 
-use crate::{Agent, Cloud, DiskSpec, Disruption, Inventory, NetworkSpec, Outcome, ServerSpec};
+use crate::{
+    Agent, Cloud, DiskSpec, Disruption, Inventory, Kind, NetworkSpec, Outcome, Owner, ServerSpec,
+};
 use async_trait::async_trait;
 use faults::Faults;
 use model::{DiskId, InstanceId, ServerId, VpcId};
@@ -106,6 +108,20 @@ impl SimulatedCloud {
         self.state.lock().expect("no holder of this lock panics")
     }
 
+    /// Does `effect` for its owner, if that is not an earlier one.
+    fn owned<T>(
+        &self,
+        by: &Owner,
+        (call, kind): (Call, Kind),
+        subject: &str,
+        effect: impl FnOnce(&mut State) -> Outcome<T>,
+    ) -> Outcome<T> {
+        self.answer(call, subject, |state| match state.admit(by, kind) {
+            Ok(()) => effect(state),
+            Err(refusal) => Outcome::give_up(refusal.to_string()),
+        })
+    }
+
     /// Does `effect` unless a fault comes first; a lost reply comes after.
     fn answer<T>(
         &self,
@@ -131,34 +147,47 @@ impl SimulatedCloud {
 
 #[async_trait]
 impl Cloud for SimulatedCloud {
-    async fn ensure_network(&self, network: &NetworkSpec) -> Outcome<()> {
+    async fn take_over(&self, by: &Owner) -> Outcome<()> {
+        let subject = format!("take-over of instance {}", by.instance_id);
+        self.owned(by, (Call::TakeOver, Kind::Remove), &subject, |_| Outcome::Ready(()))
+    }
+
+    async fn ensure_network(&self, by: &Owner, network: &NetworkSpec) -> Outcome<()> {
         let subject = format!("network {}", network.vpc_id);
-        self.answer(Call::EnsureNetwork, &subject, |state| state.ensure_network(network))
+        let call = (Call::EnsureNetwork, Kind::Make);
+        self.owned(by, call, &subject, |state| state.ensure_network(network))
     }
 
-    async fn ensure_disk(&self, disk: &DiskSpec) -> Outcome<()> {
+    async fn ensure_disk(&self, by: &Owner, disk: &DiskSpec) -> Outcome<()> {
         let subject = format!("disk {}", disk.id);
-        self.answer(Call::EnsureDisk, &subject, |state| state.ensure_disk(disk))
+        self.owned(by, (Call::EnsureDisk, Kind::Make), &subject, |state| state.ensure_disk(disk))
     }
 
-    async fn ensure_server(&self, server: &ServerSpec) -> Outcome<Agent> {
+    async fn ensure_server(&self, by: &Owner, server: &ServerSpec) -> Outcome<Agent> {
         let subject = format!("server {}", server.id);
-        self.answer(Call::EnsureServer, &subject, |state| state.ensure_server(server))
+        let call = (Call::EnsureServer, Kind::Make);
+        self.owned(by, call, &subject, |state| state.ensure_server(server))
     }
 
-    async fn remove_server(&self, server: ServerId) -> Outcome<()> {
+    async fn remove_server(&self, by: &Owner, server: ServerId) -> Outcome<()> {
         let subject = format!("removal of server {server}");
-        self.answer(Call::RemoveServer, &subject, |state| state.remove_server(server))
+        let call = (Call::RemoveServer, Kind::Remove);
+        self.owned(by, call, &subject, |state| state.remove_server(server))
     }
 
-    async fn remove_disk(&self, disk: DiskId) -> Outcome<()> {
+    async fn remove_disk(&self, by: &Owner, disk: DiskId) -> Outcome<()> {
         let subject = format!("removal of disk {disk}");
-        self.answer(Call::RemoveDisk, &subject, |state| state.remove_disk(disk))
+        self.owned(by, (Call::RemoveDisk, Kind::Remove), &subject, |state| state.remove_disk(disk))
     }
 
     async fn remove_network(&self, network: VpcId) -> Outcome<()> {
         let subject = format!("removal of network {network}");
         self.answer(Call::RemoveNetwork, &subject, |state| state.remove_network(network))
+    }
+
+    async fn retire(&self, by: &Owner) -> Outcome<()> {
+        let subject = format!("the end of instance {}", by.instance_id);
+        self.owned(by, (Call::Retire, Kind::Remove), &subject, |state| state.retire(by))
     }
 
     async fn inventory(&self) -> Outcome<Inventory> {

@@ -3,7 +3,9 @@
 //! Its answers without faults are those of any good cloud; faults are put
 //! around it from outside.
 
-use crate::{Agent, DiskSpec, Inventory, NetworkSpec, Outcome, ServerSpec};
+use crate::{
+    Agent, DiskSpec, Inventory, Kind, Mark, NetworkSpec, Outcome, Owner, Refusal, ServerSpec,
+};
 use model::{DiskId, InstanceId, ServerId, VpcId};
 use std::collections::BTreeMap;
 
@@ -62,6 +64,7 @@ pub(super) struct State {
     networks: BTreeMap<VpcId, String>,
     disks: BTreeMap<DiskId, Disk>,
     servers: BTreeMap<ServerId, Server>,
+    marks: BTreeMap<InstanceId, Mark>,
     effects: Vec<Effect>,
 }
 
@@ -79,6 +82,19 @@ impl State {
         };
         let repeated = self.effects.iter().enumerate().filter(|entry| again(*entry));
         repeated.map(|(_, effect)| *effect).collect()
+    }
+
+    /// Lets an owner act, and keeps earlier ones out from then on.
+    pub(super) fn admit(&mut self, by: &Owner, kind: Kind) -> Result<(), Refusal> {
+        let before = self.marks.get(&by.instance_id).copied();
+        let mark = Mark::admit(before, by, kind)?;
+        self.marks.insert(by.instance_id, mark);
+        Ok(())
+    }
+
+    pub(super) fn retire(&mut self, by: &Owner) -> Outcome<()> {
+        self.marks.insert(by.instance_id, Mark { epoch: by.epoch, retired: true });
+        Outcome::Ready(())
     }
 
     pub(super) fn ensure_network(&mut self, network: &NetworkSpec) -> Outcome<()> {
@@ -100,9 +116,6 @@ impl State {
                 "disk {} belongs to server {} of instance {}",
                 spec.id, disk.spec.server_id, disk.spec.instance_id
             )),
-            None if spec.must_exist => {
-                Outcome::give_up(format!("disk {} is lost: it is not there", spec.id))
-            }
             None => {
                 self.disks.insert(spec.id, Disk { spec: spec.clone(), has_data: false });
                 self.effects.push(Effect::DiskMade(spec.id));

@@ -3,7 +3,7 @@
 use crate::pass::{Done, Pass};
 use crate::world::{ServerView, World};
 use crate::{Engine, PassError};
-use cloud::{Agent, Cloud, DiskSpec, NetworkSpec, Outcome, Remedy, ServerSpec};
+use cloud::{Agent, Cloud, DiskSpec, Epoch, NetworkSpec, Outcome, Owner, Remedy, ServerSpec};
 use model::{Disk, DiskState, Plan, Secret, SignedDuration, Timestamp};
 use std::sync::Arc;
 use store::{Token, disks, hash_key, servers};
@@ -17,10 +17,16 @@ const HEARD_LATELY: SignedDuration = SignedDuration::from_mins(2);
 const TOKEN_SPARE: SignedDuration = SignedDuration::from_mins(5);
 
 impl Engine {
+    pub(super) async fn take_over(&self, pass: &Pass, world: &World) -> Result<Done, PassError> {
+        let (cloud, by) = self.cloud_for(pass, world).await?;
+        Ok(unfinished(&cloud.take_over(&by).await).unwrap_or(Done::Progress))
+    }
+
     pub(super) async fn make_network(&self, pass: &Pass, world: &World) -> Result<Done, PassError> {
         let subnet = world.vpc.as_ref().map(|vpc| vpc.subnet.to_string()).unwrap_or_default();
         let network = NetworkSpec { vpc_id: world.instance.vpc_id, subnet };
-        let outcome = self.cloud_for(pass, world).await?.ensure_network(&network).await;
+        let (cloud, by) = self.cloud_for(pass, world).await?;
+        let outcome = cloud.ensure_network(&by, &network).await;
         if let Some(done) = unfinished(&outcome) {
             return Ok(done);
         }
@@ -38,9 +44,9 @@ impl Engine {
             instance_id: disk.instance_id,
             server_id: disk.server_id,
             size_gb: disk.size_gb,
-            must_exist: false,
         };
-        let outcome = self.cloud_for(pass, world).await?.ensure_disk(&spec).await;
+        let (cloud, by) = self.cloud_for(pass, world).await?;
+        let outcome = cloud.ensure_disk(&by, &spec).await;
         if let Some(done) = unfinished(&outcome) {
             return Ok(done);
         }
@@ -73,7 +79,8 @@ impl Engine {
             memory_mb: plan.family.memory_gb * 1024,
             token: self.token_for(pass, view).await?,
         };
-        let outcome = self.cloud_for(pass, world).await?.ensure_server(&spec).await;
+        let (cloud, by) = self.cloud_for(pass, world).await?;
+        let outcome = cloud.ensure_server(&by, &spec).await;
         if let Some(done) = unfinished(&outcome) {
             return Ok(done);
         }
@@ -117,15 +124,18 @@ impl Engine {
         Ok(Some(token))
     }
 
-    /// The instance's cloud, for one effect by whoever holds the lease.
+    /// The instance's cloud, for one effect by whoever holds the lease, and
+    /// what shows the cloud that nobody else has held it since.
     pub(super) async fn cloud_for(
         &self,
         pass: &Pass,
         world: &World,
-    ) -> Result<&Arc<dyn Cloud>, PassError> {
+    ) -> Result<(&Arc<dyn Cloud>, Owner), PassError> {
         self.look_at_lease(pass).await?;
         let region = &world.instance.region;
-        self.cloud(region).ok_or_else(|| PassError::NoCloud(region.clone()))
+        let cloud = self.cloud(region).ok_or_else(|| PassError::NoCloud(region.clone()))?;
+        let epoch = Epoch { store: world.store_epoch, lease: pass.lease.epoch };
+        Ok((cloud, Owner { instance_id: world.instance.id, epoch }))
     }
 
     pub(super) fn plan_of(&self, world: &World) -> Result<&Plan, PassError> {

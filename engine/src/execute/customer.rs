@@ -1,4 +1,13 @@
 //! Letting the customer in: credentials, rights, and a login as proof.
+//!
+//! Kafka keeps no fence: a worker that stood still after its look at the lease
+//! writes late, and is not refused. What protects is that a late write is the
+//! write that was made before. The password is chosen with the instance and
+//! never changes, rights are only added, and both are read from the row that all
+//! workers read. Nor can it reach another cluster that has the addresses of a
+//! deleted one by now: it trusts and is trusted by the authority of its own
+//! instance alone. A password that can be changed needs more than this: a user
+//! name for each generation of it, or a repeat by whoever finds a late one.
 
 use crate::pass::{Done, Pass};
 use crate::plan::RUNNING;

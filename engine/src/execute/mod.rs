@@ -22,6 +22,7 @@ impl Engine {
         step: Step,
     ) -> Result<Done, PassError> {
         match step {
+            Step::TakeOver => self.take_over(pass, world).await,
             Step::MakeNetwork => self.make_network(pass, world).await,
             Step::MakeDisk(id) => self.make_disk(pass, world, disk(world, id)).await,
             Step::EnsureServer(id) => self.ensure_server(pass, world, server(world, id)).await,

@@ -15,13 +15,13 @@ impl Engine {
         world: &World,
         view: &ServerView,
     ) -> Result<Done, PassError> {
-        let cloud = self.cloud_for(pass, world).await?;
-        if let Some(done) = unfinished(&cloud.remove_server(view.server.id).await) {
+        let (cloud, by) = self.cloud_for(pass, world).await?;
+        if let Some(done) = unfinished(&cloud.remove_server(&by, view.server.id).await) {
             return Ok(done);
         }
         if let Some(disk) = &view.disk {
-            let cloud = self.cloud_for(pass, world).await?;
-            if let Some(done) = unfinished(&cloud.remove_disk(disk.id).await) {
+            let (cloud, by) = self.cloud_for(pass, world).await?;
+            if let Some(done) = unfinished(&cloud.remove_disk(&by, disk.id).await) {
                 return Ok(done);
             }
         }
@@ -43,7 +43,8 @@ impl Engine {
         view: &ServerView,
     ) -> Result<Done, PassError> {
         self.forget_enrolment(pass, view).await?;
-        let outcome = self.cloud_for(pass, world).await?.remove_server(view.server.id).await;
+        let (cloud, by) = self.cloud_for(pass, world).await?;
+        let outcome = cloud.remove_server(&by, view.server.id).await;
         if let Some(done) = unfinished(&outcome) {
             return Ok(done);
         }
@@ -74,10 +75,16 @@ impl Engine {
         let mut reader = self.store.reader();
         let goes = deleted && vpcs::is_left_to(&mut reader, vpc_id, world.instance.id).await?;
         if goes {
-            let outcome = self.cloud_for(pass, world).await?.remove_network(vpc_id).await;
+            let (cloud, _) = self.cloud_for(pass, world).await?;
+            let outcome = cloud.remove_network(vpc_id).await;
             if let Some(done) = unfinished(&outcome) {
                 return Ok(done);
             }
+        }
+        // Last of all: from here on whoever comes too late is refused.
+        let (cloud, by) = self.cloud_for(pass, world).await?;
+        if let Some(done) = unfinished(&cloud.retire(&by).await) {
+            return Ok(done);
         }
         let mut work = self.guarded(pass).await?;
         instances::remove(&mut work, world.instance.id).await?;

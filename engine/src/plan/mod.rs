@@ -16,6 +16,8 @@ use std::time::Duration;
 /// One idempotent piece of work. It names what it owns.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Step {
+    /// Keeps out whoever had the instance before and did not give it back.
+    TakeOver,
     MakeNetwork,
     MakeDisk(DiskId),
     /// Has the server exist and its agent run.
@@ -50,6 +52,7 @@ impl fmt::Display for Step {
     /// What it does, in words that complete "Failed to …".
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Step::TakeOver => f.write_str("take the instance over"),
             Step::MakeNetwork => f.write_str("make the network"),
             Step::MakeDisk(disk) => write!(f, "make disk {disk}"),
             Step::EnsureServer(server) => write!(f, "start the agent of server {server}"),
@@ -111,6 +114,10 @@ const LOOK_AGAIN: Duration = Duration::from_secs(5);
 const LOOK_AT_HEALTHY: Duration = Duration::from_secs(30);
 
 pub fn plan(world: &World) -> Plan {
+    if !world.is_fenced {
+        let wait = Wait { reason: "being taken over".into(), after: LOOK_AGAIN };
+        return Plan::whole(vec![Step::TakeOver], wait);
+    }
     if world.instance.deleted_at.is_some() {
         remove::plan(world)
     } else if world.instance.stopped {

@@ -13,7 +13,7 @@ pub(super) fn plan(world: &World) -> Plan {
         let wait = Wait { reason: "waiting: every server is stopping".into(), after: LOOK_AGAIN };
         return Plan::whole(vec![Step::NoteStopping], wait);
     }
-    let up: Vec<&ServerView> = world.servers.iter().filter(|view| view.server.made).collect();
+    let up: Vec<&ServerView> = world.servers.iter().filter(|view| view.may_exist()).collect();
     if up.is_empty() {
         let behind = world.instance.progress.observed_generation < world.instance.generation;
         let steps = if behind { vec![Step::NoteStopped] } else { vec![] };
@@ -35,7 +35,8 @@ fn lane(world: &World, view: &ServerView) -> Lane {
     if view.broker.is_some() && desired::differs(world, view) {
         steps.push(Step::Publish(server));
     }
-    if stopped || view.desired.is_none() {
+    // One that was never seen made has not been told to run in this life.
+    if stopped || view.desired.is_none() || !view.server.made {
         steps.push(Step::Hibernate(server));
     } else if !world.confirmed.contains(&server) {
         // Without its agent nobody stops the broker in an orderly way.

@@ -2,17 +2,16 @@
 //! very moment, everything ends the same.
 
 use crate::gate::Point;
-use crate::plane::{Plane, Went};
+use crate::plane::Plane;
 use crate::rows::Rows;
 use crate::sim::Sim;
 use crate::steps::STEPS;
-use engine::Rest;
 use model::InstanceId;
 use std::collections::BTreeSet;
 
 /// What the customer wants at the moment of the crash.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Mind {
+pub enum Mind {
     Same,
     /// Stop if it shall run, start if it shall stop.
     Other,
@@ -21,7 +20,7 @@ enum Mind {
 
 /// The stages of a life, each begun by what the customer wants next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Stage {
+pub enum Stage {
     Made,
     Stopped,
     Started,
@@ -30,11 +29,11 @@ enum Stage {
     Deleted,
 }
 
-const LIFE: [Stage; 5] =
+pub const LIFE: [Stage; 5] =
     [Stage::Made, Stage::Stopped, Stage::Started, Stage::Flipped, Stage::Deleted];
 
 impl Stage {
-    async fn begin(self, rows: &Rows, id: InstanceId) {
+    pub async fn begin(self, rows: &Rows, id: InstanceId) {
         match self {
             Stage::Made => {}
             Stage::Stopped => rows.stop(id, true).await,
@@ -49,7 +48,7 @@ impl Stage {
 }
 
 /// Every point a control plane can die at.
-fn points() -> Vec<Point> {
+pub fn points() -> Vec<Point> {
     let of_step = |step: &crate::steps::Listed| {
         let effects = step.effects.iter().flat_map(|e| [Point::Before(*e), Point::After(*e)]);
         [Point::Begins(step.name), Point::Ends(step.name)].into_iter().chain(effects)
@@ -59,12 +58,12 @@ fn points() -> Vec<Point> {
 }
 
 /// An instance from its making to its delete.
-struct Life<'a> {
-    sim: Sim<'a>,
+pub struct Life<'a> {
+    pub sim: Sim<'a>,
 }
 
 impl<'a> Life<'a> {
-    async fn new(rows: &'a Rows, servers: u32) -> Self {
+    pub async fn new(rows: &'a Rows, servers: u32) -> Self {
         Self { sim: Sim::new(rows, servers).await }
     }
 
@@ -72,6 +71,8 @@ impl<'a> Life<'a> {
     /// so many times, then with one that lives. Whether any died.
     async fn stage(&mut self, point: Point, deaths: usize, mind: Mind) -> Result<bool, String> {
         let mut died = false;
+        // So that even the first of them has something to take over.
+        self.sim.die_at_once().await;
         for _ in 0..deaths {
             let mut plane = self.sim.plane();
             plane.gate.freeze_at(point);
@@ -88,7 +89,7 @@ impl<'a> Life<'a> {
         Ok(died)
     }
 
-    async fn change(&mut self, mind: Mind) {
+    pub async fn change(&mut self, mind: Mind) {
         let id = self.sim.id();
         let Some(now) = self.sim.rows.instance(id).await else { return };
         match mind {
@@ -99,7 +100,7 @@ impl<'a> Life<'a> {
     }
 
     /// Whether it froze before the instance was what it should be.
-    async fn work_until_frozen(&mut self, plane: &mut Plane) -> Result<bool, String> {
+    pub async fn work_until_frozen(&mut self, plane: &mut Plane) -> Result<bool, String> {
         let settled = self.sim.settle(plane).await;
         if plane.is_frozen() {
             return Ok(true);
@@ -107,7 +108,7 @@ impl<'a> Life<'a> {
         settled.map(|()| false)
     }
 
-    async fn is_there(&self) -> bool {
+    pub async fn is_there(&self) -> bool {
         self.sim.rows.instance(self.sim.id()).await.is_some()
     }
 
@@ -158,43 +159,4 @@ async fn stopped_or_started_at_any_point_it_follows() {
 #[tokio::test]
 async fn deleted_at_any_point_nothing_is_left() {
     every_point(3, 1, Mind::Deleted).await;
-}
-
-/// A worker that stands still between its last look at the lease and the
-/// effect acts late; nothing but the effect's idempotence helps there. The
-/// instance is at its end by then, and stays there.
-#[tokio::test]
-async fn slept_through_at_any_point_the_step_has_one_effect() {
-    let rows = Rows::new().await;
-    for point in points() {
-        let mut life = Life::new(&rows, 1).await;
-        let id = life.sim.id();
-        let mut slept = 0;
-        for stage in LIFE {
-            stage.begin(&rows, id).await;
-            let mut sleeper = life.sim.plane_on(rows.installation.host_id, false);
-            sleeper.gate.freeze_at(point);
-            let froze = life.work_until_frozen(&mut sleeper).await;
-            if !froze.unwrap_or_else(|what| panic!("{point:?}, {stage:?}: {what}")) {
-                continue;
-            }
-            slept += 1;
-            life.sim.advance(61);
-            let mut other = life.sim.other_plane();
-            let settled = life.sim.settle(&mut other).await;
-            settled.unwrap_or_else(|what| panic!("{point:?}, {stage:?}, other: {what}"));
-            let mut woke = sleeper.wake().await;
-            if matches!(woke, Went::On) {
-                // The step had nothing to write; the next look ends it.
-                woke = sleeper.turn(id).await;
-            }
-            let ended = matches!(woke, Went::Failed(_) | Went::Rested(Rest::Gone));
-            assert!(ended, "{point:?}, {stage:?}: {woke:?}");
-            drop(sleeper);
-            let mut other = life.sim.other_plane();
-            let settled = life.sim.settle(&mut other).await;
-            settled.unwrap_or_else(|what| panic!("{point:?}, {stage:?}, after: {what}"));
-        }
-        assert!(slept > 0, "{point:?} never came");
-    }
 }

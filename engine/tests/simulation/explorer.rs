@@ -5,7 +5,6 @@
 //! `CASTELLAN_SCHEDULES` says how many. A failure prints its own seed.
 
 use crate::dice::Dice;
-use crate::gate::{Effect, Point};
 use crate::hands::KafkaFault;
 use crate::plane::{Plane, Went};
 use crate::rows::Rows;
@@ -15,7 +14,9 @@ use engine::PassError;
 
 const EVENTS: usize = 25;
 const SCHEDULES: u64 = 250;
-const CALLS: [Call; 6] = [
+const CALLS: [Call; 8] = [
+    Call::TakeOver,
+    Call::Retire,
     Call::EnsureNetwork,
     Call::EnsureDisk,
     Call::EnsureServer,
@@ -36,6 +37,7 @@ enum Event {
     Crash,
     CrashMidway,
     SleepMidway,
+    OtherSleepsMidway,
     Wake,
     KillAgent,
     KillBroker,
@@ -53,7 +55,7 @@ enum Event {
 }
 
 /// How often, compared with the others.
-const WEIGHTS: [(Event, usize); 23] = [
+const WEIGHTS: [(Event, usize); 24] = [
     (Event::Turn, 12),
     (Event::Pass, 14),
     (Event::OtherTurn, 3),
@@ -63,6 +65,7 @@ const WEIGHTS: [(Event, usize); 23] = [
     (Event::Crash, 3),
     (Event::CrashMidway, 5),
     (Event::SleepMidway, 4),
+    (Event::OtherSleepsMidway, 2),
     (Event::Wake, 3),
     (Event::KillAgent, 3),
     (Event::KillBroker, 3),
@@ -116,9 +119,15 @@ impl<'a> Explorer<'a> {
             Event::Pass => return ended(self.ours.pass(id).await),
             Event::OtherTurn => return ended(self.other.turn(id).await),
             Event::OtherPass => return ended(self.other.pass(id).await),
-            Event::CrashMidway => return self.freeze(false).await,
-            Event::SleepMidway => return self.freeze(true).await,
-            Event::Wake => return ended(self.ours.wake().await),
+            Event::CrashMidway => {
+                ended(self.freeze(false).await)?;
+                if self.ours.is_frozen() {
+                    self.ours = self.sim.plane();
+                }
+            }
+            Event::SleepMidway => return ended(self.freeze(false).await),
+            Event::OtherSleepsMidway => return ended(self.freeze(true).await),
+            Event::Wake => return self.wake().await,
             Event::Crash => self.ours = self.sim.plane(),
             Event::Agents => drop(self.sim.agents_step().await),
             Event::Agent => {
@@ -145,18 +154,20 @@ impl<'a> Explorer<'a> {
         Ok(())
     }
 
-    /// Stops in the middle of a pass, to die there or to sleep.
-    async fn freeze(&mut self, sleeps: bool) -> Result<(), String> {
-        self.ours.gate.freeze_after(self.dice.roll(8));
-        let went = self.ours.pass(self.sim.id()).await;
-        if !self.ours.is_frozen() {
-            self.ours.gate.never_freeze();
-            return ended(went);
-        }
-        if !sleeps || !may_sleep(self.ours.gate.frozen_at()) {
-            self.ours = self.sim.plane();
-        }
-        Ok(())
+    /// Stands still in the middle of a pass, wherever that is.
+    async fn freeze(&mut self, other: bool) -> Went {
+        let plane = if other { &mut self.other } else { &mut self.ours };
+        plane.gate.freeze_after(self.dice.roll(8));
+        let went = plane.pass(self.sim.id()).await;
+        plane.gate.never_freeze();
+        went
+    }
+
+    /// Whoever sleeps goes on with what it had in mind.
+    async fn wake(&mut self) -> Result<(), String> {
+        ended(self.ours.wake().await)?;
+        self.sim.check().await?;
+        ended(self.other.wake().await)
     }
 
     fn break_cloud(&self) {
@@ -172,7 +183,7 @@ impl<'a> Explorer<'a> {
     /// After all that the instance gets where it should be, and then away; some
     /// are deleted wherever they are.
     async fn end(&mut self) -> Result<(), String> {
-        ended(self.ours.wake().await)?;
+        self.wake().await?;
         self.sim.check().await?;
         self.sim.advance(61);
         self.ours = self.sim.plane();
@@ -190,14 +201,6 @@ impl<'a> Explorer<'a> {
         }
         Ok(())
     }
-}
-
-/// Standing still between the last look at the lease and the effect is a
-/// window that no lease closes; it is tested by itself. Calls to Kafka go out
-/// side by side, so that one stands still where another is in that window.
-fn may_sleep(at: Option<Point>) -> bool {
-    let to_kafka = [Effect::SetUser, Effect::AddRights, Effect::LogIn].map(Point::After);
-    at.is_some_and(|at| !matches!(at, Point::Before(_)) && !to_kafka.contains(&at))
 }
 
 /// Losing the instance to another worker is how it should be.

@@ -13,12 +13,14 @@ use tokio::sync::{Notify, Semaphore};
 /// An effect outside the store.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Effect {
+    TakeOver,
     EnsureNetwork,
     EnsureDisk,
     EnsureServer,
     RemoveServer,
     RemoveDisk,
     RemoveNetwork,
+    Retire,
     SetUser,
     AddRights,
     LogIn,
@@ -44,7 +46,6 @@ pub struct Gate {
 #[derive(Default)]
 struct State {
     stop: Stop,
-    frozen_at: Option<Point>,
 }
 
 #[derive(Default)]
@@ -83,11 +84,6 @@ impl Gate {
         self.open.notify_one();
     }
 
-    /// Where it froze last.
-    pub fn frozen_at(&self) -> Option<Point> {
-        self.state.lock().unwrap().frozen_at
-    }
-
     /// Returns once something is frozen.
     pub async fn frozen(&self) {
         self.hit.notified().await;
@@ -113,7 +109,6 @@ impl Gate {
         };
         if freezes {
             state.stop = Stop::Never;
-            state.frozen_at = Some(point);
         }
         freezes
     }

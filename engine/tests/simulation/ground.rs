@@ -4,6 +4,7 @@
 //! It lets everything happen that could happen on a real machine, and writes
 //! down what must never happen.
 
+use cloud::{Epoch, Owner};
 use model::{DiskId, InstanceId, Secret, ServerId};
 use std::collections::{BTreeMap, BTreeSet};
 use wire::agent::{Desired, DesiredBroker};
@@ -13,6 +14,8 @@ pub struct Ground {
     pub disks: BTreeMap<DiskId, SimDisk>,
     pub brokers: Vec<SimBroker>,
     clusters: BTreeMap<InstanceId, SimCluster>,
+    /// The highest epoch that a cloud has answered.
+    owners: BTreeMap<InstanceId, Epoch>,
     /// Who listens at an address.
     pub addresses: BTreeMap<String, ServerId>,
     /// How often a server's directory was wiped, its agent's keys with it.
@@ -59,6 +62,17 @@ impl Ground {
 
     pub fn violate(&mut self, what: impl Into<String>) {
         self.violations.push(what.into());
+    }
+
+    /// A call to the cloud that was answered, or had an effect. Once a later
+    /// owner has been answered, no earlier one has an effect.
+    pub fn acted(&mut self, by: &Owner, had_effect: bool) {
+        let highest = self.owners.entry(by.instance_id).or_insert(by.epoch);
+        if by.epoch < *highest && had_effect {
+            let words = format!("{by:?} acted after epoch {highest}");
+            return self.violate(words);
+        }
+        *highest = by.epoch.max(*highest);
     }
 
     pub fn broker(&self, server: ServerId) -> Option<&SimBroker> {
@@ -164,7 +178,11 @@ impl Ground {
 
     pub fn set_user(&mut self, instance: InstanceId, user: &str, password: &Secret) {
         let cluster = self.clusters.entry(instance).or_default();
-        cluster.users.insert(user.to_owned(), password.clone());
+        let before = cluster.users.insert(user.to_owned(), password.clone());
+        // Nothing keeps a late writer out of Kafka.
+        if before.is_some_and(|before| before != *password) {
+            self.violate(format!("{user} got a second password"));
+        }
     }
 
     pub fn add_right(&mut self, instance: InstanceId, principal: &str) {

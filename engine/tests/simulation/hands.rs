@@ -1,18 +1,18 @@
 //! What one control plane reaches: the cloud and Kafka, with a gate around each
-//! effect. It sees to it that the ground follows the cloud, and writes down an
-//! effect by somebody who does not hold the lease.
+//! effect. It sees to it that the ground follows the cloud, and that an effect
+//! by an earlier owner is written down.
 
 use crate::gate::{Effect, Gate, Point};
 use crate::ground::{Ground, SimDisk};
 use async_trait::async_trait;
 use cloud::{
-    Agent, Cloud, DiskSpec, Disruption, Inventory, NetworkSpec, Outcome, ServerSpec, SimulatedCloud,
+    Agent, Cloud, DiskSpec, Disruption, Inventory, NetworkSpec, Outcome, Owner, ServerSpec,
+    SimulatedCloud,
 };
 use kafka::client::{Acl, Admin, Cluster, ClusterView, Endpoint, Error, Login};
-use model::{Clock, DiskId, ManualClock, Secret, ServerId, VpcId};
+use model::{DiskId, Secret, ServerId, VpcId};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
-use store::{Lease, Store, leases};
 use tokio::sync::broadcast;
 
 /// What goes wrong with the next calls to Kafka.
@@ -28,13 +28,6 @@ pub struct Hands {
     pub ground: Arc<Mutex<Ground>>,
     pub faults: Arc<Mutex<VecDeque<KafkaFault>>>,
     pub gate: Arc<Gate>,
-    pub store: Store,
-    pub clock: Arc<ManualClock>,
-    /// Of the pass under way.
-    pub lease: Mutex<Option<Lease>>,
-    /// Off where a test stands still between the last look at the lease and
-    /// the effect, which nothing but the effect's idempotence can help.
-    pub strict: bool,
 }
 
 impl Hands {
@@ -42,19 +35,24 @@ impl Hands {
         self.ground.lock().unwrap()
     }
 
-    async fn about_to(&self, effect: Effect) {
+    /// One call to the cloud, and what the ground does with it.
+    async fn reach<T: Send>(
+        &self,
+        effect: Effect,
+        by: &Owner,
+        call: impl Future<Output = Outcome<T>> + Send,
+        follow: impl FnOnce(&Self) + Send,
+    ) -> Outcome<T> {
         self.gate.comes_to(Point::Before(effect)).await;
-        let lease = self.lease.lock().unwrap().clone().expect("effects come in passes");
-        let now = self.clock.now();
-        let holds = leases::holds(&mut self.store.reader(), &lease, now).await.unwrap();
-        // A login changes nothing, so anybody may try.
-        if self.strict && !holds && effect != Effect::LogIn {
-            self.ground().violate(format!("{effect:?} by {lease:?}, which is lost"));
+        let before = self.cloud.effects().len();
+        let outcome = call.await;
+        let had_effect = self.cloud.effects().len() > before;
+        if had_effect || matches!(outcome, Outcome::Ready(_)) {
+            self.ground().acted(by, had_effect);
         }
-    }
-
-    async fn did(&self, effect: Effect) {
+        follow(self);
         self.gate.comes_to(Point::After(effect)).await;
+        outcome
     }
 
     /// The ground follows what the cloud did, whatever the cloud answered.
@@ -81,7 +79,7 @@ impl Hands {
         cluster: &Cluster,
         change: impl FnOnce(&mut Ground, model::InstanceId) + Send,
     ) -> Result<(), Error> {
-        self.about_to(effect).await;
+        self.gate.comes_to(Point::Before(effect)).await;
         let fault = self.fault();
         let server = self.serving(&cluster.brokers).ok_or(Error::NoBrokers)?;
         if fault != Some(KafkaFault::Refused) {
@@ -89,63 +87,68 @@ impl Hands {
             let instance = ground.broker(server).expect("it serves").instance;
             change(&mut ground, instance);
         }
-        self.did(effect).await;
+        self.gate.comes_to(Point::After(effect)).await;
         fault.map_or(Ok(()), |_| Err(Error::NoBrokers))
     }
 }
 
 #[async_trait]
 impl Cloud for Hands {
-    async fn ensure_network(&self, network: &NetworkSpec) -> Outcome<()> {
-        self.about_to(Effect::EnsureNetwork).await;
-        let outcome = self.cloud.ensure_network(network).await;
-        self.did(Effect::EnsureNetwork).await;
-        outcome
+    async fn take_over(&self, by: &Owner) -> Outcome<()> {
+        self.reach(Effect::TakeOver, by, self.cloud.take_over(by), |_| {}).await
     }
 
-    async fn ensure_disk(&self, disk: &DiskSpec) -> Outcome<()> {
-        self.about_to(Effect::EnsureDisk).await;
-        let outcome = self.cloud.ensure_disk(disk).await;
-        if self.cloud.disk_owner(disk.id).is_some() {
-            let blank =
-                SimDisk { instance: disk.instance_id, server: disk.server_id, formatted: false };
-            self.ground().disks.entry(disk.id).or_insert(blank);
-        }
-        self.did(Effect::EnsureDisk).await;
-        outcome
+    async fn ensure_network(&self, by: &Owner, network: &NetworkSpec) -> Outcome<()> {
+        let call = self.cloud.ensure_network(by, network);
+        self.reach(Effect::EnsureNetwork, by, call, |_| {}).await
     }
 
-    async fn ensure_server(&self, server: &ServerSpec) -> Outcome<Agent> {
-        self.about_to(Effect::EnsureServer).await;
-        let outcome = self.cloud.ensure_server(server).await;
-        self.did(Effect::EnsureServer).await;
-        outcome
+    async fn ensure_disk(&self, by: &Owner, disk: &DiskSpec) -> Outcome<()> {
+        let call = self.cloud.ensure_disk(by, disk);
+        self.reach(Effect::EnsureDisk, by, call, |hands| {
+            if hands.cloud.disk_owner(disk.id).is_some() {
+                let (instance, server) = (disk.instance_id, disk.server_id);
+                let blank = SimDisk { instance, server, formatted: false };
+                hands.ground().disks.entry(disk.id).or_insert(blank);
+            }
+        })
+        .await
     }
 
-    async fn remove_server(&self, server: ServerId) -> Outcome<()> {
-        self.about_to(Effect::RemoveServer).await;
-        let was_there = self.cloud.server(server).is_some();
-        let outcome = self.cloud.remove_server(server).await;
-        self.follow_server(server, was_there);
-        self.did(Effect::RemoveServer).await;
-        outcome
+    async fn ensure_server(&self, by: &Owner, server: &ServerSpec) -> Outcome<Agent> {
+        let call = self.cloud.ensure_server(by, server);
+        self.reach(Effect::EnsureServer, by, call, |_| {}).await
     }
 
-    async fn remove_disk(&self, disk: DiskId) -> Outcome<()> {
-        self.about_to(Effect::RemoveDisk).await;
-        let outcome = self.cloud.remove_disk(disk).await;
-        if self.cloud.disk_owner(disk).is_none() {
-            self.ground().remove_disk(disk);
-        }
-        self.did(Effect::RemoveDisk).await;
-        outcome
+    async fn remove_server(&self, by: &Owner, server: ServerId) -> Outcome<()> {
+        let call = async {
+            let was_there = self.cloud.server(server).is_some();
+            let outcome = self.cloud.remove_server(by, server).await;
+            self.follow_server(server, was_there);
+            outcome
+        };
+        self.reach(Effect::RemoveServer, by, call, |_| {}).await
+    }
+
+    async fn remove_disk(&self, by: &Owner, disk: DiskId) -> Outcome<()> {
+        let call = self.cloud.remove_disk(by, disk);
+        self.reach(Effect::RemoveDisk, by, call, |hands| {
+            if hands.cloud.disk_owner(disk).is_none() {
+                hands.ground().remove_disk(disk);
+            }
+        })
+        .await
     }
 
     async fn remove_network(&self, network: VpcId) -> Outcome<()> {
-        self.about_to(Effect::RemoveNetwork).await;
+        self.gate.comes_to(Point::Before(Effect::RemoveNetwork)).await;
         let outcome = self.cloud.remove_network(network).await;
-        self.did(Effect::RemoveNetwork).await;
+        self.gate.comes_to(Point::After(Effect::RemoveNetwork)).await;
         outcome
+    }
+
+    async fn retire(&self, by: &Owner) -> Outcome<()> {
+        self.reach(Effect::Retire, by, self.cloud.retire(by), |_| {}).await
     }
 
     async fn inventory(&self) -> Outcome<Inventory> {
@@ -178,12 +181,12 @@ impl Admin for Hands {
     }
 
     async fn check_login(&self, login: &Login) -> Result<(), Error> {
-        self.about_to(Effect::LogIn).await;
+        self.gate.comes_to(Point::Before(Effect::LogIn)).await;
         let refused = self.fault().is_some();
         let let_in = self
             .serving(&login.brokers)
             .is_some_and(|server| self.ground().lets_in(server, &login.username, &login.password));
-        self.did(Effect::LogIn).await;
+        self.gate.comes_to(Point::After(Effect::LogIn)).await;
         if let_in && !refused { Ok(()) } else { Err(Error::NoBrokers) }
     }
 }

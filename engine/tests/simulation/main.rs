@@ -15,4 +15,5 @@ mod plane;
 #[path = "../rows/mod.rs"]
 mod rows;
 mod sim;
+mod sleepers;
 mod steps;

@@ -2,7 +2,6 @@
 //! middle of.
 
 use crate::gate::Gate;
-use crate::hands::Hands;
 use engine::{Engine, Pass, PassError, Rest};
 use futures::future::BoxFuture;
 use model::InstanceId;
@@ -12,7 +11,6 @@ type Turned = (Pass, Result<Option<Rest>, PassError>);
 
 pub struct Plane {
     pub engine: Arc<Engine>,
-    pub hands: Arc<Hands>,
     pub gate: Arc<Gate>,
     /// The pass between two of its turns.
     pass: Option<Pass>,
@@ -32,12 +30,17 @@ pub enum Went {
 }
 
 impl Plane {
-    pub fn new(engine: Arc<Engine>, hands: Arc<Hands>, gate: Arc<Gate>) -> Self {
-        Self { engine, hands, gate, pass: None, frozen: None }
+    pub fn new(engine: Arc<Engine>, gate: Arc<Gate>) -> Self {
+        Self { engine, gate, pass: None, frozen: None }
     }
 
     pub fn is_frozen(&self) -> bool {
         self.frozen.is_some()
+    }
+
+    /// Takes the instance, and does nothing with it yet.
+    pub async fn begin(&mut self, id: InstanceId) {
+        self.pass = self.engine.begin_pass(id).await.unwrap();
     }
 
     /// One turn, in a new pass if there is none under way.
@@ -53,7 +56,6 @@ impl Plane {
                 Err(error) => return Went::Failed(error),
             },
         };
-        *self.hands.lease.lock().unwrap() = Some(pass.lease().clone());
         let engine = self.engine.clone();
         self.frozen = Some(Box::pin(async move {
             let result = engine.turn(&mut pass).await;

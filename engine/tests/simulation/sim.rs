@@ -56,38 +56,40 @@ impl<'a> Sim<'a> {
 
     /// A control plane of the instance's own host, just started.
     pub fn plane(&self) -> Plane {
-        self.plane_on(self.rows.installation.host_id, true)
+        self.plane_on(self.rows.installation.host_id)
     }
 
     /// A control plane of another host.
     pub fn other_plane(&self) -> Plane {
-        self.plane_on(HostId(self.rows.entropy.uuid()), true)
+        self.plane_on(HostId(self.rows.entropy.uuid()))
     }
 
-    pub fn plane_on(&self, host_id: HostId, strict: bool) -> Plane {
+    fn plane_on(&self, host_id: HostId) -> Plane {
         let gate = Arc::new(Gate::default());
         let hands = Arc::new(Hands {
             cloud: self.cloud.clone(),
             ground: self.ground.clone(),
             faults: self.faults.clone(),
             gate: gate.clone(),
-            store: self.rows.store.clone(),
-            clock: self.rows.clock.clone(),
-            lease: Mutex::default(),
-            strict,
         });
         let engine = Engine::new(Parts {
             store: self.rows.store.clone(),
             clouds: HashMap::from([("local".into(), hands.clone() as Arc<dyn Cloud>)]),
-            admin: hands.clone(),
+            admin: hands,
             catalogue: Arc::new(Catalogue::built_in()),
             clock: self.rows.clock.clone(),
             entropy: self.rows.entropy.clone(),
             installation: self.rows.installation.clone(),
             host_id,
+            owner: host_id.to_string(),
             settings: Settings::default(),
         });
-        Plane::new(Arc::new(engine.witnessed(gate.clone())), hands, gate)
+        Plane::new(Arc::new(engine.witnessed(gate.clone())), gate)
+    }
+
+    /// Somebody takes the instance and dies before doing anything with it.
+    pub async fn die_at_once(&self) {
+        self.plane().begin(self.id()).await;
     }
 
     /// Every agent does one round. Whether any had something new to say.
@@ -152,6 +154,11 @@ impl<'a> Sim<'a> {
         Ok(())
     }
 
+    fn nothing_runs(&self) -> bool {
+        let brokers = self.ground.lock().unwrap().brokers.len();
+        brokers == 0 && !self.servers.iter().any(|server| self.cloud.agent_is_alive(*server))
+    }
+
     /// That nothing is left of the instance: in the cloud, on the ground, in the
     /// store.
     async fn is_gone(&self) -> Result<(), String> {
@@ -197,10 +204,7 @@ impl<'a> Sim<'a> {
         match self.rows.instance(self.id()).await {
             None => true,
             Some(now) if now.deleted_at.is_some() || !now.configured() => false,
-            Some(now) if now.stopped => {
-                let brokers = self.ground.lock().unwrap().brokers.len();
-                now.progress.status == "stopped" && brokers == 0
-            }
+            Some(now) if now.stopped => now.progress.status == "stopped" && self.nothing_runs(),
             Some(now) => {
                 let rests = matches!(went, Went::Rested(Rest::Until(_)));
                 rests && now.progress.status == "running" && now.ready() && self.lets_in()

@@ -24,6 +24,7 @@ macro_rules! every_step {
 }
 
 every_step! {
+    TakeOver => [TakeOver],
     MakeNetwork => [EnsureNetwork],
     MakeDisk(_) => [EnsureDisk],
     EnsureServer(_) => [EnsureServer],
@@ -39,5 +40,5 @@ every_step! {
     Hibernate(_) => [RemoveServer],
     NoteStopped => [],
     RemoveServer(_) => [RemoveServer, RemoveDisk],
-    Forget => [RemoveNetwork],
+    Forget => [RemoveNetwork, Retire],
 }

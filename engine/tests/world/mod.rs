@@ -113,6 +113,7 @@ impl World {
             entropy: self.entropy.clone(),
             installation: self.installation.clone(),
             host_id,
+            owner: host_id.to_string(),
             settings: Settings::default(),
         })
     }

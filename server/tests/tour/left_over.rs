@@ -27,7 +27,7 @@ impl LeftOver {
             .map(|process| process.pid)
             .chain(processes_of("CASTELLAN_SERVER", &castellan.data()))
             .collect();
-        let files = ["servers", "disks", "networks"]
+        let files = ["servers", "disks", "networks", "fences"]
             .into_iter()
             .filter_map(|name| fs::read_dir(castellan.data().join(name)).ok())
             .flatten()

@@ -54,6 +54,7 @@ pub async fn a_lease_has_one_holder_and_an_old_one_writes_nothing(f: Fixture) {
     let holds =
         async |lease: &Lease| leases::holds(&mut f.store.reader(), lease, f.now()).await.unwrap();
     let first = take("a").await.unwrap();
+    assert!(!first.taken_over, "nobody had it before");
     assert_eq!(take("b").await, None);
     f.pass(50).await;
     guard(&f, &first).await.unwrap();
@@ -66,14 +67,19 @@ pub async fn a_lease_has_one_holder_and_an_old_one_writes_nothing(f: Fixture) {
     assert!(!holds(&first).await);
     assert!(matches!(guard(&f, &first).await, Err(Error::LeaseLost(_))));
     let second = take("b").await.unwrap();
-    assert!(second.epoch > first.epoch);
+    assert!(second.epoch > first.epoch && second.taken_over);
     assert!(matches!(guard(&f, &first).await, Err(Error::LeaseLost(_))));
 
     // Given back, it is free at once, and the epoch goes on.
     let mut work = f.store.begin().await.unwrap();
     leases::release(&mut work, &second).await.unwrap();
     work.commit().await.unwrap();
-    assert!(take("a").await.unwrap().epoch > second.epoch);
+    let third = take("a").await.unwrap();
+    assert!(third.epoch > second.epoch && !third.taken_over);
+
+    // The same owner, as after a crash, takes it over from itself.
+    let fourth = take("a").await.unwrap();
+    assert!(fourth.epoch > third.epoch && fourth.taken_over);
 }
 
 pub async fn of_two_stores_one_gets_the_lease(f: Fixture) {

@@ -1,0 +1,135 @@
+//! Workers that fall asleep at any point of any step for longer than their
+//! lease, while another takes over, and then go on with what they had in mind:
+//! every step has one effect, and the end is the same.
+
+use crate::crash_points::{LIFE, Life, Mind, Stage, points};
+use crate::gate::Point;
+use crate::plane::{Plane, Went};
+use crate::rows::Rows;
+use engine::{PassError, Rest};
+
+const LEASE_SECONDS: i64 = 60;
+
+/// How far the other worker has come when the sleeper wakes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Other {
+    /// It has the lease, and nobody else knows of that.
+    Begun,
+    /// It has done one thing.
+    Turned,
+    Settled,
+}
+
+/// The sleeper goes on until it finds that the instance is not its own any more.
+async fn wakes(sleeper: &mut Plane, life: &Life<'_>) -> Result<(), String> {
+    let mut woke = sleeper.wake().await;
+    if matches!(woke, Went::On) {
+        // The step had nothing to write; the next look ends it.
+        woke = sleeper.turn(life.sim.id()).await;
+    }
+    match woke {
+        Went::Failed(PassError::Store(store::Error::LeaseLost(_))) | Went::Rested(Rest::Gone) => {
+            Ok(())
+        }
+        went => Err(format!("it goes on: {went:?}")),
+    }
+}
+
+/// One stage of a life in which a worker sleeps. Whether it came to the point.
+async fn stage(
+    life: &mut Life<'_>,
+    point: Point,
+    mind: Mind,
+    other: Other,
+) -> Result<bool, String> {
+    life.sim.die_at_once().await;
+    let mut sleeper = life.sim.plane();
+    sleeper.gate.freeze_at(point);
+    if !life.work_until_frozen(&mut sleeper).await? {
+        return Ok(false);
+    }
+    life.sim.advance(LEASE_SECONDS + 1);
+    life.change(mind).await;
+    let id = life.sim.id();
+    let mut awake = life.sim.other_plane();
+    match other {
+        Other::Begun => awake.begin(id).await,
+        Other::Turned => drop(awake.turn(id).await),
+        Other::Settled => life.sim.settle(&mut awake).await?,
+    }
+    life.sim.check().await?;
+    let before = life.sim.cloud.effects();
+    wakes(&mut sleeper, life).await?;
+    let after = life.sim.cloud.effects();
+    if other != Other::Begun && before != after {
+        return Err(format!("the sleeper did {:?}", &after[before.len()..]));
+    }
+    life.sim.check().await?;
+    life.sim.settle(&mut awake).await?;
+    Ok(true)
+}
+
+async fn live(
+    life: &mut Life<'_>,
+    point: Point,
+    mind: Mind,
+    other: Other,
+) -> Result<usize, String> {
+    let mut slept = 0;
+    for at in LIFE {
+        if life.is_there().await {
+            at.begin(life.sim.rows, life.sim.id()).await;
+            let came = stage(life, point, mind, other).await;
+            slept += usize::from(came.map_err(|what| format!("{at:?}: {what}"))?);
+        }
+    }
+    if life.is_there().await {
+        // Its last stage was slept through in favour of another mind.
+        Stage::Deleted.begin(life.sim.rows, life.sim.id()).await;
+        let mut plane = life.sim.plane();
+        life.sim.advance(LEASE_SECONDS + 1);
+        life.sim.settle(&mut plane).await?;
+    }
+    life.sim.check().await.map(|()| slept)
+}
+
+async fn every_point(servers: u32, mind: Mind, other: Other) {
+    let rows = Rows::new().await;
+    for point in points() {
+        let mut life = Life::new(&rows, servers).await;
+        let slept = live(&mut life, point, mind, other).await;
+        let slept = slept.unwrap_or_else(|what| panic!("{point:?}, {mind:?}, {other:?}: {what}"));
+        assert!(slept > 0, "{point:?} never came: the list of steps is out of date");
+    }
+    let left = store::servers::taken_listeners(&mut rows.store.reader()).await.unwrap();
+    assert_eq!(left, [], "addresses are left");
+}
+
+#[tokio::test]
+async fn slept_through_at_any_point_a_step_has_one_effect() {
+    every_point(3, Mind::Same, Other::Settled).await;
+}
+
+#[tokio::test]
+async fn slept_through_while_it_is_stopped_or_started_it_stays_so() {
+    every_point(1, Mind::Other, Other::Settled).await;
+}
+
+#[tokio::test]
+async fn slept_through_while_it_is_deleted_nothing_is_left() {
+    every_point(3, Mind::Deleted, Other::Settled).await;
+}
+
+#[tokio::test]
+async fn woken_when_the_other_has_just_begun_it_ends_the_same() {
+    for mind in [Mind::Same, Mind::Other, Mind::Deleted] {
+        every_point(1, mind, Other::Begun).await;
+    }
+}
+
+#[tokio::test]
+async fn woken_in_the_middle_of_the_others_work_it_does_nothing() {
+    for mind in [Mind::Same, Mind::Other, Mind::Deleted] {
+        every_point(1, mind, Other::Turned).await;
+    }
+}
