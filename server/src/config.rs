@@ -34,6 +34,7 @@ pub struct Config {
     /// the data directory.
     pub database_url: Option<Secret>,
     pub listen: Listen,
+    pub engine: Engine,
     pub local: Local,
     pub metrics: Metrics,
     /// How often a key, an account and an unknown address may call.
@@ -57,10 +58,27 @@ pub struct Listen {
     pub insecure_http: bool,
 }
 
+/// How the control plane works.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Engine {
+    /// How long a control plane that hangs keeps its instances from others.
+    pub lease_seconds: u32,
+}
+
+impl Default for Engine {
+    fn default() -> Self {
+        Self { lease_seconds: 60 }
+    }
+}
+
 /// The cloud on this machine.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Local {
+    /// Where this host's servers and disks are, if not in the data directory:
+    /// for several control planes on one host.
+    pub directory: Option<PathBuf>,
     pub mode: Mode,
     /// For mode `addresses`: ranges of this host's own addresses.
     pub addresses: Vec<Ipv4Net>,
@@ -137,6 +155,9 @@ impl Config {
     fn parse(text: &str) -> Result<Self> {
         let config: Self = toml::from_str(text)?;
         config.local.address_mode()?;
+        if config.engine.lease_seconds < 2 {
+            bail!("engine.lease_seconds must be 2 or more; writes take their time");
+        }
         if config.listen.tls_cert.is_some() != config.listen.tls_key.is_some() {
             bail!("listen.tls_cert and listen.tls_key go together");
         }
@@ -201,5 +222,6 @@ mod tests {
         check("[local]\nmode = \"addresses\"", "local.addresses");
         check("[local]\nmode = \"shared-address\"", "local.shared_host");
         check("[listen]\ntls_cert = \"x\"", "go together");
+        check("[engine]\nlease_seconds = 1", "2 or more");
     }
 }

@@ -18,7 +18,7 @@ use cloud_local::LocalCloud;
 use engine::{Engine, Parts, Runner};
 use host::DirLock;
 use kafka::client::{DirectDial, ProtocolAdmin};
-use model::{Catalogue, Clock, HostId, OsEntropy, SystemClock};
+use model::{Catalogue, Clock, HostId, OsEntropy, SignedDuration, SystemClock};
 use std::collections::HashMap;
 use std::net::TcpListener;
 use std::sync::Arc;
@@ -50,8 +50,9 @@ impl ControlPlane {
         let is_new = !data.path().exists();
         data.create()?;
         let lock = data.lock()?;
+        data.settle_host(config.local.directory.as_deref())?;
         host_facts::raise_open_files();
-        let facts = HostFacts::read(data.path());
+        let facts = HostFacts::read(&data.host());
         // Before the store is made: a wrong clock would spoil its authority.
         preflight::check(&facts)?;
         let bound = listen::bind(&config.listen).inspect_err(|_| {
@@ -73,7 +74,20 @@ impl ControlPlane {
             CloudKind::Simulated => Arc::new(SimulatedCloud::new()),
         };
         let app = make_app(data, &store, &config, &catalogue, &installation, host_id)?;
-        let engine = make_engine(&store, &config, &catalogue, &installation, host_id, local);
+        let engine = Engine::new(Parts {
+            store: store.clone(),
+            clouds: HashMap::from([(LOCAL_CLOUD.to_owned(), local)]),
+            admin: Arc::new(ProtocolAdmin::new(Arc::new(DirectDial), Arc::new(OsEntropy))),
+            catalogue: Arc::clone(&catalogue),
+            clock: Arc::new(SystemClock),
+            entropy: Arc::new(OsEntropy),
+            installation: installation.clone(),
+            host_id,
+            // One control plane works in a data directory at a time, so the next
+            // one there may take up at once what this one held.
+            owner: format!("{host_id} {}", data.path().display()),
+            settings: engine_settings(&config),
+        });
 
         let stop = CancellationToken::new();
         let mut tasks = JoinSet::new();
@@ -134,7 +148,7 @@ async fn local_cloud(
     agent_url: &str,
 ) -> Result<Arc<dyn Cloud>> {
     let options = cloud_local::Options {
-        data_dir: data.path().into(),
+        data_dir: data.host(),
         binary: std::env::current_exe().context("this program can't find its own file")?,
         control_plane: agent_url.to_owned(),
         fleet_ca: installation.fleet_ca.clone(),
@@ -142,7 +156,10 @@ async fn local_cloud(
     };
     let local = LocalCloud::open(options).await?;
     local.resume().await?;
-    Ok(Arc::new(local))
+    let local: Arc<dyn Cloud> = Arc::new(local);
+    #[cfg(debug_assertions)]
+    let local = crate::hold::around(local);
+    Ok(local)
 }
 
 fn make_app(
@@ -163,7 +180,7 @@ fn make_app(
             store: store.clone(),
             catalogue: Arc::clone(catalogue),
             host_id,
-            data: data.path().into(),
+            data: data.host(),
             max_heap_mb: config.local.max_heap_mb,
             memory_mb: host_facts::memory_mb(),
         });
@@ -179,25 +196,11 @@ fn make_app(
     ))
 }
 
-fn make_engine(
-    store: &Store,
-    config: &Config,
-    catalogue: &Arc<Catalogue>,
-    installation: &Installation,
-    host_id: HostId,
-    local: Arc<dyn Cloud>,
-) -> Engine {
-    Engine::new(Parts {
-        store: store.clone(),
-        clouds: HashMap::from([(LOCAL_CLOUD.to_owned(), local)]),
-        admin: Arc::new(ProtocolAdmin::new(Arc::new(DirectDial), Arc::new(OsEntropy))),
-        catalogue: Arc::clone(catalogue),
-        clock: Arc::new(SystemClock),
-        entropy: Arc::new(OsEntropy),
-        installation: installation.clone(),
-        host_id,
-        settings: engine::Settings { max_heap_mb: config.local.max_heap_mb },
-    })
+fn engine_settings(config: &Config) -> engine::Settings {
+    engine::Settings {
+        max_heap_mb: config.local.max_heap_mb,
+        lease: SignedDuration::from_secs(config.engine.lease_seconds.into()),
+    }
 }
 
 /// Agents' signs of life are written in batches.

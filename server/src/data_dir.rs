@@ -13,7 +13,7 @@ use store::{Location, MasterKey};
 const MASTER_KEY_VARIABLE: &str = "CASTELLAN_MASTER_KEY";
 const SETUP_LOCK: &str = "setup.lock";
 /// Everything that is ever put into a data directory.
-const ENTRIES: [&str; 19] = [
+const ENTRIES: [&str; 22] = [
     "bin",
     "castellan.db",
     "castellan.db-journal",
@@ -25,12 +25,15 @@ const ENTRIES: [&str; 19] = [
     "customer-key",
     "disks",
     "endpoints.json",
+    "fences",
     "fleet-ca.pem",
+    "host",
     "host-id",
     "lock",
     "master.key",
     "networks",
     "outbox",
+    "planes",
     "servers",
     SETUP_LOCK,
 ];
@@ -92,7 +95,7 @@ impl DataDir {
     }
 
     fn host_id(&self) -> PathBuf {
-        self.0.join("host-id")
+        self.host().join("host-id")
     }
 
     pub fn master_key(&self) -> PathBuf {
@@ -180,7 +183,7 @@ impl DataDir {
         }
     }
 
-    /// Which host this directory's servers are on. The first time it is
+    /// Which host the servers in the host directory are on. The first time it is
     /// `proposed`, and stays.
     pub fn load_host_id(&self, proposed: HostId) -> Result<HostId> {
         let path = self.host_id();

@@ -38,7 +38,7 @@ pub async fn run(args: DownArgs) -> Result<()> {
     }
     stop_control_plane(&data).await?;
     // Held from here on, so that nobody starts a control plane meanwhile.
-    let lock = data.lock()?;
+    let lock = data.lock_alone()?;
     if args.purge {
         kill_clusters(&data).await?;
         purge(&data)?;
@@ -65,7 +65,7 @@ async fn stop_control_plane(data: &DataDir) -> Result<()> {
 
 async fn stop_clusters(data: &DataDir) -> Result<()> {
     let stage = Stage::begin("clusters");
-    let stopped = cloud_local::stop_all(data.path(), |running| {
+    let stopped = cloud_local::stop_all(&data.host(), |running| {
         stage.say(format!("{} servers are stopping", running.len()));
     })
     .await?;
@@ -81,7 +81,7 @@ async fn stop_clusters(data: &DataDir) -> Result<()> {
 /// Nothing is saved by an orderly stop of what is removed right after it.
 async fn kill_clusters(data: &DataDir) -> Result<()> {
     let stage = Stage::begin("clusters");
-    match cloud_local::kill_all(data.path()).await? {
+    match cloud_local::kill_all(&data.host()).await? {
         0 => stage.done("none was running"),
         count => stage.done(&format!("{count} servers ended")),
     }
@@ -92,6 +92,7 @@ async fn kill_clusters(data: &DataDir) -> Result<()> {
 fn purge(data: &DataDir) -> Result<()> {
     let stage = Stage::begin("data");
     let path = data.path().display();
+    data.purge_host()?;
     if data.purge()? {
         stage.done(&format!("{path} is gone"));
     } else {

@@ -10,6 +10,9 @@ mod control_plane;
 mod data_dir;
 mod down;
 mod engine_command;
+#[cfg(debug_assertions)]
+mod hold;
+mod host_dir;
 mod host_facts;
 mod installation;
 mod instance;

@@ -88,7 +88,7 @@ async fn list(args: &ListArgs) -> Result<()> {
 /// the host before it leaves the store, so what is still on the host after the
 /// store was read is no such thing.
 async fn find(store: &Store, data: &DataDir) -> Result<Vec<Orphan>> {
-    let mut found = holdings(data.path())?;
+    let mut found = holdings(&data.host())?;
     let mut reader = store.reader();
     let known: HashSet<_> = servers::ids(&mut reader).await?.into_iter().collect();
     found.servers.retain(|server| !known.contains(&server.id));
@@ -96,7 +96,7 @@ async fn find(store: &Store, data: &DataDir) -> Result<Vec<Orphan>> {
     found.disks.retain(|disk| !known.contains(&disk.id));
     let known: HashSet<_> = vpcs::ids(&mut reader).await?.into_iter().collect();
     found.networks.retain(|network| !known.contains(network));
-    let still = holdings(data.path())?;
+    let still = holdings(&data.host())?;
     found.servers.retain(|server| still.servers.iter().any(|it| it.id == server.id));
     found.disks.retain(|disk| still.disks.iter().any(|it| it.id == disk.id));
     found.networks.retain(|network| still.networks.contains(network));
@@ -116,7 +116,7 @@ async fn find_one(store: &Store, data: &DataDir, id: OrphanId) -> Result<Orphan>
 async fn remove(args: &RemoveArgs) -> Result<()> {
     let data = args.at.data()?;
     let Opened { store, .. } = args.at.open().await?;
-    let _lock = data.lock().context("a removal needs the control plane stopped")?;
+    let _lock = data.lock_alone().context("a removal needs the control plane stopped")?;
     let orphan = find_one(&store, &data, args.id).await;
     store.close().await;
     let orphan = orphan?;
@@ -124,9 +124,9 @@ async fn remove(args: &RemoveArgs) -> Result<()> {
         ask(&format!("Remove {}?", orphan.with_what()))?;
     }
     match orphan.id() {
-        OrphanId::Server(id) => holdings::remove_server(data.path(), id).await?,
-        OrphanId::Disk(id) => holdings::remove_disk(data.path(), id)?,
-        OrphanId::Network(id) => holdings::remove_network(data.path(), id)?,
+        OrphanId::Server(id) => holdings::remove_server(&data.host(), id).await?,
+        OrphanId::Disk(id) => holdings::remove_disk(&data.host(), id)?,
+        OrphanId::Network(id) => holdings::remove_network(&data.host(), id)?,
     }
     eprintln!("Removed {}.", args.id);
     Ok(())
@@ -141,7 +141,7 @@ async fn adopt(args: &AdoptArgs) -> Result<()> {
     }
     let data = args.at.data()?;
     let Opened { store, installation, .. } = args.at.open().await?;
-    let _lock = data.lock().context("an adoption needs the control plane stopped")?;
+    let _lock = data.lock_alone().context("an adoption needs the control plane stopped")?;
     let orphan = find_one(&store, &data, args.id).await?;
     let Some(instance) = orphan.instance() else {
         bail!("{} does not say which instance it is of; adopt one of its servers", args.id);

@@ -38,7 +38,7 @@ pub async fn run(args: RestoreArgs) -> Result<()> {
     }
     let data = args.at.data()?;
     data.create()?;
-    let _lock = data.lock().context("a restore needs the control plane stopped")?;
+    let _lock = data.lock_alone().context("a restore needs the control plane stopped")?;
     let _setting_up = data.lock_setup().await?;
     let kept = data.store_before_restore();
     if kept.exists() && !args.force {
@@ -75,7 +75,7 @@ async fn past(data: &DataDir) -> Result<Past> {
             Err(error) => eprintln!("The present store can't be read and is kept: {error}"),
         }
     }
-    let held = holdings(data.path())?;
+    let held = holdings(&data.host())?;
     for server in &held.servers {
         past.note("servers", server.id.0);
         past.note("instances", server.instance_id.map_or(0, |id| id.0));

@@ -105,7 +105,7 @@ impl BrokenGlass {
 
     /// Where a server of this host has its files.
     pub fn server_dir(&self, id: ServerId) -> PathBuf {
-        self.data.path().join("servers").join(id.to_string())
+        self.data.host().join("servers").join(id.to_string())
     }
 
     /// Whoever breaks the glass leaves a line in the account's audit log.

@@ -71,7 +71,7 @@ async fn gather(opened: &BrokenGlass, now: Timestamp) -> Result<Vec<Piece>> {
 }
 
 fn about(opened: &BrokenGlass, now: Timestamp) -> Value {
-    let facts = HostFacts::read(opened.data.path());
+    let facts = HostFacts::read(&opened.data.host());
     let findings = preflight::findings(&facts).into_iter().map(|found| found.sentence);
     json!({
         "castellan": env!("CARGO_PKG_VERSION"),
