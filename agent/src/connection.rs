@@ -1,4 +1,4 @@
-//! The four calls of the agent protocol over TLS.
+//! The five calls of the agent protocol over TLS.
 //!
 //! Only the pinned fleet CA is trusted; the machine's own authorities never
 //! are. Nothing is retried here.
@@ -12,7 +12,9 @@ use serde::de::DeserializeOwned;
 use std::error::Error as _;
 use std::sync::Arc;
 use std::time::Duration;
-use wire::agent::{AgentStart, Desired, Enrol, Enrolled, LONG_POLL_SECONDS, Renew, Report};
+use wire::agent::{
+    AgentStart, Claim, Claimed, Desired, Enrol, Enrolled, LONG_POLL_SECONDS, Renew, Report,
+};
 
 /// For every call but the long poll.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -32,6 +34,11 @@ pub enum ConnectionError {
 }
 
 impl ConnectionError {
+    /// It is of a release that does not have this call.
+    pub fn is_unknown_call(&self) -> bool {
+        matches!(self, Self::Refused { status, .. } if *status == StatusCode::NOT_FOUND)
+    }
+
     /// It does not know this agent's certificate, or not any more.
     pub fn is_unknown_agent(&self) -> bool {
         matches!(self, Self::Refused { status, .. }
@@ -66,6 +73,10 @@ impl Connection {
 
     pub async fn report(&self, body: &Report) -> Result<(), ConnectionError> {
         send(self.post("report").json(body)).await.map(|_| ())
+    }
+
+    pub async fn claim(&self, body: &Claim) -> Result<Claimed, ConnectionError> {
+        read(send(self.post("claim").json(body)).await?).await
     }
 
     /// The next document after the one held, or none in this poll's time.

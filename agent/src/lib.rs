@@ -15,6 +15,7 @@ mod identity;
 mod jvm;
 mod keeper;
 mod launcher;
+mod leave;
 mod link;
 mod log_tail;
 mod pace;
@@ -24,6 +25,9 @@ mod start;
 mod supervisor;
 mod x509;
 
+#[cfg(test)]
+#[path = "../tests/support/control_plane.rs"]
+mod control_plane;
 #[cfg(test)]
 mod testing;
 
@@ -94,6 +98,7 @@ pub async fn run(dir: PathBuf) -> Result<(), AgentError> {
     let supervisor = Supervisor {
         place: place.clone(),
         launcher: Arc::new(jvm::Jvm { place: place.clone() }),
+        leave: Arc::new(leave::ControlPlane { place: place.clone(), board: board.clone() }),
         pace: Pace::BROKER,
         board: board.clone(),
         goal: goal_seen,

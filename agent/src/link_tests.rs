@@ -1,14 +1,11 @@
 //! The conversation with a small control plane over real TLS.
 
 use super::*;
+use crate::control_plane::ControlPlane;
 use crate::testing::{desired as document, start as parameters, wait_for};
-use control_plane::ControlPlane;
 use model::{ManualClock, SignedDuration, SystemClock};
 use std::fs;
 use tempfile::TempDir;
-
-#[path = "../tests/support/control_plane.rs"]
-mod control_plane;
 
 struct Agent {
     place: Place,

@@ -1,6 +1,7 @@
 //! How fast things are tried again.
 
 use std::time::Duration;
+use wire::agent::CLAIM_SECONDS;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Pace {
@@ -13,6 +14,9 @@ pub struct Pace {
     pub soon: Duration,
     /// Between looks at a starting broker.
     pub glance: Duration,
+    /// Between questions whether the broker may stop, once the first few came
+    /// quicker: a ticket may be under way.
+    pub claim: Duration,
 }
 
 impl Pace {
@@ -23,7 +27,13 @@ impl Pace {
         well_after: Duration::from_mins(1),
         soon: Duration::from_millis(500),
         glance: Duration::from_millis(20),
+        claim: Duration::from_secs(CLAIM_SECONDS),
     };
+
+    /// The pause after so many questions.
+    pub fn claim_pause(&self, asked: u32) -> Duration {
+        backoff(self.claim / 16, self.claim, asked)
+    }
 
     pub fn pause(&self, failures: u32) -> Duration {
         backoff(self.first, self.longest, failures)

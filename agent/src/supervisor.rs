@@ -1,13 +1,15 @@
 //! Keeps one broker as it should be: started, restarted, or stopped.
 //!
 //! It never kills, never restarts a broker for a new configuration by itself,
-//! and never starts a second one: whatever runs is adopted first. Every wait
-//! and failure is on the board in words.
+//! never starts a second one (whatever runs is adopted first), and stops one as
+//! desired only with the control plane's leave. Every wait and failure is on
+//! the board in words.
 
 use crate::board::{Board, Status};
 use crate::broker::Broker;
 use crate::goal::{Goal, Orders};
 use crate::launcher::Launcher;
+use crate::leave::{Answer, Leave};
 use crate::pace::Pace;
 use crate::place::Place;
 use crate::prepare::{self, PrepareError};
@@ -21,6 +23,7 @@ use wire::agent::Phase;
 pub struct Supervisor {
     pub place: Place,
     pub launcher: Arc<dyn Launcher>,
+    pub leave: Arc<dyn Leave>,
     pub pace: Pace,
     pub board: Board,
     pub goal: watch::Receiver<Goal>,
@@ -28,6 +31,15 @@ pub struct Supervisor {
     pub shutdown: watch::Receiver<bool>,
     /// Starts since the broker last ran well.
     pub restarts: u32,
+}
+
+/// What became of the wish to stop.
+enum Leaving {
+    Go,
+    /// The broker has ended by itself, which is as well.
+    Ended,
+    /// Something else may be wanted.
+    Changed,
 }
 
 impl Supervisor {
@@ -124,8 +136,15 @@ impl Supervisor {
         let mut started = false;
         let mut lasted = false;
         loop {
-            if self.is_unwanted() {
+            if *self.shutdown.borrow() {
                 return self.stop(broker).await;
+            }
+            if *self.goal.borrow() == Goal::Stopped {
+                match self.ask_leave(&mut broker).await {
+                    Leaving::Go => return self.stop(broker).await,
+                    Leaving::Ended => return,
+                    Leaving::Changed => continue,
+                }
             }
             started = started || broker.has_started(&self.place);
             if started && lasted {
@@ -145,6 +164,10 @@ impl Supervisor {
     }
 
     fn show(&self, broker: &Broker, started: bool) {
+        self.board.set_status(self.status_of(broker, started));
+    }
+
+    fn status_of(&self, broker: &Broker, started: bool) -> Status {
         let (phase, detail) = if started {
             (Phase::Running, "running")
         } else {
@@ -157,7 +180,32 @@ impl Supervisor {
             // Until it runs, the reason why the last start failed stays in view.
             status.log_tail = self.board.view().status.log_tail;
         }
-        self.board.set_status(status);
+        status
+    }
+
+    /// Asks until the broker may stop, or something else is wanted. Meanwhile it
+    /// runs on.
+    async fn ask_leave(&mut self, broker: &mut Broker) -> Leaving {
+        let (leave, pace) = (Arc::clone(&self.leave), self.pace);
+        let mut asked = 0;
+        loop {
+            let answer = tokio::select! {
+                biased;
+                _ = broker.ended() => return Leaving::Ended,
+                () = self.changed() => return Leaving::Changed,
+                answer = leave.ask() => answer,
+            };
+            let Answer::No(reason) = answer else { return Leaving::Go };
+            let mut status = self.status_of(broker, broker.has_started(&self.place));
+            status.detail = format!("waiting for leave to stop: {reason}");
+            self.board.set_status(status);
+            asked += 1;
+            tokio::select! {
+                _ = broker.ended() => return Leaving::Ended,
+                () = self.changed() => return Leaving::Changed,
+                () = sleep(pace.claim_pause(asked)) => {}
+            }
+        }
     }
 
     /// SIGTERM, and then all the time it takes.
@@ -184,10 +232,6 @@ impl Supervisor {
         self.board.set_status(status);
         // Whatever is desired by now may well be the remedy.
         let _ = timeout(pause, self.changed()).await;
-    }
-
-    fn is_unwanted(&self) -> bool {
-        *self.shutdown.borrow() || *self.goal.borrow() == Goal::Stopped
     }
 
     /// Returns when goal or shutdown change; when nobody can change them any

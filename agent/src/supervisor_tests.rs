@@ -6,6 +6,7 @@ use crate::testing::{desired, marker, wait_for};
 use async_trait::async_trait;
 use host::ProcessId;
 use std::fs;
+use std::sync::atomic::{AtomicU32, Ordering};
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
 use wire::agent::{DISK_MARKER, Desired, DesiredBroker, Format};
@@ -49,11 +50,28 @@ struct Server {
     directory: TempDir,
 }
 
+/// Says what it was last told to say, and counts.
+struct Says {
+    answer: watch::Receiver<Answer>,
+    asked: Arc<AtomicU32>,
+}
+
+#[async_trait]
+impl Leave for Says {
+    async fn ask(&self) -> Answer {
+        self.asked.fetch_add(1, Ordering::Relaxed);
+        self.answer.borrow().clone()
+    }
+}
+
 /// A supervisor at work. Aborting it is the death of its agent.
 struct Work {
     board: Board,
     goal: watch::Sender<Goal>,
     shutdown: watch::Sender<bool>,
+    /// What the control plane says of a stop.
+    leave: watch::Sender<Answer>,
+    asked: Arc<AtomicU32>,
     task: JoinHandle<()>,
 }
 
@@ -81,16 +99,19 @@ impl Server {
         let board = Board::default();
         let (goal, goal_seen) = watch::channel(Goal::of(&desired(), &[]));
         let (shutdown, shutdown_seen) = watch::channel(false);
+        let (leave, answer) = watch::channel(Answer::Go);
+        let asked = Arc::<AtomicU32>::default();
         let supervisor = Supervisor {
             place: self.place.clone(),
             launcher: Arc::new(Script),
+            leave: Arc::new(Says { answer, asked: asked.clone() }),
             pace,
             board: board.clone(),
             goal: goal_seen,
             shutdown: shutdown_seen,
             restarts: 0,
         };
-        Work { board, goal, shutdown, task: tokio::spawn(supervisor.run()) }
+        Work { board, goal, shutdown, leave, asked, task: tokio::spawn(supervisor.run()) }
     }
 }
 
@@ -122,6 +143,7 @@ fn quick() -> Pace {
         first: Duration::from_millis(5),
         longest: Duration::from_millis(20),
         glance: Duration::from_millis(2),
+        claim: Duration::from_millis(5),
         ..Pace::BROKER
     }
 }
@@ -239,4 +261,59 @@ async fn a_lost_disk_keeps_the_broker_from_starting_until_it_is_back() {
     server.write("disk/castellan-disk.json", &marker);
     assert_eq!(work.phase(Phase::Running).await.disk_fault, None);
     work.end().await;
+}
+
+#[tokio::test]
+async fn without_leave_a_broker_runs_on_and_says_what_it_waits_for() {
+    let server = Server::new(GOOD);
+    let work = server.supervise(quick());
+    let before = work.phase(Phase::Running).await;
+    work.leave.send_replace(Answer::No("the ticket has expired".into()));
+    work.goal.send_replace(Goal::Stopped);
+    let words = "waiting for leave to stop: the ticket has expired";
+    let waiting = work.status(|status| status.detail == words).await;
+    assert_eq!((waiting.phase, waiting.broker_pid), (Phase::Running, before.broker_pid));
+    assert_eq!(waiting.config_hash, before.config_hash);
+    let asked = || work.asked.load(Ordering::Relaxed);
+    wait_for(asked, |asked| *asked > 5).await;
+    assert_eq!(server.read("events"), "started\n");
+
+    // Wanted again before it could stop, it runs as it did.
+    work.goal.send_replace(Goal::of(&desired(), &[]));
+    work.status(|status| status.detail == "running").await;
+    assert_eq!(work.board.view().status.broker_pid, before.broker_pid);
+
+    work.goal.send_replace(Goal::Stopped);
+    work.status(|status| status.detail == words).await;
+    work.leave.send_replace(Answer::Go);
+    work.phase(Phase::Stopped).await;
+    assert_eq!(server.read("events"), "started\nstopped\n");
+    work.end().await;
+}
+
+#[tokio::test]
+async fn a_broker_that_ends_while_it_waits_for_leave_is_stopped() {
+    let server = Server::new(GOOD);
+    let work = server.supervise(quick());
+    let pid = work.phase(Phase::Running).await.broker_pid.unwrap();
+    work.leave.send_replace(Answer::No("no ticket is open".into()));
+    work.goal.send_replace(Goal::Stopped);
+    work.status(|status| status.detail.starts_with("waiting for leave")).await;
+    ProcessId::of(pid).unwrap().kill();
+    let stopped = work.phase(Phase::Stopped).await;
+    assert_eq!((stopped.detail.as_str(), stopped.broker_pid), ("stopped as desired", None));
+    assert_eq!(server.read("events"), "started\n", "it is not started again");
+    work.end().await;
+}
+
+#[tokio::test]
+async fn an_agent_that_ends_takes_its_broker_along_without_leave() {
+    let server = Server::new(GOOD);
+    let work = server.supervise(quick());
+    work.phase(Phase::Running).await;
+    work.leave.send_replace(Answer::No("no ticket is open".into()));
+    work.goal.send_replace(Goal::Stopped);
+    work.status(|status| status.detail.starts_with("waiting for leave")).await;
+    work.end().await;
+    assert_eq!(server.read("events"), "started\nstopped\n");
 }

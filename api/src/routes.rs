@@ -84,6 +84,7 @@ pub fn agent() -> Vec<Route> {
         post("/agent/v1/renew", certificate, agents::renew::handle),
         get("/agent/v1/desired", certificate, agents::desired::handle),
         post("/agent/v1/report", certificate, agents::report::handle),
+        post("/agent/v1/claim", certificate, agents::claim::handle),
     ]
 }
 

@@ -5,7 +5,7 @@ use crate::{Engine, PassError};
 use model::InstanceId;
 use serde::de::DeserializeOwned;
 use std::collections::HashSet;
-use store::{AuthorityKind, ServerRecord, authorities, disks, instances, servers, vpcs};
+use store::{AuthorityKind, ServerRecord, authorities, disks, instances, servers, tickets, vpcs};
 
 impl Engine {
     /// None if the instance is gone for good.
@@ -33,6 +33,8 @@ impl Engine {
                 internal: internal.unwrap_or_default(),
                 clients: clients.unwrap_or_default(),
             },
+            epoch: 0,
+            ticket: tickets::find(&mut reader, id, self.clock.now()).await?,
             is_fenced: false,
             confirmed: HashSet::new(),
         }))

@@ -33,6 +33,7 @@ impl Engine {
         }
         world.confirmed.clone_from(&pass.confirmed);
         world.is_fenced = pass.is_fenced;
+        world.epoch = pass.lease.epoch;
         let plan = plan(&world);
         let steps = first_steps(&plan, pass);
         if steps.is_empty() {

@@ -3,6 +3,7 @@
 
 use model::{Disk, Instance, Server, ServerId, Timestamp, Vpc};
 use std::collections::HashSet;
+use store::Ticket;
 use wire::agent::{CertificateRequest, Desired, DesiredBroker, DesiredCertificate, Phase, Report};
 
 /// An instance with all that belongs to it. Read at one moment, never changed.
@@ -14,6 +15,10 @@ pub struct World {
     pub vpc: Option<Vpc>,
     pub servers: Vec<ServerView>,
     pub trust: Trust,
+    /// Of the lease that this pass works under.
+    pub epoch: i64,
+    /// The open ticket, whoever opened it.
+    pub ticket: Option<Ticket>,
     /// Nobody who had the instance before can act on it any more.
     pub is_fenced: bool,
     /// Servers whose agents the cloud has confirmed in this pass.

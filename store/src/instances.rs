@@ -2,7 +2,7 @@
 //! and the schedule of when the engine looks again.
 
 use crate::db::{Query, Row, Run, json};
-use crate::{Change, Result, Work, hash_key};
+use crate::{Change, Result, Work, hash_key, tickets};
 use model::{
     AccountId, HostId, Instance, InstanceId, InstanceName, InstanceProgress, PlanName, RegionName,
     Secret, Tags, Timestamp, VpcId,
@@ -240,6 +240,7 @@ pub async fn set_progress(
 /// Forgets the instance. Its servers and disks are gone before.
 pub async fn remove(work: &mut Work, id: InstanceId) -> Result<()> {
     work.execute(Query::new("DELETE FROM authorities WHERE instance_id = $1").bind(id.0)).await?;
+    tickets::close(work, id).await?;
     work.execute(Query::new("DELETE FROM leases WHERE instance_id = $1").bind(id.0)).await?;
     work.execute(Query::new("DELETE FROM instances WHERE id = $1").bind(id.0)).await.map(drop)
 }

@@ -19,6 +19,7 @@ pub mod instances;
 pub mod leases;
 pub mod pauses;
 pub mod servers;
+pub mod tickets;
 pub mod vpcs;
 
 mod backend;
@@ -42,4 +43,5 @@ pub use leases::Lease;
 pub use location::Location;
 pub use seal::{MasterKey, SealError, hash_key};
 pub use servers::{ServerRecord, Token};
+pub use tickets::Ticket;
 pub use work::{Change, Reader, Store, Work};

@@ -152,6 +152,28 @@ pub struct Report {
 
 pub const REPORT_SECONDS: u64 = 10;
 
+/// `POST /agent/v1/claim`: leave to stop the broker, asked for at the moment of
+/// stopping and every [`CLAIM_SECONDS`] until it is given. A control plane of a
+/// release without tickets does not know the call (404); then the agent stops.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Claim {
+    /// Of the document that tells the agent to stop.
+    pub revision: i64,
+    #[serde(default)]
+    pub store_epoch: i64,
+}
+
+pub const CLAIM_SECONDS: u64 = 1;
+
+/// The answer to a claim, good for this very moment.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Claimed {
+    pub go: bool,
+    /// Why not, in words.
+    #[serde(default)]
+    pub reason: String,
+}
+
 /// A certificate request of the agent for one of its keys.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct CertificateRequest {

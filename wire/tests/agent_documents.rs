@@ -7,8 +7,8 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use wire::agent::{
-    AgentStart, CertificateRequest, Desired, DesiredBroker, DesiredCertificate, DesiredDisk, Enrol,
-    Format, HostSettings, Phase, Report, Run,
+    AgentStart, CertificateRequest, Claim, Claimed, Desired, DesiredBroker, DesiredCertificate,
+    DesiredDisk, Enrol, Format, HostSettings, Phase, Report, Run,
 };
 
 fn enrol() -> Enrol {
@@ -75,6 +75,14 @@ fn report() -> Report {
     }
 }
 
+fn claim() -> Claim {
+    Claim { revision: 5, store_epoch: 1 }
+}
+
+fn claimed() -> Claimed {
+    Claimed { go: false, reason: "the ticket has expired".into() }
+}
+
 fn start() -> AgentStart {
     AgentStart {
         server_id: ServerId(11),
@@ -130,6 +138,8 @@ fn whole_documents() {
     insta::assert_json_snapshot!("desired", desired());
     insta::assert_json_snapshot!("report", report());
     insta::assert_json_snapshot!("agent_start", start());
+    insta::assert_json_snapshot!("claim", claim());
+    insta::assert_json_snapshot!("claimed", claimed());
 }
 
 #[test]
@@ -137,6 +147,8 @@ fn what_an_earlier_release_leaves_out_has_a_default() {
     insta::assert_json_snapshot!("desired_minimal", read::<Desired>(minimal_desired()));
     insta::assert_json_snapshot!("report_minimal", read::<Report>(minimal_report()));
     insta::assert_json_snapshot!("agent_start_minimal", read::<AgentStart>(minimal_start()));
+    insta::assert_json_snapshot!("claim_minimal", read::<Claim>(json!({ "revision": 5 })));
+    insta::assert_json_snapshot!("claimed_minimal", read::<Claimed>(json!({ "go": true })));
 }
 
 /// Adds a field to every object of a document.
@@ -160,6 +172,8 @@ fn from_the_future(document: impl serde::Serialize) -> Value {
 fn fields_of_a_later_release_are_passed_over() {
     read::<Enrol>(from_the_future(enrol()));
     assert_eq!(read::<Report>(from_the_future(report())), report());
+    assert_eq!(read::<Claim>(from_the_future(claim())), claim());
+    assert_eq!(read::<Claimed>(from_the_future(claimed())), claimed());
     // These two hold maps, in which an unknown name is an entry.
     let known = read::<Desired>(from_the_future(desired()));
     assert_eq!(Desired { trust: desired().trust, ..known }, desired());

@@ -15,7 +15,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep};
 use tokio_rustls::TlsAcceptor;
-use wire::agent::{Desired, Enrol, Renew, Report};
+use wire::agent::{Claim, Claimed, Desired, Enrol, Renew, Report};
 
 #[derive(Default)]
 pub struct State {
@@ -23,6 +23,9 @@ pub struct State {
     pub reports: Vec<Report>,
     pub enrolments: Vec<Enrol>,
     pub renewals: usize,
+    pub claims: Vec<Claim>,
+    /// What claims are answered; none: it is of a release that knows no claims.
+    pub claimed: Option<Claimed>,
     /// Every call that needs a certificate is answered with 403.
     pub refuses: bool,
 }
@@ -176,6 +179,12 @@ async fn answer(
             (204, String::new())
         }
         "/agent/v1/desired" => desired(path, state).await,
+        "/agent/v1/claim" => {
+            let mut state = state.lock().unwrap();
+            state.claims.push(serde_json::from_slice(body).unwrap());
+            let answer = state.claimed.as_ref().map(|answer| json!(answer).to_string());
+            answer.map_or((404, "Not Found".into()), |answer| (200, answer))
+        }
         other => panic!("the agent called {other}"),
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Callers are our own agents, known by the certificate that TLS verified.
 
+pub mod claim;
 pub mod desired;
 pub mod enrol;
 pub mod renew;

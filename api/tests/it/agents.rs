@@ -242,3 +242,46 @@ async fn metrics_are_for_neighbours() {
     assert_eq!(status("192.0.2.1:1", None).await, 403);
     assert_eq!(status("127.0.0.1:1", Some("192.0.2.1")).await, 403);
 }
+
+async fn open_ticket(world: &World, instance: &Instance, server: Option<model::ServerId>) {
+    let (now, life) = (world.app.now(), SignedDuration::from_mins(1));
+    let mut work = world.app.store().begin().await.unwrap();
+    let taken = store::leases::take(&mut work, instance.id, "a worker", now, life).await.unwrap();
+    store::tickets::close(&mut work, instance.id).await.unwrap();
+    store::tickets::open(&mut work, &taken.unwrap(), server, "a test", now).await.unwrap();
+    work.commit().await.unwrap();
+}
+
+#[tokio::test]
+async fn leave_to_stop_is_looked_at_anew_with_every_claim() {
+    let world = World::new().await;
+    let instance = world.create("orders", &[]).await;
+    let (server, certificate) = enrol(&world, &instance).await;
+    set_desired(&world, &server, 4, r#"{"revision":4,"store_epoch":1}"#).await;
+    let claim = async |revision: i64| {
+        let body = json!({"revision": revision, "store_epoch": 1});
+        let call = Call::post("/agent/v1/claim").json(&body).certificate(&certificate);
+        let answer = call.send(&world.agent).await;
+        assert_eq!(answer.status, 200, "{}", answer.text);
+        answer.json()
+    };
+    let no = |reason: &str| json!({"go": false, "reason": reason});
+    assert_eq!(claim(4).await, no("no ticket is open"));
+    open_ticket(&world, &instance, None).await;
+    assert_eq!(claim(4).await, no("the instance shall run"));
+
+    let stop = format!("/api/instances/{}/actions/cluster-stop", instance.id);
+    assert_eq!(Call::post(&stop).key(&world.key).send(&world.customer).await.status, 200);
+    assert_eq!(claim(3).await, no("something else is desired by now"));
+    for _ in 0..2 {
+        assert_eq!(claim(4).await, json!({"go": true, "reason": ""}));
+    }
+    world.clock.advance(SignedDuration::from_secs(10));
+    assert_eq!(claim(4).await, no("the ticket has expired"));
+
+    open_ticket(&world, &instance, Some(server.id)).await;
+    let alone = no("this Castellan does not stop servers one at a time");
+    assert_eq!(claim(4).await, alone, "nobody looks at replicas and quorum yet");
+    let broken = Call::post("/agent/v1/claim").json(&json!({})).certificate(&certificate);
+    assert_eq!(broken.send(&world.agent).await.status, 400);
+}

@@ -54,7 +54,7 @@ pub async fn desired(
 }
 
 impl Held {
-    fn is_document_of(self, record: &ServerRecord) -> bool {
+    pub(super) fn is_document_of(self, record: &ServerRecord) -> bool {
         self.revision == record.revision
             && self.store_epoch.is_none_or(|epoch| epoch == written_in(record))
     }

@@ -6,6 +6,7 @@ mod cloud_steps;
 mod customer;
 mod documents;
 mod removal;
+mod ticket;
 
 use crate::pass::{Done, Pass};
 use crate::plan::Step;
@@ -45,6 +46,8 @@ impl Engine {
             }
             Step::Hibernate(id) => self.hibernate(pass, world, server(world, id)).await,
             Step::NoteStopping => self.note(pass, world, |progress| progress.ready_at = None).await,
+            Step::OpenTicket => self.open_ticket(pass, world).await,
+            Step::CloseTicket => self.close_ticket(pass).await,
             Step::NoteStopped => {
                 let generation = world.instance.generation;
                 self.note(pass, world, |progress| progress.observed_generation = generation).await

@@ -37,6 +37,10 @@ pub enum Step {
     Reach,
     /// Customers are told before the first broker stops.
     NoteStopping,
+    /// Lets every agent of the instance stop its broker, for some seconds.
+    OpenTicket,
+    /// Nothing shall stop any more, or all that should has.
+    CloseTicket,
     /// The broker has stopped: nothing of the server shall run, its disk stays.
     Hibernate(ServerId),
     /// No server runs any more, as was asked for.
@@ -65,6 +69,8 @@ impl fmt::Display for Step {
             Step::CheckLogin => f.write_str("log in as the default user"),
             Step::Reach => f.write_str("note that everything is reached"),
             Step::NoteStopping => f.write_str("note that the servers stop"),
+            Step::OpenTicket => f.write_str("open the ticket to stop"),
+            Step::CloseTicket => f.write_str("close the ticket to stop"),
             Step::Hibernate(server) => write!(f, "end the agent of server {server}"),
             Step::NoteStopped => f.write_str("note that every server is stopped"),
             Step::RemoveServer(server) => write!(f, "remove server {server}"),

@@ -8,6 +8,9 @@ use model::DiskState;
 
 pub(super) fn plan(world: &World) -> Plan {
     let wait = waits::of(world);
+    if world.ticket.is_some() {
+        return Plan::whole(vec![Step::CloseTicket], wait);
+    }
     if !world.instance.progress.network_made {
         return Plan::whole(vec![Step::MakeNetwork], wait);
     }

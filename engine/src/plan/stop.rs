@@ -1,11 +1,19 @@
 //! Towards no process at all: every broker is stopped in an orderly way, all at
 //! once, because the last one alone would wait for a quorum that never comes
 //! back; then the agents end. Disks and addresses stay.
+//!
+//! An agent stops its broker only under a ticket, so one is kept open until the
+//! last has stopped. It is good under the lease of one pass: every pass that
+//! still wants the stop opens it anew.
 
 use super::{LOOK_AGAIN, LOOK_AT_HEALTHY, Lane, Plan, Step, Wait};
 use crate::desired;
 use crate::world::{ServerView, World};
+use model::SignedDuration;
 use wire::agent::{Phase, Run};
+
+/// Half a ticket's life.
+const SPARE: SignedDuration = SignedDuration::from_secs(5);
 
 pub(super) fn plan(world: &World) -> Plan {
     if world.instance.progress.ready_at.is_some() {
@@ -15,14 +23,44 @@ pub(super) fn plan(world: &World) -> Plan {
     }
     let up: Vec<&ServerView> = world.servers.iter().filter(|view| view.may_exist()).collect();
     if up.is_empty() {
-        let behind = world.instance.progress.observed_generation < world.instance.generation;
-        let steps = if behind { vec![Step::NoteStopped] } else { vec![] };
-        return Plan::whole(steps, Wait { reason: "stopped".into(), after: LOOK_AT_HEALTHY });
+        return Plan::whole(
+            last_steps(world),
+            Wait { reason: "stopped".into(), after: LOOK_AT_HEALTHY },
+        );
     }
-    let names: Vec<String> = up.iter().map(|view| view.title()).collect();
-    let reason = format!("waiting: {} is stopping", names.join(", "));
-    let lanes = up.iter().map(|view| lane(world, view)).collect();
-    Plan { lanes, wait: Wait { reason, after: LOOK_AGAIN } }
+    let reasons: Vec<String> = up.iter().map(|view| reason(view)).collect();
+    let wait = Wait { reason: format!("waiting: {}", reasons.join(", ")), after: LOOK_AGAIN };
+    if !lasts(world) {
+        return Plan::whole(vec![Step::OpenTicket], wait);
+    }
+    Plan { lanes: up.iter().map(|view| lane(world, view)).collect(), wait }
+}
+
+fn last_steps(world: &World) -> Vec<Step> {
+    let mut steps = Vec::new();
+    if world.ticket.is_some() {
+        steps.push(Step::CloseTicket);
+    }
+    if world.instance.progress.observed_generation < world.instance.generation {
+        steps.push(Step::NoteStopped);
+    }
+    steps
+}
+
+/// Whether the ticket is this pass's own, and good until the next look.
+fn lasts(world: &World) -> bool {
+    let ticket = world.ticket.as_ref();
+    ticket.is_some_and(|ticket| {
+        ticket.server_id.is_none() && ticket.epoch == world.epoch && ticket.left > SPARE
+    })
+}
+
+fn reason(view: &ServerView) -> String {
+    let report = view.current_report().filter(|report| report.phase == Phase::Running);
+    match report.filter(|report| report.detail.starts_with("waiting")) {
+        Some(report) => format!("{}: {}", view.title(), report.detail),
+        None => format!("{} is stopping", view.title()),
+    }
 }
 
 fn lane(world: &World, view: &ServerView) -> Lane {

@@ -9,7 +9,7 @@ use cloud::SimulatedCloud;
 use model::{Clock, ServerId};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
-use store::{ServerRecord, hash_key, instances, servers};
+use store::{ServerRecord, hash_key, instances, servers, tickets};
 use wire::agent::{CertificateRequest, Desired, Phase, Report, Run};
 
 pub struct SimAgent {
@@ -75,7 +75,8 @@ impl SimAgent {
             self.enrol(rows, cloud, record).await;
             self.fetch(record);
         }
-        let Some(report) = self.obey(&mut ground.lock().unwrap()) else { return false };
+        let may_stop = self.claims(rows, ground, record.as_ref()).await;
+        let Some(report) = self.obey(&mut ground.lock().unwrap(), may_stop) else { return false };
         match record.filter(|_| self.directory.enrolled) {
             Some(record) => self.say(rows, &record, report).await,
             None => false,
@@ -134,8 +135,39 @@ impl SimAgent {
         }
     }
 
+    /// Asks for leave to stop the broker, if that is what the document at hand
+    /// says. Where nobody can be asked, there is no leave.
+    async fn claims(
+        &mut self,
+        rows: &Rows,
+        ground: &Arc<Mutex<Ground>>,
+        record: Option<&ServerRecord>,
+    ) -> bool {
+        let Some(record) = record.filter(|_| self.directory.enrolled) else { return false };
+        let held = self.directory.desired.as_ref();
+        let stops = held.filter(|desired| desired.run == Run::Stopped);
+        let Some(held) = stops.filter(|_| ground.lock().unwrap().broker(self.server).is_some())
+        else {
+            return false;
+        };
+        // As the control plane does: something else may be desired by now.
+        if held.revision != record.revision {
+            return false;
+        }
+        let (now, instance) = (rows.clock.now(), record.server.instance_id);
+        let mut work = rows.store.begin().await.unwrap();
+        let claimed = tickets::claim(&mut work, instance, self.server, now).await.unwrap();
+        work.commit().await.unwrap();
+        let is_wanted = rows.instance(instance).await.is_some_and(|instance| !instance.stopped);
+        if claimed.is_ok() && is_wanted {
+            ground.lock().unwrap().violate("a broker was let stop that shall run");
+        }
+        // A lost answer is asked for again.
+        claimed.is_ok() && !std::mem::take(&mut self.lose_reply)
+    }
+
     /// Makes the server what the desired state at hand says, and tells of it.
-    fn obey(&mut self, ground: &mut Ground) -> Option<Report> {
+    fn obey(&mut self, ground: &mut Ground, may_stop: bool) -> Option<Report> {
         let desired = self.directory.desired.clone()?;
         let requests = self.directory.requests(&desired);
         let mut fault = None;
@@ -146,7 +178,7 @@ impl SimAgent {
             Some(&broker.config_hash) != desired.broker.as_ref().map(|told| &told.config_hash)
         });
         let phase = if ground.broker(self.server).is_some() {
-            if desired.run == Run::Stopped || outdated {
+            if may_stop || outdated {
                 self.directory.stopping = true;
                 Phase::Stopping
             } else {

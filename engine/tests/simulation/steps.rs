@@ -37,6 +37,8 @@ every_step! {
     CheckLogin => [LogIn],
     Reach => [],
     NoteStopping => [],
+    OpenTicket => [],
+    CloseTicket => [],
     Hibernate(_) => [RemoveServer],
     NoteStopped => [],
     RemoveServer(_) => [RemoveServer, RemoveDisk],

@@ -70,14 +70,17 @@ impl Fixture {
         *self.clock.lock().unwrap()
     }
 
-    /// Lets time pass for leases. PostgreSQL's clock can't be set, so there the
-    /// leases grow older instead.
+    /// Lets time pass for leases and tickets. PostgreSQL's clock can't be set, so
+    /// there they grow older instead.
     pub async fn pass(&self, seconds: i64) {
         let time = SignedDuration::from_secs(seconds);
         *self.clock.lock().unwrap() += time;
         if let Location::Postgres(_) = self.at {
             let micros = time.as_micros();
-            self.raw(&format!("UPDATE leases SET expires_at = expires_at - {micros}")).await;
+            for table in ["leases", "tickets"] {
+                let older = format!("UPDATE {table} SET expires_at = expires_at - {micros}");
+                self.raw(&older).await;
+            }
         }
     }
 

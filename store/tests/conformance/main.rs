@@ -11,6 +11,7 @@ mod pauses;
 mod postgres;
 mod rows;
 mod several;
+mod tickets;
 mod turns;
 
 macro_rules! checks {
@@ -49,6 +50,10 @@ checks! {
     rows::the_first_key_keeps_the_token,
     rows::another_master_key_is_refused,
     rows::a_newer_store_is_refused,
+    tickets::an_instance_has_one_open_ticket,
+    tickets::a_claim_may_be_repeated_and_is_forgotten_with_its_ticket,
+    tickets::a_ticket_expires_and_is_good_again_when_renewed,
+    tickets::a_ticket_ends_with_its_lease_and_with_the_wish_to_stop,
     turns::a_transaction_that_is_dropped_never_was,
     turns::a_transaction_with_a_failed_statement_is_not_carried_out,
     turns::a_lease_has_one_holder_and_an_old_one_writes_nothing,

@@ -1,0 +1,51 @@
+//! Claims at a small control plane over real TLS.
+
+use super::*;
+use crate::control_plane::{ControlPlane as Server, sign};
+use crate::identity;
+use crate::testing::start as parameters;
+use wire::agent::{AgentStart, Claimed};
+
+fn enrolled(directory: &std::path::Path, server: &Server) -> ControlPlane {
+    let place = Place::open(directory).unwrap();
+    let start = AgentStart {
+        control_plane: server.url.clone(),
+        fleet_ca: server.authority.certificate.clone(),
+        ..parameters()
+    };
+    host::write_private(&place.start(), &serde_json::to_vec(&start).unwrap()).unwrap();
+    let key = identity::next_key(&place).unwrap();
+    let csr = pki::request(&key, "server-11").unwrap();
+    identity::complete(&place, &key, &sign(&server.authority, &csr)).unwrap();
+    let board = Board::default();
+    board.set_revision(7, 2);
+    ControlPlane { place, board }
+}
+
+#[tokio::test]
+async fn a_yes_counts_and_so_does_a_control_plane_without_tickets() {
+    let server = Server::start().await;
+    let directory = tempfile::tempdir().unwrap();
+    let leave = enrolled(directory.path(), &server);
+    assert_eq!(leave.ask().await, Answer::Go, "it is of the release before");
+    server.state().claimed = Some(Claimed { go: false, reason: "no ticket is open".into() });
+    assert_eq!(leave.ask().await, Answer::No("no ticket is open".into()));
+    server.state().claimed = Some(Claimed { go: true, reason: String::new() });
+    assert_eq!(leave.ask().await, Answer::Go);
+    let claim = Claim { revision: 7, store_epoch: 2 };
+    assert_eq!(server.state().claims, [claim.clone(), claim.clone(), claim]);
+}
+
+#[tokio::test]
+async fn whoever_cant_be_asked_gives_no_leave() {
+    let server = Server::start().await;
+    let directory = tempfile::tempdir().unwrap();
+    let leave = enrolled(directory.path(), &server);
+    server.state().refuses = true;
+    let Answer::No(reason) = leave.ask().await else { panic!("a stranger may stop") };
+    assert!(reason.contains("refuses"), "{reason}");
+    let gone = server.move_away().await;
+    gone.state().refuses = false;
+    let Answer::No(reason) = leave.ask().await else { panic!("nobody said yes") };
+    assert!(reason.contains("can't be reached"), "{reason}");
+}

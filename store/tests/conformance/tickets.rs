@@ -1,0 +1,130 @@
+//! Leave to stop: one ticket an instance, looked at anew at every claim.
+
+use crate::fixture::*;
+use crate::turns::{guard, take};
+use model::*;
+use store::tickets::{self, Refusal, Ticket};
+use store::*;
+
+struct Stopping {
+    f: Fixture,
+    instance: InstanceId,
+    server: ServerId,
+    lease: Lease,
+}
+
+impl Stopping {
+    async fn new(f: Fixture) -> Self {
+        let account = f.account().await.account.id;
+        let (instance, server, _) = f.instance(account, 9000).await;
+        let lease = take(&f.store, instance.id, "a", f.now()).await.unwrap();
+        let it = Self { instance: instance.id, server: server.id, lease, f };
+        it.stop(true).await;
+        it
+    }
+
+    async fn stop(&self, stopped: bool) {
+        let mut work = self.f.store.begin().await.unwrap();
+        instances::set_stopped(&mut work, self.instance, stopped, self.f.now()).await.unwrap();
+        work.commit().await.unwrap();
+    }
+
+    async fn open(&self, server: Option<ServerId>) -> Result<()> {
+        let mut work = self.f.store.begin().await?;
+        tickets::open(&mut work, &self.lease, server, "stop", self.f.now()).await?;
+        work.commit().await
+    }
+
+    async fn close(&self) {
+        let mut work = self.f.store.begin().await.unwrap();
+        tickets::close(&mut work, self.instance).await.unwrap();
+        work.commit().await.unwrap();
+    }
+
+    async fn renew(&self, lease: &Lease) {
+        let ticket = self.found().await.unwrap();
+        let mut work = self.f.store.begin().await.unwrap();
+        tickets::renew(&mut work, lease, &ticket, self.f.now()).await.unwrap();
+        work.commit().await.unwrap();
+    }
+
+    async fn found(&self) -> Option<Ticket> {
+        tickets::find(&mut self.f.store.reader(), self.instance, self.f.now()).await.unwrap()
+    }
+
+    async fn claimed(&self) -> Vec<ServerId> {
+        tickets::claimed(&mut self.f.store.reader(), self.instance).await.unwrap()
+    }
+
+    async fn claim(&self) -> std::result::Result<(), Refusal> {
+        let mut work = self.f.store.begin().await.unwrap();
+        let now = self.f.now();
+        let claim = tickets::claim(&mut work, self.instance, self.server, now).await.unwrap();
+        work.commit().await.unwrap();
+        claim
+    }
+}
+
+pub async fn an_instance_has_one_open_ticket(f: Fixture) {
+    let it = Stopping::new(f).await;
+    assert_eq!(it.claim().await, Err(Refusal::NoTicket));
+    it.open(None).await.unwrap();
+    let second = it.open(Some(it.server)).await;
+    assert!(matches!(second, Err(Error::Conflict(_))), "{second:?}");
+    assert_eq!(it.found().await.unwrap().server_id, None);
+    it.close().await;
+    assert_eq!(it.found().await, None);
+
+    it.open(Some(ServerId(it.server.0 + 1))).await.unwrap();
+    assert_eq!(it.claim().await, Err(Refusal::OtherServer));
+    it.close().await;
+    it.open(Some(it.server)).await.unwrap();
+    it.stop(false).await;
+    assert_eq!(it.claim().await, Ok(()), "one server stops to be started again");
+}
+
+pub async fn a_claim_may_be_repeated_and_is_forgotten_with_its_ticket(f: Fixture) {
+    let it = Stopping::new(f).await;
+    it.open(None).await.unwrap();
+    for _ in 0..2 {
+        assert_eq!(it.claim().await, Ok(()));
+        assert_eq!(it.claimed().await, [it.server]);
+    }
+    it.renew(&it.lease).await;
+    assert_eq!(it.claimed().await, [it.server]);
+    it.close().await;
+    assert_eq!(it.claimed().await, []);
+    assert_eq!(it.claim().await, Err(Refusal::NoTicket));
+}
+
+pub async fn a_ticket_expires_and_is_good_again_when_renewed(f: Fixture) {
+    let it = Stopping::new(f).await;
+    it.open(None).await.unwrap();
+    it.f.pass(9).await;
+    assert_eq!(it.claim().await, Ok(()));
+    it.f.pass(2).await;
+    assert!(it.found().await.unwrap().left < SignedDuration::ZERO);
+    assert_eq!(it.claim().await, Err(Refusal::Expired), "also for who has claimed it");
+    it.renew(&it.lease).await;
+    assert_eq!(it.claim().await, Ok(()));
+}
+
+pub async fn a_ticket_ends_with_its_lease_and_with_the_wish_to_stop(f: Fixture) {
+    let it = Stopping::new(f).await;
+    it.open(None).await.unwrap();
+    guard(&it.f, &it.lease).await.unwrap();
+    assert_eq!(it.claim().await, Ok(()));
+    it.stop(false).await;
+    assert_eq!(it.claim().await, Err(Refusal::NotWanted));
+    it.stop(true).await;
+
+    let next = take(&it.f.store, it.instance, "a", it.f.now()).await.unwrap();
+    assert_eq!(it.claim().await, Err(Refusal::OtherOwner));
+    it.renew(&next).await;
+    assert_eq!(it.claim().await, Ok(()));
+
+    let mut work = it.f.store.begin().await.unwrap();
+    instances::set_deleted(&mut work, it.instance, it.f.now()).await.unwrap();
+    work.commit().await.unwrap();
+    assert_eq!(it.claim().await, Err(Refusal::Deleted));
+}
