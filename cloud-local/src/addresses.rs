@@ -2,7 +2,8 @@
 //!
 //! A choice is only proposed: the caller saves it before the first side
 //! effect. Everything proposed could be bound a moment ago, and is not taken
-//! by a server on record.
+//! by a server on record. Metrics are on a loopback address whatever the mode:
+//! they are for this host alone.
 
 use ipnet::Ipv4Net;
 use model::{Listener, Listeners};
@@ -39,7 +40,7 @@ pub struct Placement {
 pub enum AddressError {
     #[error(
         "only {found} of {wanted} servers find a free address in {range}; \
-         remove clusters or end the programs that listen there on ports 9090 to 9094"
+         remove clusters or end the programs that listen there on ports 9090 to 9094 or from 9404"
     )]
     AddressesExhausted { found: usize, wanted: usize, range: String },
     #[error(
@@ -60,6 +61,10 @@ const PORTS_EACH: u16 = 5;
 /// The first of 127.64.0.0/10.
 const LOOPBACK_FIRST: u32 = u32::from_be_bytes([127, 64, 0, 0]);
 const LOOPBACK_COUNT: u32 = 1 << 22;
+const LOOPBACK: &str = "127.64.0.0/10";
+/// The first that is free. Exporters of all kinds listen on 9404, some on every
+/// address of the host.
+const METRICS_PORTS: RangeInclusive<u16> = 9404..=9423;
 
 /// Chooses for `count` new servers. `taken` says whether a server on record
 /// listens at that bind host and port.
@@ -69,10 +74,8 @@ pub fn propose(
     taken: &dyn Fn(&str, u16) -> bool,
     count: usize,
 ) -> Result<Vec<Placement>, AddressError> {
-    match mode {
-        AddressMode::Loopback => {
-            whole_addresses(loopback(installation), "127.64.0.0/10", taken, count)
-        }
+    let found = match mode {
+        AddressMode::Loopback => whole_addresses(loopback(installation), LOOPBACK, taken, count),
         AddressMode::Addresses(nets) => {
             let range: Vec<String> = nets.iter().map(ToString::to_string).collect();
             whole_addresses(nets.iter().flat_map(Ipv4Net::hosts), &range.join(", "), taken, count)
@@ -80,7 +83,48 @@ pub fn propose(
         AddressMode::SharedAddress { host, bind, ports } => {
             port_blocks(host, *bind, ports, taken, count)
         }
+    };
+    let mut found = found?;
+    add_metrics(&mut found, mode, installation, taken)?;
+    Ok(found)
+}
+
+/// A server with a loopback address has its metrics there; the others, whose
+/// addresses clients reach, have a loopback address for nothing else.
+fn add_metrics(
+    placements: &mut [Placement],
+    mode: &AddressMode,
+    installation: Uuid,
+    taken: &dyn Fn(&str, u16) -> bool,
+) -> Result<(), AddressError> {
+    let wanted = placements.len();
+    let mut others = loopback(installation);
+    for (found, placement) in placements.iter_mut().enumerate() {
+        let own = (*mode == AddressMode::Loopback).then(|| placement.private_ip.parse());
+        let free = match own {
+            Some(Ok(own)) => metrics(own, taken).transpose(),
+            _ => others.find_map(|address| metrics(address, taken).transpose()),
+        };
+        let range = LOOPBACK.to_owned();
+        let exhausted = AddressError::AddressesExhausted { found, wanted, range };
+        placement.listeners.metrics = Some(free.ok_or(exhausted)??);
     }
+    Ok(())
+}
+
+/// The first free port for metrics at an address.
+fn metrics(
+    address: Ipv4Addr,
+    taken: &dyn Fn(&str, u16) -> bool,
+) -> Result<Option<Listener>, AddressError> {
+    for port in METRICS_PORTS {
+        let host = address.to_string();
+        let listener = Listener { bind_host: host.clone(), advertised_host: host, port };
+        if try_one(&listener, taken)? == Trial::Free {
+            return Ok(Some(listener));
+        }
+    }
+    Ok(None)
 }
 
 /// Each installation starts elsewhere, so that two on one machine rarely meet.
@@ -179,7 +223,7 @@ fn listeners(bind_host: &str, advertised_host: &str, ports: [u16; 5]) -> Listene
         advertised_host: advertised_host.into(),
         port,
     });
-    Listeners { plaintext, ssl, sasl_scram, internal, controller }
+    Listeners { plaintext, ssl, sasl_scram, internal, controller, metrics: None }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -194,21 +238,29 @@ fn try_all(
     listeners: &Listeners,
     taken: &dyn Fn(&str, u16) -> bool,
 ) -> Result<Trial, AddressError> {
-    for Listener { bind_host, port, .. } in listeners.all() {
-        if taken(bind_host, *port) {
-            return Ok(Trial::Taken);
-        }
-        match TcpListener::bind((bind_host.as_str(), *port)) {
-            Ok(_) => {}
-            Err(error) if error.kind() == ErrorKind::AddrInUse => return Ok(Trial::Taken),
-            Err(error) if error.kind() == ErrorKind::AddrNotAvailable => {
-                return Ok(Trial::NotOurs);
-            }
-            Err(error) => {
-                let address = format!("{bind_host}:{port}");
-                return Err(AddressError::NotAllowed { address, reason: error.to_string() });
-            }
+    for listener in listeners.all() {
+        let trial = try_one(listener, taken)?;
+        if trial != Trial::Free {
+            return Ok(trial);
         }
     }
     Ok(Trial::Free)
+}
+
+fn try_one(
+    Listener { bind_host, port, .. }: &Listener,
+    taken: &dyn Fn(&str, u16) -> bool,
+) -> Result<Trial, AddressError> {
+    if taken(bind_host, *port) {
+        return Ok(Trial::Taken);
+    }
+    match TcpListener::bind((bind_host.as_str(), *port)) {
+        Ok(_) => Ok(Trial::Free),
+        Err(error) if error.kind() == ErrorKind::AddrInUse => Ok(Trial::Taken),
+        Err(error) if error.kind() == ErrorKind::AddrNotAvailable => Ok(Trial::NotOurs),
+        Err(error) => {
+            let address = format!("{bind_host}:{port}");
+            Err(AddressError::NotAllowed { address, reason: error.to_string() })
+        }
+    }
 }

@@ -12,14 +12,25 @@ fn hosts(placements: &[Placement]) -> Vec<String> {
     placements.iter().map(|placement| placement.private_ip.clone()).collect()
 }
 
+fn ports(placement: &Placement) -> Vec<u16> {
+    placement.listeners.all().map(|listener| listener.port).collect()
+}
+
+fn metrics(placements: &[Placement]) -> Vec<String> {
+    let place = |placement: &Placement| {
+        let listener = placement.listeners.metrics.as_ref().unwrap();
+        format!("{}:{}", listener.bind_host, listener.port)
+    };
+    placements.iter().map(place).collect()
+}
+
 #[test]
 fn loopback_gives_each_server_an_address_with_the_real_ports() {
     let installation = Uuid::from_u128(0x0001_0200);
     let found = propose(&AddressMode::Loopback, installation, &free, 2).unwrap();
     assert_eq!(hosts(&found), ["127.65.2.1", "127.65.2.2"]);
-    let ports = found[0].listeners.all().map(|listener| listener.port);
-    assert_eq!(ports, [9092, 9093, 9094, 9091, 9090]);
-    assert!(found[0].listeners.all().iter().all(|listener| listener.bind_host == "127.65.2.1"));
+    assert_eq!(ports(&found[0]), [9092, 9093, 9094, 9091, 9090, 9404]);
+    assert!(found[0].listeners.all().all(|listener| listener.bind_host == "127.65.2.1"));
     let other = propose(&AddressMode::Loopback, Uuid::from_u128(0x0005_0700), &free, 1).unwrap();
     assert_eq!(hosts(&other), ["127.69.7.1"]);
 }
@@ -79,8 +90,7 @@ fn a_shared_address_gives_blocks_of_ports() {
         ports: 20_000..=20_013,
     };
     let found = propose(&mode, Uuid::nil(), &free, 2).unwrap();
-    let ports = found[1].listeners.all().map(|listener| listener.port);
-    assert_eq!(ports, [20_005, 20_006, 20_007, 20_008, 20_009]);
+    assert_eq!(ports(&found[1]), [20_005, 20_006, 20_007, 20_008, 20_009, 9404]);
     assert_eq!(found[1].listeners.ssl.advertised_host, "kafka.example.com");
     assert_eq!(found[1].listeners.ssl.bind_host, "127.21.0.1");
     assert_eq!(found[1].private_ip, "127.21.0.1");
@@ -89,4 +99,28 @@ fn a_shared_address_gives_blocks_of_ports() {
     let expected =
         AddressError::PortsExhausted { found: 2, wanted: 3, first: 20_000, last: 20_013 };
     assert_eq!(error, expected);
+}
+
+#[test]
+fn metrics_are_on_loopback_in_every_mode_and_never_at_one_place() {
+    let installation = Uuid::from_u128(0x0003_0400);
+    let addresses = AddressMode::Addresses(vec!["127.22.0.0/29".parse().unwrap()]);
+    let shared = AddressMode::SharedAddress {
+        host: "kafka.example.com".into(),
+        bind: "127.23.0.1".parse().unwrap(),
+        ports: 20_200..=20_299,
+    };
+    let on_record = |host: &str, port: u16| host == "127.67.4.1" && port == 9404;
+    for mode in [addresses, shared] {
+        let found = propose(&mode, installation, &on_record, 2).unwrap();
+        assert_eq!(metrics(&found), ["127.67.4.1:9405", "127.67.4.2:9404"], "{mode:?}");
+    }
+}
+
+#[test]
+fn a_program_on_the_port_of_metrics_costs_the_port_and_not_the_address() {
+    let installation = Uuid::from_u128(0x0004_0500);
+    let _in_use = TcpListener::bind("127.68.5.1:9404").unwrap();
+    let found = propose(&AddressMode::Loopback, installation, &free, 2).unwrap();
+    assert_eq!(metrics(&found), ["127.68.5.1:9405", "127.68.5.2:9404"]);
 }

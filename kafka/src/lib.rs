@@ -10,6 +10,7 @@ pub mod client;
 mod endpoint;
 pub mod java;
 pub mod launch;
+pub mod metrics;
 mod progress;
 pub mod render;
 pub mod startup_cache;

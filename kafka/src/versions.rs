@@ -28,6 +28,8 @@ pub struct Release {
     pub metadata_version: &'static str,
     /// `share.coordinator.*` are settings of this release.
     pub share_groups: bool,
+    /// `auto.include.jmx.reporter` is a setting of this release, and on.
+    pub adds_jmx: bool,
 }
 
 impl Release {
@@ -57,6 +59,7 @@ const fn log4j2(
         binding_version,
         metadata_version,
         share_groups: true,
+        adds_jmx: false,
     }
 }
 
@@ -69,6 +72,7 @@ const RELEASES: [Release; 5] = [
         binding_version: "1.7.36",
         metadata_version: "3.9-IV0",
         share_groups: false,
+        adds_jmx: true,
     },
     log4j2(KafkaVersion::new(4, 0, 2), "2.24.3", "4.0-IV3"),
     log4j2(KafkaVersion::new(4, 1, 2), "2.25.3", "4.1-IV1"),

@@ -29,7 +29,7 @@ pub struct Listener {
     pub port: u16,
 }
 
-/// The five listeners of a server. Nothing else assumes ports or an address
+/// The listeners of a server. Nothing else assumes ports or an address
 /// pattern.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Listeners {
@@ -40,11 +40,17 @@ pub struct Listeners {
     pub internal: Listener,
     /// The Raft quorum, with certificates of the internal CA.
     pub controller: Listener,
+    /// Where this host alone reads the broker's metrics, by plain HTTP. Servers
+    /// made before there were metrics have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metrics: Option<Listener>,
 }
 
 impl Listeners {
-    pub fn all(&self) -> [&Listener; 5] {
+    pub fn all(&self) -> impl Iterator<Item = &Listener> {
         [&self.plaintext, &self.ssl, &self.sasl_scram, &self.internal, &self.controller]
+            .into_iter()
+            .chain(&self.metrics)
     }
 }
 
@@ -83,5 +89,31 @@ impl Server {
 
     pub fn is_broker(&self) -> bool {
         self.roles.contains(&ServerRole::Broker)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn listener(port: u16) -> Listener {
+        Listener { bind_host: "h".into(), advertised_host: "h".into(), port }
+    }
+
+    #[test]
+    fn a_row_from_before_there_were_metrics_stays_as_it_is() {
+        let old = Listeners {
+            plaintext: listener(1),
+            ssl: listener(2),
+            sasl_scram: listener(3),
+            internal: listener(4),
+            controller: listener(5),
+            metrics: None,
+        };
+        let text = serde_json::to_string(&old).unwrap();
+        assert!(!text.contains("metrics"), "{text}");
+        assert_eq!(serde_json::from_str::<Listeners>(&text).unwrap(), old);
+        let new = Listeners { metrics: Some(listener(6)), ..old };
+        assert_eq!(new.all().map(|listener| listener.port).collect::<Vec<_>>(), [1, 2, 3, 4, 5, 6]);
     }
 }

@@ -234,6 +234,7 @@ fn placement(host_id: HostId, address: &str) -> Placement {
             sasl_scram: listener(9094),
             internal: listener(9095),
             controller: listener(9096),
+            metrics: Some(listener(9404)),
         },
     }
 }

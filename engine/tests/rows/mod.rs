@@ -151,6 +151,7 @@ impl Rows {
                 sasl_scram: listener(9094),
                 internal: listener(9091),
                 controller: listener(9090),
+                metrics: Some(listener(9404)),
             },
             made: false,
             enrolled_at: None,

@@ -7,6 +7,7 @@
 
 mod jvm;
 mod logging;
+mod metrics;
 mod properties;
 mod settings;
 #[cfg(test)]

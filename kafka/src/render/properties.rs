@@ -6,7 +6,7 @@
 //! which can't change later.
 
 use super::settings::Settings;
-use super::{BrokerSpec, Endpoint};
+use super::{BrokerSpec, Endpoint, metrics};
 use model::{Listener, ServerRole};
 use std::collections::BTreeMap;
 
@@ -20,6 +20,7 @@ pub fn text(spec: &BrokerSpec, heap_mb: u32) -> String {
     rights(&mut settings, spec);
     replication(&mut settings, spec);
     capacity(&mut settings, spec, heap_mb);
+    metrics::settings(&mut settings, spec);
     customers(&mut settings, &spec.settings);
     settings.text(HEADER)
 }

@@ -20,6 +20,7 @@ fn spec(version: KafkaVersion, node_id: i32, servers: u32) -> BrokerSpec {
             sasl_scram: listener(&own, 9094),
             internal: listener(&own, 9095),
             controller: listener(&own, 9096),
+            metrics: Some(listener(&own, 9404)),
         },
         controllers: (1..)
             .take(servers as usize)
@@ -57,6 +58,16 @@ fn one_of_three_servers() {
 #[test]
 fn one_server_of_the_oldest_release() {
     insta::assert_snapshot!(shown(&spec(KafkaVersion::new(3, 9, 2), 1, 1)));
+}
+
+#[test]
+fn a_server_without_a_listener_for_metrics_serves_none() {
+    for release in crate::versions::all() {
+        let mut spec = spec(release.version, 1, 1);
+        spec.listeners.metrics = None;
+        let text = render(&spec).properties;
+        assert!(!text.contains("metric") && !text.contains("jmx"), "{text}");
+    }
 }
 
 #[test]

@@ -3,20 +3,21 @@
 //! for it.
 
 use super::training::Training;
-use crate::Endpoint;
 use crate::client::admin::produce::Produce;
 use crate::client::admin::topics::CreateTopic;
 use crate::client::{
     Acl, Admin, Call, Cluster, Connection, DirectDial, Error, Identity, Limits, Login, Mechanism,
     Operation, PatternType, Permission, ProtocolAdmin, ResourceType, sasl, tls,
 };
-use model::{Clock, OsEntropy, Secret, SystemClock};
+use crate::{Endpoint, metrics};
+use model::{Clock, Listeners, OsEntropy, Secret, SystemClock};
 use std::sync::Arc;
 
 const USER: &str = "training";
 const TOPIC: &str = "training";
 
-/// A user with rights, a login by each mechanism, a topic and some messages.
+/// A user with rights, a login by each mechanism, a topic and some messages, and
+/// a look at the metrics.
 pub async fn run(training: &Training) -> Result<(), Error> {
     let admin = ProtocolAdmin::new(Arc::new(DirectDial), Arc::new(OsEntropy));
     let listeners = &training.listeners;
@@ -50,7 +51,19 @@ pub async fn run(training: &Training) -> Result<(), Error> {
         admin.check_login(&login).await?;
         write(&login).await?;
     }
-    Ok(())
+    look(listeners).await
+}
+
+async fn look(listeners: &Listeners) -> Result<(), Error> {
+    let Some(listener) = &listeners.metrics else { return Ok(()) };
+    let endpoint = Endpoint::from(listener);
+    let scraped = metrics::scrape(&endpoint).await;
+    let broken = |error: std::io::Error| Error::Broken {
+        endpoint,
+        call: "a look at its metrics".into(),
+        reason: format!("failed ({error})"),
+    };
+    scraped.map(drop).map_err(broken)
 }
 
 /// Logs in as a customer and writes.

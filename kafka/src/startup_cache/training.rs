@@ -134,21 +134,22 @@ fn prepare(release: &'static Release, directory: &Path) -> io::Result<Training> 
 fn spec(release: &'static Release) -> io::Result<BrokerSpec> {
     // All are held until the last is known, or one port could come up twice.
     let held: Vec<TcpListener> =
-        (0..5).map(|_| TcpListener::bind((ADDRESS, 0))).collect::<io::Result<_>>()?;
+        (0..6).map(|_| TcpListener::bind((ADDRESS, 0))).collect::<io::Result<_>>()?;
     let mut listeners = Vec::new();
     for listener in &held {
         let host = ADDRESS.to_string();
         let port = listener.local_addr()?.port();
         listeners.push(Listener { bind_host: host.clone(), advertised_host: host, port });
     }
-    let [plaintext, ssl, sasl_scram, internal, controller] =
-        <[Listener; 5]>::try_from(listeners).expect("five were bound");
+    let [plaintext, ssl, sasl_scram, internal, controller, metrics] =
+        <[Listener; 6]>::try_from(listeners).expect("six were bound");
+    let metrics = Some(metrics);
     Ok(BrokerSpec {
         release,
         node_id: 1,
         roles: vec![ServerRole::Broker, ServerRole::Controller],
         controllers: vec![Endpoint { host: ADDRESS.to_string(), port: controller.port }],
-        listeners: Listeners { plaintext, ssl, sasl_scram, internal, controller },
+        listeners: Listeners { plaintext, ssl, sasl_scram, internal, controller, metrics },
         servers: 1,
         zone: "training".into(),
         cores: 2,

@@ -67,6 +67,17 @@ impl Drop for Broker {
 impl Broker {
     /// Returns once it has started.
     pub async fn start(version: KafkaVersion, authority: &Authority, cached: bool) -> Self {
+        let artifacts = Artifacts::new(default_cache_root(), BTreeMap::new());
+        Self::start_from(&artifacts, version, authority, cached).await
+    }
+
+    /// The same, with jars from there.
+    pub async fn start_from(
+        artifacts: &Artifacts,
+        version: KafkaVersion,
+        authority: &Authority,
+        cached: bool,
+    ) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let spec = spec(version);
         let rendered = render(&spec);
@@ -75,14 +86,14 @@ impl Broker {
         write(directory.path(), &rendered.logging_file, &rendered.logging);
 
         let show = |step| eprintln!("{step}");
-        let root = default_cache_root();
-        let artifacts = Artifacts::new(root.clone(), BTreeMap::new());
         let kafka = artifacts.ensure(version, &show).await.unwrap();
         assert!(artifacts.present(version));
         let java = java::find(spec.release.java(), None).await.unwrap();
         let mut cache = None;
         if cached {
-            cache = Some(startup_cache::ensure(&root, &kafka, &java, &show).await.unwrap());
+            cache = Some(
+                startup_cache::ensure(&default_cache_root(), &kafka, &java, &show).await.unwrap(),
+            );
         }
         let (program, arguments) = launch::command_line(
             &kafka,
@@ -155,18 +166,26 @@ fn prepare(directory: &Path, spec: &BrokerSpec, authority: &Authority) {
 
 fn spec(version: KafkaVersion) -> BrokerSpec {
     // All are held until the last is known, or one port could come up twice.
-    let held: Vec<TcpListener> = (0..5).map(|_| TcpListener::bind((ADDRESS, 0)).unwrap()).collect();
-    let [plaintext, ssl, sasl_scram, internal, controller] = [0, 1, 2, 3, 4].map(|index: usize| {
-        let host = ADDRESS.to_string();
-        let port = held[index].local_addr().unwrap().port();
-        Listener { bind_host: host.clone(), advertised_host: host, port }
-    });
+    let held: Vec<TcpListener> = (0..6).map(|_| TcpListener::bind((ADDRESS, 0)).unwrap()).collect();
+    let [plaintext, ssl, sasl_scram, internal, controller, metrics] =
+        [0, 1, 2, 3, 4, 5].map(|index: usize| {
+            let host = ADDRESS.to_string();
+            let port = held[index].local_addr().unwrap().port();
+            Listener { bind_host: host.clone(), advertised_host: host, port }
+        });
     BrokerSpec {
         release: versions::release(version).unwrap(),
         node_id: 1,
         roles: vec![ServerRole::Broker, ServerRole::Controller],
         controllers: vec![Endpoint { host: ADDRESS.to_string(), port: controller.port }],
-        listeners: Listeners { plaintext, ssl, sasl_scram, internal, controller },
+        listeners: Listeners {
+            plaintext,
+            ssl,
+            sasl_scram,
+            internal,
+            controller,
+            metrics: Some(metrics),
+        },
         servers: 1,
         zone: "test".into(),
         cores: 1,

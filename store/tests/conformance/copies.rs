@@ -122,7 +122,7 @@ async fn an_instance_is_adopted_from_a_store_that_knew_it() {
     assert_eq!(found.as_ref(), Some(&instance), "its secrets open in their place");
     assert_eq!(servers::list(&mut reader, instance.id).await.unwrap()[0].server, server);
     assert_eq!(disks::list(&mut reader, instance.id).await.unwrap(), [disk]);
-    assert_eq!(servers::taken_listeners(&mut reader).await.unwrap().len(), 5);
+    assert_eq!(servers::taken_listeners(&mut reader).await.unwrap().len(), 6);
     assert_eq!(servers::ids(&mut reader).await.unwrap(), [server.id]);
     assert_eq!(vpcs::ids(&mut reader).await.unwrap(), [instance.vpc_id]);
     let authority = authorities::find(&mut reader, instance.id, AuthorityKind::Server).await;

@@ -220,6 +220,7 @@ pub fn new_server(id: ServerId, instance_id: InstanceId, port: u16) -> Server {
             sasl_scram: listener(2),
             internal: listener(3),
             controller: listener(4),
+            metrics: Some(listener(5)),
         },
         made: false,
         enrolled_at: None,

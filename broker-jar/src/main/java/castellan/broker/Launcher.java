@@ -60,6 +60,7 @@ public final class Launcher {
 
     private static void run(Properties properties) throws IOException {
         OldScramClients.letIn();
+        Reporters.leaveOutMissing(properties);
         KafkaRaftServer server =
                 new KafkaRaftServer(KafkaConfig.fromProps(properties, false), Time.SYSTEM);
         Runnable stop =

@@ -1,0 +1,36 @@
+//! Reading a broker's metrics, as text in Prometheus' format.
+
+use crate::Endpoint;
+use std::io;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+
+/// A broker that is well answers in a tenth of this.
+const DEADLINE: Duration = Duration::from_secs(5);
+/// Far beyond what the rendered list lets through.
+const LARGEST: u64 = 8 * 1024 * 1024;
+
+/// Everything the broker at that listener serves now.
+pub async fn scrape(listener: &Endpoint) -> io::Result<String> {
+    tokio::time::timeout(DEADLINE, get(listener))
+        .await
+        .unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
+}
+
+/// HTTP/1.0: the body is not in chunks, and ends with the connection.
+async fn get(listener: &Endpoint) -> io::Result<String> {
+    let mut stream = TcpStream::connect((listener.host.as_str(), listener.port)).await?;
+    let request = format!("GET /metrics HTTP/1.0\r\nHost: {listener}\r\n\r\n");
+    stream.write_all(request.as_bytes()).await?;
+    let mut answer = String::new();
+    stream.take(LARGEST).read_to_string(&mut answer).await?;
+    let Some((head, body)) = answer.split_once("\r\n\r\n") else {
+        return Err(io::Error::other("the answer is not whole"));
+    };
+    let status = head.lines().next().unwrap_or_default();
+    if status.split(' ').nth(1) == Some("200") {
+        return Ok(body.to_owned());
+    }
+    Err(io::Error::other(format!("the broker answered {status}")))
+}
