@@ -34,3 +34,33 @@ async fn get(listener: &Endpoint) -> io::Result<String> {
     }
     Err(io::Error::other(format!("the broker answered {status}")))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::net::TcpListener;
+
+    /// What we make of an answer.
+    async fn scraped(answer: &'static str) -> Result<String, String> {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let endpoint = Endpoint::new("127.0.0.1", listener.local_addr().unwrap().port());
+        let serve = async {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let mut request = [0; 1024];
+            let length = stream.read(&mut request).await.unwrap();
+            assert!(request[..length].starts_with(b"GET /metrics HTTP/1.0\r\n"));
+            stream.write_all(answer.as_bytes()).await.unwrap();
+        };
+        let (scraped, ()) = tokio::join!(scrape(&endpoint), serve);
+        scraped.map_err(|error| error.to_string())
+    }
+
+    #[tokio::test]
+    async fn only_a_whole_good_answer_counts() {
+        let text = scraped("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\na 1.0\nb 2.0\n");
+        assert_eq!(text.await.unwrap(), "a 1.0\nb 2.0\n");
+        let error = scraped("HTTP/1.1 503 Service Unavailable\r\n\r\n").await.unwrap_err();
+        assert_eq!(error, "the broker answered HTTP/1.1 503 Service Unavailable");
+        assert_eq!(scraped("HTTP/1.1 200 OK\r\n").await.unwrap_err(), "the answer is not whole");
+    }
+}
