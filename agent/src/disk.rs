@@ -1,8 +1,9 @@
 //! Whether the disk is the one it should be, before each start.
 //!
 //! Formatting is the broker's launcher's work, and allowed only when we are told
-//! to and the disk's note of it is absent. A disk that lost its data, or is somebody else's, stops the
-//! broker from starting: an empty replica in place of a full one loses data.
+//! to and the disk's note of it is absent. A disk that lost its data, or is
+//! somebody else's, stops the broker from starting: an empty replica in place of
+//! a full one loses data.
 
 use crate::place::Place;
 use std::collections::HashMap;
@@ -72,7 +73,8 @@ pub fn note_formatted(place: &Place, desired: &Desired) -> io::Result<()> {
 
 fn check_marker(disk: &Path, desired: &Desired) -> Result<(), DiskFault> {
     let Some(text) = read(&disk.join(DISK_MARKER))? else {
-        return Err(DiskFault::Lost("it is not there, or its marker is missing".into()));
+        let words = if disk.exists() { "its marker is missing" } else { "it is not there" };
+        return Err(DiskFault::Lost(words.into()));
     };
     let marker: DiskMarker = serde_json::from_str(&text)
         .map_err(|_| DiskFault::Unreadable("its marker is not whole".into()))?;

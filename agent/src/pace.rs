@@ -17,6 +17,8 @@ pub struct Pace {
     /// Between questions whether the broker may stop, once the first few came
     /// quicker: a ticket may be under way.
     pub claim: Duration,
+    /// Between looks at a disk that is lost: whoever puts it back waits for us.
+    pub disk: Duration,
 }
 
 impl Pace {
@@ -28,6 +30,7 @@ impl Pace {
         soon: Duration::from_millis(500),
         glance: Duration::from_millis(20),
         claim: Duration::from_secs(CLAIM_SECONDS),
+        disk: Duration::from_secs(2),
     };
 
     /// The pause after so many questions.

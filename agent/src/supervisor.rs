@@ -111,20 +111,28 @@ impl Supervisor {
         }
     }
 
-    /// While preparing a restart, the failure before it stays in view.
+    /// While preparing a restart, or looking for a lost disk, the failure before
+    /// it stays in view.
     fn show_preparing(&self, words: &str) {
-        if self.restarts == 0 {
+        let failed = self.board.view().status.phase == Phase::Failed;
+        if self.restarts == 0 && !failed {
             self.board.set_status(self.status(Phase::Preparing, words));
         }
     }
 
     async fn pause_after(&mut self, error: &PrepareError) {
-        self.restarts += 1;
-        let pause = self.pace.pause(self.restarts);
-        tracing::warn!(%error, "the broker can't be started");
         let mut status = self.status(Phase::Failed, error.to_string());
-        if let PrepareError::Disk(fault) = error {
+        let pause = if let PrepareError::Disk(fault) = error {
+            // Nothing was started, and a look costs next to nothing.
             status.disk_fault = Some(fault.to_string());
+            self.pace.disk
+        } else {
+            self.restarts += 1;
+            status.restarts = self.restarts;
+            self.pace.pause(self.restarts)
+        };
+        if self.board.view().status.detail != status.detail {
+            tracing::warn!(%error, "the broker can't be started");
         }
         self.board.set_status(status);
         let _ = timeout(pause, self.changed()).await;

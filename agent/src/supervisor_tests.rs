@@ -144,6 +144,7 @@ fn quick() -> Pace {
         longest: Duration::from_millis(20),
         glance: Duration::from_millis(2),
         claim: Duration::from_millis(5),
+        disk: Duration::from_millis(5),
         ..Pace::BROKER
     }
 }
@@ -255,9 +256,13 @@ async fn a_lost_disk_keeps_the_broker_from_starting_until_it_is_back() {
     fs::remove_file(server.place.disk().join(DISK_MARKER)).unwrap();
     let work = server.supervise(quick());
     let status = work.phase(Phase::Failed).await;
-    let words = "the disk is lost: it is not there, or its marker is missing";
+    let words = "the disk is lost: its marker is missing";
     assert_eq!(status.disk_fault.as_deref(), Some(words));
     assert_eq!(server.read("events"), "");
+    // Every further look finds the same, and nobody is told anew.
+    let mut board = work.board.subscribe();
+    board.mark_unchanged();
+    assert!(timeout(quick().disk * 20, board.changed()).await.is_err());
     server.write("disk/castellan-disk.json", &marker);
     assert_eq!(work.phase(Phase::Running).await.disk_fault, None);
     work.end().await;

@@ -21,12 +21,10 @@ impl LocalCloud {
         host::write_atomic(&path, network.subnet.as_bytes()).map_err(LocalError::at(&path))
     }
 
+    /// Whether the disk is there is the agent's to see: it holds the broker, says
+    /// why, and can still be told to stop.
     async fn make_server(&self, spec: &ServerSpec) -> Result<Agent, LocalError> {
         let _serial = self.serial.lock().await;
-        let disk = self.layout.disk(spec.disk_id);
-        if disks::marker(&disk).is_none_or(|marker| marker.server_id != spec.id) {
-            return Err(LocalError::NoDisk { server: spec.id, disk: spec.disk_id });
-        }
         let directory = self.layout.server(spec.id);
         if let Some(present) = servers::Record::load(&directory) {
             if present.incarnation > spec.incarnation {

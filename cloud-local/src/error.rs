@@ -18,8 +18,6 @@ pub enum LocalError {
     Foreign { path: PathBuf, why: String },
     #[error("disk {disk} is still used by server {server}")]
     InUse { disk: DiskId, server: ServerId },
-    #[error("server {server} waits: its disk {disk} is not there")]
-    NoDisk { server: ServerId, disk: DiskId },
     #[error("the processes of server {0} are still ending")]
     StillEnding(ServerId),
     #[error(transparent)]
@@ -57,7 +55,6 @@ impl LocalError {
             Self::Full(_)
             | Self::Io { .. }
             | Self::InUse { .. }
-            | Self::NoDisk { .. }
             | Self::StillEnding(_)
             | Self::Held { .. }
             | Self::Start { .. }

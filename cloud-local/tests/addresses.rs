@@ -1,4 +1,5 @@
 //! Which addresses are proposed. Each test has a part of 127/8 to itself.
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
 
 use cloud_local::addresses::{AddressError, AddressMode, Placement, propose};
 use std::net::TcpListener;
