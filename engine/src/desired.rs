@@ -39,7 +39,7 @@ pub fn document(
         disk: DesiredDisk {
             id: disk.id,
             directory_id: disk.directory_id.clone(),
-            format: format(world, disk),
+            format: format(world, view, disk),
         },
         run: run(world, view),
         broker: Some(view.broker.clone()?),
@@ -69,24 +69,30 @@ impl ServerView {
 }
 
 /// Whether the broker shall run. Servers without a controller are held back
-/// until the controllers run: they could do nothing but wait, and take the
-/// processor from those they wait for. One that was told to run goes on.
+/// until most controllers run: they could do nothing but wait, and take the
+/// processor from those they wait for. One controller that can't start, for want
+/// of its disk, holds nobody back. One that was told to run goes on.
 fn run(world: &World, view: &ServerView) -> Run {
     let runs_already = view.desired.as_ref().is_some_and(|told| told.run == Run::Running);
-    let controllers_run =
-        || world.servers.iter().filter(|view| view.server.is_controller()).all(ServerView::runs);
     let may = !world.instance.stopped;
-    if may && (runs_already || view.server.is_controller() || controllers_run()) {
+    if may && (runs_already || view.server.is_controller() || a_quorum_runs(world)) {
         Run::Running
     } else {
         Run::Stopped
     }
 }
 
+fn a_quorum_runs(world: &World) -> bool {
+    let controllers = || world.servers.iter().filter(|view| view.server.is_controller());
+    controllers().filter(|view| view.runs()).count() * 2 > controllers().count()
+}
+
 /// Leave to format is part of the document only between the two moves of the
-/// disk's row.
-fn format(world: &World, disk: &Disk) -> Option<Format> {
-    let initial_controllers = if disk.founding { initial_controllers(world) } else { Vec::new() };
+/// disk's row. The first controllers are named to one another alone: given them,
+/// Kafka's tool picks a directory id for any other server, against the saved one.
+fn format(world: &World, view: &ServerView, disk: &Disk) -> Option<Format> {
+    let founds = disk.founding && view.server.is_controller();
+    let initial_controllers = if founds { initial_controllers(world) } else { Vec::new() };
     (disk.state == DiskState::Formatting).then_some(Format { initial_controllers })
 }
 

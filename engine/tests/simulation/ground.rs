@@ -143,6 +143,13 @@ impl Ground {
             _ => self.violate(format!("disk {id} was formatted twice")),
         }
         let voters: BTreeSet<String> = format.initial_controllers.iter().cloned().collect();
+        if !desired.roles.contains(&model::ServerRole::Controller) {
+            // Kafka gives such a disk an id of its own, and it is refused.
+            if !voters.is_empty() {
+                self.violate("a disk without a controller was formatted as a founder's");
+            }
+            return;
+        }
         let cluster = self.clusters.entry(desired.instance_id).or_default();
         if cluster.voters.is_empty() {
             cluster.voters = voters;
