@@ -23,6 +23,7 @@ mod place;
 mod prepare;
 mod start;
 mod supervisor;
+mod turns;
 mod x509;
 
 #[cfg(test)]
@@ -48,6 +49,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 use tokio::task::JoinError;
 use tokio::time::timeout;
+use turns::Turns;
 
 /// How long the last report may hold up the end of the agent.
 const FAREWELL: Duration = Duration::from_secs(1);
@@ -100,6 +102,8 @@ pub async fn run(dir: PathBuf) -> Result<(), AgentError> {
         launcher: Arc::new(jvm::Jvm { place: place.clone() }),
         leave: Arc::new(leave::ControlPlane { place: place.clone(), board: board.clone() }),
         pace: Pace::BROKER,
+        turns: Turns::of(&place),
+        turn: None,
         board: board.clone(),
         goal: goal_seen,
         shutdown: shutdown_seen,

@@ -17,6 +17,8 @@ pub struct Pace {
     /// Between questions whether the broker may stop, once the first few came
     /// quicker: a ticket may be under way.
     pub claim: Duration,
+    /// How long a starting broker may keep other clusters from starting.
+    pub turn: Duration,
     /// Between looks at a disk that is lost: whoever puts it back waits for us.
     pub disk: Duration,
 }
@@ -26,10 +28,12 @@ impl Pace {
     pub const BROKER: Self = Self {
         first: Duration::from_secs(1),
         longest: Duration::from_secs(30),
-        well_after: Duration::from_mins(1),
+        // A node that finds no quorum ends after a minute of looking for it.
+        well_after: Duration::from_secs(30),
         soon: Duration::from_millis(500),
         glance: Duration::from_millis(20),
         claim: Duration::from_secs(CLAIM_SECONDS),
+        turn: Duration::from_secs(30),
         disk: Duration::from_secs(2),
     };
 
@@ -40,6 +44,12 @@ impl Pace {
 
     pub fn pause(&self, failures: u32) -> Duration {
         backoff(self.first, self.longest, failures)
+    }
+
+    /// The pause after the end of a broker that `lasted`, however often it has
+    /// ended: a node without a quorum ends by itself, and the others wait for it.
+    pub fn after_end(&self, lasted: bool, failures: u32) -> Duration {
+        if lasted { self.soon } else { self.pause(failures) }
     }
 }
 
@@ -59,5 +69,15 @@ mod tests {
         let seen: Vec<u64> = (1..=7).map(seconds).collect();
         assert_eq!(seen, [1, 2, 4, 8, 16, 30, 30]);
         assert_eq!(seconds(u32::MAX), 30);
+    }
+
+    #[test]
+    fn one_that_ended_for_want_of_a_quorum_is_back_within_two_seconds() {
+        let looked_for_it = Duration::from_mins(1);
+        assert!(Pace::BROKER.well_after < looked_for_it);
+        for time in 1..=10 {
+            assert!(Pace::BROKER.after_end(true, time) < Duration::from_secs(2));
+        }
+        assert_eq!(Pace::BROKER.after_end(false, 4), Duration::from_secs(8));
     }
 }

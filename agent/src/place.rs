@@ -74,6 +74,11 @@ impl Place {
         self.dir.join("format.args")
     }
 
+    /// Where the clusters of this host take turns to start.
+    pub fn turns(&self) -> PathBuf {
+        self.dir.join("../../starts")
+    }
+
     /// The newest release's program, beside all servers of this host.
     pub fn current_program(&self) -> PathBuf {
         self.dir.join("../../bin/current")

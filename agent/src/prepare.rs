@@ -6,6 +6,7 @@
 use crate::disk::{self, DiskCheck, DiskFault};
 use crate::launcher::{Launch, Launcher};
 use crate::place::Place;
+use host::Slot;
 use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -23,18 +24,27 @@ pub enum PrepareError {
     Launch(String),
 }
 
-/// Files, jars and caches for a start. Can be dropped at any point.
+/// What a start needs.
+pub struct Prepared {
+    pub launch: Launch,
+    pub turn: Option<Slot>,
+}
+
+/// Files, jars and caches for a start, and then our turn. Can be dropped at any
+/// point.
 pub async fn prepare(
     place: &Place,
     launcher: &dyn Launcher,
     desired: &Desired,
     broker: &DesiredBroker,
+    turn: impl Future<Output = Option<Slot>>,
     progress: &(dyn Fn(String) + Send + Sync),
-) -> Result<Launch, PrepareError> {
+) -> Result<Prepared, PrepareError> {
     disk::check(place, desired)?;
     write_files(place, broker)?;
     let launch = launcher.prepare(broker, progress).await.map_err(PrepareError::Launch)?;
-    // Much may have happened to the disk while jars were fetched.
+    let turn = turn.await;
+    // Much may have happened to the disk while jars were fetched or others started.
     match disk::check(place, desired)? {
         DiskCheck::Ready => {
             let noted = disk::note_formatted(place, desired);
@@ -43,7 +53,7 @@ pub async fn prepare(
         }
         DiskCheck::MayFormat => allow_format(place, launcher, desired)?,
     }
-    Ok(launch)
+    Ok(Prepared { launch, turn })
 }
 
 fn write_files(place: &Place, broker: &DesiredBroker) -> Result<(), PrepareError> {

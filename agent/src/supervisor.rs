@@ -12,8 +12,9 @@ use crate::launcher::Launcher;
 use crate::leave::{Answer, Leave};
 use crate::pace::Pace;
 use crate::place::Place;
-use crate::prepare::{self, PrepareError};
-use host::Exit;
+use crate::prepare::{self, PrepareError, Prepared};
+use crate::turns::Turns;
+use host::{Exit, Slot};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
@@ -25,6 +26,9 @@ pub struct Supervisor {
     pub launcher: Arc<dyn Launcher>,
     pub leave: Arc<dyn Leave>,
     pub pace: Pace,
+    pub turns: Turns,
+    /// Ours while the broker starts.
+    pub turn: Option<Slot>,
     pub board: Board,
     pub goal: watch::Receiver<Goal>,
     /// True: stop the broker and end.
@@ -91,20 +95,26 @@ impl Supervisor {
         let (place, launcher) = (&self.place.clone(), self.launcher.clone());
         let board = self.board.clone();
         let progress = move |words: String| board.set_detail(words);
+        let (turns, is_first) = (self.turns.clone(), self.restarts == 0);
+        let turn = async {
+            if is_first { turns.take(orders.desired.instance_id, &progress).await } else { None }
+        };
         let preparing =
-            prepare::prepare(place, &*launcher, &orders.desired, &orders.broker, &progress);
+            prepare::prepare(place, &*launcher, &orders.desired, &orders.broker, turn, &progress);
         let prepared = tokio::select! {
             biased;
             () = self.changed() => return None,
             prepared = preparing => prepared,
         };
-        let started = prepared.and_then(|launch| {
+        let started = prepared.and_then(|Prepared { launch, turn }| {
+            self.turn = turn;
             Broker::start(place, launch, &orders.broker.config_hash)
                 .map_err(|error| PrepareError::Launch(format!("it can't be started: {error}")))
         });
         match started {
             Ok(broker) => Some(broker),
             Err(error) => {
+                self.turn = None;
                 self.pause_after(&error).await;
                 None
             }
@@ -141,6 +151,7 @@ impl Supervisor {
     /// Stays with a live broker until it has ended, and says why it did.
     async fn attend(&mut self, mut broker: Broker) {
         let well_at = broker.began() + self.pace.well_after;
+        let turn_ends = broker.began() + self.pace.turn;
         let mut started = false;
         let mut lasted = false;
         loop {
@@ -155,6 +166,9 @@ impl Supervisor {
                 }
             }
             started = started || broker.has_started(&self.place);
+            if started {
+                self.turn = None;
+            }
             if started && lasted {
                 self.restarts = 0;
             }
@@ -166,6 +180,7 @@ impl Supervisor {
                 }
                 () = sleep(self.pace.glance), if !started => {}
                 () = sleep_until(well_at), if !lasted => lasted = true,
+                () = sleep_until(turn_ends), if self.turn.is_some() => self.turn = None,
                 () = self.changed() => {}
             }
         }
@@ -218,6 +233,7 @@ impl Supervisor {
 
     /// SIGTERM, and then all the time it takes.
     async fn stop(&mut self, mut broker: Broker) {
+        self.turn = None;
         let mut status = self.status(Phase::Stopping, "the broker is being stopped");
         status.broker_pid = Some(broker.pid());
         status.config_hash = broker.config_hash();
@@ -229,10 +245,9 @@ impl Supervisor {
     }
 
     async fn after_end(&mut self, tail: Vec<String>, exit: &Exit, lasted: bool) {
+        self.turn = None;
         self.restarts += 1;
-        // One that lasted comes back at once: a node without a quorum ends by
-        // itself after a minute, and the others wait for it.
-        let pause = if lasted { self.pace.soon } else { self.pace.pause(self.restarts) };
+        let pause = self.pace.after_end(lasted, self.restarts);
         tracing::warn!(exit = exit.0, ?pause, "the broker ended");
         let detail = format!("the broker ended: {}; next start in {}", exit.0, seconds(pause));
         let mut status = self.status(Phase::Failed, detail);

@@ -4,12 +4,13 @@ use super::*;
 use crate::launcher::Launch;
 use crate::testing::{desired, marker, wait_for};
 use async_trait::async_trait;
-use host::ProcessId;
+use host::{ProcessId, Slots};
+use model::InstanceId;
 use std::fs;
 use std::sync::atomic::{AtomicU32, Ordering};
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
-use wire::agent::{DISK_MARKER, Desired, DesiredBroker, Format};
+use wire::agent::{DISK_MARKER, Desired, DesiredBroker, DiskMarker, Format};
 
 /// Formats when told to, says that it started, and waits for SIGTERM.
 const GOOD: &str = r"
@@ -96,8 +97,19 @@ impl Server {
     }
 
     fn supervise(&self, pace: Pace) -> Work {
+        let turns = Turns::within(Slots::new(self.directory.path().join("starts"), 1));
+        self.supervise_in_turn(pace, turns, &desired(), 0)
+    }
+
+    fn supervise_in_turn(
+        &self,
+        pace: Pace,
+        turns: Turns,
+        desired: &Desired,
+        restarts: u32,
+    ) -> Work {
         let board = Board::default();
-        let (goal, goal_seen) = watch::channel(Goal::of(&desired(), &[]));
+        let (goal, goal_seen) = watch::channel(Goal::of(desired, &[]));
         let (shutdown, shutdown_seen) = watch::channel(false);
         let (leave, answer) = watch::channel(Answer::Go);
         let asked = Arc::<AtomicU32>::default();
@@ -106,10 +118,12 @@ impl Server {
             launcher: Arc::new(Script),
             leave: Arc::new(Says { answer, asked: asked.clone() }),
             pace,
+            turns,
+            turn: None,
             board: board.clone(),
             goal: goal_seen,
             shutdown: shutdown_seen,
-            restarts: 0,
+            restarts,
         };
         Work { board, goal, shutdown, leave, asked, task: tokio::spawn(supervisor.run()) }
     }
@@ -212,7 +226,7 @@ async fn one_that_ran_well_comes_back_soon_and_is_counted_anew() {
         ..quick()
     };
     let work = server.supervise(pace);
-    for _ in 0..2 {
+    for _ in 0..3 {
         let pid = work.phase(Phase::Running).await.broker_pid.unwrap();
         ProcessId::of(pid).unwrap().kill();
         work.status(|status| status.broker_pid.is_some_and(|new| new != pid)).await;
@@ -321,4 +335,71 @@ async fn an_agent_that_ends_takes_its_broker_along_without_leave() {
     work.status(|status| status.detail.starts_with("waiting for leave")).await;
     work.end().await;
     assert_eq!(server.read("events"), "started\nstopped\n");
+}
+
+/// Starts only when it is told to.
+fn slow() -> String {
+    format!("while [ ! -f go ]; do sleep 0.01; done\n{GOOD}")
+}
+
+/// A server of another cluster on the same host.
+fn of_another_cluster(script: &str) -> (Server, Desired) {
+    let server = Server::new(script);
+    let instance_id = InstanceId(4);
+    let marker = serde_json::to_string(&DiskMarker { instance_id, ..marker() }).unwrap();
+    fs::write(server.place.disk().join(DISK_MARKER), marker).unwrap();
+    (server, Desired { instance_id, ..desired() })
+}
+
+#[tokio::test]
+async fn clusters_start_one_after_another_and_their_servers_together() {
+    let host = tempfile::tempdir().unwrap();
+    let turns = Turns::within(Slots::new(host.path().join("starts"), 1));
+    let (one, two) = (Server::new(&slow()), Server::new(&slow()));
+    let (other, wanted) = of_another_cluster(GOOD);
+    let first = one.supervise_in_turn(quick(), turns.clone(), &desired(), 0);
+    first.phase(Phase::Starting).await;
+    let second = two.supervise_in_turn(quick(), turns.clone(), &desired(), 0);
+    second.phase(Phase::Starting).await;
+    let last = other.supervise_in_turn(quick(), turns, &wanted, 0);
+    let waits =
+        |status: &Status| status.detail == "waiting while other clusters of this host start";
+    last.status(waits).await;
+
+    one.write("go", "");
+    first.phase(Phase::Running).await;
+    assert_eq!(last.board.view().status.phase, Phase::Preparing, "half of the cluster has started");
+    two.write("go", "");
+    last.phase(Phase::Running).await;
+    for work in [first, second, last] {
+        work.end().await;
+    }
+}
+
+#[tokio::test]
+async fn a_start_that_takes_long_or_follows_a_failure_is_out_of_turn() {
+    let host = tempfile::tempdir().unwrap();
+    let turns = Turns::within(Slots::new(host.path().join("starts"), 1));
+    let one = Server::new(&slow());
+    let (other, wanted) = of_another_cluster(GOOD);
+    let first = one.supervise_in_turn(quick(), turns.clone(), &desired(), 0);
+    first.phase(Phase::Starting).await;
+    let again = other.supervise_in_turn(quick(), turns.clone(), &wanted, 1);
+    again.phase(Phase::Running).await;
+    again.end().await;
+    one.write("go", "");
+    first.phase(Phase::Running).await;
+
+    let long = Server::new(&slow());
+    let short_turn = Pace { turn: Duration::from_millis(20), ..quick() };
+    let second = long.supervise_in_turn(short_turn, turns.clone(), &desired(), 0);
+    second.phase(Phase::Starting).await;
+    let last = other.supervise_in_turn(quick(), turns, &wanted, 0);
+    last.phase(Phase::Running).await;
+    assert_eq!(second.board.view().status.phase, Phase::Starting);
+    long.write("go", "");
+    second.phase(Phase::Running).await;
+    for work in [first, second, last] {
+        work.end().await;
+    }
 }

@@ -13,7 +13,7 @@ use store::{Location, MasterKey};
 const MASTER_KEY_VARIABLE: &str = "CASTELLAN_MASTER_KEY";
 const SETUP_LOCK: &str = "setup.lock";
 /// Everything that is ever put into a data directory.
-const ENTRIES: [&str; 22] = [
+const ENTRIES: [&str; 23] = [
     "bin",
     "castellan.db",
     "castellan.db-journal",
@@ -36,6 +36,7 @@ const ENTRIES: [&str; 22] = [
     "planes",
     "servers",
     SETUP_LOCK,
+    "starts",
 ];
 
 /// Paths inside a data directory. Making one touches nothing.
