@@ -9,7 +9,8 @@ mod world;
 use cloud::{Call, Cloud, Effect, Fault, Inventory, Outcome};
 use engine::{Engine, Rest};
 use model::*;
-use wire::agent::{Desired, Phase, Run};
+use store::ServerRecord;
+use wire::agent::{Desired, Phase, Report, Run};
 use world::World;
 
 /// One that has everything, and one with servers that only serve.
@@ -294,10 +295,41 @@ async fn servers_without_a_controller_start_after_those_with_one() {
     let engine = world.engine();
     engine.pass(id).await.unwrap();
     for record in world.servers(id).await {
-        let desired: Desired = serde_json::from_str(record.desired.as_deref().unwrap()).unwrap();
+        let desired = told(&record);
         let expected = if record.server.is_controller() { Run::Running } else { Run::Stopped };
         assert_eq!(desired.run, expected, "server {}", record.server.number);
+        // Kafka's tool names a disk as it likes if a stranger asks it to found.
+        let founders = desired.disk.format.unwrap().initial_controllers.len();
+        let expected = if record.server.is_controller() { 3 } else { 0 };
+        assert_eq!(founders, expected, "server {}", record.server.number);
     }
+}
+
+fn told(record: &ServerRecord) -> Desired {
+    serde_json::from_str(record.desired.as_deref().unwrap()).unwrap()
+}
+
+#[tokio::test]
+async fn a_controller_without_its_disk_is_held_and_holds_nobody_back() {
+    let world = World::new().await;
+    let id = world.create(5).await;
+    let engine = world.engine();
+    for _ in 0..6 {
+        engine.pass(id).await.unwrap();
+        world.agents(id).await;
+        let first = world.servers(id).await.remove(0);
+        let fault = "the disk is lost: it is not there".to_owned();
+        let report = world::report(&told(&first), None);
+        let report = Report { phase: Phase::Failed, disk_fault: Some(fault), ..report };
+        world.say(&first.server, &report).await;
+        world.clock.advance(SignedDuration::from_secs(2));
+    }
+    engine.pass(id).await.unwrap();
+    for record in world.servers(id).await.iter().skip(1) {
+        assert_eq!(told(record).run, Run::Running, "server {}", record.server.number);
+    }
+    let status = world.instance(id).await.unwrap().progress.status;
+    assert_eq!(status, "server 1 is held: the disk is lost: it is not there");
 }
 
 #[tokio::test]
