@@ -37,7 +37,7 @@ async fn the_grand_tour() {
     assert_eq!(kcat.read("tour", "SCRAM-SHA-512").await, ["one", "two"]);
     strangers_are_refused(&castellan, &kcat).await;
 
-    let mut writer = Writer::start(&instance, &details).await;
+    let mut writer = Writer::start(&instance, &details, 1).await;
     for round in 0..kills() {
         survives_the_control_plane(&mut castellan, &mut writer, id).await;
         survives_its_agent(&castellan, &mut writer, id, round % SERVERS).await;

@@ -31,11 +31,13 @@ struct Customer {
     tls: Arc<ClientConfig>,
     username: String,
     password: Secret,
+    /// Messages go to these in turn.
+    partitions: i32,
 }
 
 impl Writer {
-    pub async fn start(instance: &Value, details: &Value) -> Self {
-        let customer = Customer::new(instance, details);
+    pub async fn start(instance: &Value, details: &Value, partitions: i32) -> Self {
+        let customer = Customer::new(instance, details, partitions);
         customer.make_topic().await;
         let (acked, acknowledged) = watch::channel(0);
         let (stop, stopped) = watch::channel(false);
@@ -66,7 +68,7 @@ impl Writer {
 }
 
 impl Customer {
-    fn new(instance: &Value, details: &Value) -> Self {
+    fn new(instance: &Value, details: &Value, partitions: i32) -> Self {
         let port = u16::try_from(details["connections"]["sasl_scram"]["port"].as_u64().unwrap());
         let servers = details["servers"].as_array().unwrap();
         let broker = |(number, server): (usize, &Value)| {
@@ -78,6 +80,7 @@ impl Customer {
             tls: tls::client_config(instance["ca"].as_str().unwrap(), None).unwrap(),
             username: instance["username"].as_str().unwrap().to_owned(),
             password: Secret::new(instance["password"].as_str().unwrap()),
+            partitions,
         }
     }
 
@@ -91,7 +94,8 @@ impl Customer {
 
     async fn make_topic(&self) {
         let settings = [("min.insync.replicas".to_owned(), "2".to_owned())];
-        let topic = CreateTopic { name: TOPIC, partitions: 1, replicas: 3, settings: &settings };
+        let partitions = self.partitions;
+        let topic = CreateTopic { name: TOPIC, partitions, replicas: 3, settings: &settings };
         let mut connection = self.connect(&self.brokers[&1]).await.unwrap();
         topic.run(&mut connection).await.unwrap();
     }
@@ -110,23 +114,26 @@ impl Customer {
     }
 
     async fn try_write(&self, number: u64) -> Result<(), String> {
-        let leader = self.leader().await.ok_or("no leader is known")?;
+        let partition = i32::try_from(number % u64::from(self.partitions.unsigned_abs()))
+            .expect("it is less than the partitions");
+        let leader = self.leader(partition).await.ok_or("no leader is known")?;
         let mut connection = self.connect(&leader).await.map_err(|error| error.to_string())?;
         let value = number.to_string();
         let message =
-            Produce { topic: TOPIC, partition: 0, value: value.as_bytes(), at: SystemClock.now() };
+            Produce { topic: TOPIC, partition, value: value.as_bytes(), at: SystemClock.now() };
         message.run(&mut connection).await.map(drop).map_err(|error| error.to_string())
     }
 
     /// Asked of whoever answers.
-    async fn leader(&self) -> Option<Endpoint> {
+    async fn leader(&self, partition: i32) -> Option<Endpoint> {
         for broker in self.brokers.values() {
             let Ok(mut connection) = self.connect(broker).await else { continue };
             let names = [TOPIC.to_owned()];
             let Ok(topics) = (DescribeTopics { names: &names }).run(&mut connection).await else {
                 continue;
             };
-            let leader = topics.first().and_then(|topic| topic.partitions.first()?.leader);
+            let mut partitions = topics.iter().flat_map(|topic| &topic.partitions);
+            let leader = partitions.find(|view| view.index == partition).and_then(|it| it.leader);
             if let Some(leader) = leader.and_then(|id| self.brokers.get(&id)) {
                 return Some(leader.clone());
             }
