@@ -73,8 +73,8 @@ impl Cloud for Held {
     async fn remove_disk(&self, by: &Owner, disk: DiskId) -> Outcome<()> {
         self.pass("remove_disk", self.cloud.remove_disk(by, disk)).await
     }
-    async fn remove_network(&self, by: &Owner, network: VpcId) -> Outcome<()> {
-        self.pass("remove_network", self.cloud.remove_network(by, network)).await
+    async fn remove_network(&self, network: VpcId) -> Outcome<()> {
+        self.pass("remove_network", self.cloud.remove_network(network)).await
     }
     async fn retire(&self, by: &Owner) -> Outcome<()> {
         self.pass("retire", self.cloud.retire(by)).await

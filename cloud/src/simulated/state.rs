@@ -125,12 +125,6 @@ impl State {
     }
 
     pub(super) fn ensure_server(&mut self, spec: &ServerSpec) -> Outcome<Agent> {
-        if !self.disks.contains_key(&spec.disk_id) {
-            return Outcome::retry(format!(
-                "server {} waits: its disk {} is not there",
-                spec.id, spec.disk_id
-            ));
-        }
         let present = self.servers.get(&spec.id).map(|server| server.spec.incarnation);
         match present {
             Some(newer) if newer > spec.incarnation => {
