@@ -12,6 +12,7 @@ mod around;
 mod auth;
 mod body;
 mod customer;
+mod docs;
 mod error;
 mod health;
 mod instance;

@@ -2,7 +2,7 @@
 
 use crate::openapi::About;
 use crate::state::{Api, Listener, Options};
-use crate::{agents, around, customer, error, health, instance, limit, metrics, openapi};
+use crate::{agents, around, customer, docs, error, health, instance, limit, metrics, openapi};
 use app::App;
 use axum::Router;
 use axum::handler::Handler;
@@ -20,6 +20,7 @@ pub fn customer() -> Vec<Route> {
         get("/healthz", Guard::Open, health::live).about(health::about_live),
         get("/readyz", Guard::Open, health::ready).about(health::about_ready),
         get("/openapi.json", Guard::Open, openapi::handle).about(openapi::about),
+        get("/docs", Guard::Open, docs::handle).about(docs::about),
         get("/api/instances", key, instances::list::handle).about(instances::list::about),
         post("/api/instances", key, instances::create::handle).about(instances::create::about),
         get("/api/instances/{id}", key, instances::read::handle).about(instances::read::about),
@@ -54,6 +55,7 @@ pub fn instance() -> Vec<Route> {
         get("/healthz", Guard::Open, health::live).about(health::about_live),
         get("/readyz", Guard::Open, health::ready).about(health::about_ready),
         get("/openapi.json", Guard::Open, openapi::handle).about(openapi::about),
+        get("/docs", Guard::Open, docs::handle).about(docs::about),
     ];
     routes.extend(under_instance().into_iter().map(|route| {
         // The doubled segment of the cluster paths is part of the interface.

@@ -10,28 +10,42 @@ mod schema;
 
 pub use about::{About, Input};
 
-use crate::routes;
+use crate::routes::{self, Route};
 use crate::state::{Api, Listener};
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
+use serde_json::Value;
 use std::sync::OnceLock;
 
 pub async fn handle(State(api): State<Api>) -> Response {
-    ([(CONTENT_TYPE, "application/json")], text(api.listener)).into_response()
+    static CUSTOMER: OnceLock<String> = OnceLock::new();
+    static INSTANCE: OnceLock<String> = OnceLock::new();
+    let text = once(api.listener, &CUSTOMER, &INSTANCE, |document, _| {
+        serde_json::to_string_pretty(document).unwrap_or_default()
+    });
+    ([(CONTENT_TYPE, "application/json")], text).into_response()
 }
 
 pub fn about() -> About {
     About::new("Read this document").json("The OpenAPI document", &serde_json::json!({}))
 }
 
-/// Made once: the routes don't change while the program runs.
-fn text(listener: Listener) -> &'static str {
-    static CUSTOMER: OnceLock<String> = OnceLock::new();
-    static INSTANCE: OnceLock<String> = OnceLock::new();
-    let (made, table, title): (_, fn() -> _, _) = match listener {
-        Listener::Instance => (&INSTANCE, routes::instance, "Castellan Instance API"),
-        _ => (&CUSTOMER, routes::customer, "Castellan Customer API"),
+/// A text made of a listener's document and its routes. Made once: neither
+/// changes while the program runs.
+pub fn once(
+    listener: Listener,
+    customer: &'static OnceLock<String>,
+    instance: &'static OnceLock<String>,
+    make: impl FnOnce(&Value, &[Route]) -> String,
+) -> &'static str {
+    let (made, table, title): (_, fn() -> Vec<Route>, _) = match listener {
+        Listener::Instance => (instance, routes::instance, "Castellan Instance API"),
+        _ => (customer, routes::customer, "Castellan Customer API"),
     };
-    made.get_or_init(|| document::document(title, &table()).to_pretty_json().unwrap_or_default())
+    made.get_or_init(|| {
+        let table = table();
+        let document = serde_json::to_value(document::document(title, &table));
+        make(&document.expect("plain data serialises"), &table)
+    })
 }

@@ -149,3 +149,26 @@ async fn answers_are_what_the_documents_say() {
         expect_documented(operation(&own, &route), &answer, &route.path);
     }
 }
+
+#[tokio::test]
+async fn the_page_for_people_shows_every_operation_and_runs_nothing() {
+    let world = World::new().await;
+    for (router, table) in
+        [(&world.customer, routes::customer()), (&world.instance, routes::instance())]
+    {
+        let page = Call::get("/docs").send(router).await;
+        assert_eq!(page.status, 200);
+        assert_eq!(page.header("content-type"), "text/html; charset=utf-8");
+        let policy = page.header("content-security-policy");
+        assert!(policy.starts_with("default-src 'none'; style-src 'sha256-"), "{policy}");
+        assert!(!policy.contains("unsafe") && !page.text.contains("<script"), "{policy}");
+        assert!(!page.text.contains("http://") && !page.text.contains("https://"));
+        for route in table {
+            let heading = format!("<b>{}</b> {}</code></h3>", route.method, route.path);
+            assert_eq!(page.text.matches(&heading).count(), 1, "{heading}");
+        }
+    }
+    // Texts of ours that look like markup are shown, not obeyed.
+    let page = Call::get("/docs").send(&world.customer).await;
+    assert!(page.text.contains("&#60;provider&#62;::&#60;region&#62;"));
+}
