@@ -18,11 +18,10 @@ pub struct Details {
 pub async fn read(access: &InstanceAccess, app: &App) -> Result<Details> {
     let mut reader = app.store().reader();
     let vpc = vpcs::find(&mut reader, access.instance.vpc_id).await?.ok_or(Error::InvalidId)?;
-    let servers = servers::list(&mut reader, access.instance.id).await?;
+    let servers = servers::list_bare(&mut reader, access.instance.id).await?;
     if servers.is_empty() {
         return Err(Error::InvalidId);
     }
-    let servers = servers.into_iter().map(|record| record.server).collect();
     let details = Details { instance: access.instance.clone(), vpc, servers };
     Ok(if access.masked { details.masked() } else { details })
 }

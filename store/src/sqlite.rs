@@ -20,19 +20,25 @@ pub(crate) async fn open(path: &Path) -> Result<Db> {
         .synchronous(SqliteSynchronous::Full)
         .foreign_keys(true)
         .busy_timeout(Duration::from_secs(10));
-    let write = SqlitePoolOptions::new()
+    let write = pool()
         .max_connections(1)
         .acquire_timeout(Duration::from_secs(15))
         .connect_with(options.clone())
         .await?;
     sqlx::migrate!().run(&write).await?;
-    let read = SqlitePoolOptions::new()
+    let read = pool()
         .max_connections(4)
         .min_connections(1)
         .acquire_timeout(Duration::from_secs(5))
         .connect_with(options.read_only(true))
         .await?;
     Ok(Db::Sqlite { write, read })
+}
+
+/// A connection to a file does not go stale, and asking it whether it has costs
+/// as much as a query.
+fn pool() -> SqlitePoolOptions {
+    SqlitePoolOptions::new().test_before_acquire(false)
 }
 
 /// Begins a transaction that may write.

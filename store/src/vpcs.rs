@@ -5,7 +5,7 @@
 
 use crate::db::{Query, Row, Run, json};
 use crate::{Result, Work};
-use model::{AccountId, InstanceId, RegionName, Tags, Timestamp, Vpc, VpcId};
+use model::{AccountId, InstanceId, RegionName, Subnet, Tags, Timestamp, Vpc, VpcId};
 
 pub async fn insert(work: &mut Work, vpc: &Vpc) -> Result<()> {
     let query = Query::new(
@@ -38,6 +38,13 @@ pub async fn list(run: &mut impl Run, account: AccountId) -> Result<Vec<Vpc>> {
     let query = Query::new("SELECT * FROM vpcs WHERE account_id = $1 ORDER BY id")
         .bind(account.to_string());
     run.fetch(query).await?.iter().map(vpc).collect()
+}
+
+/// The address ranges that are taken in an account.
+pub async fn subnets(run: &mut impl Run, account: AccountId) -> Result<Vec<Subnet>> {
+    let query = Query::new("SELECT subnet FROM vpcs WHERE account_id = $1 ORDER BY id")
+        .bind(account.to_string());
+    run.fetch(query).await?.iter().map(|row| row.parse("subnet")).collect()
 }
 
 /// Every network on record, of whatever account.

@@ -39,9 +39,8 @@ pub(crate) async fn choose_subnet(
     field: &str,
     asked: Option<Subnet>,
 ) -> Result<Subnet> {
-    let existing = store::vpcs::list(work, caller.account_id).await?;
     let occupied = Occupied {
-        vpcs: existing.iter().map(|vpc| vpc.subnet).collect(),
+        vpcs: store::vpcs::subnets(work, caller.account_id).await?,
         host_networks: app.places.host_networks(),
     };
     match asked {

@@ -3,6 +3,7 @@
 
 use ipnet::Ipv4Net;
 use model::Subnet;
+use std::net::Ipv4Addr;
 
 /// What a new range must keep clear of.
 pub struct Occupied {
@@ -20,13 +21,38 @@ impl Occupied {
         Some(format!("overlaps {host}, a network of the servers' host"))
     }
 
-    /// The first free /24 of the pool.
+    /// The first free /24 of the pool. Takes one look at each range that is
+    /// occupied, because this runs while nobody else can write.
     pub fn first_free(&self, pool: Ipv4Net) -> Option<Subnet> {
         let length = pool.prefix_len().max(24);
-        pool.subnets(length)
-            .ok()?
-            .filter_map(|net| net.to_string().parse::<Subnet>().ok())
-            .find(|subnet| self.refuse(*subnet).is_none())
+        let size = u64::from(u32::MAX >> length) + 1;
+        let end = u64::from(pool.broadcast().to_bits());
+        let mut start = u64::from(pool.network().to_bits());
+        for (first, last) in self.ranges() {
+            if last < start {
+                continue;
+            }
+            if first >= start + size {
+                break;
+            }
+            // All of them are aligned to their size, and so is the next one.
+            start = (last / size + 1) * size;
+        }
+        let fits = start + size - 1 <= end;
+        let address = Ipv4Addr::from_bits(u32::try_from(start).ok().filter(|_| fits)?);
+        format!("{address}/{length}").parse().ok()
+    }
+
+    /// First and last address of everything that is occupied, in order.
+    fn ranges(&self) -> Vec<(u64, u64)> {
+        let vpcs = self.vpcs.iter().map(|vpc| vpc.net());
+        let range = |net: Ipv4Net| {
+            (u64::from(net.network().to_bits()), u64::from(net.broadcast().to_bits()))
+        };
+        let mut ranges: Vec<_> =
+            vpcs.chain(self.host_networks.iter().copied()).map(range).collect();
+        ranges.sort_unstable();
+        ranges
     }
 }
 
@@ -65,5 +91,41 @@ mod tests {
         let pool = "10.192.0.0/12".parse().unwrap();
         assert_eq!(occupied().first_free(pool).unwrap().to_string(), "10.192.3.0/24");
         assert!(occupied().first_free("10.192.0.0/24".parse().unwrap()).is_none());
+        let nothing = Occupied { vpcs: vec![], host_networks: vec![] };
+        assert_eq!(nothing.first_free(pool).unwrap().to_string(), "10.192.0.0/24");
+        let small = "10.9.9.16/28".parse().unwrap();
+        assert_eq!(nothing.first_free(small).unwrap().to_string(), "10.9.9.16/28");
+        // The host is everywhere.
+        let everything = vec!["0.0.0.0/1".parse().unwrap()];
+        let full = Occupied { vpcs: vec![], host_networks: everything };
+        assert!(full.first_free(pool).is_none());
+        assert!(full.first_free("255.255.255.0/24".parse().unwrap()).is_none(), "not private");
+    }
+
+    #[test]
+    fn what_the_pool_gives_is_what_looking_at_each_range_would_find() {
+        let pool: Ipv4Net = "10.192.0.0/20".parse().unwrap();
+        let entropy = model::SeededEntropy::new(5);
+        for _ in 0..300 {
+            let mut dice = [0; 24];
+            model::Entropy::fill(&entropy, &mut dice);
+            let net = |pair: &[u8]| {
+                let length = 20 + pair[0] % 9;
+                let address = u32::from(pair[1] % 16) << 8 | u32::from(pair[0]);
+                let base = Ipv4Addr::from_bits(0x0ac0_0000 | address);
+                Ipv4Net::new(base, length).unwrap().trunc()
+            };
+            let nets: Vec<Ipv4Net> = dice.chunks(2).map(net).collect();
+            let occupied = Occupied {
+                vpcs: nets[..6].iter().map(|net| net.to_string().parse().unwrap()).collect(),
+                host_networks: nets[6..].to_vec(),
+            };
+            let one_by_one = pool
+                .subnets(24)
+                .unwrap()
+                .map(|net| net.to_string().parse::<Subnet>().unwrap())
+                .find(|subnet| occupied.refuse(*subnet).is_none());
+            assert_eq!(occupied.first_free(pool), one_by_one, "{nets:?}");
+        }
     }
 }
