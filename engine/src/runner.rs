@@ -95,7 +95,8 @@ impl Runner {
                 self.busy.insert(task.id(), id);
             }
         }
-        match instances::next_due_on(&mut reader, self.engine.host_id).await {
+        let horizon = now.saturating_add(LOOK).unwrap_or(Timestamp::MAX);
+        match instances::next_due_on(&mut reader, self.engine.host_id, horizon).await {
             Ok(Some(next)) if next > now => until(now, next).min(LOOK),
             _ => LOOK,
         }

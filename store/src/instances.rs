@@ -186,14 +186,21 @@ pub async fn due_on(run: &mut impl Run, host: HostId, now: Timestamp) -> Result<
     ids(run, query).await
 }
 
-/// When the next instance is due that a worker on this host may work on.
-pub async fn next_due_on(run: &mut impl Run, host: HostId) -> Result<Option<Timestamp>> {
+/// When the next instance is due that a worker on this host may work on, if that
+/// is `before` a time: beyond it nobody needs to know, and whole fleets of other
+/// hosts would be looked through.
+pub async fn next_due_on(
+    run: &mut impl Run,
+    host: HostId,
+    before: Timestamp,
+) -> Result<Option<Timestamp>> {
     let query = Query::new(
-        "SELECT due_at FROM instances WHERE NOT EXISTS \
+        "SELECT due_at FROM instances WHERE due_at < $2 AND NOT EXISTS \
          (SELECT 1 FROM servers WHERE instance_id = instances.id AND host_id <> $1) \
          ORDER BY due_at LIMIT 1",
     )
-    .bind(host.to_string());
+    .bind(host.to_string())
+    .bind(before);
     run.fetch_one(query).await?.map(|row| row.time("due_at")).transpose()
 }
 

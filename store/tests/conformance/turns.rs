@@ -140,9 +140,12 @@ pub async fn a_host_works_on_its_own_instances(f: Fixture) {
     let (own, other) = (server.host_id, HostId(f.entropy.uuid()));
     let mut reader = f.store.reader();
     assert_eq!(instances::due_on(&mut reader, own, now()).await.unwrap(), [instance.id]);
-    assert_eq!(instances::next_due_on(&mut reader, own).await.unwrap(), Some(now()));
+    assert_eq!(
+        instances::next_due_on(&mut reader, own, Timestamp::MAX).await.unwrap(),
+        Some(now())
+    );
     assert_eq!(instances::due_on(&mut reader, other, now()).await.unwrap(), []);
-    assert_eq!(instances::next_due_on(&mut reader, other).await.unwrap(), None);
+    assert_eq!(instances::next_due_on(&mut reader, other, Timestamp::MAX).await.unwrap(), None);
 
     let mut work = f.store.begin().await.unwrap();
     instances::wake_all(&mut work, other, now()).await.unwrap();
@@ -173,5 +176,8 @@ pub async fn a_wake_up_while_looking_is_not_lost(f: Fixture) {
     work.commit().await.unwrap();
     assert_eq!(instances::due(&mut reader, now()).await.unwrap(), []);
     let host = new_server(ServerId(1), id, 9000).host_id;
-    assert_eq!(instances::next_due_on(&mut reader, host).await.unwrap(), Some(later));
+    assert_eq!(
+        instances::next_due_on(&mut reader, host, Timestamp::MAX).await.unwrap(),
+        Some(later)
+    );
 }
