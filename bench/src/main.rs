@@ -4,6 +4,7 @@
 //!
 //! `make bench` runs every part; `make bench PARTS=clusters` that one.
 
+mod api;
 mod castellan;
 mod clusters;
 mod page;
@@ -15,7 +16,7 @@ use anyhow::{Context, Result, bail};
 use page::Page;
 use std::path::Path;
 
-const PARTS: [&str; 1] = ["clusters"];
+const PARTS: [&str; 2] = ["clusters", "api"];
 
 #[tokio::main]
 async fn main() -> Result<()> {
@@ -30,6 +31,7 @@ async fn main() -> Result<()> {
     for part in PARTS.into_iter().filter(|part| asked.is_empty() || asked.iter().any(|a| a == part))
     {
         match part {
+            "api" => api::run(&binary, &mut page).await?,
             "clusters" => clusters::run(&binary, &mut page).await?,
             _ => unreachable!("every part is named above"),
         }

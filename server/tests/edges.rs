@@ -39,7 +39,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "cli",
         ],
     ),
-    ("bench", &["model", "wire", "host", "kafka", "client"]),
+    ("bench", &["model", "wire", "host", "store", "kafka", "client"]),
 ];
 
 fn manifest(path: &Path) -> toml::Table {
