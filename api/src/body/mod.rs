@@ -93,13 +93,11 @@ pub async fn take(request: Request, api: &Api) -> Result<Taken, Error> {
     let (parts, body) = request.into_parts();
     let time = api.options.body_timeout;
     let arriving = collect(body, announced(&parts.headers));
-    match tokio::time::timeout(time, arriving).await {
-        Ok(bytes) => Ok(Taken { parts, bytes: bytes? }),
-        Err(_) => {
-            let seconds = time.as_secs();
-            Err(unreadable(&format!("The body did not arrive within {seconds} seconds")))
-        }
-    }
+    let Ok(bytes) = tokio::time::timeout(time, arriving).await else {
+        let seconds = time.as_secs();
+        return Err(unreadable(&format!("The body did not arrive within {seconds} seconds")));
+    };
+    Ok(Taken { parts, bytes: bytes? })
 }
 
 fn announced(headers: &HeaderMap) -> Announced {

@@ -37,7 +37,7 @@ pub fn once(
     listener: Listener,
     customer: &'static OnceLock<String>,
     instance: &'static OnceLock<String>,
-    make: impl FnOnce(&Value, &[Route]) -> String,
+    write: impl FnOnce(&Value, &[Route]) -> String,
 ) -> &'static str {
     let (made, table, title): (_, fn() -> Vec<Route>, _) = match listener {
         Listener::Instance => (instance, routes::instance, "Castellan Instance API"),
@@ -46,6 +46,6 @@ pub fn once(
     made.get_or_init(|| {
         let table = table();
         let document = serde_json::to_value(document::document(title, &table));
-        make(&document.expect("plain data serialises"), &table)
+        write(&document.expect("plain data serialises"), &table)
     })
 }

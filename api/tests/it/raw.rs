@@ -94,7 +94,7 @@ impl Served {
 async fn what_is_no_request_is_a_400_in_json() {
     let served = serve(Duration::from_secs(30)).await;
     let long = "x".repeat(100_000);
-    let many: String = (0..500).map(|number| format!("h{number}: x\r\n")).collect();
+    let many = "h: x\r\n".repeat(500);
     let plans = "GET /api/plans HTTP/1.1\r\nhost: x\r\n";
     for (request, expected) in [
         (format!("GET /{long} HTTP/1.1\r\n\r\n"), "The address is too long"),
@@ -160,8 +160,8 @@ async fn a_body_beyond_all_measure_is_a_413_that_its_sender_hears() {
 
     // Without a word about its size.
     let chunk = format!("{:x}\r\n{}\r\n", 64 * 1024, "y".repeat(64 * 1024));
-    let head = served.head("POST /api/instances", "transfer-encoding: chunked\r\n");
-    let request = head + &chunk.repeat(160) + "0\r\n\r\n";
+    let opening = served.head("POST /api/instances", "transfer-encoding: chunked\r\n");
+    let request = opening + &chunk.repeat(160) + "0\r\n\r\n";
     assert_eq!(served.send(request.as_bytes()).await.status, 413);
 
     // A client that asks first is told before it sends.
@@ -176,8 +176,8 @@ const TOO_LARGE: &str = "The request body is larger than 1024 KiB";
 #[tokio::test]
 async fn a_slow_body_is_not_waited_for() {
     let served = serve(Duration::from_millis(200)).await;
-    let head = served.head("POST /api/instances", "content-length: 100\r\n");
-    let heard = served.send(format!("{head}name=slow").as_bytes()).await;
+    let opening = served.head("POST /api/instances", "content-length: 100\r\n");
+    let heard = served.send(format!("{opening}name=slow").as_bytes()).await;
     assert_eq!(heard.status, 400);
     assert_eq!(heard.error(), "The body did not arrive within 0 seconds");
     served.end().await;
@@ -191,8 +191,8 @@ async fn a_stop_lets_calls_end_and_turns_new_ones_away() {
     let body = "name=orders&plan=mouse-1&region=local::this-machine";
     let kind = "content-type: application/x-www-form-urlencoded\r\n";
     let length = format!("{kind}content-length: {}\r\n", body.len());
-    let head = served.head("POST /api/instances", &length);
-    held.write_all(head.as_bytes()).await.unwrap();
+    let opening = served.head("POST /api/instances", &length);
+    held.write_all(opening.as_bytes()).await.unwrap();
     let mut idle = TcpStream::connect(served.at).await.unwrap();
     let plans = served.head("GET /api/plans", "");
     idle.write_all(plans.as_bytes()).await.unwrap();

@@ -17,21 +17,18 @@ pub fn plan<'a>(
     nodes: Option<i64>,
     present: Option<&'a Plan>,
 ) -> Option<&'a Plan> {
-    let named = match name {
-        Some(name) => {
-            let found = catalogue.plan(name);
-            if found.is_none() {
-                problems.add("plan", one_of(catalogue.plans().iter().map(|plan| &plan.name)));
-            }
-            found?
+    let named = if let Some(name) = name {
+        let found = catalogue.plan(name);
+        if found.is_none() {
+            problems.add("plan", one_of(catalogue.plans().iter().map(|plan| &plan.name)));
         }
-        None => {
-            if nodes.is_some() && present.is_none() {
-                problems
-                    .add("nodes", "needs a plan beside it: the present one is no longer offered");
-            }
-            present?
+        found?
+    } else {
+        if nodes.is_some() && present.is_none() {
+            let what = "needs a plan beside it: the present one is no longer offered";
+            problems.add("nodes", what);
         }
+        present?
     };
     let Some(nodes) = nodes else { return Some(named) };
     if named.shared() && nodes == i64::from(named.nodes) {

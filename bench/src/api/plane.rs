@@ -70,14 +70,13 @@ impl Plane {
     /// A request as it goes over the wire, with a JSON body if there is one.
     pub fn request(&self, method: &str, path: &str, key: &Secret, body: Option<&str>) -> Request {
         let key = STANDARD.encode(format!(":{}", key.expose()));
-        let mut text =
-            format!("{method} {path} HTTP/1.1\r\nhost: x\r\nauthorization: Basic {key}\r\n");
-        if let Some(body) = body {
+        let kind = body.map_or_else(String::new, |body| {
             let length = body.len();
-            text += &format!("content-type: application/json\r\ncontent-length: {length}\r\n");
-        }
-        text += "\r\n";
-        text += body.unwrap_or_default();
+            format!("content-type: application/json\r\ncontent-length: {length}\r\n")
+        });
+        let body = body.unwrap_or_default();
+        let line = format!("{method} {path} HTTP/1.1\r\nhost: x\r\n");
+        let text = format!("{line}authorization: Basic {key}\r\n{kind}\r\n{body}");
         Request { to: self.customer, bytes: text.into_bytes() }
     }
 

@@ -29,8 +29,8 @@ fn program() -> PathBuf {
 async fn schemathesis_finds_nothing() {
     let program = program();
     let plane = Plane::start().await;
-    let long = std::env::var_os("CASTELLAN_TEST_ALL").is_some();
-    let (seed, examples) = if long { (random(), MANY_EXAMPLES) } else { (SEED, EXAMPLES) };
+    let thorough = std::env::var_os("CASTELLAN_TEST_ALL").is_some();
+    let (seed, examples) = if thorough { (random(), MANY_EXAMPLES) } else { (SEED, EXAMPLES) };
     println!("seed {seed}");
 
     let config = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz/schemathesis.toml");
