@@ -278,3 +278,55 @@ async fn with_a_domain_clusters_have_names() {
     assert!(url.ends_with(&format!("@{}:9094/", instance.hostname)), "{url}");
     assert_eq!(read["hostname_internal"], "127.64.0.1");
 }
+
+#[tokio::test]
+async fn hostile_names_and_tags_are_kept_as_sent_and_do_nothing() {
+    let world = World::new().await;
+    for (number, hostile) in [
+        "'; DROP TABLE instances; --",
+        "<script>alert(1)</script>",
+        "=HYPERLINK(\"http://x\")",
+        "%s%n %00 ${jndi:ldap://x} {{7*7}}",
+        "\\\" \\u0000 \\\\",
+        "../../etc/passwd",
+        "\u{202e}gnp.exe\u{200b}\u{feff}",
+        "\u{1f9ff}\u{301}\u{fffd}\u{10ffff}",
+        "null",
+        "true",
+        " ",
+        "k=v; user=root",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let vpc = json!({
+            "name": hostile, "region": "local::this-machine", "tags": [hostile],
+            "subnet": format!("10.7.{number}.0/24"),
+        });
+        let made = Call::post("/api/vpcs").key(&world.key).json(&vpc).send(&world.customer).await;
+        assert_eq!(made.status, 200, "{hostile}: {}", made.text);
+        let vpc_id = made.json()["id"].clone();
+        let order = json!({
+            "name": hostile, "plan": "mouse-1", "region": "local::this-machine",
+            "tags": [hostile, "x"], "vpc_id": vpc_id,
+        });
+        let key = format!("'; DROP TABLE idempotency; -- {number}");
+        let made = Call::post("/api/instances").key(&world.key).json(&order);
+        let made = made.header("idempotency-key", &key).header("user-agent", "() { :; }; echo x");
+        let made = made.send(&world.customer).await;
+        assert_eq!(made.status, 200, "{hostile}: {}", made.text);
+        let path = format!("/api/instances/{}", made.json()["id"]);
+        for (path, tags) in
+            [(path, json!([hostile, "x"])), (format!("/api/vpcs/{vpc_id}"), json!([hostile]))]
+        {
+            let read = Call::get(&path).key(&world.key).send(&world.customer).await.json();
+            assert_eq!((&read["name"], &read["tags"]), (&json!(hostile), &tags));
+        }
+    }
+    // What decides who sees what is compared, never interpreted.
+    let member = world.member(model::Role::Member, &["'; DROP TABLE instances; --"]).await;
+    let list = Call::get("/api/instances").key(&member).send(&world.customer).await;
+    assert_eq!(list.header("x-total-count"), "1");
+    let list = Call::get("/api/instances").key(&world.key).send(&world.customer).await;
+    assert_eq!(list.header("x-total-count"), "12");
+}

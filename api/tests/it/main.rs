@@ -4,6 +4,7 @@
 
 mod agents;
 mod away;
+mod bodies;
 mod call;
 mod coverage;
 mod customer;
