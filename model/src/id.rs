@@ -60,3 +60,7 @@ id!(
     /// A machine of the local cloud's pool.
     HostId(Uuid)
 );
+id!(
+    /// An invoice; not the number printed on it. Never reused.
+    InvoiceId(i64)
+);

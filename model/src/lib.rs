@@ -1,5 +1,5 @@
-//! The words of the product: ids, plans, instances, servers, disks, roles, and
-//! the legal moves between their states.
+//! The words of the product: ids, plans, instances, servers, disks, roles,
+//! invoices, and the legal moves between their states.
 //!
 //! This crate never does I/O and knows no other crate of ours. Time and
 //! randomness come in through [`Clock`] and [`Entropy`].
@@ -9,9 +9,13 @@ mod catalogue;
 mod clock;
 mod disk;
 mod entropy;
+mod history;
 mod id;
 mod instance;
+mod invoice;
 mod kafka_version;
+mod money;
+mod month;
 mod name;
 mod plan;
 mod region;
@@ -24,9 +28,13 @@ pub use catalogue::{Catalogue, CatalogueError, Supported};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use disk::{Disk, DiskState};
 pub use entropy::{Entropy, OsEntropy, SeededEntropy, kafka_uuid};
-pub use id::{AccountId, DiskId, HostId, InstanceId, KeyId, ServerId, UserId, VpcId};
+pub use history::{HistoryChange, HistoryEntry, UnknownChange};
+pub use id::{AccountId, DiskId, HostId, InstanceId, InvoiceId, KeyId, ServerId, UserId, VpcId};
 pub use instance::{Instance, InstanceProgress, Vpc};
+pub use invoice::{Bill, Customer, Invoice, InvoiceLine, Seller};
 pub use kafka_version::KafkaVersion;
+pub use money::{CURRENCY, Cents};
+pub use month::{BadMonth, Month};
 pub use name::{InstanceName, NameError, Tags};
 pub use plan::{Family, Plan, PlanName};
 pub use region::{Region, RegionName};

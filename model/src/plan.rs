@@ -1,5 +1,6 @@
 //! What a customer can order.
 
+use crate::Cents;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -41,6 +42,12 @@ impl Plan {
     /// US dollars a month for all nodes.
     pub fn price(&self) -> u32 {
         self.family.node_price * self.nodes
+    }
+
+    /// The same in whole cents, as bills count.
+    pub fn price_cents(&self) -> Cents {
+        let dollars = i64::from(self.family.node_price).saturating_mul(i64::from(self.nodes));
+        Cents(dollars.saturating_mul(100))
     }
 
     pub fn shared(&self) -> bool {
