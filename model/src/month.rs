@@ -21,6 +21,9 @@ pub struct Month {
 pub struct BadMonth;
 
 impl Month {
+    pub const FIRST: Self = Self { year: 1, month: 1 };
+    pub const LAST: Self = Self { year: 9999, month: 12 };
+
     pub fn new(year: i64, month: i64) -> Option<Self> {
         let year = i16::try_from(year).ok().filter(|year| (1..=9999).contains(year))?;
         let month = i8::try_from(month).ok().filter(|month| (1..=12).contains(month))?;
@@ -45,13 +48,14 @@ impl Month {
 
     /// The first moment after it.
     pub fn end(self) -> Timestamp {
-        if self.next() == self { Timestamp::MAX } else { self.next().start() }
+        if self == Self::LAST { Timestamp::MAX } else { self.next().start() }
     }
 
     /// The month after it; the last of all stays.
+    #[must_use]
     pub fn next(self) -> Self {
         match (self.year, self.month) {
-            (9999, 12) => self,
+            _ if self == Self::LAST => self,
             (year, 12) => Self { year: year + 1, month: 1 },
             (year, month) => Self { year, month: month + 1 },
         }

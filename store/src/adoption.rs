@@ -11,7 +11,7 @@ use std::path::Path;
 
 /// In the order in which rows refer to each other. Both stores have had the
 /// same migrations, so their columns stand in the same order.
-const COPIES: [&str; 6] = [
+const COPIES: [&str; 7] = [
     "INSERT INTO vpcs SELECT * FROM earlier.vpcs WHERE id = \
      (SELECT vpc_id FROM earlier.instances WHERE id = $1) AND id NOT IN (SELECT id FROM vpcs)",
     "INSERT INTO instances SELECT * FROM earlier.instances WHERE id = $1",
@@ -20,6 +20,9 @@ const COPIES: [&str; 6] = [
      (SELECT id FROM earlier.servers WHERE instance_id = $1)",
     "INSERT INTO disks SELECT * FROM earlier.disks WHERE instance_id = $1",
     "INSERT INTO authorities SELECT * FROM earlier.authorities WHERE instance_id = $1",
+    // What it was since the backup is paid for as well.
+    "INSERT INTO instance_history SELECT * FROM earlier.instance_history WHERE instance_id = $1 \
+     AND id NOT IN (SELECT id FROM instance_history)",
 ];
 
 /// Copies everything of an instance from `earlier` into `store`, or nothing.

@@ -1,8 +1,12 @@
 //! The audit log: one line for every change, in the change's own transaction.
+//!
+//! Whoever writes a line marks it with the master key, so that one put there by
+//! other means is known. Lines are sealed into their account's chain later
+//! ([`crate::chain`]), so that writers don't wait for each other.
 
-use crate::db::{Query, Run};
-use crate::{Result, Work};
-use model::{AccountId, Timestamp};
+use crate::db::{Query, Row, Run};
+use crate::{Result, Work, chain};
+use model::{AccountId, Month, Timestamp};
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct AuditLine {
@@ -19,9 +23,10 @@ pub struct AuditLine {
 
 pub async fn insert(work: &mut Work, line: &AuditLine) -> Result<()> {
     let id = work.next("audit").await?;
+    let mark = chain::mark(work.master_key(), id, line);
     let query = Query::new(
-        "INSERT INTO audit (id, account_id, at, event, source, user_email, extras) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7)",
+        "INSERT INTO audit (id, account_id, at, event, source, user_email, extras, mark_sealed) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
     )
     .bind(id)
     .bind(line.account_id.to_string())
@@ -29,7 +34,8 @@ pub async fn insert(work: &mut Work, line: &AuditLine) -> Result<()> {
     .bind(line.event.as_str())
     .bind(line.source.as_str())
     .bind(line.user.as_str())
-    .bind(line.extras.as_str());
+    .bind(line.extras.as_str())
+    .bind(mark);
     work.execute(query).await.map(drop)
 }
 
@@ -37,17 +43,66 @@ pub async fn insert(work: &mut Work, line: &AuditLine) -> Result<()> {
 pub async fn list(run: &mut impl Run, account: AccountId) -> Result<Vec<AuditLine>> {
     let query = Query::new("SELECT * FROM audit WHERE account_id = $1 ORDER BY at, id")
         .bind(account.to_string());
+    run.fetch(query).await?.iter().map(line).collect()
+}
+
+/// Behind which line a page begins. Time comes first: it is what people sort by.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Cursor {
+    at: Timestamp,
+    id: i64,
+}
+
+impl Cursor {
+    /// Before everything of the month.
+    pub fn before(month: Month) -> Self {
+        Self { at: month.start(), id: 0 }
+    }
+}
+
+/// The next lines of an account in time, up to `limit` of them and before `to`,
+/// and where the page after them begins; none if there is nothing more.
+pub async fn page(
+    run: &mut impl Run,
+    account: AccountId,
+    after: Cursor,
+    to: Timestamp,
+    limit: u32,
+) -> Result<(Vec<AuditLine>, Option<Cursor>)> {
+    let query = Query::new(
+        "SELECT * FROM audit WHERE account_id = $1 AND at >= $2 AND at < $4 \
+         AND (at > $2 OR id > $3) ORDER BY at, id LIMIT $5",
+    )
+    .bind(account.to_string())
+    .bind(after.at)
+    .bind(after.id)
+    .bind(to)
+    .bind(limit);
     let rows = run.fetch(query).await?;
-    rows.iter()
-        .map(|row| {
-            Ok(AuditLine {
-                account_id: row.parse("account_id")?,
-                at: row.time("at")?,
-                event: row.text("event")?,
-                source: row.text("source")?,
-                user: row.text("user_email")?,
-                extras: row.text("extras")?,
-            })
-        })
-        .collect()
+    let next = match rows.last() {
+        Some(last) if rows.len() == limit as usize => {
+            Some(Cursor { at: last.time("at")?, id: last.int("id")? })
+        }
+        _ => None,
+    };
+    Ok((rows.iter().map(line).collect::<Result<_>>()?, next))
+}
+
+/// The latest month that an account has lines in.
+pub async fn latest_month(run: &mut impl Run, account: AccountId) -> Result<Option<Month>> {
+    let query = Query::new("SELECT at FROM audit WHERE account_id = $1 ORDER BY at DESC LIMIT 1")
+        .bind(account.to_string());
+    let row = run.fetch_one(query).await?;
+    row.map(|row| Ok(Month::of(row.time("at")?))).transpose()
+}
+
+pub(crate) fn line(row: &Row) -> Result<AuditLine> {
+    Ok(AuditLine {
+        account_id: row.parse("account_id")?,
+        at: row.time("at")?,
+        event: row.text("event")?,
+        source: row.text("source")?,
+        user: row.text("user_email")?,
+        extras: row.text("extras")?,
+    })
 }

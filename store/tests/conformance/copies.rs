@@ -1,6 +1,7 @@
 //! Copies of a SQLite store: taken while it is written, checked, gone on from,
 //! and searched for what a later one has lost. PostgreSQL has tools of its own.
 
+use crate::billing::entry;
 use crate::fixture::*;
 use model::*;
 use std::path::{Path, PathBuf};
@@ -112,6 +113,10 @@ async fn an_instance_is_adopted_from_a_store_that_knew_it() {
     let it = Copies::new().await;
     let copy = it.copy("copy.db").await;
     let (instance, server, disk) = it.f.instance(it.account, 9000).await;
+    let created = entry(&instance, "2026-11-15T12:00:00Z", HistoryChange::Created);
+    let mut work = it.f.store.begin().await.unwrap();
+    history::insert(&mut work, &created).await.unwrap();
+    work.commit().await.unwrap();
     it.f.store.close().await;
     // The copy is the present store from here on, the other one the earlier.
     adoption::adopt(&copy, it.store(), instance.id).await.unwrap();
@@ -127,6 +132,7 @@ async fn an_instance_is_adopted_from_a_store_that_knew_it() {
     assert_eq!(vpcs::ids(&mut reader).await.unwrap(), [instance.vpc_id]);
     let authority = authorities::find(&mut reader, instance.id, AuthorityKind::Server).await;
     assert_eq!(authority.unwrap().unwrap().1.expose(), "ca key");
+    assert_eq!(history::last(&mut reader, instance.id).await.unwrap(), Some(created));
     opened.close().await;
 
     let twice = adoption::adopt(&copy, it.store(), instance.id).await;

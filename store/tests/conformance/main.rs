@@ -4,6 +4,8 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod answers;
+mod billing;
+mod chain;
 mod copies;
 mod fixture;
 mod pauses;
@@ -36,6 +38,20 @@ checks! {
     answers::an_answer_lives_its_time_and_then_the_key_is_free,
     answers::of_the_same_call_at_two_stores_one_is_answered,
     answers::an_answer_is_sealed_and_opens_for_its_own_call_alone,
+    billing::a_history_outlives_its_instance,
+    billing::time_never_runs_back_in_a_history_nor_into_a_closed_month,
+    billing::months_are_due_in_their_order,
+    billing::an_invoice_is_numbered_without_a_gap_and_stays,
+    billing::a_customer_is_told_by_the_account,
+    billing::an_older_store_gets_its_histories,
+    chain::a_chain_is_sealed_in_pieces_and_whole,
+    chain::whatever_is_done_to_a_sealed_line_is_found_and_named,
+    chain::a_line_from_elsewhere_is_found_sealed_or_not,
+    chain::a_chain_that_was_made_anew_does_not_end_as_it_did,
+    chain::lines_of_an_older_store_are_sealed,
+    chain::several_seal_and_write_at_once,
+    chain::a_late_line_is_sealed_once_behind_the_others,
+    chain::a_month_is_read_in_pages,
     pauses::a_pause_is_of_one_or_of_all,
     pauses::a_pause_and_a_resume_wake,
     rows::what_is_written_is_read_back,

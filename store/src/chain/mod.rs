@@ -1,0 +1,158 @@
+//! The chain of an account's audit log: a task seals lines one after another,
+//! each with a hash of the line and of the hash before.
+//!
+//! A line is sealed once, at the next free place, in the order of ids among
+//! those that are committed. Writers take turns, so ids are in the order of
+//! commits and places in that of ids; were a line ever to come late, it would
+//! get a later place and no other would move.
+//!
+//! Hashes alone could be made anew by whoever can write to the database. What
+//! can't is the mark of each line and the end of each chain: both are sealed
+//! with the master key, which is not there.
+
+mod verify;
+
+pub use verify::{Broken, Verdict, verify};
+
+use crate::audit::{AuditLine, line};
+use crate::db::{Query, Row, Run};
+use crate::seal::MasterKey;
+use crate::{Error, Result, Work};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
+use model::{AccountId, Secret};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+/// Where a chain ends.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Head {
+    pub length: i64,
+    /// Of the last line; empty at the beginning.
+    pub hash: String,
+}
+
+/// Accounts with lines that are not sealed yet.
+pub async fn unsealed_accounts(run: &mut impl Run) -> Result<Vec<AccountId>> {
+    let query =
+        Query::new("SELECT DISTINCT account_id FROM audit WHERE place IS NULL ORDER BY account_id");
+    run.fetch(query).await?.iter().map(|row| row.parse("account_id")).collect()
+}
+
+/// Seals the account's next lines, at most `limit` of them; how many it were.
+pub async fn seal(work: &mut Work, account: AccountId, limit: u32) -> Result<usize> {
+    let mut head = head(work, account).await?.unwrap_or_default();
+    let lines = unsealed(work, account, 0, limit).await?;
+    for link in &lines {
+        head = Head { length: head.length + 1, hash: link.hash_after(&head.hash) };
+        let query = Query::new("UPDATE audit SET place = $2, hash = $3 WHERE id = $1")
+            .bind(link.id)
+            .bind(head.length)
+            .bind(head.hash.as_str());
+        work.execute(query).await?;
+    }
+    if !lines.is_empty() {
+        set_head(work, account, &head).await?;
+    }
+    Ok(lines.len())
+}
+
+/// Where the account's chain ends; none if nothing was sealed yet.
+pub async fn head(run: &mut impl Run, account: AccountId) -> Result<Option<Head>> {
+    let query = Query::new("SELECT head_sealed FROM audit_chains WHERE account_id = $1")
+        .bind(account.to_string());
+    let Some(row) = run.fetch_one(query).await? else { return Ok(None) };
+    let opened = run.master_key().open(&head_place(account), &row.text("head_sealed")?)?;
+    serde_json::from_str(opened.expose()).map(Some).map_err(|_| Error::Corrupt {
+        what: "the end of an audit chain",
+        value: account.to_string(),
+    })
+}
+
+async fn set_head(work: &mut Work, account: AccountId, head: &Head) -> Result<()> {
+    let text = Secret::new(serde_json::to_string(head).expect("plain data serialises"));
+    let sealed = work.master_key().seal(&head_place(account), &text);
+    let query = Query::new(
+        "INSERT INTO audit_chains (account_id, head_sealed) VALUES ($1, $2) \
+         ON CONFLICT (account_id) DO UPDATE SET head_sealed = $2",
+    )
+    .bind(account.to_string())
+    .bind(sealed);
+    work.execute(query).await.map(drop)
+}
+
+fn head_place(account: AccountId) -> String {
+    format!("audit_chains/{account}")
+}
+
+/// What a line says, as its writer knows it.
+pub(crate) fn mark(key: &MasterKey, id: i64, line: &AuditLine) -> String {
+    key.seal(&mark_place(id), &Secret::new(encode(&digest(id, line))))
+}
+
+fn mark_place(id: i64) -> String {
+    format!("audit/{id}")
+}
+
+/// A line with what holds it in its chain.
+struct Link {
+    id: i64,
+    line: AuditLine,
+    mark: Option<String>,
+    place: Option<i64>,
+    hash: Option<String>,
+}
+
+impl Link {
+    fn read(row: &Row) -> Result<Self> {
+        Ok(Self {
+            id: row.int("id")?,
+            line: line(row)?,
+            mark: row.text_or_none("mark_sealed")?,
+            place: row.int_or_none("place")?,
+            hash: row.text_or_none("hash")?,
+        })
+    }
+
+    fn hash_after(&self, before: &str) -> String {
+        let mut hash = Sha256::new();
+        hash.update(before.as_bytes());
+        hash.update([0]);
+        hash.update(digest(self.id, &self.line));
+        encode(&hash.finalize())
+    }
+}
+
+async fn unsealed(
+    run: &mut impl Run,
+    account: AccountId,
+    after: i64,
+    limit: u32,
+) -> Result<Vec<Link>> {
+    let query = Query::new(
+        "SELECT * FROM audit WHERE account_id = $1 AND place IS NULL AND id > $2 \
+         ORDER BY id LIMIT $3",
+    )
+    .bind(account.to_string())
+    .bind(after)
+    .bind(limit);
+    run.fetch(query).await?.iter().map(Link::read).collect()
+}
+
+/// Of everything a line says. Each text comes with its length, so that no two
+/// lines read the same.
+fn digest(id: i64, line: &AuditLine) -> [u8; 32] {
+    let account = line.account_id.to_string();
+    let mut hash = Sha256::new();
+    hash.update(id.to_be_bytes());
+    hash.update(line.at.as_microsecond().to_be_bytes());
+    for text in [&account, &line.event, &line.source, &line.user, &line.extras] {
+        hash.update((text.len() as u64).to_be_bytes());
+        hash.update(text.as_bytes());
+    }
+    hash.finalize().0
+}
+
+fn encode(hash: &[u8]) -> String {
+    STANDARD_NO_PAD.encode(hash)
+}

@@ -1,0 +1,213 @@
+//! Reading a chain again and naming the first line that is not as it was.
+//!
+//! Goes page by page, beside writers and the task that seals.
+
+use super::{Head, Link, digest, encode, head, mark_place, unsealed};
+use crate::db::{Query, Run};
+use crate::{Error, Result};
+use model::{AccountId, Timestamp};
+use std::fmt;
+
+const PAGE: u32 = 1000;
+
+/// What became of one account's chain.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Verdict {
+    /// Where the chain ends. Worth keeping elsewhere: whoever can replace the
+    /// whole database can't make it end like this.
+    pub head: Head,
+    pub unsealed: usize,
+    /// The first line that is not as it was.
+    pub broken: Option<Broken>,
+}
+
+/// One line of a log that was tampered with.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Broken {
+    /// It says something else than what was written, or was never written.
+    Changed(Named),
+    /// It was not put there by Castellan.
+    Inserted(Named),
+    /// It was written, but stands where another one did.
+    Moved(Named),
+    /// The one at this place is gone; the next one that is there.
+    Removed { place: i64, next: Option<Named> },
+    /// The record of where the chain ends was removed or changed.
+    Head,
+}
+
+/// A line by what people know of it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Named {
+    pub id: i64,
+    pub place: Option<i64>,
+    pub at: Timestamp,
+    pub event: String,
+}
+
+pub async fn verify(run: &mut impl Run, account: AccountId) -> Result<Verdict> {
+    let end = match head(run, account).await {
+        Ok(end) => end,
+        Err(Error::Seal(_) | Error::Corrupt { .. }) => return Ok(end_is_broken()),
+        Err(error) => return Err(error),
+    };
+    let end = end.unwrap_or_default();
+    let mut seen = Seen::default();
+    let mut broken = check_sealed(run, account, &end, &mut seen).await?;
+    if broken.is_none() {
+        broken = check_beyond(run, account, &end).await?;
+    }
+    let (unsealed, odd) = check_unsealed(run, account, seen.marked).await?;
+    Ok(Verdict { head: end, unsealed, broken: broken.or(odd) })
+}
+
+fn end_is_broken() -> Verdict {
+    Verdict { head: Head::default(), unsealed: 0, broken: Some(Broken::Head) }
+}
+
+/// Everything up to where the chain ended when this began.
+async fn check_sealed(
+    run: &mut impl Run,
+    account: AccountId,
+    end: &Head,
+    seen: &mut Seen,
+) -> Result<Option<Broken>> {
+    while seen.length < end.length {
+        let page = sealed(run, account, seen.length, end.length).await?;
+        if page.is_empty() {
+            return Ok(Some(Broken::Removed { place: seen.length + 1, next: None }));
+        }
+        for link in &page {
+            if let Some(broken) = seen.check(run, link) {
+                return Ok(Some(broken));
+            }
+        }
+    }
+    // Every hash was made anew to fit, but not where they end.
+    Ok((seen.hash != end.hash).then_some(Broken::Head))
+}
+
+/// What was read of a chain so far.
+#[derive(Default)]
+struct Seen {
+    length: i64,
+    hash: String,
+    /// Lines from before marks were made come first, and never again.
+    marked: bool,
+}
+
+impl Seen {
+    fn check(&mut self, run: &impl Run, link: &Link) -> Option<Broken> {
+        let place = self.length + 1;
+        if link.place != Some(place) {
+            return Some(Broken::Removed { place, next: Some(link.named()) });
+        }
+        if let Some(broken) = link.check_mark(run, self.marked) {
+            return Some(broken);
+        }
+        let hash = link.hash_after(&self.hash);
+        if link.hash.as_deref() != Some(hash.as_str()) {
+            let named = link.named();
+            let unmarked = link.mark.is_none();
+            return Some(if unmarked { Broken::Changed(named) } else { Broken::Moved(named) });
+        }
+        *self = Self { length: place, hash, marked: self.marked || link.mark.is_some() };
+        None
+    }
+}
+
+impl Link {
+    fn named(&self) -> Named {
+        let Self { id, place, line, .. } = self;
+        Named { id: *id, place: *place, at: line.at, event: line.event.clone() }
+    }
+
+    fn check_mark(&self, run: &impl Run, needed: bool) -> Option<Broken> {
+        let Some(mark) = &self.mark else {
+            return needed.then(|| Broken::Inserted(self.named()));
+        };
+        match run.master_key().open(&mark_place(self.id), mark) {
+            Err(_) => Some(Broken::Inserted(self.named())),
+            Ok(said) if said.expose() != encode(&digest(self.id, &self.line)) => {
+                Some(Broken::Changed(self.named()))
+            }
+            Ok(_) => None,
+        }
+    }
+}
+
+/// Lines at places that were never given. Sealed ones and the end of the chain
+/// are written together, so the end that is read after them is not before them.
+async fn check_beyond(
+    run: &mut impl Run,
+    account: AccountId,
+    end: &Head,
+) -> Result<Option<Broken>> {
+    let beyond = sealed(run, account, end.length, i64::MAX).await?;
+    let now = head(run, account).await?.unwrap_or_default();
+    let odd = beyond.iter().find(|link| link.place.is_some_and(|place| place > now.length));
+    Ok(odd.map(|link| Broken::Inserted(link.named())))
+}
+
+async fn check_unsealed(
+    run: &mut impl Run,
+    account: AccountId,
+    mut marked: bool,
+) -> Result<(usize, Option<Broken>)> {
+    let (mut count, mut after, mut broken) = (0, 0, None);
+    loop {
+        let page = unsealed(run, account, after, PAGE).await?;
+        for link in &page {
+            broken = broken.or_else(|| link.check_mark(run, marked));
+            marked |= link.mark.is_some();
+        }
+        count += page.len();
+        match page.last() {
+            Some(last) => after = last.id,
+            None => return Ok((count, broken)),
+        }
+    }
+}
+
+async fn sealed(
+    run: &mut impl Run,
+    account: AccountId,
+    after: i64,
+    until: i64,
+) -> Result<Vec<Link>> {
+    let query = Query::new(
+        "SELECT * FROM audit WHERE account_id = $1 AND place > $2 AND place <= $3 \
+         ORDER BY place LIMIT $4",
+    )
+    .bind(account.to_string())
+    .bind(after)
+    .bind(until)
+    .bind(PAGE);
+    run.fetch(query).await?.iter().map(Link::read).collect()
+}
+
+impl fmt::Display for Named {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { id, place, at, event } = self;
+        write!(f, "line {id} ({event} at {at}")?;
+        place.map_or(Ok(()), |place| write!(f, ", place {place}"))?;
+        f.write_str(")")
+    }
+}
+
+impl fmt::Display for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Changed(line) => write!(f, "{line} was changed after it was written"),
+            Self::Inserted(line) => write!(f, "{line} was inserted by other means than Castellan"),
+            Self::Moved(line) => write!(f, "{line} stands where another line was sealed"),
+            Self::Removed { place, next: Some(next) } => {
+                write!(f, "the line at place {place} was removed; the next is {next}")
+            }
+            Self::Removed { place, next: None } => {
+                write!(f, "the line at place {place} and all after it were removed")
+            }
+            Self::Head => write!(f, "where the chain ends was changed"),
+        }
+    }
+}
