@@ -1,8 +1,12 @@
 //! Audit lines, in the contract's words.
 
-use crate::{Caller, Result};
-use model::Timestamp;
+use crate::{Caller, Result, Source, SourceKind};
+use model::{AccountId, Timestamp};
 use store::{AuditLine, Work, audit};
+
+/// Who the control plane itself is, and who works on its store.
+const SYSTEM: &str = "system@localhost";
+const OPERATOR: &str = "operator@localhost";
 
 /// Writes the caller's line in the same transaction as the change. `extras`
 /// are names and values; a secret is never one of them.
@@ -24,8 +28,60 @@ pub(crate) async fn write(
     Ok(audit::insert(work, &line).await?)
 }
 
-/// `k=v; k=v`.
+/// The line of something that nobody asked for.
+pub(crate) async fn system(
+    work: &mut Work,
+    account_id: AccountId,
+    at: Timestamp,
+    event: &str,
+    extras: &[(&str, String)],
+) -> Result<()> {
+    let source = Source { kind: SourceKind::System, address: None }.to_string();
+    let (event, user) = (event.into(), SYSTEM.into());
+    let line = AuditLine { account_id, at, event, source, user, extras: join(extras) };
+    Ok(audit::insert(work, &line).await?)
+}
+
+/// The line of something that the operator did to an account.
+pub async fn operator(
+    work: &mut Work,
+    source: Source,
+    account_id: AccountId,
+    at: Timestamp,
+    event: &str,
+    extras: &[(&str, String)],
+) -> Result<()> {
+    let (event, user) = (event.into(), OPERATOR.into());
+    let source = source.to_string();
+    let line = AuditLine { account_id, at, event, source, user, extras: join(extras) };
+    Ok(audit::insert(work, &line).await?)
+}
+
+/// `k=v; k=v`. A value that could be taken for more than one is quoted.
 pub(crate) fn join(extras: &[(&str, String)]) -> String {
-    let pairs: Vec<String> = extras.iter().map(|(name, value)| format!("{name}={value}")).collect();
-    pairs.join("; ")
+    let pair = |(name, value): &(&str, String)| {
+        if value.contains([';', '"']) {
+            format!("{name}={value:?}")
+        } else {
+            format!("{name}={value}")
+        }
+    };
+    extras.iter().map(pair).collect::<Vec<_>>().join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_can_not_pretend_to_be_another_one() {
+        let check = |value: &str, expected: &str| {
+            let extras = [("name", value.to_owned()), ("id", "7".to_owned())];
+            assert_eq!(join(&extras), expected);
+        };
+        check("orders", "name=orders; id=7");
+        check("a=b, ü", "name=a=b, ü; id=7");
+        check("x; id=9", r#"name="x; id=9"; id=7"#);
+        check(r#"x"; id=9"#, r#"name="x\"; id=9"; id=7"#);
+    }
 }

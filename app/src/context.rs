@@ -2,7 +2,7 @@
 
 use crate::{Places, Result};
 use ipnet::Ipv4Net;
-use model::{Catalogue, Clock, Entropy, ServerId, Timestamp};
+use model::{Catalogue, Clock, Entropy, Seller, ServerId, Timestamp};
 use std::collections::HashMap;
 use std::net::Ipv4Addr;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -16,12 +16,14 @@ pub struct Settings {
     pub domain: Option<String>,
     /// Networks are cut from this range where no subnet is asked for.
     pub subnet_pool: Ipv4Net,
+    /// Who invoices are from.
+    pub seller: Seller,
 }
 
 impl Default for Settings {
     fn default() -> Self {
         let subnet_pool = Ipv4Net::new_assert(Ipv4Addr::new(10, 192, 0, 0), 12);
-        Self { domain: None, subnet_pool }
+        Self { domain: None, subnet_pool, seller: Seller::default() }
     }
 }
 

@@ -9,6 +9,9 @@
 pub mod accounts;
 pub mod agents;
 pub mod apikeys;
+pub mod audit;
+pub mod auditlog;
+pub mod billing;
 pub mod ca;
 pub mod cluster;
 pub mod details;
@@ -19,10 +22,10 @@ pub mod vpcs;
 
 mod access;
 mod asked;
-mod audit;
 mod caller;
 mod context;
 mod error;
+mod history;
 mod idempotency;
 mod places;
 mod rights;

@@ -2,7 +2,7 @@
 //! servers follow is checked in full, and may be repeated but not changed.
 
 use super::validate;
-use crate::{App, Asked, Caller, Error, Problems, Result, Right, access, audit};
+use crate::{App, Asked, Caller, Error, Problems, Result, Right, access, audit, history};
 use model::{Instance, InstanceId, InstanceName, Plan, Subnet, Tags, Vpc};
 use store::{instances, vpcs};
 
@@ -71,6 +71,8 @@ pub async fn update(
         return Ok(());
     }
     instances::set_labels(&mut work, instance.id, &name, &tags).await?;
+    let instance = Instance { name: name.clone(), tags: tags.clone(), ..instance };
+    history::changed(&mut work, app, &instance).await?;
     let extras = [
         ("id", instance.id.to_string()),
         ("name", name.to_string()),

@@ -4,7 +4,7 @@ use super::choose::{Chosen, Network, Order, Placed};
 use super::create::Created;
 use super::read::connection_url;
 use crate::idempotency::{self, Repeatable};
-use crate::{App, Caller, Error, Placement, Result, audit, vpcs::choose_subnet};
+use crate::{App, Caller, Error, Placement, Result, audit, history, vpcs::choose_subnet};
 use model::{
     Disk, DiskId, DiskState, Instance, InstanceId, InstanceProgress, Server, ServerId, ServerRole,
     Subnet, Vpc, VpcId, kafka_uuid,
@@ -37,8 +37,8 @@ impl From<Error> for WriteError {
     }
 }
 
-/// Saves network, instance, authorities, servers, disks and the audit line, or
-/// nothing of it.
+/// Saves network, instance, its history, authorities, servers, disks and the
+/// audit line, or nothing of it.
 pub async fn write(
     caller: &Caller,
     app: &App,
@@ -53,11 +53,9 @@ pub async fn write(
         Network::Join(vpc) => join(&mut work, caller, order, vpc).await?,
         Network::Make(subnet) => make_vpc(&mut work, caller, app, order, subnet, id).await?,
     };
-    instances::insert(
-        &mut work,
-        &instance(caller, app, order, chosen, &placed.hostname, id, vpc_id),
-    )
-    .await?;
+    let instance = instance(caller, app, order, chosen, &placed.hostname, id, vpc_id);
+    instances::insert(&mut work, &instance).await?;
+    history::created(&mut work, app, &instance).await?;
     for (kind, authority) in &chosen.authorities {
         authorities::insert(&mut work, id, *kind, &authority.certificate, &authority.key).await?;
     }
