@@ -2,7 +2,7 @@
 
 use axum::extract::{FromRequestParts, Path};
 use axum::http::request::Parts;
-use model::{InstanceId, VpcId};
+use model::{InstanceId, InvoiceId, VpcId};
 use std::collections::HashMap;
 use std::convert::Infallible;
 
@@ -12,6 +12,9 @@ pub struct Id(pub Option<InstanceId>);
 
 /// The network's id, under the same rules.
 pub struct VpcPath(pub Option<VpcId>);
+
+/// The invoice's id, under the same rules.
+pub struct InvoicePath(pub Option<InvoiceId>);
 
 impl<S: Send + Sync> FromRequestParts<S> for Id {
     type Rejection = Infallible;
@@ -26,6 +29,14 @@ impl<S: Send + Sync> FromRequestParts<S> for VpcPath {
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Infallible> {
         Ok(VpcPath(number(parts, state, "vpc_id").await.map(VpcId)))
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for InvoicePath {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Infallible> {
+        Ok(InvoicePath(number(parts, state, "invoice_id").await.map(InvoiceId)))
     }
 }
 

@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// under `/api/instances/{id}/`.
 pub fn customer() -> Vec<Route> {
     use customer::instances::{account, actions};
-    use customer::{instances, plans, regions, vpcs};
+    use customer::{auditlog, instances, invoices, plans, regions, vpcs};
     let key = Guard::CustomerKey;
     let mut routes = vec![
         get("/healthz", Guard::Open, health::live).about(health::about_live),
@@ -38,6 +38,10 @@ pub fn customer() -> Vec<Route> {
         get("/api/vpcs/{vpc_id}", key, vpcs::read::handle).about(vpcs::read::about),
         put("/api/vpcs/{vpc_id}", key, vpcs::update::handle).about(vpcs::update::about),
         delete("/api/vpcs/{vpc_id}", key, vpcs::delete::handle).about(vpcs::delete::about),
+        get("/api/invoices", key, invoices::list::handle).about(invoices::list::about),
+        get("/api/invoices/period", key, invoices::period::handle).about(invoices::period::about),
+        get("/api/invoices/{invoice_id}", key, invoices::read::handle).about(invoices::read::about),
+        get("/api/auditlog/csv", key, auditlog::csv::handle).about(auditlog::csv::about),
         get("/api/plans", key, plans::handle).about(plans::about),
         get("/api/regions", key, regions::handle).about(regions::about),
     ];

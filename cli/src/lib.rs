@@ -3,8 +3,10 @@
 //! Data goes to stdout and nothing else does; progress and errors go to
 //! stderr. `--json` prints what the API said.
 
+mod audit;
 mod connection;
 mod instance;
+mod invoice;
 mod output;
 mod plan;
 mod region;
@@ -18,6 +20,10 @@ use std::path::Path;
 pub enum Command {
     /// Order, look at and delete instances
     Instance(Noun<instance::InstanceCommand>),
+    /// What is to be paid
+    Invoice(Noun<invoice::InvoiceCommand>),
+    /// What was changed, by whom
+    Audit(Noun<audit::AuditCommand>),
     /// What can be ordered
     Plan(Noun<plan::PlanCommand>),
     /// Where it can run
@@ -39,6 +45,12 @@ pub async fn run(command: Command, default_data: &Path) -> anyhow::Result<()> {
     match command {
         Command::Instance(Noun { options, verb }) => {
             instance::run(verb, &options.connect(default_data)?).await
+        }
+        Command::Invoice(Noun { options, verb }) => {
+            invoice::run(verb, &options.connect(default_data)?).await
+        }
+        Command::Audit(Noun { options, verb }) => {
+            audit::run(verb, &options.connect(default_data)?).await
         }
         Command::Plan(Noun { options, verb }) => {
             plan::run(verb, &options.connect(default_data)?).await

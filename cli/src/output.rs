@@ -37,9 +37,13 @@ pub fn print_json(document: &impl Serialize) -> anyhow::Result<()> {
     print_line(&serde_json::to_string_pretty(document)?)
 }
 
-/// A reader that closed the pipe has seen enough; that is no error.
 pub fn print_line(text: &str) -> anyhow::Result<()> {
-    match writeln!(std::io::stdout().lock(), "{text}") {
+    print_bytes(format!("{text}\n").as_bytes())
+}
+
+/// A reader that closed the pipe has seen enough; that is no error.
+pub fn print_bytes(bytes: &[u8]) -> anyhow::Result<()> {
+    match std::io::stdout().lock().write_all(bytes) {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
         other => Ok(other?),
     }

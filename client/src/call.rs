@@ -43,6 +43,25 @@ impl Caller {
         self.read(self.request(Method::GET, path)?).await
     }
 
+    /// With the parameters that are given.
+    pub async fn get_with<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        query: &[(&str, Option<&str>)],
+    ) -> Result<T> {
+        self.read(self.request(Method::GET, path)?.query(query)).await
+    }
+
+    /// The same for a body that may be large.
+    pub async fn get_piecewise(
+        &self,
+        path: &str,
+        query: &[(&str, Option<&str>)],
+    ) -> Result<Piecewise> {
+        let response = self.answer(self.request(Method::GET, path)?.query(query)).await?;
+        Ok(Piecewise { response, url: self.base.to_string() })
+    }
+
     pub async fn send<T: DeserializeOwned>(
         &self,
         method: Method,
@@ -80,5 +99,20 @@ impl Caller {
             Ok(body) => Err(Error::Refused { status, body }),
             Err(_) => Err(Error::NotOurs { url: self.base.to_string(), status }),
         }
+    }
+}
+
+/// A body while it arrives.
+pub struct Piecewise {
+    response: Response,
+    url: String,
+}
+
+impl Piecewise {
+    /// The next bytes; none at the end.
+    pub async fn next(&mut self) -> Result<Option<Vec<u8>>> {
+        let piece = self.response.chunk().await;
+        let piece = piece.map_err(|_| Error::BrokeOff { url: self.url.clone() })?;
+        Ok(piece.map(|bytes| bytes.to_vec()))
     }
 }

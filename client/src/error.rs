@@ -17,6 +17,9 @@ pub enum Error {
     Refused { status: StatusCode, body: ErrorBody },
     #[error("{url} answered {status} with something that is not of this API")]
     NotOurs { url: String, status: StatusCode },
+    /// What came so far is not all.
+    #[error("{url} broke off in the middle of its answer; try again")]
+    BrokeOff { url: String },
     #[error("the HTTP client can't be set up")]
     SetUp(#[source] reqwest::Error),
 }

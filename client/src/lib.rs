@@ -3,10 +3,12 @@
 //! One method an endpoint. An error says what the server said, in its own
 //! sentence.
 
+mod billing;
 mod call;
 mod error;
 mod instances;
 
+pub use call::Piecewise;
 pub use error::{Error, Result};
 pub use url::Url;
 

@@ -3,5 +3,6 @@
 //! Types here only carry; they decide nothing.
 
 pub mod agent;
+pub mod billing;
 pub mod customer;
 pub mod instance;

@@ -29,6 +29,8 @@ pub struct Input {
     pub(super) least: Option<i64>,
     pub(super) most: Option<i64>,
     pub(super) pattern: Option<&'static str>,
+    /// A value that works, where not any of its kind does.
+    pub(super) example: Option<&'static str>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -41,6 +43,7 @@ pub enum Kind {
 
 /// No control characters; for lists no comma either.
 const PLAIN: &str = r"^[^\x00-\x1f\x7f-\x9f]*$";
+const MONTH: &str = "^[1-9][0-9]{3}-(0[1-9]|1[0-2])$";
 const PLAIN_ITEM: &str = r"^[^,\x00-\x1f\x7f-\x9f]*$";
 
 /// What a success looks like.
@@ -116,7 +119,8 @@ impl About {
 
 impl Input {
     const fn new(name: &'static str, kind: Kind, what: &'static str) -> Self {
-        Self { name, kind, what, required: false, least: None, most: None, pattern: None }
+        let (least, most, pattern, example) = (None, None, None, None);
+        Self { name, kind, what, required: false, least, most, pattern, example }
     }
 
     pub const fn text(name: &'static str, what: &'static str) -> Self {
@@ -166,6 +170,15 @@ impl Input {
 
     pub const fn like(self, pattern: &'static str) -> Self {
         Self { pattern: Some(pattern), ..self }
+    }
+
+    /// A month as `YYYY-MM`.
+    pub const fn month(name: &'static str, what: &'static str) -> Self {
+        Self::text(name, what).like(MONTH)
+    }
+
+    pub const fn such_as(self, example: &'static str) -> Self {
+        Self { example: Some(example), ..self }
     }
 }
 

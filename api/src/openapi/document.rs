@@ -94,6 +94,7 @@ fn parameter(input: &Input, place: ParameterIn) -> Parameter {
         .required(if input.required { Required::True } else { Required::False })
         .description(Some(input.what))
         .schema(Some(schema::input(input, Form::Text)))
+        .example(input.example.map(Into::into))
         .build()
 }
 

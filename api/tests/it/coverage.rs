@@ -15,6 +15,7 @@ const EVERYBODY: [Role; 5] = Role::ALL;
 const SEE: [Role; 4] = [Role::Admin, Role::Devops, Role::Member, Role::Monitor];
 const CHANGE: [Role; 3] = [Role::Admin, Role::Devops, Role::Member];
 const CREATE: [Role; 2] = [Role::Admin, Role::Devops];
+const BILLING: [Role; 2] = [Role::Admin, Role::BillingManager];
 
 /// Who may call each operation of the Customer API that asks for a key.
 const ROWS: &[(&str, &[Role])] = &[
@@ -34,6 +35,10 @@ const ROWS: &[(&str, &[Role])] = &[
     ("GET /api/vpcs/{vpc_id}", &SEE),
     ("PUT /api/vpcs/{vpc_id}", &CREATE),
     ("DELETE /api/vpcs/{vpc_id}", &CREATE),
+    ("GET /api/invoices", &BILLING),
+    ("GET /api/invoices/period", &BILLING),
+    ("GET /api/invoices/{invoice_id}", &BILLING),
+    ("GET /api/auditlog/csv", &CREATE),
     ("GET /api/plans", &EVERYBODY),
     ("GET /api/regions", &EVERYBODY),
 ];
@@ -43,20 +48,26 @@ const ROWS: &[(&str, &[Role])] = &[
 pub struct Things {
     pub instance: model::Instance,
     vpc: i64,
+    invoice: i64,
 }
+
+/// The first invoice of all.
+const INVOICE: i64 = 1;
 
 impl Things {
     pub async fn make(world: &World) -> Self {
         let instance = world.create("orders", &["prod"]).await;
         let vpc = world.create_vpc("orders-net", "10.201.0.0/24").await;
-        Self { instance, vpc }
+        world.issue_month().await;
+        Self { instance, vpc, invoice: INVOICE }
     }
 
     /// The path with these things in it.
     pub fn path(&self, template: &str) -> String {
         let path = template
             .replace("{id}", &self.instance.id.to_string())
-            .replace("{vpc_id}", &self.vpc.to_string());
+            .replace("{vpc_id}", &self.vpc.to_string())
+            .replace("{invoice_id}", &self.invoice.to_string());
         assert!(!path.contains('{'), "say what stands for the placeholder of {path}");
         path
     }
@@ -187,11 +198,14 @@ async fn customer_routes_turn_away_everybody_who_may_not() {
 #[tokio::test]
 async fn customer_routes_know_every_role() {
     let world = World::new().await;
+    world.create("orders", &[]).await;
+    world.issue_month().await;
     for (at, route) in guarded().iter().enumerate() {
         for (number, role) in Role::ALL.into_iter().enumerate() {
             let instance = world.create("orders", &[]).await;
             let subnet = format!("10.20{number}.{at}.0/24");
-            let things = Things { instance, vpc: world.create_vpc("net", &subnet).await };
+            let vpc = world.create_vpc("net", &subnet).await;
+            let things = Things { instance, vpc, invoice: INVOICE };
             let key = world.member(role, &[]).await;
             let call = call(route, &things).key(&key);
             let answer = call.send(&world.customer).await;

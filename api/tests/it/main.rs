@@ -3,12 +3,14 @@
 #![expect(clippy::unwrap_used, reason = "a test that can't go on shall panic")]
 
 mod agents;
+mod auditlog;
 mod away;
 mod bodies;
 mod call;
 mod coverage;
 mod customer;
 mod instances;
+mod invoices;
 mod limits;
 mod listen;
 mod masking;

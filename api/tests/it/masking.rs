@@ -17,7 +17,8 @@ async fn no_route_shows_a_monitor_a_secret() {
     for route in routes::customer().iter().filter(|route| route.method == "GET") {
         let path = things.path(&route.path);
         let masked = Call::get(&path).key(&monitor).send(&world.customer).await;
-        assert_eq!(masked.status, 200, "{path}");
+        // What a monitor may not read at all, the coverage test knows.
+        assert!([200, 403].contains(&masked.status.as_u16()), "{path}: {}", masked.text);
         for secret in secrets {
             assert!(!masked.text.contains(secret), "{path}: {}", masked.text);
         }

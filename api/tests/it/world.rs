@@ -9,7 +9,7 @@ use axum::Router;
 use ipnet::Ipv4Net;
 use model::{
     AccountId, ApiKey, Catalogue, Entropy as _, HostId, Instance, InstanceId, KeyId, Listener,
-    Listeners, ManualClock, Plan, Region, Role, Secret, SeededEntropy, Tags, User, UserId,
+    Listeners, ManualClock, Month, Plan, Region, Role, Secret, SeededEntropy, Tags, User, UserId,
 };
 use serde_json::json;
 use std::path::Path;
@@ -147,6 +147,13 @@ impl World {
     pub async fn load(&self, id: i64) -> Instance {
         let mut reader = self.app.store().reader();
         store::instances::find(&mut reader, InstanceId(id)).await.unwrap().unwrap()
+    }
+
+    /// Lets the month end and its invoices be issued.
+    pub async fn issue_month(&self) {
+        let now = model::Clock::now(&*self.clock);
+        self.clock.advance(Month::of(now).end().duration_since(now));
+        app::billing::issue_due(&self.app).await.unwrap();
     }
 
     /// What the engine would write once a login succeeded.

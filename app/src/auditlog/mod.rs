@@ -5,3 +5,4 @@ mod sealing;
 
 pub use export::{Export, Wanted, export};
 pub use sealing::{Verified, seal_due, verify};
+pub use store::AuditLine;

@@ -17,3 +17,4 @@ pub use meter::lines;
 pub use paid::{Payment, list_all, paid};
 pub use period::{Period, period};
 pub use prices::settle_prices;
+pub use store::InvoiceSummary;

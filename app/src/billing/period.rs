@@ -5,6 +5,8 @@ use crate::{App, Asked, Caller, Problems, Result, Right};
 use model::{BadMonth, Bill, Month};
 use store::invoices;
 
+const BAD_MONTH: &str = "must be a month as YYYY-MM, or 1 to 12 beside year";
+
 /// Which month, as sent: `YYYY-MM`, or a month's number beside its year.
 #[derive(Clone, Debug, Default)]
 pub struct Period {
@@ -40,7 +42,8 @@ impl Period {
         }
         let text = problems.required("month", self.month.as_deref())?;
         if text.contains('-') {
-            let month: Month = problems.take("month", text.parse::<Month>())?;
+            let month: Month =
+                problems.take("month", text.parse().map_err(|_: BadMonth| BAD_MONTH))?;
             if self.year.is_some_and(|year| year != month.year()) {
                 problems.add("year", "must be the year of month, or be left out");
             }
@@ -52,7 +55,7 @@ impl Period {
             _ => None,
         };
         let number = number.filter(|number| (1..=12).contains(number));
-        let number = problems.take("month", number.ok_or(BadMonth))?;
+        let number = problems.take("month", number.ok_or(BAD_MONTH))?;
         let year = problems.required("year", self.year)?;
         Month::new(year, number)
     }

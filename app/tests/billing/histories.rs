@@ -46,7 +46,7 @@ fn beginning() -> impl Strategy<Value = i64> {
     let edge = prop::sample::select(EDGES.to_vec())
         .prop_map(|text| text.parse::<Timestamp>().unwrap().as_microsecond());
     // Any moment of 2024 to 2027.
-    let any = (1_704_067_200_000_000_i64)..(1_830_297_600_000_000);
+    let any = 1_704_067_200_000_000_i64..1_830_297_600_000_000;
     prop_oneof![edge, any]
 }
 

@@ -153,7 +153,7 @@ async fn killed_anywhere_it_ends_the_same(world: World) {
     world.advance_to(END);
     let mut kills = 0;
     for polls in 1.. {
-        match cut(issue_due(&world.app), polls).await {
+        match cut(Box::pin(issue_due(&world.app)), polls).await {
             None => kills += 1,
             Some(done) => {
                 done.unwrap();

@@ -224,10 +224,8 @@ pub async fn several_seal_and_write_at_once(f: Fixture) {
     });
     let mut total = 0;
     for sealer in sealers {
-        total += tokio::time::timeout(std::time::Duration::from_secs(60), sealer)
-            .await
-            .unwrap()
-            .unwrap();
+        total +=
+            tokio::time::timeout(std::time::Duration::from_mins(1), sealer).await.unwrap().unwrap();
     }
     for writer in writers {
         writer.await.unwrap();

@@ -1,0 +1,4 @@
+//! `/api/auditlog`.
+
+mod cell;
+pub mod csv;
