@@ -51,10 +51,19 @@ pub async fn operator(
     event: &str,
     extras: &[(&str, String)],
 ) -> Result<()> {
+    Ok(audit::insert(work, &operator_line(source, account_id, at, event, extras)).await?)
+}
+
+/// The same, for whoever writes it by other means.
+pub fn operator_line(
+    source: Source,
+    account_id: AccountId,
+    at: Timestamp,
+    event: &str,
+    extras: &[(&str, String)],
+) -> AuditLine {
     let (event, user) = (event.into(), OPERATOR.into());
-    let source = source.to_string();
-    let line = AuditLine { account_id, at, event, source, user, extras: join(extras) };
-    Ok(audit::insert(work, &line).await?)
+    AuditLine { account_id, at, event, source: source.to_string(), user, extras: join(extras) }
 }
 
 /// `k=v; k=v`. A value that could be taken for more than one is quoted.

@@ -1,15 +1,17 @@
-//! `castellan account create`: works on the store, beside a running server or
-//! without one.
+//! `castellan account`: works on the store, beside a running server or without
+//! one.
 
+use crate::at::At;
 use crate::config::{Config, DatabaseArgs};
 use crate::data_dir::DataDir;
 use crate::installation::{self, Opened};
 use crate::places::LocalPlaces;
 use anyhow::{Result, bail};
 use app::accounts::CreatedAccount;
+use app::billing::CustomerChanges;
 use app::{App, Source, SourceKind};
 use clap::{Args, Subcommand};
-use model::{Catalogue, Entropy, OsEntropy, Secret, SystemClock};
+use model::{AccountId, Catalogue, Customer, Entropy, OsEntropy, Secret, SystemClock};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -17,6 +19,29 @@ use std::sync::Arc;
 pub enum AccountCommand {
     /// Make an account with its first user and that user's key
     Create(CreateArgs),
+    /// Say who an account's next invoices are for
+    Update(UpdateArgs),
+}
+
+#[derive(Args)]
+pub struct UpdateArgs {
+    /// The account's id, or its e-mail if no other account has the same
+    account: String,
+    #[command(flatten)]
+    at: At,
+    /// Name of the account
+    #[arg(long)]
+    name: Option<String>,
+    /// An empty text takes it away, as for address and country
+    #[arg(long)]
+    company: Option<String>,
+    #[arg(long)]
+    address: Option<String>,
+    #[arg(long)]
+    country: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 #[derive(Args)]
@@ -41,7 +66,13 @@ pub struct CreateArgs {
 }
 
 pub async fn run(command: AccountCommand) -> Result<()> {
-    let AccountCommand::Create(args) = command;
+    match command {
+        AccountCommand::Create(args) => run_create(args).await,
+        AccountCommand::Update(args) => update(args).await,
+    }
+}
+
+async fn run_create(args: CreateArgs) -> Result<()> {
     let data = DataDir::new(&args.data)?;
     let mut config = Config::load(args.config.as_deref())?;
     args.database.apply(&mut config);
@@ -53,8 +84,53 @@ pub async fn run(command: AccountCommand) -> Result<()> {
     Ok(())
 }
 
+async fn update(args: UpdateArgs) -> Result<()> {
+    let changes = CustomerChanges {
+        account_name: args.name,
+        company: args.company,
+        address: args.address,
+        country: args.country,
+    };
+    let given = [&changes.account_name, &changes.company, &changes.address, &changes.country];
+    if given.iter().all(|text| text.is_none()) {
+        bail!("nothing to change; give --name, --company, --address or --country");
+    }
+    // Looked at before anything is made where there is no installation.
+    args.at.open().await?.store.close().await;
+    let app = open_app(&args.at.data()?, &args.at.config()?).await?;
+    let updated = update_account(&app, &args.account, changes).await;
+    app.store().close().await;
+    let (id, customer) = updated?;
+    if args.json {
+        println!("{}", serde_json::json!({ "account_id": id, "customer": customer }));
+    } else {
+        eprintln!("Invoices that are issued from now on say so; those that were stay.");
+    }
+    Ok(())
+}
+
+async fn update_account(
+    app: &App,
+    account: &str,
+    changes: CustomerChanges,
+) -> Result<(AccountId, Customer)> {
+    let all = store::accounts::list(&mut app.store().reader()).await?;
+    let meant: Vec<AccountId> = all
+        .iter()
+        .filter(|it| it.id.to_string() == account || it.email.eq_ignore_ascii_case(account))
+        .map(|it| it.id)
+        .collect();
+    let id = match meant.as_slice() {
+        [id] => *id,
+        [] => bail!("there is no account {account}"),
+        _ => bail!("{} accounts have the e-mail {account}; give the id of one", meant.len()),
+    };
+    let source = Source { kind: SourceKind::Cli, address: None };
+    Ok((id, app::billing::update_customer(source, app, id, changes).await?))
+}
+
 /// An app for commands beside the control plane; it can't place servers.
-async fn open_app(data: &DataDir, config: &Config) -> Result<App> {
+pub async fn open_app(data: &DataDir, config: &Config) -> Result<App> {
     let Opened { store, installation, host_id } =
         installation::open(data, config.database_url.as_ref()).await?;
     let mode = config.local.address_mode()?;

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use cloud_local::addresses::AddressMode;
 use ipnet::{IpNet, Ipv4Net};
-use model::{Catalogue, Secret};
+use model::{Catalogue, Secret, Seller};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -39,6 +39,8 @@ pub struct Config {
     pub metrics: Metrics,
     /// How often a key, an account and an unknown address may call.
     pub rate_limit: api::RateLimits,
+    /// Who invoices are from.
+    pub seller: Seller,
 }
 
 /// Where the APIs listen and how.
@@ -223,5 +225,6 @@ mod tests {
         check("[local]\nmode = \"shared-address\"", "local.shared_host");
         check("[listen]\ntls_cert = \"x\"", "go together");
         check("[engine]\nlease_seconds = 1", "2 or more");
+        check("[seller]\nvat = \"x\"", "vat");
     }
 }

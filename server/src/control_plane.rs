@@ -11,6 +11,7 @@ use crate::listen::{self, Bound};
 use crate::places::LocalPlaces;
 use crate::preflight;
 use crate::room::Room;
+use crate::tasks;
 use anyhow::{Context, Result};
 use app::App;
 use cloud::{Cloud, SimulatedCloud};
@@ -74,6 +75,7 @@ impl ControlPlane {
             CloudKind::Simulated => Arc::new(SimulatedCloud::new()),
         };
         let app = make_app(data, &store, &config, &catalogue, &installation, host_id)?;
+        app::billing::settle_prices(&app).await.context("prices can't be settled")?;
         let engine = Engine::new(Parts {
             store: store.clone(),
             clouds: HashMap::from([(LOCAL_CLOUD.to_owned(), local)]),
@@ -90,7 +92,7 @@ impl ControlPlane {
         });
 
         let stop = CancellationToken::new();
-        let mut tasks = JoinSet::new();
+        let mut running = JoinSet::new();
         let runner = Runner::new(Arc::new(engine));
         runner.look_at_everything().await;
         let apis = Apis {
@@ -100,12 +102,14 @@ impl ControlPlane {
             agent_url: &endpoints.agent,
             stop: &stop,
         };
-        apis.start(&mut tasks, bound)?;
-        tasks.spawn(runner.run(stop.clone()));
-        tasks.spawn(flush_last_seen(app.clone(), stop.clone()));
-        tasks.spawn(keep_host_seen(store, host_id, stop.clone()));
+        apis.start(&mut running, bound)?;
+        running.spawn(runner.run(stop.clone()));
+        running.spawn(flush_last_seen(app.clone(), stop.clone()));
+        running.spawn(keep_host_seen(store, host_id, stop.clone()));
+        running.spawn(tasks::issue_invoices(app.clone(), stop.clone()));
+        running.spawn(tasks::seal_audit_log(app.clone(), stop.clone()));
         data.save_endpoints(&endpoints)?;
-        Ok(Running { endpoints, app, remarks, stop, tasks, _lock: lock })
+        Ok(Running { endpoints, app, remarks, stop, tasks: running, _lock: lock })
     }
 }
 
@@ -170,7 +174,11 @@ fn make_app(
     installation: &Installation,
     host_id: HostId,
 ) -> Result<App> {
-    let mut settings = app::Settings { domain: config.domain.clone(), ..app::Settings::default() };
+    let mut settings = app::Settings {
+        domain: config.domain.clone(),
+        seller: config.seller.clone(),
+        ..app::Settings::default()
+    };
     if let Some(pool) = config.subnet_pool {
         settings.subnet_pool = pool;
     }

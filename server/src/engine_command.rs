@@ -3,10 +3,11 @@
 
 use crate::at::At;
 use anyhow::{Result, bail};
+use app::{Source, SourceKind, audit};
 use clap::{Args, Subcommand};
 use model::{Clock, InstanceId, SystemClock};
-use store::Store;
 use store::pauses::{self, Watched};
+use store::{Store, instances};
 
 #[derive(Subcommand)]
 pub enum EngineCommand {
@@ -62,22 +63,30 @@ async fn hold(args: &HoldArgs, paused: bool) -> Result<()> {
 
 async fn set(store: &Store, instance: Option<InstanceId>, paused: bool) -> Result<()> {
     let now = SystemClock.now();
+    let verb = if paused { "pause" } else { "resume" };
+    let source = Source { kind: SourceKind::Cli, address: None };
     let mut work = store.begin().await?;
-    match instance {
-        None => pauses::set_all(&mut work, paused, now).await?,
-        Some(id) => {
-            if !pauses::set(&mut work, id, paused, now).await? {
-                bail!("there is no instance {id}; `castellan engine status` lists them");
-            }
-            if !paused && pauses::is_all_paused(&mut work).await? {
-                eprintln!(
-                    "Every instance is paused beside that; `castellan engine resume` ends it."
-                );
-            }
+    let Some(id) = instance else {
+        pauses::set_all(&mut work, paused, now).await?;
+        // It concerns whoever has an instance, and each is told.
+        for account in pauses::accounts(&mut work).await? {
+            let extras = [("instances", "all".to_owned())];
+            let event = format!("engine.{verb}");
+            audit::operator(&mut work, source, account, now, &event, &extras).await?;
         }
+        return Ok(work.commit().await?);
+    };
+    let Some(found) = instances::find(&mut work, id).await? else {
+        bail!("there is no instance {id}; `castellan engine status` lists them");
+    };
+    pauses::set(&mut work, id, paused, now).await?;
+    let extras = [("id", id.to_string()), ("name", found.name.to_string())];
+    let event = format!("instance.{verb}");
+    audit::operator(&mut work, source, found.account_id, now, &event, &extras).await?;
+    if !paused && pauses::is_all_paused(&mut work).await? {
+        eprintln!("Every instance is paused beside that; `castellan engine resume` ends it.");
     }
-    work.commit().await?;
-    Ok(())
+    Ok(work.commit().await?)
 }
 
 async fn status(args: &StatusArgs) -> Result<()> {

@@ -3,6 +3,7 @@
 mod account;
 mod apis;
 mod at;
+mod audit;
 mod backup;
 mod catalogue;
 mod config;
@@ -16,8 +17,10 @@ mod host_dir;
 mod host_facts;
 mod installation;
 mod instance;
+mod invoice;
 mod listen;
 mod logging;
+mod operator;
 mod orphan;
 mod orphans;
 mod places;
@@ -29,6 +32,7 @@ mod serve;
 mod settings;
 mod signals;
 mod stage;
+mod tasks;
 #[cfg(test)]
 mod testing;
 mod up;
@@ -82,7 +86,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    match run(&instance::with_operator_verbs(Arguments::command()).get_matches()) {
+    match run(&operator::with_verbs(Arguments::command()).get_matches()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("castellan: {}", in_one_line(&error));
@@ -95,8 +99,8 @@ fn run(given: &ArgMatches) -> anyhow::Result<()> {
     rustls::crypto::ring::default_provider()
         .install_default()
         .expect("nobody has installed a provider before main");
-    if let Some(command) = instance::operator_command(given)? {
-        return runtime()?.block_on(instance::run(command));
+    if let Some(command) = operator::command(given)? {
+        return runtime()?.block_on(operator::run(command));
     }
     match Arguments::from_arg_matches(given)?.command {
         Command::Agent { dir } => {

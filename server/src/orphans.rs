@@ -10,12 +10,15 @@ use crate::data_dir::DataDir;
 use crate::installation::Opened;
 use crate::orphan::{Orphan, OrphanId};
 use anyhow::{Context, Result, bail};
+use app::{Source, SourceKind, audit};
 use clap::{Args, Subcommand};
 use cloud_local::holdings::{self, Holdings, holdings};
-use model::InstanceId;
+use model::{Clock, Instance, InstanceId, SystemClock};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use store::{Store, adoption, disks, servers, vpcs};
+use store::{Store, adoption, disks, instances, servers, vpcs};
+
+const CLI: Source = Source { kind: SourceKind::Cli, address: None };
 
 #[derive(Subcommand)]
 pub enum OrphansCommand {
@@ -117,12 +120,12 @@ async fn remove(args: &RemoveArgs) -> Result<()> {
     let data = args.at.data()?;
     let Opened { store, .. } = args.at.open().await?;
     let _lock = data.lock_alone().context("a removal needs the control plane stopped")?;
-    let orphan = find_one(&store, &data, args.id).await;
-    store.close().await;
-    let orphan = orphan?;
+    let orphan = find_one(&store, &data, args.id).await?;
     if !args.yes {
         ask(&format!("Remove {}?", orphan.with_what()))?;
     }
+    note_removal(&store, &orphan).await?;
+    store.close().await;
     match orphan.id() {
         OrphanId::Server(id) => holdings::remove_server(&data.host(), id).await?,
         OrphanId::Disk(id) => holdings::remove_disk(&data.host(), id)?,
@@ -130,6 +133,18 @@ async fn remove(args: &RemoveArgs) -> Result<()> {
     }
     eprintln!("Removed {}.", args.id);
     Ok(())
+}
+
+/// Most orphans are of instances that nobody knows, so of no account. Where one
+/// is known, its owner is told, before the thing is gone.
+async fn note_removal(store: &Store, orphan: &Orphan) -> Result<()> {
+    let Some(id) = orphan.instance() else { return Ok(()) };
+    let mut work = store.begin().await?;
+    let Some(instance) = instances::find(&mut work, id).await? else { return Ok(()) };
+    let extras = [("instance", id.to_string()), ("orphan", orphan.id().to_string())];
+    let (account, now) = (instance.account_id, SystemClock.now());
+    audit::operator(&mut work, CLI, account, now, "orphan.remove", &extras).await?;
+    Ok(work.commit().await?)
 }
 
 async fn adopt(args: &AdoptArgs) -> Result<()> {
@@ -150,8 +165,11 @@ async fn adopt(args: &AdoptArgs) -> Result<()> {
     store.close().await;
     let from = args.from.clone().unwrap_or_else(|| data.store_before_restore());
     let half = HalfStore(sibling(&data.store(), "adopt"));
-    prepare(&from, &half.0, key, installation.id, instance).await?;
-    adoption::adopt(&data.store(), &half.0, instance).await?;
+    let known = prepare(&from, &half.0, key.clone(), installation.id, instance).await?;
+    let extras = [("id", instance.to_string()), ("name", known.name.to_string())];
+    let account = known.account_id;
+    let line = audit::operator_line(CLI, account, SystemClock.now(), "instance.adopt", &extras);
+    adoption::adopt(&data.store(), &half.0, instance, &key, &line).await?;
     eprintln!("Instance {instance} is in the store again, with all its servers and disks.");
     Ok(())
 }
@@ -163,7 +181,7 @@ async fn prepare(
     key: store::MasterKey,
     installation: uuid::Uuid,
     instance: InstanceId,
-) -> Result<()> {
+) -> Result<Instance> {
     if !from.exists() {
         bail!(
             "the keys and passwords of instance {instance} are only in a store that knew it, and \
@@ -185,6 +203,6 @@ async fn prepare(
         Some(known) if known.deleted_at.is_some() => {
             bail!("instance {instance} was being deleted; remove what is left of it")
         }
-        Some(_) => Ok(()),
+        Some(known) => Ok(known),
     }
 }

@@ -9,6 +9,7 @@ use crate::at::At;
 use crate::backup::{HalfStore, copy, sibling, with_suffix};
 use crate::data_dir::DataDir;
 use anyhow::{Context, Result, bail};
+use app::{Source, SourceKind, audit};
 use clap::Args;
 use cloud_local::holdings::holdings;
 use model::{Clock, SystemClock};
@@ -33,7 +34,8 @@ pub async fn run(args: RestoreArgs) -> Result<()> {
         bail!(
             "this installation keeps everything in PostgreSQL; restore that with pg_restore while \
              no control plane runs, then run there: UPDATE installation SET store_epoch = \
-             EXTRACT(EPOCH FROM now()); UPDATE sequences SET value = value + 1000000"
+             EXTRACT(EPOCH FROM now()); UPDATE sequences SET value = value + 1000000 WHERE name <> \
+             'invoice_numbers'; and set invoice_numbers to the last number that was sent out"
         );
     }
     let data = args.at.data()?;
@@ -133,6 +135,13 @@ async fn go_on(store: &Store, past: &Past) -> Result<i64> {
     }
     let mut work = store.begin().await?;
     let epoch = go_beyond(&mut work, past).await?;
+    // Everybody's log goes back to the backup, and says so.
+    let source = Source { kind: SourceKind::Cli, address: None };
+    let extras = [("store_epoch", epoch.to_string())];
+    for account in store::accounts::list(&mut work).await? {
+        let now = SystemClock.now();
+        audit::operator(&mut work, source, account.id, now, "store.restore", &extras).await?;
+    }
     work.commit().await?;
     Ok(epoch)
 }

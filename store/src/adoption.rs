@@ -3,10 +3,12 @@
 //! Sealed values are bound to their row and to the master key, both of which
 //! stay the same, so the rows are copied as they are.
 
-use crate::{Error, Result};
+use crate::db::Query;
+use crate::work::NEXT;
+use crate::{AuditLine, Error, MasterKey, Result, audit};
 use model::InstanceId;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
-use sqlx::{ConnectOptions as _, Connection as _, Sqlite, Transaction};
+use sqlx::{ConnectOptions as _, Connection as _, Row as _, Sqlite, Transaction};
 use std::path::Path;
 
 /// In the order in which rows refer to each other. Both stores have had the
@@ -25,17 +27,29 @@ const COPIES: [&str; 7] = [
      AND id NOT IN (SELECT id FROM instance_history)",
 ];
 
-/// Copies everything of an instance from `earlier` into `store`, or nothing.
-/// Both are up to date, and nobody else uses them.
-pub async fn adopt(store: &Path, earlier: &Path, id: InstanceId) -> Result<()> {
+/// Copies everything of an instance from `earlier` into `store` and writes the
+/// audit line, or nothing. Both are up to date, and nobody else uses them.
+pub async fn adopt(
+    store: &Path,
+    earlier: &Path,
+    id: InstanceId,
+    key: &MasterKey,
+    line: &AuditLine,
+) -> Result<()> {
     let options = SqliteConnectOptions::new().filename(store).foreign_keys(true);
     let mut connection = options.connect().await?;
-    let adopted = copy_all(&mut connection, earlier, id).await;
+    let adopted = copy_all(&mut connection, earlier, id, key, line).await;
     connection.close().await?;
     adopted
 }
 
-async fn copy_all(connection: &mut SqliteConnection, earlier: &Path, id: InstanceId) -> Result<()> {
+async fn copy_all(
+    connection: &mut SqliteConnection,
+    earlier: &Path,
+    id: InstanceId,
+    key: &MasterKey,
+    line: &AuditLine,
+) -> Result<()> {
     let attach = sqlx::query("ATTACH $1 AS earlier").bind(earlier.to_string_lossy().into_owned());
     attach.execute(&mut *connection).await?;
     let mut open = connection.begin_with("BEGIN IMMEDIATE").await?;
@@ -46,6 +60,9 @@ async fn copy_all(connection: &mut SqliteConnection, earlier: &Path, id: Instanc
     // The engine looks at it first of all, and tells its agents anew.
     let due = sqlx::query("UPDATE instances SET due_at = 0 WHERE id = $1");
     due.bind(id.0).execute(&mut *open).await?;
+    let next = Query::new(NEXT).bind("audit").sqlite().fetch_one(&mut *open).await?;
+    let insert = audit::insertion(key, next.try_get("value")?, line);
+    insert.sqlite().execute(&mut *open).await?;
     Ok(open.commit().await?)
 }
 

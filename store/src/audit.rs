@@ -5,7 +5,7 @@
 //! ([`crate::chain`]), so that writers don't wait for each other.
 
 use crate::db::{Query, Row, Run};
-use crate::{Result, Work, chain};
+use crate::{MasterKey, Result, Work, chain};
 use model::{AccountId, Month, Timestamp};
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -23,8 +23,12 @@ pub struct AuditLine {
 
 pub async fn insert(work: &mut Work, line: &AuditLine) -> Result<()> {
     let id = work.next("audit").await?;
-    let mark = chain::mark(work.master_key(), id, line);
-    let query = Query::new(
+    let query = insertion(work.master_key(), id, line);
+    work.execute(query).await.map(drop)
+}
+
+pub(crate) fn insertion(key: &MasterKey, id: i64, line: &AuditLine) -> Query {
+    Query::new(
         "INSERT INTO audit (id, account_id, at, event, source, user_email, extras, mark_sealed) \
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
     )
@@ -35,8 +39,7 @@ pub async fn insert(work: &mut Work, line: &AuditLine) -> Result<()> {
     .bind(line.source.as_str())
     .bind(line.user.as_str())
     .bind(line.extras.as_str())
-    .bind(mark);
-    work.execute(query).await.map(drop)
+    .bind(chain::mark(key, id, line))
 }
 
 /// An account's lines, oldest first.

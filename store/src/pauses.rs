@@ -3,7 +3,7 @@
 
 use crate::db::{Query, Run};
 use crate::{Result, Work, instances};
-use model::{InstanceId, Timestamp};
+use model::{AccountId, InstanceId, Timestamp};
 
 /// An instance as the operator of the engine sees it, also one that is being
 /// torn down.
@@ -51,6 +51,12 @@ pub async fn set_all(work: &mut Work, paused: bool, now: Timestamp) -> Result<()
         instances::wake(work, watched.id, now).await?;
     }
     Ok(())
+}
+
+/// Accounts that a pause of all concerns.
+pub async fn accounts(run: &mut impl Run) -> Result<Vec<AccountId>> {
+    let query = Query::new("SELECT DISTINCT account_id FROM instances ORDER BY account_id");
+    run.fetch(query).await?.iter().map(|row| row.parse("account_id")).collect()
 }
 
 /// Every instance of every account, by id.

@@ -9,6 +9,11 @@ use model::{InstanceId, ServerId, Timestamp};
 use std::sync::Arc;
 use tokio::sync::broadcast;
 
+/// The next number of a sequence.
+pub(crate) const NEXT: &str = "INSERT INTO sequences (name, value) VALUES ($1, 1) \
+                               ON CONFLICT (name) DO UPDATE SET value = sequences.value + 1 \
+                               RETURNING value";
+
 /// Something that others wait for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Change {
@@ -168,12 +173,7 @@ impl Work {
 
     /// The next number of a sequence; never given again, even after a delete.
     pub async fn next(&mut self, sequence: &'static str) -> Result<i64> {
-        let query = Query::new(
-            "INSERT INTO sequences (name, value) VALUES ($1, 1) \
-             ON CONFLICT (name) DO UPDATE SET value = sequences.value + 1 \
-             RETURNING value",
-        );
-        match self.fetch_one(query.bind(sequence)).await? {
+        match self.fetch_one(Query::new(NEXT).bind(sequence)).await? {
             Some(row) => row.int("value"),
             None => Err(Error::Corrupt { what: "sequences", value: sequence.into() }),
         }

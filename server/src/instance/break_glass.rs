@@ -12,7 +12,7 @@ use model::{Secret, ServerId, Timestamp};
 use pki::{Authority, Leaf, Usage};
 use std::fs;
 use std::path::PathBuf;
-use store::{AuditLine, AuthorityKind, ServerRecord, Store};
+use store::{AuthorityKind, ServerRecord, Store};
 
 /// What every verb of the operator takes.
 #[derive(Args)]
@@ -109,17 +109,13 @@ impl BrokenGlass {
     }
 
     /// Whoever breaks the glass leaves a line in the account's audit log.
-    pub async fn audit(&self, event: &str, extras: String) -> Result<()> {
-        let line = AuditLine {
-            account_id: self.instance.account_id,
-            at: SystemClock.now(),
-            event: event.into(),
-            source: Source { kind: SourceKind::Cli, address: None }.to_string(),
-            user: "operator".into(),
-            extras: format!("instance={}; {extras}", self.instance.id),
-        };
+    pub async fn audit(&self, event: &str, extras: &[(&str, String)]) -> Result<()> {
+        let source = Source { kind: SourceKind::Cli, address: None };
+        let (account, now) = (self.instance.account_id, SystemClock.now());
+        let id = ("instance", self.instance.id.to_string());
+        let extras: Vec<_> = [id].into_iter().chain(extras.iter().cloned()).collect();
         let mut work = self.store.begin().await?;
-        store::audit::insert(&mut work, &line).await?;
+        app::audit::operator(&mut work, source, account, now, event, &extras).await?;
         Ok(work.commit().await?)
     }
 }

@@ -38,7 +38,7 @@ pub async fn run(operator: &OperatorArgs, args: &ShellConfigArgs) -> Result<()> 
     let cluster = opened.cluster(now, LIFE)?;
     let text = properties(id, &cluster, until);
     // The line is there before the file: nobody gets in without a trace.
-    opened.audit("instance.shell-config", format!("until={}", minute(until))).await?;
+    opened.audit("instance.shell-config", &[("until", minute(until))]).await?;
     host::write_private(&out, text.as_bytes())
         .with_context(|| format!("{} can't be written", out.display()))?;
     opened.store.close().await;

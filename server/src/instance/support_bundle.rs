@@ -45,7 +45,7 @@ pub async fn run(operator: &OperatorArgs, args: &SupportBundleArgs) -> Result<()
     let packed = archive::pack(&name, &pieces, now).context("the bundle can't be packed")?;
     host::write_private(&out, &packed)
         .with_context(|| format!("{} can't be written; choose another --out", out.display()))?;
-    opened.audit("instance.support-bundle", format!("files={}", pieces.len())).await?;
+    opened.audit("instance.support-bundle", &[("files", pieces.len().to_string())]).await?;
     opened.store.close().await;
 
     println!("{}", out.display());

@@ -73,7 +73,7 @@ async fn a_bundle_tells_everything_but_secrets() {
     let Planted { here, id, secrets } = plant().await;
     let opened =
         BrokenGlass::read(here.data.clone(), here.store().clone(), here.host_id, id).await.unwrap();
-    opened.audit("instance.shell-config", "until=tomorrow".into()).await.unwrap();
+    opened.audit("instance.shell-config", &[("until", "tomorrow".into())]).await.unwrap();
     let pieces = gather(&opened, SystemClock.now()).await.unwrap();
 
     for piece in &pieces {

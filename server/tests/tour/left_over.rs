@@ -9,7 +9,8 @@ use std::fs;
 use std::path::Path;
 
 /// Tables that keep what happened, or numbers that must not be reused.
-const KEPT: [&str; 3] = ["audit", "sequences", "_sqlx_migrations"];
+const KEPT: [&str; 5] =
+    ["audit", "audit_chains", "instance_history", "sequences", "_sqlx_migrations"];
 
 #[derive(PartialEq, Eq, Debug)]
 pub struct LeftOver {

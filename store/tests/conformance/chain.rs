@@ -5,7 +5,7 @@ use model::*;
 use store::chain::{Broken, Verdict};
 use store::*;
 
-fn line(account_id: AccountId, n: usize) -> AuditLine {
+pub fn line(account_id: AccountId, n: usize) -> AuditLine {
     AuditLine {
         account_id,
         at: now(),

@@ -2,6 +2,7 @@
 //! and searched for what a later one has lost. PostgreSQL has tools of its own.
 
 use crate::billing::entry;
+use crate::chain::line;
 use crate::fixture::*;
 use model::*;
 use std::path::{Path, PathBuf};
@@ -39,6 +40,12 @@ impl Copies {
     fn store(&self) -> &Path {
         let Location::Sqlite(path) = &self.f.at else { panic!("{:?}", self.f.at) };
         path
+    }
+
+    /// Into the copy, from the store itself.
+    async fn adopt(&self, copy: &Path, id: InstanceId) -> Result<()> {
+        let line = line(self.account, 1);
+        adoption::adopt(copy, self.store(), id, &master_key(1), &line).await
     }
 
     async fn copy(&self, name: &str) -> PathBuf {
@@ -119,7 +126,7 @@ async fn an_instance_is_adopted_from_a_store_that_knew_it() {
     work.commit().await.unwrap();
     it.f.store.close().await;
     // The copy is the present store from here on, the other one the earlier.
-    adoption::adopt(&copy, it.store(), instance.id).await.unwrap();
+    it.adopt(&copy, instance.id).await.unwrap();
 
     let opened = Store::open(&copy, master_key(1)).await.unwrap();
     let mut reader = opened.reader();
@@ -133,9 +140,12 @@ async fn an_instance_is_adopted_from_a_store_that_knew_it() {
     let authority = authorities::find(&mut reader, instance.id, AuthorityKind::Server).await;
     assert_eq!(authority.unwrap().unwrap().1.expose(), "ca key");
     assert_eq!(history::last(&mut reader, instance.id).await.unwrap(), Some(created));
+    assert_eq!(audit::list(&mut reader, it.account).await.unwrap(), [line(it.account, 1)]);
+    let verdict = chain::verify(&mut reader, it.account).await.unwrap();
+    assert_eq!((verdict.unsealed, verdict.broken), (1, None));
     opened.close().await;
 
-    let twice = adoption::adopt(&copy, it.store(), instance.id).await;
+    let twice = it.adopt(&copy, instance.id).await;
     assert!(matches!(twice, Err(Error::Conflict(_))), "{twice:?}");
 }
 
@@ -154,7 +164,7 @@ async fn an_adoption_that_meets_a_taken_address_changes_nothing() {
     let (other, ..) = it.f.instance(it.account, 9000).await;
     it.f.store.close().await;
 
-    let refused = adoption::adopt(&copy, it.store(), instance.id).await;
+    let refused = it.adopt(&copy, instance.id).await;
     assert!(matches!(refused, Err(Error::Conflict(_))), "{refused:?}");
     let opened = Store::open(&copy, master_key(1)).await.unwrap();
     let left: Vec<InstanceId> =

@@ -1,0 +1,121 @@
+//! The operator's verbs under nouns of the command line, beside those that talk
+//! HTTP. They work on the store and need no key; they are put into crate cli's
+//! nouns at run time, so that one `--help` shows all.
+
+use crate::config::{Config, DatabaseArgs};
+use crate::data_dir::DataDir;
+use crate::{account, audit, instance, invoice};
+use anyhow::{Result, bail};
+use app::App;
+use clap::{ArgMatches, Args, Command, FromArgMatches};
+use std::path::PathBuf;
+
+/// What was asked for, if it is one of ours.
+pub enum OperatorCommand {
+    Instance(instance::OperatorCommand),
+    Invoice(invoice::OperatorCommand),
+    Audit(audit::OperatorCommand),
+}
+
+/// The program with our verbs under its nouns.
+pub fn with_verbs(program: Command) -> Command {
+    audit::with_operator_verbs(invoice::with_operator_verbs(instance::with_operator_verbs(program)))
+}
+
+/// Our command, if the arguments name one.
+pub fn command(given: &ArgMatches) -> Result<Option<OperatorCommand>, clap::Error> {
+    if let Some(command) = instance::operator_command(given)? {
+        return Ok(Some(OperatorCommand::Instance(command)));
+    }
+    if let Some(command) = invoice::operator_command(given)? {
+        return Ok(Some(OperatorCommand::Invoice(command)));
+    }
+    Ok(audit::operator_command(given)?.map(OperatorCommand::Audit))
+}
+
+pub async fn run(command: OperatorCommand) -> Result<()> {
+    match command {
+        OperatorCommand::Instance(command) => instance::run(command).await,
+        OperatorCommand::Invoice(command) => invoice::run(command).await,
+        OperatorCommand::Audit(command) => audit::run(command).await,
+    }
+}
+
+/// Which store, for verbs whose noun has `--data` and `--json` already.
+#[derive(Args)]
+pub struct StoreArgs {
+    #[arg(skip)]
+    data: Option<PathBuf>,
+    #[arg(skip)]
+    pub json: bool,
+    /// The config file of the control plane, if it names a database
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    #[command(flatten)]
+    database: DatabaseArgs,
+}
+
+impl StoreArgs {
+    /// From a verb's own arguments and the options of its noun.
+    pub fn of(given: &ArgMatches) -> Result<Self, clap::Error> {
+        let mut args = Self::from_arg_matches(given)?;
+        args.data = given.get_one::<PathBuf>("data").cloned();
+        args.json = given.get_flag("json");
+        Ok(args)
+    }
+
+    /// An app on an installation that is there; never makes one.
+    pub async fn open(&self) -> Result<App> {
+        let data = DataDir::new(&self.data.clone().unwrap_or_else(DataDir::default_path))?;
+        let mut config = Config::load(self.config.as_deref())?;
+        self.database.apply(&mut config);
+        if !data.store().exists() && config.database_url.is_none() {
+            bail!(
+                "there is no store at {}; name the data directory with --data",
+                data.path().display()
+            );
+        }
+        account::open_app(&data, &config).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn our_verbs_stand_beside_the_others() {
+        with_verbs(crate::Arguments::command()).debug_assert();
+        let parse = |line: &str| {
+            let program = with_verbs(crate::Arguments::command());
+            command(&program.try_get_matches_from(line.split_whitespace())?)
+        };
+        let ours = |line: &str| parse(line).unwrap().is_some();
+        for line in [
+            "castellan invoice paid 7 --data /d",
+            "castellan invoice --data /d list --all --json",
+            "castellan audit verify --data /d",
+            "castellan audit verify --account 0b6e2d5c-4f0f-4c0e-9d5a-0d6b8f2f7a11",
+            "castellan instance shell-config 7",
+        ] {
+            assert!(ours(line), "{line}");
+        }
+        for line in [
+            "castellan invoice list --from 2026-11",
+            "castellan invoice get 7",
+            "castellan invoice period 2026-11",
+            "castellan audit csv --month 2026-11",
+            "castellan instance list",
+        ] {
+            assert!(!ours(line), "{line}");
+        }
+        for line in [
+            "castellan invoice paid",
+            "castellan invoice paid x",
+            "castellan audit verify --account x",
+        ] {
+            assert!(parse(line).is_err(), "{line}");
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! What the control plane does by itself beside the engine. A task takes no
+//! input and reads the world anew each time, so it does not matter how often it
+//! runs, or on how many control planes.
+
+use app::App;
+use model::Month;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// How often the clock is looked at; it may be set meanwhile.
+const LOOK: Duration = Duration::from_secs(30);
+const SEAL: Duration = Duration::from_secs(2);
+
+/// Invoices at the first moment of each month, and what was missed at once.
+pub async fn issue_invoices(app: App, stop: CancellationToken) {
+    loop {
+        if let Err(error) = app::billing::issue_due(&app).await {
+            tracing::warn!(%error, "invoices could not be issued; trying again");
+        }
+        let now = app.now();
+        let left = Duration::try_from(Month::of(now).end().duration_since(now));
+        let wait = left.map_or(LOOK, |left| left.min(LOOK));
+        if stop.run_until_cancelled(tokio::time::sleep(wait)).await.is_none() {
+            return;
+        }
+    }
+}
+
+/// New lines of the audit log go into their chains.
+pub async fn seal_audit_log(app: App, stop: CancellationToken) {
+    loop {
+        if let Err(error) = app::auditlog::seal_due(&app).await {
+            tracing::warn!(%error, "the audit log could not be sealed; trying again");
+        }
+        if stop.run_until_cancelled(tokio::time::sleep(SEAL)).await.is_none() {
+            return;
+        }
+    }
+}
