@@ -17,3 +17,4 @@ mod rows;
 mod sim;
 mod sleepers;
 mod steps;
+mod stops;
