@@ -204,6 +204,7 @@ fn server(id: ServerId, instance_id: InstanceId, host_id: HostId, username: &str
             sasl_scram: listener(9094),
             internal: listener(9091),
             controller: listener(9090),
+            metrics: None,
         },
         made: false,
         enrolled_at: None,
