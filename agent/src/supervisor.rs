@@ -209,6 +209,8 @@ impl Supervisor {
     /// Asks until the broker may stop, or something else is wanted. Meanwhile it
     /// runs on.
     async fn ask_leave(&mut self, broker: &mut Broker) -> Leaving {
+        // It may take long, and others wait for their turn to start.
+        self.turn = None;
         let (leave, pace) = (Arc::clone(&self.leave), self.pace);
         let mut asked = 0;
         loop {

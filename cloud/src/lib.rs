@@ -114,8 +114,8 @@ pub trait Cloud: Send + Sync {
     async fn ensure_network(&self, by: &Owner, network: &NetworkSpec) -> Outcome<()>;
     async fn ensure_disk(&self, by: &Owner, disk: &DiskSpec) -> Outcome<()>;
     /// Makes the server and has its agent running. Said again for a server
-    /// whose agent died, it starts the agent anew. Its disk must be there: one
-    /// that is missing is lost, and is not made anew.
+    /// whose agent died, it starts the agent anew. A disk that is missing is the
+    /// agent's to tell of, and is not made anew.
     async fn ensure_server(&self, by: &Owner, server: &ServerSpec) -> Outcome<Agent>;
     /// Ends everything that runs there, at once. The disk stays.
     async fn remove_server(&self, by: &Owner, server: ServerId) -> Outcome<()>;
