@@ -1,10 +1,13 @@
 //! Making accounts. The operator does this, so it takes no caller.
 
-use crate::{App, Error, Result, Source, audit};
-use model::{Account, AccountId, ApiKey, KeyId, Role, Secret, Tags, User, UserId};
-use store::{AuditLine, NewAccount, accounts, apikeys};
+use crate::apikeys::{Grounds, insert_key};
+use crate::audit::Actor;
+use crate::{App, Error, Grant, Result, Source};
+use model::{Account, AccountId, Role, Secret, Tags, User, UserId};
+use store::{NewAccount, accounts, users};
 
 const FIRST_KEY: &str = "made with the account";
+const KEY_OF_UP: &str = "made by castellan up";
 
 /// An account with its first user, and that user's key. The key is readable
 /// here and never again.
@@ -40,33 +43,17 @@ pub async fn create_with_key(
         id: UserId(app.entropy().uuid()),
         account_id: account.id,
         email: email.into(),
+        name: String::new(),
+        tfa_enabled: false,
         role: Role::Admin,
         tags: Tags::default(),
-        created_at: now,
-    };
-    let key = ApiKey {
-        id: KeyId(app.entropy().uuid()),
-        user_id: owner.id,
-        role: owner.role,
-        tags: Tags::default(),
-        comment: FIRST_KEY.into(),
         created_at: now,
     };
 
     let mut work = app.store().begin().await?;
     let new = NewAccount { account, owner };
     accounts::insert(&mut work, &new).await?;
-    apikeys::insert(&mut work, &key, &apikey).await?;
-    let extras = [("role", key.role.to_string()), ("comment", key.comment)];
-    let line = AuditLine {
-        account_id: new.account.id,
-        at: now,
-        event: "apikey.create".into(),
-        source: source.to_string(),
-        user: new.owner.email.clone(),
-        extras: audit::join(&extras),
-    };
-    store::audit::insert(&mut work, &line).await?;
+    insert_key(&mut work, app, first_key(source, &new.owner, FIRST_KEY), &apikey).await?;
     work.commit().await?;
     Ok(CreatedAccount { account: new.account, owner: new.owner, apikey })
 }
@@ -74,33 +61,25 @@ pub async fn create_with_key(
 /// Gives the first account's owner one more key, for the operator who has lost
 /// the one kept beside the store. False if there is no account yet.
 pub async fn add_owner_key(source: Source, app: &App, apikey: &Secret) -> Result<bool> {
-    let now = app.now();
     let mut work = app.store().begin().await?;
     let Some(account) = accounts::list(&mut work).await?.into_iter().next() else {
         return Ok(false);
     };
-    let Some(owner) = accounts::find_owner(&mut work, account.id).await? else {
+    let Some(owner) = users::find_owner(&mut work, account.id).await? else {
         return Err(Error::Refused(format!("Account {} has no admin", account.id)));
     };
-    let key = ApiKey {
-        id: KeyId(app.entropy().uuid()),
-        user_id: owner.id,
-        role: owner.role,
-        tags: Tags::default(),
-        comment: "made by castellan up".into(),
-        created_at: now,
-    };
-    apikeys::insert(&mut work, &key, apikey).await?;
-    let extras = [("role", key.role.to_string()), ("comment", key.comment)];
-    let line = AuditLine {
-        account_id: account.id,
-        at: now,
-        event: "apikey.create".into(),
-        source: source.to_string(),
-        user: owner.email,
-        extras: audit::join(&extras),
-    };
-    store::audit::insert(&mut work, &line).await?;
+    insert_key(&mut work, app, first_key(source, &owner, KEY_OF_UP), apikey).await?;
     work.commit().await?;
     Ok(true)
+}
+
+/// A key with everything its owner may do.
+fn first_key<'a>(source: Source, owner: &'a User, comment: &'a str) -> Grounds<'a> {
+    Grounds {
+        user_id: owner.id,
+        grant: Grant { role: owner.role, tags: Tags::default() },
+        comment,
+        event: "apikey.create",
+        by: Actor { account_id: owner.account_id, source, user: &owner.email },
+    }
 }

@@ -6,23 +6,38 @@ use store::{AuditLine, Work, audit};
 
 /// Who the control plane itself is, and who works on its store.
 const SYSTEM: &str = "system@localhost";
-const OPERATOR: &str = "operator@localhost";
+pub(crate) const OPERATOR: &str = "operator@localhost";
 
-/// Writes the caller's line in the same transaction as the change. `extras`
-/// are names and values; a secret is never one of them.
-pub(crate) async fn write(
+/// In whose log a line stands, and who did it from where.
+pub(crate) struct Actor<'a> {
+    pub account_id: AccountId,
+    pub source: Source,
+    /// An e-mail.
+    pub user: &'a str,
+}
+
+impl<'a> From<&'a Caller> for Actor<'a> {
+    fn from(caller: &'a Caller) -> Self {
+        Self { account_id: caller.account_id, source: caller.source, user: &caller.email }
+    }
+}
+
+/// Writes a line in the same transaction as the change. `extras` are names and
+/// values; a secret is never one of them.
+pub(crate) async fn write<'a>(
     work: &mut Work,
-    caller: &Caller,
+    actor: impl Into<Actor<'a>>,
     at: Timestamp,
     event: &str,
     extras: &[(&str, String)],
 ) -> Result<()> {
+    let actor = actor.into();
     let line = AuditLine {
-        account_id: caller.account_id,
+        account_id: actor.account_id,
         at,
         event: event.into(),
-        source: caller.source.to_string(),
-        user: caller.email.clone(),
+        source: actor.source.to_string(),
+        user: actor.user.into(),
         extras: join(extras),
     };
     Ok(audit::insert(work, &line).await?)

@@ -2,9 +2,10 @@
 
 use crate::rights::{Right, narrowed_by_tags, sees_masked};
 use crate::{Error, Result};
-use model::{AccountId, Instance, Role, Tags, UserId, Vpc};
+use model::{AccountId, ApiKey, Instance, KeyId, Role, Tags, User, UserId, Vpc};
 use std::fmt;
 use std::net::IpAddr;
+use store::{Run, apikeys, users};
 
 /// Which door a call came through.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -61,6 +62,7 @@ impl Grant {
 pub struct Caller {
     pub(crate) account_id: AccountId,
     pub(crate) user_id: UserId,
+    pub(crate) key_id: KeyId,
     pub(crate) email: String,
     pub(crate) key: Grant,
     pub(crate) user: Grant,
@@ -68,6 +70,26 @@ pub struct Caller {
 }
 
 impl Caller {
+    pub(crate) fn new(key: ApiKey, user: User, source: Source) -> Self {
+        Self {
+            account_id: user.account_id,
+            user_id: user.id,
+            key_id: key.id,
+            email: user.email,
+            key: Grant { role: key.role, tags: key.tags },
+            user: Grant { role: user.role, tags: user.tags },
+            source,
+        }
+    }
+
+    /// Looks the key up once more, in the transaction of a change that decides
+    /// who may do what: whoever was removed a moment ago changes nothing more.
+    pub(crate) async fn confirm(&self, run: &mut impl Run, right: Right) -> Result<()> {
+        let key = apikeys::find_by_id(run, self.key_id).await?.ok_or(Error::NOT_AUTHORIZED)?;
+        let user = users::find(run, self.user_id).await?.ok_or(Error::NOT_AUTHORIZED)?;
+        Self::new(key, user, self.source).may(right)
+    }
+
     pub fn account_id(&self) -> AccountId {
         self.account_id
     }
@@ -124,6 +146,7 @@ mod tests {
         Caller {
             account_id: AccountId("00000000-0000-0000-0000-000000000001".parse().unwrap()),
             user_id: UserId("00000000-0000-0000-0000-000000000002".parse().unwrap()),
+            key_id: KeyId("00000000-0000-0000-0000-000000000003".parse().unwrap()),
             email: "a@example.test".into(),
             key: grant(key),
             user: grant(user),

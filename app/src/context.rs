@@ -2,7 +2,7 @@
 
 use crate::{Places, Result};
 use ipnet::Ipv4Net;
-use model::{Catalogue, Clock, Entropy, Seller, ServerId, Timestamp};
+use model::{Catalogue, Clock, Entropy, KeyId, Seller, ServerId, Timestamp};
 use std::collections::HashMap;
 use std::net::Ipv4Addr;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -18,12 +18,19 @@ pub struct Settings {
     pub subnet_pool: Ipv4Net,
     /// Who invoices are from.
     pub seller: Seller,
+    /// Where people reach the Customer API, for links in mails.
+    pub public_url: String,
 }
 
 impl Default for Settings {
     fn default() -> Self {
         let subnet_pool = Ipv4Net::new_assert(Ipv4Addr::new(10, 192, 0, 0), 12);
-        Self { domain: None, subnet_pool, seller: Seller::default() }
+        Self {
+            domain: None,
+            subnet_pool,
+            seller: Seller::default(),
+            public_url: "http://127.0.0.1:8080".into(),
+        }
     }
 }
 
@@ -42,6 +49,8 @@ pub struct App {
     pub(crate) placing: Arc<tokio::sync::Mutex<()>>,
     /// Signs of life that are not written yet.
     last_seen: Arc<Mutex<HashMap<ServerId, Timestamp>>>,
+    /// Uses of keys that are not written yet.
+    last_used: Arc<Mutex<HashMap<KeyId, Timestamp>>>,
 }
 
 impl App {
@@ -54,7 +63,6 @@ impl App {
         settings: Settings,
         installation: Installation,
     ) -> Self {
-        let (placing, last_seen) = (Arc::default(), Arc::default());
         Self {
             store,
             catalogue,
@@ -63,8 +71,9 @@ impl App {
             places,
             settings,
             installation,
-            placing,
-            last_seen,
+            placing: Arc::default(),
+            last_seen: Arc::default(),
+            last_used: Arc::default(),
         }
     }
 
@@ -91,5 +100,9 @@ impl App {
 
     pub(crate) fn last_seen(&self) -> MutexGuard<'_, HashMap<ServerId, Timestamp>> {
         self.last_seen.lock().expect("no holder of this lock panics")
+    }
+
+    pub(crate) fn last_used(&self) -> MutexGuard<'_, HashMap<KeyId, Timestamp>> {
+        self.last_used.lock().expect("no holder of this lock panics")
     }
 }

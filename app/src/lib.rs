@@ -5,6 +5,20 @@
 //! who calls as its first argument, so that skipping the check does not
 //! compile. What was sent comes as [`Asked`] and is looked at only after the
 //! caller's rights, which gives every entry point the same order of checks.
+//!
+//! Who calls can't be made up either: nothing outside this crate can build one.
+//!
+//! ```compile_fail,E0061
+//! async fn skip_the_check(app: &app::App) {
+//!     let _ = app::team::list(app).await;
+//! }
+//! ```
+//!
+//! ```compile_fail,E0451
+//! fn make_up(account_id: model::AccountId, real: app::Caller) -> app::Caller {
+//!     app::Caller { account_id, ..real }
+//! }
+//! ```
 
 pub mod accounts;
 pub mod agents;
@@ -16,8 +30,10 @@ pub mod ca;
 pub mod cluster;
 pub mod details;
 pub mod instances;
+pub mod passwords;
 pub mod plans;
 pub mod regions;
+pub mod team;
 pub mod vpcs;
 
 mod access;
@@ -27,6 +43,7 @@ mod context;
 mod error;
 mod history;
 mod idempotency;
+mod operator;
 mod places;
 mod rights;
 
@@ -35,5 +52,6 @@ pub use asked::{Asked, Problems};
 pub use caller::{Caller, Grant, Source, SourceKind};
 pub use context::{App, Settings};
 pub use error::{Error, FieldProblem, Result};
+pub use operator::Operator;
 pub use places::{Placement, Places};
 pub use rights::Right;

@@ -71,6 +71,12 @@ pub fn sees_masked(role: Role) -> bool {
     role == Role::Monitor
 }
 
+/// Whether whoever has the one role may do nothing that the other may not.
+pub fn is_within(role: Role, other: Role) -> bool {
+    let rights = Right::ALL.iter().all(|right| !right.held_by(role) || right.held_by(other));
+    rights && (sees_masked(role) || !sees_masked(other) || !Right::SeeInstances.held_by(role))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -88,6 +94,21 @@ mod tests {
         check(Right::SeeInvoices, [true, false, false, false, true]);
         check(Right::ManageTeam, [true, false, false, false, false]);
         check(Right::SeeAuditLog, [true, true, false, false, false]);
+    }
+
+    #[test]
+    fn roles_within_roles() {
+        use Role::{Admin, BillingManager, Devops, Member, Monitor};
+        let check = |other: Role, expected: &[Role]| {
+            let within: Vec<Role> =
+                Role::ALL.into_iter().filter(|role| is_within(*role, other)).collect();
+            assert_eq!(within, expected, "within {other}");
+        };
+        check(Admin, &[Admin, Devops, Member, Monitor, BillingManager]);
+        check(Devops, &[Devops, Member, Monitor]);
+        check(Member, &[Member, Monitor]);
+        check(Monitor, &[Monitor]);
+        check(BillingManager, &[BillingManager]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Who may call, and as what.
 
-use crate::{AccountId, KeyId, Tags, Timestamp, UserId};
+use crate::{AccountId, InvitationId, KeyId, Tags, Timestamp, UserId};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -21,6 +21,10 @@ pub struct User {
     pub id: UserId,
     pub account_id: AccountId,
     pub email: String,
+    /// What the person calls themselves; empty for one who never said.
+    pub name: String,
+    /// Whether a login asks for a second factor.
+    pub tfa_enabled: bool,
     pub role: Role,
     pub tags: Tags,
     pub created_at: Timestamp,
@@ -35,6 +39,20 @@ pub struct ApiKey {
     pub tags: Tags,
     pub comment: String,
     pub created_at: Timestamp,
+    /// To the minute; none: never.
+    pub last_used_at: Option<Timestamp>,
+}
+
+/// Somebody who may join a team, by a link that was sent to them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Invitation {
+    pub id: InvitationId,
+    pub account_id: AccountId,
+    pub email: String,
+    pub role: Role,
+    pub tags: Tags,
+    pub created_at: Timestamp,
+    pub expires_at: Timestamp,
 }
 
 /// What a user, or a key, may do. The order is the order of the spec's table,

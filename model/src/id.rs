@@ -41,6 +41,14 @@ id!(
     KeyId(Uuid)
 );
 id!(
+    /// A pending invitation to a team; not its token.
+    InvitationId(Uuid)
+);
+id!(
+    /// A message that waits to be sent. Never reused.
+    MessageId(i64)
+);
+id!(
     /// A cluster. Never reused, also after deletion.
     InstanceId(i64)
 );

@@ -8,12 +8,14 @@ mod account;
 mod catalogue;
 mod clock;
 mod disk;
+mod email;
 mod entropy;
 mod history;
 mod id;
 mod instance;
 mod invoice;
 mod kafka_version;
+mod mail;
 mod money;
 mod month;
 mod name;
@@ -23,19 +25,24 @@ mod secret;
 mod server;
 mod subnet;
 
-pub use account::{Account, ApiKey, Role, User};
+pub use account::{Account, ApiKey, Invitation, Role, User};
 pub use catalogue::{Catalogue, CatalogueError, Supported};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use disk::{Disk, DiskState};
+pub use email::{Email, NoEmail, email_key};
 pub use entropy::{Entropy, OsEntropy, SeededEntropy, kafka_uuid};
 pub use history::{HistoryChange, HistoryEntry, UnknownChange};
-pub use id::{AccountId, DiskId, HostId, InstanceId, InvoiceId, KeyId, ServerId, UserId, VpcId};
+pub use id::{
+    AccountId, DiskId, HostId, InstanceId, InvitationId, InvoiceId, KeyId, MessageId, ServerId,
+    UserId, VpcId,
+};
 pub use instance::{Instance, InstanceProgress, Vpc};
 pub use invoice::{Bill, Customer, Invoice, InvoiceLine, Seller};
 pub use kafka_version::KafkaVersion;
+pub use mail::Mail;
 pub use money::{CURRENCY, Cents};
 pub use month::{BadMonth, Month};
-pub use name::{InstanceName, NameError, Tags};
+pub use name::{InstanceName, KeyComment, NameError, Tags, UserName};
 pub use plan::{Family, Plan, PlanName};
 pub use region::{Region, RegionName};
 pub use secret::Secret;

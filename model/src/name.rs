@@ -1,10 +1,11 @@
-//! Names and tags that a customer chooses.
+//! Names, comments and tags that a customer chooses.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 const NAME_LENGTH: usize = 64;
 const TAG_COUNT: usize = 20;
+const COMMENT_LENGTH: usize = 255;
 
 /// Why a name or a tag is refused, as a sentence about the field.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -17,6 +18,8 @@ pub enum NameError {
     Comma,
     #[error("must be at most 20 tags")]
     TooMany,
+    #[error("must be at most 255 characters long")]
+    CommentLength,
 }
 
 fn check(text: &str) -> Result<(), NameError> {
@@ -62,6 +65,45 @@ impl From<InstanceName> for String {
 impl fmt::Display for InstanceName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
+    }
+}
+
+/// What a person calls themselves: 1–64 characters, no control characters.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct UserName(String);
+
+impl UserName {
+    /// Space around a name is a slip.
+    pub fn parse(text: &str) -> Result<Self, NameError> {
+        let text = text.trim();
+        check(text)?;
+        Ok(Self(text.into()))
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// What a customer key is for, in its owner's words: up to 255 characters, no
+/// control characters.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct KeyComment(String);
+
+impl KeyComment {
+    pub fn parse(text: impl Into<String>) -> Result<Self, NameError> {
+        let text = text.into();
+        if text.chars().count() > COMMENT_LENGTH {
+            return Err(NameError::CommentLength);
+        }
+        if text.chars().any(char::is_control) {
+            return Err(NameError::Control);
+        }
+        Ok(Self(text))
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
     }
 }
 
@@ -132,6 +174,17 @@ mod tests {
         check(&"x".repeat(65), Err(NameError::Length));
         check("a\nb", Err(NameError::Control));
         check("a\0", Err(NameError::Control));
+    }
+
+    #[test]
+    fn names_of_people_and_comments() {
+        assert_eq!(UserName::parse(" Ada Lovelace\t").unwrap().as_str(), "Ada Lovelace");
+        assert_eq!(UserName::parse("  "), Err(NameError::Length));
+        assert_eq!(UserName::parse("a\nb"), Err(NameError::Control));
+        assert_eq!(KeyComment::parse("").unwrap(), KeyComment::default());
+        assert_eq!(KeyComment::parse("a\rb"), Err(NameError::Control));
+        assert!(KeyComment::parse("é".repeat(255)).is_ok());
+        assert_eq!(KeyComment::parse("x".repeat(256)), Err(NameError::CommentLength));
     }
 
     #[test]

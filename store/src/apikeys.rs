@@ -2,7 +2,7 @@
 
 use crate::db::{Query, Row, Run, json};
 use crate::{Result, Work, hash_key};
-use model::{ApiKey, Secret};
+use model::{AccountId, ApiKey, KeyId, Secret, Timestamp, UserId};
 
 pub async fn insert(work: &mut Work, key: &ApiKey, secret: &Secret) -> Result<()> {
     let query = Query::new(
@@ -24,6 +24,46 @@ pub async fn find(run: &mut impl Run, secret: &Secret) -> Result<Option<ApiKey>>
     run.fetch_one(query).await?.map(|row| apikey(&row)).transpose()
 }
 
+pub async fn find_by_id(run: &mut impl Run, id: KeyId) -> Result<Option<ApiKey>> {
+    let query = Query::new("SELECT * FROM apikeys WHERE id = $1").bind(id.to_string());
+    run.fetch_one(query).await?.map(|row| apikey(&row)).transpose()
+}
+
+/// A user's keys, oldest first.
+pub async fn list(run: &mut impl Run, user: UserId) -> Result<Vec<ApiKey>> {
+    let query = Query::new("SELECT * FROM apikeys WHERE user_id = $1 ORDER BY created_at, id")
+        .bind(user.to_string());
+    run.fetch(query).await?.iter().map(apikey).collect()
+}
+
+/// The keys of everybody in an account, oldest first.
+pub async fn list_account(run: &mut impl Run, account: AccountId) -> Result<Vec<ApiKey>> {
+    let query = Query::new(
+        "SELECT apikeys.* FROM apikeys JOIN users ON users.id = apikeys.user_id \
+         WHERE users.account_id = $1 ORDER BY apikeys.created_at, apikeys.id",
+    )
+    .bind(account.to_string());
+    run.fetch(query).await?.iter().map(apikey).collect()
+}
+
+/// False if there is no such key; so of several at once one gets true.
+pub async fn remove(work: &mut Work, id: KeyId) -> Result<bool> {
+    let query = Query::new("DELETE FROM apikeys WHERE id = $1").bind(id.to_string());
+    Ok(work.execute(query).await? == 1)
+}
+
+/// Notes when keys were last used. Those that are gone since are left out.
+pub async fn set_last_used(work: &mut Work, used: &[(KeyId, Timestamp)]) -> Result<()> {
+    for (id, at) in used {
+        let query = Query::new(
+            "UPDATE apikeys SET last_used_at = $2 \
+             WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < $2)",
+        );
+        work.execute(query.bind(id.to_string()).bind(*at)).await?;
+    }
+    Ok(())
+}
+
 fn apikey(row: &Row) -> Result<ApiKey> {
     Ok(ApiKey {
         id: row.parse("id")?,
@@ -32,5 +72,6 @@ fn apikey(row: &Row) -> Result<ApiKey> {
         tags: row.json("tags")?,
         comment: row.text("comment")?,
         created_at: row.time("created_at")?,
+        last_used_at: row.time_or_none("last_used_at")?,
     })
 }

@@ -34,6 +34,7 @@ fn word(change: &Change) -> String {
     match change {
         Change::Instance(id) => format!("i{}", id.0),
         Change::Desired(id) => format!("d{}", id.0),
+        Change::Outbox => "o0".into(),
     }
 }
 
@@ -52,6 +53,7 @@ fn change(word: &str) -> Option<Change> {
     match kind {
         "i" => Some(Change::Instance(InstanceId(id))),
         "d" => Some(Change::Desired(ServerId(id))),
+        "o" => Some(Change::Outbox),
         _ => None,
     }
 }
@@ -129,7 +131,8 @@ mod tests {
 
     #[test]
     fn changes_of_others_are_heard_and_unknown_words_left_out() {
-        let told = [Change::Instance(InstanceId(7)), Change::Desired(ServerId(1 << 40))];
+        let told =
+            [Change::Instance(InstanceId(7)), Change::Desired(ServerId(1 << 40)), Change::Outbox];
         let words: Vec<String> = told.iter().map(word).collect();
         let payload = format!("them {} x9 i ü", words.join(" "));
         assert_eq!(heard("us", &payload), told);

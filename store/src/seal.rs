@@ -10,7 +10,7 @@ use std::fmt;
 
 const NONCE: usize = 24;
 
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SealError {
     #[error("the master key must be 32 bytes in base64")]
     BadKey,

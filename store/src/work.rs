@@ -21,6 +21,8 @@ pub enum Change {
     Instance(InstanceId),
     /// The server has a new desired state.
     Desired(ServerId),
+    /// A message waits to be sent.
+    Outbox,
 }
 
 /// A handle on the store; cheap to clone.

@@ -196,6 +196,8 @@ fn new_account(id: AccountId, entropy: &dyn Entropy, now: Timestamp) -> NewAccou
             id: UserId(entropy.uuid()),
             account_id: id,
             email: "a@acme.test".into(),
+            name: String::new(),
+            tfa_enabled: false,
             role: Role::Admin,
             tags: Tags::default(),
             created_at: now,

@@ -70,8 +70,8 @@ impl Fixture {
         *self.clock.lock().unwrap()
     }
 
-    /// Lets time pass for leases and tickets. PostgreSQL's clock can't be set, so
-    /// there they grow older instead.
+    /// Lets time pass for leases, tickets and messages. PostgreSQL's clock can't be
+    /// set, so there they grow older instead.
     pub async fn pass(&self, seconds: i64) {
         let time = SignedDuration::from_secs(seconds);
         *self.clock.lock().unwrap() += time;
@@ -81,6 +81,8 @@ impl Fixture {
                 let older = format!("UPDATE {table} SET expires_at = expires_at - {micros}");
                 self.raw(&older).await;
             }
+            let older = format!("due_at = due_at - {micros}, give_up_at = give_up_at - {micros}");
+            self.raw(&format!("UPDATE outbox SET {older}")).await;
         }
     }
 
@@ -109,6 +111,8 @@ impl Fixture {
             id: UserId(self.entropy.uuid()),
             account_id: id,
             email: "Team@acme.test".into(),
+            name: String::new(),
+            tfa_enabled: false,
             role: Role::Admin,
             tags: Tags::default(),
             created_at: now(),

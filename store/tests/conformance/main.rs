@@ -8,11 +8,13 @@ mod billing;
 mod chain;
 mod copies;
 mod fixture;
+mod outbox;
 mod pauses;
 #[path = "../postgres/mod.rs"]
 mod postgres;
 mod rows;
 mod several;
+mod team;
 mod tickets;
 mod turns;
 
@@ -52,6 +54,11 @@ checks! {
     chain::several_seal_and_write_at_once,
     chain::a_late_line_is_sealed_once_behind_the_others,
     chain::a_month_is_read_in_pages,
+    outbox::a_message_is_taken_by_one_and_again_after_the_lease,
+    outbox::a_message_that_fails_is_tried_again_and_given_up_after_its_time,
+    outbox::of_two_stores_one_takes_a_message,
+    outbox::a_message_is_sealed_and_can_be_taken_back,
+    outbox::a_message_is_told_of,
     pauses::a_pause_is_of_one_or_of_all,
     pauses::a_pause_and_a_resume_wake,
     rows::what_is_written_is_read_back,
@@ -70,6 +77,11 @@ checks! {
     tickets::a_claim_may_be_repeated_and_is_forgotten_with_its_ticket,
     tickets::a_ticket_expires_and_is_good_again_when_renewed,
     tickets::a_ticket_ends_with_its_lease_and_with_the_wish_to_stop,
+    team::a_team_is_listed_by_email_and_found_in_any_case,
+    team::a_removed_user_takes_their_keys_along,
+    team::the_last_use_of_a_key_never_goes_back,
+    team::an_invitation_is_found_by_its_token_until_it_expires,
+    team::invitations_are_counted_by_account_and_time,
     turns::a_transaction_that_is_dropped_never_was,
     turns::a_transaction_with_a_failed_statement_is_not_carried_out,
     turns::a_lease_has_one_holder_and_an_old_one_writes_nothing,

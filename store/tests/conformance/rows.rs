@@ -13,10 +13,7 @@ pub async fn what_is_written_is_read_back(f: Fixture) {
         accounts::find(&mut reader, account.account.id).await.unwrap().unwrap(),
         account.account
     );
-    assert_eq!(
-        accounts::find_user(&mut reader, account.owner.id).await.unwrap().unwrap(),
-        account.owner
-    );
+    assert_eq!(users::find(&mut reader, account.owner.id).await.unwrap().unwrap(), account.owner);
     assert_eq!(instances::find(&mut reader, instance.id).await.unwrap().unwrap(), instance);
     assert_eq!(
         instances::list(&mut reader, account.account.id).await.unwrap(),
@@ -39,6 +36,7 @@ pub async fn keys_are_found_by_hash_and_secrets_are_not_in_the_database(f: Fixtu
         tags: Tags::default(),
         comment: "first".into(),
         created_at: now(),
+        last_used_at: None,
     };
     let mut work = f.store.begin().await.unwrap();
     apikeys::insert(&mut work, &key, &secret).await.unwrap();

@@ -1,0 +1,96 @@
+//! Asking somebody into the team: a link that works once, sent by mail.
+//!
+//! The answer is the same whether or not that e-mail is known elsewhere.
+
+use super::{grants, mail};
+use crate::{App, Asked, Caller, Error, Grant, Problems, Result, Right, audit};
+use model::{AccountId, Email, Invitation, InvitationId, Role, SignedDuration, Tags, Timestamp};
+use store::{Work, accounts, invitations, outbox, users};
+
+const LIFE: SignedDuration = SignedDuration::from_hours(24 * 7);
+/// What one account may send, so that it is no means to bother strangers.
+const AN_HOUR: usize = 20;
+const HOUR: SignedDuration = SignedDuration::from_hours(1);
+
+/// Whom to ask and as what, as sent.
+#[derive(Clone, Debug, Default)]
+pub struct NewInvitation {
+    pub email: Option<String>,
+    /// Member if absent.
+    pub role: Option<String>,
+    pub tags: Option<Vec<String>>,
+}
+
+/// Invites, and answers with the e-mail. Inviting again replaces the link.
+pub async fn invite(caller: &Caller, app: &App, asked: Asked<NewInvitation>) -> Result<Email> {
+    caller.may(Right::ManageTeam)?;
+    let (new, problems) = asked.open()?;
+    let (email, grant) = check(new, problems)?;
+    let now = app.now();
+    let token = app.entropy().key();
+    let invitation = Invitation {
+        id: InvitationId(app.entropy().uuid()),
+        account_id: caller.account_id,
+        email: email.to_string(),
+        role: grant.role,
+        tags: grant.tags.clone(),
+        created_at: now,
+        expires_at: now + LIFE,
+    };
+
+    let mut work = app.store().begin().await?;
+    caller.confirm(&mut work, Right::ManageTeam).await?;
+    if users::find_by_email(&mut work, caller.account_id, email.as_str()).await?.is_some() {
+        return Err(Error::field("email", format!("{email} is in the team already")));
+    }
+    keep_within_limit(&mut work, caller, now).await?;
+    withdraw(&mut work, caller.account_id, email.as_str()).await?;
+    invitations::insert(&mut work, &invitation, &token).await?;
+    let account = accounts::find(&mut work, caller.account_id).await?;
+    let account = account.ok_or(Error::NOT_AUTHORIZED)?;
+    let sender = mail::From { account: &account.name, email: &caller.email };
+    let message = mail::invitation(app, &sender, &invitation, email.clone(), &token);
+    outbox::insert(&mut work, &message, now).await?;
+    let extras = grants::extras(email.as_str(), &grant);
+    audit::write(&mut work, caller, now, "team.invite", &extras).await?;
+    work.commit().await?;
+    Ok(email)
+}
+
+fn check(new: NewInvitation, mut problems: Problems) -> Result<(Email, Grant)> {
+    let email = problems
+        .required("email", new.email)
+        .and_then(|email| problems.take("email", Email::parse(email)));
+    let nothing = Grant { role: Role::Member, tags: Tags::default() };
+    let grant = grants::read(&mut problems, new.role.as_deref(), new.tags, &nothing);
+    problems.finish()?;
+    let email = email.ok_or_else(|| Error::internal("a field is missing without a problem"))?;
+    Ok((email, grant))
+}
+
+async fn keep_within_limit(work: &mut Work, caller: &Caller, now: Timestamp) -> Result<()> {
+    let since = now - HOUR;
+    let sent = invitations::sent_since(work, caller.account_id, since).await?;
+    // The next may go once fewer than the limit are left in the hour.
+    if let Some(first) = sent.len().checked_sub(AN_HOUR).and_then(|over| sent.get(over)) {
+        let left = (*first + HOUR).duration_since(now);
+        let seconds = u64::try_from(left.as_secs()).unwrap_or_default() + 1;
+        return Err(Error::TooMany { retry_after: seconds });
+    }
+    Ok(invitations::note_sent(work, caller.account_id, now, since).await?)
+}
+
+/// Takes back what waits for this e-mail: the link, and its mail if that is
+/// not out yet.
+pub(super) async fn withdraw(
+    work: &mut Work,
+    account: AccountId,
+    email: &str,
+) -> Result<Option<Invitation>> {
+    let Some(old) = invitations::find_by_email(work, account, email).await? else {
+        return Ok(None);
+    };
+    invitations::remove(work, old.id).await?;
+    outbox::withdraw(work, &mail::about(old.id)).await?;
+    Ok(Some(old))
+}
