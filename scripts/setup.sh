@@ -59,13 +59,13 @@ install_missing() {
     DEBIAN_FRONTEND=noninteractive "${as_root[@]}" apt-get install -y -qq "${packages[@]}" >/dev/null
 }
 
-# schemathesis, which tries the API as its document describes it. Kept beside
-# what is built, and made anew when the list of what it needs has changed.
-install_schemathesis() {
-    local wanted=server/tests/fuzz/requirements.txt
-    local place=${CARGO_TARGET_DIR:-target}/schemathesis
+# Python programs that tests use, each with what it needs in an environment of
+# its own. Kept beside what is built, and made anew when the list has changed.
+install_python() {
+    local name=$1 wanted=$2
+    local place=${CARGO_TARGET_DIR:-target}/$name
     cmp -s "$wanted" "$place/requirements.txt" && return
-    echo "castellan: installing schemathesis"
+    echo "castellan: installing $name"
     python3 -m venv --clear "$place"
     "$place/bin/pip" install -q --disable-pip-version-check -r "$wanted"
     cp "$wanted" "$place/requirements.txt"
@@ -74,5 +74,8 @@ install_schemathesis() {
 install_missing
 if [ "$purpose" = test ]; then
     cd "$(dirname "$0")/.."
-    install_schemathesis
+    # Tries the API as its document describes it.
+    install_python schemathesis server/tests/fuzz/requirements.txt
+    # A mail server to send to.
+    install_python aiosmtpd outbound/tests/receiver/requirements.txt
 fi

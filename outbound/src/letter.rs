@@ -1,0 +1,90 @@
+//! A mail as it goes over the wire. Headers are made of parsed addresses and of
+//! one line each, so nothing that a caller chose can begin a header of its own.
+
+use crate::Outgoing;
+use lettre::Message;
+use lettre::message::header::{ContentType, HeaderName, HeaderValue};
+use lettre::message::{Mailbox, MessageBuilder};
+use std::time::SystemTime;
+
+#[derive(Debug, thiserror::Error)]
+#[error("{0:?} is no sender of mail; give one such as Castellan <castellan@example.com>")]
+pub struct BadSender(String);
+
+/// Who mail is from.
+#[derive(Clone, Debug)]
+pub struct Sender(Mailbox);
+
+impl Sender {
+    pub fn parse(text: &str) -> Result<Self, BadSender> {
+        text.parse().map(Self).map_err(|_| BadSender(text.into()))
+    }
+}
+
+pub fn letter(from: &Sender, outgoing: Outgoing<'_>) -> Result<Message, lettre::error::Error> {
+    let Outgoing { id, at, mail } = outgoing;
+    let to = mail.to.as_str().parse().map_err(|_| lettre::error::Error::MissingTo)?;
+    // The same at every attempt, so that a second copy is known as one.
+    let message_id = format!("<{id}.{}@{}>", at.as_microsecond(), from.0.email.domain());
+    MessageBuilder::new()
+        .from(from.0.clone())
+        .to(Mailbox::new(None, to))
+        .subject(one_line(&mail.subject))
+        .date(SystemTime::from(at))
+        .message_id(Some(message_id))
+        // Nobody's holiday greetings are wanted in return.
+        .raw_header(HeaderValue::new(
+            HeaderName::new_from_ascii_str("Auto-Submitted"),
+            "auto-generated".into(),
+        ))
+        .header(ContentType::TEXT_PLAIN)
+        .body(mail.text.clone())
+}
+
+fn one_line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::{Email, Mail, MessageId};
+
+    fn written(subject: &str, text: &str) -> String {
+        let mail = Mail {
+            to: Email::parse("ada@example.com").unwrap(),
+            subject: subject.into(),
+            text: text.into(),
+        };
+        let at = "2026-11-15T12:00:00Z".parse().unwrap();
+        let outgoing = Outgoing { id: MessageId(7), at, mail: &mail };
+        let from = Sender::parse("Castellan <c@example.com>").unwrap();
+        String::from_utf8(letter(&from, outgoing).unwrap().formatted()).unwrap()
+    }
+
+    #[test]
+    fn a_letter_is_the_same_at_every_attempt() {
+        let letter = written("Hello", "Line\n");
+        assert_eq!(letter, written("Hello", "Line\n"));
+        let expected = "From: Castellan <c@example.com>\r\n\
+                        To: ada@example.com\r\n\
+                        Subject: Hello\r\n\
+                        Date: Sun, 15 Nov 2026 12:00:00 +0000\r\n\
+                        Message-ID: <7.1794744000000000@example.com>\r\n\
+                        Auto-Submitted: auto-generated\r\n\
+                        Content-Type: text/plain; charset=utf-8\r\n\
+                        Content-Transfer-Encoding: 7bit\r\n\r\n\
+                        Line\r\n";
+        assert_eq!(letter, expected);
+    }
+
+    #[test]
+    fn a_subject_begins_no_header() {
+        for hostile in ["a\r\nBcc: eve@example.com", "a\nBcc: eve@example.com", "a\u{85}b\u{0}\r"] {
+            let letter = written(hostile, "x");
+            let (head, _) = letter.split_once("\r\n\r\n").unwrap();
+            assert!(!head.contains("\nBcc"), "{head}");
+            assert_eq!(head.lines().filter(|line| !line.starts_with(' ')).count(), 8, "{head}");
+        }
+    }
+}
