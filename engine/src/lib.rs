@@ -12,6 +12,7 @@ mod execute;
 mod identity;
 mod networks;
 mod observe;
+mod outbox;
 mod pass;
 pub mod plan;
 mod rights;
@@ -20,6 +21,7 @@ mod turn;
 mod witness;
 mod world;
 
+pub use outbox::Outbox;
 pub use pass::{Pass, PassError, Rest};
 pub use plan::{Lane, Plan, Step, Wait};
 pub use runner::Runner;

@@ -1,0 +1,170 @@
+//! Sending what waits in the outbox.
+//!
+//! A message is taken for the time of a lease, sent without a transaction
+//! open, and then struck off, so it goes out at least once whatever dies in
+//! between. One that fails is tried again with growing pauses until its time is
+//! over. A destination that hangs holds one of several places and nobody else.
+
+use model::{Clock, Mail, SignedDuration};
+use outbound::{Mailer, Outgoing, Sent};
+use std::sync::Arc;
+use std::time::Duration;
+use store::outbox::{self, Failed};
+use store::{Change, Message, Store};
+use tokio::sync::broadcast::Receiver;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+/// How many messages are under way at once.
+const AT_ONCE: usize = 8;
+/// Longer than any attempt takes; after a crash a message waits this long.
+const LEASE: SignedDuration = SignedDuration::from_mins(5);
+/// Looked at this often even if nobody tells of a message.
+const LOOK: Duration = Duration::from_secs(30);
+/// After the store was away.
+const AGAIN: Duration = Duration::from_secs(5);
+/// What is under way at a stop gets this long to end.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Sends messages of every kind there is.
+#[derive(Clone)]
+pub struct Outbox {
+    pub store: Store,
+    pub clock: Arc<dyn Clock>,
+    pub mailer: Arc<dyn Mailer>,
+}
+
+impl Outbox {
+    /// Returns once told to stop and what was under way has ended or is left to
+    /// be sent again.
+    pub async fn run(self, stop: CancellationToken) {
+        let mut changes = self.store.changes();
+        let mut under_way = JoinSet::new();
+        loop {
+            let wait = self.start_due(&mut under_way).await.unwrap_or_else(|error| {
+                tracing::warn!(%error, "the outbox can't be read");
+                AGAIN
+            });
+            tokio::select! {
+                () = stop.cancelled() => break,
+                () = tokio::time::sleep(wait) => {}
+                () = told(&mut changes) => {}
+                Some(_) = under_way.join_next() => {}
+            }
+        }
+        let ended = async { while under_way.join_next().await.is_some() {} };
+        let _ = tokio::time::timeout(PATIENCE, ended).await;
+    }
+
+    /// Starts what is due, as far as there is room, and says how long nothing
+    /// will be.
+    async fn start_due(&self, under_way: &mut JoinSet<()>) -> store::Result<Duration> {
+        let room = AT_ONCE - under_way.len();
+        let wait = outbox::next_due(&mut self.store.reader(), self.clock.now()).await?;
+        match wait {
+            // With no room left, the end of one that is under way is waited for.
+            Some(wait) if room > 0 && !wait.is_positive() => {}
+            Some(wait) if wait.is_positive() => {
+                return Ok(Duration::try_from(wait).unwrap_or(LOOK).min(LOOK));
+            }
+            _ => return Ok(LOOK),
+        }
+        for message in self.take(room).await? {
+            let outbox = self.clone();
+            under_way.spawn(async move { outbox.deliver(&message).await });
+        }
+        // Looked at again at once: there may be more.
+        Ok(Duration::ZERO)
+    }
+
+    async fn take(&self, most: usize) -> store::Result<Vec<Message>> {
+        let most = u32::try_from(most).unwrap_or(u32::MAX);
+        let mut work = self.store.begin().await?;
+        let taken = outbox::take(&mut work, most, self.clock.now(), LEASE).await?;
+        work.commit().await?;
+        Ok(taken)
+    }
+
+    async fn deliver(&self, message: &Message) {
+        let noted = match self.send(message).await {
+            Ok(sent) => {
+                log_sent(message, &sent);
+                self.note_sent(message).await
+            }
+            Err(reason) => self.note_failed(message, &reason).await,
+        };
+        if let Err(error) = noted {
+            // It is sent again when the lease is over.
+            tracing::warn!(message = %message.id, %error, "what became of it could not be noted");
+        }
+    }
+
+    async fn send(&self, message: &Message) -> Result<Sent, String> {
+        let body = message.body.as_ref().map_err(ToString::to_string)?;
+        match message.kind.as_str() {
+            "mail" => {
+                let mail: Mail = serde_json::from_str(body.expose())
+                    .map_err(|_| "it is no mail that this Castellan can read".to_owned())?;
+                let outgoing = Outgoing { id: message.id, at: message.created_at, mail: &mail };
+                self.mailer.send(outgoing).await.map_err(|error| error.to_string())
+            }
+            kind => Err(format!("this Castellan can't send a {kind}")),
+        }
+    }
+
+    async fn note_sent(&self, message: &Message) -> store::Result<()> {
+        let mut work = self.store.begin().await?;
+        outbox::set_sent(&mut work, message).await?;
+        work.commit().await
+    }
+
+    async fn note_failed(&self, message: &Message, reason: &str) -> store::Result<()> {
+        let mut work = self.store.begin().await?;
+        let pause = pause(message.attempts);
+        let failed =
+            outbox::set_failed(&mut work, message, reason, self.clock.now(), pause).await?;
+        work.commit().await?;
+        let (id, attempts) = (message.id, message.attempts);
+        match failed {
+            Failed::Again(at) => {
+                tracing::warn!(message = %id, attempts, again = %at, reason, "not sent");
+            }
+            Failed::GivenUp => {
+                tracing::error!(message = %id, attempts, reason, "given up: never sent");
+            }
+            Failed::NotOurs => {}
+        }
+        Ok(())
+    }
+}
+
+fn log_sent(message: &Message, sent: &Sent) {
+    match sent {
+        Sent::Taken => tracing::info!(message = %message.id, "a mail was sent"),
+        Sent::Written(path) => tracing::info!(
+            message = %message.id, file = %path.display(),
+            "a mail was written to a file, because no mail server is configured"
+        ),
+    }
+}
+
+/// 15 s, 30 s, 1 min … 1 h.
+fn pause(attempts: i64) -> SignedDuration {
+    let doubled = u32::try_from(attempts.clamp(1, 9) - 1).unwrap_or_default();
+    SignedDuration::from_secs(15 << doubled).min(SignedDuration::from_hours(1))
+}
+
+/// Returns when a message may have come.
+async fn told(changes: &mut Receiver<Change>) {
+    loop {
+        match changes.recv().await {
+            Ok(Change::Outbox) | Err(RecvError::Lagged(_)) => return,
+            Ok(_) => {}
+            Err(RecvError::Closed) => std::future::pending().await,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
