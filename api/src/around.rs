@@ -2,10 +2,11 @@
 //! its charge to the rate limit, the headers of every answer, the access log,
 //! and a net for panics.
 //!
-//! Query strings, bodies and keys are never logged.
+//! Query strings, bodies, keys and tokens are never logged.
 
 use crate::address;
 use crate::error::{Failure, respond};
+use crate::invitations::TOKEN;
 use crate::limit::{Charge, EXEMPT};
 use crate::state::{Api, Listener};
 use axum::extract::{MatchedPath, Request, State};
@@ -25,8 +26,8 @@ pub async fn around(State(api): State<Api>, mut request: Request, next: Next) ->
     let _under_way = api.options.under_way.token();
     let id = request_id(request.headers(), &api);
     let method = request.method().clone();
-    let path = request.uri().path().to_owned();
     let route = request.extensions().get::<MatchedPath>().map(|route| route.as_str().to_owned());
+    let path = loggable(request.uri().path(), route.as_deref());
     let client = address::client(request.headers(), request.extensions(), &api.options);
     let span = tracing::info_span!("request", listener = api.listener.as_str(), id = ?id);
 
@@ -55,6 +56,11 @@ pub async fn around(State(api): State<Api>, mut request: Request, next: Next) ->
     });
     count(&api, route.unwrap_or_default(), known(&method), status, seconds);
     response
+}
+
+/// The path; of one that holds a token, the route.
+fn loggable(path: &str, route: Option<&str>) -> String {
+    route.filter(|route| route.contains(TOKEN)).unwrap_or(path).to_owned()
 }
 
 /// Where TLS ends at a proxy, plain HTTP is for that proxy and for this machine.

@@ -69,7 +69,7 @@ fn fields(error: &Error) -> Vec<std::collections::BTreeMap<String, String>> {
 }
 
 /// The source is for the operator; the client gets the public sentence.
-fn log(error: &Error) {
+pub fn log(error: &Error) {
     if let Some(source) = error.source() {
         tracing::error!(error = %source, "a request failed");
     } else {

@@ -16,6 +16,7 @@ mod docs;
 mod error;
 mod health;
 mod instance;
+mod invitations;
 mod limit;
 pub mod listen;
 mod metrics;

@@ -2,7 +2,7 @@
 
 use axum::extract::{FromRequestParts, Path};
 use axum::http::request::Parts;
-use model::{InstanceId, InvoiceId, VpcId};
+use model::{InstanceId, InvoiceId, UserId, VpcId};
 use std::collections::HashMap;
 use std::convert::Infallible;
 
@@ -43,6 +43,19 @@ impl<S: Send + Sync> FromRequestParts<S> for InvoicePath {
 async fn number<S: Send + Sync>(parts: &mut Parts, state: &S, name: &str) -> Option<i64> {
     let path = Path::<HashMap<String, String>>::from_request_parts(parts, state).await;
     path.ok().and_then(|Path(segments)| parse(segments.get(name)?))
+}
+
+/// A team member's id, or none if that segment is no UUID.
+pub struct Member(pub Option<UserId>);
+
+impl<S: Send + Sync> FromRequestParts<S> for Member {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Infallible> {
+        let path = Path::<HashMap<String, String>>::from_request_parts(parts, state).await;
+        let segments = path.ok().map(|Path(segments)| segments);
+        Ok(Member(segments.and_then(|segments| segments.get("user_id")?.parse().ok())))
+    }
 }
 
 /// One spelling for each id: no sign, no leading zero.

@@ -2,7 +2,9 @@
 
 use crate::openapi::About;
 use crate::state::{Api, Listener, Options};
-use crate::{agents, around, customer, docs, error, health, instance, limit, metrics, openapi};
+use crate::{
+    agents, around, customer, docs, error, health, instance, invitations, limit, metrics, openapi,
+};
 use app::App;
 use axum::Router;
 use axum::handler::Handler;
@@ -14,7 +16,7 @@ use std::sync::Arc;
 /// under `/api/instances/{id}/`.
 pub fn customer() -> Vec<Route> {
     use customer::instances::{account, actions};
-    use customer::{auditlog, instances, invoices, plans, regions, vpcs};
+    use customer::{apikeys, auditlog, instances, invoices, plans, regions, team, vpcs};
     let key = Guard::CustomerKey;
     let mut routes = vec![
         get("/healthz", Guard::Open, health::live).about(health::about_live),
@@ -42,6 +44,12 @@ pub fn customer() -> Vec<Route> {
         get("/api/invoices/period", key, invoices::period::handle).about(invoices::period::about),
         get("/api/invoices/{invoice_id}", key, invoices::read::handle).about(invoices::read::about),
         get("/api/auditlog/csv", key, auditlog::csv::handle).about(auditlog::csv::about),
+        get("/api/team", key, team::list::handle).about(team::list::about),
+        post("/api/team/invite", key, team::invite::handle).about(team::invite::about),
+        post("/api/team/remove", key, team::remove::handle).about(team::remove::about),
+        put("/api/team/{user_id}", key, team::update::handle).about(team::update::about),
+        post("/api/apikeys/rotate-apikey", key, apikeys::rotate::handle)
+            .about(apikeys::rotate::about),
         get("/api/plans", key, plans::handle).about(plans::about),
         get("/api/regions", key, regions::handle).about(regions::about),
     ];
@@ -51,6 +59,15 @@ pub fn customer() -> Vec<Route> {
         ..route
     }));
     routes
+}
+
+/// Pages for people, on the Customer API's listener. They are not of the API,
+/// so its document does not name them.
+pub fn pages() -> Vec<Route> {
+    vec![
+        get("/invitations/{token}", Guard::Invitation, invitations::show::handle),
+        post("/invitations/{token}", Guard::Invitation, invitations::accept::handle),
+    ]
 }
 
 /// The Instance API.
@@ -103,6 +120,8 @@ pub enum Guard {
     InstanceKey,
     AgentToken,
     AgentCertificate,
+    /// A link that was sent by mail.
+    Invitation,
     /// This machine, or a network the operator named.
     Neighbour,
 }
@@ -124,7 +143,8 @@ impl Route {
 }
 
 pub fn customer_router(app: App, options: Options) -> Router {
-    router(customer(), app, Listener::Customer, options)
+    let table = customer().into_iter().chain(pages()).collect();
+    router(table, app, Listener::Customer, options)
 }
 
 pub fn instance_router(app: App, options: Options) -> Router {

@@ -42,13 +42,23 @@ async fn logs_hold_no_query_no_body_and_no_key() {
     let path = "/api/plans?backend=asked-in-the-query";
     Call::get(path).key(&world.key).send(&world.customer).await;
     Call::get("/api/details").key(&instance.apikey).send(&world.instance).await;
+    let invite = Call::post("/api/team/invite").key(&world.key).form("email=ada@example.test");
+    invite.send(&world.customer).await;
+    let mail = world.mails().await.remove(0).text;
+    let token = mail.split("/invitations/").nth(1).unwrap().split_whitespace().next().unwrap();
+    let link = format!("/invitations/{token}");
+    Call::get(&link).send(&world.customer).await;
+    Call::post(&link).form("name=Ada&password=a-secret-of-ada").send(&world.customer).await;
 
     let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
     assert!(log.contains("/api/plans") && log.contains("192.0.2.7"), "{log}");
+    assert!(log.contains("/invitations/{token}"), "{log}");
     for hidden in [
         "named-in-the-body",
         "asked-in-the-query",
         "Basic",
+        token,
+        "a-secret-of-ada",
         world.key.expose(),
         instance.apikey.expose(),
         instance.password.expose(),

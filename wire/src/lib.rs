@@ -6,3 +6,4 @@ pub mod agent;
 pub mod billing;
 pub mod customer;
 pub mod instance;
+pub mod team;

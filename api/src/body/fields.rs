@@ -89,6 +89,12 @@ impl Fields {
         self.read(name, values::list)
     }
 
+    /// A list that is written as `a,b`, in JSON too; an empty text is a list of
+    /// nothing, as opposed to not given.
+    pub fn comma_list(&mut self, name: &str) -> Option<Vec<String>> {
+        self.read(name, values::comma_list)
+    }
+
     /// Whether anything was sent under this name that says something.
     pub fn has_content(&self, name: &str) -> bool {
         match self.given.get(name) {

@@ -94,6 +94,19 @@ pub fn list(given: &Given) -> Result<Option<Vec<String>>, Fault> {
     }
 }
 
+/// As a list, but in JSON also one string `a,b`, and an empty text is an empty
+/// list.
+pub fn comma_list(given: &Given) -> Result<Option<Vec<String>>, Fault> {
+    match given {
+        Given::Json(values) => match values.as_slice() {
+            [Value::String(text)] => pieces(text).map(Some),
+            _ => list(given),
+        },
+        Given::Text { texts, .. } if texts.iter().all(String::is_empty) => Ok(Some(Vec::new())),
+        Given::Text { .. } => list(given),
+    }
+}
+
 fn item(value: &Value) -> Result<String, Fault> {
     whole(value.as_str().ok_or(LIST)?)
 }

@@ -14,6 +14,8 @@ pub struct About {
     pub(super) body: Option<(Vec<Input>, Value)>,
     /// Why the state of things may be in the way, as it is said.
     pub(super) refusal: Option<&'static str>,
+    /// Whether what the body names may not be there.
+    pub(super) or_not_found: bool,
     pub(super) answer: Answer,
 }
 
@@ -39,6 +41,8 @@ pub enum Kind {
     Integer,
     Flag,
     List,
+    /// Written as one text with commas.
+    CommaList,
 }
 
 /// No control characters; for lists no comma either.
@@ -66,7 +70,16 @@ impl About {
         let answer =
             Answer { status: 204, what: "Done", content: None, nullable: &[], headers: &[] };
         let (query, headers) = (vec![], vec![]);
-        Self { summary, right: None, query, headers, body: None, refusal: None, answer }
+        Self {
+            summary,
+            right: None,
+            query,
+            headers,
+            body: None,
+            refusal: None,
+            or_not_found: false,
+            answer,
+        }
     }
 
     pub fn needs(self, right: Right) -> Self {
@@ -89,6 +102,11 @@ impl About {
     /// May be refused for the state of things, in words like these.
     pub fn refuses(self, sentence: &'static str) -> Self {
         Self { refusal: Some(sentence), ..self }
+    }
+
+    /// May answer 404 for what its body names.
+    pub fn or_not_found(self) -> Self {
+        Self { or_not_found: true, ..self }
     }
 
     /// Answers 200 with a document like this one.
@@ -143,6 +161,10 @@ impl Input {
 
     pub const fn list(name: &'static str, what: &'static str) -> Self {
         Self::new(name, Kind::List, what)
+    }
+
+    pub const fn comma_list(name: &'static str, what: &'static str) -> Self {
+        Self::new(name, Kind::CommaList, what)
     }
 
     /// Tags, each of 1 to 64 characters.

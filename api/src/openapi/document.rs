@@ -145,7 +145,7 @@ fn refusals(route: &Route, about: &About) -> Vec<Error> {
     }
     if route.path.contains("{id}") {
         refusals.push(Error::InvalidId);
-    } else if route.path.contains('{') {
+    } else if route.path.contains('{') || about.or_not_found {
         refusals.push(Error::NotFound);
     }
     if let Some((fields, _)) = &about.body {

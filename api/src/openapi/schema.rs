@@ -35,6 +35,7 @@ pub fn input(input: &Input, form: Form) -> Schema {
             .into(),
         Kind::Flag => scalar(Type::Boolean, input, form).into(),
         Kind::List => list(input, form).into(),
+        Kind::CommaList => comma_list(input, form).into(),
     }
 }
 
@@ -56,6 +57,15 @@ fn list(input: &Input, form: Form) -> ArrayBuilder {
         Form::Json => (types(Type::Array, !input.required), text(item, input)),
         Form::Text => (either(Type::Array, Type::String), item),
     };
+    let list = ArrayBuilder::new().schema_type(kinds).items(RefOr::T(item.into()));
+    list.description(Some(input.what))
+}
+
+/// One text `a,b`, or a list all the same.
+fn comma_list(input: &Input, form: Form) -> ArrayBuilder {
+    let null = (form == Form::Json).then_some(Type::Null);
+    let kinds: SchemaType = [Type::String, Type::Array].into_iter().chain(null).collect();
+    let item = ObjectBuilder::new().schema_type(Type::String);
     let list = ArrayBuilder::new().schema_type(kinds).items(RefOr::T(item.into()));
     list.description(Some(input.what))
 }

@@ -7,13 +7,14 @@ use crate::openapi::{document, operation, operations};
 use crate::world::World;
 use api::routes::{self, Guard, Route};
 use axum::Router;
-use model::{Role, Secret};
+use model::{Role, Secret, UserId};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
 const EVERYBODY: [Role; 5] = Role::ALL;
 const SEE: [Role; 4] = [Role::Admin, Role::Devops, Role::Member, Role::Monitor];
 const CHANGE: [Role; 3] = [Role::Admin, Role::Devops, Role::Member];
+const MANAGE: [Role; 1] = [Role::Admin];
 const CREATE: [Role; 2] = [Role::Admin, Role::Devops];
 const BILLING: [Role; 2] = [Role::Admin, Role::BillingManager];
 
@@ -39,6 +40,11 @@ const ROWS: &[(&str, &[Role])] = &[
     ("GET /api/invoices/period", &BILLING),
     ("GET /api/invoices/{invoice_id}", &BILLING),
     ("GET /api/auditlog/csv", &CREATE),
+    ("GET /api/team", &MANAGE),
+    ("POST /api/team/invite", &MANAGE),
+    ("POST /api/team/remove", &MANAGE),
+    ("PUT /api/team/{user_id}", &MANAGE),
+    ("POST /api/apikeys/rotate-apikey", &EVERYBODY),
     ("GET /api/plans", &EVERYBODY),
     ("GET /api/regions", &EVERYBODY),
 ];
@@ -49,6 +55,7 @@ pub struct Things {
     pub instance: model::Instance,
     vpc: i64,
     invoice: i64,
+    member: UserId,
 }
 
 /// The first invoice of all.
@@ -58,8 +65,9 @@ impl Things {
     pub async fn make(world: &World) -> Self {
         let instance = world.create("orders", &["prod"]).await;
         let vpc = world.create_vpc("orders-net", "10.201.0.0/24").await;
+        let (member, _) = world.user("ada@example.com", Role::Member, &["prod"]).await;
         world.issue_month().await;
-        Self { instance, vpc, invoice: INVOICE }
+        Self { instance, vpc, invoice: INVOICE, member }
     }
 
     /// The path with these things in it.
@@ -67,7 +75,8 @@ impl Things {
         let path = template
             .replace("{id}", &self.instance.id.to_string())
             .replace("{vpc_id}", &self.vpc.to_string())
-            .replace("{invoice_id}", &self.invoice.to_string());
+            .replace("{invoice_id}", &self.invoice.to_string())
+            .replace("{user_id}", &self.member.to_string());
         assert!(!path.contains('{'), "say what stands for the placeholder of {path}");
         path
     }
@@ -159,9 +168,10 @@ async fn every_documented_operation_is_a_route_that_is_covered() {
 async fn customer_routes_turn_away_everybody_who_may_not() {
     let world = World::new().await;
     let things = Things::make(&world).await;
-    let stranger = world.stranger().await;
     let table = routes::customer();
     for route in &table {
+        // One for each, because one of the calls replaces its key.
+        let stranger = world.stranger().await;
         let path = things.path(&route.path);
         expect_405_and_404(route, &path, &table, &world.customer).await;
         let call = call(route, &things);
@@ -205,7 +215,9 @@ async fn customer_routes_know_every_role() {
             let instance = world.create("orders", &[]).await;
             let subnet = format!("10.20{number}.{at}.0/24");
             let vpc = world.create_vpc("net", &subnet).await;
-            let things = Things { instance, vpc, invoice: INVOICE };
+            let email = format!("{at}-{number}@example.com");
+            let (member, _) = world.user(&email, Role::Member, &[]).await;
+            let things = Things { instance, vpc, invoice: INVOICE, member };
             let key = world.member(role, &[]).await;
             let call = call(route, &things).key(&key);
             let answer = call.send(&world.customer).await;

@@ -9,7 +9,8 @@ use axum::Router;
 use ipnet::Ipv4Net;
 use model::{
     AccountId, ApiKey, Catalogue, Entropy as _, HostId, Instance, InstanceId, KeyId, Listener,
-    Listeners, ManualClock, Month, Plan, Region, Role, Secret, SeededEntropy, Tags, User, UserId,
+    Listeners, Mail, ManualClock, Month, Plan, Region, Role, Secret, SeededEntropy, Tags, User,
+    UserId,
 };
 use serde_json::json;
 use std::path::Path;
@@ -40,6 +41,12 @@ impl World {
         let data = tempfile::tempdir().unwrap();
         let at = location(data.path()).await;
         Self::at(&at, data, settings).await
+    }
+
+    /// On a database of a real PostgreSQL.
+    pub async fn on_postgres() -> Self {
+        let at = Location::Postgres(postgres::database().await);
+        Self::at(&at, tempfile::tempdir().unwrap(), Settings::default()).await
     }
 
     /// With this store; the directory goes with the world.
@@ -90,12 +97,20 @@ impl World {
 
     /// The key of a new member of the team.
     pub async fn member(&self, role: Role, tags: &[&str]) -> Secret {
+        let email = format!("{}@example.test", self.entropy.username());
+        self.user(&email, role, tags).await.1
+    }
+
+    /// A new member of the team, with their key.
+    pub async fn user(&self, email: &str, role: Role, tags: &[&str]) -> (UserId, Secret) {
         let tags = Tags::parse(tags.iter().map(ToString::to_string).collect()).unwrap();
         let created_at = "2026-11-15T12:00:00Z".parse().unwrap();
         let user = User {
             id: UserId(self.entropy.uuid()),
             account_id: self.account,
-            email: format!("{}@example.test", self.entropy.username()),
+            email: email.into(),
+            name: String::new(),
+            tfa_enabled: false,
             role,
             tags: tags.clone(),
             created_at,
@@ -105,15 +120,31 @@ impl World {
             user_id: user.id,
             role,
             tags,
-            comment: String::new(),
+            comment: "of a test".into(),
             created_at,
+            last_used_at: None,
         };
         let secret = self.entropy.key();
         let mut work = self.app.store().begin().await.unwrap();
-        store::accounts::insert_user(&mut work, &user).await.unwrap();
+        store::users::insert(&mut work, &user).await.unwrap();
         store::apikeys::insert(&mut work, &key, &secret).await.unwrap();
         work.commit().await.unwrap();
-        secret
+        (user.id, secret)
+    }
+
+    /// The mails that wait to be sent; from here on they are sent.
+    pub async fn mails(&self) -> Vec<Mail> {
+        let mut work = self.app.store().begin().await.unwrap();
+        let life = model::SignedDuration::from_secs(1);
+        let taken = store::outbox::take(&mut work, 100, self.app.now(), life).await.unwrap();
+        for message in &taken {
+            store::outbox::set_sent(&mut work, message).await.unwrap();
+        }
+        work.commit().await.unwrap();
+        let read = |message: &store::Message| {
+            serde_json::from_str(message.body.as_ref().unwrap().expose()).unwrap()
+        };
+        taken.iter().map(read).collect()
     }
 
     pub async fn create(&self, name: &str, tags: &[&str]) -> Instance {

@@ -80,7 +80,7 @@ fn check(user: &User, new: NewKey) -> Result<(Grant, KeyComment)> {
     }
     let tags = problems.take("tags", Tags::parse(new.tags)).unwrap_or_default();
     if !tags.is_empty() && !narrowed_by_tags(role) {
-        problems.add("tags", "are for the roles member and monitor");
+        problems.add("tags", "are only for the roles member and monitor");
     }
     let own = &user.tags;
     let foreign = tags.as_slice().iter().find(|tag| !own.as_slice().contains(tag));

@@ -5,7 +5,7 @@ use crate::{Error, Grant, Problems, Result};
 use model::{Role, Tags, User};
 use store::{Work, users};
 
-const ONLY_NARROWED: &str = "are for the roles member and monitor";
+const ONLY_NARROWED: &str = "are only for the roles member and monitor";
 
 /// Role and tags as sent, read. Tags go with member and monitor alone; with
 /// another role `present` ones are dropped and new ones are refused.

@@ -1,0 +1,3 @@
+//! `/api/apikeys`.
+
+pub mod rotate;

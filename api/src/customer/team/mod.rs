@@ -1,0 +1,6 @@
+//! `/api/team`.
+
+pub mod invite;
+pub mod list;
+pub mod remove;
+pub mod update;

@@ -1,0 +1,51 @@
+//! Bodies of the Customer API about people and their keys.
+
+use model::Secret;
+use serde::{Deserialize, Serialize};
+
+/// One element of `GET /api/team`.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct TeamMember {
+    pub id: String,
+    pub email: String,
+    pub tfa_auth_enabled: bool,
+    /// Exactly one.
+    pub roles: Vec<String>,
+    /// What they call themselves; empty if they never said.
+    pub name: String,
+    /// Those that narrow what a member or a monitor sees.
+    pub tags: Vec<String>,
+}
+
+/// `POST /api/team/invite`.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Invite {
+    pub email: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub role: Option<String>,
+    /// Comma-separated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tags: Option<String>,
+}
+
+/// `POST /api/team/remove`.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct RemoveMember {
+    pub email: String,
+}
+
+/// `PUT /api/team/<user-id>`.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct UpdateMember {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub role: Option<String>,
+    /// Comma-separated; an empty text clears them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tags: Option<String>,
+}
+
+/// The answer to `POST /api/apikeys/rotate-apikey`.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct RotatedKey {
+    pub apikey: Secret,
+}
