@@ -10,6 +10,7 @@ mod invoice;
 mod output;
 mod plan;
 mod region;
+mod team;
 
 pub use connection::{Connection, Options};
 
@@ -28,6 +29,8 @@ pub enum Command {
     Plan(Noun<plan::PlanCommand>),
     /// Where it can run
     Region(Noun<region::RegionCommand>),
+    /// Who works with your account
+    Team(Noun<team::TeamCommand>),
 }
 
 /// What every noun takes: whom to talk to, and a verb.
@@ -57,6 +60,9 @@ pub async fn run(command: Command, default_data: &Path) -> anyhow::Result<()> {
         }
         Command::Region(Noun { options, verb }) => {
             region::run(verb, &options.connect(default_data)?).await
+        }
+        Command::Team(Noun { options, verb }) => {
+            team::run(verb, &options.connect(default_data)?).await
         }
     }
 }
@@ -91,6 +97,16 @@ mod tests {
             Program::try_parse_from(line.split_whitespace()).unwrap();
         }
         assert!(Program::try_parse_from(["castellan", "instance", "get", "x"]).is_err());
+    }
+
+    #[test]
+    fn tags_of_a_member_are_given_or_taken_away() {
+        let parse = |line: &str| Program::try_parse_from(line.split_whitespace()).map(drop);
+        parse("castellan team list --json").unwrap();
+        parse("castellan team invite ada@x.test --role monitor --tag a --tag b").unwrap();
+        parse("castellan team update ada@x.test --no-tags").unwrap();
+        assert!(parse("castellan team update ada@x.test --no-tags --tag a").is_err());
+        parse("castellan team remove ada@x.test").unwrap();
     }
 
     #[test]

@@ -62,6 +62,11 @@ impl Caller {
         Ok(Piecewise { response, url: self.base.to_string() })
     }
 
+    /// A call without a body.
+    pub async fn post<T: DeserializeOwned>(&self, path: &str) -> Result<T> {
+        self.read(self.request(Method::POST, path)?).await
+    }
+
     pub async fn send<T: DeserializeOwned>(
         &self,
         method: Method,

@@ -7,6 +7,7 @@ mod billing;
 mod call;
 mod error;
 mod instances;
+mod team;
 
 pub use call::Piecewise;
 pub use error::{Error, Result};

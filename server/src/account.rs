@@ -4,16 +4,14 @@
 use crate::at::At;
 use crate::config::{Config, DatabaseArgs};
 use crate::data_dir::DataDir;
-use crate::installation::{self, Opened};
-use crate::places::LocalPlaces;
+use crate::{installation, store_app};
 use anyhow::{Result, bail};
 use app::accounts::CreatedAccount;
 use app::billing::CustomerChanges;
 use app::{App, Source, SourceKind};
 use clap::{Args, Subcommand};
-use model::{AccountId, Catalogue, Customer, Entropy, OsEntropy, Secret, SystemClock};
+use model::{AccountId, Customer, Email, Entropy, OsEntropy, Secret};
 use std::path::PathBuf;
-use std::sync::Arc;
 
 #[derive(Subcommand)]
 pub enum AccountCommand {
@@ -76,6 +74,7 @@ async fn run_create(args: CreateArgs) -> Result<()> {
     let data = DataDir::new(&args.data)?;
     let mut config = Config::load(args.config.as_deref())?;
     args.database.apply(&mut config);
+    // Unlike other commands this one makes the store, if there is none.
     let app = open_app(&data, &config).await?;
     let name = args.name.as_deref().unwrap_or(&args.email);
     let created = create(&app, name, &args.email, OsEntropy.key()).await?;
@@ -114,53 +113,24 @@ async fn update_account(
     account: &str,
     changes: CustomerChanges,
 ) -> Result<(AccountId, Customer)> {
-    let all = store::accounts::list(&mut app.store().reader()).await?;
-    let meant: Vec<AccountId> = all
-        .iter()
-        .filter(|it| it.id.to_string() == account || it.email.eq_ignore_ascii_case(account))
-        .map(|it| it.id)
-        .collect();
-    let id = match meant.as_slice() {
-        [id] => *id,
-        [] => bail!("there is no account {account}"),
-        _ => bail!("{} accounts have the e-mail {account}; give the id of one", meant.len()),
-    };
+    let id = store_app::account(app, Some(account)).await?;
     let source = Source { kind: SourceKind::Cli, address: None };
     Ok((id, app::billing::update_customer(source, app, id, changes).await?))
 }
 
 /// An app for commands beside the control plane; it can't place servers.
 pub async fn open_app(data: &DataDir, config: &Config) -> Result<App> {
-    let Opened { store, installation, host_id } =
-        installation::open(data, config.database_url.as_ref()).await?;
-    let mode = config.local.address_mode()?;
-    Ok(App::new(
-        store,
-        Arc::new(Catalogue::built_in()),
-        Arc::new(SystemClock),
-        Arc::new(OsEntropy),
-        Arc::new(LocalPlaces::new(mode, installation.id, host_id)),
-        app::Settings::default(),
-        installation,
-    ))
+    let opened = installation::open(data, config.database_url.as_ref()).await?;
+    store_app::app(opened, config)
 }
 
 /// Makes the account with a key that the caller has already.
 pub async fn create(app: &App, name: &str, email: &str, key: Secret) -> Result<CreatedAccount> {
-    if !looks_like_email(email) {
+    if Email::parse(email).is_err() {
         bail!("{email:?} is no e-mail address; give one such as team@example.com");
     }
     let source = Source { kind: SourceKind::Cli, address: None };
     Ok(app::accounts::create_with_key(source, app, name, email, key).await?)
-}
-
-/// Mail servers know better; this only catches slips.
-fn looks_like_email(text: &str) -> bool {
-    let valid = |part: &str| {
-        !part.is_empty()
-            && !part.contains(|c: char| c.is_whitespace() || c.is_control() || c == '@')
-    };
-    text.len() <= 254 && text.split_once('@').is_some_and(|(user, host)| valid(user) && valid(host))
 }
 
 fn print(created: &CreatedAccount, json: bool) {

@@ -15,6 +15,7 @@ use std::convert::Infallible;
 use std::fs;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
+use url::Url;
 use wire::agent::HostSettings;
 
 /// Everything of the file. Flags win over it.
@@ -33,14 +34,40 @@ pub struct Config {
     /// A PostgreSQL that several control planes share; none: a SQLite file in
     /// the data directory.
     pub database_url: Option<Secret>,
+    pub api: Api,
     pub listen: Listen,
     pub engine: Engine,
+    pub mail: Mail,
     pub local: Local,
     pub metrics: Metrics,
     /// How often a key, an account and an unknown address may call.
     pub rate_limit: api::RateLimits,
     /// Who invoices are from.
     pub seller: Seller,
+}
+
+/// How others see the APIs.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Api {
+    /// Where people reach the Customer API, for links in mails; none: the
+    /// address that it listens on.
+    pub public_url: Option<Url>,
+}
+
+/// The mail server that invitations go through; none: files in the data
+/// directory.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Mail {
+    /// Such as `smtps://user:password@mail.example.com`.
+    pub url: Option<Secret>,
+    pub from: Option<String>,
+    /// A file with the authority of the server's certificate, if that is a
+    /// private one.
+    pub ca: Option<PathBuf>,
+    /// How long one mail may take.
+    pub timeout_seconds: Option<u32>,
 }
 
 /// Where the APIs listen and how.
@@ -163,6 +190,12 @@ impl Config {
         if config.listen.tls_cert.is_some() != config.listen.tls_key.is_some() {
             bail!("listen.tls_cert and listen.tls_key go together");
         }
+        let public_url = config.api.public_url.as_ref();
+        if public_url.is_some_and(|url| {
+            !matches!(url.scheme(), "http" | "https") || !url.has_host() || url.query().is_some()
+        }) {
+            bail!("api.public_url is no address such as \"https://castellan.example.com\"");
+        }
         Ok(config)
     }
 
@@ -226,5 +259,7 @@ mod tests {
         check("[listen]\ntls_cert = \"x\"", "go together");
         check("[engine]\nlease_seconds = 1", "2 or more");
         check("[seller]\nvat = \"x\"", "vat");
+        check("[api]\npublic_url = \"castellan.example.com\"", "line 2");
+        check("[api]\npublic_url = \"ftp://example.com\"", "api.public_url");
     }
 }

@@ -8,6 +8,7 @@ use crate::data_dir::{DataDir, Endpoints};
 use crate::host_facts::{self, HostFacts};
 use crate::installation::{self, Opened};
 use crate::listen::{self, Bound};
+use crate::mail;
 use crate::places::LocalPlaces;
 use crate::preflight;
 use crate::room::Room;
@@ -16,7 +17,7 @@ use anyhow::{Context, Result};
 use app::App;
 use cloud::{Cloud, SimulatedCloud};
 use cloud_local::LocalCloud;
-use engine::{Engine, Parts, Runner};
+use engine::{Engine, Outbox, Parts, Runner};
 use host::DirLock;
 use kafka::client::{DirectDial, ProtocolAdmin};
 use model::{Catalogue, Clock, HostId, OsEntropy, SignedDuration, SystemClock};
@@ -46,8 +47,9 @@ pub struct Running {
 }
 
 impl ControlPlane {
-    pub async fn start(data: &DataDir, config: Config) -> Result<Running> {
+    pub async fn start(data: &DataDir, mut config: Config) -> Result<Running> {
         let catalogue = Arc::new(config.catalogue()?);
+        let mailer = mail::mailer(&config.mail, data)?;
         let is_new = !data.path().exists();
         data.create()?;
         let lock = data.lock()?;
@@ -66,9 +68,13 @@ impl ControlPlane {
             installation::open(data, config.database_url.as_ref()).await?;
         let created_at = Some(installation.created_at);
         let facts = HostFacts { now: SystemClock.now(), store_created_at: created_at, ..facts };
-        let remarks = preflight::check(&facts)?;
+        let mut remarks = preflight::check(&facts)?;
         see_host(&store, host_id).await.context("this host can't be noted in the store")?;
         let endpoints = endpoints(&config, &bound)?;
+        if config.api.public_url.is_none() {
+            remarks.extend(listen::unreachable_links(bound.customer.local_addr()?));
+            config.api.public_url = Some(endpoints.customer.parse()?);
+        }
 
         let local: Arc<dyn Cloud> = match config.cloud {
             CloudKind::Local => local_cloud(data, &config, &installation, &endpoints.agent).await?,
@@ -105,6 +111,9 @@ impl ControlPlane {
         apis.start(&mut running, bound)?;
         running.spawn(runner.run(stop.clone()));
         running.spawn(flush_last_seen(app.clone(), stop.clone()));
+        running.spawn(tasks::flush_last_used(app.clone(), stop.clone()));
+        let outbox = Outbox { store: store.clone(), clock: Arc::new(SystemClock), mailer };
+        running.spawn(outbox.run(stop.clone()));
         running.spawn(keep_host_seen(store, host_id, stop.clone()));
         running.spawn(tasks::issue_invoices(app.clone(), stop.clone()));
         running.spawn(tasks::seal_audit_log(app.clone(), stop.clone()));
@@ -181,6 +190,9 @@ fn make_app(
     };
     if let Some(pool) = config.subnet_pool {
         settings.subnet_pool = pool;
+    }
+    if let Some(url) = &config.api.public_url {
+        settings.public_url = url.to_string();
     }
     let mut places = LocalPlaces::new(config.local.address_mode()?, installation.id, host_id);
     if !config.local.overcommit && config.cloud == CloudKind::Local {

@@ -13,7 +13,7 @@ use store::{Location, MasterKey};
 const MASTER_KEY_VARIABLE: &str = "CASTELLAN_MASTER_KEY";
 const SETUP_LOCK: &str = "setup.lock";
 /// Everything that is ever put into a data directory.
-const ENTRIES: [&str; 23] = [
+const ENTRIES: [&str; 24] = [
     "bin",
     "castellan.db",
     "castellan.db-journal",
@@ -30,6 +30,7 @@ const ENTRIES: [&str; 23] = [
     "host",
     "host-id",
     "lock",
+    "mail",
     "master.key",
     "networks",
     "outbox",
@@ -84,6 +85,11 @@ impl DataDir {
     /// The first account's customer key, for the person who ran `castellan up`.
     pub fn customer_key(&self) -> PathBuf {
         self.0.join("customer-key")
+    }
+
+    /// Mail that went out as files.
+    pub fn mail(&self) -> PathBuf {
+        self.0.join("mail")
     }
 
     pub fn endpoints(&self) -> PathBuf {

@@ -90,6 +90,13 @@ fn check_plain(listen: &Listen, address: SocketAddr) -> Result<()> {
     Ok(())
 }
 
+/// What to say where links in mails would name an address that nobody can open.
+pub fn unreachable_links(customer: SocketAddr) -> Option<String> {
+    customer.ip().is_unspecified().then(|| {
+        format!("links in mails name {customer}, which nobody can open; set api.public_url")
+    })
+}
+
 fn bind_one(address: SocketAddr, flag: &str) -> Result<TcpListener> {
     let listener = TcpListener::bind(address).with_context(|| {
         format!("{address} can't be listened on; free it, or choose another with {flag}")

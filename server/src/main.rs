@@ -18,8 +18,10 @@ mod host_facts;
 mod installation;
 mod instance;
 mod invoice;
+mod key;
 mod listen;
 mod logging;
+mod mail;
 mod operator;
 mod orphan;
 mod orphans;
@@ -32,10 +34,12 @@ mod serve;
 mod settings;
 mod signals;
 mod stage;
+mod store_app;
 mod tasks;
 #[cfg(test)]
 mod testing;
 mod up;
+mod user;
 
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use data_dir::DataDir;
@@ -62,6 +66,12 @@ enum Command {
     /// Accounts, on the store itself
     #[command(subcommand)]
     Account(account::AccountCommand),
+    /// Users of accounts, on the store itself
+    #[command(subcommand)]
+    User(user::UserCommand),
+    /// Customer keys, on the store itself
+    #[command(subcommand)]
+    Key(key::KeyCommand),
     /// Plans, regions and Kafka versions on offer
     #[command(subcommand)]
     Catalogue(catalogue::CatalogueCommand),
@@ -121,6 +131,8 @@ fn run(given: &ArgMatches) -> anyhow::Result<()> {
             runtime()?.block_on(serve::run(args))
         }
         Command::Account(command) => runtime()?.block_on(account::run(command)),
+        Command::User(command) => runtime()?.block_on(user::run(command)),
+        Command::Key(command) => runtime()?.block_on(key::run(command)),
         Command::Catalogue(command) => catalogue::run(&command),
         Command::Backup(args) => runtime()?.block_on(backup::run(args)),
         Command::Restore(args) => runtime()?.block_on(restore::run(args)),

@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 /// How often the clock is looked at; it may be set meanwhile.
 const LOOK: Duration = Duration::from_secs(30);
 const SEAL: Duration = Duration::from_secs(2);
+const FLUSH_USES: Duration = Duration::from_secs(5);
 
 /// Invoices at the first moment of each month, and what was missed at once.
 pub async fn issue_invoices(app: App, stop: CancellationToken) {
@@ -33,6 +34,19 @@ pub async fn seal_audit_log(app: App, stop: CancellationToken) {
             tracing::warn!(%error, "the audit log could not be sealed; trying again");
         }
         if stop.run_until_cancelled(tokio::time::sleep(SEAL)).await.is_none() {
+            return;
+        }
+    }
+}
+
+/// When keys were used is written in batches, the last of them at the stop.
+pub async fn flush_last_used(app: App, stop: CancellationToken) {
+    loop {
+        let goes_on = stop.run_until_cancelled(tokio::time::sleep(FLUSH_USES)).await.is_some();
+        if let Err(error) = app::apikeys::flush_last_used(&app).await {
+            tracing::warn!(%error, "the last uses of keys could not be written; trying again");
+        }
+        if !goes_on {
             return;
         }
     }

@@ -1,0 +1,74 @@
+//! The app for commands beside the control plane, and whom they mean.
+
+use crate::at::At;
+use crate::config::Config;
+use crate::installation::Opened;
+use crate::places::LocalPlaces;
+use anyhow::{Result, bail};
+use app::{App, Operator, team};
+use model::{Account, AccountId, Catalogue, OsEntropy, SystemClock, User};
+use std::sync::Arc;
+
+/// An app on an opened store; it can't place servers.
+pub fn app(opened: Opened, config: &Config) -> Result<App> {
+    let Opened { store, installation, host_id } = opened;
+    let mode = config.local.address_mode()?;
+    Ok(App::new(
+        store,
+        Arc::new(Catalogue::built_in()),
+        Arc::new(SystemClock),
+        Arc::new(OsEntropy),
+        Arc::new(LocalPlaces::new(mode, installation.id, host_id)),
+        app::Settings::default(),
+        installation,
+    ))
+}
+
+/// The app of an installation that is there, and the right to use it.
+pub async fn open(at: &At) -> Result<(App, Operator)> {
+    let app = app(at.open().await?, &at.config()?)?;
+    Ok((app, Operator::of_opened_store()))
+}
+
+/// The account that is meant: by id, e-mail or name, or the only one.
+pub async fn account(app: &App, named: Option<&str>) -> Result<AccountId> {
+    let accounts = store::accounts::list(&mut app.store().reader()).await?;
+    let is_meant = |account: &&Account| {
+        named.is_none_or(|name| {
+            account.id.to_string() == name
+                || account.email.eq_ignore_ascii_case(name)
+                || account.name == name
+        })
+    };
+    let meant: Vec<&Account> = accounts.iter().filter(is_meant).collect();
+    match meant[..] {
+        [account] => Ok(account.id),
+        [] if accounts.is_empty() => {
+            bail!("there is no account yet; make one with: castellan account create --email E")
+        }
+        [] => bail!("there is no account {}; give its id", named.unwrap_or_default()),
+        _ => {
+            let ids: Vec<String> =
+                meant.iter().map(|account| format!("{} ({})", account.id, account.name)).collect();
+            let ids = ids.join(", ");
+            match named {
+                Some(name) => bail!("several accounts are {name}; give the id of one: {ids}"),
+                None => bail!("there are several accounts; say which by --account: {ids}"),
+            }
+        }
+    }
+}
+
+/// The user that is meant: by id or e-mail, in the account if one is given.
+pub async fn user(app: &App, operator: Operator, text: &str, of: Option<&str>) -> Result<User> {
+    let mut found = team::find_user(operator, app, text).await?;
+    if of.is_some() {
+        let account = account(app, of).await?;
+        found.retain(|user| user.account_id == account);
+    }
+    match found.len() {
+        1 => Ok(found.remove(0)),
+        0 => bail!("there is no user {text}; `castellan user list` shows them"),
+        _ => bail!("{text} is in several accounts; say which by --account, or give the user's id"),
+    }
+}
