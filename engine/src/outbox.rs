@@ -96,7 +96,7 @@ impl Outbox {
         };
         if let Err(error) = noted {
             // It is sent again when the lease is over.
-            tracing::warn!(message = %message.id, %error, "what became of it could not be noted");
+            tracing::warn!(id = %message.id, %error, "what became of it could not be noted");
         }
     }
 
@@ -128,10 +128,10 @@ impl Outbox {
         let (id, attempts) = (message.id, message.attempts);
         match failed {
             Failed::Again(at) => {
-                tracing::warn!(message = %id, attempts, again = %at, reason, "not sent");
+                tracing::warn!(%id, attempts, again = %at, reason, "a message was not sent");
             }
             Failed::GivenUp => {
-                tracing::error!(message = %id, attempts, reason, "given up: never sent");
+                tracing::error!(%id, attempts, reason, "a message was given up and never sent");
             }
             Failed::NotOurs => {}
         }
@@ -141,9 +141,9 @@ impl Outbox {
 
 fn log_sent(message: &Message, sent: &Sent) {
     match sent {
-        Sent::Taken => tracing::info!(message = %message.id, "a mail was sent"),
+        Sent::Taken => tracing::info!(id = %message.id, "a mail was sent"),
         Sent::Written(path) => tracing::info!(
-            message = %message.id, file = %path.display(),
+            id = %message.id, file = %path.display(),
             "a mail was written to a file, because no mail server is configured"
         ),
     }

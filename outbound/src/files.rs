@@ -1,7 +1,7 @@
 //! Mail as files, where no mail server is configured: for trying things out and
 //! for hosts without mail. A person opens them or sends them on.
 
-use crate::letter::{Sender, letter};
+use crate::letter::{Sender, readable};
 use crate::{Mailer, Outgoing, SendError, Sent};
 use async_trait::async_trait;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ impl MailFiles {
 impl Mailer for MailFiles {
     /// The same mail is the same file, also when it is sent again.
     async fn send(&self, outgoing: Outgoing<'_>) -> Result<Sent, SendError> {
-        let text = letter(&self.from, outgoing)?.formatted();
+        let text = readable(&self.from, outgoing)?.formatted();
         let name = format!("{}-{}.eml", outgoing.at.strftime("%Y%m%dT%H%M%SZ"), outgoing.id);
         let path = self.directory.join(name);
         let written = host::create_private_dir(&self.directory)

@@ -3,9 +3,12 @@
 
 use crate::Outgoing;
 use lettre::Message;
-use lettre::message::header::{ContentType, HeaderName, HeaderValue};
-use lettre::message::{Mailbox, MessageBuilder};
+use lettre::message::header::{ContentTransferEncoding, ContentType, HeaderName, HeaderValue};
+use lettre::message::{Body, Mailbox, MessageBuilder};
 use std::time::SystemTime;
+
+/// Of a line in a mail, by RFC 5322.
+const LONGEST_LINE: usize = 998;
 
 #[derive(Debug, thiserror::Error)]
 #[error("{0:?} is no sender of mail; give one such as Castellan <castellan@example.com>")]
@@ -21,12 +24,37 @@ impl Sender {
     }
 }
 
+/// A letter for the wire, in what every server takes.
 pub fn letter(from: &Sender, outgoing: Outgoing<'_>) -> Result<Message, lettre::error::Error> {
+    let text = &outgoing.mail.text;
+    let plain = if text.is_ascii() { plain(text, ContentTransferEncoding::SevenBit) } else { None };
+    head(from, outgoing)?.body(plain.unwrap_or_else(|| Body::new(text.clone())))
+}
+
+/// A letter for people's eyes: its lines are as they were written, so that a
+/// link can be copied from the file.
+pub fn readable(from: &Sender, outgoing: Outgoing<'_>) -> Result<Message, lettre::error::Error> {
+    let text = &outgoing.mail.text;
+    let plain = plain(text, ContentTransferEncoding::EightBit);
+    head(from, outgoing)?.body(plain.unwrap_or_else(|| Body::new(text.clone())))
+}
+
+/// The text as it is, if its lines may be sent like that. Left to choose, the
+/// library would break every line of more than 76 characters, and links with it.
+fn plain(text: &str, encoding: ContentTransferEncoding) -> Option<Body> {
+    let fits = |line: &str| line.len() <= LONGEST_LINE && !line.contains(['\r', '\0']);
+    let lines: Vec<&str> = text.lines().collect();
+    let body: String = lines.iter().flat_map(|line| [line, "\r\n"]).collect();
+    let all_fit = lines.iter().all(|line| fits(line));
+    all_fit.then(|| Body::dangerous_pre_encoded(body.into_bytes(), encoding))
+}
+
+fn head(from: &Sender, outgoing: Outgoing<'_>) -> Result<MessageBuilder, lettre::error::Error> {
     let Outgoing { id, at, mail } = outgoing;
     let to = mail.to.as_str().parse().map_err(|_| lettre::error::Error::MissingTo)?;
     // The same at every attempt, so that a second copy is known as one.
     let message_id = format!("<{id}.{}@{}>", at.as_microsecond(), from.0.email.domain());
-    MessageBuilder::new()
+    let head = MessageBuilder::new()
         .from(from.0.clone())
         .to(Mailbox::new(None, to))
         .subject(one_line(&mail.subject))
@@ -37,8 +65,8 @@ pub fn letter(from: &Sender, outgoing: Outgoing<'_>) -> Result<Message, lettre::
             HeaderName::new_from_ascii_str("Auto-Submitted"),
             "auto-generated".into(),
         ))
-        .header(ContentType::TEXT_PLAIN)
-        .body(mail.text.clone())
+        .header(ContentType::TEXT_PLAIN);
+    Ok(head)
 }
 
 fn one_line(text: &str) -> String {
@@ -76,6 +104,17 @@ mod tests {
                         Content-Transfer-Encoding: 7bit\r\n\r\n\
                         Line\r\n";
         assert_eq!(letter, expected);
+    }
+
+    #[test]
+    fn lines_that_may_not_stand_alone_are_encoded() {
+        let link = format!("https://example.com/{}", "x".repeat(100));
+        assert!(written("x", &format!("Open\n{link}\n")).ends_with(&format!("Open\r\n{link}\r\n")));
+        for text in ["Söhne\n", &"x".repeat(999)] {
+            let letter = written("x", text);
+            assert!(letter.is_ascii() && !letter.contains("7bit"), "{letter}");
+            assert!(letter.lines().all(|line| line.len() <= 78), "{letter}");
+        }
     }
 
     #[test]

@@ -124,14 +124,15 @@ async fn without_a_server_mail_is_a_private_file() {
     let directory = tempfile::tempdir().unwrap();
     let files =
         MailFiles::new(&directory.path().join("mail"), Sender::parse("c@localhost").unwrap());
-    let mail = mail();
+    let link = format!("https://example.com/invitations/{}", "x".repeat(100));
+    let mail = Mail { text: format!("To Söhne:\n{link}\n"), ..mail() };
     let at = "2026-11-15T12:00:00Z".parse().unwrap();
     let outgoing = Outgoing { id: MessageId(7), at, mail: &mail };
     let Sent::Written(path) = files.send(outgoing).await.unwrap() else { panic!("a file") };
     assert_eq!(path, directory.path().join("mail/20261115T120000Z-7.eml"));
     assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
     let text = std::fs::read_to_string(&path).unwrap();
-    assert!(text.contains("https://example.com/invitations/x"), "{text}");
+    assert!(text.contains(&link), "a person can copy it: {text}");
     files.send(outgoing).await.unwrap();
     assert_eq!(std::fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
 }

@@ -32,14 +32,13 @@ pub struct Installation {
 
 impl Installation {
     pub async fn start() -> Self {
+        Self::start_with("").await
+    }
+
+    /// With more lines of config.
+    pub async fn start_with(config: &str) -> Self {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let directory = tempfile::tempdir().unwrap();
-        fs::write(
-            directory.path().join("castellan.toml"),
-            "[local]\nmax_heap_mb = 256\n[listen]\ncustomer = \"127.0.0.1:0\"\n\
-             instance = \"127.0.0.1:0\"\nagent = \"127.0.0.1:0\"\n",
-        )
-        .unwrap();
         let mut castellan = Self {
             directory,
             process: None,
@@ -48,9 +47,19 @@ impl Installation {
             key: String::new(),
             endpoints: Value::Null,
         };
+        castellan.configure(config);
         castellan.serve().await;
         castellan.key = castellan.create_account().await;
         castellan
+    }
+
+    /// Counts from the next start on.
+    pub fn configure(&self, more: &str) {
+        let config = format!(
+            "[local]\nmax_heap_mb = 256\n[listen]\ncustomer = \"127.0.0.1:0\"\n\
+             instance = \"127.0.0.1:0\"\nagent = \"127.0.0.1:0\"\n{more}"
+        );
+        fs::write(self.directory.path().join("castellan.toml"), config).unwrap();
     }
 
     pub fn data(&self) -> PathBuf {
