@@ -93,7 +93,7 @@ async fn list(args: ListArgs) -> Result<()> {
     let keys = apikeys::list(operator, &app, account).await?;
     app.store().close().await;
     if args.json {
-        println!("{}", serde_json::Value::from_iter(keys.iter().map(json)));
+        println!("{}", keys.iter().map(json).collect::<serde_json::Value>());
         return Ok(());
     }
     for KeyOf { key, email } in &keys {

@@ -127,7 +127,7 @@ async fn list(args: ListArgs) -> Result<()> {
     let users = team::list_users(operator, &app, account).await?;
     app.store().close().await;
     if args.json {
-        println!("{}", serde_json::Value::from_iter(users.iter().map(json)));
+        println!("{}", users.iter().map(json).collect::<serde_json::Value>());
         return Ok(());
     }
     for user in &users {

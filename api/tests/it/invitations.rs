@@ -245,7 +245,7 @@ async fn hostile_names_are_text() {
     let mails = world.mails().await;
     let mail = mails.last().unwrap();
     assert!(!mail.subject.contains(char::is_control), "{:?}", mail.subject);
-    assert!(!mail.text.contains("\r"), "{:?}", mail.text);
+    assert!(!mail.text.contains('\r'), "{:?}", mail.text);
     let (_, rest) = mail.text.split_once("http://127.0.0.1:8080").unwrap();
     let page = Call::get(rest.split_whitespace().next().unwrap()).send(&world.customer).await;
     assert_eq!(page.status, 200);

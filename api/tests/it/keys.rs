@@ -81,10 +81,10 @@ async fn of_fifty_rotations_one_wins_on_postgresql() {
 #[tokio::test]
 async fn the_last_use_is_written_once_a_minute_and_never_in_the_way() {
     let world = World::new().await;
-    let (user, key) = world.user("ada@example.test", Role::Member, &[]).await;
+    let (ada, key) = world.user("ada@example.test", Role::Member, &[]).await;
     let call = Call::get("/api/plans").key(&key);
     let used = async || {
-        let keys = store::apikeys::list(&mut world.app.store().reader(), user).await.unwrap();
+        let keys = store::apikeys::list(&mut world.app.store().reader(), ada).await.unwrap();
         keys[0].last_used_at
     };
     let start = world.app.now();

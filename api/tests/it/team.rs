@@ -30,7 +30,7 @@ async fn team(world: &World) -> Vec<String> {
         let email = member["email"].as_str().unwrap();
         format!("{email} {} {}", member["roles"][0].as_str().unwrap(), tags.join(","))
     };
-    answer.json().as_array().unwrap().iter().map(|member| shown(member)).collect()
+    answer.json().as_array().unwrap().iter().map(shown).collect()
 }
 
 #[tokio::test]
@@ -218,17 +218,17 @@ async fn form_and_json_mean_the_same() {
 #[tokio::test]
 async fn the_last_admin_stays() {
     let world = World::new().await;
-    let last = "owner@example.test is the team's last admin; make somebody else admin first";
-    remove(&world, &world.key, "owner@example.test").await.expect_error(400, last);
+    let sentence = "owner@example.test is the team's last admin; make somebody else admin first";
+    remove(&world, &world.key, "owner@example.test").await.expect_error(400, sentence);
     let list = Call::get("/api/team").key(&world.key).send(&world.customer).await;
     let owner = list.json()[0]["id"].as_str().unwrap().to_owned();
     for role in ["devops", "member", "billing manager"] {
-        update(&world, &owner, &json!({"role": role})).await.expect_error(400, last);
+        update(&world, &owner, &json!({"role": role})).await.expect_error(400, sentence);
     }
     assert_eq!(update(&world, &owner, &json!({"role": "admin"})).await.status, 200);
     // An admin elsewhere is none here.
     world.stranger().await;
-    remove(&world, &world.key, "owner@example.test").await.expect_error(400, last);
+    remove(&world, &world.key, "owner@example.test").await.expect_error(400, sentence);
 
     let (_, second) = world.user("second@example.test", Role::Admin, &[]).await;
     assert_eq!(remove(&world, &world.key, "owner@example.test").await.status, 200);

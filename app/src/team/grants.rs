@@ -72,6 +72,7 @@ mod tests {
 
     #[test]
     fn tags_go_with_member_and_monitor_alone() {
+        use Role::{Admin, Member, Monitor};
         let check = |present: (Role, &[&str]),
                      role: Option<&str>,
                      tags: Option<&[&str]>,
@@ -83,7 +84,6 @@ mod tests {
             let read = problems.finish().ok().map(|()| (grant.role, Vec::from(grant.tags)));
             assert_eq!(read, expected.map(|(role, tags)| (role, list(tags))), "{role:?} {tags:?}");
         };
-        use Role::{Admin, Member, Monitor};
         check((Member, &["a"]), Some("monitor"), None, Some((Monitor, &["a"])));
         check((Member, &["a"]), Some("admin"), None, Some((Admin, &[])));
         check((Member, &["a"]), Some("admin"), Some(&[]), Some((Admin, &[])));

@@ -119,7 +119,7 @@ pub async fn update_user(
 pub async fn remove_user(operator: Operator, app: &App, id: UserId) -> Result<User> {
     let mut work = app.store().begin().await?;
     let user = users::find(&mut work, id).await?.ok_or(Error::NotFound)?;
-    let extras = remove::remove_member(&mut work, &user).await?;
+    let (_, extras) = remove::remove_member(&mut work, user.clone()).await?;
     let actor = operator.acting_on(user.account_id);
     audit::write(&mut work, actor, app.now(), "team.remove", &extras).await?;
     work.commit().await?;

@@ -28,7 +28,7 @@ fn mail_config(port: u16) -> String {
 }
 
 /// The token of the next mail, which must be to that address.
-async fn next_token(server: &mut Receiver, to: &str) -> String {
+fn next_token(server: &mut Receiver, to: &str) -> String {
     let mail = tokio::task::block_in_place(|| server.next());
     assert_eq!(mail["to"], json!([to]));
     assert_eq!(mail["from"], "castellan@example.com");
@@ -59,7 +59,7 @@ async fn from_an_invitation_to_a_key_and_out_again() {
     let invitation = json!({"email": "Grace@example.com", "role": "member", "tags": "prod"});
     let invited = castellan.post("/api/team/invite", &invitation).await;
     assert_eq!(invited.0, 200, "{}", invited.1);
-    let token = next_token(&mut server, "Grace@example.com").await;
+    let token = next_token(&mut server, "Grace@example.com");
     let joining = json!({"name": "Grace Hopper", "password": "correct horse battery"});
     let joined = castellan.post(&format!("/invitations/{token}"), &joining).await;
     assert_eq!(joined.0, 200, "{}", joined.1);
@@ -127,7 +127,7 @@ async fn the_api_waits_for_no_mail_server_and_a_crash_loses_no_mail() {
     castellan.configure(&mail_config(server.port));
     end_leases(&castellan).await;
     castellan.serve().await;
-    let token = next_token(&mut server, "grace@example.com").await;
+    let token = next_token(&mut server, "grace@example.com");
     let joining = json!({"name": "Grace", "password": "correct horse battery"});
     assert_eq!(castellan.post(&format!("/invitations/{token}"), &joining).await.0, 200);
     castellan.purge().await;
