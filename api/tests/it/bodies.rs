@@ -2,7 +2,7 @@
 
 use crate::call::{Answer, Call};
 use crate::coverage::Things;
-use crate::openapi::{document, operation};
+use crate::openapi::{document, filled, operation};
 use crate::world::World;
 use api::routes::{self, Guard, Route};
 use api::{Options, Rate, RateLimit, RateLimits};
@@ -42,8 +42,10 @@ fn is_key(text: &str) -> bool {
 
 /// The call that the document's own example makes.
 async fn example(route: &Route, document: &Value, world: &World) -> Call {
-    let call = Call::new(route.method.as_str(), &Things::make(world).await.path(&route.path));
-    let content = &operation(document, route)["requestBody"]["content"];
+    let operation = operation(document, route);
+    let path = filled(route, operation, &Things::make(world).await);
+    let call = Call::new(route.method.as_str(), &path);
+    let content = &operation["requestBody"]["content"];
     let body = &content["application/json"]["example"];
     if body.is_object() { call.json(body) } else { call }
 }

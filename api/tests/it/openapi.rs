@@ -67,7 +67,7 @@ fn fits(schema: &Value, value: &Value) -> Result<(), String> {
 }
 
 /// The path of a route, and the query that it needs.
-fn filled(route: &Route, operation: &Value, things: &Things) -> String {
+pub fn filled(route: &Route, operation: &Value, things: &Things) -> String {
     let given = operation["parameters"].as_array().into_iter().flatten();
     let given = given.filter(|it| it["in"] == "query" && it["example"].is_string());
     let pair = |it: &Value| {
