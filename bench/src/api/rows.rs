@@ -115,6 +115,8 @@ async fn owner(work: &mut Work, number: usize) -> Result<Owner> {
             id: user,
             account_id: account,
             email,
+            name: String::new(),
+            tfa_enabled: false,
             role: Role::Admin,
             tags: Tags::default(),
             created_at,
@@ -129,6 +131,7 @@ async fn owner(work: &mut Work, number: usize) -> Result<Owner> {
         tags: Tags::default(),
         comment: String::new(),
         created_at,
+        last_used_at: None,
     };
     apikeys::insert(work, &row, &key).await.context("a key is new")?;
     Ok(Owner { account, key })
