@@ -1,5 +1,6 @@
 //! The data directory: where everything of an installation lies.
 
+use crate::host_dir::{self, remove};
 use anyhow::{Context, Result, bail};
 use host::{DirLock, LockError};
 use model::{Entropy, HostId, OsEntropy, Secret};
@@ -12,9 +13,8 @@ use store::{Location, MasterKey};
 
 const MASTER_KEY_VARIABLE: &str = "CASTELLAN_MASTER_KEY";
 const SETUP_LOCK: &str = "setup.lock";
-/// Everything that is ever put into a data directory.
-const ENTRIES: [&str; 24] = [
-    "bin",
+/// Everything that a control plane ever puts into its data directory.
+const ENTRIES: [&str; 16] = [
     "castellan.db",
     "castellan.db-journal",
     "castellan.db-shm",
@@ -23,22 +23,20 @@ const ENTRIES: [&str; 24] = [
     "castellan.db.before-restore-shm",
     "castellan.db.before-restore-wal",
     "customer-key",
-    "disks",
     "endpoints.json",
-    "fences",
     "fleet-ca.pem",
     "host",
-    "host-id",
     "lock",
     "mail",
     "master.key",
-    "networks",
     "outbox",
-    "planes",
-    "servers",
     SETUP_LOCK,
-    "starts",
 ];
+
+/// With the host's servers, which are in it as a rule.
+fn ours() -> impl Iterator<Item = &'static str> {
+    ENTRIES.into_iter().chain(host_dir::ENTRIES)
+}
 
 /// Paths inside a data directory. Making one touches nothing.
 #[derive(Clone, Debug)]
@@ -146,23 +144,17 @@ impl DataDir {
         let entries = fs::read_dir(&self.0).ok()?;
         let names = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
         // Files under way to their place begin with a dot and our name.
-        let ours = |name: &String| {
-            ENTRIES.iter().any(|entry| name == entry || name.starts_with(&format!(".{entry}.")))
+        let is_ours = |name: &String| {
+            ours().any(|entry| name == entry || name.starts_with(&format!(".{entry}.")))
         };
-        names.into_iter().find(|name| !ours(name))
+        names.into_iter().find(|name| !is_ours(name))
     }
 
     /// Removes everything of ours, and the directory if that leaves it empty.
     /// Whether it did.
     pub fn purge(&self) -> Result<bool> {
-        for entry in ENTRIES {
-            let path = self.0.join(entry);
-            let removed = match fs::symlink_metadata(&path) {
-                Ok(found) if found.is_dir() => fs::remove_dir_all(&path),
-                Ok(_) => fs::remove_file(&path),
-                Err(_) => Ok(()),
-            };
-            removed.with_context(|| format!("{} can't be removed", path.display()))?;
+        for entry in ours() {
+            remove(&self.0.join(entry))?;
         }
         Ok(fs::remove_dir(&self.0).is_ok())
     }

@@ -12,8 +12,9 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-/// Everything of a host directory; a data directory may be one.
-const ENTRIES: [&str; 7] = ["servers", "disks", "networks", "bin", "fences", "planes", "host-id"];
+/// Everything that is ever put into a host directory.
+pub const ENTRIES: [&str; 8] =
+    ["bin", "disks", "fences", "host-id", "networks", "planes", "servers", "starts"];
 
 impl DataDir {
     fn host_link(&self) -> PathBuf {
@@ -71,18 +72,22 @@ impl DataDir {
             return Ok(());
         }
         for entry in ENTRIES {
-            let path = host.join(entry);
-            let removed = match fs::symlink_metadata(&path) {
-                Ok(found) if found.is_dir() => fs::remove_dir_all(&path),
-                Ok(_) => fs::remove_file(&path),
-                Err(_) => Ok(()),
-            };
-            removed.with_context(|| format!("{} can't be removed", path.display()))?;
+            remove(&host.join(entry))?;
         }
         // What is not ours stays, and so does the directory then.
         let _ = fs::remove_dir(&host);
         Ok(())
     }
+}
+
+/// Removes a file or directory; absent is fine.
+pub fn remove(path: &Path) -> Result<()> {
+    let removed = match fs::symlink_metadata(path) {
+        Ok(found) if found.is_dir() => fs::remove_dir_all(path),
+        Ok(_) => fs::remove_file(path),
+        Err(_) => Ok(()),
+    };
+    removed.with_context(|| format!("{} can't be removed", path.display()))
 }
 
 #[cfg(test)]
