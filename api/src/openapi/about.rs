@@ -47,8 +47,9 @@ pub enum Kind {
 
 /// No control characters; for lists no comma either.
 const PLAIN: &str = r"^[^\x00-\x1f\x7f-\x9f]*$";
-const MONTH: &str = "^[1-9][0-9]{3}-(0[1-9]|1[0-2])$";
 const PLAIN_ITEM: &str = r"^[^,\x00-\x1f\x7f-\x9f]*$";
+/// Empty means "not given", as everywhere.
+const MONTH: &str = "^(([1-9][0-9]{3}|0[1-9][0-9]{2}|00[1-9][0-9]|000[1-9])-(0[1-9]|1[0-2]))?$";
 
 /// What a success looks like.
 pub struct Answer {

@@ -31,7 +31,7 @@ pub fn about() -> About {
         .query(&[
             Input::text("month", "As YYYY-MM, or its number beside year; not in the future")
                 .required()
-                .like("^([1-9][0-9]{3}-(0[1-9]|1[0-2])|0?[1-9]|1[0-2])$")
+                .like("^([0-9]{4}-(0[1-9]|1[0-2])|0?[1-9]|1[0-2])$")
                 .such_as("2026-11"),
             Input::integer("year", "Needed unless month names it").at_least(1).at_most(9999),
         ])
