@@ -1,43 +1,60 @@
-//! Reading the world of one instance from the store.
+//! Reading the world of one instance from the store, all of it at one moment:
+//! a plan from rows of two moments could be one that no moment called for.
 
 use crate::world::{ServerView, Trust, World};
 use crate::{Engine, PassError};
-use model::InstanceId;
 use serde::de::DeserializeOwned;
 use std::collections::HashSet;
-use store::{AuthorityKind, ServerRecord, authorities, disks, instances, servers, tickets, vpcs};
+use store::instances::{self, Looked};
+use store::{
+    AuthorityKind, Lease, ServerRecord, authorities, disks, leases, servers, tickets, vpcs,
+};
+
+/// What a turn begins with, all of it from one moment.
+pub(crate) struct Observed {
+    pub world: World,
+    /// Wake-ups so far; a later one was not seen.
+    pub wakes: i64,
+    pub paused: bool,
+    /// Whether the instance was this worker's.
+    pub held: bool,
+}
 
 impl Engine {
     /// None if the instance is gone for good.
-    pub(crate) async fn observe(&self, id: InstanceId) -> Result<Option<World>, PassError> {
-        let mut reader = self.store.reader();
-        let Some(instance) = instances::find(&mut reader, id).await? else { return Ok(None) };
-        let mut disks = disks::list(&mut reader, id).await?;
+    pub(crate) async fn observe(&self, lease: &Lease) -> Result<Option<Observed>, PassError> {
+        let id = lease.instance_id;
+        let mut moment = self.store.snapshot().await?;
+        let Some(looked) = instances::look(&mut moment, id).await? else { return Ok(None) };
+        let Looked { instance, wakes, paused } = looked;
+        let mut disks = disks::list(&mut moment, id).await?;
         let mut views = Vec::new();
-        for record in servers::list(&mut reader, id).await? {
+        for record in servers::list(&mut moment, id).await? {
             let disk = disks
                 .iter()
                 .position(|disk| disk.server_id == record.server.id)
                 .map(|at| disks.swap_remove(at));
             views.push(view(record, disk)?);
         }
-        let internal = authorities::certificate(&mut reader, id, AuthorityKind::Internal).await?;
-        let clients = authorities::certificate(&mut reader, id, AuthorityKind::Client).await?;
-        Ok(Some(World {
+        let mut authorities = authorities::certificates(&mut moment, id).await?;
+        let mut trusted = |kind| authorities.remove(&kind).unwrap_or_default();
+        let world = World {
             now: self.clock.now(),
             store_epoch: self.installation.store_epoch,
-            vpc: vpcs::find(&mut reader, instance.vpc_id).await?,
+            vpc: vpcs::find(&mut moment, instance.vpc_id).await?,
             instance,
             servers: views,
             trust: Trust {
-                internal: internal.unwrap_or_default(),
-                clients: clients.unwrap_or_default(),
+                internal: trusted(AuthorityKind::Internal),
+                clients: trusted(AuthorityKind::Client),
             },
             epoch: 0,
-            ticket: tickets::find(&mut reader, id, self.clock.now()).await?,
+            ticket: tickets::find(&mut moment, id, self.clock.now()).await?,
             is_fenced: false,
             confirmed: HashSet::new(),
-        }))
+        };
+        let held = leases::holds(&mut moment, lease, world.now).await?;
+        Ok(Some(Observed { world, wakes, paused, held }))
     }
 }
 

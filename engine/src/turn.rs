@@ -1,6 +1,7 @@
 //! One turn of a pass: observe, plan, execute the first step of every lane side
 //! by side, and note which of them can't go on.
 
+use crate::observe::Observed;
 use crate::pass::{Done, Pass, PassError, Rest, Resting};
 use crate::plan::{Lane, Plan, RUNNING, Step, Wait, plan};
 use crate::witness::Moment;
@@ -10,7 +11,6 @@ use cloud::Remedy;
 use futures::future::join_all;
 use model::ServerId;
 use std::time::Duration;
-use store::{instances, pauses};
 use tokio::time::{Instant, interval_at};
 
 /// How long a fault that needs a person is left alone.
@@ -23,12 +23,12 @@ type Outcome = (Option<ServerId>, Step, Result<Done, PassError>);
 impl Engine {
     /// None while there is more to do.
     pub async fn turn(&self, pass: &mut Pass) -> Result<Option<Rest>, PassError> {
-        let id = pass.lease.instance_id;
-        let mut reader = self.store.reader();
-        let wakes = instances::wakes(&mut reader, id).await?;
-        let Some(mut world) = self.observe(id).await? else { return Ok(Some(Rest::Gone)) };
-        self.look_at_lease(pass).await?;
-        if pauses::is_paused(&mut reader, id).await? {
+        let Some(observed) = self.observe(&pass.lease).await? else { return Ok(Some(Rest::Gone)) };
+        let Observed { mut world, wakes, paused: is_paused, held } = observed;
+        if !held {
+            return Err(store::Error::LeaseLost(pass.lease.instance_id).into());
+        }
+        if is_paused {
             return self.rest(pass, &world, wakes, paused()).await;
         }
         world.confirmed.clone_from(&pass.confirmed);

@@ -1,8 +1,9 @@
 //! The certificate authorities of an instance.
 
 use crate::db::{Query, Run};
-use crate::{Result, Work};
+use crate::{Error, Result, Work};
 use model::{InstanceId, Secret};
+use std::collections::HashMap;
 
 /// Which of an instance's authorities.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -74,4 +75,21 @@ pub async fn certificate(
             .bind(instance.0)
             .bind(kind.as_str());
     run.fetch_one(query).await?.map(|row| row.text("certificate")).transpose()
+}
+
+/// The certificates of all of an instance's authorities.
+pub async fn certificates(
+    run: &mut impl Run,
+    instance: InstanceId,
+) -> Result<HashMap<AuthorityKind, String>> {
+    let query = Query::new("SELECT kind, certificate FROM authorities WHERE instance_id = $1")
+        .bind(instance.0);
+    let mut all = HashMap::new();
+    for row in run.fetch(query).await? {
+        let name = row.text("kind")?;
+        let kind = AuthorityKind::ALL.into_iter().find(|kind| kind.as_str() == name);
+        let kind = kind.ok_or(Error::Corrupt { what: "kind", value: name })?;
+        all.insert(kind, row.text("certificate")?);
+    }
+    Ok(all)
 }

@@ -47,6 +47,16 @@ impl Db {
         })
     }
 
+    /// Begins a transaction that sees one moment and can't write.
+    pub async fn begin_reading(&self) -> Result<Begun> {
+        Ok(match self {
+            Db::Sqlite { read, .. } => Begun::Sqlite(read.begin_with(sqlite::SNAPSHOT).await?),
+            Db::Postgres { read, .. } => {
+                Begun::Postgres(answered(read.begin_with(postgres::SNAPSHOT)).await?)
+            }
+        })
+    }
+
     pub async fn close(&self) {
         match self {
             Db::Sqlite { write, read } => {
@@ -61,7 +71,7 @@ impl Db {
     }
 }
 
-/// A transaction that has the right to write. Rolled back when dropped.
+/// A transaction, to write or to read. Rolled back when dropped.
 pub(crate) enum Begun {
     Sqlite(Transaction<'static, Sqlite>),
     Postgres(Transaction<'static, Postgres>),

@@ -59,6 +59,32 @@ pub async fn find(run: &mut impl Run, id: InstanceId) -> Result<Option<Instance>
     instance(run, &row).map(Some)
 }
 
+/// What the engine begins a turn with.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Looked {
+    pub instance: Instance,
+    /// Wake-ups so far; see [`rest`].
+    pub wakes: i64,
+    /// No step of it may be executed: it is paused, or all are.
+    pub paused: bool,
+}
+
+/// An instance as the engine needs it, also one that is being torn down.
+pub async fn look(run: &mut impl Run, id: InstanceId) -> Result<Option<Looked>> {
+    let query = Query::new(
+        "SELECT instances.*, \
+         EXISTS (SELECT 1 FROM installation WHERE installation.paused) AS all_paused \
+         FROM instances WHERE id = $1",
+    )
+    .bind(id.0);
+    let Some(row) = run.fetch_one(query).await? else { return Ok(None) };
+    Ok(Some(Looked {
+        instance: instance(run, &row)?,
+        wakes: row.int("wakes")?,
+        paused: row.flag("paused")? || row.flag("all_paused")?,
+    }))
+}
+
 /// The instance whose own API key this is. One that was deleted has none.
 pub async fn find_by_apikey(run: &mut impl Run, key: &Secret) -> Result<Option<Instance>> {
     let query = Query::new("SELECT * FROM instances WHERE apikey_hash = $1 AND deleted_at IS NULL")

@@ -1,9 +1,10 @@
 //! Everything that can be lost, in one SQL store.
 //!
-//! Queries are functions of the noun's module and run on a [`Reader`] or in a
-//! [`Work`], a transaction whose wake-ups are told after its commit. One text
-//! of SQL serves SQLite and PostgreSQL, and on both one transaction writes at a
-//! time. No transaction stays open while other work runs.
+//! Queries are functions of the noun's module and run on a [`Reader`], in a
+//! [`Snapshot`] of one moment, or in a [`Work`], a transaction whose wake-ups
+//! are told after its commit. One text of SQL serves SQLite and PostgreSQL, and
+//! on both one transaction writes at a time. No transaction stays open while
+//! other work runs.
 
 pub mod accounts;
 pub mod adoption;
@@ -52,4 +53,4 @@ pub use outbox::{Message, NewMessage};
 pub use seal::{MasterKey, SealError, hash_key};
 pub use servers::{ServerRecord, Token};
 pub use tickets::Ticket;
-pub use work::{Change, Reader, Store, Work};
+pub use work::{Change, Reader, Snapshot, Store, Work};

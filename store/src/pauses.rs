@@ -16,16 +16,6 @@ pub struct Watched {
     pub status: String,
 }
 
-/// Whether no step of the instance may be executed.
-pub async fn is_paused(run: &mut impl Run, id: InstanceId) -> Result<bool> {
-    let query = Query::new(
-        "SELECT id FROM instances WHERE id = $1 \
-         AND (paused OR EXISTS (SELECT 1 FROM installation WHERE installation.paused))",
-    )
-    .bind(id.0);
-    Ok(run.fetch_one(query).await?.is_some())
-}
-
 /// Whether all instances are paused at once.
 pub async fn is_all_paused(run: &mut impl Run) -> Result<bool> {
     let query = Query::new("SELECT one FROM installation WHERE paused");

@@ -31,6 +31,10 @@ const ANSWER: Duration = Duration::from_secs(30);
 const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; \
                      SET LOCAL lock_timeout = '10s'; \
                      SET LOCAL idle_in_transaction_session_timeout = '5s'";
+/// Sees what was committed before its first statement, and nothing later. One
+/// that is forgotten does not keep old rows alive for long.
+pub(crate) const SNAPSHOT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; \
+                                   SET LOCAL idle_in_transaction_session_timeout = '5s'";
 /// Any number will do as long as it stays.
 const WRITE_LOCK: i64 = 0x0063_6173_7465_6c6c;
 

@@ -9,6 +9,8 @@ use std::time::Duration;
 
 /// A second writer fails at its first write unless the lock is taken first.
 pub(crate) const BEGIN: &str = "BEGIN IMMEDIATE";
+/// The first read fixes the moment; in WAL mode no writer waits for it.
+pub(crate) const SNAPSHOT: &str = "BEGIN DEFERRED";
 
 /// Opens the file, makes it if it is not there, and brings it up to date.
 pub(crate) async fn open(path: &Path) -> Result<Db> {

@@ -71,6 +71,12 @@ impl Store {
         Reader { db: self.db.clone(), master_key: self.master_key.clone() }
     }
 
+    /// Reads of one moment, however much is written meanwhile.
+    pub async fn snapshot(&self) -> Result<Snapshot> {
+        let begun = self.db.begin_reading().await?;
+        Ok(Snapshot { begun, master_key: self.master_key.clone() })
+    }
+
     /// Begins a transaction that may write, when no other does. It is rolled
     /// back unless committed.
     pub async fn begin(&self) -> Result<Work> {
@@ -133,6 +139,34 @@ impl Run for Reader {
         match self.db {
             Db::Sqlite { .. } => Ok(given),
             Db::Postgres { .. } => database_time(self).await,
+        }
+    }
+}
+
+/// Reads of one moment, that of the first. It ends when dropped.
+pub struct Snapshot {
+    begun: Begun,
+    master_key: MasterKey,
+}
+
+impl Run for Snapshot {
+    async fn fetch(&mut self, query: Query) -> Result<Vec<Row>> {
+        self.begun.fetch(query).await
+    }
+
+    /// Fails by itself: the connection is read-only.
+    async fn execute(&mut self, query: Query) -> Result<u64> {
+        self.begun.execute(query).await
+    }
+
+    fn master_key(&self) -> &MasterKey {
+        &self.master_key
+    }
+
+    async fn now(&mut self, given: Timestamp) -> Result<Timestamp> {
+        match self.begun {
+            Begun::Sqlite(_) => Ok(given),
+            Begun::Postgres(_) => database_time(self).await,
         }
     }
 }

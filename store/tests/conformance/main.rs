@@ -88,6 +88,7 @@ checks! {
     turns::of_two_stores_one_gets_the_lease,
     turns::a_number_of_a_sequence_is_given_once,
     turns::what_is_read_before_a_write_stays_true_until_it,
+    turns::a_snapshot_is_of_one_moment_and_holds_nobody_up,
     turns::a_wake_up_while_looking_is_not_lost,
     turns::a_host_works_on_its_own_instances,
 }

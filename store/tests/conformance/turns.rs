@@ -181,3 +181,21 @@ pub async fn a_wake_up_while_looking_is_not_lost(f: Fixture) {
         Some(later)
     );
 }
+
+pub async fn a_snapshot_is_of_one_moment_and_holds_nobody_up(f: Fixture) {
+    let account = f.account().await.account.id;
+    let mut snapshot = f.store.snapshot().await.unwrap();
+    let at_first = vpcs::list(&mut snapshot, account).await.unwrap();
+    let mut work = f.store.begin().await.unwrap();
+    let vpc = vpc(VpcId(work.next("vpcs").await.unwrap()), account);
+    vpcs::insert(&mut work, &vpc).await.unwrap();
+    work.commit().await.unwrap();
+    assert_eq!(vpcs::list(&mut snapshot, account).await.unwrap(), at_first);
+    assert_eq!(vpcs::list(&mut f.store.reader(), account).await.unwrap(), [vpc.clone()]);
+    drop(snapshot);
+    // More than there are connections: each goes back when it is dropped.
+    for _ in 0..10 {
+        let mut later = f.store.snapshot().await.unwrap();
+        assert_eq!(vpcs::list(&mut later, account).await.unwrap(), [vpc.clone()]);
+    }
+}
