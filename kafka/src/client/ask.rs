@@ -42,16 +42,21 @@ impl Brokers<'_> {
                 answer => return answer,
             }
         }
-        Err(match (last, self.endpoints.len()) {
-            (None, _) => Error::NoBrokers,
-            (Some(error), 1) => error,
-            (Some(error), asked) => Error::AllFailed { asked, last: Box::new(error) },
-        })
+        Err(none_answered(last, self.endpoints.len()))
     }
 
     async fn ask_one<C: Call>(&self, endpoint: &Endpoint, call: &C) -> Result<C::Answer, Error> {
         let mut connection = Connection::open(self.dial, endpoint, &self.tls, self.limits).await?;
         call.run(&mut connection).await
+    }
+}
+
+/// What so many brokers say together, none of whom answered.
+pub(crate) fn none_answered(last: Option<Error>, asked: usize) -> Error {
+    match (last, asked) {
+        (None, _) => Error::NoBrokers,
+        (Some(error), 1) => error,
+        (Some(error), asked) => Error::AllFailed { asked, last: Box::new(error) },
     }
 }
 

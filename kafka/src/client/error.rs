@@ -82,7 +82,7 @@ impl Error {
     /// Whether the next broker may give a better answer. A definite no of the
     /// cluster is the same everywhere; a broker with a bad certificate or an
     /// older release is that broker's matter alone.
-    pub(super) fn is_about_one_broker(&self) -> bool {
+    pub(crate) fn is_about_one_broker(&self) -> bool {
         match self {
             Self::Tls { .. }
             | Self::Malformed { .. }

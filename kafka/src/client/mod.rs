@@ -22,7 +22,12 @@ mod versions;
 pub use crate::Endpoint;
 pub use admin::acls::{Acl, Operation, PatternType, Permission, ResourceType};
 pub use admin::cluster::{BrokerView, ClusterView};
+pub use admin::log_dirs::{LogDir, LogReplica};
+pub use admin::quorum::{Quorum, Replica};
+pub use admin::replication::TopicReplication;
+pub use admin::topics::{Created, NewTopic, PartitionView};
 pub use ask::Call;
+pub(crate) use ask::none_answered;
 pub use connection::{Connection, Limits};
 pub use dial::{Dial, DirectDial, Stream};
 pub use error::{Error, Remedy};
@@ -39,6 +44,14 @@ pub struct Cluster {
     pub brokers: Vec<Endpoint>,
     pub trust_pem: String,
     pub identity: Identity,
+}
+
+impl Cluster {
+    /// The same cluster, through this broker alone.
+    #[must_use]
+    pub fn through(&self, broker: &Endpoint) -> Self {
+        Self { brokers: vec![broker.clone()], ..self.clone() }
+    }
 }
 
 /// A user at the SASL listener.
@@ -68,7 +81,43 @@ pub trait Admin: Send + Sync {
     /// enforces them.
     async fn add_acls(&self, cluster: &Cluster, acls: &[Acl]) -> Result<(), Error>;
 
+    /// Removes a user with its passwords, if it is there.
+    async fn remove_scram_user(&self, cluster: &Cluster, user: &str) -> Result<(), Error>;
+
+    /// The mechanisms a user can log in with; none if there is no such user.
+    async fn describe_scram_user(
+        &self,
+        cluster: &Cluster,
+        user: &str,
+    ) -> Result<Vec<Mechanism>, Error>;
+
+    /// The ACLs of a principal.
+    async fn describe_acls(&self, cluster: &Cluster, principal: &str) -> Result<Vec<Acl>, Error>;
+
+    /// Removes every ACL of a principal.
+    async fn remove_acls(&self, cluster: &Cluster, principal: &str) -> Result<(), Error>;
+
+    /// Makes a topic, if there is none of that name. On return the broker that
+    /// was asked knows a leader of each partition.
+    async fn create_topic(&self, cluster: &Cluster, topic: &NewTopic) -> Result<Created, Error>;
+
     async fn describe_cluster(&self, cluster: &Cluster) -> Result<ClusterView, Error>;
+
+    /// The controllers' quorum, as its leader sees it.
+    async fn describe_quorum(&self, cluster: &Cluster) -> Result<Quorum, Error>;
+
+    /// Every partition of every topic, the internal ones too: where it is, who
+    /// leads it, which copies are in sync and how many must be. It is what one
+    /// broker has in its memory, which may be a moment old.
+    async fn describe_replication(&self, cluster: &Cluster)
+    -> Result<Vec<TopicReplication>, Error>;
+
+    /// What is on the disks of the first broker that answers: name one.
+    async fn describe_log_dirs(&self, cluster: &Cluster) -> Result<Vec<LogDir>, Error>;
+
+    /// Has every partition led by its first replica. One that is not in sync
+    /// is an error.
+    async fn elect_preferred_leaders(&self, cluster: &Cluster) -> Result<(), Error>;
 
     /// Logs in as a customer would. [`Error::WrongPassword`] may also mean
     /// that the broker has not heard of a new user or password yet.

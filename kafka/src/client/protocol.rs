@@ -1,11 +1,18 @@
 //! The real [`Admin`]: Kafka's protocol over TLS.
 
-use super::admin::acls::AddAcls;
-use super::admin::cluster::{ClusterView, DescribeCluster};
-use super::admin::scram::SetUser;
-use super::admin::topics::DescribeTopics;
+use super::admin::acls::{AddAcls, DescribeAcls, RemoveAcls};
+use super::admin::cluster::DescribeCluster;
+use super::admin::elections::ElectPreferredLeaders;
+use super::admin::log_dirs::DescribeLogDirs;
+use super::admin::quorum::DescribeQuorum;
+use super::admin::replication::DescribeReplication;
+use super::admin::scram::{DescribeUser, RemoveUser, SetUser};
+use super::admin::topics::{CreateTopic, DescribeTopics};
 use super::ask::Brokers;
-use super::{Acl, Admin, Call, Cluster, Connection, Dial, Error, Limits, Login, sasl, tls};
+use super::{
+    Acl, Admin, Call, Cluster, ClusterView, Connection, Created, Dial, Error, Limits, LogDir,
+    Login, Mechanism, NewTopic, Quorum, TopicReplication, sasl, tls,
+};
 use async_trait::async_trait;
 use model::{Entropy, Secret};
 use std::sync::Arc;
@@ -57,6 +64,49 @@ impl Admin for ProtocolAdmin {
         self.ask(cluster, &DescribeCluster).await
     }
 
+    async fn remove_scram_user(&self, cluster: &Cluster, user: &str) -> Result<(), Error> {
+        self.ask(cluster, &RemoveUser { user }).await
+    }
+
+    async fn describe_scram_user(
+        &self,
+        cluster: &Cluster,
+        user: &str,
+    ) -> Result<Vec<Mechanism>, Error> {
+        self.ask(cluster, &DescribeUser { user }).await
+    }
+
+    async fn describe_acls(&self, cluster: &Cluster, principal: &str) -> Result<Vec<Acl>, Error> {
+        self.ask(cluster, &DescribeAcls { principal }).await
+    }
+
+    async fn remove_acls(&self, cluster: &Cluster, principal: &str) -> Result<(), Error> {
+        self.ask(cluster, &RemoveAcls { principal }).await
+    }
+
+    async fn create_topic(&self, cluster: &Cluster, topic: &NewTopic) -> Result<Created, Error> {
+        self.ask(cluster, &CreateTopic::from(topic)).await
+    }
+
+    async fn describe_quorum(&self, cluster: &Cluster) -> Result<Quorum, Error> {
+        self.ask(cluster, &DescribeQuorum).await
+    }
+
+    async fn describe_replication(
+        &self,
+        cluster: &Cluster,
+    ) -> Result<Vec<TopicReplication>, Error> {
+        self.ask(cluster, &DescribeReplication).await
+    }
+
+    async fn describe_log_dirs(&self, cluster: &Cluster) -> Result<Vec<LogDir>, Error> {
+        self.ask(cluster, &DescribeLogDirs).await
+    }
+
+    async fn elect_preferred_leaders(&self, cluster: &Cluster) -> Result<(), Error> {
+        self.ask(cluster, &ElectPreferredLeaders).await
+    }
+
     async fn check_login(&self, login: &Login) -> Result<(), Error> {
         let brokers = Brokers {
             dial: self.dial.as_ref(),
@@ -79,7 +129,7 @@ impl Call for ProveLogin<'_> {
     async fn run(&self, connection: &mut Connection) -> Result<(), Error> {
         let login = self.0;
         sasl::log_in(connection, &login.username, &login.password, login.mechanism).await?;
-        DescribeTopics { names: &[] }.run(connection).await?;
+        DescribeTopics { names: Some(&[]) }.run(connection).await?;
         Ok(())
     }
 }

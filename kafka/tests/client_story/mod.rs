@@ -99,7 +99,8 @@ async fn acls_are_enforced(admin: &ProtocolAdmin, running: &Running) {
     let error = as_user(running, "bob", &password, &topic("orders")).await.unwrap_err();
     assert_eq!(error.remedy(), Remedy::Refused, "{error}");
     let names = ["bob-orders".to_owned(), "absent".to_owned()];
-    let topics = admin.ask(&running.cluster, &DescribeTopics { names: &names }).await.unwrap();
+    let topics =
+        admin.ask(&running.cluster, &DescribeTopics { names: Some(&names) }).await.unwrap();
     assert_eq!(topics.len(), 1);
     for partition in &topics[0].partitions {
         assert_eq!(partition.in_sync, partition.replicas);

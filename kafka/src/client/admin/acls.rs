@@ -5,7 +5,8 @@ use crate::client::error::check;
 use crate::client::{Call, Connection, Error};
 use async_trait::async_trait;
 use kafka_protocol::messages::create_acls_request::AclCreation;
-use kafka_protocol::messages::{CreateAclsRequest, DescribeAclsRequest};
+use kafka_protocol::messages::delete_acls_request::DeleteAclsFilter;
+use kafka_protocol::messages::{CreateAclsRequest, DeleteAclsRequest, DescribeAclsRequest};
 use kafka_protocol::protocol::StrBytes;
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
@@ -136,6 +137,23 @@ impl Call for Shows<'_> {
     type Answer = bool;
 
     async fn run(&self, connection: &mut Connection) -> Result<bool, Error> {
+        let there = DescribeAcls { principal: self.principal }.run(connection).await?;
+        let there: HashSet<&Acl> = there.iter().collect();
+        Ok(self.acls.iter().all(|acl| there.contains(acl)))
+    }
+}
+
+/// The ACLs of a principal that are of the kinds above.
+pub struct DescribeAcls<'a> {
+    /// `User:` and the name.
+    pub principal: &'a str,
+}
+
+#[async_trait]
+impl Call for DescribeAcls<'_> {
+    type Answer = Vec<Acl>;
+
+    async fn run(&self, connection: &mut Connection) -> Result<Vec<Acl>, Error> {
         let request = DescribeAclsRequest::default()
             .with_resource_type_filter(ANY)
             .with_resource_name_filter(None)
@@ -146,17 +164,97 @@ impl Call for Shows<'_> {
             .with_permission_type(ANY);
         let answer = connection.call(&request).await?;
         check("DescribeAcls", self.principal, answer.error_code, answer.error_message.as_ref())?;
-        let mut there = HashSet::new();
+        let mut acls = Vec::new();
         for resource in &answer.resources {
             for acl in &resource.acls {
-                let name = resource.resource_name.as_str();
-                let pattern = (resource.resource_type, name, resource.pattern_type);
-                there.insert((pattern, acl.operation, acl.permission_type));
+                let known = || {
+                    Some(Acl {
+                        resource_type: known(ResourceType::ALL, resource.resource_type)?,
+                        pattern: resource.resource_name.to_string(),
+                        pattern_type: known(PatternType::ALL, resource.pattern_type)?,
+                        principal: acl.principal.to_string(),
+                        operation: known(Operation::ALL, acl.operation)?,
+                        permission: known(Permission::ALL, acl.permission_type)?,
+                    })
+                };
+                acls.extend(known());
             }
         }
-        Ok(self.acls.iter().all(|acl| {
-            let pattern = (acl.resource_type as i8, &*acl.pattern, acl.pattern_type as i8);
-            there.contains(&(pattern, acl.operation as i8, acl.permission as i8))
-        }))
+        Ok(acls)
+    }
+}
+
+/// The kind that has this number, if it is one of ours.
+fn known<T: Copy + Numbered>(all: &[T], number: i8) -> Option<T> {
+    all.iter().copied().find(|kind| kind.number() == number)
+}
+
+trait Numbered {
+    fn number(self) -> i8;
+}
+
+macro_rules! numbered {
+    ($($kind:ident: $($name:ident),*;)*) => {
+        $(impl $kind {
+            pub const ALL: &[Self] = &[$(Self::$name),*];
+        }
+
+        impl Numbered for $kind {
+            fn number(self) -> i8 {
+                self as i8
+            }
+        })*
+    };
+}
+
+numbered! {
+    Operation: All, Read, Write, Create, Delete, Alter, Describe, ClusterAction, DescribeConfigs,
+        AlterConfigs, IdempotentWrite;
+    ResourceType: Topic, Group, Cluster, TransactionalId;
+    PatternType: Literal, Prefixed;
+    Permission: Deny, Allow;
+}
+
+/// Removes every ACL of a principal.
+pub struct RemoveAcls<'a> {
+    /// `User:` and the name.
+    pub principal: &'a str,
+}
+
+#[async_trait]
+impl Call for RemoveAcls<'_> {
+    type Answer = ();
+
+    async fn run(&self, connection: &mut Connection) -> Result<(), Error> {
+        const CALL: &str = "DeleteAcls";
+        let filter = DeleteAclsFilter::default()
+            .with_resource_type_filter(ANY)
+            .with_resource_name_filter(None)
+            .with_pattern_type_filter(ANY)
+            .with_principal_filter(Some(StrBytes::from_string(self.principal.to_owned())))
+            .with_host_filter(None)
+            .with_operation(ANY)
+            .with_permission_type(ANY);
+        let request = DeleteAclsRequest::default().with_filters(vec![filter]);
+        let answer = connection.call(&request).await?;
+        for result in &answer.filter_results {
+            check(CALL, self.principal, result.error_code, result.error_message.as_ref())?;
+            for acl in &result.matching_acls {
+                check(CALL, self.principal, acl.error_code, acl.error_message.as_ref())?;
+            }
+        }
+        let what = format!("the removal of the ACLs of {}", self.principal);
+        until_readable(connection, &what, &HasNone(self.principal)).await
+    }
+}
+
+struct HasNone<'a>(&'a str);
+
+#[async_trait]
+impl Call for HasNone<'_> {
+    type Answer = bool;
+
+    async fn run(&self, connection: &mut Connection) -> Result<bool, Error> {
+        Ok(DescribeAcls { principal: self.0 }.run(connection).await?.is_empty())
     }
 }

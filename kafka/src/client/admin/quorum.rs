@@ -23,6 +23,14 @@ pub struct Quorum {
     pub observers: Vec<Replica>,
 }
 
+impl Quorum {
+    /// By how many records a voter is behind the leader; none if not known.
+    pub fn lag(&self, voter: i32) -> Option<i64> {
+        let end = |id| self.voters.iter().find(|voter| voter.id == id)?.log_end_offset;
+        Some(end(self.leader?)? - end(voter)?)
+    }
+}
+
 /// One copy of the metadata log.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Replica {
@@ -31,6 +39,8 @@ pub struct Replica {
     pub directory: Option<Uuid>,
     /// None if the leader does not know.
     pub log_end_offset: Option<i64>,
+    /// When the leader last heard from it, and when it last had everything.
+    pub last_fetch: Option<Timestamp>,
     pub last_caught_up: Option<Timestamp>,
 }
 
@@ -72,8 +82,11 @@ fn replica(state: &ReplicaState) -> Replica {
         id: state.replica_id.0,
         directory: Some(state.replica_directory_id).filter(|id| !id.is_nil()),
         log_end_offset: Some(state.log_end_offset).filter(|offset| *offset >= 0),
-        last_caught_up: Some(state.last_caught_up_timestamp)
-            .filter(|milliseconds| *milliseconds >= 0)
-            .and_then(|milliseconds| Timestamp::from_millisecond(milliseconds).ok()),
+        last_fetch: time(state.last_fetch_timestamp),
+        last_caught_up: time(state.last_caught_up_timestamp),
     }
+}
+
+fn time(milliseconds: i64) -> Option<Timestamp> {
+    Timestamp::from_millisecond(milliseconds).ok().filter(|_| milliseconds >= 0)
 }

@@ -5,7 +5,9 @@ use crate::client::error::check;
 use crate::client::{Call, Connection, Error, Mechanism};
 use async_trait::async_trait;
 use kafka_protocol::ResponseError;
-use kafka_protocol::messages::alter_user_scram_credentials_request::ScramCredentialUpsertion;
+use kafka_protocol::messages::alter_user_scram_credentials_request::{
+    ScramCredentialDeletion, ScramCredentialUpsertion,
+};
 use kafka_protocol::messages::describe_user_scram_credentials_request::UserName;
 use kafka_protocol::messages::{
     AlterUserScramCredentialsRequest, DescribeUserScramCredentialsRequest,
@@ -110,6 +112,47 @@ impl Call for DescribeUser<'_> {
         let has =
             |mechanism| found.credential_infos.iter().any(|info| info.mechanism == code(mechanism));
         Ok(Mechanism::ALL.into_iter().filter(|mechanism| has(*mechanism)).collect())
+    }
+}
+
+/// Removes a user, if it is there.
+pub struct RemoveUser<'a> {
+    pub user: &'a str,
+}
+
+#[async_trait]
+impl Call for RemoveUser<'_> {
+    type Answer = ();
+
+    async fn run(&self, connection: &mut Connection) -> Result<(), Error> {
+        for mechanism in Mechanism::ALL {
+            let credential = ScramCredentialDeletion::default()
+                .with_name(StrBytes::from_string(self.user.to_owned()))
+                .with_mechanism(code(mechanism));
+            let request =
+                AlterUserScramCredentialsRequest::default().with_deletions(vec![credential]);
+            let answer = connection.call(&request).await?;
+            for result in &answer.results {
+                // Somebody was faster, or only one mechanism was there.
+                if result.error_code != ResponseError::ResourceNotFound.code() {
+                    let message = result.error_message.as_ref();
+                    check("AlterUserScramCredentials", &result.user, result.error_code, message)?;
+                }
+            }
+        }
+        let what = format!("the removal of user {}", self.user);
+        until_readable(connection, &what, &IsGone(self.user)).await
+    }
+}
+
+struct IsGone<'a>(&'a str);
+
+#[async_trait]
+impl Call for IsGone<'_> {
+    type Answer = bool;
+
+    async fn run(&self, connection: &mut Connection) -> Result<bool, Error> {
+        Ok(DescribeUser { user: self.0 }.run(connection).await?.is_empty())
     }
 }
 

@@ -13,6 +13,15 @@ use kafka_protocol::messages::metadata_response::{
 use kafka_protocol::messages::{BrokerId, CreateTopicsRequest, MetadataRequest, TopicName};
 use kafka_protocol::protocol::StrBytes;
 
+/// A topic to make.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NewTopic {
+    pub name: String,
+    pub partitions: i32,
+    pub replicas: i16,
+    pub settings: Vec<(String, String)>,
+}
+
 /// Makes a topic, if there is none of that name: one that is there keeps its
 /// partitions, replicas and settings.
 pub struct CreateTopic<'a> {
@@ -20,6 +29,13 @@ pub struct CreateTopic<'a> {
     pub partitions: i32,
     pub replicas: i16,
     pub settings: &'a [(String, String)],
+}
+
+impl<'a> From<&'a NewTopic> for CreateTopic<'a> {
+    fn from(topic: &'a NewTopic) -> Self {
+        let NewTopic { name, partitions, replicas, settings } = topic;
+        Self { name, partitions: *partitions, replicas: *replicas, settings }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -74,17 +90,17 @@ impl Call for HasLeaders<'_> {
     type Answer = bool;
 
     async fn run(&self, connection: &mut Connection) -> Result<bool, Error> {
-        let topics = DescribeTopics { names: &[self.0.to_owned()] }.run(connection).await?;
+        let topics = DescribeTopics { names: Some(&[self.0.to_owned()]) }.run(connection).await?;
         Ok(topics
             .iter()
             .any(|topic| topic.partitions.iter().all(|partition| partition.leader.is_some())))
     }
 }
 
-/// Where the partitions of these topics are. Topics that don't exist are not
-/// in the answer.
+/// Where the partitions of these topics are, or of all. Topics that don't exist
+/// are not in the answer.
 pub struct DescribeTopics<'a> {
-    pub names: &'a [String],
+    pub names: Option<&'a [String]>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -110,7 +126,7 @@ impl Call for DescribeTopics<'_> {
         let topic =
             |name: &String| MetadataRequestTopic::default().with_name(Some(topic_name(name)));
         let request = MetadataRequest::default()
-            .with_topics(Some(self.names.iter().map(topic).collect()))
+            .with_topics(self.names.map(|names| names.iter().map(topic).collect()))
             .with_allow_auto_topic_creation(false);
         let answer = connection.call(&request).await?;
         check("Metadata", "the cluster", answer.error_code, None)?;
