@@ -1,0 +1,302 @@
+//! What a simulated cluster answers: the same promises, errors and delays as
+//! the real client's.
+
+use super::metadata::{Partition, Topic};
+use super::node::Node;
+use super::state::State;
+use super::{Fault, SimKafka};
+use crate::Endpoint;
+use crate::client::{
+    Acl, Admin, BrokerView, Cluster, ClusterView, Created, Error, Limits, LogDir, LogReplica,
+    Login, Mechanism, NewTopic, Quorum, TopicReplication, none_answered,
+};
+use async_trait::async_trait;
+use kafka_protocol::ResponseError;
+use model::Secret;
+
+/// Kafka's default for topics that don't say.
+const MIN_IN_SYNC: usize = 1;
+
+impl State {
+    /// The broker that listens there, if it answers.
+    pub(super) fn reach(&self, endpoint: &Endpoint, call: &str) -> Result<i32, Error> {
+        let listens = |node: &&Node| [&node.spec.internal, &node.spec.sasl].contains(&endpoint);
+        match self.nodes.values().find(listens) {
+            Some(node) if node.works() => Ok(node.spec.id),
+            Some(node) if node.frozen => Err(late(endpoint, call)),
+            _ => Err(Error::Unreachable {
+                endpoint: endpoint.clone(),
+                reason: "refused the connection".into(),
+            }),
+        }
+    }
+}
+
+fn late(endpoint: &Endpoint, call: &str) -> Error {
+    let after = Limits::default().call;
+    Error::Deadline { endpoint: endpoint.clone(), call: call.to_owned(), after }
+}
+
+/// One broker that answers, and the cluster behind it.
+struct Asked<'a> {
+    state: &'a mut State,
+    broker: i32,
+    endpoint: &'a Endpoint,
+    call: &'static str,
+}
+
+impl Asked<'_> {
+    fn view(&mut self) -> std::sync::Arc<super::metadata::Metadata> {
+        let now = self.state.now;
+        self.state.nodes.get_mut(&self.broker).expect("it answers").view(now)
+    }
+
+    /// For what the broker hands on to the active controller, and waits until
+    /// it has read the result.
+    fn change<T>(
+        &mut self,
+        change: impl FnOnce(&mut State) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        if !self.state.is_led() {
+            return Err(late(self.endpoint, self.call));
+        }
+        let changed = change(self.state);
+        self.state.settle();
+        let metadata = self.state.metadata.clone();
+        self.state.nodes.get_mut(&self.broker).expect("it answers").sees_all(&metadata);
+        changed
+    }
+}
+
+impl SimKafka {
+    /// Runs a call on one broker after another until one answers.
+    fn ask<T>(
+        &self,
+        call: &'static str,
+        brokers: &[Endpoint],
+        run: impl Fn(&mut Asked) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let mut state = self.state();
+        state.calls += 1;
+        let fault = state.faults.pop_front();
+        let refused = "refused the connection";
+        let first = brokers.first().ok_or(Error::NoBrokers)?.clone();
+        match fault {
+            Some(Fault::Refused) => {
+                return Err(Error::Unreachable { endpoint: first, reason: refused.into() });
+            }
+            Some(Fault::Slow) => return Err(late(&first, call)),
+            Some(Fault::LostReply) | None => {}
+        }
+        let mut last = None;
+        for endpoint in brokers {
+            let answer = state
+                .reach(endpoint, call)
+                .and_then(|broker| run(&mut Asked { state: &mut state, broker, endpoint, call }));
+            match answer {
+                Err(error) if error.is_about_one_broker() => last = Some(error),
+                _ if fault.is_some() => {
+                    let reason = "closed the connection".to_owned();
+                    let endpoint = endpoint.clone();
+                    return Err(Error::Broken { endpoint, call: call.to_owned(), reason });
+                }
+                answer => return answer,
+            }
+        }
+        Err(none_answered(last, brokers.len()))
+    }
+}
+
+#[async_trait]
+impl Admin for SimKafka {
+    async fn set_scram_user(&self, at: &Cluster, user: &str, word: &Secret) -> Result<(), Error> {
+        self.ask("AlterUserScramCredentials", &at.brokers, |asked| {
+            asked.change(|state| {
+                state.change().users.insert(user.to_owned(), word.clone());
+                Ok(())
+            })
+        })
+    }
+
+    async fn remove_scram_user(&self, cluster: &Cluster, user: &str) -> Result<(), Error> {
+        self.ask("AlterUserScramCredentials", &cluster.brokers, |asked| {
+            asked.change(|state| {
+                state.change().users.remove(user);
+                Ok(())
+            })
+        })
+    }
+
+    async fn describe_scram_user(
+        &self,
+        cluster: &Cluster,
+        user: &str,
+    ) -> Result<Vec<Mechanism>, Error> {
+        self.ask("DescribeUserScramCredentials", &cluster.brokers, |asked| {
+            let known = asked.view().users.contains_key(user);
+            Ok(if known { Mechanism::ALL.to_vec() } else { Vec::new() })
+        })
+    }
+
+    async fn add_acls(&self, cluster: &Cluster, acls: &[Acl]) -> Result<(), Error> {
+        self.ask("CreateAcls", &cluster.brokers, |asked| {
+            asked.change(|state| {
+                let there = &mut state.change().acls;
+                for acl in acls {
+                    if !there.contains(acl) {
+                        there.push(acl.clone());
+                    }
+                }
+                Ok(())
+            })
+        })
+    }
+
+    async fn describe_acls(&self, cluster: &Cluster, principal: &str) -> Result<Vec<Acl>, Error> {
+        self.ask("DescribeAcls", &cluster.brokers, |asked| {
+            let view = asked.view();
+            let theirs = |acl: &&Acl| acl.principal == principal;
+            Ok(view.acls.iter().filter(theirs).cloned().collect())
+        })
+    }
+
+    async fn remove_acls(&self, cluster: &Cluster, principal: &str) -> Result<(), Error> {
+        self.ask("DeleteAcls", &cluster.brokers, |asked| {
+            asked.change(|state| {
+                state.change().acls.retain(|acl| acl.principal != principal);
+                Ok(())
+            })
+        })
+    }
+
+    async fn create_topic(&self, cluster: &Cluster, topic: &NewTopic) -> Result<Created, Error> {
+        self.ask("CreateTopics", &cluster.brokers, |asked| {
+            asked.change(|state| state.create_topic(topic))
+        })
+    }
+
+    async fn describe_cluster(&self, cluster: &Cluster) -> Result<ClusterView, Error> {
+        self.ask("DescribeCluster", &cluster.brokers, |asked| {
+            let view = asked.view();
+            let nodes = &asked.state.nodes;
+            let broker = |(id, it): (&i32, &super::metadata::Registration)| BrokerView {
+                id: *id,
+                endpoint: nodes[id].spec.internal.clone(),
+                rack: None,
+                fenced: it.fenced,
+            };
+            Ok(ClusterView {
+                cluster_id: "simulated-cluster-0000".into(),
+                controller_id: asked.state.voting.leader,
+                brokers: view.brokers.iter().map(broker).collect(),
+            })
+        })
+    }
+
+    async fn describe_quorum(&self, cluster: &Cluster) -> Result<Quorum, Error> {
+        self.ask("DescribeQuorum", &cluster.brokers, |asked| match asked.state.voting.leader {
+            Some(_) => Ok(asked.state.describe_quorum()),
+            None => Err(late(asked.endpoint, asked.call)),
+        })
+    }
+
+    async fn describe_replication(
+        &self,
+        cluster: &Cluster,
+    ) -> Result<Vec<TopicReplication>, Error> {
+        self.ask("Metadata", &cluster.brokers, |asked| {
+            let view = asked.view();
+            let topic = |(name, topic): (&String, &Topic)| TopicReplication {
+                name: name.clone(),
+                min_in_sync: topic.min_in_sync,
+                partitions: topic
+                    .partitions
+                    .iter()
+                    .enumerate()
+                    .map(|(at, it)| it.view(at))
+                    .collect(),
+            };
+            Ok(view.topics.iter().map(topic).collect())
+        })
+    }
+
+    async fn describe_log_dirs(&self, cluster: &Cluster) -> Result<Vec<LogDir>, Error> {
+        self.ask("DescribeLogDirs", &cluster.brokers, |asked| {
+            let mut replicas = Vec::new();
+            for ((topic, index), copies) in &asked.state.copies {
+                if let Some(log) = copies.logs.get(&asked.broker) {
+                    replicas.push(LogReplica {
+                        topic: topic.clone(),
+                        partition: i32::try_from(*index).expect("topics are small"),
+                        bytes: i64::try_from(log.len()).expect("logs are small"),
+                        future: false,
+                    });
+                }
+            }
+            let path = "disk/data".to_owned();
+            Ok(vec![LogDir {
+                path,
+                failed: false,
+                total_bytes: None,
+                usable_bytes: None,
+                replicas,
+            }])
+        })
+    }
+
+    async fn elect_preferred_leaders(&self, cluster: &Cluster) -> Result<(), Error> {
+        self.ask("ElectLeaders", &cluster.brokers, |asked| {
+            asked.change(|state| state.change().prefer())
+        })
+    }
+
+    async fn check_login(&self, login: &Login) -> Result<(), Error> {
+        self.ask("SaslAuthenticate", &login.brokers, |asked| {
+            if asked.view().users.get(&login.username) == Some(&login.password) {
+                return Ok(());
+            }
+            Err(Error::WrongPassword {
+                endpoint: asked.endpoint.clone(),
+                username: login.username.clone(),
+                reason: "Authentication failed".into(),
+            })
+        })
+    }
+}
+
+impl State {
+    /// Replicas go round the brokers from one that chance picks, as Kafka's do.
+    fn create_topic(&mut self, topic: &NewTopic) -> Result<Created, Error> {
+        if self.metadata.topics.contains_key(&topic.name) {
+            return Ok(Created::AlreadyThere);
+        }
+        let brokers = self.metadata.brokers.keys();
+        let active: Vec<i32> = brokers.copied().filter(|id| self.metadata.is_active(*id)).collect();
+        let copies = usize::try_from(topic.replicas).unwrap_or_default();
+        if copies == 0 || copies > active.len() {
+            return Err(Error::Kafka {
+                call: "CreateTopics",
+                subject: topic.name.clone(),
+                code: ResponseError::InvalidReplicationFactor,
+                message: String::new(),
+            });
+        }
+        let first = self.roll(active.len());
+        let partition = |index: usize| {
+            let from = (first + index) % active.len();
+            let replicas: Vec<i32> =
+                active.iter().cycle().skip(from).take(copies).copied().collect();
+            Partition { leader: Some(replicas[0]), in_sync: replicas.clone(), replicas }
+        };
+        let partitions = usize::try_from(topic.partitions).unwrap_or_default();
+        let demand = topic.settings.iter().find(|(name, _)| name == "min.insync.replicas");
+        let min_in_sync = demand.and_then(|(_, value)| value.parse().ok()).unwrap_or(MIN_IN_SYNC);
+        let partitions: Vec<Partition> = (0..partitions).map(partition).collect();
+        for (index, partition) in partitions.iter().enumerate() {
+            let copies = self.copies.entry((topic.name.clone(), index)).or_default();
+            copies.logs = partition.replicas.iter().map(|id| (*id, Vec::new())).collect();
+        }
+        self.change().topics.insert(topic.name.clone(), Topic { min_in_sync, partitions });
+        Ok(Created::New)
+    }
+}

@@ -1,0 +1,169 @@
+//! What an operator, chance or an enemy does to a simulated cluster.
+
+use super::node::{Node, Process, SimNode};
+use super::state::State;
+use super::{Fault, SimKafka};
+use crate::Endpoint;
+use crate::client::Error;
+use kafka_protocol::ResponseError;
+use model::SignedDuration;
+use std::collections::BTreeSet;
+
+impl SimKafka {
+    /// A server with an empty disk, not started.
+    pub fn add_node(&self, node: SimNode) {
+        let mut state = self.state();
+        let now = state.now;
+        state.nodes.entry(node.id).or_insert_with(|| Node::new(node, now));
+    }
+
+    /// Formatting with initial controllers. The quorum is founded once; later
+    /// calls change nothing.
+    pub fn found(&self, voters: &BTreeSet<i32>) {
+        let mut state = self.state();
+        if state.voting.voters.is_empty() {
+            state.voting.voters.clone_from(voters);
+        }
+    }
+
+    pub fn start(&self, id: i32) {
+        self.with(id, |state, id| {
+            let (now, timing) = (state.now, state.timing);
+            let node = state.nodes.get_mut(&id).expect("it was looked up");
+            if node.process == Process::Down {
+                (node.process, node.due) = (Process::Starting, Some(now + timing.start));
+                (node.frozen, node.drained) = (false, false);
+            }
+        });
+    }
+
+    /// Asks it to end: SIGTERM.
+    pub fn stop(&self, id: i32) {
+        self.with(id, |state, id| {
+            let (now, timing) = (state.now, state.timing);
+            let node = state.nodes.get_mut(&id).expect("it was looked up");
+            match node.process {
+                Process::Down | Process::Stopping => {}
+                Process::Running if node.is_broker() => {
+                    (node.process, node.due) = (Process::Stopping, Some(now + timing.lonely_stop));
+                }
+                // It has nothing to hand over.
+                _ => {
+                    (node.process, node.due) = (Process::Stopping, Some(now + timing.stop));
+                    node.drained = true;
+                }
+            }
+        });
+    }
+
+    /// Ends it where it is: SIGKILL, or a power cut.
+    pub fn kill(&self, id: i32) {
+        self.with(id, |state, id| {
+            let node = state.nodes.get_mut(&id).expect("it was looked up");
+            node.clean &= !matches!(node.process, Process::Running | Process::Stopping);
+            (node.process, node.due, node.drained) = (Process::Down, None, false);
+        });
+    }
+
+    /// Has it stand still: SIGSTOP.
+    pub fn freeze(&self, id: i32) {
+        self.with(id, |state, id| state.node(id).frozen = true);
+    }
+
+    /// Lets it go on: SIGCONT.
+    pub fn thaw(&self, id: i32) {
+        self.with(id, |state, id| state.node(id).frozen = false);
+    }
+
+    /// Its replicas don't copy, though it lives.
+    pub fn stall_replicas(&self, id: i32, stalled: bool) {
+        self.with(id, |state, id| state.node(id).fetches = !stalled);
+    }
+
+    /// It tells what it knew, whatever happens meanwhile.
+    pub fn hold_view(&self, id: i32, time: SignedDuration) {
+        self.with(id, |state, id| {
+            let until = state.now + time;
+            state.node(id).hold(until);
+        });
+    }
+
+    /// The disk is gone and an empty one is in its place. The server must be
+    /// down.
+    pub fn lose_disk(&self, id: i32) {
+        self.with(id, |state, id| {
+            let node = state.node(id);
+            assert_eq!(node.process, Process::Down, "a disk is lost under a server that is down");
+            (node.end, node.clean) = (0, true);
+            for copies in state.copies.values_mut() {
+                copies.logs.remove(&id);
+            }
+        });
+    }
+
+    /// The next calls go wrong, one after another.
+    pub fn fail_next(&self, fault: Fault, times: usize) {
+        self.state().faults.extend(std::iter::repeat_n(fault, times));
+    }
+
+    /// Nothing goes wrong any more.
+    pub fn forget_faults(&self) {
+        let mut state = self.state();
+        state.faults.clear();
+        for node in state.nodes.values_mut() {
+            (node.frozen, node.fetches) = (false, true);
+        }
+        state.settle();
+    }
+
+    /// Writes a record as a producer with acks=all. The number it has if it is
+    /// acknowledged; it may be there even if not.
+    pub fn produce(&self, at: &Endpoint, topic: &str, partition: usize) -> Result<u64, Error> {
+        let mut state = self.state();
+        let broker = state.reach(at, "Produce")?;
+        let refused = |code| Error::Kafka {
+            call: "Produce",
+            subject: topic.to_owned(),
+            code,
+            message: String::new(),
+        };
+        let metadata = state.metadata.clone();
+        let known = metadata.topics.get(topic);
+        let of = known.and_then(|topic| topic.partitions.get(partition));
+        let (Some(settings), Some(of)) = (known, of) else {
+            return Err(refused(ResponseError::UnknownTopicOrPartition));
+        };
+        if of.leader != Some(broker) {
+            return Err(refused(ResponseError::NotLeaderOrFollower));
+        }
+        if of.in_sync.len() < settings.min_in_sync {
+            return Err(refused(ResponseError::NotEnoughReplicas));
+        }
+        state.writes += 1;
+        let write = state.writes;
+        let able = |id: &&i32| state.nodes.get(id).is_some_and(|it| it.works() && it.fetches);
+        let written: Vec<i32> = of.in_sync.iter().filter(able).copied().collect();
+        let copies = state.copies.entry((topic.to_owned(), partition)).or_default();
+        for id in &written {
+            copies.append(*id, write);
+        }
+        if written.len() < of.in_sync.len() {
+            return Err(refused(ResponseError::RequestTimedOut));
+        }
+        copies.acknowledged.push(write);
+        Ok(write)
+    }
+
+    fn with(&self, id: i32, change: impl FnOnce(&mut State, i32)) {
+        let mut state = self.state();
+        assert!(state.nodes.contains_key(&id), "there is no node {id}");
+        change(&mut state, id);
+        state.settle();
+    }
+}
+
+impl State {
+    fn node(&mut self, id: i32) -> &mut Node {
+        self.nodes.get_mut(&id).expect("it was looked up")
+    }
+}

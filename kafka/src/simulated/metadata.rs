@@ -1,0 +1,102 @@
+//! What the controllers of a simulated cluster decide and remember.
+
+use crate::client::{Acl, Error, PartitionView};
+use kafka_protocol::ResponseError;
+use model::Secret;
+use std::collections::BTreeMap;
+
+#[derive(Clone, Default, Debug)]
+pub(super) struct Metadata {
+    pub brokers: BTreeMap<i32, Registration>,
+    pub topics: BTreeMap<String, Topic>,
+    pub users: BTreeMap<String, Secret>,
+    pub acls: Vec<Acl>,
+}
+
+/// A broker that has been let in once.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Registration {
+    pub fenced: bool,
+    pub stopping: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Topic {
+    pub min_in_sync: usize,
+    pub partitions: Vec<Partition>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Partition {
+    pub leader: Option<i32>,
+    pub replicas: Vec<i32>,
+    pub in_sync: Vec<i32>,
+}
+
+impl Partition {
+    pub fn view(&self, index: usize) -> PartitionView {
+        PartitionView {
+            index: i32::try_from(index).expect("topics are small"),
+            leader: self.leader,
+            replicas: self.replicas.clone(),
+            in_sync: self.in_sync.clone(),
+        }
+    }
+}
+
+impl Metadata {
+    /// Whether a broker may lead and be in sync.
+    pub fn is_active(&self, broker: i32) -> bool {
+        self.brokers.get(&broker).is_some_and(|it| !it.fenced && !it.stopping)
+    }
+
+    /// Takes a broker out of every set of replicas in sync but those it is
+    /// alone in, and gives what it led to another.
+    pub fn retire(&mut self, broker: i32) {
+        let brokers = &self.brokers;
+        let active = |id: &i32| brokers.get(id).is_some_and(|it| !it.fenced && !it.stopping);
+        for partition in self.topics.values_mut().flat_map(|topic| &mut topic.partitions) {
+            if partition.in_sync.len() > 1 {
+                partition.in_sync.retain(|id| *id != broker);
+            }
+            if partition.leader == Some(broker) {
+                let mut replicas = partition.replicas.iter();
+                let next = replicas.find(|id| partition.in_sync.contains(id) && active(id));
+                partition.leader = next.copied();
+            }
+        }
+    }
+
+    /// A broker is back: it leads what nobody else could.
+    pub fn welcome(&mut self, broker: i32) {
+        for partition in self.topics.values_mut().flat_map(|topic| &mut topic.partitions) {
+            if partition.leader.is_none() && partition.in_sync.contains(&broker) {
+                partition.leader = Some(broker);
+            }
+        }
+    }
+
+    /// Has every partition led by its first replica, as far as that is in
+    /// sync. The first one that is not is an error.
+    pub fn prefer(&mut self) -> Result<(), Error> {
+        let brokers = &self.brokers;
+        let active = |id: &i32| brokers.get(id).is_some_and(|it| !it.fenced && !it.stopping);
+        let mut refused = None;
+        for (name, topic) in &mut self.topics {
+            for (index, partition) in topic.partitions.iter_mut().enumerate() {
+                let preferred = partition.replicas[0];
+                if partition.in_sync.contains(&preferred) && active(&preferred) {
+                    partition.leader = Some(preferred);
+                } else if partition.leader != Some(preferred) {
+                    refused.get_or_insert_with(|| Error::Kafka {
+                        call: "ElectLeaders",
+                        subject: format!("{name}-{index}"),
+                        code: ResponseError::PreferredLeaderNotAvailable,
+                        message: String::new(),
+                    });
+                }
+            }
+        }
+        refused.map_or(Ok(()), Err)
+    }
+}

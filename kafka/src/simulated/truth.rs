@@ -1,0 +1,112 @@
+//! What is so in a simulated cluster, whatever any broker says of it.
+
+use super::SimKafka;
+use super::node::{Node, Process};
+use model::Secret;
+use std::collections::BTreeSet;
+
+/// A partition as the controller has it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SimPartition {
+    pub topic: String,
+    pub index: usize,
+    pub leader: Option<i32>,
+    pub replicas: Vec<i32>,
+    pub in_sync: Vec<i32>,
+    /// Those in sync whose broker works.
+    pub alive: Vec<i32>,
+    /// How many must be in sync for writes to go on.
+    pub needed: usize,
+}
+
+impl SimKafka {
+    pub fn process(&self, id: i32) -> Process {
+        self.state().nodes.get(&id).map_or(Process::Down, |node| node.process)
+    }
+
+    /// How often it was asked.
+    pub fn calls(&self) -> usize {
+        self.state().calls
+    }
+
+    pub fn voters(&self) -> BTreeSet<i32> {
+        self.state().voting.voters.clone()
+    }
+
+    /// Whether a majority of the controllers runs.
+    pub fn has_quorum(&self) -> bool {
+        self.state().has_majority()
+    }
+
+    /// Whether a controller is active and can change things.
+    pub fn is_led(&self) -> bool {
+        self.state().is_led()
+    }
+
+    /// A controller became active without all that had been decided.
+    pub fn lost_metadata(&self) -> bool {
+        self.state().voting.lost
+    }
+
+    /// Whether customers can use this broker: it runs and is part of a cluster
+    /// with a quorum.
+    pub fn serves(&self, id: i32) -> bool {
+        let state = self.state();
+        state.nodes.get(&id).is_some_and(Node::works)
+            && state.metadata.is_active(id)
+            && state.has_majority()
+    }
+
+    /// Whether the controllers know the user by this password.
+    pub fn knows(&self, user: &str, password: &Secret) -> bool {
+        self.state().metadata.users.get(user) == Some(password)
+    }
+
+    /// Whether the principal has any right.
+    pub fn has_rights(&self, principal: &str) -> bool {
+        self.state().metadata.acls.iter().any(|acl| acl.principal == principal)
+    }
+
+    pub fn partitions(&self) -> Vec<SimPartition> {
+        let state = self.state();
+        let alive = |id: &&i32| state.nodes.get(id).is_some_and(Node::works);
+        let mut all = Vec::new();
+        for (name, topic) in &state.metadata.topics {
+            for (index, partition) in topic.partitions.iter().enumerate() {
+                all.push(SimPartition {
+                    topic: name.clone(),
+                    index,
+                    leader: partition.leader,
+                    replicas: partition.replicas.clone(),
+                    in_sync: partition.in_sync.clone(),
+                    alive: partition.in_sync.iter().filter(alive).copied().collect(),
+                    needed: topic.min_in_sync.min(partition.replicas.len()),
+                });
+            }
+        }
+        all
+    }
+
+    /// Partitions that take no write with acks=all.
+    pub fn below_min_in_sync(&self) -> Vec<SimPartition> {
+        let mut all = self.partitions();
+        all.retain(|partition| partition.alive.len() < partition.needed);
+        all
+    }
+
+    /// Acknowledged writes that are gone: from the leader's copy or, where
+    /// nobody leads, from every copy that may lead next.
+    pub fn lost_writes(&self) -> Vec<(String, usize, u64)> {
+        let partitions = self.partitions();
+        let state = self.state();
+        let mut lost = Vec::new();
+        for partition in partitions {
+            let place = (partition.topic, partition.index);
+            let Some(copies) = state.copies.get(&place) else { continue };
+            let from = partition.leader.map_or(partition.in_sync, |leader| vec![leader]);
+            let missing = copies.missing(&from);
+            lost.extend(missing.into_iter().map(|write| (place.0.clone(), place.1, write)));
+        }
+        lost
+    }
+}
