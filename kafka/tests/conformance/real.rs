@@ -1,0 +1,216 @@
+//! Three real servers on one loopback address, as agents would run them.
+
+use crate::subject::{NODES, Subject};
+use crate::support::{ADDRESS, Authority};
+use async_trait::async_trait;
+use host::{Exit, ProcessId, Spawn};
+use kafka::Endpoint;
+use kafka::artifacts::{Artifacts, default_cache_root};
+use kafka::client::admin::produce::Produce;
+use kafka::client::{Admin, Cluster, DirectDial, Error, Identity, ProtocolAdmin};
+use kafka::launch::{self, FORMAT_FILE, PROPERTIES_FILE};
+use kafka::render::{BrokerSpec, render};
+use kafka::{java, startup_cache, versions};
+use model::{
+    Clock, KafkaVersion, Listener, Listeners, OsEntropy, Secret, ServerRole, SystemClock,
+    Timestamp, kafka_uuid,
+};
+use std::collections::BTreeMap;
+use std::fs;
+use std::net::TcpListener;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tempfile::TempDir;
+
+pub struct RealCluster {
+    admin: ProtocolAdmin,
+    cluster: Cluster,
+    nodes: Vec<RealNode>,
+}
+
+struct RealNode {
+    directory: TempDir,
+    listeners: Listeners,
+    program: (std::path::PathBuf, Vec<String>),
+    running: Mutex<Option<(ProcessId, tokio::task::JoinHandle<Exit>)>>,
+}
+
+impl Drop for RealNode {
+    fn drop(&mut self) {
+        if let Some((process, _)) = &*self.running.lock().unwrap() {
+            process.kill();
+        }
+    }
+}
+
+impl RealCluster {
+    /// Returns once the processes are there.
+    pub async fn start(version: KafkaVersion) -> Self {
+        let authority = Authority::new();
+        let listeners = NODES.map(|_| free_listeners());
+        let directories = NODES.map(|_| kafka_uuid(&OsEntropy));
+        let founders: Vec<String> = (0..NODES.len())
+            .map(|at| {
+                let Listener { bind_host, port, .. } = &listeners[at].controller;
+                format!("{}@{bind_host}:{port}:{}", NODES[at], directories[at])
+            })
+            .collect();
+        let cluster_id = kafka_uuid(&OsEntropy);
+        let mut nodes = Vec::new();
+        for (at, id) in NODES.into_iter().enumerate() {
+            let spec = spec(version, id, &listeners, at);
+            let directory = tempfile::tempdir().unwrap();
+            let format = launch::format_arguments(&cluster_id, &directories[at], &founders);
+            write(&directory, FORMAT_FILE, &format.join("\n"));
+            nodes.push(prepare(spec, directory, &authority).await);
+        }
+        let (identity, _) = authority.issue();
+        let this = Self {
+            admin: ProtocolAdmin::new(Arc::new(DirectDial), Arc::new(OsEntropy)),
+            cluster: Cluster {
+                brokers: listeners.iter().map(|it| Endpoint::from(&it.internal)).collect(),
+                trust_pem: authority.pem(),
+                identity: Identity {
+                    certificate_chain_pem: identity.clone(),
+                    key_pem: Secret::new(identity),
+                },
+            },
+            nodes,
+        };
+        for id in NODES {
+            Subject::start(&this, id).await;
+        }
+        this
+    }
+
+    /// Ends all at once.
+    pub async fn end(self) {
+        let all = NODES.map(|id| self.stop(id));
+        let [first, second, third] = all;
+        tokio::join!(first, second, third);
+    }
+
+    fn node(&self, id: i32) -> &RealNode {
+        &self.nodes[usize::try_from(id - 1).unwrap()]
+    }
+}
+
+fn write(directory: &TempDir, name: &str, text: &str) {
+    host::write_private(&directory.path().join(name), text.as_bytes()).unwrap();
+}
+
+/// Fills the server's directory, and finds what to run there.
+async fn prepare(spec: BrokerSpec, directory: TempDir, authority: &Authority) -> RealNode {
+    for name in ["disk", "run", "logs", "tls"] {
+        fs::create_dir(directory.path().join(name)).unwrap();
+    }
+    write(&directory, "tls/internal.pem", &authority.issue().0);
+    write(&directory, "tls/server.pem", &authority.issue().0);
+    write(&directory, "tls/internal-ca.pem", &authority.pem());
+    write(&directory, "tls/clients-ca.pem", &authority.pem());
+    let rendered = render(&spec);
+    write(&directory, PROPERTIES_FILE, &rendered.properties);
+    write(&directory, &rendered.logging_file, &rendered.logging);
+    let show = |step| eprintln!("{step}");
+    let root = default_cache_root();
+    let artifacts = Artifacts::new(root.clone(), BTreeMap::new());
+    let kafka = artifacts.ensure(spec.release.version, &show).await.unwrap();
+    let java = java::find(spec.release.java(), None).await.unwrap();
+    let cache = startup_cache::ensure(&root, &kafka, &java, &show).await.unwrap();
+    let (flags, logging) = (&rendered.jvm_flags, &rendered.logging_file);
+    let program = launch::command_line(&kafka, &java, Some(&cache), flags, logging);
+    RealNode { directory, listeners: spec.listeners, program, running: Mutex::default() }
+}
+
+fn free_listeners() -> Listeners {
+    // All are held until the last is known, or one port could come up twice.
+    let held: Vec<TcpListener> = (0..5).map(|_| TcpListener::bind((ADDRESS, 0)).unwrap()).collect();
+    let [plaintext, ssl, sasl_scram, internal, controller] = [0, 1, 2, 3, 4].map(|at: usize| {
+        let (host, port) = (ADDRESS.to_string(), held[at].local_addr().unwrap().port());
+        Listener { bind_host: host.clone(), advertised_host: host, port }
+    });
+    Listeners { plaintext, ssl, sasl_scram, internal, controller }
+}
+
+fn spec(version: KafkaVersion, id: i32, listeners: &[Listeners; 3], at: usize) -> BrokerSpec {
+    BrokerSpec {
+        release: versions::release(version).unwrap(),
+        node_id: id,
+        roles: vec![ServerRole::Broker, ServerRole::Controller],
+        controllers: listeners.iter().map(|it| Endpoint::from(&it.controller)).collect(),
+        listeners: listeners[at].clone(),
+        servers: 3,
+        zone: "test".into(),
+        cores: 1,
+        memory_mb: 2048,
+        max_heap_mb: Some(256),
+        shared: false,
+        settings: BTreeMap::new(),
+    }
+}
+
+#[async_trait]
+impl Subject for RealCluster {
+    fn admin(&self) -> &dyn Admin {
+        &self.admin
+    }
+
+    fn cluster(&self) -> Cluster {
+        self.cluster.clone()
+    }
+
+    fn internal(&self, node: i32) -> Endpoint {
+        (&self.node(node).listeners.internal).into()
+    }
+
+    fn sasl(&self, node: i32) -> Endpoint {
+        (&self.node(node).listeners.sasl_scram).into()
+    }
+
+    async fn start(&self, node: i32) {
+        let node = self.node(node);
+        let (program, arguments) = node.program.clone();
+        let directory = node.directory.path();
+        let spawn = Spawn {
+            program,
+            arguments,
+            environment: vec![],
+            directory: directory.into(),
+            output: directory.join("logs/output"),
+        };
+        let (process, ended) = spawn.start().unwrap();
+        *node.running.lock().unwrap() = Some((process, tokio::spawn(ended)));
+    }
+
+    async fn stop(&self, node: i32) {
+        let running = self.node(node).running.lock().unwrap().take();
+        let (process, exit) = running.expect("it runs");
+        assert!(process.terminate());
+        let Ok(exit) = tokio::time::timeout(Duration::from_mins(2), exit).await else {
+            process.kill();
+            panic!("server {node} does not end");
+        };
+        assert_eq!(exit.unwrap().0, "exit status: 143");
+    }
+
+    async fn kill(&self, node: i32) {
+        let running = self.node(node).running.lock().unwrap().take();
+        let (process, exit) = running.expect("it runs");
+        process.kill();
+        exit.await.unwrap();
+    }
+
+    async fn write(&self, node: i32, topic: &str, partition: i32) -> Result<(), Error> {
+        let cluster = self.cluster.through(&self.internal(node));
+        let message = Produce { topic, partition, value: b"one", at: self.now() };
+        self.admin.ask(&cluster, &message).await.map(drop)
+    }
+
+    fn now(&self) -> Timestamp {
+        SystemClock.now()
+    }
+
+    async fn pause(&self) {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}

@@ -1,0 +1,90 @@
+//! The simulated cluster, with a clock that this moves.
+
+use crate::subject::{NODES, Subject};
+use async_trait::async_trait;
+use kafka::Endpoint;
+use kafka::client::{Admin, Cluster, Error, Identity};
+use kafka::simulated::{Process, SimKafka, SimNode, Timing};
+use model::{Clock, ManualClock, Secret, ServerRole, SignedDuration, Timestamp};
+use std::sync::Arc;
+
+pub struct Simulated {
+    clock: Arc<ManualClock>,
+    kafka: SimKafka,
+}
+
+impl Simulated {
+    pub fn new(seed: u64) -> Self {
+        let clock = Arc::new(ManualClock::at("2026-11-15T12:00:00Z".parse().unwrap()));
+        let kafka = SimKafka::new(clock.clone(), seed, Timing::default());
+        let this = Self { clock, kafka };
+        for id in NODES {
+            this.kafka.add_node(SimNode {
+                id,
+                roles: vec![ServerRole::Broker, ServerRole::Controller],
+                internal: this.internal(id),
+                sasl: this.sasl(id),
+            });
+            this.kafka.found(&NODES.into());
+            this.kafka.start(id);
+        }
+        this
+    }
+}
+
+fn host(node: i32) -> String {
+    format!("127.64.0.{node}")
+}
+
+#[async_trait]
+impl Subject for Simulated {
+    fn admin(&self) -> &dyn Admin {
+        &self.kafka
+    }
+
+    fn cluster(&self) -> Cluster {
+        Cluster {
+            brokers: NODES.map(|id| self.internal(id)).into(),
+            trust_pem: String::new(),
+            identity: Identity { certificate_chain_pem: String::new(), key_pem: Secret::new("") },
+        }
+    }
+
+    fn internal(&self, node: i32) -> Endpoint {
+        Endpoint::new(host(node), 9091)
+    }
+
+    fn sasl(&self, node: i32) -> Endpoint {
+        Endpoint::new(host(node), 9094)
+    }
+
+    async fn start(&self, node: i32) {
+        self.kafka.start(node);
+    }
+
+    async fn stop(&self, node: i32) {
+        self.kafka.stop(node);
+        while self.kafka.process(node) != Process::Down {
+            self.pause().await;
+        }
+    }
+
+    async fn kill(&self, node: i32) {
+        self.kafka.kill(node);
+    }
+
+    async fn write(&self, node: i32, topic: &str, partition: i32) -> Result<(), Error> {
+        let partition = usize::try_from(partition).unwrap();
+        let written = self.kafka.produce(&self.internal(node), topic, partition).map(drop);
+        assert_eq!(self.kafka.lost_writes(), []);
+        written
+    }
+
+    fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    async fn pause(&self) {
+        self.clock.advance(SignedDuration::from_millis(50));
+    }
+}

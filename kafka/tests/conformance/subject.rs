@@ -1,0 +1,95 @@
+//! A cluster of three servers, each broker and controller, real or simulated.
+
+use async_trait::async_trait;
+use kafka::Endpoint;
+use kafka::client::{Admin, Cluster, Error, Login, Mechanism, TopicReplication};
+use model::{Secret, Timestamp};
+use std::time::Duration;
+
+pub const NODES: [i32; 3] = [1, 2, 3];
+
+#[async_trait]
+pub trait Subject: Send + Sync {
+    fn admin(&self) -> &dyn Admin;
+    /// Through all three.
+    fn cluster(&self) -> Cluster;
+    fn internal(&self, node: i32) -> Endpoint;
+    fn sasl(&self, node: i32) -> Endpoint;
+    /// Returns at once.
+    async fn start(&self, node: i32);
+    /// Asks it to end, and returns when it has.
+    async fn stop(&self, node: i32);
+    async fn kill(&self, node: i32);
+    /// A write with acks=all, at this broker.
+    async fn write(&self, node: i32, topic: &str, partition: i32) -> Result<(), Error>;
+    fn now(&self) -> Timestamp;
+    /// Some time passes.
+    async fn pause(&self);
+}
+
+/// What every check begins from.
+impl dyn Subject + '_ {
+    pub fn through(&self, node: i32) -> Cluster {
+        self.cluster().through(&self.internal(node))
+    }
+
+    pub fn login(&self, node: i32, user: &str, password: &Secret, mechanism: Mechanism) -> Login {
+        Login {
+            brokers: vec![self.sasl(node)],
+            trust_pem: self.cluster().trust_pem,
+            username: user.to_owned(),
+            password: password.clone(),
+            mechanism,
+        }
+    }
+
+    /// Waits until it holds, or fails with what was seen last.
+    pub async fn until<F, T>(&self, what: &str, within: Duration, holds: F) -> T
+    where
+        F: AsyncFn() -> Result<T, String>,
+    {
+        let began = self.now();
+        loop {
+            let last = match holds().await {
+                Ok(answer) => return answer,
+                Err(last) => last,
+            };
+            let waited = self.now().duration_since(began).unsigned_abs();
+            assert!(waited < within, "waited {waited:?} until {what}; last: {last}");
+            self.pause().await;
+        }
+    }
+
+    /// A topic as one broker has it.
+    pub async fn topic(&self, node: i32, name: &str) -> Result<TopicReplication, String> {
+        let all = self.admin().describe_replication(&self.through(node)).await;
+        let all = all.map_err(|error| error.to_string())?;
+        all.into_iter().find(|topic| topic.name == name).ok_or(format!("there is no {name}"))
+    }
+
+    /// Waits until the topic is like that for every one of the brokers.
+    pub async fn until_topic(
+        &self,
+        name: &str,
+        seen_by: &[i32],
+        what: &str,
+        holds: impl Fn(&TopicReplication) -> bool,
+    ) -> TopicReplication {
+        let mut last = None;
+        for node in seen_by {
+            let seen = self.until(what, SOON, async || {
+                let topic = self.topic(*node, name).await?;
+                if holds(&topic) { Ok(topic) } else { Err(format!("{node} sees {topic:?}")) }
+            });
+            last = Some(seen.await);
+        }
+        last.expect("somebody is asked")
+    }
+}
+
+/// Longer than anything takes, also on a machine that is busy.
+pub const SOON: Duration = Duration::from_secs(90);
+
+pub fn others(node: i32) -> Vec<i32> {
+    NODES.into_iter().filter(|other| *other != node).collect()
+}
