@@ -34,6 +34,7 @@ use kafka::client::Admin;
 use model::{Catalogue, Clock, Entropy, HostId, RegionName, SignedDuration};
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 use store::{Installation, Store};
 
 /// What the engine works with. Everything outside stands behind a trait.
@@ -64,11 +65,18 @@ pub struct Settings {
     /// How long a worker that says nothing keeps its instances. Longer than any
     /// write takes; a step that takes longer holds on to its lease.
     pub lease: SignedDuration,
+    /// A new user is known to every broker within moments; longer is a failure
+    /// and tried again later.
+    pub login_patience: Duration,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { max_heap_mb: None, lease: SignedDuration::from_mins(1) }
+        Self {
+            max_heap_mb: None,
+            lease: SignedDuration::from_mins(1),
+            login_patience: Duration::from_secs(3),
+        }
     }
 }
 

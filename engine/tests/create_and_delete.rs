@@ -84,13 +84,13 @@ async fn a_second_pass_over_a_ready_instance_changes_nothing() {
         let engine = world.engine();
         world.run(&engine, id).await;
         let before = (world.instance(id).await, world.servers(id).await, world.cloud.effects());
-        let calls = world.kafka.calls.lock().unwrap().len();
+        let calls = world.kafka.calls();
 
         world.run(&engine, id).await;
         world.run(&world.engine(), id).await;
         let after = (world.instance(id).await, world.servers(id).await, world.cloud.effects());
         assert_eq!(before, after);
-        assert_eq!(calls, world.kafka.calls.lock().unwrap().len());
+        assert_eq!(calls, world.kafka.calls());
     }
 }
 
@@ -185,7 +185,7 @@ async fn lost_replies_late_answers_and_failures_are_outlived() {
         for fault in [Fault::LostReply, Fault::Pending, Fault::Retry] {
             let world = World::new().await;
             world.cloud.fail_next(call, fault, 3);
-            *world.kafka.refuse.lock().unwrap() = 3;
+            world.kafka.fail_next(kafka::simulated::Fault::Refused, 3);
             let id = world.create(3).await;
             world.run(&world.engine(), id).await;
             assert_ready(&world, id).await;
@@ -244,7 +244,7 @@ async fn break_first_broker(world: &World, engine: &Engine, id: InstanceId) {
     world.agents(id).await;
     let record = world.servers(id).await.remove(0);
     let desired: Desired = serde_json::from_str(record.desired.as_deref().unwrap()).unwrap();
-    let mut report = world::report(&desired, None);
+    let mut report = world::report(world, &desired, None);
     report.phase = Phase::Failed;
     report.detail = "the JVM ended with exit status 1, start 3".into();
     report.log_tail = vec!["java.net.BindException: Address already in use".into()];
@@ -319,7 +319,7 @@ async fn a_controller_without_its_disk_is_held_and_holds_nobody_back() {
         world.agents(id).await;
         let first = world.servers(id).await.remove(0);
         let fault = "the disk is lost: it is not there".to_owned();
-        let report = world::report(&told(&first), None);
+        let report = world::report(&world, &told(&first), None);
         let report = Report { phase: Phase::Failed, disk_fault: Some(fault), ..report };
         world.say(&first.server, &report).await;
         world.clock.advance(SignedDuration::from_secs(2));

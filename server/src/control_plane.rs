@@ -220,6 +220,7 @@ fn engine_settings(config: &Config) -> engine::Settings {
     engine::Settings {
         max_heap_mb: config.local.max_heap_mb,
         lease: SignedDuration::from_secs(config.engine.lease_seconds.into()),
+        ..engine::Settings::default()
     }
 }
 

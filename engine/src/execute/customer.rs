@@ -22,8 +22,6 @@ use model::Listener;
 use std::time::{Duration, Instant};
 use store::{AuthorityKind, authorities};
 
-/// A new user is known to every broker within moments; longer is a failure.
-const SPREADING: Duration = Duration::from_secs(3);
 const PAUSE: Duration = Duration::from_millis(50);
 
 impl Engine {
@@ -53,9 +51,9 @@ impl Engine {
     /// Ready means that a customer can log in: so we do, as the customer would,
     /// on every server and by every mechanism.
     pub(super) async fn check_login(&self, pass: &Pass, world: &World) -> Result<Done, PassError> {
-        let deadline = Instant::now() + SPREADING;
+        let deadline = Instant::now() + self.settings.login_patience;
         while let Err(error) = self.try_logins(world).await? {
-            if Instant::now() > deadline || !may_pass(&error) {
+            if Instant::now() >= deadline || !may_pass(&error) {
                 let reason = error.to_string();
                 return Ok(Done::Failed { reason, remedy: Remedy::Retry });
             }

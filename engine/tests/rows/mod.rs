@@ -2,7 +2,8 @@
 //! mind. Shared by every test of the engine; one store may serve many instances.
 
 use model::*;
-use std::sync::Arc;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
 use store::{
     AuthorityKind, Installation, MasterKey, NewAccount, ServerRecord, Store, accounts, authorities,
     disks, installation, instances, servers, vpcs,
@@ -12,14 +13,21 @@ const REGION: &str = "local::this-machine";
 
 pub struct Rows {
     #[allow(dead_code, reason = "not every test binary looks at the file")]
-    pub directory: tempfile::TempDir,
+    pub directory: Arc<tempfile::TempDir>,
     pub store: Store,
     pub clock: Arc<ManualClock>,
     pub entropy: Arc<SeededEntropy>,
     pub installation: Installation,
+    #[allow(dead_code, reason = "not every test binary makes many engines")]
+    pub catalogue: Arc<Catalogue>,
     account: AccountId,
-    authorities: Vec<pki::Authority>,
+    authorities: Arc<Vec<pki::Authority>>,
+    requests: Arc<Mutex<VecDeque<String>>>,
 }
+
+/// More than an instance asks for at a time, so that a request that comes
+/// again is never taken for an earlier one.
+const REQUESTS: usize = 64;
 
 impl Rows {
     pub async fn new() -> Self {
@@ -27,8 +35,9 @@ impl Rows {
         let memory = std::path::Path::new("/dev/shm");
         let directory =
             tempfile::tempdir_in(memory).or_else(|_| tempfile::tempdir()).expect("a directory");
+        let directory = Arc::new(directory);
         let entropy = Arc::new(SeededEntropy::new(5));
-        let now: Timestamp = "2026-11-15T12:00:00Z".parse().unwrap();
+        let now = beginning();
         let key = MasterKey::parse(&MasterKey::generate(&*entropy), entropy.clone()).unwrap();
         let store = Store::open(&directory.path().join("test.db"), key).await.unwrap();
         let fleet = pki::Authority::create("fleet", now, &*entropy).unwrap();
@@ -48,10 +57,51 @@ impl Rows {
         let authority = |kind: AuthorityKind| {
             pki::Authority::create(kind.as_str(), now, &*entropy).expect("an authority")
         };
-        let authorities = AuthorityKind::ALL.map(authority).into();
+        let authorities = Arc::new(AuthorityKind::ALL.map(authority).into());
         let clock = Arc::new(ManualClock::at(now));
         let account = account.account.id;
-        Self { directory, store, clock, entropy, installation, account, authorities }
+        let catalogue = Arc::new(Catalogue::built_in());
+        let requests = Arc::default();
+        Self {
+            directory,
+            store,
+            clock,
+            entropy,
+            installation,
+            catalogue,
+            account,
+            authorities,
+            requests,
+        }
+    }
+
+    /// The same store at the beginning of time, with chance of its own: what
+    /// happened there before has no influence, as long as nothing is left.
+    #[allow(dead_code, reason = "not every test binary uses a store again")]
+    pub fn again(&self, seed: u64) -> Self {
+        Self {
+            directory: self.directory.clone(),
+            store: self.store.clone(),
+            clock: Arc::new(ManualClock::at(beginning())),
+            entropy: Arc::new(SeededEntropy::new(seed)),
+            installation: self.installation.clone(),
+            catalogue: self.catalogue.clone(),
+            account: self.account,
+            authorities: self.authorities.clone(),
+            requests: self.requests.clone(),
+        }
+    }
+
+    /// A certificate request for another key than the last ones. Keys are slow
+    /// to make, so they come again after a while.
+    pub fn request(&self) -> String {
+        let mut requests = self.requests.lock().unwrap();
+        let request = match requests.len() {
+            REQUESTS => requests.pop_front().unwrap(),
+            _ => pki::request(&pki::KeyPair::generate(), "whoever").unwrap(),
+        };
+        requests.push_back(request.clone());
+        request
     }
 
     pub async fn create(&self, servers: u32) -> Instance {
@@ -62,7 +112,7 @@ impl Rows {
         vpcs::insert(&mut work, &self.new_vpc(vpc_id, id)).await.unwrap();
         let instance = Instance { nodes: servers, ..self.new_instance(id, vpc_id) };
         instances::insert(&mut work, &instance).await.unwrap();
-        for (kind, ca) in AuthorityKind::ALL.into_iter().zip(&self.authorities) {
+        for (kind, ca) in AuthorityKind::ALL.into_iter().zip(&*self.authorities) {
             authorities::insert(&mut work, id, kind, &ca.certificate, &ca.key).await.unwrap();
         }
         for number in 1..=servers {
@@ -187,6 +237,10 @@ impl Rows {
     pub async fn disks(&self, id: InstanceId) -> Vec<Disk> {
         disks::list(&mut self.store.reader(), id).await.unwrap()
     }
+}
+
+fn beginning() -> Timestamp {
+    "2026-11-15T12:00:00Z".parse().unwrap()
 }
 
 fn new_account(id: AccountId, entropy: &dyn Entropy, now: Timestamp) -> NewAccount {

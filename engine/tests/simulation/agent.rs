@@ -6,6 +6,7 @@
 use crate::ground::Ground;
 use crate::rows::Rows;
 use cloud::SimulatedCloud;
+use kafka::simulated::Process;
 use model::{Clock, ServerId};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -13,7 +14,7 @@ use store::{ServerRecord, hash_key, instances, servers, tickets};
 use wire::agent::{CertificateRequest, Desired, Phase, Report, Run};
 
 pub struct SimAgent {
-    server: ServerId,
+    pub server: ServerId,
     directory: Directory,
     /// Of the process that runs; none while there is none.
     pid: Option<i32>,
@@ -38,7 +39,6 @@ struct Directory {
     requests: BTreeMap<(String, i64), String>,
     /// Certificates found to be for the agent's own keys.
     fitting: Vec<String>,
-    stopping: bool,
 }
 
 impl SimAgent {
@@ -55,12 +55,14 @@ impl SimAgent {
         }
     }
 
-    /// One round. Whether it had something new to say.
+    /// One round, with what the control plane has of it. Whether it had
+    /// something new to say.
     pub async fn step(
         &mut self,
         rows: &Rows,
         cloud: &SimulatedCloud,
         ground: &Arc<Mutex<Ground>>,
+        record: Option<ServerRecord>,
     ) -> bool {
         let life = ground.lock().unwrap().lives.get(&self.server).copied().unwrap_or_default();
         if life != self.directory.life {
@@ -70,13 +72,13 @@ impl SimAgent {
         if !self.is_up(cloud) {
             return false;
         }
-        let record = servers::find(&mut rows.store.reader(), self.server).await.unwrap();
         if let Some(record) = &record {
             self.enrol(rows, cloud, record).await;
             self.fetch(record);
         }
         let may_stop = self.claims(rows, ground, record.as_ref()).await;
-        let Some(report) = self.obey(&mut ground.lock().unwrap(), may_stop) else { return false };
+        let report = self.obey(rows, &mut ground.lock().unwrap(), may_stop);
+        let Some(report) = report else { return false };
         match record.filter(|_| self.directory.enrolled) {
             Some(record) => self.say(rows, &record, report).await,
             None => false,
@@ -146,10 +148,9 @@ impl SimAgent {
         let Some(record) = record.filter(|_| self.directory.enrolled) else { return false };
         let held = self.directory.desired.as_ref();
         let stops = held.filter(|desired| desired.run == Run::Stopped);
-        let Some(held) = stops.filter(|_| ground.lock().unwrap().broker(self.server).is_some())
-        else {
-            return false;
-        };
+        let process = ground.lock().unwrap().look_at_broker(self.server);
+        let runs = !matches!(process, Process::Down | Process::Stopping);
+        let Some(held) = stops.filter(|_| runs) else { return false };
         // As the control plane does: something else may be desired by now.
         if held.revision != record.revision {
             return false;
@@ -167,24 +168,19 @@ impl SimAgent {
     }
 
     /// Makes the server what the desired state at hand says, and tells of it.
-    fn obey(&mut self, ground: &mut Ground, may_stop: bool) -> Option<Report> {
+    fn obey(&mut self, rows: &Rows, ground: &mut Ground, may_stop: bool) -> Option<Report> {
         let desired = self.directory.desired.clone()?;
-        let requests = self.directory.requests(&desired);
+        let requests = self.directory.requests(rows, &desired);
         let mut fault = None;
-        if std::mem::take(&mut self.directory.stopping) {
-            ground.end_broker(self.server);
-        }
+        let process = ground.look_at_broker(self.server);
         let outdated = ground.broker(self.server).is_some_and(|broker| {
             Some(&broker.config_hash) != desired.broker.as_ref().map(|told| &told.config_hash)
         });
-        let phase = if ground.broker(self.server).is_some() {
+        let phase = if process != Process::Down {
             if may_stop || outdated {
-                self.directory.stopping = true;
-                Phase::Stopping
-            } else {
-                ground.join(self.server);
-                self.phase_of_broker(ground)
+                ground.stop_broker(self.server);
             }
+            phase(ground.look_at_broker(self.server))
         } else if desired.run == Run::Stopped {
             Phase::Stopped
         } else {
@@ -220,11 +216,6 @@ impl SimAgent {
         })
     }
 
-    fn phase_of_broker(&self, ground: &Ground) -> Phase {
-        let started = ground.broker(self.server).is_some_and(|broker| broker.started);
-        if started { Phase::Running } else { Phase::Starting }
-    }
-
     async fn say(&mut self, rows: &Rows, record: &ServerRecord, report: Report) -> bool {
         let text = serde_json::to_string(&report).unwrap();
         if record.report.as_deref() == Some(&text) {
@@ -253,16 +244,23 @@ impl SimAgent {
     }
 }
 
+/// What an agent says of its broker's process.
+fn phase(process: Process) -> Phase {
+    match process {
+        Process::Starting | Process::Recovering | Process::Waiting => Phase::Starting,
+        Process::Running => Phase::Running,
+        Process::Stopping => Phase::Stopping,
+        Process::Down => Phase::Stopped,
+    }
+}
+
 impl Directory {
-    fn requests(&mut self, desired: &Desired) -> Vec<CertificateRequest> {
+    fn requests(&mut self, rows: &Rows, desired: &Desired) -> Vec<CertificateRequest> {
         let wanted = desired.certificates.iter();
         wanted
             .map(|wanted| {
                 let place = (wanted.name.clone(), wanted.generation);
-                let csr = self
-                    .requests
-                    .entry(place)
-                    .or_insert_with(|| pki::request(&pki::KeyPair::generate(), "whoever").unwrap());
+                let csr = self.requests.entry(place).or_insert_with(|| rows.request());
                 let (name, generation) = (wanted.name.clone(), wanted.generation);
                 CertificateRequest { name, generation, csr: csr.clone() }
             })

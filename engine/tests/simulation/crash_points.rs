@@ -49,22 +49,30 @@ impl Stage {
 
 /// Every point a control plane can die at.
 pub fn points() -> Vec<Point> {
-    let of_step = |step: &crate::steps::Listed| {
-        let effects = step.effects.iter().flat_map(|e| [Point::Before(*e), Point::After(*e)]);
-        [Point::Begins(step.name), Point::Ends(step.name)].into_iter().chain(effects)
-    };
-    let all: BTreeSet<Point> = STEPS.iter().flat_map(of_step).collect();
+    let all: BTreeSet<Point> = pairs().into_iter().map(|(_, point)| point).collect();
     all.into_iter().collect()
+}
+
+/// Every step with every point of it: steps may have the same effect.
+fn pairs() -> BTreeSet<(&'static str, Point)> {
+    let of_step = |step: &'static crate::steps::Listed| {
+        let effects = step.effects.iter().flat_map(|e| [Point::Before(*e), Point::After(*e)]);
+        let all = [Point::Begins(step.name), Point::Ends(step.name)].into_iter().chain(effects);
+        all.map(|point| (step.name, point))
+    };
+    STEPS.iter().flat_map(of_step).collect()
 }
 
 /// An instance from its making to its delete.
 pub struct Life<'a> {
     pub sim: Sim<'a>,
+    /// Where control planes died.
+    came: BTreeSet<(&'static str, Point)>,
 }
 
 impl<'a> Life<'a> {
     pub async fn new(rows: &'a Rows, servers: u32) -> Self {
-        Self { sim: Sim::new(rows, servers).await }
+        Self { sim: Sim::new(rows, servers, 1).await, came: BTreeSet::new() }
     }
 
     /// Works with control planes that die whenever they come to this point,
@@ -79,6 +87,7 @@ impl<'a> Life<'a> {
             if !self.work_until_frozen(&mut plane).await? {
                 return Ok(died);
             }
+            self.came.extend(plane.gate.step().map(|step| (step, point)));
             drop(plane);
             died = true;
             self.sim.check().await?;
@@ -131,11 +140,16 @@ impl<'a> Life<'a> {
 
 async fn every_point(servers: u32, deaths: usize, mind: Mind) {
     let rows = Rows::new().await;
+    let mut came = BTreeSet::new();
     for point in points() {
         let mut life = Life::new(&rows, servers).await;
         let died = life.live(point, deaths, mind).await;
         let died = died.unwrap_or_else(|what| panic!("{point:?}, {mind:?}: {what}"));
         assert!(died > 0, "{point:?} never came: the list of steps is out of date");
+        came.append(&mut life.came);
+    }
+    if mind == Mind::Same {
+        assert_eq!(came, pairs(), "every step dies at each of its own points");
     }
     let left = store::servers::taken_listeners(&mut rows.store.reader()).await.unwrap();
     assert_eq!(left, [], "addresses are left");

@@ -46,6 +46,9 @@ pub struct Gate {
 #[derive(Default)]
 struct State {
     stop: Stop,
+    frozen: bool,
+    /// The step under way.
+    step: Option<Step>,
 }
 
 #[derive(Default)]
@@ -81,7 +84,13 @@ impl Gate {
 
     pub fn let_go(&self) {
         self.never_freeze();
-        self.open.notify_one();
+        self.state.lock().unwrap().frozen = false;
+        self.open.notify_waiters();
+    }
+
+    /// The name of the step under way, also of one that is frozen.
+    pub fn step(&self) -> Option<&'static str> {
+        self.state.lock().unwrap().step.map(crate::steps::name)
     }
 
     /// Returns once something is frozen.
@@ -90,9 +99,27 @@ impl Gate {
     }
 
     pub async fn comes_to(&self, point: Point) {
+        self.is_listed(point);
         if self.freezes(point) {
             self.hit.notify_one();
-            self.open.notified().await;
+        }
+        // Calls that went out side by side stand still together: one of them
+        // alone could end the step, and what follows would stop anywhere.
+        loop {
+            let opened = self.open.notified();
+            if !self.state.lock().unwrap().frozen {
+                return;
+            }
+            opened.await;
+        }
+    }
+
+    /// An effect that its step is not said to have would be tested nowhere.
+    fn is_listed(&self, point: Point) {
+        let step = self.state.lock().unwrap().step;
+        if let (Some(step), Point::Before(effect)) = (step, point) {
+            let listed = crate::steps::effects(step).contains(&effect);
+            assert!(listed, "{step:?} has the effect {effect:?}; list it in steps.rs");
         }
     }
 
@@ -109,6 +136,7 @@ impl Gate {
         };
         if freezes {
             state.stop = Stop::Never;
+            state.frozen = true;
         }
         freezes
     }
@@ -121,10 +149,12 @@ impl Witness for Gate {
         match moment {
             Moment::Begins => {
                 self.lane.acquire().await.unwrap().forget();
+                self.state.lock().unwrap().step = Some(step);
                 self.comes_to(Point::Begins(name)).await;
             }
             Moment::Ends => {
                 self.comes_to(Point::Ends(name)).await;
+                self.state.lock().unwrap().step = None;
                 self.lane.add_permits(1);
             }
         }

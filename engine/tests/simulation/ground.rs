@@ -1,23 +1,24 @@
 //! What is really there, whatever anybody believes: disks and what is on them,
-//! brokers' processes, and the metadata of each cluster.
+//! and brokers' processes, whose Kafka is a simulated one.
 //!
 //! It lets everything happen that could happen on a real machine, and writes
 //! down what must never happen.
 
 use cloud::{Epoch, Owner};
-use model::{DiskId, InstanceId, Secret, ServerId};
+use kafka::simulated::{Process, SimKafka};
+use model::{DiskId, InstanceId, ServerId};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use wire::agent::{Desired, DesiredBroker};
 
-#[derive(Default)]
 pub struct Ground {
     pub disks: BTreeMap<DiskId, SimDisk>,
     pub brokers: Vec<SimBroker>,
-    clusters: BTreeMap<InstanceId, SimCluster>,
+    kafka: Arc<SimKafka>,
+    /// The controllers that the quorum was founded with.
+    founders: BTreeSet<String>,
     /// The highest epoch that a cloud has answered.
     owners: BTreeMap<InstanceId, Epoch>,
-    /// Who listens at an address.
-    pub addresses: BTreeMap<String, ServerId>,
     /// How often a server's directory was wiped, its agent's keys with it.
     pub lives: BTreeMap<ServerId, u32>,
     /// What happened that never may.
@@ -39,25 +40,21 @@ pub struct SimBroker {
     pub instance: InstanceId,
     pub disk: DiskId,
     pub node_id: i32,
-    pub controller: bool,
-    /// It has joined the cluster and said that it has started.
-    pub started: bool,
     pub config_hash: String,
 }
 
-/// What a cluster's controllers remember. It is on their disks.
-#[derive(Default)]
-struct SimCluster {
-    /// The controllers that the quorum was founded with.
-    voters: BTreeSet<String>,
-    users: BTreeMap<String, Secret>,
-    rights: BTreeSet<String>,
-}
-
 impl Ground {
-    /// Bare, with servers that will listen at these addresses.
-    pub fn new(addresses: BTreeMap<String, ServerId>) -> Self {
-        Self { addresses, ..Self::default() }
+    /// Bare.
+    pub fn new(kafka: Arc<SimKafka>) -> Self {
+        Self {
+            disks: BTreeMap::new(),
+            brokers: Vec::new(),
+            kafka,
+            founders: BTreeSet::new(),
+            owners: BTreeMap::new(),
+            lives: BTreeMap::new(),
+            violations: Vec::new(),
+        }
     }
 
     pub fn violate(&mut self, what: impl Into<String>) {
@@ -79,16 +76,34 @@ impl Ground {
         self.brokers.iter().find(|broker| broker.server == server)
     }
 
-    /// The broker's process ends, whatever it was doing.
-    pub fn end_broker(&mut self, server: ServerId) -> bool {
-        let before = self.brokers.len();
+    /// What the broker's process does; one that has ended is forgotten.
+    pub fn look_at_broker(&mut self, server: ServerId) -> Process {
+        let node = self.broker(server).map(|broker| broker.node_id);
+        let process = node.map_or(Process::Down, |node| self.kafka.process(node));
+        if process == Process::Down {
+            self.brokers.retain(|broker| broker.server != server);
+        }
+        process
+    }
+
+    /// The broker is asked to end.
+    pub fn stop_broker(&mut self, server: ServerId) {
+        if let Some(broker) = self.broker(server) {
+            self.kafka.stop(broker.node_id);
+        }
+    }
+
+    /// The broker's process ends, whatever it was doing. Whether there was one.
+    pub fn kill_broker(&mut self, server: ServerId) -> bool {
+        let Some(node) = self.broker(server).map(|broker| broker.node_id) else { return false };
+        self.kafka.kill(node);
         self.brokers.retain(|broker| broker.server != server);
-        self.brokers.len() < before
+        true
     }
 
     /// The server is gone with everything that ran there; its disk stays.
     pub fn wipe_server(&mut self, server: ServerId) {
-        self.end_broker(server);
+        self.kill_broker(server);
         *self.lives.entry(server).or_default() += 1;
     }
 
@@ -127,10 +142,9 @@ impl Ground {
             instance: desired.instance_id,
             disk,
             node_id: desired.node_id,
-            controller: desired.roles.contains(&model::ServerRole::Controller),
-            started: false,
             config_hash: told.config_hash.clone(),
         });
+        self.kafka.start(desired.node_id);
     }
 
     fn format(&mut self, desired: &Desired) {
@@ -142,68 +156,25 @@ impl Ground {
             Some(disk) if !disk.formatted => disk.formatted = true,
             _ => self.violate(format!("disk {id} was formatted twice")),
         }
-        let voters: BTreeSet<String> = format.initial_controllers.iter().cloned().collect();
+        let founders: BTreeSet<String> = format.initial_controllers.iter().cloned().collect();
         if !desired.roles.contains(&model::ServerRole::Controller) {
             // Kafka gives such a disk an id of its own, and it is refused.
-            if !voters.is_empty() {
+            if !founders.is_empty() {
                 self.violate("a disk without a controller was formatted as a founder's");
             }
             return;
         }
-        let cluster = self.clusters.entry(desired.instance_id).or_default();
-        if cluster.voters.is_empty() {
-            cluster.voters = voters;
-        } else if cluster.voters != voters {
+        if self.founders.is_empty() {
+            self.kafka.found(&founders.iter().map(|founder| node_id(founder)).collect());
+            self.founders = founders;
+        } else if self.founders != founders {
             let instance = desired.instance_id;
             self.violate(format!("instance {instance} was founded with a second quorum"));
         }
     }
+}
 
-    /// A majority of the founding controllers run.
-    pub fn has_quorum(&self, instance: InstanceId) -> bool {
-        let Some(cluster) = self.clusters.get(&instance) else { return false };
-        let of_ours = |broker: &&SimBroker| broker.controller && broker.instance == instance;
-        let up = self.brokers.iter().filter(of_ours).count();
-        !cluster.voters.is_empty() && up * 2 > cluster.voters.len()
-    }
-
-    /// A broker that waits has started once there is a quorum to join.
-    pub fn join(&mut self, server: ServerId) {
-        let Some(instance) = self.broker(server).map(|broker| broker.instance) else { return };
-        let joins = self.has_quorum(instance);
-        let mut brokers = self.brokers.iter_mut();
-        if let Some(broker) = brokers.find(|broker| broker.server == server) {
-            broker.started |= joins;
-        }
-    }
-
-    /// Whether the server's broker serves: it started, and there is a quorum.
-    pub fn serves(&self, server: ServerId) -> bool {
-        let broker = self.broker(server);
-        broker.is_some_and(|broker| broker.started && self.has_quorum(broker.instance))
-    }
-
-    pub fn set_user(&mut self, instance: InstanceId, user: &str, password: &Secret) {
-        let cluster = self.clusters.entry(instance).or_default();
-        let before = cluster.users.insert(user.to_owned(), password.clone());
-        // Nothing keeps a late writer out of Kafka.
-        if before.is_some_and(|before| before != *password) {
-            self.violate(format!("{user} got a second password"));
-        }
-    }
-
-    pub fn add_right(&mut self, instance: InstanceId, principal: &str) {
-        self.clusters.entry(instance).or_default().rights.insert(principal.to_owned());
-    }
-
-    /// Whether a login with these succeeds at the server.
-    pub fn lets_in(&self, server: ServerId, user: &str, password: &Secret) -> bool {
-        let Some(broker) = self.broker(server).filter(|_| self.serves(server)) else {
-            return false;
-        };
-        self.clusters.get(&broker.instance).is_some_and(|cluster| {
-            cluster.users.get(user) == Some(password)
-                && cluster.rights.contains(&format!("User:{user}"))
-        })
-    }
+/// Of `<node id>@<host>:<port>:<directory id>`.
+fn node_id(founder: &str) -> i32 {
+    founder.split('@').next().and_then(|id| id.parse().ok()).expect("a founder has an id")
 }

@@ -9,24 +9,19 @@ use cloud::{
     Agent, Cloud, DiskSpec, Disruption, Inventory, NetworkSpec, Outcome, Owner, ServerSpec,
     SimulatedCloud,
 };
-use kafka::client::{Acl, Admin, Cluster, ClusterView, Endpoint, Error, Login};
+use kafka::client::{
+    Acl, Admin, Cluster, ClusterView, Created, Error, LogDir, Login, Mechanism, NewTopic, Quorum,
+    TopicReplication,
+};
+use kafka::simulated::SimKafka;
 use model::{DiskId, Secret, ServerId, VpcId};
-use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
 use tokio::sync::broadcast;
-
-/// What goes wrong with the next calls to Kafka.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum KafkaFault {
-    Refused,
-    /// The effect is there, the answer is not.
-    LostReply,
-}
 
 pub struct Hands {
     pub cloud: Arc<SimulatedCloud>,
     pub ground: Arc<Mutex<Ground>>,
-    pub faults: Arc<Mutex<VecDeque<KafkaFault>>>,
+    pub kafka: Arc<SimKafka>,
     pub gate: Arc<Gate>,
 }
 
@@ -62,33 +57,16 @@ impl Hands {
         }
     }
 
-    /// Whether the call goes wrong, and if so whether after its effect.
-    fn fault(&self) -> Option<KafkaFault> {
-        self.faults.lock().unwrap().pop_front()
-    }
-
-    fn serving(&self, endpoints: &[Endpoint]) -> Option<ServerId> {
-        let ground = self.ground();
-        let known = endpoints.iter().filter_map(|at| ground.addresses.get(&at.host)).copied();
-        known.into_iter().find(|server| ground.serves(*server))
-    }
-
-    async fn change(
+    /// One call to Kafka.
+    async fn ask<T>(
         &self,
         effect: Effect,
-        cluster: &Cluster,
-        change: impl FnOnce(&mut Ground, model::InstanceId) + Send,
-    ) -> Result<(), Error> {
+        call: impl Future<Output = Result<T, Error>> + Send,
+    ) -> Result<T, Error> {
         self.gate.comes_to(Point::Before(effect)).await;
-        let fault = self.fault();
-        let server = self.serving(&cluster.brokers).ok_or(Error::NoBrokers)?;
-        if fault != Some(KafkaFault::Refused) {
-            let mut ground = self.ground();
-            let instance = ground.broker(server).expect("it serves").instance;
-            change(&mut ground, instance);
-        }
+        let answer = call.await;
         self.gate.comes_to(Point::After(effect)).await;
-        fault.map_or(Ok(()), |_| Err(Error::NoBrokers))
+        answer
     }
 }
 
@@ -163,30 +141,54 @@ impl Cloud for Hands {
 #[async_trait]
 impl Admin for Hands {
     async fn set_scram_user(&self, at: &Cluster, user: &str, word: &Secret) -> Result<(), Error> {
-        self.change(Effect::SetUser, at, |ground, instance| ground.set_user(instance, user, word))
-            .await
+        self.ask(Effect::SetUser, self.kafka.set_scram_user(at, user, word)).await
     }
 
     async fn add_acls(&self, cluster: &Cluster, acls: &[Acl]) -> Result<(), Error> {
-        self.change(Effect::AddRights, cluster, |ground, instance| {
-            for acl in acls {
-                ground.add_right(instance, &acl.principal);
-            }
-        })
-        .await
-    }
-
-    async fn describe_cluster(&self, _: &Cluster) -> Result<ClusterView, Error> {
-        Err(Error::NoBrokers)
+        self.ask(Effect::AddRights, self.kafka.add_acls(cluster, acls)).await
     }
 
     async fn check_login(&self, login: &Login) -> Result<(), Error> {
-        self.gate.comes_to(Point::Before(Effect::LogIn)).await;
-        let refused = self.fault().is_some();
-        let let_in = self
-            .serving(&login.brokers)
-            .is_some_and(|server| self.ground().lets_in(server, &login.username, &login.password));
-        self.gate.comes_to(Point::After(Effect::LogIn)).await;
-        if let_in && !refused { Ok(()) } else { Err(Error::NoBrokers) }
+        self.ask(Effect::LogIn, self.kafka.check_login(login)).await
+    }
+
+    async fn remove_scram_user(&self, cluster: &Cluster, user: &str) -> Result<(), Error> {
+        self.kafka.remove_scram_user(cluster, user).await
+    }
+
+    async fn describe_scram_user(&self, at: &Cluster, user: &str) -> Result<Vec<Mechanism>, Error> {
+        self.kafka.describe_scram_user(at, user).await
+    }
+
+    async fn describe_acls(&self, at: &Cluster, principal: &str) -> Result<Vec<Acl>, Error> {
+        self.kafka.describe_acls(at, principal).await
+    }
+
+    async fn remove_acls(&self, cluster: &Cluster, principal: &str) -> Result<(), Error> {
+        self.kafka.remove_acls(cluster, principal).await
+    }
+
+    async fn create_topic(&self, cluster: &Cluster, topic: &NewTopic) -> Result<Created, Error> {
+        self.kafka.create_topic(cluster, topic).await
+    }
+
+    async fn describe_cluster(&self, cluster: &Cluster) -> Result<ClusterView, Error> {
+        self.kafka.describe_cluster(cluster).await
+    }
+
+    async fn describe_quorum(&self, cluster: &Cluster) -> Result<Quorum, Error> {
+        self.kafka.describe_quorum(cluster).await
+    }
+
+    async fn describe_replication(&self, at: &Cluster) -> Result<Vec<TopicReplication>, Error> {
+        self.kafka.describe_replication(at).await
+    }
+
+    async fn describe_log_dirs(&self, cluster: &Cluster) -> Result<Vec<LogDir>, Error> {
+        self.kafka.describe_log_dirs(cluster).await
+    }
+
+    async fn elect_preferred_leaders(&self, cluster: &Cluster) -> Result<(), Error> {
+        self.kafka.elect_preferred_leaders(cluster).await
     }
 }

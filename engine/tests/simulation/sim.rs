@@ -4,15 +4,16 @@
 use crate::agent::SimAgent;
 use crate::gate::Gate;
 use crate::ground::Ground;
-use crate::hands::{Hands, KafkaFault};
+use crate::hands::Hands;
 use crate::plane::{Plane, Went};
 use crate::rows::Rows;
 use cloud::{Cloud, Inventory, Outcome, SimulatedCloud};
 use engine::{Engine, Parts, Rest, Settings};
+use kafka::simulated::{SimKafka, SimNode, Timing};
 use model::*;
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
-use store::ServerRecord;
+use std::time::Duration;
 
 /// Rounds of a pass and of every agent after which an instance is what it
 /// should be, once nothing goes wrong any more.
@@ -22,29 +23,36 @@ pub struct Sim<'a> {
     pub rows: &'a Rows,
     pub cloud: Arc<SimulatedCloud>,
     pub ground: Arc<Mutex<Ground>>,
-    pub faults: Arc<Mutex<VecDeque<KafkaFault>>>,
+    pub kafka: Arc<SimKafka>,
     /// As it was created.
     pub instance: Instance,
     pub agents: Vec<SimAgent>,
     pub servers: Vec<ServerId>,
+    /// Kafka's ids of the same.
+    pub nodes: Vec<i32>,
     /// A broker was killed since the cluster last served.
     excused: bool,
 }
 
 impl<'a> Sim<'a> {
-    pub async fn new(rows: &'a Rows, servers: u32) -> Self {
+    pub async fn new(rows: &'a Rows, servers: u32, seed: u64) -> Self {
         let instance = rows.create(servers).await;
+        // A settled instance is not waited for so long.
+        let timing = Timing { lonely_stop: SignedDuration::from_secs(20), ..Timing::default() };
+        let kafka = Arc::new(SimKafka::new(rows.clock.clone(), seed, timing));
         let records = rows.servers(instance.id).await;
-        let address = |record: &ServerRecord| (record.server.private_ip.clone(), record.server.id);
-        let ground = Ground::new(records.iter().map(address).collect());
+        for record in &records {
+            kafka.add_node(node(&record.server));
+        }
         let servers: Vec<ServerId> = records.iter().map(|record| record.server.id).collect();
         Self {
             rows,
             cloud: Arc::new(SimulatedCloud::new()),
-            ground: Arc::new(Mutex::new(ground)),
-            faults: Arc::default(),
+            ground: Arc::new(Mutex::new(Ground::new(kafka.clone()))),
+            kafka,
             agents: servers.iter().copied().map(SimAgent::new).collect(),
             servers,
+            nodes: records.iter().map(|record| record.server.node_id).collect(),
             instance,
             excused: false,
         }
@@ -69,20 +77,21 @@ impl<'a> Sim<'a> {
         let hands = Arc::new(Hands {
             cloud: self.cloud.clone(),
             ground: self.ground.clone(),
-            faults: self.faults.clone(),
+            kafka: self.kafka.clone(),
             gate: gate.clone(),
         });
         let engine = Engine::new(Parts {
             store: self.rows.store.clone(),
             clouds: HashMap::from([("local".into(), hands.clone() as Arc<dyn Cloud>)]),
             admin: hands,
-            catalogue: Arc::new(Catalogue::built_in()),
+            catalogue: self.rows.catalogue.clone(),
             clock: self.rows.clock.clone(),
             entropy: self.rows.entropy.clone(),
             installation: self.rows.installation.clone(),
             host_id,
             owner: host_id.to_string(),
-            settings: Settings::default(),
+            // The simulated clock does not move while a step waits.
+            settings: Settings { login_patience: Duration::ZERO, ..Settings::default() },
         });
         Plane::new(Arc::new(engine.witnessed(gate.clone())), gate)
     }
@@ -94,9 +103,12 @@ impl<'a> Sim<'a> {
 
     /// Every agent does one round. Whether any had something new to say.
     pub async fn agents_step(&mut self) -> bool {
+        let mut records = self.rows.servers(self.id()).await;
         let mut news = false;
         for agent in &mut self.agents {
-            news |= agent.step(self.rows, &self.cloud, &self.ground).await;
+            let known = records.iter().position(|record| record.server.id == agent.server);
+            let record = known.map(|at| records.swap_remove(at));
+            news |= agent.step(self.rows, &self.cloud, &self.ground, record).await;
         }
         news
     }
@@ -107,7 +119,7 @@ impl<'a> Sim<'a> {
     }
 
     pub fn kill_broker(&mut self, at: usize) {
-        self.excused |= self.ground.lock().unwrap().end_broker(self.servers[at]);
+        self.excused |= self.ground.lock().unwrap().kill_broker(self.servers[at]);
     }
 
     pub fn advance(&self, seconds: i64) {
@@ -116,9 +128,10 @@ impl<'a> Sim<'a> {
 
     /// Whether a customer can really log in, at every server.
     pub fn lets_in(&self) -> bool {
-        let ground = self.ground.lock().unwrap();
         let Instance { username, password, .. } = &self.instance;
-        self.servers.iter().all(|server| ground.lets_in(*server, username, password))
+        self.kafka.knows(username, password)
+            && self.kafka.has_rights(&format!("User:{username}"))
+            && self.nodes.iter().all(|node| self.kafka.serves(*node))
     }
 
     /// What must hold after every event, in words if it does not.
@@ -177,7 +190,7 @@ impl<'a> Sim<'a> {
     /// Nothing goes wrong any more: passes and agents in turn, until the
     /// instance is what it should be.
     pub async fn settle(&mut self, plane: &mut Plane) -> Result<(), String> {
-        self.faults.lock().unwrap().clear();
+        self.kafka.forget_faults();
         for agent in &mut self.agents {
             (agent.slow, agent.stale, agent.lose_reply) = (0, 0, false);
         }
@@ -210,5 +223,14 @@ impl<'a> Sim<'a> {
                 rests && now.progress.status == "running" && now.ready() && self.lets_in()
             }
         }
+    }
+}
+
+fn node(server: &Server) -> SimNode {
+    SimNode {
+        id: server.node_id,
+        roles: server.roles.clone(),
+        internal: (&server.listeners.internal).into(),
+        sasl: (&server.listeners.sasl_scram).into(),
     }
 }

@@ -1,5 +1,6 @@
 //! Every step there is, with the effects it has outside the store. A step that
-//! is not listed here does not compile.
+//! is not listed here does not compile, an effect that is not listed fails the
+//! test that comes upon it, and what is listed but never comes fails too.
 
 use crate::gate::Effect;
 use engine::Step;
@@ -14,6 +15,11 @@ macro_rules! every_step {
         pub const STEPS: &[Listed] = &[
             $(Listed { name: stringify!($step), effects: &[$(Effect::$effect),*] }),*
         ];
+
+        pub fn effects(step: Step) -> &'static [Effect] {
+            let listed = STEPS.iter().find(|listed| listed.name == name(step));
+            listed.expect("the list is made from the same names").effects
+        }
 
         pub fn name(step: Step) -> &'static str {
             match step {

@@ -10,7 +10,7 @@ const SERVERS: u32 = 3;
 
 /// A cluster that runs, and whose agents are about to hear that it shall stop.
 async fn about_to_stop(rows: &Rows) -> (Sim<'_>, Plane) {
-    let mut sim = Sim::new(rows, SERVERS).await;
+    let mut sim = Sim::new(rows, SERVERS, 1).await;
     let mut plane = sim.plane();
     sim.settle(&mut plane).await.unwrap();
     rows.stop(sim.id(), true).await;
@@ -35,6 +35,7 @@ async fn all_servers_stop_at_once() {
     sim.agents_step().await;
     let claimed = store::tickets::claimed(&mut rows.store.reader(), sim.id()).await.unwrap();
     assert_eq!(claimed, sim.servers, "each has claimed in its first round");
+    sim.advance(1);
     sim.agents_step().await;
     assert_eq!(sim.ground.lock().unwrap().brokers, []);
     sim.settle(&mut plane).await.unwrap();

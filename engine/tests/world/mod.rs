@@ -1,26 +1,26 @@
 //! A world for the engine without processes: a real store, the simulated
-//! cloud, and stand-ins for agents and Kafka that do what the real ones do to
-//! the store and to logins.
+//! cloud and Kafka, and stand-ins for agents that do what the real ones do to
+//! the store.
 
 #[path = "../rows/mod.rs"]
 mod rows;
 
-use async_trait::async_trait;
 use cloud::{Cloud, SimulatedCloud};
 use engine::{Engine, Parts, Rest, Settings};
-use kafka::client::{Acl, Admin, Cluster, ClusterView, Error, Login};
+use kafka::simulated::{SimKafka, SimNode, Timing};
 use model::*;
 use rows::Rows;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ops::Deref;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use store::{ServerRecord, hash_key, instances, servers};
 use wire::agent::{CertificateRequest, Desired, Phase, Report, Run};
 
 pub struct World {
     pub rows: Rows,
     pub cloud: Arc<SimulatedCloud>,
-    pub kafka: Arc<SimulatedKafka>,
+    /// Brokers that always run; one serves every instance.
+    pub kafka: Arc<SimKafka>,
 }
 
 /// What is in the store is asked of the world itself.
@@ -31,66 +31,11 @@ impl Deref for World {
     }
 }
 
-/// Knows who was let in, and lets nobody else in.
-#[derive(Default)]
-pub struct SimulatedKafka {
-    users: Mutex<HashMap<String, Secret>>,
-    rights: Mutex<HashSet<String>>,
-    pub calls: Mutex<Vec<&'static str>>,
-    /// The next calls that fail before their effect.
-    pub refuse: Mutex<u32>,
-}
-
-impl SimulatedKafka {
-    fn called(&self, call: &'static str) -> Result<(), Error> {
-        self.calls.lock().unwrap().push(call);
-        let mut refuse = self.refuse.lock().unwrap();
-        if *refuse == 0 {
-            return Ok(());
-        }
-        *refuse -= 1;
-        Err(Error::NoBrokers)
-    }
-}
-
-#[async_trait]
-impl Admin for SimulatedKafka {
-    async fn set_scram_user(
-        &self,
-        _: &Cluster,
-        user: &str,
-        password: &Secret,
-    ) -> Result<(), Error> {
-        self.called("set_scram_user")?;
-        self.users.lock().unwrap().insert(user.into(), password.clone());
-        Ok(())
-    }
-
-    async fn add_acls(&self, _: &Cluster, acls: &[Acl]) -> Result<(), Error> {
-        self.called("add_acls")?;
-        self.rights.lock().unwrap().extend(acls.iter().map(|acl| acl.principal.clone()));
-        Ok(())
-    }
-
-    async fn describe_cluster(&self, _: &Cluster) -> Result<ClusterView, Error> {
-        Err(Error::NoBrokers)
-    }
-
-    async fn check_login(&self, login: &Login) -> Result<(), Error> {
-        self.called("check_login")?;
-        let known = self.users.lock().unwrap().get(&login.username) == Some(&login.password);
-        let allowed = self.rights.lock().unwrap().contains(&format!("User:{}", login.username));
-        if known && allowed { Ok(()) } else { Err(Error::NoBrokers) }
-    }
-}
-
 impl World {
     pub async fn new() -> Self {
-        Self {
-            rows: Rows::new().await,
-            cloud: Arc::new(SimulatedCloud::new()),
-            kafka: Arc::new(SimulatedKafka::default()),
-        }
+        let rows = Rows::new().await;
+        let kafka = Arc::new(SimKafka::new(rows.clock.clone(), 1, Timing::INSTANT));
+        Self { rows, cloud: Arc::new(SimulatedCloud::new()), kafka }
     }
 
     /// A control plane as after a start; an earlier one may be dead.
@@ -108,7 +53,7 @@ impl World {
             store: self.store.clone(),
             clouds: HashMap::from([("local".into(), self.cloud.clone() as Arc<dyn Cloud>)]),
             admin: self.kafka.clone(),
-            catalogue: Arc::new(Catalogue::built_in()),
+            catalogue: self.catalogue.clone(),
             clock: self.clock.clone(),
             entropy: self.entropy.clone(),
             installation: self.installation.clone(),
@@ -119,7 +64,19 @@ impl World {
     }
 
     pub async fn create(&self, servers: u32) -> InstanceId {
-        self.rows.create(servers).await.id
+        let id = self.rows.create(servers).await.id;
+        for ServerRecord { server, .. } in self.servers(id).await {
+            let node = i32::try_from(server.id.0).unwrap();
+            self.kafka.add_node(SimNode {
+                id: node,
+                roles: server.roles.clone(),
+                internal: (&server.listeners.internal).into(),
+                sasl: (&server.listeners.sasl_scram).into(),
+            });
+            self.kafka.found(&[node].into());
+            self.kafka.start(node);
+        }
+        id
     }
 
     /// Passes of this engine with agents at work in between, until `done` or
@@ -155,7 +112,7 @@ impl World {
             let Some(desired) = record.desired.as_deref() else { continue };
             let desired: Desired = serde_json::from_str(desired).unwrap();
             let earlier = record.report.as_deref().map(|text| serde_json::from_str(text).unwrap());
-            let report = report(&desired, earlier.as_ref());
+            let report = report(&self.rows, &desired, earlier.as_ref());
             if earlier.as_ref() != Some(&report) {
                 did = true;
                 self.say(&record.server, &report).await;
@@ -192,10 +149,10 @@ impl World {
 }
 
 /// What an agent says: first its keys, then that the broker runs.
-pub fn report(desired: &Desired, earlier: Option<&Report>) -> Report {
+pub fn report(rows: &Rows, desired: &Desired, earlier: Option<&Report>) -> Report {
     let requests = match earlier {
         Some(earlier) if !earlier.requests.is_empty() => earlier.requests.clone(),
-        _ => desired.certificates.iter().map(request).collect(),
+        _ => desired.certificates.iter().map(|wanted| request(rows, wanted)).collect(),
     };
     let certified = desired.certificates.iter().all(|wanted| wanted.certificate.is_some());
     let runs = certified && desired.run == Run::Running;
@@ -221,10 +178,10 @@ pub fn report(desired: &Desired, earlier: Option<&Report>) -> Report {
     }
 }
 
-fn request(wanted: &wire::agent::DesiredCertificate) -> CertificateRequest {
+fn request(rows: &Rows, wanted: &wire::agent::DesiredCertificate) -> CertificateRequest {
     CertificateRequest {
         name: wanted.name.clone(),
         generation: wanted.generation,
-        csr: pki::request(&pki::KeyPair::generate(), "whoever").unwrap(),
+        csr: rows.request(),
     }
 }
