@@ -159,6 +159,7 @@ impl Supervisor {
                 return self.stop(broker).await;
             }
             if *self.goal.borrow() == Goal::Stopped {
+                self.turn = None;
                 match self.ask_leave(&mut broker).await {
                     Leaving::Go => return self.stop(broker).await,
                     Leaving::Ended => return,

@@ -66,6 +66,7 @@ public final class Launcher {
         Runnable stop =
                 () -> {
                     stopping = true;
+                    LeaveToStop.watch(server);
                     server.shutdown();
                 };
         Runtime.getRuntime().addShutdownHook(new Thread(stop, "shutdown"));

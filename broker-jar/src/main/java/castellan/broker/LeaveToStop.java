@@ -1,0 +1,82 @@
+package castellan.broker;
+
+import java.lang.reflect.Method;
+import java.util.concurrent.CompletableFuture;
+import kafka.server.KafkaRaftServer;
+import org.apache.kafka.raft.LeaderAndEpoch;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import scala.Option;
+
+/**
+ * Ends a wait for leave that nobody can give.
+ *
+ * <p>A broker that stops asks the controllers first, so that they move its leaders, and
+ * Kafka waits five minutes for their answer. When a whole cluster stops, most controllers
+ * may be gone before the last broker has its answer. Once there has been no quorum for
+ * longer than any election takes, the broker goes on, and closes its logs as it would have.
+ */
+final class LeaveToStop implements Runnable {
+    private static final Logger LOG = LoggerFactory.getLogger(LeaveToStop.class);
+    private static final long GLANCE_MS = 500;
+    private static final long WITHOUT_QUORUM_MS = 10_000;
+
+    private final KafkaRaftServer server;
+
+    private LeaveToStop(KafkaRaftServer server) {
+        this.server = server;
+    }
+
+    /** To be called when the broker begins to stop. */
+    static void watch(KafkaRaftServer server) {
+        Thread thread = new Thread(new LeaveToStop(server), "leave-to-stop");
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    @Override
+    public void run() {
+        try {
+            Object broker = ((Option<?>) get(server, "broker")).getOrElse(() -> null);
+            if (broker != null) {
+                await((CompletableFuture<?>)
+                        get(get(broker, "lifecycleManager"), "controlledShutdownFuture"));
+            }
+        } catch (ReflectiveOperationException | RuntimeException e) {
+            // Kafka's own patience ends, too.
+            LOG.warn("The quorum can't be watched while the broker stops", e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void await(CompletableFuture<?> leave)
+            throws ReflectiveOperationException, InterruptedException {
+        long without = 0;
+        while (!leave.isDone()) {
+            Thread.sleep(GLANCE_MS);
+            without = hasLeader() ? 0 : without + GLANCE_MS;
+            if (without >= WITHOUT_QUORUM_MS && leave.complete(null)) {
+                LOG.warn("There is no quorum to give leave to stop; stopping without");
+            }
+        }
+    }
+
+    private boolean hasLeader() throws ReflectiveOperationException {
+        Object client = get(get(get(server, "sharedServer"), "raftManager"), "client");
+        return ((LeaderAndEpoch) get(client, "leaderAndEpoch")).leaderId().isPresent();
+    }
+
+    /** Some of these are private, and some have moved to another class since. */
+    private static Object get(Object from, String name) throws ReflectiveOperationException {
+        for (Class<?> type = from.getClass(); type != null; type = type.getSuperclass()) {
+            for (Method method : type.getDeclaredMethods()) {
+                if (method.getName().equals(name) && method.getParameterCount() == 0) {
+                    method.setAccessible(true);
+                    return method.invoke(from);
+                }
+            }
+        }
+        throw new NoSuchMethodException(from.getClass().getName() + "." + name);
+    }
+}
