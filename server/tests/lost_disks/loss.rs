@@ -31,8 +31,7 @@ pub struct Taken {
 
 impl Taken {
     pub fn take(castellan: &Installation, server: usize, loss: Loss) -> Self {
-        let servers = castellan.server_dirs();
-        let disk = servers[server - 1].join("disk").canonicalize().unwrap();
+        let disk = disk_of(castellan, server);
         let aside = castellan.data().with_file_name("aside");
         fs::rename(&disk, &aside).unwrap();
         let why = match loss {
@@ -42,7 +41,7 @@ impl Taken {
                 "the disk is lost: its marker is missing".to_owned()
             }
             // The next one is of the same kind.
-            Loss::Anothers => copy(&servers[server].join("disk"), &disk),
+            Loss::Anothers => copy(&disk_of(castellan, server + 1), &disk),
         };
         Self { server, left: files(&disk), disk, aside, why }
     }
@@ -62,14 +61,25 @@ impl Taken {
     }
 }
 
+/// Where a server's disk is, whether the server has a directory or not. Servers
+/// of the first cluster are numbered as their ids are.
+fn disk_of(castellan: &Installation, server: usize) -> PathBuf {
+    let disks = fs::read_dir(castellan.data().join("disks")).unwrap();
+    let mut paths = disks.map(|entry| entry.unwrap().path());
+    paths.find(|path| marker(path)["server_id"] == server).expect("every server has a disk")
+}
+
+fn marker(disk: &Path) -> Value {
+    serde_json::from_slice(&fs::read(disk.join("castellan-disk.json")).unwrap()).unwrap()
+}
+
 /// What tells whose disk it is, and what the agent says to it.
 fn copy(from: &Path, to: &Path) -> String {
     fs::create_dir_all(to.join("data")).unwrap();
     for name in ["castellan-disk.json", "FORMATTED", "data/meta.properties"] {
         fs::copy(from.join(name), to.join(name)).unwrap();
     }
-    let marker = fs::read(to.join("castellan-disk.json")).unwrap();
-    let marker: Value = serde_json::from_slice(&marker).unwrap();
+    let marker = marker(to);
     let text = |field: &str| marker[field].to_string().replace('"', "");
     format!(
         "the disk is refused: its marker names disk {} of server {} of instance {}",

@@ -17,11 +17,12 @@ mod loss;
 #[path = "../tour/writer.rs"]
 mod writer;
 
-use installation::Installation;
+use installation::{Installation, Processes};
 use kcat::Kcat;
 use loss::{Loss, Taken};
 use model::KafkaVersion;
 use serde_json::{Value, json};
+use std::time::Duration;
 use writer::Writer;
 
 /// A controller's disk, with data on it.
@@ -60,6 +61,7 @@ async fn lose(version: KafkaVersion, servers: usize, losses: &[(usize, Loss)]) {
     nothing_is_lost(&kcat, acknowledged).await;
     if servers > 3 {
         wakes_without_one(&castellan, &kcat, id, acknowledged).await;
+        the_last_one_stops_without_a_quorum(&mut castellan).await;
     }
     castellan.purge().await;
 }
@@ -84,14 +86,7 @@ async fn one_is_lost(
 ) {
     let servers = castellan.processes().len();
     castellan.kill_control_plane().await;
-    let victim = castellan.processes().swap_remove(server - 1);
-    for process in [&victim.agent, &victim.broker] {
-        let watch = process.watch();
-        process.kill();
-        if let Some(watch) = watch {
-            watch.ended().await;
-        }
-    }
+    end(&castellan.processes()[server - 1]).await;
     let taken = Taken::take(castellan, server, loss);
     castellan.serve().await;
     castellan.until_status(id, &taken.status()).await;
@@ -110,7 +105,6 @@ async fn wakes_without_one(castellan: &Installation, kcat: &Kcat, id: i64, ackno
     let taken = Taken::take(castellan, CONTROLLER, Loss::Gone);
     castellan.post(&format!("{actions}/cluster-start"), &json!({})).await;
     castellan.until_status(id, &taken.status()).await;
-    nothing_is_lost(kcat, acknowledged).await;
     // One that is held can be stopped, too.
     castellan.post(&format!("{actions}/cluster-stop"), &json!({})).await;
     castellan.until_status(id, "stopped").await;
@@ -119,6 +113,29 @@ async fn wakes_without_one(castellan: &Installation, kcat: &Kcat, id: i64, ackno
     taken.give_back();
     castellan.until_running(id).await;
     nothing_is_lost(kcat, acknowledged).await;
+}
+
+/// Kafka itself would wait five minutes for controllers that are gone.
+async fn the_last_one_stops_without_a_quorum(castellan: &mut Installation) {
+    castellan.kill_control_plane().await;
+    let [first, second, last, ..] = &castellan.processes()[..] else { panic!("there are five") };
+    end(first).await;
+    end(second).await;
+    let watch = last.broker.watch().unwrap();
+    last.agent.terminate();
+    let ended = tokio::time::timeout(Duration::from_mins(1), watch.ended()).await;
+    ended.expect("it stops within a minute");
+}
+
+/// Ends an agent and its broker at once, by the pids on record.
+async fn end(Processes { agent, broker }: &Processes) {
+    for process in [agent, broker] {
+        let watch = process.watch();
+        process.kill();
+        if let Some(watch) = watch {
+            watch.ended().await;
+        }
+    }
 }
 
 /// Every number that was acknowledged is there.

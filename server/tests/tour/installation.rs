@@ -200,7 +200,7 @@ impl Installation {
     }
 
     /// The servers' directories, by id.
-    pub fn server_dirs(&self) -> Vec<PathBuf> {
+    fn server_dirs(&self) -> Vec<PathBuf> {
         let entries = fs::read_dir(self.data().join("servers")).unwrap();
         let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
         paths.sort();
