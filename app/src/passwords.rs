@@ -1,16 +1,20 @@
 //! Passwords of people: what is taken for one, and how it is kept.
 //!
 //! Only an Argon2id hash is stored. Hashing takes long on purpose, so it runs
-//! apart from everything that answers requests.
+//! apart from everything that answers requests, and few at a time.
 
 use crate::{App, Error, Result};
 use argon2::password_hash::phc::PasswordHash;
 use argon2::{Argon2, PasswordHasher, PasswordVerifier};
 use model::Secret;
+use tokio::sync::Semaphore;
 
 const SHORTEST: usize = 12;
 const LONGEST: usize = 256;
 const SALT: usize = 16;
+/// Each takes 19 MiB and a core for a while.
+const AT_ONCE: usize = 2;
+static HASHING: Semaphore = Semaphore::const_new(AT_ONCE);
 
 /// What is wrong with a password, as a sentence about the field.
 pub(crate) fn check(password: &Secret, email: &str) -> std::result::Result<(), String> {
@@ -34,6 +38,7 @@ pub async fn hash(app: &App, password: &Secret) -> Result<Secret> {
     let mut salt = [0; SALT];
     app.entropy().fill(&mut salt);
     let password = password.clone();
+    let _turn = HASHING.acquire().await.map_err(Error::internal)?;
     let hashed = tokio::task::spawn_blocking(move || {
         let text = password.expose().as_bytes();
         Argon2::default().hash_password_with_salt(text, &salt).map(|hash| hash.to_string())
@@ -45,6 +50,7 @@ pub async fn hash(app: &App, password: &Secret) -> Result<Secret> {
 /// Whether it is the password that was hashed.
 pub async fn verify(password: &Secret, hash: &Secret) -> Result<bool> {
     let (password, hash) = (password.clone(), hash.clone());
+    let _turn = HASHING.acquire().await.map_err(Error::internal)?;
     let verified = tokio::task::spawn_blocking(move || {
         let hash = PasswordHash::new(hash.expose()).map_err(|error| error.to_string())?;
         Ok::<_, String>(

@@ -142,7 +142,7 @@ impl Outbox {
 fn log_sent(message: &Message, sent: &Sent) {
     match sent {
         Sent::Taken => tracing::info!(id = %message.id, "a mail was sent"),
-        Sent::Written(path) => tracing::info!(
+        Sent::Written(path) => tracing::warn!(
             id = %message.id, file = %path.display(),
             "a mail was written to a file, because no mail server is configured"
         ),
