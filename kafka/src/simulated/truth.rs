@@ -57,6 +57,15 @@ impl SimKafka {
             && state.has_majority()
     }
 
+    /// Whether a customer who comes to this broker now is let in.
+    pub fn lets_in(&self, id: i32, user: &str, password: &Secret) -> bool {
+        let serves = self.serves(id);
+        let mut state = self.state();
+        let now = state.now;
+        let view = state.nodes.get_mut(&id).map(|node| node.view(now));
+        serves && view.is_some_and(|view| view.users.get(user) == Some(password))
+    }
+
     /// Whether the controllers know the user by this password.
     pub fn knows(&self, user: &str, password: &Secret) -> bool {
         self.state().metadata.users.get(user) == Some(password)
