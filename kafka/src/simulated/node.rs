@@ -31,6 +31,7 @@ pub enum Process {
     Stopping,
 }
 
+#[expect(clippy::struct_excessive_bools, reason = "four facts that are true apart")]
 pub(super) struct Node {
     pub spec: SimNode,
     pub process: Process,

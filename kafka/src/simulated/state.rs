@@ -107,7 +107,8 @@ impl State {
 
     fn advance_processes(&mut self) -> bool {
         let ids: Vec<i32> = self.nodes.keys().copied().collect();
-        ids.into_iter().fold(false, |went_on, id| self.advance_process(id) || went_on)
+        // Every one of them has its turn, whoever went on before.
+        ids.into_iter().filter(|id| self.advance_process(*id)).count() > 0
     }
 
     fn advance_process(&mut self, id: i32) -> bool {

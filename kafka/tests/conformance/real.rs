@@ -129,7 +129,7 @@ fn free_listeners() -> Listeners {
         let (host, port) = (ADDRESS.to_string(), held[at].local_addr().unwrap().port());
         Listener { bind_host: host.clone(), advertised_host: host, port }
     });
-    Listeners { plaintext, ssl, sasl_scram, internal, controller }
+    Listeners { plaintext, ssl, sasl_scram, internal, controller, metrics: None }
 }
 
 fn spec(version: KafkaVersion, id: i32, listeners: &[Listeners; 3], at: usize) -> BrokerSpec {
