@@ -63,7 +63,8 @@ impl Write<'_> {
     }
 
     async fn leader(self, connection: &mut Connection) -> Result<Endpoint> {
-        let topics = DescribeTopics { names: &[self.topic.to_owned()] }.run(connection).await?;
+        let topics =
+            DescribeTopics { names: Some(&[self.topic.to_owned()]) }.run(connection).await?;
         let leader = topics[0].partitions[0].leader.context("the partition has no leader yet")?;
         let cluster = DescribeCluster.run(connection).await?;
         let found = cluster.brokers.into_iter().find(|broker| broker.id == leader);

@@ -129,7 +129,8 @@ impl Customer {
         for broker in self.brokers.values() {
             let Ok(mut connection) = self.connect(broker).await else { continue };
             let names = [TOPIC.to_owned()];
-            let Ok(topics) = (DescribeTopics { names: &names }).run(&mut connection).await else {
+            let Ok(topics) = (DescribeTopics { names: Some(&names) }).run(&mut connection).await
+            else {
                 continue;
             };
             let mut partitions = topics.iter().flat_map(|topic| &topic.partitions);
