@@ -18,6 +18,8 @@ pub struct Options {
         global = true,
         env = "CASTELLAN_APIKEY",
         hide_env_values = true,
+        // Keys of other services, and old ones of ours, may begin with a hyphen.
+        allow_hyphen_values = true,
         value_parser = secret
     )]
     pub apikey: Option<Secret>,

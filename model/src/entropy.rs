@@ -33,12 +33,22 @@ pub trait Entropy: Send + Sync {
 
     /// A broker password: 32 of `[A-Za-z0-9_-]`.
     fn password(&self) -> Secret {
-        Secret::new(pick(self, URL_SAFE, 32))
+        Secret::new(pick_argument(self, 32))
     }
 
     /// An API key or token of 256 bits, as 43 URL-safe characters.
     fn key(&self) -> Secret {
-        Secret::new(pick(self, URL_SAFE, 43))
+        Secret::new(pick_argument(self, 43))
+    }
+}
+
+/// URL-safe characters that no command line takes for an option.
+fn pick_argument<E: Entropy + ?Sized>(entropy: &E, length: usize) -> String {
+    loop {
+        let text = pick(entropy, URL_SAFE, length);
+        if !text.starts_with('-') {
+            return text;
+        }
     }
 }
 
@@ -122,6 +132,9 @@ mod tests {
             let password = entropy.password();
             assert_eq!(password.expose().len(), 32);
             assert!(password.expose().bytes().all(|b| URL_SAFE.contains(&b)));
+            for secret in [password, entropy.key()] {
+                assert!(!secret.expose().starts_with('-'), "a command line takes it for an option");
+            }
         }
     }
 }
