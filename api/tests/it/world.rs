@@ -202,10 +202,18 @@ impl World {
 /// A store of its own: a SQLite file, or a database of a real PostgreSQL where
 /// the environment asks for that.
 async fn location(directory: &Path) -> Location {
+    if on_postgres() {
+        return Location::Postgres(postgres::database().await);
+    }
+    Location::Sqlite(directory.join("store.db"))
+}
+
+/// Which of the two databases the suite runs on.
+pub fn on_postgres() -> bool {
     match std::env::var("CASTELLAN_TEST_DATABASE").as_deref() {
-        Ok("postgres") => Location::Postgres(postgres::database().await),
+        Ok("postgres") => true,
         Ok(other) => panic!("CASTELLAN_TEST_DATABASE is {other:?}, not postgres"),
-        Err(_) => Location::Sqlite(directory.join("store.db")),
+        Err(_) => false,
     }
 }
 
