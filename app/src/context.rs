@@ -20,6 +20,8 @@ pub struct Settings {
     pub seller: Seller,
     /// Where people reach the Customer API, for links in mails.
     pub public_url: String,
+    /// How many people an account may invite in an hour; 0: any number.
+    pub invitations_per_hour: u32,
 }
 
 impl Default for Settings {
@@ -30,6 +32,7 @@ impl Default for Settings {
             subnet_pool,
             seller: Seller::default(),
             public_url: "http://127.0.0.1:8080".into(),
+            invitations_per_hour: 20,
         }
     }
 }

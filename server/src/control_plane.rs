@@ -186,6 +186,7 @@ fn make_app(
     let mut settings = app::Settings {
         domain: config.domain.clone(),
         seller: config.seller.clone(),
+        invitations_per_hour: config.rate_limit.invitations_per_hour,
         ..app::Settings::default()
     };
     if let Some(pool) = config.subnet_pool {

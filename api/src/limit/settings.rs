@@ -27,10 +27,13 @@ pub struct RateLimits {
     pub account: Rate,
     /// For each address, or IPv6 /64, that sends requests without a known key.
     pub address: Rate,
+    /// Mails to people who have no account here; 0 switches the limit off.
+    pub invitations_per_hour: u32,
 }
 
 impl RateLimits {
-    pub const OFF: Self = Self { key: Rate::OFF, account: Rate::OFF, address: Rate::OFF };
+    pub const OFF: Self =
+        Self { key: Rate::OFF, account: Rate::OFF, address: Rate::OFF, invitations_per_hour: 0 };
 }
 
 impl Default for RateLimits {
@@ -39,6 +42,7 @@ impl Default for RateLimits {
             key: Rate { per_second: 100, burst: 500 },
             account: Rate { per_second: 500, burst: 2500 },
             address: Rate { per_second: 10, burst: 30 },
+            invitations_per_hour: 20,
         }
     }
 }

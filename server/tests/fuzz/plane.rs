@@ -19,6 +19,7 @@ agent = "127.0.0.1:0"
 key = { per_second = 0 }
 account = { per_second = 0 }
 address = { per_second = 0 }
+invitations_per_hour = 0
 "#;
 
 pub struct Plane {
