@@ -232,7 +232,7 @@ async fn run(binary: &Path, arguments: &[String]) -> Result<()> {
     Ok(())
 }
 
-fn resident_mib(pid: i32) -> Result<f64> {
+pub fn resident_mib(pid: i32) -> Result<f64> {
     let status = fs::read_to_string(format!("/proc/{pid}/status"))?;
     let line = status.lines().find(|line| line.starts_with("VmRSS:")).context("VmRSS is told")?;
     let kib: f64 = line.split_whitespace().nth(1).context("VmRSS has a number")?.parse()?;

@@ -23,6 +23,7 @@ const CONNECTIONS: u32 = 16;
 const ROUNDS: usize = 3;
 /// How many different instances are asked for in turn.
 const SPREAD: usize = 1000;
+const HUNDRED: usize = 100;
 
 /// How much of everything; a debug build only tries whether it works.
 struct Scale {
@@ -92,6 +93,11 @@ pub async fn run(binary: &Path, page: &mut Page) -> Result<()> {
         "| `POST /api/instances` on the simulated cloud, one by one | {one:.0} a second | |"
     )?;
     writeln!(text, "| the same by {CONNECTIONS} clients at once | {many:.0} a second | |")?;
+    let resident = with_instances(binary, HUNDRED).await?;
+    writeln!(
+        text,
+        "| memory of the control plane with {HUNDRED} simulated instances | {resident:.1} MiB | |"
+    )?;
     let opening = format!(
         "Rate limit off, SQLite, {CONNECTIONS} connections on loopback, medians of {ROUNDS} rounds."
     );
@@ -148,4 +154,23 @@ async fn orders(binary: &Path, scale: &Scale) -> Result<(f64, f64)> {
     }
     let [one, many] = rates.try_into().ok().context("two rates")?;
     Ok((one, many))
+}
+
+/// What stays resident once so many instances were ordered, by one client after
+/// another, and the engine has looked at each.
+async fn with_instances(binary: &Path, count: usize) -> Result<f64> {
+    let plane = Plane::start(binary).await?;
+    let order = r#"{"name":"bench","plan":"mouse-3","region":"local::this-machine"}"#;
+    let request = plane.request("POST", "/api/instances", &plane.key, Some(order));
+    let mut ids = Vec::new();
+    for _ in 0..count {
+        let made: serde_json::Value = serde_json::from_slice(&load::body(&request).await?)?;
+        ids.push(made["id"].as_i64().with_context(|| format!("no instance was made: {made}"))?);
+    }
+    for id in ids {
+        plane.until_looked_at(id).await?;
+    }
+    let resident = crate::castellan::resident_mib(plane.pid())?;
+    plane.stop().await;
+    Ok(resident)
 }

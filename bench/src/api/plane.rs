@@ -1,7 +1,7 @@
 //! A control plane on the simulated cloud, without a rate limit, in a directory of
 //! its own.
 
-use super::load::Request;
+use super::load::{Request, body};
 use anyhow::{Context, Result, bail};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -78,6 +78,28 @@ impl Plane {
         let line = format!("{method} {path} HTTP/1.1\r\nhost: x\r\n");
         let text = format!("{line}authorization: Basic {key}\r\n{kind}\r\n{body}");
         Request { to: self.customer, bytes: text.into_bytes() }
+    }
+
+    pub fn pid(&self) -> i32 {
+        self.process.pid
+    }
+
+    /// Waits until the engine has made what it can of an instance: agents that
+    /// never report are all that is left to wait for.
+    pub async fn until_looked_at(&self, id: i64) -> Result<()> {
+        let read = self.request("GET", &format!("/api/instances/{id}"), &self.key, None);
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let instance: Value = serde_json::from_slice(&body(&read).await?)?;
+            let status = instance["status"].as_str().unwrap_or_default();
+            if status.contains("has not reported yet") {
+                return Ok(());
+            }
+            if Instant::now() > deadline {
+                bail!("instance {id} is still {status:?}");
+            }
+            tokio::time::sleep(LOOK).await;
+        }
     }
 
     pub async fn stop(self) {
