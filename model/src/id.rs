@@ -61,6 +61,10 @@ id!(
     ServerId(i64)
 );
 id!(
+    /// Something that was asked of an instance. Never reused.
+    ActionId(i64)
+);
+id!(
     /// A disk. The same id stands in the marker file on the disk itself.
     DiskId(Uuid)
 );

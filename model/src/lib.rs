@@ -5,6 +5,7 @@
 //! randomness come in through [`Clock`] and [`Entropy`].
 
 mod account;
+mod action;
 mod catalogue;
 mod clock;
 mod disk;
@@ -26,6 +27,7 @@ mod server;
 mod subnet;
 
 pub use account::{Account, ApiKey, Invitation, Role, User};
+pub use action::{Action, ActionKind, ActionState, ActionStep, UnknownAction};
 pub use catalogue::{Catalogue, CatalogueError, Supported};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use disk::{Disk, DiskState};
@@ -33,8 +35,8 @@ pub use email::{Email, NoEmail, email_key};
 pub use entropy::{Entropy, OsEntropy, SeededEntropy, kafka_uuid};
 pub use history::{HistoryChange, HistoryEntry, UnknownChange};
 pub use id::{
-    AccountId, DiskId, HostId, InstanceId, InvitationId, InvoiceId, KeyId, MessageId, ServerId,
-    UserId, VpcId,
+    AccountId, ActionId, DiskId, HostId, InstanceId, InvitationId, InvoiceId, KeyId, MessageId,
+    ServerId, UserId, VpcId,
 };
 pub use instance::{Instance, InstanceProgress, Vpc};
 pub use invoice::{Bill, Customer, Invoice, InvoiceLine, Seller};

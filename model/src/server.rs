@@ -80,6 +80,10 @@ pub struct Server {
     pub last_seen: Option<Timestamp>,
     /// Raised to ask the agent for new keys and certificates.
     pub certificate_generation: i64,
+    /// Raised to have the broker started anew.
+    pub launch: i64,
+    /// Asked for: its broker does not run until it is asked for again.
+    pub stopped: bool,
 }
 
 impl Server {

@@ -2,7 +2,7 @@
 //! and the schedule of when the engine looks again.
 
 use crate::db::{Query, Row, Run, json};
-use crate::{Change, Result, Work, hash_key, tickets};
+use crate::{Change, Result, Work, actions, hash_key, tickets};
 use model::{
     AccountId, HostId, Instance, InstanceId, InstanceName, InstanceProgress, PlanName, RegionName,
     Secret, Tags, Timestamp, VpcId,
@@ -168,6 +168,16 @@ pub async fn set_stopped(
     wake(work, id, now).await
 }
 
+/// Raises the intent that servers must follow, and says to which.
+pub async fn raise(work: &mut Work, id: InstanceId, now: Timestamp) -> Result<i64> {
+    let query = Query::new(
+        "UPDATE instances SET generation = generation + 1 WHERE id = $1 RETURNING generation",
+    );
+    let raised = work.fetch_one(query.bind(id.0)).await?;
+    wake(work, id, now).await?;
+    raised.map_or(Ok(0), |row| row.int("generation"))
+}
+
 /// Has the engine look at the instance now.
 pub async fn wake(work: &mut Work, id: InstanceId, now: Timestamp) -> Result<()> {
     let query = Query::new("UPDATE instances SET due_at = $2, wakes = wakes + 1 WHERE id = $1")
@@ -274,6 +284,7 @@ pub async fn set_progress(
 pub async fn remove(work: &mut Work, id: InstanceId) -> Result<()> {
     work.execute(Query::new("DELETE FROM authorities WHERE instance_id = $1").bind(id.0)).await?;
     tickets::close(work, id).await?;
+    actions::remove(work, id).await?;
     work.execute(Query::new("DELETE FROM leases WHERE instance_id = $1").bind(id.0)).await?;
     work.execute(Query::new("DELETE FROM instances WHERE id = $1").bind(id.0)).await.map(drop)
 }

@@ -7,6 +7,7 @@
 //! other work runs.
 
 pub mod accounts;
+pub mod actions;
 pub mod adoption;
 pub mod apikeys;
 pub mod audit;
@@ -40,6 +41,7 @@ mod sqlite;
 mod work;
 
 pub use accounts::NewAccount;
+pub use actions::NewAction;
 pub use audit::AuditLine;
 pub use authorities::AuthorityKind;
 pub use db::Run;

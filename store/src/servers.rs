@@ -32,7 +32,8 @@ pub async fn insert(work: &mut Work, server: &Server) -> Result<()> {
     let query = Query::new(
         "INSERT INTO servers (id, instance_id, number, node_id, incarnation, roles, name, \
          kafka_version, host_id, zone, private_ip, listeners, certificate_generation, made, \
-         revision) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, 0)",
+         launch, stopped, revision) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, 0)",
     )
     .bind(server.id.0)
     .bind(server.instance_id.0)
@@ -47,7 +48,9 @@ pub async fn insert(work: &mut Work, server: &Server) -> Result<()> {
     .bind(server.private_ip.as_str())
     .bind(json(&server.listeners))
     .bind(server.certificate_generation)
-    .bind(server.made);
+    .bind(server.made)
+    .bind(server.launch)
+    .bind(server.stopped);
     work.execute(query).await?;
     for listener in server.listeners.all() {
         let query = Query::new(
@@ -95,7 +98,7 @@ pub async fn list_bare(run: &mut impl Run, instance: InstanceId) -> Result<Vec<S
     let query = Query::new(
         "SELECT id, instance_id, number, node_id, incarnation, roles, name, kafka_version, \
          host_id, zone, private_ip, listeners, made, enrolled_at, last_seen, \
-         certificate_generation FROM servers WHERE instance_id = $1 ORDER BY number",
+         certificate_generation, launch, stopped FROM servers WHERE instance_id = $1 ORDER BY number",
     )
     .bind(instance.0);
     run.fetch(query).await?.iter().map(server).collect()
@@ -155,6 +158,27 @@ pub async fn set_enrolled(
     .bind(key_hash)
     .bind(at);
     Ok(work.execute(query).await? == 1)
+}
+
+/// Has the broker started anew, when its turn comes.
+pub async fn raise_launch(work: &mut Work, id: ServerId) -> Result<()> {
+    let query = Query::new("UPDATE servers SET launch = launch + 1 WHERE id = $1").bind(id.0);
+    work.execute(query).await.map(drop)
+}
+
+/// Contents itself with a start that was made or told already.
+pub async fn take_back_launch(work: &mut Work, id: ServerId, launch: i64) -> Result<()> {
+    let query = Query::new("UPDATE servers SET launch = $2 WHERE id = $1 AND launch > $2")
+        .bind(id.0)
+        .bind(launch);
+    work.execute(query).await.map(drop)
+}
+
+/// Whether the broker shall run at all, while its cluster does.
+pub async fn set_stopped(work: &mut Work, id: ServerId, stopped: bool) -> Result<()> {
+    let query =
+        Query::new("UPDATE servers SET stopped = $2 WHERE id = $1").bind(id.0).bind(stopped);
+    work.execute(query).await.map(drop)
 }
 
 /// Saves the broker's configuration as rendered now.
@@ -261,5 +285,7 @@ fn server(row: &Row) -> Result<Server> {
         enrolled_at: row.time_or_none("enrolled_at")?,
         last_seen: row.time_or_none("last_seen")?,
         certificate_generation: row.int("certificate_generation")?,
+        launch: row.int("launch")?,
+        stopped: row.flag("stopped")?,
     })
 }

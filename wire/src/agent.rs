@@ -50,6 +50,9 @@ pub struct Desired {
     pub cluster_id: String,
     pub disk: DesiredDisk,
     pub run: Run,
+    /// A broker that was started for a lower one is started anew.
+    #[serde(default)]
+    pub launch: i64,
     /// Absent until everything the broker needs is known.
     #[serde(default)]
     pub broker: Option<DesiredBroker>,
@@ -143,6 +146,9 @@ pub struct Report {
     /// Of the configuration that the running broker was started with.
     #[serde(default)]
     pub config_hash: Option<String>,
+    /// The launch that the running broker was started for.
+    #[serde(default)]
+    pub launch: i64,
     /// Why the disk can't be used, when it is lost or somebody else's.
     #[serde(default)]
     pub disk_fault: Option<String>,

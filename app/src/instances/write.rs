@@ -188,6 +188,8 @@ fn server(
         enrolled_at: None,
         last_seen: None,
         certificate_generation: 1,
+        launch: 0,
+        stopped: false,
     }
 }
 

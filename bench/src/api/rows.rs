@@ -213,6 +213,8 @@ fn server(id: ServerId, instance_id: InstanceId, host_id: HostId, username: &str
         enrolled_at: None,
         last_seen: None,
         certificate_generation: 1,
+        launch: 0,
+        stopped: false,
     }
 }
 

@@ -207,6 +207,8 @@ impl Rows {
             enrolled_at: None,
             last_seen: None,
             certificate_generation: 1,
+            launch: 0,
+            stopped: false,
         }
     }
 

@@ -230,5 +230,7 @@ pub fn new_server(id: ServerId, instance_id: InstanceId, port: u16) -> Server {
         enrolled_at: None,
         last_seen: None,
         certificate_generation: 1,
+        launch: 0,
+        stopped: false,
     }
 }

@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+mod actions;
 mod answers;
 mod billing;
 mod chain;
@@ -36,6 +37,9 @@ macro_rules! checks {
 }
 
 checks! {
+    actions::an_action_has_steps_until_its_intent_is_reached,
+    actions::a_cancelled_action_ends_as_one,
+    actions::a_start_can_be_asked_for_and_taken_back,
     answers::an_answer_belongs_to_user_operation_and_key,
     answers::an_answer_lives_its_time_and_then_the_key_is_free,
     answers::of_the_same_call_at_two_stores_one_is_answered,

@@ -1,0 +1,163 @@
+//! The journal of what was asked of instances.
+//!
+//! An action is written with the intent it raises, and ends with the write that
+//! says that servers have reached it. Steps are for people: one that is missing
+//! after a crash is told again by whoever takes the step again.
+
+use crate::db::{Query, Row, Run, json};
+use crate::{Result, Work};
+use model::{Action, ActionId, ActionKind, ActionStep, InstanceId, Timestamp};
+
+/// An action that waits for long says the same few things again and again: it
+/// keeps its first steps.
+const MOST_STEPS: i64 = 1000;
+
+/// What is asked, by whom.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NewAction<'a> {
+    pub instance_id: InstanceId,
+    pub kind: ActionKind,
+    /// The numbers of the servers it is about; none: all of them.
+    pub servers: &'a [u32],
+    pub asked_by: &'a str,
+    pub source: String,
+    /// The intent that it raises.
+    pub generation: i64,
+}
+
+pub async fn insert(work: &mut Work, action: &NewAction<'_>, now: Timestamp) -> Result<ActionId> {
+    let id = work.next("actions").await?;
+    let query = Query::new(
+        "INSERT INTO actions (id, instance_id, kind, servers, asked_by, source, asked_at, \
+         generation) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+    )
+    .bind(id)
+    .bind(action.instance_id.0)
+    .bind(action.kind.as_str())
+    .bind(json(&action.servers))
+    .bind(action.asked_by)
+    .bind(action.source.as_str())
+    .bind(now)
+    .bind(action.generation);
+    work.execute(query).await?;
+    Ok(ActionId(id))
+}
+
+/// An instance's last actions, newest first.
+pub async fn list(run: &mut impl Run, instance: InstanceId, most: u32) -> Result<Vec<Action>> {
+    let query =
+        Query::new("SELECT * FROM actions WHERE instance_id = $1 ORDER BY id DESC LIMIT $2")
+            .bind(instance.0)
+            .bind(most);
+    run.fetch(query).await?.iter().map(action).collect()
+}
+
+pub async fn find(
+    run: &mut impl Run,
+    instance: InstanceId,
+    id: ActionId,
+) -> Result<Option<Action>> {
+    let query = Query::new("SELECT * FROM actions WHERE instance_id = $1 AND id = $2")
+        .bind(instance.0)
+        .bind(id.0);
+    run.fetch_one(query).await?.map(|row| action(&row)).transpose()
+}
+
+/// What has not ended yet, newest first.
+pub async fn open(run: &mut impl Run, instance: InstanceId) -> Result<Vec<Action>> {
+    let query = Query::new(
+        "SELECT * FROM actions WHERE instance_id = $1 AND ended_at IS NULL ORDER BY id DESC",
+    );
+    run.fetch(query.bind(instance.0)).await?.iter().map(action).collect()
+}
+
+/// What was done and waited for, in order.
+pub async fn steps(run: &mut impl Run, id: ActionId) -> Result<Vec<ActionStep>> {
+    let query =
+        Query::new("SELECT at, text FROM action_steps WHERE action_id = $1 ORDER BY number");
+    let rows = run.fetch(query.bind(id.0)).await?;
+    let step = |row: &Row| Ok(ActionStep { at: row.time("at")?, text: row.text("text")? });
+    rows.iter().map(step).collect()
+}
+
+/// Adds a step to what goes on, if anything does, unless it says what the last
+/// one said.
+pub async fn note(work: &mut Work, instance: InstanceId, text: &str, now: Timestamp) -> Result<()> {
+    for action in open(work, instance).await? {
+        let last = Query::new(
+            "SELECT number, text FROM action_steps WHERE action_id = $1 \
+             ORDER BY number DESC LIMIT 1",
+        );
+        let last = work.fetch_one(last.bind(action.id.0)).await?;
+        let (number, said) = match last {
+            Some(row) => (row.int("number")?, row.text("text")?),
+            None => (0, String::new()),
+        };
+        if said == text || number >= MOST_STEPS {
+            continue;
+        }
+        let query = Query::new(
+            "INSERT INTO action_steps (action_id, number, at, text) VALUES ($1, $2, $3, $4)",
+        )
+        .bind(action.id.0)
+        .bind(number + 1)
+        .bind(now)
+        .bind(text);
+        work.execute(query).await?;
+    }
+    Ok(())
+}
+
+/// Asks that no more be begun.
+pub async fn cancel(work: &mut Work, id: ActionId, now: Timestamp) -> Result<()> {
+    let query = Query::new(
+        "UPDATE actions SET cancelled_at = $2 \
+         WHERE id = $1 AND cancelled_at IS NULL AND ended_at IS NULL",
+    )
+    .bind(id.0)
+    .bind(now);
+    work.execute(query).await.map(drop)
+}
+
+/// Ends what raised no more than this intent, which has been reached.
+pub async fn end(
+    work: &mut Work,
+    instance: InstanceId,
+    generation: i64,
+    now: Timestamp,
+) -> Result<()> {
+    let query = Query::new(
+        "UPDATE actions SET ended_at = $3 \
+         WHERE instance_id = $1 AND generation <= $2 AND ended_at IS NULL",
+    )
+    .bind(instance.0)
+    .bind(generation)
+    .bind(now);
+    work.execute(query).await.map(drop)
+}
+
+/// Forgets them with their instance.
+pub(crate) async fn remove(work: &mut Work, instance: InstanceId) -> Result<()> {
+    let query = Query::new(
+        "DELETE FROM action_steps WHERE action_id IN \
+         (SELECT id FROM actions WHERE instance_id = $1)",
+    );
+    work.execute(query.bind(instance.0)).await?;
+    let query = Query::new("DELETE FROM actions WHERE instance_id = $1").bind(instance.0);
+    work.execute(query).await.map(drop)
+}
+
+fn action(row: &Row) -> Result<Action> {
+    Ok(Action {
+        id: ActionId(row.int("id")?),
+        instance_id: InstanceId(row.int("instance_id")?),
+        kind: row.parse::<ActionKind>("kind")?,
+        servers: row.json("servers")?,
+        asked_by: row.text("asked_by")?,
+        source: row.text("source")?,
+        asked_at: row.time("asked_at")?,
+        generation: row.int("generation")?,
+        cancelled_at: row.time_or_none("cancelled_at")?,
+        ended_at: row.time_or_none("ended_at")?,
+    })
+}

@@ -1,0 +1,107 @@
+//! The journal: what was asked, its steps, its end.
+
+use crate::fixture::*;
+use model::*;
+use store::*;
+
+async fn begin(f: &Fixture, instance: InstanceId, kind: ActionKind) -> (ActionId, i64) {
+    let mut work = f.store.begin().await.unwrap();
+    let generation = instances::raise(&mut work, instance, f.now()).await.unwrap();
+    let action = NewAction {
+        instance_id: instance,
+        kind,
+        servers: &[2],
+        asked_by: "ada@example.com",
+        source: "customer-api 127.0.0.1".into(),
+        generation,
+    };
+    let id = actions::insert(&mut work, &action, f.now()).await.unwrap();
+    work.commit().await.unwrap();
+    (id, generation)
+}
+
+async fn note(f: &Fixture, instance: InstanceId, text: &str) {
+    let mut work = f.store.begin().await.unwrap();
+    actions::note(&mut work, instance, text, f.now()).await.unwrap();
+    work.commit().await.unwrap();
+}
+
+async fn texts(f: &Fixture, id: ActionId) -> Vec<String> {
+    let steps = actions::steps(&mut f.store.reader(), id).await.unwrap();
+    steps.into_iter().map(|step| step.text).collect()
+}
+
+pub async fn an_action_has_steps_until_its_intent_is_reached(f: Fixture) {
+    let account = f.account().await.account.id;
+    let (instance, ..) = f.instance(account, 9000).await;
+    note(&f, instance.id, "nobody asked").await;
+    let (first, generation) = begin(&f, instance.id, ActionKind::Restart).await;
+    assert_eq!(generation, instance.generation + 1);
+    for text in ["one", "one", "two", "one"] {
+        note(&f, instance.id, text).await;
+    }
+    assert_eq!(texts(&f, first).await, ["one", "two", "one"]);
+
+    let (second, later) = begin(&f, instance.id, ActionKind::ClusterStop).await;
+    let mut work = f.store.begin().await.unwrap();
+    actions::end(&mut work, instance.id, generation, f.now()).await.unwrap();
+    work.commit().await.unwrap();
+    note(&f, instance.id, "three").await;
+    assert_eq!(texts(&f, first).await.len(), 3, "it has ended");
+    assert_eq!(texts(&f, second).await, ["three"]);
+
+    let mut reader = f.store.reader();
+    let open = actions::open(&mut reader, instance.id).await.unwrap();
+    assert_eq!(open.iter().map(|action| action.id).collect::<Vec<_>>(), [second]);
+    let all = actions::list(&mut reader, instance.id, 10).await.unwrap();
+    assert_eq!(all.iter().map(|action| action.id).collect::<Vec<_>>(), [second, first]);
+    assert_eq!(actions::list(&mut reader, instance.id, 1).await.unwrap().len(), 1);
+    let found = actions::find(&mut reader, instance.id, first).await.unwrap().unwrap();
+    assert_eq!(found.state(), ActionState::Done);
+    assert_eq!(
+        (found.kind, found.servers, found.generation),
+        (ActionKind::Restart, vec![2], generation)
+    );
+    assert_eq!(
+        actions::find(&mut reader, InstanceId(instance.id.0 + 1), first).await.unwrap(),
+        None
+    );
+    assert_eq!(later, generation + 1);
+}
+
+pub async fn a_cancelled_action_ends_as_one(f: Fixture) {
+    let account = f.account().await.account.id;
+    let (instance, ..) = f.instance(account, 9000).await;
+    let (id, generation) = begin(&f, instance.id, ActionKind::ClusterRestart).await;
+    let state = async || {
+        let found = actions::find(&mut f.store.reader(), instance.id, id).await.unwrap();
+        found.unwrap().state()
+    };
+    assert_eq!(state().await, ActionState::Running);
+    let mut work = f.store.begin().await.unwrap();
+    actions::cancel(&mut work, id, f.now()).await.unwrap();
+    work.commit().await.unwrap();
+    assert_eq!(state().await, ActionState::Cancelling);
+    let mut work = f.store.begin().await.unwrap();
+    actions::end(&mut work, instance.id, generation, f.now()).await.unwrap();
+    work.commit().await.unwrap();
+    assert_eq!(state().await, ActionState::Cancelled);
+}
+
+pub async fn a_start_can_be_asked_for_and_taken_back(f: Fixture) {
+    let account = f.account().await.account.id;
+    let (_, server, _) = f.instance(account, 9000).await;
+    let mut work = f.store.begin().await.unwrap();
+    servers::raise_launch(&mut work, server.id).await.unwrap();
+    servers::raise_launch(&mut work, server.id).await.unwrap();
+    servers::set_stopped(&mut work, server.id, true).await.unwrap();
+    work.commit().await.unwrap();
+    let row = async || servers::find(&mut f.store.reader(), server.id).await.unwrap().unwrap();
+    assert_eq!((row().await.server.launch, row().await.server.stopped), (2, true));
+    for (back, left) in [(1, 1), (5, 1)] {
+        let mut work = f.store.begin().await.unwrap();
+        servers::take_back_launch(&mut work, server.id, back).await.unwrap();
+        work.commit().await.unwrap();
+        assert_eq!(row().await.server.launch, left);
+    }
+}
