@@ -15,6 +15,8 @@ pub struct Status {
     pub broker_pid: Option<i32>,
     pub restarts: u32,
     pub config_hash: Option<String>,
+    /// What the broker was started for.
+    pub launch: i64,
     pub disk_fault: Option<String>,
 }
 
@@ -27,6 +29,7 @@ impl Status {
             broker_pid: None,
             restarts: 0,
             config_hash: None,
+            launch: 0,
             disk_fault: None,
         }
     }
@@ -55,6 +58,7 @@ impl View {
             broker_pid: status.broker_pid,
             restarts: status.restarts,
             config_hash: status.config_hash,
+            launch: status.launch,
             disk_fault: status.disk_fault,
             requests: self.requests.clone(),
         }

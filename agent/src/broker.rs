@@ -4,12 +4,13 @@
 //! adopted: there are never two on one disk. Nothing here kills it.
 
 use crate::launcher::Launch;
-use crate::log_tail::Marks;
+use crate::log_tail::{Loading, Marks};
 use crate::place::Place;
 use host::{Exit, ProcessId, Spawn};
 use std::fs;
 use std::io;
 use std::pin::Pin;
+use std::time::Duration;
 use tokio::time::Instant;
 
 /// In the broker's environment, with the server's directory: it finds a broker
@@ -18,12 +19,25 @@ const BROKER_VARIABLE: &str = "CASTELLAN_BROKER";
 /// A larger output file is put aside before a start.
 const OUTPUT_LIMIT: u64 = 8 * 1024 * 1024;
 
+/// Between looks at how far a start has come.
+const LOOK_AT_LOGS: Duration = Duration::from_secs(1);
+
 pub struct Broker {
     process: ProcessId,
     ended: Pin<Box<dyn Future<Output = Exit> + Send>>,
     began: Instant,
     marks: Marks,
     config_hash: Option<String>,
+    launch: i64,
+    loading: Option<Loading>,
+    look_at_logs: Instant,
+}
+
+/// What a broker is started for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct For<'a> {
+    pub config_hash: &'a str,
+    pub launch: i64,
 }
 
 impl Broker {
@@ -47,18 +61,22 @@ impl Broker {
             began: Instant::now(),
             marks: Marks::now(place),
             config_hash: fs::read_to_string(place.running_hash()).ok(),
+            launch: recorded_launch(place),
+            loading: None,
+            look_at_logs: Instant::now(),
         })
     }
 
     /// Starts one and puts it on record.
-    pub fn start(place: &Place, launch: Launch, config_hash: &str) -> io::Result<Self> {
+    pub fn start(place: &Place, command: Launch, wanted: For<'_>) -> io::Result<Self> {
         forget(place)?;
-        host::write_atomic(&place.running_hash(), config_hash.as_bytes())?;
+        host::write_atomic(&place.running_hash(), wanted.config_hash.as_bytes())?;
+        host::write_atomic(&place.running_launch(), wanted.launch.to_string().as_bytes())?;
         let marks = Marks::now(place);
         let mark = (BROKER_VARIABLE.to_owned(), place.dir().to_string_lossy().into_owned());
         let spawn = Spawn {
-            program: launch.program,
-            arguments: launch.arguments,
+            program: command.program,
+            arguments: command.arguments,
             environment: vec![mark],
             directory: place.dir().into(),
             output: place.broker_output(),
@@ -70,7 +88,10 @@ impl Broker {
             ended: Box::pin(ended),
             began: Instant::now(),
             marks,
-            config_hash: Some(config_hash.into()),
+            config_hash: Some(wanted.config_hash.into()),
+            launch: wanted.launch,
+            loading: None,
+            look_at_logs: Instant::now() + LOOK_AT_LOGS,
         })
     }
 
@@ -84,6 +105,21 @@ impl Broker {
 
     pub fn config_hash(&self) -> Option<String> {
         self.config_hash.clone()
+    }
+
+    /// The launch that it was started for.
+    pub fn launch(&self) -> i64 {
+        self.launch
+    }
+
+    /// How far a start has come with the logs on its disk. Looked at now and
+    /// then: most starts are over before that.
+    pub fn loading(&mut self, place: &Place) -> Option<Loading> {
+        if Instant::now() >= self.look_at_logs {
+            self.loading = self.marks.loading(place);
+            self.look_at_logs = Instant::now() + LOOK_AT_LOGS;
+        }
+        self.loading
     }
 
     /// Whether this very process has said that it started.
@@ -105,6 +141,12 @@ impl Broker {
     pub fn log_tail(&self, place: &Place) -> Vec<String> {
         self.marks.tail(place)
     }
+}
+
+/// Agents of the release before put no launch on record.
+fn recorded_launch(place: &Place) -> i64 {
+    let text = fs::read_to_string(place.running_launch()).unwrap_or_default();
+    text.trim().parse().unwrap_or(0)
 }
 
 fn find_unrecorded(place: &Place) -> Option<ProcessId> {

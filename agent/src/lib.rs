@@ -108,6 +108,7 @@ pub async fn run(dir: PathBuf) -> Result<(), AgentError> {
         goal: goal_seen,
         shutdown: shutdown_seen,
         restarts: 0,
+        returns: false,
     };
     let mut supervisor = tokio::spawn(supervisor.run());
 

@@ -5,6 +5,7 @@
 //! telling: first comes what was printed, then what was logged as an error.
 
 use crate::place::Place;
+use std::fmt;
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::Path;
@@ -42,6 +43,42 @@ impl Marks {
         }
         lines
     }
+}
+
+/// How far a start has come with the logs on its disk, in Kafka's own counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Loading {
+    pub done: u32,
+    pub of: u32,
+    /// The last end was not an orderly one: every log is gone through.
+    pub recovers: bool,
+}
+
+impl fmt::Display for Loading {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { done, of, recovers } = self;
+        let what = if *recovers { "recovering its logs after a crash" } else { "loading its logs" };
+        write!(f, "the broker is {what}: {done} of {of} done")
+    }
+}
+
+impl Marks {
+    /// What this start has said of its logs; none before it came to them.
+    pub fn loading(self, place: &Place) -> Option<Loading> {
+        loading(&written(&place.server_log(), self.log))
+    }
+}
+
+/// From `… (3/120 completed in /data)` and what was said before the first.
+fn loading(lines: &[String]) -> Option<Loading> {
+    let recovers = lines.iter().any(|line| line.contains("no clean shutdown file was found"));
+    let counted = lines.iter().rev().find_map(|line| {
+        let (before, _) = line.split_once(" completed in ")?;
+        let (_, counts) = before.rsplit_once('(')?;
+        let (done, of) = counts.split_once('/')?;
+        Some((done.parse().ok()?, of.parse().ok()?))
+    });
+    counted.map(|(done, of)| Loading { done, of, recovers })
 }
 
 fn length(path: &Path) -> u64 {
@@ -111,6 +148,20 @@ mod tests {
 
         fs::write(place.server_log(), "rotated\n").unwrap();
         assert_eq!(marks.tail(&place), ["rotated"]);
+    }
+
+    #[test]
+    fn a_start_tells_how_far_it_is_with_its_logs() {
+        let line = |text: &str| text.to_owned();
+        assert_eq!(loading(&[line("INFO starting")]), None);
+        let loaded =
+            "Completed load of Log(dir=/d/a-0) with 1 segments in 5ms (2/7 completed in /d)";
+        let seen = loading(&[line(loaded)]).unwrap();
+        assert_eq!(seen.to_string(), "the broker is loading its logs: 2 of 7 done");
+        let crashed = "Recovering 7 logs from /d since no clean shutdown file was found";
+        let seen = loading(&[line(crashed), line(loaded), line("chatter")]).unwrap();
+        let words = "the broker is recovering its logs after a crash: 2 of 7 done";
+        assert_eq!(seen.to_string(), words);
     }
 
     #[test]

@@ -61,6 +61,11 @@ impl Place {
         self.dir.join("run/config-hash")
     }
 
+    /// The launch that it was started for.
+    pub fn running_launch(&self) -> PathBuf {
+        self.dir.join("run/launch")
+    }
+
     pub fn server_log(&self) -> PathBuf {
         self.dir.join("logs/server.log")
     }

@@ -1,12 +1,13 @@
 //! Keeps one broker as it should be: started, restarted, or stopped.
 //!
-//! It never kills, never restarts a broker for a new configuration by itself,
-//! never starts a second one (whatever runs is adopted first), and stops one as
-//! desired only with the control plane's leave. Every wait and failure is on
+//! It never kills, never restarts a broker for a new configuration by itself but
+//! for a higher launch, never starts a second one (whatever runs is adopted
+//! first), and stops one as desired only with the control plane's leave. One
+//! that still starts is never stopped for a restart: it may be in recovery. Every wait and failure is on
 //! the board in words.
 
 use crate::board::{Board, Status};
-use crate::broker::Broker;
+use crate::broker::{Broker, For};
 use crate::goal::{Goal, Orders};
 use crate::launcher::Launcher;
 use crate::leave::{Answer, Leave};
@@ -35,6 +36,9 @@ pub struct Supervisor {
     pub shutdown: watch::Receiver<bool>,
     /// Starts since the broker last ran well.
     pub restarts: u32,
+    /// The broker was stopped to be started again: the others of its cluster
+    /// wait for it, so it takes no turns with other clusters.
+    pub returns: bool,
 }
 
 /// What became of the wish to stop.
@@ -95,7 +99,7 @@ impl Supervisor {
         let (place, launcher) = (&self.place.clone(), self.launcher.clone());
         let board = self.board.clone();
         let progress = move |words: String| board.set_detail(words);
-        let (turns, is_first) = (self.turns.clone(), self.restarts == 0);
+        let (turns, is_first) = (self.turns.clone(), self.restarts == 0 && !self.returns);
         let turn = async {
             if is_first { turns.take(orders.desired.instance_id, &progress).await } else { None }
         };
@@ -108,7 +112,8 @@ impl Supervisor {
         };
         let started = prepared.and_then(|Prepared { launch, turn }| {
             self.turn = turn;
-            Broker::start(place, launch, &orders.broker.config_hash)
+            let (config_hash, launch_number) = (&orders.broker.config_hash, orders.desired.launch);
+            Broker::start(place, launch, For { config_hash, launch: launch_number })
                 .map_err(|error| PrepareError::Launch(format!("it can't be started: {error}")))
         });
         match started {
@@ -158,22 +163,21 @@ impl Supervisor {
             if *self.shutdown.borrow() {
                 return self.stop(broker).await;
             }
-            if *self.goal.borrow() == Goal::Stopped {
-                self.turn = None;
+            started = started || broker.has_started(&self.place);
+            if self.shall_stop(&broker, started) {
                 match self.ask_leave(&mut broker).await {
                     Leaving::Go => return self.stop(broker).await,
                     Leaving::Ended => return,
                     Leaving::Changed => continue,
                 }
             }
-            started = started || broker.has_started(&self.place);
             if started {
-                self.turn = None;
+                (self.turn, self.returns) = (None, false);
             }
             if started && lasted {
                 self.restarts = 0;
             }
-            self.show(&broker, started);
+            self.show(&mut broker, started);
             tokio::select! {
                 exit = broker.ended() => {
                     let tail = broker.log_tail(&self.place);
@@ -187,19 +191,30 @@ impl Supervisor {
         }
     }
 
-    fn show(&self, broker: &Broker, started: bool) {
+    /// Whether the broker at hand is to end: for good, or to be started anew.
+    fn shall_stop(&self, broker: &Broker, started: bool) -> bool {
+        match &*self.goal.borrow() {
+            Goal::Stopped => true,
+            Goal::Running(orders) => started && broker.launch() < orders.desired.launch,
+            Goal::Wait(_) => false,
+        }
+    }
+
+    fn show(&self, broker: &mut Broker, started: bool) {
         self.board.set_status(self.status_of(broker, started));
     }
 
-    fn status_of(&self, broker: &Broker, started: bool) -> Status {
+    fn status_of(&self, broker: &mut Broker, started: bool) -> Status {
         let (phase, detail) = if started {
-            (Phase::Running, "running")
+            (Phase::Running, "running".to_owned())
         } else {
-            (Phase::Starting, "the broker is starting")
+            let loading = broker.loading(&self.place);
+            (Phase::Starting, loading.map_or("the broker is starting".into(), |it| it.to_string()))
         };
         let mut status = self.status(phase, detail);
         status.broker_pid = Some(broker.pid());
         status.config_hash = broker.config_hash();
+        status.launch = broker.launch();
         if !started && self.restarts > 0 {
             // Until it runs, the reason why the last start failed stays in view.
             status.log_tail = self.board.view().status.log_tail;
@@ -222,7 +237,8 @@ impl Supervisor {
                 answer = leave.ask() => answer,
             };
             let Answer::No(reason) = answer else { return Leaving::Go };
-            let mut status = self.status_of(broker, broker.has_started(&self.place));
+            let started = broker.has_started(&self.place);
+            let mut status = self.status_of(broker, started);
             status.detail = format!("waiting for leave to stop: {reason}");
             self.board.set_status(status);
             asked += 1;
@@ -240,7 +256,9 @@ impl Supervisor {
         let mut status = self.status(Phase::Stopping, "the broker is being stopped");
         status.broker_pid = Some(broker.pid());
         status.config_hash = broker.config_hash();
+        status.launch = broker.launch();
         self.board.set_status(status);
+        self.returns = matches!(*self.goal.borrow(), Goal::Running(_));
         broker.terminate();
         let exit = broker.ended().await;
         self.restarts = 0;

@@ -124,6 +124,7 @@ impl Server {
             goal: goal_seen,
             shutdown: shutdown_seen,
             restarts,
+            returns: false,
         };
         Work { board, goal, shutdown, leave, asked, task: tokio::spawn(supervisor.run()) }
     }
@@ -261,6 +262,38 @@ async fn the_next_agent_adopts_the_broker_that_runs() {
     assert_eq!(third.phase(Phase::Running).await.broker_pid, before.broker_pid);
     third.end().await;
     assert_eq!(server.read("events"), "started\nstopped\n");
+}
+
+#[tokio::test]
+async fn a_higher_launch_starts_the_broker_anew_with_leave() {
+    let server = Server::new(GOOD);
+    let work = server.supervise(quick());
+    let before = work.phase(Phase::Running).await;
+    assert_eq!(before.launch, 0);
+    work.leave.send_replace(Answer::No("it is not its turn".into()));
+    let mut next = Desired { launch: 1, ..desired() };
+    next.broker.as_mut().unwrap().config_hash = "hash-2".into();
+    work.goal.send_replace(Goal::of(&next, &[]));
+    let words = "waiting for leave to stop: it is not its turn";
+    let waiting = work.status(|status| status.detail == words).await;
+    assert_eq!((waiting.broker_pid, waiting.launch), (before.broker_pid, 0));
+
+    work.leave.send_replace(Answer::Go);
+    let after = work.status(|it| it.phase == Phase::Running && it.launch == 1).await;
+    assert_ne!(after.broker_pid, before.broker_pid);
+    assert_eq!(after.config_hash.as_deref(), Some("hash-2"));
+    assert_eq!(server.read("events"), "started\nstopped\nstarted\n");
+
+    // The next agent knows what it runs for.
+    work.task.abort();
+    let _ = work.task.await;
+    let second = server.supervise(quick());
+    second.goal.send_replace(Goal::of(&next, &[]));
+    assert_eq!(second.phase(Phase::Running).await.launch, 1);
+    // A launch that was taken back is no reason to stop.
+    second.goal.send_replace(Goal::of(&Desired { launch: 0, ..next }, &[]));
+    second.end().await;
+    assert_eq!(server.read("events"), "started\nstopped\nstarted\nstopped\n");
 }
 
 #[tokio::test]

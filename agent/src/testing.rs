@@ -41,6 +41,7 @@ pub fn desired() -> Desired {
             format: Some(Format { initial_controllers: vec!["1@host:9090:directory-A".into()] }),
         },
         run: Run::Running,
+        launch: 0,
         broker: Some(DesiredBroker {
             kafka_version: KafkaVersion::new(4, 3, 1),
             properties: "node.id=1\n".into(),

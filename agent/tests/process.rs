@@ -49,6 +49,7 @@ fn document(revision: i64, certificate: Option<String>) -> Desired {
         cluster_id: "cluster-A".into(),
         disk: DesiredDisk { id: disk_id(), directory_id: "directory-A".into(), format: None },
         run: Run::Running,
+        launch: 0,
         broker: None,
         certificates: vec![DesiredCertificate {
             name: "internal".into(),

@@ -2,7 +2,9 @@
 
 use crate::{Places, Result};
 use ipnet::Ipv4Net;
+use kafka::client::Admin;
 use model::{Catalogue, Clock, Entropy, KeyId, Seller, ServerId, Timestamp};
+use reach::Reach;
 use std::collections::HashMap;
 use std::net::Ipv4Addr;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -41,6 +43,7 @@ impl Default for Settings {
 #[derive(Clone)]
 pub struct App {
     store: Store,
+    reach: Reach,
     pub(crate) catalogue: Arc<Catalogue>,
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
@@ -56,17 +59,25 @@ pub struct App {
     last_used: Arc<Mutex<HashMap<KeyId, Timestamp>>>,
 }
 
+/// The parts an app is made from.
+pub struct Parts {
+    pub store: Store,
+    /// How clusters are talked to.
+    pub admin: Arc<dyn Admin>,
+    pub catalogue: Arc<Catalogue>,
+    pub clock: Arc<dyn Clock>,
+    pub entropy: Arc<dyn Entropy>,
+    pub places: Arc<dyn Places>,
+    pub settings: Settings,
+    pub installation: Installation,
+}
+
 impl App {
-    pub fn new(
-        store: Store,
-        catalogue: Arc<Catalogue>,
-        clock: Arc<dyn Clock>,
-        entropy: Arc<dyn Entropy>,
-        places: Arc<dyn Places>,
-        settings: Settings,
-        installation: Installation,
-    ) -> Self {
+    pub fn new(parts: Parts) -> Self {
+        let Parts { store, admin, catalogue, clock, entropy, places, settings, installation } =
+            parts;
         Self {
+            reach: Reach::new(store.clone(), admin, Arc::clone(&clock), Arc::clone(&entropy)),
             store,
             catalogue,
             clock,
@@ -82,6 +93,11 @@ impl App {
 
     pub fn store(&self) -> &Store {
         &self.store
+    }
+
+    /// The way into the clusters.
+    pub fn reach(&self) -> &Reach {
+        &self.reach
     }
 
     pub fn installation(&self) -> &Installation {

@@ -50,7 +50,7 @@ mod rights;
 pub use access::{InstanceAccess, Need};
 pub use asked::{Asked, Problems};
 pub use caller::{Caller, Grant, Source, SourceKind};
-pub use context::{App, Settings};
+pub use context::{App, Parts, Settings};
 pub use error::{Error, FieldProblem, Result};
 pub use operator::Operator;
 pub use places::{Placement, Places};

@@ -42,6 +42,7 @@ pub fn document(
             format: format(world, view, disk),
         },
         run: run(world, view),
+        launch: launch(world, view),
         broker: Some(view.broker.clone()?),
         certificates,
         trust: BTreeMap::from([
@@ -74,6 +75,9 @@ impl ServerView {
 /// of its disk, holds nobody back. One that was told to run goes on.
 fn run(world: &World, view: &ServerView) -> Run {
     let runs_already = view.desired.as_ref().is_some_and(|told| told.run == Run::Running);
+    if view.server.stopped && (!runs_already || is_free(world, view)) {
+        return Run::Stopped;
+    }
     let may = !world.instance.stopped;
     if may && (runs_already || view.server.is_controller() || a_quorum_runs(world)) {
         Run::Running
@@ -82,9 +86,23 @@ fn run(world: &World, view: &ServerView) -> Run {
     }
 }
 
+/// The launch that its broker shall be of. A broker that runs is told of a higher
+/// one only when its turn has come; one that was taken back holds at once.
+fn launch(world: &World, view: &ServerView) -> i64 {
+    let wanted = view.server.launch;
+    let told = view.desired.as_ref().map_or(wanted, |told| told.launch);
+    if told > wanted || is_free(world, view) { wanted } else { told }
+}
+
+/// Whether its broker may be touched: its turn has come, or nothing runs there.
+fn is_free(world: &World, view: &ServerView) -> bool {
+    let turn = world.ticket.as_ref().and_then(|ticket| ticket.server_id);
+    turn == Some(view.server.id) || view.is_down()
+}
+
 fn a_quorum_runs(world: &World) -> bool {
     let controllers = || world.servers.iter().filter(|view| view.server.is_controller());
-    controllers().filter(|view| view.runs()).count() * 2 > controllers().count()
+    controllers().filter(|view| view.is_up()).count() * 2 > controllers().count()
 }
 
 /// Leave to format is part of the document only between the two moves of the

@@ -9,7 +9,6 @@
 mod backoff;
 mod desired;
 mod execute;
-mod identity;
 mod networks;
 mod observe;
 mod outbox;
@@ -29,9 +28,8 @@ pub use witness::{Moment, Witness};
 pub use world::{ServerView, World};
 
 use cloud::Cloud;
-use identity::Identities;
-use kafka::client::Admin;
 use model::{Catalogue, Clock, Entropy, HostId, RegionName, SignedDuration};
+use reach::Reach;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -42,7 +40,7 @@ pub struct Engine {
     store: Store,
     /// By the name that the catalogue binds regions to.
     clouds: HashMap<String, Arc<dyn Cloud>>,
-    admin: Arc<dyn Admin>,
+    reach: Reach,
     catalogue: Arc<Catalogue>,
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
@@ -50,7 +48,6 @@ pub struct Engine {
     /// The machine this is; only instances with all servers on it are worked on.
     host_id: HostId,
     settings: Settings,
-    identities: Identities,
     /// Which worker this is, for leases.
     owner: String,
     /// Present in tests alone.
@@ -84,7 +81,7 @@ impl Default for Settings {
 pub struct Parts {
     pub store: Store,
     pub clouds: HashMap<String, Arc<dyn Cloud>>,
-    pub admin: Arc<dyn Admin>,
+    pub reach: Reach,
     pub catalogue: Arc<Catalogue>,
     pub clock: Arc<dyn Clock>,
     pub entropy: Arc<dyn Entropy>,
@@ -101,14 +98,13 @@ impl Engine {
         Self {
             store: parts.store,
             clouds: parts.clouds,
-            admin: parts.admin,
+            reach: parts.reach,
             catalogue: parts.catalogue,
             clock: parts.clock,
             entropy: parts.entropy,
             installation: parts.installation,
             host_id: parts.host_id,
             settings: parts.settings,
-            identities: Identities::default(),
             owner: parts.owner,
             witness: None,
         }

@@ -52,6 +52,7 @@ impl Engine {
             ticket: tickets::find(&mut moment, id, self.clock.now()).await?,
             is_fenced: false,
             confirmed: HashSet::new(),
+            look: None,
         };
         let held = leases::holds(&mut moment, lease, world.now).await?;
         Ok(Some(Observed { world, wakes, paused, held }))

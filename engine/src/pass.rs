@@ -5,10 +5,11 @@ use crate::Engine;
 use crate::plan::Wait;
 use crate::world::World;
 use cloud::Remedy;
+use kafka::safety::Look;
 use model::{InstanceId, InstanceProgress, ServerId, SignedDuration, Timestamp};
 use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
-use store::{Lease, Work, instances, leases};
+use store::{Lease, Work, actions, instances, leases};
 
 /// Why a pass ended early. Nothing is lost: the next one begins anew.
 #[derive(Debug, thiserror::Error)]
@@ -17,16 +18,25 @@ pub enum PassError {
     Store(#[from] store::Error),
     #[error(transparent)]
     Pki(#[from] pki::Error),
+    #[error(transparent)]
+    Reach(reach::Error),
     #[error("the store holds {0} that can't be read")]
     Document(&'static str),
-    #[error("the instance has no {0} authority")]
-    NoAuthority(&'static str),
     #[error("no cloud serves region {0}; add it to the catalogue again")]
     NoCloud(model::RegionName),
     #[error("this Castellan can't run Kafka {0}; start the version that could")]
     NoRelease(model::KafkaVersion),
     #[error("plan {0} is not in the catalogue; add it again")]
     NoPlan(model::PlanName),
+}
+
+impl From<reach::Error> for PassError {
+    fn from(error: reach::Error) -> Self {
+        match error {
+            reach::Error::Store(error) => Self::Store(error),
+            other => Self::Reach(other),
+        }
+    }
 }
 
 /// How a pass ended.
@@ -44,8 +54,16 @@ pub enum Rest {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Done {
     Progress,
-    Wait { reason: String, after: Duration },
-    Failed { reason: String, remedy: Remedy },
+    /// What the brokers said; good until the pass rests.
+    Looked(Box<Look>),
+    Wait {
+        reason: String,
+        after: Duration,
+    },
+    Failed {
+        reason: String,
+        remedy: Remedy,
+    },
 }
 
 /// A worker's hold on an instance while it works. Dropped without an end, as
@@ -56,6 +74,8 @@ pub struct Pass {
     pub(crate) is_fenced: bool,
     /// Servers whose agents the cloud has confirmed since the pass began.
     pub(crate) confirmed: HashSet<ServerId>,
+    /// What the brokers said in this pass.
+    pub(crate) look: Option<Look>,
     /// Lanes that can't go on in this pass, and why.
     pub(crate) resting: BTreeMap<Option<ServerId>, Resting>,
 }
@@ -99,6 +119,7 @@ impl Engine {
             is_fenced: !lease.taken_over,
             lease,
             confirmed: HashSet::new(),
+            look: None,
             resting: BTreeMap::new(),
         }))
     }
@@ -123,6 +144,7 @@ impl Engine {
         if progress != world.instance.progress {
             tracing::info!(instance = %id, status = progress.status, "status");
             instances::set_progress(&mut work, id, &progress).await?;
+            actions::note(&mut work, id, &progress.status, now).await?;
         }
         let rests = instances::rest(&mut work, id, wakes, later(now, after)).await?;
         if rests {
@@ -131,6 +153,7 @@ impl Engine {
             // What the cloud confirmed, or what a lane rests for, may be what
             // has just changed.
             pass.confirmed.clear();
+            pass.look = None;
             pass.resting.clear();
         }
         work.commit().await?;

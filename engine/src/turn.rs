@@ -32,6 +32,7 @@ impl Engine {
             return self.rest(pass, &world, wakes, paused()).await;
         }
         world.confirmed.clone_from(&pass.confirmed);
+        world.look.clone_from(&pass.look);
         world.is_fenced = pass.is_fenced;
         world.epoch = pass.lease.epoch;
         let plan = plan(&world);
@@ -101,6 +102,7 @@ impl Engine {
                 Step::EnsureServer(server) => drop(pass.confirmed.insert(server)),
                 _ => {}
             },
+            Done::Looked(look) => pass.look = Some(*look),
             Done::Wait { reason, after } => {
                 pass.resting.insert(server, Resting { reason, after, failed: false });
             }

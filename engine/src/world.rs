@@ -1,10 +1,13 @@
 //! Everything a plan is made from: one instance as it should be, and as it was
 //! last seen.
 
+use kafka::safety::Look;
 use model::{Disk, Instance, Server, ServerId, Timestamp, Vpc};
 use std::collections::HashSet;
 use store::Ticket;
-use wire::agent::{CertificateRequest, Desired, DesiredBroker, DesiredCertificate, Phase, Report};
+use wire::agent::{
+    CertificateRequest, Desired, DesiredBroker, DesiredCertificate, Phase, Report, Run,
+};
 
 /// An instance with all that belongs to it. Read at one moment, never changed.
 #[derive(Clone, Debug)]
@@ -23,6 +26,14 @@ pub struct World {
     pub is_fenced: bool,
     /// Servers whose agents the cloud has confirmed in this pass.
     pub confirmed: HashSet<ServerId>,
+    /// What the brokers said when they were last asked in this pass.
+    pub look: Option<Look>,
+}
+
+impl World {
+    pub(crate) fn server_rows(&self) -> Vec<Server> {
+        self.servers.iter().map(|view| view.server.clone()).collect()
+    }
 }
 
 /// The authorities' certificates that servers trust.
@@ -59,11 +70,36 @@ impl ServerView {
         self.server.made || self.token_expires_at.is_some()
     }
 
+    /// Whether its broker runs, with whatever configuration.
+    pub fn is_up(&self) -> bool {
+        self.current_report().is_some_and(|report| report.phase == Phase::Running)
+    }
+
+    /// Whether its broker runs since it was last asked to be started anew.
+    pub fn is_current(&self) -> bool {
+        let launch = self.current_report().map(|report| report.launch);
+        self.is_up() && launch >= Some(self.server.launch)
+    }
+
     /// Whether its broker runs what it should.
     pub fn runs(&self) -> bool {
-        let Some(report) = self.current_report() else { return false };
-        let wanted = self.broker.as_ref().map(|broker| &broker.config_hash);
-        report.phase == Phase::Running && report.config_hash.as_ref() == wanted
+        let told = self.broker.as_ref().map(|broker| &broker.config_hash);
+        let running = self.current_report().and_then(|report| report.config_hash.as_ref());
+        self.is_current() && running == told
+    }
+
+    /// Whether its broker has stopped as it was last told. A report that was
+    /// late may be about an earlier stop.
+    pub fn is_stopped(&self) -> bool {
+        let told = self.desired.as_ref().filter(|told| told.run == Run::Stopped);
+        let report = self.current_report().filter(|report| report.phase == Phase::Stopped);
+        told.zip(report).is_some_and(|(told, report)| told.revision == report.revision)
+    }
+
+    /// Whether its agent said that no broker runs.
+    pub fn is_down(&self) -> bool {
+        let phase = self.current_report().map(|report| report.phase);
+        matches!(phase, Some(Phase::Preparing | Phase::Failed | Phase::Stopped))
     }
 
     /// The certificate issued for this name and generation, if any.

@@ -13,6 +13,7 @@ pub mod launch;
 pub mod metrics;
 mod progress;
 pub mod render;
+pub mod safety;
 pub mod simulated;
 pub mod startup_cache;
 pub mod versions;

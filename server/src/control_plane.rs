@@ -19,7 +19,7 @@ use cloud::{Cloud, SimulatedCloud};
 use cloud_local::LocalCloud;
 use engine::{Engine, Outbox, Parts, Runner};
 use host::DirLock;
-use kafka::client::{DirectDial, ProtocolAdmin};
+use kafka::client::{Admin, DirectDial, ProtocolAdmin};
 use model::{Catalogue, Clock, HostId, OsEntropy, SignedDuration, SystemClock};
 use std::collections::HashMap;
 use std::net::TcpListener;
@@ -85,7 +85,7 @@ impl ControlPlane {
         let engine = Engine::new(Parts {
             store: store.clone(),
             clouds: HashMap::from([(LOCAL_CLOUD.to_owned(), local)]),
-            admin: Arc::new(ProtocolAdmin::new(Arc::new(DirectDial), Arc::new(OsEntropy))),
+            reach: app.reach().clone(),
             catalogue: Arc::clone(&catalogue),
             clock: Arc::new(SystemClock),
             entropy: Arc::new(OsEntropy),
@@ -175,6 +175,11 @@ async fn local_cloud(
     Ok(local)
 }
 
+/// Kafka's own protocol, dialled directly.
+pub fn admin() -> Arc<dyn Admin> {
+    Arc::new(ProtocolAdmin::new(Arc::new(DirectDial), Arc::new(OsEntropy)))
+}
+
 fn make_app(
     data: &DataDir,
     store: &Store,
@@ -206,15 +211,16 @@ fn make_app(
             memory_mb: host_facts::memory_mb(),
         });
     }
-    Ok(App::new(
-        store.clone(),
-        Arc::clone(catalogue),
-        Arc::new(SystemClock),
-        Arc::new(OsEntropy),
-        Arc::new(places),
+    Ok(App::new(app::Parts {
+        store: store.clone(),
+        admin: admin(),
+        catalogue: Arc::clone(catalogue),
+        clock: Arc::new(SystemClock),
+        entropy: Arc::new(OsEntropy),
+        places: Arc::new(places),
         settings,
-        installation.clone(),
-    ))
+        installation: installation.clone(),
+    }))
 }
 
 fn engine_settings(config: &Config) -> engine::Settings {

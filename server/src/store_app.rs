@@ -2,6 +2,7 @@
 
 use crate::at::At;
 use crate::config::Config;
+use crate::control_plane;
 use crate::installation::Opened;
 use crate::places::LocalPlaces;
 use anyhow::{Result, bail};
@@ -13,15 +14,16 @@ use std::sync::Arc;
 pub fn app(opened: Opened, config: &Config) -> Result<App> {
     let Opened { store, installation, host_id } = opened;
     let mode = config.local.address_mode()?;
-    Ok(App::new(
+    Ok(App::new(app::Parts {
         store,
-        Arc::new(Catalogue::built_in()),
-        Arc::new(SystemClock),
-        Arc::new(OsEntropy),
-        Arc::new(LocalPlaces::new(mode, installation.id, host_id)),
-        app::Settings::default(),
+        admin: control_plane::admin(),
+        catalogue: Arc::new(Catalogue::built_in()),
+        clock: Arc::new(SystemClock),
+        entropy: Arc::new(OsEntropy),
+        places: Arc::new(LocalPlaces::new(mode, installation.id, host_id)),
+        settings: app::Settings::default(),
         installation,
-    ))
+    }))
 }
 
 /// The app of an installation that is there, and the right to use it.

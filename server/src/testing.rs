@@ -39,15 +39,16 @@ impl TestInstallation {
                 memory_mb,
             });
         }
-        let app = App::new(
+        let app = App::new(app::Parts {
             store,
+            admin: crate::control_plane::admin(),
             catalogue,
-            Arc::new(SystemClock),
-            Arc::new(OsEntropy),
-            Arc::new(places),
-            app::Settings::default(),
+            clock: Arc::new(SystemClock),
+            entropy: Arc::new(OsEntropy),
+            places: Arc::new(places),
+            settings: app::Settings::default(),
             installation,
-        );
+        });
         let key = data.load_customer_key().unwrap();
         crate::account::create(&app, "Test", "t@x.test", key.clone()).await.unwrap();
         let source = Source { kind: SourceKind::Cli, address: None };

@@ -36,6 +36,7 @@ fn desired() -> Desired {
             format: Some(Format { initial_controllers: vec!["1@host:9090:a directory".into()] }),
         },
         run: Run::Running,
+        launch: 0,
         broker: Some(DesiredBroker {
             kafka_version: KafkaVersion::new(4, 3, 1),
             properties: "node.id=1\n".into(),
@@ -66,6 +67,7 @@ fn report() -> Report {
         broker_pid: Some(4711),
         restarts: 3,
         config_hash: Some("a hash".into()),
+        launch: 0,
         disk_fault: Some("the disk is lost".into()),
         requests: vec![CertificateRequest {
             name: "internal".into(),

@@ -3,10 +3,11 @@
 use crate::call::Call;
 use crate::postgres;
 use api::{Options, RateLimit, RateLimits};
-use app::{App, Placement, Places, Settings, Source, SourceKind};
+use app::{App, Parts, Placement, Places, Settings, Source, SourceKind};
 use async_trait::async_trait;
 use axum::Router;
 use ipnet::Ipv4Net;
+use kafka::simulated::{SimKafka, Timing};
 use model::{
     AccountId, ApiKey, Catalogue, Entropy as _, HostId, Instance, InstanceId, KeyId, Listener,
     Listeners, Mail, ManualClock, Month, Plan, Region, Role, Secret, SeededEntropy, Tags, User,
@@ -21,6 +22,8 @@ use store::{Installation, Location, MasterKey, Store};
 pub struct World {
     pub app: App,
     pub clock: Arc<ManualClock>,
+    /// Every cluster there is; without nodes until a test adds some.
+    pub kafka: Arc<SimKafka>,
     pub customer: Router,
     pub instance: Router,
     pub agent: Router,
@@ -57,15 +60,17 @@ impl World {
         let store = Store::open(at, master).await.unwrap();
         let installation = install(&store, &clock, &entropy).await;
         let places = Arc::new(Loopback { host: installation.host_id, stale: AtomicU32::new(0) });
-        let app = App::new(
+        let kafka = Arc::new(SimKafka::new(clock.clone(), 1, Timing::default()));
+        let app = App::new(Parts {
             store,
-            Arc::new(Catalogue::built_in()),
-            clock.clone(),
-            entropy.clone(),
-            places.clone(),
+            admin: kafka.clone(),
+            catalogue: Arc::new(Catalogue::built_in()),
+            clock: clock.clone(),
+            entropy: entropy.clone(),
+            places: places.clone(),
             settings,
             installation,
-        );
+        });
         let source = Source { kind: SourceKind::Cli, address: None };
         let created =
             app::accounts::create(source, &app, "Acme", "owner@example.test").await.unwrap();
@@ -77,6 +82,7 @@ impl World {
         Self {
             app,
             clock,
+            kafka,
             customer,
             instance,
             agent,

@@ -1,9 +1,10 @@
 //! Control planes on one store, with a clock that tests move.
 
 use crate::postgres;
-use app::{App, Placement, Places, Settings, Source, SourceKind};
+use app::{App, Parts, Placement, Places, Settings, Source, SourceKind};
 use async_trait::async_trait;
 use ipnet::Ipv4Net;
+use kafka::simulated::{SimKafka, Timing};
 use model::{
     AccountId, Catalogue, Clock, Entropy as _, HistoryEntry, HostId, InstanceId, Invoice,
     ManualClock, Month, Plan, Region, Secret, SeededEntropy, Seller, Timestamp,
@@ -123,15 +124,16 @@ async fn plane(
         created_at: clock.now(),
     };
     let seller = Seller { company: seller.into(), ..Seller::default() };
-    App::new(
-        Store::open(at, master).await.unwrap(),
-        Arc::new(Catalogue::built_in()),
-        clock.clone(),
-        entropy.clone(),
-        Arc::new(Nowhere),
-        Settings { seller, ..Settings::default() },
+    App::new(Parts {
+        store: Store::open(at, master).await.unwrap(),
+        admin: Arc::new(SimKafka::new(clock.clone(), 1, Timing::default())),
+        catalogue: Arc::new(Catalogue::built_in()),
+        clock: clock.clone(),
+        entropy: entropy.clone(),
+        places: Arc::new(Nowhere),
+        settings: Settings { seller, ..Settings::default() },
         installation,
-    )
+    })
 }
 
 /// Year and month, as the recomputation takes them.

@@ -28,7 +28,7 @@ impl Engine {
                 let reason = format!("{} sent a certificate request that is none", view.title());
                 return Ok(Done::Failed { reason, remedy: Remedy::Retry });
             };
-            let authority = self.authority(world.instance.id, kind).await?;
+            let authority = self.reach.authority(world.instance.id, kind).await?;
             let issued = authority.issue(csr, &leaf, self.clock.now(), &*self.entropy)?;
             certificates.retain(|certificate| certificate.name != request.name);
             certificates.push(DesiredCertificate {

@@ -17,7 +17,7 @@ use crate::{Engine, PassError};
 use cloud::Remedy;
 use futures::future::try_join_all;
 use kafka::client::Remedy::Retry;
-use kafka::client::{Cluster, Endpoint, Login, Mechanism};
+use kafka::client::{Endpoint, Login, Mechanism};
 use model::Listener;
 use std::time::{Duration, Instant};
 use store::{AuthorityKind, authorities};
@@ -31,16 +31,12 @@ impl Engine {
         world: &World,
     ) -> Result<Done, PassError> {
         let instance = &world.instance;
-        let cluster = Cluster {
-            brokers: endpoints(world, |listeners| &listeners.internal),
-            trust_pem: world.trust.internal.clone(),
-            identity: self.identity(instance.id).await?,
-        };
+        let cluster = self.reach.cluster(instance.id, &world.server_rows()).await?;
         self.look_at_lease(pass).await?;
         let rights = rights::of_default_user(&instance.username);
         let (user, acls) = tokio::join!(
-            self.admin.set_scram_user(&cluster, &instance.username, &instance.password),
-            self.admin.add_acls(&cluster, &rights),
+            self.reach.admin().set_scram_user(&cluster, &instance.username, &instance.password),
+            self.reach.admin().add_acls(&cluster, &rights),
         );
         if let Err(error) = user.and(acls) {
             return Ok(Done::Failed { reason: error.to_string(), remedy: Remedy::Retry });
@@ -87,7 +83,7 @@ impl Engine {
                 mechanism,
             })
         });
-        let tries = logins.map(|login| async move { self.admin.check_login(&login).await });
+        let tries = logins.map(|login| async move { self.reach.admin().check_login(&login).await });
         Ok(try_join_all(tries).await.map(drop))
     }
 }
@@ -99,5 +95,6 @@ fn may_pass(error: &kafka::client::Error) -> bool {
 }
 
 fn endpoints(world: &World, listener: fn(&model::Listeners) -> &Listener) -> Vec<Endpoint> {
-    world.servers.iter().map(|view| listener(&view.server.listeners).into()).collect()
+    let running = world.servers.iter().filter(|view| !view.server.stopped);
+    running.map(|view| listener(&view.server.listeners).into()).collect()
 }

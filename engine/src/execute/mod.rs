@@ -5,6 +5,7 @@ mod certificates;
 mod cloud_steps;
 mod customer;
 mod documents;
+mod look;
 mod removal;
 mod ticket;
 
@@ -13,7 +14,7 @@ use crate::plan::Step;
 use crate::world::{ServerView, World};
 use crate::{Engine, PassError};
 use model::{Disk, DiskId, DiskState, InstanceProgress, ServerId};
-use store::{disks, instances};
+use store::{actions, disks, instances};
 
 impl Engine {
     pub(crate) async fn execute(
@@ -40,13 +41,11 @@ impl Engine {
             }
             Step::SetCredentials => self.set_credentials(pass, world).await,
             Step::CheckLogin => self.check_login(pass, world).await,
-            Step::Reach => {
-                let generation = world.instance.generation;
-                self.note(pass, world, |progress| progress.observed_generation = generation).await
-            }
+            Step::Look => self.look(world).await,
+            Step::Reach => self.reach_all(pass, world).await,
             Step::Hibernate(id) => self.hibernate(pass, world, server(world, id)).await,
             Step::NoteStopping => self.note(pass, world, |progress| progress.ready_at = None).await,
-            Step::OpenTicket => self.open_ticket(pass, world).await,
+            Step::OpenTicket(server) => self.open_ticket(pass, world, server).await,
             Step::CloseTicket => self.close_ticket(pass).await,
             Step::NoteStopped => {
                 let generation = world.instance.generation;
@@ -82,6 +81,10 @@ impl Engine {
         change(&mut progress);
         let mut work = self.guarded(pass).await?;
         instances::set_progress(&mut work, world.instance.id, &progress).await?;
+        let reached = progress.observed_generation;
+        if reached > world.instance.progress.observed_generation {
+            actions::end(&mut work, world.instance.id, reached, self.clock.now()).await?;
+        }
         work.commit().await?;
         Ok(Done::Progress)
     }

@@ -92,7 +92,7 @@ impl Engine {
             vpcs::remove_deleted(&mut work, vpc_id).await?;
         }
         work.commit().await?;
-        self.identities.forget(world.instance.id);
+        self.reach.forget(world.instance.id);
         tracing::info!(instance = %world.instance.id, "instance is gone");
         Ok(Done::Progress)
     }

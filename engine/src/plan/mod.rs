@@ -4,6 +4,7 @@
 //! plan can be tested with a table.
 
 mod remove;
+mod restart;
 mod run;
 mod stop;
 mod waits;
@@ -33,12 +34,16 @@ pub enum Step {
     SealFormat(DiskId),
     SetCredentials,
     CheckLogin,
-    /// Everything asked for has been reached.
+    /// Asks every broker what it has in its memory.
+    Look,
+    /// Everything asked for has been reached: leaders go back to where they
+    /// belong, and that is noted.
     Reach,
     /// Customers are told before the first broker stops.
     NoteStopping,
-    /// Lets every agent of the instance stop its broker, for some seconds.
-    OpenTicket,
+    /// Lets an agent of the instance, or every one, stop its broker, for some
+    /// seconds.
+    OpenTicket(Option<ServerId>),
     /// Nothing shall stop any more, or all that should has.
     CloseTicket,
     /// The broker has stopped: nothing of the server shall run, its disk stays.
@@ -67,9 +72,11 @@ impl fmt::Display for Step {
             Step::SealFormat(disk) => write!(f, "seal disk {disk} against formatting"),
             Step::SetCredentials => f.write_str("set the default user's password and rights"),
             Step::CheckLogin => f.write_str("log in as the default user"),
-            Step::Reach => f.write_str("note that everything is reached"),
+            Step::Look => f.write_str("look at the brokers"),
+            Step::Reach => f.write_str("give leaders back to their first replicas"),
             Step::NoteStopping => f.write_str("note that the servers stop"),
-            Step::OpenTicket => f.write_str("open the ticket to stop"),
+            Step::OpenTicket(None) => f.write_str("open the ticket to stop"),
+            Step::OpenTicket(Some(server)) => write!(f, "open the ticket to stop server {server}"),
             Step::CloseTicket => f.write_str("close the ticket to stop"),
             Step::Hibernate(server) => write!(f, "end the agent of server {server}"),
             Step::NoteStopped => f.write_str("note that every server is stopped"),

@@ -1,22 +1,28 @@
 //! Towards a running cluster: make what is missing, tell the agents, wait for
 //! the brokers, then let the customer in.
 
-use super::{Lane, Plan, Step, waits};
+use super::{Lane, Plan, Step, restart, waits};
 use crate::desired;
 use crate::world::{ServerView, World};
 use model::DiskState;
 
 pub(super) fn plan(world: &World) -> Plan {
     let wait = waits::of(world);
-    if world.ticket.is_some() {
+    // A stop of all servers that was taken back.
+    if world.ticket.as_ref().is_some_and(|ticket| ticket.server_id.is_none()) {
         return Plan::whole(vec![Step::CloseTicket], wait);
     }
     if !world.instance.progress.network_made {
         return Plan::whole(vec![Step::MakeNetwork], wait);
     }
     let lanes: Vec<Lane> = world.servers.iter().map(|view| lane(world, view)).collect();
-    let idle = lanes.iter().all(|lane| lane.steps.is_empty());
-    if idle && world.servers.iter().all(ServerView::runs) {
+    if lanes.iter().any(|lane| !lane.steps.is_empty()) {
+        return Plan { lanes, wait };
+    }
+    if let Some(plan) = restart::plan(world) {
+        return plan;
+    }
+    if world.servers.iter().all(|view| view.server.stopped || view.runs()) {
         return Plan::whole(customer_steps(world), wait);
     }
     Plan { lanes, wait }
@@ -31,7 +37,7 @@ fn lane(world: &World, view: &ServerView) -> Lane {
         // The row says so before any agent can format: a disk that is empty
         // later is lost, not new.
         Some((disk, DiskState::Made)) => steps.push(Step::AllowFormat(disk)),
-        Some((disk, DiskState::Formatting)) if view.runs() => steps.push(Step::SealFormat(disk)),
+        Some((disk, DiskState::Formatting)) if view.is_up() => steps.push(Step::SealFormat(disk)),
         _ => {}
     }
     if view.broker.is_none() {
@@ -58,9 +64,6 @@ fn customer_steps(world: &World) -> Vec<Step> {
     }
     if progress.ready_at.is_none() {
         steps.push(Step::CheckLogin);
-    }
-    if progress.observed_generation < world.instance.generation {
-        steps.push(Step::Reach);
     }
     steps
 }

@@ -10,7 +10,7 @@ use super::{LOOK_AGAIN, LOOK_AT_HEALTHY, Lane, Plan, Step, Wait};
 use crate::desired;
 use crate::world::{ServerView, World};
 use model::SignedDuration;
-use wire::agent::{Phase, Run};
+use wire::agent::Phase;
 
 /// Half a ticket's life.
 const SPARE: SignedDuration = SignedDuration::from_secs(5);
@@ -31,7 +31,7 @@ pub(super) fn plan(world: &World) -> Plan {
     let reasons: Vec<String> = up.iter().map(|view| reason(view)).collect();
     let wait = Wait { reason: format!("waiting: {}", reasons.join(", ")), after: LOOK_AGAIN };
     if !lasts(world) {
-        return Plan::whole(vec![Step::OpenTicket], wait);
+        return Plan::whole(vec![Step::OpenTicket(None)], wait);
     }
     Plan { lanes: up.iter().map(|view| lane(world, view)).collect(), wait }
 }
@@ -65,16 +65,12 @@ fn reason(view: &ServerView) -> String {
 
 fn lane(world: &World, view: &ServerView) -> Lane {
     let server = view.server.id;
-    let told = view.desired.as_ref().filter(|told| told.run == Run::Stopped);
-    let report = view.current_report().filter(|report| report.phase == Phase::Stopped);
-    // A report that was late may be about an earlier stop.
-    let stopped = told.zip(report).is_some_and(|(told, report)| told.revision == report.revision);
     let mut steps = Vec::new();
     if view.broker.is_some() && desired::differs(world, view) {
         steps.push(Step::Publish(server));
     }
     // One that was never seen made has not been told to run in this life.
-    if stopped || view.desired.is_none() || !view.server.made {
+    if view.is_stopped() || view.desired.is_none() || !view.server.made {
         steps.push(Step::Hibernate(server));
     } else if !world.confirmed.contains(&server) {
         // Without its agent nobody stops the broker in an orderly way.

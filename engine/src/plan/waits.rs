@@ -7,13 +7,22 @@ use wire::agent::{Phase, Report, Run};
 pub(super) fn of(world: &World) -> Wait {
     let waits: Vec<String> = world.servers.iter().filter_map(server).collect();
     if waits.is_empty() {
-        return Wait { reason: RUNNING.into(), after: LOOK_AT_HEALTHY };
+        let stopped = world.servers.iter().filter(|view| view.server.stopped);
+        let stopped: Vec<String> = stopped.map(ServerView::title).collect();
+        let reason = match &stopped[..] {
+            [] => RUNNING.to_owned(),
+            some => format!("{RUNNING}, but for {}, stopped as asked", some.join(" and ")),
+        };
+        return Wait { reason, after: LOOK_AT_HEALTHY };
     }
     Wait { reason: waits.join("; "), after: LOOK_AGAIN }
 }
 
 fn server(view: &ServerView) -> Option<String> {
     let title = view.title();
+    if view.server.stopped {
+        return (!view.is_stopped()).then(|| format!("waiting: {title} is to stop"));
+    }
     if view.runs() {
         return None;
     }
@@ -23,8 +32,12 @@ fn server(view: &ServerView) -> Option<String> {
     let held_back = view.desired.as_ref().is_some_and(|told| told.run == Run::Stopped);
     let wait = match report.phase {
         Phase::Failed => failure(&title, report),
+        Phase::Running if !view.is_current() => format!("waiting: {title} is to be restarted"),
         Phase::Running => format!("{title} runs with an older configuration"),
         Phase::Starting if !report.log_tail.is_empty() => starting_again(&title, report),
+        Phase::Starting if report.detail.contains("its logs") => {
+            format!("waiting: {title}: {}", report.detail)
+        }
         Phase::Starting => format!("waiting: the broker of {title} is starting"),
         Phase::Stopping => format!("waiting: the broker of {title} is stopping"),
         Phase::Stopped if held_back => format!("waiting: {title} starts after the controllers"),

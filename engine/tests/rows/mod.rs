@@ -5,8 +5,8 @@ use model::*;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use store::{
-    AuthorityKind, Installation, MasterKey, NewAccount, ServerRecord, Store, accounts, authorities,
-    disks, installation, instances, servers, vpcs,
+    AuthorityKind, Installation, MasterKey, NewAccount, NewAction, ServerRecord, Store, Work,
+    accounts, actions, authorities, disks, installation, instances, servers, vpcs,
 };
 
 const REGION: &str = "local::this-machine";
@@ -229,6 +229,38 @@ impl Rows {
     pub async fn stop(&self, id: InstanceId, stopped: bool) {
         let mut work = self.store.begin().await.unwrap();
         instances::set_stopped(&mut work, id, stopped, self.clock.now()).await.unwrap();
+        work.commit().await.unwrap();
+    }
+
+    /// Has these servers restarted; none: all of them.
+    #[allow(dead_code, reason = "not every test binary restarts")]
+    pub async fn restart(&self, id: InstanceId, which: &[ServerId]) {
+        let mut work = self.store.begin().await.unwrap();
+        for record in servers::list(&mut work, id).await.unwrap() {
+            if which.is_empty() || which.contains(&record.server.id) {
+                servers::raise_launch(&mut work, record.server.id).await.unwrap();
+            }
+        }
+        self.act(work, id, ActionKind::ClusterRestart).await;
+    }
+
+    /// Has one server stop, or start again.
+    #[allow(dead_code, reason = "not every test binary stops servers")]
+    pub async fn stop_server(&self, id: InstanceId, server: ServerId, stopped: bool) {
+        let mut work = self.store.begin().await.unwrap();
+        servers::set_stopped(&mut work, server, stopped).await.unwrap();
+        self.act(work, id, if stopped { ActionKind::Stop } else { ActionKind::Start }).await;
+    }
+
+    async fn act(&self, mut work: Work, id: InstanceId, kind: ActionKind) {
+        let now = self.clock.now();
+        let generation = instances::raise(&mut work, id, now).await.unwrap();
+        if generation > 0 {
+            let (asked_by, source) = ("a@acme.test", "cli".to_owned());
+            let action =
+                NewAction { instance_id: id, kind, servers: &[], asked_by, source, generation };
+            actions::insert(&mut work, &action, now).await.unwrap();
+        }
         work.commit().await.unwrap();
     }
 

@@ -8,6 +8,7 @@ use crate::rows::Rows;
 use cloud::SimulatedCloud;
 use kafka::simulated::Process;
 use model::{Clock, ServerId};
+use reach::Reach;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use store::{ServerRecord, hash_key, instances, servers, tickets};
@@ -60,6 +61,7 @@ impl SimAgent {
     pub async fn step(
         &mut self,
         rows: &Rows,
+        reach: &Reach,
         cloud: &SimulatedCloud,
         ground: &Arc<Mutex<Ground>>,
         record: Option<ServerRecord>,
@@ -76,7 +78,7 @@ impl SimAgent {
             self.enrol(rows, cloud, record).await;
             self.fetch(record);
         }
-        let may_stop = self.claims(rows, ground, record.as_ref()).await;
+        let may_stop = self.claims(rows, reach, ground, record.as_ref()).await;
         let report = self.obey(rows, &mut ground.lock().unwrap(), may_stop);
         let Some(report) = report else { return false };
         match record.filter(|_| self.directory.enrolled) {
@@ -142,29 +144,48 @@ impl SimAgent {
     async fn claims(
         &mut self,
         rows: &Rows,
+        reach: &Reach,
         ground: &Arc<Mutex<Ground>>,
         record: Option<&ServerRecord>,
     ) -> bool {
         let Some(record) = record.filter(|_| self.directory.enrolled) else { return false };
-        let held = self.directory.desired.as_ref();
-        let stops = held.filter(|desired| desired.run == Run::Stopped);
-        let process = ground.lock().unwrap().look_at_broker(self.server);
-        let runs = !matches!(process, Process::Down | Process::Stopping);
-        let Some(held) = stops.filter(|_| runs) else { return false };
+        let Some(held) = self.directory.desired.clone() else { return false };
+        let (process, launch) = {
+            let mut ground = ground.lock().unwrap();
+            let process = ground.look_at_broker(self.server);
+            (process, ground.broker(self.server).map(|broker| broker.launch))
+        };
+        let stops = match held.run {
+            Run::Stopped => !matches!(process, Process::Down | Process::Stopping),
+            Run::Running => process == Process::Running && launch < Some(held.launch),
+        };
+        if !stops {
+            return false;
+        }
         // As the control plane does: something else may be desired by now.
         if held.revision != record.revision {
             return false;
         }
         let (now, instance) = (rows.clock.now(), record.server.instance_id);
+        let ticket = tickets::check(&mut rows.store.reader(), instance, self.server, now).await;
+        let Ok(ticket) = ticket.unwrap() else { return false };
+        let alone = ticket.server_id.is_some();
+        if alone && reach.objection(instance, self.server).await.unwrap().is_some() {
+            return false;
+        }
         let mut work = rows.store.begin().await.unwrap();
         let claimed = tickets::claim(&mut work, instance, self.server, now).await.unwrap();
         work.commit().await.unwrap();
         let is_wanted = rows.instance(instance).await.is_some_and(|instance| !instance.stopped);
-        if claimed.is_ok() && is_wanted {
+        if claimed.is_ok() && is_wanted && !alone {
             ground.lock().unwrap().violate("a broker was let stop that shall run");
         }
         // A lost answer is asked for again.
-        claimed.is_ok() && !std::mem::take(&mut self.lose_reply)
+        let goes = claimed.is_ok() && !std::mem::take(&mut self.lose_reply);
+        if goes && alone {
+            ground.lock().unwrap().leaves(self.server, held.run == Run::Stopped);
+        }
+        goes
     }
 
     /// Makes the server what the desired state at hand says, and tells of it.
@@ -211,6 +232,7 @@ impl SimAgent {
             broker_pid: broker.map(|_| 4711),
             restarts: 0,
             config_hash: broker.map(|broker| broker.config_hash.clone()),
+            launch: broker.map_or(0, |broker| broker.launch),
             disk_fault: fault,
             requests,
         })

@@ -22,6 +22,11 @@ pub enum Mind {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stage {
     Made,
+    /// Every server, one at a time.
+    Restarted,
+    /// The last server alone.
+    ServerStopped,
+    ServerStarted,
     Stopped,
     Started,
     /// Stopped and started before anybody looked.
@@ -29,13 +34,30 @@ pub enum Stage {
     Deleted,
 }
 
-pub const LIFE: [Stage; 5] =
-    [Stage::Made, Stage::Stopped, Stage::Started, Stage::Flipped, Stage::Deleted];
+pub const LIFE: [Stage; 8] = [
+    Stage::Made,
+    Stage::Restarted,
+    Stage::ServerStopped,
+    Stage::ServerStarted,
+    Stage::Stopped,
+    Stage::Started,
+    Stage::Flipped,
+    Stage::Deleted,
+];
 
 impl Stage {
     pub async fn begin(self, rows: &Rows, id: InstanceId) {
         match self {
             Stage::Made => {}
+            Stage::Restarted => rows.restart(id, &[]).await,
+            Stage::ServerStopped | Stage::ServerStarted => {
+                let servers = rows.servers(id).await;
+                // The only server is not stopped alone.
+                if let [_, .., last] = &servers[..] {
+                    let stopped = self == Stage::ServerStopped;
+                    rows.stop_server(id, last.server.id, stopped).await;
+                }
+            }
             Stage::Stopped => rows.stop(id, true).await,
             Stage::Started => rows.stop(id, false).await,
             Stage::Flipped => {

@@ -58,11 +58,14 @@ enum Event {
     PastLease,
     Stop,
     Start,
+    Restart,
+    StopServer,
+    StartServer,
     Delete,
 }
 
 /// How often, compared with the others.
-const WEIGHTS: [(Event, usize); 25] = [
+const WEIGHTS: [(Event, usize); 28] = [
     (Event::Turn, 12),
     (Event::Pass, 14),
     (Event::OtherTurn, 3),
@@ -87,6 +90,9 @@ const WEIGHTS: [(Event, usize); 25] = [
     (Event::PastLease, 3),
     (Event::Stop, 5),
     (Event::Start, 5),
+    (Event::Restart, 4),
+    (Event::StopServer, 2),
+    (Event::StartServer, 3),
     (Event::Delete, 1),
 ];
 
@@ -142,10 +148,10 @@ impl<'a> Explorer<'a> {
                 self.sim.agents_step().await;
             }
             Event::Agent => {
-                let Sim { rows, cloud, ground, agents, servers, .. } = &mut self.sim;
+                let Sim { rows, reach, cloud, ground, agents, servers, .. } = &mut self.sim;
                 let mut reader = rows.store.reader();
                 let record = store::servers::find(&mut reader, servers[at]).await.unwrap();
-                agents[at].step(rows, cloud, ground, record).await;
+                agents[at].step(rows, reach, cloud, ground, record).await;
             }
             Event::KillAgent => self.sim.kill_agent(at),
             Event::KillBroker => self.sim.kill_broker(at),
@@ -166,9 +172,31 @@ impl<'a> Explorer<'a> {
             Event::PastLease => self.sim.advance(61),
             Event::Stop => self.sim.rows.stop(id, true).await,
             Event::Start => self.sim.rows.stop(id, false).await,
+            Event::Restart => self.sim.rows.restart(id, &[]).await,
+            Event::StopServer => self.stop_server(at).await,
+            Event::StartServer => self.start_servers().await,
             Event::Delete => self.sim.rows.delete(id).await,
         }
         Ok(())
+    }
+
+    /// As the API lets it happen: the others can do without it, by what is seen.
+    async fn stop_server(&mut self, at: usize) {
+        let (id, server) = (self.sim.id(), self.sim.servers[at]);
+        let rows = self.sim.rows.servers(id).await;
+        let alone = rows.iter().all(|record| !record.server.stopped);
+        if rows.len() > 1 && alone {
+            self.sim.rows.stop_server(id, server, true).await;
+        }
+    }
+
+    async fn start_servers(&mut self) {
+        let id = self.sim.id();
+        for record in self.sim.rows.servers(id).await {
+            if record.server.stopped {
+                self.sim.rows.stop_server(id, record.server.id, false).await;
+            }
+        }
     }
 
     /// Stands still in the middle of a pass, wherever that is.
@@ -204,6 +232,8 @@ impl<'a> Explorer<'a> {
         self.sim.check().await?;
         self.sim.advance(61);
         self.ours = self.sim.plane();
+        // A roll holds for a server that shall not run.
+        self.start_servers().await;
         if self.dice.roll(3) > 0 {
             self.sim.settle(&mut self.ours).await?;
         }

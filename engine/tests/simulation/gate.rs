@@ -24,6 +24,8 @@ pub enum Effect {
     SetUser,
     AddRights,
     LogIn,
+    Look,
+    ElectLeaders,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

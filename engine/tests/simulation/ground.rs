@@ -21,6 +21,8 @@ pub struct Ground {
     owners: BTreeMap<InstanceId, Epoch>,
     /// How often a server's directory was wiped, its agent's keys with it.
     pub lives: BTreeMap<ServerId, u32>,
+    /// Servers that were let stop one at a time and are not back yet.
+    pub away: BTreeMap<ServerId, Away>,
     /// What happened that never may.
     pub violations: Vec<String>,
 }
@@ -41,6 +43,15 @@ pub struct SimBroker {
     pub disk: DiskId,
     pub node_id: i32,
     pub config_hash: String,
+    pub launch: i64,
+}
+
+/// A server that was let stop.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Away {
+    /// Until somebody asks for it again.
+    for_good: bool,
+    has_gone: bool,
 }
 
 impl Ground {
@@ -53,6 +64,7 @@ impl Ground {
             founders: BTreeSet::new(),
             owners: BTreeMap::new(),
             lives: BTreeMap::new(),
+            away: BTreeMap::new(),
             violations: Vec::new(),
         }
     }
@@ -83,7 +95,40 @@ impl Ground {
         if process == Process::Down {
             self.brokers.retain(|broker| broker.server != server);
         }
+        match self.away.get_mut(&server) {
+            Some(away) if process != Process::Running => away.has_gone = true,
+            Some(Away { has_gone: true, .. }) => drop(self.away.remove(&server)),
+            _ => {}
+        }
         process
+    }
+
+    /// The broker was let stop while its cluster goes on: whatever anybody
+    /// believes, the others must be able to do without it.
+    pub fn leaves(&mut self, server: ServerId, for_good: bool) {
+        let Some(node) = self.broker(server).map(|broker| broker.node_id) else { return };
+        for partition in self.kafka.partitions() {
+            if !partition.replicas.contains(&node) {
+                continue;
+            }
+            let left = partition.alive.iter().filter(|id| **id != node).count();
+            let most = partition.replicas.len() - 1;
+            let needed = if for_good { partition.needed } else { partition.needed.min(most) };
+            if left < needed {
+                self.violate(format!("{partition:?} falls below what it needs without {node}"));
+            }
+        }
+        let voters = self.kafka.voters();
+        let works = |id: &&i32| **id != node && self.kafka.process(**id) == Process::Running;
+        let (left, majority) = (voters.iter().filter(works).count(), voters.len() / 2 + 1);
+        if voters.contains(&node) && left < majority.min(voters.len() - 1) {
+            self.violate(format!("without {node} {left} of {} controllers are left", voters.len()));
+        }
+        let restarts = |(other, away): &(&ServerId, &Away)| **other != server && !away.for_good;
+        if let Some((other, _)) = self.away.iter().find(restarts) {
+            self.violate(format!("server {server} was let stop while {other} is away"));
+        }
+        self.away.insert(server, Away { for_good, has_gone: false });
     }
 
     /// The broker is asked to end.
@@ -143,6 +188,7 @@ impl Ground {
             disk,
             node_id: desired.node_id,
             config_hash: told.config_hash.clone(),
+            launch: desired.launch,
         });
         self.kafka.start(desired.node_id);
     }

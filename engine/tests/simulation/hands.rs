@@ -181,7 +181,7 @@ impl Admin for Hands {
     }
 
     async fn describe_replication(&self, at: &Cluster) -> Result<Vec<TopicReplication>, Error> {
-        self.kafka.describe_replication(at).await
+        self.ask(Effect::Look, self.kafka.describe_replication(at)).await
     }
 
     async fn describe_log_dirs(&self, cluster: &Cluster) -> Result<Vec<LogDir>, Error> {
@@ -189,6 +189,6 @@ impl Admin for Hands {
     }
 
     async fn elect_preferred_leaders(&self, cluster: &Cluster) -> Result<(), Error> {
-        self.kafka.elect_preferred_leaders(cluster).await
+        self.ask(Effect::ElectLeaders, self.kafka.elect_preferred_leaders(cluster)).await
     }
 }

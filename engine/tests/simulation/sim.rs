@@ -11,19 +11,22 @@ use cloud::{Cloud, Inventory, Outcome, SimulatedCloud};
 use engine::{Engine, Parts, Rest, Settings};
 use kafka::simulated::{SimKafka, SimNode, Timing};
 use model::*;
+use reach::Reach;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// Rounds of a pass and of every agent after which an instance is what it
 /// should be, once nothing goes wrong any more.
-const ENOUGH: usize = 40;
+const ENOUGH: usize = 120;
 
 pub struct Sim<'a> {
     pub rows: &'a Rows,
     pub cloud: Arc<SimulatedCloud>,
     pub ground: Arc<Mutex<Ground>>,
     pub kafka: Arc<SimKafka>,
+    /// As whoever answers agents has it.
+    pub reach: Reach,
     /// As it was created.
     pub instance: Instance,
     pub agents: Vec<SimAgent>,
@@ -45,8 +48,11 @@ impl<'a> Sim<'a> {
             kafka.add_node(node(&record.server));
         }
         let servers: Vec<ServerId> = records.iter().map(|record| record.server.id).collect();
+        let reach =
+            Reach::new(rows.store.clone(), kafka.clone(), rows.clock.clone(), rows.entropy.clone());
         Self {
             rows,
+            reach,
             cloud: Arc::new(SimulatedCloud::new()),
             ground: Arc::new(Mutex::new(Ground::new(kafka.clone()))),
             kafka,
@@ -83,7 +89,12 @@ impl<'a> Sim<'a> {
         let engine = Engine::new(Parts {
             store: self.rows.store.clone(),
             clouds: HashMap::from([("local".into(), hands.clone() as Arc<dyn Cloud>)]),
-            admin: hands,
+            reach: Reach::new(
+                self.rows.store.clone(),
+                hands,
+                self.rows.clock.clone(),
+                self.rows.entropy.clone(),
+            ),
             catalogue: self.rows.catalogue.clone(),
             clock: self.rows.clock.clone(),
             entropy: self.rows.entropy.clone(),
@@ -108,7 +119,7 @@ impl<'a> Sim<'a> {
         for agent in &mut self.agents {
             let known = records.iter().position(|record| record.server.id == agent.server);
             let record = known.map(|at| records.swap_remove(at));
-            news |= agent.step(self.rows, &self.cloud, &self.ground, record).await;
+            news |= agent.step(self.rows, &self.reach, &self.cloud, &self.ground, record).await;
         }
         news
     }
@@ -126,11 +137,19 @@ impl<'a> Sim<'a> {
         self.rows.clock.advance(SignedDuration::from_secs(seconds));
     }
 
-    /// Whether a customer can really log in, at every server.
-    pub fn lets_in(&self) -> bool {
+    /// Whether a customer can really log in, at every server but those that
+    /// shall not run, or are being restarted.
+    pub async fn lets_in(&self) -> bool {
         let Instance { username, password, .. } = &self.instance;
+        let away = self.ground.lock().unwrap().away.clone();
+        let rows = self.rows.servers(self.id()).await;
+        let mut servers = rows.iter().map(|record| &record.server);
         self.kafka.has_rights(&format!("User:{username}"))
-            && self.nodes.iter().all(|node| self.kafka.lets_in(*node, username, password))
+            && servers.all(|server| {
+                server.stopped
+                    || away.contains_key(&server.id)
+                    || self.kafka.lets_in(server.node_id, username, password)
+            })
     }
 
     /// What must hold after every event, in words if it does not.
@@ -141,7 +160,7 @@ impl<'a> Sim<'a> {
         if let Some(effect) = self.cloud.made_twice().first() {
             return Err(format!("{effect:?} happened twice"));
         }
-        let let_in = self.lets_in();
+        let let_in = self.lets_in().await;
         self.excused &= !let_in;
         let Some(now) = self.rows.instance(self.id()).await else { return self.is_gone().await };
         if now.progress.status.is_empty() {
@@ -219,7 +238,10 @@ impl<'a> Sim<'a> {
             Some(now) if now.stopped => now.progress.status == "stopped" && self.nothing_runs(),
             Some(now) => {
                 let rests = matches!(went, Went::Rested(Rest::Until(_)));
-                rests && now.progress.status == "running" && now.ready() && self.lets_in()
+                rests
+                    && now.progress.status.starts_with("running")
+                    && now.ready()
+                    && self.lets_in().await
             }
         }
     }

@@ -9,6 +9,7 @@ use cloud::{Cloud, SimulatedCloud};
 use engine::{Engine, Parts, Rest, Settings};
 use kafka::simulated::{SimKafka, SimNode, Timing};
 use model::*;
+use reach::Reach;
 use rows::Rows;
 use std::collections::HashMap;
 use std::ops::Deref;
@@ -52,7 +53,12 @@ impl World {
         Engine::new(Parts {
             store: self.store.clone(),
             clouds: HashMap::from([("local".into(), self.cloud.clone() as Arc<dyn Cloud>)]),
-            admin: self.kafka.clone(),
+            reach: Reach::new(
+                self.store.clone(),
+                self.kafka.clone(),
+                self.clock.clone(),
+                self.entropy.clone(),
+            ),
             catalogue: self.catalogue.clone(),
             clock: self.clock.clone(),
             entropy: self.entropy.clone(),
@@ -173,6 +179,7 @@ pub fn report(rows: &Rows, desired: &Desired, earlier: Option<&Report>) -> Repor
         broker_pid: runs.then_some(4711),
         restarts: 0,
         config_hash: desired.broker.as_ref().filter(|_| runs).map(|b| b.config_hash.clone()),
+        launch: desired.launch,
         disk_fault: None,
         requests,
     }

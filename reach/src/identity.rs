@@ -1,13 +1,13 @@
 //! Who the control plane is to a cluster's internal listener: a short-lived
 //! certificate of the instance's own internal authority, kept in memory alone.
 
-use crate::{Engine, PassError};
+use crate::{Error, Reach};
 use kafka::client::Identity;
 use model::{InstanceId, SignedDuration, Timestamp};
-use pki::{Authority, Leaf, Usage};
+use pki::{Leaf, Usage};
 use std::collections::HashMap;
 use std::sync::Mutex;
-use store::{AuthorityKind, authorities};
+use store::AuthorityKind;
 
 const LIFE: SignedDuration = SignedDuration::from_hours(24);
 const RENEW_AFTER: SignedDuration = SignedDuration::from_hours(12);
@@ -27,14 +27,10 @@ impl Identities {
         let mut made = self.0.lock().expect("no holder of this lock panics");
         made.insert(id, (identity, now));
     }
-
-    pub(crate) fn forget(&self, id: InstanceId) {
-        self.0.lock().expect("no holder of this lock panics").remove(&id);
-    }
 }
 
-impl Engine {
-    pub(crate) async fn identity(&self, id: InstanceId) -> Result<Identity, PassError> {
+impl Reach {
+    pub async fn identity(&self, id: InstanceId) -> Result<Identity, Error> {
         let now = self.clock.now();
         if let Some(identity) = self.identities.fresh(id, now) {
             return Ok(identity);
@@ -52,13 +48,8 @@ impl Engine {
         Ok(identity)
     }
 
-    pub(crate) async fn authority(
-        &self,
-        id: InstanceId,
-        kind: AuthorityKind,
-    ) -> Result<Authority, PassError> {
-        let found = authorities::find(&mut self.store.reader(), id, kind).await?;
-        let (certificate, key) = found.ok_or(PassError::NoAuthority(kind.as_str()))?;
-        Ok(Authority { certificate, key })
+    /// The instance is gone for good.
+    pub fn forget(&self, id: InstanceId) {
+        self.identities.0.lock().expect("no holder of this lock panics").remove(&id);
     }
 }

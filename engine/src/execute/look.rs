@@ -1,0 +1,39 @@
+//! What the brokers of a running cluster say, and giving it back in order.
+
+use crate::pass::{Done, Pass};
+use crate::world::World;
+use crate::{Engine, PassError};
+use std::time::Duration;
+
+/// A cluster that does not answer may do so the next moment.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
+
+impl Engine {
+    pub(super) async fn look(&self, world: &World) -> Result<Done, PassError> {
+        match self.reach.look(world.instance.id, &world.server_rows()).await {
+            Ok(look) => Ok(Done::Looked(Box::new(look))),
+            Err(reach::Error::Kafka(error)) => Ok(Done::Wait {
+                reason: format!("waiting: no broker tells how the cluster is: {error}"),
+                after: LOOK_AGAIN,
+            }),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Partitions whose first replica is on a server that shall not run keep the
+    /// leader they have.
+    pub(super) async fn reach_all(&self, pass: &Pass, world: &World) -> Result<Done, PassError> {
+        let mut servers = world.server_rows();
+        let all = servers.len();
+        servers.retain(|server| !server.stopped);
+        let cluster = self.reach.cluster(world.instance.id, &servers).await?;
+        self.look_at_lease(pass).await?;
+        let elected = self.reach.admin().elect_preferred_leaders(&cluster).await;
+        if let (Err(error), true) = (elected, servers.len() == all) {
+            let reason = format!("waiting: leaders can't be given back yet: {error}");
+            return Ok(Done::Wait { reason, after: LOOK_AGAIN });
+        }
+        let generation = world.instance.generation;
+        self.note(pass, world, |progress| progress.observed_generation = generation).await
+    }
+}

@@ -1,0 +1,183 @@
+//! Whether a cluster can do without some of its servers, judged from what its
+//! brokers say at one moment. Pure.
+//!
+//! Every broker's own view counts, and the worst of them decides: a view may be
+//! a moment old, and a replica is in sync only if nobody knows otherwise. A
+//! broker that does not answer holds nothing in sync, whatever others say of it.
+
+use crate::client::{PartitionView, Quorum, Replica, TopicReplication};
+use model::SignedDuration;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A voter that had everything so long ago, or less, has caught up.
+const CAUGHT_UP: SignedDuration = SignedDuration::from_secs(3);
+/// So many are named, the rest is counted.
+const NAMED: usize = 5;
+
+/// What the brokers of a cluster said, all asked at the same moment.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Look {
+    pub quorum: Quorum,
+    /// By node, of every broker that answered.
+    pub views: BTreeMap<i32, Vec<TopicReplication>>,
+}
+
+/// For how long servers are missed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Need {
+    /// They come back. A partition that demands every one of its replicas can't
+    /// be kept writable whatever is done, so all its others are enough; so it is
+    /// with a quorum of one.
+    Returns,
+    /// They stay away: nothing may be missed.
+    Stays,
+}
+
+/// A copy that runs but has not caught up.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Lagging {
+    /// `<topic>-<number>`.
+    pub partition: String,
+    pub node: i32,
+    pub in_sync: usize,
+    pub replicas: usize,
+}
+
+impl Look {
+    /// Why a server can't be missed right now, a sentence each.
+    pub fn objections(&self, node: i32, need: Need) -> Vec<String> {
+        self.objections_to_all(&[node], need)
+    }
+
+    /// Why these servers can't be missed at once.
+    pub fn objections_to_all(&self, nodes: &[i32], need: Need) -> Vec<String> {
+        let mut objections: Vec<String> = self.quorum_objection(nodes, need).into_iter().collect();
+        objections.extend(self.partitions().into_iter().filter_map(|(name, partition)| {
+            let left = partition.in_sync.iter().filter(|id| !nodes.contains(id)).count();
+            let held = partition.replicas.iter().filter(|id| nodes.contains(id)).count();
+            let needed = match need {
+                Need::Returns => partition.needed.min(partition.replicas.len() - held),
+                Need::Stays => partition.needed,
+            };
+            (held > 0 && left < needed).then(|| {
+                format!(
+                    "partition {name} would have {left} of the {needed} replicas in sync that it needs"
+                )
+            })
+        }));
+        objections
+    }
+
+    fn quorum_objection(&self, nodes: &[i32], need: Need) -> Option<String> {
+        if self.quorum.leader.is_none() {
+            return Some("no controller is active".into());
+        }
+        let voters = &self.quorum.voters;
+        let left = voters.iter().filter(|voter| !nodes.contains(&voter.id));
+        let left = left.filter(|voter| self.has_all(voter)).count();
+        let (all, majority) = (voters.len(), voters.len() / 2 + 1);
+        let held = voters.iter().filter(|voter| nodes.contains(&voter.id)).count();
+        let needed = match need {
+            Need::Returns => majority.min(all - held),
+            Need::Stays => majority,
+        };
+        (held > 0 && left < needed).then(|| {
+            format!(
+                "{left} of {all} controllers would be left with all metadata, {needed} are needed"
+            )
+        })
+    }
+
+    /// Whether a controller has all metadata, as the active one sees it.
+    fn has_all(&self, voter: &Replica) -> bool {
+        let Some(leader) = self.quorum.leader else { return false };
+        let now = self.quorum.voters.iter().find(|it| it.id == leader);
+        let now = now.and_then(|leader| leader.last_caught_up);
+        let behind = now.zip(voter.last_caught_up).map(|(now, at)| now.duration_since(at));
+        voter.id == leader || behind.is_some_and(|behind| behind <= CAUGHT_UP)
+    }
+
+    /// Controllers among these that lack metadata.
+    pub fn controllers_behind(&self, nodes: &[i32]) -> Vec<i32> {
+        let voters = self.quorum.voters.iter().filter(|voter| nodes.contains(&voter.id));
+        voters.filter(|voter| !self.has_all(voter)).map(|voter| voter.id).collect()
+    }
+
+    /// The active controller, if there is one.
+    pub fn active_controller(&self) -> Option<i32> {
+        self.quorum.leader
+    }
+
+    /// Copies that are not in sync though their broker answers.
+    pub fn lagging(&self) -> Vec<Lagging> {
+        let mut lagging = Vec::new();
+        for (name, partition) in self.partitions() {
+            for node in &partition.replicas {
+                if self.views.contains_key(node) && !partition.in_sync.contains(node) {
+                    lagging.push(Lagging {
+                        partition: name.clone(),
+                        node: *node,
+                        in_sync: partition.in_sync.len(),
+                        replicas: partition.replicas.len(),
+                    });
+                }
+            }
+        }
+        lagging
+    }
+
+    /// Partitions that take no write while one of these servers is away, whatever
+    /// is done: they demand all replicas that they have.
+    pub fn unavoidable(&self, nodes: &[i32]) -> Vec<String> {
+        let mut names = self.partitions();
+        names.retain(|_, partition| {
+            partition.needed == partition.replicas.len()
+                && partition.replicas.iter().any(|id| nodes.contains(id))
+        });
+        names.into_keys().collect()
+    }
+
+    /// Every partition as the worst of the views has it.
+    fn partitions(&self) -> BTreeMap<String, Judged> {
+        let mut judged: BTreeMap<String, Judged> = BTreeMap::new();
+        for topic in self.views.values().flatten() {
+            for partition in &topic.partitions {
+                let seen = self.judge(topic, partition);
+                let name = format!("{}-{}", topic.name, partition.index);
+                let worst = judged.entry(name).or_insert_with(|| seen.clone());
+                worst.in_sync.retain(|id| seen.in_sync.contains(id));
+                worst.needed = worst.needed.max(seen.needed);
+            }
+        }
+        judged
+    }
+
+    fn judge(&self, topic: &TopicReplication, partition: &PartitionView) -> Judged {
+        let answers = |id: &&i32| self.views.contains_key(id);
+        Judged {
+            replicas: partition.replicas.clone(),
+            in_sync: partition.in_sync.iter().filter(answers).copied().collect(),
+            needed: topic.needed(partition),
+        }
+    }
+}
+
+#[derive(Clone)]
+struct Judged {
+    replicas: Vec<i32>,
+    in_sync: BTreeSet<i32>,
+    needed: usize,
+}
+
+/// The first few, and how many more there are.
+pub fn some_of(sentences: &[String]) -> String {
+    let named = sentences[..sentences.len().min(NAMED)].join("; ");
+    match sentences.len().saturating_sub(NAMED) {
+        0 => named,
+        more => format!("{named}; and {more} more"),
+    }
+}
+
+#[cfg(test)]
+#[path = "safety_tests.rs"]
+mod tests;

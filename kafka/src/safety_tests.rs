@@ -1,0 +1,125 @@
+use super::*;
+use model::Timestamp;
+
+const BOTH: [Need; 2] = [Need::Returns, Need::Stays];
+
+fn partition(index: i32, replicas: &[i32], in_sync: &[i32]) -> PartitionView {
+    let leader = in_sync.first().copied();
+    PartitionView { index, leader, replicas: replicas.into(), in_sync: in_sync.into() }
+}
+
+fn topic(min_in_sync: usize, partitions: Vec<PartitionView>) -> TopicReplication {
+    TopicReplication { name: "t".into(), min_in_sync, partitions }
+}
+
+fn voter(id: i32, seconds_ago: i64) -> Replica {
+    let at = Timestamp::from_second(1_000_000 - seconds_ago).unwrap();
+    Replica {
+        id,
+        directory: None,
+        log_end_offset: Some(9),
+        last_fetch: Some(at),
+        last_caught_up: Some(at),
+    }
+}
+
+/// Three servers that all answer and see the same.
+fn look(topics: &[TopicReplication]) -> Look {
+    Look {
+        quorum: Quorum {
+            leader: Some(1),
+            leader_epoch: 1,
+            high_watermark: 9,
+            voters: vec![voter(1, 0), voter(2, 1), voter(3, 1)],
+            observers: vec![],
+        },
+        views: (1..=3).map(|node| (node, topics.to_vec())).collect(),
+    }
+}
+
+#[test]
+fn a_whole_cluster_can_miss_any_one_server_but_no_two() {
+    let look = look(&[topic(2, vec![partition(0, &[1, 2, 3], &[1, 2, 3])])]);
+    for need in BOTH {
+        for node in 1..=3 {
+            assert_eq!(look.objections(node, need), [""; 0]);
+        }
+        let objections = look.objections_to_all(&[1, 2], need);
+        assert_eq!(objections.len(), 2, "{objections:?}");
+        assert!(objections[0].starts_with("1 of 3 controllers"), "{objections:?}");
+    }
+    assert_eq!(look.lagging(), []);
+}
+
+#[test]
+fn a_partition_keeps_what_it_needs() {
+    let look = look(&[topic(2, vec![partition(0, &[1, 2, 3], &[1, 2])])]);
+    let words = "partition t-0 would have 1 of the 2 replicas in sync that it needs";
+    for need in BOTH {
+        assert_eq!(look.objections(1, need), [words]);
+        assert_eq!(look.objections(2, need), [words]);
+        assert_eq!(look.objections(3, need), [""; 0], "nobody misses a copy that lags");
+    }
+    let lagging = Lagging { partition: "t-0".into(), node: 3, in_sync: 2, replicas: 3 };
+    assert_eq!(look.lagging(), [lagging]);
+}
+
+#[test]
+fn the_worst_view_decides() {
+    let mut look = look(&[topic(2, vec![partition(0, &[1, 2, 3], &[1, 2, 3])])]);
+    look.views.insert(2, vec![topic(2, vec![partition(0, &[1, 2, 3], &[1, 2])])]);
+    assert_eq!(look.objections(1, Need::Returns).len(), 1);
+    look.views.insert(2, vec![]);
+    assert_eq!(look.objections(1, Need::Returns), [""; 0], "it has not heard of the topic");
+    look.views.remove(&2);
+    assert_eq!(look.objections(1, Need::Returns).len(), 1, "it does not answer");
+    assert_eq!(look.lagging(), [], "it is down, which is no lag");
+}
+
+#[test]
+fn what_demands_all_its_replicas_is_missed_only_for_a_while() {
+    let look = look(&[
+        topic(3, vec![partition(0, &[1, 2, 3], &[1, 2, 3])]),
+        TopicReplication {
+            name: "single".into(),
+            min_in_sync: 2,
+            partitions: vec![partition(0, &[1], &[1])],
+        },
+    ]);
+    assert_eq!(look.objections(1, Need::Returns), [""; 0]);
+    let objections = look.objections(1, Need::Stays);
+    assert_eq!(
+        objections,
+        [
+            "partition single-0 would have 0 of the 1 replicas in sync that it needs",
+            "partition t-0 would have 2 of the 3 replicas in sync that it needs",
+        ]
+    );
+    assert_eq!(look.unavoidable(&[1]), ["single-0", "t-0"]);
+    assert_eq!(look.unavoidable(&[2]), ["t-0"]);
+}
+
+#[test]
+fn a_quorum_needs_a_majority_that_has_everything() {
+    let mut look = look(&[]);
+    look.quorum.voters[2] = voter(3, 60);
+    assert_eq!(look.objections(2, Need::Returns).len(), 1);
+    assert_eq!(look.objections(3, Need::Returns), [""; 0], "the other two are enough");
+    assert_eq!(look.objections(4, Need::Returns), [""; 0], "it is no voter");
+    look.quorum.voters[2].last_caught_up = None;
+    assert_eq!(look.objections(2, Need::Returns).len(), 1);
+    let mut alone = look.clone();
+    alone.quorum.voters.truncate(1);
+    assert_eq!(alone.objections(1, Need::Returns), [""; 0], "it can't be helped");
+    assert_eq!(alone.objections(1, Need::Stays).len(), 1);
+    look.quorum.leader = None;
+    assert_eq!(look.objections(4, Need::Returns), ["no controller is active"]);
+}
+
+#[test]
+fn long_lists_are_counted() {
+    let many: Vec<String> = (0..9).map(|n| n.to_string()).collect();
+    assert_eq!(some_of(&many), "0; 1; 2; 3; 4; and 4 more");
+    assert_eq!(some_of(&many[..1]), "0");
+    assert_eq!(some_of(&[]), "");
+}

@@ -1,0 +1,34 @@
+//! One look at a whole cluster: every broker is asked at the same moment what it
+//! has in its memory, because each may be a moment behind.
+
+use crate::{Error, Reach};
+use futures::future::join_all;
+use kafka::client::Cluster;
+use kafka::safety::Look;
+use model::{InstanceId, Server};
+use std::time::Duration;
+use tokio::time::timeout;
+
+/// Who stands still for so long is no help to anybody.
+const PATIENCE: Duration = Duration::from_secs(4);
+
+impl Reach {
+    /// Fails if no broker answers for the quorum. Brokers that don't answer for
+    /// themselves are not in the look.
+    pub async fn look(&self, id: InstanceId, servers: &[Server]) -> Result<Look, Error> {
+        let cluster = self.cluster(id, servers).await?;
+        let view = |server: &Server| {
+            let alone: Cluster = cluster.through(&(&server.listeners.internal).into());
+            let node = server.node_id;
+            async move {
+                let asked = timeout(PATIENCE, self.admin.describe_replication(&alone)).await;
+                Some((node, asked.ok()?.ok()?))
+            }
+        };
+        let brokers = servers.iter().filter(|server| server.is_broker());
+        let views = join_all(brokers.map(view)).await;
+        // After the views: what they told is not newer than the quorum they belong to.
+        let quorum = self.admin.describe_quorum(&cluster).await?;
+        Ok(Look { quorum, views: views.into_iter().flatten().collect() })
+    }
+}
