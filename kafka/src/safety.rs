@@ -20,6 +20,8 @@ pub struct Look {
     pub quorum: Quorum,
     /// By node, of every broker that answered.
     pub views: BTreeMap<i32, Vec<TopicReplication>>,
+    /// Nodes that were asked and did not answer.
+    pub silent: BTreeSet<i32>,
 }
 
 /// For how long servers are missed.
@@ -56,7 +58,7 @@ impl Look {
             let left = partition.in_sync.iter().filter(|id| !nodes.contains(id)).count();
             let held = partition.replicas.iter().filter(|id| nodes.contains(id)).count();
             let needed = match need {
-                Need::Returns => partition.needed.min(partition.replicas.len() - held),
+                Need::Returns => partition.needed.min(partition.replicas.len() - 1),
                 Need::Stays => partition.needed,
             };
             (held > 0 && left < needed).then(|| {
@@ -78,7 +80,7 @@ impl Look {
         let (all, majority) = (voters.len(), voters.len() / 2 + 1);
         let held = voters.iter().filter(|voter| nodes.contains(&voter.id)).count();
         let needed = match need {
-            Need::Returns => majority.min(all - held),
+            Need::Returns => majority.min(all - 1),
             Need::Stays => majority,
         };
         (held > 0 && left < needed).then(|| {
@@ -94,7 +96,9 @@ impl Look {
         let now = self.quorum.voters.iter().find(|it| it.id == leader);
         let now = now.and_then(|leader| leader.last_caught_up);
         let behind = now.zip(voter.last_caught_up).map(|(now, at)| now.duration_since(at));
-        voter.id == leader || behind.is_some_and(|behind| behind <= CAUGHT_UP)
+        // One that has just died had everything a moment ago.
+        let answers = !self.silent.contains(&voter.id);
+        answers && (voter.id == leader || behind.is_some_and(|behind| behind <= CAUGHT_UP))
     }
 
     /// Controllers among these that lack metadata.

@@ -34,6 +34,7 @@ fn look(topics: &[TopicReplication]) -> Look {
             observers: vec![],
         },
         views: (1..=3).map(|node| (node, topics.to_vec())).collect(),
+        silent: BTreeSet::new(),
     }
 }
 
@@ -106,6 +107,10 @@ fn a_quorum_needs_a_majority_that_has_everything() {
     assert_eq!(look.objections(2, Need::Returns).len(), 1);
     assert_eq!(look.objections(3, Need::Returns), [""; 0], "the other two are enough");
     assert_eq!(look.objections(4, Need::Returns), [""; 0], "it is no voter");
+    look.quorum.voters[2] = voter(3, 1);
+    look.silent.insert(3);
+    assert_eq!(look.objections(2, Need::Returns).len(), 1, "it has just died");
+    look.silent.clear();
     look.quorum.voters[2].last_caught_up = None;
     assert_eq!(look.objections(2, Need::Returns).len(), 1);
     let mut alone = look.clone();

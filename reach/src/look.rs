@@ -22,13 +22,18 @@ impl Reach {
             let node = server.node_id;
             async move {
                 let asked = timeout(PATIENCE, self.admin.describe_replication(&alone)).await;
-                Some((node, asked.ok()?.ok()?))
+                (node, asked.ok().and_then(Result::ok))
             }
         };
         let brokers = servers.iter().filter(|server| server.is_broker());
         let views = join_all(brokers.map(view)).await;
         // After the views: what they told is not newer than the quorum they belong to.
         let quorum = self.admin.describe_quorum(&cluster).await?;
-        Ok(Look { quorum, views: views.into_iter().flatten().collect() })
+        let silent = |(node, view): &(i32, Option<_>)| view.is_none().then_some(*node);
+        Ok(Look {
+            quorum,
+            silent: views.iter().filter_map(silent).collect(),
+            views: views.into_iter().filter_map(|(node, view)| Some((node, view?))).collect(),
+        })
     }
 }

@@ -194,6 +194,7 @@ impl<'a> Explorer<'a> {
         let id = self.sim.id();
         for record in self.sim.rows.servers(id).await {
             if record.server.stopped {
+                self.sim.ground.lock().unwrap().comes_back(record.server.id);
                 self.sim.rows.stop_server(id, record.server.id, false).await;
             }
         }
@@ -251,7 +252,7 @@ impl<'a> Explorer<'a> {
 }
 
 /// Losing the instance to another worker is how it should be.
-fn ended(went: Went) -> Result<(), String> {
+pub fn ended(went: Went) -> Result<(), String> {
     match went {
         Went::Failed(PassError::Store(store::Error::LeaseLost(_)))
         | Went::On
@@ -288,16 +289,19 @@ fn stay_on_one_processor(number: usize) {
 
 /// The schedules of these seeds, one after another in one store.
 #[tokio::main(flavor = "current_thread")]
-async fn explore_all(seeds: impl Iterator<Item = u64>, failed: &AtomicBool) {
+async fn explore_all(
+    seeds: impl Iterator<Item = u64>,
+    failed: &AtomicBool,
+    explore: &(impl AsyncFn(&Rows, u64) -> Result<(), String> + Sync),
+) {
     let rows = Rows::new().await;
     for seed in seeds {
         if failed.load(Ordering::Relaxed) {
             return;
         }
-        let mut log = Vec::new();
-        if let Err(what) = explore(&rows.again(seed), seed, &mut log).await {
+        if let Err(what) = explore(&rows.again(seed), seed).await {
             failed.store(true, Ordering::Relaxed);
-            panic!("CASTELLAN_SEED={seed} CASTELLAN_SCHEDULES=1: {what}\nafter {log:?}");
+            panic!("CASTELLAN_SEED={seed}: {what}");
         }
     }
 }
@@ -307,11 +311,16 @@ fn setting(name: &str, otherwise: u64) -> u64 {
     given.map_or(otherwise, |text| text.parse().expect("a number"))
 }
 
-#[test]
-fn whatever_happens_the_invariants_hold_and_the_end_is_reached() {
+/// So many schedules, ten times as many in the long run, on every processor. The
+/// variable `count` says otherwise.
+pub fn side_by_side(
+    count: &str,
+    usual: u64,
+    explore: impl AsyncFn(&Rows, u64) -> Result<(), String> + Sync,
+) {
     let every = std::env::var_os("CASTELLAN_TEST_ALL").is_some();
     let first = setting("CASTELLAN_SEED", 1);
-    let count = setting("CASTELLAN_SCHEDULES", if every { 10 * SCHEDULES } else { SCHEDULES });
+    let count = setting(count, if every { 10 * usual } else { usual });
     let began = std::time::Instant::now();
     let threads = thread::available_parallelism().map_or(1, NonZero::get);
     let failed = AtomicBool::new(false);
@@ -319,11 +328,21 @@ fn whatever_happens_the_invariants_hold_and_the_end_is_reached() {
     thread::scope(|scope| {
         for (thread, from) in (0..threads).zip(first..) {
             let (seeds, failed) = ((from..first + count).step_by(threads), &failed);
+            let explore = &explore;
             scope.spawn(move || {
                 stay_on_one_processor(thread);
-                explore_all(seeds, failed);
+                explore_all(seeds, failed, explore);
             });
         }
     });
     println!("{count} schedules from seed {first} in {:?}", began.elapsed());
+}
+
+#[test]
+fn whatever_happens_the_invariants_hold_and_the_end_is_reached() {
+    side_by_side("CASTELLAN_SCHEDULES", SCHEDULES, async |rows, seed| {
+        let mut log = Vec::new();
+        let explored = explore(rows, seed, &mut log).await;
+        explored.map_err(|what| format!("{what}\nafter {log:?}"))
+    });
 }

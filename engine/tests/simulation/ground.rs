@@ -95,9 +95,10 @@ impl Ground {
         if process == Process::Down {
             self.brokers.retain(|broker| broker.server != server);
         }
+        let serves = node.is_some_and(|node| self.kafka.serves(node));
         match self.away.get_mut(&server) {
             Some(away) if process != Process::Running => away.has_gone = true,
-            Some(Away { has_gone: true, .. }) => drop(self.away.remove(&server)),
+            Some(Away { has_gone: true, .. }) if serves => drop(self.away.remove(&server)),
             _ => {}
         }
         process
@@ -129,6 +130,13 @@ impl Ground {
             self.violate(format!("server {server} was let stop while {other} is away"));
         }
         self.away.insert(server, Away { for_good, has_gone: false });
+    }
+
+    /// One that did not run shall run again: it was killed, or let stop.
+    pub fn comes_back(&mut self, server: ServerId) {
+        if self.look_at_broker(server) != Process::Running {
+            self.away.insert(server, Away { for_good: true, has_gone: true });
+        }
     }
 
     /// The broker is asked to end.

@@ -12,6 +12,7 @@ mod gate;
 mod ground;
 mod hands;
 mod plane;
+mod rolls;
 #[path = "../rows/mod.rs"]
 mod rows;
 mod sim;

@@ -9,10 +9,11 @@ use crate::plane::{Plane, Went};
 use crate::rows::Rows;
 use cloud::{Cloud, Inventory, Outcome, SimulatedCloud};
 use engine::{Engine, Parts, Rest, Settings};
+use kafka::Endpoint;
 use kafka::simulated::{SimKafka, SimNode, Timing};
 use model::*;
 use reach::Reach;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -33,7 +34,8 @@ pub struct Sim<'a> {
     pub servers: Vec<ServerId>,
     /// Kafka's ids of the same.
     pub nodes: Vec<i32>,
-    /// A broker was killed since the cluster last served.
+    internal: BTreeMap<i32, Endpoint>,
+    /// A broker was killed or frozen since the cluster last served.
     excused: bool,
 }
 
@@ -58,6 +60,7 @@ impl<'a> Sim<'a> {
             kafka,
             agents: servers.iter().copied().map(SimAgent::new).collect(),
             servers,
+            internal: records.iter().map(|record| node(&record.server)).map(at).collect(),
             nodes: records.iter().map(|record| record.server.node_id).collect(),
             instance,
             excused: false,
@@ -131,6 +134,16 @@ impl<'a> Sim<'a> {
 
     pub fn kill_broker(&mut self, at: usize) {
         self.excused |= self.ground.lock().unwrap().kill_broker(self.servers[at]);
+    }
+
+    pub fn freeze_broker(&mut self, at: usize) {
+        self.excused = true;
+        self.kafka.freeze(self.nodes[at]);
+    }
+
+    /// Where brokers and we talk to a node.
+    pub fn endpoint(&self, node: i32) -> Endpoint {
+        self.internal[&node].clone()
     }
 
     pub fn advance(&self, seconds: i64) {
@@ -245,6 +258,10 @@ impl<'a> Sim<'a> {
             }
         }
     }
+}
+
+fn at(node: SimNode) -> (i32, Endpoint) {
+    (node.id, node.internal)
 }
 
 fn node(server: &Server) -> SimNode {

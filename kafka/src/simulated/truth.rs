@@ -33,6 +33,11 @@ impl SimKafka {
         self.state().voting.voters.clone()
     }
 
+    /// The controller that decides, if one does.
+    pub fn active_controller(&self) -> Option<i32> {
+        self.state().voting.leader
+    }
+
     /// Whether a majority of the controllers runs.
     pub fn has_quorum(&self) -> bool {
         self.state().has_majority()
