@@ -4,6 +4,7 @@ use crate::call::Call;
 use crate::world::{World, on_postgres};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
+use kafka::simulated::SimNode;
 use model::{Instance, Secret, Server, SignedDuration};
 use pki::KeyPair;
 use rustls_pki_types::CertificateDer;
@@ -252,6 +253,19 @@ async fn open_ticket(world: &World, instance: &Instance, server: Option<model::S
     work.commit().await.unwrap();
 }
 
+/// The server's broker runs, alone, and leads itself.
+fn start_broker(world: &World, server: &model::Server) {
+    world.kafka.add_node(SimNode {
+        id: server.node_id,
+        roles: server.roles.clone(),
+        internal: (&server.listeners.internal).into(),
+        sasl: (&server.listeners.sasl_scram).into(),
+    });
+    world.kafka.found(&[server.node_id].into());
+    world.kafka.start(server.node_id);
+    world.clock.advance(SignedDuration::from_secs(10));
+}
+
 #[tokio::test]
 async fn leave_to_stop_is_looked_at_anew_with_every_claim() {
     let world = World::new().await;
@@ -282,9 +296,19 @@ async fn leave_to_stop_is_looked_at_anew_with_every_claim() {
         assert_eq!(claim(4).await, no("the ticket has expired"));
     }
 
+    // One server alone: the others are asked whether they can do without it.
     open_ticket(&world, &instance, Some(server.id)).await;
-    let alone = no("this Castellan does not stop servers one at a time");
-    assert_eq!(claim(4).await, alone, "nobody looks at replicas and quorum yet");
+    let nobody = claim(4).await;
+    let reason = nobody["reason"].as_str().unwrap();
+    assert!(reason.starts_with("no broker tells how the cluster is"), "{nobody}");
+    start_broker(&world, &server);
+    open_ticket(&world, &instance, Some(server.id)).await;
+    assert_eq!(claim(4).await, json!({"go": true, "reason": ""}), "it is to come back");
+    let mut work = world.app.store().begin().await.unwrap();
+    store::servers::set_stopped(&mut work, server.id, true).await.unwrap();
+    work.commit().await.unwrap();
+    let alone = "0 of 1 controllers would be left with all metadata, 1 are needed";
+    assert_eq!(claim(4).await, no(alone), "it is to stay away");
     let broken = Call::post("/agent/v1/claim").json(&json!({})).certificate(&certificate);
     assert_eq!(broken.send(&world.agent).await.status, 400);
 }
