@@ -32,8 +32,7 @@ impl FromRequestParts<Api> for CustomerKey {
 
     async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, Failure> {
         let key = key(&parts.headers).ok_or(Error::NOT_AUTHORIZED)?;
-        let address = address::client(&parts.headers, &parts.extensions, &api.options);
-        let source = Source { kind: SourceKind::CustomerApi, address };
+        let source = source(parts, api, SourceKind::CustomerApi);
         let found = apikeys::authenticate(source, &api.app, &key).await;
         let charge = parts.extensions.get::<Charge>();
         looked_up(charge, found, Caller::account_id).map(Self)
@@ -52,16 +51,33 @@ impl FromRequestParts<Api> for Seeing {
     }
 }
 
+/// An instance that the caller may change, under the same rules.
+pub struct Changing(pub InstanceAccess);
+
+impl FromRequestParts<Api> for Changing {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, Failure> {
+        access(parts, api, Need::Change).await.map(Self)
+    }
+}
+
 async fn access(parts: &mut Parts, api: &Api, need: Need) -> Result<InstanceAccess, Failure> {
     if api.listener == Listener::Instance {
         let key = key(&parts.headers).ok_or(Error::NOT_AUTHORIZED)?;
-        let found = apikeys::authenticate_instance(&api.app, &key).await;
+        let source = source(parts, api, SourceKind::InstanceApi);
+        let found = apikeys::authenticate_instance(source, &api.app, &key).await;
         let charge = parts.extensions.get::<Charge>();
         return looked_up(charge, found, |access| access.instance().account_id);
     }
     let CustomerKey(caller) = CustomerKey::from_request_parts(parts, api).await?;
     let Ok(Id(id)) = Id::from_request_parts(parts, api).await;
     Ok(InstanceAccess::of_caller(&caller, &api.app, id, need).await?)
+}
+
+fn source(parts: &Parts, api: &Api, kind: SourceKind) -> Source {
+    let address = address::client(&parts.headers, &parts.extensions, &api.options);
+    Source { kind, address }
 }
 
 /// The key of HTTP Basic: as password with an empty user, or as user with an

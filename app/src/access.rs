@@ -1,8 +1,9 @@
 //! One instance, and what the caller may do with it.
 
-use crate::{App, Caller, Error, Result, Right};
+use crate::audit::Asker;
+use crate::{App, Caller, Error, Result, Right, Source};
 use model::{Instance, InstanceId};
-use store::{Run, instances};
+use store::{Run, accounts, instances};
 
 /// What a use case is about to do with an instance.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -19,6 +20,9 @@ pub struct InstanceAccess {
     pub(crate) instance: Instance,
     pub(crate) may_change: bool,
     pub(crate) masked: bool,
+    source: Source,
+    /// Of the customer key's owner; an instance's own key is the team's.
+    email: Option<String>,
 }
 
 impl InstanceAccess {
@@ -39,12 +43,14 @@ impl InstanceAccess {
             instance,
             may_change: caller.may(Right::ChangeInstances).is_ok(),
             masked: caller.masked(),
+            source: caller.source,
+            email: Some(caller.email.clone()),
         })
     }
 
     /// The holder of an instance's own key may do everything under it.
-    pub(crate) fn of_owner(instance: Instance) -> Self {
-        Self { instance, may_change: true, masked: false }
+    pub(crate) fn of_owner(instance: Instance, source: Source) -> Self {
+        Self { instance, may_change: true, masked: false, source, email: None }
     }
 
     pub fn instance(&self) -> &Instance {
@@ -63,6 +69,16 @@ impl InstanceAccess {
 
     pub fn masked(&self) -> bool {
         self.masked
+    }
+
+    /// Who asks, as the audit log tells it.
+    pub(crate) async fn asker(&self, run: &mut impl Run) -> Result<Asker> {
+        let account_id = self.instance.account_id;
+        let email = match &self.email {
+            Some(email) => email.clone(),
+            None => accounts::find(run, account_id).await?.ok_or(Error::InvalidId)?.email,
+        };
+        Ok(Asker { account_id, source: self.source, email })
     }
 }
 

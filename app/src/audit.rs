@@ -16,6 +16,19 @@ pub(crate) struct Actor<'a> {
     pub user: &'a str,
 }
 
+/// Who asks something of an instance, by whatever key.
+pub(crate) struct Asker {
+    pub account_id: AccountId,
+    pub source: Source,
+    pub email: String,
+}
+
+impl<'a> From<&'a Asker> for Actor<'a> {
+    fn from(asker: &'a Asker) -> Self {
+        Self { account_id: asker.account_id, source: asker.source, user: &asker.email }
+    }
+}
+
 impl<'a> From<&'a Caller> for Actor<'a> {
     fn from(caller: &'a Caller) -> Self {
         Self { account_id: caller.account_id, source: caller.source, user: &caller.email }

@@ -16,7 +16,12 @@ pub async fn authenticate(source: Source, app: &App, key: &Secret) -> Result<Cal
 }
 
 /// The instance whose own key this is.
-pub async fn authenticate_instance(app: &App, key: &Secret) -> Result<InstanceAccess> {
+pub async fn authenticate_instance(
+    source: Source,
+    app: &App,
+    key: &Secret,
+) -> Result<InstanceAccess> {
     let found = instances::find_by_apikey(&mut app.store().reader(), key).await?;
-    found.map(InstanceAccess::of_owner).ok_or(Error::NOT_AUTHORIZED)
+    let instance = found.ok_or(Error::NOT_AUTHORIZED)?;
+    Ok(InstanceAccess::of_owner(instance, source))
 }
