@@ -2,13 +2,16 @@
 
 use axum::extract::{FromRequestParts, Path};
 use axum::http::request::Parts;
-use model::{InstanceId, InvoiceId, UserId, VpcId};
+use model::{ActionId, InstanceId, InvoiceId, UserId, VpcId};
 use std::collections::HashMap;
 use std::convert::Infallible;
 
 /// The instance's id, or none if that segment is no number. It never fails by
 /// itself: whether the caller has a key and the role comes first.
 pub struct Id(pub Option<InstanceId>);
+
+/// The id of one of its actions, under the same rules.
+pub struct ActionPath(pub Option<ActionId>);
 
 /// The network's id, under the same rules.
 pub struct VpcPath(pub Option<VpcId>);
@@ -21,6 +24,14 @@ impl<S: Send + Sync> FromRequestParts<S> for Id {
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Infallible> {
         Ok(Id(number(parts, state, "id").await.map(InstanceId)))
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for ActionPath {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Infallible> {
+        Ok(ActionPath(number(parts, state, "action_id").await.map(ActionId)))
     }
 }
 

@@ -29,6 +29,21 @@ pub fn customer() -> Vec<Route> {
         put("/api/instances/{id}", key, instances::update::handle).about(instances::update::about),
         delete("/api/instances/{id}", key, instances::delete::handle)
             .about(instances::delete::about),
+        get("/api/instances/{id}/actions", key, actions::list::handle).about(actions::list::about),
+        get("/api/instances/{id}/actions/{action_id}", key, actions::read::handle)
+            .about(actions::read::about),
+        post("/api/instances/{id}/actions/{action_id}/cancel", key, actions::cancel::handle)
+            .about(actions::cancel::about),
+        post("/api/instances/{id}/actions/restart", key, actions::restart::handle)
+            .about(actions::restart::about),
+        post("/api/instances/{id}/actions/reboot", key, actions::reboot::handle)
+            .about(actions::reboot::about),
+        post("/api/instances/{id}/actions/stop", key, actions::stop::handle)
+            .about(actions::stop::about),
+        post("/api/instances/{id}/actions/start", key, actions::start::handle)
+            .about(actions::start::about),
+        post("/api/instances/{id}/actions/cluster-restart", key, actions::cluster_restart::handle)
+            .about(actions::cluster_restart::about),
         post("/api/instances/{id}/actions/cluster-stop", key, actions::cluster_stop::handle)
             .about(actions::cluster_stop::about),
         post("/api/instances/{id}/actions/cluster-start", key, actions::cluster_start::handle)
@@ -94,6 +109,7 @@ fn under_instance() -> Vec<Route> {
         get("details", key, details::handle).about(details::about),
         get("ca/ca_cert.pem", key, ca::certificate::handle).about(ca::certificate::about),
         get("cluster/status", key, cluster::status::handle).about(cluster::status::about),
+        post("cluster/restart", key, cluster::restart::handle).about(cluster::restart::about),
     ]
 }
 

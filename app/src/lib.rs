@@ -21,6 +21,7 @@
 //! ```
 
 pub mod accounts;
+pub mod actions;
 pub mod agents;
 pub mod apikeys;
 pub mod audit;

@@ -11,12 +11,20 @@ pub struct About {
     pub(super) right: Option<Right>,
     pub(super) query: Vec<Input>,
     pub(super) headers: Vec<Input>,
-    pub(super) body: Option<(Vec<Input>, Value)>,
+    pub(super) body: Option<Sent>,
     /// Why the state of things may be in the way, as it is said.
     pub(super) refusal: Option<&'static str>,
     /// Whether what the body names may not be there.
     pub(super) or_not_found: bool,
     pub(super) answer: Answer,
+}
+
+/// A body.
+pub(super) struct Sent {
+    pub fields: Vec<Input>,
+    pub example: Value,
+    /// Whether the call says something without any.
+    pub optional: bool,
 }
 
 /// A field of the body or the query, or a header.
@@ -97,7 +105,15 @@ impl About {
     }
 
     pub fn body(self, fields: &[Input], example: &impl Serialize) -> Self {
-        Self { body: Some((fields.to_vec(), value(example))), ..self }
+        let (fields, example) = (fields.to_vec(), value(example));
+        Self { body: Some(Sent { fields, example, optional: false }), ..self }
+    }
+
+    /// The same for a body that may be left out.
+    pub fn optional_body(mut self, fields: &[Input], example: &impl Serialize) -> Self {
+        let (fields, example) = (fields.to_vec(), value(example));
+        self.body = Some(Sent { fields, example, optional: true });
+        self
     }
 
     /// May be refused for the state of things, in words like these.
@@ -118,6 +134,12 @@ impl About {
     /// Answers 200 with text like this one.
     pub fn text(self, what: &'static str, kind: &'static str, example: &str) -> Self {
         self.answers(what, Content { kind, example: example.into() })
+    }
+
+    /// Answers 201 without a body.
+    pub fn created(mut self, what: &'static str) -> Self {
+        self.answer = Answer { status: 201, what, content: None, ..self.answer };
+        self
     }
 
     fn answers(mut self, what: &'static str, content: Content) -> Self {

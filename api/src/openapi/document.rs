@@ -1,6 +1,6 @@
 //! The document of one listener.
 
-use super::about::{About, Input};
+use super::about::{About, Input, Sent};
 use super::schema::{self, Form};
 use crate::error;
 use crate::routes::{Guard, Route};
@@ -22,8 +22,9 @@ use utoipa::openapi::{Components, Header, Info, OpenApi, OpenApiBuilder, Ref, Re
 const KEY: &str = "key";
 const ERROR: &str = "Error";
 /// What stands between braces in paths.
-const PLACEHOLDERS: [Input; 4] = [
+const PLACEHOLDERS: [Input; 5] = [
     Input::integer("id", "The instance's id").at_least(1).required(),
+    Input::integer("action_id", "The action's id").at_least(1).required(),
     Input::integer("vpc_id", "The network's id").at_least(1).required(),
     Input::integer("invoice_id", "The invoice's id").at_least(1).required(),
     Input::text("user_id", "The team member's id, a UUID").required(),
@@ -58,7 +59,7 @@ fn operation(route: &Route, about: &About) -> OperationBuilder {
     let mut operation = OperationBuilder::new()
         .operation_id(Some(operation_id(route)))
         .summary(Some(about.summary))
-        .request_body(about.body.as_ref().map(|(fields, example)| body(fields, example)));
+        .request_body(about.body.as_ref().map(body));
     if guarded(route) {
         operation = operation.security(SecurityRequirement::new(KEY, [] as [&str; 0]));
     }
@@ -98,16 +99,16 @@ fn parameter(input: &Input, place: ParameterIn) -> Parameter {
         .build()
 }
 
-fn body(fields: &[Input], example: &serde_json::Value) -> RequestBody {
+fn body(sent: &Sent) -> RequestBody {
     let content = |form| {
-        let schema = schema::fields(fields, form);
-        ContentBuilder::new().schema(Some(schema)).example(Some(example.clone())).build()
+        let schema = schema::fields(&sent.fields, form);
+        ContentBuilder::new().schema(Some(schema)).example(Some(sent.example.clone())).build()
     };
     RequestBodyBuilder::new()
         .content("application/json", content(Form::Json))
         .content("application/x-www-form-urlencoded", content(Form::Text))
         .content("multipart/form-data", content(Form::Text))
-        .required(Some(Required::True))
+        .required(Some(if sent.optional { Required::False } else { Required::True }))
         .build()
 }
 
@@ -148,8 +149,8 @@ fn refusals(route: &Route, about: &About) -> Vec<Error> {
     } else if route.path.contains('{') || about.or_not_found {
         refusals.push(Error::NotFound);
     }
-    if let Some((fields, _)) = &about.body {
-        refusals.push(Error::field(fields[0].name, "must be a string"));
+    if let Some(sent) = &about.body {
+        refusals.push(Error::field(sent.fields[0].name, "must be a string"));
         refusals.push(crate::body::TOO_LARGE);
     } else if let Some(input) = about.query.first() {
         refusals.push(Error::field(input.name, "must be given once"));

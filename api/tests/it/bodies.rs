@@ -43,11 +43,12 @@ fn is_key(text: &str) -> bool {
 /// The call that the document's own example makes.
 async fn example(route: &Route, document: &Value, world: &World) -> Call {
     let operation = operation(document, route);
-    let path = filled(route, operation, &Things::make(world).await);
+    let things = Things::make_for(world, route).await;
+    let path = filled(route, operation, &things);
     let call = Call::new(route.method.as_str(), &path);
     let content = &operation["requestBody"]["content"];
     let body = &content["application/json"]["example"];
-    if body.is_object() { call.json(body) } else { call }
+    if body.is_object() { call.json(&things.example(body)) } else { call }
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@ use crate::openapi::{document, operation, operations};
 use crate::world::World;
 use api::routes::{self, Guard, Route};
 use axum::Router;
-use model::{Role, Secret, UserId};
+use model::{ActionId, Role, Secret, UserId};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -25,12 +25,21 @@ const ROWS: &[(&str, &[Role])] = &[
     ("GET /api/instances/{id}", &SEE),
     ("PUT /api/instances/{id}", &CHANGE),
     ("DELETE /api/instances/{id}", &CREATE),
+    ("GET /api/instances/{id}/actions", &SEE),
+    ("GET /api/instances/{id}/actions/{action_id}", &SEE),
+    ("POST /api/instances/{id}/actions/{action_id}/cancel", &CHANGE),
+    ("POST /api/instances/{id}/actions/restart", &CHANGE),
+    ("POST /api/instances/{id}/actions/reboot", &CHANGE),
+    ("POST /api/instances/{id}/actions/stop", &CHANGE),
+    ("POST /api/instances/{id}/actions/start", &CHANGE),
+    ("POST /api/instances/{id}/actions/cluster-restart", &CHANGE),
     ("POST /api/instances/{id}/actions/cluster-stop", &CHANGE),
     ("POST /api/instances/{id}/actions/cluster-start", &CHANGE),
     ("POST /api/instances/{id}/account/rotate-apikey", &CHANGE),
     ("GET /api/instances/{id}/details", &SEE),
     ("GET /api/instances/{id}/ca/ca_cert.pem", &SEE),
     ("GET /api/instances/{id}/cluster/status", &SEE),
+    ("POST /api/instances/{id}/cluster/restart", &CHANGE),
     ("GET /api/vpcs", &SEE),
     ("POST /api/vpcs", &CREATE),
     ("GET /api/vpcs/{vpc_id}", &SEE),
@@ -53,6 +62,7 @@ const ROWS: &[(&str, &[Role])] = &[
 /// that every operation can be tried on.
 pub struct Things {
     pub instance: model::Instance,
+    action: ActionId,
     vpc: i64,
     invoice: i64,
     member: UserId,
@@ -64,22 +74,60 @@ const INVOICE: i64 = 1;
 impl Things {
     pub async fn make(world: &World) -> Self {
         let instance = world.create("orders", &["prod"]).await;
+        world.make_ready(instance.id).await;
+        let action = restart_under_way(world, &instance).await;
         let vpc = world.create_vpc("orders-net", "10.201.0.0/24").await;
         let (member, _) = world.user("ada@example.com", Role::Member, &["prod"]).await;
         world.issue_month().await;
-        Self { instance, vpc, invoice: INVOICE, member }
+        Self { instance, action, vpc, invoice: INVOICE, member }
+    }
+
+    /// The same, for the document's example of this operation. Whether a broker can
+    /// be stopped is asked of the others, and none runs here: it is stopped already.
+    pub async fn make_for(world: &World, route: &Route) -> Self {
+        let things = Self::make(world).await;
+        if route.path.ends_with("/actions/stop") {
+            world.set_stopped(&things.instance, &[1]).await;
+        }
+        things
+    }
+
+    /// A document's example with the names of these things in it.
+    pub fn example(&self, documented: &Value) -> Value {
+        let text = documented.to_string().replace("u7k2m9qa", &self.instance.username);
+        serde_json::from_str(&text).unwrap()
     }
 
     /// The path with these things in it.
     pub fn path(&self, template: &str) -> String {
         let path = template
             .replace("{id}", &self.instance.id.to_string())
+            .replace("{action_id}", &self.action.to_string())
             .replace("{vpc_id}", &self.vpc.to_string())
             .replace("{invoice_id}", &self.invoice.to_string())
             .replace("{user_id}", &self.member.to_string());
         assert!(!path.contains('{'), "say what stands for the placeholder of {path}");
         path
     }
+}
+
+/// One that can be cancelled, though the instance can be restarted as well: the
+/// moment between the end of the one and the engine's note of it.
+async fn restart_under_way(world: &World, instance: &model::Instance) -> ActionId {
+    let mut work = world.app.store().begin().await.unwrap();
+    let action = store::NewAction {
+        instance_id: instance.id,
+        kind: model::ActionKind::Restart,
+        servers: &[1],
+        asked_by: "ada@example.com",
+        source: "customer-api 192.0.2.7".into(),
+        generation: instance.generation,
+    };
+    let id = store::actions::insert(&mut work, &action, world.app.now()).await.unwrap();
+    let step = format!("{}-01 is being restarted", instance.username);
+    store::actions::note(&mut work, instance.id, &step, world.app.now()).await.unwrap();
+    work.commit().await.unwrap();
+    id
 }
 
 fn name(route: &Route) -> String {
@@ -217,7 +265,8 @@ async fn customer_routes_know_every_role() {
             let vpc = world.create_vpc("net", &subnet).await;
             let email = format!("{at}-{number}@example.com");
             let (member, _) = world.user(&email, Role::Member, &[]).await;
-            let things = Things { instance, vpc, invoice: INVOICE, member };
+            let action = world.last_action(instance.id).await.id;
+            let things = Things { instance, action, vpc, invoice: INVOICE, member };
             let key = world.member(role, &[]).await;
             let call = call(route, &things).key(&key);
             let answer = call.send(&world.customer).await;
@@ -269,8 +318,9 @@ async fn form_and_json_give_the_same_result() {
         let Some(example) = example(&document, &route) else { continue };
         let result = async |as_form: bool| {
             let world = World::new().await;
-            let call = call(&route, &Things::make(&world).await).key(&world.key);
-            let call = if as_form { call.form(&form(example)) } else { call.json(example) };
+            let things = Things::make_for(&world, &route).await;
+            let (call, example) = (call(&route, &things).key(&world.key), things.example(example));
+            let call = if as_form { call.form(&form(&example)) } else { call.json(&example) };
             let answer = call.send(&world.customer).await;
             (answer.status.as_u16(), answer.text, world.audit().await)
         };
@@ -302,7 +352,9 @@ async fn instance_routes_open_to_the_instances_own_key_alone() {
         }
         let own = call.clone().key(&things.instance.apikey).send(&world.instance).await;
         let other = call.clone().key(&neighbour.apikey).send(&world.instance).await;
-        assert_eq!((own.status.as_u16(), other.status.as_u16()), (200, 200));
+        // A restart of the neighbour, which is not made yet, is refused.
+        let expected = if route.method == "POST" { (201, 400) } else { (200, 200) };
+        assert_eq!((own.status.as_u16(), other.status.as_u16()), expected, "{}", route.path);
         assert!(!other.text.contains("orders"), "{}", other.text);
         assert_ne!(own.text, other.text, "{}", route.path);
     }

@@ -167,6 +167,7 @@ async fn the_typed_client_speaks_the_same_language() {
     let changes =
         wire::customer::UpdateInstance { name: Some("bills".into()), ..Default::default() };
     client.update_instance(created.id, &changes).await.unwrap();
+    actions_by(&client, &world, created.id).await;
     assert_eq!(client.plans().await.unwrap().len(), 21);
     assert_eq!(client.regions().await.unwrap().len(), 4);
     client.delete_instance(created.id).await.unwrap();
@@ -179,6 +180,27 @@ async fn the_typed_client_speaks_the_same_language() {
     assert_eq!(nobody.plans().await.unwrap_err().to_string(), "Not authorized");
     stop.cancel();
     tokio::time::timeout(Duration::from_secs(10), task).await.unwrap().unwrap().unwrap();
-    let error = client.plans().await.unwrap_err().to_string();
-    assert!(error.contains("can't be reached"), "{error}");
+    let error = client.plans().await.unwrap_err();
+    assert!(error.is_away() && error.to_string().contains("can't be reached"), "{error}");
+}
+
+async fn actions_by(client: &client::Client, world: &World, id: i64) {
+    let all = [client.details(id).await.unwrap().servers[0].name.clone()];
+    world.make_ready(model::InstanceId(id)).await;
+    let asked = client.restart_cluster(id).await.unwrap().action.unwrap();
+    let error = client.restart_servers(id, &all).await.unwrap_err();
+    assert!(!error.is_away() && error.to_string().contains("`configured`"), "{error}");
+    client.cancel_action(id, asked).await.unwrap();
+    let read = client.action(id, asked).await.unwrap();
+    assert_eq!((read.action.state.as_str(), read.steps.len()), ("cancelling", 0));
+    world.make_ready(model::InstanceId(id)).await;
+    assert!(client.restart_servers(id, &all).await.unwrap().action.is_some());
+    assert!(client.start_servers(id, &all).await.unwrap().action.is_none());
+    let error = client.stop_servers(id, &all).await.unwrap_err().to_string();
+    assert!(error.contains("cluster-stop"), "{error}");
+    assert!(client.start_cluster(id).await.unwrap().action.is_none());
+    assert!(client.stop_cluster(id).await.unwrap().action.is_some());
+    let kinds: Vec<String> =
+        client.actions(id).await.unwrap().into_iter().map(|action| action.kind).collect();
+    assert_eq!(kinds, ["cluster-stop", "restart", "cluster-restart", "create"]);
 }

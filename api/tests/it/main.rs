@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on shall panic")]
 
+mod actions;
 mod agents;
 mod auditlog;
 mod away;

@@ -114,6 +114,20 @@ async fn what_is_no_request_is_a_400_in_json() {
 }
 
 #[tokio::test]
+async fn an_accepted_restart_says_that_nothing_follows() {
+    let served = serve(Duration::from_secs(30)).await;
+    let instance = served.world.create("orders", &[]).await;
+    served.world.make_ready(instance.id).await;
+    let restart = format!("POST /api/instances/{}/cluster/restart", instance.id);
+    let heard = served.send(served.head(&restart, "content-length: 0\r\n").as_bytes()).await;
+    assert_eq!((heard.status, heard.body.as_str()), (201, ""), "{}", heard.head);
+    let said = heard.head.to_ascii_lowercase();
+    assert!(said.contains("\r\ncontent-length: 0"), "{said}");
+    assert!(!said.contains("\r\ncontent-type:"), "{said}");
+    served.end().await;
+}
+
+#[tokio::test]
 async fn junk_in_paths_queries_and_headers_is_refused_by_the_contract() {
     let served = serve(Duration::from_secs(30)).await;
     let long = "x".repeat(60_000);

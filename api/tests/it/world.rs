@@ -7,7 +7,8 @@ use app::{App, Parts, Placement, Places, Settings, Source, SourceKind};
 use async_trait::async_trait;
 use axum::Router;
 use ipnet::Ipv4Net;
-use kafka::simulated::{SimKafka, Timing};
+use kafka::client::{Admin as _, NewTopic};
+use kafka::simulated::{SimKafka, SimNode, Timing};
 use model::{
     AccountId, ApiKey, Catalogue, Entropy as _, HostId, Instance, InstanceId, KeyId, Listener,
     Listeners, Mail, ManualClock, Month, Plan, Region, Role, Secret, SeededEntropy, Tags, User,
@@ -154,8 +155,12 @@ impl World {
     }
 
     pub async fn create(&self, name: &str, tags: &[&str]) -> Instance {
+        self.create_of("mouse-1", name, tags).await
+    }
+
+    pub async fn create_of(&self, plan: &str, name: &str, tags: &[&str]) -> Instance {
         let body = json!({
-            "name": name, "plan": "mouse-1", "region": "local::this-machine", "tags": tags,
+            "name": name, "plan": plan, "region": "local::this-machine", "tags": tags,
         });
         let answer = Call::post("/api/instances").key(&self.key).json(&body);
         let answer = answer.send(&self.customer).await;
@@ -193,15 +198,85 @@ impl World {
         app::billing::issue_due(&self.app).await.unwrap();
     }
 
-    /// What the engine would write once a login succeeded.
+    /// What the engine would write once servers have reached what was asked for
+    /// and a login succeeded.
     pub async fn make_ready(&self, id: InstanceId) {
-        let mut progress = self.load(id.0).await.progress;
+        let Instance { generation, mut progress, .. } = self.load(id.0).await;
         progress.ready_at = Some("2026-11-15T12:00:10Z".parse().unwrap());
-        progress.observed_generation = 1;
+        progress.observed_generation = generation;
         progress.status = "running".into();
         let mut work = self.app.store().begin().await.unwrap();
         store::instances::set_progress(&mut work, id, &progress).await.unwrap();
+        store::actions::end(&mut work, id, generation, self.app.now()).await.unwrap();
         work.commit().await.unwrap();
+    }
+
+    /// What the engine and its agents would have made of an instance: a Kafka
+    /// that runs, with these topics of a partition each.
+    pub async fn run_kafka(&self, instance: &Instance, topics: &[NewTopic]) {
+        let servers = self.servers(instance.id).await;
+        let voters = servers.iter().filter(|server| server.is_controller());
+        self.kafka.found(&voters.map(|server| server.node_id).collect());
+        for server in &servers {
+            self.kafka.add_node(SimNode {
+                id: server.node_id,
+                roles: server.roles.clone(),
+                internal: (&server.listeners.internal).into(),
+                sasl: (&server.listeners.sasl_scram).into(),
+            });
+            self.kafka.start(server.node_id);
+        }
+        self.pass_time();
+        let cluster = self.app.reach().cluster(instance.id, &servers).await.unwrap();
+        for topic in topics {
+            self.kafka.create_topic(&cluster, topic).await.unwrap();
+        }
+        self.pass_time();
+    }
+
+    /// So much that whatever goes on in a simulated Kafka has ended.
+    pub fn pass_time(&self) {
+        for _ in 0..20 {
+            self.clock.advance(model::SignedDuration::from_secs(1));
+            self.kafka.calls();
+        }
+    }
+
+    /// One of a shared plan, which can't be ordered yet: a copy of another.
+    pub async fn share(&self, instance: &Instance) -> Instance {
+        let mut work = self.app.store().begin().await.unwrap();
+        let shared = Instance {
+            id: InstanceId(work.next("instances").await.unwrap()),
+            plan: model::PlanName("ducky".into()),
+            username: self.entropy.username(),
+            apikey: self.entropy.key(),
+            provider_id: self.entropy.uuid(),
+            ..instance.clone()
+        };
+        store::instances::insert(&mut work, &shared).await.unwrap();
+        work.commit().await.unwrap();
+        shared
+    }
+
+    /// The last action that was asked of an instance.
+    pub async fn last_action(&self, id: InstanceId) -> model::Action {
+        let mut reader = self.app.store().reader();
+        let last = store::actions::list(&mut reader, id, 1).await.unwrap();
+        last.into_iter().next().unwrap()
+    }
+
+    /// As if the brokers of these servers had been stopped before.
+    pub async fn set_stopped(&self, instance: &Instance, numbers: &[u32]) {
+        let servers = self.servers(instance.id).await;
+        let mut work = self.app.store().begin().await.unwrap();
+        for server in servers.iter().filter(|server| numbers.contains(&server.number)) {
+            store::servers::set_stopped(&mut work, server.id, true).await.unwrap();
+        }
+        work.commit().await.unwrap();
+    }
+
+    pub async fn servers(&self, id: InstanceId) -> Vec<model::Server> {
+        store::servers::list_bare(&mut self.app.store().reader(), id).await.unwrap()
     }
 }
 

@@ -6,10 +6,10 @@ use super::read::connection_url;
 use crate::idempotency::{self, Repeatable};
 use crate::{App, Caller, Error, Placement, Result, audit, history, vpcs::choose_subnet};
 use model::{
-    Disk, DiskId, DiskState, Instance, InstanceId, InstanceProgress, Server, ServerId, ServerRole,
-    Subnet, Vpc, VpcId, kafka_uuid,
+    ActionKind, Disk, DiskId, DiskState, Instance, InstanceId, InstanceProgress, Server, ServerId,
+    ServerRole, Subnet, Vpc, VpcId, kafka_uuid,
 };
-use store::{Work, authorities, disks, instances, servers, vpcs};
+use store::{NewAction, Work, actions, authorities, disks, instances, servers, vpcs};
 
 const FIRST_STATUS: &str = "waiting for the engine";
 /// The quorum has three voters; further servers are brokers only.
@@ -37,8 +37,8 @@ impl From<Error> for WriteError {
     }
 }
 
-/// Saves network, instance, its history, authorities, servers, disks and the
-/// audit line, or nothing of it.
+/// Saves network, instance, its history, authorities, servers, disks, audit line
+/// and action, or nothing of it.
 pub async fn write(
     caller: &Caller,
     app: &App,
@@ -72,10 +72,24 @@ pub async fn write(
         ("region", order.region.full_name().to_string()),
     ];
     audit::write(&mut work, caller, app.now(), "instance.create", &extras).await?;
+    begin_journal(&mut work, caller, &instance).await?;
     let created = created(chosen, placed, id);
     idempotency::keep(&mut work, app, repeatable, &created).await?;
     work.commit().await?;
     Ok(created)
+}
+
+async fn begin_journal(work: &mut Work, caller: &Caller, instance: &Instance) -> Result<()> {
+    let action = NewAction {
+        instance_id: instance.id,
+        kind: ActionKind::Create,
+        servers: &[],
+        asked_by: &caller.email,
+        source: caller.source.to_string(),
+        generation: instance.generation,
+    };
+    actions::insert(work, &action, instance.created_at).await?;
+    Ok(())
 }
 
 fn created(chosen: &Chosen, placed: &Placed, id: InstanceId) -> Created {

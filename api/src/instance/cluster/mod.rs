@@ -1,3 +1,4 @@
 //! The cluster as a whole.
 
+pub mod restart;
 pub mod status;

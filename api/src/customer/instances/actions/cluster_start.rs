@@ -1,33 +1,31 @@
 //! `POST /api/instances/<ID>/actions/cluster-start`.
 
-use crate::auth::CustomerKey;
+use super::{EXAMPLE, accepted};
+use crate::auth::Changing;
 use crate::error::Failure;
 use crate::openapi::About;
-use crate::path::Id;
 use crate::state::Api;
 use app::Right;
-use app::instances::{self, Power};
+use app::actions::{self, Power};
 use axum::Json;
 use axum::extract::State;
-use wire::customer::Message;
+use wire::actions::Accepted;
 
-const ANSWER: &str = "The cluster is being started";
+const BEGUN: &str = "The cluster is being started";
+const ALREADY: &str = "The cluster is started already, or is being started";
 
 pub async fn handle(
     State(api): State<Api>,
-    CustomerKey(caller): CustomerKey,
-    Id(id): Id,
-) -> Result<Json<Message>, Failure> {
-    instances::set_power(&caller, &api.app, id, Power::Start).await?;
-    Ok(Json(answer()))
-}
-
-fn answer() -> Message {
-    Message { message: ANSWER.into() }
+    Changing(access): Changing,
+) -> Result<Json<Accepted>, Failure> {
+    let action = actions::set_power(&access, &api.app, Power::Start).await?;
+    Ok(Json(accepted(action, BEGUN, ALREADY)))
 }
 
 pub fn about() -> About {
     About::new("Start a cluster that was stopped")
         .needs(Right::ChangeInstances)
-        .json("Accepted; `ready` follows", &answer())
+        .refuses("Not available on shared plans")
+        .json("Accepted; `ready` follows", &accepted(Some(EXAMPLE), BEGUN, ALREADY))
+        .nullable(&["action"])
 }

@@ -1,33 +1,31 @@
 //! `POST /api/instances/<ID>/actions/cluster-stop`.
 
-use crate::auth::CustomerKey;
+use super::{EXAMPLE, accepted};
+use crate::auth::Changing;
 use crate::error::Failure;
 use crate::openapi::About;
-use crate::path::Id;
 use crate::state::Api;
 use app::Right;
-use app::instances::{self, Power};
+use app::actions::{self, Power};
 use axum::Json;
 use axum::extract::State;
-use wire::customer::Message;
+use wire::actions::Accepted;
 
-const ANSWER: &str = "The cluster is being stopped; its data and addresses stay";
+const BEGUN: &str = "The cluster is being stopped; its data and addresses stay";
+const ALREADY: &str = "The cluster is stopped already, or is being stopped";
 
 pub async fn handle(
     State(api): State<Api>,
-    CustomerKey(caller): CustomerKey,
-    Id(id): Id,
-) -> Result<Json<Message>, Failure> {
-    instances::set_power(&caller, &api.app, id, Power::Stop).await?;
-    Ok(Json(answer()))
-}
-
-fn answer() -> Message {
-    Message { message: ANSWER.into() }
+    Changing(access): Changing,
+) -> Result<Json<Accepted>, Failure> {
+    let action = actions::set_power(&access, &api.app, Power::Stop).await?;
+    Ok(Json(accepted(action, BEGUN, ALREADY)))
 }
 
 pub fn about() -> About {
     About::new("Stop every server of a cluster; data and addresses stay")
         .needs(Right::ChangeInstances)
-        .json("Accepted; `ready` follows", &answer())
+        .refuses("Not available on shared plans")
+        .json("Accepted; `ready` follows", &accepted(Some(EXAMPLE), BEGUN, ALREADY))
+        .nullable(&["action"])
 }

@@ -1,0 +1,104 @@
+//! Having no more of an action begun.
+
+use super::{actions, cluster, last_line, launches, post, post_json};
+use crate::world::World;
+use model::{ActionState, Instance};
+use serde_json::json;
+
+const ANSWER: &str = "No further server is restarted; what has begun is brought to its end";
+
+async fn cancel_last(world: &World, instance: &Instance) -> crate::call::Answer {
+    let action = world.last_action(instance.id).await.id;
+    post(world, instance, &format!("actions/{action}/cancel")).await
+}
+
+/// What the engine would tell a server's agent.
+async fn tell(world: &World, instance: &Instance, number: u32, document: &str) {
+    let servers = world.servers(instance.id).await;
+    let server = servers.iter().find(|server| server.number == number).unwrap();
+    let mut work = world.app.store().begin().await.unwrap();
+    store::servers::set_desired(&mut work, server.id, 9, document).await.unwrap();
+    work.commit().await.unwrap();
+}
+
+#[tokio::test]
+async fn servers_whose_turn_has_not_come_keep_their_brokers() {
+    let world = World::new().await;
+    let instance = cluster(&world).await;
+    // Documents of an earlier Castellan, and of this one.
+    tell(&world, &instance, 1, r#"{"revision":9}"#).await;
+    tell(&world, &instance, 2, r#"{"revision":9,"launch":0,"run":"stop"}"#).await;
+    post(&world, &instance, "cluster/restart").await;
+    tell(&world, &instance, 2, r#"{"revision":9,"launch":1}"#).await;
+    assert_eq!(launches(&world, &instance).await, [1, 1, 1]);
+
+    let woken = async || {
+        store::instances::wakes(&mut world.app.store().reader(), instance.id).await.unwrap()
+    };
+    let before = woken().await;
+    let answer = cancel_last(&world, &instance).await;
+    assert_eq!((answer.status.as_u16(), answer.json()), (200, json!({"message": ANSWER})));
+    assert_eq!(launches(&world, &instance).await, [0, 1, 0], "server 2 was told already");
+    assert!(woken().await > before, "the engine brings it to its end");
+    assert_eq!(world.last_action(instance.id).await.state(), ActionState::Cancelling);
+    let line = format!(
+        "instance.cancel customer-api 192.0.2.7 owner@example.test id=1; name=orders; action={}",
+        world.last_action(instance.id).await.id
+    );
+    assert_eq!(last_line(&world, &instance).await, line);
+    // It is not configured until the engine has seen to server 2.
+    assert!(!world.load(instance.id.0).await.configured());
+    assert_eq!(post(&world, &instance, "cluster/restart").await.status, 400);
+
+    let lines = world.audit().await.len();
+    assert_eq!(cancel_last(&world, &instance).await.status, 200, "twice is once");
+    assert_eq!(world.audit().await.len(), lines);
+
+    world.make_ready(instance.id).await;
+    assert_eq!(world.last_action(instance.id).await.state(), ActionState::Cancelled);
+    let id = world.last_action(instance.id).await.id;
+    let ended = format!("Action {id} has ended; there is nothing left to cancel");
+    cancel_last(&world, &instance).await.expect_error(400, &ended);
+
+    assert_eq!(post(&world, &instance, "cluster/restart").await.status, 201);
+    assert_eq!(launches(&world, &instance).await, [1, 2, 1], "and it can be asked for again");
+}
+
+#[tokio::test]
+async fn only_the_servers_it_is_about_are_left_alone() {
+    let world = World::new().await;
+    let instance = cluster(&world).await;
+    let named = json!({"nodes": [format!("{}-03", instance.username)]});
+    for number in 1..=3 {
+        tell(&world, &instance, number, r#"{"launch":0}"#).await;
+    }
+    assert_eq!(post_json(&world, &instance, "actions/restart", &named).await.status, 200);
+    assert_eq!(launches(&world, &instance).await, [0, 0, 1]);
+    assert_eq!(cancel_last(&world, &instance).await.status, 200);
+    assert_eq!(launches(&world, &instance).await, [0, 0, 0]);
+    // A document that nobody can read takes nothing further back than to the start.
+    world.make_ready(instance.id).await;
+    tell(&world, &instance, 3, "no JSON").await;
+    assert_eq!(post_json(&world, &instance, "actions/restart", &named).await.status, 200);
+    assert_eq!(cancel_last(&world, &instance).await.status, 200);
+    assert_eq!(launches(&world, &instance).await, [0, 0, 0]);
+}
+
+#[tokio::test]
+async fn what_is_not_left_half_done_can_not_be_cancelled() {
+    let world = World::new().await;
+    let instance = world.create_of("mouse-3", "orders", &[]).await;
+    let refused = async |kind: &str, instead: &str| {
+        let sentence =
+            format!("A {kind} is not left half done, so it can't be cancelled; {instead}");
+        cancel_last(&world, &instance).await.expect_error(400, &sentence);
+    };
+    refused("create", "delete the instance").await;
+    post(&world, &instance, "actions/cluster-stop").await;
+    refused("cluster-stop", "start it again with actions/cluster-start").await;
+    post(&world, &instance, "actions/cluster-start").await;
+    refused("cluster-start", "stop it again with actions/cluster-stop").await;
+    let lines = world.audit().await;
+    assert!(!lines.iter().any(|line| line.starts_with("instance.cancel")), "{lines:?}");
+    assert_eq!(actions(&world, &instance).await, 3);
+}

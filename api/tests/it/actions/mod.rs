@@ -1,0 +1,61 @@
+//! What is asked of servers. There is no engine here: what is asserted are rows
+//! and answers, and the tests do what the engine would.
+
+mod cancel;
+mod journal;
+mod restart;
+mod servers;
+mod stop;
+
+use crate::call::{Answer, Call};
+use crate::world::World;
+use model::Instance;
+use serde_json::{Value, json};
+
+/// A cluster of three servers that is ready.
+async fn cluster(world: &World) -> Instance {
+    let instance = world.create_of("mouse-3", "orders", &["prod"]).await;
+    world.make_ready(instance.id).await;
+    world.load(instance.id.0).await
+}
+
+fn name(instance: &Instance, number: u32) -> String {
+    format!("{}-{number:02}", instance.username)
+}
+
+fn named(instance: &Instance, numbers: &[u32]) -> Value {
+    let names: Vec<String> = numbers.iter().map(|number| name(instance, *number)).collect();
+    json!({"nodes": names})
+}
+
+fn path(instance: &Instance, rest: &str) -> String {
+    format!("/api/instances/{}/{rest}", instance.id)
+}
+
+async fn post(world: &World, instance: &Instance, rest: &str) -> Answer {
+    Call::post(&path(instance, rest)).key(&world.key).send(&world.customer).await
+}
+
+async fn post_json(world: &World, instance: &Instance, rest: &str, body: &Value) -> Answer {
+    let call = Call::post(&path(instance, rest)).key(&world.key).json(body);
+    call.send(&world.customer).await
+}
+
+/// Of each server, the start that it shall have.
+async fn launches(world: &World, instance: &Instance) -> Vec<i64> {
+    world.servers(instance.id).await.iter().map(|server| server.launch).collect()
+}
+
+async fn stopped(world: &World, instance: &Instance) -> Vec<bool> {
+    world.servers(instance.id).await.iter().map(|server| server.stopped).collect()
+}
+
+async fn actions(world: &World, instance: &Instance) -> usize {
+    let mut reader = world.app.store().reader();
+    store::actions::list(&mut reader, instance.id, 100).await.unwrap().len()
+}
+
+/// The last line of the audit log, with the instance's own name for its servers.
+async fn last_line(world: &World, instance: &Instance) -> String {
+    world.audit().await.pop().unwrap().replace(&instance.username, "[username]")
+}

@@ -1,0 +1,162 @@
+//! Restarts of a whole cluster, through every door.
+
+use super::{actions, cluster, last_line, launches, path, post};
+use crate::call::Call;
+use crate::world::World;
+use model::{ActionKind, Role};
+use serde_json::json;
+use tokio::task::JoinSet;
+
+const BUSY: &str = "The cluster follows another change (running); \
+                    try again once `configured` reads true";
+
+#[tokio::test]
+async fn from_the_answer_on_it_is_not_configured_and_a_second_one_is_refused() {
+    let world = World::new().await;
+    let instance = cluster(&world).await;
+    let restart = Call::post("/api/api/cluster/restart").key(&instance.apikey);
+    let answer = restart.send(&world.instance).await;
+    assert_eq!((answer.status.as_u16(), answer.text.as_str()), (201, ""));
+    assert_eq!(answer.header("content-type"), "");
+    let status = Call::get("/api/api/cluster/status").key(&instance.apikey);
+    let expected = json!({"name": "orders", "ready": true, "configured": false});
+    assert_eq!(status.send(&world.instance).await.json(), expected);
+    assert_eq!(launches(&world, &instance).await, [1, 1, 1]);
+
+    restart.send(&world.instance).await.expect_error(400, BUSY);
+    for rest in ["cluster/restart", "actions/cluster-restart", "actions/restart", "actions/reboot"]
+    {
+        post(&world, &instance, rest).await.expect_error(400, BUSY);
+    }
+    assert_eq!(launches(&world, &instance).await, [1, 1, 1], "refused is not done");
+    let action = world.last_action(instance.id).await;
+    assert_eq!(action.kind, ActionKind::ClusterRestart);
+    assert_eq!((action.generation, action.servers), (instance.generation + 1, vec![]));
+    assert_eq!(
+        (action.asked_by.as_str(), action.source.as_str()),
+        ("owner@example.test", "instance-api 192.0.2.7"),
+        "an instance's own key is the team's"
+    );
+    let line = "instance.restart instance-api 192.0.2.7 owner@example.test id=1; name=orders";
+    assert_eq!(last_line(&world, &instance).await, line);
+    let due = store::instances::due(&mut world.app.store().reader(), world.app.now()).await;
+    assert!(due.unwrap().contains(&instance.id), "the engine is woken");
+
+    world.make_ready(instance.id).await;
+    assert_eq!(restart.send(&world.instance).await.status, 201, "once it is done");
+}
+
+/// The two doors of a customer key, by name of who asks.
+#[tokio::test]
+async fn a_customer_key_restarts_by_either_path() {
+    let world = World::new().await;
+    let instance = cluster(&world).await;
+    let (_, ada) = world.user("ada@example.test", Role::Member, &["prod"]).await;
+    let mirrored = Call::post(&path(&instance, "cluster/restart")).key(&ada);
+    let answer = mirrored.send(&world.customer).await;
+    assert_eq!((answer.status.as_u16(), answer.text.as_str()), (201, ""));
+    let by_ada = "customer-api 192.0.2.7 ada@example.test id=1; name=orders";
+    assert_eq!(last_line(&world, &instance).await, format!("instance.restart {by_ada}"));
+
+    world.make_ready(instance.id).await;
+    let answer = post(&world, &instance, "actions/cluster-restart").await;
+    let action = world.last_action(instance.id).await;
+    let message = "The cluster is being restarted, one server at a time";
+    assert_eq!(answer.status, 200);
+    assert_eq!(answer.json(), json!({"message": message, "action": action.id}));
+
+    world.make_ready(instance.id).await;
+    let reboot = Call::post(&path(&instance, "actions/reboot")).key(&ada);
+    assert_eq!(reboot.send(&world.customer).await.status, 200);
+    assert_eq!(last_line(&world, &instance).await, format!("instance.reboot {by_ada}"));
+    assert_eq!(world.last_action(instance.id).await.kind, ActionKind::ClusterRestart);
+    assert_eq!(launches(&world, &instance).await, [3, 3, 3]);
+}
+
+#[tokio::test]
+async fn what_is_not_ready_is_not_restarted() {
+    let world = World::new().await;
+    let instance = world.create_of("mouse-3", "orders", &[]).await;
+    let doors = ["cluster/restart", "actions/cluster-restart", "actions/restart", "actions/reboot"];
+    for rest in doors {
+        let sentence = "The cluster is being created (waiting for the engine); \
+                        try again once `ready` reads true";
+        post(&world, &instance, rest).await.expect_error(400, sentence);
+    }
+    world.make_ready(instance.id).await;
+    post(&world, &instance, "actions/cluster-stop").await;
+    for _ in 0..2 {
+        for rest in doors {
+            let sentence = "The cluster is stopped; start it with actions/cluster-start first";
+            post(&world, &instance, rest).await.expect_error(400, sentence);
+        }
+        // Whether it has stopped already or not.
+        world.make_ready(instance.id).await;
+    }
+    assert_eq!(launches(&world, &instance).await, [0, 0, 0]);
+    assert_eq!(actions(&world, &instance).await, 2, "its create and its stop");
+}
+
+#[tokio::test]
+async fn shared_plans_have_none_of_it() {
+    let world = World::new().await;
+    let shared = world.share(&cluster(&world).await).await;
+    let sentence = "Not available on shared plans";
+    for rest in [
+        "cluster/restart",
+        "actions/restart",
+        "actions/reboot",
+        "actions/stop",
+        "actions/start",
+        "actions/cluster-restart",
+        "actions/cluster-stop",
+        "actions/cluster-start",
+        "actions/1/cancel",
+    ] {
+        post(&world, &shared, rest).await.expect_error(400, sentence);
+    }
+    for rest in ["actions", "actions/1"] {
+        let call = Call::get(&path(&shared, rest)).key(&world.key);
+        call.send(&world.customer).await.expect_error(400, sentence);
+    }
+    let own = Call::post("/api/api/cluster/restart").key(&shared.apikey);
+    own.send(&world.instance).await.expect_error(400, sentence);
+}
+
+async fn of_many_at_once_one_is_accepted(world: World) {
+    let instance = cluster(&world).await;
+    let mut calls = JoinSet::new();
+    for number in 0..20 {
+        let (call, router) = if number % 2 == 0 {
+            let own = Call::post("/api/api/cluster/restart").key(&instance.apikey);
+            (own, world.instance.clone())
+        } else {
+            let named = json!({"nodes": [format!("{}-02", instance.username)]});
+            let call = Call::post(&path(&instance, "actions/restart")).key(&world.key);
+            (call.json(&named), world.customer.clone())
+        };
+        calls.spawn(async move { call.send(&router).await });
+    }
+    let answers = calls.join_all().await;
+    let accepted = answers.iter().filter(|answer| answer.status.is_success()).count();
+    assert_eq!(accepted, 1);
+    for refused in answers.iter().filter(|answer| !answer.status.is_success()) {
+        refused.expect_error(400, BUSY);
+    }
+    let launches = launches(&world, &instance).await;
+    assert!(launches == [1, 1, 1] || launches == [0, 1, 0], "{launches:?}");
+    assert_eq!(world.load(instance.id.0).await.generation, instance.generation + 1);
+    let lines = world.audit().await;
+    let lines = lines.iter().filter(|line| line.starts_with("instance.restart"));
+    assert_eq!((lines.count(), actions(&world, &instance).await), (1, 2));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn of_many_at_once_one_is_accepted_on_sqlite() {
+    of_many_at_once_one_is_accepted(World::new().await).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn of_many_at_once_one_is_accepted_on_postgresql() {
+    of_many_at_once_one_is_accepted(World::on_postgres().await).await;
+}

@@ -1,0 +1,23 @@
+//! What is asked of an instance's servers, and the journal of it.
+//!
+//! A use case here touches no server. It writes what shall be, the action's row
+//! and the audit line in one transaction; the engine carries it out, notes the
+//! steps, and ends the action with the write that says that servers are there.
+
+mod cancel;
+mod journal;
+mod nodes;
+mod power;
+mod record;
+mod restart;
+mod scene;
+mod start;
+mod stop;
+
+pub use cancel::cancel;
+pub use journal::{ActionView, list, read};
+pub use nodes::Nodes;
+pub use power::{Power, set_power};
+pub use restart::{How, restart};
+pub use start::start_servers;
+pub use stop::stop_servers;

@@ -1,0 +1,55 @@
+//! The row of an action, and the audit line of who asked for it.
+
+use crate::audit::{self, Asker};
+use crate::{App, InstanceAccess, Result};
+use model::{ActionId, ActionKind, Instance, Server};
+use store::{NewAction, Work, actions};
+
+/// What is asked.
+pub(super) struct Asking<'a> {
+    pub kind: ActionKind,
+    /// Of the audit log.
+    pub event: &'a str,
+    /// None: all of them.
+    pub servers: &'a [&'a Server],
+    /// The intent that was raised for it, in this transaction.
+    pub generation: i64,
+}
+
+pub(super) async fn record(
+    work: &mut Work,
+    access: &InstanceAccess,
+    app: &App,
+    instance: &Instance,
+    asking: Asking<'_>,
+) -> Result<ActionId> {
+    let asker = access.asker(work).await?;
+    let numbers: Vec<u32> = asking.servers.iter().map(|server| server.number).collect();
+    let action = NewAction {
+        instance_id: instance.id,
+        kind: asking.kind,
+        servers: &numbers,
+        asked_by: &asker.email,
+        source: asker.source.to_string(),
+        generation: asking.generation,
+    };
+    let id = actions::insert(work, &action, app.now()).await?;
+    let names: Vec<&str> = asking.servers.iter().map(|server| server.name.as_str()).collect();
+    let about = (!names.is_empty()).then(|| ("servers", names.join(",")));
+    write_line(work, &asker, app, instance, asking.event, about).await?;
+    Ok(id)
+}
+
+/// The line alone.
+pub(super) async fn write_line(
+    work: &mut Work,
+    asker: &Asker,
+    app: &App,
+    instance: &Instance,
+    event: &str,
+    about: Option<(&str, String)>,
+) -> Result<()> {
+    let mut extras = vec![("id", instance.id.to_string()), ("name", instance.name.to_string())];
+    extras.extend(about);
+    audit::write(work, asker, app.now(), event, &extras).await
+}

@@ -1,0 +1,70 @@
+//! Restarting brokers: all of a cluster, or those of some servers. One at a time
+//! and without losing a write, which is the engine's part.
+
+use super::nodes::Nodes;
+use super::record::{Asking, record};
+use super::scene::Scene;
+use crate::{App, Asked, Error, InstanceAccess, Result};
+use model::{ActionId, ActionKind, Server};
+use store::{instances, servers};
+
+/// What it was called. A server is here for its broker alone, so there is
+/// nothing else to boot.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum How {
+    Restart,
+    Reboot,
+}
+
+impl How {
+    fn event(self) -> &'static str {
+        match self {
+            How::Restart => "instance.restart",
+            How::Reboot => "instance.reboot",
+        }
+    }
+}
+
+/// Has the named brokers started anew, or all of them. Of two that ask at the
+/// same moment one is refused: the intent is raised in the transaction that
+/// found it reached.
+pub async fn restart(
+    access: &InstanceAccess,
+    app: &App,
+    how: How,
+    asked: Asked<Nodes>,
+) -> Result<ActionId> {
+    access.may_change()?;
+    let mut work = app.store().begin().await?;
+    let scene = Scene::load(access, app, &mut work).await?;
+    let named = asked.checked()?.among(&scene.servers)?;
+    scene.settled()?;
+    running(named.as_deref().unwrap_or_default())?;
+    // A server that was stopped on its own has no broker, and gets a new one
+    // when it is started.
+    let all = || scene.servers.iter().filter(|server| !server.stopped).collect();
+    for server in named.clone().unwrap_or_else(all) {
+        servers::raise_launch(&mut work, server.id).await?;
+    }
+    let asking = Asking {
+        kind: named.as_ref().map_or(ActionKind::ClusterRestart, |_| ActionKind::Restart),
+        event: how.event(),
+        servers: named.as_deref().unwrap_or_default(),
+        generation: instances::raise(&mut work, scene.instance.id, app.now()).await?,
+    };
+    let id = record(&mut work, access, app, &scene.instance, asking).await?;
+    work.commit().await?;
+    Ok(id)
+}
+
+/// A server whose broker was stopped has none to restart.
+fn running(chosen: &[&Server]) -> Result<()> {
+    let stopped = chosen.iter().filter(|server| server.stopped);
+    let stopped: Vec<&str> = stopped.map(|server| server.name.as_str()).collect();
+    if stopped.is_empty() {
+        return Ok(());
+    }
+    let names = stopped.join(", ");
+    let sentence = format!("Stopped, so there is nothing to restart: {names}; use actions/start");
+    Err(Error::Refused(sentence))
+}

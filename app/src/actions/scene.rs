@@ -1,0 +1,59 @@
+//! An instance with its servers, as an action finds them.
+
+use crate::{App, Error, InstanceAccess, Result};
+use model::{Instance, Server};
+use store::{Run, instances, servers};
+
+pub(super) struct Scene {
+    pub instance: Instance,
+    /// By number.
+    pub servers: Vec<Server>,
+}
+
+impl Scene {
+    /// Looked at anew: since the caller was let in, the instance may have been
+    /// changed or deleted. Within the transaction of a change it stays as found.
+    pub async fn load(access: &InstanceAccess, app: &App, run: &mut impl Run) -> Result<Self> {
+        let id = access.instance.id;
+        let found = instances::find(run, id).await?;
+        let instance = found.filter(|it| it.deleted_at.is_none()).ok_or(Error::InvalidId)?;
+        on_servers_of_its_own(app, &instance)?;
+        Ok(Self { servers: servers::list_bare(run, id).await?, instance })
+    }
+
+    /// Fails unless clients can use it: otherwise nobody can say what its
+    /// servers could do without each other.
+    pub fn ready(&self) -> Result<()> {
+        if self.instance.stopped {
+            let sentence = "The cluster is stopped; start it with actions/cluster-start first";
+            return Err(Error::Refused(sentence.into()));
+        }
+        if !self.instance.ready() {
+            return Err(Error::Refused(format!(
+                "The cluster is being created ({}); try again once `ready` reads true",
+                self.instance.progress.status
+            )));
+        }
+        Ok(())
+    }
+
+    /// Fails unless it is ready and follows no change.
+    pub fn settled(&self) -> Result<()> {
+        self.ready()?;
+        if self.instance.configured() {
+            return Ok(());
+        }
+        Err(Error::Refused(format!(
+            "The cluster follows another change ({}); try again once `configured` reads true",
+            self.instance.progress.status
+        )))
+    }
+}
+
+/// Those of shared plans belong to many customers.
+pub(super) fn on_servers_of_its_own(app: &App, instance: &Instance) -> Result<()> {
+    match app.catalogue.plan(&instance.plan.0) {
+        Some(plan) if plan.shared() => Err(Error::NotOnSharedPlans),
+        _ => Ok(()),
+    }
+}

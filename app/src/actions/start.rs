@@ -1,0 +1,47 @@
+//! Starting brokers that were stopped on their own.
+
+use super::nodes::Nodes;
+use super::power::{Power, switch};
+use super::record::{Asking, record};
+use super::scene::Scene;
+use crate::{App, Asked, Error, InstanceAccess, Result};
+use model::{ActionId, ActionKind, Server};
+use store::{instances, servers};
+
+/// Has the named servers' brokers run again, or all that don't, whatever they
+/// were stopped by. None if they shall run already.
+pub async fn start_servers(
+    access: &InstanceAccess,
+    app: &App,
+    asked: Asked<Nodes>,
+) -> Result<Option<ActionId>> {
+    access.may_change()?;
+    let mut work = app.store().begin().await?;
+    let scene = Scene::load(access, app, &mut work).await?;
+    let named = asked.checked()?.among(&scene.servers)?;
+    let cluster_is_stopped = scene.instance.stopped;
+    if cluster_is_stopped && named.is_some() {
+        let sentence = "All servers of the cluster are stopped; use actions/cluster-start";
+        return Err(Error::Refused(sentence.into()));
+    }
+    let asked_for = named.unwrap_or_else(|| scene.servers.iter().collect());
+    let stopped: Vec<&Server> = asked_for.into_iter().filter(|server| server.stopped).collect();
+    for server in &stopped {
+        servers::set_stopped(&mut work, server.id, false).await?;
+    }
+    let id = if cluster_is_stopped {
+        switch(&mut work, access, app, &scene.instance, Power::Start).await?
+    } else if stopped.is_empty() {
+        return Ok(None);
+    } else {
+        let asking = Asking {
+            kind: ActionKind::Start,
+            event: "instance.start",
+            servers: &stopped,
+            generation: instances::raise(&mut work, scene.instance.id, app.now()).await?,
+        };
+        record(&mut work, access, app, &scene.instance, asking).await?
+    };
+    work.commit().await?;
+    Ok(Some(id))
+}
