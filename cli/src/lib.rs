@@ -115,4 +115,18 @@ mod tests {
         parse("castellan instance delete 7").unwrap();
         parse("castellan instance delete 7 --wait").unwrap();
     }
+
+    #[test]
+    fn servers_are_named_one_by_one() {
+        let parse = |line: &str| Program::try_parse_from(line.split_whitespace()).map(drop);
+        for verb in ["restart", "stop", "start"] {
+            parse(&format!("castellan instance {verb} 7")).unwrap();
+            parse(&format!("castellan instance {verb} 7 --server a-01 --server a-02 --wait"))
+                .unwrap();
+        }
+        parse("castellan instance actions 7 --json").unwrap();
+        parse("castellan instance watch 7 --json").unwrap();
+        parse("castellan instance cancel 7 12").unwrap();
+        assert!(parse("castellan instance cancel 7").is_err());
+    }
 }

@@ -29,6 +29,15 @@ impl Error {
     pub fn is_not_found(&self) -> bool {
         matches!(self, Error::Refused { status, .. } if *status == StatusCode::NOT_FOUND)
     }
+
+    /// Whether the same call may succeed once the control plane is back.
+    pub fn is_away(&self) -> bool {
+        match self {
+            Error::Unreachable { .. } => true,
+            Error::Refused { status, .. } => *status == StatusCode::SERVICE_UNAVAILABLE,
+            _ => false,
+        }
+    }
 }
 
 /// With several fields wrong the summary only names them; say what is wrong.

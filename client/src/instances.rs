@@ -33,20 +33,6 @@ impl Client {
         self.call.delete(&format!("api/instances/{id}")).await
     }
 
-    /// Stops every server; data and addresses stay.
-    pub async fn stop_cluster(&self, id: i64) -> Result<Message> {
-        self.act(id, "cluster-stop").await
-    }
-
-    pub async fn start_cluster(&self, id: i64) -> Result<Message> {
-        self.act(id, "cluster-start").await
-    }
-
-    async fn act(&self, id: i64, action: &str) -> Result<Message> {
-        let path = format!("api/instances/{id}/actions/{action}");
-        self.call.send(Method::POST, &path, &serde_json::json!({})).await
-    }
-
     /// How to connect to the instance.
     pub async fn details(&self, id: i64) -> Result<Details> {
         self.call.get(&format!("api/instances/{id}/details")).await

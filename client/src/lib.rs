@@ -3,6 +3,7 @@
 //! One method an endpoint. An error says what the server said, in its own
 //! sentence.
 
+mod actions;
 mod billing;
 mod call;
 mod error;

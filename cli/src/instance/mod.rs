@@ -1,11 +1,16 @@
 //! `castellan instance`.
 
+mod actions;
+mod cancel;
 mod create;
 mod delete;
+mod follow;
 mod get;
 mod list;
 mod power;
+mod restart;
 mod wait;
+mod watch;
 
 use crate::Connection;
 use clap::Subcommand;
@@ -18,10 +23,18 @@ pub enum InstanceCommand {
     Create(create::Create),
     /// Show one instance
     Get(get::Get),
-    /// Stop every server of an instance; data and addresses stay
+    /// Restart every server of an instance, one at a time, or some of them
+    Restart(restart::Restart),
+    /// Stop every server of an instance, or some of them; data and addresses stay
     Stop(power::Power),
-    /// Start a stopped instance
+    /// Start a stopped instance, or some of its servers
     Start(power::Power),
+    /// List what was asked of an instance, newest first
+    Actions(actions::Actions),
+    /// Follow what goes on until it has ended
+    Watch(watch::Watch),
+    /// Cancel a restart; what has begun is brought to its end
+    Cancel(cancel::Cancel),
     /// Delete an instance and its data
     Delete(delete::Delete),
 }
@@ -31,8 +44,12 @@ pub async fn run(command: InstanceCommand, connection: &Connection) -> anyhow::R
         InstanceCommand::List => list::run(connection).await,
         InstanceCommand::Create(options) => create::run(options, connection).await,
         InstanceCommand::Get(options) => get::run(&options, connection).await,
+        InstanceCommand::Restart(options) => restart::run(&options, connection).await,
         InstanceCommand::Stop(options) => power::stop(&options, connection).await,
         InstanceCommand::Start(options) => power::start(&options, connection).await,
+        InstanceCommand::Actions(options) => actions::run(&options, connection).await,
+        InstanceCommand::Watch(options) => watch::run(&options, connection).await,
+        InstanceCommand::Cancel(options) => cancel::run(&options, connection).await,
         InstanceCommand::Delete(options) => delete::run(&options, connection).await,
     }
 }

@@ -1,37 +1,63 @@
 //! `castellan instance stop` and `castellan instance start`.
 
-use super::wait;
+use super::{follow, wait};
 use crate::{Connection, output};
-use wire::customer::Message;
+use wire::actions::Accepted;
 
 #[derive(Debug, clap::Args)]
 pub struct Power {
     /// The instance's id
     pub id: i64,
+    /// Only the broker of this server; may be given several times
+    #[arg(long = "server", value_name = "NAME")]
+    pub servers: Vec<String>,
     /// Return only when every server has stopped, or the cluster is ready
     #[arg(long)]
     pub wait: bool,
 }
 
 pub async fn stop(options: &Power, connection: &Connection) -> anyhow::Result<()> {
-    let answer = connection.client.stop_cluster(options.id).await?;
-    if options.wait {
-        wait::until_stopped(&connection.client, options.id).await?;
+    let Power { id, servers, wait } = options;
+    let client = &connection.client;
+    if !servers.is_empty() {
+        let accepted = client.stop_servers(*id, servers).await?;
+        return follow_and_print(options, &accepted, connection).await;
     }
-    print(&answer, connection)
+    let accepted = client.stop_cluster(*id).await?;
+    if *wait {
+        wait::until_stopped(client, *id).await?;
+    }
+    print(&accepted, connection)
 }
 
 pub async fn start(options: &Power, connection: &Connection) -> anyhow::Result<()> {
-    let answer = connection.client.start_cluster(options.id).await?;
-    if options.wait {
-        wait::until_ready(&connection.client, options.id).await?;
+    let Power { id, servers, wait } = options;
+    let client = &connection.client;
+    if !servers.is_empty() {
+        let accepted = client.start_servers(*id, servers).await?;
+        return follow_and_print(options, &accepted, connection).await;
     }
-    print(&answer, connection)
+    let accepted = client.start_cluster(*id).await?;
+    if *wait {
+        wait::until_ready(client, *id).await?;
+    }
+    print(&accepted, connection)
 }
 
-fn print(answer: &Message, connection: &Connection) -> anyhow::Result<()> {
-    if connection.json {
-        return output::print_json(answer);
+async fn follow_and_print(
+    options: &Power,
+    accepted: &Accepted,
+    connection: &Connection,
+) -> anyhow::Result<()> {
+    if options.wait {
+        follow::wait_for(&connection.client, options.id, accepted).await?;
     }
-    output::print_line(&answer.message)
+    print(accepted, connection)
+}
+
+pub fn print(accepted: &Accepted, connection: &Connection) -> anyhow::Result<()> {
+    if connection.json {
+        return output::print_json(accepted);
+    }
+    output::print_line(&accepted.message)
 }

@@ -6,9 +6,10 @@ use indicatif::ProgressBar;
 use std::time::Duration;
 use wire::customer::Instance;
 
-const LOOK_AGAIN: Duration = Duration::from_millis(500);
+pub const LOOK_AGAIN: Duration = Duration::from_millis(500);
 /// A control plane that restarts is waited for this many looks in a row.
-const PATIENCE: u32 = 120;
+pub const PATIENCE: u32 = 120;
+pub const AWAY: &str = "waiting: the control plane can't be reached";
 /// What the status of a cluster without any process says.
 const STOPPED: &str = "stopped";
 
@@ -40,9 +41,9 @@ async fn until(
                 away = 0;
                 say(&shown, &mut last, instance.status);
             }
-            Err(client::Error::Unreachable { .. }) if away < PATIENCE => {
+            Err(error) if error.is_away() && away < PATIENCE => {
                 away += 1;
-                say(&shown, &mut last, "waiting: the control plane can't be reached".into());
+                say(&shown, &mut last, AWAY.into());
             }
             Err(error) => {
                 shown.finish_and_clear();
@@ -61,14 +62,14 @@ pub async fn until_gone(client: &Client, id: i64) -> anyhow::Result<()> {
         match client.instances_deleting().await {
             Ok(left) if left.iter().all(|instance| instance.id != id) => return Ok(()),
             Ok(_) => away = 0,
-            Err(client::Error::Unreachable { .. }) if away < PATIENCE => away += 1,
+            Err(error) if error.is_away() && away < PATIENCE => away += 1,
             Err(error) => return Err(error.into()),
         }
         tokio::time::sleep(LOOK_AGAIN).await;
     }
 }
 
-fn say(shown: &ProgressBar, last: &mut String, sentence: String) {
+pub fn say(shown: &ProgressBar, last: &mut String, sentence: String) {
     shown.tick();
     if *last == sentence {
         return;

@@ -1,0 +1,19 @@
+//! `castellan instance cancel`.
+
+use crate::{Connection, output};
+
+#[derive(Debug, clap::Args)]
+pub struct Cancel {
+    /// The instance's id
+    pub id: i64,
+    /// The action's id, of `castellan instance actions`
+    pub action: i64,
+}
+
+pub async fn run(options: &Cancel, connection: &Connection) -> anyhow::Result<()> {
+    let answer = connection.client.cancel_action(options.id, options.action).await?;
+    if connection.json {
+        return output::print_json(&answer);
+    }
+    output::print_line(&answer.message)
+}
