@@ -4,7 +4,6 @@ use crate::call::Call;
 use crate::world::{World, on_postgres};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
-use kafka::simulated::SimNode;
 use model::{Instance, Secret, Server, SignedDuration};
 use pki::KeyPair;
 use rustls_pki_types::CertificateDer;
@@ -254,18 +253,6 @@ async fn open_ticket(world: &World, instance: &Instance, server: Option<model::S
 }
 
 /// The server's broker runs, alone, and leads itself.
-fn start_broker(world: &World, server: &model::Server) {
-    world.kafka.add_node(SimNode {
-        id: server.node_id,
-        roles: server.roles.clone(),
-        internal: (&server.listeners.internal).into(),
-        sasl: (&server.listeners.sasl_scram).into(),
-    });
-    world.kafka.found(&[server.node_id].into());
-    world.kafka.start(server.node_id);
-    world.clock.advance(SignedDuration::from_secs(10));
-}
-
 #[tokio::test]
 async fn leave_to_stop_is_looked_at_anew_with_every_claim() {
     let world = World::new().await;
@@ -301,7 +288,7 @@ async fn leave_to_stop_is_looked_at_anew_with_every_claim() {
     let nobody = claim(4).await;
     let reason = nobody["reason"].as_str().unwrap();
     assert!(reason.starts_with("no broker tells how the cluster is"), "{nobody}");
-    start_broker(&world, &server);
+    world.run_kafka(&instance, &[]).await;
     open_ticket(&world, &instance, Some(server.id)).await;
     assert_eq!(claim(4).await, json!({"go": true, "reason": ""}), "it is to come back");
     let mut work = world.app.store().begin().await.unwrap();
