@@ -22,6 +22,7 @@ mod versions;
 pub use crate::Endpoint;
 pub use admin::acls::{Acl, Operation, PatternType, Permission, ResourceType};
 pub use admin::cluster::{BrokerView, ClusterView};
+pub use admin::copy::{Contents, Copied, CopiedRecord};
 pub use admin::log_dirs::{LogDir, LogReplica};
 pub use admin::quorum::{Quorum, Replica};
 pub use admin::replication::TopicReplication;

@@ -2,6 +2,7 @@
 
 pub mod acls;
 pub mod cluster;
+pub mod copy;
 pub mod elections;
 pub mod log_dirs;
 pub mod produce;

@@ -1,0 +1,232 @@
+//! One broker's own copy of a partition: Fetch, and ListOffsets for where it
+//! begins.
+//!
+//! Both are answered by whoever is asked, leader or follower: a follower serves
+//! Fetch from version 11 on, and ListOffsets to who asks as a debugger does. A
+//! copy is told as far as that broker knows it to be safe, its high watermark.
+
+use crate::client::error::check;
+use crate::client::{Call, Connection, Error};
+use async_trait::async_trait;
+use bytes::{Buf, Bytes};
+use kafka_protocol::ResponseError;
+use kafka_protocol::messages::fetch_request::{FetchPartition, FetchTopic};
+use kafka_protocol::messages::list_offsets_request::{ListOffsetsPartition, ListOffsetsTopic};
+use kafka_protocol::messages::{BrokerId, FetchRequest, ListOffsetsRequest, TopicName};
+use kafka_protocol::protocol::StrBytes;
+use kafka_protocol::records::{Record, RecordBatchDecoder};
+
+/// A debugger, who may ask a follower.
+const DEBUGGER: BrokerId = BrokerId(-2);
+const EARLIEST: i64 = -2;
+/// How long a broker waits for more at the end of its copy.
+const WAIT_MS: i32 = 100;
+const AT_MOST_BYTES: i32 = 4 << 20;
+/// Base offset and length, which are before what the length counts.
+const BATCH_HEADER: usize = 12;
+
+/// The first offset of the copy on the broker that is asked.
+pub struct CopyStart<'a> {
+    pub topic: &'a str,
+    pub partition: i32,
+}
+
+#[async_trait]
+impl Call for CopyStart<'_> {
+    type Answer = i64;
+
+    async fn run(&self, connection: &mut Connection) -> Result<i64, Error> {
+        let partition = ListOffsetsPartition::default()
+            .with_partition_index(self.partition)
+            .with_timestamp(EARLIEST);
+        let topic = ListOffsetsTopic::default()
+            .with_name(topic_name(self.topic))
+            .with_partitions(vec![partition]);
+        let request =
+            ListOffsetsRequest::default().with_replica_id(DEBUGGER).with_topics(vec![topic]);
+        let answer = connection.call(&request).await?;
+        let mut start = 0;
+        for partition in answer.topics.iter().flat_map(|topic| &topic.partitions) {
+            check("ListOffsets", &subject(self.topic, self.partition), partition.error_code, None)?;
+            start = partition.offset;
+        }
+        Ok(start)
+    }
+}
+
+/// A stretch of the copy on the broker that is asked, from an offset on.
+pub struct FetchCopy<'a> {
+    pub topic: &'a str,
+    pub partition: i32,
+    pub offset: i64,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Copied {
+    /// Everything below is on every replica that was in sync.
+    pub high_watermark: i64,
+    /// In the order of the log; empty at its end.
+    pub records: Vec<CopiedRecord>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CopiedRecord {
+    pub offset: i64,
+    /// None if its producer was not idempotent.
+    pub producer: Option<(i64, i16)>,
+    pub transactional: bool,
+    pub contents: Contents,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Contents {
+    Data(Option<Bytes>),
+    /// The producer's transaction ends here, and what it wrote counts.
+    Commit,
+    /// The producer's transaction ends here, and what it wrote does not count.
+    Abort,
+    /// A mark of Kafka's own with another meaning.
+    OtherMark,
+}
+
+#[async_trait]
+impl Call for FetchCopy<'_> {
+    type Answer = Copied;
+
+    async fn run(&self, connection: &mut Connection) -> Result<Copied, Error> {
+        let answer = connection.call(&self.request()).await?;
+        let subject = subject(self.topic, self.partition);
+        check("Fetch", &subject, answer.error_code, None)?;
+        let mut copied = Copied { high_watermark: -1, records: Vec::new() };
+        for partition in answer.responses.into_iter().flat_map(|topic| topic.partitions) {
+            // A follower that has not heard yet how far the log is safe.
+            if partition.error_code != ResponseError::OffsetNotAvailable.code() {
+                check("Fetch", &subject, partition.error_code, None)?;
+            }
+            copied.high_watermark = partition.high_watermark;
+            copied.records = self.records(partition.records.unwrap_or_default(), connection)?;
+        }
+        Ok(copied)
+    }
+}
+
+impl FetchCopy<'_> {
+    fn request(&self) -> FetchRequest {
+        let partition = FetchPartition::default()
+            .with_partition(self.partition)
+            .with_fetch_offset(self.offset)
+            .with_partition_max_bytes(AT_MOST_BYTES);
+        let topic = FetchTopic::default()
+            .with_topic(topic_name(self.topic))
+            .with_partitions(vec![partition]);
+        FetchRequest::default()
+            .with_max_wait_ms(WAIT_MS)
+            .with_min_bytes(1)
+            .with_max_bytes(AT_MOST_BYTES)
+            .with_topics(vec![topic])
+    }
+
+    /// Whole batches: the last one may be cut off, and the first one may begin
+    /// before the offset that was asked for.
+    fn records(&self, mut bytes: Bytes, asked: &Connection) -> Result<Vec<CopiedRecord>, Error> {
+        let mut records = Vec::new();
+        while is_whole(&bytes) {
+            let batch =
+                RecordBatchDecoder::decode(&mut bytes).map_err(|error| Error::Malformed {
+                    endpoint: asked.endpoint().clone(),
+                    call: "Fetch".to_owned(),
+                    reason: error.to_string(),
+                })?;
+            records.extend(batch.records.into_iter().map(copied));
+        }
+        records.retain(|record| record.offset >= self.offset);
+        Ok(records)
+    }
+}
+
+fn is_whole(mut bytes: &[u8]) -> bool {
+    if bytes.len() < BATCH_HEADER {
+        return false;
+    }
+    bytes.advance(size_of::<i64>());
+    let length = bytes.get_i32();
+    usize::try_from(length).is_ok_and(|length| bytes.len() >= length)
+}
+
+fn copied(record: Record) -> CopiedRecord {
+    CopiedRecord {
+        offset: record.offset,
+        producer: (record.producer_id >= 0).then_some((record.producer_id, record.producer_epoch)),
+        transactional: record.transactional,
+        contents: contents(record),
+    }
+}
+
+/// The key of a mark is a version and what it means.
+fn contents(record: Record) -> Contents {
+    if !record.control {
+        return Contents::Data(record.value);
+    }
+    match record.key.as_deref() {
+        Some([_, _, 0, 0, ..]) => Contents::Abort,
+        Some([_, _, 0, 1, ..]) => Contents::Commit,
+        _ => Contents::OtherMark,
+    }
+}
+
+fn subject(topic: &str, partition: i32) -> String {
+    format!("{topic}-{partition}")
+}
+
+fn topic_name(name: &str) -> TopicName {
+    TopicName(StrBytes::from_string(name.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bytes::BytesMut;
+    use indexmap::IndexMap;
+    use kafka_protocol::records::{
+        Compression, RecordBatchEncoder, RecordEncodeOptions, TimestampType,
+    };
+
+    fn record(offset: i64, control: bool, key: &'static [u8]) -> Record {
+        Record {
+            transactional: true,
+            control,
+            delete_horizon: false,
+            partition_leader_epoch: 0,
+            producer_id: 7,
+            producer_epoch: 3,
+            timestamp_type: TimestampType::Creation,
+            offset,
+            sequence: 0,
+            timestamp: 0,
+            key: Some(Bytes::from_static(key)),
+            value: Some(Bytes::from_static(b"v")),
+            headers: IndexMap::default(),
+        }
+    }
+
+    #[test]
+    fn marks_are_told_from_data_and_from_each_other() {
+        let check = |control, key, expected| {
+            assert_eq!(contents(record(0, control, key)), expected, "{key:?}");
+        };
+        check(false, &[0, 0, 0, 1], Contents::Data(Some(Bytes::from_static(b"v"))));
+        check(true, &[0, 0, 0, 1], Contents::Commit);
+        check(true, &[0, 0, 0, 0], Contents::Abort);
+        check(true, &[0, 0, 0, 3], Contents::OtherMark);
+    }
+
+    #[test]
+    fn a_batch_that_is_cut_off_is_not_whole() {
+        let options = RecordEncodeOptions { version: 2, compression: Compression::None };
+        let mut batch = BytesMut::new();
+        RecordBatchEncoder::encode(&mut batch, [&record(5, false, b"k")], &options).unwrap();
+        assert!(is_whole(&batch));
+        assert!(!is_whole(&batch[..batch.len() - 1]));
+        assert!(!is_whole(&batch[..3]));
+    }
+}
