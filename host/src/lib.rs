@@ -7,6 +7,7 @@
 mod file;
 mod inspect;
 mod lock;
+mod piped;
 mod process;
 mod replace;
 mod slots;
@@ -14,6 +15,7 @@ mod slots;
 pub use file::{create_private_dir, sync_dir, write_atomic, write_private};
 pub use inspect::{with_environment, with_variable};
 pub use lock::{DirLock, LockError, holder};
+pub use piped::Piped;
 pub use process::{Exit, ProcessId, Spawn, Watch, run_lines, run_output};
 pub use replace::replace_self;
 pub use slots::{Slot, Slots};
