@@ -15,6 +15,21 @@ impl ProcessId {
         if self.is_alive() { command_line } else { Vec::new() }
     }
 
+    /// Whether a signal has stopped it; it goes on with another.
+    pub fn is_stopped(&self) -> bool {
+        let state = || Some(Process::new(self.pid).ok()?.stat().ok()?.state);
+        state() == Some('T') && self.is_alive()
+    }
+
+    /// The processes that it has started and that still run.
+    pub fn children(&self) -> Vec<ProcessId> {
+        let Ok(processes) = all_processes() else { return Vec::new() };
+        let is_child = |process: &Process| process.stat().is_ok_and(|stat| stat.ppid == self.pid);
+        let found = processes.flatten().filter(is_child);
+        let found: Vec<_> = found.filter_map(|process| ProcessId::of(process.pid())).collect();
+        if self.is_alive() { found } else { Vec::new() }
+    }
+
     /// Takes the exit status of a child that another program image of ours
     /// started, so that it does not stay a zombie. Anything else is untouched.
     pub fn reap(&self) {
