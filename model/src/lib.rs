@@ -2,7 +2,8 @@
 //! invoices, and the legal moves between their states.
 //!
 //! This crate never does I/O and knows no other crate of ours. Time and
-//! randomness come in through [`Clock`] and [`Entropy`].
+//! randomness come in through [`Clock`] and [`Entropy`]; only a debug build lets
+//! a test step the clock by a file.
 
 mod account;
 mod action;
@@ -24,6 +25,8 @@ mod plan;
 mod region;
 mod secret;
 mod server;
+#[cfg(debug_assertions)]
+mod stepped;
 mod subnet;
 
 pub use account::{Account, ApiKey, Invitation, Role, User};
