@@ -43,7 +43,9 @@ const EDGES: &[(&str, &[&str])] = &[
             "cli",
         ],
     ),
-    ("bench", &["model", "wire", "host", "store", "kafka", "client"]),
+    ("bench", &["model", "wire", "host", "store", "kafka", "client", "checker", "faults"]),
+    ("checker", &["model", "host", "kafka"]),
+    ("faults", &["host"]),
 ];
 
 fn manifest(path: &Path) -> toml::Table {
