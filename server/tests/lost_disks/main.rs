@@ -17,6 +17,7 @@ mod loss;
 #[path = "../tour/writer.rs"]
 mod writer;
 
+use faults::Fault;
 use installation::{Installation, Processes};
 use kcat::Kcat;
 use loss::{Loss, Taken};
@@ -130,11 +131,8 @@ async fn the_last_one_stops_without_a_quorum(castellan: &mut Installation) {
 /// Ends an agent and its broker at once, by the pids on record.
 async fn end(Processes { agent, broker }: &Processes) {
     for process in [agent, broker] {
-        let watch = process.watch();
-        process.kill();
-        if let Some(watch) = watch {
-            watch.ended().await;
-        }
+        // One that has ended is where it should be.
+        drop(Fault::kill(process).inject().await);
     }
 }
 

@@ -2,6 +2,7 @@
 //! killed by pid, purged at the end.
 
 use crate::left_over;
+use faults::Fault;
 use host::{ProcessId, Spawn};
 use model::{Clock, SystemClock};
 use serde_json::Value;
@@ -120,9 +121,7 @@ impl Installation {
 
     pub async fn kill_control_plane(&mut self) {
         let process = self.process.take().unwrap();
-        let watch = process.watch().unwrap();
-        process.kill();
-        watch.ended().await;
+        drop(Fault::kill(&process).inject().await.unwrap());
     }
 
     pub fn customer_url(&self, path: &str) -> String {

@@ -121,7 +121,7 @@ fn entries(room: &Path) -> Vec<PathBuf> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_step_that_was_slept_through_has_one_effect() {
     let place = Place::new().await;
-    let (sleeper, key) = sleeps_through_a_create(&place).await;
+    let (mut sleeper, key) = sleeps_through_a_create(&place).await;
     let awake = place.start("b", None, &key).await;
     let id = awake.get("/api/instances").await[0]["id"].as_i64().unwrap();
     awake.until_running(id).await;
@@ -163,21 +163,21 @@ async fn create(plane: &Plane) -> i64 {
 
 /// Stopped right before it makes sure of the agent of a cluster that runs.
 async fn deleted_while_it_ran(place: &Place, key: &str, id: i64) {
-    let sleeper = place.start("a", Some(EFFECT), key).await;
+    let mut sleeper = place.start("a", Some(EFFECT), key).await;
     sleeper.stop_where_it_is_held().await;
     let awake = place.start("b", None, key).await;
-    finds_it_gone(place, &sleeper, &awake, id).await;
+    finds_it_gone(place, &mut sleeper, &awake, id).await;
     sleeper.end().await;
     awake.end().await;
 }
 
 /// Stopped right before it makes the disk of a cluster that is just created.
 async fn deleted_while_it_was_made(place: &Place, key: &str) {
-    let sleeper = place.start("a", Some("before ensure_disk"), key).await;
+    let mut sleeper = place.start("a", Some("before ensure_disk"), key).await;
     let id = create(&sleeper).await;
     sleeper.stop_where_it_is_held().await;
     let awake = place.start("b", None, key).await;
-    finds_it_gone(place, &sleeper, &awake, id).await;
+    finds_it_gone(place, &mut sleeper, &awake, id).await;
     sleeper.end().await;
     awake.purge().await;
     assert_eq!(entries(&place.host()), Vec::<PathBuf>::new());
@@ -185,7 +185,7 @@ async fn deleted_while_it_was_made(place: &Place, key: &str) {
 
 /// The sleeper finds the instance gone for good when it goes on, and makes
 /// nothing.
-async fn finds_it_gone(place: &Place, sleeper: &Plane, awake: &Plane, id: i64) {
+async fn finds_it_gone(place: &Place, sleeper: &mut Plane, awake: &Plane, id: i64) {
     let said_before = sleeper.log().matches(LATE).count();
     awake.delete(&format!("/api/instances/{id}")).await;
     let nothing = awake

@@ -1,8 +1,8 @@
 //! One of several control planes on a PostgreSQL and a host directory: a real
 //! process that can be stopped in the middle of a step, and continued.
 
+use faults::{Fault, Injected};
 use host::{ProcessId, Spawn};
-use rustix::process::Signal;
 use serde_json::Value;
 use std::fmt::Debug;
 use std::fs;
@@ -16,6 +16,8 @@ pub struct Plane {
     root: PathBuf,
     name: &'static str,
     process: ProcessId,
+    /// While it stands still.
+    stopped: Option<Injected>,
     endpoints: Value,
     http: reqwest::Client,
     key: String,
@@ -42,7 +44,8 @@ impl Plane {
         tokio::spawn(ended);
         let http = reqwest::Client::new();
         let (root, key) = (root.to_owned(), key.to_owned());
-        let mut plane = Self { root, name, process, endpoints: Value::Null, http, key };
+        let stopped = None;
+        let mut plane = Self { root, name, process, stopped, endpoints: Value::Null, http, key };
         plane.endpoints = plane
             .until("it serves", async || {
                 let text = fs::read(data.join("endpoints.json")).unwrap_or_default();
@@ -83,23 +86,19 @@ impl Plane {
     }
 
     /// Stops the process with SIGSTOP once it has come to where it is held.
-    pub async fn stop_where_it_is_held(&self) {
+    pub async fn stop_where_it_is_held(&mut self) {
         let held = self.hold().join("held");
         self.until("it is held", async || held.exists().then_some(()).ok_or("not yet")).await;
-        assert!(self.process.signal(Signal::STOP));
-        self.until("it is stopped", async || {
-            let state = state(&self.process);
-            if state == Some('T') { Ok(()) } else { Err(state) }
-        })
-        .await;
+        let stopped = Fault::Pause(self.process.clone()).inject().await.unwrap();
         // Nobody is there to see this before SIGCONT.
         fs::write(self.hold().join("go"), "").unwrap();
+        self.stopped = Some(stopped);
     }
 
     /// Continues the process, which goes on with what it had in mind.
-    pub fn go_on(&self) {
-        assert_eq!(state(&self.process), Some('T'), "it is no longer stopped");
-        assert!(self.process.signal(Signal::CONT));
+    pub fn go_on(&mut self) {
+        assert!(self.process.is_stopped(), "it is no longer stopped");
+        drop(self.stopped.take());
     }
 
     pub async fn until_it_says(&self, words: &str) {
@@ -212,10 +211,4 @@ fn spawn(root: &Path, name: &str, hold: &Path, hold_at: Option<&str>) -> Spawn {
         directory: root.into(),
         output: root.join(format!("{name}.log")),
     }
-}
-
-/// As the kernel has it: T is stopped by a signal.
-fn state(process: &ProcessId) -> Option<char> {
-    let stat = fs::read_to_string(format!("/proc/{}/stat", process.pid)).ok()?;
-    stat.rsplit_once(") ")?.1.chars().next()
 }

@@ -1,0 +1,122 @@
+//! Bad luck, on purpose: each fault is put in by [`Fault::inject`] and taken out
+//! again by what that returns, at the latest when it is dropped.
+//!
+//! For tests and benchmarks. A process is only ever hit if it is still the one
+//! that was meant. What a machine does not allow is [`FaultError::Unavailable`],
+//! with the reason: a test that needs it says so instead of passing.
+
+mod clock_step;
+mod error;
+mod full_disk;
+mod kill;
+mod pause;
+mod slow_disk;
+mod small_disk;
+mod store_away;
+mod throttle;
+
+pub use error::FaultError;
+pub use small_disk::SmallDisk;
+pub use store_away::Store;
+
+use host::{ProcessId, Spawn};
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+#[derive(Clone, Debug)]
+pub enum Fault {
+    /// kill -9. Undone, it is started again in that way; who has somebody to
+    /// look after it needs no way.
+    Kill { process: ProcessId, again: Option<Spawn> },
+    /// SIGSTOP, and SIGCONT to undo it.
+    Pause(ProcessId),
+    /// Not a byte is left on the file system of that directory, which must be
+    /// a small one: see [`SmallDisk`].
+    FullDisk(PathBuf),
+    /// The process reads and writes the disk of that directory no faster.
+    SlowDisk { process: ProcessId, directory: PathBuf, bytes_per_second: u64 },
+    /// The store does not answer.
+    StoreAway(Store),
+    /// Our own processes that were started with
+    /// [`STEPPED_CLOCK`](Fault::STEPPED_CLOCK) naming that file see another time.
+    ClockStep { file: PathBuf, by: Step },
+}
+
+/// A step of a clock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Step {
+    Forward(Duration),
+    Back(Duration),
+}
+
+impl Fault {
+    /// The variable that names the file of [`Fault::ClockStep`] to a process.
+    pub const STEPPED_CLOCK: &str = "CASTELLAN_TEST_CLOCK";
+
+    /// Kills a process that somebody looks after.
+    pub fn kill(process: &ProcessId) -> Self {
+        Self::Kill { process: process.clone(), again: None }
+    }
+
+    /// On return it is there.
+    pub async fn inject(&self) -> Result<Injected, FaultError> {
+        let undo = match self {
+            Self::Kill { process, again } => kill::inject(process, again.clone()).await?,
+            Self::Pause(process) => pause::inject(std::slice::from_ref(process)).await?,
+            Self::FullDisk(directory) => full_disk::inject(directory)?,
+            Self::SlowDisk { process, directory, bytes_per_second } => {
+                slow_disk::inject(process, directory, *bytes_per_second)?
+            }
+            Self::StoreAway(store) => store.take_away().await?,
+            Self::ClockStep { file, by } => clock_step::inject(file, *by)?,
+        };
+        Ok(Injected { what: self.to_string(), undo: Some(undo) })
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Kill { process, .. } => write!(f, "kill -9 of process {}", process.pid),
+            Self::Pause(process) => write!(f, "SIGSTOP of process {}", process.pid),
+            Self::FullDisk(directory) => write!(f, "a full disk at {}", directory.display()),
+            Self::SlowDisk { process, bytes_per_second, .. } => {
+                write!(f, "a disk of {bytes_per_second} bytes a second for process {}", process.pid)
+            }
+            Self::StoreAway(store) => write!(f, "{store} away"),
+            Self::ClockStep { by: Step::Forward(by), .. } => write!(f, "clocks {by:?} ahead"),
+            Self::ClockStep { by: Step::Back(by), .. } => write!(f, "clocks {by:?} back"),
+        }
+    }
+}
+
+type Undo = Box<dyn FnOnce() -> Result<Option<ProcessId>, FaultError> + Send>;
+
+/// A fault that is there, until undone or dropped.
+#[must_use = "the fault ends when this is dropped"]
+pub struct Injected {
+    what: String,
+    undo: Option<Undo>,
+}
+
+impl Injected {
+    /// Takes it out. What is out already stays so. The process is the one that
+    /// was started again, if any was.
+    pub async fn undo(&mut self) -> Result<Option<ProcessId>, FaultError> {
+        match self.undo.take() {
+            Some(undo) => tokio::task::spawn_blocking(undo).await.expect("undoing does not panic"),
+            None => Ok(None),
+        }
+    }
+}
+
+impl Drop for Injected {
+    fn drop(&mut self) {
+        if let Some(undo) = self.undo.take()
+            && let Err(error) = undo()
+        {
+            tracing::warn!(fault = self.what, %error, "a fault could not be undone");
+        }
+    }
+}
