@@ -3,9 +3,10 @@
 
 CARGO ?= cargo
 JAR := broker-jar/target/castellan-broker.jar
+CHECK_JAR := checker/java/target/castellan-check.jar
 RELEASE := target/release/castellan
 
-.PHONY: run build test test-all bench jar setup setup-test lint clean
+.PHONY: run build check test test-all bench jar setup setup-test lint clean
 
 run: build ## Start Castellan with one cluster; Ctrl-C leaves the cluster running
 	$(RELEASE) up $(ARGS)
@@ -13,25 +14,32 @@ run: build ## Start Castellan with one cluster; Ctrl-C leaves the cluster runnin
 build: setup $(JAR) ## Leaves target/release/castellan
 	$(CARGO) build --release --locked --bin castellan
 
-test: setup-test $(JAR) lint ## Everything that must hold, with one real cluster
+check: setup-test $(JAR) $(CHECK_JAR) ## Leaves target/release/castellan-check; see docs/checker.md
+	$(CARGO) build --release --locked --bin castellan-check
+
+test: setup-test $(JAR) $(CHECK_JAR) lint ## Everything that must hold, with one real cluster
 	$(CARGO) test --workspace --locked
 
-test-all: setup-test $(JAR) lint ## The long version: every Kafka version, every kill ten times
+test-all: setup-test $(JAR) $(CHECK_JAR) lint ## The long version: every Kafka version, every kill ten times
 	CASTELLAN_TEST_ALL=1 $(CARGO) test --workspace --locked
 	CASTELLAN_TEST_DATABASE=postgres $(CARGO) test -p api --locked
 
-bench: setup-test build ## Ratios taken in one run; see docs/benchmarks.md
+bench: setup-test build $(CHECK_JAR) ## Ratios taken in one run; see docs/benchmarks.md
 	$(CARGO) run --release --locked -p bench -- $(PARTS)
 
-lint: $(JAR)
+lint: $(JAR) $(CHECK_JAR)
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 
-jar: $(JAR)
+jar: $(JAR) $(CHECK_JAR)
 
 $(JAR): broker-jar/pom.xml $(shell find broker-jar/src -name '*.java' 2>/dev/null)
 	mvn -q -B -f broker-jar package
 	@touch $(JAR)
+
+$(CHECK_JAR): checker/java/pom.xml $(shell find checker/java/src -name '*.java' 2>/dev/null)
+	mvn -q -B -f checker/java package
+	@touch $(CHECK_JAR)
 
 setup:
 	@scripts/setup.sh run
@@ -41,4 +49,4 @@ setup-test:
 
 clean:
 	$(CARGO) clean
-	rm -rf broker-jar/target
+	rm -rf broker-jar/target checker/java/target

@@ -26,6 +26,11 @@ command -v javac >/dev/null 2>&1 || missing+=(jdk)
 if [ "$purpose" = test ]; then
     need kcat kcat
     need openssl openssl
+    # The checker's librdkafka is built from source.
+    need g++ g++
+    need make make
+    need pkg-config pkg-config
+    pkg-config --exists openssl 2>/dev/null || missing+=(libssl-dev)
     python3 -c 'import ensurepip, venv' >/dev/null 2>&1 || missing+=(python3-venv)
     # Debian keeps the server off the PATH.
     ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || need initdb postgresql

@@ -79,12 +79,25 @@ fn crates_know_only_whom_they_may() {
 }
 
 /// Everything uses rustls with ring; these would bring a second TLS and C code.
+/// Librdkafka needs OpenSSL, and only the checker has it: no program that we
+/// ship to run clusters knows the checker.
 #[test]
 fn no_second_tls_is_in_the_tree() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let lock = manifest(&root.join("Cargo.lock"));
-    for package in lock["package"].as_array().unwrap() {
-        let name = package["name"].as_str().unwrap();
-        assert!(!matches!(name, "aws-lc-sys" | "openssl-sys"), "{name} is in Cargo.lock");
-    }
+    let packages = lock["package"].as_array().unwrap();
+    let name = |package: &toml::Value| package["name"].as_str().unwrap().to_owned();
+    let users = |of: &str| -> Vec<String> {
+        let uses = |package: &&toml::Value| {
+            let known = package.get("dependencies").and_then(toml::Value::as_array);
+            known.into_iter().flatten().any(|known| known.as_str() == Some(of))
+        };
+        packages.iter().filter(uses).map(name).collect()
+    };
+    assert!(!packages.iter().any(|package| name(package) == "aws-lc-sys"), "it is in Cargo.lock");
+    assert_eq!(users("openssl-sys"), ["rdkafka-sys"]);
+    assert_eq!(users("rdkafka-sys"), ["rdkafka"]);
+    assert_eq!(users("rdkafka"), ["checker"]);
+    let server = manifest(&root.join("server/Cargo.toml"));
+    assert!(server["dependencies"].get("checker").is_none(), "it is for tests alone");
 }

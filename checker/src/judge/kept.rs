@@ -1,0 +1,151 @@
+//! What was promised against what is there.
+
+use super::copies::reference;
+use super::told::{End, Told};
+use super::visible::Held;
+use crate::logs::{Logs, ReplicaLog};
+use crate::report::Findings;
+use crate::{RecordId, Wrong};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+pub fn judge(told: &Told<'_>, logs: &Logs, findings: &mut Findings) {
+    let mut held: BTreeMap<i32, Held> = BTreeMap::new();
+    for (partition, replicas) in &logs.partitions {
+        if let Some(log) = reference(replicas) {
+            let copy = Held::of(log);
+            duplicated(*partition, &copy, findings);
+            reordered(*partition, &copy, findings);
+            held.insert(*partition, copy);
+        }
+    }
+    let kept = Kept { told, held, anywhere: anywhere(logs), logs };
+    kept.promises(findings);
+    kept.aborted(findings);
+    kept.torn(findings);
+}
+
+fn duplicated(partition: i32, held: &Held, findings: &mut Findings) {
+    for (id, places) in &held.places {
+        let Some((first, again)) = places.split_first() else { continue };
+        for place in again {
+            let why = format!("it is at offset {} already", first.offset);
+            findings.of_record(Wrong::Duplicated, *id, partition, Some(place.offset), why);
+        }
+    }
+}
+
+/// Within one client and one partition, numbers only rise. The second copy of a
+/// record is a duplicate and nothing else.
+fn reordered(partition: i32, held: &Held, findings: &mut Findings) {
+    let mut highest: HashMap<usize, u64> = HashMap::new();
+    let mut met: BTreeSet<RecordId> = BTreeSet::new();
+    for (offset, id) in &held.order {
+        if !met.insert(*id) {
+            continue;
+        }
+        let before = highest.entry(id.client).or_insert(id.number);
+        if id.number < *before {
+            let why = format!("it comes after number {before}, which was sent later");
+            findings.of_record(Wrong::Reordered, *id, partition, Some(*offset), why);
+        }
+        *before = id.number.max(*before);
+    }
+}
+
+/// Every record that any replica has.
+fn anywhere(logs: &Logs) -> BTreeSet<RecordId> {
+    let replicas = logs.partitions.values().flatten();
+    replicas.flat_map(|log| Held::of(log).places.into_keys()).collect()
+}
+
+struct Kept<'a> {
+    told: &'a Told<'a>,
+    held: BTreeMap<i32, Held>,
+    anywhere: BTreeSet<RecordId>,
+    logs: &'a Logs,
+}
+
+impl Kept<'_> {
+    fn is_visible(&self, id: RecordId, partition: i32) -> bool {
+        self.held.get(&partition).is_some_and(|held| held.is_visible(id))
+    }
+
+    /// What was acknowledged and not aborted is there, can be seen, and was.
+    fn promises(&self, findings: &mut Findings) {
+        for (id, record) in self.told.promised() {
+            let partition = record.partition;
+            if !self.anywhere.contains(&id) {
+                if let Some(why) = self.why_lost(partition) {
+                    findings.of_record(Wrong::Lost, id, partition, None, why);
+                }
+            } else if !self.there(id, partition) {
+                // The replicas differ, which is told of them.
+            } else if !self.is_visible(id, partition) {
+                let why = "its transaction was committed, and the log does not say so".into();
+                findings.of_record(Wrong::CommittedInvisible, id, partition, None, why);
+            } else if self.should_be_seen() && !self.told.seen.contains(&id) {
+                let why = "the consumer group was never given it".into();
+                findings.of_record(Wrong::Unseen, id, partition, None, why);
+            }
+        }
+    }
+
+    /// A group that was cut off would have been given more.
+    fn should_be_seen(&self) -> bool {
+        self.told.run.group && self.told.whole
+    }
+
+    /// In the copy that the others are held against.
+    fn there(&self, id: RecordId, partition: i32) -> bool {
+        self.held.get(&partition).is_some_and(|held| held.places.contains_key(&id))
+    }
+
+    /// What is not in the leader's copy, nor in any other, is lost. While the
+    /// leader's can't be read, nobody can tell.
+    fn why_lost(&self, partition: i32) -> Option<String> {
+        let Some(replicas) = self.logs.partitions.get(&partition) else {
+            return Some("the partition is gone".into());
+        };
+        let leader = replicas.iter().find(|log| log.leader && log.unread.is_none())?;
+        let ReplicaLog { broker, start, end, .. } = leader;
+        Some(format!("broker {broker} has the offsets from {start} to before {end}"))
+    }
+
+    /// What was aborted is seen by nobody.
+    fn aborted(&self, findings: &mut Findings) {
+        for (id, record) in &self.told.records {
+            if self.told.end_of(*id) != Some(End::Aborted) {
+                continue;
+            }
+            let why = match (self.is_visible(*id, record.partition), self.told.seen.contains(id)) {
+                (true, _) => "the log says that its transaction was committed",
+                (false, true) => "the consumer group was given it",
+                (false, false) => continue,
+            };
+            findings.of_record(Wrong::AbortedVisible, *id, record.partition, None, why.into());
+        }
+    }
+
+    /// A transaction of which nobody knows how it ended is there whole or not
+    /// at all.
+    fn torn(&self, findings: &mut Findings) {
+        let unsure = self.told.ends.iter().filter(|(_, end)| **end == End::Unsure);
+        let mut members: BTreeMap<(usize, u64), Vec<(RecordId, bool)>> =
+            unsure.map(|(key, _)| (*key, Vec::new())).collect();
+        for (id, record) in self.told.acked() {
+            let key = record.transaction.map(|transaction| (id.client, transaction));
+            if let Some(members) = key.and_then(|key| members.get_mut(&key)) {
+                members.push((id, self.is_visible(id, record.partition)));
+            }
+        }
+        for ((_, transaction), members) in members {
+            let (seen, unseen): (Vec<_>, Vec<_>) = members.into_iter().partition(|it| it.1);
+            if let (Some(_), Some((id, _))) = (seen.first(), unseen.first()) {
+                let (seen, all) = (seen.len(), seen.len() + unseen.len());
+                let why = format!("{seen} of {all} records of transaction {transaction} are seen");
+                let partition = self.told.records[id].partition;
+                findings.of_record(Wrong::Torn, *id, partition, None, why);
+            }
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! The Java client: a small program of ours on Kafka's own client library, one
+//! JVM for all clients of that kind.
+//!
+//! It is told what to do by a file that only the owner reads, and when by lines
+//! on its input; the end of its input is its end. The jars are those of the
+//! release cache that brokers run from.
+
+use super::{Job, LoadError, lines};
+use crate::access::{java_settings, write_properties};
+use crate::{Kind, Mode};
+use host::Piped;
+use kafka::artifacts::{Artifacts, default_cache_root};
+use kafka::{java, versions};
+use model::KafkaVersion;
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tempfile::TempDir;
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+const PROGRAM: &[u8] = include_bytes!(env!("CASTELLAN_CHECK_JAR"));
+const MAIN: &str = "castellan.check.Main";
+/// For a JVM on a busy machine to start and to greet the cluster.
+const HELLO: Duration = Duration::from_mins(1);
+/// On top of a delivery's own time.
+const GRACE: Duration = Duration::from_secs(30);
+/// What the client library needs of a release's jars.
+const NEEDED: [&str; 2] = ["kafka-clients-", "slf4j-api-"];
+const FLAGS: [&str; 4] =
+    ["-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData"];
+
+pub struct Jvm {
+    /// What it shall be told.
+    say: mpsc::Sender<&'static str>,
+    /// Ends with the JVM.
+    conversation: JoinHandle<Result<(), String>>,
+    /// Its jar, its settings and what it complains of.
+    directory: TempDir,
+}
+
+impl Jvm {
+    /// None if no client is a Java one. On return its clients are ready.
+    pub async fn start(
+        job: &Job,
+        release: Option<KafkaVersion>,
+    ) -> Result<Option<Self>, LoadError> {
+        if job.run.clients.iter().all(|client| client.kind != Kind::Java) {
+            return Ok(None);
+        }
+        let directory = tempfile::tempdir().map_err(java_error)?;
+        let errors = directory.path().join("errors");
+        let (program, arguments) = command_line(job, release, directory.path()).await?;
+        let mut piped = Piped::start(&program, &arguments, &errors).map_err(java_error)?;
+        match timeout(HELLO, piped.hear()).await {
+            Ok(Ok(Some(line))) if line == "ready" => {}
+            Ok(Ok(Some(line))) => return Err(LoadError::Java(line)),
+            _ => return Err(LoadError::Java(format!("it does not get ready; {}", tail(&errors)))),
+        }
+        let (say, said) = mpsc::channel(2);
+        let conversation = tokio::spawn(converse(job.clone(), piped, said));
+        Ok(Some(Self { say, conversation, directory }))
+    }
+
+    pub async fn go(&self) -> Result<(), LoadError> {
+        self.say.send("go").await.map_err(java_error)
+    }
+
+    /// Lets it deliver what it has, and waits for its end.
+    pub async fn stop(self, job: &Job) {
+        let _ = self.say.send("stop").await;
+        let conversation = self.conversation.abort_handle();
+        let ended = timeout(job.delivery_timeout + GRACE, self.conversation).await;
+        let error = match ended {
+            Ok(Ok(Ok(()))) => return,
+            Ok(Ok(Err(error))) => error,
+            Ok(Err(error)) => error.to_string(),
+            Err(_) => {
+                // The JVM goes with it.
+                conversation.abort();
+                "it does not end".to_owned()
+            }
+        };
+        let errors = tail(&self.directory.path().join("errors"));
+        job.trouble("the Java client", &format!("{error}; {errors}"));
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is what map_err hands over")]
+fn java_error(error: impl ToString) -> LoadError {
+    LoadError::Java(error.to_string())
+}
+
+/// Says what is to be said and records what is heard, until the JVM ends.
+async fn converse(
+    job: Job,
+    mut piped: Piped,
+    mut said: mpsc::Receiver<&'static str>,
+) -> Result<(), String> {
+    let in_words = |error: io::Error| error.to_string();
+    loop {
+        tokio::select! {
+            line = said.recv() => match line {
+                Some(line) => piped.say(line).await.map_err(in_words)?,
+                // The load is gone, and with it whoever reads the history.
+                None => return Ok(()),
+            },
+            line = piped.hear() => match line.map_err(in_words)? {
+                Some(line) => match lines::parse(&line) {
+                    Some(event) => job.recorder.record(event),
+                    None => return Err(format!("it said {line:?}")),
+                },
+                None => break,
+            },
+        }
+    }
+    let status = piped.end().await.map_err(in_words)?;
+    if status.success() { Ok(()) } else { Err(status.to_string()) }
+}
+
+async fn command_line(
+    job: &Job,
+    release: Option<KafkaVersion>,
+    directory: &Path,
+) -> Result<(PathBuf, Vec<String>), LoadError> {
+    let newest = versions::all().last().expect("there is a release");
+    let release = release.and_then(versions::release).unwrap_or(newest);
+    let artifacts = Artifacts::new(default_cache_root(), BTreeMap::new());
+    let show = |step| tracing::info!("{step}");
+    let kafka = artifacts.ensure(release.version, &show).await.map_err(java_error)?;
+    let java = java::find(release.java(), None).await.map_err(java_error)?;
+
+    let jar = directory.join("castellan-check.jar");
+    fs::write(&jar, PROGRAM).map_err(java_error)?;
+    let settings = directory.join("check.properties");
+    host::write_private(&settings, settings_text(job).as_bytes()).map_err(java_error)?;
+
+    let needed = |path: &&PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        NEEDED.iter().any(|needed| name.starts_with(needed))
+    };
+    let jars = std::iter::once(&jar).chain(kafka.class_path.iter().filter(needed));
+    let class_path: Vec<_> = jars.map(|path| path.to_string_lossy()).collect();
+    let mut arguments: Vec<String> = FLAGS.map(String::from).into();
+    arguments.extend(["-cp".to_owned(), class_path.join(":"), MAIN.to_owned()]);
+    arguments.push(settings.to_string_lossy().into_owned());
+    Ok((java.program(), arguments))
+}
+
+/// The client's own settings, and ours under `check.`.
+fn settings_text(job: &Job) -> String {
+    let clients = job.run.clients.iter().enumerate();
+    let clients = clients.filter(|(_, client)| client.kind == Kind::Java).map(
+        |(number, client)| match client.mode {
+            Mode::Idempotent => format!("{number}:idempotent"),
+            Mode::Transactional => format!("{number}:transactional"),
+        },
+    );
+    let mut settings = java_settings(&job.access);
+    settings.extend([
+        ("check.run", job.run.id.clone()),
+        ("check.topic", job.run.topic.clone()),
+        ("check.partitions", job.run.partitions.to_string()),
+        ("check.clients", clients.collect::<Vec<_>>().join(",")),
+        ("check.rate", job.rate.to_string()),
+        ("check.bytes", job.bytes.to_string()),
+        ("check.timeout.ms", job.delivery_timeout.as_millis().to_string()),
+    ]);
+    write_properties(&settings)
+}
+
+/// The end of what it complained of.
+fn tail(errors: &Path) -> String {
+    let text = fs::read_to_string(errors).unwrap_or_default();
+    let text = text.trim();
+    match text[text.floor_char_boundary(text.len().saturating_sub(1000))..].to_owned() {
+        nothing if nothing.is_empty() => "it gave no reason".to_owned(),
+        text => text,
+    }
+}
