@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+mod checked;
 mod installation;
 mod kcat;
 mod left_over;
@@ -36,6 +37,8 @@ async fn the_grand_tour() {
     kcat.write("SCRAM-SHA-512", "two").await;
     assert_eq!(kcat.read("tour", "SCRAM-SHA-512").await, ["one", "two"]);
     strangers_are_refused(&castellan, &kcat).await;
+
+    checked::finds_nothing_and_then_what_was_planted(&instance).await;
 
     let mut writer = Writer::start(&instance, &details, 1).await;
     for round in 0..kills() {
