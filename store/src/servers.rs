@@ -166,6 +166,12 @@ pub async fn raise_launch(work: &mut Work, id: ServerId) -> Result<()> {
     work.execute(query).await.map(drop)
 }
 
+/// What the broker shall be of; none if the server is gone.
+pub async fn launch(run: &mut impl Run, id: ServerId) -> Result<Option<i64>> {
+    let query = Query::new("SELECT launch FROM servers WHERE id = $1").bind(id.0);
+    run.fetch_one(query).await?.map(|row| row.int("launch")).transpose()
+}
+
 /// Contents itself with a start that was made or told already.
 pub async fn take_back_launch(work: &mut Work, id: ServerId, launch: i64) -> Result<()> {
     let query = Query::new("UPDATE servers SET launch = $2 WHERE id = $1 AND launch > $2")

@@ -72,6 +72,11 @@ impl Engine {
     ) -> Result<Done, PassError> {
         let text = serde_json::to_string(document).expect("plain data serialises");
         let mut work = self.guarded(pass).await?;
+        // A restart that was taken back since the look must not be told: the next
+        // one would have the same number.
+        if servers::launch(&mut work, document.server_id).await? < Some(document.launch) {
+            return Ok(Done::Progress);
+        }
         servers::set_desired(&mut work, document.server_id, document.revision, &text).await?;
         work.commit().await?;
         Ok(Done::Progress)

@@ -246,7 +246,11 @@ impl Installation {
     }
 
     /// Waits for a condition; says what was seen last when it takes too long.
-    async fn until<T, E: Debug>(&self, what: &str, condition: impl AsyncFn() -> Result<T, E>) -> T {
+    pub async fn until<T, E: Debug>(
+        &self,
+        what: &str,
+        mut condition: impl AsyncFnMut() -> Result<T, E>,
+    ) -> T {
         let deadline = Instant::now() + PATIENCE;
         loop {
             let seen = match condition().await {

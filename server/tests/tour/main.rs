@@ -7,6 +7,7 @@ mod checked;
 mod installation;
 mod kcat;
 mod left_over;
+mod rolled;
 mod writer;
 
 use installation::{Installation, Processes};
@@ -39,6 +40,8 @@ async fn the_grand_tour() {
     strangers_are_refused(&castellan, &kcat).await;
 
     checked::finds_nothing_and_then_what_was_planted(&instance).await;
+    rolled::goes_in_order(&castellan, &instance).await;
+    rolled::survives_bad_luck(&mut castellan, &instance).await;
 
     let mut writer = Writer::start(&instance, &details, 1).await;
     for round in 0..kills() {
