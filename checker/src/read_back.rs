@@ -122,11 +122,11 @@ impl Reader<'_> {
         loop {
             let offset = log.entries.last().map_or(log.start, |entry| entry.offset + 1);
             let copied = FetchCopy { topic, partition, offset }.run(&mut connection).await?;
-            log.end = copied.high_watermark.max(offset);
-            let there = copied.records.is_empty() && copied.high_watermark <= offset;
             log.entries.extend(copied.records.iter().map(|record| self.entry(record)));
-            let behind = goal.is_some_and(|goal| offset < goal);
-            if there && (!behind || Instant::now() > deadline) {
+            let next = log.entries.last().map_or(log.start, |entry| entry.offset + 1);
+            log.end = copied.high_watermark.max(next);
+            let behind = goal.is_some_and(|goal| next < goal);
+            if next == log.end && (!behind || Instant::now() > deadline) {
                 return Ok(());
             }
         }

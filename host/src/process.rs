@@ -106,8 +106,12 @@ pub struct Exit(pub String);
 
 /// Variables of ours that hold keys and passwords: what outlives us must not
 /// carry them around.
-pub(crate) const SECRETS: [&str; 3] =
-    ["CASTELLAN_MASTER_KEY", "CASTELLAN_DATABASE_URL", "CASTELLAN_APIKEY"];
+pub(crate) const SECRETS: [&str; 4] = [
+    "CASTELLAN_MASTER_KEY",
+    "CASTELLAN_DATABASE_URL",
+    "CASTELLAN_APIKEY",
+    "CASTELLAN_CHECK_PASSWORD",
+];
 
 /// A process to start in a session of its own, so that neither our end nor a
 /// Ctrl-C in our terminal ends it. It gets no pipes: output goes to a file.

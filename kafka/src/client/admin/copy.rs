@@ -9,7 +9,6 @@ use crate::client::error::check;
 use crate::client::{Call, Connection, Error};
 use async_trait::async_trait;
 use bytes::{Buf, Bytes};
-use kafka_protocol::ResponseError;
 use kafka_protocol::messages::fetch_request::{FetchPartition, FetchTopic};
 use kafka_protocol::messages::list_offsets_request::{ListOffsetsPartition, ListOffsetsTopic};
 use kafka_protocol::messages::{BrokerId, FetchRequest, ListOffsetsRequest, TopicName};
@@ -99,10 +98,7 @@ impl Call for FetchCopy<'_> {
         check("Fetch", &subject, answer.error_code, None)?;
         let mut copied = Copied { high_watermark: -1, records: Vec::new() };
         for partition in answer.responses.into_iter().flat_map(|topic| topic.partitions) {
-            // A follower that has not heard yet how far the log is safe.
-            if partition.error_code != ResponseError::OffsetNotAvailable.code() {
-                check("Fetch", &subject, partition.error_code, None)?;
-            }
+            check("Fetch", &subject, partition.error_code, None)?;
             copied.high_watermark = partition.high_watermark;
             copied.records = self.records(partition.records.unwrap_or_default(), connection)?;
         }

@@ -23,7 +23,7 @@ public final class Main {
         var input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         List<Writer> writers = List.of();
         try {
-            Settings settings = Settings.load(Path.of(arguments[0]));
+            Settings settings = Settings.take(Path.of(arguments[0]));
             writers = settings.clients().stream().map(it -> Writer.of(settings, told, it)).toList();
             writers.forEach(Writer::prepare);
         } catch (RuntimeException error) {

@@ -23,11 +23,13 @@ record Settings(
 
     private static final String OURS = "check.";
 
-    static Settings load(Path file) throws IOException {
+    /** Reads the file and removes it: whoever is killed leaves no password behind. */
+    static Settings take(Path file) throws IOException {
         Properties all = new Properties();
         try (Reader reader = Files.newBufferedReader(file)) {
             all.load(reader);
         }
+        Files.delete(file);
         Properties client = new Properties();
         all.stringPropertyNames().stream()
                 .filter(name -> !name.startsWith(OURS))
