@@ -31,9 +31,35 @@ impl SmallDisk {
         Ok(Self { path })
     }
 
+    /// The same, with what is in the directory now: the disk of a server that
+    /// is stopped. What is written meanwhile goes with it.
+    pub fn instead_of(directory: &Path, bytes: u64) -> Result<Self, FaultError> {
+        let aside = tempfile::tempdir().map_err(FaultError::at(directory))?;
+        copy(directory, aside.path())?;
+        let disk = Self::mount(directory, bytes)?;
+        copy(aside.path(), disk.path())?;
+        Ok(disk)
+    }
+
     pub fn path(&self) -> &Path {
         &self.path
     }
+}
+
+/// Files and directories, with their modes.
+fn copy(from: &Path, to: &Path) -> Result<(), FaultError> {
+    for entry in fs::read_dir(from).map_err(FaultError::at(from))?.flatten() {
+        let (one, other) = (entry.path(), to.join(entry.file_name()));
+        if one.is_dir() {
+            let mode = fs::metadata(&one).map_err(FaultError::at(&one))?.permissions();
+            fs::create_dir(&other).map_err(FaultError::at(&other))?;
+            fs::set_permissions(&other, mode).map_err(FaultError::at(&other))?;
+            copy(&one, &other)?;
+        } else {
+            fs::copy(&one, &other).map_err(FaultError::at(&other))?;
+        }
+    }
+    Ok(())
 }
 
 impl Drop for SmallDisk {
@@ -42,5 +68,32 @@ impl Drop for SmallDisk {
         if let Err(error) = unmount(&self.path, UnmountFlags::DETACH) {
             tracing::warn!(path = %self.path.display(), %error, "a small disk stays mounted");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_disk_in_the_place_of_a_directory_has_its_contents_for_a_while() {
+        let directory = tempfile::tempdir().unwrap();
+        let inner = directory.path().join("data/topic-0");
+        fs::create_dir_all(&inner).unwrap();
+        fs::write(inner.join("log"), "one").unwrap();
+        let disk = match SmallDisk::instead_of(directory.path(), 1 << 20) {
+            Ok(disk) => disk,
+            Err(FaultError::Unavailable { reason, .. }) => {
+                assert!(!rustix::process::geteuid().is_root(), "root could not mount: {reason}");
+                return;
+            }
+            Err(error) => panic!("{error}"),
+        };
+        assert_eq!(fs::read_to_string(inner.join("log")).unwrap(), "one");
+        fs::write(inner.join("log"), "two").unwrap();
+        assert!(fs::write(inner.join("large"), vec![1; 2 << 20]).is_err(), "it is small");
+        drop(disk);
+        assert_eq!(fs::read_to_string(inner.join("log")).unwrap(), "one");
+        assert!(!inner.join("large").exists());
     }
 }

@@ -8,7 +8,7 @@ use checker::{
 use kafka::client::Mechanism;
 use model::Secret;
 use serde_json::Value;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const TOPIC: &str = "checked";
 const PARTITIONS: i32 = 3;
@@ -17,6 +17,7 @@ const PATIENCE: Duration = Duration::from_mins(1);
 pub async fn finds_nothing_and_then_what_was_planted(instance: &Value) {
     let directory = tempfile::tempdir().unwrap();
     let spec = spec(instance, directory.path().join("history"));
+    let began = Instant::now();
     let load = Load::start(&spec).await.unwrap();
     // Ten transactions at least, with aborted ones among them.
     load.goes_on(100, PATIENCE).await.unwrap();
@@ -40,6 +41,7 @@ pub async fn finds_nothing_and_then_what_was_planted(instance: &Value) {
     let report = judge(&history, &logs);
     assert_eq!(report.count(Wrong::Lost), promised(&history), "{report}");
     assert!(!report.is_true_to_its_word(), "{report}");
+    eprintln!("checked twice in {:.1} s", began.elapsed().as_secs_f64());
 }
 
 /// What the API says a customer needs.
