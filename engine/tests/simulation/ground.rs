@@ -95,10 +95,10 @@ impl Ground {
         if process == Process::Down {
             self.brokers.retain(|broker| broker.server != server);
         }
-        let serves = node.is_some_and(|node| self.kafka.serves(node));
+        let is_back = node.is_some_and(|node| self.kafka.serves(node));
         match self.away.get_mut(&server) {
             Some(away) if process != Process::Running => away.has_gone = true,
-            Some(Away { has_gone: true, .. }) if serves => drop(self.away.remove(&server)),
+            Some(Away { has_gone: true, .. }) if is_back => drop(self.away.remove(&server)),
             _ => {}
         }
         process

@@ -44,7 +44,7 @@ impl<'a> Roll<'a> {
         let rows: Vec<_> = self.sim.rows.servers(id).await;
         let rows: Vec<_> = rows.into_iter().map(|record| record.server).collect();
         let cluster = self.sim.reach.cluster(id, &rows).await.unwrap();
-        for number in 0..1 + self.dice.roll(4) {
+        for number in 0..=self.dice.roll(4) {
             let replicas = 1 + self.dice.roll(servers.min(3) as usize);
             let needed = 1 + self.dice.roll(replicas);
             let topic = NewTopic {
@@ -148,7 +148,7 @@ async fn roll(rows: &Rows, seed: u64) -> Result<(), String> {
 
 #[test]
 fn a_roll_never_takes_what_others_need_and_always_ends() {
-    side_by_side("CASTELLAN_ROLLS", 400, async |rows, seed| roll(rows, seed).await);
+    side_by_side("CASTELLAN_ROLLS", 400, async |rows, seed| Box::pin(roll(rows, seed)).await);
 }
 
 #[tokio::test]
