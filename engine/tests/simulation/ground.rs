@@ -112,7 +112,9 @@ impl Ground {
             if !partition.replicas.contains(&node) {
                 continue;
             }
-            let left = partition.alive.iter().filter(|id| **id != node).count();
+            let others = |ids: &[i32]| ids.iter().filter(|id| **id != node).count();
+            let agreed = self.kafka.agreed_in_sync(&partition.topic, partition.index);
+            let left = others(&partition.alive).max(others(&agreed));
             let most = partition.replicas.len() - 1;
             let needed = if for_good { partition.needed } else { partition.needed.min(most) };
             if left < needed {

@@ -3,7 +3,7 @@
 use super::SimKafka;
 use super::node::{Node, Process};
 use model::Secret;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A partition as the controller has it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -99,6 +99,26 @@ impl SimKafka {
             }
         }
         all
+    }
+
+    /// Who is in sync by the word of every broker that works, and works itself. A
+    /// change of the last moments is not among what they know.
+    pub fn agreed_in_sync(&self, topic: &str, index: usize) -> Vec<i32> {
+        let mut state = self.state();
+        let now = state.now;
+        let works = |id: &i32, nodes: &BTreeMap<i32, Node>| nodes.get(id).is_some_and(Node::works);
+        let all: Vec<i32> = state.nodes.keys().copied().collect();
+        let working: Vec<i32> = all.into_iter().filter(|id| works(id, &state.nodes)).collect();
+        let mut agreed = working.clone();
+        for id in &working {
+            let Some(node) = state.nodes.get_mut(id) else { continue };
+            let view = node.view(now);
+            let Some(seen) = view.topics.get(topic).and_then(|it| it.partitions.get(index)) else {
+                continue;
+            };
+            agreed.retain(|id| seen.in_sync.contains(id));
+        }
+        agreed
     }
 
     /// Partitions that take no write with acks=all.
