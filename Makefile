@@ -6,7 +6,7 @@ JAR := broker-jar/target/castellan-broker.jar
 CHECK_JAR := checker/java/target/castellan-check.jar
 RELEASE := target/release/castellan
 
-.PHONY: run build check test test-all bench jar setup setup-test lint clean
+.PHONY: run build castellan-check test test-all bench jar setup setup-test lint clean
 
 run: build ## Start Castellan with one cluster; Ctrl-C leaves the cluster running
 	$(RELEASE) up $(ARGS)
@@ -14,7 +14,7 @@ run: build ## Start Castellan with one cluster; Ctrl-C leaves the cluster runnin
 build: setup $(JAR) ## Leaves target/release/castellan
 	$(CARGO) build --release --locked --bin castellan
 
-check: setup-test $(JAR) $(CHECK_JAR) ## Leaves target/release/castellan-check; see docs/checker.md
+castellan-check: setup-test $(JAR) $(CHECK_JAR) ## Leaves target/release/castellan-check; see docs/checker.md
 	$(CARGO) build --release --locked --bin castellan-check
 
 test: setup-test $(JAR) $(CHECK_JAR) lint ## Everything that must hold, with one real cluster
