@@ -120,6 +120,41 @@ impl Castellan {
         }
     }
 
+    /// What a customer needs to connect.
+    pub async fn login(&self, id: i64) -> Result<Login> {
+        login(&self.client.instance(id).await?)
+    }
+
+    /// The safe roll, until it has ended.
+    pub async fn roll(&self, id: i64) -> Result<()> {
+        self.client.restart_cluster(id).await?;
+        self.until(id, |instance| instance.configured).await?;
+        Ok(())
+    }
+
+    /// Ends one broker after the other; the next as soon as the last one, started
+    /// again by its agent, says that it has started.
+    pub async fn restart_plainly(&self) -> Result<()> {
+        for server in fs::read_dir(self.data().join("servers"))? {
+            let run = server?.path().join("run");
+            let broker = ProcessId::load(&run.join("broker.pid")).context("a broker runs")?;
+            broker.terminate();
+            let began = Instant::now();
+            loop {
+                let now = ProcessId::load(&run.join("broker.pid")).map_or(0, |process| process.pid);
+                let said = fs::read_to_string(run.join("started")).unwrap_or_default();
+                if now != broker.pid && said.trim() == now.to_string() {
+                    break;
+                }
+                if began.elapsed() > PATIENCE {
+                    bail!("a broker did not come back");
+                }
+                tokio::time::sleep(LOOK).await;
+            }
+        }
+        Ok(())
+    }
+
     /// Deletes and waits until nothing of it is left to disturb the next round.
     pub async fn remove(&self, id: i64) -> Result<()> {
         self.client.delete_instance(id).await?;

@@ -9,6 +9,7 @@ mod castellan;
 mod clusters;
 mod page;
 mod producer;
+mod rolls;
 mod stock;
 mod stock_cluster;
 
@@ -16,7 +17,7 @@ use anyhow::{Context, Result, bail};
 use page::Page;
 use std::path::Path;
 
-const PARTS: [&str; 2] = ["clusters", "api"];
+const PARTS: [&str; 3] = ["clusters", "rolls", "api"];
 
 #[tokio::main]
 async fn main() -> Result<()> {
@@ -33,6 +34,7 @@ async fn main() -> Result<()> {
         match part {
             "api" => api::run(&binary, &mut page).await?,
             "clusters" => clusters::run(&binary, &mut page).await?,
+            "rolls" => rolls::run(&binary, &mut page).await?,
             _ => unreachable!("every part is named above"),
         }
         // Saved after each, so that a later failure loses nothing.

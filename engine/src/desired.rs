@@ -97,7 +97,7 @@ fn launch(world: &World, view: &ServerView) -> i64 {
 /// Whether its broker may be touched: its turn has come, or nothing runs there.
 fn is_free(world: &World, view: &ServerView) -> bool {
     let turn = world.ticket.as_ref().and_then(|ticket| ticket.server_id);
-    turn == Some(view.server.id) || view.is_down()
+    turn == Some(view.server.id) || view.is_down() || !view.server.made
 }
 
 fn a_quorum_runs(world: &World) -> bool {

@@ -160,10 +160,15 @@ pub async fn set_enrolled(
     Ok(work.execute(query).await? == 1)
 }
 
-/// Has the broker started anew, when its turn comes.
-pub async fn raise_launch(work: &mut Work, id: ServerId) -> Result<()> {
-    let query = Query::new("UPDATE servers SET launch = launch + 1 WHERE id = $1").bind(id.0);
-    work.execute(query).await.map(drop)
+/// Has the broker started anew, when its turn comes. `known` is the highest
+/// launch that its agent was told or told of: after a restore that may be more
+/// than the row says.
+pub async fn raise_launch(work: &mut Work, id: ServerId, known: i64) -> Result<()> {
+    let query = Query::new(
+        "UPDATE servers SET launch = 1 + CASE WHEN launch < $2 THEN $2 ELSE launch END \
+         WHERE id = $1",
+    );
+    work.execute(query.bind(id.0).bind(known)).await.map(drop)
 }
 
 /// What the broker shall be of; none if the server is gone.

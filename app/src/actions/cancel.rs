@@ -1,11 +1,11 @@
 //! Having no more of an action begun.
 
+use super::launches;
 use super::record::write_line;
 use super::scene::Scene;
 use crate::{App, Error, InstanceAccess, Result};
 use model::{Action, ActionId, ActionKind, ActionState};
-use serde::Deserialize;
-use store::{ServerRecord, Work, actions, instances, servers};
+use store::{Work, actions, instances, servers};
 
 /// Takes a restart back from the servers that have not been told of it. What has
 /// begun is brought to its end by the engine, and then the action ends. Asking
@@ -52,20 +52,8 @@ async fn take_back(work: &mut Work, action: &Action) -> Result<()> {
     for record in servers::list(work, action.instance_id).await? {
         let server = &record.server;
         if action.servers.is_empty() || action.servers.contains(&server.number) {
-            servers::take_back_launch(work, server.id, told(&record)).await?;
+            servers::take_back_launch(work, server.id, launches::told(&record)).await?;
         }
     }
     Ok(())
-}
-
-/// The start that the server's agent was last told of. A document of an earlier
-/// Castellan tells of none.
-fn told(record: &ServerRecord) -> i64 {
-    #[derive(Default, Deserialize)]
-    struct Told {
-        #[serde(default)]
-        launch: i64,
-    }
-    let text = record.desired.as_deref().unwrap_or_default();
-    serde_json::from_str::<Told>(text).unwrap_or_default().launch
 }

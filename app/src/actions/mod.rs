@@ -6,6 +6,7 @@
 
 mod cancel;
 mod journal;
+mod launches;
 mod nodes;
 mod power;
 mod record;

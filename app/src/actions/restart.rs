@@ -1,6 +1,7 @@
 //! Restarting brokers: all of a cluster, or those of some servers. One at a time
 //! and without losing a write, which is the engine's part.
 
+use super::launches;
 use super::nodes::Nodes;
 use super::record::{Asking, record};
 use super::scene::Scene;
@@ -43,8 +44,11 @@ pub async fn restart(
     // A server that was stopped on its own has no broker, and gets a new one
     // when it is started.
     let all = || scene.servers.iter().filter(|server| !server.stopped).collect();
-    for server in named.clone().unwrap_or_else(all) {
-        servers::raise_launch(&mut work, server.id).await?;
+    let chosen: Vec<&Server> = named.clone().unwrap_or_else(all);
+    for record in servers::list(&mut work, scene.instance.id).await? {
+        if chosen.iter().any(|server| server.id == record.server.id) {
+            servers::raise_launch(&mut work, record.server.id, launches::known(&record)).await?;
+        }
     }
     let asking = Asking {
         kind: named.as_ref().map_or(ActionKind::ClusterRestart, |_| ActionKind::Restart),

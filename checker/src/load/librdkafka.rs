@@ -104,6 +104,10 @@ pub fn producer(job: &Job, transactional_id: Option<&str>) -> Result<Producer, S
     let timeout = job.delivery_timeout.as_millis().to_string();
     config.set("enable.idempotence", "true").set("acks", "all");
     config.set("message.timeout.ms", &timeout);
+    // With several in flight librdkafka may take a new epoch when a leader moves,
+    // and write what was written already (its issue 4953). That is no cluster's
+    // doing, and would hide one that is.
+    config.set("max.in.flight.requests.per.connection", "1");
     if let Some(id) = transactional_id {
         config.set("transactional.id", id);
         // Librdkafka refuses a delivery that may take longer.

@@ -238,7 +238,7 @@ impl Rows {
         let mut work = self.store.begin().await.unwrap();
         for record in servers::list(&mut work, id).await.unwrap() {
             if which.is_empty() || which.contains(&record.server.id) {
-                servers::raise_launch(&mut work, record.server.id).await.unwrap();
+                servers::raise_launch(&mut work, record.server.id, 0).await.unwrap();
             }
         }
         self.act(work, id, ActionKind::ClusterRestart).await;

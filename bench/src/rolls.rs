@@ -1,0 +1,127 @@
+//! Every server of a cluster restarted under load: the safe roll, beside a plain
+//! loop that ends one broker after the other and looks at nothing but whether the
+//! last one has started.
+//!
+//! Both on the same cluster, in turn. In the plain loop a broker is ended by
+//! SIGTERM and its agent starts it again, as after any end.
+
+use crate::castellan::Castellan;
+use crate::page::{Page, median};
+use anyhow::{Context, Result, bail};
+use checker::{Auth, Client, Kind, Load, LoadSpec, Mode, Report, Wrong, judge, read_back};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+const ROUNDS: usize = 3;
+const RATE: u32 = 2000;
+const SERVERS: u8 = 3;
+const PATIENCE: Duration = Duration::from_mins(2);
+const CLIENTS: [Client; 2] = [
+    Client { kind: Kind::Librdkafka, mode: Mode::Idempotent },
+    Client { kind: Kind::Java, mode: Mode::Idempotent },
+];
+
+/// How one way of restarting went.
+struct Restarted {
+    seconds: f64,
+    report: Report,
+}
+
+pub async fn run(binary: &Path, page: &mut Page) -> Result<()> {
+    let castellan = Castellan::start(binary).await?;
+    let id = castellan.first_write(SERVERS).await?.id;
+    let (mut plain, mut safe) = (Vec::new(), Vec::new());
+    for round in 1..=ROUNDS {
+        plain.push(under_load(&castellan, id, castellan.restart_plainly()).await?);
+        safe.push(under_load(&castellan, id, castellan.roll(id)).await?);
+        let (plain, safe) = (&plain[round - 1], &safe[round - 1]);
+        eprintln!(
+            "round {round}: plain {:.1} s, worst {:.0} ms; roll {:.1} s, worst {:.0} ms",
+            plain.seconds,
+            plain.worst_ms()?,
+            safe.seconds,
+            safe.worst_ms()?
+        );
+    }
+    castellan.remove(id).await?;
+    page.put("Restarting three servers under load", &text(&plain, &safe)?);
+    Ok(())
+}
+
+/// Writes while it happens, and a little longer.
+async fn under_load(
+    castellan: &Castellan,
+    id: i64,
+    restart: impl Future<Output = Result<()>>,
+) -> Result<Restarted> {
+    let login = castellan.login(id).await?;
+    let spec = LoadSpec {
+        brokers: login.brokers,
+        auth: Auth::Scram {
+            ca_pem: Some(login.trust_pem),
+            username: login.username,
+            password: login.password,
+            mechanism: login.mechanism,
+        },
+        topic: "rolled".into(),
+        clients: CLIENTS.into(),
+        rate_per_second: RATE,
+        ..LoadSpec::default()
+    };
+    let load = Load::start(&spec).await?;
+    goes_on(&load).await?;
+    let began = Instant::now();
+    restart.await?;
+    let seconds = began.elapsed().as_secs_f64();
+    goes_on(&load).await?;
+    let history = load.stop().await?;
+    let access = spec.access();
+    let logs = read_back(&access, &history.run).await?;
+    let report = judge(&history, &logs);
+    if let Err(reason) = checker::remove_topic(&access, &spec.topic).await {
+        bail!("the topic can't be removed: {reason}");
+    }
+    Ok(Restarted { seconds, report })
+}
+
+async fn goes_on(load: &Load) -> Result<()> {
+    match load.goes_on(u64::from(RATE) / 2, PATIENCE).await {
+        Ok(()) => Ok(()),
+        Err(progress) => bail!("writes don't go on: {progress:?}"),
+    }
+}
+
+impl Restarted {
+    fn worst_ms(&self) -> Result<f64> {
+        Ok(self.report.send_to_ack.context("something was acknowledged")?.worst_ms)
+    }
+}
+
+fn text(plain: &[Restarted], safe: &[Restarted]) -> Result<String> {
+    let of = |of: &[Restarted], figure: fn(&Restarted) -> Result<f64>| -> Result<f64> {
+        let mut figures = of.iter().map(figure).collect::<Result<Vec<f64>>>()?;
+        Ok(median(&mut figures))
+    };
+    let (plain_seconds, seconds) =
+        (of(plain, |it| Ok(it.seconds))?, of(safe, |it| Ok(it.seconds))?);
+    let (plain_worst, worst) = (of(plain, Restarted::worst_ms)?, of(safe, Restarted::worst_ms)?);
+    let count = |of: &[Restarted], wrong| of.iter().map(|it| it.report.count(wrong)).sum::<u64>();
+    let counts = |of: &[Restarted]| {
+        [Wrong::Failed, Wrong::Lost, Wrong::Duplicated].map(|wrong| count(of, wrong))
+    };
+    let ([plain_failed, plain_lost, plain_twice], [failed, lost, twice]) =
+        (counts(plain), counts(safe));
+    Ok(format!(
+        "{RATE} records a second with `acks=all` by librdkafka and Kafka's Java client, idempotent, \
+         a consumer\ngroup reading along; medians of {ROUNDS} rounds taken in turn, sums of what \
+         went wrong.\n\n\
+         | what | plain loop | safe roll | ratio | goal |\n|---|---|---|---|---|\n\
+         | worst time from send to ack | {plain_worst:.0} ms | {worst:.0} ms | **{:.2}** | ≤ 0.5 |\n\
+         | whole time | {plain_seconds:.1} s | {seconds:.1} s | **{:.2}** | ≤ 1.2 |\n\
+         | failed sends | {plain_failed} | {failed} | | 0 |\n\
+         | lost | {plain_lost} | {lost} | | 0 |\n\
+         | duplicated | {plain_twice} | {twice} | | 0 |\n",
+        worst / plain_worst,
+        seconds / plain_seconds,
+    ))
+}
