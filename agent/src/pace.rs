@@ -17,6 +17,8 @@ pub struct Pace {
     /// Between questions whether the broker may stop, once the first few came
     /// quicker: a ticket may be under way.
     pub claim: Duration,
+    /// Leave that took longer to come is asked for again.
+    pub stale: Duration,
     /// How long a starting broker may keep other clusters from starting.
     pub turn: Duration,
     /// Between looks at a disk that is lost: whoever puts it back waits for us.
@@ -33,6 +35,8 @@ impl Pace {
         soon: Duration::from_millis(500),
         glance: Duration::from_millis(20),
         claim: Duration::from_secs(CLAIM_SECONDS),
+        // A look at all brokers takes four seconds at most.
+        stale: Duration::from_secs(8),
         turn: Duration::from_secs(30),
         disk: Duration::from_secs(2),
     };

@@ -230,13 +230,19 @@ impl Supervisor {
         let (leave, pace) = (Arc::clone(&self.leave), self.pace);
         let mut asked = 0;
         loop {
+            let began = Instant::now();
             let answer = tokio::select! {
                 biased;
                 _ = broker.ended() => return Leaving::Ended,
                 () = self.changed() => return Leaving::Changed,
                 answer = leave.ask() => answer,
             };
-            let Answer::No(reason) = answer else { return Leaving::Go };
+            let reason = match answer {
+                Answer::No(reason) => reason,
+                // It was true when it was given.
+                Answer::Go if began.elapsed() > pace.stale => "the answer came too late".into(),
+                Answer::Go => return Leaving::Go,
+            };
             let started = broker.has_started(&self.place);
             let mut status = self.status_of(broker, started);
             status.detail = format!("waiting for leave to stop: {reason}");

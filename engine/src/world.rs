@@ -2,12 +2,15 @@
 //! last seen.
 
 use kafka::safety::Look;
-use model::{Disk, Instance, Server, ServerId, Timestamp, Vpc};
+use model::{Disk, Instance, Server, ServerId, SignedDuration, Timestamp, Vpc};
 use std::collections::HashSet;
 use store::Ticket;
 use wire::agent::{
     CertificateRequest, Desired, DesiredBroker, DesiredCertificate, Phase, Report, Run,
 };
+
+/// Half a ticket's life.
+const SPARE: SignedDuration = SignedDuration::from_secs(5);
 
 /// An instance with all that belongs to it. Read at one moment, never changed.
 #[derive(Clone, Debug)]
@@ -31,6 +34,14 @@ pub struct World {
 }
 
 impl World {
+    /// Whether the ticket is for this server, or for all, was opened by this very
+    /// pass, and is good until the next look.
+    pub(crate) fn ticket_lasts(&self, server: Option<ServerId>) -> bool {
+        self.ticket.as_ref().is_some_and(|ticket| {
+            ticket.server_id == server && ticket.epoch == self.epoch && ticket.left > SPARE
+        })
+    }
+
     pub(crate) fn server_rows(&self) -> Vec<Server> {
         self.servers.iter().map(|view| view.server.clone()).collect()
     }

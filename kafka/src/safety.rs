@@ -53,12 +53,20 @@ impl Look {
 
     /// Why these servers can't be missed at once.
     pub fn objections_to_all(&self, nodes: &[i32], need: Need) -> Vec<String> {
+        if self.views.is_empty() {
+            return vec!["no broker tells of its partitions".into()];
+        }
         let mut objections: Vec<String> = self.quorum_objection(nodes, need).into_iter().collect();
+        // Nobody is restarted while a copy of theirs lags: it would lag the longer.
+        // Whoever stays away is not missed for a copy that is not in sync.
+        let lagging = if need == Need::Returns { self.lagging() } else { vec![] };
+        let behind = lagging.into_iter().filter(|lag| nodes.contains(&lag.node));
+        objections.extend(behind.map(|lag| format!("its copy of {} is behind", lag.partition)));
         objections.extend(self.partitions().into_iter().filter_map(|(name, partition)| {
             let left = partition.in_sync.iter().filter(|id| !nodes.contains(id)).count();
             let held = partition.replicas.iter().filter(|id| nodes.contains(id)).count();
             let needed = match need {
-                Need::Returns => partition.needed.min(partition.replicas.len() - 1),
+                Need::Returns => partition.needed.min(partition.replicas.len().saturating_sub(1)),
                 Need::Stays => partition.needed,
             };
             (held > 0 && left < needed).then(|| {
@@ -80,7 +88,7 @@ impl Look {
         let (all, majority) = (voters.len(), voters.len() / 2 + 1);
         let held = voters.iter().filter(|voter| nodes.contains(&voter.id)).count();
         let needed = match need {
-            Need::Returns => majority.min(all - 1),
+            Need::Returns => majority.min(all.saturating_sub(1)),
             Need::Stays => majority,
         };
         (held > 0 && left < needed).then(|| {

@@ -59,8 +59,9 @@ fn a_partition_keeps_what_it_needs() {
     for need in BOTH {
         assert_eq!(look.objections(1, need), [words]);
         assert_eq!(look.objections(2, need), [words]);
-        assert_eq!(look.objections(3, need), [""; 0], "nobody misses a copy that lags");
     }
+    assert_eq!(look.objections(3, Need::Returns), ["its copy of t-0 is behind"]);
+    assert_eq!(look.objections(3, Need::Stays), [""; 0], "nobody misses a copy that lags");
     let lagging = Lagging { partition: "t-0".into(), node: 3, in_sync: 2, replicas: 3 };
     assert_eq!(look.lagging(), [lagging]);
 }
@@ -117,6 +118,8 @@ fn a_quorum_needs_a_majority_that_has_everything() {
     alone.quorum.voters.truncate(1);
     assert_eq!(alone.objections(1, Need::Returns), [""; 0], "it can't be helped");
     assert_eq!(alone.objections(1, Need::Stays).len(), 1);
+    let blind = Look { views: BTreeMap::new(), ..look.clone() };
+    assert_eq!(blind.objections(4, Need::Returns), ["no broker tells of its partitions"]);
     look.quorum.leader = None;
     assert_eq!(look.objections(4, Need::Returns), ["no controller is active"]);
 }

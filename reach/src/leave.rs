@@ -25,9 +25,7 @@ impl Reach {
             Err(error) => return Err(error),
         };
         let need = if server.stopped { Need::Stays } else { Need::Returns };
-        let mut objections = look.objections(server.node_id, need);
-        let behind = look.lagging().into_iter().filter(|lag| lag.node == server.node_id);
-        objections.extend(behind.map(|lag| format!("its copy of {} is behind", lag.partition)));
+        let objections = look.objections(server.node_id, need);
         Ok((!objections.is_empty()).then(|| some_of(&objections)))
     }
 }

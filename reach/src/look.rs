@@ -27,8 +27,19 @@ impl Reach {
         };
         let brokers = servers.iter().filter(|server| server.is_broker());
         let views = join_all(brokers.map(view)).await;
-        // After the views: what they told is not newer than the quorum they belong to.
-        let quorum = self.admin.describe_quorum(&cluster).await?;
+        // Of those that answered, so that nobody who stands still is waited for
+        // twice; of all where none did, to tell why.
+        let mut asked = cluster.clone();
+        let answers = |server: &&Server| {
+            views.iter().any(|(node, view)| *node == server.node_id && view.is_some())
+        };
+        let answering = servers.iter().filter(answers);
+        let endpoints: Vec<_> =
+            answering.map(|server| (&server.listeners.internal).into()).collect();
+        if !endpoints.is_empty() {
+            asked.brokers = endpoints;
+        }
+        let quorum = self.admin.describe_quorum(&asked).await?;
         let silent = |(node, view): &(i32, Option<_>)| view.is_none().then_some(*node);
         Ok(Look {
             quorum,

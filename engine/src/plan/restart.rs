@@ -11,24 +11,27 @@
 use super::{LOOK_AGAIN, Plan, Step, Wait, waits};
 use crate::world::{ServerView, World};
 use kafka::safety::{Lagging, Look, Need, some_of};
-use model::SignedDuration;
 use std::time::Duration;
+use wire::agent::{Phase, Run};
 
 /// Kafka tells nobody that a copy has caught up.
 const LOOK_SOON: Duration = Duration::from_millis(250);
-/// Half a ticket's life.
-const SPARE: SignedDuration = SignedDuration::from_secs(5);
+const LOOK_LATER: Duration = Duration::from_secs(1);
 
 /// None: every server is as it should be, and nothing waits for a last look.
 pub(super) fn plan(world: &World) -> Option<Plan> {
-    if let Some(moving) = world.servers.iter().find(|view| view.is_moving()) {
-        return Some(accompany(world, moving));
+    let mut moving: Vec<&ServerView> =
+        world.servers.iter().filter(|view| view.is_moving()).collect();
+    // Whoever has left is brought back before anybody else leaves.
+    moving.sort_by_key(|view| view.is_up());
+    if let Some(first) = moving.first() {
+        return Some(accompany(world, first));
     }
     if world.ticket.is_some() {
         // Nobody wants it any more.
         return Some(Plan::whole(vec![Step::CloseTicket], waits::of(world)));
     }
-    if world.servers.iter().any(|view| !view.server.stopped && !view.is_up()) {
+    if world.servers.iter().any(ServerView::is_on_its_way) {
         return Some(Plan::whole(vec![], waits::of(world)));
     }
     let due: Vec<&ServerView> = world.servers.iter().filter(|view| view.is_due()).collect();
@@ -42,7 +45,7 @@ pub(super) fn plan(world: &World) -> Option<Plan> {
     if due.is_empty() {
         return Some(Plan::whole(vec![Step::Reach], waits::of(world)));
     }
-    Some(next(look, due))
+    Some(next(world, look, due))
 }
 
 /// Customers are in, but what was last asked for has not been noted as reached.
@@ -56,7 +59,7 @@ fn look_first(world: &World) -> Plan {
 }
 
 /// Lets the server whose turn it is stop, as soon as the others can do without.
-fn next(look: &Look, mut due: Vec<&ServerView>) -> Plan {
+fn next(world: &World, look: &Look, mut due: Vec<&ServerView>) -> Plan {
     let active = look.active_controller();
     due.sort_by_key(|view| (Some(view.server.node_id) == active, view.server.number));
     let is_last = |view: &&ServerView| Some(view.server.node_id) == active && due.len() > 1;
@@ -69,32 +72,49 @@ fn next(look: &Look, mut due: Vec<&ServerView>) -> Plan {
         }
         reasons.push(format!("waiting before {}: {}", view.doing(), some_of(&objections)));
     }
-    Plan::whole(vec![], Wait { reason: reasons.join("; "), after: LOOK_SOON })
+    Plan::whole(vec![], soon(world, reasons.join("; ")))
 }
 
 /// With a server that has been told: leave to stop for as long as the others
 /// can do without it, and then all the time it takes.
 fn accompany(world: &World, view: &ServerView) -> Plan {
-    let ticket = world.ticket.as_ref();
+    let close = || world.ticket.iter().map(|_| Step::CloseTicket).collect();
     if !view.is_up() {
-        let steps = ticket.map(|_| Step::CloseTicket);
-        return Plan::whole(steps.into_iter().collect(), waits::of(world));
+        return Plan::whole(close(), waits::of(world));
     }
     let Some(look) = &world.look else { return look_first(world) };
-    let objections = look.objections(view.server.node_id, view.need());
+    let mut objections = look.objections(view.server.node_id, view.need());
+    objections.extend(others(world, look, view));
     if !objections.is_empty() {
         let reason = format!("waiting before {}: {}", view.doing(), some_of(&objections));
-        let steps = ticket.map(|_| Step::CloseTicket).into_iter().collect();
-        return Plan::whole(steps, Wait { reason, after: LOOK_SOON });
+        return Plan::whole(close(), soon(world, reason));
     }
-    let lasts = ticket.is_some_and(|ticket| {
-        ticket.server_id == Some(view.server.id)
-            && ticket.epoch == world.epoch
-            && ticket.left > SPARE
-    });
-    let steps = (!lasts).then_some(Step::OpenTicket(Some(view.server.id)));
-    let wait = Wait { reason: format!("waiting: {}", view.doing()), after: LOOK_AGAIN / 5 };
-    Plan::whole(steps.into_iter().collect(), wait)
+    let lasts = world.ticket_lasts(Some(view.server.id));
+    let steps = if lasts { vec![] } else { vec![Step::OpenTicket(Some(view.server.id))] };
+    // What its agent waits for is the agent's to tell.
+    let detail = view.current_report().map_or("", |report| &report.detail);
+    let reason = match detail.strip_prefix("waiting") {
+        Some(rest) => format!("waiting: {}{rest}", view.doing()),
+        None => format!("waiting: {}", view.doing()),
+    };
+    Plan::whole(steps, Wait { reason, after: LOOK_AGAIN / 5 })
+}
+
+/// Why nobody else may be missed: one that shall run is away, or behind.
+fn others(world: &World, look: &Look, leaving: &ServerView) -> Vec<String> {
+    let mut reasons = silent(world, look);
+    for view in &world.servers {
+        if view.server.id != leaving.server.id && !view.server.stopped && !view.is_up() {
+            reasons.push(format!("{} is down", view.title()));
+        }
+    }
+    reasons
+}
+
+/// Soon while something moves; a sentence that stays is looked at less often.
+fn soon(world: &World, reason: String) -> Wait {
+    let stays = world.instance.progress.status == reason;
+    Wait { reason, after: if stays { LOOK_LATER } else { LOOK_SOON } }
 }
 
 /// Copies on servers that run but have not caught up.
@@ -109,7 +129,7 @@ fn waits_for_copies(world: &World, look: &Look) -> Option<Wait> {
     let mut sentences = silent(world, look);
     sentences.extend(lagging.iter().map(words));
     let reason = format!("waiting: {}", some_of(&sentences));
-    (!sentences.is_empty()).then_some(Wait { reason, after: LOOK_SOON })
+    (!sentences.is_empty()).then(|| soon(world, reason))
 }
 
 /// Servers that run but don't answer, or lack metadata.
@@ -129,7 +149,17 @@ fn silent(world: &World, look: &Look) -> Vec<String> {
 impl ServerView {
     /// Whether its broker runs, but not for what it should, or should not.
     fn is_due(&self) -> bool {
-        self.is_up() && if self.server.stopped { true } else { !self.is_current() }
+        self.is_up() && (self.server.stopped || !self.is_current())
+    }
+
+    /// Whether it is about to run, or, though it shall stop, to run first: one
+    /// that starts may be in recovery, and is let come up.
+    fn is_on_its_way(&self) -> bool {
+        if self.server.stopped {
+            let phase = self.current_report().map(|report| report.phase);
+            return matches!(phase, Some(Phase::Starting | Phase::Stopping));
+        }
+        !self.is_up()
     }
 
     /// Whether its agent has been told to stop its broker, or start it anew, and
@@ -137,7 +167,7 @@ impl ServerView {
     fn is_moving(&self) -> bool {
         let Some(told) = &self.desired else { return false };
         if self.server.stopped {
-            return told.run == wire::agent::Run::Stopped && !self.is_stopped();
+            return told.run == Run::Stopped && !self.is_stopped();
         }
         told.launch == self.server.launch && !self.is_current()
     }

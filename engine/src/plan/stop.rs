@@ -9,11 +9,7 @@
 use super::{LOOK_AGAIN, LOOK_AT_HEALTHY, Lane, Plan, Step, Wait};
 use crate::desired;
 use crate::world::{ServerView, World};
-use model::SignedDuration;
 use wire::agent::Phase;
-
-/// Half a ticket's life.
-const SPARE: SignedDuration = SignedDuration::from_secs(5);
 
 pub(super) fn plan(world: &World) -> Plan {
     if world.instance.progress.ready_at.is_some() {
@@ -30,7 +26,7 @@ pub(super) fn plan(world: &World) -> Plan {
     }
     let reasons: Vec<String> = up.iter().map(|view| reason(view)).collect();
     let wait = Wait { reason: format!("waiting: {}", reasons.join(", ")), after: LOOK_AGAIN };
-    if !lasts(world) {
+    if !world.ticket_lasts(None) {
         return Plan::whole(vec![Step::OpenTicket(None)], wait);
     }
     Plan { lanes: up.iter().map(|view| lane(world, view)).collect(), wait }
@@ -45,14 +41,6 @@ fn last_steps(world: &World) -> Vec<Step> {
         steps.push(Step::NoteStopped);
     }
     steps
-}
-
-/// Whether the ticket is this pass's own, and good until the next look.
-fn lasts(world: &World) -> bool {
-    let ticket = world.ticket.as_ref();
-    ticket.is_some_and(|ticket| {
-        ticket.server_id.is_none() && ticket.epoch == world.epoch && ticket.left > SPARE
-    })
 }
 
 fn reason(view: &ServerView) -> String {

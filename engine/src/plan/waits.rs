@@ -21,7 +21,9 @@ pub(super) fn of(world: &World) -> Wait {
 fn server(view: &ServerView) -> Option<String> {
     let title = view.title();
     if view.server.stopped {
-        return (!view.is_stopped()).then(|| format!("waiting: {title} is to stop"));
+        let starts = view.current_report().is_some_and(|report| report.phase == Phase::Starting);
+        let wait = if starts { "stops once it has started" } else { "is to stop" };
+        return (!view.is_stopped()).then(|| format!("waiting: {title} {wait}"));
     }
     if view.runs() {
         return None;
@@ -34,10 +36,11 @@ fn server(view: &ServerView) -> Option<String> {
         Phase::Failed => failure(&title, report),
         Phase::Running if !view.is_current() => format!("waiting: {title} is to be restarted"),
         Phase::Running => format!("{title} runs with an older configuration"),
-        Phase::Starting if !report.log_tail.is_empty() => starting_again(&title, report),
+        // How far it is tells more than why it ended.
         Phase::Starting if report.detail.contains("its logs") => {
             format!("waiting: {title}: {}", report.detail)
         }
+        Phase::Starting if !report.log_tail.is_empty() => starting_again(&title, report),
         Phase::Starting => format!("waiting: the broker of {title} is starting"),
         Phase::Stopping => format!("waiting: the broker of {title} is stopping"),
         Phase::Stopped if held_back => format!("waiting: {title} starts after the controllers"),
