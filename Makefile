@@ -18,10 +18,10 @@ castellan-check: setup-test $(JAR) $(CHECK_JAR) ## Leaves target/release/castell
 	$(CARGO) build --release --locked --bin castellan-check
 
 test: setup-test $(JAR) $(CHECK_JAR) lint ## Everything that must hold, with one real cluster
-	$(CARGO) test --workspace --locked
+	$(CARGO) test --workspace --locked --no-fail-fast
 
 test-all: setup-test $(JAR) $(CHECK_JAR) lint ## The long version: every Kafka version, every kill ten times
-	CASTELLAN_TEST_ALL=1 $(CARGO) test --workspace --locked
+	CASTELLAN_TEST_ALL=1 $(CARGO) test --workspace --locked --no-fail-fast
 	CASTELLAN_TEST_DATABASE=postgres $(CARGO) test -p api --locked
 
 bench: setup-test build $(CHECK_JAR) ## Ratios taken in one run; see docs/benchmarks.md
