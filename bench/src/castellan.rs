@@ -128,7 +128,13 @@ impl Castellan {
     /// The safe roll, until it has ended.
     pub async fn roll(&self, id: i64) -> Result<()> {
         self.client.restart_cluster(id).await?;
-        self.until(id, |instance| instance.configured).await?;
+        let began = Instant::now();
+        while !self.client.cluster_status(id).await?.configured {
+            if began.elapsed() > PATIENCE {
+                bail!("the roll has not ended: {}", self.client.instance(id).await?.status);
+            }
+            tokio::time::sleep(LOOK).await;
+        }
         Ok(())
     }
 

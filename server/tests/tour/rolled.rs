@@ -175,8 +175,9 @@ async fn restart(castellan: &Installation, id: i64) {
 async fn until_configured(castellan: &Installation, id: i64) {
     castellan
         .until("the roll has ended", async || {
+            let (_, cluster) = castellan.get(&format!("/api/instances/{id}/cluster/status")).await;
             let (_, instance) = castellan.get(&format!("/api/instances/{id}")).await;
-            let ended = instance["configured"] == true && instance["status"] == "running";
+            let ended = cluster["configured"] == true && instance["status"] == "running";
             if ended { Ok(()) } else { Err(instance["status"].to_string()) }
         })
         .await;
