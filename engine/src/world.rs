@@ -107,6 +107,11 @@ impl ServerView {
         told.zip(report).is_some_and(|(told, report)| told.revision == report.revision)
     }
 
+    /// Whether its broker can't be started for want of its disk.
+    pub fn is_held(&self) -> bool {
+        self.current_report().is_some_and(|report| report.disk_fault.is_some())
+    }
+
     /// Whether its agent said that no broker runs.
     pub fn is_down(&self) -> bool {
         let phase = self.current_report().map(|report| report.phase);

@@ -37,6 +37,10 @@ impl FromStr for Subnet {
     type Err = SubnetError;
     fn from_str(text: &str) -> Result<Self, SubnetError> {
         let net: Ipv4Net = text.parse().map_err(|_| SubnetError::Syntax)?;
+        // Written otherwise, as with leading zeros, it may mean another one.
+        if net.to_string() != text {
+            return Err(SubnetError::Syntax);
+        }
         let private = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"]
             .map(|range| range.parse::<Ipv4Net>().expect("the three ranges of RFC 1918 parse"));
         if !private.iter().any(|range| range.contains(&net.addr())) {
@@ -89,6 +93,7 @@ mod tests {
         check("10.0.0.0/29", Err(SubnetError::Size));
         check("10.0.0.1/24", Err(SubnetError::HostBits("10.0.0.0/24".parse().unwrap())));
         check("10.0.0.0", Err(SubnetError::Syntax));
+        check("010.3.0.0/24", Err(SubnetError::Syntax));
         check("fd00::/64", Err(SubnetError::Syntax));
     }
 

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use store::{Location, MasterKey};
 
 const MASTER_KEY_VARIABLE: &str = "CASTELLAN_MASTER_KEY";
+const MASTER_KEY: &str = "master.key";
 const SETUP_LOCK: &str = "setup.lock";
 /// Everything that a control plane ever puts into its data directory.
 const ENTRIES: [&str; 16] = [
@@ -28,7 +29,7 @@ const ENTRIES: [&str; 16] = [
     "host",
     "lock",
     "mail",
-    "master.key",
+    MASTER_KEY,
     "outbox",
     SETUP_LOCK,
 ];
@@ -150,10 +151,17 @@ impl DataDir {
         names.into_iter().find(|name| !is_ours(name))
     }
 
+    /// Whether the store is a file in here; else it is a database elsewhere.
+    pub fn holds_store(&self) -> bool {
+        self.0.join("castellan.db").exists()
+    }
+
     /// Removes everything of ours, and the directory if that leaves it empty.
-    /// Whether it did.
+    /// Whether it did. The key of a database that stays is kept: without it
+    /// nobody could read what is in there.
     pub fn purge(&self) -> Result<bool> {
-        for entry in ours() {
+        let keeps_key = !self.holds_store();
+        for entry in ours().filter(|entry| !(keeps_key && *entry == MASTER_KEY)) {
             remove(&self.0.join(entry))?;
         }
         Ok(fs::remove_dir(&self.0).is_ok())

@@ -33,8 +33,7 @@ pub async fn run(args: DownArgs) -> Result<()> {
         bail!("{} is no data directory of Castellan", data.path().display());
     }
     if args.purge && !args.yes {
-        let path = data.path().display();
-        at::ask(&format!("Remove {path} with all clusters and their data?"))?;
+        at::ask(&question(&data))?;
     }
     stop_control_plane(&data).await?;
     // Held from here on, so that nobody starts a control plane meanwhile.
@@ -92,11 +91,34 @@ async fn kill_clusters(data: &DataDir) -> Result<()> {
 fn purge(data: &DataDir) -> Result<()> {
     let stage = Stage::begin("data");
     let path = data.path().display();
+    let host = data.host();
+    let (elsewhere, keeps_key) = (host != data.path(), !data.holds_store());
     data.purge_host()?;
-    if data.purge()? {
-        stage.done(&format!("{path} is gone"));
-    } else {
-        stage.done(&format!("{path} is empty of Castellan's, and keeps what is not"));
+    let is_gone = data.purge()?;
+    let mut said = match (is_gone, keeps_key) {
+        (true, _) => format!("{path} is gone"),
+        (false, true) => format!(
+            "{path} keeps the master key alone: the store is a database elsewhere, which stays \
+             and can't be read without it; drop the database, then remove the key"
+        ),
+        (false, false) => format!("{path} is empty of Castellan's, and keeps what is not"),
+    };
+    if elsewhere {
+        said = format!("{said}; the servers and disks in {} are gone", host.display());
     }
+    stage.done(&said);
     Ok(())
+}
+
+/// Everything that goes, wherever it is, and what stays.
+fn question(data: &DataDir) -> String {
+    let mut text = format!("Remove {} with all clusters and their data", data.path().display());
+    if data.host() != data.path() {
+        text = format!("{text}, the servers and disks in {} too", data.host().display());
+    }
+    if !data.holds_store() {
+        text.push_str(" (the database that is its store stays, and so does its master key)");
+    }
+    text.push('?');
+    text
 }

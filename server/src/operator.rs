@@ -41,7 +41,8 @@ pub async fn run(command: OperatorCommand) -> Result<()> {
     }
 }
 
-/// Which store, for verbs whose noun has `--data` and `--json` already.
+// Which store, for verbs whose noun has `--data` and `--json` already. No doc
+// comment, because that would be the help text of the verb.
 #[derive(Args)]
 pub struct StoreArgs {
     #[arg(skip)]

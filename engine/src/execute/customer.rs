@@ -95,6 +95,6 @@ fn may_pass(error: &kafka::client::Error) -> bool {
 }
 
 fn endpoints(world: &World, listener: fn(&model::Listeners) -> &Listener) -> Vec<Endpoint> {
-    let running = world.servers.iter().filter(|view| !view.server.stopped);
+    let running = world.servers.iter().filter(|view| view.is_up());
     running.map(|view| listener(&view.server.listeners).into()).collect()
 }

@@ -19,6 +19,14 @@ pub(super) fn plan(world: &World) -> Plan {
     if lanes.iter().any(|lane| !lane.steps.is_empty()) {
         return Plan { lanes, wait };
     }
+    // Customers of a cluster that was stopped come in again without a server
+    // that is held: the others can do without it, or it would not be ready.
+    if world.instance.progress.credentials_set && all_run_or_are_held(world) {
+        let steps = customer_steps(world);
+        if !steps.is_empty() {
+            return Plan::whole(steps, wait);
+        }
+    }
     if let Some(plan) = restart::plan(world) {
         return plan;
     }
@@ -26,6 +34,14 @@ pub(super) fn plan(world: &World) -> Plan {
         return Plan::whole(customer_steps(world), wait);
     }
     Plan { lanes, wait }
+}
+
+fn all_run_or_are_held(world: &World) -> bool {
+    let of = |is: fn(&ServerView) -> bool| world.servers.iter().filter(|view| is(view)).count();
+    let running = of(ServerView::runs);
+    let held = of(|view| !view.server.stopped && view.is_held());
+    let stopped = of(|view| view.server.stopped);
+    running > held && running + held + stopped == world.servers.len()
 }
 
 /// What one server lacks, in the order it must come.

@@ -4,6 +4,9 @@ use super::{LOOK_AGAIN, LOOK_AT_HEALTHY, RUNNING, Wait};
 use crate::world::{ServerView, World};
 use wire::agent::{Phase, Report, Run};
 
+/// Of a log, in a status.
+const REASONS: usize = 3;
+
 pub(super) fn of(world: &World) -> Wait {
     let waits: Vec<String> = world.servers.iter().filter_map(server).collect();
     if waits.is_empty() {
@@ -57,18 +60,29 @@ fn failure(title: &str, report: &Report) -> String {
         return format!("{title} is held: {fault}");
     }
     let mut text = format!("{title} does not stay up: {}", report.detail);
-    if !report.log_tail.is_empty() {
+    let reasons = reasons(report);
+    if !reasons.is_empty() {
         text.push_str("; its log says: ");
-        text.push_str(&report.log_tail.join(" | "));
+        text.push_str(&reasons);
     }
     text
+}
+
+/// The first lines that tell of trouble. The chatter before an end, of a broker
+/// that was killed, tells of none, and names what is nobody's business.
+fn reasons(report: &Report) -> String {
+    let is_chatter =
+        |line: &&String| [" INFO ", " DEBUG ", " WARN "].iter().any(|word| line.contains(word));
+    let lines = report.log_tail.iter().filter(|line| !is_chatter(line)).take(REASONS);
+    lines.map(String::as_str).collect::<Vec<_>>().join(" | ")
 }
 
 /// A start after failed ones must not hide why they failed.
 fn starting_again(title: &str, report: &Report) -> String {
     let start = report.restarts + 1;
-    let log = report.log_tail.join(" | ");
-    format!(
-        "waiting: the broker of {title} is starting (start {start}); before, its log said: {log}"
-    )
+    let text = format!("waiting: the broker of {title} is starting (start {start})");
+    match reasons(report) {
+        reasons if reasons.is_empty() => text,
+        reasons => format!("{text}; before, its log said: {reasons}"),
+    }
 }
