@@ -90,10 +90,12 @@ mod tests {
             // A machine without it has to say why.
             Err(error) => assert!(matches!(error, FaultError::Unavailable { .. }), "{error}"),
         }
-        for child in process.children() {
+        // It ends by itself once its child has.
+        let children = process.children();
+        process.kill();
+        for child in children {
             child.kill();
         }
-        let _gone = Fault::kill(&process).inject().await.unwrap();
     }
 
     #[tokio::test]
