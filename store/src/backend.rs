@@ -1,10 +1,12 @@
 //! The databases behind the store, and a transaction on either.
 
 use crate::Result;
+use crate::cache::Cache;
 use crate::db::{Query, Row};
 use crate::postgres::{self, answered};
 use crate::sqlite;
 use sqlx::{PgPool, Postgres, Sqlite, SqlitePool, Transaction};
+use std::sync::Arc;
 
 /// On both, `read` can't write, and readers never wait for writers.
 #[derive(Clone, Debug)]
@@ -13,6 +15,7 @@ pub(crate) enum Db {
     Sqlite {
         write: SqlitePool,
         read: SqlitePool,
+        cache: Arc<Cache>,
     },
     Postgres {
         write: PgPool,
@@ -21,7 +24,17 @@ pub(crate) enum Db {
 }
 
 impl Db {
+    /// What is true now. PostgreSQL alone knows what others committed there;
+    /// for SQLite it may be in memory.
     pub async fn fetch(&self, query: Query) -> Result<Vec<Row>> {
+        match self {
+            Db::Sqlite { read, cache, .. } => cache.fetch(read, query).await,
+            Db::Postgres { .. } => self.ask(query).await,
+        }
+    }
+
+    /// What the database itself says.
+    pub async fn ask(&self, query: Query) -> Result<Vec<Row>> {
         Ok(match self {
             Db::Sqlite { read, .. } => sqlite_rows(query.sqlite().fetch_all(read).await?),
             Db::Postgres { read, .. } => {
@@ -59,7 +72,10 @@ impl Db {
 
     pub async fn close(&self) {
         match self {
-            Db::Sqlite { write, read } => {
+            Db::Sqlite { write, read, cache } => {
+                // The last to go brings the log into the file, so it must be one
+                // that may write.
+                cache.close().await;
                 read.close().await;
                 write.close().await;
             }
@@ -105,7 +121,7 @@ impl Begun {
     }
 }
 
-fn sqlite_rows(rows: Vec<sqlx::sqlite::SqliteRow>) -> Vec<Row> {
+pub(crate) fn sqlite_rows(rows: Vec<sqlx::sqlite::SqliteRow>) -> Vec<Row> {
     rows.into_iter().map(Row::Sqlite).collect()
 }
 

@@ -31,13 +31,16 @@ pub mod users;
 pub mod vpcs;
 
 mod backend;
+mod cache;
 mod db;
 mod error;
+mod kept;
 mod listen;
 mod location;
 mod postgres;
 mod seal;
 mod sqlite;
+mod wal_stamp;
 mod work;
 
 pub use accounts::NewAccount;

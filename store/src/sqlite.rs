@@ -2,9 +2,12 @@
 
 use crate::Result;
 use crate::backend::Db;
+use crate::cache::Cache;
+use crate::wal_stamp::WalIndex;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{Sqlite, SqlitePool, Transaction};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// A second writer fails at its first write unless the lock is taken first.
@@ -28,13 +31,15 @@ pub(crate) async fn open(path: &Path) -> Result<Db> {
         .connect_with(options.clone())
         .await?;
     sqlx::migrate!().run(&write).await?;
+    let reading = options.read_only(true);
     let read = pool()
         .max_connections(4)
         .min_connections(1)
         .acquire_timeout(Duration::from_secs(5))
-        .connect_with(options.read_only(true))
+        .connect_with(reading.clone())
         .await?;
-    Ok(Db::Sqlite { write, read })
+    let cache = Arc::new(Cache::new(WalIndex::open(path, &reading).await?));
+    Ok(Db::Sqlite { write, read, cache })
 }
 
 /// A connection to a file does not go stale, and asking it whether it has costs

@@ -103,7 +103,7 @@ impl Store {
 
     /// Whether the store answers.
     pub async fn ping(&self) -> Result<()> {
-        self.reader().fetch(Query::new("SELECT 1 AS one")).await.map(drop)
+        self.db.ask(Query::new("SELECT 1 AS one")).await.map(drop)
     }
 
     /// Waits until open transactions are done and closes all connections.

@@ -83,6 +83,7 @@ checks! {
     tickets::a_ticket_ends_with_its_lease_and_with_the_wish_to_stop,
     team::a_team_is_listed_by_email_and_found_in_any_case,
     team::a_removed_user_takes_their_keys_along,
+    team::a_key_that_another_store_takes_back_is_gone_at_once,
     team::the_last_use_of_a_key_never_goes_back,
     team::an_invitation_is_found_by_its_token_until_it_expires,
     team::invitations_are_counted_by_account_and_time,

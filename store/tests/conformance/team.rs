@@ -98,6 +98,26 @@ pub async fn a_removed_user_takes_their_keys_along(f: Fixture) {
     assert!(apikeys::find(&mut reader, &owners).await.unwrap().is_some());
 }
 
+pub async fn a_key_that_another_store_takes_back_is_gone_at_once(f: Fixture) {
+    let account = f.account().await;
+    let another = f.another().await;
+    let mut reader = f.store.reader();
+    for _ in 0..50 {
+        let (key, secret) = (key(&f, account.owner.id), f.entropy.key());
+        assert_eq!(apikeys::find(&mut reader, &secret).await.unwrap(), None);
+        let mut work = another.begin().await.unwrap();
+        apikeys::insert(&mut work, &key, &secret).await.unwrap();
+        work.commit().await.unwrap();
+        for _ in 0..2 {
+            assert_eq!(apikeys::find(&mut reader, &secret).await.unwrap().as_ref(), Some(&key));
+        }
+        let mut work = another.begin().await.unwrap();
+        assert!(apikeys::remove(&mut work, key.id).await.unwrap());
+        work.commit().await.unwrap();
+        assert_eq!(apikeys::find(&mut reader, &secret).await.unwrap(), None);
+    }
+}
+
 pub async fn the_last_use_of_a_key_never_goes_back(f: Fixture) {
     let account = f.account().await;
     let (key, secret) = (key(&f, account.owner.id), f.entropy.key());
