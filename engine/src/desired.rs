@@ -87,11 +87,10 @@ fn run(world: &World, view: &ServerView) -> Run {
 }
 
 /// The launch that its broker shall be of. A broker that runs is told of a higher
-/// one only when its turn has come; one that was taken back holds at once.
+/// one only when its turn has come.
 fn launch(world: &World, view: &ServerView) -> i64 {
-    let wanted = view.server.launch;
-    let told = view.desired.as_ref().map_or(wanted, |told| told.launch);
-    if told > wanted || is_free(world, view) { wanted } else { told }
+    let told = view.desired.as_ref().filter(|_| !is_free(world, view));
+    told.map_or(view.server.launch, |told| told.launch)
 }
 
 /// Whether its broker may be touched: its turn has come, or nothing runs there.

@@ -13,6 +13,8 @@ mod pause;
 mod slow_disk;
 mod small_disk;
 mod store_away;
+#[cfg(test)]
+mod testing;
 mod throttle;
 
 pub use error::FaultError;

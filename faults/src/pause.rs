@@ -52,24 +52,15 @@ fn go_on(processes: &[ProcessId]) {
 #[cfg(test)]
 mod tests {
     use crate::Fault;
-    use host::{ProcessId, Spawn};
+    use crate::testing::script;
+    use host::ProcessId;
     use std::fs;
     use std::path::Path;
     use std::time::Duration;
 
     /// Writes on and on.
     fn writer(directory: &Path) -> ProcessId {
-        let script = "while :; do echo x; done";
-        let spawn = Spawn {
-            program: "/bin/sh".into(),
-            arguments: vec!["-c".into(), script.into()],
-            environment: vec![],
-            directory: directory.into(),
-            output: directory.join("output"),
-        };
-        let (process, ended) = spawn.start().unwrap();
-        tokio::spawn(ended);
-        process
+        script(directory, "while :; do echo x; done")
     }
 
     async fn until_longer_than(file: &Path, length: u64) {

@@ -37,8 +37,9 @@ fn disk_of(directory: &Path) -> Result<String, FaultError> {
 
 #[cfg(test)]
 mod tests {
+    use crate::testing::script;
     use crate::{Fault, FaultError};
-    use host::{ProcessId, Spawn};
+    use host::ProcessId;
     use std::path::Path;
     use std::time::{Duration, Instant};
 
@@ -48,16 +49,7 @@ mod tests {
         dd if=/dev/zero of=out bs=64k count=32 oflag=direct; touch done; sleep 1000";
 
     fn writer(directory: &Path) -> ProcessId {
-        let spawn = Spawn {
-            program: "/bin/sh".into(),
-            arguments: vec!["-c".into(), SCRIPT.into()],
-            environment: vec![],
-            directory: directory.into(),
-            output: directory.join("output"),
-        };
-        let (process, ended) = spawn.start().unwrap();
-        tokio::spawn(ended);
-        process
+        script(directory, SCRIPT)
     }
 
     #[tokio::test]

@@ -6,7 +6,7 @@
 //! broker that does not answer holds nothing in sync, whatever others say of it.
 
 use crate::client::{PartitionView, Quorum, Replica, TopicReplication};
-use model::SignedDuration;
+use model::{Server, SignedDuration};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A voter that had everything so long ago, or less, has caught up.
@@ -35,6 +35,13 @@ pub enum Need {
     Stays,
 }
 
+impl Need {
+    /// Of a server that is to stop as its row says.
+    pub fn of(server: &Server) -> Self {
+        if server.stopped { Need::Stays } else { Need::Returns }
+    }
+}
+
 /// A copy that runs but has not caught up.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Lagging {
@@ -59,10 +66,11 @@ impl Look {
         let mut objections: Vec<String> = self.quorum_objection(nodes, need).into_iter().collect();
         // Nobody is restarted while a copy of theirs lags: it would lag the longer.
         // Whoever stays away is not missed for a copy that is not in sync.
-        let lagging = if need == Need::Returns { self.lagging() } else { vec![] };
+        let partitions = self.partitions();
+        let lagging = if need == Need::Returns { self.lagging_of(&partitions) } else { vec![] };
         let behind = lagging.into_iter().filter(|lag| nodes.contains(&lag.node));
         objections.extend(behind.map(|lag| format!("its copy of {} is behind", lag.partition)));
-        objections.extend(self.partitions().into_iter().filter_map(|(name, partition)| {
+        objections.extend(partitions.iter().filter_map(|(name, partition)| {
             let left = partition.in_sync.iter().filter(|id| !nodes.contains(id)).count();
             let held = partition.replicas.iter().filter(|id| nodes.contains(id)).count();
             let needed = match need {
@@ -109,10 +117,10 @@ impl Look {
         answers && (voter.id == leader || behind.is_some_and(|behind| behind <= CAUGHT_UP))
     }
 
-    /// Controllers among these that lack metadata.
-    pub fn controllers_behind(&self, nodes: &[i32]) -> Vec<i32> {
-        let voters = self.quorum.voters.iter().filter(|voter| nodes.contains(&voter.id));
-        voters.filter(|voter| !self.has_all(voter)).map(|voter| voter.id).collect()
+    /// Whether the node is a controller that lacks metadata.
+    pub fn is_controller_behind(&self, node: i32) -> bool {
+        let voter = self.quorum.voters.iter().find(|voter| voter.id == node);
+        voter.is_some_and(|voter| !self.has_all(voter))
     }
 
     /// The active controller, if there is one.
@@ -122,8 +130,12 @@ impl Look {
 
     /// Copies that are not in sync though their broker answers.
     pub fn lagging(&self) -> Vec<Lagging> {
+        self.lagging_of(&self.partitions())
+    }
+
+    fn lagging_of(&self, partitions: &BTreeMap<String, Judged>) -> Vec<Lagging> {
         let mut lagging = Vec::new();
-        for (name, partition) in self.partitions() {
+        for (name, partition) in partitions {
             for node in &partition.replicas {
                 if self.views.contains_key(node) && !partition.in_sync.contains(node) {
                     lagging.push(Lagging {
@@ -138,13 +150,12 @@ impl Look {
         lagging
     }
 
-    /// Partitions that take no write while one of these servers is away, whatever
-    /// is done: they demand all replicas that they have.
-    pub fn unavoidable(&self, nodes: &[i32]) -> Vec<String> {
+    /// Partitions that take no write while this server is away, whatever is done:
+    /// they demand all replicas that they have.
+    pub fn unavoidable(&self, node: i32) -> Vec<String> {
         let mut names = self.partitions();
         names.retain(|_, partition| {
-            partition.needed == partition.replicas.len()
-                && partition.replicas.iter().any(|id| nodes.contains(id))
+            partition.needed == partition.replicas.len() && partition.replicas.contains(&node)
         });
         names.into_keys().collect()
     }

@@ -24,8 +24,7 @@ impl Reach {
             }
             Err(error) => return Err(error),
         };
-        let need = if server.stopped { Need::Stays } else { Need::Returns };
-        let objections = look.objections(server.node_id, need);
+        let objections = look.objections(server.node_id, Need::of(server));
         Ok((!objections.is_empty()).then(|| some_of(&objections)))
     }
 }

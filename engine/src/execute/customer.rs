@@ -18,7 +18,6 @@ use cloud::Remedy;
 use futures::future::try_join_all;
 use kafka::client::Remedy::Retry;
 use kafka::client::{Endpoint, Login, Mechanism};
-use model::Listener;
 use std::time::{Duration, Instant};
 use store::{AuthorityKind, authorities};
 
@@ -73,8 +72,9 @@ impl Engine {
         let trust =
             authorities::certificate(&mut reader, instance.id, AuthorityKind::Server).await?;
         let trust_pem = trust.unwrap_or_default();
-        let brokers = endpoints(world, |listeners| &listeners.sasl_scram);
-        let logins = brokers.into_iter().flat_map(|broker| {
+        let running = world.servers.iter().filter(|view| view.is_up());
+        let brokers = running.map(|view| Endpoint::from(&view.server.listeners.sasl_scram));
+        let logins = brokers.flat_map(|broker| {
             Mechanism::ALL.map(|mechanism| Login {
                 brokers: vec![broker.clone()],
                 trust_pem: trust_pem.clone(),
@@ -92,9 +92,4 @@ impl Engine {
 /// or has not heard of the user yet.
 fn may_pass(error: &kafka::client::Error) -> bool {
     error.remedy() == Retry || matches!(error, kafka::client::Error::WrongPassword { .. })
-}
-
-fn endpoints(world: &World, listener: fn(&model::Listeners) -> &Listener) -> Vec<Endpoint> {
-    let running = world.servers.iter().filter(|view| view.is_up());
-    running.map(|view| listener(&view.server.listeners).into()).collect()
 }

@@ -56,7 +56,7 @@ fn why(world: &World, server: Option<ServerId>) -> String {
 /// The partitions that take no writes meanwhile, whatever is done.
 fn missed(world: &World, server: Option<ServerId>) -> String {
     let Some((look, id)) = world.look.as_ref().zip(server) else { return String::new() };
-    let partitions = look.unavoidable(&[super::server(world, id).server.node_id]);
+    let partitions = look.unavoidable(super::server(world, id).server.node_id);
     if partitions.is_empty() {
         return String::new();
     }

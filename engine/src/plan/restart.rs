@@ -65,7 +65,7 @@ fn next(world: &World, look: &Look, mut due: Vec<&ServerView>) -> Plan {
     let is_last = |view: &&ServerView| Some(view.server.node_id) == active && due.len() > 1;
     let mut reasons = Vec::new();
     for view in due.iter().filter(|view| !is_last(view)) {
-        let objections = look.objections(view.server.node_id, view.need());
+        let objections = look.objections(view.server.node_id, Need::of(&view.server));
         if objections.is_empty() {
             let wait = Wait { reason: format!("{} is next", view.doing()), after: LOOK_SOON };
             return Plan::whole(vec![Step::OpenTicket(Some(view.server.id))], wait);
@@ -83,7 +83,7 @@ fn accompany(world: &World, view: &ServerView) -> Plan {
         return Plan::whole(close(), waits::of(world));
     }
     let Some(look) = &world.look else { return look_first(world) };
-    let mut objections = look.objections(view.server.node_id, view.need());
+    let mut objections = look.objections(view.server.node_id, Need::of(&view.server));
     objections.extend(others(world, look, view));
     if !objections.is_empty() {
         let reason = format!("waiting before {}: {}", view.doing(), some_of(&objections));
@@ -139,7 +139,7 @@ fn silent(world: &World, look: &Look) -> Vec<String> {
         let (node, title) = (view.server.node_id, view.title());
         if view.server.is_broker() && !look.views.contains_key(&node) {
             sentences.push(format!("{title} does not answer"));
-        } else if !look.controllers_behind(&[node]).is_empty() {
+        } else if look.is_controller_behind(node) {
             sentences.push(format!("the controller of {title} is behind"));
         }
     }
@@ -170,10 +170,6 @@ impl ServerView {
             return told.run == Run::Stopped && !self.is_stopped();
         }
         told.launch == self.server.launch && !self.is_current()
-    }
-
-    fn need(&self) -> Need {
-        if self.server.stopped { Need::Stays } else { Need::Returns }
     }
 
     /// In words that complete "waiting before …".

@@ -16,7 +16,12 @@ const PATIENCE: Duration = Duration::from_mins(1);
 
 pub async fn finds_nothing_and_then_what_was_planted(instance: &Value) {
     let directory = tempfile::tempdir().unwrap();
-    let spec = spec(instance, directory.path().join("history"));
+    let spec = LoadSpec {
+        topic: TOPIC.into(),
+        partitions: PARTITIONS,
+        history: Some(directory.path().join("history")),
+        ..customers(instance)
+    };
     let began = Instant::now();
     let load = Load::start(&spec).await.unwrap();
     // Ten transactions at least, with aborted ones among them.
@@ -44,8 +49,8 @@ pub async fn finds_nothing_and_then_what_was_planted(instance: &Value) {
     eprintln!("checked twice in {:.1} s", began.elapsed().as_secs_f64());
 }
 
-/// What the API says a customer needs.
-fn spec(instance: &Value, history: std::path::PathBuf) -> LoadSpec {
+/// Both clients in both modes, with what the API says a customer needs.
+pub fn customers(instance: &Value) -> LoadSpec {
     let text = |field: &str| instance[field].as_str().unwrap().to_owned();
     LoadSpec {
         brokers: Access::parse_brokers(&text("brokers")).unwrap(),
@@ -55,10 +60,7 @@ fn spec(instance: &Value, history: std::path::PathBuf) -> LoadSpec {
             password: Secret::new(text("password")),
             mechanism: Mechanism::ScramSha512,
         },
-        topic: TOPIC.into(),
-        partitions: PARTITIONS,
         rate_per_second: 200,
-        history: Some(history),
         ..LoadSpec::default()
     }
 }

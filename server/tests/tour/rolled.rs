@@ -2,11 +2,11 @@
 //! wrong, and with bad luck in the middle. Nothing that was acknowledged is lost,
 //! nothing is there twice, and no send fails.
 
+use crate::checked::customers;
 use crate::installation::Installation;
-use checker::{Access, Auth, Load, LoadSpec, judge, read_back};
+use checker::{Load, LoadSpec, judge, read_back};
 use faults::{Fault, Injected, Store};
 use host::ProcessId;
-use kafka::Endpoint;
 use kafka::client::admin::quorum::DescribeQuorum;
 use kafka::client::{Call as _, Connection, DirectDial, Limits, Mechanism, sasl, tls};
 use model::Secret;
@@ -221,29 +221,15 @@ async fn is_clean(instance: &Value, load: Load) {
 }
 
 fn spec(instance: &Value) -> LoadSpec {
-    let text = |field: &str| instance[field].as_str().unwrap().to_owned();
-    LoadSpec {
-        brokers: Access::parse_brokers(&text("brokers")).unwrap(),
-        auth: Auth::Scram {
-            ca_pem: Some(text("ca")),
-            username: text("username"),
-            password: Secret::new(text("password")),
-            mechanism: Mechanism::ScramSha512,
-        },
-        topic: "rolled".into(),
-        partitions: 6,
-        rate_per_second: 200,
-        ..LoadSpec::default()
-    }
+    LoadSpec { topic: "rolled".into(), partitions: 6, ..customers(instance) }
 }
 
 /// As whoever answers first has it.
 async fn active_controller(instance: &Value) -> Option<i32> {
     let text = |field: &str| instance[field].as_str().unwrap().to_owned();
-    let brokers: Vec<Endpoint> = Access::parse_brokers(&text("brokers")).unwrap();
     let tls = tls::client_config(&text("ca"), None).unwrap();
     let password = Secret::new(text("password"));
-    for broker in brokers {
+    for broker in spec(instance).brokers {
         let limits = Limits { call: Duration::from_secs(2), ..Limits::default() };
         let Ok(mut connection) = Connection::open(&DirectDial, &broker, &tls, limits).await else {
             continue;

@@ -1,31 +1,24 @@
 //! `POST /api/instances/<ID>/actions/reboot`.
 
-use super::{EXAMPLE, FIELDS, accepted, example_nodes, nodes};
+use super::restart;
 use crate::auth::Changing;
 use crate::body::Body;
 use crate::error::Failure;
 use crate::openapi::About;
 use crate::state::Api;
-use app::Right;
-use app::actions::{self, How};
+use app::actions::How;
 use axum::Json;
 use axum::extract::State;
 use wire::actions::Accepted;
-
-const BEGUN: &str = "Brokers are being restarted one at a time";
 
 pub async fn handle(
     State(api): State<Api>,
     Changing(access): Changing,
     body: Body,
 ) -> Result<Json<Accepted>, Failure> {
-    let action = actions::restart(&access, &api.app, How::Reboot, body.ask(nodes)).await?;
-    Ok(Json(accepted(Some(action), BEGUN, BEGUN)))
+    restart::begin(&api, &access, How::Reboot, body).await
 }
 
 pub fn about() -> About {
-    About::new("Restart the brokers of servers, which is all there is to boot")
-        .needs(Right::ChangeInstances)
-        .optional_body(&FIELDS, &example_nodes())
-        .json("Accepted; the action tells how it goes", &accepted(Some(EXAMPLE), BEGUN, BEGUN))
+    restart::about_as("Restart the brokers of servers, which is all there is to boot")
 }
