@@ -8,9 +8,14 @@ use crate::FaultError;
 use crate::slow_disk::WHAT;
 use host::ProcessId;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::Duration;
 
 const ROOT: &str = "/sys/fs/cgroup";
+const ATTEMPTS: u32 = 500;
+const PAUSE: Duration = Duration::from_millis(10);
 
 pub struct Throttle {
     group: PathBuf,
@@ -39,19 +44,24 @@ impl Throttle {
         }
     }
 
-    /// Everybody goes back to where the process was.
+    /// Everybody goes back to where the process was. Whoever is forked meanwhile
+    /// is in the group again, so it is emptied until it can be removed.
     pub fn remove(&self) -> Result<(), FaultError> {
-        let members = fs::read_to_string(self.group.join("cgroup.procs")).unwrap_or_default();
-        for pid in members.lines() {
-            // One that has ended in between needs no group.
-            let _ = fs::write(self.home.join("cgroup.procs"), pid);
-        }
-        match fs::remove_dir(&self.group) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                Err(FaultError::at(&self.group)(error))
+        for _ in 0..ATTEMPTS {
+            let members = fs::read_to_string(self.group.join("cgroup.procs")).unwrap_or_default();
+            for pid in members.lines() {
+                // One that has ended in between needs no group.
+                let _ = fs::write(self.home.join("cgroup.procs"), pid);
             }
-            _ => Ok(()),
+            match fs::remove_dir(&self.group) {
+                Err(error) if error.kind() == ErrorKind::ResourceBusy => sleep(PAUSE),
+                Err(error) if error.kind() != ErrorKind::NotFound => {
+                    return Err(FaultError::at(&self.group)(error));
+                }
+                _ => return Ok(()),
+            }
         }
+        Err(FaultError::at(&self.group)(ErrorKind::ResourceBusy.into()))
     }
 }
 
