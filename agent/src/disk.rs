@@ -3,9 +3,10 @@
 //! Formatting is the broker's launcher's work, and allowed only when we are told
 //! to and the disk's note of it is absent. A disk that lost its data, or is
 //! somebody else's, stops the broker from starting: an empty replica in place of
-//! a full one loses data.
+//! a full one loses data. So does one without room, where starts are in vain.
 
 use crate::place::Place;
+use host::Room;
 use std::collections::HashMap;
 use std::fs;
 use std::io;
@@ -34,6 +35,13 @@ pub enum DiskFault {
     Foreign(String),
     #[error("the disk can't be read: {0}")]
     Unreadable(String),
+    #[error(
+        "the disk is full: {} MiB of {} MiB are free; give it more space, and the broker starts \
+         by itself",
+        room.free >> 20,
+        room.total >> 20
+    )]
+    Full { room: Room },
 }
 
 pub fn check(place: &Place, desired: &Desired) -> Result<DiskCheck, DiskFault> {
@@ -58,6 +66,14 @@ pub fn check(place: &Place, desired: &Desired) -> Result<DiskCheck, DiskFault> {
             Err(DiskFault::Lost("it is empty, though a broker has run on it before".into()))
         }
     }
+}
+
+/// Fails if less than `needed` is free: a broker that starts there ends at once,
+/// and one that ended there ended for that.
+pub fn check_room(place: &Place, needed: u64) -> Result<(), DiskFault> {
+    let Ok(room) = host::room(&place.disk()) else { return Ok(()) };
+    let is_full = room.total > 0 && room.free < needed;
+    if is_full { Err(DiskFault::Full { room }) } else { Ok(()) }
 }
 
 /// Puts the launcher's note back on a disk that is ready and lost only that.

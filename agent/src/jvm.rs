@@ -14,6 +14,10 @@ use kafka::{Progress, java, launch, startup_cache, versions};
 use std::path::Path;
 use wire::agent::{Desired, DesiredBroker, Format};
 
+/// What a start writes before it serves, recovery of the last segments included.
+/// With less, all that starts do is fail.
+const ROOM_TO_START: u64 = 32 << 20;
+
 pub struct Jvm {
     pub place: Place,
 }
@@ -43,6 +47,10 @@ impl Launcher for Jvm {
             &broker.logging_file,
         );
         Ok(Launch { program, arguments })
+    }
+
+    fn room_to_start(&self) -> u64 {
+        ROOM_TO_START
     }
 
     fn format_arguments(&self, desired: &Desired, format: &Format) -> String {

@@ -24,6 +24,9 @@ pub trait Launcher: Send + Sync {
         progress: &(dyn Fn(String) + Send + Sync),
     ) -> Result<Launch, String>;
 
+    /// Bytes that must be free on the disk for a start to have a chance.
+    fn room_to_start(&self) -> u64;
+
     /// The text of `format.args`, with which the broker formats its disk
     /// before it starts.
     fn format_arguments(&self, desired: &Desired, format: &Format) -> String;

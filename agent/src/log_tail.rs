@@ -45,6 +45,11 @@ impl Marks {
     }
 }
 
+/// Whether a broker ended for want of room, in the system's own words.
+pub fn tells_of_a_full_disk(tail: &[String]) -> bool {
+    tail.iter().any(|line| line.contains("No space left on device"))
+}
+
 /// How far a start has come with the logs on its disk, in Kafka's own counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Loading {

@@ -41,10 +41,12 @@ pub async fn prepare(
     progress: &(dyn Fn(String) + Send + Sync),
 ) -> Result<Prepared, PrepareError> {
     disk::check(place, desired)?;
+    disk::check_room(place, launcher.room_to_start())?;
     write_files(place, broker)?;
     let launch = launcher.prepare(broker, progress).await.map_err(PrepareError::Launch)?;
     let turn = turn.await;
     // Much may have happened to the disk while jars were fetched or others started.
+    disk::check_room(place, launcher.room_to_start())?;
     match disk::check(place, desired)? {
         DiskCheck::Ready => {
             let noted = disk::note_formatted(place, desired);

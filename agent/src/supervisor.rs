@@ -8,9 +8,11 @@
 
 use crate::board::{Board, Status};
 use crate::broker::{Broker, For};
+use crate::disk;
 use crate::goal::{Goal, Orders};
 use crate::launcher::Launcher;
 use crate::leave::{Answer, Leave};
+use crate::log_tail;
 use crate::pace::Pace;
 use crate::place::Place;
 use crate::prepare::{self, PrepareError, Prepared};
@@ -140,6 +142,7 @@ impl Supervisor {
         let pause = if let PrepareError::Disk(fault) = error {
             // Nothing was started, and a look costs next to nothing.
             status.disk_fault = Some(fault.to_string());
+            status.log_tail = self.board.view().status.log_tail;
             self.pace.disk
         } else {
             self.restarts += 1;
@@ -274,10 +277,20 @@ impl Supervisor {
     async fn after_end(&mut self, tail: Vec<String>, exit: &Exit, lasted: bool) {
         self.turn = None;
         self.restarts += 1;
-        let pause = self.pace.after_end(lasted, self.restarts);
-        tracing::warn!(exit = exit.0, ?pause, "the broker ended");
-        let detail = format!("the broker ended: {}; next start in {}", exit.0, seconds(pause));
+        let full = disk::check_room(&self.place, self.launcher.room_to_start()).err();
+        let pause = match full {
+            Some(_) => self.pace.disk,
+            None => self.pace.after_end(lasted, self.restarts),
+        };
+        tracing::warn!(exit = exit.0, ?pause, ?full, "the broker ended");
+        let why = if log_tail::tells_of_a_full_disk(&tail) {
+            ", no space was left on its disk"
+        } else {
+            ""
+        };
+        let detail = format!("the broker ended: {}{why}; next start in {}", exit.0, seconds(pause));
         let mut status = self.status(Phase::Failed, detail);
+        status.disk_fault = full.map(|fault| fault.to_string());
         status.log_tail = tail;
         self.board.set_status(status);
         // Whatever is desired by now may well be the remedy.

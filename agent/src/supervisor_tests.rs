@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use host::{ProcessId, Slots};
 use model::InstanceId;
 use std::fs;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
 use wire::agent::{DISK_MARKER, Desired, DesiredBroker, DiskMarker, Format};
@@ -28,7 +28,10 @@ while :; do read line <&3; done
 
 const BAD: &str = "echo 'ERROR the listener is taken' >> logs/server.log; exit 3\n";
 
-struct Script;
+struct Script {
+    room: Arc<AtomicU64>,
+    looks: Arc<AtomicU32>,
+}
 
 #[async_trait]
 impl Launcher for Script {
@@ -41,6 +44,11 @@ impl Launcher for Script {
         Ok(Launch { program: "/bin/sh".into(), arguments: vec!["broker.sh".into()] })
     }
 
+    fn room_to_start(&self) -> u64 {
+        self.looks.fetch_add(1, Ordering::Relaxed);
+        self.room.load(Ordering::Relaxed)
+    }
+
     fn format_arguments(&self, _: &Desired, format: &Format) -> String {
         format.initial_controllers.join("\n")
     }
@@ -49,6 +57,10 @@ impl Launcher for Script {
 struct Server {
     place: Place,
     directory: TempDir,
+    /// What a start needs on the disk: more than there is, and it is full.
+    room: Arc<AtomicU64>,
+    /// How often that was asked for.
+    looks: Arc<AtomicU32>,
 }
 
 /// Says what it was last told to say, and counts.
@@ -83,7 +95,7 @@ impl Server {
         fs::create_dir(place.disk()).unwrap();
         let marker = serde_json::to_string(&marker()).unwrap();
         fs::write(place.disk().join(DISK_MARKER), marker).unwrap();
-        let server = Self { place, directory };
+        let server = Self { place, directory, room: Arc::default(), looks: Arc::default() };
         server.write("broker.sh", script);
         server
     }
@@ -115,7 +127,7 @@ impl Server {
         let asked = Arc::<AtomicU32>::default();
         let supervisor = Supervisor {
             place: self.place.clone(),
-            launcher: Arc::new(Script),
+            launcher: Arc::new(Script { room: self.room.clone(), looks: self.looks.clone() }),
             leave: Arc::new(Says { answer, asked: asked.clone() }),
             pace,
             turns,
@@ -313,6 +325,35 @@ async fn a_lost_disk_keeps_the_broker_from_starting_until_it_is_back() {
     server.write("disk/castellan-disk.json", &marker);
     assert_eq!(work.phase(Phase::Running).await.disk_fault, None);
     work.end().await;
+}
+
+#[tokio::test]
+async fn a_broker_that_ends_on_a_full_disk_is_back_once_there_is_room() {
+    let server = Server::new(GOOD);
+    let never = Duration::from_hours(1);
+    let work = server.supervise(Pace { first: never, longest: never, ..quick() });
+    let pid = work.phase(Phase::Running).await.broker_pid.unwrap();
+    server.room.store(u64::MAX, Ordering::Relaxed);
+    server.write("logs/server.log", "t ERROR halt\njava.io.IOException: No space left on device\n");
+    ProcessId::of(pid).unwrap().kill();
+    let status = work.status(|status| status.disk_fault.is_some()).await;
+    assert!(
+        status.detail.contains("exit status") || status.detail.contains("signal"),
+        "{status:?}"
+    );
+    assert!(status.detail.contains("no space was left on its disk"), "{status:?}");
+    // Nothing is started in vain, and what its log said stays in view.
+    let status = work.status(|status| status.detail.starts_with("the disk is full: ")).await;
+    assert_eq!((status.phase, status.broker_pid, status.restarts), (Phase::Failed, None, 1));
+    assert!(status.log_tail.iter().any(|line| line.contains("No space left")), "{status:?}");
+    let looks = || server.looks.load(Ordering::Relaxed);
+    let before = looks();
+    wait_for(looks, |looks| *looks > before + 5).await;
+
+    server.room.store(0, Ordering::Relaxed);
+    assert_eq!(work.phase(Phase::Running).await.disk_fault, None);
+    work.end().await;
+    assert_eq!(server.read("events"), "started\nstarted\nstopped\n");
 }
 
 #[tokio::test]

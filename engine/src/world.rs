@@ -112,6 +112,11 @@ impl ServerView {
         self.current_report().is_some_and(|report| report.disk_fault.is_some())
     }
 
+    /// Whether its broker does not stay up, or can't be started.
+    pub fn has_failed(&self) -> bool {
+        self.current_report().is_some_and(|report| report.phase == Phase::Failed)
+    }
+
     /// Whether its agent said that no broker runs.
     pub fn is_down(&self) -> bool {
         let phase = self.current_report().map(|report| report.phase);

@@ -14,6 +14,7 @@ const WHAT: &str = "a small disk";
 #[derive(Debug)]
 pub struct SmallDisk {
     path: PathBuf,
+    is_mounted: bool,
 }
 
 impl SmallDisk {
@@ -28,11 +29,11 @@ impl SmallDisk {
             let advice = "mounting takes root (CAP_SYS_ADMIN)";
             FaultError::unavailable(WHAT, format!("{}: {error}; {advice}", path.display()))
         })?;
-        Ok(Self { path })
+        Ok(Self { path, is_mounted: true })
     }
 
     /// The same, with what is in the directory now: the disk of a server that
-    /// is stopped. What is written meanwhile goes with it.
+    /// is stopped. What is written meanwhile goes with it, unless it is given back.
     pub fn instead_of(directory: &Path, bytes: u64) -> Result<Self, FaultError> {
         let aside = tempfile::tempdir().map_err(FaultError::at(directory))?;
         copy(directory, aside.path())?;
@@ -41,9 +42,37 @@ impl SmallDisk {
         Ok(disk)
     }
 
+    /// Ends with what is on it now in the directory that it hid. For a server
+    /// that is stopped, too.
+    pub fn give_back(mut self) -> Result<(), FaultError> {
+        let aside = tempfile::tempdir().map_err(FaultError::at(&self.path))?;
+        copy(&self.path, aside.path())?;
+        self.unmount().map_err(FaultError::at(&self.path))?;
+        clear(&self.path)?;
+        copy(aside.path(), &self.path)
+    }
+
+    fn unmount(&mut self) -> std::io::Result<()> {
+        if std::mem::take(&mut self.is_mounted) {
+            // Whoever still has a file open there keeps it until it is closed.
+            unmount(&self.path, UnmountFlags::DETACH)?;
+        }
+        Ok(())
+    }
+
     pub fn path(&self) -> &Path {
         &self.path
     }
+}
+
+fn clear(directory: &Path) -> Result<(), FaultError> {
+    for entry in fs::read_dir(directory).map_err(FaultError::at(directory))?.flatten() {
+        let path = entry.path();
+        let removed =
+            if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+        removed.map_err(FaultError::at(&path))?;
+    }
+    Ok(())
 }
 
 /// Files and directories, with their modes.
@@ -64,8 +93,7 @@ fn copy(from: &Path, to: &Path) -> Result<(), FaultError> {
 
 impl Drop for SmallDisk {
     fn drop(&mut self) {
-        // Whoever still has a file open there keeps it until it is closed.
-        if let Err(error) = unmount(&self.path, UnmountFlags::DETACH) {
+        if let Err(error) = self.unmount() {
             tracing::warn!(path = %self.path.display(), %error, "a small disk stays mounted");
         }
     }
@@ -81,6 +109,7 @@ mod tests {
         let inner = directory.path().join("data/topic-0");
         fs::create_dir_all(&inner).unwrap();
         fs::write(inner.join("log"), "one").unwrap();
+        fs::write(inner.join("index"), "one").unwrap();
         let disk = match SmallDisk::instead_of(directory.path(), 1 << 20) {
             Ok(disk) => disk,
             Err(FaultError::Unavailable { reason, .. }) => {
@@ -95,5 +124,13 @@ mod tests {
         drop(disk);
         assert_eq!(fs::read_to_string(inner.join("log")).unwrap(), "one");
         assert!(!inner.join("large").exists());
+
+        let disk = SmallDisk::instead_of(directory.path(), 1 << 20).unwrap();
+        fs::write(inner.join("log"), "two").unwrap();
+        fs::create_dir(directory.path().join("data/topic-1")).unwrap();
+        fs::remove_file(inner.join("index")).unwrap();
+        disk.give_back().unwrap();
+        assert_eq!(fs::read_to_string(inner.join("log")).unwrap(), "two");
+        assert!(directory.path().join("data/topic-1").is_dir() && !inner.join("index").exists());
     }
 }

@@ -10,6 +10,7 @@ mod lock;
 mod piped;
 mod process;
 mod replace;
+mod room;
 mod slots;
 
 pub use file::{create_private_dir, sync_dir, write_atomic, write_private};
@@ -18,4 +19,5 @@ pub use lock::{DirLock, LockError, holder};
 pub use piped::Piped;
 pub use process::{Exit, ProcessId, Spawn, Watch, run_lines, run_output};
 pub use replace::replace_self;
+pub use room::{Room, room};
 pub use slots::{Slot, Slots};

@@ -72,8 +72,7 @@ fn group_limit_mb() -> Option<u64> {
 /// counts, as the data directory may not be made yet.
 pub fn disk_free_mb(data: &Path) -> Option<u64> {
     let there = data.ancestors().find(|path| path.exists())?;
-    let status = rustix::fs::statvfs(there).ok()?;
-    Some(status.f_bavail.saturating_mul(status.f_frsize) >> 20)
+    host::room(there).ok().map(|room| room.free >> 20)
 }
 
 /// The number in a file of the kernel. `max` and other words are none.

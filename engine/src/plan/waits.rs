@@ -8,7 +8,10 @@ use wire::agent::{Phase, Report, Run};
 const REASONS: usize = 3;
 
 pub(super) fn of(world: &World) -> Wait {
-    let waits: Vec<String> = world.servers.iter().filter_map(server).collect();
+    // What somebody may have to mend comes before what mends itself.
+    let (failed, others): (Vec<&ServerView>, Vec<_>) =
+        world.servers.iter().partition(|view| view.has_failed());
+    let waits: Vec<String> = failed.into_iter().chain(others).filter_map(server).collect();
     if waits.is_empty() {
         let stopped = world.servers.iter().filter(|view| view.server.stopped);
         let stopped: Vec<String> = stopped.map(ServerView::title).collect();

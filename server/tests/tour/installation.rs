@@ -206,6 +206,11 @@ impl Installation {
         paths
     }
 
+    /// Where a server's disk really is.
+    pub fn disk(&self, server: usize) -> PathBuf {
+        self.server_dirs()[server].join("disk").canonicalize().unwrap()
+    }
+
     /// What is on record of every server.
     pub fn processes(&self) -> Vec<Processes> {
         let of = |directory: &PathBuf| Processes {

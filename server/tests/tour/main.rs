@@ -7,7 +7,9 @@ mod checked;
 mod installation;
 mod kcat;
 mod left_over;
+mod luck;
 mod rolled;
+mod tight;
 mod writer;
 
 use installation::{Installation, Processes};
@@ -30,6 +32,10 @@ async fn the_grand_tour() {
 
     let instance = create(&castellan).await;
     let id = instance["id"].as_i64().unwrap();
+    if luck::chosen().is_some() {
+        rolled::survives_bad_luck(&mut castellan, &instance).await;
+        return castellan.purge().await;
+    }
     let details = details_agree(&castellan, &instance).await;
     the_instance_key_opens_its_own_instance_alone(&castellan, &instance).await;
 

@@ -4,78 +4,59 @@
 
 use crate::checked::customers;
 use crate::installation::Installation;
+use crate::left_over;
+use crate::luck::{Case, Luck, Moment, Victim, cases};
+use crate::tight::Tight;
 use checker::{Load, LoadSpec, judge, read_back};
-use faults::{Fault, Injected, Store};
+use faults::{Fault, FaultError, Injected, Store};
 use host::ProcessId;
 use kafka::client::admin::quorum::DescribeQuorum;
 use kafka::client::{Call as _, Connection, DirectDial, Limits, Mechanism, sasl, tls};
 use model::Secret;
 use serde_json::{Value, json};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// What goes wrong in the middle of a roll.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Luck {
-    KillControlPlane,
-    KillAgent,
-    KillBroker,
-    PauseBroker,
-    StoreAway,
-}
-
-/// When it does.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Moment {
-    /// Nothing has been touched.
-    Begun,
-    /// The first server is down.
-    Down,
-    /// The first server has been started anew.
-    Back,
-}
-
-const LUCK: [Luck; 5] =
-    [Luck::KillControlPlane, Luck::KillAgent, Luck::KillBroker, Luck::PauseBroker, Luck::StoreAway];
-const MOMENTS: [Moment; 3] = [Moment::Begun, Moment::Down, Moment::Back];
-
-/// One fault at one moment, another one every time; all of them in the long run.
-/// `CASTELLAN_SEED` says which.
+/// What `luck::cases` says, one after another.
 pub async fn survives_bad_luck(castellan: &mut Installation, instance: &Value) {
-    let all: Vec<(Luck, Moment)> =
-        LUCK.into_iter().flat_map(|luck| MOMENTS.map(|moment| (luck, moment))).collect();
-    if std::env::var_os("CASTELLAN_TEST_ALL").is_some() {
-        for (luck, moment) in all {
-            through(castellan, instance, luck, moment).await;
-        }
+    let (full, others): (Vec<Case>, Vec<Case>) =
+        cases().into_iter().partition(|case| case.luck == Luck::FullDisk);
+    for case in others {
+        through(castellan, instance, case, None).await;
+    }
+    if full.is_empty() {
         return;
     }
-    let given = std::env::var("CASTELLAN_SEED").ok().and_then(|seed| seed.parse().ok());
-    let seed: usize = given.unwrap_or_else(|| usize::try_from(std::process::id()).unwrap());
-    println!("CASTELLAN_SEED={seed}");
-    let (luck, moment) = all[seed % all.len()];
-    through(castellan, instance, luck, moment).await;
+    // The last one: its turn is never the first.
+    let last = brokers(castellan).len() - 1;
+    let Some(tight) = Tight::put(castellan, instance, last).await else { return };
+    for case in full {
+        through(castellan, instance, case, Some(&tight)).await;
+    }
+    tight.take_back(castellan, instance).await;
 }
 
-async fn through(castellan: &mut Installation, instance: &Value, luck: Luck, moment: Moment) {
-    eprintln!("{luck:?} at {moment:?}");
+async fn through(
+    castellan: &mut Installation,
+    instance: &Value,
+    case: Case,
+    tight: Option<&Tight>,
+) {
+    eprintln!("{case}");
+    let began = Instant::now();
     let id = instance["id"].as_i64().unwrap();
     let load = start(instance).await;
     let before = brokers(castellan);
     restart(castellan, id).await;
-    let moving = until(castellan, &before, moment).await;
-    // Another one than the one whose turn it is, where one has had its turn.
-    let victim = (moving + 1) % before.len();
-    let fault = inject(castellan, luck, victim).await;
-    if luck == Luck::PauseBroker {
-        nobody_else_is_touched(castellan, id, victim).await;
-    }
-    if luck == Luck::KillControlPlane {
-        castellan.serve().await;
-    }
-    if luck == Luck::StoreAway {
-        load.goes_on(50, PATIENCE).await.unwrap();
+    let victim = until(castellan, &before, case, tight).await;
+    let fault = inject(castellan, case.luck, victim, tight).await;
+    match case.luck {
+        Luck::PauseBroker => nobody_else_is_touched(castellan, id, victim).await,
+        Luck::KillControlPlane => castellan.serve().await,
+        Luck::StoreAway => load.goes_on(50, PATIENCE).await.unwrap(),
+        Luck::FullDisk => holds_while_full(castellan, id, victim, &load).await,
+        Luck::KillAgent | Luck::KillBroker => {}
     }
     if let Some(mut fault) = fault {
         fault.undo().await.unwrap();
@@ -84,21 +65,64 @@ async fn through(castellan: &mut Installation, instance: &Value, luck: Luck, mom
     let after = brokers(castellan);
     assert!(before.iter().zip(&after).all(|(before, after)| before != after), "all are restarted");
     is_clean(instance, load).await;
+    eprintln!("{case}: {:.0} s", began.elapsed().as_secs_f64());
 }
 
-async fn inject(castellan: &mut Installation, luck: Luck, victim: usize) -> Option<Injected> {
+async fn inject(
+    castellan: &mut Installation,
+    luck: Luck,
+    victim: usize,
+    tight: Option<&Tight>,
+) -> Option<Injected> {
     let processes = castellan.processes();
     let fault = match luck {
         Luck::KillControlPlane => {
             castellan.kill_control_plane().await;
             return None;
         }
+        Luck::FullDisk => return Some(tight.expect("it was put there").fill().await),
         Luck::KillAgent => Fault::kill(&processes[victim].agent),
         Luck::KillBroker => Fault::kill(&processes[victim].broker),
         Luck::PauseBroker => Fault::Pause(processes[victim].broker.clone()),
         Luck::StoreAway => Fault::StoreAway(Store::Sqlite(castellan.data().join("castellan.db"))),
     };
-    Some(fault.inject().await.unwrap())
+    match fault.inject().await {
+        // One that was told to stop may have done so by now.
+        Err(FaultError::Ended(_)) if luck == Luck::KillBroker => None,
+        injected => Some(injected.unwrap()),
+    }
+}
+
+/// A server without room on its disk holds the roll. Agent, status and journal
+/// say why, the others stay as they are, and clients go on.
+async fn holds_while_full(castellan: &Installation, id: i64, victim: usize, load: &Load) {
+    let words = format!("server {} is held: the disk is full: ", victim + 1);
+    let status = castellan
+        .until("the roll is held", async || {
+            let (_, instance) = castellan.get(&format!("/api/instances/{id}")).await;
+            let status = instance["status"].as_str().unwrap_or_default().to_owned();
+            let reports = left_over::reports(castellan).await;
+            let running = reports.iter().filter(|(report, _)| report["phase"] == "running").count();
+            // Whoever was away when it happened is back.
+            let is_held = status.starts_with(&words) && running + 1 == reports.len();
+            if is_held { Ok(status) } else { Err(status) }
+        })
+        .await;
+    eprintln!("{status}");
+    let report = left_over::reports(castellan).await.swap_remove(victim).0;
+    assert_eq!(report["phase"], "failed", "{report}");
+    assert!(status.contains(report["disk_fault"].as_str().unwrap()), "{report}");
+    let (_, actions) = castellan.get(&format!("/api/instances/{id}/actions")).await;
+    let (_, action) =
+        castellan.get(&format!("/api/instances/{id}/actions/{}", actions[0]["id"])).await;
+    assert!(action["steps"].to_string().contains(&words), "{action}");
+
+    let held = brokers(castellan);
+    load.goes_on(200, PATIENCE).await.unwrap();
+    assert_eq!(held, brokers(castellan), "nobody else is touched");
+    let alive: Vec<bool> = held.iter().map(ProcessId::is_alive).collect();
+    let expected: Vec<bool> = (0..held.len()).map(|server| server != victim).collect();
+    assert_eq!(alive, expected, "it alone is away");
 }
 
 /// A server that stands still holds the roll, which says why; the others stay as
@@ -187,19 +211,37 @@ fn brokers(castellan: &Installation) -> Vec<ProcessId> {
     castellan.processes().into_iter().map(|processes| processes.broker).collect()
 }
 
-/// The server whose turn it is at that moment.
-async fn until(castellan: &Installation, before: &[ProcessId], moment: Moment) -> usize {
-    castellan
-        .until("the first server is restarted", async || {
+/// Waits for the moment, and says whom it hits.
+async fn until(
+    castellan: &Installation,
+    before: &[ProcessId],
+    case: Case,
+    tight: Option<&Tight>,
+) -> usize {
+    // A disk can be filled where it is small alone.
+    let only = tight.map(|tight| tight.server);
+    let awaited = only.filter(|_| case.victim == Victim::Moving);
+    let moving = castellan
+        .until("the server's turn has come", async || {
             let now = brokers(castellan);
-            let moved = |at: &usize| match moment {
+            let reports = match case.moment {
+                Moment::Leaving => left_over::reports(castellan).await,
+                _ => vec![],
+            };
+            let moved = |at: &usize| match case.moment {
                 Moment::Begun => true,
+                Moment::Leaving => reports[*at].0["phase"] == "stopping" || now[*at] != before[*at],
                 Moment::Down => !now[*at].is_alive() || now[*at] != before[*at],
                 Moment::Back => now[*at] != before[*at],
             };
-            (0..now.len()).find(moved).ok_or_else(|| format!("{moment:?}: {now:?}"))
+            let mut servers = (0..now.len()).filter(|at| awaited.is_none_or(|only| only == *at));
+            servers.find(moved).ok_or_else(|| format!("{case}: {now:?}"))
         })
-        .await
+        .await;
+    match case.victim {
+        Victim::Moving => moving,
+        Victim::Another => only.unwrap_or((moving + 1) % before.len()),
+    }
 }
 
 /// Clients of both kinds, with and without transactions.

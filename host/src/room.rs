@@ -1,0 +1,36 @@
+//! How much room a file system has.
+
+use std::io;
+use std::path::Path;
+
+/// In bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Room {
+    /// For people who are not root.
+    pub free: u64,
+    /// Zero where the file system does not say.
+    pub total: u64,
+}
+
+/// Of the file system that a path is on.
+pub fn room(path: &Path) -> io::Result<Room> {
+    let status = rustix::fs::statvfs(path)?;
+    Ok(Room {
+        free: status.f_bavail.saturating_mul(status.f_frsize),
+        total: status.f_blocks.saturating_mul(status.f_frsize),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_is_some_room_here_and_none_nowhere() {
+        let directory = tempfile::tempdir().unwrap();
+        let here = room(directory.path()).unwrap();
+        assert!(here.free > 0 && here.free <= here.total, "{here:?}");
+        let nowhere = room(&directory.path().join("nowhere")).unwrap_err();
+        assert_eq!(nowhere.kind(), io::ErrorKind::NotFound);
+    }
+}

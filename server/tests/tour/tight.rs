@@ -1,0 +1,67 @@
+//! One server's disk on a small file system of its own, so that it can run full
+//! and the others don't. It is put there and taken back while its broker is
+//! stopped, with all that is on it.
+
+use crate::installation::Installation;
+use faults::{Fault, FaultError, Injected, SmallDisk};
+use serde_json::{Value, json};
+
+/// Enough for what these tests write, and for a start.
+const BYTES: u64 = 192 << 20;
+
+/// Taken back when dropped, but without what was written meanwhile: for a test
+/// that fails.
+pub struct Tight {
+    pub server: usize,
+    disk: SmallDisk,
+}
+
+impl Tight {
+    /// None where this user may not mount; it says so.
+    pub async fn put(castellan: &Installation, instance: &Value, server: usize) -> Option<Self> {
+        switch(castellan, instance, server, "stop").await;
+        let made = SmallDisk::instead_of(&castellan.disk(server), BYTES);
+        switch(castellan, instance, server, "start").await;
+        match made {
+            Ok(disk) => Some(Self { server, disk }),
+            Err(FaultError::Unavailable { reason, .. }) => {
+                assert!(!rustix::process::geteuid().is_root(), "root could not mount: {reason}");
+                eprintln!("no disk is filled: {reason}");
+                None
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    pub async fn fill(&self) -> Injected {
+        Fault::FullDisk(self.disk.path().into()).inject().await.unwrap()
+    }
+
+    pub async fn take_back(self, castellan: &Installation, instance: &Value) {
+        switch(castellan, instance, self.server, "stop").await;
+        self.disk.give_back().unwrap();
+        switch(castellan, instance, self.server, "start").await;
+    }
+}
+
+/// Stops or starts its broker alone, and waits until that is so.
+async fn switch(castellan: &Installation, instance: &Value, server: usize, verb: &str) {
+    let id = instance["id"].as_i64().unwrap();
+    let name = format!("{}-{:02}", instance["username"].as_str().unwrap(), server + 1);
+    let path = format!("/api/instances/{id}/actions/{verb}");
+    let body = json!({ "nodes": [name] });
+    let (status, answer) = castellan.post(&path, &body).await;
+    assert_eq!(status, 200, "{answer}");
+    let done = match verb {
+        "stop" => format!("running, but for server {}, stopped as asked", server + 1),
+        _ => "running".to_owned(),
+    };
+    castellan
+        .until(&done, async || {
+            let (_, cluster) = castellan.get(&format!("/api/instances/{id}/cluster/status")).await;
+            let (_, now) = castellan.get(&format!("/api/instances/{id}")).await;
+            let is_done = cluster["configured"] == true && now["status"] == done;
+            if is_done { Ok(()) } else { Err(now["status"].to_string()) }
+        })
+        .await;
+}
