@@ -150,12 +150,13 @@ impl Look {
         lagging
     }
 
-    /// Partitions that take no write while this server is away, whatever is done:
-    /// they demand all replicas that they have.
-    pub fn unavoidable(&self, node: i32) -> Vec<String> {
+    /// Partitions that take no write while one of these servers is away, whatever
+    /// is done: they demand all replicas that they have.
+    pub fn unavoidable(&self, nodes: &[i32]) -> Vec<String> {
         let mut names = self.partitions();
         names.retain(|_, partition| {
-            partition.needed == partition.replicas.len() && partition.replicas.contains(&node)
+            partition.needed == partition.replicas.len()
+                && partition.replicas.iter().any(|id| nodes.contains(id))
         });
         names.into_keys().collect()
     }

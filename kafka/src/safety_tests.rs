@@ -97,8 +97,9 @@ fn what_demands_all_its_replicas_is_missed_only_for_a_while() {
             "partition t-0 would have 2 of the 3 replicas in sync that it needs",
         ]
     );
-    assert_eq!(look.unavoidable(1), ["single-0", "t-0"]);
-    assert_eq!(look.unavoidable(2), ["t-0"]);
+    assert_eq!(look.unavoidable(&[1]), ["single-0", "t-0"]);
+    assert_eq!(look.unavoidable(&[2]), ["t-0"]);
+    assert_eq!(look.unavoidable(&[2, 1]), ["single-0", "t-0"]);
 }
 
 #[test]

@@ -84,28 +84,42 @@ pub async fn steps(run: &mut impl Run, id: ActionId) -> Result<Vec<ActionStep>> 
 /// one said.
 pub async fn note(work: &mut Work, instance: InstanceId, text: &str, now: Timestamp) -> Result<()> {
     for action in open(work, instance).await? {
-        let last = Query::new(
-            "SELECT number, text FROM action_steps WHERE action_id = $1 \
-             ORDER BY number DESC LIMIT 1",
-        );
-        let last = work.fetch_one(last.bind(action.id.0)).await?;
-        let (number, said) = match last {
-            Some(row) => (row.int("number")?, row.text("text")?),
-            None => (0, String::new()),
-        };
-        if said == text || number >= MOST_STEPS {
-            continue;
-        }
-        let query = Query::new(
-            "INSERT INTO action_steps (action_id, number, at, text) VALUES ($1, $2, $3, $4)",
-        )
-        .bind(action.id.0)
-        .bind(number + 1)
-        .bind(now)
-        .bind(text);
-        work.execute(query).await?;
+        add(work, action.id, text, now).await?;
     }
     Ok(())
+}
+
+/// Adds a step to one action, unless it has said so before.
+pub async fn note_once(work: &mut Work, id: ActionId, text: &str, now: Timestamp) -> Result<()> {
+    let query = Query::new("SELECT number FROM action_steps WHERE action_id = $1 AND text = $2")
+        .bind(id.0)
+        .bind(text);
+    match work.fetch_one(query).await? {
+        Some(_) => Ok(()),
+        None => add(work, id, text, now).await,
+    }
+}
+
+async fn add(work: &mut Work, id: ActionId, text: &str, now: Timestamp) -> Result<()> {
+    let last = Query::new(
+        "SELECT number, text FROM action_steps WHERE action_id = $1 \
+         ORDER BY number DESC LIMIT 1",
+    );
+    let (number, said) = match work.fetch_one(last.bind(id.0)).await? {
+        Some(row) => (row.int("number")?, row.text("text")?),
+        None => (0, String::new()),
+    };
+    if said == text || number >= MOST_STEPS {
+        return Ok(());
+    }
+    let query = Query::new(
+        "INSERT INTO action_steps (action_id, number, at, text) VALUES ($1, $2, $3, $4)",
+    )
+    .bind(id.0)
+    .bind(number + 1)
+    .bind(now)
+    .bind(text);
+    work.execute(query).await.map(drop)
 }
 
 /// Asks that no more be begun.

@@ -5,8 +5,8 @@ use crate::pass::{Done, Pass};
 use crate::world::World;
 use crate::{Engine, PassError};
 use kafka::safety::some_of;
-use model::ServerId;
-use store::{actions, tickets};
+use model::{Action, ActionKind, Server, ServerId, Timestamp};
+use store::{Work, actions, tickets};
 
 impl Engine {
     /// A ticket of an earlier pass is made this one's own; one for anything
@@ -29,6 +29,7 @@ impl Engine {
                     tickets::close(&mut work, world.instance.id).await?;
                 }
                 tickets::open(&mut work, &pass.lease, server, &why, now).await?;
+                foretell(&mut work, world, now).await?;
                 let step = format!("may stop now: {}", why + &missed(world, server));
                 actions::note(&mut work, world.instance.id, &step, now).await?;
             }
@@ -45,6 +46,35 @@ impl Engine {
     }
 }
 
+/// Tells what a restart takes away whatever is done, before the first server of
+/// it may stop.
+async fn foretell(work: &mut Work, world: &World, now: Timestamp) -> Result<(), PassError> {
+    let Some(look) = &world.look else { return Ok(()) };
+    for action in actions::open(work, world.instance.id).await? {
+        let partitions = look.unavoidable(&restarted(world, &action));
+        if !partitions.is_empty() {
+            let text = format!(
+                "these partitions demand every replica they have, and take no writes while a \
+                 server of theirs restarts: {}",
+                some_of(&partitions)
+            );
+            actions::note_once(work, action.id, &text, now).await?;
+        }
+    }
+    Ok(())
+}
+
+/// The nodes that an action restarts.
+fn restarted(world: &World, action: &Action) -> Vec<i32> {
+    if !matches!(action.kind, ActionKind::ClusterRestart | ActionKind::Restart) {
+        return vec![];
+    }
+    let servers = world.servers.iter().map(|view| &view.server).filter(|server| !server.stopped);
+    let is_meant =
+        |server: &&Server| action.servers.is_empty() || action.servers.contains(&server.number);
+    servers.filter(is_meant).map(|server| server.node_id).collect()
+}
+
 /// What a ticket is for.
 fn why(world: &World, server: Option<ServerId>) -> String {
     let Some(id) = server else { return "every server, because the cluster is stopped".into() };
@@ -56,7 +86,7 @@ fn why(world: &World, server: Option<ServerId>) -> String {
 /// The partitions that take no writes meanwhile, whatever is done.
 fn missed(world: &World, server: Option<ServerId>) -> String {
     let Some((look, id)) = world.look.as_ref().zip(server) else { return String::new() };
-    let partitions = look.unavoidable(super::server(world, id).server.node_id);
+    let partitions = look.unavoidable(&[super::server(world, id).server.node_id]);
     if partitions.is_empty() {
         return String::new();
     }

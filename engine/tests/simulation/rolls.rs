@@ -152,6 +152,31 @@ fn a_roll_never_takes_what_others_need_and_always_ends() {
 }
 
 #[tokio::test]
+async fn what_a_roll_takes_away_is_told_once_before_it_begins() {
+    let rows = Rows::new().await;
+    let mut sim = Sim::new(&rows, 3, 1).await;
+    let mut plane = sim.plane();
+    sim.settle(&mut plane).await.unwrap();
+    let servers = rows.servers(sim.id()).await.into_iter().map(|record| record.server);
+    let cluster = sim.reach.cluster(sim.id(), &servers.collect::<Vec<_>>()).await.unwrap();
+    for (name, replicas, needed) in [("one", 1, "1"), ("strict", 3, "3"), ("good", 3, "2")] {
+        let settings = vec![("min.insync.replicas".into(), needed.into())];
+        let topic = NewTopic { name: name.into(), partitions: 1, replicas, settings };
+        sim.kafka.create_topic(&cluster, &topic).await.unwrap();
+    }
+    rows.restart(sim.id(), &[]).await;
+    sim.settle(&mut plane).await.unwrap();
+    let mut reader = rows.store.reader();
+    let roll = store::actions::list(&mut reader, sim.id(), 1).await.unwrap().remove(0);
+    let steps = store::actions::steps(&mut reader, roll.id).await.unwrap();
+    let told = |words: &str| steps.iter().position(|step| step.text.contains(words)).unwrap();
+    let foretold = told("while a server of theirs restarts: one-0; strict-0");
+    assert!(foretold < told("may stop now"), "{steps:?}");
+    let times = steps.iter().filter(|step| step.text.contains("of theirs restarts")).count();
+    assert_eq!(times, 1, "{steps:?}");
+}
+
+#[tokio::test]
 async fn the_active_controller_goes_last() {
     let rows = Rows::new().await;
     for seed in 1..=20 {

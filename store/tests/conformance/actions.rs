@@ -41,13 +41,19 @@ pub async fn an_action_has_steps_until_its_intent_is_reached(f: Fixture) {
         note(&f, instance.id, text).await;
     }
     assert_eq!(texts(&f, first).await, ["one", "two", "one"]);
+    let mut work = f.store.begin().await.unwrap();
+    for text in ["two", "once", "one", "once"] {
+        actions::note_once(&mut work, first, text, f.now()).await.unwrap();
+    }
+    work.commit().await.unwrap();
+    assert_eq!(texts(&f, first).await, ["one", "two", "one", "once"]);
 
     let (second, later) = begin(&f, instance.id, ActionKind::ClusterStop).await;
     let mut work = f.store.begin().await.unwrap();
     actions::end(&mut work, instance.id, generation, f.now()).await.unwrap();
     work.commit().await.unwrap();
     note(&f, instance.id, "three").await;
-    assert_eq!(texts(&f, first).await.len(), 3, "it has ended");
+    assert_eq!(texts(&f, first).await.len(), 4, "it has ended");
     assert_eq!(texts(&f, second).await, ["three"]);
 
     let mut reader = f.store.reader();
