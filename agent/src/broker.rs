@@ -141,6 +141,10 @@ impl Broker {
     pub fn log_tail(&self, place: &Place) -> Vec<String> {
         self.marks.tail(place)
     }
+
+    pub fn found_no_quorum(&self, place: &Place) -> bool {
+        self.marks.found_no_quorum(place)
+    }
 }
 
 /// Agents of the release before put no launch on record.

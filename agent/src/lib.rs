@@ -10,6 +10,7 @@ mod certificates;
 mod connection;
 mod desired;
 mod disk;
+mod ending;
 mod goal;
 mod identity;
 mod jvm;

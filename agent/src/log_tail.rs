@@ -45,10 +45,8 @@ impl Marks {
     }
 }
 
-/// Whether a broker ended for want of room, in the system's own words.
-pub fn tells_of_a_full_disk(tail: &[String]) -> bool {
-    tail.iter().any(|line| line.contains("No space left on device"))
-}
+/// What Kafka says before it ends for want of one, after a minute.
+const NO_QUORUM: &str = "unable to register with the controller quorum";
 
 /// How far a start has come with the logs on its disk, in Kafka's own counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -71,6 +69,13 @@ impl Marks {
     /// What this start has said of its logs; none before it came to them.
     pub fn loading(self, place: &Place) -> Option<Loading> {
         loading(&written(&place.server_log(), self.log))
+    }
+}
+
+impl Marks {
+    /// Whether this start said that it ends because it found no quorum.
+    pub fn found_no_quorum(self, place: &Place) -> bool {
+        written(&place.server_log(), self.log).iter().any(|line| line.contains(NO_QUORUM))
     }
 }
 
@@ -167,6 +172,17 @@ mod tests {
         let seen = loading(&[line(crashed), line(loaded), line("chatter")]).unwrap();
         let words = "the broker is recovering its logs after a crash: 2 of 7 done";
         assert_eq!(seen.to_string(), words);
+    }
+
+    #[test]
+    fn a_start_that_found_no_quorum_says_so() {
+        let directory = tempfile::tempdir().unwrap();
+        let place = Place::open(directory.path()).unwrap();
+        let said = "t ERROR Shutting down because we were unable to register with the controller \
+                    quorum. (kafka.server.BrokerLifecycleManager)\n";
+        fs::write(place.server_log(), said).unwrap();
+        assert!(Marks::default().found_no_quorum(&place));
+        assert!(!Marks::now(&place).found_no_quorum(&place), "it was an earlier start");
     }
 
     #[test]

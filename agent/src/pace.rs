@@ -5,13 +5,14 @@ use wire::agent::CLAIM_SECONDS;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Pace {
-    /// The pause after the first failure; it doubles with each further one.
-    pub first: Duration,
-    pub longest: Duration,
-    /// A broker that ran that long ran well.
+    /// The pauses after the first, second … failure; the last one stays.
+    pub pauses: [Duration; 6],
+    /// A broker that ran that long ran well: failures before it are forgotten.
     pub well_after: Duration,
-    /// The pause after the end of one that ran well.
-    pub soon: Duration,
+    /// One that was starting for so long was looking for a quorum.
+    pub searching: Duration,
+    /// The pause after the end of one that found none.
+    pub quorum: Duration,
     /// Between looks at a starting broker.
     pub glance: Duration,
     /// Between questions whether the broker may stop, once the first few came
@@ -28,11 +29,19 @@ pub struct Pace {
 impl Pace {
     /// For the broker.
     pub const BROKER: Self = Self {
-        first: Duration::from_secs(1),
-        longest: Duration::from_secs(30),
+        pauses: [
+            // Most ends are the only one.
+            Duration::ZERO,
+            Duration::from_secs(1),
+            Duration::from_secs(2),
+            Duration::from_secs(5),
+            Duration::from_secs(10),
+            Duration::from_secs(30),
+        ],
+        well_after: Duration::from_mins(1),
         // A node that finds no quorum ends after a minute of looking for it.
-        well_after: Duration::from_secs(30),
-        soon: Duration::from_millis(500),
+        searching: Duration::from_secs(45),
+        quorum: Duration::from_secs(1),
         glance: Duration::from_millis(20),
         claim: Duration::from_secs(CLAIM_SECONDS),
         // A look at all brokers takes four seconds at most.
@@ -47,13 +56,9 @@ impl Pace {
     }
 
     pub fn pause(&self, failures: u32) -> Duration {
-        backoff(self.first, self.longest, failures)
-    }
-
-    /// The pause after the end of a broker that `lasted`, however often it has
-    /// ended: a node without a quorum ends by itself, and the others wait for it.
-    pub fn after_end(&self, lasted: bool, failures: u32) -> Duration {
-        if lasted { self.soon } else { self.pause(failures) }
+        let last = self.pauses.len() - 1;
+        let at = usize::try_from(failures.saturating_sub(1)).unwrap_or(last);
+        self.pauses[at.min(last)]
     }
 }
 
@@ -68,20 +73,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pauses_double_up_to_the_longest() {
+    fn pauses_grow_up_to_the_longest() {
         let seconds = |failures| Pace::BROKER.pause(failures).as_secs();
-        let seen: Vec<u64> = (1..=7).map(seconds).collect();
-        assert_eq!(seen, [1, 2, 4, 8, 16, 30, 30]);
+        let seen: Vec<u64> = (0..=7).map(seconds).collect();
+        assert_eq!(seen, [0, 0, 1, 2, 5, 10, 30, 30]);
         assert_eq!(seconds(u32::MAX), 30);
+        let doubled = |failures| backoff(seconds_of(1), seconds_of(30), failures).as_secs();
+        assert_eq!([1, 2, 5, 6, u32::MAX].map(doubled), [1, 2, 16, 30, 30]);
     }
 
-    #[test]
-    fn one_that_ended_for_want_of_a_quorum_is_back_within_two_seconds() {
-        let looked_for_it = Duration::from_mins(1);
-        assert!(Pace::BROKER.well_after < looked_for_it);
-        for time in 1..=10 {
-            assert!(Pace::BROKER.after_end(true, time) < Duration::from_secs(2));
-        }
-        assert_eq!(Pace::BROKER.after_end(false, 4), Duration::from_secs(8));
+    fn seconds_of(seconds: u64) -> Duration {
+        Duration::from_secs(seconds)
     }
 }

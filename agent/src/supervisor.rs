@@ -9,17 +9,16 @@
 use crate::board::{Board, Status};
 use crate::broker::{Broker, For};
 use crate::disk;
+use crate::ending::Ending;
 use crate::goal::{Goal, Orders};
 use crate::launcher::Launcher;
 use crate::leave::{Answer, Leave};
-use crate::log_tail;
 use crate::pace::Pace;
 use crate::place::Place;
 use crate::prepare::{self, PrepareError, Prepared};
 use crate::turns::Turns;
 use host::{Exit, Slot};
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 use wire::agent::Phase;
@@ -158,15 +157,17 @@ impl Supervisor {
 
     /// Stays with a live broker until it has ended, and says why it did.
     async fn attend(&mut self, mut broker: Broker) {
-        let well_at = broker.began() + self.pace.well_after;
         let turn_ends = broker.began() + self.pace.turn;
-        let mut started = false;
+        let mut since = None;
         let mut lasted = false;
         loop {
             if *self.shutdown.borrow() {
                 return self.stop(broker).await;
             }
-            started = started || broker.has_started(&self.place);
+            if since.is_none() && broker.has_started(&self.place) {
+                since = Some(Instant::now());
+            }
+            let started = since.is_some();
             if self.shall_stop(&broker, started) {
                 match self.ask_leave(&mut broker).await {
                     Leaving::Go => return self.stop(broker).await,
@@ -181,16 +182,29 @@ impl Supervisor {
                 self.restarts = 0;
             }
             self.show(&mut broker, started);
+            let well_at = since.unwrap_or_else(Instant::now) + self.pace.well_after;
             tokio::select! {
                 exit = broker.ended() => {
-                    let tail = broker.log_tail(&self.place);
-                    return self.after_end(tail, &exit, Instant::now() >= well_at).await;
+                    let ending = self.ending(&broker, exit, since);
+                    return self.after_end(ending).await;
                 }
                 () = sleep(self.pace.glance), if !started => {}
-                () = sleep_until(well_at), if !lasted => lasted = true,
+                () = sleep_until(well_at), if started && !lasted => lasted = true,
                 () = sleep_until(turn_ends), if self.turn.is_some() => self.turn = None,
                 () = self.changed() => {}
             }
+        }
+    }
+
+    /// What can be told of an end, `since` it had started if it had.
+    fn ending(&self, broker: &Broker, exit: Exit, since: Option<Instant>) -> Ending {
+        let searched = since.is_none() && broker.began().elapsed() >= self.pace.searching;
+        Ending {
+            exit: exit.0,
+            tail: broker.log_tail(&self.place),
+            full: disk::check_room(&self.place, self.launcher.room_to_start()).err(),
+            found_no_quorum: searched || broker.found_no_quorum(&self.place),
+            ran: since.map(|since| since.elapsed()),
         }
     }
 
@@ -274,24 +288,18 @@ impl Supervisor {
         tracing::info!(exit = exit.0, "the broker is stopped");
     }
 
-    async fn after_end(&mut self, tail: Vec<String>, exit: &Exit, lasted: bool) {
+    async fn after_end(&mut self, ending: Ending) {
         self.turn = None;
-        self.restarts += 1;
-        let full = disk::check_room(&self.place, self.launcher.room_to_start()).err();
-        let pause = match full {
-            Some(_) => self.pace.disk,
-            None => self.pace.after_end(lasted, self.restarts),
-        };
-        tracing::warn!(exit = exit.0, ?pause, ?full, "the broker ended");
-        let why = if log_tail::tells_of_a_full_disk(&tail) {
-            ", no space was left on its disk"
-        } else {
-            ""
-        };
-        let detail = format!("the broker ended: {}{why}; next start in {}", exit.0, seconds(pause));
+        if ending.ran_well(&self.pace) {
+            self.restarts = 0;
+        }
+        self.restarts = self.restarts.saturating_add(1);
+        let pause = ending.pause(&self.pace, self.restarts);
+        let detail = ending.detail(pause);
+        tracing::warn!(detail, full = ?ending.full, "the broker ended");
         let mut status = self.status(Phase::Failed, detail);
-        status.disk_fault = full.map(|fault| fault.to_string());
-        status.log_tail = tail;
+        status.disk_fault = ending.full.map(|fault| fault.to_string());
+        status.log_tail = ending.tail;
         self.board.set_status(status);
         // Whatever is desired by now may well be the remedy.
         let _ = timeout(pause, self.changed()).await;
@@ -310,10 +318,6 @@ impl Supervisor {
     fn status(&self, phase: Phase, detail: impl Into<String>) -> Status {
         Status { restarts: self.restarts, ..Status::new(phase, detail) }
     }
-}
-
-fn seconds(pause: Duration) -> String {
-    format!("{:.0} s", pause.as_secs_f64().ceil())
 }
 
 #[cfg(test)]

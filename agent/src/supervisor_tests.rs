@@ -8,6 +8,7 @@ use host::{ProcessId, Slots};
 use model::InstanceId;
 use std::fs;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::Duration;
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
 use wire::agent::{DISK_MARKER, Desired, DesiredBroker, DiskMarker, Format};
@@ -167,8 +168,7 @@ impl Work {
 
 fn quick() -> Pace {
     Pace {
-        first: Duration::from_millis(5),
-        longest: Duration::from_millis(20),
+        pauses: [Duration::from_millis(5); 6],
         glance: Duration::from_millis(2),
         claim: Duration::from_millis(5),
         disk: Duration::from_millis(5),
@@ -217,7 +217,7 @@ async fn a_broker_that_does_not_stay_up_is_tried_again_and_its_log_is_shown() {
 async fn a_new_desire_ends_the_pause_after_a_failure() {
     let server = Server::new(BAD);
     let pause = Duration::from_hours(1);
-    let work = server.supervise(Pace { first: pause, longest: pause, ..quick() });
+    let work = server.supervise(Pace { pauses: [pause; 6], ..quick() });
     work.phase(Phase::Failed).await;
     server.write("broker.sh", GOOD);
     let mut next = desired();
@@ -231,13 +231,9 @@ async fn a_new_desire_ends_the_pause_after_a_failure() {
 async fn one_that_ran_well_comes_back_soon_and_is_counted_anew() {
     let server = Server::new(GOOD);
     let never = Duration::from_hours(1);
-    let pace = Pace {
-        first: never,
-        longest: never,
-        well_after: Duration::ZERO,
-        soon: Duration::from_millis(5),
-        ..quick()
-    };
+    let mut pauses = [never; 6];
+    pauses[0] = Duration::ZERO;
+    let pace = Pace { pauses, well_after: Duration::ZERO, ..quick() };
     let work = server.supervise(pace);
     for _ in 0..3 {
         let pid = work.phase(Phase::Running).await.broker_pid.unwrap();
@@ -331,7 +327,7 @@ async fn a_lost_disk_keeps_the_broker_from_starting_until_it_is_back() {
 async fn a_broker_that_ends_on_a_full_disk_is_back_once_there_is_room() {
     let server = Server::new(GOOD);
     let never = Duration::from_hours(1);
-    let work = server.supervise(Pace { first: never, longest: never, ..quick() });
+    let work = server.supervise(Pace { pauses: [never; 6], ..quick() });
     let pid = work.phase(Phase::Running).await.broker_pid.unwrap();
     server.room.store(u64::MAX, Ordering::Relaxed);
     server.write("logs/server.log", "t ERROR halt\njava.io.IOException: No space left on device\n");
