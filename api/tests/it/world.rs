@@ -211,6 +211,16 @@ impl World {
         work.commit().await.unwrap();
     }
 
+    /// What the engine would write while a cluster that was stopped starts.
+    pub async fn make_unready(&self, id: InstanceId, status: &str) {
+        let mut progress = self.load(id.0).await.progress;
+        progress.ready_at = None;
+        progress.status = status.into();
+        let mut work = self.app.store().begin().await.unwrap();
+        store::instances::set_progress(&mut work, id, &progress).await.unwrap();
+        work.commit().await.unwrap();
+    }
+
     /// What the engine and its agents would have made of an instance: a Kafka
     /// that runs, with these topics of a partition each.
     pub async fn run_kafka(&self, instance: &Instance, topics: &[NewTopic]) {

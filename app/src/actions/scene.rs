@@ -29,9 +29,11 @@ impl Scene {
             return Err(Error::Refused(sentence.into()));
         }
         if !self.instance.ready() {
+            let progress = &self.instance.progress;
+            let what = if progress.observed_generation == 0 { "created" } else { "started" };
             return Err(Error::Refused(format!(
-                "The cluster is being created ({}); try again once `ready` reads true",
-                self.instance.progress.status
+                "The cluster is being {what} ({}); try again once `ready` reads true",
+                progress.status
             )));
         }
         Ok(())

@@ -93,8 +93,15 @@ async fn what_is_not_ready_is_not_restarted() {
         // Whether it has stopped already or not.
         world.make_ready(instance.id).await;
     }
+    world.make_unready(instance.id, "waiting: the broker of server 1 is starting").await;
+    post(&world, &instance, "actions/cluster-start").await;
+    for rest in doors {
+        let sentence = "The cluster is being started (waiting: the broker of server 1 is \
+                        starting); try again once `ready` reads true";
+        post(&world, &instance, rest).await.expect_error(400, sentence);
+    }
     assert_eq!(launches(&world, &instance).await, [0, 0, 0]);
-    assert_eq!(actions(&world, &instance).await, 2, "its create and its stop");
+    assert_eq!(actions(&world, &instance).await, 3, "its create, its stop and its start");
 }
 
 #[tokio::test]
