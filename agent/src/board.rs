@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 use tokio::sync::watch;
-use wire::agent::{CertificateRequest, Phase, Report};
+use wire::agent::{CertificateRequest, Loading, Phase, Report};
 
 /// How the broker does.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -18,6 +18,8 @@ pub struct Status {
     /// What the broker was started for.
     pub launch: i64,
     pub disk_fault: Option<String>,
+    pub waits_for_leave: Option<String>,
+    pub loading: Option<Loading>,
 }
 
 impl Status {
@@ -31,6 +33,8 @@ impl Status {
             config_hash: None,
             launch: 0,
             disk_fault: None,
+            waits_for_leave: None,
+            loading: None,
         }
     }
 }
@@ -60,6 +64,8 @@ impl View {
             config_hash: status.config_hash,
             launch: status.launch,
             disk_fault: status.disk_fault,
+            waits_for_leave: status.waits_for_leave,
+            loading: status.loading,
             requests: self.requests.clone(),
         }
     }

@@ -4,7 +4,7 @@
 //! adopted: there are never two on one disk. Nothing here kills it.
 
 use crate::launcher::Launch;
-use crate::log_tail::{Loading, Marks};
+use crate::log_tail::Marks;
 use crate::place::Place;
 use host::{Exit, ProcessId, Spawn};
 use std::fs;
@@ -12,6 +12,7 @@ use std::io;
 use std::pin::Pin;
 use std::time::Duration;
 use tokio::time::Instant;
+use wire::agent::Loading;
 
 /// In the broker's environment, with the server's directory: it finds a broker
 /// whose agent died before it could put it on record.

@@ -5,10 +5,10 @@
 //! telling: first comes what was printed, then what was logged as an error.
 
 use crate::place::Place;
-use std::fmt;
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::Path;
+use wire::agent::Loading;
 
 const LINES: usize = 12;
 /// After the line of an error, its message and cause.
@@ -47,23 +47,6 @@ impl Marks {
 
 /// What Kafka says before it ends for want of one, after a minute.
 const NO_QUORUM: &str = "unable to register with the controller quorum";
-
-/// How far a start has come with the logs on its disk, in Kafka's own counts.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Loading {
-    pub done: u32,
-    pub of: u32,
-    /// The last end was not an orderly one: every log is gone through.
-    pub recovers: bool,
-}
-
-impl fmt::Display for Loading {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { done, of, recovers } = self;
-        let what = if *recovers { "recovering its logs after a crash" } else { "loading its logs" };
-        write!(f, "the broker is {what}: {done} of {of} done")
-    }
-}
 
 impl Marks {
     /// What this start has said of its logs; none before it came to them.

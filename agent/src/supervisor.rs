@@ -222,13 +222,14 @@ impl Supervisor {
     }
 
     fn status_of(&self, broker: &mut Broker, started: bool) -> Status {
-        let (phase, detail) = if started {
-            (Phase::Running, "running".to_owned())
-        } else {
-            let loading = broker.loading(&self.place);
-            (Phase::Starting, loading.map_or("the broker is starting".into(), |it| it.to_string()))
+        let loading = if started { None } else { broker.loading(&self.place) };
+        let (phase, detail) = match loading {
+            _ if started => (Phase::Running, "running".to_owned()),
+            Some(loading) => (Phase::Starting, loading.to_string()),
+            None => (Phase::Starting, "the broker is starting".to_owned()),
         };
         let mut status = self.status(phase, detail);
+        status.loading = loading;
         status.broker_pid = Some(broker.pid());
         status.config_hash = broker.config_hash();
         status.launch = broker.launch();
@@ -263,6 +264,7 @@ impl Supervisor {
             let started = broker.has_started(&self.place);
             let mut status = self.status_of(broker, started);
             status.detail = format!("waiting for leave to stop: {reason}");
+            status.waits_for_leave = Some(reason);
             self.board.set_status(status);
             asked += 1;
             tokio::select! {

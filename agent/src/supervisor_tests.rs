@@ -285,6 +285,7 @@ async fn a_higher_launch_starts_the_broker_anew_with_leave() {
     let words = "waiting for leave to stop: it is not its turn";
     let waiting = work.status(|status| status.detail == words).await;
     assert_eq!((waiting.broker_pid, waiting.launch), (before.broker_pid, 0));
+    assert_eq!(waiting.waits_for_leave.as_deref(), Some("it is not its turn"));
 
     work.leave.send_replace(Answer::Go);
     let after = work.status(|it| it.phase == Phase::Running && it.launch == 1).await;

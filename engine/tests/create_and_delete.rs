@@ -10,7 +10,7 @@ use cloud::{Call, Cloud, Effect, Fault, Inventory, Outcome};
 use engine::{Engine, Rest};
 use model::*;
 use store::ServerRecord;
-use wire::agent::{Desired, Phase, Report, Run};
+use wire::agent::{Desired, Loading, Phase, Report, Run};
 use world::World;
 
 /// One that has everything, and one with servers that only serve.
@@ -267,6 +267,31 @@ async fn a_broker_that_does_not_start_is_named_with_its_log_and_can_be_deleted()
     world.delete(id).await;
     world.run(&engine, id).await;
     assert_gone(&world, id).await;
+}
+
+#[tokio::test]
+async fn a_broker_that_goes_through_its_logs_tells_how_far_it_is() {
+    let world = World::new().await;
+    let id = world.create(1).await;
+    let engine = world.engine();
+    break_first_broker(&world, &engine, id).await;
+    let record = world.servers(id).await.remove(0);
+    let mut report = world::report(&world, &told(&record), None);
+    report.phase = Phase::Starting;
+    report.log_tail = vec!["java.lang.OutOfMemoryError".into()];
+    for (loading, expected) in [
+        (None, "waiting: the broker of server 1 is starting (start 1); before, its log said: "),
+        (
+            Some(Loading { done: 2, of: 7, recovers: true }),
+            "waiting: server 1: the broker is recovering its logs after a crash: 2 of 7 done",
+        ),
+    ] {
+        report.loading = loading;
+        world.say(&record.server, &report).await;
+        engine.pass(id).await.unwrap();
+        let status = world.instance(id).await.unwrap().progress.status;
+        assert!(status.starts_with(expected), "{status}");
+    }
 }
 
 #[tokio::test]

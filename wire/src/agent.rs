@@ -7,6 +7,7 @@
 use model::{DiskId, InstanceId, KafkaVersion, Secret, ServerId, ServerRole};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// `POST /agent/v1/enrol`: the first call of a new agent, with its one-time
 /// token. The same token with the same key may be used again until it expires,
@@ -149,11 +150,35 @@ pub struct Report {
     /// The launch that the running broker was started for.
     #[serde(default)]
     pub launch: i64,
-    /// Why the disk can't be used, when it is lost or somebody else's.
+    /// Why the disk can't be used, when it is lost, somebody else's or full.
     #[serde(default)]
     pub disk_fault: Option<String>,
+    /// Why a broker that shall stop runs on, in the words of who was asked.
+    #[serde(default)]
+    pub waits_for_leave: Option<String>,
+    /// How far a broker that starts is with the logs on its disk.
+    #[serde(default)]
+    pub loading: Option<Loading>,
     #[serde(default)]
     pub requests: Vec<CertificateRequest>,
+}
+
+/// In Kafka's own counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Loading {
+    pub done: u32,
+    pub of: u32,
+    /// The last end was not an orderly one: every log is gone through.
+    #[serde(default)]
+    pub recovers: bool,
+}
+
+impl fmt::Display for Loading {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { done, of, recovers } = self;
+        let what = if *recovers { "recovering its logs after a crash" } else { "loading its logs" };
+        write!(f, "the broker is {what}: {done} of {of} done")
+    }
 }
 
 pub const REPORT_SECONDS: u64 = 10;

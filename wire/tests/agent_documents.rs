@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use wire::agent::{
     AgentStart, CertificateRequest, Claim, Claimed, Desired, DesiredBroker, DesiredCertificate,
-    DesiredDisk, Enrol, Format, HostSettings, Phase, Report, Run,
+    DesiredDisk, Enrol, Format, HostSettings, Loading, Phase, Report, Run,
 };
 
 fn enrol() -> Enrol {
@@ -69,6 +69,8 @@ fn report() -> Report {
         config_hash: Some("a hash".into()),
         launch: 0,
         disk_fault: Some("the disk is lost".into()),
+        waits_for_leave: Some("it is not its turn".into()),
+        loading: Some(Loading { done: 2, of: 7, recovers: true }),
         requests: vec![CertificateRequest {
             name: "internal".into(),
             generation: 1,

@@ -92,9 +92,9 @@ fn accompany(world: &World, view: &ServerView) -> Plan {
     let lasts = world.ticket_lasts(Some(view.server.id));
     let steps = if lasts { vec![] } else { vec![Step::OpenTicket(Some(view.server.id))] };
     // What its agent waits for is the agent's to tell.
-    let detail = view.current_report().map_or("", |report| &report.detail);
-    let reason = match detail.strip_prefix("waiting") {
-        Some(rest) => format!("waiting: {}{rest}", view.doing()),
+    let waits = view.current_report().and_then(|report| report.waits_for_leave.as_ref());
+    let reason = match waits {
+        Some(why) => format!("waiting: {}, which has no leave to stop yet: {why}", view.doing()),
         None => format!("waiting: {}", view.doing()),
     };
     Plan::whole(steps, Wait { reason, after: LOOK_AGAIN / 5 })

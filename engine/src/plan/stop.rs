@@ -45,8 +45,8 @@ fn last_steps(world: &World) -> Vec<Step> {
 
 fn reason(view: &ServerView) -> String {
     let report = view.current_report().filter(|report| report.phase == Phase::Running);
-    match report.filter(|report| report.detail.starts_with("waiting")) {
-        Some(report) => format!("{}: {}", view.title(), report.detail),
+    match report.and_then(|report| report.waits_for_leave.as_ref()) {
+        Some(why) => format!("{} has no leave to stop yet: {why}", view.title()),
         None => format!("{} is stopping", view.title()),
     }
 }

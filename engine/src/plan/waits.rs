@@ -42,12 +42,7 @@ fn server(view: &ServerView) -> Option<String> {
         Phase::Failed => failure(&title, report),
         Phase::Running if !view.is_current() => format!("waiting: {title} is to be restarted"),
         Phase::Running => format!("{title} runs with an older configuration"),
-        // How far it is tells more than why it ended.
-        Phase::Starting if report.detail.contains("its logs") => {
-            format!("waiting: {title}: {}", report.detail)
-        }
-        Phase::Starting if !report.log_tail.is_empty() => starting_again(&title, report),
-        Phase::Starting => format!("waiting: the broker of {title} is starting"),
+        Phase::Starting => starting(&title, report),
         Phase::Stopping => format!("waiting: the broker of {title} is stopping"),
         Phase::Stopped if held_back => format!("waiting: {title} starts after the controllers"),
         Phase::Stopped => format!("the broker of {title} is stopped"),
@@ -78,6 +73,15 @@ fn reasons(report: &Report) -> String {
         |line: &&String| [" INFO ", " DEBUG ", " WARN "].iter().any(|word| line.contains(word));
     let lines = report.log_tail.iter().filter(|line| !is_chatter(line)).take(REASONS);
     lines.map(String::as_str).collect::<Vec<_>>().join(" | ")
+}
+
+fn starting(title: &str, report: &Report) -> String {
+    match &report.loading {
+        // How far it is tells more than why it ended.
+        Some(loading) => format!("waiting: {title}: {loading}"),
+        None if !report.log_tail.is_empty() => starting_again(title, report),
+        None => format!("waiting: the broker of {title} is starting"),
+    }
 }
 
 /// A start after failed ones must not hide why they failed.

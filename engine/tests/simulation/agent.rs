@@ -234,6 +234,8 @@ impl SimAgent {
             config_hash: broker.map(|broker| broker.config_hash.clone()),
             launch: broker.map_or(0, |broker| broker.launch),
             disk_fault: fault,
+            waits_for_leave: None,
+            loading: None,
             requests,
         })
     }

@@ -181,6 +181,8 @@ pub fn report(rows: &Rows, desired: &Desired, earlier: Option<&Report>) -> Repor
         config_hash: desired.broker.as_ref().filter(|_| runs).map(|b| b.config_hash.clone()),
         launch: desired.launch,
         disk_fault: None,
+        waits_for_leave: None,
+        loading: None,
         requests,
     }
 }
