@@ -93,3 +93,26 @@ pub(crate) async fn visible(
     let found = instances::find(run, id).await?;
     found.filter(|instance| caller.sees(instance)).ok_or(Error::InvalidId)
 }
+
+/// Fails for one of a shared plan: its servers belong to many customers.
+pub(crate) fn on_servers_of_its_own(app: &App, instance: &Instance) -> Result<()> {
+    match app.catalogue.plan(&instance.plan.0) {
+        Some(plan) if plan.shared() => Err(Error::NotOnSharedPlans),
+        _ => Ok(()),
+    }
+}
+
+/// Fails unless clients can use it.
+pub(crate) fn ready(instance: &Instance) -> Result<()> {
+    if instance.stopped {
+        let sentence = "The cluster is stopped; start it with actions/cluster-start first";
+        return Err(Error::Refused(sentence.into()));
+    }
+    if instance.ready() {
+        return Ok(());
+    }
+    Err(Error::Refused(format!(
+        "The cluster is not ready ({}); try again once `ready` reads true",
+        instance.progress.status
+    )))
+}

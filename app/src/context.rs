@@ -8,6 +8,7 @@ use reach::Reach;
 use std::collections::HashMap;
 use std::net::Ipv4Addr;
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
 use store::{Installation, Store};
 
 /// What the operator decides for all customers.
@@ -24,6 +25,8 @@ pub struct Settings {
     pub public_url: String,
     /// How many people an account may invite in an hour; 0: any number.
     pub invitations_per_hour: u32,
+    /// How long a caller waits for a broker's answer.
+    pub broker_patience: Duration,
 }
 
 impl Default for Settings {
@@ -35,6 +38,7 @@ impl Default for Settings {
             seller: Seller::default(),
             public_url: "http://127.0.0.1:8080".into(),
             invitations_per_hour: 20,
+            broker_patience: Duration::from_secs(25),
         }
     }
 }

@@ -46,6 +46,7 @@ mod history;
 mod idempotency;
 mod operator;
 mod places;
+mod resources;
 mod rights;
 
 pub use access::{InstanceAccess, Need};

@@ -1,6 +1,6 @@
 //! What was asked of an instance, newest first, and the steps of one action.
 
-use super::scene::on_servers_of_its_own;
+use crate::access::on_servers_of_its_own;
 use crate::{App, Error, InstanceAccess, Result};
 use model::{Action, ActionId, ActionState, ActionStep, Server};
 use store::{actions, servers};

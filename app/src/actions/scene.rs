@@ -1,5 +1,6 @@
 //! An instance with its servers, as an action finds them.
 
+use crate::access::{self, on_servers_of_its_own};
 use crate::{App, Error, InstanceAccess, Result};
 use model::{Instance, Server};
 use store::{Run, instances, servers};
@@ -24,19 +25,7 @@ impl Scene {
     /// Fails unless clients can use it: otherwise nobody can say what its
     /// servers could do without each other.
     pub fn ready(&self) -> Result<()> {
-        if self.instance.stopped {
-            let sentence = "The cluster is stopped; start it with actions/cluster-start first";
-            return Err(Error::Refused(sentence.into()));
-        }
-        if !self.instance.ready() {
-            let progress = &self.instance.progress;
-            let what = if progress.observed_generation == 0 { "created" } else { "started" };
-            return Err(Error::Refused(format!(
-                "The cluster is being {what} ({}); try again once `ready` reads true",
-                progress.status
-            )));
-        }
-        Ok(())
+        access::ready(&self.instance)
     }
 
     /// Fails unless it is ready and follows no change.
@@ -49,13 +38,5 @@ impl Scene {
             "The cluster follows another change ({}); try again once `configured` reads true",
             self.instance.progress.status
         )))
-    }
-}
-
-/// Those of shared plans belong to many customers.
-pub(super) fn on_servers_of_its_own(app: &App, instance: &Instance) -> Result<()> {
-    match app.catalogue.plan(&instance.plan.0) {
-        Some(plan) if plan.shared() => Err(Error::NotOnSharedPlans),
-        _ => Ok(()),
     }
 }

@@ -3,6 +3,7 @@
 //! In KRaft every broker forwards what is the controller's to do, so a call
 //! needs no routing: brokers are tried in turn until one answers.
 
+use super::pool::{Pool, Who};
 use super::{Connection, Dial, Endpoint, Error, Limits};
 use async_trait::async_trait;
 use rustls::ClientConfig;
@@ -11,13 +12,18 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
 /// One thing to ask of a cluster: a request, what its answer means and, for a
-/// write, the wait until it can be read. It may run on several brokers one
-/// after another, so it must be safe to repeat.
+/// write, the wait until it can be read.
 #[async_trait]
 pub trait Call: Send + Sync {
     type Answer: Send;
 
     async fn run(&self, connection: &mut Connection) -> Result<Self::Answer, Error>;
+
+    /// Whether it may run on several brokers one after another. One that may not
+    /// goes on to the next only where the last can't have done it.
+    fn is_repeatable(&self) -> bool {
+        true
+    }
 }
 
 /// The brokers of one cluster and how to reach them.
@@ -26,6 +32,8 @@ pub(super) struct Brokers<'a> {
     pub endpoints: &'a [Endpoint],
     pub tls: Arc<ClientConfig>,
     pub limits: Limits,
+    /// Where connections are kept; none for those that are made for one call.
+    pub pool: Option<(&'a Pool, Who)>,
 }
 
 impl Brokers<'_> {
@@ -33,9 +41,12 @@ impl Brokers<'_> {
     /// broker.
     pub async fn ask<C: Call>(&self, call: &C) -> Result<C::Answer, Error> {
         let mut last = None;
-        for endpoint in self.endpoints {
+        for endpoint in self.in_order() {
             match self.ask_one(endpoint, call).await {
                 Err(error) if error.is_about_one_broker() => {
+                    if error.may_have_done_it() && !call.is_repeatable() {
+                        return Err(error);
+                    }
                     tracing::debug!(%endpoint, %error, "asking the next broker");
                     last = Some(error);
                 }
@@ -45,9 +56,39 @@ impl Brokers<'_> {
         Err(none_answered(last, self.endpoints.len()))
     }
 
-    async fn ask_one<C: Call>(&self, endpoint: &Endpoint, call: &C) -> Result<C::Answer, Error> {
-        let mut connection = Connection::open(self.dial, endpoint, &self.tls, self.limits).await?;
-        call.run(&mut connection).await
+    /// The answer of this broker.
+    pub async fn ask_one<C: Call>(
+        &self,
+        endpoint: &Endpoint,
+        call: &C,
+    ) -> Result<C::Answer, Error> {
+        let asked = self.run(endpoint, call).await;
+        if let (Err(error), Some((pool, _))) = (&asked, &self.pool)
+            && error.is_silence()
+        {
+            pool.shun(endpoint);
+        }
+        asked
+    }
+
+    async fn run<C: Call>(&self, endpoint: &Endpoint, call: &C) -> Result<C::Answer, Error> {
+        let kept = self.pool.as_ref().and_then(|(pool, who)| pool.take(who, endpoint));
+        let mut connection = match kept {
+            Some(connection) => connection,
+            None => Connection::open(self.dial, endpoint, &self.tls, self.limits).await?,
+        };
+        let answer = call.run(&mut connection).await;
+        if let Some((pool, who)) = &self.pool {
+            pool.put(who, connection);
+        }
+        answer
+    }
+
+    fn in_order(&self) -> Vec<&Endpoint> {
+        match &self.pool {
+            Some((pool, _)) => pool.in_order(self.endpoints),
+            None => self.endpoints.iter().collect(),
+        }
     }
 }
 

@@ -11,8 +11,11 @@ use bytes::{Bytes, BytesMut};
 use kafka_protocol::messages::{ApiVersionsRequest, RequestHeader, ResponseHeader};
 use kafka_protocol::protocol::{Decodable, Encodable, HeaderVersion, Request, StrBytes};
 use rustls::ClientConfig;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Waker};
 use std::time::Duration;
+use tokio::io::{AsyncRead, ReadBuf};
 use tokio::time::timeout;
 
 /// How long we wait and how much we read.
@@ -95,6 +98,20 @@ impl Connection {
         let answer = connection.decode::<ApiVersionsRequest>(&mut body, version)?;
         connection.versions = Versions::of(&answer.api_keys);
         Ok(connection)
+    }
+
+    /// Whether the last call left it fit for another.
+    pub(super) fn is_usable(&self) -> bool {
+        self.stream.is_some()
+    }
+
+    /// Whether the broker has neither closed it nor said anything unasked.
+    pub(super) fn is_quiet(&mut self) -> bool {
+        let Some(stream) = &mut self.stream else { return false };
+        let mut byte = [0; 1];
+        let mut unasked = ReadBuf::new(&mut byte);
+        let mut context = Context::from_waker(Waker::noop());
+        Pin::new(stream).poll_read(&mut context, &mut unasked).is_pending()
     }
 
     pub fn endpoint(&self) -> &Endpoint {

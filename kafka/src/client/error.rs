@@ -79,6 +79,24 @@ impl Error {
         }
     }
 
+    /// Whether the broker may have done what was asked all the same.
+    pub(crate) fn may_have_done_it(&self) -> bool {
+        match self {
+            Self::Broken { .. }
+            | Self::Deadline { .. }
+            | Self::Malformed { .. }
+            | Self::Oversize { .. }
+            | Self::NotReadableYet { .. } => true,
+            Self::Kafka { code, .. } => *code == ResponseError::RequestTimedOut,
+            _ => false,
+        }
+    }
+
+    /// Whether the broker said nothing at all.
+    pub(crate) fn is_silence(&self) -> bool {
+        matches!(self, Self::Unreachable { .. } | Self::Deadline { .. })
+    }
+
     /// Whether the next broker may give a better answer. A definite no of the
     /// cluster is the same everywhere; a broker with a bad certificate or an
     /// older release is that broker's matter alone.

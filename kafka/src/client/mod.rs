@@ -14,6 +14,7 @@ mod error;
 #[cfg(test)]
 mod fake;
 mod frame;
+mod pool;
 mod protocol;
 pub mod sasl;
 pub mod tls;

@@ -9,6 +9,7 @@ use super::admin::replication::DescribeReplication;
 use super::admin::scram::{DescribeUser, RemoveUser, SetUser};
 use super::admin::topics::{CreateTopic, DescribeTopics};
 use super::ask::Brokers;
+use super::pool::Pool;
 use super::{
     Acl, Admin, Call, Cluster, ClusterView, Connection, Created, Dial, Error, Limits, LogDir,
     Login, Mechanism, NewTopic, Quorum, TopicReplication, sasl, tls,
@@ -21,11 +22,12 @@ pub struct ProtocolAdmin {
     dial: Arc<dyn Dial>,
     entropy: Arc<dyn Entropy>,
     limits: Limits,
+    pool: Pool,
 }
 
 impl ProtocolAdmin {
     pub fn new(dial: Arc<dyn Dial>, entropy: Arc<dyn Entropy>) -> Self {
-        Self { dial, entropy, limits: Limits::default() }
+        Self { dial, entropy, limits: Limits::default(), pool: Pool::default() }
     }
 
     #[must_use]
@@ -35,13 +37,19 @@ impl ProtocolAdmin {
 
     /// Runs any call through a cluster's internal listener.
     pub async fn ask<C: Call>(&self, cluster: &Cluster, call: &C) -> Result<C::Answer, Error> {
-        let brokers = Brokers {
+        self.brokers(cluster)?.ask(call).await
+    }
+
+    /// The brokers of a cluster, through its internal listener.
+    pub(super) fn brokers<'a>(&'a self, cluster: &'a Cluster) -> Result<Brokers<'a>, Error> {
+        let (who, tls) = self.pool.enter(cluster)?;
+        Ok(Brokers {
             dial: self.dial.as_ref(),
             endpoints: &cluster.brokers,
-            tls: tls::client_config(&cluster.trust_pem, Some(&cluster.identity))?,
+            tls,
             limits: self.limits,
-        };
-        brokers.ask(call).await
+            pool: Some((&self.pool, who)),
+        })
     }
 }
 
@@ -113,6 +121,7 @@ impl Admin for ProtocolAdmin {
             endpoints: &login.brokers,
             tls: tls::client_config(&login.trust_pem, None)?,
             limits: self.limits,
+            pool: None,
         };
         brokers.ask(&ProveLogin(login)).await
     }

@@ -30,6 +30,7 @@ impl FakeCluster {
             endpoints: &endpoints,
             tls: tls::client_config(&self.ca.pem(), Some(&us)).unwrap(),
             limits: Limits { call: Duration::from_millis(500), ..Limits::default() },
+            pool: None,
         };
         let answer = brokers.ask(&WhoAreYou).await;
         (answer, self.dialled.lock().unwrap().join(" "))

@@ -1,0 +1,86 @@
+//! Asking a cluster, for as long as its servers may be changing.
+
+use crate::access::{on_servers_of_its_own, ready};
+use crate::{App, Error, InstanceAccess, Result};
+use kafka::client::{Admin, Error as KafkaError, Remedy};
+use std::time::Duration;
+use store::servers;
+use tokio::time::{Instant, sleep, timeout_at};
+
+/// Between two rounds in which no broker gave an answer.
+const PAUSE: Duration = Duration::from_millis(250);
+
+/// A cluster that is ready, as a caller may ask it.
+pub(crate) struct Cluster<'a> {
+    admin: &'a dyn Admin,
+    brokers: kafka::client::Cluster,
+    patience: Duration,
+}
+
+impl<'a> Cluster<'a> {
+    /// Fails unless the instance is ready: nobody waits for a cluster that is
+    /// being made.
+    pub async fn open(access: &InstanceAccess, app: &'a App) -> Result<Self> {
+        let instance = &access.instance;
+        ready(instance)?;
+        let servers = servers::list_bare(&mut app.store().reader(), instance.id).await?;
+        let brokers = app.reach().cluster(instance.id, &servers).await.map_err(unreachable)?;
+        let patience = app.settings.broker_patience;
+        Ok(Self { admin: app.reach().admin(), brokers, patience })
+    }
+
+    /// The same, for what customers of a shared plan can't do.
+    pub async fn of_its_own(access: &InstanceAccess, app: &'a App) -> Result<Self> {
+        on_servers_of_its_own(app, &access.instance)?;
+        Self::open(access, app).await
+    }
+
+    /// The answer of any broker. While none has one, because servers are being
+    /// restarted or the controller moves, they are asked again until patience
+    /// ends.
+    pub async fn ask<'b, T, F>(
+        &'b self,
+        call: impl Fn(&'b dyn Admin, &'b kafka::client::Cluster) -> F,
+    ) -> Result<T>
+    where
+        F: Future<Output = std::result::Result<T, KafkaError>>,
+    {
+        let deadline = Instant::now() + self.patience;
+        let mut reason = None;
+        while let Ok(answer) = timeout_at(deadline, call(self.admin, &self.brokers)).await {
+            match answer {
+                Err(error) if error.remedy() == Remedy::Retry => reason = Some(error),
+                Err(error) => return Err(refused(&error)),
+                Ok(answer) => return Ok(answer),
+            }
+            if Instant::now() + PAUSE >= deadline {
+                break;
+            }
+            sleep(PAUSE).await;
+        }
+        Err(self.silent(reason.as_ref()))
+    }
+
+    fn silent(&self, reason: Option<&KafkaError>) -> Error {
+        let seconds = self.patience.as_secs();
+        let reason = reason.map_or_else(String::new, |reason| format!(": {reason}"));
+        Error::Refused(format!(
+            "No broker of the cluster gave an answer within {seconds} s{reason}; try again later"
+        ))
+    }
+}
+
+/// In Kafka's own words.
+pub(crate) fn refused(error: &KafkaError) -> Error {
+    Error::Refused(error.to_string())
+}
+
+fn unreachable(error: reach::Error) -> Error {
+    match error {
+        reach::Error::Store(error) => error.into(),
+        reach::Error::Kafka(error) => refused(&error),
+        // The instance was torn down since the caller was let in.
+        reach::Error::NoAuthority(_) => Error::InvalidId,
+        reach::Error::Pki(error) => error.into(),
+    }
+}

@@ -1,0 +1,12 @@
+//! What people do with a running cluster: topics, users, rights, groups.
+//!
+//! Kafka is the truth, and nothing of it is copied into the store but what Kafka
+//! can't hold. These are the only use cases that touch a cluster before they
+//! answer, so each has a deadline, and a change is in the audit log before it is
+//! tried and once more with its outcome: whatever dies in between is told.
+
+mod ask;
+mod change;
+
+pub(crate) use ask::{Cluster, refused};
+pub(crate) use change::change;
