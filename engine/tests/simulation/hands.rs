@@ -140,6 +140,18 @@ impl Cloud for Hands {
 
 #[async_trait]
 impl Admin for Hands {
+    fn topics(&self) -> &dyn Topics {
+        self.kafka.topics()
+    }
+
+    fn users(&self) -> &dyn Users {
+        self.kafka.users()
+    }
+
+    fn settings(&self) -> &dyn Settings {
+        self.kafka.settings()
+    }
+
     async fn set_scram_user(&self, at: &Cluster, user: &str, word: &Secret) -> Result<(), Error> {
         self.ask(Effect::SetUser, self.kafka.set_scram_user(at, user, word)).await
     }

@@ -17,12 +17,17 @@ mod frame;
 mod pool;
 mod protocol;
 pub mod sasl;
+mod setting;
+mod settings;
 pub mod tls;
+mod topics;
+mod users;
 mod versions;
 
 pub use crate::Endpoint;
 pub use admin::acls::{Acl, Operation, PatternType, Permission, ResourceType};
 pub use admin::cluster::{BrokerView, ClusterView};
+pub use admin::configs::Changes;
 pub use admin::copy::{Contents, Copied, CopiedRecord};
 pub use admin::log_dirs::{LogDir, LogReplica};
 pub use admin::quorum::{Quorum, Replica};
@@ -35,7 +40,11 @@ pub use dial::{Dial, DirectDial, Stream};
 pub use error::{Error, Remedy};
 pub use protocol::ProtocolAdmin;
 pub use sasl::Mechanism;
+pub use setting::{Setting, SettingKind};
+pub use settings::Settings;
 pub use tls::Identity;
+pub use topics::{Topic, TopicChange, Topics};
+pub use users::Users;
 
 use async_trait::async_trait;
 use model::Secret;
@@ -66,9 +75,16 @@ pub struct Login {
     pub mechanism: Mechanism,
 }
 
-/// What the engine asks of a running cluster. Every call is safe to repeat.
+/// What is asked of a running cluster: here what the engine asks, beside it
+/// what people do, by noun. Every call is safe to repeat.
 #[async_trait]
 pub trait Admin: Send + Sync {
+    fn topics(&self) -> &dyn Topics;
+
+    fn users(&self) -> &dyn Users;
+
+    fn settings(&self) -> &dyn Settings;
+
     /// Makes a user, or changes its password, for every [`Mechanism`]. On
     /// return the broker that was asked knows the user; the others, and a
     /// changed password, follow within moments.

@@ -12,7 +12,7 @@ use super::ask::Brokers;
 use super::pool::Pool;
 use super::{
     Acl, Admin, Call, Cluster, ClusterView, Connection, Created, Dial, Error, Limits, LogDir,
-    Login, Mechanism, NewTopic, Quorum, TopicReplication, sasl, tls,
+    Login, Mechanism, NewTopic, Quorum, Settings, TopicReplication, Topics, Users, sasl, tls,
 };
 use async_trait::async_trait;
 use model::{Entropy, Secret};
@@ -55,6 +55,18 @@ impl ProtocolAdmin {
 
 #[async_trait]
 impl Admin for ProtocolAdmin {
+    fn topics(&self) -> &dyn Topics {
+        self
+    }
+
+    fn users(&self) -> &dyn Users {
+        self
+    }
+
+    fn settings(&self) -> &dyn Settings {
+        self
+    }
+
     async fn set_scram_user(
         &self,
         cluster: &Cluster,
@@ -85,7 +97,7 @@ impl Admin for ProtocolAdmin {
     }
 
     async fn describe_acls(&self, cluster: &Cluster, principal: &str) -> Result<Vec<Acl>, Error> {
-        self.ask(cluster, &DescribeAcls { principal }).await
+        self.ask(cluster, &DescribeAcls { principal: Some(principal) }).await
     }
 
     async fn remove_acls(&self, cluster: &Cluster, principal: &str) -> Result<(), Error> {

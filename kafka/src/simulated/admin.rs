@@ -1,21 +1,17 @@
 //! What a simulated cluster answers: the same promises, errors and delays as
 //! the real client's.
 
-use super::metadata::{Partition, Topic};
+use super::metadata::Topic;
 use super::node::Node;
 use super::state::State;
 use super::{Fault, SimKafka};
 use crate::Endpoint;
 use crate::client::{
     Acl, Admin, BrokerView, Cluster, ClusterView, Created, Error, Limits, LogDir, LogReplica,
-    Login, Mechanism, NewTopic, Quorum, TopicReplication, none_answered,
+    Login, Mechanism, NewTopic, Quorum, Settings, TopicReplication, Topics, Users, none_answered,
 };
 use async_trait::async_trait;
-use kafka_protocol::ResponseError;
 use model::Secret;
-
-/// Kafka's default for topics that don't say.
-const MIN_IN_SYNC: usize = 1;
 
 impl State {
     /// The broker that listens there, if it answers.
@@ -38,22 +34,22 @@ fn late(endpoint: &Endpoint, call: &str) -> Error {
 }
 
 /// One broker that answers, and the cluster behind it.
-struct Asked<'a> {
-    state: &'a mut State,
+pub(super) struct Asked<'a> {
+    pub state: &'a mut State,
     broker: i32,
     endpoint: &'a Endpoint,
-    call: &'static str,
+    pub call: &'static str,
 }
 
 impl Asked<'_> {
-    fn view(&mut self) -> std::sync::Arc<super::metadata::Metadata> {
+    pub fn view(&mut self) -> std::sync::Arc<super::metadata::Metadata> {
         let now = self.state.now;
         self.state.nodes.get_mut(&self.broker).expect("it answers").view(now)
     }
 
     /// For what the broker hands on to the active controller, and waits until
     /// it has read the result.
-    fn change<T>(
+    pub fn change<T>(
         &mut self,
         change: impl FnOnce(&mut State) -> Result<T, Error>,
     ) -> Result<T, Error> {
@@ -70,7 +66,7 @@ impl Asked<'_> {
 
 impl SimKafka {
     /// Runs a call on one broker after another until one answers.
-    fn ask<T>(
+    pub(super) fn ask<T>(
         &self,
         call: &'static str,
         brokers: &[Endpoint],
@@ -109,6 +105,18 @@ impl SimKafka {
 
 #[async_trait]
 impl Admin for SimKafka {
+    fn topics(&self) -> &dyn Topics {
+        self
+    }
+
+    fn users(&self) -> &dyn Users {
+        self
+    }
+
+    fn settings(&self) -> &dyn Settings {
+        self
+    }
+
     async fn set_scram_user(&self, at: &Cluster, user: &str, word: &Secret) -> Result<(), Error> {
         self.ask("AlterUserScramCredentials", &at.brokers, |asked| {
             asked.change(|state| {
@@ -208,7 +216,7 @@ impl Admin for SimKafka {
             let view = asked.view();
             let topic = |(name, topic): (&String, &Topic)| TopicReplication {
                 name: name.clone(),
-                min_in_sync: topic.min_in_sync,
+                min_in_sync: topic.min_in_sync(),
                 partitions: topic
                     .partitions
                     .iter()
@@ -261,42 +269,5 @@ impl Admin for SimKafka {
                 reason: "Authentication failed".into(),
             })
         })
-    }
-}
-
-impl State {
-    /// Replicas go round the brokers from one that chance picks, as Kafka's do.
-    fn create_topic(&mut self, topic: &NewTopic) -> Result<Created, Error> {
-        if self.metadata.topics.contains_key(&topic.name) {
-            return Ok(Created::AlreadyThere);
-        }
-        let brokers = self.metadata.brokers.keys();
-        let active: Vec<i32> = brokers.copied().filter(|id| self.metadata.is_active(*id)).collect();
-        let copies = usize::try_from(topic.replicas).unwrap_or_default();
-        if copies == 0 || copies > active.len() {
-            return Err(Error::Kafka {
-                call: "CreateTopics",
-                subject: topic.name.clone(),
-                code: ResponseError::InvalidReplicationFactor,
-                message: String::new(),
-            });
-        }
-        let first = self.roll(active.len());
-        let partition = |index: usize| {
-            let from = (first + index) % active.len();
-            let replicas: Vec<i32> =
-                active.iter().cycle().skip(from).take(copies).copied().collect();
-            Partition { leader: Some(replicas[0]), in_sync: replicas.clone(), replicas }
-        };
-        let partitions = usize::try_from(topic.partitions).unwrap_or_default();
-        let demand = topic.settings.iter().find(|(name, _)| name == "min.insync.replicas");
-        let min_in_sync = demand.and_then(|(_, value)| value.parse().ok()).unwrap_or(MIN_IN_SYNC);
-        let partitions: Vec<Partition> = (0..partitions).map(partition).collect();
-        for (index, partition) in partitions.iter().enumerate() {
-            let copies = self.copies.entry((topic.name.clone(), index)).or_default();
-            copies.logs = partition.replicas.iter().map(|id| (*id, Vec::new())).collect();
-        }
-        self.change().topics.insert(topic.name.clone(), Topic { min_in_sync, partitions });
-        Ok(Created::New)
     }
 }

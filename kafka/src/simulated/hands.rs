@@ -136,7 +136,7 @@ impl SimKafka {
         if of.leader != Some(broker) {
             return Err(refused(ResponseError::NotLeaderOrFollower));
         }
-        if of.in_sync.len() < settings.min_in_sync {
+        if of.in_sync.len() < settings.min_in_sync() {
             return Err(refused(ResponseError::NotEnoughReplicas));
         }
         state.writes += 1;

@@ -11,6 +11,8 @@ pub(super) struct Metadata {
     pub topics: BTreeMap<String, Topic>,
     pub users: BTreeMap<String, Secret>,
     pub acls: Vec<Acl>,
+    /// Of all brokers, changed while they run.
+    pub settings: BTreeMap<String, String>,
 }
 
 /// A broker that has been let in once.
@@ -22,8 +24,16 @@ pub(super) struct Registration {
 
 #[derive(Clone, Debug)]
 pub(super) struct Topic {
-    pub min_in_sync: usize,
+    pub settings: BTreeMap<String, String>,
     pub partitions: Vec<Partition>,
+}
+
+impl Topic {
+    /// One unless it says otherwise, as Kafka's default is.
+    pub fn min_in_sync(&self) -> usize {
+        let demand = self.settings.get("min.insync.replicas");
+        demand.and_then(|value| value.parse().ok()).unwrap_or(1)
+    }
 }
 
 #[derive(Clone, Debug)]

@@ -14,9 +14,12 @@ mod node;
 mod quorum;
 mod replicas;
 mod sessions;
+mod settings;
 mod state;
 mod timing;
+mod topics;
 mod truth;
+mod users;
 
 pub use node::{Process, SimNode};
 pub use timing::Timing;

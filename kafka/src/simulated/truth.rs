@@ -94,7 +94,7 @@ impl SimKafka {
                     replicas: partition.replicas.clone(),
                     in_sync: partition.in_sync.clone(),
                     alive: partition.in_sync.iter().filter(alive).copied().collect(),
-                    needed: topic.min_in_sync.min(partition.replicas.len()),
+                    needed: topic.min_in_sync().min(partition.replicas.len()),
                 });
             }
         }

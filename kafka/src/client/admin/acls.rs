@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 
 /// Kafka's numbers; they are part of the protocol.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 #[repr(i8)]
 pub enum Operation {
     All = 2,
@@ -26,9 +26,11 @@ pub enum Operation {
     DescribeConfigs = 10,
     AlterConfigs = 11,
     IdempotentWrite = 12,
+    CreateTokens = 13,
+    DescribeTokens = 14,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 #[repr(i8)]
 pub enum ResourceType {
     Topic = 2,
@@ -37,7 +39,7 @@ pub enum ResourceType {
     TransactionalId = 5,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 #[repr(i8)]
 pub enum PatternType {
     /// The name itself; `*` is every name.
@@ -48,7 +50,7 @@ pub enum PatternType {
 const ANY: i8 = 1;
 const EVERY_HOST: &str = "*";
 
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 #[repr(i8)]
 pub enum Permission {
     /// Wins over every [`Permission::Allow`].
@@ -137,16 +139,16 @@ impl Call for Shows<'_> {
     type Answer = bool;
 
     async fn run(&self, connection: &mut Connection) -> Result<bool, Error> {
-        let there = DescribeAcls { principal: self.principal }.run(connection).await?;
+        let there = DescribeAcls { principal: Some(self.principal) }.run(connection).await?;
         let there: HashSet<&Acl> = there.iter().collect();
         Ok(self.acls.iter().all(|acl| there.contains(acl)))
     }
 }
 
-/// The ACLs of a principal that are of the kinds above.
+/// The ACLs of a principal, or of all, that are of the kinds above.
 pub struct DescribeAcls<'a> {
     /// `User:` and the name.
-    pub principal: &'a str,
+    pub principal: Option<&'a str>,
 }
 
 #[async_trait]
@@ -158,12 +160,13 @@ impl Call for DescribeAcls<'_> {
             .with_resource_type_filter(ANY)
             .with_resource_name_filter(None)
             .with_pattern_type_filter(ANY)
-            .with_principal_filter(Some(StrBytes::from_string(self.principal.to_owned())))
+            .with_principal_filter(self.principal.map(|it| StrBytes::from_string(it.to_owned())))
             .with_host_filter(Some(StrBytes::from_static_str(EVERY_HOST)))
             .with_operation(ANY)
             .with_permission_type(ANY);
         let answer = connection.call(&request).await?;
-        check("DescribeAcls", self.principal, answer.error_code, answer.error_message.as_ref())?;
+        let subject = self.principal.unwrap_or("everybody");
+        check("DescribeAcls", subject, answer.error_code, answer.error_message.as_ref())?;
         let mut acls = Vec::new();
         for resource in &answer.resources {
             for acl in &resource.acls {
@@ -209,7 +212,7 @@ macro_rules! numbered {
 
 numbered! {
     Operation: All, Read, Write, Create, Delete, Alter, Describe, ClusterAction, DescribeConfigs,
-        AlterConfigs, IdempotentWrite;
+        AlterConfigs, IdempotentWrite, CreateTokens, DescribeTokens;
     ResourceType: Topic, Group, Cluster, TransactionalId;
     PatternType: Literal, Prefixed;
     Permission: Deny, Allow;
@@ -226,7 +229,6 @@ impl Call for RemoveAcls<'_> {
     type Answer = ();
 
     async fn run(&self, connection: &mut Connection) -> Result<(), Error> {
-        const CALL: &str = "DeleteAcls";
         let filter = DeleteAclsFilter::default()
             .with_resource_type_filter(ANY)
             .with_resource_name_filter(None)
@@ -235,17 +237,51 @@ impl Call for RemoveAcls<'_> {
             .with_host_filter(None)
             .with_operation(ANY)
             .with_permission_type(ANY);
-        let request = DeleteAclsRequest::default().with_filters(vec![filter]);
-        let answer = connection.call(&request).await?;
-        for result in &answer.filter_results {
-            check(CALL, self.principal, result.error_code, result.error_message.as_ref())?;
-            for acl in &result.matching_acls {
-                check(CALL, self.principal, acl.error_code, acl.error_message.as_ref())?;
-            }
-        }
+        delete(connection, self.principal, filter).await?;
         let what = format!("the removal of the ACLs of {}", self.principal);
         until_readable(connection, &what, &HasNone(self.principal)).await
     }
+}
+
+/// Removes one ACL, if it is there.
+pub struct RemoveAcl<'a> {
+    pub acl: &'a Acl,
+}
+
+#[async_trait]
+impl Call for RemoveAcl<'_> {
+    type Answer = ();
+
+    async fn run(&self, connection: &mut Connection) -> Result<(), Error> {
+        let acl = self.acl;
+        let filter = DeleteAclsFilter::default()
+            .with_resource_type_filter(acl.resource_type as i8)
+            .with_resource_name_filter(Some(StrBytes::from_string(acl.pattern.clone())))
+            .with_pattern_type_filter(acl.pattern_type as i8)
+            .with_principal_filter(Some(StrBytes::from_string(acl.principal.clone())))
+            .with_host_filter(Some(StrBytes::from_static_str(EVERY_HOST)))
+            .with_operation(acl.operation as i8)
+            .with_permission_type(acl.permission as i8);
+        delete(connection, &acl.to_string(), filter).await?;
+        until_readable(connection, &format!("the removal of {acl}"), &Lacks(acl)).await
+    }
+}
+
+async fn delete(
+    connection: &mut Connection,
+    subject: &str,
+    filter: DeleteAclsFilter,
+) -> Result<(), Error> {
+    const CALL: &str = "DeleteAcls";
+    let request = DeleteAclsRequest::default().with_filters(vec![filter]);
+    let answer = connection.call(&request).await?;
+    for result in &answer.filter_results {
+        check(CALL, subject, result.error_code, result.error_message.as_ref())?;
+        for acl in &result.matching_acls {
+            check(CALL, subject, acl.error_code, acl.error_message.as_ref())?;
+        }
+    }
+    Ok(())
 }
 
 struct HasNone<'a>(&'a str);
@@ -255,6 +291,18 @@ impl Call for HasNone<'_> {
     type Answer = bool;
 
     async fn run(&self, connection: &mut Connection) -> Result<bool, Error> {
-        Ok(DescribeAcls { principal: self.0 }.run(connection).await?.is_empty())
+        Ok(DescribeAcls { principal: Some(self.0) }.run(connection).await?.is_empty())
+    }
+}
+
+struct Lacks<'a>(&'a Acl);
+
+#[async_trait]
+impl Call for Lacks<'_> {
+    type Answer = bool;
+
+    async fn run(&self, connection: &mut Connection) -> Result<bool, Error> {
+        let there = DescribeAcls { principal: Some(&self.0.principal) }.run(connection).await?;
+        Ok(!there.contains(self.0))
     }
 }

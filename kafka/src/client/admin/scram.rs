@@ -115,6 +115,25 @@ impl Call for DescribeUser<'_> {
     }
 }
 
+/// Everybody who has a password, by name.
+pub struct ListUsers;
+
+#[async_trait]
+impl Call for ListUsers {
+    type Answer = Vec<String>;
+
+    async fn run(&self, connection: &mut Connection) -> Result<Vec<String>, Error> {
+        const CALL: &str = "DescribeUserScramCredentials";
+        let request = DescribeUserScramCredentialsRequest::default().with_users(None);
+        let answer = connection.call(&request).await?;
+        check(CALL, "everybody", answer.error_code, answer.error_message.as_ref())?;
+        let mut names: Vec<String> =
+            answer.results.iter().map(|result| result.user.to_string()).collect();
+        names.sort();
+        Ok(names)
+    }
+}
+
 /// Removes a user, if it is there.
 pub struct RemoveUser<'a> {
     pub user: &'a str,

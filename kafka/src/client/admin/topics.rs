@@ -66,6 +66,11 @@ impl Call for CreateTopic<'_> {
         until_readable(connection, &what, &HasLeaders(self.name)).await?;
         Ok(created)
     }
+
+    /// Repeated, it would find what it made itself and say that it was there.
+    fn is_repeatable(&self) -> bool {
+        false
+    }
 }
 
 impl CreateTopic<'_> {
@@ -160,6 +165,6 @@ fn partitions(topic: &MetadataResponseTopic) -> Vec<PartitionView> {
     views
 }
 
-fn topic_name(name: &str) -> TopicName {
+pub(super) fn topic_name(name: &str) -> TopicName {
     TopicName(StrBytes::from_string(name.to_owned()))
 }

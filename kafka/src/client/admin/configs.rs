@@ -1,0 +1,133 @@
+//! Settings of topics and of all brokers: DescribeConfigs and
+//! IncrementalAlterConfigs.
+
+use crate::client::error::check;
+use crate::client::{Connection, Error, Setting, SettingKind};
+use kafka_protocol::ResponseError;
+use kafka_protocol::messages::describe_configs_request::DescribeConfigsResource;
+use kafka_protocol::messages::incremental_alter_configs_request::{
+    AlterConfigsResource, AlterableConfig,
+};
+use kafka_protocol::messages::{DescribeConfigsRequest, IncrementalAlterConfigsRequest};
+use kafka_protocol::protocol::StrBytes;
+use std::collections::{BTreeMap, HashMap};
+
+const SET: i8 = 0;
+const DELETE: i8 = 1;
+
+/// What settings are of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Of<'a> {
+    Topic(&'a str),
+    /// All brokers, as opposed to each.
+    Brokers,
+}
+
+impl Of<'_> {
+    /// Kafka's numbers for kinds of resources.
+    fn number(self) -> i8 {
+        match self {
+            Of::Topic(_) => 2,
+            Of::Brokers => 4,
+        }
+    }
+
+    /// Where a setting of its own comes from, by Kafka's number for it.
+    fn source(self) -> i8 {
+        match self {
+            Of::Topic(_) => 1,
+            Of::Brokers => 3,
+        }
+    }
+
+    fn name(self) -> StrBytes {
+        match self {
+            Of::Topic(name) => StrBytes::from_string(name.to_owned()),
+            Of::Brokers => StrBytes::from_static_str(""),
+        }
+    }
+
+    fn subject(self) -> String {
+        match self {
+            Of::Topic(name) => name.to_owned(),
+            Of::Brokers => "all brokers".to_owned(),
+        }
+    }
+}
+
+/// Those settings of each that were set for it alone, by name. What does not
+/// exist is not in the answer.
+pub(crate) async fn describe(
+    connection: &mut Connection,
+    all: &[Of<'_>],
+) -> Result<HashMap<String, Vec<Setting>>, Error> {
+    let mut found = HashMap::new();
+    let Some(first) = all.first() else { return Ok(found) };
+    let resource = |of: &Of| {
+        DescribeConfigsResource::default()
+            .with_resource_type(of.number())
+            .with_resource_name(of.name())
+            .with_configuration_keys(None)
+    };
+    let request =
+        DescribeConfigsRequest::default().with_resources(all.iter().map(resource).collect());
+    let answer = connection.call(&request).await?;
+    for result in &answer.results {
+        let name = result.resource_name.to_string();
+        if result.error_code == ResponseError::UnknownTopicOrPartition.code() {
+            continue;
+        }
+        check("DescribeConfigs", &name, result.error_code, result.error_message.as_ref())?;
+        let own = result.configs.iter().filter(|it| it.config_source == first.source());
+        let mut settings: Vec<Setting> = own
+            .map(|it| Setting {
+                name: it.name.to_string(),
+                value: it.value.as_ref().map(ToString::to_string).unwrap_or_default(),
+                kind: SettingKind::of(it.config_type),
+            })
+            .collect();
+        settings.sort_by(|a, b| a.name.cmp(&b.name));
+        found.insert(name, settings);
+    }
+    Ok(found)
+}
+
+/// Settings to give; none: to take away.
+pub type Changes = BTreeMap<String, Option<String>>;
+
+/// Whether Kafka would take the changes, or has taken them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Mode {
+    Try,
+    Do,
+}
+
+pub(crate) async fn alter(
+    connection: &mut Connection,
+    of: Of<'_>,
+    changes: &Changes,
+    mode: Mode,
+) -> Result<(), Error> {
+    if changes.is_empty() {
+        return Ok(());
+    }
+    let change = |(name, value): (&String, &Option<String>)| {
+        AlterableConfig::default()
+            .with_name(StrBytes::from_string(name.clone()))
+            .with_config_operation(if value.is_some() { SET } else { DELETE })
+            .with_value(value.clone().map(StrBytes::from_string))
+    };
+    let resource = AlterConfigsResource::default()
+        .with_resource_type(of.number())
+        .with_resource_name(of.name())
+        .with_configs(changes.iter().map(change).collect());
+    let request = IncrementalAlterConfigsRequest::default()
+        .with_resources(vec![resource])
+        .with_validate_only(mode == Mode::Try);
+    let answer = connection.call(&request).await?;
+    for result in &answer.responses {
+        let message = result.error_message.as_ref();
+        check("IncrementalAlterConfigs", &of.subject(), result.error_code, message)?;
+    }
+    Ok(())
+}

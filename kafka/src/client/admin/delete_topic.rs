@@ -1,0 +1,51 @@
+//! The end of a topic: DeleteTopics.
+
+use super::topics::{DescribeTopics, topic_name};
+use crate::client::ask::until_readable;
+use crate::client::error::check;
+use crate::client::{Call, Connection, Error};
+use async_trait::async_trait;
+use kafka_protocol::ResponseError;
+use kafka_protocol::messages::DeleteTopicsRequest;
+use kafka_protocol::messages::delete_topics_request::DeleteTopicState;
+
+pub struct DeleteTopic<'a> {
+    pub name: &'a str,
+}
+
+#[async_trait]
+impl Call for DeleteTopic<'_> {
+    /// False if there was no such topic.
+    type Answer = bool;
+
+    async fn run(&self, connection: &mut Connection) -> Result<bool, Error> {
+        let timeout = connection.limits().call.as_millis();
+        let topic = DeleteTopicState::default().with_name(Some(topic_name(self.name)));
+        let request = DeleteTopicsRequest::default()
+            .with_topics(vec![topic])
+            .with_timeout_ms(i32::try_from(timeout).unwrap_or(i32::MAX));
+        let answer = connection.call(&request).await?;
+        for result in &answer.responses {
+            if result.error_code == ResponseError::UnknownTopicOrPartition.code() {
+                return Ok(false);
+            }
+            let message = result.error_message.as_ref();
+            check("DeleteTopics", self.name, result.error_code, message)?;
+        }
+        let what = format!("the removal of topic {}", self.name);
+        until_readable(connection, &what, &IsGone(self.name)).await?;
+        Ok(true)
+    }
+}
+
+struct IsGone<'a>(&'a str);
+
+#[async_trait]
+impl Call for IsGone<'_> {
+    type Answer = bool;
+
+    async fn run(&self, connection: &mut Connection) -> Result<bool, Error> {
+        let found = DescribeTopics { names: Some(&[self.0.to_owned()]) }.run(connection).await?;
+        Ok(found.is_empty())
+    }
+}
