@@ -47,7 +47,7 @@ pub use kafka_version::KafkaVersion;
 pub use mail::Mail;
 pub use money::{CURRENCY, Cents};
 pub use month::{BadMonth, Month};
-pub use name::{InstanceName, KeyComment, NameError, Tags, UserName};
+pub use name::{InstanceName, KeyComment, NameError, PersonName, Tags};
 pub use plan::{Family, Plan, PlanName};
 pub use region::{Region, RegionName};
 pub use secret::Secret;

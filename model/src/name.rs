@@ -70,9 +70,9 @@ impl fmt::Display for InstanceName {
 
 /// What a person calls themselves: 1–64 characters, no control characters.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct UserName(String);
+pub struct PersonName(String);
 
-impl UserName {
+impl PersonName {
     /// Space around a name is a slip.
     pub fn parse(text: &str) -> Result<Self, NameError> {
         let text = text.trim();
@@ -178,9 +178,9 @@ mod tests {
 
     #[test]
     fn names_of_people_and_comments() {
-        assert_eq!(UserName::parse(" Ada Lovelace\t").unwrap().as_str(), "Ada Lovelace");
-        assert_eq!(UserName::parse("  "), Err(NameError::Length));
-        assert_eq!(UserName::parse("a\nb"), Err(NameError::Control));
+        assert_eq!(PersonName::parse(" Ada Lovelace\t").unwrap().as_str(), "Ada Lovelace");
+        assert_eq!(PersonName::parse("  "), Err(NameError::Length));
+        assert_eq!(PersonName::parse("a\nb"), Err(NameError::Control));
         assert_eq!(KeyComment::parse("").unwrap(), KeyComment::default());
         assert_eq!(KeyComment::parse("a\rb"), Err(NameError::Control));
         assert!(KeyComment::parse("é".repeat(255)).is_ok());

@@ -4,7 +4,7 @@ use super::grants;
 use super::mail::about;
 use crate::audit::Actor;
 use crate::{App, Asked, Error, Grant, Problems, Result, Source, audit, passwords};
-use model::{Invitation, Secret, User, UserId, UserName};
+use model::{Invitation, PersonName, Secret, User, UserId};
 use store::{accounts, invitations, outbox, users};
 
 /// Whoever holds a link that still works.
@@ -90,10 +90,14 @@ pub async fn join(invitee: &Invitee, app: &App, asked: Asked<Acceptance>) -> Res
     Ok(Joined { team: invitee.team.clone(), name: user.name, user_id: user.id })
 }
 
-fn check(accepted: Acceptance, mut problems: Problems, email: &str) -> Result<(UserName, Secret)> {
+fn check(
+    accepted: Acceptance,
+    mut problems: Problems,
+    email: &str,
+) -> Result<(PersonName, Secret)> {
     let name = problems
         .required("name", accepted.name)
-        .and_then(|name| problems.take("name", UserName::parse(&name)));
+        .and_then(|name| problems.take("name", PersonName::parse(&name)));
     let password = problems.required("password", accepted.password);
     if let Some(password) = &password {
         problems.take("password", passwords::check(password, email));

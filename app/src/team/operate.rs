@@ -2,7 +2,7 @@
 
 use super::{grants, invite, remove};
 use crate::{App, Error, Grant, Operator, Problems, Result, audit, passwords};
-use model::{AccountId, Email, Role, Secret, Tags, User, UserId, UserName};
+use model::{AccountId, Email, PersonName, Role, Secret, Tags, User, UserId};
 use store::{accounts, users};
 
 /// A user as the operator makes one.
@@ -37,7 +37,7 @@ pub async fn create_user(
     let email = problems.take("email", Email::parse(new.email.clone()));
     let nothing = Grant { role: Role::Member, tags: Tags::default() };
     let grant = grants::read(&mut problems, new.role.as_deref(), new.tags, &nothing);
-    let name = new.name.and_then(|name| problems.take("name", UserName::parse(&name)));
+    let name = new.name.and_then(|name| problems.take("name", PersonName::parse(&name)));
     let hash = hashed(app, new.password.as_ref(), &new.email, problems).await?;
     let email = email.ok_or_else(|| Error::internal("no e-mail without a problem"))?;
 
@@ -91,7 +91,7 @@ pub async fn update_user(
 ) -> Result<()> {
     let user = users::find(&mut app.store().reader(), id).await?.ok_or(Error::NotFound)?;
     let mut problems = Problems::default();
-    let name = changes.name.and_then(|name| problems.take("name", UserName::parse(&name)));
+    let name = changes.name.and_then(|name| problems.take("name", PersonName::parse(&name)));
     let hash = hashed(app, changes.password.as_ref(), &user.email, problems).await?;
 
     let mut work = app.store().begin().await?;
