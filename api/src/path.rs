@@ -51,6 +51,31 @@ impl<S: Send + Sync> FromRequestParts<S> for InvoicePath {
     }
 }
 
+/// The number of an ACL, under the same rules.
+pub struct AclPath(pub Option<i64>);
+
+impl<S: Send + Sync> FromRequestParts<S> for AclPath {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Infallible> {
+        Ok(AclPath(number(parts, state, "acl_id").await))
+    }
+}
+
+/// The name of something in a cluster, as it was sent; empty, which nothing is
+/// called, if that segment is no text.
+pub struct Named(pub String);
+
+impl<S: Send + Sync> FromRequestParts<S> for Named {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Infallible> {
+        let path = Path::<HashMap<String, String>>::from_request_parts(parts, state).await;
+        let name = path.ok().and_then(|Path(mut segments)| segments.remove("name"));
+        Ok(Named(name.unwrap_or_default()))
+    }
+}
+
 async fn number<S: Send + Sync>(parts: &mut Parts, state: &S, name: &str) -> Option<i64> {
     let path = Path::<HashMap<String, String>>::from_request_parts(parts, state).await;
     path.ok().and_then(|Path(segments)| parse(segments.get(name)?))

@@ -50,6 +50,8 @@ pub fn customer() -> Vec<Route> {
             .about(actions::cluster_start::about),
         post("/api/instances/{id}/account/rotate-apikey", key, account::rotate_apikey::handle)
             .about(account::rotate_apikey::about),
+        post("/api/instances/{id}/account/rotate-password", key, account::rotate_password::handle)
+            .about(account::rotate_password::about),
         get("/api/vpcs", key, vpcs::list::handle).about(vpcs::list::about),
         post("/api/vpcs", key, vpcs::create::handle).about(vpcs::create::about),
         get("/api/vpcs/{vpc_id}", key, vpcs::read::handle).about(vpcs::read::about),
@@ -103,13 +105,27 @@ pub fn instance() -> Vec<Route> {
 
 /// What both listeners serve, relative to the instance.
 fn under_instance() -> Vec<Route> {
-    use instance::{ca, cluster, details};
+    use instance::{acls, ca, cluster, config, details, nodes, topics, users};
     let key = Guard::InstanceKey;
     vec![
         get("details", key, details::handle).about(details::about),
         get("ca/ca_cert.pem", key, ca::certificate::handle).about(ca::certificate::about),
         get("cluster/status", key, cluster::status::handle).about(cluster::status::about),
         post("cluster/restart", key, cluster::restart::handle).about(cluster::restart::about),
+        get("topics", key, topics::list::handle).about(topics::list::about),
+        post("topics", key, topics::create::handle).about(topics::create::about),
+        get("topics/{name}", key, topics::read::handle).about(topics::read::about),
+        put("topics/{name}", key, topics::update::handle).about(topics::update::about),
+        delete("topics/{name}", key, topics::delete::handle).about(topics::delete::about),
+        get("users", key, users::list::handle).about(users::list::about),
+        post("users", key, users::create::handle).about(users::create::about),
+        delete("users/{name}", key, users::delete::handle).about(users::delete::about),
+        get("acls", key, acls::list::handle).about(acls::list::about),
+        post("acls", key, acls::create::handle).about(acls::create::about),
+        delete("acls/{acl_id}", key, acls::delete::handle).about(acls::delete::about),
+        get("config/kafka", key, config::list::handle).about(config::list::about),
+        post("config/kafka", key, config::update::handle).about(config::update::about),
+        get("nodes", key, nodes::handle).about(nodes::about),
     ]
 }
 

@@ -63,6 +63,11 @@ impl Problems {
         value
     }
 
+    /// Those of a part of the request.
+    pub fn extend(&mut self, part: Problems) {
+        self.0.extend(part.0);
+    }
+
     /// Fails with all of them, if there are any.
     pub fn finish(self) -> Result<()> {
         if self.0.is_empty() { Ok(()) } else { Err(Error::Invalid(self.0)) }

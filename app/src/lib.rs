@@ -21,6 +21,7 @@
 //! ```
 
 pub mod accounts;
+pub mod acls;
 pub mod actions;
 pub mod agents;
 pub mod apikeys;
@@ -31,10 +32,14 @@ pub mod ca;
 pub mod cluster;
 pub mod details;
 pub mod instances;
+pub mod nodes;
 pub mod passwords;
 pub mod plans;
 pub mod regions;
+pub mod settings;
 pub mod team;
+pub mod topics;
+pub mod users;
 pub mod vpcs;
 
 mod access;

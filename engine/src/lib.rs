@@ -14,7 +14,6 @@ mod observe;
 mod outbox;
 mod pass;
 pub mod plan;
-mod rights;
 mod runner;
 mod turn;
 mod witness;

@@ -5,6 +5,7 @@ use crate::{
     AccountId, InstanceId, InstanceName, KafkaVersion, PlanName, RegionName, Secret, Subnet, Tags,
     Timestamp, VpcId,
 };
+use std::collections::BTreeMap;
 use uuid::Uuid;
 
 /// A private network. Every dedicated instance lives in one.
@@ -56,6 +57,10 @@ pub struct Instance {
     pub stopped: bool,
     /// Raised with every change of intent that servers must follow.
     pub generation: i64,
+    /// What the customer set for all brokers.
+    pub settings: BTreeMap<String, String>,
+    /// Raised with what the engine writes into Kafka: the password, the settings.
+    pub inside_generation: i64,
     pub progress: InstanceProgress,
 }
 
@@ -73,6 +78,8 @@ pub struct InstanceProgress {
     pub status: String,
     /// Attempts of the present step that failed in a row.
     pub failures: u32,
+    /// What was last written into Kafka.
+    pub inside_observed: i64,
 }
 
 impl Instance {

@@ -29,6 +29,7 @@ mod server;
 #[cfg(debug_assertions)]
 mod stepped;
 mod subnet;
+mod topic_name;
 
 pub use account::{Account, ApiKey, Invitation, Role, User};
 pub use action::{Action, ActionKind, ActionState, ActionStep, UnknownAction};
@@ -55,5 +56,6 @@ pub use region::{Region, RegionName};
 pub use secret::Secret;
 pub use server::{Listener, Listeners, Server, ServerRole};
 pub use subnet::{Subnet, SubnetError};
+pub use topic_name::{NoTopicName, TopicName};
 
 pub use jiff::{SignedDuration, Timestamp};

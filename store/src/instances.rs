@@ -2,11 +2,12 @@
 //! and the schedule of when the engine looks again.
 
 use crate::db::{Query, Row, Run, json};
-use crate::{Change, Result, Work, actions, hash_key, tickets};
+use crate::{Change, Result, Work, acls, actions, hash_key, ssl_users, tickets};
 use model::{
     AccountId, HostId, Instance, InstanceId, InstanceName, InstanceProgress, PlanName, RegionName,
     Secret, Tags, Timestamp, VpcId,
 };
+use std::collections::BTreeMap;
 
 fn place(id: InstanceId, column: &str) -> String {
     format!("instances/{id}/{column}")
@@ -135,6 +136,34 @@ pub async fn set_apikey(work: &mut Work, id: InstanceId, apikey: &Secret) -> Res
             .bind(id.0)
             .bind(sealed)
             .bind(hash_key(apikey));
+    work.execute(query).await.map(drop)
+}
+
+/// Replaces the default user's password, which is good in Kafka once the engine
+/// has written it there.
+pub async fn set_password(work: &mut Work, id: InstanceId, password: &Secret) -> Result<()> {
+    let sealed = work.master_key().seal(&place(id, "password"), password);
+    let query = Query::new(
+        "UPDATE instances SET password_sealed = $2, inside_generation = inside_generation + 1 \
+         WHERE id = $1",
+    )
+    .bind(id.0)
+    .bind(sealed);
+    work.execute(query).await.map(drop)
+}
+
+/// Replaces what is set for all brokers.
+pub async fn set_settings(
+    work: &mut Work,
+    id: InstanceId,
+    settings: &BTreeMap<String, String>,
+) -> Result<()> {
+    let query = Query::new(
+        "UPDATE instances SET settings = $2, inside_generation = inside_generation + 1 \
+         WHERE id = $1",
+    )
+    .bind(id.0)
+    .bind(json(settings));
     work.execute(query).await.map(drop)
 }
 
@@ -268,7 +297,8 @@ pub async fn set_progress(
 ) -> Result<()> {
     let query = Query::new(
         "UPDATE instances SET observed_generation = $2, network_made = $3, \
-         credentials_set = $4, ready_at = $5, status = $6, failures = $7 WHERE id = $1",
+         credentials_set = $4, ready_at = $5, status = $6, failures = $7, inside_observed = $8 \
+         WHERE id = $1",
     )
     .bind(id.0)
     .bind(progress.observed_generation)
@@ -276,7 +306,8 @@ pub async fn set_progress(
     .bind(progress.credentials_set)
     .bind(progress.ready_at)
     .bind(progress.status.as_str())
-    .bind(progress.failures);
+    .bind(progress.failures)
+    .bind(progress.inside_observed);
     work.execute(query).await.map(drop)
 }
 
@@ -285,6 +316,8 @@ pub async fn remove(work: &mut Work, id: InstanceId) -> Result<()> {
     work.execute(Query::new("DELETE FROM authorities WHERE instance_id = $1").bind(id.0)).await?;
     tickets::close(work, id).await?;
     actions::remove(work, id).await?;
+    acls::remove(work, id).await?;
+    ssl_users::remove_all(work, id).await?;
     work.execute(Query::new("DELETE FROM leases WHERE instance_id = $1").bind(id.0)).await?;
     work.execute(Query::new("DELETE FROM instances WHERE id = $1").bind(id.0)).await.map(drop)
 }
@@ -319,6 +352,8 @@ fn instance(run: &impl Run, row: &Row) -> Result<Instance> {
         deleted_at: row.time_or_none("deleted_at")?,
         stopped: row.flag("stopped")?,
         generation: row.int("generation")?,
+        settings: row.json("settings")?,
+        inside_generation: row.int("inside_generation")?,
         progress: progress(row)?,
     })
 }
@@ -331,5 +366,6 @@ fn progress(row: &Row) -> Result<InstanceProgress> {
         ready_at: row.time_or_none("ready_at")?,
         status: row.text("status")?,
         failures: row.number("failures")?,
+        inside_observed: row.int("inside_observed")?,
     })
 }

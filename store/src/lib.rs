@@ -7,6 +7,7 @@
 //! other work runs.
 
 pub mod accounts;
+pub mod acls;
 pub mod actions;
 pub mod adoption;
 pub mod apikeys;
@@ -26,6 +27,7 @@ pub mod leases;
 pub mod outbox;
 pub mod pauses;
 pub mod servers;
+pub mod ssl_users;
 pub mod tickets;
 pub mod users;
 pub mod vpcs;
@@ -44,6 +46,7 @@ mod wal_stamp;
 mod work;
 
 pub use accounts::NewAccount;
+pub use acls::AclNumber;
 pub use actions::NewAction;
 pub use audit::AuditLine;
 pub use authorities::AuthorityKind;

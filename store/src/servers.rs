@@ -206,6 +206,12 @@ pub async fn set_broker(
     work.execute(query).await.map(drop)
 }
 
+/// Has the brokers of an instance rendered anew.
+pub async fn forget_brokers(work: &mut Work, instance: InstanceId) -> Result<()> {
+    let query = Query::new("UPDATE servers SET broker = NULL WHERE instance_id = $1");
+    work.execute(query.bind(instance.0)).await.map(drop)
+}
+
 /// Gives the agent a new document. `revision` is the one that stands in it.
 pub async fn set_desired(
     work: &mut Work,

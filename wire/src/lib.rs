@@ -7,4 +7,7 @@ pub mod agent;
 pub mod billing;
 pub mod customer;
 pub mod instance;
+pub mod nodes;
 pub mod team;
+pub mod topics;
+pub mod users;

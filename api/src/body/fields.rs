@@ -4,7 +4,7 @@
 use super::values::{self, Fault};
 use app::Problems;
 use serde_json::Value;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// A field as sent. Every value it was sent with is kept.
 #[derive(Clone, Debug)]
@@ -93,6 +93,35 @@ impl Fields {
     /// nothing, as opposed to not given.
     pub fn comma_list(&mut self, name: &str) -> Option<Vec<String>> {
         self.read(name, values::comma_list)
+    }
+
+    /// Names and values, whatever kind each value is; one of null is not given.
+    /// In a form it is written as JSON.
+    pub fn map(&mut self, name: &str) -> Option<BTreeMap<String, String>> {
+        self.read(name, values::map)
+    }
+
+    /// A list of objects, each read as the whole is. In a form it is written as
+    /// JSON.
+    pub fn objects<T>(&mut self, name: &str, read: fn(&mut Fields) -> T) -> Option<Vec<T>> {
+        let objects = self.read(name, values::objects)?;
+        let mut list = Vec::with_capacity(objects.len());
+        for object in objects {
+            let mut fields = Fields::default();
+            for (name, value) in object {
+                fields.add_json(&name, value);
+            }
+            list.push(read(&mut fields));
+            self.problems.extend(fields.problems);
+        }
+        Some(list)
+    }
+
+    /// Everything that was given, whatever kind each value is.
+    pub fn everything(&mut self) -> BTreeMap<String, String> {
+        let names: Vec<String> = self.given.keys().cloned().collect();
+        let value = |name: String| Some((self.read(&name, values::scalar)?, name));
+        names.into_iter().filter_map(value).map(|(value, name)| (name, value)).collect()
     }
 
     /// Whether anything was sent under this name that says something.

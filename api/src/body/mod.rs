@@ -7,6 +7,7 @@
 mod fields;
 mod form;
 mod json;
+mod properties;
 mod values;
 
 pub use fields::Fields;
@@ -20,6 +21,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method};
 use bytes::BytesMut;
 use http_body_util::BodyExt as _;
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 
 const LIMIT: usize = 1024 * 1024;
@@ -44,6 +46,29 @@ impl Body {
 impl Query {
     pub fn ask<T>(self, read: impl FnOnce(&mut Fields) -> T) -> Asked<T> {
         ask(self.0, read)
+    }
+}
+
+/// Names and values of any kind: as every body, or as the text of a properties
+/// file without a content type.
+pub struct SettingsBody(Result<Fields, Error>);
+
+impl SettingsBody {
+    pub fn ask(self) -> Asked<BTreeMap<String, String>> {
+        ask(self.0, Fields::everything)
+    }
+}
+
+impl FromRequest<Api> for SettingsBody {
+    type Rejection = Infallible;
+
+    async fn from_request(request: Request, api: &Api) -> Result<Self, Infallible> {
+        let fields = match take(request, api).await {
+            Ok(taken) if taken.is_properties() => properties::parse(&taken.bytes),
+            Ok(taken) => taken.fields().await,
+            Err(error) => Err(error),
+        };
+        Ok(Self(fields))
     }
 }
 
@@ -143,6 +168,12 @@ async fn collect(mut body: axum::body::Body, announced: Announced) -> Result<Byt
 }
 
 impl Taken {
+    /// Whether nobody said what it is, and it is not JSON.
+    fn is_properties(&self) -> bool {
+        let said = self.parts.headers.contains_key(CONTENT_TYPE);
+        !said && !self.bytes.is_empty() && !looks_like_json(&self.bytes)
+    }
+
     async fn fields(self) -> Result<Fields, Error> {
         if self.bytes.is_empty() {
             return match self.parts.method {

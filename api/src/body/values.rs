@@ -2,6 +2,7 @@
 
 use super::fields::Given;
 use serde_json::Value;
+use std::collections::BTreeMap;
 
 /// What is wrong with a value, as a sentence about the field.
 pub type Fault = &'static str;
@@ -12,6 +13,9 @@ const STRING: Fault = "must be a string";
 const INTEGER: Fault = "must be an integer";
 const BOOLEAN: Fault = "must be true or false";
 const LIST: Fault = "must be a list of strings";
+const MAP: Fault = "must be an object of names and values";
+const OBJECTS: Fault = "must be a list of objects";
+const SCALAR: Fault = "must be a single value";
 const NUL: Fault = "must not contain a NUL character";
 
 enum One<'a> {
@@ -104,6 +108,54 @@ pub fn comma_list(given: &Given) -> Result<Option<Vec<String>>, Fault> {
         },
         Given::Text { texts, .. } if texts.iter().all(String::is_empty) => Ok(Some(Vec::new())),
         Given::Text { .. } => list(given),
+    }
+}
+
+/// An object of settings.
+pub fn map(given: &Given) -> Result<Option<BTreeMap<String, String>>, Fault> {
+    let Some(value) = structure(given, MAP)? else { return Ok(None) };
+    let Value::Object(fields) = value else { return Err(MAP) };
+    let mut map = BTreeMap::new();
+    for (name, value) in &fields {
+        if let Some(text) = plain(value, MAP)? {
+            map.insert(whole(name)?, text);
+        }
+    }
+    Ok(Some(map))
+}
+
+pub fn objects(given: &Given) -> Result<Option<Vec<serde_json::Map<String, Value>>>, Fault> {
+    let Some(value) = structure(given, OBJECTS)? else { return Ok(None) };
+    let Value::Array(items) = value else { return Err(OBJECTS) };
+    let object = |item| if let Value::Object(fields) = item { Ok(fields) } else { Err(OBJECTS) };
+    items.into_iter().map(object).collect::<Result<_, _>>().map(Some)
+}
+
+/// One value of any kind that is no list and no object, as text.
+pub fn scalar(given: &Given) -> Result<Option<String>, Fault> {
+    match one(given)? {
+        None => Ok(None),
+        Some(One::Text(text)) => whole(text).map(Some),
+        Some(One::Json(value)) => plain(value, SCALAR),
+    }
+}
+
+/// What JSON says; in a form, what the JSON that is written there says.
+fn structure(given: &Given, fault: Fault) -> Result<Option<Value>, Fault> {
+    match one(given)? {
+        None => Ok(None),
+        Some(One::Json(value)) => Ok(Some(value.clone())),
+        Some(One::Text(text)) => serde_json::from_str(text).map(Some).map_err(|_| fault),
+    }
+}
+
+fn plain(value: &Value, fault: Fault) -> Result<Option<String>, Fault> {
+    match value {
+        Value::Null => Ok(None),
+        Value::String(text) => whole(text).map(Some),
+        Value::Bool(flag) => Ok(Some(flag.to_string())),
+        Value::Number(number) => Ok(Some(number.to_string())),
+        Value::Array(_) | Value::Object(_) => Err(fault),
     }
 }
 

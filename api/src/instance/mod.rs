@@ -1,5 +1,10 @@
 //! The Instance API: one endpoint a file, served by both listeners.
 
+pub mod acls;
 pub mod ca;
 pub mod cluster;
+pub mod config;
 pub mod details;
+pub mod nodes;
+pub mod topics;
+pub mod users;

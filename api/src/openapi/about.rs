@@ -43,7 +43,7 @@ pub struct Input {
     pub(super) example: Option<&'static str>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub enum Kind {
     Text,
     Integer,
@@ -51,6 +51,10 @@ pub enum Kind {
     List,
     /// Written as one text with commas.
     CommaList,
+    /// Names and values.
+    Map,
+    /// A list of objects with these fields.
+    Objects(&'static [Input]),
 }
 
 /// No control characters; for lists no comma either.
@@ -66,6 +70,10 @@ pub struct Answer {
     pub content: Option<Content>,
     /// Fields that may be null, though they are not in the example.
     pub nullable: &'static [&'static str],
+    /// Fields that may hold anything of their kind, whatever the example has.
+    pub open: &'static [&'static str],
+    /// Fields that may be absent.
+    pub optional: &'static [&'static str],
     pub headers: &'static [(&'static str, &'static str)],
 }
 
@@ -76,8 +84,15 @@ pub struct Content {
 
 impl About {
     pub fn new(summary: &'static str) -> Self {
-        let answer =
-            Answer { status: 204, what: "Done", content: None, nullable: &[], headers: &[] };
+        let answer = Answer {
+            status: 204,
+            what: "Done",
+            content: None,
+            nullable: &[],
+            open: &[],
+            optional: &[],
+            headers: &[],
+        };
         let (query, headers) = (vec![], vec![]);
         Self {
             summary,
@@ -142,6 +157,20 @@ impl About {
         self
     }
 
+    /// Answers 201 with a document like this one.
+    pub fn created_json(self, what: &'static str, example: &impl Serialize) -> Self {
+        let mut about = self.json(what, example);
+        about.answer.status = 201;
+        about
+    }
+
+    /// May be refused because the cluster can't be asked.
+    pub fn asks_kafka(self) -> Self {
+        self.refuses(
+            "The cluster is not ready (waiting for server 1); try again once `ready` reads true",
+        )
+    }
+
     fn answers(mut self, what: &'static str, content: Content) -> Self {
         self.answer = Answer { status: 200, what, content: Some(content), ..self.answer };
         self
@@ -149,6 +178,16 @@ impl About {
 
     pub fn nullable(mut self, nullable: &'static [&'static str]) -> Self {
         self.answer.nullable = nullable;
+        self
+    }
+
+    pub fn open(mut self, open: &'static [&'static str]) -> Self {
+        self.answer.open = open;
+        self
+    }
+
+    pub fn optional(mut self, optional: &'static [&'static str]) -> Self {
+        self.answer.optional = optional;
         self
     }
 
@@ -188,6 +227,14 @@ impl Input {
 
     pub const fn comma_list(name: &'static str, what: &'static str) -> Self {
         Self::new(name, Kind::CommaList, what)
+    }
+
+    pub const fn map(name: &'static str, what: &'static str) -> Self {
+        Self::new(name, Kind::Map, what)
+    }
+
+    pub const fn objects(name: &'static str, what: &'static str, fields: &'static [Input]) -> Self {
+        Self::new(name, Kind::Objects(fields), what)
     }
 
     /// Tags, each of 1 to 64 characters.

@@ -22,12 +22,14 @@ use utoipa::openapi::{Components, Header, Info, OpenApi, OpenApiBuilder, Ref, Re
 const KEY: &str = "key";
 const ERROR: &str = "Error";
 /// What stands between braces in paths.
-const PLACEHOLDERS: [Input; 5] = [
+const PLACEHOLDERS: [Input; 7] = [
     Input::integer("id", "The instance's id").at_least(1).required(),
     Input::integer("action_id", "The action's id").at_least(1).required(),
     Input::integer("vpc_id", "The network's id").at_least(1).required(),
     Input::integer("invoice_id", "The invoice's id").at_least(1).required(),
     Input::text("user_id", "The team member's id, a UUID").required(),
+    Input::integer("acl_id", "The ACL's id").at_least(1).required(),
+    Input::text("name", "The thing's name in the cluster").required(),
 ];
 /// On every answer that is charged to somebody, and what they say.
 const LIMITS: [(&str, &str); 3] = [

@@ -36,6 +36,12 @@ pub fn input(input: &Input, form: Form) -> Schema {
         Kind::Flag => scalar(Type::Boolean, input, form).into(),
         Kind::List => list(input, form).into(),
         Kind::CommaList => comma_list(input, form).into(),
+        Kind::Map | Kind::Objects(_) if form == Form::Text => ObjectBuilder::new()
+            .schema_type(Type::String)
+            .description(Some(format!("{}; as JSON", input.what)))
+            .into(),
+        Kind::Map => map(input).into(),
+        Kind::Objects(fields) => objects(input, fields).into(),
     }
 }
 
@@ -68,6 +74,24 @@ fn comma_list(input: &Input, form: Form) -> ArrayBuilder {
     let item = ObjectBuilder::new().schema_type(Type::String);
     let list = ArrayBuilder::new().schema_type(kinds).items(RefOr::T(item.into()));
     list.description(Some(input.what))
+}
+
+/// Values that a text can be made of.
+fn map(input: &Input) -> ObjectBuilder {
+    let value: SchemaType =
+        [Type::String, Type::Number, Type::Boolean, Type::Null].into_iter().collect();
+    ObjectBuilder::new()
+        .schema_type(types(Type::Object, !input.required))
+        .additional_properties(Some(ObjectBuilder::new().schema_type(value)))
+        .description(Some(input.what))
+}
+
+fn objects(input: &Input, of: &[Input]) -> ArrayBuilder {
+    ArrayBuilder::new()
+        .schema_type(types(Type::Array, !input.required))
+        .items(RefOr::T(fields(of, Form::Json)))
+        .min_items(input.required.then_some(1))
+        .description(Some(input.what))
 }
 
 fn text(schema: ObjectBuilder, input: &Input) -> ObjectBuilder {
@@ -115,14 +139,26 @@ fn like(value: &Value, answer: &Answer) -> Schema {
             let mut object = ObjectBuilder::new().schema_type(Type::Object);
             for (name, value) in fields {
                 let name = name.as_str();
-                let schema = like(value, answer);
+                let schema =
+                    if answer.open.contains(&name) { any(value) } else { like(value, answer) };
                 let nullable = answer.nullable.contains(&name);
                 object = object.property(name, if nullable { or_null(schema) } else { schema });
-                object = object.required(name);
+                if !answer.optional.contains(&name) {
+                    object = object.required(name);
+                }
             }
             object.into()
         }
     }
+}
+
+/// Anything of its kind: of an object, under any name.
+fn any(value: &Value) -> Schema {
+    let kinds: SchemaType = match value {
+        Value::Object(_) => Type::Object.into(),
+        _ => [Type::String, Type::Number, Type::Boolean].into_iter().collect(),
+    };
+    ObjectBuilder::new().schema_type(kinds).into()
 }
 
 /// The format that a text's own shape shows.

@@ -7,6 +7,7 @@ use crate::openapi::{document, operation, operations};
 use crate::world::World;
 use api::routes::{self, Guard, Route};
 use axum::Router;
+use kafka::client::NewTopic;
 use model::{ActionId, Role, Secret, UserId};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -36,10 +37,25 @@ const ROWS: &[(&str, &[Role])] = &[
     ("POST /api/instances/{id}/actions/cluster-stop", &CHANGE),
     ("POST /api/instances/{id}/actions/cluster-start", &CHANGE),
     ("POST /api/instances/{id}/account/rotate-apikey", &CHANGE),
+    ("POST /api/instances/{id}/account/rotate-password", &CHANGE),
     ("GET /api/instances/{id}/details", &SEE),
     ("GET /api/instances/{id}/ca/ca_cert.pem", &SEE),
     ("GET /api/instances/{id}/cluster/status", &SEE),
     ("POST /api/instances/{id}/cluster/restart", &CHANGE),
+    ("GET /api/instances/{id}/topics", &SEE),
+    ("POST /api/instances/{id}/topics", &CHANGE),
+    ("GET /api/instances/{id}/topics/{name}", &SEE),
+    ("PUT /api/instances/{id}/topics/{name}", &CHANGE),
+    ("DELETE /api/instances/{id}/topics/{name}", &CHANGE),
+    ("GET /api/instances/{id}/users", &SEE),
+    ("POST /api/instances/{id}/users", &CHANGE),
+    ("DELETE /api/instances/{id}/users/{name}", &CHANGE),
+    ("GET /api/instances/{id}/acls", &SEE),
+    ("POST /api/instances/{id}/acls", &CHANGE),
+    ("DELETE /api/instances/{id}/acls/{acl_id}", &CHANGE),
+    ("GET /api/instances/{id}/config/kafka", &SEE),
+    ("POST /api/instances/{id}/config/kafka", &CHANGE),
+    ("GET /api/instances/{id}/nodes", &SEE),
     ("GET /api/vpcs", &SEE),
     ("POST /api/vpcs", &CREATE),
     ("GET /api/vpcs/{vpc_id}", &SEE),
@@ -79,6 +95,8 @@ impl Things {
         let vpc = world.create_vpc("orders-net", "10.201.0.0/24").await;
         let (member, _) = world.user("ada@example.com", Role::Member, &["prod"]).await;
         world.issue_month().await;
+        world.run_kafka(&instance, &[orders()]).await;
+        world.admit(&instance, "ada").await;
         Self { instance, action, vpc, invoice: INVOICE, member }
     }
 
@@ -105,10 +123,19 @@ impl Things {
             .replace("{action_id}", &self.action.to_string())
             .replace("{vpc_id}", &self.vpc.to_string())
             .replace("{invoice_id}", &self.invoice.to_string())
-            .replace("{user_id}", &self.member.to_string());
+            .replace("{user_id}", &self.member.to_string())
+            .replace("/topics/{name}", "/topics/orders")
+            .replace("/users/{name}", "/users/ada")
+            .replace("{acl_id}", "1");
         assert!(!path.contains('{'), "say what stands for the placeholder of {path}");
         path
     }
+}
+
+/// A topic that is there.
+fn orders() -> NewTopic {
+    let settings = vec![("retention.ms".into(), "60000".into())];
+    NewTopic { name: "orders".into(), partitions: 1, replicas: 1, settings }
 }
 
 /// One that can be cancelled, though the instance can be restarted as well: the
@@ -165,7 +192,7 @@ fn form(example: &Value) -> String {
     let mut pairs = Vec::new();
     for (name, value) in example.as_object().unwrap() {
         match value {
-            Value::Array(items) => {
+            Value::Array(items) if items.iter().all(Value::is_string) => {
                 let items = items.iter().map(|item| item.as_str().unwrap());
                 pairs.extend(items.map(|item| format!("{name}[]={item}")));
             }
@@ -336,8 +363,8 @@ async fn instance_routes_open_to_the_instances_own_key_alone() {
     let things = Things::make(&world).await;
     let neighbour = world.create("payments", &[]).await;
     let table = routes::instance();
-    let documented = operations(&document(&world.instance).await);
-    assert_eq!(documented, table.iter().map(name).collect());
+    let document = document(&world.instance).await;
+    assert_eq!(operations(&document), table.iter().map(name).collect());
     for route in &table {
         let path = things.path(&route.path);
         expect_405_and_404(route, &path, &table, &world.instance).await;
@@ -350,11 +377,16 @@ async fn instance_routes_open_to_the_instances_own_key_alone() {
         for call in [call.clone(), call.clone().key(&wrong()), call.clone().key(&world.key)] {
             expect_401(&call.send(&world.instance).await, "Instance API", route);
         }
+        let call = match example(&document, route) {
+            Some(example) => call.json(&things.example(example)),
+            None => call,
+        };
         let own = call.clone().key(&things.instance.apikey).send(&world.instance).await;
         let other = call.clone().key(&neighbour.apikey).send(&world.instance).await;
-        // A restart of the neighbour, which is not made yet, is refused.
-        let expected = if route.method == "POST" { (201, 400) } else { (200, 200) };
-        assert_eq!((own.status.as_u16(), other.status.as_u16()), expected, "{}", route.path);
+        assert!(own.status.is_success(), "{}: {}", route.path, own.text);
+        // The neighbour is not made yet: what asks its servers is refused.
+        let refused = other.status == 400 && other.text.contains("not ready");
+        assert!(refused || other.status == 200, "{}: {}", route.path, other.text);
         assert!(!other.text.contains("orders"), "{}", other.text);
         assert_ne!(own.text, other.text, "{}", route.path);
     }

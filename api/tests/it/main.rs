@@ -21,6 +21,7 @@ mod openapi;
 #[path = "../../../store/tests/postgres/mod.rs"]
 mod postgres;
 mod raw;
+mod resources;
 mod rules;
 mod team;
 mod vpcs;

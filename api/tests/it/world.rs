@@ -7,7 +7,7 @@ use app::{App, Parts, Placement, Places, Settings, Source, SourceKind};
 use async_trait::async_trait;
 use axum::Router;
 use ipnet::Ipv4Net;
-use kafka::client::{Admin as _, NewTopic};
+use kafka::client::{Acl, Admin as _, NewTopic, Operation, PatternType, Permission, ResourceType};
 use kafka::simulated::{SimKafka, SimNode, Timing};
 use model::{
     AccountId, ApiKey, Catalogue, Entropy as _, HostId, Instance, InstanceId, KeyId, Listener,
@@ -244,6 +244,30 @@ impl World {
         self.pass_time();
     }
 
+    /// A user of a cluster that runs, who may read the topic `orders`; beside the
+    /// default user, whom the engine would have let in.
+    pub async fn admit(&self, instance: &Instance, user: &str) {
+        let servers = self.servers(instance.id).await;
+        let cluster = self.app.reach().cluster(instance.id, &servers).await.unwrap();
+        for (user, password) in
+            [(user, self.entropy.password()), (&*instance.username, instance.password.clone())]
+        {
+            self.kafka.set_scram_user(&cluster, user, &password).await.unwrap();
+        }
+        let acl = Acl {
+            resource_type: ResourceType::Topic,
+            pattern: "orders".into(),
+            pattern_type: PatternType::Literal,
+            principal: format!("User:{user}"),
+            operation: Operation::Read,
+            permission: Permission::Allow,
+        };
+        let mut all = kafka::rights::of_default_user(&instance.username);
+        all.push(acl);
+        self.kafka.add_acls(&cluster, &all).await.unwrap();
+        self.pass_time();
+    }
+
     /// So much that whatever goes on in a simulated Kafka has ended.
     pub fn pass_time(&self) {
         for _ in 0..20 {
@@ -347,8 +371,8 @@ impl Places for Loopback {
         }
         let late = |left: u32| left.checked_sub(1);
         let stale = self.stale.fetch_update(Ordering::SeqCst, Ordering::SeqCst, late).is_ok();
-        let free = (1..=254)
-            .map(|last| format!("127.64.0.{last}"))
+        let free = (1..=2 * 254)
+            .map(|number| format!("127.64.{}.{}", number / 255, number % 255 + number / 255))
             .filter(|address| stale || !taken.iter().any(|(host, _)| host == address));
         Ok(free.take(plan.nodes as usize).map(|address| placement(self.host, &address)).collect())
     }

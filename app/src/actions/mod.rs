@@ -5,6 +5,7 @@
 //! steps, and ends the action with the write that says that servers are there.
 
 mod cancel;
+mod configure;
 mod journal;
 mod launches;
 mod nodes;
@@ -16,6 +17,7 @@ mod start;
 mod stop;
 
 pub use cancel::cancel;
+pub(crate) use configure::configure;
 pub use journal::{ActionView, list, read};
 pub use nodes::Nodes;
 pub use power::{Power, set_power};

@@ -46,5 +46,6 @@ pub(super) async fn switch(
     instances::set_stopped(work, instance.id, power == Power::Stop, app.now()).await?;
     // Raised by that; nobody else writes at this time.
     let generation = instance.generation + 1;
-    record(work, access, app, instance, Asking { kind, event, servers: &[], generation }).await
+    record(work, access, app, instance, Asking { kind, event, servers: &[], generation }, None)
+        .await
 }

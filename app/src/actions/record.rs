@@ -16,12 +16,14 @@ pub(super) struct Asking<'a> {
     pub generation: i64,
 }
 
+/// `about` is what the line tells beside; the servers, if it is nothing else.
 pub(super) async fn record(
     work: &mut Work,
     access: &InstanceAccess,
     app: &App,
     instance: &Instance,
     asking: Asking<'_>,
+    about: Option<(&str, String)>,
 ) -> Result<ActionId> {
     let asker = access.asker(work).await?;
     let numbers: Vec<u32> = asking.servers.iter().map(|server| server.number).collect();
@@ -35,8 +37,8 @@ pub(super) async fn record(
     };
     let id = actions::insert(work, &action, app.now()).await?;
     let names: Vec<&str> = asking.servers.iter().map(|server| server.name.as_str()).collect();
-    let about = (!names.is_empty()).then(|| ("servers", names.join(",")));
-    write_line(work, &asker, app, instance, asking.event, about).await?;
+    let servers = (!names.is_empty()).then(|| ("servers", names.join(",")));
+    write_line(work, &asker, app, instance, asking.event, about.or(servers)).await?;
     Ok(id)
 }
 

@@ -56,7 +56,7 @@ pub async fn restart(
         servers: named.as_deref().unwrap_or_default(),
         generation: instances::raise(&mut work, scene.instance.id, app.now()).await?,
     };
-    let id = record(&mut work, access, app, &scene.instance, asking).await?;
+    let id = record(&mut work, access, app, &scene.instance, asking, None).await?;
     work.commit().await?;
     Ok(id)
 }

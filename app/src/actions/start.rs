@@ -40,7 +40,7 @@ pub async fn start_servers(
             servers: &stopped,
             generation: instances::raise(&mut work, scene.instance.id, app.now()).await?,
         };
-        record(&mut work, access, app, &scene.instance, asking).await?
+        record(&mut work, access, app, &scene.instance, asking, None).await?
     };
     work.commit().await?;
     Ok(Some(id))

@@ -63,7 +63,7 @@ async fn write(
         servers: wanted,
         generation: instances::raise(&mut work, instance.id, app.now()).await?,
     };
-    let id = record(&mut work, access, app, &instance, asking).await?;
+    let id = record(&mut work, access, app, &instance, asking, None).await?;
     work.commit().await?;
     Ok(Some(id))
 }

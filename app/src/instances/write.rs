@@ -9,6 +9,7 @@ use model::{
     ActionKind, Disk, DiskId, DiskState, Instance, InstanceId, InstanceProgress, Server, ServerId,
     ServerRole, Subnet, Vpc, VpcId, kafka_uuid,
 };
+use std::collections::BTreeMap;
 use store::{NewAction, Work, actions, authorities, disks, instances, servers, vpcs};
 
 const FIRST_STATUS: &str = "waiting for the engine";
@@ -169,6 +170,8 @@ fn instance(
         deleted_at: None,
         stopped: false,
         generation: 1,
+        settings: BTreeMap::new(),
+        inside_generation: 0,
         progress: InstanceProgress { status: FIRST_STATUS.into(), ..Default::default() },
     }
 }

@@ -2,10 +2,15 @@
 
 use crate::access::{on_servers_of_its_own, ready};
 use crate::{App, Error, InstanceAccess, Result};
-use kafka::client::{Admin, Error as KafkaError, Remedy};
+use futures::future::join_all;
+use kafka::client::{Admin, Error as KafkaError, LogDir, Remedy};
+use model::Server;
 use std::time::Duration;
 use store::servers;
-use tokio::time::{Instant, sleep, timeout_at};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
+
+/// For one server's word of itself.
+const ALONE: Duration = Duration::from_secs(3);
 
 /// Between two rounds in which no broker gave an answer.
 const PAUSE: Duration = Duration::from_millis(250);
@@ -14,6 +19,7 @@ const PAUSE: Duration = Duration::from_millis(250);
 pub(crate) struct Cluster<'a> {
     admin: &'a dyn Admin,
     brokers: kafka::client::Cluster,
+    servers: Vec<Server>,
     patience: Duration,
 }
 
@@ -26,7 +32,7 @@ impl<'a> Cluster<'a> {
         let servers = servers::list_bare(&mut app.store().reader(), instance.id).await?;
         let brokers = app.reach().cluster(instance.id, &servers).await.map_err(unreachable)?;
         let patience = app.settings.broker_patience;
-        Ok(Self { admin: app.reach().admin(), brokers, patience })
+        Ok(Self { admin: app.reach().admin(), brokers, servers, patience })
     }
 
     /// The same, for what customers of a shared plan can't do.
@@ -61,6 +67,21 @@ impl<'a> Cluster<'a> {
         Err(self.silent(reason.as_ref()))
     }
 
+    pub fn servers(&self) -> usize {
+        self.servers.iter().filter(|server| server.is_broker()).count()
+    }
+
+    /// What each server that answers has on its disks, side by side: one that
+    /// does not is left out soon.
+    pub async fn log_dirs(&self) -> Vec<(&Server, Vec<LogDir>)> {
+        let asked = self.servers.iter().map(|server| async move {
+            let alone = self.brokers.through(&(&server.listeners.internal).into());
+            let told = timeout(ALONE, self.admin.describe_log_dirs(&alone)).await;
+            told.ok().and_then(std::result::Result::ok).map(|directories| (server, directories))
+        });
+        join_all(asked).await.into_iter().flatten().collect()
+    }
+
     fn silent(&self, reason: Option<&KafkaError>) -> Error {
         let seconds = self.patience.as_secs();
         let reason = reason.map_or_else(String::new, |reason| format!(": {reason}"));
@@ -71,7 +92,7 @@ impl<'a> Cluster<'a> {
 }
 
 /// In Kafka's own words.
-pub(crate) fn refused(error: &KafkaError) -> Error {
+fn refused(error: &KafkaError) -> Error {
     Error::Refused(error.to_string())
 }
 

@@ -12,7 +12,7 @@ pub(crate) async fn change<T>(
     about: &[(&str, String)],
     effect: impl Future<Output = Result<T>>,
 ) -> Result<T> {
-    write(access, app, event, about, "attempted".into()).await?;
+    Box::pin(write(access, app, event, about, "attempted".into())).await?;
     let outcome = effect.await;
     let told = match &outcome {
         Ok(_) => "done".to_owned(),
@@ -21,7 +21,7 @@ pub(crate) async fn change<T>(
     };
     // The change has been made or not: a store that is away now does not turn
     // that round.
-    if let Err(error) = write(access, app, event, about, told).await {
+    if let Err(error) = Box::pin(write(access, app, event, about, told)).await {
         tracing::warn!(%event, %error, "the outcome of a change is not in the audit log");
     }
     outcome

@@ -8,5 +8,5 @@
 mod ask;
 mod change;
 
-pub(crate) use ask::{Cluster, refused};
+pub(crate) use ask::Cluster;
 pub(crate) use change::change;

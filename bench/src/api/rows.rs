@@ -9,6 +9,7 @@ use model::{
     OsEntropy, PlanName, RegionName, Role, Secret, Server, ServerId, ServerRole, SystemClock, Tags,
     Timestamp, User, UserId, Vpc, VpcId, kafka_uuid,
 };
+use std::collections::BTreeMap;
 use std::fs;
 use std::sync::Arc;
 use store::{
@@ -180,6 +181,8 @@ fn instance(
         deleted_at: None,
         stopped: false,
         generation: 1,
+        settings: BTreeMap::new(),
+        inside_generation: 0,
         progress: InstanceProgress { status: "running".into(), ..InstanceProgress::default() },
     }
 }

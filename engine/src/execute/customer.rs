@@ -2,22 +2,22 @@
 //!
 //! Kafka keeps no fence: a worker that stood still after its look at the lease
 //! writes late, and is not refused. What protects is that a late write is the
-//! write that was made before. The password is chosen with the instance and
-//! never changes, rights are only added, and both are read from the row that all
-//! workers read. Nor can it reach another cluster that has the addresses of a
-//! deleted one by now: it trusts and is trusted by the authority of its own
-//! instance alone. A password that can be changed needs more than this: a user
-//! name for each generation of it, or a repeat by whoever finds a late one.
+//! write that was made before: rights are only added, and password and settings
+//! are read from the row that all workers read. Only a worker that stood still
+//! while they were changed, and its lease was taken, writes what was before; then
+//! whoever took the instance over writes them once more. Nor can it reach another
+//! cluster that has the addresses of a deleted one by now: it trusts and is
+//! trusted by the authority of its own instance alone.
 
 use crate::pass::{Done, Pass};
 use crate::plan::RUNNING;
-use crate::rights;
 use crate::world::World;
 use crate::{Engine, PassError};
 use cloud::Remedy;
 use futures::future::try_join_all;
 use kafka::client::Remedy::Retry;
-use kafka::client::{Endpoint, Login, Mechanism};
+use kafka::client::{Changes, Cluster, Endpoint, Login, Mechanism};
+use kafka::{rights, settings};
 use std::time::{Duration, Instant};
 use store::{AuthorityKind, authorities};
 
@@ -33,14 +33,28 @@ impl Engine {
         let cluster = self.reach.cluster(instance.id, &world.server_rows()).await?;
         self.look_at_lease(pass).await?;
         let rights = rights::of_default_user(&instance.username);
-        let (user, acls) = tokio::join!(
+        let chosen = settings::while_running(&instance.settings);
+        let (user, acls, settings) = tokio::join!(
             self.reach.admin().set_scram_user(&cluster, &instance.username, &instance.password),
             self.reach.admin().add_acls(&cluster, &rights),
+            self.set(&cluster, &chosen),
         );
-        if let Err(error) = user.and(acls) {
+        if let Err(error) = user.and(acls).and(settings) {
             return Ok(Done::Failed { reason: error.to_string(), remedy: Remedy::Retry });
         }
-        self.note(pass, world, |progress| progress.credentials_set = true).await
+        self.note(pass, world, |progress| {
+            progress.credentials_set = true;
+            progress.inside_observed = instance.inside_generation;
+        })
+        .await
+    }
+
+    /// What the customer chose for all brokers, if anything.
+    async fn set(&self, cluster: &Cluster, chosen: &Changes) -> Result<(), kafka::client::Error> {
+        if chosen.is_empty() {
+            return Ok(());
+        }
+        self.reach.admin().settings().change_settings(cluster, chosen).await
     }
 
     /// Ready means that a customer can log in: so we do, as the customer would,

@@ -7,7 +7,7 @@ use crate::{Engine, PassError};
 use cloud::Remedy;
 use kafka::Endpoint;
 use kafka::render::{self, BrokerSpec};
-use std::collections::BTreeMap;
+use kafka::settings;
 use store::servers;
 use wire::agent::{Desired, DesiredBroker};
 
@@ -36,7 +36,7 @@ impl Engine {
             memory_mb: plan.family.memory_gb * 1024,
             max_heap_mb: self.settings.max_heap_mb,
             shared: plan.shared(),
-            settings: BTreeMap::new(),
+            settings: settings::at_start(&world.instance.settings),
         });
         let broker = DesiredBroker {
             kafka_version: server.kafka_version,

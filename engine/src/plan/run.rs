@@ -75,7 +75,8 @@ fn lane(world: &World, view: &ServerView) -> Lane {
 fn customer_steps(world: &World) -> Vec<Step> {
     let progress = &world.instance.progress;
     let mut steps = Vec::new();
-    if !progress.credentials_set {
+    let inside = world.instance.inside_generation;
+    if !progress.credentials_set || progress.inside_observed < inside {
         steps.push(Step::SetCredentials);
     }
     if progress.ready_at.is_none() {

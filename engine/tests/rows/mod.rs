@@ -2,7 +2,7 @@
 //! mind. Shared by every test of the engine; one store may serve many instances.
 
 use model::*;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex};
 use store::{
     AuthorityKind, Installation, MasterKey, NewAccount, NewAction, ServerRecord, Store, Work,
@@ -174,6 +174,8 @@ impl Rows {
             deleted_at: None,
             stopped: false,
             generation: 1,
+            settings: BTreeMap::new(),
+            inside_generation: 0,
             progress: InstanceProgress { status: "being created".into(), ..Default::default() },
         }
     }

@@ -11,7 +11,7 @@ use cloud::{
 };
 use kafka::client::{
     Acl, Admin, Cluster, ClusterView, Created, Error, LogDir, Login, Mechanism, NewTopic, Quorum,
-    TopicReplication,
+    Settings, TopicReplication, Topics, Users,
 };
 use kafka::simulated::SimKafka;
 use model::{DiskId, Secret, ServerId, VpcId};

@@ -13,7 +13,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// Brokers close what is idle for ten minutes; we do long before.
-const IDLE: Duration = Duration::from_secs(60);
+const IDLE: Duration = Duration::from_mins(1);
 /// Of one broker; more at once are closed after their call.
 const MOST_IDLE: usize = 4;
 /// So long is a broker that did not answer asked after the others.

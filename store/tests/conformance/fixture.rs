@@ -3,6 +3,7 @@
 use crate::postgres;
 use model::*;
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, SqliteConnection};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use store::*;
 
@@ -196,6 +197,8 @@ pub fn new_instance(
         deleted_at: None,
         stopped: false,
         generation: 1,
+        settings: BTreeMap::new(),
+        inside_generation: 0,
         progress: InstanceProgress { status: "new".into(), ..InstanceProgress::default() },
     }
 }

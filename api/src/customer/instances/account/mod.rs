@@ -1,3 +1,4 @@
 //! `/api/instances/<ID>/account/…`.
 
 pub mod rotate_apikey;
+pub mod rotate_password;

@@ -1,13 +1,13 @@
 //! What the default user of a dedicated instance may do. Pure.
 
-use kafka::client::{Acl, Operation, PatternType, Permission, ResourceType};
+use crate::client::{Acl, Operation, PatternType, Permission, ResourceType};
 
 const CLUSTER: &str = "kafka-cluster";
 
 /// Everything on every topic, group and transactional id; on the cluster, what a
 /// customer administers. What no customer may do, such as changing Kafka's own
 /// topics, is refused by the brokers' authorizer, which ACLs can't overrule.
-pub(crate) fn of_default_user(username: &str) -> Vec<Acl> {
+pub fn of_default_user(username: &str) -> Vec<Acl> {
     let acl = |resource_type, pattern: &str, operation| Acl {
         resource_type,
         pattern: pattern.to_owned(),

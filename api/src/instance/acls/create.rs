@@ -1,0 +1,57 @@
+//! `POST /api/acls`.
+
+use super::{document, example, example_rule};
+use crate::auth::Changing;
+use crate::body::{Body, Fields};
+use crate::error::Failure;
+use crate::openapi::{About, Input};
+use crate::state::Api;
+use app::Right;
+use app::acls::{self, NewAcls, Rule};
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use wire::users::{Acl, CreateAcls};
+
+pub async fn handle(
+    State(api): State<Api>,
+    Changing(access): Changing,
+    body: Body,
+) -> Result<(StatusCode, Json<Vec<Acl>>), Failure> {
+    let views = acls::create(&access, &api.app, body.ask(asked)).await?;
+    Ok((StatusCode::CREATED, Json(views.iter().map(document).collect())))
+}
+
+fn asked(fields: &mut Fields) -> NewAcls {
+    NewAcls { user: fields.text("user"), rules: fields.objects("rules", rule) }
+}
+
+fn rule(fields: &mut Fields) -> Rule {
+    Rule {
+        operation: fields.text("operation"),
+        resource: fields.text("resource"),
+        resource_pattern: fields.text("resource_pattern"),
+        resource_pattern_type: fields.text("resource_pattern_type"),
+    }
+}
+
+pub fn about() -> About {
+    let asked = CreateAcls { user: "ada".into(), rules: vec![example_rule()] };
+    About::new("Give a user rights")
+        .needs(Right::ChangeInstances)
+        .asks_kafka()
+        .body(&FIELDS, &asked)
+        .created_json("The rights are given; those that were there keep their id", &[example()])
+}
+
+const FIELDS: [Input; 2] = [
+    Input::text("user", "The name of a user").required().at_most(64).like("^[A-Za-z0-9._-]+$"),
+    Input::objects("rules", "What the user may do", &RULE).required(),
+];
+
+const RULE: [Input; 4] = [
+    Input::text("operation", "read, write, create, delete, alter, describe, all, …").required(),
+    Input::text("resource", "cluster, topic, group or transactionalid").required(),
+    Input::text("resource_pattern", "A name, a prefix or *").required(),
+    Input::text("resource_pattern_type", "literal, if not given, or prefixed"),
+];

@@ -1,0 +1,4 @@
+//! `/api/config/kafka`.
+
+pub mod list;
+pub mod update;

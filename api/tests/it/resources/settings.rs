@@ -1,0 +1,71 @@
+//! Settings of all brokers.
+
+use super::{cluster, get, lines, path, send};
+use crate::call::Call;
+use crate::world::World;
+use serde_json::{Value, json};
+
+#[tokio::test]
+async fn only_what_was_chosen_is_listed_at_its_intended_value() {
+    let world = World::new().await;
+    let instance = cluster(&world, "mouse-3").await;
+    assert_eq!(get(&world, &instance, "config/kafka").await, json!([]));
+    let asked = json!({"num.io.threads": 8, "log.retention.ms": 60000});
+    let saved = send(&world, "POST", &instance, "config/kafka", &asked).await;
+    assert_eq!(saved.status, 200, "{}", saved.text);
+    let expected = json!([
+        {"name": "log.retention.ms", "value": 60000}, {"name": "num.io.threads", "value": 8}]);
+    assert_eq!(get(&world, &instance, "config/kafka").await, expected);
+    assert_eq!(
+        lines(&world, 1).await,
+        ["config.update settings=log.retention.ms=60000, num.io.threads=8"]
+    );
+    let after = world.load(instance.id.0).await;
+    assert!(!after.configured() && after.inside_generation == 1);
+    assert!(world.servers(instance.id).await.iter().all(|server| server.launch == 0));
+    // The same again changes nothing, and nothing is fine.
+    for body in [asked, json!({})] {
+        assert_eq!(send(&world, "POST", &instance, "config/kafka", &body).await.status, 200);
+        assert_eq!(world.load(instance.id.0).await, after);
+    }
+}
+
+#[tokio::test]
+async fn what_brokers_read_at_their_start_restarts_them() {
+    let world = World::new().await;
+    let instance = cluster(&world, "mouse-3").await;
+    let text = "# ours\nauto.create.topics.enable = TRUE\nmin.insync.replicas: 2\n";
+    let call = Call::post(&path(&instance, "config/kafka")).key(&world.key);
+    let saved = call.bytes(text).send(&world.customer).await;
+    assert_eq!(saved.status, 200, "{}", saved.text);
+    let expected = json!([
+        {"name": "auto.create.topics.enable", "value": true},
+        {"name": "min.insync.replicas", "value": 2}]);
+    assert_eq!(get(&world, &instance, "config/kafka").await, expected);
+    assert!(world.servers(instance.id).await.iter().all(|server| server.launch == 1));
+    let action = world.last_action(instance.id).await;
+    assert_eq!(action.kind, model::ActionKind::ClusterRestart);
+}
+
+#[tokio::test]
+async fn everything_or_nothing() {
+    let world = World::new().await;
+    let instance = cluster(&world, "mouse-3").await;
+    let before = world.load(instance.id.0).await;
+    let refused = async |body: &Value, says: &str| {
+        let refused = send(&world, "POST", &instance, "config/kafka", body).await;
+        assert!(refused.status == 400 && refused.text.contains(says), "{body} {}", refused.text);
+    };
+    refused(&json!({"num.io.threads": 8, "log.dirs": "/"}), "can't be set; these can").await;
+    refused(&json!({"num.io.threads": 8, "log.retention.ms": "soon"}), "must be a number").await;
+    refused(&json!({"num.io.threads": [8]}), "must be a single value").await;
+    refused(&json!({"num.io.threads": 1000}), "from 1 to 256").await;
+    refused(&json!({"min.insync.replicas": 4}), "at most 3, the number of servers").await;
+    refused(&json!({"auto.create.topics.enable": 7}), "must be true or false").await;
+    let call = Call::post(&path(&instance, "config/kafka")).key(&world.key);
+    for (body, says) in [("nonsense", "name=value"), ("{\"num.io.threads\": 8}", "Content-Type")] {
+        let refused = call.clone().bytes(body).send(&world.customer).await;
+        assert!(refused.status == 400 && refused.text.contains(says), "{}", refused.text);
+    }
+    assert_eq!(world.load(instance.id.0).await, before);
+}

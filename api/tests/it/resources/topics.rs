@@ -1,0 +1,99 @@
+//! Topics: a plan that is applied twice changes nothing the second time.
+
+use super::{cluster, get, lines, send};
+use crate::world::World;
+use kafka::simulated::Fault;
+use serde_json::{Value, json};
+
+#[tokio::test]
+async fn made_read_changed_read_deleted_read() {
+    let world = World::new().await;
+    let instance = cluster(&world, "mouse-3").await;
+    let asked = json!({"name": "pay", "partitions": 2, "replicas": 3,
+        "config": {"retention.ms": 60000, "cleanup.policy": "delete", "retention.bytes": -1}});
+    let made = send(&world, "POST", &instance, "topics", &asked).await;
+    assert_eq!(made.status, 201, "{}", made.text);
+    let listed = get(&world, &instance, "topics").await;
+    assert_eq!(listed, json!([made.json()]), "listed at once, as it was made");
+    assert_eq!(listed[0]["config"], asked["config"]);
+    assert_eq!((&listed[0]["partitions"], &listed[0]["replicas"]), (&json!(2), &json!(3)));
+
+    let asked = json!({"partitions": 4, "config": {"cleanup.policy": "compact"}});
+    for _ in 0..2 {
+        let changed = send(&world, "PUT", &instance, "topics/pay", &asked).await;
+        assert_eq!(changed.status, 200, "{}", changed.text);
+        assert_eq!(changed.json()["config"], asked["config"], "it replaces");
+        assert_eq!(changed.json()["partitions"], 4);
+        assert_eq!(get(&world, &instance, "topics").await, json!([changed.json()]));
+    }
+    let kept = send(&world, "PUT", &instance, "topics/pay", &json!({"partitions": 4})).await;
+    assert_eq!(kept.json()["config"], asked["config"], "without one it stays");
+    let details = get(&world, &instance, "topics/pay").await;
+    assert_eq!(details["details"].as_array().unwrap().len(), 4);
+    assert_eq!(details["details"][3]["replicas"].as_array().unwrap().len(), 3);
+
+    let gone = send(&world, "DELETE", &instance, "topics/pay", &Value::Null).await;
+    assert_eq!(gone.status, 200, "{}", gone.text);
+    assert_eq!(get(&world, &instance, "topics").await, json!([]));
+    send(&world, "DELETE", &instance, "topics/pay", &Value::Null)
+        .await
+        .expect_error(404, "Not Found");
+    assert_eq!(
+        lines(&world, 2).await,
+        ["topic.delete topic=pay; outcome=attempted", "topic.delete topic=pay; outcome=done"]
+    );
+}
+
+#[tokio::test]
+async fn what_kafka_would_refuse_changes_nothing() {
+    let world = World::new().await;
+    let instance = cluster(&world, "mouse-3").await;
+    let check = async |asked: Value, says: &str| {
+        let refused = send(&world, "POST", &instance, "topics", &asked).await;
+        assert_eq!(refused.status, 400, "{asked}: {}", refused.text);
+        assert!(refused.text.contains(says), "{asked}: {}", refused.text);
+    };
+    check(json!({}), "name: Field is required").await;
+    check(json!({"name": "a b"}), "letters, digits").await;
+    check(json!({"name": "__mine"}), "Kafka's own").await;
+    check(json!({"name": ".."}), "must not be").await;
+    check(json!({"name": "x".repeat(250)}), "1 to 249").await;
+    check(json!({"name": "a", "partitions": 0}), "from 1 on").await;
+    check(json!({"name": "a", "partitions": 5_000_000_000_i64}), "count to").await;
+    check(json!({"name": "a", "partitions": "3"}), "must be an integer").await;
+    check(json!({"name": "a", "replicas": 4}), "at most 3, the number of servers").await;
+    check(json!({"name": "a", "config": {"retention.hours": 1}}), "Unknown config name").await;
+    check(json!({"name": "a", "config": {"retention.ms": "soon"}}), "Not a number").await;
+    check(json!({"name": "a", "config": {"retention.ms": [1]}}), "names and values").await;
+    check(json!({"name": "a", "config": "retention.ms=1"}), "names and values").await;
+    assert_eq!(get(&world, &instance, "topics").await, json!([]));
+
+    let asked = json!({"name": "a", "partitions": 3, "config": {"retention.ms": 1}});
+    send(&world, "POST", &instance, "topics", &asked).await;
+    check(json!({"name": "a"}), "a topic a exists already").await;
+    let before = get(&world, &instance, "topics").await;
+    for (asked, says) in [
+        (json!({"partitions": 2}), "partitions only grow"),
+        (json!({"partitions": 4, "config": {"retention.ms": "soon"}}), "Not a number"),
+    ] {
+        let refused = send(&world, "PUT", &instance, "topics/a", &asked).await;
+        assert!(refused.status == 400 && refused.text.contains(says), "{}", refused.text);
+        assert_eq!(get(&world, &instance, "topics").await, before, "everything or nothing");
+    }
+    for name in ["b", "__consumer_offsets", "%00", "a%2Fb", "%FF", ".."] {
+        let rest = format!("topics/{name}");
+        let answer = send(&world, "PUT", &instance, &rest, &json!({"partitions": 4})).await;
+        assert_eq!(answer.status, 404, "{name}: {}", answer.text);
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_got_lost_is_no_duplicate() {
+    let world = World::new().await;
+    let instance = cluster(&world, "mouse-1").await;
+    world.kafka.fail_next(Fault::LostReply, 1);
+    let made = send(&world, "POST", &instance, "topics", &json!({"name": "a"})).await;
+    assert_eq!(made.status, 201, "{}", made.text);
+    let again = send(&world, "POST", &instance, "topics", &json!({"name": "a"})).await;
+    assert_eq!(again.status, 400, "{}", again.text);
+}

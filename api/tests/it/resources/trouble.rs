@@ -1,0 +1,69 @@
+//! Clusters that can't be asked, or not at once.
+
+use super::{cluster, send};
+use crate::call::Call;
+use crate::world::World;
+use app::Settings;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+const READS: [&str; 5] = ["topics", "topics/a", "users", "acls", "config/kafka"];
+
+#[tokio::test]
+async fn one_that_is_not_ready_is_refused_at_once() {
+    let world = World::new().await;
+    let instance = world.create("orders", &[]).await;
+    for rest in READS {
+        let refused = send(&world, "GET", &instance, rest, &Value::Null).await;
+        refused.expect_error(
+            400,
+            "The cluster is not ready (waiting for the engine); try again once `ready` reads true",
+        );
+    }
+    let nodes = send(&world, "GET", &instance, "nodes", &Value::Null).await;
+    assert_eq!(nodes.json()[0]["running"], false, "planned ones are listed");
+}
+
+#[tokio::test]
+async fn one_without_brokers_is_refused_when_patience_ends() {
+    let patience = Duration::from_millis(300);
+    let world = World::with(Settings { broker_patience: patience, ..Settings::default() }).await;
+    let instance = cluster(&world, "mouse-1").await;
+    world.kafka.kill(1);
+    let refused = send(&world, "GET", &instance, "topics", &Value::Null).await;
+    assert_eq!(refused.status, 400);
+    assert!(refused.text.contains("refused the connection; try again later"), "{}", refused.text);
+    let refused = send(&world, "POST", &instance, "topics", &json!({"name": "a"})).await;
+    assert_eq!(refused.status, 400);
+    let last = world.audit().await.pop().unwrap();
+    assert!(last.contains("outcome=") && last.contains("refused (No broker"), "{last}");
+}
+
+#[tokio::test]
+async fn another_broker_is_asked_while_one_is_down() {
+    let world = World::new().await;
+    let instance = cluster(&world, "mouse-3").await;
+    world.kafka.kill(1);
+    world.pass_time();
+    let made =
+        send(&world, "POST", &instance, "topics", &json!({"name": "a", "replicas": 2})).await;
+    assert_eq!(made.status, 201, "{}", made.text);
+    let nodes = send(&world, "GET", &instance, "nodes", &Value::Null).await.json();
+    let running: Vec<&Value> =
+        nodes.as_array().unwrap().iter().map(|node| &node["running"]).collect();
+    assert_eq!(running, [&json!(false), &json!(true), &json!(true)]);
+}
+
+#[tokio::test]
+async fn shared_plans_have_topics_alone() {
+    let world = World::new().await;
+    let own = world.create("orders", &[]).await;
+    world.make_ready(own.id).await;
+    let shared = world.share(&world.load(own.id.0).await).await;
+    world.make_ready(shared.id).await;
+    for rest in ["users", "acls", "config/kafka"] {
+        let call = Call::get(&format!("/api/{rest}")).key(&shared.apikey);
+        let refused = call.send(&world.instance).await;
+        refused.expect_error(400, "Not available on shared plans");
+    }
+}

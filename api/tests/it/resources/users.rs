@@ -1,0 +1,89 @@
+//! Kafka users, and the default user's password.
+
+use super::{cluster, get, lines, send};
+use crate::call::Call;
+use crate::world::World;
+use serde_json::{Value, json};
+
+#[tokio::test]
+async fn made_once_and_deleted_with_their_rights() {
+    let world = World::new().await;
+    let instance = cluster(&world, "mouse-1").await;
+    let made = send(&world, "POST", &instance, "users", &json!({"name": "bob"})).await;
+    assert_eq!(made.status, 201, "{}", made.text);
+    assert_eq!(made.header("cache-control"), "no-store");
+    let password = made.json()["password"].as_str().unwrap().to_owned();
+    assert_eq!(password.len(), 32);
+    assert_eq!(made.json()["type"], "sasl");
+    let by_certificate = json!({"name": "Eve.1", "type": "ssl"});
+    let made = send(&world, "POST", &instance, "users", &by_certificate).await;
+    assert_eq!(made.json(), by_certificate, "without a password");
+    let rights = json!({"user": "bob", "rules": [
+        {"operation": "write", "resource": "topic", "resource_pattern": "orders"}]});
+    send(&world, "POST", &instance, "acls", &rights).await;
+
+    let mut expected = vec![
+        by_certificate.clone(),
+        json!({"name": "ada", "type": "sasl"}),
+        json!({"name": "bob", "type": "sasl"}),
+        json!({"name": instance.username, "type": "sasl"}),
+    ];
+    expected.sort_by_key(|user| user["name"].as_str().unwrap().to_owned());
+    assert_eq!(get(&world, &instance, "users").await, json!(expected));
+    assert_eq!(get(&world, &instance, "acls").await.as_array().unwrap().len(), 2);
+    for name in ["bob", "Eve.1"] {
+        let rest = format!("users/{name}");
+        let gone = send(&world, "DELETE", &instance, &rest, &Value::Null).await;
+        assert_eq!(gone.status, 200, "{}", gone.text);
+        send(&world, "DELETE", &instance, &rest, &Value::Null).await.expect_error(404, "Not Found");
+    }
+    assert_eq!(get(&world, &instance, "users").await.as_array().unwrap().len(), 2);
+    assert_eq!(get(&world, &instance, "acls").await.as_array().unwrap().len(), 1);
+    assert!(!world.audit().await.join("\n").contains(&password));
+    assert_eq!(lines(&world, 1).await, ["user.delete user=Eve.1; outcome=done"]);
+}
+
+#[tokio::test]
+async fn names_that_are_taken_or_ours() {
+    let world = World::new().await;
+    let instance = cluster(&world, "mouse-1").await;
+    send(&world, "POST", &instance, "users", &json!({"name": "eve", "type": "ssl"})).await;
+    for (asked, says) in [
+        (json!({}), "Field is required"),
+        (json!({"name": "ada"}), "exists already"),
+        (json!({"name": "ada", "type": "ssl"}), "exists already"),
+        (json!({"name": "eve"}), "exists already"),
+        (json!({"name": instance.username}), "exists already"),
+        (json!({"name": "castellan-x"}), "is reserved"),
+        (json!({"name": "Admin"}), "is reserved"),
+        (json!({"name": "ANONYMOUS"}), "is reserved"),
+        (json!({"name": "*"}), "letters, digits"),
+        (json!({"name": "a,b"}), "letters, digits"),
+        (json!({"name": "bob", "type": "ldap"}), "sasl or ssl"),
+    ] {
+        let refused = send(&world, "POST", &instance, "users", &asked).await;
+        assert!(refused.status == 400 && refused.text.contains(says), "{asked} {}", refused.text);
+    }
+    let rest = format!("users/{}", instance.username);
+    let refused = send(&world, "DELETE", &instance, &rest, &Value::Null).await;
+    assert!(refused.status == 400 && refused.text.contains("default user"), "{}", refused.text);
+    for name in ["bob", "castellan", "broker-1", "a%2Cb"] {
+        let rest = format!("users/{name}");
+        send(&world, "DELETE", &instance, &rest, &Value::Null).await.expect_error(404, "Not Found");
+    }
+}
+
+#[tokio::test]
+async fn another_password_is_told_at_once_and_followed() {
+    let world = World::new().await;
+    let instance = cluster(&world, "mouse-1").await;
+    let rest = "account/rotate-password";
+    let rotated = send(&world, "POST", &instance, rest, &Value::Null).await;
+    assert_eq!((rotated.status.as_u16(), rotated.text.as_str()), (204, ""));
+    let after = world.load(instance.id.0).await;
+    assert_ne!(after.password, instance.password);
+    assert!(!after.configured() && after.inside_generation > after.progress.inside_observed);
+    let details = Call::get("/api/details").key(&instance.apikey).send(&world.instance).await;
+    assert!(details.text.contains(after.password.expose()), "{}", details.text);
+    assert_eq!(lines(&world, 1).await, ["instance.rotate_password "]);
+}

@@ -1,0 +1,76 @@
+//! New rights of a user.
+
+use super::list::{numbered, words_text};
+use super::{AclView, Rule, Words};
+use crate::resources::{Cluster, change};
+use crate::{App, Asked, Error, InstanceAccess, Problems, Result};
+use kafka::client::Acl;
+use model::UserName;
+use store::acls as numbers;
+
+/// At once; more are asked for in another call.
+const MOST: usize = 100;
+
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct NewAcls {
+    pub user: Option<String>,
+    pub rules: Option<Vec<Rule>>,
+}
+
+/// The ACLs of the rules, in their order. One that was there keeps its number.
+pub async fn create(
+    access: &InstanceAccess,
+    app: &App,
+    asked: Asked<NewAcls>,
+) -> Result<Vec<AclView>> {
+    access.may_change()?;
+    let (asked, problems) = asked.open()?;
+    let (user, rules) = validate(asked, problems)?;
+    let cluster = Cluster::of_its_own(access, app).await?;
+    let wanted: Vec<(Acl, Words)> =
+        rules.into_iter().filter_map(|words| Some((words.acl(user.as_str())?, words))).collect();
+    let said: Vec<String> = wanted.iter().map(|(acl, _)| acl.to_string()).collect();
+    let about = [("user", user.to_string()), ("rules", said.join(", "))];
+    change(access, app, "acl.create", &about, Box::pin(make(&cluster, access, app, &wanted))).await
+}
+
+fn validate(asked: NewAcls, mut problems: Problems) -> Result<(UserName, Vec<Words>)> {
+    let given = problems.required("user", asked.user);
+    let user = given.and_then(|user| problems.take("user", UserName::parse(user)));
+    if user.as_ref().is_some_and(UserName::is_reserved) {
+        problems.add("user", "is reserved; choose another one");
+    }
+    let rules = problems.required("rules", asked.rules).unwrap_or_default();
+    if rules.len() > MOST {
+        problems.add("rules", format!("must be at most {MOST}"));
+    }
+    let words: Vec<Words> =
+        rules.into_iter().filter_map(|rule| rule.words(&mut problems)).collect();
+    if words.is_empty() {
+        problems.required("rules", None::<()>);
+    }
+    problems.finish()?;
+    let user = user.ok_or_else(|| Error::field("user", "Field is required"))?;
+    Ok((user, words))
+}
+
+/// In Kafka first: a number without an ACL would be a promise that nobody keeps.
+async fn make(
+    cluster: &Cluster<'_>,
+    access: &InstanceAccess,
+    app: &App,
+    wanted: &[(Acl, Words)],
+) -> Result<Vec<AclView>> {
+    let acls: Vec<Acl> = wanted.iter().map(|(acl, _)| acl.clone()).collect();
+    let all = &acls;
+    cluster.ask(|admin, at| admin.add_acls(at, all)).await?;
+    let id = access.instance.id;
+    let mut work = app.store().begin().await?;
+    for (acl, words) in wanted {
+        let (says, words) = (acl.to_string(), words_text(words));
+        numbers::give(&mut work, id, &says, &words, app.now()).await?;
+        numbers::set_words(&mut work, id, &says, &words).await?;
+    }
+    work.commit().await?;
+    numbered(app, id, all).await
+}

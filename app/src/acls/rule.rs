@@ -1,0 +1,148 @@
+//! One rule: Kafka's kinds by the contract's words, whatever their case. Pure.
+
+use crate::Problems;
+use kafka::client::{Acl, Operation, PatternType, Permission, ResourceType};
+use serde::{Deserialize, Serialize};
+
+const CLUSTER: &str = "kafka-cluster";
+const LITERAL: &str = "literal";
+
+const OPERATIONS: [(&str, Operation); 13] = [
+    ("read", Operation::Read),
+    ("write", Operation::Write),
+    ("create", Operation::Create),
+    ("delete", Operation::Delete),
+    ("alter", Operation::Alter),
+    ("describe", Operation::Describe),
+    ("clusteraction", Operation::ClusterAction),
+    ("describeconfigs", Operation::DescribeConfigs),
+    ("alterconfigs", Operation::AlterConfigs),
+    ("idempotentwrite", Operation::IdempotentWrite),
+    ("createtokens", Operation::CreateTokens),
+    ("describetokens", Operation::DescribeTokens),
+    ("all", Operation::All),
+];
+const RESOURCES: [(&str, ResourceType); 4] = [
+    ("cluster", ResourceType::Cluster),
+    ("topic", ResourceType::Topic),
+    ("group", ResourceType::Group),
+    ("transactionalid", ResourceType::TransactionalId),
+];
+const PATTERNS: [(&str, PatternType); 2] =
+    [(LITERAL, PatternType::Literal), ("prefixed", PatternType::Prefixed)];
+
+/// A rule as it is asked for.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Rule {
+    pub operation: Option<String>,
+    pub resource: Option<String>,
+    pub resource_pattern: Option<String>,
+    pub resource_pattern_type: Option<String>,
+}
+
+/// A rule in the words it was asked for, which are told as they were sent.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Words {
+    pub operation: String,
+    pub resource: String,
+    pub resource_pattern: String,
+    pub resource_pattern_type: String,
+}
+
+impl Rule {
+    /// The words, if they say something; what is wrong is noted.
+    pub(super) fn words(self, problems: &mut Problems) -> Option<Words> {
+        let operation = known(problems, "operation", self.operation, &OPERATIONS);
+        let resource = known(problems, "resource", self.resource, &RESOURCES);
+        let kind = self.resource_pattern_type.or_else(|| Some(LITERAL.to_owned()));
+        let resource_pattern_type = known(problems, "resource_pattern_type", kind, &PATTERNS);
+        let of_cluster = resource.as_deref().is_some_and(|it| it.eq_ignore_ascii_case("cluster"));
+        let pattern = self.resource_pattern.or_else(|| of_cluster.then(|| CLUSTER.to_owned()));
+        let resource_pattern = problems.required("resource_pattern", pattern);
+        Some(Words {
+            operation: operation?,
+            resource: resource?,
+            resource_pattern: resource_pattern?,
+            resource_pattern_type: resource_pattern_type?,
+        })
+    }
+}
+
+impl Words {
+    /// None if one of them means nothing, which words that were checked never do.
+    pub(super) fn acl(&self, user: &str) -> Option<Acl> {
+        Some(Acl {
+            resource_type: meaning(&RESOURCES, &self.resource)?,
+            pattern: self.resource_pattern.clone(),
+            pattern_type: meaning(&PATTERNS, &self.resource_pattern_type)?,
+            principal: format!("User:{user}"),
+            operation: meaning(&OPERATIONS, &self.operation)?,
+            permission: Permission::Allow,
+        })
+    }
+
+    /// For an ACL that was made in other ways.
+    pub(super) fn of(acl: &Acl) -> Self {
+        Self {
+            operation: word(&OPERATIONS, acl.operation),
+            resource: word(&RESOURCES, acl.resource_type),
+            resource_pattern: acl.pattern.clone(),
+            resource_pattern_type: word(&PATTERNS, acl.pattern_type),
+        }
+    }
+}
+
+fn meaning<T: Copy>(known: &[(&str, T)], word: &str) -> Option<T> {
+    known.iter().find(|(it, _)| it.eq_ignore_ascii_case(word)).map(|(_, kind)| *kind)
+}
+
+fn word<T: Copy + PartialEq>(known: &[(&str, T)], kind: T) -> String {
+    known.iter().find(|(_, it)| *it == kind).map_or_else(String::new, |(word, _)| (*word).into())
+}
+
+fn known<T: Copy>(
+    problems: &mut Problems,
+    field: &str,
+    given: Option<String>,
+    known: &[(&str, T)],
+) -> Option<String> {
+    let given = problems.required(field, given)?;
+    if meaning(known, &given).is_some() {
+        return Some(given);
+    }
+    let words: Vec<&str> = known.iter().map(|(word, _)| *word).collect();
+    problems.add(field, format!("must be one of {}", words.join(", ")));
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_told_as_they_were_sent_and_mean_the_same_in_any_case() {
+        let rule = Rule {
+            operation: Some("DescribeConfigs".into()),
+            resource: Some("TOPIC".into()),
+            resource_pattern: Some("Orders".into()),
+            resource_pattern_type: None,
+        };
+        let mut problems = Problems::default();
+        let words = rule.words(&mut problems).unwrap();
+        problems.finish().unwrap();
+        assert_eq!((&*words.operation, &*words.resource), ("DescribeConfigs", "TOPIC"));
+        let acl = words.acl("ada").unwrap();
+        assert_eq!(acl.operation, Operation::DescribeConfigs);
+        assert_eq!(Words::of(&acl).operation, "describeconfigs");
+        assert_eq!((&*acl.principal, &*acl.pattern), ("User:ada", "Orders"));
+    }
+
+    #[test]
+    fn what_says_nothing_is_named() {
+        let rule = Rule { operation: Some("fly".into()), ..Rule::default() };
+        let mut problems = Problems::default();
+        assert_eq!(rule.words(&mut problems), None);
+        let error = problems.finish().unwrap_err().to_string();
+        assert_eq!(error, "3 fields are missing or wrong: operation, resource, resource_pattern");
+    }
+}

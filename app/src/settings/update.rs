@@ -1,0 +1,45 @@
+//! Choosing other values: all of them or none.
+
+use crate::actions;
+use crate::resources::Cluster;
+use crate::{App, Asked, Error, InstanceAccess, Problems, Result};
+use kafka::settings::{KNOWN, at_start, known, while_running};
+use std::collections::BTreeMap;
+
+type Values = BTreeMap<String, String>;
+
+/// Settings that are not named keep their values.
+pub async fn update(access: &InstanceAccess, app: &App, asked: Asked<Values>) -> Result<()> {
+    access.may_change()?;
+    let (asked, problems) = asked.open()?;
+    let chosen = validate(&asked, problems)?;
+    let cluster = Cluster::of_its_own(access, app).await?;
+    let replicas = chosen.get("min.insync.replicas").and_then(|text| text.parse::<usize>().ok());
+    let servers = cluster.servers();
+    if replicas.is_some_and(|replicas| replicas > servers) {
+        let what = format!("must be at most {servers}, the number of servers");
+        return Err(Error::field("min.insync.replicas", what));
+    }
+    // Kafka has a say before anything is written down.
+    let changes = &while_running(&chosen);
+    if !changes.is_empty() {
+        cluster.ask(|admin, at| admin.settings().check_settings(at, changes)).await?;
+    }
+    actions::configure(access, app, &chosen, &at_start(&chosen)).await
+}
+
+fn validate(asked: &Values, mut problems: Problems) -> Result<Values> {
+    let mut chosen = Values::new();
+    for (name, text) in asked {
+        let Some(known) = known(name) else {
+            let names: Vec<&str> = KNOWN.iter().map(|known| known.name).collect();
+            problems.add(name, format!("can't be set; these can: {}", names.join(", ")));
+            continue;
+        };
+        if let Some(value) = problems.take(name, known.value(text)) {
+            chosen.insert(name.clone(), value);
+        }
+    }
+    problems.finish()?;
+    Ok(chosen)
+}

@@ -1,0 +1,91 @@
+//! A new topic.
+
+use super::number;
+use crate::resources::{Cluster, change};
+use crate::{App, Asked, Error, InstanceAccess, Problems, Result};
+use kafka::client::{Created, Topic};
+use model::TopicName;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// As many copies as survive the loss of any server.
+const REPLICAS: usize = 3;
+
+/// What may be asked; only the name must be.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct NewTopic {
+    pub name: Option<String>,
+    pub partitions: Option<i64>,
+    pub replicas: Option<i64>,
+    pub config: Option<BTreeMap<String, String>>,
+}
+
+pub async fn create(access: &InstanceAccess, app: &App, asked: Asked<NewTopic>) -> Result<Topic> {
+    access.may_change()?;
+    let (new, problems) = asked.open()?;
+    let mut wanted = validate(new, problems)?;
+    let cluster = Cluster::open(access, app).await?;
+    let servers = cluster.servers();
+    let replicas = wanted.replicas.unwrap_or_else(|| small(servers.min(REPLICAS)));
+    if replicas > small(servers) {
+        let what = format!("must be at most {servers}, the number of servers");
+        return Err(Error::field("replicas", what));
+    }
+    wanted.topic.replicas = replicas;
+    let about = [("topic", wanted.topic.name.clone())];
+    change(access, app, "topic.create", &about, make(&cluster, &wanted.topic)).await
+}
+
+struct Wanted {
+    topic: kafka::client::NewTopic,
+    replicas: Option<i16>,
+}
+
+fn validate(new: NewTopic, mut problems: Problems) -> Result<Wanted> {
+    let given = problems.required("name", new.name);
+    let name = given.and_then(|name| problems.take("name", TopicName::parse(name)));
+    let partitions = number(&mut problems, "partitions", new.partitions).unwrap_or(1);
+    let replicas = number(&mut problems, "replicas", new.replicas);
+    problems.finish()?;
+    let topic = kafka::client::NewTopic {
+        name: name.map(String::from).unwrap_or_default(),
+        partitions,
+        replicas: 0,
+        settings: new.config.unwrap_or_default().into_iter().collect(),
+    };
+    Ok(Wanted { topic, replicas })
+}
+
+/// A topic that is found after an answer got lost is the one that was made, if
+/// it is like it.
+async fn make(cluster: &Cluster<'_>, wanted: &kafka::client::NewTopic) -> Result<Topic> {
+    let repeated = AtomicBool::new(false);
+    let again = &repeated;
+    let created = cluster
+        .ask(|admin, at| async move {
+            let is_repeated = again.swap(true, Ordering::Relaxed);
+            admin.create_topic(at, wanted).await.map(|created| (created, is_repeated))
+        })
+        .await?;
+    let name = &wanted.name;
+    let found = cluster.ask(|admin, at| admin.topics().describe_topic(at, name)).await?;
+    match (created, found) {
+        ((Created::New, _), Some(topic)) => Ok(topic),
+        ((Created::AlreadyThere, true), Some(topic)) if is_like(&topic, wanted) => Ok(topic),
+        ((Created::AlreadyThere, _), _) => {
+            Err(Error::field("name", format!("a topic {name} exists already")))
+        }
+        ((Created::New, _), None) => {
+            Err(Error::Refused(format!("Topic {name} was deleted by somebody else meanwhile")))
+        }
+    }
+}
+
+fn is_like(topic: &Topic, wanted: &kafka::client::NewTopic) -> bool {
+    i32::try_from(topic.partitions.len()) == Ok(wanted.partitions)
+        && i16::try_from(topic.replicas()) == Ok(wanted.replicas)
+}
+
+fn small(count: usize) -> i16 {
+    i16::try_from(count).unwrap_or(i16::MAX)
+}

@@ -1,0 +1,19 @@
+//! The end of a topic and of everything in it.
+
+use super::there;
+use crate::resources::{Cluster, change};
+use crate::{App, InstanceAccess, Result};
+use model::TopicName;
+
+pub async fn delete(access: &InstanceAccess, app: &App, name: &str) -> Result<()> {
+    access.may_change()?;
+    let cluster = Cluster::open(access, app).await?;
+    let name = there(TopicName::parse(name).ok())?;
+    let found = cluster.ask(|admin, at| admin.topics().describe_topic(at, name.as_str())).await?;
+    there(found)?;
+    let about = [("topic", name.to_string())];
+    // One that is gone by now was deleted by a call whose answer got lost, or by
+    // somebody else, to the same end.
+    let effect = cluster.ask(|admin, at| admin.topics().delete_topic(at, name.as_str()));
+    change(access, app, "topic.delete", &about, effect).await.map(drop)
+}

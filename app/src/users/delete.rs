@@ -1,0 +1,39 @@
+//! The end of a user and of its rights.
+
+use super::everybody;
+use crate::resources::{Cluster, change};
+use crate::{App, Error, InstanceAccess, Result};
+use model::UserName;
+use store::ssl_users;
+
+pub async fn delete(access: &InstanceAccess, app: &App, name: &str) -> Result<()> {
+    access.may_change()?;
+    let cluster = Cluster::of_its_own(access, app).await?;
+    let name = UserName::parse(name).map_err(|_| Error::NotFound)?;
+    let there = everybody(&cluster, app, access.instance.id).await?;
+    if !there.iter().any(|user| user.name == name.as_str()) {
+        return Err(Error::NotFound);
+    }
+    if name.as_str() == access.instance.username {
+        let sentence = "The default user can't be deleted; give it another password instead";
+        return Err(Error::Refused(sentence.into()));
+    }
+    let about = [("user", name.to_string())];
+    change(access, app, "user.delete", &about, Box::pin(remove(&cluster, access, app, &name))).await
+}
+
+/// Rights first: one that is left half-way is still listed, and can be deleted
+/// again.
+async fn remove(
+    cluster: &Cluster<'_>,
+    access: &InstanceAccess,
+    app: &App,
+    name: &UserName,
+) -> Result<()> {
+    let principal = format!("User:{name}");
+    cluster.ask(|admin, at| admin.remove_acls(at, &principal)).await?;
+    cluster.ask(|admin, at| admin.remove_scram_user(at, name.as_str())).await?;
+    let mut work = app.store().begin().await?;
+    ssl_users::remove(&mut work, access.instance.id, name).await?;
+    work.commit().await.map_err(Into::into)
+}

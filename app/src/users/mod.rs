@@ -1,0 +1,51 @@
+//! Kafka users of a cluster: by password, whom Kafka holds, and by certificate,
+//! who are written down here.
+
+mod create;
+mod delete;
+mod list;
+mod rotate_password;
+
+pub use create::{NewUser, NewUserAsked, create};
+pub use delete::delete;
+pub use list::list;
+pub use rotate_password::rotate_password;
+
+use crate::resources::Cluster;
+use crate::{App, Result};
+use model::InstanceId;
+use store::ssl_users;
+
+/// How a user proves who it is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum UserType {
+    Sasl,
+    Ssl,
+}
+
+impl UserType {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            UserType::Sasl => "sasl",
+            UserType::Ssl => "ssl",
+        }
+    }
+}
+
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct User {
+    pub name: String,
+    pub kind: UserType,
+}
+
+/// Everybody whom a customer may know of, by name.
+async fn everybody(cluster: &Cluster<'_>, app: &App, id: InstanceId) -> Result<Vec<User>> {
+    let passwords = cluster.ask(|admin, at| admin.users().list_scram_users(at)).await?;
+    let certificates = ssl_users::list(&mut app.store().reader(), id).await?;
+    let of = |kind| move |name| User { name, kind };
+    let mut users: Vec<User> = passwords.into_iter().map(of(UserType::Sasl)).collect();
+    users.extend(certificates.into_iter().map(of(UserType::Ssl)));
+    users.retain(|user| !model::is_reserved(&user.name));
+    users.sort();
+    Ok(users)
+}

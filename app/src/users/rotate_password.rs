@@ -1,0 +1,21 @@
+//! Another password for the default user. The engine writes it into Kafka within
+//! moments; until then `configured` reads false and the old one is good.
+
+use crate::access::{self, on_servers_of_its_own};
+use crate::{App, Error, InstanceAccess, Result, audit};
+use store::instances;
+
+pub async fn rotate_password(access: &InstanceAccess, app: &App) -> Result<()> {
+    access.may_change()?;
+    let mut work = app.store().begin().await?;
+    let found = instances::find(&mut work, access.instance.id).await?;
+    let instance = found.filter(|it| it.deleted_at.is_none()).ok_or(Error::InvalidId)?;
+    on_servers_of_its_own(app, &instance)?;
+    access::ready(&instance)?;
+    instances::set_password(&mut work, instance.id, &app.entropy().password()).await?;
+    instances::raise(&mut work, instance.id, app.now()).await?;
+    let asker = access.asker(&mut work).await?;
+    let extras = [("id", instance.id.to_string()), ("name", instance.name.to_string())];
+    audit::write(&mut work, &asker, app.now(), "instance.rotate_password", &extras).await?;
+    work.commit().await.map_err(Into::into)
+}
