@@ -81,6 +81,8 @@ if [ "$purpose" = test ]; then
     cd "$(dirname "$0")/.."
     # Tries the API as its document describes it.
     install_python schemathesis server/tests/fuzz/requirements.txt
+    # A client to hold our answers against.
+    install_python witness server/tests/tour/requirements.txt
     # A mail server to send to.
     install_python aiosmtpd outbound/tests/receiver/requirements.txt
 fi

@@ -111,8 +111,10 @@ pub(crate) fn ready(instance: &Instance) -> Result<()> {
     if instance.ready() {
         return Ok(());
     }
+    let progress = &instance.progress;
+    let what = if progress.observed_generation == 0 { "created" } else { "started" };
     Err(Error::Refused(format!(
-        "The cluster is not ready ({}); try again once `ready` reads true",
-        instance.progress.status
+        "The cluster is being {what} ({}); try again once `ready` reads true",
+        progress.status
     )))
 }

@@ -167,7 +167,7 @@ impl About {
     /// May be refused because the cluster can't be asked.
     pub fn asks_kafka(self) -> Self {
         self.refuses(
-            "The cluster is not ready (waiting for server 1); try again once `ready` reads true",
+            "The cluster is being created (waiting for server 1); try again once `ready` reads true",
         )
     }
 

@@ -385,7 +385,7 @@ async fn instance_routes_open_to_the_instances_own_key_alone() {
         let other = call.clone().key(&neighbour.apikey).send(&world.instance).await;
         assert!(own.status.is_success(), "{}: {}", route.path, own.text);
         // The neighbour is not made yet: what asks its servers is refused.
-        let refused = other.status == 400 && other.text.contains("not ready");
+        let refused = other.status == 400 && other.text.contains("is being created");
         assert!(refused || other.status == 200, "{}: {}", route.path, other.text);
         assert!(!other.text.contains("orders"), "{}", other.text);
         assert_ne!(own.text, other.text, "{}", route.path);

@@ -137,6 +137,11 @@ impl Installation {
         answer(request.basic_auth("", Some(&self.key))).await
     }
 
+    pub async fn put(&self, path: &str, body: &Value) -> (u16, Value) {
+        let request = self.http.put(self.customer_url(path)).json(body);
+        answer(request.basic_auth("", Some(&self.key))).await
+    }
+
     pub async fn delete(&self, path: &str) -> u16 {
         let request = self.http.delete(self.customer_url(path));
         answer(request.basic_auth("", Some(&self.key))).await.0

@@ -8,8 +8,10 @@ mod installation;
 mod kcat;
 mod left_over;
 mod luck;
+mod resources;
 mod rolled;
 mod tight;
+mod witness;
 mod writer;
 
 use installation::{Installation, Processes};
@@ -45,6 +47,7 @@ async fn the_grand_tour() {
     assert_eq!(kcat.read("tour", "SCRAM-SHA-512").await, ["one", "two"]);
     strangers_are_refused(&castellan, &kcat).await;
 
+    resources::are_what_kafka_has(&castellan, &instance).await;
     checked::finds_nothing_and_then_what_was_planted(&instance).await;
     rolled::goes_in_order(&castellan, &instance).await;
     rolled::survives_bad_luck(&mut castellan, &instance).await;
@@ -62,6 +65,7 @@ async fn the_grand_tour() {
     assert_eq!(kcat.read("tour", "SCRAM-SHA-256").await, ["one", "two"]);
     kcat.write("SCRAM-SHA-256", "three").await;
     nothing_is_lost(&kcat, acknowledged).await;
+    resources::another_password(&castellan, &instance).await;
 
     delete(&castellan, id).await;
     let after = LeftOver::of(&castellan).await;

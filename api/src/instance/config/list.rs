@@ -28,7 +28,7 @@ pub fn about() -> About {
     let example = Setting { name: "log.retention.ms".into(), value: json!(86_400_000) };
     About::new("List the settings of all brokers that were chosen")
         .needs(Right::SeeInstances)
-        .refuses("The cluster is not ready (being created); try again once `ready` reads true")
+        .asks_kafka()
         .open(&["value"])
         .json("By name", &[example])
 }

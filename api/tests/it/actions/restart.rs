@@ -79,7 +79,7 @@ async fn what_is_not_ready_is_not_restarted() {
     let instance = world.create_of("mouse-3", "orders", &[]).await;
     let doors = ["cluster/restart", "actions/cluster-restart", "actions/restart", "actions/reboot"];
     for rest in doors {
-        let sentence = "The cluster is not ready (waiting for the engine); \
+        let sentence = "The cluster is being created (waiting for the engine); \
                         try again once `ready` reads true";
         post(&world, &instance, rest).await.expect_error(400, sentence);
     }

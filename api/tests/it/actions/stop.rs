@@ -114,7 +114,7 @@ async fn nothing_is_stopped_while_nobody_tells_how_the_cluster_is() {
     assert_eq!(stopped(&world, &instance).await, [false, false, false]);
 
     let young = world.create_of("mouse-3", "young", &[]).await;
-    let sentence = "The cluster is not ready (waiting for the engine); \
+    let sentence = "The cluster is being created (waiting for the engine); \
                     try again once `ready` reads true";
     stop(&world, &young, &[1]).await.expect_error(400, sentence);
 }

@@ -17,7 +17,7 @@ async fn one_that_is_not_ready_is_refused_at_once() {
         let refused = send(&world, "GET", &instance, rest, &Value::Null).await;
         refused.expect_error(
             400,
-            "The cluster is not ready (waiting for the engine); try again once `ready` reads true",
+            "The cluster is being created (waiting for the engine); try again once `ready` reads true",
         );
     }
     let nodes = send(&world, "GET", &instance, "nodes", &Value::Null).await;

@@ -19,5 +19,5 @@ pub async fn handle(
 pub fn about() -> About {
     About::new("Give the default user another password, which the instance then tells")
         .needs(Right::ChangeInstances)
-        .refuses("The cluster is not ready (being created); try again once `ready` reads true")
+        .asks_kafka()
 }

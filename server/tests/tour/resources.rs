@@ -1,0 +1,186 @@
+//! What people do with a cluster every day, through our API, and read back by a
+//! client that knows nothing of it.
+
+use crate::installation::Installation;
+use crate::witness::Witness;
+use serde_json::{Value, json};
+
+/// One cluster and everybody who asks it.
+struct Day<'a> {
+    castellan: &'a Installation,
+    witness: Witness,
+    id: i64,
+}
+
+pub async fn are_what_kafka_has(castellan: &Installation, instance: &Value) {
+    let id = instance["id"].as_i64().unwrap();
+    let day = Day { castellan, witness: Witness::new(instance), id };
+    let servers = instance["nodes"].as_i64().unwrap();
+    day.topics(servers.min(3)).await;
+    day.users_and_rights().await;
+    day.settings(servers).await;
+    day.nodes(servers).await;
+}
+
+impl Day<'_> {
+    fn path(&self, rest: &str) -> String {
+        format!("/api/instances/{}/{rest}", self.id)
+    }
+
+    async fn get(&self, rest: &str) -> Value {
+        let (status, answer) = self.castellan.get(&self.path(rest)).await;
+        assert_eq!(status, 200, "{rest}: {answer}");
+        answer
+    }
+
+    async fn post(&self, rest: &str, body: &Value, expected: u16) -> Value {
+        let (status, answer) = self.castellan.post(&self.path(rest), body).await;
+        assert_eq!(status, expected, "{rest} {body}: {answer}");
+        answer
+    }
+
+    async fn delete(&self, rest: &str) {
+        assert_eq!(self.castellan.delete(&self.path(rest)).await, 200, "{rest}");
+    }
+
+    /// A topic as the witness has it.
+    async fn seen(&self, name: &str) -> Value {
+        let all = self.witness.everything().await;
+        let found = all["topics"].as_array().unwrap().iter().find(|topic| topic["name"] == name);
+        found.cloned().unwrap_or_default()
+    }
+
+    async fn topics(&self, replicas: i64) {
+        let config = json!({"retention.ms": 3_600_000, "cleanup.policy": "compact"});
+        let asked = json!({"name": "day", "partitions": 2, "replicas": replicas, "config": config});
+        let made = self.post("topics", &asked, 201).await;
+        assert_eq!((&made["config"], &made["status"]), (&config, &json!("ready")));
+        let listed = self.get("topics").await;
+        assert!(listed.as_array().unwrap().contains(&made), "{made} in {listed}");
+        let seen = self.seen("day").await;
+        assert_eq!((&seen["partitions"], &seen["replicas"]), (&json!(2), &json!(replicas)));
+        assert_eq!(seen["config"], json!({"cleanup.policy": "compact", "retention.ms": "3600000"}));
+
+        let change = json!({"partitions": 3, "config": {"max.message.bytes": 2000}});
+        let (status, changed) = self.castellan.put(&self.path("topics/day"), &change).await;
+        assert_eq!((status, &changed["config"]), (200, &change["config"]), "{changed}");
+        let seen = self.seen("day").await;
+        assert_eq!(seen["partitions"], 3);
+        assert_eq!(seen["config"], json!({"max.message.bytes": "2000"}), "the others are gone");
+        let details = self.get("topics/day").await;
+        let in_sync = details["details"][2]["in_sync"].as_array().unwrap().len();
+        assert_eq!(i64::try_from(in_sync).unwrap(), replicas, "{details}");
+
+        for (asked, says) in [
+            (json!({"name": "day"}), "exists already"),
+            (json!({"name": "more", "replicas": 100}), "number of servers"),
+            (json!({"name": "more", "config": {"colour": "red"}}), "Unknown topic config name"),
+            (json!({"name": "more", "config": {"retention.ms": "soon"}}), "retention.ms"),
+        ] {
+            let refused = self.post("topics", &asked, 400).await;
+            assert!(refused["error"].as_str().unwrap().contains(says), "{asked}: {refused}");
+        }
+        let both = json!({"partitions": 4, "config": {"retention.ms": "soon"}});
+        let (status, refused) = self.castellan.put(&self.path("topics/day"), &both).await;
+        assert_eq!(status, 400, "{refused}");
+        assert_eq!(self.seen("day").await, seen, "everything or nothing");
+    }
+
+    async fn users_and_rights(&self) {
+        let made = self.post("users", &json!({"name": "bob"}), 201).await;
+        let bob = self.witness.of("bob", made["password"].as_str().unwrap());
+        let refused = bob.write("day", "one").await.unwrap();
+        assert!(refused.contains("uthorization failed"), "{refused}");
+        let rules = json!([
+            {"operation": "Write", "resource": "topic", "resource_pattern": "da",
+             "resource_pattern_type": "prefixed"},
+            {"operation": "describe", "resource": "Topic", "resource_pattern": "day"},
+        ]);
+        let acls = self.post("acls", &json!({"user": "bob", "rules": rules}), 201).await;
+        assert_eq!(self.get("acls").await, acls, "the default user's own are not listed");
+        let seen = self.witness.everything().await;
+        let bobs = |all: &Value| {
+            let acls = all["acls"].as_array().unwrap().iter();
+            acls.filter(|acl| acl[0] == "User:bob").cloned().collect::<Vec<_>>()
+        };
+        assert_eq!(
+            json!(bobs(&seen)),
+            json!([
+                ["User:bob", "DESCRIBE", "TOPIC", "day", "LITERAL", "ALLOW", "*"],
+                ["User:bob", "WRITE", "TOPIC", "da", "PREFIXED", "ALLOW", "*"],
+            ])
+        );
+        assert_eq!(seen["users"]["bob"], 2, "both mechanisms: {seen}");
+        assert_eq!(bob.write("day", "two").await, None);
+
+        let write = acls[0]["id"].as_i64().unwrap();
+        self.delete(&format!("acls/{write}")).await;
+        self.castellan
+            .until("the right is gone", async || match bob.write("day", "three").await {
+                Some(refused) if refused.contains("uthorization failed") => Ok(()),
+                outcome => Err(outcome),
+            })
+            .await;
+        self.delete("users/bob").await;
+        let seen = self.witness.everything().await;
+        assert!(bobs(&seen).is_empty() && seen["users"]["bob"].is_null(), "{seen}");
+        self.castellan
+            .until("the user is gone", async || match bob.write("day", "four").await {
+                Some(refused) if refused.contains("uthentication failed") => Ok(()),
+                outcome => Err(outcome),
+            })
+            .await;
+    }
+
+    async fn settings(&self, servers: i64) {
+        assert_eq!(self.get("config/kafka").await, json!([]));
+        let asked = json!({"log.retention.ms": 7_200_000, "num.io.threads": 5});
+        self.post("config/kafka", &asked, 200).await;
+        let expected = json!([
+            {"name": "log.retention.ms", "value": 7_200_000},
+            {"name": "num.io.threads", "value": 5}]);
+        assert_eq!(self.get("config/kafka").await, expected);
+        self.castellan.until_running(self.id).await;
+        let seen = self.witness.everything().await;
+        let brokers = seen["brokers"].as_object().unwrap();
+        assert_eq!(i64::try_from(brokers.len()).unwrap(), servers);
+        for (broker, settings) in brokers {
+            assert_eq!(settings["log.retention.ms"], "7200000", "broker {broker}");
+            assert_eq!(settings["num.io.threads"], "5", "broker {broker}");
+        }
+        for asked in [json!({"num.io.threads": 100}), json!({"log.dirs": "/tmp"})] {
+            self.post("config/kafka", &asked, 400).await;
+        }
+        assert_eq!(self.get("config/kafka").await, expected);
+    }
+
+    async fn nodes(&self, servers: i64) {
+        let nodes = self.get("nodes").await;
+        let nodes = nodes.as_array().unwrap();
+        assert_eq!(i64::try_from(nodes.len()).unwrap(), servers);
+        for node in nodes {
+            assert_eq!((&node["running"], &node["configured"]), (&json!(true), &json!(true)));
+            assert_eq!(node["disk_size"], 25, "{node}");
+        }
+    }
+}
+
+/// The default user gets another password: it is told at once, and good within
+/// moments; the old one is not. The instance as it is from then on.
+pub async fn another_password(castellan: &Installation, instance: &Value) -> Value {
+    let id = instance["id"].as_i64().unwrap();
+    let path = format!("/api/instances/{id}/account/rotate-password");
+    let (status, answer) = castellan.post(&path, &json!({})).await;
+    assert_eq!(status, 204, "{answer}");
+    let rotated = castellan.until_running(id).await;
+    assert_ne!(rotated["password"], instance["password"]);
+    let (new, old) = (Witness::new(&rotated), Witness::new(instance));
+    castellan
+        .until("the new password is good and the old one is not", async || {
+            let (new, old) = (new.write("day", "new").await, old.write("day", "old").await);
+            let refused = old.as_ref().is_some_and(|it| it.contains("uthentication failed"));
+            if new.is_none() && refused { Ok(()) } else { Err((new, old)) }
+        })
+        .await;
+    rotated
+}
