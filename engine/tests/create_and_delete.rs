@@ -9,7 +9,8 @@ mod world;
 use cloud::{Call, Cloud, Effect, Fault, Inventory, Outcome};
 use engine::{Engine, Rest};
 use model::*;
-use store::ServerRecord;
+use std::collections::BTreeMap;
+use store::{ServerRecord, instances, servers};
 use wire::agent::{Desired, Loading, Phase, Report, Run};
 use world::World;
 
@@ -74,6 +75,45 @@ async fn an_instance_is_made_stopped_started_and_unmade() {
         assert_eq!(world.run(&engine, id).await, Rest::Gone);
         assert_gone(&world, id).await;
     }
+}
+
+#[tokio::test]
+async fn another_password_and_other_settings_are_written_into_kafka() {
+    let world = World::new().await;
+    let id = world.create(3).await;
+    let engine = world.engine();
+    world.run(&engine, id).await;
+    let before = world.instance(id).await.unwrap();
+
+    let password = Secret::new("another");
+    let chosen = [("log.retention.ms", "60000"), ("auto.create.topics.enable", "true")];
+    let settings: BTreeMap<String, String> =
+        chosen.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
+    let mut work = world.store.begin().await.unwrap();
+    instances::set_password(&mut work, id, &password).await.unwrap();
+    instances::set_settings(&mut work, id, &settings).await.unwrap();
+    servers::forget_brokers(&mut work, id).await.unwrap();
+    instances::raise(&mut work, id, world.clock.now()).await.unwrap();
+    work.commit().await.unwrap();
+    assert!(!world.instance(id).await.unwrap().configured());
+
+    world.run(&engine, id).await;
+    let after = world.instance(id).await.unwrap();
+    assert!(after.ready() && after.configured() && after.progress.inside_observed == 2);
+    assert!(world.kafka.knows(&after.username, &password));
+    assert!(!world.kafka.knows(&before.username, &before.password));
+    assert_eq!(
+        world.kafka.settings(),
+        BTreeMap::from([("log.retention.ms".into(), "60000".into())])
+    );
+    for record in world.servers(id).await {
+        let properties = told(&record).broker.unwrap().properties;
+        assert!(properties.contains("auto.create.topics.enable=true"), "{properties}");
+        assert!(!properties.contains("log.retention.ms=60000"), "that is in Kafka");
+    }
+    let calls = world.kafka.calls();
+    world.run(&world.engine(), id).await;
+    assert_eq!(calls, world.kafka.calls(), "written once");
 }
 
 #[tokio::test]

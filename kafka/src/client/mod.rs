@@ -12,6 +12,8 @@ mod connection;
 mod dial;
 mod error;
 #[cfg(test)]
+mod every_call;
+#[cfg(test)]
 mod fake;
 mod frame;
 mod pool;

@@ -33,7 +33,7 @@ impl Settings for ProtocolAdmin {
     }
 }
 
-struct DescribeSettings;
+pub(super) struct DescribeSettings;
 
 #[async_trait]
 impl Call for DescribeSettings {
@@ -45,9 +45,9 @@ impl Call for DescribeSettings {
     }
 }
 
-struct ChangeSettings<'a> {
-    changes: &'a Changes,
-    mode: Mode,
+pub(super) struct ChangeSettings<'a> {
+    pub changes: &'a Changes,
+    pub mode: Mode,
 }
 
 #[async_trait]

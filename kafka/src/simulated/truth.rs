@@ -76,6 +76,11 @@ impl SimKafka {
         self.state().metadata.users.get(user) == Some(password)
     }
 
+    /// What is set for all brokers.
+    pub fn settings(&self) -> BTreeMap<String, String> {
+        self.state().metadata.settings.clone()
+    }
+
     /// Whether the principal has any right.
     pub fn has_rights(&self, principal: &str) -> bool {
         self.state().metadata.acls.iter().any(|acl| acl.principal == principal)

@@ -1,6 +1,7 @@
 //! What both clusters do. The checks follow one another on one cluster, and
 //! each leaves it whole.
 
+use crate::resources;
 use crate::subject::{NODES, SOON, Subject, others};
 use kafka::client::{
     Acl, Created, Error, Mechanism, NewTopic, Operation, PatternType, Permission, Remedy,
@@ -20,6 +21,7 @@ pub async fn all(subject: &dyn Subject) {
     topics_are_seen(subject).await;
     users_come_and_go(subject).await;
     rights_come_and_go(subject).await;
+    resources::all(subject).await;
     let active = the_quorum_is_whole(subject).await;
     one_that_stops_hands_over(subject, active).await;
     one_that_is_back_catches_up(subject, active).await;

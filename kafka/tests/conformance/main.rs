@@ -5,6 +5,7 @@
 
 mod checks;
 mod real;
+mod resources;
 mod simulated;
 mod subject;
 #[path = "../support/mod.rs"]
