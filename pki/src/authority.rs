@@ -10,7 +10,7 @@ use std::net::IpAddr;
 use time::OffsetDateTime;
 
 /// Clocks of servers and clients may run behind ours.
-const BACKDATE: SignedDuration = SignedDuration::from_hours(1);
+pub(crate) const BACKDATE: SignedDuration = SignedDuration::from_hours(1);
 
 /// A certificate authority: its certificate, and the key it signs with.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -122,12 +122,17 @@ fn base(
     params.distinguished_name.push(DnType::CommonName, common_name);
     params.not_before = date(now - BACKDATE);
     params.not_after = date(now + valid_for);
+    params.serial_number = Some(SerialNumber::from_slice(&serial_bytes(entropy)));
+    params
+}
+
+/// A number that nobody can guess and that no other certificate has.
+pub(crate) fn serial_bytes(entropy: &dyn Entropy) -> [u8; 16] {
     let mut serial = [0; 16];
     entropy.fill(&mut serial);
     // X.509 wants a positive number that is not zero.
     serial[0] = serial[0] & 0x7f | 0x40;
-    params.serial_number = Some(SerialNumber::from_slice(&serial));
-    params
+    serial
 }
 
 fn date(at: Timestamp) -> OffsetDateTime {

@@ -1,12 +1,16 @@
 //! Certificate authorities and the certificates they sign. No I/O.
 //!
 //! An issued certificate says only what we say: from a request nothing but
-//! the public key is taken.
+//! the public key is taken, and from a customer's the name of the user.
 
 mod authority;
+mod client_certificate;
+mod client_request;
 mod key;
 
 pub use authority::{Authority, Leaf, Usage};
+pub use client_certificate::ClientCertificate;
+pub use client_request::{ClientRequest, Refusal};
 pub use key::{KeyPair, Request, answers, request};
 
 /// What can go wrong with keys and certificates.
@@ -22,4 +26,6 @@ pub enum Error {
     BadName(String),
     #[error("signing failed: {0}")]
     Sign(#[from] rcgen::Error),
+    #[error("a client's certificate can't be made: {0}")]
+    Build(String),
 }
