@@ -8,6 +8,7 @@
 mod account;
 mod action;
 mod catalogue;
+mod certificate;
 mod clock;
 mod disk;
 mod email;
@@ -34,6 +35,7 @@ mod topic_name;
 pub use account::{Account, ApiKey, Invitation, Role, User};
 pub use action::{Action, ActionKind, ActionState, ActionStep, UnknownAction};
 pub use catalogue::{Catalogue, CatalogueError, Supported};
+pub use certificate::{Certificate, NoSerial, Serial};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use disk::{Disk, DiskState};
 pub use email::{Email, NoEmail, email_key};

@@ -13,7 +13,7 @@ use std::path::Path;
 
 /// In the order in which rows refer to each other. Both stores have had the
 /// same migrations, so their columns stand in the same order.
-const COPIES: [&str; 9] = [
+const COPIES: [&str; 10] = [
     "INSERT INTO vpcs SELECT * FROM earlier.vpcs WHERE id = \
      (SELECT vpc_id FROM earlier.instances WHERE id = $1) AND id NOT IN (SELECT id FROM vpcs)",
     "INSERT INTO instances SELECT * FROM earlier.instances WHERE id = $1",
@@ -22,6 +22,7 @@ const COPIES: [&str; 9] = [
      (SELECT id FROM earlier.servers WHERE instance_id = $1)",
     "INSERT INTO disks SELECT * FROM earlier.disks WHERE instance_id = $1",
     "INSERT INTO authorities SELECT * FROM earlier.authorities WHERE instance_id = $1",
+    "INSERT INTO certificates SELECT * FROM earlier.certificates WHERE instance_id = $1",
     "INSERT INTO actions SELECT * FROM earlier.actions WHERE instance_id = $1",
     "INSERT INTO action_steps SELECT * FROM earlier.action_steps WHERE action_id IN \
      (SELECT id FROM earlier.actions WHERE instance_id = $1)",

@@ -2,7 +2,7 @@
 //! and the schedule of when the engine looks again.
 
 use crate::db::{Query, Row, Run, json};
-use crate::{Change, Result, Work, acls, actions, hash_key, ssl_users, tickets};
+use crate::{Change, Result, Work, acls, actions, certificates, hash_key, ssl_users, tickets};
 use model::{
     AccountId, HostId, Instance, InstanceId, InstanceName, InstanceProgress, PlanName, RegionName,
     Secret, Tags, Timestamp, VpcId,
@@ -318,6 +318,7 @@ pub async fn remove(work: &mut Work, id: InstanceId) -> Result<()> {
     actions::remove(work, id).await?;
     acls::remove(work, id).await?;
     ssl_users::remove_all(work, id).await?;
+    certificates::remove(work, id).await?;
     work.execute(Query::new("DELETE FROM leases WHERE instance_id = $1").bind(id.0)).await?;
     work.execute(Query::new("DELETE FROM instances WHERE id = $1").bind(id.0)).await.map(drop)
 }

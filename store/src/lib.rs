@@ -14,6 +14,7 @@ pub mod apikeys;
 pub mod audit;
 pub mod authorities;
 pub mod backup;
+pub mod certificates;
 pub mod chain;
 pub mod disks;
 pub mod history;

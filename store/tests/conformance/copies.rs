@@ -123,6 +123,14 @@ async fn an_instance_is_adopted_from_a_store_that_knew_it() {
     let created = entry(&instance, "2026-11-15T12:00:00Z", HistoryChange::Created);
     let mut work = it.f.store.begin().await.unwrap();
     history::insert(&mut work, &created).await.unwrap();
+    let revoked = Certificate {
+        serial: "4f".repeat(16).parse().unwrap(),
+        cn: UserName::parse("orders").unwrap(),
+        issued_at: now(),
+        expires_at: now(),
+        revoked_at: Some(now()),
+    };
+    certificates::insert(&mut work, instance.id, &revoked).await.unwrap();
     work.commit().await.unwrap();
     it.f.store.close().await;
     // The copy is the present store from here on, the other one the earlier.
@@ -140,6 +148,7 @@ async fn an_instance_is_adopted_from_a_store_that_knew_it() {
     let authority = authorities::find(&mut reader, instance.id, AuthorityKind::Server).await;
     assert_eq!(authority.unwrap().unwrap().1.expose(), "ca key");
     assert_eq!(history::last(&mut reader, instance.id).await.unwrap(), Some(created));
+    assert_eq!(certificates::list(&mut reader, instance.id).await.unwrap(), [revoked]);
     assert_eq!(audit::list(&mut reader, it.account).await.unwrap(), [line(it.account, 1)]);
     let verdict = chain::verify(&mut reader, it.account).await.unwrap();
     assert_eq!((verdict.unsealed, verdict.broken), (1, None));

@@ -6,6 +6,7 @@
 mod actions;
 mod answers;
 mod billing;
+mod certificates;
 mod chain;
 mod copies;
 mod fixture;
@@ -50,6 +51,9 @@ checks! {
     billing::an_invoice_is_numbered_without_a_gap_and_stays,
     billing::a_customer_is_told_by_the_account,
     billing::an_older_store_gets_its_histories,
+    certificates::a_certificate_is_issued_until_it_is_revoked,
+    certificates::revoked_ones_are_told_until_nobody_could_use_them,
+    certificates::they_go_with_their_instance,
     chain::a_chain_is_sealed_in_pieces_and_whole,
     chain::whatever_is_done_to_a_sealed_line_is_found_and_named,
     chain::a_line_from_elsewhere_is_found_sealed_or_not,

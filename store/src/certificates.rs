@@ -1,0 +1,116 @@
+//! What client authorities have signed.
+//!
+//! A certificate is written in the transaction that answers with it, so none is
+//! out there that can't be revoked. What is revoked stays so.
+
+use crate::db::{Query, Row, Run};
+use crate::{Error, Result, Work};
+use model::{Certificate, InstanceId, Serial, SignedDuration, Timestamp, UserName};
+
+/// Clocks of servers may run behind ours; so long an expired certificate may
+/// still be good there.
+const SLACK: SignedDuration = SignedDuration::from_hours(24);
+
+pub async fn insert(work: &mut Work, instance: InstanceId, new: &Certificate) -> Result<()> {
+    let query = Query::new(
+        "INSERT INTO certificates (instance_id, serial, cn, issued_at, expires_at, revoked_at) \
+         VALUES ($1, $2, $3, $4, $5, $6)",
+    )
+    .bind(instance.0)
+    .bind(new.serial.as_str())
+    .bind(new.cn.as_str())
+    .bind(new.issued_at)
+    .bind(new.expires_at)
+    .bind(new.revoked_at);
+    work.execute(query).await.map(drop)
+}
+
+/// All of an instance, in the order in which they were issued.
+pub async fn list(run: &mut impl Run, instance: InstanceId) -> Result<Vec<Certificate>> {
+    let query =
+        Query::new("SELECT * FROM certificates WHERE instance_id = $1 ORDER BY issued_at, serial");
+    run.fetch(query.bind(instance.0)).await?.iter().map(certificate).collect()
+}
+
+pub async fn find(
+    run: &mut impl Run,
+    instance: InstanceId,
+    serial: &Serial,
+) -> Result<Option<Certificate>> {
+    let query = Query::new("SELECT * FROM certificates WHERE instance_id = $1 AND serial = $2")
+        .bind(instance.0)
+        .bind(serial.as_str());
+    run.fetch_one(query).await?.map(|row| certificate(&row)).transpose()
+}
+
+/// Whether somebody has a certificate of this name that is not revoked.
+pub async fn is_issued(run: &mut impl Run, instance: InstanceId, cn: &str) -> Result<bool> {
+    let query = Query::new(
+        "SELECT 1 AS found FROM certificates \
+         WHERE instance_id = $1 AND cn = $2 AND revoked_at IS NULL LIMIT 1",
+    )
+    .bind(instance.0)
+    .bind(cn);
+    Ok(run.fetch_one(query).await?.is_some())
+}
+
+/// How many have not expired, revoked or not.
+pub async fn count(run: &mut impl Run, instance: InstanceId, now: Timestamp) -> Result<i64> {
+    let query = Query::new(
+        "SELECT COUNT(*) AS certificates FROM certificates \
+         WHERE instance_id = $1 AND expires_at > $2",
+    )
+    .bind(instance.0)
+    .bind(now);
+    run.fetch_one(query).await?.map_or(Ok(0), |row| row.int("certificates"))
+}
+
+/// False if it was revoked before, or was never issued.
+pub async fn revoke(
+    work: &mut Work,
+    instance: InstanceId,
+    serial: &Serial,
+    at: Timestamp,
+) -> Result<bool> {
+    let query = Query::new(
+        "UPDATE certificates SET revoked_at = $3 \
+         WHERE instance_id = $1 AND serial = $2 AND revoked_at IS NULL",
+    )
+    .bind(instance.0)
+    .bind(serial.as_str())
+    .bind(at);
+    Ok(work.execute(query).await? == 1)
+}
+
+/// What brokers must refuse: the serials of revoked certificates that a broker
+/// could still take for good, in order.
+pub async fn revoked(
+    run: &mut impl Run,
+    instance: InstanceId,
+    now: Timestamp,
+) -> Result<Vec<String>> {
+    let query = Query::new(
+        "SELECT serial FROM certificates \
+         WHERE instance_id = $1 AND expires_at > $2 AND revoked_at IS NOT NULL ORDER BY serial",
+    )
+    .bind(instance.0)
+    .bind(now - SLACK);
+    run.fetch(query).await?.iter().map(|row| row.text("serial")).collect()
+}
+
+/// Forgets them with their instance, whose authority is gone as well.
+pub(crate) async fn remove(work: &mut Work, instance: InstanceId) -> Result<()> {
+    let query = Query::new("DELETE FROM certificates WHERE instance_id = $1").bind(instance.0);
+    work.execute(query).await.map(drop)
+}
+
+fn certificate(row: &Row) -> Result<Certificate> {
+    let cn = row.text("cn")?;
+    Ok(Certificate {
+        serial: row.parse("serial")?,
+        cn: UserName::parse(cn.as_str()).map_err(|_| Error::Corrupt { what: "cn", value: cn })?,
+        issued_at: row.time("issued_at")?,
+        expires_at: row.time("expires_at")?,
+        revoked_at: row.time_or_none("revoked_at")?,
+    })
+}
