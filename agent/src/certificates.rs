@@ -4,11 +4,14 @@
 //! key per generation; its request is reported until a certificate for exactly
 //! that key arrives. `tls/<name>.pem` always holds a key with its own
 //! certificate, and changes in one step.
+//!
+//! `tls/revoked-serials` only grows: what a control plane has forgotten, because
+//! its store was restored from an earlier day, stays revoked here.
 
 use crate::place::Place;
 use crate::x509::Facts;
 use pki::KeyPair;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::PathBuf;
@@ -35,6 +38,7 @@ pub struct Applied {
 
 /// Brings keys, certificates and trust bundles to what is desired.
 pub fn apply(place: &Place, desired: &Desired) -> Result<Applied, CertificateError> {
+    apply_revoked(place, &desired.revoked)?;
     apply_trust(place, &desired.trust)?;
     let mut applied = Applied::default();
     for certificate in &desired.certificates {
@@ -47,6 +51,19 @@ pub fn apply(place: &Place, desired: &Desired) -> Result<Applied, CertificateErr
         }
     }
     Ok(applied)
+}
+
+fn apply_revoked(place: &Place, revoked: &[String]) -> Result<(), CertificateError> {
+    let path = place.tls("revoked-serials");
+    let kept = match fs::read_to_string(&path) {
+        Ok(kept) => kept,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+        // Written anew without them, it would let them in again.
+        Err(source) => return Err(CertificateError::Io { path, source }),
+    };
+    let told = revoked.iter().map(String::as_str);
+    let serials: BTreeSet<&str> = kept.lines().chain(told).collect();
+    write(path, &serials.iter().map(|serial| format!("{serial}\n")).collect::<String>())
 }
 
 fn apply_trust(place: &Place, trust: &BTreeMap<String, String>) -> Result<(), CertificateError> {

@@ -36,6 +36,7 @@ impl Goal {
             store_epoch: 0,
             certificates: Vec::new(),
             trust: <_>::default(),
+            revoked: Vec::new(),
             ..desired.clone()
         };
         Goal::Running(Arc::new(Orders { desired: orders, broker: broker.clone() }))
@@ -51,6 +52,8 @@ mod tests {
     fn a_new_revision_alone_is_no_new_goal() {
         let goal = Goal::of(&desired(), &[]);
         assert_eq!(goal, Goal::of(&Desired { revision: 9, ..desired() }, &[]));
+        let revoked = Desired { revoked: vec!["4f".into()], ..desired() };
+        assert_eq!(goal, Goal::of(&revoked, &[]));
         let mut other = desired();
         other.disk.format = None;
         assert_ne!(goal, Goal::of(&other, &[]));

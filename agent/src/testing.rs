@@ -52,6 +52,7 @@ pub fn desired() -> Desired {
         }),
         certificates: vec![],
         trust: <_>::default(),
+        revoked: vec![],
     }
 }
 

@@ -57,6 +57,7 @@ fn document(revision: i64, certificate: Option<String>) -> Desired {
             certificate,
         }],
         trust: <_>::default(),
+        revoked: vec![],
     }
 }
 

@@ -49,6 +49,7 @@ pub fn document(
             ("internal".to_owned(), world.trust.internal.clone()),
             ("clients".to_owned(), world.trust.clients.clone()),
         ]),
+        revoked: world.trust.revoked.clone(),
     })
 }
 

@@ -7,7 +7,8 @@ use serde::de::DeserializeOwned;
 use std::collections::HashSet;
 use store::instances::{self, Looked};
 use store::{
-    AuthorityKind, Lease, ServerRecord, authorities, disks, leases, servers, tickets, vpcs,
+    AuthorityKind, Lease, ServerRecord, authorities, certificates, disks, leases, servers, tickets,
+    vpcs,
 };
 
 /// What a turn begins with, all of it from one moment.
@@ -47,6 +48,7 @@ impl Engine {
             trust: Trust {
                 internal: trusted(AuthorityKind::Internal),
                 clients: trusted(AuthorityKind::Client),
+                revoked: certificates::revoked(&mut moment, id, self.clock.now()).await?,
             },
             epoch: 0,
             ticket: tickets::find(&mut moment, id, self.clock.now()).await?,

@@ -47,11 +47,13 @@ impl World {
     }
 }
 
-/// The authorities' certificates that servers trust.
+/// The authorities' certificates that servers trust, and what of theirs is revoked.
 #[derive(Clone, Debug, Default)]
 pub struct Trust {
     pub internal: String,
     pub clients: String,
+    /// Serials of the clients' that are trusted no more, in order.
+    pub revoked: Vec<String>,
 }
 
 /// A server with its disk, and what it and its agent were told and said.

@@ -134,6 +134,28 @@ async fn a_second_pass_over_a_ready_instance_changes_nothing() {
     }
 }
 
+/// Every server is told of a revoked certificate, and nothing else changes: no
+/// broker is to be started anew, and nobody waits for anything.
+#[tokio::test]
+async fn a_revoked_certificate_is_told_to_every_server() {
+    let world = World::new().await;
+    let id = world.create(5).await;
+    let engine = world.engine();
+    world.run(&engine, id).await;
+    let documents = async || -> Vec<Desired> { world.servers(id).await.iter().map(told).collect() };
+    let (before, effects) = (documents().await, world.cloud.effects());
+    let serial = world.revoke(id).await;
+    assert!(world.instance(id).await.unwrap().configured());
+
+    world.run(&engine, id).await;
+    assert_ready(&world, id).await;
+    assert_eq!(world.cloud.effects(), effects);
+    for (before, after) in before.into_iter().zip(documents().await) {
+        let revision = before.revision + 1;
+        assert_eq!(after, Desired { revision, revoked: vec![serial.clone()], ..before });
+    }
+}
+
 /// Runs one engine for so many turns, with agents at work while it rests, then
 /// leaves it for dead. The next one of the same host goes on at once.
 async fn die_after(world: &World, id: InstanceId, turns: usize) {

@@ -63,6 +63,11 @@ pub struct Desired {
     /// `tls/<name>-ca.pem`.
     #[serde(default)]
     pub trust: BTreeMap<String, String>,
+    /// Serials, in hex, of clients' certificates that brokers refuse though
+    /// `clients` has signed them. Written to `tls/revoked-serials`, one a line;
+    /// one that is no longer told stays there.
+    #[serde(default)]
+    pub revoked: Vec<String>,
 }
 
 pub const LONG_POLL_SECONDS: u64 = 25;

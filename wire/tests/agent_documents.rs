@@ -51,6 +51,7 @@ fn desired() -> Desired {
             certificate: Some("a certificate".into()),
         }],
         trust: BTreeMap::from([("internal".into(), "an authority".into())]),
+        revoked: vec!["4f1c0000000000000000000000000a7b".into()],
     }
 }
 

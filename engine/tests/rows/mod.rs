@@ -228,6 +228,25 @@ impl Rows {
         work.commit().await.unwrap();
     }
 
+    /// As the use case does: the serial of a certificate that was issued and is
+    /// revoked now.
+    #[allow(dead_code, reason = "not every test binary revokes")]
+    pub async fn revoke(&self, id: InstanceId) -> String {
+        let now = self.clock.now();
+        let certificate = Certificate {
+            serial: "4f".repeat(16).parse().unwrap(),
+            cn: UserName::parse("orders").unwrap(),
+            issued_at: now,
+            expires_at: now + SignedDuration::from_hours(24),
+            revoked_at: Some(now),
+        };
+        let mut work = self.store.begin().await.unwrap();
+        store::certificates::insert(&mut work, id, &certificate).await.unwrap();
+        instances::wake(&mut work, id, now).await.unwrap();
+        work.commit().await.unwrap();
+        certificate.serial.to_string()
+    }
+
     pub async fn stop(&self, id: InstanceId, stopped: bool) {
         let mut work = self.store.begin().await.unwrap();
         instances::set_stopped(&mut work, id, stopped, self.clock.now()).await.unwrap();
