@@ -1,12 +1,13 @@
 package castellan.broker;
 
-import java.security.Principal;
+import java.security.cert.X509Certificate;
 import java.util.List;
 import java.util.Set;
 import javax.naming.InvalidNameException;
 import javax.naming.ldap.LdapName;
 import javax.naming.ldap.Rdn;
 import javax.net.ssl.SSLPeerUnverifiedException;
+import org.apache.kafka.common.errors.SslAuthenticationException;
 import org.apache.kafka.common.security.auth.AuthenticationContext;
 import org.apache.kafka.common.security.auth.KafkaPrincipal;
 import org.apache.kafka.common.security.auth.KafkaPrincipalBuilder;
@@ -20,10 +21,15 @@ import org.apache.kafka.common.security.authenticator.DefaultKafkaPrincipalBuild
  * <p>The super user has a principal type of its own that only the internal listeners
  * give. Were it a {@code User}, whoever may create SCRAM users or have a certificate
  * signed could make one of the same name and own the cluster.
+ *
+ * <p>Kafka asks for every request anew. So a connection whose certificate is revoked while
+ * it is open ends with its next request, and a resumed TLS session, in which no certificate
+ * is checked, does not get past its first.
  */
 public final class ListenerPrincipalBuilder implements KafkaPrincipalBuilder, KafkaPrincipalSerde {
     static final KafkaPrincipal SERVICE = new KafkaPrincipal("Service", "castellan");
     private static final Set<String> INTERNAL = Set.of("INTERNAL", "CONTROLLER");
+    private static final RevokedSerials REVOKED = new RevokedSerials(RevokedSerials.FILE);
 
     private final DefaultKafkaPrincipalBuilder kafka = new DefaultKafkaPrincipalBuilder(null, null);
 
@@ -33,10 +39,15 @@ public final class ListenerPrincipalBuilder implements KafkaPrincipalBuilder, Ka
             return kafka.build(context);
         }
         try {
-            Principal peer = ssl.session().getPeerPrincipal();
-            return INTERNAL.contains(ssl.listenerName())
-                    ? SERVICE
-                    : new KafkaPrincipal(KafkaPrincipal.USER_TYPE, userName(peer.getName()));
+            X509Certificate peer = (X509Certificate) ssl.session().getPeerCertificates()[0];
+            if (INTERNAL.contains(ssl.listenerName())) {
+                return SERVICE;
+            }
+            if (REVOKED.contains(peer.getSerialNumber())) {
+                throw new SslAuthenticationException("The client's certificate is revoked");
+            }
+            String name = userName(peer.getSubjectX500Principal().getName());
+            return new KafkaPrincipal(KafkaPrincipal.USER_TYPE, name);
         } catch (SSLPeerUnverifiedException e) {
             return KafkaPrincipal.ANONYMOUS;
         }

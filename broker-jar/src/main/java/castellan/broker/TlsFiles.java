@@ -15,7 +15,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Key store and trust store of one set of settings, as last loaded.
+ * Key store and trust store of one set of settings, as last loaded, and for the listener
+ * of clients with certificates the list of revoked ones.
  *
  * <p>Files that can't be loaded change nothing: the last good ones stay in use, and the
  * log says so once for each change. The reason may lie elsewhere, as when too many files
@@ -23,10 +24,13 @@ import org.slf4j.LoggerFactory;
  */
 final class TlsFiles {
     private static final Logger LOG = LoggerFactory.getLogger(TlsFiles.class);
+    private static final String CLIENTS = "clients-ca.pem";
     private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     private final Map<String, ?> configs;
     private final List<Path> files = new ArrayList<>();
+    /** Of clients' certificates; null where no client shows one. */
+    private final Path revoked;
     private volatile Loaded loaded;
     private volatile Failed failed;
 
@@ -50,13 +54,17 @@ final class TlsFiles {
                 files.add(Path.of(file));
             }
         }
+        revoked = revoked(configs);
+        if (revoked != null) {
+            files.add(revoked);
+        }
         List<FileTime> times = times();
         loaded = new Loaded(build(), times);
     }
 
     /** The factory of the files as they are now. */
     SslEngineFactory factory() {
-        // Two stats a connection; the lock is taken only when a file has changed.
+        // A stat or three a connection; the lock is taken only when a file has changed.
         return isSettled(times()) ? loaded.factory() : reload();
     }
 
@@ -87,8 +95,19 @@ final class TlsFiles {
         return loaded.factory();
     }
 
+    /** Beside the authority of clients' certificates, if that is whom this listener trusts. */
+    private static Path revoked(Map<String, ?> configs) {
+        return configs.get(SslConfigs.SSL_TRUSTSTORE_LOCATION_CONFIG) instanceof String file
+                        && Path.of(file).endsWith(CLIENTS)
+                ? Path.of(file).resolveSibling(RevokedSerials.FILE.getFileName())
+                : null;
+    }
+
     private SslEngineFactory build() {
-        DefaultSslEngineFactory factory = new DefaultSslEngineFactory();
+        SslEngineFactory factory =
+                revoked == null
+                        ? new DefaultSslEngineFactory()
+                        : new RevokingSslEngineFactory(revoked);
         factory.configure(configs);
         return factory;
     }
