@@ -2,7 +2,7 @@
 
 use axum::extract::{FromRequestParts, Path};
 use axum::http::request::Parts;
-use model::{ActionId, InstanceId, InvoiceId, UserId, VpcId};
+use model::{ActionId, InstanceId, InvoiceId, Serial, UserId, VpcId};
 use std::collections::HashMap;
 use std::convert::Infallible;
 
@@ -76,9 +76,25 @@ impl<S: Send + Sync> FromRequestParts<S> for Named {
     }
 }
 
+/// A certificate's serial, or none if that segment is none.
+pub struct SerialPath(pub Option<Serial>);
+
+impl<S: Send + Sync> FromRequestParts<S> for SerialPath {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Infallible> {
+        let serial = segment(parts, state, "serial").await;
+        Ok(SerialPath(serial.and_then(|serial| serial.parse().ok())))
+    }
+}
+
 async fn number<S: Send + Sync>(parts: &mut Parts, state: &S, name: &str) -> Option<i64> {
+    segment(parts, state, name).await.and_then(|text| parse(&text))
+}
+
+async fn segment<S: Send + Sync>(parts: &mut Parts, state: &S, name: &str) -> Option<String> {
     let path = Path::<HashMap<String, String>>::from_request_parts(parts, state).await;
-    path.ok().and_then(|Path(segments)| parse(segments.get(name)?))
+    path.ok().and_then(|Path(mut segments)| segments.remove(name))
 }
 
 /// A team member's id, or none if that segment is no UUID.
@@ -88,9 +104,8 @@ impl<S: Send + Sync> FromRequestParts<S> for Member {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Infallible> {
-        let path = Path::<HashMap<String, String>>::from_request_parts(parts, state).await;
-        let segments = path.ok().map(|Path(segments)| segments);
-        Ok(Member(segments.and_then(|segments| segments.get("user_id")?.parse().ok())))
+        let id = segment(parts, state, "user_id").await;
+        Ok(Member(id.and_then(|id| id.parse().ok())))
     }
 }
 

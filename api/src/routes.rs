@@ -110,6 +110,9 @@ fn under_instance() -> Vec<Route> {
     vec![
         get("details", key, details::handle).about(details::about),
         get("ca/ca_cert.pem", key, ca::certificate::handle).about(ca::certificate::about),
+        post("ca/sign", key, ca::sign::handle).about(ca::sign::about),
+        get("ca/certificates", key, ca::list::handle).about(ca::list::about),
+        delete("ca/certificates/{serial}", key, ca::revoke::handle).about(ca::revoke::about),
         get("cluster/status", key, cluster::status::handle).about(cluster::status::about),
         post("cluster/restart", key, cluster::restart::handle).about(cluster::restart::about),
         get("topics", key, topics::list::handle).about(topics::list::about),

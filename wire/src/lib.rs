@@ -5,6 +5,7 @@
 pub mod actions;
 pub mod agent;
 pub mod billing;
+pub mod ca;
 pub mod customer;
 pub mod instance;
 pub mod nodes;

@@ -22,11 +22,15 @@ use utoipa::openapi::{Components, Header, Info, OpenApi, OpenApiBuilder, Ref, Re
 const KEY: &str = "key";
 const ERROR: &str = "Error";
 /// What stands between braces in paths.
-const PLACEHOLDERS: [Input; 7] = [
+const PLACEHOLDERS: [Input; 8] = [
     Input::integer("id", "The instance's id").at_least(1).required(),
     Input::integer("action_id", "The action's id").at_least(1).required(),
     Input::integer("vpc_id", "The network's id").at_least(1).required(),
     Input::integer("invoice_id", "The invoice's id").at_least(1).required(),
+    Input::text("serial", "The certificate's serial in hex")
+        .like("^[0-9a-f]{32}$")
+        .such_as("4f1c22d0a3b94e5f8a6d7c0b1e2f3a4b")
+        .required(),
     Input::text("user_id", "The team member's id, a UUID").required(),
     Input::integer("acl_id", "The ACL's id").at_least(1).required(),
     Input::text("name", "The thing's name in the cluster").required(),

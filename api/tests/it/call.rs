@@ -158,7 +158,7 @@ impl Answer {
 }
 
 /// Keys of certificates are made by the operating system, so they differ.
-fn certificates_named(text: &str) -> String {
+pub fn certificates_named(text: &str) -> String {
     let mut rest = text;
     let mut shown = String::new();
     while let Some((before, after)) = rest.split_once("-----BEGIN CERTIFICATE-----") {

@@ -2,13 +2,13 @@
 //! in every way that it must not be called. A new operation fails here until
 //! its row says who may call it.
 
-use crate::call::{Answer, Call};
+use crate::call::{Answer, Call, certificates_named};
 use crate::openapi::{document, operation, operations};
 use crate::world::World;
 use api::routes::{self, Guard, Route};
 use axum::Router;
 use kafka::client::NewTopic;
-use model::{ActionId, Role, Secret, UserId};
+use model::{ActionId, Certificate, InstanceId, Role, Secret, Serial, UserId, UserName};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -40,6 +40,9 @@ const ROWS: &[(&str, &[Role])] = &[
     ("POST /api/instances/{id}/account/rotate-password", &CHANGE),
     ("GET /api/instances/{id}/details", &SEE),
     ("GET /api/instances/{id}/ca/ca_cert.pem", &SEE),
+    ("POST /api/instances/{id}/ca/sign", &CHANGE),
+    ("GET /api/instances/{id}/ca/certificates", &SEE),
+    ("DELETE /api/instances/{id}/ca/certificates/{serial}", &CHANGE),
     ("GET /api/instances/{id}/cluster/status", &SEE),
     ("POST /api/instances/{id}/cluster/restart", &CHANGE),
     ("GET /api/instances/{id}/topics", &SEE),
@@ -79,6 +82,7 @@ const ROWS: &[(&str, &[Role])] = &[
 pub struct Things {
     pub instance: model::Instance,
     action: ActionId,
+    serial: Serial,
     vpc: i64,
     invoice: i64,
     member: UserId,
@@ -92,16 +96,18 @@ impl Things {
         let instance = world.create("orders", &["prod"]).await;
         world.make_ready(instance.id).await;
         let action = restart_under_way(world, &instance).await;
+        let serial = certificate(world, instance.id).await;
         let vpc = world.create_vpc("orders-net", "10.201.0.0/24").await;
         let (member, _) = world.user("ada@example.com", Role::Member, &["prod"]).await;
         world.issue_month().await;
         world.run_kafka(&instance, &[orders()]).await;
         world.admit(&instance, "ada").await;
-        Self { instance, action, vpc, invoice: INVOICE, member }
+        Self { instance, action, serial, vpc, invoice: INVOICE, member }
     }
 
     /// The same, for the document's example of this operation. Whether a broker can
     /// be stopped is asked of the others, and none runs here: it is stopped already.
+    /// Whose name has a password is asked of one that runs.
     pub async fn make_for(world: &World, route: &Route) -> Self {
         let things = Self::make(world).await;
         if route.path.ends_with("/actions/stop") {
@@ -121,6 +127,7 @@ impl Things {
         let path = template
             .replace("{id}", &self.instance.id.to_string())
             .replace("{action_id}", &self.action.to_string())
+            .replace("{serial}", self.serial.as_str())
             .replace("{vpc_id}", &self.vpc.to_string())
             .replace("{invoice_id}", &self.invoice.to_string())
             .replace("{user_id}", &self.member.to_string())
@@ -136,6 +143,22 @@ impl Things {
 fn orders() -> NewTopic {
     let settings = vec![("retention.ms".into(), "60000".into())];
     NewTopic { name: "orders".into(), partitions: 1, replicas: 1, settings }
+}
+
+/// One that was signed for a client, and is good.
+async fn certificate(world: &World, instance: InstanceId) -> Serial {
+    let issued_at = world.app.now();
+    let certificate = Certificate {
+        serial: "4f1c22d0a3b94e5f8a6d7c0b1e2f3a4b".parse().unwrap(),
+        cn: UserName::parse("orders").unwrap(),
+        issued_at,
+        expires_at: issued_at + model::SignedDuration::from_hours(24 * 397),
+        revoked_at: None,
+    };
+    let mut work = world.app.store().begin().await.unwrap();
+    store::certificates::insert(&mut work, instance, &certificate).await.unwrap();
+    work.commit().await.unwrap();
+    certificate.serial
 }
 
 /// One that can be cancelled, though the instance can be restarted as well: the
@@ -293,7 +316,8 @@ async fn customer_routes_know_every_role() {
             let email = format!("{at}-{number}@example.com");
             let (member, _) = world.user(&email, Role::Member, &[]).await;
             let action = world.last_action(instance.id).await.id;
-            let things = Things { instance, action, vpc, invoice: INVOICE, member };
+            let serial = certificate(&world, instance.id).await;
+            let things = Things { instance, action, serial, vpc, invoice: INVOICE, member };
             let key = world.member(role, &[]).await;
             let call = call(route, &things).key(&key);
             let answer = call.send(&world.customer).await;
@@ -349,7 +373,8 @@ async fn form_and_json_give_the_same_result() {
             let (call, example) = (call(&route, &things).key(&world.key), things.example(example));
             let call = if as_form { call.form(&form(&example)) } else { call.json(&example) };
             let answer = call.send(&world.customer).await;
-            (answer.status.as_u16(), answer.text, world.audit().await)
+            // Keys of authorities come from no seed.
+            (answer.status.as_u16(), certificates_named(&answer.text), world.audit().await)
         };
         let as_json = result(false).await;
         assert!(as_json.0 < 300, "{}: the example is one that works: {}", name(&route), as_json.1);
@@ -374,18 +399,20 @@ async fn instance_routes_open_to_the_instances_own_key_alone() {
             continue;
         }
         assert_eq!(route.guard, Guard::InstanceKey, "{}", route.path);
-        for call in [call.clone(), call.clone().key(&wrong()), call.clone().key(&world.key)] {
-            expect_401(&call.send(&world.instance).await, "Instance API", route);
-        }
         let call = match example(&document, route) {
             Some(example) => call.json(&things.example(example)),
             None => call,
         };
+        for call in [call.clone(), call.clone().key(&wrong()), call.clone().key(&world.key)] {
+            expect_401(&call.send(&world.instance).await, "Instance API", route);
+        }
         let own = call.clone().key(&things.instance.apikey).send(&world.instance).await;
         let other = call.clone().key(&neighbour.apikey).send(&world.instance).await;
         assert!(own.status.is_success(), "{}: {}", route.path, own.text);
-        // The neighbour is not made yet: what asks its servers is refused.
+        // The neighbour is not made yet: what asks its servers is refused, and it has
+        // none of the certificates.
         let refused = other.status == 400 && other.text.contains("is being created");
+        let refused = refused || other.status == 404 && route.path.contains("{serial}");
         assert!(refused || other.status == 200, "{}: {}", route.path, other.text);
         assert!(!other.text.contains("orders"), "{}", other.text);
         assert_ne!(own.text, other.text, "{}", route.path);

@@ -8,6 +8,7 @@ mod auditlog;
 mod away;
 mod bodies;
 mod call;
+mod certificates;
 mod coverage;
 mod customer;
 mod instances;

@@ -1,6 +1,16 @@
-//! The authority that clients verify their brokers with.
+//! The authorities of an instance: what clients verify their brokers with, and
+//! the certificates that clients log in with themselves.
+
+mod list;
+mod revoke;
+mod sign;
+
+pub use list::list;
+pub use revoke::revoke;
+pub use sign::{Signing, sign};
 
 use crate::{App, Error, InstanceAccess, Result};
+use model::{Certificate, Instance};
 use store::{AuthorityKind, authorities};
 
 /// The certificate of the customers' listeners' authority, as PEM. It is
@@ -10,4 +20,14 @@ pub async fn certificate(access: &InstanceAccess, app: &App) -> Result<String> {
     authorities::certificate(&mut reader, access.instance.id, AuthorityKind::Server)
         .await?
         .ok_or(Error::InvalidId)
+}
+
+/// What the audit log says of a certificate.
+fn about(instance: &Instance, certificate: &Certificate) -> [(&'static str, String); 4] {
+    [
+        ("id", instance.id.to_string()),
+        ("name", instance.name.to_string()),
+        ("serial", certificate.serial.to_string()),
+        ("cn", certificate.cn.to_string()),
+    ]
 }

@@ -13,10 +13,9 @@ pub async fn handle(State(api): State<Api>, Seeing(access): Seeing) -> Result<Pe
 }
 
 pub fn about() -> About {
-    let pem = "-----BEGIN CERTIFICATE-----\n…\n-----END CERTIFICATE-----\n";
     About::new("Read the certificate that clients trust").needs(Right::SeeInstances).text(
         "A PEM certificate",
         answer::PEM,
-        pem,
+        super::EXAMPLE_PEM,
     )
 }

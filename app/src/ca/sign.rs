@@ -1,0 +1,112 @@
+//! A certificate for a client: whoever holds it is one user of this cluster.
+//!
+//! A name that can log in with a password gets none, so that nobody comes in as
+//! somebody else by having a request signed; names of ours get none either. The
+//! certificate is on record before its first byte leaves.
+
+use crate::resources::Cluster;
+use crate::{App, Asked, Error, InstanceAccess, Result, audit};
+use model::{Certificate, Instance, UserName};
+use pki::{ClientCertificate, ClientRequest};
+use store::{AuthorityKind, Work, authorities, certificates, instances};
+
+/// Each of them may be revoked, and brokers are told of every one that is.
+const MOST: i64 = 10_000;
+
+/// What is asked for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Signing {
+    /// A certificate request (PKCS #10) in PEM.
+    pub csr: Option<String>,
+}
+
+/// The certificate as PEM, followed by its authority's.
+pub async fn sign(access: &InstanceAccess, app: &App, asked: Asked<Signing>) -> Result<String> {
+    access.may_change()?;
+    let (Signing { csr }, mut problems) = asked.open()?;
+    let csr = problems.required("csr", csr);
+    let request = csr.and_then(|csr| problems.take("csr", ClientRequest::parse(&csr)));
+    problems.finish()?;
+    let Some(request) = request else { return Err(Error::field("csr", "Field is required")) };
+    may_be_had(app, &access.instance, request.name())?;
+    has_no_password(access, app, request.name()).await?;
+
+    let mut work = app.store().begin().await?;
+    let instance = still_there(&mut work, access).await?;
+    let issued = issue(&mut work, app, &instance, &request).await?;
+    let asker = access.asker(&mut work).await?;
+    let about = super::about(&instance, &issued.0);
+    audit::write(&mut work, &asker, app.now(), "certificate.sign", &about).await?;
+    work.commit().await?;
+    Ok(issued.1)
+}
+
+/// Whether anybody but us may be this user by a certificate.
+fn may_be_had(app: &App, instance: &Instance, name: &UserName) -> Result<()> {
+    if name.is_reserved() {
+        let what = format!("has the common name {name}, which is reserved; choose another");
+        return Err(Error::field("csr", what));
+    }
+    if name.as_str() == instance.username {
+        let what =
+            format!("has the common name {name}, which is the default user's; choose another");
+        return Err(Error::field("csr", what));
+    }
+    let prefix = format!("{}-", instance.username);
+    let shared = app.catalogue.plan(&instance.plan.0).is_some_and(|plan| plan.shared());
+    if shared && !name.as_str().starts_with(&prefix) {
+        let what =
+            format!("has the common name {name}; on shared plans it must begin with {prefix}");
+        return Err(Error::field("csr", what));
+    }
+    Ok(())
+}
+
+/// Users with passwords are known to Kafka alone.
+async fn has_no_password(access: &InstanceAccess, app: &App, name: &UserName) -> Result<()> {
+    let cluster = Cluster::open(access, app).await?;
+    let known = cluster.ask(|admin, at| admin.describe_scram_user(at, name.as_str())).await?;
+    if known.is_empty() {
+        return Ok(());
+    }
+    let what = format!(
+        "has the common name {name}, which is a user with a password; choose another, or delete \
+         that user first"
+    );
+    Err(Error::field("csr", what))
+}
+
+/// Looked at anew: while Kafka was asked, it may have been deleted.
+async fn still_there(work: &mut Work, access: &InstanceAccess) -> Result<Instance> {
+    let found = instances::find(work, access.instance.id).await?;
+    found.filter(|it| it.deleted_at.is_none()).ok_or(Error::InvalidId)
+}
+
+async fn issue(
+    work: &mut Work,
+    app: &App,
+    instance: &Instance,
+    request: &ClientRequest,
+) -> Result<(Certificate, String)> {
+    let now = app.now();
+    if certificates::count(work, instance.id, now).await? >= MOST {
+        return Err(Error::Refused(format!(
+            "This instance has {MOST} certificates that have not expired, and can't have more; \
+             sign again once one has expired"
+        )));
+    }
+    let found = authorities::find(work, instance.id, AuthorityKind::Client).await?;
+    let (certificate, key) = found.ok_or(Error::InvalidId)?;
+    let authority = pki::Authority { certificate, key };
+    let ClientCertificate { pem, serial, expires_at } =
+        authority.issue_to_client(request, now, app.entropy())?;
+    let issued = Certificate {
+        serial: serial.parse().map_err(Error::internal)?,
+        cn: request.name().clone(),
+        issued_at: now,
+        expires_at,
+        revoked_at: None,
+    };
+    certificates::insert(work, instance.id, &issued).await?;
+    Ok((issued, pem))
+}
