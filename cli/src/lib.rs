@@ -4,6 +4,7 @@
 //! stderr. `--json` prints what the API said.
 
 mod audit;
+mod certificate;
 mod connection;
 mod instance;
 mod invoice;
@@ -21,6 +22,8 @@ use std::path::Path;
 pub enum Command {
     /// Order, look at and delete instances
     Instance(Noun<instance::InstanceCommand>),
+    /// Certificates that clients log in with
+    Certificate(Noun<certificate::CertificateCommand>),
     /// What is to be paid
     Invoice(Noun<invoice::InvoiceCommand>),
     /// What was changed, by whom
@@ -48,6 +51,9 @@ pub async fn run(command: Command, default_data: &Path) -> anyhow::Result<()> {
     match command {
         Command::Instance(Noun { options, verb }) => {
             instance::run(verb, &options.connect(default_data)?).await
+        }
+        Command::Certificate(Noun { options, verb }) => {
+            certificate::run(verb, &options.connect(default_data)?).await
         }
         Command::Invoice(Noun { options, verb }) => {
             invoice::run(verb, &options.connect(default_data)?).await
@@ -107,6 +113,17 @@ mod tests {
         parse("castellan team update ada@x.test --no-tags").unwrap();
         assert!(parse("castellan team update ada@x.test --no-tags --tag a").is_err());
         parse("castellan team remove ada@x.test").unwrap();
+    }
+
+    #[test]
+    fn a_certificate_is_of_an_instance() {
+        let parse = |line: &str| Program::try_parse_from(line.split_whitespace()).map(drop);
+        parse("castellan certificate sign 7 client.csr").unwrap();
+        parse("castellan certificate sign 7 - --json").unwrap();
+        parse("castellan certificate list 7 --json").unwrap();
+        parse("castellan certificate revoke 7 4f1c").unwrap();
+        assert!(parse("castellan certificate sign client.csr").is_err());
+        assert!(parse("castellan certificate revoke 7").is_err());
     }
 
     #[test]

@@ -76,6 +76,13 @@ impl Caller {
         self.read(self.request(method, path)?.json(body)).await
     }
 
+    /// A call that is answered with text.
+    pub async fn send_for_text(&self, path: &str, body: &impl Serialize) -> Result<String> {
+        let response = self.answer(self.request(Method::POST, path)?.json(body)).await?;
+        let text = response.text().await;
+        text.map_err(|_| Error::BrokeOff { url: self.base.to_string() })
+    }
+
     pub async fn delete(&self, path: &str) -> Result<()> {
         self.answer(self.request(Method::DELETE, path)?).await.map(drop)
     }

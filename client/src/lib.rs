@@ -6,6 +6,7 @@
 mod actions;
 mod billing;
 mod call;
+mod certificates;
 mod error;
 mod instances;
 mod team;

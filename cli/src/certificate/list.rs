@@ -1,0 +1,21 @@
+//! `castellan certificate list`.
+
+use crate::{Connection, output};
+
+#[derive(Debug, clap::Args)]
+pub struct List {
+    /// The instance's id
+    pub id: i64,
+}
+
+pub async fn run(options: &List, connection: &Connection) -> anyhow::Result<()> {
+    let certificates = connection.client.certificates(options.id).await?;
+    if connection.json {
+        return output::print_json(&certificates);
+    }
+    let rows = certificates.into_iter().map(|it| {
+        let revoked = it.revoked_at.map_or_else(String::new, |at| at.to_string());
+        [it.serial, it.cn, it.issued_at.to_string(), it.expires_at.to_string(), revoked]
+    });
+    output::print_table(&output::table(["SERIAL", "CN", "ISSUED", "EXPIRES", "REVOKED"], rows))
+}
