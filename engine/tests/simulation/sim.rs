@@ -183,7 +183,27 @@ impl<'a> Sim<'a> {
             return Ok(());
         }
         if now.ready() && !let_in && !self.excused {
-            return Err(format!("ready, but nobody can log in: {:?}", now.progress));
+            let nodes: Vec<_> = self
+                .rows
+                .servers(self.id())
+                .await
+                .iter()
+                .map(|record| {
+                    let (id, node) = (record.server.id, record.server.node_id);
+                    let (username, password) = (&self.instance.username, &self.instance.password);
+                    format!(
+                        "{id}: stopped {} lets in {} process {:?}",
+                        record.server.stopped,
+                        self.kafka.lets_in(node, username, password),
+                        self.kafka.process(node)
+                    )
+                })
+                .collect();
+            let away = self.ground.lock().unwrap().away.clone();
+            return Err(format!(
+                "ready, but nobody can log in: {:?} {nodes:?} away {away:?}",
+                now.progress
+            ));
         }
         for disk in self.rows.disks(self.id()).await {
             let formatted =

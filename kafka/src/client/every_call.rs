@@ -114,7 +114,10 @@ fn all() -> Vec<(&'static str, Run)> {
 }
 
 /// A connection to a broker that speaks everything and replies like this.
-async fn connect(mut reply: impl FnMut(&Asked) -> Reply + Send + 'static) -> Connection {
+async fn connect(
+    patience: Duration,
+    mut reply: impl FnMut(&Asked) -> Reply + Send + 'static,
+) -> Connection {
     let everything: Vec<(ApiKey, i16, i16)> =
         (0..=127).filter_map(|key| Some((ApiKey::try_from(key).ok()?, 0, i16::MAX))).collect();
     let (ours, theirs) = tokio::io::duplex(1 << 20);
@@ -122,7 +125,12 @@ async fn connect(mut reply: impl FnMut(&Asked) -> Reply + Send + 'static) -> Con
         let first = asked.key == ApiKey::ApiVersions as i16;
         if first { speaks(asked, &everything) } else { reply(asked) }
     }));
-    let limits = Limits { frame_bytes: 1 << 20, ..Limits::default() };
+    let limits = Limits {
+        call: patience,
+        readable: patience.min(Duration::from_millis(50)),
+        frame_bytes: 1 << 20,
+        ..Limits::default()
+    };
     Connection::negotiate(Box::new(ours), Endpoint::new("b1", 9091), limits).await.unwrap()
 }
 
@@ -189,12 +197,12 @@ fn empty(asked: &Asked, key: ApiKey) -> Reply {
 }
 
 /// Every different request that a call makes, with all of its fields.
-#[tokio::test(start_paused = true)]
+#[tokio::test]
 async fn requests_are_as_they_were() {
     for (name, run) in all() {
         let sent: Arc<Mutex<Vec<String>>> = Arc::default();
         let noted = Arc::clone(&sent);
-        let connection = connect(move |asked| {
+        let connection = connect(Duration::from_mins(1), move |asked| {
             let key = ApiKey::try_from(asked.key).unwrap();
             let request = RequestKind::decode(key, &mut asked.body.clone(), asked.version).unwrap();
             let text = format!("version {}: {request:#?}", asked.version);
@@ -265,19 +273,22 @@ fn framed(body: &[u8]) -> Reply {
 }
 
 /// Thousands of answers, each of which ends the call.
-#[tokio::test(start_paused = true)]
+#[tokio::test]
 async fn no_answer_makes_a_call_panic_or_hang() {
     for (name, run) in all() {
+        let mut running = Vec::new();
         for number in 0..140 {
             let dice = SeededEntropy::new(u64::try_from(number).unwrap());
             let mut asks = 0;
-            let connection = connect(move |asked| {
+            let connection = connect(Duration::from_millis(50), move |asked| {
                 asks += 1;
                 // The first few may be fine, so that later ones are reached too.
                 if asks <= number / 35 { good(asked) } else { bad(asked, number, &dice) }
             });
-            let running = tokio::spawn(run(connection.await));
-            let ended = tokio::time::timeout(Duration::from_mins(10), running).await;
+            running.push(tokio::spawn(run(connection.await)));
+        }
+        for (number, running) in running.into_iter().enumerate() {
+            let ended = tokio::time::timeout(Duration::from_mins(1), running).await;
             let ended = ended.unwrap_or_else(|_| panic!("{name} hangs on answer {number}"));
             assert!(ended.is_ok(), "{name} panics on answer {number}");
         }
