@@ -103,7 +103,7 @@ async fn another_password_and_other_settings_are_written_into_kafka() {
     assert!(world.kafka.knows(&after.username, &password));
     assert!(!world.kafka.knows(&before.username, &before.password));
     assert_eq!(
-        world.kafka.settings(),
+        world.kafka.chosen_settings(),
         BTreeMap::from([("log.retention.ms".into(), "60000".into())])
     );
     for record in world.servers(id).await {

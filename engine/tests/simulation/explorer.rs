@@ -180,12 +180,12 @@ impl<'a> Explorer<'a> {
         Ok(())
     }
 
-    /// As the API lets it happen: the others can do without it, by what is seen.
+    /// As the API lets it happen: everybody serves, so the others can do without it.
     async fn stop_server(&mut self, at: usize) {
         let (id, server) = (self.sim.id(), self.sim.servers[at]);
         let rows = self.sim.rows.servers(id).await;
         let alone = rows.iter().all(|record| !record.server.stopped);
-        if rows.len() > 1 && alone {
+        if rows.len() > 1 && alone && self.sim.lets_in().await {
             self.sim.rows.stop_server(id, server, true).await;
         }
     }

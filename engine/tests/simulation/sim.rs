@@ -183,26 +183,12 @@ impl<'a> Sim<'a> {
             return Ok(());
         }
         if now.ready() && !let_in && !self.excused {
-            let nodes: Vec<_> = self
-                .rows
-                .servers(self.id())
-                .await
-                .iter()
-                .map(|record| {
-                    let (id, node) = (record.server.id, record.server.node_id);
-                    let (username, password) = (&self.instance.username, &self.instance.password);
-                    format!(
-                        "{id}: stopped {} lets in {} process {:?}",
-                        record.server.stopped,
-                        self.kafka.lets_in(node, username, password),
-                        self.kafka.process(node)
-                    )
-                })
-                .collect();
             let away = self.ground.lock().unwrap().away.clone();
+            let nodes: Vec<i32> = self.internal.keys().copied().collect();
+            let each: Vec<_> = nodes.iter().map(|node| self.kafka.process(*node)).collect();
+            let progress = &now.progress;
             return Err(format!(
-                "ready, but nobody can log in: {:?} {nodes:?} away {away:?}",
-                now.progress
+                "ready, but nobody can log in: {progress:?}, {nodes:?} are {each:?}, {away:?}"
             ));
         }
         for disk in self.rows.disks(self.id()).await {

@@ -77,7 +77,7 @@ impl SimKafka {
     }
 
     /// What is set for all brokers.
-    pub fn settings(&self) -> BTreeMap<String, String> {
+    pub fn chosen_settings(&self) -> BTreeMap<String, String> {
         self.state().metadata.settings.clone()
     }
 
