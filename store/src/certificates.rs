@@ -82,6 +82,23 @@ pub async fn revoke(
     Ok(work.execute(query).await? == 1)
 }
 
+/// Those of a name. False if there was none that was not revoked before.
+pub async fn revoke_all(
+    work: &mut Work,
+    instance: InstanceId,
+    cn: &str,
+    at: Timestamp,
+) -> Result<bool> {
+    let query = Query::new(
+        "UPDATE certificates SET revoked_at = $3 \
+         WHERE instance_id = $1 AND cn = $2 AND revoked_at IS NULL",
+    )
+    .bind(instance.0)
+    .bind(cn)
+    .bind(at);
+    Ok(work.execute(query).await? > 0)
+}
+
 /// What brokers must refuse: the serials of revoked certificates that a broker
 /// could still take for good, in order.
 pub async fn revoked(

@@ -4,7 +4,7 @@ use super::{User, UserType, everybody};
 use crate::resources::{Cluster, change};
 use crate::{App, Asked, Error, InstanceAccess, Problems, Result};
 use model::{Secret, UserName};
-use store::ssl_users;
+use store::{certificates, ssl_users};
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct NewUserAsked {
@@ -32,6 +32,9 @@ pub async fn create(
     let there = everybody(&cluster, app, access.instance.id).await?;
     if there.iter().any(|user| user.name == name.as_str()) {
         return Err(exists(&name));
+    }
+    if kind == UserType::Sasl {
+        has_no_certificate(access, app, &name).await?;
     }
     let about = [("user", name.to_string()), ("type", kind.as_str().to_owned())];
     let user = User { name: name.to_string(), kind };
@@ -62,6 +65,16 @@ fn validate(asked: NewUserAsked, mut problems: Problems) -> Result<(UserName, Us
     problems.finish()?;
     let name = name.ok_or_else(|| Error::field("name", "Field is required"))?;
     Ok((name, kind))
+}
+
+/// Whoever holds one would be the same user, with all of its rights.
+async fn has_no_certificate(access: &InstanceAccess, app: &App, name: &UserName) -> Result<()> {
+    let mut reader = app.store().reader();
+    if !certificates::is_issued(&mut reader, access.instance.id, name.as_str()).await? {
+        return Ok(());
+    }
+    let what = format!("somebody has a certificate of the name {name}; revoke it first");
+    Err(Error::field("name", what))
 }
 
 /// Written again after a lost answer, it is the same password.

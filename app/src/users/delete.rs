@@ -1,10 +1,10 @@
-//! The end of a user and of its rights.
+//! The end of a user, of its rights and of its certificates.
 
 use super::everybody;
 use crate::resources::{Cluster, change};
 use crate::{App, Error, InstanceAccess, Result};
 use model::UserName;
-use store::ssl_users;
+use store::{certificates, instances, ssl_users};
 
 pub async fn delete(access: &InstanceAccess, app: &App, name: &str) -> Result<()> {
     access.may_change()?;
@@ -33,7 +33,12 @@ async fn remove(
     let principal = format!("User:{name}");
     cluster.ask(|admin, at| admin.remove_acls(at, &principal)).await?;
     cluster.ask(|admin, at| admin.remove_scram_user(at, name.as_str())).await?;
+    let (id, now) = (access.instance.id, app.now());
     let mut work = app.store().begin().await?;
-    ssl_users::remove(&mut work, access.instance.id, name).await?;
+    ssl_users::remove(&mut work, id, name).await?;
+    // Another user of this name, later, is not the holder of such a certificate.
+    if certificates::revoke_all(&mut work, id, name.as_str(), now).await? {
+        instances::wake(&mut work, id, now).await?;
+    }
     work.commit().await.map_err(Into::into)
 }

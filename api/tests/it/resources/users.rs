@@ -3,6 +3,7 @@
 use super::{cluster, get, lines, send};
 use crate::call::Call;
 use crate::world::World;
+use model::{Certificate, UserName};
 use serde_json::{Value, json};
 
 #[tokio::test]
@@ -71,6 +72,33 @@ async fn names_that_are_taken_or_ours() {
         let rest = format!("users/{name}");
         send(&world, "DELETE", &instance, &rest, &Value::Null).await.expect_error(404, "Not Found");
     }
+}
+
+#[tokio::test]
+async fn who_has_a_certificate_gets_no_password_and_loses_it_with_the_user() {
+    let world = World::new().await;
+    let instance = cluster(&world, "mouse-1").await;
+    send(&world, "POST", &instance, "users", &json!({"name": "eve", "type": "ssl"})).await;
+    let issued_at = world.app.now();
+    for (serial, cn) in [("1", "eve"), ("2", "eve"), ("3", "mallory")] {
+        let certificate = Certificate {
+            serial: serial.repeat(32).parse().unwrap(),
+            cn: UserName::parse(cn).unwrap(),
+            issued_at,
+            expires_at: issued_at + model::SignedDuration::from_hours(1),
+            revoked_at: None,
+        };
+        let mut work = world.app.store().begin().await.unwrap();
+        store::certificates::insert(&mut work, instance.id, &certificate).await.unwrap();
+        work.commit().await.unwrap();
+    }
+    let refused = send(&world, "POST", &instance, "users", &json!({"name": "mallory"})).await;
+    assert!(refused.status == 400 && refused.text.contains("revoke it first"), "{}", refused.text);
+    let gone = send(&world, "DELETE", &instance, "users/eve", &Value::Null).await;
+    assert_eq!(gone.status, 200, "{}", gone.text);
+    let mut reader = world.app.store().reader();
+    let revoked = store::certificates::revoked(&mut reader, instance.id, issued_at).await.unwrap();
+    assert_eq!(revoked, ["1".repeat(32), "2".repeat(32)]);
 }
 
 #[tokio::test]
