@@ -16,8 +16,12 @@ mod every_call;
 #[cfg(test)]
 mod fake;
 mod frame;
+pub mod groups;
+pub mod messages;
 mod pool;
 mod protocol;
+pub mod quotas;
+mod route;
 pub mod sasl;
 mod setting;
 mod settings;
@@ -31,6 +35,7 @@ pub use admin::acls::{Acl, Operation, PatternType, Permission, ResourceType};
 pub use admin::cluster::{BrokerView, ClusterView};
 pub use admin::configs::Changes;
 pub use admin::copy::{Contents, Copied, CopiedRecord};
+pub use admin::list_offsets::At;
 pub use admin::log_dirs::{LogDir, LogReplica};
 pub use admin::quorum::{Quorum, Replica};
 pub use admin::replication::TopicReplication;
@@ -40,7 +45,11 @@ pub(crate) use ask::none_answered;
 pub use connection::{Connection, Limits};
 pub use dial::{Dial, DirectDial, Stream};
 pub use error::{Error, Remedy};
+pub use groups::Groups;
+pub use messages::Messages;
 pub use protocol::ProtocolAdmin;
+pub use quotas::Quotas;
+pub use route::TopicPartition;
 pub use sasl::Mechanism;
 pub use setting::{Setting, SettingKind};
 pub use settings::Settings;
@@ -86,6 +95,12 @@ pub trait Admin: Send + Sync {
     fn users(&self) -> &dyn Users;
 
     fn settings(&self) -> &dyn Settings;
+
+    fn groups(&self) -> &dyn Groups;
+
+    fn quotas(&self) -> &dyn Quotas;
+
+    fn messages(&self) -> &dyn Messages;
 
     /// Makes a user, or changes its password, for every [`Mechanism`]. On
     /// return the broker that was asked knows the user; the others, and a

@@ -11,8 +11,9 @@ use super::admin::topics::{CreateTopic, DescribeTopics};
 use super::ask::Brokers;
 use super::pool::Pool;
 use super::{
-    Acl, Admin, Call, Cluster, ClusterView, Connection, Created, Dial, Error, Limits, LogDir,
-    Login, Mechanism, NewTopic, Quorum, Settings, TopicReplication, Topics, Users, sasl, tls,
+    Acl, Admin, Call, Cluster, ClusterView, Connection, Created, Dial, Error, Groups, Limits,
+    LogDir, Login, Mechanism, Messages, NewTopic, Quorum, Quotas, Settings, TopicReplication,
+    Topics, Users, sasl, tls,
 };
 use async_trait::async_trait;
 use model::{Entropy, Secret};
@@ -64,6 +65,18 @@ impl Admin for ProtocolAdmin {
     }
 
     fn settings(&self) -> &dyn Settings {
+        self
+    }
+
+    fn groups(&self) -> &dyn Groups {
+        self
+    }
+
+    fn quotas(&self) -> &dyn Quotas {
+        self
+    }
+
+    fn messages(&self) -> &dyn Messages {
         self
     }
 

@@ -7,8 +7,9 @@ use super::state::State;
 use super::{Fault, SimKafka};
 use crate::Endpoint;
 use crate::client::{
-    Acl, Admin, BrokerView, Cluster, ClusterView, Created, Error, Limits, LogDir, LogReplica,
-    Login, Mechanism, NewTopic, Quorum, Settings, TopicReplication, Topics, Users, none_answered,
+    Acl, Admin, BrokerView, Cluster, ClusterView, Created, Error, Groups, Limits, LogDir,
+    LogReplica, Login, Mechanism, Messages, NewTopic, Quorum, Quotas, Settings, TopicReplication,
+    Topics, Users, none_answered,
 };
 use async_trait::async_trait;
 use model::Secret;
@@ -114,6 +115,18 @@ impl Admin for SimKafka {
     }
 
     fn settings(&self) -> &dyn Settings {
+        self
+    }
+
+    fn groups(&self) -> &dyn Groups {
+        self
+    }
+
+    fn quotas(&self) -> &dyn Quotas {
+        self
+    }
+
+    fn messages(&self) -> &dyn Messages {
         self
     }
 

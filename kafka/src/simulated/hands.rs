@@ -1,11 +1,11 @@
 //! What an operator, chance or an enemy does to a simulated cluster.
 
+use super::messages::SimRecord;
 use super::node::{Node, Process, SimNode};
 use super::state::State;
 use super::{Fault, SimKafka};
 use crate::Endpoint;
 use crate::client::Error;
-use kafka_protocol::ResponseError;
 use model::SignedDuration;
 use std::collections::BTreeSet;
 
@@ -121,37 +121,8 @@ impl SimKafka {
     pub fn produce(&self, at: &Endpoint, topic: &str, partition: usize) -> Result<u64, Error> {
         let mut state = self.state();
         let broker = state.reach(at, "Produce")?;
-        let refused = |code| Error::Kafka {
-            call: "Produce",
-            subject: topic.to_owned(),
-            code,
-            message: String::new(),
-        };
-        let metadata = state.metadata.clone();
-        let known = metadata.topics.get(topic);
-        let of = known.and_then(|topic| topic.partitions.get(partition));
-        let (Some(settings), Some(of)) = (known, of) else {
-            return Err(refused(ResponseError::UnknownTopicOrPartition));
-        };
-        if of.leader != Some(broker) {
-            return Err(refused(ResponseError::NotLeaderOrFollower));
-        }
-        if of.in_sync.len() < settings.min_in_sync() {
-            return Err(refused(ResponseError::NotEnoughReplicas));
-        }
-        state.writes += 1;
-        let write = state.writes;
-        let able = |id: &&i32| state.nodes.get(id).is_some_and(|it| it.works() && it.fetches);
-        let written: Vec<i32> = of.in_sync.iter().filter(able).copied().collect();
-        let copies = state.copies.entry((topic.to_owned(), partition)).or_default();
-        for id in &written {
-            copies.append(*id, write);
-        }
-        if written.len() < of.in_sync.len() {
-            return Err(refused(ResponseError::RequestTimedOut));
-        }
-        copies.acknowledged.push(write);
-        Ok(write)
+        let record = SimRecord::plain(state.now);
+        state.write(broker, topic, partition, record)
     }
 
     fn with(&self, id: i32, change: impl FnOnce(&mut State, i32)) {

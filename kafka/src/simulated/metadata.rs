@@ -1,5 +1,6 @@
 //! What the controllers of a simulated cluster decide and remember.
 
+use crate::client::quotas::{QuotaEntity, QuotaKey};
 use crate::client::{Acl, Error, PartitionView};
 use kafka_protocol::ResponseError;
 use model::Secret;
@@ -13,6 +14,7 @@ pub(super) struct Metadata {
     pub acls: Vec<Acl>,
     /// Of all brokers, changed while they run.
     pub settings: BTreeMap<String, String>,
+    pub quotas: BTreeMap<QuotaEntity, BTreeMap<QuotaKey, f64>>,
 }
 
 /// A broker that has been let in once.

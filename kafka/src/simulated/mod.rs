@@ -8,10 +8,13 @@
 
 mod admin;
 mod copies;
+mod groups;
 mod hands;
+mod messages;
 mod metadata;
 mod node;
 mod quorum;
+mod quotas;
 mod replicas;
 mod sessions;
 mod settings;

@@ -3,6 +3,8 @@
 
 use super::Fault;
 use super::copies::Copies;
+use super::groups::SimGroup;
+use super::messages::SimRecord;
 use super::metadata::{Metadata, Registration};
 use super::node::{Node, Process};
 use super::quorum::Voting;
@@ -26,6 +28,10 @@ pub(super) struct State {
     pub faults: VecDeque<Fault>,
     pub calls: usize,
     pub writes: u64,
+    /// What each write was.
+    pub records: BTreeMap<u64, SimRecord>,
+    /// By name.
+    pub groups: BTreeMap<String, SimGroup>,
 }
 
 impl State {
@@ -42,6 +48,8 @@ impl State {
             faults: VecDeque::new(),
             calls: 0,
             writes: 0,
+            records: BTreeMap::new(),
+            groups: BTreeMap::new(),
         }
     }
 

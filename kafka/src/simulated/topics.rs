@@ -41,6 +41,7 @@ impl Topics for SimKafka {
         self.ask("DeleteTopics", &cluster.brokers, |asked| {
             asked.change(|state| {
                 state.copies.retain(|(topic, _), _| topic != name);
+                state.forget_offsets(name);
                 Ok(state.change().topics.remove(name).is_some())
             })
         })

@@ -1,0 +1,34 @@
+//! Forgetting a group and its offsets: DeleteGroups, asked of the coordinator.
+
+use super::{group_id, text};
+use crate::client::error::check;
+use crate::client::{Call, Connection, Error};
+use async_trait::async_trait;
+use kafka_protocol::ResponseError;
+use kafka_protocol::messages::DeleteGroupsRequest;
+
+/// Whether it was there. One that has members is refused.
+pub struct DeleteGroup<'a> {
+    pub group: &'a str,
+}
+
+#[async_trait]
+impl Call for DeleteGroup<'_> {
+    type Answer = bool;
+
+    async fn run(&self, connection: &mut Connection) -> Result<bool, Error> {
+        let groups = vec![group_id(self.group)];
+        let answer =
+            connection.call(&DeleteGroupsRequest::default().with_groups_names(groups)).await?;
+        for result in &answer.results {
+            if result.error_code == ResponseError::GroupIdNotFound.code() {
+                return Ok(false);
+            }
+            // Kafka has a code here and no words.
+            let members = result.error_code == ResponseError::NonEmptyGroup.code();
+            let why = members.then(|| text("it has members; stop them first"));
+            check("DeleteGroups", self.group, result.error_code, why.as_ref())?;
+        }
+        Ok(true)
+    }
+}

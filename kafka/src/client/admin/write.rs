@@ -1,0 +1,98 @@
+//! Writing messages, acknowledged by every replica in sync: Produce. The broker
+//! asked must lead the partitions.
+
+use super::{text, topic_name};
+use crate::client::error::check;
+use crate::client::messages::NewMessage;
+use crate::client::{Call, Connection, Error, TopicPartition};
+use async_trait::async_trait;
+use bytes::{Bytes, BytesMut};
+use kafka_protocol::messages::ProduceRequest;
+use kafka_protocol::messages::produce_request::{PartitionProduceData, TopicProduceData};
+use kafka_protocol::records::{
+    Compression, NO_PARTITION_LEADER_EPOCH, NO_PRODUCER_EPOCH, NO_PRODUCER_ID, NO_SEQUENCE, Record,
+    RecordBatchEncoder, RecordEncodeOptions, TimestampType,
+};
+use model::Timestamp;
+use std::collections::BTreeMap;
+
+const ALL_IN_SYNC: i16 = -1;
+
+/// A batch for each of some partitions of one topic.
+pub struct Write<'a> {
+    pub topic: &'a str,
+    pub batches: BTreeMap<i32, Vec<&'a NewMessage>>,
+    pub at: Timestamp,
+}
+
+#[async_trait]
+impl Call for Write<'_> {
+    /// The first offset of each batch, or why it is not written.
+    type Answer = BTreeMap<i32, Result<i64, Error>>;
+
+    async fn run(&self, connection: &mut Connection) -> Result<Self::Answer, Error> {
+        let timeout = connection.limits().call.as_millis();
+        let mut data = Vec::with_capacity(self.batches.len());
+        for (partition, messages) in &self.batches {
+            let batch = self.batch(messages)?;
+            let part = PartitionProduceData::default().with_index(*partition);
+            data.push(part.with_records(Some(batch)));
+        }
+        let topic =
+            TopicProduceData::default().with_name(topic_name(self.topic)).with_partition_data(data);
+        let request = ProduceRequest::default()
+            .with_acks(ALL_IN_SYNC)
+            .with_timeout_ms(i32::try_from(timeout).unwrap_or(i32::MAX))
+            .with_topic_data(vec![topic]);
+        let answer = connection.call(&request).await?;
+        let mut written = BTreeMap::new();
+        for partition in answer.responses.iter().flat_map(|topic| &topic.partition_responses) {
+            let at = TopicPartition::new(self.topic, partition.index).to_string();
+            let message = partition.error_message.as_ref();
+            let outcome = check("Produce", &at, partition.error_code, message);
+            written.insert(partition.index, outcome.map(|()| partition.base_offset));
+        }
+        Ok(written)
+    }
+
+    fn is_repeatable(&self) -> bool {
+        false
+    }
+}
+
+impl Write<'_> {
+    fn batch(&self, messages: &[&NewMessage]) -> Result<Bytes, Error> {
+        let records: Vec<Record> =
+            (0..).zip(messages).map(|(offset, message)| self.record(offset, message)).collect();
+        let options = RecordEncodeOptions { version: 2, compression: Compression::None };
+        let mut batch = BytesMut::new();
+        RecordBatchEncoder::encode(&mut batch, &records, &options).map_err(|error| {
+            Error::Unencodable {
+                call: "Produce".to_owned(),
+                version: i16::from(options.version),
+                reason: error.to_string(),
+            }
+        })?;
+        Ok(batch.freeze())
+    }
+
+    fn record(&self, offset: i32, message: &NewMessage) -> Record {
+        let headers = message.headers.iter().map(|(name, value)| (text(name), value.clone()));
+        Record {
+            transactional: false,
+            control: false,
+            delete_horizon: false,
+            partition_leader_epoch: NO_PARTITION_LEADER_EPOCH,
+            producer_id: NO_PRODUCER_ID,
+            producer_epoch: NO_PRODUCER_EPOCH,
+            timestamp_type: TimestampType::Creation,
+            offset: offset.into(),
+            // The codec makes one batch of records whose sequence goes along.
+            sequence: NO_SEQUENCE.wrapping_add(offset),
+            timestamp: self.at.as_millisecond(),
+            key: message.key.clone(),
+            value: message.value.clone(),
+            headers: headers.collect(),
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! Messages of a simulated cluster: its logs are numbers of writes, and what was
+//! written is kept beside them.
+
+use super::SimKafka;
+use super::node::Node;
+use super::state::State;
+use crate::client::messages::{
+    From, Message, Messages, NewMessage, NotPlaced, ReadMessages, Unwritten, WriteMessages,
+    Written, merge, place,
+};
+use crate::client::{At, Cluster, Error, TopicPartition};
+use async_trait::async_trait;
+use bytes::Bytes;
+use kafka_protocol::ResponseError;
+use model::Timestamp;
+use std::collections::BTreeMap;
+
+/// What a write was.
+#[derive(Clone, Debug)]
+pub(super) struct SimRecord {
+    timestamp: i64,
+    key: Option<Bytes>,
+    value: Option<Bytes>,
+    headers: Vec<(Bytes, Option<Bytes>)>,
+}
+
+impl SimRecord {
+    /// Of a producer that has nothing to say.
+    pub fn plain(now: Timestamp) -> Self {
+        let value = Some(Bytes::from_static(b"one"));
+        Self { timestamp: now.as_millisecond(), key: None, value, headers: vec![] }
+    }
+
+    fn of(message: &NewMessage, at: Timestamp) -> Self {
+        let header = |(name, value): &(String, Option<Bytes>)| (name.clone().into(), value.clone());
+        Self {
+            timestamp: at.as_millisecond(),
+            key: message.key.clone(),
+            value: message.value.clone(),
+            headers: message.headers.iter().map(header).collect(),
+        }
+    }
+}
+
+#[async_trait]
+impl Messages for SimKafka {
+    async fn read_messages(
+        &self,
+        cluster: &Cluster,
+        what: &ReadMessages,
+    ) -> Result<Option<Vec<Message>>, Error> {
+        self.ask("Fetch", &cluster.brokers, |asked| {
+            let Some(partitions) = asked.state.leaders(&what.topic) else { return Ok(None) };
+            let chosen = |it: &&i32| what.partition.is_none_or(|wanted| wanted == **it);
+            let chosen: Vec<i32> = partitions.keys().filter(chosen).copied().collect();
+            if chosen.is_empty() {
+                return Ok(None);
+            }
+            let at = chosen.iter().map(|it| TopicPartition::new(&what.topic, *it));
+            let all: Vec<Message> = at.flat_map(|at| asked.state.messages(&at, what)).collect();
+            Ok(Some(merge(all, what.count, what.bytes, what.from == From::Newest)))
+        })
+    }
+
+    async fn write_messages(
+        &self,
+        cluster: &Cluster,
+        what: &WriteMessages,
+    ) -> Result<Option<Written>, Error> {
+        let written = self.ask("Produce", &cluster.brokers, |asked| {
+            let Some(leaders) = asked.state.leaders(&what.topic) else { return Ok(None) };
+            match place(&what.messages, &leaders, what.turn) {
+                Ok(places) => asked.state.write_all(what, &places).map(Some),
+                Err(NotPlaced::Unknown(_)) => Ok(None),
+                Err(NotPlaced::NoLeader) => {
+                    Err(refused(&what.topic, ResponseError::LeaderNotAvailable))
+                }
+            }
+        });
+        match written {
+            Err(error) if error.may_have_done_it() => {
+                let unwritten = || Err(Unwritten { error: error.clone(), perhaps: true });
+                let places = what.messages.iter().map(|_| unwritten()).collect();
+                Ok(Some(Written { places }))
+            }
+            written => written,
+        }
+    }
+}
+
+fn refused(topic: &str, code: ResponseError) -> Error {
+    Error::Kafka { call: "Produce", subject: topic.to_owned(), code, message: String::new() }
+}
+
+impl State {
+    /// Who leads each partition and works.
+    fn leaders(&self, topic: &str) -> Option<BTreeMap<i32, Option<i32>>> {
+        let partitions = self.metadata.topics.get(topic)?.partitions.iter().enumerate();
+        let works = |id: &i32| self.nodes.get(id).is_some_and(Node::works);
+        Some(partitions.map(|(at, it)| (it.view(at).index, it.leader.filter(works))).collect())
+    }
+
+    /// The log that the partition's leader has, if one works.
+    fn log(&self, at: &TopicPartition) -> Option<&[u64]> {
+        let leader = self.leaders(&at.topic)?.get(&at.partition).copied().flatten()?;
+        let place = (at.topic.clone(), usize::try_from(at.partition).ok()?);
+        Some(self.copies.get(&place)?.logs.get(&leader).map_or(&[], Vec::as_slice))
+    }
+
+    /// Nothing at all for a partition that nobody leads.
+    pub(super) fn find_offset(
+        &self,
+        at: &TopicPartition,
+        place: At,
+    ) -> Option<(TopicPartition, Option<i64>)> {
+        let log = self.log(at)?;
+        let late = |time: i64| {
+            let at_that_time = |write: &u64| self.records[write].timestamp >= time;
+            log.iter().position(at_that_time).map(offset)
+        };
+        let found = match place {
+            At::Earliest => Some(0),
+            At::Latest | At::LatestStable => Some(offset(log.len())),
+            At::Time(time) => late(time),
+        };
+        Some((at.clone(), found))
+    }
+
+    fn messages(&self, at: &TopicPartition, what: &ReadMessages) -> Vec<Message> {
+        let Some(log) = self.log(at) else { return Vec::new() };
+        let from = match what.from {
+            From::Earliest | From::Newest => Some(0),
+            From::Offset(from) => Some(from),
+            From::Time(time) => {
+                self.find_offset(at, At::Time(time.as_millisecond())).and_then(|it| it.1)
+            }
+        };
+        let message = |(number, write): (usize, &u64)| {
+            let SimRecord { timestamp, key, value, headers } = self.records[write].clone();
+            let (at, offset) = (at.clone(), offset(number));
+            Message { at, offset, timestamp, key, value, headers, omitted: None }
+        };
+        let all = log.iter().enumerate().map(message);
+        let wanted = |message: &Message| from.is_some_and(|from| message.offset >= from);
+        all.filter(wanted).map(|message| message.within(what.bytes)).collect()
+    }
+
+    fn write_all(&mut self, what: &WriteMessages, places: &[i32]) -> Result<Written, Error> {
+        let mut written = Vec::new();
+        for (message, partition) in what.messages.iter().zip(places) {
+            let leader = self.leaders(&what.topic).and_then(|leaders| leaders[partition]);
+            let index = usize::try_from(*partition).unwrap_or_default();
+            let outcome = leader
+                .ok_or_else(|| refused(&what.topic, ResponseError::LeaderNotAvailable))
+                .and_then(|leader| {
+                    let record = SimRecord::of(message, what.at);
+                    self.write(leader, &what.topic, index, record)
+                });
+            let at = TopicPartition::new(&what.topic, *partition);
+            let end = self.log(&at).map_or(0, <[u64]>::len);
+            written.push(match outcome {
+                Ok(_) => Ok((*partition, offset(end) - 1)),
+                Err(error) => Err(Unwritten { perhaps: error.may_have_done_it(), error }),
+            });
+        }
+        let surely = |it: &Result<_, Unwritten>| it.as_ref().is_err_and(|it| !it.perhaps);
+        match written.iter().find(|_| written.iter().all(surely)) {
+            Some(Err(nothing)) => Err(nothing.error.clone()),
+            _ => Ok(Written { places: written }),
+        }
+    }
+
+    /// Writes a record at a broker, as a producer with acks=all. The number it
+    /// has if it is acknowledged; it may be there even if not.
+    pub(super) fn write(
+        &mut self,
+        broker: i32,
+        topic: &str,
+        partition: usize,
+        record: SimRecord,
+    ) -> Result<u64, Error> {
+        let metadata = self.metadata.clone();
+        let known = metadata.topics.get(topic);
+        let of = known.and_then(|topic| topic.partitions.get(partition));
+        let (Some(settings), Some(of)) = (known, of) else {
+            return Err(refused(topic, ResponseError::UnknownTopicOrPartition));
+        };
+        if of.leader != Some(broker) {
+            return Err(refused(topic, ResponseError::NotLeaderOrFollower));
+        }
+        if of.in_sync.len() < settings.min_in_sync() {
+            return Err(refused(topic, ResponseError::NotEnoughReplicas));
+        }
+        self.writes += 1;
+        let write = self.writes;
+        self.records.insert(write, record);
+        let able = |id: &&i32| self.nodes.get(id).is_some_and(|it| it.works() && it.fetches);
+        let written: Vec<i32> = of.in_sync.iter().filter(able).copied().collect();
+        let copies = self.copies.entry((topic.to_owned(), partition)).or_default();
+        for id in &written {
+            copies.append(*id, write);
+        }
+        if written.len() < of.in_sync.len() {
+            return Err(refused(topic, ResponseError::RequestTimedOut));
+        }
+        copies.acknowledged.push(write);
+        Ok(write)
+    }
+}
+
+fn offset(number: usize) -> i64 {
+    i64::try_from(number).expect("logs are small")
+}
