@@ -105,7 +105,9 @@ pub fn instance() -> Vec<Route> {
 
 /// What both listeners serve, relative to the instance.
 fn under_instance() -> Vec<Route> {
-    use instance::{acls, ca, cluster, config, details, nodes, topics, users};
+    use instance::{
+        acls, ca, cluster, config, details, groups, messages, nodes, quotas, topics, users,
+    };
     let key = Guard::InstanceKey;
     vec![
         get("details", key, details::handle).about(details::about),
@@ -115,6 +117,15 @@ fn under_instance() -> Vec<Route> {
         delete("ca/certificates/{serial}", key, ca::revoke::handle).about(ca::revoke::about),
         get("cluster/status", key, cluster::status::handle).about(cluster::status::about),
         post("cluster/restart", key, cluster::restart::handle).about(cluster::restart::about),
+        get("topics/{name}/messages", key, messages::read::handle).about(messages::read::about),
+        post("topics/{name}/messages", key, messages::write::handle).about(messages::write::about),
+        get("groups", key, groups::list::handle).about(groups::list::about),
+        get("groups/{name}", key, groups::read::handle).about(groups::read::about),
+        post("groups/{name}/reset", key, groups::reset::handle).about(groups::reset::about),
+        delete("groups/{name}", key, groups::delete::handle).about(groups::delete::about),
+        get("quotas", key, quotas::list::handle).about(quotas::list::about),
+        put("quotas", key, quotas::set::handle).about(quotas::set::about),
+        delete("quotas", key, quotas::remove::handle).about(quotas::remove::about),
         get("topics", key, topics::list::handle).about(topics::list::about),
         post("topics", key, topics::create::handle).about(topics::create::about),
         get("topics/{name}", key, topics::read::handle).about(topics::read::about),

@@ -6,10 +6,13 @@
 mod audit;
 mod certificate;
 mod connection;
+mod group;
 mod instance;
 mod invoice;
+mod message;
 mod output;
 mod plan;
+mod quota;
 mod region;
 mod team;
 
@@ -24,6 +27,12 @@ pub enum Command {
     Instance(Noun<instance::InstanceCommand>),
     /// Certificates that clients log in with
     Certificate(Noun<certificate::CertificateCommand>),
+    /// Consumer groups of an instance, and how far behind they are
+    Group(Noun<group::GroupCommand>),
+    /// Read and write a few messages of a topic
+    Message(Noun<message::MessageCommand>),
+    /// What clients may use of an instance
+    Quota(Noun<quota::QuotaCommand>),
     /// What is to be paid
     Invoice(Noun<invoice::InvoiceCommand>),
     /// What was changed, by whom
@@ -54,6 +63,15 @@ pub async fn run(command: Command, default_data: &Path) -> anyhow::Result<()> {
         }
         Command::Certificate(Noun { options, verb }) => {
             certificate::run(verb, &options.connect(default_data)?).await
+        }
+        Command::Group(Noun { options, verb }) => {
+            group::run(verb, &options.connect(default_data)?).await
+        }
+        Command::Message(Noun { options, verb }) => {
+            message::run(verb, &options.connect(default_data)?).await
+        }
+        Command::Quota(Noun { options, verb }) => {
+            quota::run(verb, &options.connect(default_data)?).await
         }
         Command::Invoice(Noun { options, verb }) => {
             invoice::run(verb, &options.connect(default_data)?).await
@@ -145,5 +163,31 @@ mod tests {
         parse("castellan instance watch 7 --json").unwrap();
         parse("castellan instance cancel 7 12").unwrap();
         assert!(parse("castellan instance cancel 7").is_err());
+    }
+
+    #[test]
+    fn a_reset_says_where_to() {
+        let parse = |line: &str| Program::try_parse_from(line.split_whitespace()).map(drop);
+        parse("castellan group list 7 --json").unwrap();
+        parse("castellan group get 7 billing").unwrap();
+        parse("castellan group delete 7 billing").unwrap();
+        let reset = "castellan group reset 7 billing";
+        parse(&format!("{reset} --to-earliest --dry-run --topic orders --topic bills:0")).unwrap();
+        parse(&format!("{reset} --shift-by -5")).unwrap();
+        parse(&format!("{reset} --to-datetime 2026-11-15T12:00:00Z")).unwrap();
+        assert!(parse(reset).is_err());
+        assert!(parse(&format!("{reset} --to-earliest --to-latest")).is_err());
+    }
+
+    #[test]
+    fn messages_and_quotas_name_what_they_need() {
+        let parse = |line: &str| Program::try_parse_from(line.split_whitespace()).map(drop);
+        parse("castellan message read 7 orders --partition 0 --offset 3 --limit 5").unwrap();
+        assert!(parse("castellan message read 7 orders --offset 3").is_err());
+        parse("castellan message write 7 orders --value -x --key k --header a=b").unwrap();
+        assert!(parse("castellan message write 7 orders").is_err());
+        parse("castellan quota set 7 --user ada --producer-byte-rate none").unwrap();
+        parse("castellan quota remove 7 --user ada --client-id reports").unwrap();
+        assert!(parse("castellan quota remove 7").is_err());
     }
 }

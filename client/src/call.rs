@@ -5,6 +5,7 @@ use model::Secret;
 use reqwest::{Method, RequestBuilder, Response};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use std::fmt::Write as _;
 use std::time::Duration;
 use url::Url;
 use wire::customer::ErrorBody;
@@ -87,6 +88,11 @@ impl Caller {
         self.answer(self.request(Method::DELETE, path)?).await.map(drop)
     }
 
+    /// With the parameters that are given.
+    pub async fn delete_with(&self, path: &str, query: &[(&str, Option<&str>)]) -> Result<()> {
+        self.answer(self.request(Method::DELETE, path)?.query(query)).await.map(drop)
+    }
+
     fn request(&self, method: Method, path: &str) -> Result<RequestBuilder> {
         let url = self.base.join(path).map_err(|_| Error::BadAddress(self.base.to_string()))?;
         Ok(self.http.request(method, url).basic_auth("", Some(self.apikey.expose())))
@@ -114,6 +120,20 @@ impl Caller {
     }
 }
 
+/// A name as one segment of a path, whatever is in it.
+pub fn segment(name: &str) -> String {
+    const PLAIN: &[u8] = b"-._~";
+    let mut segment = String::with_capacity(name.len());
+    for byte in name.bytes() {
+        if byte.is_ascii_alphanumeric() || PLAIN.contains(&byte) {
+            segment.push(byte.into());
+        } else {
+            write!(segment, "%{byte:02X}").expect("a string takes every text");
+        }
+    }
+    segment
+}
+
 /// A body while it arrives.
 pub struct Piecewise {
     response: Response,
@@ -126,5 +146,22 @@ impl Piecewise {
         let piece = self.response.chunk().await;
         let piece = piece.map_err(|_| Error::BrokeOff { url: self.url.clone() })?;
         Ok(piece.map(|bytes| bytes.to_vec()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_one_segment() {
+        let check = |name: &str, expected: &str| {
+            assert_eq!(segment(name), expected);
+            let url = Url::parse("http://x/api/").unwrap().join(&format!("groups/{expected}"));
+            assert_eq!(url.unwrap().path_segments().unwrap().count(), 3, "{name}");
+        };
+        check("billing", "billing");
+        check("a/b c", "a%2Fb%20c");
+        check("päckchen?x#y%2F", "p%C3%A4ckchen%3Fx%23y%252F");
     }
 }

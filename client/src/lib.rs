@@ -8,11 +8,15 @@ mod billing;
 mod call;
 mod certificates;
 mod error;
+mod groups;
 mod instances;
+mod messages;
+mod quotas;
 mod team;
 
 pub use call::Piecewise;
 pub use error::{Error, Result};
+pub use messages::ReadMessages;
 pub use url::Url;
 
 use call::Caller;

@@ -59,6 +59,16 @@ impl Fields {
         self.read(name, values::integer)
     }
 
+    /// Any number, whole or not.
+    pub fn number(&mut self, name: &str) -> Option<f64> {
+        self.read(name, values::number)
+    }
+
+    /// Whether it was sent, as opposed to saying something: null is sent.
+    pub fn is_sent(&self, name: &str) -> bool {
+        self.given.contains_key(name)
+    }
+
     /// An integer whose 0 means "not given".
     pub fn size(&mut self, name: &str) -> Option<i64> {
         self.integer(name).filter(|size| *size != 0)

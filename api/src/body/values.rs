@@ -11,6 +11,7 @@ const ONCE: Fault = "must be given once";
 const ONE_VALUE: Fault = "must be a single value, not a list";
 const STRING: Fault = "must be a string";
 const INTEGER: Fault = "must be an integer";
+const NUMBER: Fault = "must be a number";
 const BOOLEAN: Fault = "must be true or false";
 const LIST: Fault = "must be a list of strings";
 const MAP: Fault = "must be an object of names and values";
@@ -57,6 +58,15 @@ pub fn integer(given: &Given) -> Result<Option<i64>, Fault> {
         None => Ok(None),
         Some(One::Text(text)) => text.trim().parse().map(Some).map_err(|_| INTEGER),
         Some(One::Json(value)) => value.as_i64().map(Some).ok_or(INTEGER),
+    }
+}
+
+pub fn number(given: &Given) -> Result<Option<f64>, Fault> {
+    let finite = |number: f64| if number.is_finite() { Ok(Some(number)) } else { Err(NUMBER) };
+    match one(given)? {
+        None => Ok(None),
+        Some(One::Text(text)) => text.trim().parse().map_err(|_| NUMBER).and_then(finite),
+        Some(One::Json(value)) => value.as_f64().ok_or(NUMBER).and_then(finite),
     }
 }
 

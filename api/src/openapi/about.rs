@@ -47,6 +47,7 @@ pub struct Input {
 pub enum Kind {
     Text,
     Integer,
+    Number,
     Flag,
     List,
     /// Written as one text with commas.
@@ -215,6 +216,10 @@ impl Input {
 
     pub const fn integer(name: &'static str, what: &'static str) -> Self {
         Self::new(name, Kind::Integer, what)
+    }
+
+    pub const fn number(name: &'static str, what: &'static str) -> Self {
+        Self::new(name, Kind::Number, what)
     }
 
     pub const fn flag(name: &'static str, what: &'static str) -> Self {

@@ -28,6 +28,9 @@ pub fn input(input: &Input, form: Form) -> Schema {
             .minimum(input.least)
             .maximum(input.most)
             .into(),
+        Kind::Number => {
+            scalar(Type::Number, input, form).minimum(input.least).maximum(input.most).into()
+        }
         Kind::Flag if form == Form::Text => ObjectBuilder::new()
             .schema_type(SchemaType::AnyValue)
             .description(Some(input.what))

@@ -219,7 +219,7 @@ async fn a_cluster_that_is_not_there_yet_signs_nothing_but_can_revoke() {
     let young = world.create("payments", &[]).await;
     let answer = sign(&world, &young, &request("orders")).await;
     assert_eq!(answer.status, 400);
-    assert!(answer.text.contains("is not ready"), "{}", answer.text);
+    assert!(answer.text.contains("is being created"), "{}", answer.text);
     // What is wrong with the request is said first.
     let answer = sign(&world, &young, "x").await;
     assert!(answer.text.contains("csr: must be"), "{}", answer.text);

@@ -3,7 +3,7 @@
 //! its row says who may call it.
 
 use crate::call::{Answer, Call, certificates_named};
-use crate::openapi::{document, operation, operations};
+use crate::openapi::{document, filled, operation, operations};
 use crate::world::World;
 use api::routes::{self, Guard, Route};
 use axum::Router;
@@ -45,6 +45,15 @@ const ROWS: &[(&str, &[Role])] = &[
     ("DELETE /api/instances/{id}/ca/certificates/{serial}", &CHANGE),
     ("GET /api/instances/{id}/cluster/status", &SEE),
     ("POST /api/instances/{id}/cluster/restart", &CHANGE),
+    ("GET /api/instances/{id}/topics/{name}/messages", &CHANGE),
+    ("POST /api/instances/{id}/topics/{name}/messages", &CHANGE),
+    ("GET /api/instances/{id}/groups", &SEE),
+    ("GET /api/instances/{id}/groups/{name}", &SEE),
+    ("POST /api/instances/{id}/groups/{name}/reset", &CHANGE),
+    ("DELETE /api/instances/{id}/groups/{name}", &CHANGE),
+    ("GET /api/instances/{id}/quotas", &SEE),
+    ("PUT /api/instances/{id}/quotas", &CHANGE),
+    ("DELETE /api/instances/{id}/quotas", &CHANGE),
     ("GET /api/instances/{id}/topics", &SEE),
     ("POST /api/instances/{id}/topics", &CHANGE),
     ("GET /api/instances/{id}/topics/{name}", &SEE),
@@ -102,6 +111,7 @@ impl Things {
         world.issue_month().await;
         world.run_kafka(&instance, &[orders()]).await;
         world.admit(&instance, "ada").await;
+        world.use_cluster(&instance).await;
         Self { instance, action, serial, vpc, invoice: INVOICE, member }
     }
 
@@ -133,6 +143,7 @@ impl Things {
             .replace("{user_id}", &self.member.to_string())
             .replace("/topics/{name}", "/topics/orders")
             .replace("/users/{name}", "/users/ada")
+            .replace("/groups/{name}", "/groups/billing")
             .replace("{acl_id}", "1");
         assert!(!path.contains('{'), "say what stands for the placeholder of {path}");
         path
@@ -399,6 +410,8 @@ async fn instance_routes_open_to_the_instances_own_key_alone() {
             continue;
         }
         assert_eq!(route.guard, Guard::InstanceKey, "{}", route.path);
+        let path = filled(route, operation(&document, route), &things);
+        let call = Call::new(route.method.as_str(), &path);
         let call = match example(&document, route) {
             Some(example) => call.json(&things.example(example)),
             None => call,

@@ -7,7 +7,10 @@ use app::{App, Parts, Placement, Places, Settings, Source, SourceKind};
 use async_trait::async_trait;
 use axum::Router;
 use ipnet::Ipv4Net;
+use kafka::client::messages::{NewMessage, WriteMessages};
+use kafka::client::quotas::{Name, QuotaEntity, QuotaKey};
 use kafka::client::{Acl, Admin as _, NewTopic, Operation, PatternType, Permission, ResourceType};
+use kafka::client::{Groups as _, Messages as _, Quotas as _, TopicPartition};
 use kafka::simulated::{SimKafka, SimNode, Timing};
 use model::{
     AccountId, ApiKey, Catalogue, Entropy as _, HostId, Instance, InstanceId, KeyId, Listener,
@@ -265,6 +268,29 @@ impl World {
         let mut all = kafka::rights::of_default_user(&instance.username);
         all.push(acl);
         self.kafka.add_acls(&cluster, &all).await.unwrap();
+        self.pass_time();
+    }
+
+    /// What customers do: two messages in `orders`, a group `billing` that has
+    /// read one of them, and a quota of the user `ada`.
+    pub async fn use_cluster(&self, instance: &Instance) {
+        let servers = self.servers(instance.id).await;
+        let cluster = self.app.reach().cluster(instance.id, &servers).await.unwrap();
+        for value in ["ordered", "shipped"] {
+            let message = NewMessage {
+                key: Some("17".into()),
+                value: Some(value.into()),
+                ..NewMessage::default()
+            };
+            let (topic, at) = ("orders".to_owned(), self.app.now());
+            let what = WriteMessages { topic, messages: vec![message], at, turn: 0 };
+            self.kafka.write_messages(&cluster, &what).await.unwrap().unwrap();
+        }
+        let read = [(TopicPartition::new("orders", 0), 1)].into();
+        self.kafka.commit_offsets(&cluster, "billing", &read).await.unwrap();
+        let ada = QuotaEntity { user: Some(Name::Of("ada".into())), client_id: None };
+        let limit = [(QuotaKey::ProducerByteRate, Some(1_048_576.0))].into();
+        self.kafka.alter_quota(&cluster, &ada, &limit).await.unwrap();
         self.pass_time();
     }
 

@@ -7,6 +7,8 @@
 
 mod ask;
 mod change;
+mod own;
 
 pub(crate) use ask::Cluster;
 pub(crate) use change::change;
+pub(crate) use own::is_own;

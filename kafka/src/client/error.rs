@@ -3,7 +3,7 @@
 //! Every message is a sentence that names the broker and carries Kafka's own
 //! reason. No variant ever holds a password or a key.
 
-use super::{Endpoint, Mechanism};
+use super::{Endpoint, Mechanism, TopicPartition};
 use kafka_protocol::ResponseError;
 use kafka_protocol::protocol::{StrBytes, VersionRange};
 use std::time::Duration;
@@ -67,6 +67,16 @@ pub enum Error {
 }
 
 impl Error {
+    /// Nobody leads a partition now, or it is not there: an error that passes.
+    pub fn no_leader(at: &TopicPartition) -> Self {
+        Self::Kafka {
+            call: "Metadata",
+            subject: at.to_string(),
+            code: ResponseError::LeaderNotAvailable,
+            message: "nobody leads it now".to_owned(),
+        }
+    }
+
     pub fn remedy(&self) -> Remedy {
         match self {
             Self::Unreachable { .. }

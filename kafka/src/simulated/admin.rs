@@ -75,7 +75,7 @@ impl SimKafka {
     ) -> Result<T, Error> {
         let mut state = self.state();
         state.calls += 1;
-        let fault = state.faults.pop_front();
+        let fault = state.faults.pop_front().flatten();
         let refused = "refused the connection";
         let first = brokers.first().ok_or(Error::NoBrokers)?.clone();
         match fault {

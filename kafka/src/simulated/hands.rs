@@ -103,7 +103,13 @@ impl SimKafka {
 
     /// The next calls go wrong, one after another.
     pub fn fail_next(&self, fault: Fault, times: usize) {
-        self.state().faults.extend(std::iter::repeat_n(fault, times));
+        self.state().faults.extend(std::iter::repeat_n(Some(fault), times));
+    }
+
+    /// So many calls go right, and the one after them goes wrong.
+    pub fn fail_after(&self, calls: usize, fault: Fault) {
+        let right = std::iter::repeat_n(None, calls);
+        self.state().faults.extend(right.chain([Some(fault)]));
     }
 
     /// Nothing goes wrong any more.

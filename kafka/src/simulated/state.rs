@@ -24,8 +24,8 @@ pub(super) struct State {
     changed: bool,
     /// By topic and number.
     pub copies: BTreeMap<(String, usize), Copies>,
-    /// Of the next calls.
-    pub faults: VecDeque<Fault>,
+    /// Of the next calls; none of one that goes right.
+    pub faults: VecDeque<Option<Fault>>,
     pub calls: usize,
     pub writes: u64,
     /// What each write was.

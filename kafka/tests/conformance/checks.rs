@@ -10,7 +10,7 @@ use kafka::client::{
 use model::Secret;
 use std::collections::BTreeSet;
 
-const TOPIC: &str = "orders";
+pub const TOPIC: &str = "orders";
 /// Wants all of its three replicas in sync.
 const STRICT: &str = "strict";
 /// One replica each.
@@ -22,6 +22,7 @@ pub async fn all(subject: &dyn Subject) {
     users_come_and_go(subject).await;
     rights_come_and_go(subject).await;
     resources::all(subject).await;
+    crate::groups::all(subject).await;
     let active = the_quorum_is_whole(subject).await;
     one_that_stops_hands_over(subject, active).await;
     one_that_is_back_catches_up(subject, active).await;
@@ -105,7 +106,7 @@ async fn writes_go_on(subject: &dyn Subject, topic: &TopicReplication) {
 }
 
 /// Kafka's own name of an error.
-fn code(error: &Error) -> String {
+pub fn code(error: &Error) -> String {
     match error {
         Error::Kafka { code, .. } => format!("{code:?}"),
         other => panic!("not Kafka's refusal: {other}"),

@@ -4,6 +4,8 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod checks;
+mod groups;
+mod member;
 mod real;
 mod resources;
 mod simulated;

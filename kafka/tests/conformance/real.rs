@@ -1,5 +1,6 @@
 //! Three real servers on one loopback address, as agents would run them.
 
+use crate::member::{Join, Leave};
 use crate::subject::{NODES, Subject};
 use crate::support::{ADDRESS, Authority};
 use async_trait::async_trait;
@@ -26,6 +27,8 @@ pub struct RealCluster {
     admin: ProtocolAdmin,
     cluster: Cluster,
     nodes: Vec<RealNode>,
+    /// The consumer that has joined a group.
+    member: Mutex<String>,
 }
 
 struct RealNode {
@@ -76,6 +79,7 @@ impl RealCluster {
                 },
             },
             nodes,
+            member: Mutex::default(),
         };
         for id in NODES {
             Subject::start(&this, id).await;
@@ -204,6 +208,16 @@ impl Subject for RealCluster {
         let cluster = self.cluster.through(&self.internal(node));
         let message = Produce { topic, partition, value: b"one", at: self.now() };
         self.admin.ask(&cluster, &message).await.map(drop)
+    }
+
+    async fn join_group(&self, group: &str, topic: &str) {
+        let joined = self.admin.ask(&self.cluster, &Join { group, topic }).await.unwrap();
+        *self.member.lock().unwrap() = joined;
+    }
+
+    async fn leave_group(&self, group: &str) {
+        let member = self.member.lock().unwrap().clone();
+        self.admin.ask(&self.cluster, &Leave { group, member: &member }).await.unwrap();
     }
 
     fn now(&self) -> Timestamp {

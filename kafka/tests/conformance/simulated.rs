@@ -3,6 +3,7 @@
 use crate::subject::{NODES, Subject};
 use async_trait::async_trait;
 use kafka::Endpoint;
+use kafka::client::groups::{Assignment, Member};
 use kafka::client::{Admin, Cluster, Error, Identity};
 use kafka::simulated::{Process, SimKafka, SimNode, Timing};
 use model::{Clock, ManualClock, Secret, ServerRole, SignedDuration, Timestamp};
@@ -78,6 +79,20 @@ impl Subject for Simulated {
         let written = self.kafka.produce(&self.internal(node), topic, partition).map(drop);
         assert_eq!(self.kafka.lost_writes(), []);
         written
+    }
+
+    async fn join_group(&self, group: &str, topic: &str) {
+        let member = Member {
+            id: "consumer-1".into(),
+            client_id: "castellan".into(),
+            host: "127.0.0.1".into(),
+            assignments: vec![Assignment::new(topic, vec![1, 0])],
+        };
+        self.kafka.join_group(group, member);
+    }
+
+    async fn leave_group(&self, group: &str) {
+        self.kafka.leave_group(group);
     }
 
     fn now(&self) -> Timestamp {

@@ -22,6 +22,10 @@ pub trait Subject: Send + Sync {
     async fn kill(&self, node: i32);
     /// A write with acks=all, at this broker.
     async fn write(&self, node: i32, topic: &str, partition: i32) -> Result<(), Error>;
+    /// A consumer joins and gets partitions 0 and 1.
+    async fn join_group(&self, group: &str, topic: &str);
+    /// It leaves.
+    async fn leave_group(&self, group: &str);
     fn now(&self) -> Timestamp;
     /// Some time passes.
     async fn pause(&self);

@@ -2,6 +2,9 @@
 //! make of it the tour of the server shows.
 
 mod acls;
+mod groups;
+mod messages;
+mod quotas;
 mod settings;
 mod topics;
 mod trouble;

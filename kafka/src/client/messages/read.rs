@@ -9,7 +9,6 @@ use crate::client::admin::routes::Routes;
 use crate::client::ask::Brokers;
 use crate::client::{At, Call, Connection, Error, TopicPartition};
 use async_trait::async_trait;
-use kafka_protocol::ResponseError;
 use tokio::time::Instant;
 
 /// Answers without anything new after which nobody asks on.
@@ -26,7 +25,7 @@ pub(super) async fn read(
     let Some(partitions) = chosen(&routes, what) else { return Ok(None) };
     let led = routes.by_leader(&partitions);
     if led.is_empty() {
-        return Err(nobody_leads(&partitions));
+        return Err(Error::no_leader(&partitions[0]));
     }
     let until = Instant::now() + what.within;
     let call = |(leader, partitions)| (leader, ReadLed { what, partitions, until });
@@ -40,15 +39,9 @@ fn chosen(routes: &Routes, what: &ReadMessages) -> Option<Vec<TopicPartition>> {
     let there = routes.topics.get(&what.topic)?;
     let at = |partition: &i32| TopicPartition::new(&what.topic, *partition);
     match what.partition {
-        None => Some(there.keys().map(at).collect()),
+        None => Some(there.keys().map(at).collect()).filter(|all: &Vec<_>| !all.is_empty()),
         Some(partition) => there.contains_key(&partition).then(|| vec![at(&partition)]),
     }
-}
-
-pub(super) fn nobody_leads(partitions: &[TopicPartition]) -> Error {
-    let subject = partitions.first().map(ToString::to_string).unwrap_or_default();
-    let (code, message) = (ResponseError::LeaderNotAvailable, "nobody leads it now".to_owned());
-    Error::Kafka { call: "Metadata", subject, code, message }
 }
 
 /// The partitions of one leader.
@@ -117,8 +110,7 @@ impl ReadLed<'_> {
         };
         let readings: Vec<Reading> = self.partitions.iter().filter_map(reading).collect();
         if readings.is_empty() {
-            let all: Vec<TopicPartition> = self.partitions.iter().copied().cloned().collect();
-            return Err(nobody_leads(&all));
+            return Err(Error::no_leader(self.partitions[0]));
         }
         Ok(readings)
     }

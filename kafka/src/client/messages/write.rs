@@ -1,7 +1,7 @@
 //! Messages over Kafka's protocol.
 
 use super::placing::{NotPlaced, place};
-use super::read::{self, nobody_leads};
+use super::read;
 use super::{Message, Messages, NewMessage, ReadMessages, Unwritten, WriteMessages, Written};
 use crate::client::admin::routes::Routes;
 use crate::client::admin::write::Write;
@@ -34,7 +34,7 @@ impl Messages for ProtocolAdmin {
             Ok(places) => places,
             Err(NotPlaced::Unknown(_)) => return Ok(None),
             Err(NotPlaced::NoLeader) => {
-                return Err(nobody_leads(&[TopicPartition::new(&what.topic, 0)]));
+                return Err(Error::no_leader(&TopicPartition::new(&what.topic, 0)));
             }
         };
         let outcomes = send(&brokers, &routes, what, &places).await;
@@ -59,7 +59,7 @@ async fn send(
             let batches = calls.entry(leader.clone()).or_default();
             batches.entry(*partition).or_default().push(message);
         } else {
-            outcomes.insert(*partition, Err(Unwritten::surely(nobody_leads(&[at]))));
+            outcomes.insert(*partition, Err(Unwritten::surely(Error::no_leader(&at))));
         }
     }
     let each = calls.into_iter().map(async |(leader, batches)| {

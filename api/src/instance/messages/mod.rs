@@ -1,0 +1,4 @@
+//! `/api/topics/<name>/messages`.
+
+pub mod read;
+pub mod write;

@@ -1,0 +1,82 @@
+//! Client quotas: set, changed, removed.
+
+use super::{cluster, get, lines, send};
+use crate::call::Call;
+use crate::world::World;
+use serde_json::{Value, json};
+
+#[tokio::test]
+async fn a_quota_is_set_read_changed_and_removed() {
+    let world = World::new().await;
+    let instance = cluster(&world, "mouse-1").await;
+    let put = async |body: Value| {
+        let answer = send(&world, "PUT", &instance, "quotas", &body).await;
+        assert_eq!(answer.status, 200, "{body}: {}", answer.text);
+        answer.json()
+    };
+    assert_eq!(get(&world, &instance, "quotas").await, json!([]));
+    let set =
+        put(json!({"user": "ada", "producer_byte_rate": 1_048_576, "request_percentage": 12.5}));
+    insta::assert_json_snapshot!("quota", set.await);
+    put(json!({"user": "<default>", "controller_mutation_rate": 5})).await;
+    put(json!({"client_id": "reports", "consumer_byte_rate": 1000})).await;
+    put(json!({"user": "ada", "client_id": "<default>", "consumer_byte_rate": 2000})).await;
+    let all = get(&world, &instance, "quotas").await;
+    insta::assert_json_snapshot!("quotas", all);
+    assert_eq!(get(&world, &instance, "quotas").await, all, "the same order again");
+    // Null removes one limit, and what is not named stays.
+    let less = put(json!({"user": "ada", "producer_byte_rate": null})).await;
+    assert_eq!(
+        (&less["producer_byte_rate"], &less["request_percentage"]),
+        (&Value::Null, &json!(12.5))
+    );
+    let gone = send(&world, "DELETE", &instance, "quotas?user=ada", &Value::Null).await;
+    assert_eq!(gone.status, 204);
+    let again = send(&world, "DELETE", &instance, "quotas?user=ada", &Value::Null).await;
+    again.expect_error(404, "Not Found");
+    let both = "quotas?user=ada&client_id=%3Cdefault%3E";
+    assert_eq!(send(&world, "DELETE", &instance, both, &Value::Null).await.status, 204);
+    assert_eq!(get(&world, &instance, "quotas").await.as_array().unwrap().len(), 2);
+    let audit = lines(&world, 2).await;
+    assert_eq!(
+        audit[1],
+        "quota.update user=ada; client_id=<default>; consumer_byte_rate=none; outcome=done"
+    );
+}
+
+#[tokio::test]
+async fn what_is_no_quota_is_refused_and_changes_nothing() {
+    let world = World::new().await;
+    let instance = cluster(&world, "mouse-1").await;
+    let check = async |body: Value, expected: &str| {
+        let answer = send(&world, "PUT", &instance, "quotas", &body).await;
+        answer.expect_error(400, expected);
+    };
+    let whose = "user: name a user, a client_id, or both; <default> stands for those without a quota of their own";
+    check(json!({"producer_byte_rate": 1}), whose).await;
+    check(json!({"user": "ada"}), "Give at least one limit: producer_byte_rate, consumer_byte_rate, request_percentage, controller_mutation_rate").await;
+    check(
+        json!({"user": "ada", "producer_byte_rate": "1"}),
+        "producer_byte_rate: must be a number",
+    )
+    .await;
+    let positive = "producer_byte_rate: must be greater than 0; null removes the limit";
+    check(json!({"user": "ada", "producer_byte_rate": 0}), positive).await;
+    check(json!({"user": "ada", "producer_byte_rate": -5}), positive).await;
+    let whole = "consumer_byte_rate: must be a whole number of bytes a second";
+    check(json!({"user": "ada", "consumer_byte_rate": 1.5}), whole).await;
+    for name in ["castellan", "broker-1", "controller", "agent7"] {
+        let reserved = "user: is reserved for the cluster itself";
+        check(json!({"user": name, "producer_byte_rate": 1}), reserved).await;
+    }
+    assert_eq!(get(&world, &instance, "quotas").await, json!([]));
+}
+
+#[tokio::test]
+async fn shared_plans_have_none() {
+    let world = World::new().await;
+    let instance = cluster(&world, "mouse-1").await;
+    let shared = world.share(&instance).await;
+    let answer = Call::get("/api/quotas").key(&shared.apikey).send(&world.instance).await;
+    answer.expect_error(400, "Not available on shared plans");
+}

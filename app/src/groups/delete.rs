@@ -1,0 +1,17 @@
+//! The end of a group and of what it has committed.
+
+use super::find;
+use crate::resources::{Cluster, change};
+use crate::{App, InstanceAccess, Result};
+
+/// Kafka refuses it while the group has members.
+pub async fn delete(access: &InstanceAccess, app: &App, name: &str) -> Result<()> {
+    access.may_change()?;
+    let cluster = Cluster::open(access, app).await?;
+    find(access, app, &cluster, name).await?;
+    let about = [("group", name.to_owned())];
+    // One that is gone by now was deleted by a call whose answer got lost, or by
+    // somebody else, to the same end.
+    let effect = cluster.ask(|admin, at| admin.groups().delete_group(at, name));
+    change(access, app, "group.delete", &about, effect).await.map(drop)
+}

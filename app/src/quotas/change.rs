@@ -1,0 +1,105 @@
+//! Setting and removing quotas.
+
+use super::{Name, Quota, QuotaEntity, QuotaKey};
+use crate::resources::{self, Cluster};
+use crate::{App, Asked, Error, InstanceAccess, Problems, Result};
+use kafka::client::quotas::QuotaChange;
+use model::is_reserved;
+use std::collections::BTreeMap;
+
+/// How whoever has no quota of his own is called.
+const DEFAULT: &str = "<default>";
+/// Kafka keeps names of 1 to so many bytes.
+const MAX_NAME: usize = 249;
+
+/// What may be asked. A limit of null is removed, one that is not there stays.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct QuotaFields {
+    pub user: Option<String>,
+    pub client_id: Option<String>,
+    pub limits: BTreeMap<QuotaKey, Option<f64>>,
+}
+
+/// Sets and removes limits; what the entity has from then on.
+pub async fn set(access: &InstanceAccess, app: &App, asked: Asked<QuotaFields>) -> Result<Quota> {
+    access.may_change()?;
+    let (fields, mut problems) = asked.open()?;
+    check_limits(&fields.limits, &mut problems);
+    let entity = entity(&fields, problems)?;
+    if fields.limits.is_empty() {
+        let all: Vec<&str> = QuotaKey::ALL.iter().map(|key| key.as_str()).collect();
+        return Err(Error::Refused(format!("Give at least one limit: {}", all.join(", "))));
+    }
+    let cluster = Cluster::of_its_own(access, app).await?;
+    alter(access, app, &cluster, &entity, &fields.limits).await?;
+    let found = find(&cluster, &entity).await?;
+    Ok(found.unwrap_or(Quota { entity, limits: BTreeMap::new() }))
+}
+
+/// Removes every limit of an entity that has any.
+pub async fn remove(access: &InstanceAccess, app: &App, asked: Asked<QuotaFields>) -> Result<()> {
+    access.may_change()?;
+    let (fields, problems) = asked.open()?;
+    let entity = entity(&fields, problems)?;
+    let cluster = Cluster::of_its_own(access, app).await?;
+    let quota = find(&cluster, &entity).await?.ok_or(Error::NotFound)?;
+    let changes = quota.limits.into_keys().map(|key| (key, None)).collect();
+    alter(access, app, &cluster, &entity, &changes).await
+}
+
+async fn alter(
+    access: &InstanceAccess,
+    app: &App,
+    cluster: &Cluster<'_>,
+    entity: &QuotaEntity,
+    changes: &QuotaChange,
+) -> Result<()> {
+    let name = |name: &Option<Name>| name.as_ref().map(ToString::to_string).unwrap_or_default();
+    let mut about = vec![("user", name(&entity.user)), ("client_id", name(&entity.client_id))];
+    about.extend(changes.iter().map(|(key, value)| {
+        (key.as_str(), value.map_or_else(|| "none".to_owned(), |value| value.to_string()))
+    }));
+    let effect = cluster.ask(|admin, at| admin.quotas().alter_quota(at, entity, changes));
+    resources::change(access, app, "quota.update", &about, effect).await
+}
+
+async fn find(cluster: &Cluster<'_>, entity: &QuotaEntity) -> Result<Option<Quota>> {
+    let all = cluster.ask(|admin, at| admin.quotas().list_quotas(at)).await?;
+    Ok(all.into_iter().find(|quota| quota.entity == *entity))
+}
+
+/// Brokers and the control plane log in to the cluster, too: a quota of theirs
+/// would slow down the cluster itself.
+fn entity(fields: &QuotaFields, mut problems: Problems) -> Result<QuotaEntity> {
+    let name = |name: &Option<String>| {
+        let name = name.as_deref()?;
+        Some(if name == DEFAULT { Name::Default } else { Name::Of(name.to_owned()) })
+    };
+    let entity = QuotaEntity { user: name(&fields.user), client_id: name(&fields.client_id) };
+    if entity == QuotaEntity::default() {
+        let what = "name a user, a client_id, or both; <default> stands for those without a quota of their own";
+        problems.add("user", what);
+    }
+    for (field, name) in [("user", &fields.user), ("client_id", &fields.client_id)] {
+        if name.as_ref().is_some_and(|name| name.len() > MAX_NAME) {
+            problems.add(field, format!("must be at most {MAX_NAME} bytes long"));
+        }
+    }
+    if fields.user.as_deref().is_some_and(is_reserved) {
+        problems.add("user", "is reserved for the cluster itself");
+    }
+    problems.finish()?;
+    Ok(entity)
+}
+
+fn check_limits(limits: &QuotaChange, problems: &mut Problems) {
+    for (key, value) in limits {
+        let Some(value) = value else { continue };
+        let whole = matches!(key, QuotaKey::ProducerByteRate | QuotaKey::ConsumerByteRate);
+        if !value.is_finite() || *value <= 0.0 {
+            problems.add(key.as_str(), "must be greater than 0; null removes the limit");
+        } else if whole && value.fract() != 0.0 {
+            problems.add(key.as_str(), "must be a whole number of bytes a second");
+        }
+    }
+}

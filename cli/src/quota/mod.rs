@@ -1,0 +1,69 @@
+//! `castellan quota`.
+
+mod set;
+
+use crate::{Connection, output};
+use clap::Subcommand;
+use wire::quotas::Quota;
+
+#[derive(Debug, Subcommand)]
+pub enum QuotaCommand {
+    /// List what users and client ids may use of each broker
+    List {
+        /// The instance's id
+        id: i64,
+    },
+    /// Set or remove limits
+    Set(set::Set),
+    /// Remove every limit
+    Remove {
+        /// The instance's id
+        id: i64,
+        #[command(flatten)]
+        of: Of,
+    },
+}
+
+/// Whose limits they are.
+#[derive(Debug, clap::Args)]
+#[group(required = true, multiple = true)]
+pub struct Of {
+    /// A user, or <default> for those without a quota of their own
+    #[arg(long)]
+    pub user: Option<String>,
+    /// A client id, or <default>
+    #[arg(long)]
+    pub client_id: Option<String>,
+}
+
+pub async fn run(command: QuotaCommand, connection: &Connection) -> anyhow::Result<()> {
+    match command {
+        QuotaCommand::List { id } => print(&connection.client.quotas(id).await?, connection),
+        QuotaCommand::Set(options) => set::run(options, connection).await,
+        QuotaCommand::Remove { id, of } => {
+            let (user, client_id) = (of.user.as_deref(), of.client_id.as_deref());
+            connection.client.remove_quota(id, user, client_id).await.map_err(Into::into)
+        }
+    }
+}
+
+fn print(quotas: &[Quota], connection: &Connection) -> anyhow::Result<()> {
+    if connection.json {
+        return output::print_json(&quotas);
+    }
+    let row = |quota: &Quota| {
+        let name = |name: &Option<String>| name.clone().unwrap_or_else(|| "-".to_owned());
+        let limit = |limit: Option<f64>| limit.map_or_else(|| "-".to_owned(), |it| it.to_string());
+        [
+            name(&quota.user),
+            name(&quota.client_id),
+            limit(quota.producer_byte_rate),
+            limit(quota.consumer_byte_rate),
+            limit(quota.request_percentage),
+            limit(quota.controller_mutation_rate),
+        ]
+    };
+    let headings =
+        ["USER", "CLIENT ID", "PRODUCE B/S", "CONSUME B/S", "REQUESTS %", "PARTITIONS/S"];
+    output::print_table(&output::table(headings, quotas.iter().map(row)))
+}

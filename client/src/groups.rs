@@ -1,0 +1,28 @@
+//! Calls of an instance's `groups`.
+
+use crate::{Client, Result, call::segment};
+use reqwest::Method;
+use wire::groups::{Group, GroupDetails, Moved, Reset};
+
+impl Client {
+    pub async fn groups(&self, id: i64) -> Result<Vec<Group>> {
+        self.call.get(&format!("api/instances/{id}/groups")).await
+    }
+
+    pub async fn group(&self, id: i64, name: &str) -> Result<GroupDetails> {
+        self.call.get(&path(id, name)).await
+    }
+
+    pub async fn delete_group(&self, id: i64, name: &str) -> Result<()> {
+        self.call.delete(&path(id, name)).await
+    }
+
+    /// Where the group goes on, or would.
+    pub async fn reset_group(&self, id: i64, name: &str, reset: &Reset) -> Result<Vec<Moved>> {
+        self.call.send(Method::POST, &format!("{}/reset", path(id, name)), reset).await
+    }
+}
+
+fn path(id: i64, name: &str) -> String {
+    format!("api/instances/{id}/groups/{}", segment(name))
+}

@@ -1,0 +1,228 @@
+//! What both clusters do with groups, quotas and messages.
+
+use crate::checks::{TOPIC, code};
+use crate::subject::{SOON, Subject};
+use bytes::Bytes;
+use kafka::client::groups::{Assignment, Group};
+use kafka::client::messages::{From, Message, NewMessage, ReadMessages, WriteMessages, Written};
+use kafka::client::quotas::{Name, Quota, QuotaEntity, QuotaKey};
+use kafka::client::{At, Error, TopicPartition};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+const GROUP: &str = "billing/päckchen";
+
+pub async fn all(subject: &dyn Subject) {
+    groups_come_and_go(subject).await;
+    messages_are_written_and_read(subject).await;
+    quotas_are_kept(subject).await;
+}
+
+fn first() -> TopicPartition {
+    TopicPartition::new(TOPIC, 0)
+}
+
+/// What a call says once it says anything but to wait.
+async fn settled<T>(
+    subject: &dyn Subject,
+    what: &str,
+    ask: impl AsyncFn() -> Result<T, Error>,
+) -> T {
+    subject.until(what, SOON, async || ask().await.map_err(|error| error.to_string())).await
+}
+
+async fn group(subject: &dyn Subject) -> Option<Group> {
+    let (admin, cluster) = (subject.admin().groups(), subject.cluster());
+    settled(subject, "a group is told", async || admin.describe_group(&cluster, GROUP).await).await
+}
+
+async fn groups_come_and_go(subject: &dyn Subject) {
+    let (admin, cluster) = (subject.admin().groups(), subject.cluster());
+    assert_eq!(group(subject).await, None);
+    assert_eq!(admin.delete_group(&cluster, GROUP).await, Ok(false));
+    let committed = BTreeMap::from([(first(), 0)]);
+    admin.commit_offsets(&cluster, GROUP, &committed).await.unwrap();
+    let ends = admin.find_offsets(&cluster, &[first()], At::Latest).await.unwrap();
+    let end = ends[&first()].unwrap();
+    assert!(end > 0, "it was written to");
+    let told = group(subject).await.unwrap();
+    assert_eq!((told.view.state.as_str(), told.view.members.len()), ("Empty", 0));
+    assert_eq!((told.topics(), told.lag()), (vec![TOPIC.to_owned()], Some(end)));
+    assert_eq!(admin.list_groups(&cluster).await, Ok(vec![told]));
+    places_are_found(subject, end).await;
+    members_keep_a_group(subject).await;
+    assert_eq!(admin.delete_group(&cluster, GROUP).await, Ok(true));
+    assert_eq!(group(subject).await, None);
+    assert_eq!(admin.list_groups(&cluster).await, Ok(vec![]));
+}
+
+async fn places_are_found(subject: &dyn Subject, end: i64) {
+    let (admin, cluster) = (subject.admin().groups(), subject.cluster());
+    let tomorrow = subject.now().as_millisecond() + 86_400_000;
+    let cases = [
+        (At::Earliest, Some(0)),
+        (At::Latest, Some(end)),
+        (At::LatestStable, Some(end)),
+        (At::Time(0), Some(0)),
+        (At::Time(tomorrow), None),
+    ];
+    for (place, expected) in cases {
+        let found = admin.find_offsets(&cluster, &[first()], place).await.unwrap();
+        assert_eq!(found, BTreeMap::from([(first(), expected)]), "{place:?}");
+    }
+    let absent = [TopicPartition::new(TOPIC, 99), TopicPartition::new("absent", 0)];
+    let found = admin.find_offsets(&cluster, &absent, At::Latest).await.unwrap();
+    assert_eq!(found, BTreeMap::new());
+    let topics = [TOPIC.to_owned(), "absent".to_owned()];
+    let there = admin.find_partitions(&cluster, &topics).await.unwrap();
+    assert_eq!(there, BTreeMap::from([(TOPIC.to_owned(), vec![0, 1, 2])]));
+}
+
+async fn members_keep_a_group(subject: &dyn Subject) {
+    let (admin, cluster) = (subject.admin().groups(), subject.cluster());
+    subject.join_group(GROUP, TOPIC).await;
+    let told = group(subject).await.unwrap();
+    assert_eq!(
+        (told.view.state.as_str(), told.view.protocol_type.as_str()),
+        ("Stable", "consumer")
+    );
+    let [member] = told.view.members.as_slice() else { panic!("{told:?}") };
+    assert_eq!(member.assignments, [Assignment::new(TOPIC, vec![0, 1])]);
+    assert!(!member.id.is_empty() && !member.host.starts_with('/'), "{member:?}");
+    let offsets: Vec<_> = told.offsets.iter().map(|it| (it.at.partition, it.offset)).collect();
+    assert_eq!(offsets, [(0, Some(0)), (1, None)], "what it is assigned is told, too");
+    assert_eq!(told.lag(), None);
+    let refused = admin.commit_offsets(&cluster, GROUP, &BTreeMap::from([(first(), 0)])).await;
+    assert_eq!(code(&refused.unwrap_err()), "UnknownMemberId");
+    let refused = admin.delete_group(&cluster, GROUP).await.unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        format!(
+            "Kafka refused DeleteGroups for {GROUP}: NonEmptyGroup (it has members; stop them first)"
+        )
+    );
+    subject.leave_group(GROUP).await;
+    let told = group(subject).await.unwrap();
+    assert_eq!((told.view.state.as_str(), told.view.members.len()), ("Empty", 0));
+}
+
+fn message(key: Option<&'static str>, value: &'static str, partition: Option<i32>) -> NewMessage {
+    NewMessage {
+        key: key.map(Bytes::from),
+        value: Some(Bytes::from(value)),
+        headers: vec![
+            ("trace".into(), Some(Bytes::from_static(b"\xff\x00"))),
+            ("nil".into(), None),
+        ],
+        partition,
+    }
+}
+
+async fn messages_are_written_and_read(subject: &dyn Subject) {
+    let (admin, cluster) = (subject.admin().messages(), subject.cluster());
+    let groups = subject.admin().groups();
+    let partitions: Vec<_> = (0..3).map(|number| TopicPartition::new(TOPIC, number)).collect();
+    let ends = groups.find_offsets(&cluster, &partitions, At::Latest).await.unwrap();
+    let write = |topic: &str, messages: Vec<NewMessage>| WriteMessages {
+        topic: topic.to_owned(),
+        messages,
+        at: subject.now(),
+        turn: 0,
+    };
+    // Kafka's own producers put this key into partition 1 of 3.
+    let messages = vec![
+        message(Some("21"), "first", None),
+        message(None, "second", Some(2)),
+        message(Some("21"), "third", None),
+    ];
+    let what = write(TOPIC, messages);
+    let written = settled(subject, "messages are written", async || {
+        admin.write_messages(&cluster, &what).await
+    })
+    .await;
+    let Some(Written { places }) = written else { panic!("there is {TOPIC}") };
+    let places: Vec<(i32, i64)> = places.into_iter().map(Result::unwrap).collect();
+    let (keyed, end) =
+        (places[0].0, |number: i32| ends[&partitions[usize::try_from(number).unwrap()]].unwrap());
+    assert_eq!(places, [(keyed, end(keyed)), (2, end(2)), (keyed, end(keyed) + 1)]);
+    let read = async |topic: &str, partition, from, count| {
+        let what = ReadMessages {
+            topic: topic.to_owned(),
+            partition,
+            from,
+            count,
+            bytes: 1 << 20,
+            within: Duration::from_secs(8),
+        };
+        settled(subject, "messages are read", async || admin.read_messages(&cluster, &what).await)
+            .await
+    };
+    let values = |messages: Option<Vec<Message>>| {
+        let text = |it: Message| String::from_utf8(it.value.unwrap().to_vec()).unwrap();
+        messages.map(|all| all.into_iter().map(text).collect::<Vec<_>>().join(" "))
+    };
+    let newest = read(TOPIC, Some(keyed), From::Newest, 1).await.unwrap();
+    assert_eq!(newest.len(), 1);
+    assert_eq!(
+        (newest[0].offset, newest[0].key.clone()),
+        (end(keyed) + 1, Some(Bytes::from("21")))
+    );
+    assert_eq!(newest[0].timestamp, what.at.as_millisecond());
+    let headers =
+        [(Bytes::from("trace"), Some(Bytes::from_static(b"\xff\x00"))), (Bytes::from("nil"), None)];
+    assert_eq!(newest[0].headers, headers);
+    let from = From::Offset(end(keyed));
+    assert_eq!(values(read(TOPIC, Some(keyed), from, 9).await).unwrap(), "first third");
+    assert_eq!(values(read(TOPIC, Some(keyed), from, 1).await).unwrap(), "first");
+    assert_eq!(values(read(TOPIC, Some(keyed), From::Earliest, 1).await).unwrap(), "one");
+    assert_eq!(values(read(TOPIC, Some(2), From::Newest, 1).await).unwrap(), "second");
+    assert_eq!(read(TOPIC, Some(2), From::Offset(i64::MAX), 9).await, Some(vec![]));
+    let at = From::Time(what.at);
+    let mut all: Vec<_> =
+        values(read(TOPIC, None, at, 9).await).unwrap().split(' ').map(str::to_owned).collect();
+    all.sort();
+    assert_eq!(all, ["first", "second", "third"]);
+    assert_eq!(read(TOPIC, Some(99), From::Newest, 1).await, None);
+    assert_eq!(read("absent", None, From::Newest, 1).await, None);
+    let absent = write("absent", vec![message(None, "x", None)]);
+    assert_eq!(admin.write_messages(&cluster, &absent).await, Ok(None));
+    let absent = write(TOPIC, vec![message(None, "x", Some(99))]);
+    assert_eq!(admin.write_messages(&cluster, &absent).await, Ok(None));
+}
+
+async fn quotas_are_kept(subject: &dyn Subject) {
+    let (admin, cluster) = (subject.admin().quotas(), subject.through(1));
+    assert_eq!(admin.list_quotas(&cluster).await, Ok(vec![]));
+    let entity = |user: Option<Name>, client_id: Option<Name>| QuotaEntity { user, client_id };
+    let (ada, reports) = (|| Some(Name::Of("ada".into())), || Some(Name::Of("reports".into())));
+    let entities = [
+        entity(None, Some(Name::Default)),
+        entity(None, reports()),
+        entity(Some(Name::Default), None),
+        entity(ada(), None),
+        entity(ada(), reports()),
+    ];
+    let limits = BTreeMap::from([
+        (QuotaKey::ProducerByteRate, 1_048_576.0),
+        (QuotaKey::RequestPercentage, 12.5),
+    ]);
+    let set = limits.iter().map(|(key, value)| (*key, Some(*value))).collect();
+    for entity in &entities {
+        admin.alter_quota(&cluster, entity, &set).await.unwrap();
+    }
+    let told = |entity: &QuotaEntity| Quota { entity: entity.clone(), limits: limits.clone() };
+    let all: Vec<Quota> = entities.iter().map(told).collect();
+    assert_eq!(admin.list_quotas(&cluster).await, Ok(all), "who took the write knows at once");
+    let one = BTreeMap::from([(QuotaKey::ProducerByteRate, None)]);
+    admin.alter_quota(&cluster, &entities[3], &one).await.unwrap();
+    let left = admin.list_quotas(&cluster).await.unwrap();
+    assert_eq!(left[3].limits, BTreeMap::from([(QuotaKey::RequestPercentage, 12.5)]));
+    let zero = BTreeMap::from([(QuotaKey::ConsumerByteRate, Some(0.0))]);
+    let refused = admin.alter_quota(&cluster, &entities[3], &zero).await.unwrap_err();
+    assert_eq!(code(&refused), "InvalidRequest");
+    let none = QuotaKey::ALL.into_iter().map(|key| (key, None)).collect();
+    for entity in &entities {
+        admin.alter_quota(&cluster, entity, &none).await.unwrap();
+    }
+    assert_eq!(admin.list_quotas(&cluster).await, Ok(vec![]));
+}
