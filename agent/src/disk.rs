@@ -36,8 +36,7 @@ pub enum DiskFault {
     #[error("the disk can't be read: {0}")]
     Unreadable(String),
     #[error(
-        "the disk is full: {} MiB of {} MiB are free; give it more space, and the broker starts \
-         by itself",
+        "the disk is full: {} MiB of {} MiB are free; give it more space, and it goes on by itself",
         room.free >> 20,
         room.total >> 20
     )]

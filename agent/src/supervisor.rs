@@ -249,11 +249,17 @@ impl Supervisor {
         let mut asked = 0;
         loop {
             let began = Instant::now();
+            let stuck = self.could_not_return();
             let answer = tokio::select! {
                 biased;
                 _ = broker.ended() => return Leaving::Ended,
                 () = self.changed() => return Leaving::Changed,
-                answer = leave.ask() => answer,
+                answer = async {
+                    match &stuck {
+                        Some(reason) => Answer::No(reason.clone()),
+                        None => leave.ask().await,
+                    }
+                } => answer,
             };
             let reason = match answer {
                 Answer::No(reason) => reason,
@@ -273,6 +279,14 @@ impl Supervisor {
                 () = sleep(pace.claim_pause(asked)) => {}
             }
         }
+    }
+
+    /// Why a broker that is to be started anew would stay away: then it runs on.
+    fn could_not_return(&self) -> Option<String> {
+        let returns = matches!(*self.goal.borrow(), Goal::Running(_));
+        let room = disk::check_room(&self.place, self.launcher.room_to_start());
+        let fault = room.err().filter(|_| returns)?;
+        Some(format!("it could not be started again, {fault}"))
     }
 
     /// SIGTERM, and then all the time it takes.

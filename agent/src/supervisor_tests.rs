@@ -354,6 +354,28 @@ async fn a_broker_that_ends_on_a_full_disk_is_back_once_there_is_room() {
 }
 
 #[tokio::test]
+async fn a_broker_that_could_not_start_again_is_not_stopped_to_be_restarted() {
+    let server = Server::new(GOOD);
+    let work = server.supervise(quick());
+    let before = work.phase(Phase::Running).await;
+    server.room.store(u64::MAX, Ordering::Relaxed);
+    work.goal.send_replace(Goal::of(&Desired { launch: 1, ..desired() }, &[]));
+    let waiting = work.status(|status| status.waits_for_leave.is_some()).await;
+    let why = waiting.waits_for_leave.unwrap();
+    assert!(why.starts_with("it could not be started again, the disk is full: "), "{why}");
+    assert_eq!((waiting.phase, waiting.broker_pid), (Phase::Running, before.broker_pid));
+    assert_eq!(work.asked.load(Ordering::Relaxed), 0);
+
+    server.room.store(0, Ordering::Relaxed);
+    work.status(|status| status.phase == Phase::Running && status.launch == 1).await;
+    // For good it stops all the same.
+    server.room.store(u64::MAX, Ordering::Relaxed);
+    work.goal.send_replace(Goal::Stopped);
+    work.phase(Phase::Stopped).await;
+    work.end().await;
+}
+
+#[tokio::test]
 async fn without_leave_a_broker_runs_on_and_says_what_it_waits_for() {
     let server = Server::new(GOOD);
     let work = server.supervise(quick());

@@ -6,7 +6,7 @@ use std::path::Path;
 /// In bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Room {
-    /// For people who are not root.
+    /// For this user: some is kept for root alone.
     pub free: u64,
     /// Zero where the file system does not say.
     pub total: u64,
@@ -15,8 +15,10 @@ pub struct Room {
 /// Of the file system that a path is on.
 pub fn room(path: &Path) -> io::Result<Room> {
     let status = rustix::fs::statvfs(path)?;
+    let is_root = rustix::process::geteuid().is_root();
+    let free = if is_root { status.f_bfree } else { status.f_bavail };
     Ok(Room {
-        free: status.f_bavail.saturating_mul(status.f_frsize),
+        free: free.saturating_mul(status.f_frsize),
         total: status.f_blocks.saturating_mul(status.f_frsize),
     })
 }

@@ -68,8 +68,8 @@ fn group_limit_mb() -> Option<u64> {
     Some(number(limit)? >> 20)
 }
 
-/// Free for people who are not root; the nearest directory that is there
-/// counts, as the data directory may not be made yet.
+/// The nearest directory that is there counts, as the data directory may not be
+/// made yet.
 pub fn disk_free_mb(data: &Path) -> Option<u64> {
     let there = data.ancestors().find(|path| path.exists())?;
     host::room(there).ok().map(|room| room.free >> 20)
