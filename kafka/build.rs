@@ -1,10 +1,11 @@
 //! Finds the broker jar that is embedded in this crate.
 
-use std::path::Path;
+use std::path::PathBuf;
 
 fn main() {
-    let jar =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../broker-jar/target/castellan-broker.jar");
+    // As this run has it: what was built may have been copied from elsewhere.
+    let here = std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it");
+    let jar = PathBuf::from(here).join("../broker-jar/target/castellan-broker.jar");
     println!("cargo::rerun-if-changed={}", jar.display());
     if jar.exists() {
         println!("cargo::rustc-env=CASTELLAN_BROKER_JAR={}", jar.display());
