@@ -63,7 +63,11 @@ fn apply_revoked(place: &Place, revoked: &[String]) -> Result<(), CertificateErr
     };
     let told = revoked.iter().map(String::as_str);
     let serials: BTreeSet<&str> = kept.lines().chain(told).collect();
-    write(path, &serials.iter().map(|serial| format!("{serial}\n")).collect::<String>())
+    let mut text = String::new();
+    for serial in serials {
+        text.extend([serial, "\n"]);
+    }
+    write(path, &text)
 }
 
 fn apply_trust(place: &Place, trust: &BTreeMap<String, String>) -> Result<(), CertificateError> {

@@ -61,7 +61,7 @@ impl Authority {
         let built = build(&issuer, &key, request, &serial, (now - BACKDATE, expires_at));
         let pem = built.and_then(|certificate| Ok(certificate.to_pem(LineEnding::LF)?));
         let pem = pem.map_err(|error| Error::Build(error.to_string()))?;
-        let serial = serial.iter().map(|byte| format!("{byte:02x}")).collect();
+        let serial = format!("{:032x}", u128::from_be_bytes(serial));
         Ok(ClientCertificate { pem: pem + &self.certificate, serial, expires_at })
     }
 }

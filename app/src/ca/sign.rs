@@ -21,9 +21,9 @@ pub struct Signing {
 }
 
 /// The certificate as PEM, followed by its authority's.
-pub async fn sign(access: &InstanceAccess, app: &App, asked: Asked<Signing>) -> Result<String> {
+pub async fn sign(access: &InstanceAccess, app: &App, wanted: Asked<Signing>) -> Result<String> {
     access.may_change()?;
-    let (Signing { csr }, mut problems) = asked.open()?;
+    let (Signing { csr }, mut problems) = wanted.open()?;
     let csr = problems.required("csr", csr);
     let request = csr.and_then(|csr| problems.take("csr", ClientRequest::parse(&csr)));
     problems.finish()?;
@@ -53,7 +53,7 @@ fn may_be_had(app: &App, instance: &Instance, name: &UserName) -> Result<()> {
         return Err(Error::field("csr", what));
     }
     let prefix = format!("{}-", instance.username);
-    let shared = app.catalogue.plan(&instance.plan.0).is_some_and(|plan| plan.shared());
+    let shared = app.catalogue.plan(&instance.plan.0).is_some_and(model::Plan::shared);
     if shared && !name.as_str().starts_with(&prefix) {
         let what =
             format!("has the common name {name}; on shared plans it must begin with {prefix}");
