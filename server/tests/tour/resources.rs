@@ -4,6 +4,7 @@
 use crate::installation::Installation;
 use crate::witness::Witness;
 use serde_json::{Value, json};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// One cluster and everybody who asks it.
 struct Day<'a> {
@@ -163,6 +164,42 @@ impl Day<'_> {
             assert_eq!(node["disk_size"], 25, "{node}");
         }
     }
+}
+
+/// A setting that brokers read when they start: they are restarted for it.
+pub async fn choose_what_is_read_at_start(castellan: &Installation, id: i64) {
+    let path = format!("/api/instances/{id}/config/kafka");
+    let (status, answer) = castellan.post(&path, &json!({"auto.create.topics.enable": true})).await;
+    assert_eq!(status, 200, "{answer}");
+    let (_, cluster) = castellan.get(&format!("/api/instances/{id}/cluster/status")).await;
+    assert_eq!((&cluster["ready"], &cluster["configured"]), (&json!(true), &json!(false)));
+}
+
+/// People make, list and delete topics while servers are restarted, until that has
+/// ended; then every broker has what was chosen.
+pub async fn go_on(castellan: &Installation, instance: &Value, ended: &AtomicBool) {
+    let id = instance["id"].as_i64().unwrap();
+    let day = Day { castellan, witness: Witness::new(instance), id };
+    let mut made = 0;
+    while !ended.load(Ordering::Relaxed) {
+        made += 1;
+        let name = format!("meanwhile-{made}");
+        day.post("topics", &json!({"name": name, "partitions": 2, "replicas": 2}), 201).await;
+        let listed = day.get("topics").await;
+        let names: Vec<&Value> =
+            listed.as_array().unwrap().iter().map(|topic| &topic["name"]).collect();
+        assert!(names.contains(&&json!(name)), "{name} in {names:?}");
+        day.delete(&format!("topics/{name}")).await;
+    }
+    eprintln!("{made} topics were made and deleted while servers were restarted");
+    assert!(made > 0);
+    let seen = day.witness.everything().await;
+    for (broker, settings) in seen["brokers"].as_object().unwrap() {
+        assert_eq!(settings["auto.create.topics.enable"], "true", "broker {broker}");
+    }
+    let left = seen["topics"].as_array().unwrap().iter();
+    let left = left.filter(|topic| topic["name"].as_str().unwrap().starts_with("meanwhile"));
+    assert_eq!(left.count(), 0);
 }
 
 /// The default user gets another password: it is told at once, and good within

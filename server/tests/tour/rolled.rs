@@ -6,6 +6,7 @@ use crate::checked::customers;
 use crate::installation::Installation;
 use crate::left_over;
 use crate::luck::{Case, Luck, Moment, Victim, cases};
+use crate::resources;
 use crate::tight::Tight;
 use checker::{Load, LoadSpec, judge, read_back};
 use faults::{Fault, FaultError, Injected, Store};
@@ -145,18 +146,20 @@ async fn nobody_else_is_touched(castellan: &Installation, id: i64, paused: usize
 }
 
 /// While nothing goes wrong: every server is restarted once, one at a time, the
-/// active controller last, as the brokers themselves saw it.
+/// active controller last, as the brokers themselves saw it. It is a setting that
+/// asks for it, and people go on to use the cluster meanwhile.
 pub async fn goes_in_order(castellan: &Installation, instance: &Value) {
     let id = instance["id"].as_i64().unwrap();
     let load = start(instance).await;
     let mut known = brokers(castellan);
-    restart(castellan, id).await;
+    resources::choose_what_is_read_at_start(castellan, id).await;
     let (status, second) = castellan.post(&restart_path(id), &json!({})).await;
     assert_eq!(status, 400, "{second}");
     let mut active = None;
     let mut order: Vec<(usize, Option<i32>)> = Vec::new();
-    castellan
-        .until("the roll has ended", async || {
+    let ended = AtomicBool::new(false);
+    let watching = async {
+        let until = castellan.until("the roll has ended", async || {
             let now = brokers(castellan);
             for server in 0..now.len() {
                 if now[server] != known[server] {
@@ -171,8 +174,11 @@ pub async fn goes_in_order(castellan: &Installation, instance: &Value) {
             }
             let (_, cluster) = castellan.get(&format!("/api/instances/{id}/cluster/status")).await;
             if cluster["configured"] == true { Ok(()) } else { Err(format!("{order:?} {cluster}")) }
-        })
-        .await;
+        });
+        until.await;
+        ended.store(true, Ordering::Relaxed);
+    };
+    tokio::join!(watching, resources::go_on(castellan, instance, &ended));
     let node = |server: usize| Some(i32::try_from(server + 1).unwrap());
     assert_eq!(order.len(), known.len(), "each is restarted once: {order:?}");
     let (last, _) = order.pop().unwrap();

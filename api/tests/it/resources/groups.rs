@@ -138,9 +138,9 @@ async fn what_can_not_be_reset_is_refused_with_the_reason() {
     world.kafka.join_group("billing", consumer());
     let members = "Group billing has 1 member, and offsets can be reset only while it has none; stop its consumers first";
     check(json!({"strategy": "to-latest", "dry_run": true}), members).await;
-    let absent =
-        send(&world, "POST", &instance, "groups/absent/reset", &json!({"strategy": "to-latest"}));
-    absent.await.expect_error(404, "Not Found");
+    let body = json!({"strategy": "to-latest"});
+    let absent = send(&world, "POST", &instance, "groups/absent/reset", &body).await;
+    absent.expect_error(404, "Not Found");
 }
 
 #[tokio::test]
