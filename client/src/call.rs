@@ -68,6 +68,11 @@ impl Caller {
         self.read(self.request(Method::POST, path)?).await
     }
 
+    /// A call without a body, and an answer without one.
+    pub async fn post_for_nothing(&self, path: &str) -> Result<()> {
+        self.answer(self.request(Method::POST, path)?).await.map(drop)
+    }
+
     pub async fn send<T: DeserializeOwned>(
         &self,
         method: Method,
@@ -91,6 +96,11 @@ impl Caller {
     /// With the parameters that are given.
     pub async fn delete_with(&self, path: &str, query: &[(&str, Option<&str>)]) -> Result<()> {
         self.answer(self.request(Method::DELETE, path)?.query(query)).await.map(drop)
+    }
+
+    /// The same where the answer says something.
+    pub async fn delete_for<T: DeserializeOwned>(&self, path: &str) -> Result<T> {
+        self.read(self.request(Method::DELETE, path)?).await
     }
 
     fn request(&self, method: Method, path: &str) -> Result<RequestBuilder> {

@@ -9,6 +9,9 @@ pub type Result<T> = std::result::Result<T, Error>;
 pub enum Error {
     #[error("{0} is not the address of a Customer API")]
     BadAddress(String),
+    /// Its path would be another thing's.
+    #[error("nothing can be called \"{0}\"; give another name")]
+    NoName(String),
     /// Nothing that can answer is there.
     #[error("{url} can't be reached; is `castellan serve` running there?")]
     Unreachable { url: String, source: reqwest::Error },

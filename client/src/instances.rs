@@ -41,4 +41,9 @@ impl Client {
     pub async fn cluster_status(&self, id: i64) -> Result<ClusterStatus> {
         self.call.get(&format!("api/instances/{id}/cluster/status")).await
     }
+
+    /// Gives the default user another password, which the instance then tells.
+    pub async fn rotate_password(&self, id: i64) -> Result<()> {
+        self.call.post_for_nothing(&format!("api/instances/{id}/account/rotate-password")).await
+    }
 }

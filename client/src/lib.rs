@@ -3,16 +3,22 @@
 //! One method an endpoint. An error says what the server said, in its own
 //! sentence.
 
+mod acls;
 mod actions;
 mod billing;
 mod call;
 mod certificates;
+mod config;
 mod error;
 mod groups;
 mod instances;
 mod messages;
 mod quotas;
+mod nodes;
+mod segment;
 mod team;
+mod topics;
+mod users;
 
 pub use call::Piecewise;
 pub use error::{Error, Result};
