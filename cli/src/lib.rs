@@ -3,20 +3,31 @@
 //! Data goes to stdout and nothing else does; progress and errors go to
 //! stderr. `--json` prints what the API said.
 
+mod acl;
+mod assignment;
 mod audit;
 mod certificate;
+mod complete;
+mod completion;
+mod config;
 mod connection;
 mod group;
 mod instance;
 mod invoice;
+mod kafka_user;
 mod message;
+mod node;
+mod on_instance;
 mod output;
 mod plan;
 mod quota;
 mod region;
 mod team;
+mod topic;
 
+pub use complete::answer_shell;
 pub use connection::{Connection, Options};
+use on_instance::OnInstance;
 
 use clap::{Args, Subcommand};
 use std::path::Path;
@@ -33,6 +44,16 @@ pub enum Command {
     Message(Noun<message::MessageCommand>),
     /// What clients may use of an instance
     Quota(Noun<quota::QuotaCommand>),
+    /// Topics of an instance
+    Topic(Noun<topic::TopicCommand>),
+    /// Who logs in to an instance's Kafka
+    KafkaUser(Noun<kafka_user::KafkaUserCommand>),
+    /// What Kafka users may do
+    Acl(Noun<acl::AclCommand>),
+    /// Settings of all brokers of an instance
+    Config(Noun<config::ConfigCommand>),
+    /// Servers of an instance
+    Node(Noun<node::NodeCommand>),
     /// What is to be paid
     Invoice(Noun<invoice::InvoiceCommand>),
     /// What was changed, by whom
@@ -43,6 +64,8 @@ pub enum Command {
     Region(Noun<region::RegionCommand>),
     /// Who works with your account
     Team(Noun<team::TeamCommand>),
+    /// Print what a shell needs to complete commands and names
+    Completion(completion::Completion),
 }
 
 /// What every noun takes: whom to talk to, and a verb.
@@ -73,6 +96,21 @@ pub async fn run(command: Command, default_data: &Path) -> anyhow::Result<()> {
         Command::Quota(Noun { options, verb }) => {
             quota::run(verb, &options.connect(default_data)?).await
         }
+        Command::Topic(Noun { options, verb }) => {
+            topic::run(verb, &options.connect(default_data)?).await
+        }
+        Command::KafkaUser(Noun { options, verb }) => {
+            kafka_user::run(verb, &options.connect(default_data)?).await
+        }
+        Command::Acl(Noun { options, verb }) => {
+            acl::run(verb, &options.connect(default_data)?).await
+        }
+        Command::Config(Noun { options, verb }) => {
+            config::run(verb, &options.connect(default_data)?).await
+        }
+        Command::Node(Noun { options, verb }) => {
+            node::run(verb, &options.connect(default_data)?).await
+        }
         Command::Invoice(Noun { options, verb }) => {
             invoice::run(verb, &options.connect(default_data)?).await
         }
@@ -88,6 +126,7 @@ pub async fn run(command: Command, default_data: &Path) -> anyhow::Result<()> {
         Command::Team(Noun { options, verb }) => {
             team::run(verb, &options.connect(default_data)?).await
         }
+        Command::Completion(options) => completion::run(&options),
     }
 }
 

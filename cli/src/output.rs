@@ -1,10 +1,12 @@
 //! Printing data: tables for people, JSON for programs. The only file that
 //! writes to stdout.
 
+use crate::Connection;
 use comfy_table::Table;
 use comfy_table::presets::NOTHING;
 use serde::Serialize;
 use std::io::Write as _;
+use wire::customer::Message;
 
 /// Columns under their headings, without lines.
 pub fn table<const N: usize>(
@@ -47,4 +49,9 @@ pub fn print_bytes(bytes: &[u8]) -> anyhow::Result<()> {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
         other => Ok(other?),
     }
+}
+
+/// What the API said, in its own sentence.
+pub fn print_message(answer: &Message, connection: &Connection) -> anyhow::Result<()> {
+    if connection.json { print_json(answer) } else { print_line(&answer.message) }
 }

@@ -5,7 +5,6 @@ use model::Secret;
 use reqwest::{Method, RequestBuilder, Response};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use std::fmt::Write as _;
 use std::time::Duration;
 use url::Url;
 use wire::customer::ErrorBody;
@@ -130,20 +129,6 @@ impl Caller {
     }
 }
 
-/// A name as one segment of a path, whatever is in it.
-pub fn segment(name: &str) -> String {
-    const PLAIN: &[u8] = b"-._~";
-    let mut segment = String::with_capacity(name.len());
-    for byte in name.bytes() {
-        if byte.is_ascii_alphanumeric() || PLAIN.contains(&byte) {
-            segment.push(byte.into());
-        } else {
-            write!(segment, "%{byte:02X}").expect("a string takes every text");
-        }
-    }
-    segment
-}
-
 /// A body while it arrives.
 pub struct Piecewise {
     response: Response,
@@ -156,22 +141,5 @@ impl Piecewise {
         let piece = self.response.chunk().await;
         let piece = piece.map_err(|_| Error::BrokeOff { url: self.url.clone() })?;
         Ok(piece.map(|bytes| bytes.to_vec()))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_name_is_one_segment() {
-        let check = |name: &str, expected: &str| {
-            assert_eq!(segment(name), expected);
-            let url = Url::parse("http://x/api/").unwrap().join(&format!("groups/{expected}"));
-            assert_eq!(url.unwrap().path_segments().unwrap().count(), 3, "{name}");
-        };
-        check("billing", "billing");
-        check("a/b c", "a%2Fb%20c");
-        check("päckchen?x#y%2F", "p%C3%A4ckchen%3Fx%23y%252F");
     }
 }

@@ -1,6 +1,7 @@
 //! Calls of an instance's `groups`.
 
-use crate::{Client, Result, call::segment};
+use crate::segment::segment;
+use crate::{Client, Result};
 use reqwest::Method;
 use wire::groups::{Group, GroupDetails, Moved, Reset};
 
@@ -10,19 +11,19 @@ impl Client {
     }
 
     pub async fn group(&self, id: i64, name: &str) -> Result<GroupDetails> {
-        self.call.get(&path(id, name)).await
+        self.call.get(&path(id, name)?).await
     }
 
     pub async fn delete_group(&self, id: i64, name: &str) -> Result<()> {
-        self.call.delete(&path(id, name)).await
+        self.call.delete(&path(id, name)?).await
     }
 
     /// Where the group goes on, or would.
     pub async fn reset_group(&self, id: i64, name: &str, reset: &Reset) -> Result<Vec<Moved>> {
-        self.call.send(Method::POST, &format!("{}/reset", path(id, name)), reset).await
+        self.call.send(Method::POST, &format!("{}/reset", path(id, name)?), reset).await
     }
 }
 
-fn path(id: i64, name: &str) -> String {
-    format!("api/instances/{id}/groups/{}", segment(name))
+fn path(id: i64, name: &str) -> Result<String> {
+    Ok(format!("api/instances/{id}/groups/{}", segment(name)?))
 }

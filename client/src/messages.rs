@@ -1,6 +1,7 @@
 //! Calls of `messages` of an instance's topics.
 
-use crate::{Client, Result, call::segment};
+use crate::segment::segment;
+use crate::{Client, Result};
 use reqwest::Method;
 use wire::messages::{Message, WriteMessages, Written};
 
@@ -31,7 +32,7 @@ impl Client {
             ("from", what.from.as_deref()),
             ("limit", limit.as_deref()),
         ];
-        self.call.get_with(&path(id, topic), &query).await
+        self.call.get_with(&path(id, topic)?, &query).await
     }
 
     pub async fn write_messages(
@@ -40,10 +41,10 @@ impl Client {
         topic: &str,
         messages: &WriteMessages,
     ) -> Result<Vec<Written>> {
-        self.call.send(Method::POST, &path(id, topic), messages).await
+        self.call.send(Method::POST, &path(id, topic)?, messages).await
     }
 }
 
-fn path(id: i64, topic: &str) -> String {
-    format!("api/instances/{id}/topics/{}/messages", segment(topic))
+fn path(id: i64, topic: &str) -> Result<String> {
+    Ok(format!("api/instances/{id}/topics/{}/messages", segment(topic)?))
 }

@@ -66,7 +66,7 @@ enum Command {
     /// Accounts, on the store itself
     #[command(subcommand)]
     Account(account::AccountCommand),
-    /// Users of accounts, on the store itself
+    /// People of accounts, on the store itself; for Kafka's users see kafka-user
     #[command(subcommand)]
     User(user::UserCommand),
     /// Customer keys, on the store itself
@@ -96,13 +96,18 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    match run(&operator::with_verbs(Arguments::command()).get_matches()) {
+    cli::answer_shell(program, DataDir::default_path());
+    match run(&program().get_matches()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("castellan: {}", in_one_line(&error));
             ExitCode::FAILURE
         }
     }
+}
+
+fn program() -> clap::Command {
+    operator::with_verbs(Arguments::command())
 }
 
 fn run(given: &ArgMatches) -> anyhow::Result<()> {

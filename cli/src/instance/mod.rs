@@ -9,10 +9,11 @@ mod get;
 mod list;
 mod power;
 mod restart;
+mod rotate_password;
 mod wait;
 mod watch;
 
-use crate::Connection;
+use crate::{Connection, OnInstance};
 use clap::Subcommand;
 
 #[derive(Debug, Subcommand)]
@@ -35,6 +36,8 @@ pub enum InstanceCommand {
     Watch(watch::Watch),
     /// Cancel a restart; what has begun is brought to its end
     Cancel(cancel::Cancel),
+    /// Give the default user another password
+    RotatePassword(OnInstance),
     /// Delete an instance and its data
     Delete(delete::Delete),
 }
@@ -50,6 +53,7 @@ pub async fn run(command: InstanceCommand, connection: &Connection) -> anyhow::R
         InstanceCommand::Actions(options) => actions::run(&options, connection).await,
         InstanceCommand::Watch(options) => watch::run(&options, connection).await,
         InstanceCommand::Cancel(options) => cancel::run(&options, connection).await,
+        InstanceCommand::RotatePassword(on) => rotate_password::run(&on, connection).await,
         InstanceCommand::Delete(options) => delete::run(&options, connection).await,
     }
 }

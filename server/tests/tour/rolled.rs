@@ -15,6 +15,7 @@ use kafka::client::admin::quorum::DescribeQuorum;
 use kafka::client::{Call as _, Connection, DirectDial, Limits, Mechanism, sasl, tls};
 use model::Secret;
 use serde_json::{Value, json};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 const PATIENCE: Duration = Duration::from_mins(2);

@@ -80,7 +80,7 @@ pub fn about() -> About {
         value: Some(r#"{"id":17}"#.into()),
         value_encoding: TEXT.into(),
         headers: vec![header],
-        omitted_bytes: None,
+        omitted_bytes: Some(0),
     };
     About::new("Read a few messages of a topic; at most 1 MiB and for about 10 s")
         .needs(Right::ChangeInstances)

@@ -31,14 +31,14 @@ async fn a_number_stays_with_its_acl_and_goes_to_no_other() {
     let again = send(&world, "POST", &instance, "acls", &asked).await;
     assert_eq!((again.status.as_u16(), again.json()), (201, ours.clone()), "the same ids");
 
-    let last =
+    let highest =
         list.as_array().unwrap().iter().map(|acl| acl["id"].as_i64().unwrap()).max().unwrap();
-    let rest = format!("acls/{last}");
+    let rest = format!("acls/{highest}");
     assert_eq!(send(&world, "DELETE", &instance, &rest, &Value::Null).await.status, 200);
     send(&world, "DELETE", &instance, &rest, &Value::Null).await.expect_error(404, "Not Found");
     let new = json!({"user": "ada", "rules": [rule("Describe", "z")]});
     let made = send(&world, "POST", &instance, "acls", &new).await;
-    assert_eq!(made.json()[0]["id"], last + 1, "a number is not given again");
+    assert_eq!(made.json()[0]["id"], highest + 1, "a number is not given again");
     for nonsense in ["0", "x", "-1", "99"] {
         let rest = format!("acls/{nonsense}");
         send(&world, "DELETE", &instance, &rest, &Value::Null).await.expect_error(404, "Not Found");

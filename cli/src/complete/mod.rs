@@ -1,0 +1,140 @@
+//! Completion of names at the prompt: what a shell asks us, we ask the running
+//! Castellan. Whatever goes wrong, there is nothing to choose from and not a word.
+
+mod words;
+
+use crate::{Connection, OnInstance, Options};
+use clap::{ArgMatches, FromArgMatches as _};
+use clap_complete::{CompleteEnv, CompletionCandidate};
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+use std::time::Duration;
+use tokio::runtime::Builder;
+use wire::customer::InstanceEntry;
+use wire::users::Acl;
+
+/// In it a shell says that it asks. One of our own, because others may set
+/// `COMPLETE` for purposes of theirs.
+pub const VARIABLE: &str = "CASTELLAN_COMPLETE";
+
+/// Nobody waits longer at a prompt.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+static DEFAULT_DATA: OnceLock<PathBuf> = OnceLock::new();
+
+/// Answers and exits if it is a shell that asks; else returns. To be called
+/// before anything else.
+pub fn answer_shell(program: impl Fn() -> clap::Command, default_data: PathBuf) {
+    // It is set once, by the one call.
+    let _ = DEFAULT_DATA.set(default_data);
+    CompleteEnv::with_factory(program).var(VARIABLE).complete();
+}
+
+pub fn instances(current: &OsStr) -> Vec<CompletionCandidate> {
+    ask(current, async |connection, _| {
+        let instances = connection.client.instances().await.ok()?;
+        Some(by_name_or_id(instances, current.to_string_lossy().parse::<u64>().is_ok()))
+    })
+}
+
+pub fn topics(current: &OsStr) -> Vec<CompletionCandidate> {
+    ask(current, async |connection, verb| {
+        let topics = connection.client.topics(instance(connection, verb).await?).await.ok()?;
+        Some(topics.into_iter().map(|topic| CompletionCandidate::new(topic.name)).collect())
+    })
+}
+
+pub fn kafka_users(current: &OsStr) -> Vec<CompletionCandidate> {
+    ask(current, async |connection, verb| {
+        let users = connection.client.kafka_users(instance(connection, verb).await?).await.ok()?;
+        Some(users.into_iter().map(|user| CompletionCandidate::new(user.name)).collect())
+    })
+}
+
+pub fn acls(current: &OsStr) -> Vec<CompletionCandidate> {
+    ask(current, async |connection, verb| {
+        let acls = connection.client.acls(instance(connection, verb).await?).await.ok()?;
+        let candidate = |Acl { id, name, rule, .. }| {
+            let about =
+                format!("{name}: {} {} {}", rule.operation, rule.resource, rule.resource_pattern);
+            CompletionCandidate::new(id.to_string()).help(Some(about.into()))
+        };
+        Some(acls.into_iter().map(candidate).collect())
+    })
+}
+
+/// Names say more than numbers, where they name one instance and a shell needs no
+/// quotes for them.
+fn by_name_or_id(instances: Vec<InstanceEntry>, ids: bool) -> Vec<CompletionCandidate> {
+    let mut called: HashMap<String, usize> = HashMap::new();
+    for instance in &instances {
+        *called.entry(instance.name.clone()).or_default() += 1;
+    }
+    let candidate = |InstanceEntry { id, name, .. }: InstanceEntry| {
+        let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+        let clear = name.chars().all(plain)
+            && name.starts_with(|c: char| c.is_ascii_alphabetic())
+            && called.get(&name) == Some(&1);
+        let (value, about) =
+            if clear && !ids { (name, format!("id {id}")) } else { (id.to_string(), name) };
+        CompletionCandidate::new(value).help(Some(about.into()))
+    };
+    instances.into_iter().map(candidate).collect()
+}
+
+/// The instance that the words so far name.
+async fn instance(connection: &Connection, verb: &ArgMatches) -> Option<i64> {
+    OnInstance::from_arg_matches(verb).ok()?.id(connection).await.ok()
+}
+
+fn ask(
+    current: &OsStr,
+    question: impl AsyncFnOnce(&Connection, &ArgMatches) -> Option<Vec<CompletionCandidate>>,
+) -> Vec<CompletionCandidate> {
+    let answer = || {
+        let verb = words::verb(words::typed(std::env::args_os()))?;
+        let options = Options::from_arg_matches(&verb).ok()?;
+        let connection = options.connect(DEFAULT_DATA.get()?).ok()?;
+        let runtime = Builder::new_current_thread().enable_all().build().ok()?;
+        runtime.block_on(async {
+            tokio::time::timeout(PATIENCE, question(&connection, &verb)).await.ok()?
+        })
+    };
+    let mut candidates = answer().unwrap_or_default();
+    let begins = current.to_string_lossy();
+    candidates.retain(|it| it.get_value().to_string_lossy().starts_with(begins.as_ref()));
+    candidates
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_instance_is_offered_by_what_names_it_alone() {
+        let entry = |id: i64, name: &str| InstanceEntry {
+            id,
+            name: name.into(),
+            plan: String::new(),
+            region: String::new(),
+            tags: Vec::new(),
+            providerid: String::new(),
+        };
+        let all = || {
+            ["orders", "twice", "twice", "two words", "7"]
+                .into_iter()
+                .zip(1..)
+                .map(|(name, id)| entry(id, name))
+                .collect::<Vec<_>>()
+        };
+        let values = |ids| {
+            let candidates = by_name_or_id(all(), ids);
+            let text = |it: &CompletionCandidate| it.get_value().to_string_lossy().into_owned();
+            candidates.iter().map(text).collect::<Vec<_>>()
+        };
+        assert_eq!(values(false), ["orders", "2", "3", "4", "5"]);
+        assert_eq!(values(true), ["1", "2", "3", "4", "5"]);
+    }
+}

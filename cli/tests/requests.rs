@@ -1,0 +1,226 @@
+//! The verbs of Kafka's resources, against a server that only writes down what it
+//! is asked: each sends exactly what it should.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use axum::body::{Bytes, to_bytes};
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use clap::Parser;
+use serde_json::{Value, json};
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+/// As the program that holds these commands declares itself.
+#[derive(Debug, Parser)]
+struct Program {
+    #[command(subcommand)]
+    command: cli::Command,
+}
+
+/// Everything that was asked, oldest first.
+#[derive(Clone, Default)]
+struct Asked(Arc<Mutex<Vec<(String, Value)>>>);
+
+/// Answers of the API, by method and path.
+fn answer(asked: &str) -> (u16, Value) {
+    let rule = json!({"operation": "read", "resource": "topic", "resource_pattern": "orders",
+                      "resource_pattern_type": "literal"});
+    let mut acl = json!({"id": 3, "name": "bob", "created_at": "2026-11-15T12:00:00Z"});
+    acl.as_object_mut().unwrap().extend(rule.as_object().unwrap().clone());
+    let topic = json!({"name": "orders", "partitions": 3, "replicas": 3, "status": "ready",
+                       "config": {"retention.ms": -1, "cleanup.policy": "compact"}});
+    let mut details = topic.clone();
+    details["details"] = json!([{"partition": 0, "leader": null, "replicas": [1, 2],
+                                 "in_sync": [1], "size": 12}]);
+    let instance = |id: i64, name: &str| {
+        json!({"id": id, "name": name, "plan": "mouse-3", "region": "r", "tags": [],
+               "providerid": "p"})
+    };
+    let message = json!({"message": "Done"});
+    let node = json!({"name": "a-01", "hostname": "h", "hostname_internal": "i",
+        "private_ip": "10.0.0.1", "running": true, "configured": true, "kafka_version": "4.3.1",
+        "disk_size": 25, "additional_disk_size": 0, "disk_used": 1, "roles": ["broker"],
+        "availability_zone": "z"});
+    match asked {
+        "GET /api/instances" => {
+            (200, json!([instance(7, "orders"), instance(8, "twice"), instance(9, "twice")]))
+        }
+        "GET /api/instances/7/topics" => (200, json!([topic])),
+        "POST /api/instances/7/topics" => (201, topic),
+        "GET /api/instances/7/topics/orders" => (200, details),
+        "PUT /api/instances/7/topics/orders" => (200, topic),
+        "DELETE /api/instances/7/topics/a%2Fb" => (404, json!({"error": "there is no topic a/b"})),
+        "GET /api/instances/7/users" => (200, json!([{"name": "bob", "type": "sasl"}])),
+        "POST /api/instances/7/users" => {
+            (201, json!({"name": "bob", "type": "sasl", "password": "s3cret"}))
+        }
+        "GET /api/instances/7/acls" | "POST /api/instances/7/acls" => (200, json!([acl])),
+        "GET /api/instances/7/config/kafka" => {
+            (200, json!([{"name": "log.retention.ms", "value": 1}]))
+        }
+        "GET /api/instances/7/nodes" => (200, json!([node])),
+        "POST /api/instances/7/account/rotate-password" => (204, Value::Null),
+        _ => (200, message),
+    }
+}
+
+async fn serve(State(asked): State<Asked>, request: Request) -> Response {
+    let what = format!("{} {}", request.method(), request.uri());
+    // ":k3y" in base64: the key is the password of nobody.
+    assert_eq!(request.headers()["authorization"], "Basic OmszeQ==");
+    let body: Bytes = to_bytes(request.into_body(), 1 << 20).await.unwrap();
+    let body = if body.is_empty() { Value::Null } else { serde_json::from_slice(&body).unwrap() };
+    let (status, said) = answer(&what);
+    asked.0.lock().unwrap().push((what, body));
+    let status = StatusCode::from_u16(status).unwrap();
+    if said.is_null() { status.into_response() } else { (status, axum::Json(said)).into_response() }
+}
+
+struct Api {
+    url: String,
+    asked: Asked,
+}
+
+impl Api {
+    async fn start() -> Self {
+        let asked = Asked::default();
+        let router = axum::Router::new().fallback(serve).with_state(asked.clone());
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        tokio::spawn(async { axum::serve(listener, router).await.unwrap() });
+        Self { url, asked }
+    }
+
+    /// What a line asks of the API, and the sentence it fails with.
+    async fn run(&self, line: &str) -> (Vec<(String, Value)>, Option<String>) {
+        let api = ["--url", &self.url, "--apikey", "k3y"];
+        let words = ["castellan"].into_iter().chain(line.split_whitespace()).chain(api);
+        let command = Program::try_parse_from(words).unwrap().command;
+        let ended = cli::run(command, Path::new("/nowhere")).await;
+        let asked = std::mem::take(&mut *self.asked.0.lock().unwrap());
+        (asked, ended.err().map(|error| error.to_string()))
+    }
+
+    /// One call under the instance, with this body.
+    async fn check(&self, line: &str, call: &str, body: Value) {
+        let (method, path) = call.split_once(' ').unwrap();
+        let call = format!("{method} /api/instances/7/{path}");
+        for line in [line.to_owned(), format!("{line} --json")] {
+            assert_eq!(self.run(&line).await, (vec![(call.clone(), body.clone())], None), "{line}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn each_verb_is_one_call() {
+    let api = Api::start().await;
+    let none = Value::Null;
+    api.check("topic list 7", "GET topics", none.clone()).await;
+    api.check("topic get 7 orders", "GET topics/orders", none.clone()).await;
+    api.check("topic create 7 orders", "POST topics", json!({"name": "orders"})).await;
+    api.check(
+        "topic create 7 orders --partitions 3 --replicas 3 --config retention.ms=60000 \
+         --config cleanup.policy=compact",
+        "POST topics",
+        json!({"name": "orders", "partitions": 3, "replicas": 3,
+               "config": {"retention.ms": 60000, "cleanup.policy": "compact"}}),
+    )
+    .await;
+    let grown = json!({"partitions": 6});
+    api.check("topic update 7 orders --partitions 6", "PUT topics/orders", grown).await;
+    api.check("topic delete 7 orders", "DELETE topics/orders", none.clone()).await;
+    api.check("kafka-user list 7", "GET users", none.clone()).await;
+    let bob = |kind| json!({"name": "bob", "type": kind});
+    api.check("kafka-user create 7 bob", "POST users", bob("sasl")).await;
+    api.check("kafka-user create 7 bob --type ssl", "POST users", bob("ssl")).await;
+    api.check("kafka-user delete 7 b%b", "DELETE users/b%25b", none.clone()).await;
+    api.check("acl list 7 --user bob", "GET acls", none.clone()).await;
+    api.check("acl delete 7 3", "DELETE acls/3", none.clone()).await;
+    api.check("config list 7", "GET config/kafka", none.clone()).await;
+    api.check(
+        "config set 7 log.retention.ms=86400000 auto.create.topics.enable=false",
+        "POST config/kafka",
+        json!({"log.retention.ms": 86_400_000, "auto.create.topics.enable": false}),
+    )
+    .await;
+    api.check("node list 7", "GET nodes", none.clone()).await;
+    api.check("instance rotate-password 7", "POST account/rotate-password", none).await;
+}
+
+#[tokio::test]
+async fn rights_are_asked_for_together() {
+    let api = Api::start().await;
+    let rule = |operation, resource, pattern, kind| {
+        json!({"operation": operation, "resource": resource, "resource_pattern": pattern,
+               "resource_pattern_type": kind})
+    };
+    let rules = [
+        rule("read", "topic", "orders", "prefixed"),
+        rule("Describe", "topic", "orders", "prefixed"),
+    ];
+    api.check(
+        "acl create 7 --user bob --operation read --operation Describe --resource topic \
+         --pattern orders --prefixed",
+        "POST acls",
+        json!({"user": "bob", "rules": rules}),
+    )
+    .await;
+    api.check(
+        "acl create 7 --user bob --operation alter --resource cluster",
+        "POST acls",
+        json!({"user": "bob", "rules": [rule("alter", "cluster", "kafka-cluster", "literal")]}),
+    )
+    .await;
+    let (asked, error) = api.run("acl create 7 --user bob --operation read --resource topic").await;
+    assert_eq!(asked, []);
+    assert!(error.unwrap().contains("--pattern"));
+}
+
+#[tokio::test]
+async fn a_setting_of_a_topic_changes_alone() {
+    let api = Api::start().await;
+    let line = "topic update 7 orders --config segment.ms=5 --unset cleanup.policy";
+    let (asked, error) = api.run(line).await;
+    assert_eq!(error, None);
+    let put = json!({"config": {"retention.ms": -1, "segment.ms": 5}});
+    let expected = [
+        ("GET /api/instances/7/topics/orders".to_owned(), Value::Null),
+        ("PUT /api/instances/7/topics/orders".to_owned(), put),
+    ];
+    assert_eq!(asked, expected);
+    for (line, wrong) in [
+        ("topic update 7 orders", "nothing to change"),
+        ("topic update 7 orders --config a=1 --unset a", "both"),
+        ("topic update 7 orders --unset segment.ms", "not set"),
+        ("topic create 7 orders --config a=1 --config a=2", "twice"),
+    ] {
+        let (asked, error) = api.run(line).await;
+        assert!(error.unwrap().contains(wrong), "{line}");
+        assert!(asked.iter().all(|(call, _)| call.starts_with("GET ")), "{asked:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_instance_goes_by_its_name_too() {
+    let api = Api::start().await;
+    let (asked, error) = api.run("topic list orders").await;
+    assert_eq!(error, None);
+    assert_eq!(asked[1].0, "GET /api/instances/7/topics");
+    let (_, error) = api.run("topic list twice").await;
+    assert!(error.unwrap().ends_with("give an id: 8, 9"));
+    let (_, error) = api.run("topic list nobody").await;
+    assert!(error.unwrap().contains("no instance nobody"));
+}
+
+#[tokio::test]
+async fn names_reach_no_other_path_and_refusals_are_told() {
+    let api = Api::start().await;
+    let (asked, error) = api.run("topic delete 7 ..").await;
+    assert_eq!(asked, []);
+    assert!(error.unwrap().contains("\"..\""));
+    let (asked, error) = api.run("topic delete 7 a/b").await;
+    assert_eq!(asked[0].0, "DELETE /api/instances/7/topics/a%2Fb");
+    assert_eq!(error.unwrap(), "there is no topic a/b");
+}
