@@ -30,7 +30,7 @@ fn row(node: Node) -> [String; 9] {
         word(node.configured),
         node.kafka_version,
         node.roles.join(","),
-        format!("{} GB", node.disk_size + node.additional_disk_size),
+        format!("{} GB", node.disk_size),
         format!("{} GB", node.disk_used),
         node.availability_zone,
     ]

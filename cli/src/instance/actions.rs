@@ -1,11 +1,13 @@
 //! `castellan instance actions`.
 
-use crate::{Connection, output};
+use crate::{Connection, complete, output};
+use clap_complete::ArgValueCompleter;
 use wire::actions::Action;
 
 #[derive(Debug, clap::Args)]
 pub struct Actions {
     /// The instance's id
+    #[arg(add = ArgValueCompleter::new(complete::instance_ids))]
     pub id: i64,
 }
 

@@ -1,10 +1,12 @@
 //! `castellan instance cancel`.
 
-use crate::{Connection, output};
+use crate::{Connection, complete, output};
+use clap_complete::ArgValueCompleter;
 
 #[derive(Debug, clap::Args)]
 pub struct Cancel {
     /// The instance's id
+    #[arg(add = ArgValueCompleter::new(complete::instance_ids))]
     pub id: i64,
     /// The action's id, of `castellan instance actions`
     pub action: i64,

@@ -1,12 +1,14 @@
 //! `castellan instance delete`.
 
 use super::wait;
-use crate::{Connection, output};
+use crate::{Connection, complete, output};
+use clap_complete::ArgValueCompleter;
 use serde_json::json;
 
 #[derive(Debug, clap::Args)]
 pub struct Delete {
     /// The instance's id
+    #[arg(add = ArgValueCompleter::new(complete::instance_ids))]
     pub id: i64,
     /// Wait until nothing of it is left
     #[arg(long)]

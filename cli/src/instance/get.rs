@@ -1,11 +1,13 @@
 //! `castellan instance get`.
 
-use crate::{Connection, output};
+use crate::{Connection, complete, output};
+use clap_complete::ArgValueCompleter;
 use wire::customer::Instance;
 
 #[derive(Debug, clap::Args)]
 pub struct Get {
     /// The instance's id
+    #[arg(add = ArgValueCompleter::new(complete::instance_ids))]
     pub id: i64,
 }
 

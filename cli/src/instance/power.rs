@@ -1,12 +1,14 @@
 //! `castellan instance stop` and `castellan instance start`.
 
 use super::{follow, wait};
-use crate::{Connection, output};
+use crate::{Connection, complete, output};
+use clap_complete::ArgValueCompleter;
 use wire::actions::Accepted;
 
 #[derive(Debug, clap::Args)]
 pub struct Power {
     /// The instance's id
+    #[arg(add = ArgValueCompleter::new(complete::instance_ids))]
     pub id: i64,
     /// Only the broker of this server; may be given several times
     #[arg(long = "server", value_name = "NAME")]

@@ -1,11 +1,13 @@
 //! `castellan instance restart`.
 
 use super::{follow, power};
-use crate::Connection;
+use crate::{Connection, complete};
+use clap_complete::ArgValueCompleter;
 
 #[derive(Debug, clap::Args)]
 pub struct Restart {
     /// The instance's id
+    #[arg(add = ArgValueCompleter::new(complete::instance_ids))]
     pub id: i64,
     /// Only the broker of this server; may be given several times
     #[arg(long = "server", value_name = "NAME")]

@@ -1,13 +1,15 @@
 //! `castellan instance watch`.
 
 use super::follow::{self, News};
-use crate::{Connection, output};
+use crate::{Connection, complete, output};
+use clap_complete::ArgValueCompleter;
 use serde_json::{Value, json};
 use wire::actions::Action;
 
 #[derive(Debug, clap::Args)]
 pub struct Watch {
     /// The instance's id
+    #[arg(add = ArgValueCompleter::new(complete::instance_ids))]
     pub id: i64,
 }
 
