@@ -19,6 +19,8 @@ pub mod settings;
 pub mod simulated;
 pub mod startup_cache;
 pub mod versions;
+mod who_stays;
 
 pub use endpoint::Endpoint;
 pub use progress::Progress;
+pub use who_stays::WHO_STAYS;

@@ -17,7 +17,7 @@ use cloud::Remedy;
 use futures::future::try_join_all;
 use kafka::client::Remedy::Retry;
 use kafka::client::{Changes, Cluster, Endpoint, Login, Mechanism};
-use kafka::{rights, settings};
+use kafka::{WHO_STAYS, rights, settings};
 use std::time::{Duration, Instant};
 use store::{AuthorityKind, authorities};
 
@@ -32,6 +32,11 @@ impl Engine {
         let instance = &world.instance;
         let cluster = self.reach.cluster(instance.id, &world.server_rows()).await?;
         self.look_at_lease(pass).await?;
+        let nobody = self.entropy.password();
+        let first = self.reach.admin().set_scram_user(&cluster, WHO_STAYS, &nobody).await;
+        if let Err(error) = first {
+            return Ok(Done::Failed { reason: error.to_string(), remedy: Remedy::Retry });
+        }
         let rights = rights::of_default_user(&instance.username);
         let chosen = settings::while_running(&instance.settings);
         let (user, acls, settings) = tokio::join!(

@@ -10,8 +10,8 @@ use cloud::{
     SimulatedCloud,
 };
 use kafka::client::{
-    Acl, Admin, Cluster, ClusterView, Created, Error, LogDir, Login, Mechanism, NewTopic, Quorum,
-    Settings, TopicReplication, Topics, Users,
+    Acl, Admin, Cluster, ClusterView, Created, Error, Groups, LogDir, Login, Mechanism, Messages,
+    NewTopic, Quorum, Quotas, Settings, TopicReplication, Topics, Users,
 };
 use kafka::simulated::SimKafka;
 use model::{DiskId, Secret, ServerId, VpcId};
@@ -150,6 +150,18 @@ impl Admin for Hands {
 
     fn settings(&self) -> &dyn Settings {
         self.kafka.settings()
+    }
+
+    fn groups(&self) -> &dyn Groups {
+        self.kafka.groups()
+    }
+
+    fn quotas(&self) -> &dyn Quotas {
+        self.kafka.quotas()
+    }
+
+    fn messages(&self) -> &dyn Messages {
+        self.kafka.messages()
     }
 
     async fn set_scram_user(&self, at: &Cluster, user: &str, word: &Secret) -> Result<(), Error> {

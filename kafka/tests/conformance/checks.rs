@@ -19,6 +19,7 @@ const ALONE: &str = "alone";
 pub async fn all(subject: &dyn Subject) {
     every_server_joins(subject).await;
     topics_are_seen(subject).await;
+    one_stays(subject).await;
     users_come_and_go(subject).await;
     rights_come_and_go(subject).await;
     resources::all(subject).await;
@@ -26,6 +27,7 @@ pub async fn all(subject: &dyn Subject) {
     let active = the_quorum_is_whole(subject).await;
     one_that_stops_hands_over(subject, active).await;
     one_that_is_back_catches_up(subject, active).await;
+    who_stays_can_log_in(subject, active).await;
     let follower = others(the_quorum_is_whole(subject).await)[0];
     one_that_is_killed_is_missed_after_a_while(subject, follower).await;
     one_that_is_back_catches_up(subject, follower).await;
@@ -110,6 +112,31 @@ pub fn code(error: &Error) -> String {
     match error {
         Error::Kafka { code, .. } => format!("{code:?}"),
         other => panic!("not Kafka's refusal: {other}"),
+    }
+}
+
+/// Comes after whoever is deleted, by the order in which Kafka goes through names.
+const LATER: &str = "linus";
+const EARLIER: &str = "bob";
+
+/// One user is deleted, and another is not.
+async fn one_stays(subject: &dyn Subject) {
+    let (admin, cluster, word) = (subject.admin(), subject.through(1), Secret::new("word"));
+    for user in [kafka::WHO_STAYS, LATER, EARLIER] {
+        admin.set_scram_user(&cluster, user, &word).await.unwrap();
+    }
+    admin.remove_scram_user(&cluster, EARLIER).await.unwrap();
+}
+
+/// A broker that was started anew knows everybody who was not deleted.
+async fn who_stays_can_log_in(subject: &dyn Subject, node: i32) {
+    for mechanism in Mechanism::ALL {
+        subject
+            .until("it lets in who stays", SOON, async || {
+                let login = subject.login(node, LATER, &Secret::new("word"), mechanism);
+                subject.admin().check_login(&login).await.map_err(|error| error.to_string())
+            })
+            .await;
     }
 }
 

@@ -112,7 +112,7 @@ async fn one_right_goes_and_the_others_stay(subject: &dyn Subject) {
     assert_eq!(eves().await.len(), 2);
     for _ in 0..2 {
         admin.users().remove_acl(&cluster, &read).await.unwrap();
-        assert_eq!(eves().await, [describe.clone()]);
+        assert_eq!(eves().await, std::slice::from_ref(&describe));
     }
     admin.remove_acls(&cluster, "User:eve").await.unwrap();
 

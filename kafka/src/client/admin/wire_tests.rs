@@ -29,7 +29,7 @@ use kafka_protocol::messages::{
     ResponseHeader, alter_client_quotas_response, describe_groups_response, fetch_response,
     find_coordinator_response, list_groups_response, offset_fetch_response,
 };
-use kafka_protocol::protocol::{Decodable, Encodable, HeaderVersion, Request, StrBytes};
+use kafka_protocol::protocol::{Encodable, HeaderVersion, Request, StrBytes};
 use std::collections::BTreeMap;
 use std::fmt::{Debug, Write as _};
 use std::sync::{Arc, Mutex};
