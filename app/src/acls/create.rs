@@ -64,6 +64,12 @@ async fn make(
     let acls: Vec<Acl> = wanted.iter().map(|(acl, _)| acl.clone()).collect();
     let all = &acls;
     cluster.ask(|admin, at| admin.add_acls(at, all)).await?;
+    cluster
+        .until_all_show(|admin, alone| async move {
+            let there = admin.users().list_acls(&alone).await?;
+            Ok(all.iter().all(|acl| there.contains(acl)))
+        })
+        .await;
     let id = access.instance.id;
     let mut work = app.store().begin().await?;
     for (acl, words) in wanted {

@@ -18,6 +18,11 @@ pub async fn delete(access: &InstanceAccess, app: &App, id: Option<i64>) -> Resu
     let about = [("acl", view.id.to_string()), ("rule", acl.to_string())];
     let effect = Box::pin(async {
         cluster.ask(|admin, at| admin.users().remove_acl(at, acl)).await?;
+        cluster
+            .until_all_show(|admin, alone| async move {
+                Ok(!admin.users().list_acls(&alone).await?.contains(acl))
+            })
+            .await;
         let mut work = app.store().begin().await?;
         acls::retire(&mut work, access.instance.id, view.id).await?;
         work.commit().await.map_err(Into::into)

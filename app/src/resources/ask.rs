@@ -9,6 +9,9 @@ use std::time::Duration;
 use store::servers;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
+/// Servers hear of a change from each other within moments.
+const SOON: Duration = Duration::from_millis(20);
+const SHOWN: Duration = Duration::from_secs(2);
 /// For one server's word of itself.
 const ALONE: Duration = Duration::from_secs(3);
 
@@ -80,6 +83,27 @@ impl<'a> Cluster<'a> {
             told.ok().and_then(std::result::Result::ok).map(|directories| (server, directories))
         });
         join_all(asked).await.into_iter().flatten().collect()
+    }
+
+    /// Waits until every server that answers shows a change, for some seconds at
+    /// most: whoever asks next may be answered by another than who made it.
+    pub async fn until_all_show<'b, F>(
+        &'b self,
+        shows: impl Fn(&'b dyn Admin, kafka::client::Cluster) -> F,
+    ) where
+        F: Future<Output = std::result::Result<bool, KafkaError>>,
+    {
+        let shows = &shows;
+        let asked = self.servers.iter().map(|server| {
+            let alone = self.brokers.through(&(&server.listeners.internal).into());
+            timeout(SHOWN, async move {
+                // One that fails is being restarted, and starts with what was changed.
+                while matches!(shows(self.admin, alone.clone()).await, Ok(false)) {
+                    sleep(SOON).await;
+                }
+            })
+        });
+        join_all(asked).await;
     }
 
     fn silent(&self, reason: Option<&KafkaError>) -> Error {

@@ -68,6 +68,11 @@ async fn make(cluster: &Cluster<'_>, wanted: &kafka::client::NewTopic) -> Result
         })
         .await?;
     let name = &wanted.name;
+    cluster
+        .until_all_show(|admin, alone| async move {
+            Ok(admin.topics().describe_topic(&alone, name).await?.is_some())
+        })
+        .await;
     let found = cluster.ask(|admin, at| admin.topics().describe_topic(at, name)).await?;
     match (created, found) {
         ((Created::New, _), Some(topic)) => Ok(topic),

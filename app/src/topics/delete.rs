@@ -14,6 +14,13 @@ pub async fn delete(access: &InstanceAccess, app: &App, name: &str) -> Result<()
     let about = [("topic", name.to_string())];
     // One that is gone by now was deleted by a call whose answer got lost, or by
     // somebody else, to the same end.
-    let effect = cluster.ask(|admin, at| admin.topics().delete_topic(at, name.as_str()));
-    change(access, app, "topic.delete", &about, effect).await.map(drop)
+    let name = name.as_str();
+    let effect = cluster.ask(|admin, at| admin.topics().delete_topic(at, name));
+    change(access, app, "topic.delete", &about, effect).await?;
+    cluster
+        .until_all_show(|admin, alone| async move {
+            Ok(admin.topics().describe_topic(&alone, name).await?.is_none())
+        })
+        .await;
+    Ok(())
 }

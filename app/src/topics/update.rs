@@ -43,5 +43,14 @@ async fn alter(cluster: &Cluster<'_>, name: &str, wanted: &TopicChange) -> Resul
     if !cluster.ask(|admin, at| admin.topics().change_topic(at, name, wanted)).await? {
         return Err(Error::NotFound);
     }
-    there(cluster.ask(|admin, at| admin.topics().describe_topic(at, name)).await?)
+    // Whether it is there for all is seen from what one of them has by now.
+    let changed = there(cluster.ask(|admin, at| admin.topics().describe_topic(at, name)).await?)?;
+    let (count, settings) = (changed.partitions.len(), &changed.settings);
+    cluster
+        .until_all_show(|admin, alone| async move {
+            let seen = admin.topics().describe_topic(&alone, name).await?;
+            Ok(seen.is_some_and(|it| it.partitions.len() == count && it.settings == *settings))
+        })
+        .await;
+    Ok(changed)
 }

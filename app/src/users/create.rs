@@ -82,6 +82,11 @@ async fn with_password(cluster: &Cluster<'_>, app: &App, name: &UserName) -> Res
     let password = app.entropy().password();
     let (name, word) = (name.as_str(), &password);
     cluster.ask(|admin, at| admin.set_scram_user(at, name, word)).await?;
+    cluster
+        .until_all_show(|admin, alone| async move {
+            Ok(!admin.describe_scram_user(&alone, name).await?.is_empty())
+        })
+        .await;
     Ok(password)
 }
 

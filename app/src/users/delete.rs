@@ -33,6 +33,11 @@ async fn remove(
     let principal = format!("User:{name}");
     cluster.ask(|admin, at| admin.remove_acls(at, &principal)).await?;
     cluster.ask(|admin, at| admin.remove_scram_user(at, name.as_str())).await?;
+    cluster
+        .until_all_show(|admin, alone| async move {
+            Ok(admin.describe_scram_user(&alone, name.as_str()).await?.is_empty())
+        })
+        .await;
     let (id, now) = (access.instance.id, app.now());
     let mut work = app.store().begin().await?;
     ssl_users::remove(&mut work, id, name).await?;

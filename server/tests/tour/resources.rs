@@ -141,14 +141,19 @@ impl Day<'_> {
             {"name": "log.retention.ms", "value": 7_200_000},
             {"name": "num.io.threads", "value": 5}]);
         assert_eq!(self.get("config/kafka").await, expected);
-        self.castellan.until_running(self.id).await;
-        let seen = self.witness.everything().await;
-        let brokers = seen["brokers"].as_object().unwrap();
-        assert_eq!(i64::try_from(brokers.len()).unwrap(), servers);
-        for (broker, settings) in brokers {
-            assert_eq!(settings["log.retention.ms"], "7200000", "broker {broker}");
-            assert_eq!(settings["num.io.threads"], "5", "broker {broker}");
-        }
+        self.castellan
+            .until("every broker has them", async || {
+                let cluster = self.get("cluster/status").await;
+                let seen = self.witness.everything().await;
+                let brokers = seen["brokers"].as_object().unwrap();
+                let has = |settings: &Value| {
+                    settings["log.retention.ms"] == "7200000" && settings["num.io.threads"] == "5"
+                };
+                let all = brokers.values().filter(|settings| has(settings)).count();
+                let whole = i64::try_from(all).unwrap() == servers;
+                if whole && cluster["configured"] == true { Ok(()) } else { Err((cluster, seen)) }
+            })
+            .await;
         for asked in [json!({"num.io.threads": 100}), json!({"log.dirs": "/tmp"})] {
             self.post("config/kafka", &asked, 400).await;
         }
