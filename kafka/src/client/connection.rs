@@ -122,6 +122,11 @@ impl Connection {
         self.limits
     }
 
+    /// How long a broker may take for a request, as requests say it.
+    pub(super) fn timeout_ms(&self) -> i32 {
+        i32::try_from(self.limits.call.as_millis()).unwrap_or(i32::MAX)
+    }
+
     /// The version a call will have. A request must not hold fields it lacks.
     pub fn version_of<R: Request>(&self) -> Result<i16, Error> {
         self.versions.choose::<R>().ok_or_else(|| self.unsupported::<R>())

@@ -1,5 +1,6 @@
 //! What people do with topics, rights and settings, on both clusters.
 
+use crate::checks::code;
 use crate::subject::{SOON, Subject};
 use kafka::client::{
     Acl, Changes, Created, Error, NewTopic, Operation, PatternType, Permission, ResourceType,
@@ -156,12 +157,4 @@ async fn settings_of_all_brokers_change_while_they_run(subject: &dyn Subject) {
     assert!(matches!(refused, Error::Kafka { .. }), "{refused}");
     brokers.change_settings(&cluster, &change("log.retention.ms", None)).await.unwrap();
     assert!(!is_set(1).await);
-}
-
-/// Kafka's own name of an error.
-fn code(error: &Error) -> String {
-    match error {
-        Error::Kafka { code, .. } => format!("{code:?}"),
-        other => panic!("not Kafka's refusal: {other}"),
-    }
 }

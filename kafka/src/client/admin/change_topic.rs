@@ -3,7 +3,7 @@
 
 use super::configs::{Changes, Mode, Of, alter};
 use super::list_topics::ListTopics;
-use super::topics::topic_name;
+use super::topic_name;
 use crate::client::ask::until_readable;
 use crate::client::error::check;
 use crate::client::{Call, Connection, Error, Topic, TopicChange};
@@ -66,14 +66,13 @@ impl ChangeTopic<'_> {
         count: i32,
         mode: Mode,
     ) -> Result<(), Error> {
-        let timeout = connection.limits().call.as_millis();
         let topic = CreatePartitionsTopic::default()
             .with_name(topic_name(self.name))
             .with_count(count)
             .with_assignments(None);
         let request = CreatePartitionsRequest::default()
             .with_topics(vec![topic])
-            .with_timeout_ms(i32::try_from(timeout).unwrap_or(i32::MAX))
+            .with_timeout_ms(connection.timeout_ms())
             .with_validate_only(mode == Mode::Try);
         let answer = connection.call(&request).await?;
         for result in &answer.results {

@@ -5,14 +5,14 @@
 //! Fetch from version 11 on, and ListOffsets to who asks as a debugger does. A
 //! copy is told as far as that broker knows it to be safe, its high watermark.
 
+use super::topic_name;
 use crate::client::error::check;
 use crate::client::{Call, Connection, Error};
 use async_trait::async_trait;
 use bytes::{Buf, Bytes};
 use kafka_protocol::messages::fetch_request::{FetchPartition, FetchTopic};
 use kafka_protocol::messages::list_offsets_request::{ListOffsetsPartition, ListOffsetsTopic};
-use kafka_protocol::messages::{BrokerId, FetchRequest, ListOffsetsRequest, TopicName};
-use kafka_protocol::protocol::StrBytes;
+use kafka_protocol::messages::{BrokerId, FetchRequest, ListOffsetsRequest};
 use kafka_protocol::records::{Record, RecordBatchDecoder};
 
 /// A debugger, who may ask a follower.
@@ -172,10 +172,6 @@ fn contents(record: Record) -> Contents {
 
 fn subject(topic: &str, partition: i32) -> String {
     format!("{topic}-{partition}")
-}
-
-fn topic_name(name: &str) -> TopicName {
-    TopicName(StrBytes::from_string(name.to_owned()))
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The end of a topic: DeleteTopics.
 
-use super::topics::{DescribeTopics, topic_name};
+use super::topic_name;
+use super::topics::DescribeTopics;
 use crate::client::ask::until_readable;
 use crate::client::error::check;
 use crate::client::{Call, Connection, Error};
@@ -19,11 +20,10 @@ impl Call for DeleteTopic<'_> {
     type Answer = bool;
 
     async fn run(&self, connection: &mut Connection) -> Result<bool, Error> {
-        let timeout = connection.limits().call.as_millis();
         let topic = DeleteTopicState::default().with_name(Some(topic_name(self.name)));
         let request = DeleteTopicsRequest::default()
             .with_topics(vec![topic])
-            .with_timeout_ms(i32::try_from(timeout).unwrap_or(i32::MAX));
+            .with_timeout_ms(connection.timeout_ms());
         let answer = connection.call(&request).await?;
         for result in &answer.responses {
             if result.error_code == ResponseError::UnknownTopicOrPartition.code() {

@@ -19,11 +19,10 @@ impl Call for ElectPreferredLeaders {
     type Answer = ();
 
     async fn run(&self, connection: &mut Connection) -> Result<(), Error> {
-        let timeout = connection.limits().call.as_millis();
         let request = ElectLeadersRequest::default()
             .with_election_type(PREFERRED)
             .with_topic_partitions(None)
-            .with_timeout_ms(i32::try_from(timeout).unwrap_or(i32::MAX));
+            .with_timeout_ms(connection.timeout_ms());
         let answer = connection.call(&request).await?;
         check(CALL, "every partition", answer.error_code, None)?;
         for topic in &answer.replica_election_results {

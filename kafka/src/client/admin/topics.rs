@@ -1,5 +1,6 @@
 //! Topics: CreateTopics, and Metadata for where their partitions are.
 
+use super::topic_name;
 use crate::client::ask::until_readable;
 use crate::client::error::check;
 use crate::client::{Call, Connection, Error};
@@ -10,7 +11,7 @@ use kafka_protocol::messages::metadata_request::MetadataRequestTopic;
 use kafka_protocol::messages::metadata_response::{
     MetadataResponsePartition, MetadataResponseTopic,
 };
-use kafka_protocol::messages::{BrokerId, CreateTopicsRequest, MetadataRequest, TopicName};
+use kafka_protocol::messages::{BrokerId, CreateTopicsRequest, MetadataRequest};
 use kafka_protocol::protocol::StrBytes;
 
 /// A topic to make.
@@ -49,10 +50,9 @@ impl Call for CreateTopic<'_> {
     type Answer = Created;
 
     async fn run(&self, connection: &mut Connection) -> Result<Created, Error> {
-        let timeout = connection.limits().call.as_millis();
         let request = CreateTopicsRequest::default()
             .with_topics(vec![self.topic()])
-            .with_timeout_ms(i32::try_from(timeout).unwrap_or(i32::MAX));
+            .with_timeout_ms(connection.timeout_ms());
         let answer = connection.call(&request).await?;
         let mut created = Created::New;
         for result in &answer.topics {
@@ -163,8 +163,4 @@ fn partitions(topic: &MetadataResponseTopic) -> Vec<PartitionView> {
     let mut views: Vec<_> = topic.partitions.iter().map(view).collect();
     views.sort_by_key(|partition| partition.index);
     views
-}
-
-pub(super) fn topic_name(name: &str) -> TopicName {
-    TopicName(StrBytes::from_string(name.to_owned()))
 }

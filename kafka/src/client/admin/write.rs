@@ -31,19 +31,7 @@ impl Call for Write<'_> {
     type Answer = BTreeMap<i32, Result<i64, Error>>;
 
     async fn run(&self, connection: &mut Connection) -> Result<Self::Answer, Error> {
-        let timeout = connection.limits().call.as_millis();
-        let mut data = Vec::with_capacity(self.batches.len());
-        for (partition, messages) in &self.batches {
-            let batch = self.batch(messages)?;
-            let part = PartitionProduceData::default().with_index(*partition);
-            data.push(part.with_records(Some(batch)));
-        }
-        let topic =
-            TopicProduceData::default().with_name(topic_name(self.topic)).with_partition_data(data);
-        let request = ProduceRequest::default()
-            .with_acks(ALL_IN_SYNC)
-            .with_timeout_ms(i32::try_from(timeout).unwrap_or(i32::MAX))
-            .with_topic_data(vec![topic]);
+        let request = self.request(connection)?;
         let answer = connection.call(&request).await?;
         let mut written = BTreeMap::new();
         for partition in answer.responses.iter().flat_map(|topic| &topic.partition_responses) {
@@ -61,6 +49,21 @@ impl Call for Write<'_> {
 }
 
 impl Write<'_> {
+    pub(super) fn request(&self, connection: &Connection) -> Result<ProduceRequest, Error> {
+        let mut data = Vec::with_capacity(self.batches.len());
+        for (partition, messages) in &self.batches {
+            let batch = self.batch(messages)?;
+            let part = PartitionProduceData::default().with_index(*partition);
+            data.push(part.with_records(Some(batch)));
+        }
+        let topic =
+            TopicProduceData::default().with_name(topic_name(self.topic)).with_partition_data(data);
+        Ok(ProduceRequest::default()
+            .with_acks(ALL_IN_SYNC)
+            .with_timeout_ms(connection.timeout_ms())
+            .with_topic_data(vec![topic]))
+    }
+
     fn batch(&self, messages: &[&NewMessage]) -> Result<Bytes, Error> {
         let records: Vec<Record> =
             (0..).zip(messages).map(|(offset, message)| self.record(offset, message)).collect();
