@@ -65,6 +65,14 @@ id!(
     ActionId(i64)
 );
 id!(
+    /// An alarm, counted from 1 in its instance. Never reused there.
+    AlarmId(i64)
+);
+id!(
+    /// Somebody to tell, counted from 1 in the instance. Never reused there.
+    RecipientId(i64)
+);
+id!(
     /// A disk. The same id stands in the marker file on the disk itself.
     DiskId(Uuid)
 );

@@ -7,6 +7,7 @@
 
 mod account;
 mod action;
+mod alarm;
 mod catalogue;
 mod certificate;
 mod clock;
@@ -22,10 +23,13 @@ mod mail;
 mod money;
 mod month;
 mod name;
+mod notification;
 mod plan;
 mod principal;
+mod recipient;
 mod region;
 mod secret;
+mod series;
 mod server;
 #[cfg(debug_assertions)]
 mod stepped;
@@ -34,6 +38,7 @@ mod topic_name;
 
 pub use account::{Account, ApiKey, Invitation, Role, User};
 pub use action::{Action, ActionKind, ActionState, ActionStep, UnknownAction};
+pub use alarm::{Alarm, AlarmType, Measure, UnknownAlarmType};
 pub use catalogue::{Catalogue, CatalogueError, Supported};
 pub use certificate::{Certificate, NoSerial, Serial};
 pub use clock::{Clock, ManualClock, SystemClock};
@@ -42,8 +47,8 @@ pub use email::{Email, NoEmail, email_key};
 pub use entropy::{Entropy, OsEntropy, SeededEntropy, kafka_uuid};
 pub use history::{HistoryChange, HistoryEntry, UnknownChange};
 pub use id::{
-    AccountId, ActionId, DiskId, HostId, InstanceId, InvitationId, InvoiceId, KeyId, MessageId,
-    ServerId, UserId, VpcId,
+    AccountId, ActionId, AlarmId, DiskId, HostId, InstanceId, InvitationId, InvoiceId, KeyId,
+    MessageId, RecipientId, ServerId, UserId, VpcId,
 };
 pub use instance::{Instance, InstanceProgress, Vpc};
 pub use invoice::{Bill, Customer, Invoice, InvoiceLine, Seller};
@@ -52,10 +57,15 @@ pub use mail::Mail;
 pub use money::{CURRENCY, Cents};
 pub use month::{BadMonth, Month};
 pub use name::{InstanceName, KeyComment, NameError, PersonName, Tags};
+pub use notification::{Notification, NotificationState};
 pub use plan::{Family, Plan, PlanName};
 pub use principal::{NoUserName, UserName, is_reserved};
+pub use recipient::{
+    LastStatus, Recipient, RecipientOptions, RecipientType, Responder, UnknownRecipientType,
+};
 pub use region::{Region, RegionName};
 pub use secret::Secret;
+pub use series::{Series, UnknownSeries};
 pub use server::{Listener, Listeners, Server, ServerRole};
 pub use subnet::{Subnet, SubnetError};
 pub use topic_name::{NoTopicName, TopicName};

@@ -1,0 +1,59 @@
+//! What people are told of an alarm.
+
+use crate::{AlarmId, InstanceId, Timestamp};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+/// One thing to tell. As a document it is the body that webhooks get, and what
+/// waits in the outbox.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Notification {
+    /// The same at every attempt.
+    pub id: Uuid,
+    pub state: NotificationState,
+    /// None in a test.
+    pub alarm_id: Option<AlarmId>,
+    /// The type's name in the API; `test` in a test.
+    pub alarm_type: String,
+    pub instance_id: InstanceId,
+    pub instance_name: String,
+    /// The name of the server it is about, if it is about one.
+    pub server: Option<String>,
+    pub value: Option<f64>,
+    pub value_threshold: Option<i64>,
+    pub time_threshold: Option<i64>,
+    pub triggered_at: Option<Timestamp>,
+    pub resolved_at: Option<Timestamp>,
+    /// What happened, in a sentence.
+    pub message: String,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum NotificationState {
+    Triggered,
+    Resolved,
+    Reminder,
+    Test,
+}
+
+impl NotificationState {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Triggered => "triggered",
+            Self::Resolved => "resolved",
+            Self::Reminder => "reminder",
+            Self::Test => "test",
+        }
+    }
+}
+
+impl Notification {
+    /// What services know an incident by: the same from its beginning to its
+    /// end, and for its reminders.
+    pub fn incident(&self) -> String {
+        let alarm = self.alarm_id.map_or("test".to_owned(), |id| id.to_string());
+        let server = self.server.as_deref().unwrap_or("all");
+        format!("castellan-{}-{alarm}-{server}", self.instance_id)
+    }
+}

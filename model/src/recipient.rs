@@ -1,0 +1,200 @@
+//! Whom alarms are told to.
+
+use crate::{Email, RecipientId, Secret, Timestamp};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+use url::Url;
+
+/// How somebody is told.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum RecipientType {
+    Email,
+    Webhook,
+    Slack,
+    Teams,
+    Pagerduty,
+    Opsgenie,
+    OpsgenieEu,
+    Victorops,
+    Signl4,
+}
+
+/// The longest value; URLs of some services have 500 characters.
+const LENGTH: usize = 2048;
+
+impl RecipientType {
+    pub const ALL: [Self; 9] = [
+        Self::Email,
+        Self::Webhook,
+        Self::Slack,
+        Self::Teams,
+        Self::Pagerduty,
+        Self::Opsgenie,
+        Self::OpsgenieEu,
+        Self::Victorops,
+        Self::Signl4,
+    ];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Email => "email",
+            Self::Webhook => "webhook",
+            Self::Slack => "slack",
+            Self::Teams => "teams",
+            Self::Pagerduty => "pagerduty",
+            Self::Opsgenie => "opsgenie",
+            Self::OpsgenieEu => "opsgenie-eu",
+            Self::Victorops => "victorops",
+            Self::Signl4 => "signl4",
+        }
+    }
+
+    /// Whether a value is of this type; if not, what it must be.
+    pub fn check(self, value: &str) -> Result<(), &'static str> {
+        let good = match self {
+            Self::Email => Email::parse(value).is_ok(),
+            Self::Webhook | Self::Slack | Self::Teams => self.url(value).is_some(),
+            Self::Pagerduty
+            | Self::Opsgenie
+            | Self::OpsgenieEu
+            | Self::Victorops
+            | Self::Signl4 => is_key(value),
+        };
+        if good { Ok(()) } else { Err(self.must_be()) }
+    }
+
+    /// The address in a value that has one of its own. Whether it may be called
+    /// is another question.
+    pub fn url(self, value: &str) -> Option<Url> {
+        if !matches!(self, Self::Webhook | Self::Slack | Self::Teams) || value.len() > LENGTH {
+            return None;
+        }
+        let url = Url::parse(value).ok()?;
+        let plain = value.bytes().all(|byte| byte.is_ascii_graphic());
+        (plain && matches!(url.scheme(), "http" | "https") && url.has_host()).then_some(url)
+    }
+
+    fn must_be(self) -> &'static str {
+        match self {
+            Self::Email => "must be an e-mail address such as ada@example.com",
+            Self::Webhook | Self::Slack | Self::Teams => {
+                "must be an address that begins with https:// or http://"
+            }
+            Self::Pagerduty => "must be the integration key of a PagerDuty service (Events API v2)",
+            Self::Opsgenie | Self::OpsgenieEu => "must be the key of an Opsgenie API integration",
+            Self::Victorops => "must be the key of a VictorOps REST integration",
+            Self::Signl4 => "must be the secret of a SIGNL4 team",
+        }
+    }
+}
+
+/// Keys become part of a path or a header.
+fn is_key(value: &str) -> bool {
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+    (1..=128).contains(&value.len()) && value.bytes().all(fits) && !value.starts_with('.')
+}
+
+impl fmt::Display for RecipientType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("it is no type of recipient this Castellan knows")]
+pub struct UnknownRecipientType;
+
+impl FromStr for RecipientType {
+    type Err = UnknownRecipientType;
+
+    fn from_str(text: &str) -> Result<Self, UnknownRecipientType> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == text).ok_or(UnknownRecipientType)
+    }
+}
+
+/// Somebody to tell, and how.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Recipient {
+    pub id: RecipientId,
+    pub kind: RecipientType,
+    /// An address or a key, which is a secret with most types.
+    pub value: Secret,
+    pub name: String,
+    pub options: RecipientOptions,
+    /// Whether it was ever updated; until then reads show no options.
+    pub updated: bool,
+    pub last_status: Option<LastStatus>,
+}
+
+/// What some types take besides their value; each takes its own alone.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct RecipientOptions {
+    /// PagerDuty: one incident for everything, instead of one for each alarm
+    /// and server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dedupkey: Option<String>,
+    /// VictorOps: the routing key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rk: Option<String>,
+    /// Opsgenie: who is called.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub responders: Option<Vec<Responder>>,
+    /// Webhook: bodies are signed with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secret: Option<Secret>,
+}
+
+/// As Opsgenie wants it: a type (`team`, `user`, `escalation` or `schedule`)
+/// with an id, a name or, of a user, a username.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Responder {
+    #[serde(rename = "type")]
+    pub kind: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub username: Option<String>,
+}
+
+/// How telling them went the last time.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct LastStatus {
+    pub at: Timestamp,
+    pub ok: bool,
+    /// A sentence of ours; never what a destination answered.
+    pub message: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_fits_its_type() {
+        use RecipientType::*;
+        let check = |kind: RecipientType, value: &str, good: bool| {
+            assert_eq!(kind.check(value).is_ok(), good, "{kind} {value:?}");
+        };
+        check(Email, "ada@example.com", true);
+        check(Email, "https://example.com", false);
+        for kind in [Webhook, Slack, Teams] {
+            check(kind, "https://hooks.example.com/T0/B0/x?a=b", true);
+            check(kind, "http://example.com:8080/", true);
+            for bad in
+                ["", "ada@example.com", "ftp://example.com", "https://", "file:///etc/passwd"]
+            {
+                check(kind, bad, false);
+            }
+            check(kind, "https://example.com/a b\r\nHost: x", false);
+        }
+        for kind in [Pagerduty, Opsgenie, OpsgenieEu, Victorops, Signl4] {
+            check(kind, "0a1b-2c3d_4e5f.6", true);
+            for bad in ["", "a/b", "../x", "a b", "a\r\nb", "a?b", &"x".repeat(129)] {
+                check(kind, bad, false);
+            }
+        }
+    }
+}

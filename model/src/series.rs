@@ -1,0 +1,90 @@
+//! What is measured of every server: a fixed list.
+//!
+//! A new series is added at the end; what agents and histories name a series by
+//! is its name, never its place.
+
+use std::fmt;
+use std::str::FromStr;
+
+macro_rules! series {
+    ($($(#[$doc:meta])* $variant:ident = $name:literal, $unit:literal;)*) => {
+        /// One number of one server over time.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        pub enum Series {
+            $($(#[$doc])* $variant,)*
+        }
+
+        impl Series {
+            pub const ALL: &[Self] = &[$(Self::$variant,)*];
+
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $name,)* }
+            }
+
+            /// What it counts, for people and for axes.
+            pub fn unit(self) -> &'static str {
+                match self { $(Self::$variant => $unit,)* }
+            }
+        }
+    };
+}
+
+series! {
+    /// Of the cores that the plan gives.
+    Cpu = "cpu_percent", "%";
+    /// Resident, of the memory that the plan gives.
+    Memory = "memory_percent", "%";
+    DiskUsed = "disk_used_bytes", "B";
+    DiskFree = "disk_free_bytes", "B";
+    DiskRead = "disk_read_bytes_per_second", "B/s";
+    DiskWritten = "disk_written_bytes_per_second", "B/s";
+    NetworkIn = "network_in_bytes_per_second", "B/s";
+    NetworkOut = "network_out_bytes_per_second", "B/s";
+    BytesIn = "bytes_in_per_second", "B/s";
+    BytesOut = "bytes_out_per_second", "B/s";
+    MessagesIn = "messages_in_per_second", "1/s";
+    ProduceP50 = "produce_p50_ms", "ms";
+    ProduceP99 = "produce_p99_ms", "ms";
+    FetchP50 = "fetch_p50_ms", "ms";
+    FetchP99 = "fetch_p99_ms", "ms";
+    UnderReplicated = "under_replicated_partitions", "partitions";
+    UnderMinIsr = "under_min_isr_partitions", "partitions";
+    /// As the active controller counts; absent on the others.
+    OfflinePartitions = "offline_partitions", "partitions";
+    /// Of the threads that answer requests.
+    RequestIdle = "request_idle_percent", "%";
+    IsrShrinks = "isr_shrinks_per_second", "1/s";
+    IsrExpands = "isr_expands_per_second", "1/s";
+    LogSize = "log_size_bytes", "B";
+    Connections = "connections", "connections";
+    FailedLogins = "failed_logins_per_second", "1/s";
+    HeapUsed = "heap_used_bytes", "B";
+    HeapMax = "heap_max_bytes", "B";
+    /// Share of time that collections took.
+    GcTime = "gc_percent", "%";
+    /// Until the first of the server's certificates expires.
+    CertificateDays = "certificate_days_left", "days";
+    /// 1 on the leader of the quorum, 0 on its other members.
+    QuorumLeader = "quorum_leader", "";
+    Partitions = "partitions", "partitions";
+    Leaders = "leaders", "partitions";
+}
+
+impl fmt::Display for Series {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("it is no series this Castellan measures")]
+pub struct UnknownSeries;
+
+impl FromStr for Series {
+    type Err = UnknownSeries;
+
+    fn from_str(text: &str) -> Result<Self, UnknownSeries> {
+        let found = Self::ALL.iter().find(|series| series.as_str() == text);
+        found.copied().ok_or(UnknownSeries)
+    }
+}
