@@ -6,7 +6,7 @@
 use super::dial::in_words;
 use super::frame::{self, FrameError};
 use super::versions::{self, Versions};
-use super::{Dial, Endpoint, Error, Stream, tls};
+use super::{Dial, Endpoint, Error, Stream, tls, wary};
 use bytes::{Bytes, BytesMut};
 use kafka_protocol::messages::{ApiVersionsRequest, RequestHeader, ResponseHeader};
 use kafka_protocol::protocol::{Decodable, Encodable, HeaderVersion, Request, StrBytes};
@@ -89,13 +89,13 @@ impl Connection {
         let request = ApiVersionsRequest::default()
             .with_client_software_name(StrBytes::from_static_str("castellan"))
             .with_client_software_version(StrBytes::from_static_str(env!("CARGO_PKG_VERSION")));
-        let mut body = connection.exchange(&request, version).await?;
+        let body = connection.exchange(&request, version).await?;
         // A broker too old for our version answers in version 0, which only
         // starts alike: with the error code.
         if body.get(..2).is_some_and(|code| code != [0, 0]) {
             return Err(connection.unsupported::<ApiVersionsRequest>());
         }
-        let answer = connection.decode::<ApiVersionsRequest>(&mut body, version)?;
+        let answer = connection.decode::<ApiVersionsRequest>(&body, version)?;
         connection.versions = Versions::of(&answer.api_keys);
         Ok(connection)
     }
@@ -135,8 +135,8 @@ impl Connection {
     /// One request and its answer, in the highest version both sides speak.
     pub async fn call<R: Request>(&mut self, request: &R) -> Result<R::Response, Error> {
         let version = self.version_of::<R>()?;
-        let mut body = self.exchange(request, version).await?;
-        let answer = self.decode::<R>(&mut body, version);
+        let body = self.exchange(request, version).await?;
+        let answer = self.decode::<R>(&body, version);
         if answer.is_err() {
             self.stream = None;
         }
@@ -175,8 +175,8 @@ impl Connection {
         Ok(body)
     }
 
-    fn decode<R: Request>(&self, body: &mut Bytes, version: i16) -> Result<R::Response, Error> {
-        R::Response::decode(body, version).map_err(|error| self.malformed::<R>(error.to_string()))
+    fn decode<R: Request>(&self, body: &Bytes, version: i16) -> Result<R::Response, Error> {
+        wary::decode(body, version).map_err(|reason| self.malformed::<R>(reason))
     }
 
     fn failed<R: Request>(&self, error: &FrameError) -> Error {

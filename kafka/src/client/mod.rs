@@ -29,6 +29,7 @@ pub mod tls;
 mod topics;
 mod users;
 mod versions;
+mod wary;
 
 pub use crate::Endpoint;
 pub use admin::acls::{Acl, Operation, PatternType, Permission, ResourceType};

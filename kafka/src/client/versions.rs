@@ -32,7 +32,10 @@ pub(super) fn ours<R: Request>() -> VersionRange {
     let limits = match ApiKey::try_from(R::KEY) {
         // Later versions name topics by id alone, and our callers by name.
         Ok(ApiKey::OffsetFetch) => VersionRange { min: 0, max: 9 },
-        Ok(ApiKey::Produce | ApiKey::Fetch) => VersionRange { min: 0, max: 12 },
+        Ok(ApiKey::Produce) => VersionRange { min: 0, max: 12 },
+        // Earlier ones announce bytes as they announce lists, so that they can't be told
+        // apart (see `wary`); 12 is spoken by every release since 2.7.
+        Ok(ApiKey::Fetch) => VersionRange { min: 12, max: 12 },
         // Version 0 switches the connection to bare SASL tokens.
         Ok(ApiKey::SaslHandshake) => VersionRange { min: 1, max: i16::MAX },
         // It is sent before the broker's versions are known; 3 is spoken by
