@@ -41,6 +41,3 @@ fn group_id(name: &str) -> GroupId {
 fn text(text: &str) -> StrBytes {
     StrBytes::from_string(text.to_owned())
 }
-
-#[cfg(test)]
-mod wire_tests;
