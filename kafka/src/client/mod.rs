@@ -8,6 +8,7 @@
 
 pub mod admin;
 mod ask;
+mod batch;
 mod connection;
 mod dial;
 mod error;

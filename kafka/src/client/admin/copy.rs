@@ -6,14 +6,15 @@
 //! copy is told as far as that broker knows it to be safe, its high watermark.
 
 use super::topic_name;
+use crate::client::batch::{Batch, RawRecord};
 use crate::client::error::check;
 use crate::client::{Call, Connection, Error};
 use async_trait::async_trait;
-use bytes::{Buf, Bytes};
+use bytes::Bytes;
 use kafka_protocol::messages::fetch_request::{FetchPartition, FetchTopic};
 use kafka_protocol::messages::list_offsets_request::{ListOffsetsPartition, ListOffsetsTopic};
 use kafka_protocol::messages::{BrokerId, FetchRequest, ListOffsetsRequest};
-use kafka_protocol::records::{Record, RecordBatchDecoder};
+use std::ops::ControlFlow;
 
 /// A debugger, who may ask a follower.
 const DEBUGGER: BrokerId = BrokerId(-2);
@@ -21,8 +22,6 @@ const EARLIEST: i64 = -2;
 /// How long a broker waits for more at the end of its copy.
 const WAIT_MS: i32 = 100;
 const AT_MOST_BYTES: i32 = 4 << 20;
-/// Base offset and length, which are before what the length counts.
-const BATCH_HEADER: usize = 12;
 
 /// The first offset of the copy on the broker that is asked.
 pub struct CopyStart<'a> {
@@ -125,45 +124,39 @@ impl FetchCopy<'_> {
     /// Whole batches: the last one may be cut off, and the first one may begin
     /// before the offset that was asked for.
     fn records(&self, mut bytes: Bytes, asked: &Connection) -> Result<Vec<CopiedRecord>, Error> {
+        let unreadable = |reason| Error::Malformed {
+            endpoint: asked.endpoint().clone(),
+            call: "Fetch".to_owned(),
+            reason,
+        };
         let mut records = Vec::new();
-        while is_whole(&bytes) {
-            let batch =
-                RecordBatchDecoder::decode(&mut bytes).map_err(|error| Error::Malformed {
-                    endpoint: asked.endpoint().clone(),
-                    call: "Fetch".to_owned(),
-                    reason: error.to_string(),
-                })?;
-            records.extend(batch.records.into_iter().map(copied));
+        while let Some(batch) = Batch::next(&mut bytes).map_err(unreadable)? {
+            let keep = |record: RawRecord| {
+                if record.offset >= self.offset {
+                    records.push(copied(&batch, record));
+                }
+                ControlFlow::Continue(())
+            };
+            batch.visit(keep).map_err(unreadable)?;
         }
-        records.retain(|record| record.offset >= self.offset);
         Ok(records)
     }
 }
 
-fn is_whole(mut bytes: &[u8]) -> bool {
-    if bytes.len() < BATCH_HEADER {
-        return false;
-    }
-    bytes.advance(size_of::<i64>());
-    let length = bytes.get_i32();
-    usize::try_from(length).is_ok_and(|length| bytes.len() >= length)
-}
-
-fn copied(record: Record) -> CopiedRecord {
+fn copied(batch: &Batch, record: RawRecord) -> CopiedRecord {
+    let contents =
+        if batch.is_mark() { mark(record.key.as_deref()) } else { Contents::Data(record.value) };
     CopiedRecord {
         offset: record.offset,
-        producer: (record.producer_id >= 0).then_some((record.producer_id, record.producer_epoch)),
-        transactional: record.transactional,
-        contents: contents(record),
+        producer: batch.producer(),
+        transactional: batch.transaction().is_some(),
+        contents,
     }
 }
 
 /// The key of a mark is a version and what it means.
-fn contents(record: Record) -> Contents {
-    if !record.control {
-        return Contents::Data(record.value);
-    }
-    match record.key.as_deref() {
+fn mark(key: Option<&[u8]>) -> Contents {
+    match key {
         Some([_, _, 0, 0, ..]) => Contents::Abort,
         Some([_, _, 0, 1, ..]) => Contents::Commit,
         _ => Contents::OtherMark,
@@ -180,10 +173,10 @@ mod tests {
     use bytes::BytesMut;
     use indexmap::IndexMap;
     use kafka_protocol::records::{
-        Compression, RecordBatchEncoder, RecordEncodeOptions, TimestampType,
+        Compression, Record, RecordBatchEncoder, RecordEncodeOptions, TimestampType,
     };
 
-    fn record(offset: i64, control: bool, key: &'static [u8]) -> Record {
+    fn record(control: bool, key: &'static [u8]) -> Record {
         Record {
             transactional: true,
             control,
@@ -192,7 +185,7 @@ mod tests {
             producer_id: 7,
             producer_epoch: 3,
             timestamp_type: TimestampType::Creation,
-            offset,
+            offset: 5,
             sequence: 0,
             timestamp: 0,
             key: Some(Bytes::from_static(key)),
@@ -201,24 +194,27 @@ mod tests {
         }
     }
 
-    #[test]
-    fn marks_are_told_from_data_and_from_each_other() {
-        let check = |control, key, expected| {
-            assert_eq!(contents(record(0, control, key)), expected, "{key:?}");
+    fn told(control: bool, key: &'static [u8], expected: Contents) {
+        let options = RecordEncodeOptions { version: 2, compression: Compression::None };
+        let mut bytes = BytesMut::new();
+        RecordBatchEncoder::encode(&mut bytes, [&record(control, key)], &options).unwrap();
+        let batch = Batch::next(&mut bytes.freeze()).unwrap().unwrap();
+        let mut all = Vec::new();
+        let tell = |record| {
+            all.push(copied(&batch, record));
+            ControlFlow::Continue(())
         };
-        check(false, &[0, 0, 0, 1], Contents::Data(Some(Bytes::from_static(b"v"))));
-        check(true, &[0, 0, 0, 1], Contents::Commit);
-        check(true, &[0, 0, 0, 0], Contents::Abort);
-        check(true, &[0, 0, 0, 3], Contents::OtherMark);
+        batch.visit(tell).unwrap();
+        let producer = Some((7, 3));
+        let wanted = CopiedRecord { offset: 5, producer, transactional: true, contents: expected };
+        assert_eq!(all, [wanted], "{key:?}");
     }
 
     #[test]
-    fn a_batch_that_is_cut_off_is_not_whole() {
-        let options = RecordEncodeOptions { version: 2, compression: Compression::None };
-        let mut batch = BytesMut::new();
-        RecordBatchEncoder::encode(&mut batch, [&record(5, false, b"k")], &options).unwrap();
-        assert!(is_whole(&batch));
-        assert!(!is_whole(&batch[..batch.len() - 1]));
-        assert!(!is_whole(&batch[..3]));
+    fn marks_are_told_from_data_and_from_each_other() {
+        told(false, &[0, 0, 0, 1], Contents::Data(Some(Bytes::from_static(b"v"))));
+        told(true, &[0, 0, 0, 1], Contents::Commit);
+        told(true, &[0, 0, 0, 0], Contents::Abort);
+        told(true, &[0, 0, 0, 3], Contents::OtherMark);
     }
 }

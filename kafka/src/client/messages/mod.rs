@@ -4,12 +4,10 @@
 //! This is for looking and trying, not for moving data: what is read is bounded
 //! in number, bytes and time.
 
-mod batch;
 mod partitioner;
 mod placing;
 mod read;
 mod reading;
-mod unpack;
 mod write;
 
 pub use placing::{NotPlaced, place};

@@ -1,9 +1,9 @@
 //! The reading of one partition, from one answer to the next; pure.
 
 use super::Message;
-use super::batch::{Batch, RawRecord};
 use crate::client::TopicPartition;
 use crate::client::admin::fetch::Fetched;
+use crate::client::batch::{Batch, RawRecord};
 use std::collections::{BTreeSet, VecDeque};
 use std::ops::ControlFlow;
 

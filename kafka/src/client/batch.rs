@@ -4,11 +4,13 @@
 //! producer may put into them what the codec would reserve memory for, or would
 //! not tell: a header twice, or one whose name is no text.
 
-use super::unpack::unpack;
+mod unpack;
+
 use bytes::{Buf, Bytes};
 use kafka_protocol::protocol::buf::ByteBuf;
 use kafka_protocol::records::{BatchDecodeInfo, RecordBatchDecoder, TimestampType};
 use std::ops::ControlFlow;
+use unpack::unpack;
 
 /// Base offset and length, which are before what the length counts.
 const BEFORE_LENGTH: usize = 12;
@@ -50,6 +52,12 @@ impl Batch {
             packed: batch.slice(HEAD..),
             head,
         }))
+    }
+
+    /// The producer and its epoch, if it was idempotent.
+    pub fn producer(&self) -> Option<(i64, i16)> {
+        let BatchDecodeInfo { producer_id, producer_epoch, .. } = self.head;
+        (producer_id >= 0).then_some((producer_id, producer_epoch))
     }
 
     /// The producer, if it wrote this in a transaction.
