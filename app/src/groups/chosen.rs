@@ -2,8 +2,8 @@
 
 use super::Group;
 use super::reset::nothing_committed;
-use crate::resources::Cluster;
-use crate::{Error, Result};
+use crate::resources::{Cluster, is_own};
+use crate::{App, Error, InstanceAccess, Result};
 use kafka::client::TopicPartition;
 use kafka::client::groups::ResetTo;
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,6 +30,8 @@ impl Choice {
 /// The partitions with what the group has committed of each: those that are
 /// named, or all it has committed.
 pub(super) async fn choose(
+    access: &InstanceAccess,
+    app: &App,
     cluster: &Cluster<'_>,
     group: &Group,
     to: ResetTo,
@@ -44,7 +46,8 @@ pub(super) async fn choose(
                 let offset = committed.get(&at).copied().flatten();
                 (at, offset)
             };
-            named(cluster, choices).await?.into_iter().map(known).collect()
+            let own = |topic: &str| is_own(access, app, topic);
+            named(cluster, choices, own).await?.into_iter().map(known).collect()
         }
     };
     if matches!(to, ResetTo::Shift(_)) {
@@ -53,7 +56,11 @@ pub(super) async fn choose(
     if chosen.is_empty() { Err(nothing_committed()) } else { Ok(chosen) }
 }
 
-async fn named(cluster: &Cluster<'_>, choices: &[Choice]) -> Result<BTreeSet<TopicPartition>> {
+async fn named(
+    cluster: &Cluster<'_>,
+    choices: &[Choice],
+    own: impl Fn(&str) -> bool,
+) -> Result<BTreeSet<TopicPartition>> {
     let topics: BTreeSet<&String> = choices.iter().map(|choice| &choice.topic).collect();
     let topics: Vec<String> = topics.into_iter().cloned().collect();
     let topics = &topics;
@@ -61,7 +68,7 @@ async fn named(cluster: &Cluster<'_>, choices: &[Choice]) -> Result<BTreeSet<Top
     let mut partitions = BTreeSet::new();
     for Choice { topic, partition } in choices {
         let unknown = |what: String| Error::field("topics", format!("there is no {what}"));
-        let Some(numbers) = there.get(topic) else {
+        let Some(numbers) = there.get(topic).filter(|_| own(topic)) else {
             return Err(unknown(format!("topic {topic}")));
         };
         let wanted = |number: &&i32| partition.is_none_or(|it| it == **number);

@@ -41,7 +41,7 @@ pub async fn reset(
     let cluster = Cluster::open(access, app).await?;
     let group = find(access, app, &cluster, name).await?;
     without_members(&group)?;
-    let partitions = choose(&cluster, &group, to, choices.as_deref()).await?;
+    let partitions = choose(access, app, &cluster, &group, to, choices.as_deref()).await?;
     let moved = foresee(&cluster, to, &partitions).await?;
     if dry_run {
         return Ok(moved);

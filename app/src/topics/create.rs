@@ -1,7 +1,7 @@
 //! A new topic.
 
 use super::number;
-use crate::resources::{Cluster, change};
+use crate::resources::{Cluster, change, is_own};
 use crate::{App, Asked, Error, InstanceAccess, Problems, Result};
 use kafka::client::{Created, Topic};
 use model::TopicName;
@@ -24,6 +24,10 @@ pub async fn create(access: &InstanceAccess, app: &App, asked: Asked<NewTopic>) 
     access.may_change()?;
     let (new, problems) = asked.open()?;
     let mut wanted = validate(new, problems)?;
+    if !is_own(access, app, &wanted.topic.name) {
+        let what = format!("must begin with {}- on a shared plan", access.instance.username);
+        return Err(Error::field("name", what));
+    }
     let cluster = Cluster::open(access, app).await?;
     let servers = cluster.servers();
     let replicas = wanted.replicas.unwrap_or_else(|| small(servers.min(REPLICAS)));

@@ -1,14 +1,13 @@
 //! The end of a topic and of everything in it.
 
-use super::there;
+use super::{own, there};
 use crate::resources::{Cluster, change};
 use crate::{App, InstanceAccess, Result};
-use model::TopicName;
 
 pub async fn delete(access: &InstanceAccess, app: &App, name: &str) -> Result<()> {
     access.may_change()?;
     let cluster = Cluster::open(access, app).await?;
-    let name = there(TopicName::parse(name).ok())?;
+    let name = own(access, app, name)?;
     let found = cluster.ask(|admin, at| admin.topics().describe_topic(at, name.as_str())).await?;
     there(found)?;
     let about = [("topic", name.to_string())];

@@ -11,7 +11,9 @@ pub use kafka::client::{Setting, SettingKind, Topic};
 pub use read::{TopicDetails, list, read};
 pub use update::{TopicUpdate, update};
 
-use crate::{Problems, Result};
+use crate::resources::is_own;
+use crate::{App, InstanceAccess, Problems, Result};
+use model::TopicName;
 
 /// Partitions as Kafka counts them.
 fn number<T: TryFrom<i64>>(problems: &mut Problems, field: &str, asked: Option<i64>) -> Option<T> {
@@ -22,8 +24,13 @@ fn number<T: TryFrom<i64>>(problems: &mut Problems, field: &str, asked: Option<i
     problems.take(field, checked.transpose()).flatten()
 }
 
+/// A name that may be one of the caller's topics.
+fn own(access: &InstanceAccess, app: &App, name: &str) -> Result<TopicName> {
+    there(TopicName::parse(name).ok().filter(|name| is_own(access, app, name.as_str())))
+}
+
 /// What was asked about is not there: nobody tells a name that can't be from one
-/// that is not.
+/// that is not, or from somebody else's.
 fn there<T>(found: Option<T>) -> Result<T> {
     found.ok_or(crate::Error::NotFound)
 }

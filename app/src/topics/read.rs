@@ -1,10 +1,9 @@
 //! Topics as the cluster has them.
 
-use super::there;
-use crate::resources::Cluster;
+use super::{own, there};
+use crate::resources::{Cluster, is_own};
 use crate::{App, InstanceAccess, Result};
 use kafka::client::Topic;
-use model::TopicName;
 use std::collections::HashMap;
 
 /// A topic with the size of its copies.
@@ -16,17 +15,17 @@ pub struct TopicDetails {
     pub sizes: HashMap<i32, i64>,
 }
 
-/// By name, without Kafka's own.
+/// By name, without Kafka's own and other customers'.
 pub async fn list(access: &InstanceAccess, app: &App) -> Result<Vec<Topic>> {
     let cluster = Cluster::open(access, app).await?;
     let mut topics = cluster.ask(|admin, at| admin.topics().list_topics(at)).await?;
-    topics.retain(|topic| !topic.is_internal());
+    topics.retain(|topic| is_own(access, app, &topic.name));
     Ok(topics)
 }
 
 pub async fn read(access: &InstanceAccess, app: &App, name: &str) -> Result<TopicDetails> {
     let cluster = Cluster::open(access, app).await?;
-    let name = there(TopicName::parse(name).ok())?;
+    let name = own(access, app, name)?;
     let found = cluster.ask(|admin, at| admin.topics().describe_topic(at, name.as_str())).await?;
     let topic = there(found)?;
     let mut sizes = HashMap::new();

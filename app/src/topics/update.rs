@@ -1,10 +1,9 @@
 //! More partitions of a topic, or other settings.
 
-use super::{number, there};
+use super::{number, own, there};
 use crate::resources::{Cluster, change};
 use crate::{App, Asked, Error, InstanceAccess, Result};
 use kafka::client::{Topic, TopicChange};
-use model::TopicName;
 use std::collections::BTreeMap;
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -22,7 +21,7 @@ pub async fn update(
 ) -> Result<Topic> {
     access.may_change()?;
     let cluster = Cluster::open(access, app).await;
-    let name = there(TopicName::parse(name).ok())?;
+    let name = own(access, app, name)?;
     let (asked, mut problems) = asked.open()?;
     let partitions: Option<i32> = number(&mut problems, "partitions", asked.partitions);
     problems.finish()?;

@@ -22,11 +22,6 @@ impl Topic {
     pub fn replicas(&self) -> usize {
         self.partitions.first().map_or(0, |partition| partition.replicas.len())
     }
-
-    /// Whether Kafka made it for itself.
-    pub fn is_internal(&self) -> bool {
-        self.name.starts_with("__")
-    }
 }
 
 /// What a topic shall have; what is not given stays.

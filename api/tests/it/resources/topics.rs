@@ -97,3 +97,12 @@ async fn an_answer_that_got_lost_is_no_duplicate() {
     let again = send(&world, "POST", &instance, "topics", &json!({"name": "a"})).await;
     assert_eq!(again.status, 400, "{}", again.text);
 }
+
+#[tokio::test]
+async fn on_a_shared_plan_a_topic_begins_with_the_customer_s_name() {
+    let world = World::new().await;
+    let shared = world.share(&cluster(&world, "mouse-1").await).await;
+    let refused = send(&world, "POST", &shared, "topics", &json!({"name": "orders"})).await;
+    let says = format!("name: must begin with {}- on a shared plan", shared.username);
+    refused.expect_error(400, &says);
+}
