@@ -11,9 +11,11 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 const GROUP: &str = "billing/päckchen";
+const NEWER: &str = "reports";
 
 pub async fn all(subject: &dyn Subject) {
     groups_come_and_go(subject).await;
+    newer_groups_come_and_go(subject).await;
     messages_are_written_and_read(subject).await;
     quotas_are_kept(subject).await;
 }
@@ -32,8 +34,12 @@ async fn settled<T>(
 }
 
 async fn group(subject: &dyn Subject) -> Option<Group> {
+    called(subject, GROUP).await
+}
+
+async fn called(subject: &dyn Subject, name: &str) -> Option<Group> {
     let (admin, cluster) = (subject.admin().groups(), subject.cluster());
-    settled(subject, "a group is told", async || admin.describe_group(&cluster, GROUP).await).await
+    settled(subject, "a group is told", async || admin.describe_group(&cluster, name).await).await
 }
 
 async fn groups_come_and_go(subject: &dyn Subject) {
@@ -104,6 +110,40 @@ async fn members_keep_a_group(subject: &dyn Subject) {
     subject.leave_group(GROUP).await;
     let told = group(subject).await.unwrap();
     assert_eq!((told.view.state.as_str(), told.view.members.len()), ("Empty", 0));
+}
+
+/// A group whose coordinator does the assigning, which releases before 4.0 don't have.
+async fn newer_groups_come_and_go(subject: &dyn Subject) {
+    let (admin, cluster) = (subject.admin().groups(), subject.cluster());
+    if !subject.join_newer_group(NEWER, TOPIC).await {
+        return;
+    }
+    let told = subject
+        .until("the group is stable", SOON, async || match called(subject, NEWER).await {
+            Some(group) if group.view.state == "Stable" => Ok(group),
+            other => Err(format!("{other:?}")),
+        })
+        .await;
+    assert_eq!(told.view.protocol_type, "consumer");
+    let [member] = told.view.members.as_slice() else { panic!("{told:?}") };
+    assert_eq!(member.assignments, [Assignment::new(TOPIC, vec![0, 1, 2])]);
+    assert!(!member.id.is_empty() && !member.host.starts_with('/'), "{member:?}");
+    assert_eq!((told.offsets.len(), told.lag()), (3, None), "nothing is committed yet");
+    assert_eq!(admin.list_groups(&cluster).await, Ok(vec![told]));
+    let offsets = BTreeMap::from([(first(), 0)]);
+    let refused = admin.commit_offsets(&cluster, NEWER, &offsets).await.unwrap_err();
+    assert_eq!(code(&refused), "UnknownMemberId");
+    let refused = admin.delete_group(&cluster, NEWER).await.unwrap_err();
+    assert_eq!(code(&refused), "NonEmptyGroup");
+    subject.leave_newer_group(NEWER).await;
+    let told = called(subject, NEWER).await.unwrap();
+    assert_eq!((told.view.state.as_str(), told.view.members.len()), ("Empty", 0));
+    admin.commit_offsets(&cluster, NEWER, &offsets).await.unwrap();
+    let told = called(subject, NEWER).await.unwrap();
+    assert_eq!(told.offsets[0].offset, Some(0));
+    assert!(told.lag().is_some_and(|lag| lag > 0), "{told:?}");
+    assert_eq!(admin.delete_group(&cluster, NEWER).await, Ok(true));
+    assert_eq!(called(subject, NEWER).await, None);
 }
 
 fn message(key: Option<&'static str>, value: &'static str, partition: Option<i32>) -> NewMessage {

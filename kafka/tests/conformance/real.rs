@@ -1,6 +1,6 @@
 //! Three real servers on one loopback address, as agents would run them.
 
-use crate::member::{Join, Leave};
+use crate::member::{Join, JoinNewer, Leave, Newer};
 use crate::subject::{NODES, Subject};
 use crate::support::{ADDRESS, Authority};
 use async_trait::async_trait;
@@ -12,6 +12,7 @@ use kafka::client::{Admin, Cluster, DirectDial, Error, Identity, ProtocolAdmin};
 use kafka::launch::{self, FORMAT_FILE, PROPERTIES_FILE};
 use kafka::render::{BrokerSpec, render};
 use kafka::{java, startup_cache, versions};
+use kafka_protocol::ResponseError;
 use model::{
     Clock, KafkaVersion, Listener, Listeners, OsEntropy, Secret, ServerRole, SystemClock,
     Timestamp, kafka_uuid,
@@ -153,6 +154,19 @@ fn spec(version: KafkaVersion, id: i32, listeners: &[Listeners; 3], at: usize) -
     }
 }
 
+/// How a consumer of the newer protocol calls itself.
+const NEWER: &str = "5e9c0d1f-7b1c-4a69-9d0b-3a4f5b6c7d8e";
+
+/// Whether the brokers don't have the call, or have it switched off.
+fn is_unspoken(error: &Error) -> bool {
+    match error {
+        Error::Unsupported { .. } => true,
+        Error::Kafka { code, .. } => *code == ResponseError::UnsupportedVersion,
+        Error::AllFailed { last, .. } => is_unspoken(last),
+        _ => false,
+    }
+}
+
 #[async_trait]
 impl Subject for RealCluster {
     fn admin(&self) -> &dyn Admin {
@@ -218,6 +232,19 @@ impl Subject for RealCluster {
     async fn leave_group(&self, group: &str) {
         let member = self.member.lock().unwrap().clone();
         self.admin.ask(&self.cluster, &Leave { group, member: &member }).await.unwrap();
+    }
+
+    async fn join_newer_group(&self, group: &str, topic: &str) -> bool {
+        let call = JoinNewer { newer: Newer { group, member: NEWER }, topic };
+        match self.admin.ask(&self.cluster, &call).await {
+            Ok(()) => true,
+            Err(error) if is_unspoken(&error) => false,
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    async fn leave_newer_group(&self, group: &str) {
+        self.admin.ask(&self.cluster, &Newer { group, member: NEWER }).await.unwrap();
     }
 
     fn now(&self) -> Timestamp {

@@ -37,6 +37,15 @@ fn host(node: i32) -> String {
     format!("127.64.0.{node}")
 }
 
+fn member(topic: &str, partitions: Vec<i32>) -> Member {
+    Member {
+        id: "consumer-1".into(),
+        client_id: "castellan".into(),
+        host: "127.0.0.1".into(),
+        assignments: vec![Assignment::new(topic, partitions)],
+    }
+}
+
 #[async_trait]
 impl Subject for Simulated {
     fn admin(&self) -> &dyn Admin {
@@ -82,16 +91,19 @@ impl Subject for Simulated {
     }
 
     async fn join_group(&self, group: &str, topic: &str) {
-        let member = Member {
-            id: "consumer-1".into(),
-            client_id: "castellan".into(),
-            host: "127.0.0.1".into(),
-            assignments: vec![Assignment::new(topic, vec![1, 0])],
-        };
-        self.kafka.join_group(group, member);
+        self.kafka.join_group(group, member(topic, vec![1, 0]));
     }
 
     async fn leave_group(&self, group: &str) {
+        self.kafka.leave_group(group);
+    }
+
+    async fn join_newer_group(&self, group: &str, topic: &str) -> bool {
+        self.kafka.join_group(group, member(topic, vec![2, 1, 0]));
+        true
+    }
+
+    async fn leave_newer_group(&self, group: &str) {
         self.kafka.leave_group(group);
     }
 

@@ -26,6 +26,11 @@ pub trait Subject: Send + Sync {
     async fn join_group(&self, group: &str, topic: &str);
     /// It leaves.
     async fn leave_group(&self, group: &str);
+    /// A consumer joins by the newer protocol and gets every partition. False if
+    /// this release has no such protocol.
+    async fn join_newer_group(&self, group: &str, topic: &str) -> bool;
+    /// It leaves.
+    async fn leave_newer_group(&self, group: &str);
     fn now(&self) -> Timestamp;
     /// Some time passes.
     async fn pause(&self);
