@@ -209,7 +209,7 @@ mod tests {
         let parse = |line: &str| Program::try_parse_from(line.split_whitespace()).map(drop);
         parse("castellan group list 7 --json").unwrap();
         parse("castellan group get 7 billing").unwrap();
-        parse("castellan group delete 7 billing").unwrap();
+        parse("castellan group delete orders billing").unwrap();
         let reset = "castellan group reset 7 billing";
         parse(&format!("{reset} --to-earliest --dry-run --topic orders --topic bills:0")).unwrap();
         parse(&format!("{reset} --shift-by -5")).unwrap();
@@ -228,5 +228,7 @@ mod tests {
         parse("castellan quota set 7 --user ada --producer-byte-rate none").unwrap();
         parse("castellan quota remove 7 --user ada --client-id reports").unwrap();
         assert!(parse("castellan quota remove 7").is_err());
+        parse("castellan message read eu-1 orders").unwrap();
+        parse("castellan quota list eu-1").unwrap();
     }
 }

@@ -208,6 +208,26 @@ async fn an_instance_goes_by_its_name_too() {
     let (asked, error) = api.run("topic list orders").await;
     assert_eq!(error, None);
     assert_eq!(asked[1].0, "GET /api/instances/7/topics");
+    for (line, call) in [
+        ("group list orders", "GET groups"),
+        ("group get orders billing", "GET groups/billing"),
+        ("group reset orders billing --to-latest", "POST groups/billing/reset"),
+        ("group delete orders billing", "DELETE groups/billing"),
+        ("message read orders pay", "GET topics/pay/messages"),
+        ("message write orders pay --value x", "POST topics/pay/messages"),
+        ("quota list orders", "GET quotas"),
+        ("quota set orders --user ada --producer-byte-rate 5", "PUT quotas"),
+        ("quota remove orders --user ada", "DELETE quotas?user=ada"),
+        ("certificate list orders", "GET ca/certificates"),
+        ("certificate revoke orders 4f1c", "DELETE ca/certificates/4f1c"),
+    ] {
+        // What this server says to it is of another kind; that it is asked is enough.
+        let (asked, _) = api.run(line).await;
+        let (method, path) = call.split_once(' ').unwrap();
+        let asked: Vec<&str> = asked.iter().map(|(call, _)| call.as_str()).collect();
+        let call = format!("{method} /api/instances/7/{path}");
+        assert_eq!(asked, ["GET /api/instances", &call], "{line}");
+    }
     let (_, error) = api.run("topic list twice").await;
     assert!(error.unwrap().ends_with("give an id: 8, 9"));
     let (_, error) = api.run("topic list nobody").await;

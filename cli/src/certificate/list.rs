@@ -1,15 +1,9 @@
 //! `castellan certificate list`.
 
-use crate::{Connection, output};
+use crate::{Connection, OnInstance, output};
 
-#[derive(Debug, clap::Args)]
-pub struct List {
-    /// The instance's id
-    pub id: i64,
-}
-
-pub async fn run(options: &List, connection: &Connection) -> anyhow::Result<()> {
-    let certificates = connection.client.certificates(options.id).await?;
+pub async fn run(on: &OnInstance, connection: &Connection) -> anyhow::Result<()> {
+    let certificates = connection.client.certificates(on.id(connection).await?).await?;
     if connection.json {
         return output::print_json(&certificates);
     }

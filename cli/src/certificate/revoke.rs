@@ -1,18 +1,19 @@
 //! `castellan certificate revoke`.
 
-use crate::{Connection, output};
+use crate::{Connection, OnInstance, output};
 use serde_json::json;
 
 #[derive(Debug, clap::Args)]
 pub struct Revoke {
-    /// The instance's id
-    pub id: i64,
+    #[command(flatten)]
+    on: OnInstance,
     /// The certificate's serial in hex, as `castellan certificate list` shows it
-    pub serial: String,
+    serial: String,
 }
 
 pub async fn run(options: &Revoke, connection: &Connection) -> anyhow::Result<()> {
-    connection.client.revoke_certificate(options.id, &options.serial).await?;
+    let id = options.on.id(connection).await?;
+    connection.client.revoke_certificate(id, &options.serial).await?;
     if connection.json {
         return output::print_json(&json!({ "serial": options.serial, "revoked": true }));
     }

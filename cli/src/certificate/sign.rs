@@ -1,21 +1,22 @@
 //! `castellan certificate sign`.
 
-use crate::{Connection, output};
+use crate::{Connection, OnInstance, output};
 use anyhow::Context as _;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, clap::Args)]
 pub struct Sign {
-    /// The instance's id
-    pub id: i64,
+    #[command(flatten)]
+    on: OnInstance,
     /// A file with the request, as openssl and keytool make it; `-` is stdin
-    pub csr: PathBuf,
+    csr: PathBuf,
 }
 
 pub async fn run(options: &Sign, connection: &Connection) -> anyhow::Result<()> {
     let csr = read(&options.csr)?;
-    let certificate = connection.client.sign_certificate(options.id, &csr).await?;
+    let id = options.on.id(connection).await?;
+    let certificate = connection.client.sign_certificate(id, &csr).await?;
     if connection.json {
         return output::print_json(&json!({ "certificate": certificate }));
     }

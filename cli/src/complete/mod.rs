@@ -53,6 +53,13 @@ pub fn topics(current: &OsStr) -> Vec<CompletionCandidate> {
     })
 }
 
+pub fn groups(current: &OsStr) -> Vec<CompletionCandidate> {
+    ask(current, async |connection, verb| {
+        let groups = connection.client.groups(instance(connection, verb).await?).await.ok()?;
+        Some(groups.into_iter().map(|group| CompletionCandidate::new(group.name)).collect())
+    })
+}
+
 pub fn kafka_users(current: &OsStr) -> Vec<CompletionCandidate> {
     ask(current, async |connection, verb| {
         let users = connection.client.kafka_users(instance(connection, verb).await?).await.ok()?;

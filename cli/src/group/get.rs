@@ -1,19 +1,12 @@
 //! `castellan group get`.
 
-use super::known;
+use super::{OneGroup, known};
 use crate::{Connection, output};
 use wire::groups::{GroupDetails, Offset};
 
-#[derive(Debug, clap::Args)]
-pub struct Get {
-    /// The instance's id
-    id: i64,
-    /// The group's name
-    group: String,
-}
-
-pub async fn run(options: &Get, connection: &Connection) -> anyhow::Result<()> {
-    let group = connection.client.group(options.id, &options.group).await?;
+pub async fn run(options: &OneGroup, connection: &Connection) -> anyhow::Result<()> {
+    let id = options.on.id(connection).await?;
+    let group = connection.client.group(id, &options.group).await?;
     if connection.json {
         return output::print_json(&group);
     }

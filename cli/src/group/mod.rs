@@ -3,43 +3,47 @@
 mod get;
 mod reset;
 
-use crate::{Connection, output};
+use crate::{Connection, OnInstance, complete, output};
 use clap::Subcommand;
+use clap_complete::ArgValueCompleter;
 use wire::groups::Group;
 
 #[derive(Debug, Subcommand)]
 pub enum GroupCommand {
     /// List consumer groups and how far behind they are
-    List {
-        /// The instance's id
-        id: i64,
-    },
+    List(OnInstance),
     /// Show the members of a group and its lag by partition
-    Get(get::Get),
+    Get(OneGroup),
     /// Have a group without members go on from elsewhere
     Reset(reset::Reset),
     /// Delete a group without members, and what it has committed
-    Delete {
-        /// The instance's id
-        id: i64,
-        /// The group's name
-        group: String,
-    },
+    Delete(OneGroup),
+}
+
+// No doc comment, because that would be the help text of the verb.
+#[derive(Debug, clap::Args)]
+pub struct OneGroup {
+    #[command(flatten)]
+    on: OnInstance,
+    /// Name of the group
+    #[arg(value_name = "GROUP", add = ArgValueCompleter::new(complete::groups))]
+    group: String,
 }
 
 pub async fn run(command: GroupCommand, connection: &Connection) -> anyhow::Result<()> {
     match command {
-        GroupCommand::List { id } => list(id, connection).await,
+        GroupCommand::List(on) => list(&on, connection).await,
         GroupCommand::Get(options) => get::run(&options, connection).await,
         GroupCommand::Reset(options) => reset::run(options, connection).await,
-        GroupCommand::Delete { id, group } => {
+        GroupCommand::Delete(OneGroup { on, group }) => {
+            let id = on.id(connection).await?;
             connection.client.delete_group(id, &group).await.map_err(Into::into)
         }
     }
 }
 
-async fn list(id: i64, connection: &Connection) -> anyhow::Result<()> {
-    let groups = connection.client.groups(id).await?;
+async fn list(on: &OnInstance, connection: &Connection) -> anyhow::Result<()> {
+    let groups = connection.client.groups(on.id(connection).await?).await?;
     if connection.json {
         return output::print_json(&groups);
     }

@@ -1,15 +1,13 @@
 //! `castellan group reset`.
 
-use super::known;
+use super::{OneGroup, known};
 use crate::{Connection, output};
 use wire::groups::Moved;
 
 #[derive(Debug, clap::Args)]
 pub struct Reset {
-    /// The instance's id
-    id: i64,
-    /// The group's name
-    group: String,
+    #[command(flatten)]
+    of: OneGroup,
     #[command(flatten)]
     to: Strategy,
     /// A topic, as orders, or a partition, as orders:0; may be given several times;
@@ -60,7 +58,9 @@ pub async fn run(options: Reset, connection: &Connection) -> anyhow::Result<()> 
         topics: Some(options.topics).filter(|topics| !topics.is_empty()),
         dry_run: Some(options.dry_run),
     };
-    let moved = connection.client.reset_group(options.id, &options.group, &reset).await?;
+    let OneGroup { on, group } = options.of;
+    let id = on.id(connection).await?;
+    let moved = connection.client.reset_group(id, &group, &reset).await?;
     if connection.json {
         return output::print_json(&moved);
     }

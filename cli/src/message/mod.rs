@@ -3,8 +3,9 @@
 mod read;
 mod write;
 
-use crate::Connection;
+use crate::{Connection, OnInstance, complete};
 use clap::Subcommand;
+use clap_complete::ArgValueCompleter;
 
 #[derive(Debug, Subcommand)]
 pub enum MessageCommand {
@@ -12,6 +13,16 @@ pub enum MessageCommand {
     Read(read::Read),
     /// Write a message to a topic
     Write(write::Write),
+}
+
+// No doc comment, because that would be the help text of the verb.
+#[derive(Debug, clap::Args)]
+pub struct OfTopic {
+    #[command(flatten)]
+    on: OnInstance,
+    /// Name of the topic
+    #[arg(value_name = "TOPIC", add = ArgValueCompleter::new(complete::topics))]
+    topic: String,
 }
 
 pub async fn run(command: MessageCommand, connection: &Connection) -> anyhow::Result<()> {

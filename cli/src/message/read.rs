@@ -1,15 +1,14 @@
 //! `castellan message read`.
 
+use super::OfTopic;
 use crate::{Connection, output};
 use client::ReadMessages;
 use wire::messages::{BASE64, Message};
 
 #[derive(Debug, clap::Args)]
 pub struct Read {
-    /// The instance's id
-    id: i64,
-    /// The topic's name
-    topic: String,
+    #[command(flatten)]
+    of: OfTopic,
     /// All of them if not given
     #[arg(long)]
     partition: Option<i32>,
@@ -25,9 +24,10 @@ pub struct Read {
 }
 
 pub async fn run(options: Read, connection: &Connection) -> anyhow::Result<()> {
-    let Read { id, topic, partition, offset, from, limit } = options;
+    let Read { of, partition, offset, from, limit } = options;
     let what = ReadMessages { partition, offset, from, limit };
-    let messages = connection.client.messages(id, &topic, &what).await?;
+    let id = of.on.id(connection).await?;
+    let messages = connection.client.messages(id, &of.topic, &what).await?;
     if connection.json {
         return output::print_json(&messages);
     }

@@ -1,15 +1,14 @@
 //! `castellan message write`.
 
+use super::OfTopic;
 use crate::{Connection, output};
 use anyhow::Context as _;
 use wire::messages::{Header, NewMessage, WriteMessages, Written};
 
 #[derive(Debug, clap::Args)]
 pub struct Write {
-    /// The instance's id
-    id: i64,
-    /// The topic's name
-    topic: String,
+    #[command(flatten)]
+    of: OfTopic,
     /// Its contents; without it the key alone deletes what it names in a compacted topic
     #[arg(long, required_unless_present = "key", allow_hyphen_values = true)]
     value: Option<String>,
@@ -35,7 +34,9 @@ pub async fn run(options: Write, connection: &Connection) -> anyhow::Result<()> 
         ..NewMessage::default()
     };
     let asked = WriteMessages { message, ..WriteMessages::default() };
-    let written = connection.client.write_messages(options.id, &options.topic, &asked).await?;
+    let OfTopic { on, topic } = options.of;
+    let id = on.id(connection).await?;
+    let written = connection.client.write_messages(id, &topic, &asked).await?;
     if connection.json {
         return output::print_json(&written);
     }

@@ -2,23 +2,20 @@
 
 mod set;
 
-use crate::{Connection, output};
+use crate::{Connection, OnInstance, output};
 use clap::Subcommand;
 use wire::quotas::Quota;
 
 #[derive(Debug, Subcommand)]
 pub enum QuotaCommand {
     /// List what users and client ids may use of each broker
-    List {
-        /// The instance's id
-        id: i64,
-    },
+    List(OnInstance),
     /// Set or remove limits
     Set(set::Set),
     /// Remove every limit
     Remove {
-        /// The instance's id
-        id: i64,
+        #[command(flatten)]
+        on: OnInstance,
         #[command(flatten)]
         of: Of,
     },
@@ -38,9 +35,12 @@ pub struct Of {
 
 pub async fn run(command: QuotaCommand, connection: &Connection) -> anyhow::Result<()> {
     match command {
-        QuotaCommand::List { id } => print(&connection.client.quotas(id).await?, connection),
+        QuotaCommand::List(on) => {
+            print(&connection.client.quotas(on.id(connection).await?).await?, connection)
+        }
         QuotaCommand::Set(options) => set::run(options, connection).await,
-        QuotaCommand::Remove { id, of } => {
+        QuotaCommand::Remove { on, of } => {
+            let id = on.id(connection).await?;
             let (user, client_id) = (of.user.as_deref(), of.client_id.as_deref());
             connection.client.remove_quota(id, user, client_id).await.map_err(Into::into)
         }

@@ -1,14 +1,14 @@
 //! `castellan quota set`.
 
 use super::Of;
-use crate::Connection;
+use crate::{Connection, OnInstance};
 use anyhow::bail;
 use serde_json::{Map, Value};
 
 #[derive(Debug, clap::Args)]
 pub struct Set {
-    /// The instance's id
-    id: i64,
+    #[command(flatten)]
+    on: OnInstance,
     #[command(flatten)]
     of: Of,
     /// Bytes a second and broker, or none
@@ -26,14 +26,14 @@ pub struct Set {
 }
 
 pub async fn run(options: Set, connection: &Connection) -> anyhow::Result<()> {
-    let id = options.id;
-    let quota = body(options)?;
+    let (on, quota) = body(options)?;
+    let id = on.id(connection).await?;
     let quota = connection.client.set_quota(id, &quota).await?;
     super::print(&[quota], connection)
 }
 
 /// What is not named stays as it is.
-fn body(options: Set) -> anyhow::Result<Map<String, Value>> {
+fn body(options: Set) -> anyhow::Result<(OnInstance, Map<String, Value>)> {
     let mut body = Map::new();
     for (name, limit) in [
         ("producer_byte_rate", options.producer_byte_rate),
@@ -57,5 +57,5 @@ fn body(options: Set) -> anyhow::Result<Map<String, Value>> {
             body.insert(name.into(), who.into());
         }
     }
-    Ok(body)
+    Ok((options.on, body))
 }
