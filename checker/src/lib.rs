@@ -5,10 +5,14 @@
 //! [`History`] of what clients were told, [`read_back`] makes [`Logs`] of what
 //! brokers have, and [`judge`] compares the two without any I/O. What the
 //! history does not say was acknowledged is never held against a cluster.
+//!
+//! Beside that, [`ask_admin_client`] asks a cluster through Kafka's own admin client.
 
 mod access;
+mod ask;
 mod connect;
 mod history;
+mod jar;
 mod judge;
 mod load;
 mod logs;
@@ -18,6 +22,7 @@ mod report;
 mod topic;
 
 pub use access::{Access, Auth, PropertiesError};
+pub use ask::{AskError, Question, ask_admin_client};
 pub use history::{Client, Event, History, HistoryError, Kind, Mode, Progress, Run};
 pub use judge::judge;
 pub use load::{Load, LoadError, LoadSpec};

@@ -2,17 +2,13 @@
 //! JVM for all clients of that kind.
 //!
 //! It is told what to do by a file that only the owner reads, and when by lines
-//! on its input; the end of its input is its end. The jars are those of the
-//! release cache that brokers run from.
+//! on its input; the end of its input is its end.
 
 use super::{Job, LoadError, lines};
 use crate::access::{java_settings, write_properties};
-use crate::{Kind, Mode};
+use crate::{Kind, Mode, jar};
 use host::Piped;
-use kafka::artifacts::{Artifacts, default_cache_root};
-use kafka::{java, versions};
 use model::KafkaVersion;
-use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -22,16 +18,11 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-const PROGRAM: &[u8] = include_bytes!(env!("CASTELLAN_CHECK_JAR"));
 const MAIN: &str = "castellan.check.Main";
 /// For a JVM on a busy machine to start and to greet the cluster.
 const HELLO: Duration = Duration::from_mins(1);
 /// On top of a delivery's own time.
 const GRACE: Duration = Duration::from_secs(30);
-/// What the client library needs of a release's jars.
-const NEEDED: [&str; 2] = ["kafka-clients-", "slf4j-api-"];
-const FLAGS: [&str; 4] =
-    ["-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData"];
 
 pub struct Jvm {
     /// What it shall be told.
@@ -126,28 +117,10 @@ async fn command_line(
     release: Option<KafkaVersion>,
     directory: &Path,
 ) -> Result<(PathBuf, Vec<String>), LoadError> {
-    let newest = versions::all().last().expect("there is a release");
-    let release = release.and_then(versions::release).unwrap_or(newest);
-    let artifacts = Artifacts::new(default_cache_root(), BTreeMap::new());
-    let show = |step| tracing::info!("{step}");
-    let kafka = artifacts.ensure(release.version, &show).await.map_err(java_error)?;
-    let java = java::find(release.java(), None).await.map_err(java_error)?;
-
-    let jar = directory.join("castellan-check.jar");
-    fs::write(&jar, PROGRAM).map_err(java_error)?;
     let settings = directory.join("check.properties");
     host::write_private(&settings, settings_text(job).as_bytes()).map_err(java_error)?;
-
-    let needed = |path: &&PathBuf| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        NEEDED.iter().any(|needed| name.starts_with(needed))
-    };
-    let jars = std::iter::once(&jar).chain(kafka.class_path.iter().filter(needed));
-    let class_path: Vec<_> = jars.map(|path| path.to_string_lossy()).collect();
-    let mut arguments: Vec<String> = FLAGS.map(String::from).into();
-    arguments.extend(["-cp".to_owned(), class_path.join(":"), MAIN.to_owned()]);
-    arguments.push(settings.to_string_lossy().into_owned());
-    Ok((java.program(), arguments))
+    let arguments = [settings.to_string_lossy().into_owned()];
+    jar::command_line(release, directory, MAIN, &arguments).await.map_err(LoadError::Java)
 }
 
 /// The client's own settings, and ours under `check.`.

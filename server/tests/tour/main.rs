@@ -5,6 +5,8 @@
 
 mod certified;
 mod checked;
+mod day;
+mod groups;
 mod installation;
 mod kcat;
 mod left_over;
@@ -23,9 +25,14 @@ use writer::Writer;
 
 const SERVERS: usize = 3;
 
+/// Whether everything is tried, however long it takes.
+fn thorough() -> bool {
+    std::env::var_os("CASTELLAN_TEST_ALL").is_some()
+}
+
 /// Each kind of process is killed so often while a customer writes.
 fn kills() -> usize {
-    if std::env::var_os("CASTELLAN_TEST_ALL").is_some() { 10 } else { 1 }
+    if thorough() { 10 } else { 1 }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -33,7 +40,7 @@ async fn the_grand_tour() {
     let mut castellan = Installation::start().await;
     let before = LeftOver::of(&castellan).await;
 
-    let instance = create(&castellan).await;
+    let instance = create(&castellan, &json!({})).await;
     let id = instance["id"].as_i64().unwrap();
     if luck::chosen().is_some() {
         rolled::survives_bad_luck(&mut castellan, &instance).await;
@@ -49,6 +56,7 @@ async fn the_grand_tour() {
     strangers_are_refused(&castellan, &kcat).await;
 
     resources::are_what_kafka_has(&castellan, &instance).await;
+    groups::are_what_kafka_has(&castellan, &instance).await;
     certified::come_in_until_they_are_revoked(&castellan, &instance).await;
     checked::finds_nothing_and_then_what_was_planted(&instance).await;
     rolled::goes_in_order(&castellan, &instance).await;
@@ -70,13 +78,28 @@ async fn the_grand_tour() {
     resources::another_password(&castellan, &instance).await;
 
     delete(&castellan, id).await;
+    if thorough() {
+        the_oldest_release_has_it_too(&castellan).await;
+    }
     let after = LeftOver::of(&castellan).await;
     assert_eq!(before, after, "something of the instance is left");
     castellan.purge().await;
 }
 
-async fn create(castellan: &Installation) -> Value {
-    let body = json!({"name": "tour", "plan": "mouse-3", "region": "local::this-machine"});
+/// What people do every day, on the oldest Kafka that can be ordered.
+async fn the_oldest_release_has_it_too(castellan: &Installation) {
+    let oldest = kafka::versions::all()[0].version.to_string();
+    let instance = create(castellan, &json!({"kafka_version": oldest})).await;
+    assert_eq!(instance["kafka_version"], oldest.as_str());
+    resources::are_what_kafka_has(castellan, &instance).await;
+    groups::are_what_kafka_has(castellan, &instance).await;
+    delete(castellan, instance["id"].as_i64().unwrap()).await;
+}
+
+/// A cluster that differs from the usual one by what is given.
+async fn create(castellan: &Installation, more: &Value) -> Value {
+    let mut body = json!({"name": "tour", "plan": "mouse-3", "region": "local::this-machine"});
+    body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     let (status, created) = castellan.post("/api/instances", &body).await;
     assert_eq!(status, 200, "{created}");
     let id = created["id"].as_i64().unwrap();

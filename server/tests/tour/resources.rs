@@ -1,49 +1,22 @@
 //! What people do with a cluster every day, through our API, and read back by a
 //! client that knows nothing of it.
 
+use crate::day::Day;
 use crate::installation::Installation;
 use crate::witness::Witness;
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// One cluster and everybody who asks it.
-struct Day<'a> {
-    castellan: &'a Installation,
-    witness: Witness,
-    id: i64,
-}
-
 pub async fn are_what_kafka_has(castellan: &Installation, instance: &Value) {
-    let id = instance["id"].as_i64().unwrap();
-    let day = Day { castellan, witness: Witness::new(instance), id };
+    let day = Day::of(castellan, instance);
     let servers = instance["nodes"].as_i64().unwrap();
-    day.topics(servers.min(3)).await;
+    day.topics(day.replicas).await;
     day.users_and_rights().await;
     day.settings(servers).await;
     day.nodes(servers).await;
 }
 
 impl Day<'_> {
-    fn path(&self, rest: &str) -> String {
-        format!("/api/instances/{}/{rest}", self.id)
-    }
-
-    async fn get(&self, rest: &str) -> Value {
-        let (status, answer) = self.castellan.get(&self.path(rest)).await;
-        assert_eq!(status, 200, "{rest}: {answer}");
-        answer
-    }
-
-    async fn post(&self, rest: &str, body: &Value, expected: u16) -> Value {
-        let (status, answer) = self.castellan.post(&self.path(rest), body).await;
-        assert_eq!(status, expected, "{rest} {body}: {answer}");
-        answer
-    }
-
-    async fn delete(&self, rest: &str) {
-        assert_eq!(self.castellan.delete(&self.path(rest)).await, 200, "{rest}");
-    }
-
     /// A topic as the witness has it.
     async fn seen(&self, name: &str) -> Value {
         let all = self.witness.everything().await;
@@ -115,14 +88,14 @@ impl Day<'_> {
         assert_eq!(bob.write("day", "two").await, None);
 
         let write = acls[0]["id"].as_i64().unwrap();
-        self.delete(&format!("acls/{write}")).await;
+        self.delete(&format!("acls/{write}"), 200).await;
         self.castellan
             .until("the right is gone", async || match bob.write("day", "three").await {
                 Some(refused) if refused.contains("uthorization failed") => Ok(()),
                 outcome => Err(outcome),
             })
             .await;
-        self.delete("users/bob").await;
+        self.delete("users/bob", 200).await;
         let seen = self.witness.everything().await;
         assert!(bobs(&seen).is_empty() && seen["users"]["bob"].is_null(), "{seen}");
         self.castellan
@@ -183,8 +156,7 @@ pub async fn choose_what_is_read_at_start(castellan: &Installation, id: i64) {
 /// People make, list and delete topics while servers are restarted, until that has
 /// ended; then every broker has what was chosen.
 pub async fn go_on(castellan: &Installation, instance: &Value, ended: &AtomicBool) {
-    let id = instance["id"].as_i64().unwrap();
-    let day = Day { castellan, witness: Witness::new(instance), id };
+    let day = Day::of(castellan, instance);
     let mut made = 0;
     while !ended.load(Ordering::Relaxed) {
         made += 1;
@@ -194,7 +166,7 @@ pub async fn go_on(castellan: &Installation, instance: &Value, ended: &AtomicBoo
         let names: Vec<&Value> =
             listed.as_array().unwrap().iter().map(|topic| &topic["name"]).collect();
         assert!(names.contains(&&json!(name)), "{name} in {names:?}");
-        day.delete(&format!("topics/{name}")).await;
+        day.delete(&format!("topics/{name}"), 200).await;
     }
     eprintln!("{made} topics were made and deleted while servers were restarted");
     assert!(made > 0);

@@ -1,13 +1,22 @@
 """What a cluster says to a client that shares no code with ours.
 
 Reads how to log in from a file, as JSON, and prints what was asked for as JSON:
-`everything` it has, or what becomes of a `write` to a topic.
+`everything` it has, what becomes of a `write` to a topic, what a `read` of it finds, or
+what a member that will `stay` in a group was assigned.
 """
 
 import json
+import select
 import sys
+import time
 
-from confluent_kafka import ConsumerGroupTopicPartitions, Producer
+from confluent_kafka import (
+    OFFSET_BEGINNING,
+    Consumer,
+    ConsumerGroupTopicPartitions,
+    Producer,
+    TopicPartition,
+)
 from confluent_kafka.admin import (
     AclBindingFilter,
     AclOperation,
@@ -127,8 +136,60 @@ def write(login, arguments):
     return outcome
 
 
+def text(data):
+    return None if data is None else data.decode()
+
+
+def read(login, arguments):
+    """So many messages, from the begin of every partition."""
+    topic, count = arguments[0], int(arguments[1])
+    consumer = Consumer(
+        {**settings(login), "group.id": "witness", "enable.auto.commit": False}
+    )
+    numbers = consumer.list_topics(topic, timeout=PATIENCE).topics[topic].partitions
+    consumer.assign([TopicPartition(topic, number, OFFSET_BEGINNING) for number in numbers])
+    found = []
+    deadline = time.monotonic() + PATIENCE
+    while len(found) < count and time.monotonic() < deadline:
+        message = consumer.poll(0.2)
+        if message is None or message.error():
+            continue
+        headers = [[name, text(value)] for name, value in message.headers() or []]
+        found.append(
+            {
+                "partition": message.partition(), "offset": message.offset(),
+                "key": text(message.key()), "value": text(message.value()),
+                "headers": headers,
+            }
+        )
+    consumer.close()
+    return sorted(found, key=lambda it: (it["partition"], it["offset"]))
+
+
+def stay(login, arguments):
+    """Joins a group, says what it was assigned, and reads until its input ends."""
+    topic, group, protocol = arguments
+    consumer = Consumer(
+        {
+            **settings(login), "group.id": group, "group.protocol": protocol,
+            "client.id": "witness", "auto.offset.reset": "earliest",
+            "auto.commit.interval.ms": 200,
+        }
+    )
+
+    def assigned(_, partitions):
+        if partitions:
+            print(json.dumps(sorted(it.partition for it in partitions)), flush=True)
+
+    consumer.subscribe([topic], on_assign=assigned)
+    while not select.select([sys.stdin], [], [], 0)[0]:
+        consumer.poll(0.2)
+    consumer.close()
+
+
 if __name__ == "__main__":
     with open(sys.argv[1], encoding="utf-8") as file:
         login = json.load(file)
-    verb = {"everything": everything, "write": write}[sys.argv[2]]
+    verbs = {"everything": everything, "write": write, "read": read, "stay": stay}
+    verb = verbs[sys.argv[2]]
     print(json.dumps(verb(login, sys.argv[3:])))

@@ -1,6 +1,7 @@
 //! What a cluster says to a client that shares no code with ours: librdkafka's
 //! admin client, in Python.
 
+use host::Piped;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -40,18 +41,56 @@ impl Witness {
         outcome["error"].as_str().map(str::to_owned)
     }
 
-    async fn run(&self, arguments: &[&str]) -> Value {
+    /// So many messages of a topic from its begin, by partition and offset.
+    pub async fn read(&self, topic: &str, count: usize) -> Value {
+        self.run(&["read", topic, &count.to_string()]).await
+    }
+
+    /// Joins a group by one of Kafka's protocols, and reads and commits from then on.
+    pub async fn join(&self, topic: &str, group: &str, protocol: &str) -> Member {
+        let arguments = self.arguments(&["stay", topic, group, protocol]);
+        let errors = self.directory.path().join("errors");
+        let mut piped = Piped::start(&python(), &arguments, &errors).unwrap();
+        let said = tokio::time::timeout(PATIENCE, piped.hear()).await;
+        let Ok(Ok(Some(line))) = said else {
+            panic!("it does not join: {}", std::fs::read_to_string(&errors).unwrap());
+        };
+        Member { piped, assigned: serde_json::from_str(&line).unwrap() }
+    }
+
+    fn arguments(&self, words: &[&str]) -> Vec<String> {
         let login = self.directory.path().join("login.json");
         std::fs::write(&login, self.login.to_string()).unwrap();
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tour/witness.py");
-        let mut all = vec![script.to_str().unwrap(), login.to_str().unwrap()];
-        all.extend(arguments);
+        let text = |path: PathBuf| path.to_str().unwrap().to_owned();
+        let words = words.iter().map(ToString::to_string);
+        [text(script), text(login)].into_iter().chain(words).collect()
+    }
+
+    async fn run(&self, arguments: &[&str]) -> Value {
+        let all = self.arguments(arguments);
+        let all: Vec<&str> = all.iter().map(String::as_str).collect();
         let python = python();
         let running = host::run_output(&python, &all, None);
         let ran = tokio::time::timeout(PATIENCE, running).await.expect("it ends in time").unwrap();
         let errors = String::from_utf8_lossy(&ran.stderr);
         assert!(ran.status.success(), "{arguments:?}: {errors}");
         serde_json::from_slice(&ran.stdout).unwrap()
+    }
+}
+
+/// A consumer of the witness's that stays in its group.
+pub struct Member {
+    piped: Piped,
+    /// The partitions it was given.
+    pub assigned: Value,
+}
+
+impl Member {
+    /// Commits what it has read, and goes.
+    pub async fn leave(self) {
+        let ended = tokio::time::timeout(PATIENCE, self.piped.end()).await;
+        assert!(ended.expect("it ends in time").unwrap().success());
     }
 }
 

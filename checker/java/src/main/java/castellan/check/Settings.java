@@ -23,13 +23,18 @@ record Settings(
 
     private static final String OURS = "check.";
 
-    /** Reads the file and removes it: whoever is killed leaves no password behind. */
-    static Settings take(Path file) throws IOException {
+    /** Reads a file and removes it: whoever is killed leaves no password behind. */
+    static Properties read(Path file) throws IOException {
         Properties all = new Properties();
         try (Reader reader = Files.newBufferedReader(file)) {
             all.load(reader);
         }
         Files.delete(file);
+        return all;
+    }
+
+    static Settings take(Path file) throws IOException {
+        Properties all = read(file);
         Properties client = new Properties();
         all.stringPropertyNames().stream()
                 .filter(name -> !name.startsWith(OURS))
