@@ -15,6 +15,9 @@ use wire::customer::{CreateInstance, Instance};
 
 const LOOK: Duration = Duration::from_millis(10);
 const PATIENCE: Duration = Duration::from_mins(5);
+/// Nobody is slowed down.
+const CONFIG: &str = "[rate_limit]\nkey = { per_second = 0 }\naccount = { per_second = 0 }\n\
+                      address = { per_second = 0 }\n";
 
 pub struct Castellan {
     directory: tempfile::TempDir,
@@ -47,6 +50,8 @@ impl Castellan {
     pub async fn start(binary: &Path) -> Result<Self> {
         let directory = tempfile::tempdir()?;
         let data = directory.path().join("data");
+        let config = directory.path().join("castellan.toml");
+        fs::write(&config, CONFIG)?;
         // Fetches Kafka and makes the start-up cache, so that rounds are alike.
         up(binary, &data, &[]).await?;
         let spawn = Spawn {
@@ -54,7 +59,7 @@ impl Castellan {
             arguments: ["serve", "--data", &data.to_string_lossy(), "--customer-listen"]
                 .into_iter()
                 .chain(["127.0.0.1:0", "--instance-listen", "127.0.0.1:0"])
-                .chain(["--agent-listen", "127.0.0.1:0"])
+                .chain(["--agent-listen", "127.0.0.1:0", "--config", &config.to_string_lossy()])
                 .map(String::from)
                 .collect(),
             environment: vec![],
@@ -70,6 +75,10 @@ impl Castellan {
             castellan.remove(instance.id).await?;
         }
         Ok(castellan)
+    }
+
+    pub fn client(&self) -> &Client {
+        &self.client
     }
 
     fn data(&self) -> PathBuf {

@@ -9,6 +9,7 @@ mod castellan;
 mod clusters;
 mod page;
 mod producer;
+mod resources;
 mod rolls;
 mod stock;
 mod stock_cluster;
@@ -17,7 +18,7 @@ use anyhow::{Context, Result, bail};
 use page::Page;
 use std::path::Path;
 
-const PARTS: [&str; 3] = ["clusters", "rolls", "api"];
+const PARTS: [&str; 4] = ["clusters", "rolls", "api", "resources"];
 
 #[tokio::main]
 async fn main() -> Result<()> {
@@ -26,6 +27,11 @@ async fn main() -> Result<()> {
     let binary = root.join("target/release/castellan");
     let mut page = Page::load(&root.join("docs/benchmarks.md"));
     let asked: Vec<String> = std::env::args().skip(1).collect();
+    if let [part, count] = asked.as_slice()
+        && part == resources::brokers::ARGUMENT
+    {
+        return resources::brokers::serve(count.parse()?).await;
+    }
     if let Some(unknown) = asked.iter().find(|part| !PARTS.contains(&part.as_str())) {
         bail!("there is no part {unknown}; choose of {}", PARTS.join(", "));
     }
@@ -34,6 +40,7 @@ async fn main() -> Result<()> {
         match part {
             "api" => api::run(&binary, &mut page).await?,
             "clusters" => clusters::run(&binary, &mut page).await?,
+            "resources" => resources::run(&binary, &mut page).await?,
             "rolls" => rolls::run(&binary, &mut page).await?,
             _ => unreachable!("every part is named above"),
         }
