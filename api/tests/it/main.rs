@@ -11,6 +11,7 @@ mod call;
 mod certificates;
 mod coverage;
 mod customer;
+mod fuzz;
 mod instances;
 mod invitations;
 mod invoices;
