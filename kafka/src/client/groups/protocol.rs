@@ -174,3 +174,6 @@ async fn with_offsets(
     };
     Ok(views.into_iter().map(group).collect())
 }
+
+#[cfg(test)]
+mod tests;
