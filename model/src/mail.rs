@@ -11,4 +11,7 @@ pub struct Mail {
     /// One line; whatever would break it is taken out when it is sent.
     pub subject: String,
     pub text: String,
+    /// The same with looks, for programs that show them; none: the text alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub html: Option<String>,
 }

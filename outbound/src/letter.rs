@@ -4,7 +4,7 @@
 use crate::Outgoing;
 use lettre::Message;
 use lettre::message::header::{ContentTransferEncoding, ContentType, HeaderName, HeaderValue};
-use lettre::message::{Body, Mailbox, MessageBuilder};
+use lettre::message::{Body, Mailbox, MessageBuilder, MultiPart, SinglePart};
 use std::time::SystemTime;
 
 /// Of a line in a mail, by RFC 5322.
@@ -26,17 +26,48 @@ impl Sender {
 
 /// A letter for the wire, in what every server takes.
 pub fn letter(from: &Sender, outgoing: Outgoing<'_>) -> Result<Message, lettre::error::Error> {
-    let text = &outgoing.mail.text;
-    let plain = if text.is_ascii() { plain(text, ContentTransferEncoding::SevenBit) } else { None };
-    head(from, outgoing)?.body(plain.unwrap_or_else(|| Body::new(text.clone())))
+    compose(from, outgoing, |text| {
+        let plain =
+            if text.is_ascii() { plain(text, ContentTransferEncoding::SevenBit) } else { None };
+        plain.unwrap_or_else(|| Body::new(text.to_owned()))
+    })
 }
 
 /// A letter for people's eyes: its lines are as they were written, so that a
 /// link can be copied from the file.
 pub fn readable(from: &Sender, outgoing: Outgoing<'_>) -> Result<Message, lettre::error::Error> {
+    compose(from, outgoing, |text| {
+        let plain = plain(text, ContentTransferEncoding::EightBit);
+        plain.unwrap_or_else(|| Body::new(text.to_owned()))
+    })
+}
+
+/// The text alone, or with what is to be shown instead where that can be.
+fn compose(
+    from: &Sender,
+    outgoing: Outgoing<'_>,
+    body: impl Fn(&str) -> Body,
+) -> Result<Message, lettre::error::Error> {
+    let head = head(from, outgoing)?;
     let text = &outgoing.mail.text;
-    let plain = plain(text, ContentTransferEncoding::EightBit);
-    head(from, outgoing)?.body(plain.unwrap_or_else(|| Body::new(text.clone())))
+    let Some(html) = &outgoing.mail.html else {
+        return head.header(ContentType::TEXT_PLAIN).body(body(text));
+    };
+    let part = |kind: ContentType, text: &str| SinglePart::builder().header(kind).body(body(text));
+    let both = MultiPart::alternative()
+        .boundary(boundary(outgoing, [text, html]))
+        .singlepart(part(ContentType::TEXT_PLAIN, text))
+        .singlepart(part(ContentType::TEXT_HTML, html));
+    head.multipart(both)
+}
+
+/// What stands between the parts: the same at every attempt, and in no part.
+fn boundary(outgoing: Outgoing<'_>, parts: [&String; 2]) -> String {
+    let mut boundary = format!("castellan-{}-{}", outgoing.id, outgoing.at.as_microsecond());
+    while parts.iter().any(|part| part.contains(&boundary)) {
+        boundary.push('x');
+    }
+    boundary
 }
 
 /// The text as it is, if its lines may be sent like that. Left to choose, the
@@ -64,8 +95,7 @@ fn head(from: &Sender, outgoing: Outgoing<'_>) -> Result<MessageBuilder, lettre:
         .raw_header(HeaderValue::new(
             HeaderName::new_from_ascii_str("Auto-Submitted"),
             "auto-generated".into(),
-        ))
-        .header(ContentType::TEXT_PLAIN);
+        ));
     Ok(head)
 }
 
@@ -79,10 +109,15 @@ mod tests {
     use model::{Email, Mail, MessageId};
 
     fn written(subject: &str, text: &str) -> String {
+        written_with(subject, text, None)
+    }
+
+    fn written_with(subject: &str, text: &str, html: Option<&str>) -> String {
         let mail = Mail {
             to: Email::parse("ada@example.com").unwrap(),
             subject: subject.into(),
             text: text.into(),
+            html: html.map(str::to_owned),
         };
         let at = "2026-11-15T12:00:00Z".parse().unwrap();
         let outgoing = Outgoing { id: MessageId(7), at, mail: &mail };
@@ -104,6 +139,35 @@ mod tests {
                         Content-Transfer-Encoding: 7bit\r\n\r\n\
                         Line\r\n";
         assert_eq!(letter, expected);
+    }
+
+    #[test]
+    fn looks_come_beside_the_text() {
+        let letter = written_with("Hello", "Line\n", Some("<p>Line</p>\n"));
+        assert_eq!(letter, written_with("Hello", "Line\n", Some("<p>Line</p>\n")));
+        let expected = "Auto-Submitted: auto-generated\r\n\
+                        MIME-Version: 1.0\r\n\
+                        Content-Type: multipart/alternative;\r\n \
+                        boundary=\"castellan-7-1794744000000000\"\r\n\r\n\
+                        --castellan-7-1794744000000000\r\n\
+                        Content-Type: text/plain; charset=utf-8\r\n\
+                        Content-Transfer-Encoding: 7bit\r\n\r\n\
+                        Line\r\n\r\n\
+                        --castellan-7-1794744000000000\r\n\
+                        Content-Type: text/html; charset=utf-8\r\n\
+                        Content-Transfer-Encoding: 7bit\r\n\r\n\
+                        <p>Line</p>\r\n\r\n\
+                        --castellan-7-1794744000000000--\r\n";
+        assert!(letter.ends_with(expected), "{letter}");
+    }
+
+    #[test]
+    fn no_part_holds_what_stands_between_parts() {
+        let hostile = "--castellan-7-1794744000000000--\r\n\r\nmore";
+        let letter = written_with("x", hostile, Some(hostile));
+        let end = "--castellan-7-1794744000000000x--\r\n";
+        assert!(letter.ends_with(end), "{letter}");
+        assert_eq!(letter.matches("\r\n--castellan-7-1794744000000000x").count(), 3, "{letter}");
     }
 
     #[test]

@@ -18,6 +18,7 @@ fn mail() -> Mail {
         to: Email::parse("o'brien+kafka@example.com").unwrap(),
         subject: "You are invited to the team Ünïcode & Söhne\r\nBcc: eve@example.com".into(),
         text: "A line\n.\nafter a dot alone\nhttps://example.com/invitations/x\n".into(),
+        html: None,
     }
 }
 

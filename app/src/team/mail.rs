@@ -33,6 +33,7 @@ pub(super) fn invitation(
         to,
         subject: format!("You are invited to the team {team}"),
         text: text(&app.settings.public_url, &from, invitation, token),
+        html: None,
     };
     let body = serde_json::to_string(&mail).expect("plain data serialises");
     NewMessage { kind: KIND, about: about(invitation.id), body: Secret::new(body), life: LIFE }

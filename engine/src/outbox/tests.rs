@@ -56,7 +56,7 @@ impl Post {
 
     async fn put(&self, to: &str, subject: &str) {
         let to = Email::parse(to).unwrap();
-        let mail = Mail { to, subject: subject.into(), text: String::new() };
+        let mail = Mail { to, subject: subject.into(), text: String::new(), html: None };
         self.put_body("mail", &serde_json::to_string(&mail).unwrap()).await;
     }
 

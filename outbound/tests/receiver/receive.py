@@ -8,6 +8,8 @@ never say anything to one.
 """
 
 import asyncio
+import email
+import email.policy
 import json
 import ssl
 import sys
@@ -17,16 +19,25 @@ from aiosmtpd.smtp import SMTP, AuthResult
 options = dict(zip(sys.argv[1::2], sys.argv[2::2]))
 
 
+def part(of):
+    """As a mail program reads it."""
+    text = None if of.is_multipart() else of.get_content()
+    return {"type": of.get_content_type(), "text": text}
+
+
 class Handler:
     async def handle_DATA(self, server, session, envelope):
         if "hang" in options:
             await asyncio.sleep(3600)
         if "answer" in options:
             return options["answer"]
+        parsed = email.message_from_bytes(envelope.content, policy=email.policy.default)
         mail = {
             "from": envelope.mail_from,
             "to": envelope.rcpt_tos,
             "data": envelope.content.decode("utf-8"),
+            "subject": parsed["subject"],
+            "parts": [part(of) for of in parsed.walk()],
             "tls": session.ssl is not None,
             "login": session.authenticated,
         }
