@@ -1,15 +1,28 @@
-//! What leaves the installation for people: for now mail.
+//! What leaves the installation for people: mail, and alarms by whichever way
+//! their recipients chose.
 //!
 //! This crate sends one message and says what became of it. It keeps nothing,
 //! tries nothing twice and knows no store; whoever calls it does that. Nothing
 //! here logs what a message says.
 
+mod addresses;
+mod channels;
+mod destinations;
+mod error;
 mod files;
 mod letter;
+mod notifier;
+mod send;
+mod settings;
 mod smtp;
+mod words;
 
+pub use destinations::Forbidden;
+pub use error::{Fault, NotifyError};
 pub use files::MailFiles;
 pub use letter::{BadSender, Sender};
+pub use notifier::Notifier;
+pub use settings::{BadSettings, Endpoints, OutboundSettings};
 pub use smtp::{BadServer, Smtp, SmtpSettings};
 
 use async_trait::async_trait;

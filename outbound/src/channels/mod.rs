@@ -1,0 +1,113 @@
+//! What each way of telling people sends: a recipient and a notification become
+//! calls. Pure; `send.rs` makes the calls. Each file says what its service
+//! documents, and keeps to the lengths that are given there.
+
+pub mod email;
+mod opsgenie;
+mod pagerduty;
+#[cfg(test)]
+pub mod samples;
+mod signl4;
+mod slack;
+mod teams;
+mod victorops;
+mod webhook;
+
+use crate::settings::Endpoints;
+use model::{Notification, Recipient, RecipientType, Timestamp};
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use serde_json::{Map, Value};
+use url::Url;
+
+/// A call to be made: a POST of JSON.
+pub struct HttpRequest {
+    pub url: Url,
+    pub headers: HeaderMap,
+    pub body: Vec<u8>,
+}
+
+impl HttpRequest {
+    fn new(url: Url, body: Vec<u8>) -> Self {
+        let json = HeaderValue::from_static("application/json");
+        Self { url, headers: HeaderMap::from_iter([(CONTENT_TYPE, json)]), body }
+    }
+
+    fn json(url: Url, body: &Value) -> Self {
+        Self::new(url, body.to_string().into_bytes())
+    }
+
+    /// None: a header can't hold that value.
+    fn header(mut self, name: HeaderName, value: &str) -> Option<Self> {
+        let mut value = HeaderValue::try_from(value).ok()?;
+        value.set_sensitive(true);
+        self.headers.insert(name, value);
+        Some(self)
+    }
+}
+
+/// What to call, in this order; none: the recipient's value is not of its type.
+/// `now` is when it is called.
+pub fn requests(
+    endpoints: &Endpoints,
+    recipient: &Recipient,
+    notification: &Notification,
+    now: Timestamp,
+) -> Option<Vec<HttpRequest>> {
+    let value = recipient.value.expose();
+    recipient.kind.check(value).ok()?;
+    let options = &recipient.options;
+    let own = || recipient.kind.url(value);
+    match recipient.kind {
+        RecipientType::Email => None,
+        RecipientType::Webhook => {
+            let request = webhook::request(own()?, options.secret.as_ref(), notification, now)?;
+            Some(vec![request])
+        }
+        RecipientType::Slack => Some(vec![slack::request(own()?, notification)]),
+        RecipientType::Teams => Some(vec![teams::request(own()?, notification)]),
+        RecipientType::Pagerduty => {
+            Some(pagerduty::requests(&endpoints.pagerduty, value, options, notification))
+        }
+        RecipientType::Opsgenie => {
+            opsgenie::requests(&endpoints.opsgenie, value, options, notification)
+        }
+        RecipientType::OpsgenieEu => {
+            opsgenie::requests(&endpoints.opsgenie_eu, value, options, notification)
+        }
+        RecipientType::Victorops => {
+            let request = victorops::request(&endpoints.victorops, value, options, notification);
+            Some(vec![request])
+        }
+        RecipientType::Signl4 => Some(signl4::requests(&endpoints.signl4, value, notification)),
+    }
+}
+
+/// A path below an endpoint. Segments are escaped, so a key stays one.
+fn below(endpoint: &Url, segments: &[&str]) -> Url {
+    let mut url = endpoint.clone();
+    if let Ok(mut path) = url.path_segments_mut() {
+        path.pop_if_empty().extend(segments);
+    }
+    url
+}
+
+/// Facts as a document, to which more may be added.
+fn document(facts: Vec<(&'static str, String)>) -> Map<String, Value> {
+    facts.into_iter().map(|(name, fact)| (name.to_owned(), fact.into())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_stay_below_their_endpoint() {
+        let check = |endpoint: &str, segments: &[&str], expected: &str| {
+            assert_eq!(below(&endpoint.parse().unwrap(), segments).as_str(), expected);
+        };
+        check("https://a.test", &["v2", "alerts"], "https://a.test/v2/alerts");
+        check("https://a.test/gate/", &["v2"], "https://a.test/gate/v2");
+        check("https://a.test/gate", &["a/b?c#d e"], "https://a.test/gate/a%2Fb%3Fc%23d%20e");
+        check("https://a.test/gate", &["..", "x"], "https://a.test/gate/x");
+    }
+}
