@@ -147,7 +147,7 @@ mod tests {
         assert_eq!(letter, written_with("Hello", "Line\n", Some("<p>Line</p>\n")));
         let expected = "Auto-Submitted: auto-generated\r\n\
                         MIME-Version: 1.0\r\n\
-                        Content-Type: multipart/alternative;\r\n \
+                        Content-Type: multipart/alternative; \
                         boundary=\"castellan-7-1794744000000000\"\r\n\r\n\
                         --castellan-7-1794744000000000\r\n\
                         Content-Type: text/plain; charset=utf-8\r\n\

@@ -32,11 +32,11 @@ pub fn mail(recipient: &Recipient, notification: &Notification) -> Option<Mail> 
         why: &why,
     };
     let html = page.render().ok();
-    let lines: String = facts.iter().map(|(name, fact)| format!("{name}: {fact}\n")).collect();
+    let lines: Vec<String> = facts.iter().map(|(name, fact)| format!("{name}: {fact}")).collect();
     Some(Mail {
         to,
         subject: format!("[Castellan] {headline}"),
-        text: format!("{}\n\n{lines}\n{why}\n", notification.message),
+        text: format!("{}\n\n{}\n\n{why}\n", notification.message, lines.join("\n")),
         html,
     })
 }
@@ -52,7 +52,7 @@ fn colour(state: NotificationState) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use super::super::samples::*;
+    use super::super::samples::{hostile, recipient, reminder, resolved, test, triggered};
     use super::*;
     use model::RecipientType;
 

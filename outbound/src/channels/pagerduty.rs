@@ -68,7 +68,9 @@ fn payload(notification: &Notification) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use super::super::samples::*;
+    use super::super::samples::{
+        bodies, recipient, reminder, resolved, shown_in_every_state, test, triggered,
+    };
     use model::RecipientType;
 
     const KEY: &str = "e93facc04764012d7bfb002500d5d1a6";

@@ -1,11 +1,12 @@
 //! What the tests of channels tell, and how they show what would be sent.
 
-use super::requests;
+use super::{HttpRequest, requests};
 use crate::settings::Endpoints;
 use model::{
     AlarmId, InstanceId, Notification, NotificationState, Recipient, RecipientId, RecipientOptions,
     RecipientType, Secret, Timestamp,
 };
+use serde_json::Value;
 use uuid::Uuid;
 
 pub fn now() -> Timestamp {
@@ -64,7 +65,7 @@ pub fn hostile() -> Notification {
     Notification {
         instance_name: "<b>&\"x\"</b> <!channel> [a](http://evil.test) *y*".into(),
         server: Some("<script>".into()),
-        message: "</td><img src=x> \u{1f389} ".repeat(400),
+        message: "</td><img src=x> \u{1f389} ".repeat(2000),
         ..triggered()
     }
 }
@@ -84,16 +85,14 @@ pub fn recipient(kind: RecipientType, value: &str) -> Recipient {
 /// What a recipient would be sent, to be read by people.
 pub fn shown(recipient: &Recipient, notification: &Notification) -> String {
     let requests = requests(&Endpoints::default(), recipient, notification, now()).unwrap();
-    let mut shown = String::new();
-    for request in requests {
-        shown += &format!("POST {}\n", request.url);
-        for (name, value) in &request.headers {
-            shown += &format!("{name}: {}\n", value.to_str().unwrap());
-        }
-        let body: serde_json::Value = serde_json::from_slice(&request.body).unwrap();
-        shown += &format!("\n{body:#}\n\n");
-    }
-    shown
+    let each = |request: &HttpRequest| {
+        let headers = request.headers.iter();
+        let headers: Vec<String> =
+            headers.map(|(name, value)| format!("{name}: {}", value.to_str().unwrap())).collect();
+        let body: Value = serde_json::from_slice(&request.body).unwrap();
+        format!("POST {}\n{}\n\n{body:#}\n\n", request.url, headers.join("\n"))
+    };
+    requests.iter().map(each).collect()
 }
 
 /// The same for each state.
@@ -106,7 +105,7 @@ pub fn shown_in_every_state(recipient: &Recipient) -> String {
 }
 
 /// What would be sent, as the documents that they are.
-pub fn bodies(recipient: &Recipient, notification: &Notification) -> Vec<serde_json::Value> {
+pub fn bodies(recipient: &Recipient, notification: &Notification) -> Vec<Value> {
     let requests = requests(&Endpoints::default(), recipient, notification, now()).unwrap();
     requests.iter().map(|request| serde_json::from_slice(&request.body).unwrap()).collect()
 }

@@ -47,6 +47,8 @@ impl Receiver {
 impl Drop for Receiver {
     fn drop(&mut self) {
         drop(self.process.stdin.take());
+        // It may have more to say than anybody reads.
+        let _ = self.process.kill();
         let _ = self.process.wait();
     }
 }
