@@ -6,15 +6,21 @@
 use std::fmt;
 use std::str::FromStr;
 
+/// Between the samples of a server; every sample is of a multiple of it.
+pub const SAMPLE_SECONDS: i64 = 10;
+
 macro_rules! series {
-    ($($(#[$doc:meta])* $variant:ident = $name:literal, $unit:literal;)*) => {
-        /// One number of one server over time.
+    (
+        $(#[$about:meta])* $list:ident:
+        $($(#[$doc:meta])* $variant:ident = $name:literal, $unit:literal;)*
+    ) => {
+        $(#[$about])*
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-        pub enum Series {
+        pub enum $list {
             $($(#[$doc])* $variant,)*
         }
 
-        impl Series {
+        impl $list {
             pub const ALL: &[Self] = &[$(Self::$variant,)*];
 
             pub fn as_str(self) -> &'static str {
@@ -26,10 +32,27 @@ macro_rules! series {
                 match self { $(Self::$variant => $unit,)* }
             }
         }
+
+        impl fmt::Display for $list {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+
+        impl FromStr for $list {
+            type Err = UnknownSeries;
+
+            fn from_str(text: &str) -> Result<Self, UnknownSeries> {
+                let found = Self::ALL.iter().find(|series| series.as_str() == text);
+                found.copied().ok_or(UnknownSeries)
+            }
+        }
     };
 }
 
 series! {
+    /// One number of one server over time.
+    Series:
     /// Of the cores that the plan gives.
     Cpu = "cpu_percent", "%";
     /// Resident, of the memory that the plan gives.
@@ -68,23 +91,24 @@ series! {
     QuorumLeader = "quorum_leader", "";
     Partitions = "partitions", "partitions";
     Leaders = "leaders", "partitions";
+    /// As measured, whatever the plan gives.
+    CpuCores = "cpu_cores", "cores";
+    MemoryUsed = "memory_used_bytes", "B";
+    /// Of the file system that the server's disk is on, which others may share.
+    FileSystemFree = "file_system_free_bytes", "B";
+    /// Topics that are not sampled by name, because others are busier.
+    TopicsLeftOut = "topics_left_out", "topics";
 }
 
-impl fmt::Display for Series {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
+series! {
+    /// One number of one topic on one server, for the busiest topics.
+    TopicSeries:
+    BytesIn = "topic_bytes_in_per_second", "B/s";
+    BytesOut = "topic_bytes_out_per_second", "B/s";
+    MessagesIn = "topic_messages_in_per_second", "1/s";
+    LogSize = "topic_log_size_bytes", "B";
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("it is no series this Castellan measures")]
 pub struct UnknownSeries;
-
-impl FromStr for Series {
-    type Err = UnknownSeries;
-
-    fn from_str(text: &str) -> Result<Self, UnknownSeries> {
-        let found = Self::ALL.iter().find(|series| series.as_str() == text);
-        found.copied().ok_or(UnknownSeries)
-    }
-}
