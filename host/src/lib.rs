@@ -12,6 +12,7 @@ mod process;
 mod replace;
 mod room;
 mod slots;
+mod usage;
 
 pub use file::{create_private_dir, sync_dir, write_atomic, write_private};
 pub use inspect::{with_environment, with_variable};
@@ -21,3 +22,4 @@ pub use process::{Exit, ProcessId, Spawn, Watch, run_lines, run_output};
 pub use replace::replace_self;
 pub use room::{Room, room};
 pub use slots::{Slot, Slots};
+pub use usage::{Usage, usage};

@@ -11,6 +11,17 @@ const DEADLINE: Duration = Duration::from_secs(5);
 /// Far beyond what the rendered list lets through.
 const LARGEST: u64 = 8 * 1024 * 1024;
 
+/// Where a broker with this `server.properties` serves its metrics; brokers that
+/// were made before there were metrics serve none.
+pub fn listener(properties: &str) -> Option<Endpoint> {
+    let url = properties
+        .lines()
+        .find_map(|line| line.strip_prefix("prometheus.metrics.reporter.listener=http://"))?;
+    let (host, port) = url.trim().rsplit_once(':')?;
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    Some(Endpoint::new(host, port.parse().ok()?))
+}
+
 /// Everything the broker at that listener serves now.
 pub async fn scrape(listener: &Endpoint) -> io::Result<String> {
     tokio::time::timeout(DEADLINE, get(listener))
@@ -53,6 +64,19 @@ mod tests {
         };
         let (scraped, ()) = tokio::join!(scrape(&endpoint), serve);
         scraped.map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn the_listener_stands_in_the_configuration() {
+        let check = |properties: &str, expected: Option<Endpoint>| {
+            assert_eq!(listener(properties), expected, "{properties}");
+        };
+        let line = "prometheus.metrics.reporter.listener=http://";
+        let text = format!("node.id=1\n{line}127.64.0.2:9404\nnode.id=1\n");
+        check(&text, Some(Endpoint::new("127.64.0.2", 9404)));
+        check(&format!("{line}[::1]:9405"), Some(Endpoint::new("::1", 9405)));
+        check(&format!("{line}127.64.0.2"), None);
+        check("node.id=1\n", None);
     }
 
     #[tokio::test]

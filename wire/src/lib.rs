@@ -10,6 +10,7 @@ pub mod customer;
 pub mod groups;
 pub mod instance;
 pub mod messages;
+pub mod metrics;
 pub mod nodes;
 pub mod quotas;
 pub mod team;

@@ -10,6 +10,7 @@ use wire::agent::{
     AgentStart, CertificateRequest, Claim, Claimed, Desired, DesiredBroker, DesiredCertificate,
     DesiredDisk, Enrol, Format, HostSettings, Loading, Phase, Report, Run,
 };
+use wire::metrics::{Sample, Samples, Taken, TopicSample};
 
 fn enrol() -> Enrol {
     Enrol {
@@ -185,6 +186,31 @@ fn fields_of_a_later_release_are_passed_over() {
     let mut later = from_the_future(start());
     later["host"]["distributions"] = json!({});
     read::<AgentStart>(later);
+}
+
+#[test]
+fn samples_travel_by_name_and_without_what_is_zero() {
+    let sent = Samples {
+        incarnation: 2,
+        samples: vec![Sample {
+            at: 1_794_744_000,
+            values: BTreeMap::from([("cpu_cores".into(), 0.1)]),
+            topics: BTreeMap::from([(
+                "orders".into(),
+                TopicSample { bytes_in: 2.5, size: 7.0, ..<_>::default() },
+            )]),
+        }],
+    };
+    let text = "{\"incarnation\":2,\"samples\":[{\"at\":1794744000,\
+                \"values\":{\"cpu_cores\":0.1},\
+                \"topics\":{\"orders\":{\"in\":2.5,\"size\":7.0}}}]}";
+    assert_eq!(serde_json::to_string(&sent).unwrap(), text);
+    assert_eq!(serde_json::from_str::<Samples>(text).unwrap(), sent);
+    let least: Sample = read(json!({"at": 10, "of_a_later_release": 1}));
+    assert_eq!(least, Sample { at: 10, ..<_>::default() });
+    let taken = Taken { window: "w".into(), kept_through: 10 };
+    let later = json!({"window": "w", "kept_through": 10, "of_a_later_release": 1});
+    assert_eq!(read::<Taken>(later), taken);
 }
 
 #[test]
