@@ -1,4 +1,4 @@
-//! The five calls of the agent protocol over TLS.
+//! The six calls of the agent protocol over TLS.
 //!
 //! Only the pinned fleet CA is trusted; the machine's own authorities never
 //! are. Nothing is retried here.
@@ -15,6 +15,7 @@ use std::time::Duration;
 use wire::agent::{
     AgentStart, Claim, Claimed, Desired, Enrol, Enrolled, LONG_POLL_SECONDS, Renew, Report,
 };
+use wire::metrics::{Samples, Taken};
 
 /// For every call but the long poll.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -77,6 +78,10 @@ impl Connection {
 
     pub async fn claim(&self, body: &Claim) -> Result<Claimed, ConnectionError> {
         read(send(self.post("claim").json(body)).await?).await
+    }
+
+    pub async fn metrics(&self, body: &Samples) -> Result<Taken, ConnectionError> {
+        read(send(self.post("metrics").json(body)).await?).await
     }
 
     /// The next document after the one held, or none in this poll's time.

@@ -19,6 +19,7 @@ mod launcher;
 mod leave;
 mod link;
 mod log_tail;
+mod metrics;
 mod pace;
 mod place;
 mod prepare;
@@ -37,6 +38,7 @@ use board::{Board, View};
 use goal::Goal;
 use host::{DirLock, LockError, ProcessId};
 use link::Link;
+use metrics::Sampler;
 use model::SystemClock;
 use pace::Pace;
 use place::Place;
@@ -87,7 +89,17 @@ pub async fn run(dir: PathBuf) -> Result<(), AgentError> {
     let (goal, goal_seen) = watch::channel(Goal::Wait("waiting for the control plane".into()));
     let (shutdown, shutdown_seen) = watch::channel(false);
     let (reported, reported_seen) = watch::channel(None);
+    let (connection, connection_seen) = watch::channel(None);
 
+    let sampler = Sampler {
+        place: place.clone(),
+        clock: Arc::new(SystemClock),
+        start: start.clone(),
+        board: board.clone(),
+        desired: desired_seen.clone(),
+        connection: connection_seen,
+    };
+    let sampler = tokio::spawn(sampler.run());
     let keeper = tokio::spawn(keeper::keep(place.clone(), desired_seen, board.clone(), goal));
     let link = Link {
         place: place.clone(),
@@ -95,6 +107,7 @@ pub async fn run(dir: PathBuf) -> Result<(), AgentError> {
         board: board.clone(),
         desired,
         reported,
+        connection,
         enrolment: <_>::default(),
     };
     let link = tokio::spawn(link.run());
@@ -119,6 +132,7 @@ pub async fn run(dir: PathBuf) -> Result<(), AgentError> {
         ended = &mut supervisor => return Err(failed("supervisor", ended)),
         ended = keeper => return Err(failed("keeper of certificates", ended)),
         ended = link => return Err(failed("link to the control plane", ended)),
+        ended = sampler => return Err(failed("sampler of metrics", ended)),
     }
     tracing::info!("stopping the broker, then ending");
     shutdown.send_replace(true);

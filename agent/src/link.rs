@@ -53,6 +53,8 @@ pub struct Link {
     pub desired: watch::Sender<Option<Desired>>,
     /// The last view that the control plane has taken.
     pub reported: watch::Sender<Option<View>>,
+    /// The one in use, for others who have something to tell.
+    pub connection: watch::Sender<Option<Connection>>,
     pub enrolment: Enrolment,
 }
 
@@ -73,6 +75,7 @@ impl Link {
         loop {
             self.reported.send_replace(None);
             let ended = self.session().await;
+            self.connection.send_replace(None);
             if self.reported.borrow().is_some() {
                 failures = 0;
             }
@@ -96,6 +99,7 @@ impl Link {
         let start = start::load(&self.place)?;
         let identity = self.identity(&start).await?;
         let connection = Connection::open(&start, Some(&identity))?;
+        self.connection.send_replace(Some(connection.clone()));
         tokio::select! {
             ended = self.fetch(&connection, &start) => ended,
             ended = self.tell(&connection, &start) => ended,

@@ -35,6 +35,7 @@ fn agent(control_plane: &ControlPlane, clock: Arc<dyn Clock>) -> Agent {
         board: Board::default(),
         desired,
         reported: watch::channel(None).0,
+        connection: watch::channel(None).0,
         enrolment: <_>::default(),
     };
     tokio::spawn(link.run());

@@ -16,6 +16,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep};
 use tokio_rustls::TlsAcceptor;
 use wire::agent::{Claim, Claimed, Desired, Enrol, Renew, Report};
+use wire::metrics::{Sample, Samples, Taken};
 
 #[derive(Default)]
 pub struct State {
@@ -26,6 +27,9 @@ pub struct State {
     pub claims: Vec<Claim>,
     /// What claims are answered; none: it is of a release that knows no claims.
     pub claimed: Option<Claimed>,
+    pub samples: Vec<Sample>,
+    /// Names its memory; nothing of it is ever on disk.
+    pub window: String,
     /// Every call that needs a certificate is answered with 403.
     pub refuses: bool,
 }
@@ -184,6 +188,13 @@ async fn answer(
             state.claims.push(serde_json::from_slice(body).unwrap());
             let answer = state.claimed.as_ref().map(|answer| json!(answer).to_string());
             answer.map_or((404, "Not Found".into()), |answer| (200, answer))
+        }
+        "/agent/v1/metrics" => {
+            let Samples { samples, .. } = serde_json::from_slice(body).unwrap();
+            let mut state = state.lock().unwrap();
+            state.samples.extend(samples);
+            let taken = Taken { window: state.window.clone(), kept_through: 0 };
+            (200, json!(taken).to_string())
         }
         other => panic!("the agent called {other}"),
     }

@@ -1,0 +1,189 @@
+//! Measures at every multiple of ten seconds, and sends what waits.
+//!
+//! The two go on beside each other: a control plane that does not answer keeps
+//! nobody from measuring, and a broker that does not answer leaves a gap.
+
+use super::broker::Scrape;
+use super::kept::Kept;
+use super::process_tree::ProcessTree;
+use super::rates::{Before, TopicsBefore};
+use super::{Sample, slow};
+use crate::board::Board;
+use crate::connection::{Connection, ConnectionError};
+use crate::place::Place;
+use model::{Clock, SAMPLE_SECONDS, Series};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+use tokio::sync::{Notify, watch};
+use tokio::time::{Instant, sleep};
+use wire::agent::{AgentStart, Desired};
+use wire::metrics::Samples;
+
+/// Seconds between looks at what changes slowly, and at topics.
+const SLOWLY: i64 = 60;
+/// After a call that failed; the next sample may come first.
+const AGAIN: Duration = Duration::from_secs(5);
+
+pub struct Sampler {
+    pub place: Place,
+    pub clock: Arc<dyn Clock>,
+    pub start: AgentStart,
+    pub board: Board,
+    pub desired: watch::Receiver<Option<Desired>>,
+    /// That of the link, while it has one.
+    pub connection: watch::Receiver<Option<Connection>>,
+}
+
+/// What two looks are compared by.
+#[derive(Default)]
+struct Last {
+    tree: ProcessTree,
+    looked: Option<Instant>,
+    scraped: Option<(Instant, Before)>,
+    topics: Option<(Instant, TopicsBefore)>,
+    slow: Vec<(Series, f64)>,
+    slow_due: bool,
+    left_out: Option<u32>,
+}
+
+impl Sampler {
+    /// Never ends by itself.
+    pub async fn run(self) {
+        let kept = Mutex::new(Kept::default());
+        let news = Notify::new();
+        tokio::join!(self.measure(&kept, &news), self.send(&kept, &news));
+    }
+
+    async fn measure(&self, kept: &Mutex<Kept>, news: &Notify) {
+        let mut last = Last { slow_due: true, ..<_>::default() };
+        loop {
+            sleep(self.until_next()).await;
+            let sample = self.sample(&mut last).await;
+            lock(kept).push(sample);
+            news.notify_one();
+        }
+    }
+
+    /// The agents of a fleet don't all measure in the same moment.
+    fn until_next(&self) -> Duration {
+        let period = SAMPLE_SECONDS * 1000;
+        let turn = self.start.server_id.0.wrapping_mul(1009).rem_euclid(period * 9 / 10);
+        let into = (self.clock.now().as_millisecond() - turn).rem_euclid(period);
+        Duration::from_millis((period - into).unsigned_abs())
+    }
+
+    async fn sample(&self, last: &mut Last) -> Sample {
+        let now = self.clock.now();
+        let at = now.as_second() - now.as_second().rem_euclid(SAMPLE_SECONDS);
+        let is_minute = at.rem_euclid(SLOWLY) == 0;
+        let mut sample = Sample { at, ..<_>::default() };
+        let broker = self.board.view().status.broker_pid;
+        let own = i32::try_from(std::process::id()).ok();
+        let pids: Vec<i32> = own.into_iter().chain(broker).collect();
+        let looked = Instant::now();
+        let passed = last.looked.replace(looked).map_or(Duration::ZERO, |then| looked - then);
+        for (series, value) in last.tree.look(&pids, passed) {
+            sample.add(series, value);
+        }
+        if is_minute || last.slow_due {
+            let place = self.place.clone();
+            let looked = tokio::task::spawn_blocking(move || slow::look(&place, now)).await;
+            last.slow = looked.unwrap_or_default();
+            last.slow_due = false;
+        }
+        for (series, value) in &last.slow {
+            sample.add(*series, *value);
+        }
+        let scraped = if broker.is_some() { self.scrape().await } else { None };
+        match scraped {
+            Some(scrape) => last.take(&scrape, is_minute, &mut sample),
+            // What it counted before is of no use to the next that runs.
+            None => (last.scraped, last.topics) = (None, None),
+        }
+        sample
+    }
+
+    async fn scrape(&self) -> Option<Scrape> {
+        let properties =
+            self.desired.borrow().as_ref()?.broker.as_ref().map(|broker| broker.properties.clone());
+        let listener = kafka::metrics::listener(&properties?)?;
+        match kafka::metrics::scrape(&listener).await {
+            Ok(text) => Some(Scrape::read(&text)),
+            Err(error) => {
+                tracing::debug!(%error, "the broker's metrics can't be read");
+                None
+            }
+        }
+    }
+
+    async fn send(&self, kept: &Mutex<Kept>, news: &Notify) {
+        loop {
+            let due = lock(kept).due();
+            if due.is_empty() {
+                news.notified().await;
+                continue;
+            }
+            let connection = self.connection.borrow().clone();
+            let Some(connection) = connection else {
+                let mut connections = self.connection.clone();
+                // Without a link there is no agent either.
+                let _ = connections.wait_for(Option::is_some).await;
+                continue;
+            };
+            if let Err(error) = self.send_batch(&connection, kept, due).await {
+                tracing::debug!(%error, "metrics could not be sent; they are kept");
+                sleep(AGAIN).await;
+            }
+        }
+    }
+
+    async fn send_batch(
+        &self,
+        connection: &Connection,
+        kept: &Mutex<Kept>,
+        due: Vec<Sample>,
+    ) -> Result<(), ConnectionError> {
+        let samples = due.iter().map(Sample::to_wire).collect();
+        let body = Samples { incarnation: self.start.incarnation, samples };
+        let answer = connection.metrics(&body).await?;
+        lock(kept).answered(&due, &answer);
+        Ok(())
+    }
+}
+
+impl Last {
+    fn take(&mut self, scrape: &Scrape, is_minute: bool, sample: &mut Sample) {
+        let now = Instant::now();
+        for (series, value) in &scrape.gauges {
+            sample.add(*series, *value);
+        }
+        if let Some((then, before)) = self.scraped.replace((now, Before::of(scrape))) {
+            for (series, value) in before.rates(scrape, now - then) {
+                sample.add(series, value);
+            }
+        }
+        if is_minute || self.topics.is_none() {
+            self.take_topics(scrape, now, sample);
+        }
+        if let Some(left_out) = self.left_out {
+            sample.add(Series::TopicsLeftOut, left_out.into());
+        }
+    }
+
+    /// The first look has nothing to compare with.
+    fn take_topics(&mut self, scrape: &Scrape, now: Instant, sample: &mut Sample) {
+        if let Some((then, before)) = self.topics.replace((now, TopicsBefore::of(scrape))) {
+            let (topics, left_out) = before.busiest(scrape, now - then);
+            self.left_out = Some(u32::try_from(left_out).unwrap_or(u32::MAX));
+            sample.topics = topics;
+        }
+    }
+}
+
+fn lock(kept: &Mutex<Kept>) -> MutexGuard<'_, Kept> {
+    kept.lock().expect("no holder of this lock panics")
+}
+
+#[cfg(test)]
+#[path = "sampler_tests.rs"]
+mod tests;

@@ -1,0 +1,91 @@
+//! Samples of this very process, sent to a small control plane over real TLS.
+
+use super::*;
+use crate::control_plane::ControlPlane;
+use crate::identity::{self, Identity};
+use crate::testing::{start, wait_for};
+use model::{ServerId, SystemClock};
+use std::collections::BTreeMap;
+use tempfile::TempDir;
+
+fn sampler(connection: Option<Connection>) -> (Sampler, TempDir) {
+    let directory = tempfile::tempdir().unwrap();
+    let place = Place::open(directory.path()).unwrap();
+    std::fs::create_dir(place.disk()).unwrap();
+    let sampler = Sampler {
+        place,
+        clock: Arc::new(SystemClock),
+        start: start(),
+        board: Board::default(),
+        desired: watch::channel(None).1,
+        connection: watch::channel(connection).1,
+    };
+    (sampler, directory)
+}
+
+#[tokio::test]
+async fn a_server_without_a_broker_tells_of_itself_alone() {
+    let (sampler, _directory) = sampler(None);
+    let mut last = Last { slow_due: true, ..<_>::default() };
+    sampler.sample(&mut last).await;
+    sleep(Duration::from_millis(5)).await;
+    let sample = sampler.sample(&mut last).await;
+    assert_eq!(sample.at % SAMPLE_SECONDS, 0);
+    let values: BTreeMap<Series, f32> = sample.values.iter().copied().collect();
+    for series in [Series::CpuCores, Series::MemoryUsed, Series::DiskUsed, Series::FileSystemFree] {
+        assert!(values.contains_key(&series), "{series} is not in {values:?}");
+    }
+    assert!(values[&Series::MemoryUsed] > 1e6, "{values:?}");
+    assert!(!values.contains_key(&Series::BytesIn), "{values:?}");
+}
+
+#[tokio::test]
+async fn agents_take_turns_within_the_ten_seconds() {
+    let (mut sampler, _directory) = sampler(None);
+    let turns: std::collections::BTreeSet<Duration> = (1..50)
+        .map(|id| {
+            sampler.start.server_id = ServerId(id);
+            sampler.clock =
+                Arc::new(model::ManualClock::at("2026-01-01T00:00:00Z".parse().unwrap()));
+            sampler.until_next()
+        })
+        .collect();
+    assert_eq!(turns.len(), 49);
+    assert!(turns.iter().all(|turn| *turn <= Duration::from_secs(10)), "{turns:?}");
+}
+
+#[tokio::test]
+async fn what_waits_is_sent_once_and_again_to_a_control_plane_that_forgot() {
+    let control_plane = ControlPlane::start().await;
+    let parameters = AgentStart {
+        control_plane: control_plane.url.clone(),
+        fleet_ca: control_plane.authority.certificate.clone(),
+        ..start()
+    };
+    let (sampler, _directory) = sampler(None);
+    let key = identity::next_key(&sampler.place).unwrap();
+    let csr = pki::request(&key, "server-11").unwrap();
+    let certificate = crate::control_plane::sign(&control_plane.authority, &csr);
+    identity::complete(&sampler.place, &key, &certificate).unwrap();
+    let identity = Identity::load(&sampler.place).unwrap();
+    let connection = Connection::open(&parameters, Some(&identity)).unwrap();
+    let sampler = Sampler { connection: watch::channel(Some(connection)).1, ..sampler };
+
+    let kept = Arc::new(Mutex::new(Kept::default()));
+    let news = Arc::new(Notify::new());
+    let push = |at: i64| {
+        lock(&kept).push(Sample { at, values: vec![(Series::Connections, 1.0)], ..<_>::default() });
+        news.notify_one();
+    };
+    let (waiting, told) = (Arc::clone(&kept), Arc::clone(&news));
+    tokio::spawn(async move { sampler.send(&waiting, &told).await });
+    let times = || control_plane.state().samples.iter().map(|s| s.at).collect::<Vec<_>>();
+
+    push(10);
+    wait_for(times, |times| *times == [10]).await;
+    push(20);
+    wait_for(times, |times| *times == [10, 20]).await;
+    control_plane.state().window = "another".into();
+    push(30);
+    wait_for(times, |times| *times == [10, 20, 30, 10, 20]).await;
+}
