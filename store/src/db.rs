@@ -1,5 +1,5 @@
 //! One text of SQL for every database: statements with `$1` placeholders,
-//! values of three portable types, and rows read by column name.
+//! values of four portable types, and rows read by column name.
 
 use crate::kept::{FromCell, KeptRow};
 use crate::seal::MasterKey;
@@ -19,6 +19,7 @@ pub enum Value {
     Text(Option<String>),
     Int(Option<i64>),
     Bool(bool),
+    Bytes(Vec<u8>),
 }
 
 impl From<&str> for Value {
@@ -66,6 +67,12 @@ impl From<Option<u32>> for Value {
 impl From<bool> for Value {
     fn from(flag: bool) -> Self {
         Value::Bool(flag)
+    }
+}
+
+impl From<Vec<u8>> for Value {
+    fn from(bytes: Vec<u8>) -> Self {
+        Value::Bytes(bytes)
     }
 }
 
@@ -123,6 +130,7 @@ impl Query {
             Value::Text(text) => query.bind(text),
             Value::Int(number) => query.bind(number),
             Value::Bool(flag) => query.bind(flag),
+            Value::Bytes(bytes) => query.bind(bytes),
         })
     }
 
@@ -134,6 +142,7 @@ impl Query {
             Value::Text(text) => query.bind(text),
             Value::Int(number) => query.bind(number),
             Value::Bool(flag) => query.bind(flag),
+            Value::Bytes(bytes) => query.bind(bytes),
         })
     }
 }
@@ -205,6 +214,17 @@ impl Row {
 
     pub fn flag(&self, column: &str) -> Result<bool> {
         self.get(column)
+    }
+
+    /// Only rows of histories hold bytes, and those are not kept in memory.
+    pub fn bytes(&self, column: &'static str) -> Result<Vec<u8>> {
+        Ok(match self {
+            Row::Sqlite(row) => row.try_get(column)?,
+            Row::Postgres(row) => row.try_get(column)?,
+            Row::Kept(_) => {
+                return Err(Error::Corrupt { what: column, value: "bytes".into() });
+            }
+        })
     }
 
     pub fn number<T: TryFrom<i64>>(&self, column: &'static str) -> Result<T> {

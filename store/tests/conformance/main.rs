@@ -10,6 +10,7 @@ mod certificates;
 mod chain;
 mod copies;
 mod fixture;
+mod metrics;
 mod outbox;
 mod pauses;
 #[path = "../postgres/mod.rs"]
@@ -62,6 +63,8 @@ checks! {
     chain::several_seal_and_write_at_once,
     chain::a_late_line_is_sealed_once_behind_the_others,
     chain::a_month_is_read_in_pages,
+    metrics::a_window_is_written_by_one_and_read_by_time,
+    metrics::what_is_too_old_is_forgotten_and_counted,
     outbox::a_message_is_taken_by_one_and_again_after_the_lease,
     outbox::a_message_that_fails_is_tried_again_and_given_up_after_its_time,
     outbox::of_two_stores_one_takes_a_message,
