@@ -1,5 +1,6 @@
 //! What every use case works with.
 
+use crate::metrics::Metrics;
 use crate::{Places, Result};
 use ipnet::Ipv4Net;
 use kafka::client::Admin;
@@ -9,7 +10,7 @@ use std::collections::HashMap;
 use std::net::Ipv4Addr;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
-use store::{Installation, Store};
+use store::{Installation, MetricsHistory, Store};
 
 /// What the operator decides for all customers.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -61,6 +62,7 @@ pub struct App {
     last_seen: Arc<Mutex<HashMap<ServerId, Timestamp>>>,
     /// Uses of keys that are not written yet.
     last_used: Arc<Mutex<HashMap<KeyId, Timestamp>>>,
+    metrics: Arc<Metrics>,
 }
 
 /// The parts an app is made from.
@@ -92,7 +94,15 @@ impl App {
             placing: Arc::default(),
             last_seen: Arc::default(),
             last_used: Arc::default(),
+            metrics: Arc::new(Metrics::new(None)),
         }
+    }
+
+    /// With a history of metrics; without one they are in memory alone. To be
+    /// called before the first sample comes.
+    #[must_use]
+    pub fn with_metrics_history(self, history: MetricsHistory) -> Self {
+        Self { metrics: Arc::new(Metrics::new(Some(history))), ..self }
     }
 
     pub fn store(&self) -> &Store {
@@ -119,6 +129,10 @@ impl App {
     /// Whether the service can answer: the store is there.
     pub async fn ping(&self) -> Result<()> {
         Ok(self.store.ping().await?)
+    }
+
+    pub(crate) fn metrics(&self) -> &Metrics {
+        &self.metrics
     }
 
     pub(crate) fn last_seen(&self) -> MutexGuard<'_, HashMap<ServerId, Timestamp>> {

@@ -34,6 +34,7 @@ pub mod details;
 pub mod groups;
 pub mod instances;
 pub mod messages;
+pub mod metrics;
 pub mod nodes;
 pub mod passwords;
 pub mod plans;

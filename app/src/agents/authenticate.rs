@@ -22,6 +22,10 @@ impl Agent {
         self.server_id
     }
 
+    pub(crate) fn instance_id(&self) -> InstanceId {
+        self.instance_id
+    }
+
     /// The agent's own row, unless the server was replaced or removed.
     pub(super) async fn record(&self, run: &mut impl Run) -> Result<ServerRecord> {
         row(run, self.server_id, self.incarnation).await

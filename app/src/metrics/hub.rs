@@ -1,0 +1,186 @@
+//! The memory of metrics: open windows and the last sample of every server.
+//!
+//! A sample that comes twice is one point, so nothing here is ever counted.
+
+use model::{ServerId, Timestamp};
+use series::{Sample, Tier, Window};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+use store::MetricsHistory;
+use tokio::sync::broadcast;
+
+/// Windows of one server that wait to be written; a history that is away must
+/// not fill the memory.
+const MOST_OPEN: usize = 6;
+/// Samples that a listener may be behind before it misses some.
+const NEWS: usize = 4096;
+
+/// What every use case of metrics works with.
+#[derive(Debug)]
+pub struct Metrics {
+    /// Names this memory.
+    window: OnceLock<String>,
+    servers: Mutex<HashMap<ServerId, Held>>,
+    news: broadcast::Sender<(ServerId, Arc<Sample>)>,
+    pub(super) history: Option<MetricsHistory>,
+}
+
+/// The answer to an agent.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Taken {
+    /// Names the memory that took the samples.
+    pub window: String,
+    /// What was taken up to here is on disk.
+    pub kept_through: i64,
+}
+
+/// What one server's plan gives it, and when that was looked up.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Size {
+    pub cores: f32,
+    pub memory: f32,
+    pub disk: f32,
+    pub looked_up: Timestamp,
+}
+
+/// What is known of one server.
+#[derive(Debug, Default)]
+pub(super) struct Held {
+    /// The oldest first.
+    pub open: Vec<Open>,
+    /// The last point on disk; none until that was looked up.
+    pub written: Option<i64>,
+    pub latest: Option<Arc<Sample>>,
+    /// The latest that tells of topics.
+    pub topics: Option<Arc<Sample>>,
+    pub size: Option<Size>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Open {
+    pub window: Window,
+    /// Raised by every change, so that a write knows what it has written.
+    pub changes: u64,
+}
+
+impl Metrics {
+    pub(crate) fn new(history: Option<MetricsHistory>) -> Self {
+        let (news, _) = broadcast::channel(NEWS);
+        Self { window: OnceLock::new(), servers: Mutex::default(), news, history }
+    }
+
+    pub(super) fn window(&self, name: impl FnOnce() -> String) -> String {
+        self.window.get_or_init(name).clone()
+    }
+
+    pub(super) fn servers(&self) -> MutexGuard<'_, HashMap<ServerId, Held>> {
+        self.servers.lock().expect("no holder of this lock panics")
+    }
+
+    pub(super) fn subscribe(&self) -> broadcast::Receiver<(ServerId, Arc<Sample>)> {
+        self.news.subscribe()
+    }
+
+    /// Nobody listening is no fault.
+    pub(super) fn tell(&self, server: ServerId, sample: &Arc<Sample>) {
+        let _ = self.news.send((server, Arc::clone(sample)));
+    }
+}
+
+impl Held {
+    /// Whether it says anything new.
+    pub fn take(&mut self, sample: &Arc<Sample>) -> bool {
+        let start = Window::around(sample.at, Tier::Sampled).start;
+        let at = self.open.iter().position(|open| open.window.start >= start);
+        let at = at.unwrap_or(self.open.len());
+        if self.open.get(at).is_none_or(|open| open.window.start != start) {
+            let window = Window::around(sample.at, Tier::Sampled);
+            self.open.insert(at, Open { window, changes: 0 });
+        }
+        let open = &mut self.open[at];
+        let is_new = open.window.take(sample);
+        open.changes += u64::from(is_new);
+        if open.window.is_empty() {
+            self.open.remove(at);
+        }
+        if self.open.len() > MOST_OPEN {
+            self.open.remove(0);
+        }
+        if self.latest.as_ref().is_none_or(|latest| latest.at <= sample.at) {
+            self.latest = Some(Arc::clone(sample));
+        }
+        let newest = self.topics.as_ref().is_none_or(|latest| latest.at <= sample.at);
+        if newest && !sample.topics.is_empty() {
+            self.topics = Some(Arc::clone(sample));
+        }
+        is_new
+    }
+
+    /// Up to where everything that was taken is on disk.
+    pub fn kept_through(&self) -> i64 {
+        let written = self.written.unwrap_or(0);
+        match self.open.first() {
+            Some(open) => written.min(open.window.start - 1),
+            None => written,
+        }
+    }
+
+    /// A window was written as it was after so many changes. One that has changed
+    /// since then is written again.
+    pub fn wrote(&mut self, written: &Open) {
+        self.open.retain(|open| {
+            open.window.start != written.window.start || open.changes != written.changes
+        });
+        self.written = self.written.max(written.window.last());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::Series;
+    use std::collections::BTreeMap;
+
+    fn sample(at: i64, value: f32) -> Arc<Sample> {
+        let values = BTreeMap::from([(Series::Connections, value)]);
+        Arc::new(Sample { at, values, ..<_>::default() })
+    }
+
+    #[test]
+    fn nothing_is_kept_until_its_window_is_written() {
+        let mut held = Held { written: Some(590), ..<_>::default() };
+        assert!(held.take(&sample(600, 1.0)));
+        assert!(!held.take(&sample(600, 1.0)), "the same sample again");
+        assert_eq!(held.kept_through(), 590);
+        held.take(&sample(1200, 1.0));
+        let first = held.open[0].clone();
+        held.wrote(&first);
+        assert_eq!((held.kept_through(), held.open.len()), (600, 1));
+        // One comes late, into a window that is on disk.
+        held.take(&sample(610, 1.0));
+        assert_eq!(held.kept_through(), 599);
+        let late = held.open[0].clone();
+        held.take(&sample(620, 1.0));
+        held.wrote(&late);
+        assert_eq!((held.kept_through(), held.open.len()), (599, 2), "it changed meanwhile");
+    }
+
+    #[test]
+    fn the_latest_is_the_latest_whatever_comes_last() {
+        let mut held = Held::default();
+        for at in [20, 10] {
+            held.take(&sample(at, 1.0));
+        }
+        assert_eq!(held.latest.map(|sample| sample.at), Some(20));
+    }
+
+    #[test]
+    fn a_history_that_is_away_does_not_fill_the_memory() {
+        let mut held = Held::default();
+        for at in 0..100 {
+            held.take(&sample(at * 600, 1.0));
+        }
+        assert_eq!(held.open.len(), MOST_OPEN);
+        assert_eq!(held.open[0].window.start, 94 * 600);
+    }
+}

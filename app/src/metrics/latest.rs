@@ -1,0 +1,51 @@
+//! The last sample of every server, and every new one as it comes.
+
+use crate::{App, InstanceAccess, Result};
+use model::{Server, ServerId};
+use series::Sample;
+use std::sync::Arc;
+use store::servers;
+use tokio::sync::broadcast::Receiver;
+
+/// A sample that is older says nothing of now.
+const STALE: i64 = 60;
+
+/// What is known of one server now.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Latest {
+    pub server: Server,
+    /// None if nothing came lately.
+    pub sample: Option<Arc<Sample>>,
+    /// The last that tells of topics.
+    pub topics: Option<Arc<Sample>>,
+}
+
+/// The last sample that this process took of a server, however old it is.
+pub fn latest(app: &App, server: ServerId) -> Option<Arc<Sample>> {
+    app.metrics().servers().get(&server)?.latest.clone()
+}
+
+/// Every sample taken from now on, each once, the late ones too. A receiver that
+/// lags behind is told so.
+pub fn subscribe(app: &App) -> Receiver<(ServerId, Arc<Sample>)> {
+    app.metrics().subscribe()
+}
+
+/// All servers of an instance, by number.
+pub async fn latest_of(access: &InstanceAccess, app: &App) -> Result<Vec<Latest>> {
+    let servers = servers::list_bare(&mut app.store().reader(), access.instance.id).await?;
+    let now = app.now().as_second();
+    let fresh = |sample: &Option<Arc<Sample>>, within: i64| {
+        sample.clone().filter(|sample| now - sample.at <= within)
+    };
+    let known = app.metrics().servers();
+    let look = |server: Server| {
+        let held = known.get(&server.id);
+        Latest {
+            sample: held.and_then(|held| fresh(&held.latest, STALE)),
+            topics: held.and_then(|held| fresh(&held.topics, STALE + 60)),
+            server,
+        }
+    };
+    Ok(servers.into_iter().map(look).collect())
+}

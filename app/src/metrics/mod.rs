@@ -1,0 +1,20 @@
+//! What servers measured: taken from agents, kept as history, read back.
+//!
+//! The open windows of all servers are in memory; once their time is over they
+//! are written, merged with what is there. What a crash takes from memory, agents
+//! send again. A history that can't be written or read is no failure of anything
+//! else: what is in memory is told.
+
+mod flush;
+mod hub;
+mod latest;
+mod read;
+mod share;
+mod take;
+
+pub use flush::{flush, flush_everything};
+pub use hub::{Metrics, Taken};
+pub use latest::{Latest, latest, latest_of, subscribe};
+pub use read::{ReadFields, ServerValues, Told, Values, read};
+pub use series::{Measure, Sample};
+pub use take::take;

@@ -1,0 +1,185 @@
+//! History and memory together, for a time and some series.
+
+use crate::{App, Asked, Error, InstanceAccess, Problems, Result};
+use model::{Series, ServerId, Timestamp, TopicSeries};
+use series::{Buckets, Measure, Of, Range, Tier, Window, align, unpack};
+use std::collections::BTreeSet;
+use store::servers;
+
+/// Points in one answer, of all servers and series.
+const MOST_POINTS: i64 = 500_000;
+/// Seconds between samples of topics.
+const TOPICS: i64 = 60;
+
+/// What may be asked.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct ReadFields {
+    /// All of a server's if not given; those of topics only by name.
+    pub series: Option<Vec<String>>,
+    /// Of series of topics, this one alone.
+    pub topic: Option<String>,
+    /// A time such as `2026-11-15T12:00:00Z`, or Unix seconds.
+    pub from: Option<String>,
+    pub to: Option<String>,
+    pub step: Option<i64>,
+    /// `avg` or `max` of what falls into one step.
+    pub of: Option<String>,
+}
+
+/// What was found.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Told {
+    pub range: Range,
+    /// By number.
+    pub servers: Vec<ServerValues>,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct ServerValues {
+    pub server: String,
+    pub series: Vec<Values>,
+}
+
+/// The first is of the range's beginning, the next a step later.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Values {
+    pub measure: Measure,
+    pub values: Vec<Option<f32>>,
+}
+
+struct Wanted {
+    range: Range,
+    series: BTreeSet<Series>,
+    topics: BTreeSet<TopicSeries>,
+    topic: Option<String>,
+    of: Of,
+}
+
+pub async fn read(access: &InstanceAccess, app: &App, asked: Asked<ReadFields>) -> Result<Told> {
+    let (fields, problems) = asked.open()?;
+    let now = app.now().as_second();
+    let wanted = validate(&fields, problems, now)?;
+    let mut servers = Vec::new();
+    let mut points = 0;
+    for server in servers::list_bare(&mut app.store().reader(), access.instance.id).await? {
+        let windows = windows(app, server.id, wanted.range, now).await;
+        let measures = wanted.measures(&windows);
+        points += i64::try_from(measures.len()).unwrap_or(i64::MAX) * wanted.range.points();
+        if points > MOST_POINTS {
+            let words = format!(
+                "That are more than {MOST_POINTS} points; ask for fewer series or a larger `step`"
+            );
+            return Err(Error::Refused(words));
+        }
+        let series = measures.into_iter().map(|measure| wanted.values(measure, &windows));
+        let series = series.filter(|found| found.values.iter().any(Option::is_some)).collect();
+        servers.push(ServerValues { server: server.name, series });
+    }
+    Ok(Told { range: wanted.range, servers })
+}
+
+fn validate(fields: &ReadFields, mut problems: Problems, now: i64) -> Result<Wanted> {
+    let (mut series, mut topics) = (BTreeSet::new(), BTreeSet::new());
+    for name in fields.series.iter().flatten() {
+        match (name.parse::<Series>(), name.parse::<TopicSeries>()) {
+            (Ok(found), _) => drop(series.insert(found)),
+            (_, Ok(found)) => drop(topics.insert(found)),
+            (Err(error), _) => problems.add("series", format!("{name:?}: {error}")),
+        }
+    }
+    if fields.series.is_none() {
+        series.extend(Series::ALL);
+    }
+    if fields.topic.is_some() && topics.is_empty() {
+        problems.add("topic", "needs a series of topics, such as topic_bytes_in_per_second");
+    }
+    let of = match fields.of.as_deref() {
+        None | Some("avg") => Of::Average,
+        Some("max") => Of::Max,
+        Some(_) => {
+            problems.add("of", "must be avg or max");
+            Of::Average
+        }
+    };
+    let from = time(&mut problems, "from", fields.from.as_deref());
+    let to = time(&mut problems, "to", fields.to.as_deref());
+    problems.finish()?;
+    let range =
+        |step| Range::new(from, to, step, now).map_err(|error| Error::Refused(error.to_string()));
+    let range = range(fields.step).and_then(|chosen| {
+        // Topics are sampled once a minute; finer steps would be mostly gaps.
+        let is_fine = chosen.step < TOPICS && series.is_empty() && fields.step.is_none();
+        if is_fine { range(Some(TOPICS)) } else { Ok(chosen) }
+    })?;
+    Ok(Wanted { range, series, topics, topic: fields.topic.clone(), of })
+}
+
+fn time(problems: &mut Problems, field: &str, text: Option<&str>) -> Option<i64> {
+    let text = text?;
+    let read = match text.parse::<i64>() {
+        Ok(seconds) => Timestamp::from_second(seconds).ok(),
+        Err(_) => text.parse().ok(),
+    };
+    let wrong = "must be a time such as 2026-11-15T12:00:00Z, or Unix seconds";
+    problems.take(field, read.ok_or(wrong)).map(Timestamp::as_second)
+}
+
+/// What is on disk of that time, then what is in memory.
+async fn windows(app: &App, server: ServerId, range: Range, now: i64) -> Vec<Window> {
+    let tier = range.tier(now);
+    let metrics = app.metrics();
+    let mut windows = Vec::new();
+    if let Some(history) = &metrics.history {
+        let from = align(range.from, tier.span());
+        match history.list(server, tier.step(), from, range.to).await {
+            Ok(rows) => windows.extend(rows.iter().filter_map(|row| unpack(&row.body).ok())),
+            Err(error) => {
+                tracing::warn!(%error, "the history of metrics can't be read; telling the rest");
+            }
+        }
+    }
+    let servers = metrics.servers();
+    let open = servers.get(&server).into_iter().flat_map(|held| &held.open);
+    for open in open.filter(|open| open.window.start < range.to && open.window.end() > range.from) {
+        let same =
+            |window: &&mut Window| tier == Tier::Sampled && window.start == open.window.start;
+        // Of a window that is on disk in part, each point counts once.
+        match windows.iter_mut().find(same) {
+            Some(window) => window.merge(&open.window),
+            None => windows.push(open.window.clone()),
+        }
+    }
+    windows
+}
+
+impl Wanted {
+    /// The wanted measures that have points at all.
+    fn measures(&self, windows: &[Window]) -> BTreeSet<Measure> {
+        let all = windows.iter().flat_map(|window| window.columns.keys());
+        all.map(|(measure, _)| measure).filter(|measure| self.wants(measure)).cloned().collect()
+    }
+
+    fn wants(&self, measure: &Measure) -> bool {
+        match measure {
+            Measure::Server(series) => self.series.contains(series),
+            Measure::Topic(topic, series) => {
+                self.topics.contains(series)
+                    && self.topic.as_deref().is_none_or(|wanted| wanted == &**topic)
+            }
+        }
+    }
+
+    fn values(&self, measure: Measure, windows: &[Window]) -> Values {
+        let Range { from, to, step } = self.range;
+        let mut buckets = Buckets::new(from, to, step);
+        for window in windows {
+            // What was sampled is average and maximum in one.
+            let of = if window.tier == Tier::Sampled { Of::Average } else { self.of };
+            for (at, value) in window.points(&measure, of) {
+                buckets.add(at, value);
+            }
+        }
+        let values = buckets.all().map(|(_, bucket)| bucket.map(|found| found.of(self.of)));
+        Values { values: values.collect(), measure }
+    }
+}

@@ -1,0 +1,86 @@
+//! What part of its plan a server takes. Agents tell what they measured; the
+//! plan is known here alone, so a changed plan needs nobody to be told.
+
+use super::hub::Size;
+use crate::agents::Agent;
+use crate::{App, Result};
+use model::{Series, SignedDuration};
+use series::{Sample, narrow};
+use store::{disks, instances};
+
+/// A plan that changes is noticed after this.
+const LOOK_AGAIN: SignedDuration = SignedDuration::from_secs(60);
+const GIB: f64 = 1024.0 * 1024.0 * 1024.0;
+
+/// The size of the agent's server, looked up now and then.
+pub(super) async fn size(agent: &Agent, app: &App) -> Result<Option<Size>> {
+    let now = app.now();
+    let known = app.metrics().servers().get(&agent.server_id()).and_then(|held| held.size);
+    if let Some(size) = known.filter(|size| now.duration_since(size.looked_up) < LOOK_AGAIN) {
+        return Ok(Some(size));
+    }
+    let mut reader = app.store().reader();
+    let Some(instance) = instances::find(&mut reader, agent.instance_id()).await? else {
+        return Ok(None);
+    };
+    let Some(plan) = app.catalogue.plan(&instance.plan.0) else { return Ok(None) };
+    let disks = disks::list(&mut reader, instance.id).await?;
+    let disk = disks.iter().find(|disk| disk.server_id == agent.server_id());
+    let disk_gb = disk.map_or(plan.family.disk_gb, |disk| disk.size_gb);
+    let bytes = |gb: u32| narrow(f64::from(gb) * GIB);
+    let size = Size {
+        cores: narrow(f64::from(plan.family.cores)),
+        memory: bytes(plan.family.memory_gb),
+        disk: bytes(disk_gb),
+        looked_up: now,
+    };
+    app.metrics().servers().entry(agent.server_id()).or_default().size = Some(size);
+    Ok(Some(size))
+}
+
+/// Adds what follows from the size.
+pub(super) fn add(sample: &mut Sample, size: Option<Size>) {
+    let share = |sample: &Sample, of: Series, whole: f32| {
+        sample.value(of).filter(|_| whole > 0.0).map(|part| part / whole * 100.0)
+    };
+    let free = sample.value(Series::FileSystemFree);
+    let left = size
+        .and_then(|size| sample.value(Series::DiskUsed).map(|used| (size.disk - used).max(0.0)));
+    let derived = [
+        (Series::Cpu, size.and_then(|size| share(sample, Series::CpuCores, size.cores))),
+        (Series::Memory, size.and_then(|size| share(sample, Series::MemoryUsed, size.memory))),
+        (Series::DiskFree, left.into_iter().chain(free).reduce(f32::min)),
+    ];
+    for (series, value) in derived {
+        if let Some(value) = value {
+            sample.values.insert(series, value);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_of_the_plan_and_free_is_what_really_is() {
+        use Series as S;
+        let size = Size { cores: 2.0, memory: 1000.0, disk: 500.0, looked_up: <_>::default() };
+        let check = |measured: &[(S, f32)], size, expected: &[(S, f32)]| {
+            let mut sample =
+                Sample { values: measured.iter().copied().collect(), ..<_>::default() };
+            add(&mut sample, size);
+            let derived = [S::Cpu, S::Memory, S::DiskFree];
+            sample.values.retain(|series, _| derived.contains(series));
+            assert_eq!(sample.values.into_iter().collect::<Vec<_>>(), expected, "{measured:?}");
+        };
+        let both = [(S::CpuCores, 0.5), (S::MemoryUsed, 250.0)];
+        check(&both, Some(size), &[(S::Cpu, 25.0), (S::Memory, 25.0)]);
+        check(&both, None, &[]);
+        let disk = |used, free| [(S::DiskUsed, used), (S::FileSystemFree, free)];
+        check(&disk(100.0, 9000.0), Some(size), &[(S::DiskFree, 400.0)]);
+        check(&disk(100.0, 50.0), Some(size), &[(S::DiskFree, 50.0)]);
+        check(&disk(900.0, 9000.0), Some(size), &[(S::DiskFree, 0.0)]);
+        check(&disk(100.0, 50.0), None, &[(S::DiskFree, 50.0)]);
+    }
+}
