@@ -106,7 +106,7 @@ pub fn instance() -> Vec<Route> {
 /// What both listeners serve, relative to the instance.
 fn under_instance() -> Vec<Route> {
     use instance::{
-        acls, ca, cluster, config, details, groups, messages, nodes, quotas, topics, users,
+        acls, ca, cluster, config, details, groups, messages, metrics, nodes, quotas, topics, users,
     };
     let key = Guard::InstanceKey;
     vec![
@@ -139,6 +139,9 @@ fn under_instance() -> Vec<Route> {
         delete("acls/{acl_id}", key, acls::delete::handle).about(acls::delete::about),
         get("config/kafka", key, config::list::handle).about(config::list::about),
         post("config/kafka", key, config::update::handle).about(config::update::about),
+        get("metrics", key, metrics::read::handle).about(metrics::read::about),
+        get("metrics/prometheus", key, metrics::prometheus::handle)
+            .about(metrics::prometheus::about),
         get("nodes", key, nodes::handle).about(nodes::about),
     ]
 }
@@ -154,6 +157,7 @@ pub fn agent() -> Vec<Route> {
         get("/agent/v1/desired", certificate, agents::desired::handle),
         post("/agent/v1/report", certificate, agents::report::handle),
         post("/agent/v1/claim", certificate, agents::claim::handle),
+        post("/agent/v1/metrics", certificate, agents::metrics::handle),
     ]
 }
 

@@ -5,6 +5,7 @@
 pub mod claim;
 pub mod desired;
 pub mod enrol;
+pub mod metrics;
 pub mod renew;
 pub mod report;
 

@@ -7,6 +7,7 @@ pub mod config;
 pub mod details;
 pub mod groups;
 pub mod messages;
+pub mod metrics;
 pub mod nodes;
 pub mod quotas;
 pub mod topics;

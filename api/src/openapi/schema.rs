@@ -135,8 +135,12 @@ fn like(value: &Value, answer: &Answer) -> Schema {
             ObjectBuilder::new().schema_type(Type::String).format(format(text)).into()
         }
         Value::Array(items) => {
-            let item = items.first().unwrap_or(&Value::Null);
-            ArrayBuilder::new().items(RefOr::T(like(item, answer))).into()
+            // A list that shows null beside a value may hold both.
+            let item = items.iter().find(|item| !item.is_null()).unwrap_or(&Value::Null);
+            let schema = like(item, answer);
+            let nullable = items.iter().any(Value::is_null);
+            let schema = if nullable { or_null(schema) } else { schema };
+            ArrayBuilder::new().items(RefOr::T(schema)).into()
         }
         Value::Object(fields) => {
             let mut object = ObjectBuilder::new().schema_type(Type::Object);

@@ -67,6 +67,8 @@ const ROWS: &[(&str, &[Role])] = &[
     ("DELETE /api/instances/{id}/acls/{acl_id}", &CHANGE),
     ("GET /api/instances/{id}/config/kafka", &SEE),
     ("POST /api/instances/{id}/config/kafka", &CHANGE),
+    ("GET /api/instances/{id}/metrics", &SEE),
+    ("GET /api/instances/{id}/metrics/prometheus", &SEE),
     ("GET /api/instances/{id}/nodes", &SEE),
     ("GET /api/vpcs", &SEE),
     ("POST /api/vpcs", &CREATE),

@@ -19,6 +19,7 @@ mod keys;
 mod limits;
 mod listen;
 mod masking;
+mod metrics;
 mod openapi;
 #[path = "../../../store/tests/postgres/mod.rs"]
 mod postgres;

@@ -1,0 +1,63 @@
+//! `GET /api/metrics/prometheus`: the last sample of every server, as Prometheus
+//! scrapes it.
+
+use crate::auth::Seeing;
+use crate::error::Failure;
+use crate::openapi::About;
+use crate::state::Api;
+use app::Right;
+use app::metrics::{self, Latest, Measure};
+use axum::extract::State;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse, Response};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+const TEXT_FORMAT: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+pub async fn handle(State(api): State<Api>, Seeing(access): Seeing) -> Result<Response, Failure> {
+    let latest = metrics::latest_of(&access, &api.app).await?;
+    Ok(([(CONTENT_TYPE, TEXT_FORMAT)], text(&latest)).into_response())
+}
+
+/// Every series stands together, as the format asks for. A server that has not
+/// been heard of lately is only told not to be up.
+fn text(latest: &[Latest]) -> String {
+    let mut series: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for Latest { server, sample, topics } in latest {
+        let mut add = |name: &str, topic: Option<&str>, value: f32| {
+            let lines = series.entry(format!("castellan_{name}")).or_default();
+            let topic = topic.map(|topic| format!(",topic=\"{topic}\"")).unwrap_or_default();
+            lines.push(format!("{{server=\"{}\"{topic}}} {value}", server.name));
+        };
+        add("up", None, if sample.is_some() { 1.0 } else { 0.0 });
+        let measures = sample.iter().flat_map(|sample| sample.measures());
+        for (measure, value) in measures.filter(|(measure, _)| measure.topic().is_none()) {
+            add(measure.series(), None, value);
+        }
+        let measures = topics.iter().flat_map(|sample| sample.measures());
+        for (measure, value) in measures {
+            if let Measure::Topic(topic, _) = &measure {
+                add(measure.series(), Some(topic), value);
+            }
+        }
+    }
+    let mut text = String::new();
+    for (name, lines) in series {
+        let _ = writeln!(text, "# TYPE {name} gauge");
+        for line in lines {
+            let _ = writeln!(text, "{name}{line}");
+        }
+    }
+    text
+}
+
+pub fn about() -> About {
+    let example = "# TYPE castellan_cpu_percent gauge\n\
+                   castellan_cpu_percent{server=\"u7k2m9qa-01\"} 12.5\n";
+    About::new("Scrape the last sample of every server").needs(Right::SeeInstances).text(
+        "Prometheus' text format",
+        TEXT_FORMAT,
+        example,
+    )
+}

@@ -1,0 +1,248 @@
+//! What agents measured, taken once and read back by both keys.
+
+use crate::agents::enrol;
+use crate::call::{Answer, Call};
+use crate::world::World;
+use api::{Options, RateLimit, RateLimits};
+use app::App;
+use axum::Router;
+use model::{Instance, Role, Secret, SignedDuration};
+use serde_json::{Value, json};
+use store::{Location, MetricsHistory};
+
+/// The world's clock begins at this.
+const NOON: i64 = 1_794_744_000;
+const NO_BOUND: i64 = i64::MAX;
+
+fn sample(at: i64, connections: f64) -> Value {
+    json!({
+        "at": at,
+        "values": {
+            "connections": connections, "cpu_cores": 0.5, "memory_used_bytes": 1e9,
+            "disk_used_bytes": 1e9, "file_system_free_bytes": 5e9, "of_a_newer_agent": 1.0,
+        },
+        "topics": {"orders": {"in": 100.0, "size": 5.0}},
+    })
+}
+
+async fn send(router: &Router, certificate: &[u8], samples: &[Value]) -> Value {
+    let body = json!({"incarnation": 1, "samples": samples});
+    let call = Call::post("/agent/v1/metrics").json(&body).certificate(certificate);
+    let answer = call.send(router).await;
+    assert_eq!(answer.status, 200, "{}", answer.text);
+    answer.json()
+}
+
+async fn read(router: &Router, instance: &Instance, key: &Secret, query: &str) -> Answer {
+    let path = format!("/api/instances/{}/metrics?{query}", instance.id);
+    Call::get(&path).key(key).send(router).await
+}
+
+/// What one series of the only server says.
+async fn values(world: &World, router: &Router, instance: &Instance, query: &str) -> Value {
+    let answer = read(router, instance, &world.key, query).await;
+    assert_eq!(answer.status, 200, "{}", answer.text);
+    answer.json()["servers"][0]["series"][0]["values"].clone()
+}
+
+/// A control plane that begins anew, on the same history.
+async fn process(world: &World, at: &Location) -> (App, Router, Router) {
+    let history = MetricsHistory::open(at).await.unwrap();
+    let app = world.app.clone().with_metrics_history(history);
+    let options = Options { rate_limit: RateLimit::new(RateLimits::OFF), ..Options::default() };
+    let agent = api::agent_router(app.clone(), options.clone());
+    (app.clone(), agent, api::customer_router(app, options))
+}
+
+#[tokio::test]
+async fn a_sample_is_told_by_both_keys_with_its_share_of_the_plan() {
+    let world = World::new().await;
+    let instance = world.create("orders", &["prod"]).await;
+    let (server, certificate) = enrol(&world, &instance).await;
+    send(&world.agent, &certificate, &[sample(NOON - 10, 3.0)]).await;
+
+    let query = format!("series=connections,cpu_percent&from={}&to={NOON}", NOON - 20);
+    let expected = json!({
+        "from": NOON - 20, "to": NOON, "step": 10,
+        "servers": [{"server": server.name, "series": [
+            {"name": "cpu_percent", "unit": "%", "values": [null, 50.0]},
+            {"name": "connections", "unit": "connections", "values": [null, 3.0]},
+        ]}],
+    });
+    let monitor = world.member(Role::Monitor, &["prod"]).await;
+    for key in [&world.key, &monitor] {
+        let answer = read(&world.customer, &instance, key, &query).await;
+        assert_eq!((answer.status.as_u16(), answer.json()), (200, expected.clone()));
+    }
+    let call = Call::get(&format!("/api/metrics?{query}")).key(&instance.apikey);
+    assert_eq!(call.send(&world.instance).await.json(), expected);
+
+    let query = format!("series=topic_bytes_in_per_second&topic=orders&from={}", NOON - 10);
+    let told = read(&world.customer, &instance, &world.key, &query).await.json();
+    let series = json!([{"name": "topic_bytes_in_per_second", "unit": "B/s", "topic": "orders",
+                         "values": [100.0]}]);
+    assert_eq!(told["servers"][0]["series"], series);
+
+    let call = Call::get("/api/metrics/prometheus").key(&instance.apikey);
+    let answer = call.send(&world.instance).await;
+    assert_eq!(answer.header("content-type"), "text/plain; version=0.0.4; charset=utf-8");
+    for line in [
+        "# TYPE castellan_connections gauge".to_owned(),
+        format!("castellan_connections{{server=\"{}\"}} 3", server.name),
+        format!("castellan_up{{server=\"{}\"}} 1", server.name),
+        format!("castellan_topic_log_size_bytes{{server=\"{}\",topic=\"orders\"}} 5", server.name),
+    ] {
+        assert!(
+            answer.text.lines().any(|found| found == line),
+            "{line} is not in\n{}",
+            answer.text
+        );
+    }
+    world.clock.advance(SignedDuration::from_mins(10));
+    let answer = call.send(&world.instance).await;
+    let silent =
+        format!("# TYPE castellan_up gauge\ncastellan_up{{server=\"{}\"}} 0\n", server.name);
+    assert_eq!(answer.text, silent, "what is old is not told as new");
+}
+
+#[tokio::test]
+async fn what_a_crash_takes_is_sent_again_and_nothing_counts_twice() {
+    let world = World::new().await;
+    let directory = tempfile::tempdir().unwrap();
+    let at = Location::Sqlite(directory.path().join("store.db"));
+    let instance = world.create("orders", &[]).await;
+    let (_, certificate) = enrol(&world, &instance).await;
+    let range = format!("series=connections&from={NOON}&to={}&step=600", NOON + 1800);
+
+    let (app, agent, _) = process(&world, &at).await;
+    let minutes = |from: i64, to: i64| -> Vec<Value> {
+        (from * 6..to * 6).map(|slot| sample(NOON + slot * 10, 4.0)).collect()
+    };
+    world.clock.advance(SignedDuration::from_mins(9));
+    let first = send(&agent, &certificate, &minutes(0, 9)).await;
+    assert_eq!(first["kept_through"], 0, "nothing is on disk");
+    app::metrics::flush(&app, NO_BOUND).await;
+    assert_eq!(send(&agent, &certificate, &[]).await["kept_through"], 0, "it is not over");
+    world.clock.advance(SignedDuration::from_mins(5));
+    send(&agent, &certificate, &minutes(9, 14)).await;
+    app::metrics::flush(&app, NO_BOUND).await;
+    let kept = send(&agent, &certificate, &[]).await;
+    assert_eq!((&kept["window"], &kept["kept_through"]), (&first["window"], &json!(NOON + 590)));
+
+    // It is killed, and away for ten minutes. What it had in memory is gone, and
+    // agents send all of it again, some of it twice.
+    world.clock.advance(SignedDuration::from_mins(16));
+    let (app, agent, customer) = process(&world, &at).await;
+    let anew = send(&agent, &certificate, &minutes(24, 30)).await;
+    assert_ne!(anew["window"], first["window"]);
+    assert_eq!(anew["kept_through"], json!(NOON + 590), "as it is on disk");
+    send(&agent, &certificate, &minutes(9, 24)).await;
+    send(&agent, &certificate, &minutes(10, 24)).await;
+    assert_eq!(values(&world, &customer, &instance, &range).await, json!([4.0, 4.0, 4.0]));
+    let points = range.replace("step=600", "step=10");
+    let all = values(&world, &customer, &instance, &points).await;
+    assert_eq!(all.as_array().unwrap().len(), 180);
+    assert!(all.as_array().unwrap().iter().all(|value| *value == 4.0), "{all}");
+
+    // An orderly end writes what there is.
+    app::metrics::flush_everything(&app).await;
+    let (_, agent, customer) = process(&world, &at).await;
+    assert_eq!(values(&world, &customer, &instance, &points).await, all);
+    let kept = send(&agent, &certificate, &[]).await;
+    assert_eq!(kept["kept_through"], json!(NOON + 1790));
+}
+
+#[tokio::test]
+async fn thinner_history_is_told_where_the_fine_one_is_gone() {
+    let world = World::new().await;
+    let directory = tempfile::tempdir().unwrap();
+    let at = Location::Sqlite(directory.path().join("store.db"));
+    let instance = world.create("orders", &[]).await;
+    let (_, certificate) = enrol(&world, &instance).await;
+    let (app, agent, customer) = process(&world, &at).await;
+    world.clock.advance(SignedDuration::from_mins(11));
+    let samples: Vec<Value> =
+        (0..60).map(|slot| sample(NOON + slot * 10, if slot == 7 { 61.0 } else { 1.0 })).collect();
+    send(&agent, &certificate, &samples).await;
+    app::metrics::flush(&app, NO_BOUND).await;
+
+    let minute = format!("series=connections&from={}&to={}&step=60", NOON + 60, NOON + 120);
+    for days in [0, 2] {
+        world.clock.advance(SignedDuration::from_hours(24 * days));
+        assert_eq!(values(&world, &customer, &instance, &minute).await, json!([11.0]));
+        let most = format!("{minute}&of=max");
+        assert_eq!(values(&world, &customer, &instance, &most).await, json!([61.0]));
+    }
+    world.clock.advance(SignedDuration::from_hours(24 * 6));
+    let ten = format!("series=connections&from={NOON}&to={}&step=600", NOON + 600);
+    assert_eq!(values(&world, &customer, &instance, &ten).await, json!([2.0]));
+    // The next write takes away what is too old; a bound of nothing takes all.
+    send(&agent, &certificate, &[sample(NOON + 8 * 86_400, 1.0)]).await;
+    world.clock.advance(SignedDuration::from_mins(20));
+    app::metrics::flush(&app, NO_BOUND).await;
+    assert_eq!(values(&world, &customer, &instance, &minute).await, Value::Null);
+    assert_eq!(values(&world, &customer, &instance, &ten).await, json!([2.0]));
+    send(&agent, &certificate, &[sample(NOON + 8 * 86_400 + 900, 1.0)]).await;
+    world.clock.advance(SignedDuration::from_mins(20));
+    app::metrics::flush(&app, 0).await;
+    assert_eq!(values(&world, &customer, &instance, &ten).await, Value::Null);
+}
+
+#[tokio::test]
+async fn a_broken_history_leaves_what_is_in_memory() {
+    let world = World::new().await;
+    let directory = tempfile::tempdir().unwrap();
+    let at = Location::Sqlite(directory.path().join("store.db"));
+    let instance = world.create("orders", &[]).await;
+    let (_, certificate) = enrol(&world, &instance).await;
+    let history = MetricsHistory::open(&at).await.unwrap();
+    let app = world.app.clone().with_metrics_history(history.clone());
+    let options = Options { rate_limit: RateLimit::new(RateLimits::OFF), ..Options::default() };
+    let agent = api::agent_router(app.clone(), options.clone());
+    let customer = api::customer_router(app.clone(), options);
+    history.close().await;
+
+    let taken = send(&agent, &certificate, &[sample(NOON, 3.0)]).await;
+    assert_eq!(taken["kept_through"], 0);
+    world.clock.advance(SignedDuration::from_mins(15));
+    app::metrics::flush(&app, NO_BOUND).await;
+    let range = format!("series=connections&from={NOON}&to={}", NOON + 10);
+    assert_eq!(values(&world, &customer, &instance, &range).await, json!([3.0]));
+
+    std::fs::write(directory.path().join("metrics.db"), "no database at all, not even a bit")
+        .unwrap();
+    std::fs::remove_file(directory.path().join("metrics.db-wal")).ok();
+    assert!(MetricsHistory::open(&at).await.is_err());
+}
+
+#[tokio::test]
+async fn what_makes_no_sense_is_refused_or_left_out() {
+    let world = World::new().await;
+    let instance = world.create("orders", &[]).await;
+    let (_, certificate) = enrol(&world, &instance).await;
+    let strange = [sample(NOON - 86_400, 1.0), sample(NOON + 86_400, 1.0), sample(-5, 1.0)];
+    send(&world.agent, &certificate, &strange).await;
+    let told = read(&world.customer, &instance, &world.key, "").await.json();
+    assert_eq!((&told["step"], &told["servers"][0]["series"]), (&json!(10), &json!([])));
+
+    let check = async |query: &str, expected: &str| {
+        read(&world.customer, &instance, &world.key, query).await.expect_error(400, expected);
+    };
+    let series = "series: \"cpu\": it is no series this Castellan measures";
+    check("series=cpu", series).await;
+    let time = "must be a time such as 2026-11-15T12:00:00Z, or Unix seconds";
+    check("from=yesterday", &format!("from: {time}")).await;
+    check("to=99999999999999", &format!("to: {time}")).await;
+    check("of=min", "of: must be avg or max").await;
+    check("step=ten", "step: must be an integer").await;
+    check("step=15", "`step` must be a multiple of 10 from 10 to 86400 seconds").await;
+    check("step=0", "`step` must be a multiple of 10 from 10 to 86400 seconds").await;
+    let now = "2026-11-15T12:00:00Z";
+    check(&format!("from={now}&to={now}"), "`from` must be before `to`").await;
+    check("to=2027-01-01T00:00:00Z", "`to` lies in the future").await;
+    check("from=2026-01-01T00:00:00Z", "Nothing is kept from before 30 days ago").await;
+    let most = "That are more than 10000 points; ask for a larger `step`";
+    check("from=2026-11-13T12:00:00Z&step=10", most).await;
+    let topic = "topic: needs a series of topics, such as topic_bytes_in_per_second";
+    check("topic=orders", topic).await;
+}
