@@ -146,11 +146,21 @@ pub enum Mode {
     SharedAddress,
 }
 
-#[derive(Clone, Debug, Default, Deserialize)]
+/// Our own metrics, and the history of the servers'.
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Metrics {
     /// Who may read `/metrics` besides this machine.
     pub allow: Vec<IpNet>,
+    /// How large the history of what servers measured may grow; beyond that the
+    /// oldest goes.
+    pub history_mb: u32,
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        Self { allow: Vec::new(), history_mb: 4096 }
+    }
 }
 
 /// Which database, for every command that opens the store.

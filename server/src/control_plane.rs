@@ -25,7 +25,7 @@ use std::collections::HashMap;
 use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::Duration;
-use store::{Installation, Store};
+use store::{Installation, Location, MetricsHistory, Store};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -81,6 +81,8 @@ impl ControlPlane {
             CloudKind::Simulated => Arc::new(SimulatedCloud::new()),
         };
         let app = make_app(data, &store, &config, &catalogue, &installation, host_id)?;
+        let at = installation::location(data, config.database_url.as_ref());
+        let app = with_history(app, &at, &mut remarks).await;
         app::billing::settle_prices(&app).await.context("prices can't be settled")?;
         let engine = Engine::new(Parts {
             store: store.clone(),
@@ -117,6 +119,8 @@ impl ControlPlane {
         running.spawn(keep_host_seen(store, host_id, stop.clone()));
         running.spawn(tasks::issue_invoices(app.clone(), stop.clone()));
         running.spawn(tasks::seal_audit_log(app.clone(), stop.clone()));
+        let history_mb = config.metrics.history_mb;
+        running.spawn(tasks::keep_metrics(app.clone(), history_mb, stop.clone()));
         data.save_endpoints(&endpoints)?;
         Ok(Running { endpoints, app, remarks, stop, tasks: running, _lock: lock })
     }
@@ -221,6 +225,21 @@ fn make_app(
         settings,
         installation: installation.clone(),
     }))
+}
+
+/// A history that can't be opened holds nothing up: metrics are in memory then.
+async fn with_history(app: App, at: &Location, remarks: &mut Vec<String>) -> App {
+    match MetricsHistory::open(at).await {
+        Ok(history) => app.with_metrics_history(history),
+        Err(error) => {
+            tracing::warn!(%error, "the history of metrics can't be opened; going on without");
+            remarks.push(format!(
+                "metrics are kept in memory alone, because their history can't be opened ({error}); \
+                 if metrics.db is broken, remove it and start again"
+            ));
+            app
+        }
+    }
 }
 
 fn engine_settings(config: &Config) -> engine::Settings {

@@ -15,7 +15,7 @@ const MASTER_KEY_VARIABLE: &str = "CASTELLAN_MASTER_KEY";
 const MASTER_KEY: &str = "master.key";
 const SETUP_LOCK: &str = "setup.lock";
 /// Everything that a control plane ever puts into its data directory.
-const ENTRIES: [&str; 16] = [
+const ENTRIES: [&str; 20] = [
     "castellan.db",
     "castellan.db-journal",
     "castellan.db-shm",
@@ -23,6 +23,10 @@ const ENTRIES: [&str; 16] = [
     "castellan.db.before-restore",
     "castellan.db.before-restore-shm",
     "castellan.db.before-restore-wal",
+    "metrics.db",
+    "metrics.db-journal",
+    "metrics.db-shm",
+    "metrics.db-wal",
     "customer-key",
     "endpoints.json",
     "fleet-ca.pem",

@@ -19,8 +19,7 @@ pub struct Opened {
 pub async fn open(data: &DataDir, database_url: Option<&Secret>) -> Result<Opened> {
     data.create()?;
     let _setting_up = data.lock_setup().await?;
-    let at = database_url
-        .map_or_else(|| Location::Sqlite(data.store()), |url| Location::Postgres(url.clone()));
+    let at = location(data, database_url);
     let failed = || format!("the store ({at}) can't be opened");
     let is_set_up = Store::is_set_up(&at).await.with_context(failed)?;
     let master_key = data.load_master_key(&at, is_set_up)?;
@@ -38,6 +37,12 @@ pub async fn open(data: &DataDir, database_url: Option<&Secret>) -> Result<Opene
     host::write_atomic(&ca, installation.fleet_ca.as_bytes())
         .with_context(|| format!("{} can't be written", ca.display()))?;
     Ok(Opened { store, installation, host_id })
+}
+
+/// Where its store is.
+pub fn location(data: &DataDir, database_url: Option<&Secret>) -> Location {
+    database_url
+        .map_or_else(|| Location::Sqlite(data.store()), |url| Location::Postgres(url.clone()))
 }
 
 async fn ensure(store: &Store) -> Result<Installation> {

@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 const LOOK: Duration = Duration::from_secs(30);
 const SEAL: Duration = Duration::from_secs(2);
 const FLUSH_USES: Duration = Duration::from_secs(5);
+const FLUSH_METRICS: Duration = Duration::from_secs(10);
 
 /// Invoices at the first moment of each month, and what was missed at once.
 pub async fn issue_invoices(app: App, stop: CancellationToken) {
@@ -50,4 +51,14 @@ pub async fn flush_last_used(app: App, stop: CancellationToken) {
             return;
         }
     }
+}
+
+/// What servers measured goes into the history window by window, all that is left
+/// at the stop.
+pub async fn keep_metrics(app: App, history_mb: u32, stop: CancellationToken) {
+    let most_bytes = i64::from(history_mb) * 1024 * 1024;
+    while stop.run_until_cancelled(tokio::time::sleep(FLUSH_METRICS)).await.is_some() {
+        app::metrics::flush(&app, most_bytes).await;
+    }
+    app::metrics::flush_everything(&app).await;
 }

@@ -7,6 +7,7 @@ use std::path::Path;
 /// A crate, and the crates of ours it may know.
 const EDGES: &[(&str, &[&str])] = &[
     ("model", &[]),
+    ("series", &["model"]),
     ("wire", &["model"]),
     ("pki", &["model"]),
     ("host", &[]),
@@ -18,7 +19,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("agent", &["model", "wire", "host", "kafka", "pki"]),
     ("outbound", &["model", "host"]),
     ("engine", &["model", "wire", "store", "cloud", "kafka", "reach", "pki", "outbound"]),
-    ("app", &["model", "store", "pki", "kafka", "reach"]),
+    ("app", &["model", "store", "pki", "kafka", "reach", "series"]),
     ("api", &["model", "wire", "app"]),
     ("client", &["model", "wire"]),
     ("cli", &["model", "wire", "client"]),
