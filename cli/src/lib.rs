@@ -16,6 +16,7 @@ mod instance;
 mod invoice;
 mod kafka_user;
 mod message;
+mod metrics;
 mod node;
 mod on_instance;
 mod output;
@@ -40,6 +41,8 @@ pub enum Command {
     Certificate(Noun<certificate::CertificateCommand>),
     /// Consumer groups of an instance, and how far behind they are
     Group(Noun<group::GroupCommand>),
+    /// What the servers of an instance measured
+    Metrics(Noun<metrics::MetricsCommand>),
     /// Read and write a few messages of a topic
     Message(Noun<message::MessageCommand>),
     /// What clients may use of an instance
@@ -92,6 +95,9 @@ pub async fn run(command: Command, default_data: &Path) -> anyhow::Result<()> {
         }
         Command::Message(Noun { options, verb }) => {
             message::run(verb, &options.connect(default_data)?).await
+        }
+        Command::Metrics(Noun { options, verb }) => {
+            metrics::run(verb, &options.connect(default_data)?).await
         }
         Command::Quota(Noun { options, verb }) => {
             quota::run(verb, &options.connect(default_data)?).await
@@ -216,6 +222,17 @@ mod tests {
         parse(&format!("{reset} --to-datetime 2026-11-15T12:00:00Z")).unwrap();
         assert!(parse(reset).is_err());
         assert!(parse(&format!("{reset} --to-earliest --to-latest")).is_err());
+    }
+
+    #[test]
+    fn a_plot_is_of_one_series() {
+        let parse = |line: &str| Program::try_parse_from(line.split_whitespace()).map(drop);
+        parse("castellan metrics list --json").unwrap();
+        parse("castellan metrics show orders --series cpu_percent --series connections").unwrap();
+        parse("castellan metrics plot 7 cpu_percent --last 6h --server a-01 --width 80").unwrap();
+        assert!(parse("castellan metrics plot 7").is_err());
+        assert!(parse("castellan metrics plot 7 cpu_percent --last 6").is_err());
+        assert!(parse("castellan metrics plot 7 cpu_percent --width 0").is_err());
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod error;
 mod groups;
 mod instances;
 mod messages;
+mod metrics;
 mod nodes;
 mod quotas;
 mod segment;
@@ -23,6 +24,7 @@ mod users;
 pub use call::Piecewise;
 pub use error::{Error, Result};
 pub use messages::ReadMessages;
+pub use metrics::ReadMetrics;
 pub use url::Url;
 
 use call::Caller;

@@ -1,0 +1,36 @@
+//! Calls of `/api/instances/<ID>/metrics`.
+
+use crate::{Client, Result};
+use wire::metrics::Metrics;
+
+/// What to read; everything has a default.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct ReadMetrics {
+    /// All of a server's if none is named.
+    pub series: Vec<String>,
+    pub topic: Option<String>,
+    /// A time, or Unix seconds.
+    pub from: Option<String>,
+    pub to: Option<String>,
+    /// Seconds.
+    pub step: Option<i64>,
+    /// `avg` or `max`.
+    pub of: Option<String>,
+}
+
+impl Client {
+    /// What its servers measured.
+    pub async fn metrics(&self, id: i64, what: &ReadMetrics) -> Result<Metrics> {
+        let series = Some(what.series.join(",")).filter(|series| !series.is_empty());
+        let step = what.step.map(|seconds| seconds.to_string());
+        let query = [
+            ("series", series.as_deref()),
+            ("topic", what.topic.as_deref()),
+            ("from", what.from.as_deref()),
+            ("to", what.to.as_deref()),
+            ("step", step.as_deref()),
+            ("of", what.of.as_deref()),
+        ];
+        self.call.get_with(&format!("api/instances/{id}/metrics"), &query).await
+    }
+}
