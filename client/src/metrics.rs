@@ -9,6 +9,7 @@ pub struct ReadMetrics {
     /// All of a server's if none is named.
     pub series: Vec<String>,
     pub topic: Option<String>,
+    pub group: Option<String>,
     /// A time, or Unix seconds.
     pub from: Option<String>,
     pub to: Option<String>,
@@ -26,6 +27,7 @@ impl Client {
         let query = [
             ("series", series.as_deref()),
             ("topic", what.topic.as_deref()),
+            ("group", what.group.as_deref()),
             ("from", what.from.as_deref()),
             ("to", what.to.as_deref()),
             ("step", step.as_deref()),

@@ -65,7 +65,7 @@ pub use recipient::{
 };
 pub use region::{Region, RegionName};
 pub use secret::Secret;
-pub use series::{SAMPLE_SECONDS, Series, TopicSeries, UnknownSeries};
+pub use series::{GroupSeries, SAMPLE_SECONDS, Series, TopicSeries, UnknownSeries};
 pub use server::{Listener, Listeners, Server, ServerRole};
 pub use subnet::{Subnet, SubnetError};
 pub use topic_name::{NoTopicName, TopicName};

@@ -98,6 +98,8 @@ series! {
     FileSystemFree = "file_system_free_bytes", "B";
     /// Topics that are not sampled by name, because others are busier.
     TopicsLeftOut = "topics_left_out", "topics";
+    /// Of the whole cluster, and told of its first server.
+    GroupsLeftOut = "groups_left_out", "groups";
 }
 
 series! {
@@ -107,6 +109,15 @@ series! {
     BytesOut = "topic_bytes_out_per_second", "B/s";
     MessagesIn = "topic_messages_in_per_second", "1/s";
     LogSize = "topic_log_size_bytes", "B";
+}
+
+series! {
+    /// One number of one consumer group, for those that are the furthest behind.
+    /// They are of the cluster, and told of its first server.
+    GroupSeries:
+    Lag = "group_lag_messages", "messages";
+    /// How old the next message is that it would read.
+    LagSeconds = "group_lag_seconds", "s";
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]

@@ -1,7 +1,7 @@
 //! Points brought to a wider step.
 
 use crate::sample::Of;
-use crate::{align, narrow};
+use crate::{align, narrow, steps};
 
 /// The points that fall into one step.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -40,7 +40,7 @@ impl Buckets {
     /// From the step that `from` is in, up to and without `to`.
     pub fn new(from: i64, to: i64, step: i64) -> Self {
         let start = align(from, step);
-        let count = (to - start).max(0).div_ceil(step);
+        let count = steps(to - start, step);
         let count = usize::try_from(count).expect("it is not below zero");
         Self { start, step, buckets: vec![None; count] }
     }

@@ -28,6 +28,11 @@ pub fn align(at: i64, step: i64) -> i64 {
     at - at.rem_euclid(step)
 }
 
+/// How many steps it takes to cover a time.
+fn steps(time: i64, step: i64) -> i64 {
+    time.max(0).saturating_add(step - 1) / step
+}
+
 /// Seven digits are more than any of our numbers is good for, and half the bytes.
 #[expect(clippy::cast_possible_truncation, reason = "what is cut off is below what is measured")]
 pub fn narrow(value: f64) -> f32 {

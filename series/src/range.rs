@@ -1,7 +1,7 @@
 //! What part of history is asked for, within bounds.
 
 use crate::tier::Tier;
-use crate::{STEP, align};
+use crate::{STEP, align, steps};
 
 /// From one time to another, in steps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -19,7 +19,7 @@ pub enum RangeError {
     Future,
     #[error("Nothing is kept from before {} days ago", Tier::TenMinutes.kept() / 86_400)]
     TooOld,
-    #[error("`step` must be a multiple of {STEP} from {STEP} to 86400 seconds")]
+    #[error("`step` must be a multiple of {} from {} to 86400 seconds", STEP, STEP)]
     Step,
     #[error("That are more than {} points; ask for a larger `step`", Range::MOST)]
     TooMany,
@@ -63,7 +63,7 @@ impl Range {
             None => chosen(from, to, now),
         };
         let range = Self { from: align(from, step), to, step };
-        if (range.to - range.from).div_ceil(step) > Self::MOST {
+        if range.points() > Self::MOST {
             return Err(RangeError::TooMany);
         }
         Ok(range)
@@ -71,7 +71,7 @@ impl Range {
 
     /// How many points each series has.
     pub fn points(&self) -> i64 {
-        (self.to - self.from).div_ceil(self.step)
+        steps(self.to - self.from, self.step)
     }
 
     pub fn tier(&self, now: i64) -> Tier {
@@ -80,7 +80,7 @@ impl Range {
 }
 
 fn chosen(from: i64, to: i64, now: i64) -> i64 {
-    let least = (to - from).div_ceil(Range::CHOSEN - 1);
+    let least = steps(to - from, Range::CHOSEN - 1);
     let kept = Tier::for_points(STEP, now - from).step();
     let fits = |step: &i64| *step >= least && *step >= kept;
     STEPS.into_iter().find(fits).unwrap_or(86_400)

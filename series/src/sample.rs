@@ -1,6 +1,6 @@
 //! What was measured of one server at one time.
 
-use model::{Series, TopicSeries};
+use model::{GroupSeries, Series, TopicSeries};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -10,6 +10,7 @@ use std::sync::Arc;
 pub enum Measure {
     Server(Series),
     Topic(Arc<str>, TopicSeries),
+    Group(Arc<str>, GroupSeries),
 }
 
 impl Measure {
@@ -17,6 +18,7 @@ impl Measure {
         match self {
             Measure::Server(series) => series.as_str(),
             Measure::Topic(_, series) => series.as_str(),
+            Measure::Group(_, series) => series.as_str(),
         }
     }
 
@@ -24,21 +26,32 @@ impl Measure {
         match self {
             Measure::Server(series) => series.unit(),
             Measure::Topic(_, series) => series.unit(),
+            Measure::Group(_, series) => series.unit(),
         }
     }
 
     pub fn topic(&self) -> Option<&str> {
         match self {
-            Measure::Server(_) => None,
             Measure::Topic(topic, _) => Some(topic),
+            _ => None,
         }
     }
 
-    /// From how it shows: a series, or a series, a slash and a topic.
+    pub fn group(&self) -> Option<&str> {
+        match self {
+            Measure::Group(group, _) => Some(group),
+            _ => None,
+        }
+    }
+
+    /// From how it shows: a series, or a series, a slash and a topic or group.
     pub fn parse(text: &str) -> Option<Self> {
-        match text.split_once('/') {
-            None => text.parse().ok().map(Measure::Server),
-            Some((series, topic)) => Some(Measure::Topic(topic.into(), series.parse().ok()?)),
+        let Some((series, name)) = text.split_once('/') else {
+            return text.parse().ok().map(Measure::Server);
+        };
+        match series.parse() {
+            Ok(series) => Some(Measure::Topic(name.into(), series)),
+            Err(_) => Some(Measure::Group(name.into(), series.parse().ok()?)),
         }
     }
 }
@@ -48,6 +61,7 @@ impl fmt::Display for Measure {
         match self {
             Measure::Server(series) => write!(f, "{series}"),
             Measure::Topic(topic, series) => write!(f, "{series}/{topic}"),
+            Measure::Group(group, series) => write!(f, "{series}/{group}"),
         }
     }
 }
@@ -60,14 +74,15 @@ pub enum Of {
     Max,
 }
 
-/// Everything measured of one server at one time. Topics are sampled less often
-/// and only the busiest.
+/// Everything measured of one server at one time. Topics and groups are sampled less
+/// often, and only the busiest of them.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Sample {
     /// Unix seconds, a multiple of [`crate::STEP`].
     pub at: i64,
     pub values: BTreeMap<Series, f32>,
     pub topics: BTreeMap<Arc<str>, BTreeMap<TopicSeries, f32>>,
+    pub groups: BTreeMap<Arc<str>, BTreeMap<GroupSeries, f32>>,
 }
 
 impl Sample {
@@ -82,7 +97,12 @@ impl Sample {
                 .iter()
                 .map(move |(series, value)| (Measure::Topic(Arc::clone(topic), *series), *value))
         });
-        server.chain(topics)
+        let groups = self.groups.iter().flat_map(|(group, values)| {
+            values
+                .iter()
+                .map(move |(series, value)| (Measure::Group(Arc::clone(group), *series), *value))
+        });
+        server.chain(topics).chain(groups)
     }
 }
 
@@ -92,7 +112,7 @@ mod tests {
 
     #[test]
     fn measures_are_read_as_they_show() {
-        for text in ["cpu_percent", "topic_log_size_bytes/orders", "topic_log_size_bytes/a.b-c_d"] {
+        for text in ["cpu_percent", "topic_log_size_bytes/orders", "group_lag_seconds/a/b c"] {
             assert_eq!(
                 Measure::parse(text).map(|measure| measure.to_string()).as_deref(),
                 Some(text)

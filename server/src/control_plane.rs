@@ -121,6 +121,7 @@ impl ControlPlane {
         running.spawn(tasks::seal_audit_log(app.clone(), stop.clone()));
         let history_mb = config.metrics.history_mb;
         running.spawn(tasks::keep_metrics(app.clone(), history_mb, stop.clone()));
+        running.spawn(tasks::sample_groups(app.clone(), stop.clone()));
         data.save_endpoints(&endpoints)?;
         Ok(Running { endpoints, app, remarks, stop, tasks: running, _lock: lock })
     }

@@ -12,6 +12,7 @@ const LOOK: Duration = Duration::from_secs(30);
 const SEAL: Duration = Duration::from_secs(2);
 const FLUSH_USES: Duration = Duration::from_secs(5);
 const FLUSH_METRICS: Duration = Duration::from_secs(10);
+const SAMPLE_GROUPS: Duration = Duration::from_secs(30);
 
 /// Invoices at the first moment of each month, and what was missed at once.
 pub async fn issue_invoices(app: App, stop: CancellationToken) {
@@ -61,4 +62,11 @@ pub async fn keep_metrics(app: App, history_mb: u32, stop: CancellationToken) {
         app::metrics::flush(&app, most_bytes).await;
     }
     app::metrics::flush_everything(&app).await;
+}
+
+/// How far behind consumer groups are, asked of every cluster.
+pub async fn sample_groups(app: App, stop: CancellationToken) {
+    while stop.run_until_cancelled(tokio::time::sleep(SAMPLE_GROUPS)).await.is_some() {
+        stop.run_until_cancelled(app::metrics::sample_groups(&app)).await;
+    }
 }

@@ -82,6 +82,9 @@ pub struct SeriesValues {
     /// For series of topics.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub topic: Option<String>,
+    /// For series of consumer groups.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
     /// The first is of `from`, the next a step later; null where nothing was
     /// measured.
     pub values: Vec<Option<f32>>,

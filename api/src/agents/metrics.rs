@@ -29,6 +29,7 @@ fn sample(sent: Sample) -> metrics::Sample {
         at: sent.at,
         values: sent.values.into_iter().filter_map(known).collect(),
         topics: topics.collect(),
+        ..<_>::default()
     }
 }
 

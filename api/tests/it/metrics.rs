@@ -6,6 +6,7 @@ use crate::world::World;
 use api::{Options, RateLimit, RateLimits};
 use app::App;
 use axum::Router;
+use kafka::client::NewTopic;
 use model::{Instance, Role, Secret, SignedDuration};
 use serde_json::{Value, json};
 use store::{Location, MetricsHistory};
@@ -245,4 +246,49 @@ async fn what_makes_no_sense_is_refused_or_left_out() {
     check("from=2026-11-13T12:00:00Z&step=10", most).await;
     let topic = "topic: needs a series of topics, such as topic_bytes_in_per_second";
     check("topic=orders", topic).await;
+}
+
+#[tokio::test]
+async fn groups_are_told_with_their_lag_in_messages_and_seconds() {
+    let world = World::new().await;
+    let instance = world.create("orders", &[]).await;
+    world.make_ready(instance.id).await;
+    let topic = NewTopic { name: "orders".into(), partitions: 1, replicas: 1, settings: vec![] };
+    world.run_kafka(&instance, &[topic]).await;
+    // Of two messages the group has read one.
+    world.use_cluster(&instance).await;
+    let (server, certificate) = enrol(&world, &instance).await;
+    app::metrics::sample_groups(&world.app).await;
+    let told = read(&world.customer, &instance, &world.key, "series=group_lag_messages").await;
+    assert_eq!(told.json()["servers"][0]["series"], json!([]), "its agent was not heard of here");
+
+    let mut news = app::metrics::subscribe(&world.app);
+    for _ in 0..2 {
+        let now = world.app.now().as_second();
+        send(&world.agent, &certificate, &[sample(now, 1.0)]).await;
+        app::metrics::sample_groups(&world.app).await;
+        world.clock.advance(SignedDuration::from_secs(30));
+    }
+    let highest = async |series: &str| {
+        let query = format!("series={series}&group=billing&step=10&of=max");
+        let told = read(&world.customer, &instance, &world.key, &query).await.json();
+        let series = told["servers"][0]["series"][0].clone();
+        assert_eq!(series["group"], "billing", "{told}");
+        let values = series["values"].as_array().unwrap().iter().filter_map(Value::as_f64);
+        values.reduce(f64::max)
+    };
+    assert_eq!(highest("group_lag_messages").await, Some(1.0));
+    assert_eq!(highest("group_lag_seconds").await, Some(30.0));
+    let call = Call::get("/api/metrics/prometheus").key(&instance.apikey);
+    let text = call.send(&world.instance).await.text;
+    let name = &server.name;
+    let line = format!("castellan_group_lag_seconds{{server=\"{name}\",group=\"billing\"}} 30");
+    assert!(text.lines().any(|found| found == line), "{text}");
+    let mut heard = 0;
+    while let Ok((id, sample)) = news.try_recv() {
+        assert_eq!(id, server.id);
+        heard += sample.groups.len();
+    }
+    assert_eq!(heard, 2, "whoever listens hears of groups too");
+    assert_eq!(app::metrics::latest(&world.app, server.id).unwrap().groups.len(), 0);
 }

@@ -12,10 +12,13 @@ use store::{MetricWindow, MetricsHistory};
 
 /// Agents that are a little late come in time for their window.
 const GRACE: i64 = 30;
+/// A server that was not heard of for so long is gone, or another control plane's.
+const SILENT: i64 = 3600;
 
 /// Writes what is due and forgets what is too old. Run every few seconds.
 pub async fn flush(app: &App, most_bytes: i64) {
     let now = app.now().as_second();
+    forget_silent(app, now);
     if write(app, |open| open.window.end() + GRACE <= now).await > 0
         && let Some(history) = &app.metrics().history
         && let Err(error) = forget(history, now, most_bytes).await
@@ -32,13 +35,22 @@ pub async fn flush_everything(app: &App) {
     }
 }
 
+/// Servers that are gone are not remembered for ever.
+fn forget_silent(app: &App, now: i64) {
+    app.metrics().servers().retain(|_, held| {
+        let heard = held.latest.as_ref().is_some_and(|latest| now - latest.at <= SILENT);
+        heard || !held.open.is_empty()
+    });
+}
+
 /// How many windows were written.
 async fn write(app: &App, is_due: impl Fn(&Open) -> bool) -> usize {
     let metrics = app.metrics();
     let Some(history) = &metrics.history else { return 0 };
     let due: Vec<(ServerId, Open)> = {
         let servers = metrics.servers();
-        let all = servers.iter().flat_map(|(id, held)| held.open.iter().map(|open| (*id, open)));
+        let all =
+            servers.iter().flat_map(|(id, held)| held.open.iter().map(move |open| (*id, open)));
         all.filter(|(_, open)| is_due(open)).map(|(id, open)| (id, open.clone())).collect()
     };
     let mut count = 0;

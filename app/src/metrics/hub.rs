@@ -2,7 +2,8 @@
 //!
 //! A sample that comes twice is one point, so nothing here is ever counted.
 
-use model::{ServerId, Timestamp};
+use super::groups::Ends;
+use model::{InstanceId, Series, ServerId, Timestamp};
 use series::{Sample, Tier, Window};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
@@ -53,7 +54,13 @@ pub(super) struct Held {
     pub latest: Option<Arc<Sample>>,
     /// The latest that tells of topics.
     pub topics: Option<Arc<Sample>>,
+    /// The latest that tells of groups.
+    pub groups: Option<Arc<Sample>>,
     pub size: Option<Size>,
+    /// Whose server it is.
+    pub instance: Option<InstanceId>,
+    /// What the lag of groups is told by.
+    pub ends: Ends,
 }
 
 #[derive(Clone, Debug)]
@@ -106,12 +113,19 @@ impl Held {
         if self.open.len() > MOST_OPEN {
             self.open.remove(0);
         }
-        if self.latest.as_ref().is_none_or(|latest| latest.at <= sample.at) {
-            self.latest = Some(Arc::clone(sample));
+        let replace = |latest: &mut Option<Arc<Sample>>| {
+            if latest.as_ref().is_none_or(|latest| latest.at <= sample.at) {
+                *latest = Some(Arc::clone(sample));
+            }
+        };
+        // What the control plane asked itself says nothing of the server.
+        if sample.values.contains_key(&Series::GroupsLeftOut) {
+            replace(&mut self.groups);
+        } else {
+            replace(&mut self.latest);
         }
-        let newest = self.topics.as_ref().is_none_or(|latest| latest.at <= sample.at);
-        if newest && !sample.topics.is_empty() {
-            self.topics = Some(Arc::clone(sample));
+        if !sample.topics.is_empty() {
+            replace(&mut self.topics);
         }
         is_new
     }
@@ -138,7 +152,6 @@ impl Held {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::Series;
     use std::collections::BTreeMap;
 
     fn sample(at: i64, value: f32) -> Arc<Sample> {

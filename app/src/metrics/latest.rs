@@ -18,6 +18,8 @@ pub struct Latest {
     pub sample: Option<Arc<Sample>>,
     /// The last that tells of topics.
     pub topics: Option<Arc<Sample>>,
+    /// The last that tells of groups, of the first server alone.
+    pub groups: Option<Arc<Sample>>,
 }
 
 /// The last sample that this process took of a server, however old it is.
@@ -44,6 +46,7 @@ pub async fn latest_of(access: &InstanceAccess, app: &App) -> Result<Vec<Latest>
         Latest {
             sample: held.and_then(|held| fresh(&held.latest, STALE)),
             topics: held.and_then(|held| fresh(&held.topics, STALE + 60)),
+            groups: held.and_then(|held| fresh(&held.groups, STALE + 60)),
             server,
         }
     };

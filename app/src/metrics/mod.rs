@@ -6,6 +6,7 @@
 //! else: what is in memory is told.
 
 mod flush;
+mod groups;
 mod hub;
 mod latest;
 mod read;
@@ -13,6 +14,7 @@ mod share;
 mod take;
 
 pub use flush::{flush, flush_everything};
+pub use groups::sample_groups;
 pub use hub::{Metrics, Taken};
 pub use latest::{Latest, latest, latest_of, subscribe};
 pub use read::{ReadFields, ServerValues, Told, Values, read};

@@ -1,23 +1,25 @@
 //! History and memory together, for a time and some series.
 
 use crate::{App, Asked, Error, InstanceAccess, Problems, Result};
-use model::{Series, ServerId, Timestamp, TopicSeries};
+use model::{GroupSeries, Series, ServerId, Timestamp, TopicSeries};
 use series::{Buckets, Measure, Of, Range, Tier, Window, align, unpack};
 use std::collections::BTreeSet;
 use store::servers;
 
 /// Points in one answer, of all servers and series.
 const MOST_POINTS: i64 = 500_000;
-/// Seconds between samples of topics.
-const TOPICS: i64 = 60;
+/// Seconds within which topics and groups are sampled too.
+const SELDOM: i64 = 60;
 
 /// What may be asked.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ReadFields {
-    /// All of a server's if not given; those of topics only by name.
+    /// All of a server's if not given; those of topics and groups only by name.
     pub series: Option<Vec<String>>,
     /// Of series of topics, this one alone.
     pub topic: Option<String>,
+    /// Of series of groups, this one alone.
+    pub group: Option<String>,
     /// A time such as `2026-11-15T12:00:00Z`, or Unix seconds.
     pub from: Option<String>,
     pub to: Option<String>,
@@ -52,6 +54,8 @@ struct Wanted {
     series: BTreeSet<Series>,
     topics: BTreeSet<TopicSeries>,
     topic: Option<String>,
+    groups: BTreeSet<GroupSeries>,
+    group: Option<String>,
     of: Of,
 }
 
@@ -79,12 +83,20 @@ pub async fn read(access: &InstanceAccess, app: &App, asked: Asked<ReadFields>) 
 }
 
 fn validate(fields: &ReadFields, mut problems: Problems, now: i64) -> Result<Wanted> {
-    let (mut series, mut topics) = (BTreeSet::new(), BTreeSet::new());
+    let mut series = BTreeSet::new();
+    let (mut topics, mut groups) = (BTreeSet::new(), BTreeSet::new());
     for name in fields.series.iter().flatten() {
-        match (name.parse::<Series>(), name.parse::<TopicSeries>()) {
-            (Ok(found), _) => drop(series.insert(found)),
-            (_, Ok(found)) => drop(topics.insert(found)),
-            (Err(error), _) => problems.add("series", format!("{name:?}: {error}")),
+        match (name.parse::<Series>(), name.parse::<TopicSeries>(), name.parse::<GroupSeries>()) {
+            (Ok(found), ..) => {
+                series.insert(found);
+            }
+            (_, Ok(found), _) => {
+                topics.insert(found);
+            }
+            (.., Ok(found)) => {
+                groups.insert(found);
+            }
+            (Err(error), ..) => problems.add("series", format!("{name:?}: {error}")),
         }
     }
     if fields.series.is_none() {
@@ -92,6 +104,9 @@ fn validate(fields: &ReadFields, mut problems: Problems, now: i64) -> Result<Wan
     }
     if fields.topic.is_some() && topics.is_empty() {
         problems.add("topic", "needs a series of topics, such as topic_bytes_in_per_second");
+    }
+    if fields.group.is_some() && groups.is_empty() {
+        problems.add("group", "needs a series of groups, such as group_lag_seconds");
     }
     let of = match fields.of.as_deref() {
         None | Some("avg") => Of::Average,
@@ -107,11 +122,12 @@ fn validate(fields: &ReadFields, mut problems: Problems, now: i64) -> Result<Wan
     let range =
         |step| Range::new(from, to, step, now).map_err(|error| Error::Refused(error.to_string()));
     let range = range(fields.step).and_then(|chosen| {
-        // Topics are sampled once a minute; finer steps would be mostly gaps.
-        let is_fine = chosen.step < TOPICS && series.is_empty() && fields.step.is_none();
-        if is_fine { range(Some(TOPICS)) } else { Ok(chosen) }
+        // Topics and groups are sampled less often; finer steps would be mostly gaps.
+        let is_fine = chosen.step < SELDOM && series.is_empty() && fields.step.is_none();
+        if is_fine { range(Some(SELDOM)) } else { Ok(chosen) }
     })?;
-    Ok(Wanted { range, series, topics, topic: fields.topic.clone(), of })
+    let (topic, group) = (fields.topic.clone(), fields.group.clone());
+    Ok(Wanted { range, series, topics, topic, groups, group, of })
 }
 
 fn time(problems: &mut Problems, field: &str, text: Option<&str>) -> Option<i64> {
@@ -165,6 +181,10 @@ impl Wanted {
             Measure::Topic(topic, series) => {
                 self.topics.contains(series)
                     && self.topic.as_deref().is_none_or(|wanted| wanted == &**topic)
+            }
+            Measure::Group(group, series) => {
+                self.groups.contains(series)
+                    && self.group.as_deref().is_none_or(|wanted| wanted == &**group)
             }
         }
     }

@@ -36,6 +36,7 @@ pub async fn take(agent: &Agent, app: &App, samples: Vec<Sample>) -> Result<Take
     let mut servers = metrics.servers();
     let held = servers.entry(server).or_default();
     held.written = held.written.max(written);
+    held.instance = Some(agent.instance_id());
     Ok(Taken { window, kept_through: held.kept_through() })
 }
 

@@ -1,13 +1,14 @@
 //! `castellan metrics list`.
 
 use crate::{Connection, output};
-use model::{Series, TopicSeries};
+use model::{GroupSeries, Series, TopicSeries};
 use serde_json::json;
 
 pub fn run(connection: &Connection) -> anyhow::Result<()> {
     let servers = Series::ALL.iter().map(|series| [series.as_str(), series.unit(), "server"]);
     let topics = TopicSeries::ALL.iter().map(|series| [series.as_str(), series.unit(), "topic"]);
-    let all: Vec<[&str; 3]> = servers.chain(topics).collect();
+    let groups = GroupSeries::ALL.iter().map(|series| [series.as_str(), series.unit(), "group"]);
+    let all: Vec<[&str; 3]> = servers.chain(topics).chain(groups).collect();
     if connection.json {
         let document = |[name, unit, of]: &[&str; 3]| json!({"name": name, "unit": unit, "of": of});
         return output::print_json(&all.iter().map(document).collect::<Vec<_>>());

@@ -18,6 +18,9 @@ pub struct Plot {
     /// Of a series of topics, this topic alone
     #[arg(long)]
     topic: Option<String>,
+    /// Of a series of consumer groups, this group alone
+    #[arg(long)]
+    group: Option<String>,
     /// Only this server; may be given several times
     #[arg(long, value_name = "NAME")]
     server: Vec<String>,
@@ -36,6 +39,7 @@ pub async fn run(options: &Plot, connection: &Connection) -> anyhow::Result<()> 
     let what = ReadMetrics {
         series: vec![options.series.clone()],
         topic: options.topic.clone(),
+        group: options.group.clone(),
         from: Some(options.span.from()),
         ..<_>::default()
     };
@@ -69,7 +73,8 @@ fn picture(metrics: &Metrics, width: usize, height: usize) -> String {
 }
 
 fn title(server: &str, series: &SeriesValues) -> String {
-    let of = series.topic.as_ref().map(|topic| format!(" of {topic}")).unwrap_or_default();
+    let of = series.topic.as_ref().or(series.group.as_ref());
+    let of = of.map(|name| format!(" of {name}")).unwrap_or_default();
     let last = series.values.iter().flatten().last();
     let last = last.map(|value| with_unit(f64::from(*value), &series.unit));
     let last = last.unwrap_or_else(|| number::short(0.0));
@@ -93,6 +98,7 @@ mod tests {
             name: "cpu_percent".into(),
             unit: "%".into(),
             topic: None,
+            group: None,
             values: values.iter().copied().map(Some).collect(),
         };
         let server = |name: &str, values: &[f32]| ServerMetrics {

@@ -16,6 +16,9 @@ pub struct Show {
     /// Of series of topics, this topic alone
     #[arg(long)]
     topic: Option<String>,
+    /// Of series of consumer groups, this group alone
+    #[arg(long)]
+    group: Option<String>,
     #[command(flatten)]
     span: Span,
 }
@@ -25,6 +28,7 @@ pub async fn run(options: &Show, connection: &Connection) -> anyhow::Result<()> 
     let what = ReadMetrics {
         series: options.series.clone(),
         topic: options.topic.clone(),
+        group: options.group.clone(),
         from: Some(options.span.from()),
         ..<_>::default()
     };
@@ -51,8 +55,8 @@ fn row(server: &str, series: &SeriesValues) -> [String; 5] {
         value.map_or_else(|| "-".to_owned(), |value| with_unit(value, &series.unit))
     };
     let average = (count > 0).then(|| known().sum::<f64>() / f64::from(count));
-    let name = match &series.topic {
-        Some(topic) => format!("{} {topic}", series.name),
+    let name = match series.topic.as_ref().or(series.group.as_ref()) {
+        Some(of) => format!("{} {of}", series.name),
         None => series.name.clone(),
     };
     let most = known().reduce(f64::max);
@@ -70,6 +74,7 @@ mod tests {
                 name: "cpu_percent".into(),
                 unit: "%".into(),
                 topic: None,
+                group: None,
                 values: values.to_vec(),
             };
             assert_eq!(row("a-01", &series), expected);

@@ -10,6 +10,7 @@ use app::metrics::{self, Latest, Measure};
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
+use model::Series;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -24,21 +25,18 @@ pub async fn handle(State(api): State<Api>, Seeing(access): Seeing) -> Result<Re
 /// been heard of lately is only told not to be up.
 fn text(latest: &[Latest]) -> String {
     let mut series: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for Latest { server, sample, topics } in latest {
-        let mut add = |name: &str, topic: Option<&str>, value: f32| {
+    for Latest { server, sample, topics, groups } in latest {
+        let mut add = |name: &str, more: &str, value: f32| {
             let lines = series.entry(format!("castellan_{name}")).or_default();
-            let topic = topic.map(|topic| format!(",topic=\"{topic}\"")).unwrap_or_default();
-            lines.push(format!("{{server=\"{}\"{topic}}} {value}", server.name));
+            lines.push(format!("{{server=\"{}\"{more}}} {value}", server.name));
         };
-        add("up", None, if sample.is_some() { 1.0 } else { 0.0 });
-        let measures = sample.iter().flat_map(|sample| sample.measures());
-        for (measure, value) in measures.filter(|(measure, _)| measure.topic().is_none()) {
-            add(measure.series(), None, value);
-        }
-        let measures = topics.iter().flat_map(|sample| sample.measures());
-        for (measure, value) in measures {
-            if let Measure::Topic(topic, _) = &measure {
-                add(measure.series(), Some(topic), value);
+        add("up", "", if sample.is_some() { 1.0 } else { 0.0 });
+        let all = [(sample, Kind::Server), (topics, Kind::Topic), (groups, Kind::Group)];
+        for (sample, kind) in all {
+            for (measure, value) in sample.iter().flat_map(|sample| sample.measures()) {
+                if let Some(labels) = labels(&measure, kind) {
+                    add(measure.series(), &labels, value);
+                }
             }
         }
     }
@@ -50,6 +48,30 @@ fn text(latest: &[Latest]) -> String {
         }
     }
     text
+}
+
+/// What a sample is looked at for: each may tell of the others too.
+#[derive(Clone, Copy)]
+enum Kind {
+    Server,
+    Topic,
+    Group,
+}
+
+/// What it is of besides a server, if it is of that kind.
+fn labels(measure: &Measure, kind: Kind) -> Option<String> {
+    match (measure, kind) {
+        (Measure::Server(Series::GroupsLeftOut), Kind::Group)
+        | (Measure::Server(_), Kind::Server) => Some(String::new()),
+        (Measure::Topic(topic, _), Kind::Topic) => Some(format!(",topic=\"{}\"", escaped(topic))),
+        (Measure::Group(group, _), Kind::Group) => Some(format!(",group=\"{}\"", escaped(group))),
+        _ => None,
+    }
+}
+
+/// Names of groups may hold anything.
+fn escaped(name: &str) -> String {
+    name.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
 
 pub fn about() -> About {

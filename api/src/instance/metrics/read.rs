@@ -23,6 +23,7 @@ fn fields(fields: &mut Fields) -> ReadFields {
     ReadFields {
         series: fields.list("series"),
         topic: fields.text("topic"),
+        group: fields.text("group"),
         from: fields.text("from"),
         to: fields.text("to"),
         step: fields.integer("step"),
@@ -35,6 +36,7 @@ fn document(told: Told) -> Metrics {
         name: found.measure.series().into(),
         unit: found.measure.unit().into(),
         topic: found.measure.topic().map(Into::into),
+        group: found.measure.group().map(Into::into),
         values: found.values,
     };
     let server = |found: metrics::ServerValues| ServerMetrics {
@@ -54,6 +56,7 @@ pub fn about() -> About {
         name: "topic_bytes_in_per_second".into(),
         unit: "B/s".into(),
         topic: Some("orders".into()),
+        group: Some("billing".into()),
         values: vec![Some(1250.5), None],
     };
     let server = ServerMetrics { server: "u7k2m9qa-01".into(), series: vec![values] };
@@ -63,9 +66,10 @@ pub fn about() -> About {
         .needs(Right::SeeInstances)
         .refuses("`from` must be before `to`")
         .query(&[
-            Input::list("series", "All of a server's if not given; those of topics by name alone")
+            Input::list("series", "All of a server's if not given; those of topics and groups by name alone")
                 .such_as("cpu_percent"),
             Input::text("topic", "Of series of topics, this topic alone"),
+            Input::text("group", "Of series of consumer groups, this group alone"),
             Input::text("from", "A time such as 2026-11-15T12:00:00Z, or Unix seconds; an hour before `to` if not given"),
             Input::text("to", "Likewise; now if not given"),
             Input::integer("step", "Seconds between points, a multiple of 10; chosen for at most 1000 points if not given")
@@ -75,5 +79,5 @@ pub fn about() -> About {
                 .such_as("avg"),
         ])
         .json("By server; the first value is of `from`, the next a step later, and null where nothing was measured", &metrics)
-        .optional(&["topic"])
+        .optional(&["topic", "group"])
 }

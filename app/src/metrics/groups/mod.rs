@@ -1,0 +1,10 @@
+//! How far behind consumer groups are: asked of the cluster, not of agents.
+//!
+//! It is sampled by the control plane that the first server's agent talks to, and
+//! kept with that server's windows, so of several control planes one asks.
+
+mod lag;
+mod sample;
+
+pub(super) use lag::Ends;
+pub use sample::sample_groups;
