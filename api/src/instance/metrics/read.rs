@@ -64,17 +64,16 @@ pub fn about() -> About {
         Metrics { from: 1_794_744_000, to: 1_794_744_020, step: 10, servers: vec![server] };
     About::new("Read what servers measured: 10 s for a day, 1 min for 7 days, 10 min for 30")
         .needs(Right::SeeInstances)
-        .refuses("`from` must be before `to`")
         .query(&[
+            Input::text("from", "A time such as 2026-11-15T12:00:00Z, or Unix seconds; an hour before `to` if not given"),
+            Input::text("to", "Likewise; now if not given"),
+            Input::integer("step", "Seconds between values, a multiple of 10; chosen for at most 1000 values if not given")
+                .at_least(10)
+                .at_most(86_400),
             Input::list("series", "All of a server's if not given; those of topics and groups by name alone")
                 .such_as("cpu_percent"),
             Input::text("topic", "Of series of topics, this topic alone"),
             Input::text("group", "Of series of consumer groups, this group alone"),
-            Input::text("from", "A time such as 2026-11-15T12:00:00Z, or Unix seconds; an hour before `to` if not given"),
-            Input::text("to", "Likewise; now if not given"),
-            Input::integer("step", "Seconds between points, a multiple of 10; chosen for at most 1000 points if not given")
-                .at_least(10)
-                .at_most(86_400),
             Input::text("of", "What stands for the points of one step: avg or max; avg if not given")
                 .such_as("avg"),
         ])
