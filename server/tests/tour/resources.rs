@@ -14,7 +14,26 @@ pub async fn are_what_kafka_has(castellan: &Installation, instance: &Value) {
     day.users_and_rights().await;
     day.settings(servers).await;
     day.nodes(servers).await;
+    day.metrics(servers).await;
 }
+
+/// What every server tells of itself within moments, broker and all.
+const MEASURED: [&str; 14] = [
+    "bytes_in_per_second",
+    "certificate_days_left",
+    "connections",
+    "cpu_percent",
+    "disk_free_bytes",
+    "failed_logins_per_second",
+    "gc_percent",
+    "heap_used_bytes",
+    "log_size_bytes",
+    "memory_percent",
+    "produce_p99_ms",
+    "quorum_leader",
+    "request_idle_percent",
+    "under_replicated_partitions",
+];
 
 impl Day<'_> {
     /// A topic as the witness has it.
@@ -141,6 +160,20 @@ impl Day<'_> {
             assert_eq!((&node["running"], &node["configured"]), (&json!(true), &json!(true)));
             assert_eq!(node["disk_size"], 25, "{node}");
         }
+    }
+
+    async fn metrics(&self, servers: i64) {
+        let path = format!("metrics?series={}", MEASURED.join(","));
+        self.castellan
+            .until("every server tells everything", async || {
+                let told = self.get(&path).await;
+                let all = told["servers"].as_array().unwrap();
+                let whole =
+                    |server: &&Value| server["series"].as_array().unwrap().len() == MEASURED.len();
+                let count = i64::try_from(all.iter().filter(whole).count()).unwrap();
+                if count == servers { Ok(()) } else { Err(told) }
+            })
+            .await;
     }
 }
 
