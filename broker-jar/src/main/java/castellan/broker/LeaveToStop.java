@@ -3,7 +3,7 @@ package castellan.broker;
 import java.lang.reflect.Method;
 import java.util.concurrent.CompletableFuture;
 import kafka.server.KafkaRaftServer;
-import org.apache.kafka.raft.LeaderAndEpoch;
+import org.apache.kafka.raft.QuorumState;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import scala.Option;
@@ -62,9 +62,21 @@ final class LeaveToStop implements Runnable {
         }
     }
 
+    /**
+     * Whether there is a leader that is heard of. Who the client says the leader is does not
+     * tell that: a voter that asks for votes, and an observer, name the last one they knew.
+     */
     private boolean hasLeader() throws ReflectiveOperationException {
         Object client = get(get(get(server, "sharedServer"), "raftManager"), "client");
-        return ((LeaderAndEpoch) get(client, "leaderAndEpoch")).leaderId().isPresent();
+        QuorumState quorum = (QuorumState) get(client, "quorum");
+        if (!quorum.isFollower()) {
+            return quorum.isLeader();
+        }
+        try {
+            return !quorum.followerStateOrThrow().hasFetchTimeoutExpired(System.currentTimeMillis());
+        } catch (IllegalStateException e) {
+            return false; // It has ceased to be one since.
+        }
     }
 
     /** Some of these are private, and some have moved to another class since. */
