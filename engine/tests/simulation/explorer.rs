@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 const EVENTS: usize = 25;
-const SCHEDULES: u64 = 2000;
+const SCHEDULES: (u64, u64) = (2000, 6000);
 const CALLS: [Call; 8] = [
     Call::TakeOver,
     Call::Retire,
@@ -311,16 +311,16 @@ fn setting(name: &str, otherwise: u64) -> u64 {
     given.map_or(otherwise, |text| text.parse().expect("a number"))
 }
 
-/// So many schedules, ten times as many in the long run, on every processor. The
+/// So many schedules, in the usual and in the long run, on every processor. The
 /// variable `count` says otherwise.
 pub fn side_by_side(
     count: &str,
-    usual: u64,
+    (usual, long): (u64, u64),
     explore: impl AsyncFn(&Rows, u64) -> Result<(), String> + Sync,
 ) {
     let every = std::env::var_os("CASTELLAN_TEST_ALL").is_some();
     let first = setting("CASTELLAN_SEED", 1);
-    let count = setting(count, if every { 10 * usual } else { usual });
+    let count = setting(count, if every { long } else { usual });
     let began = std::time::Instant::now();
     let threads = thread::available_parallelism().map_or(1, NonZero::get);
     let failed = AtomicBool::new(false);
