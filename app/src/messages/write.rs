@@ -35,14 +35,14 @@ pub struct Contents {
 
 impl Contents {
     fn bytes(self) -> std::result::Result<Option<Bytes>, &'static str> {
-        let Some(text) = self.text else { return Ok(None) };
-        match self.encoding.as_deref() {
-            None | Some("text") => Ok(Some(text.into())),
-            Some("base64") => match STANDARD.decode(text) {
+        match (self.encoding.as_deref(), self.text) {
+            (None | Some("text"), text) => Ok(text.map(Into::into)),
+            (Some("base64"), None) => Ok(None),
+            (Some("base64"), Some(text)) => match STANDARD.decode(text) {
                 Ok(bytes) => Ok(Some(bytes.into())),
                 Err(_) => Err("is not base64"),
             },
-            Some(_) => Err("has an encoding that is neither text nor base64"),
+            (Some(_), _) => Err("has an encoding that is neither text nor base64"),
         }
     }
 }
@@ -138,7 +138,9 @@ fn message(fields: MessageFields, problems: &mut Problems) -> NewMessage {
     }
     let mut headers: Vec<(String, Option<Bytes>)> = Vec::new();
     for (name, value) in fields.headers {
-        if headers.iter().any(|(other, _)| *other == name) {
+        if name.is_empty() {
+            problems.add("headers", "has one without a name");
+        } else if headers.iter().any(|(other, _)| *other == name) {
             problems.add("headers", format!("has {name} twice"));
         }
         headers.push((name, problems.take("headers", value.bytes()).flatten()));

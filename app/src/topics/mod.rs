@@ -15,11 +15,14 @@ use crate::resources::is_own;
 use crate::{App, InstanceAccess, Problems, Result};
 use model::TopicName;
 
-/// Partitions as Kafka counts them.
+/// Kafka makes no more partitions at once.
+const MOST: i64 = 10_000;
+
+/// A count of partitions or replicas.
 fn number<T: TryFrom<i64>>(problems: &mut Problems, field: &str, asked: Option<i64>) -> Option<T> {
     let checked = asked.map(|asked| match T::try_from(asked) {
-        Ok(number) if asked >= 1 => Ok(number),
-        _ => Err("must be a number from 1 on that Kafka can count to"),
+        Ok(number) if (1..=MOST).contains(&asked) => Ok(number),
+        _ => Err(format!("must be 1 to {MOST}")),
     });
     problems.take(field, checked.transpose()).flatten()
 }

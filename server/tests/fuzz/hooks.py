@@ -10,3 +10,9 @@ def before_call(context, case, kwargs):
     # instance sends no key that was used before.
     if case.meta is not None and case.meta.phase.name == "stateful" and case.headers:
         case.headers.pop("Idempotency-Key", None)
+
+    # A name in a path is a text whatever it is made of, so a number there is no
+    # wrong type but a name, which somebody may have: one is sent that nobody has.
+    named = case.path_parameters or {}
+    if "name" in named and not str(named["name"]).strip("-0123456789."):
+        case.path_parameters["name"] = "nobody"
