@@ -125,6 +125,12 @@ impl FromStr for AlarmType {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Alarm {
     pub id: AlarmId,
+    pub what: AlarmSpec,
+}
+
+/// What an alarm watches for and whom it tells.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct AlarmSpec {
     pub kind: AlarmType,
     pub enabled: bool,
     /// The level, counted as its type's [`Measure`] says.
@@ -137,4 +143,19 @@ pub struct Alarm {
     pub recipients: Vec<RecipientId>,
     /// Seconds between reminders while it goes on; none: there are none.
     pub reminder_interval: Option<i64>,
+}
+
+impl AlarmSpec {
+    /// As every instance begins with it.
+    pub fn first(kind: AlarmType, value_threshold: Option<i64>, time: Option<i64>) -> Self {
+        Self {
+            kind,
+            enabled: true,
+            value_threshold,
+            time_threshold: time,
+            group: None,
+            recipients: Vec::new(),
+            reminder_interval: None,
+        }
+    }
 }

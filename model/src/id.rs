@@ -69,6 +69,10 @@ id!(
     AlarmId(i64)
 );
 id!(
+    /// Something that an alarm has seen. Never reused.
+    IncidentId(i64)
+);
+id!(
     /// Somebody to tell, counted from 1 in the instance. Never reused there.
     RecipientId(i64)
 );

@@ -16,6 +16,7 @@ mod email;
 mod entropy;
 mod history;
 mod id;
+mod incident;
 mod instance;
 mod invoice;
 mod kafka_version;
@@ -38,7 +39,7 @@ mod topic_name;
 
 pub use account::{Account, ApiKey, Invitation, Role, User};
 pub use action::{Action, ActionKind, ActionState, ActionStep, UnknownAction};
-pub use alarm::{Alarm, AlarmType, Measure, UnknownAlarmType};
+pub use alarm::{Alarm, AlarmSpec, AlarmType, Measure, UnknownAlarmType};
 pub use catalogue::{Catalogue, CatalogueError, Supported};
 pub use certificate::{Certificate, NoSerial, Serial};
 pub use clock::{Clock, ManualClock, SystemClock};
@@ -47,9 +48,10 @@ pub use email::{Email, NoEmail, email_key};
 pub use entropy::{Entropy, OsEntropy, SeededEntropy, kafka_uuid};
 pub use history::{HistoryChange, HistoryEntry, UnknownChange};
 pub use id::{
-    AccountId, ActionId, AlarmId, DiskId, HostId, InstanceId, InvitationId, InvoiceId, KeyId,
-    MessageId, RecipientId, ServerId, UserId, VpcId,
+    AccountId, ActionId, AlarmId, DiskId, HostId, IncidentId, InstanceId, InvitationId, InvoiceId,
+    KeyId, MessageId, RecipientId, ServerId, UserId, VpcId,
 };
+pub use incident::Incident;
 pub use instance::{Instance, InstanceProgress, Vpc};
 pub use invoice::{Bill, Customer, Invoice, InvoiceLine, Seller};
 pub use kafka_version::KafkaVersion;
@@ -57,7 +59,7 @@ pub use mail::Mail;
 pub use money::{CURRENCY, Cents};
 pub use month::{BadMonth, Month};
 pub use name::{InstanceName, KeyComment, NameError, PersonName, Tags};
-pub use notification::{Notification, NotificationState};
+pub use notification::{Notification, NotificationState, Telling};
 pub use plan::{Family, Plan, PlanName};
 pub use principal::{NoUserName, UserName, is_reserved};
 pub use recipient::{
@@ -71,3 +73,4 @@ pub use subnet::{Subnet, SubnetError};
 pub use topic_name::{NoTopicName, TopicName};
 
 pub use jiff::{SignedDuration, Timestamp};
+pub use url::Url;

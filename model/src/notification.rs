@@ -1,6 +1,6 @@
 //! What people are told of an alarm.
 
-use crate::{AlarmId, InstanceId, Timestamp};
+use crate::{AlarmId, InstanceId, RecipientId, Timestamp};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -19,6 +19,9 @@ pub struct Notification {
     pub instance_name: String,
     /// The name of the server it is about, if it is about one.
     pub server: Option<String>,
+    /// The consumer group it is about, if it is about one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
     pub value: Option<f64>,
     pub value_threshold: Option<i64>,
     pub time_threshold: Option<i64>,
@@ -53,7 +56,15 @@ impl Notification {
     /// end, and for its reminders.
     pub fn incident(&self) -> String {
         let alarm = self.alarm_id.map_or("test".to_owned(), |id| id.to_string());
-        let server = self.server.as_deref().unwrap_or("all");
-        format!("castellan-{}-{alarm}-{server}", self.instance_id)
+        let about = self.server.as_deref().or(self.group.as_deref()).unwrap_or("all");
+        format!("castellan-{}-{alarm}-{about}", self.instance_id)
     }
+}
+
+/// A notification on its way to one recipient, as it waits in the outbox.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Telling {
+    /// Whoever they are by then: an address may be put right meanwhile.
+    pub recipient_id: RecipientId,
+    pub notification: Notification,
 }

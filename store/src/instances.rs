@@ -2,7 +2,10 @@
 //! and the schedule of when the engine looks again.
 
 use crate::db::{Query, Row, Run, json};
-use crate::{Change, Result, Work, acls, actions, certificates, hash_key, ssl_users, tickets};
+use crate::{
+    Change, Result, Work, acls, actions, alarms, certificates, hash_key, incidents, recipients,
+    ssl_users, tickets,
+};
 use model::{
     AccountId, HostId, Instance, InstanceId, InstanceName, InstanceProgress, PlanName, RegionName,
     Secret, Tags, Timestamp, VpcId,
@@ -319,6 +322,9 @@ pub async fn remove(work: &mut Work, id: InstanceId) -> Result<()> {
     acls::remove(work, id).await?;
     ssl_users::remove_all(work, id).await?;
     certificates::remove(work, id).await?;
+    incidents::remove(work, id).await?;
+    alarms::remove(work, id).await?;
+    recipients::remove(work, id).await?;
     work.execute(Query::new("DELETE FROM leases WHERE instance_id = $1").bind(id.0)).await?;
     work.execute(Query::new("DELETE FROM instances WHERE id = $1").bind(id.0)).await.map(drop)
 }

@@ -5,6 +5,10 @@
 //! they die, it is there again when the lease is over. So a message goes out at
 //! least once, and only the last one to take it says what became of it.
 //!
+//! Messages of one lane go out one after another, oldest first: whoever is told
+//! that something is over has been told of it before. A lane may be held for a
+//! while after a message, so that nobody gets too many.
+//!
 //! Bodies are sealed: a message may hold a link that lets somebody in. Time is
 //! the database's own where several control planes share it ([`Run::now`]).
 
@@ -22,6 +26,8 @@ pub struct NewMessage {
     pub body: Secret,
     /// How long sending it is worth trying.
     pub life: SignedDuration,
+    /// What it goes out in order with; none: nothing.
+    pub lane: Option<String>,
 }
 
 /// A message that was taken to be sent.
@@ -35,6 +41,7 @@ pub struct Message {
     /// How often it was taken, this time included. Tells this taking from
     /// later ones.
     pub attempts: i64,
+    pub lane: Option<String>,
 }
 
 /// What became of a message that could not be sent.
@@ -57,15 +64,16 @@ pub async fn insert(work: &mut Work, new: &NewMessage, now: Timestamp) -> Result
     let id = MessageId(work.next("outbox").await?);
     let query = Query::new(
         "INSERT INTO outbox \
-         (id, kind, about, body_sealed, created_at, give_up_at, due_at, attempts, last_error) \
-         VALUES ($1, $2, $3, $4, $5, $6, $5, 0, '')",
+         (id, kind, about, body_sealed, created_at, give_up_at, due_at, attempts, last_error, \
+         lane) VALUES ($1, $2, $3, $4, $5, $6, $5, 0, '', $7)",
     )
     .bind(id.0)
     .bind(new.kind)
     .bind(new.about.as_str())
     .bind(work.master_key().seal(&place(id), &new.body))
     .bind(now)
-    .bind(now + new.life);
+    .bind(now + new.life)
+    .bind(new.lane.clone());
     work.execute(query).await?;
     work.tell(Change::Outbox);
     Ok(id)
@@ -76,7 +84,9 @@ pub async fn withdraw(work: &mut Work, about: &str) -> Result<()> {
     work.execute(Query::new("DELETE FROM outbox WHERE about = $1").bind(about)).await.map(drop)
 }
 
-/// Takes up to `most` messages that are due, for the time of a lease.
+/// Takes up to `most` messages that are due, for the time of a lease. Those that
+/// were never tried come first: a destination that is away keeps nobody from the
+/// others.
 pub async fn take(
     work: &mut Work,
     most: u32,
@@ -84,7 +94,12 @@ pub async fn take(
     lease: SignedDuration,
 ) -> Result<Vec<Message>> {
     let now = work.now(now).await?;
-    let due = Query::new("SELECT * FROM outbox WHERE due_at <= $1 ORDER BY due_at, id LIMIT $2");
+    let due = Query::new(
+        "SELECT outbox.* FROM outbox JOIN outbox_turns ON outbox_turns.id = outbox.id \
+         WHERE outbox_turns.turn_at <= $1 \
+         ORDER BY CASE WHEN attempts = 0 THEN 0 ELSE 1 END, outbox_turns.turn_at, outbox.id \
+         LIMIT $2",
+    );
     let rows = work.fetch(due.bind(now).bind(most)).await?;
     let mut taken = Vec::new();
     for row in rows {
@@ -101,6 +116,7 @@ pub async fn take(
             body: work.master_key().open(&place(id), &row.text("body_sealed")?),
             created_at: row.time("created_at")?,
             attempts,
+            lane: row.text_or_none("lane")?,
         });
     }
     Ok(taken)
@@ -109,16 +125,38 @@ pub async fn take(
 /// How long until a message is due; none if none waits.
 pub async fn next_due(run: &mut impl Run, now: Timestamp) -> Result<Option<SignedDuration>> {
     let now = run.now(now).await?;
-    let query = Query::new("SELECT MIN(due_at) AS due_at FROM outbox");
+    let query = Query::new("SELECT MIN(turn_at) AS due_at FROM outbox_turns");
     let Some(row) = run.fetch_one(query).await? else { return Ok(None) };
     Ok(row.time_or_none("due_at")?.map(|due| due.duration_since(now)))
 }
 
-/// The message went out.
+/// The message went out, and whatever comes after it in its lane goes.
 pub async fn set_sent(work: &mut Work, message: &Message) -> Result<()> {
     let query = Query::new("DELETE FROM outbox WHERE id = $1 AND attempts = $2")
         .bind(message.id.0)
         .bind(message.attempts);
+    work.execute(query).await?;
+    if message.lane.is_some() {
+        work.tell(Change::Outbox);
+    }
+    Ok(())
+}
+
+/// Nothing goes out in that lane for so long.
+pub async fn hold(
+    work: &mut Work,
+    lane: &str,
+    now: Timestamp,
+    pause: SignedDuration,
+) -> Result<()> {
+    let now = work.now(now).await?;
+    work.execute(Query::new("DELETE FROM outbox_lanes WHERE free_at <= $1").bind(now)).await?;
+    let query = Query::new(
+        "INSERT INTO outbox_lanes (lane, free_at) VALUES ($1, $2) \
+         ON CONFLICT (lane) DO UPDATE SET free_at = $2",
+    )
+    .bind(lane)
+    .bind(now + pause);
     work.execute(query).await.map(drop)
 }
 

@@ -104,6 +104,17 @@ pub async fn list_bare(run: &mut impl Run, instance: InstanceId) -> Result<Vec<S
     run.fetch(query).await?.iter().map(server).collect()
 }
 
+/// One of them.
+pub async fn find_bare(run: &mut impl Run, id: ServerId) -> Result<Option<Server>> {
+    let query = Query::new(
+        "SELECT id, instance_id, number, node_id, incarnation, roles, name, kafka_version, \
+         host_id, zone, private_ip, listeners, made, enrolled_at, last_seen, \
+         certificate_generation, launch, stopped FROM servers WHERE id = $1",
+    )
+    .bind(id.0);
+    run.fetch_one(query).await?.map(|row| server(&row)).transpose()
+}
+
 pub async fn find(run: &mut impl Run, id: ServerId) -> Result<Option<ServerRecord>> {
     let query = Query::new("SELECT * FROM servers WHERE id = $1").bind(id.0);
     run.fetch_one(query).await?.map(|row| record(&row)).transpose()

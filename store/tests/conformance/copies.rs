@@ -131,6 +131,16 @@ async fn an_instance_is_adopted_from_a_store_that_knew_it() {
         revoked_at: Some(now()),
     };
     certificates::insert(&mut work, instance.id, &revoked).await.unwrap();
+    acls::give(&mut work, instance.id, "ada may read", "{}", now()).await.unwrap();
+    let hook = NewRecipient {
+        kind: RecipientType::Webhook,
+        value: Secret::new("https://hooks.example.com"),
+        name: "Ops".into(),
+        options: RecipientOptions::default(),
+    };
+    let told = recipients::insert(&mut work, instance.id, &hook).await.unwrap();
+    let notice = AlarmSpec::first(AlarmType::Notice, None, None);
+    let alarm = alarms::insert(&mut work, instance.id, notice).await.unwrap();
     work.commit().await.unwrap();
     it.f.store.close().await;
     // The copy is the present store from here on, the other one the earlier.
@@ -149,6 +159,10 @@ async fn an_instance_is_adopted_from_a_store_that_knew_it() {
     assert_eq!(authority.unwrap().unwrap().1.expose(), "ca key");
     assert_eq!(history::last(&mut reader, instance.id).await.unwrap(), Some(created));
     assert_eq!(certificates::list(&mut reader, instance.id).await.unwrap(), [revoked]);
+    assert_eq!(acls::list(&mut reader, instance.id).await.unwrap().len(), 1);
+    assert_eq!(alarms::list(&mut reader, instance.id).await.unwrap(), [alarm]);
+    let found = recipients::find(&mut reader, instance.id, told).await.unwrap().unwrap();
+    assert_eq!(found.value, hook.value);
     assert_eq!(audit::list(&mut reader, it.account).await.unwrap(), [line(it.account, 1)]);
     let verdict = chain::verify(&mut reader, it.account).await.unwrap();
     assert_eq!((verdict.unsealed, verdict.broken), (1, None));

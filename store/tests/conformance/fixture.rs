@@ -84,6 +84,8 @@ impl Fixture {
             }
             let older = format!("due_at = due_at - {micros}, give_up_at = give_up_at - {micros}");
             self.raw(&format!("UPDATE outbox SET {older}")).await;
+            let older = format!("UPDATE outbox_lanes SET free_at = free_at - {micros}");
+            self.raw(&older).await;
         }
     }
 

@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod actions;
+mod alarms;
 mod answers;
 mod billing;
 mod certificates;
@@ -70,6 +71,13 @@ checks! {
     outbox::of_two_stores_one_takes_a_message,
     outbox::a_message_is_sealed_and_can_be_taken_back,
     outbox::a_message_is_told_of,
+    outbox::messages_of_a_lane_go_out_in_order,
+    outbox::a_lane_can_be_held,
+    outbox::what_was_never_tried_goes_first,
+    alarms::recipients_are_kept_under_their_own_ids,
+    alarms::alarms_are_kept_under_their_own_ids,
+    alarms::a_recipient_who_is_gone_is_in_no_list,
+    alarms::alarms_go_with_their_instance,
     pauses::a_pause_is_of_one_or_of_all,
     pauses::a_pause_and_a_resume_wake,
     rows::what_is_written_is_read_back,

@@ -2,20 +2,23 @@
 
 use crate::fixture::*;
 use model::*;
-use store::outbox::{Failed, insert, next_due, set_failed, set_sent, take, withdraw};
+use store::outbox::{Failed, hold, insert, next_due, set_failed, set_sent, take, withdraw};
 use store::*;
 use tokio::task::JoinSet;
 
 const DAY: SignedDuration = SignedDuration::from_hours(24);
 const MINUTE: SignedDuration = SignedDuration::from_mins(1);
 
-fn message(text: &str) -> NewMessage {
-    NewMessage { kind: "mail", about: text.into(), body: Secret::new(text), life: DAY }
+async fn put(f: &Fixture, text: &str) -> MessageId {
+    put_in(f, None, text).await
 }
 
-async fn put(f: &Fixture, text: &str) -> MessageId {
+async fn put_in(f: &Fixture, lane: Option<&str>, text: &str) -> MessageId {
+    let lane = lane.map(str::to_owned);
+    let body = Secret::new(text);
+    let new = NewMessage { kind: "mail", about: text.into(), body, life: DAY, lane };
     let mut work = f.store.begin().await.unwrap();
-    let id = insert(&mut work, &message(text), f.now()).await.unwrap();
+    let id = insert(&mut work, &new, f.now()).await.unwrap();
     work.commit().await.unwrap();
     id
 }
@@ -112,4 +115,65 @@ pub async fn a_message_is_told_of(f: Fixture) {
     let mut changes = f.store.changes();
     put(&f, "hello").await;
     assert_eq!(changes.try_recv().unwrap(), Change::Outbox);
+}
+
+/// What is taken now, as texts.
+async fn texts(f: &Fixture) -> Vec<(String, Message)> {
+    let taken = take_due(&f.store, f.now()).await;
+    taken.into_iter().map(|it| (it.body.as_ref().unwrap().expose().to_owned(), it)).collect()
+}
+
+pub async fn messages_of_a_lane_go_out_in_order(f: Fixture) {
+    for (lane, text) in [("a", "a1"), ("a", "a2"), ("b", "b1")] {
+        put_in(&f, Some(lane), text).await;
+    }
+    put(&f, "alone").await;
+    let taken = texts(&f).await;
+    let names: Vec<&str> = taken.iter().map(|(text, _)| text.as_str()).collect();
+    assert_eq!(names, ["a1", "b1", "alone"]);
+    assert!(texts(&f).await.is_empty(), "a1 is under way");
+    assert!(
+        next_due(&mut f.store.reader(), f.now()).await.unwrap().unwrap().is_positive(),
+        "nothing to do until then"
+    );
+
+    for (_, other) in &taken[1..] {
+        sent(&f, other).await;
+    }
+    fail(&f, &taken[0].1).await;
+    assert!(texts(&f).await.is_empty(), "a1 is tried again first");
+    f.pass(MINUTE.as_secs() + 1).await;
+    let again = texts(&f).await;
+    assert_eq!(again[0].0, "a1");
+    sent(&f, &again[0].1).await;
+    assert_eq!(texts(&f).await[0].0, "a2");
+}
+
+pub async fn a_lane_can_be_held(f: Fixture) {
+    put_in(&f, Some("a"), "a1").await;
+    let taken = texts(&f).await;
+    let mut work = f.store.begin().await.unwrap();
+    set_sent(&mut work, &taken[0].1).await.unwrap();
+    hold(&mut work, "a", f.now(), MINUTE).await.unwrap();
+    work.commit().await.unwrap();
+
+    put_in(&f, Some("a"), "a2").await;
+    put_in(&f, Some("b"), "b1").await;
+    let other = texts(&f).await;
+    assert_eq!(other[0].0, "b1");
+    sent(&f, &other[0].1).await;
+    assert!(texts(&f).await.is_empty());
+    assert!(next_due(&mut f.store.reader(), f.now()).await.unwrap().unwrap() <= MINUTE);
+    f.pass(MINUTE.as_secs() + 1).await;
+    assert_eq!(texts(&f).await[0].0, "a2");
+}
+
+pub async fn what_was_never_tried_goes_first(f: Fixture) {
+    put(&f, "old").await;
+    let taken = take_due(&f.store, f.now()).await;
+    fail(&f, &taken[0]).await;
+    f.pass(MINUTE.as_secs() + 1).await;
+    put(&f, "new").await;
+    let taken = texts(&f).await;
+    assert_eq!([&*taken[0].0, &*taken[1].0], ["new", "old"]);
 }

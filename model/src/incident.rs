@@ -1,0 +1,26 @@
+//! What an alarm has seen, from the first sign until it is over.
+
+use crate::{AlarmId, IncidentId, InstanceId, Timestamp};
+
+/// It waits for its time, is triggered, and is resolved; or goes before its time
+/// and was nothing.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Incident {
+    pub id: IncidentId,
+    pub instance_id: InstanceId,
+    pub alarm_id: AlarmId,
+    /// The name of a server or a group; empty: the cluster as a whole.
+    pub about: String,
+    /// When the level was crossed.
+    pub since: Timestamp,
+    /// When it had held for its whole time, and people were told.
+    pub triggered_at: Option<Timestamp>,
+    pub reminded_at: Option<Timestamp>,
+    /// Since when the level is well on the good side again.
+    pub clear_since: Option<Timestamp>,
+    pub resolved_at: Option<Timestamp>,
+    /// As it was at the last move.
+    pub value: Option<f64>,
+    /// What people were told.
+    pub message: String,
+}

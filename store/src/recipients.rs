@@ -1,0 +1,166 @@
+//! Whom an instance's alarms are told to.
+//!
+//! Values and options are keys to other people's services and are sealed; an
+//! e-mail address opens nothing and stands in the clear.
+
+use crate::db::{Query, Row, Run, json};
+use crate::{Error, Result, Work};
+use model::Secret;
+use model::{InstanceId, LastStatus, Recipient, RecipientId, RecipientOptions, RecipientType};
+
+/// A recipient that has no id yet.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NewRecipient {
+    pub kind: RecipientType,
+    pub value: Secret,
+    pub name: String,
+    pub options: RecipientOptions,
+}
+
+fn place(instance: InstanceId, id: RecipientId, what: &str) -> String {
+    format!("instances/{instance}/recipients/{id}/{what}")
+}
+
+/// Writes it under the next id.
+pub async fn insert(
+    work: &mut Work,
+    instance: InstanceId,
+    new: &NewRecipient,
+) -> Result<RecipientId> {
+    let next = Query::new(
+        "UPDATE instances SET last_recipient = last_recipient + 1 WHERE id = $1 \
+         RETURNING last_recipient",
+    );
+    let row = work.fetch_one(next.bind(instance.0)).await?;
+    let row = row.ok_or(Error::Corrupt { what: "instances", value: instance.to_string() })?;
+    let id = RecipientId(row.int("last_recipient")?);
+    let query = Query::new(
+        "INSERT INTO recipients (instance_id, id, type, value, name, options_sealed, updated) \
+         VALUES ($1, $2, $3, $4, $5, $6, FALSE)",
+    )
+    .bind(instance.0)
+    .bind(id.0)
+    .bind(new.kind.as_str())
+    .bind(value(work, instance, id, new))
+    .bind(new.name.as_str())
+    .bind(options(work, instance, id, new));
+    work.execute(query).await?;
+    Ok(id)
+}
+
+/// False if there is none.
+pub async fn update(
+    work: &mut Work,
+    instance: InstanceId,
+    id: RecipientId,
+    new: &NewRecipient,
+) -> Result<bool> {
+    let query = Query::new(
+        "UPDATE recipients SET type = $3, value = $4, name = $5, options_sealed = $6, \
+         updated = TRUE WHERE instance_id = $1 AND id = $2",
+    )
+    .bind(instance.0)
+    .bind(id.0)
+    .bind(new.kind.as_str())
+    .bind(value(work, instance, id, new))
+    .bind(new.name.as_str())
+    .bind(options(work, instance, id, new));
+    Ok(work.execute(query).await? == 1)
+}
+
+/// All of an instance, by id.
+pub async fn list(run: &mut impl Run, instance: InstanceId) -> Result<Vec<Recipient>> {
+    let query = Query::new("SELECT * FROM recipients WHERE instance_id = $1 ORDER BY id");
+    let rows = run.fetch(query.bind(instance.0)).await?;
+    rows.iter().map(|row| recipient(run, instance, row)).collect()
+}
+
+pub async fn find(
+    run: &mut impl Run,
+    instance: InstanceId,
+    id: RecipientId,
+) -> Result<Option<Recipient>> {
+    let query = Query::new("SELECT * FROM recipients WHERE instance_id = $1 AND id = $2")
+        .bind(instance.0)
+        .bind(id.0);
+    let row = run.fetch_one(query).await?;
+    row.map(|row| recipient(run, instance, &row)).transpose()
+}
+
+/// How telling them went. Nothing if they are gone.
+pub async fn set_last_status(
+    work: &mut Work,
+    instance: InstanceId,
+    id: RecipientId,
+    status: &LastStatus,
+) -> Result<()> {
+    let query =
+        Query::new("UPDATE recipients SET last_status = $3 WHERE instance_id = $1 AND id = $2")
+            .bind(instance.0)
+            .bind(id.0)
+            .bind(json(status));
+    work.execute(query).await.map(drop)
+}
+
+/// False if there is none. The alarms' lists are another matter.
+pub async fn delete(work: &mut Work, instance: InstanceId, id: RecipientId) -> Result<bool> {
+    let query = Query::new("DELETE FROM recipients WHERE instance_id = $1 AND id = $2")
+        .bind(instance.0)
+        .bind(id.0);
+    Ok(work.execute(query).await? == 1)
+}
+
+/// With the instance.
+pub(crate) async fn remove(work: &mut Work, instance: InstanceId) -> Result<()> {
+    let query = Query::new("DELETE FROM recipients WHERE instance_id = $1").bind(instance.0);
+    work.execute(query).await.map(drop)
+}
+
+fn value(work: &Work, instance: InstanceId, id: RecipientId, new: &NewRecipient) -> String {
+    match new.kind {
+        RecipientType::Email => new.value.expose().to_owned(),
+        _ => work.master_key().seal(&place(instance, id, "value"), &new.value),
+    }
+}
+
+fn options(
+    work: &Work,
+    instance: InstanceId,
+    id: RecipientId,
+    new: &NewRecipient,
+) -> Option<String> {
+    if new.options == RecipientOptions::default() {
+        return None;
+    }
+    let text = serde_json::to_string(&new.options).expect("plain data serialises");
+    Some(work.master_key().seal(&place(instance, id, "options"), &Secret::new(text)))
+}
+
+fn recipient(run: &impl Run, instance: InstanceId, row: &Row) -> Result<Recipient> {
+    let id = RecipientId(row.int("id")?);
+    let open = |what, sealed: &str| run.master_key().open(&place(instance, id, what), sealed);
+    let kind = row.parse("type")?;
+    let text = row.text("value")?;
+    let value = match kind {
+        RecipientType::Email => Secret::new(text),
+        _ => open("value", &text)?,
+    };
+    let options = match row.text_or_none("options_sealed")? {
+        None => RecipientOptions::default(),
+        Some(sealed) => serde_json::from_str(open("options", &sealed)?.expose())
+            .map_err(|_| Error::Corrupt { what: "options_sealed", value: id.to_string() })?,
+    };
+    let last_status = match row.text_or_none("last_status")? {
+        None => None,
+        Some(_) => Some(row.json("last_status")?),
+    };
+    Ok(Recipient {
+        id,
+        kind,
+        value,
+        name: row.text("name")?,
+        options,
+        updated: row.flag("updated")?,
+        last_status,
+    })
+}
