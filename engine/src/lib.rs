@@ -19,7 +19,7 @@ mod turn;
 mod witness;
 mod world;
 
-pub use outbox::Outbox;
+pub use outbox::{Notify, Outbox, Untold};
 pub use pass::{Pass, PassError, Rest};
 pub use plan::{Lane, Plan, Step, Wait};
 pub use runner::Runner;

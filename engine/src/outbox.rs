@@ -5,19 +5,23 @@
 //! between. One that fails is tried again with growing pauses until its time is
 //! over. A destination that hangs holds one of several places and nobody else.
 
+mod telling;
+
+pub use telling::{Notify, Untold};
+
 use model::{Clock, Mail, SignedDuration};
 use outbound::{Mailer, Outgoing, Sent};
 use std::sync::Arc;
 use std::time::Duration;
 use store::outbox::{self, Failed};
-use store::{Change, Message, Store};
+use store::{Change, Message, Store, tellings};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 /// How many messages are under way at once.
-const AT_ONCE: usize = 8;
+const AT_ONCE: usize = 32;
 /// Longer than any attempt takes; after a crash a message waits this long.
 const LEASE: SignedDuration = SignedDuration::from_mins(5);
 /// Looked at this often even if nobody tells of a message.
@@ -33,6 +37,7 @@ pub struct Outbox {
     pub store: Store,
     pub clock: Arc<dyn Clock>,
     pub mailer: Arc<dyn Mailer>,
+    pub notifier: Arc<dyn Notify>,
 }
 
 impl Outbox {
@@ -87,12 +92,15 @@ impl Outbox {
     }
 
     async fn deliver(&self, message: &Message) {
-        let noted = match self.send(message).await {
-            Ok(sent) => {
-                log_sent(message, &sent);
-                self.note_sent(message).await
-            }
-            Err(reason) => self.note_failed(message, &reason).await,
+        let noted = match message.body.as_ref() {
+            Err(error) => self.note_failed(message, &error.to_string()).await,
+            Ok(body) => match message.kind.as_str() {
+                "mail" => self.deliver_mail(message, body.expose()).await,
+                tellings::KIND => self.tell(message, body.expose()).await,
+                kind => {
+                    self.note_failed(message, &format!("this Castellan can't send a {kind}")).await
+                }
+            },
         };
         if let Err(error) = noted {
             // It is sent again when the lease is over.
@@ -100,16 +108,17 @@ impl Outbox {
         }
     }
 
-    async fn send(&self, message: &Message) -> Result<Sent, String> {
-        let body = message.body.as_ref().map_err(ToString::to_string)?;
-        match message.kind.as_str() {
-            "mail" => {
-                let mail: Mail = serde_json::from_str(body.expose())
-                    .map_err(|_| "it is no mail that this Castellan can read".to_owned())?;
-                let outgoing = Outgoing { id: message.id, at: message.created_at, mail: &mail };
-                self.mailer.send(outgoing).await.map_err(|error| error.to_string())
+    async fn deliver_mail(&self, message: &Message, body: &str) -> store::Result<()> {
+        let Ok(mail) = serde_json::from_str::<Mail>(body) else {
+            return self.note_failed(message, "it is no mail that this Castellan can read").await;
+        };
+        let outgoing = Outgoing { id: message.id, at: message.created_at, mail: &mail };
+        match self.mailer.send(outgoing).await {
+            Ok(sent) => {
+                log_sent(message, &sent);
+                self.note_sent(message).await
             }
-            kind => Err(format!("this Castellan can't send a {kind}")),
+            Err(error) => self.note_failed(message, &error.to_string()).await,
         }
     }
 
@@ -125,17 +134,21 @@ impl Outbox {
         let failed =
             outbox::set_failed(&mut work, message, reason, self.clock.now(), pause).await?;
         work.commit().await?;
-        let (id, attempts) = (message.id, message.attempts);
-        match failed {
-            Failed::Again(at) => {
-                tracing::warn!(%id, attempts, again = %at, reason, "a message was not sent");
-            }
-            Failed::GivenUp => {
-                tracing::error!(%id, attempts, reason, "a message was given up and never sent");
-            }
-            Failed::NotOurs => {}
-        }
+        log_failed(message, reason, failed);
         Ok(())
+    }
+}
+
+fn log_failed(message: &Message, reason: &str, failed: Failed) {
+    let (id, attempts) = (message.id, message.attempts);
+    match failed {
+        Failed::Again(at) => {
+            tracing::warn!(%id, attempts, again = %at, reason, "a message was not sent");
+        }
+        Failed::GivenUp => {
+            tracing::error!(%id, attempts, reason, "a message was given up and never sent");
+        }
+        Failed::NotOurs => {}
     }
 }
 

@@ -1,12 +1,21 @@
 //! Messages through a mailer that fails, hangs and dies.
 
+#[allow(dead_code, reason = "shared with tests that need more of it")]
+#[path = "../../tests/rows/mod.rs"]
+mod rows;
+
 use super::*;
 use async_trait::async_trait;
-use model::{Email, ManualClock, Secret, SeededEntropy};
+use model::{
+    AlarmId, Email, Entropy as _, InstanceId, ManualClock, MessageId, Notification,
+    NotificationState, Recipient, RecipientId, RecipientOptions, RecipientType, Secret,
+    SeededEntropy, Telling, Timestamp,
+};
 use outbound::SendError;
+use rows::Rows;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use store::{MasterKey, NewMessage};
+use store::{NewMessage, NewRecipient, recipients};
 
 const DAY: SignedDuration = SignedDuration::from_hours(24);
 
@@ -34,24 +43,51 @@ impl Mailer for Fake {
     }
 }
 
+/// Notes whom it told what, unless it shall fail.
+#[derive(Default)]
+struct Phone {
+    fails: Mutex<Option<Untold>>,
+    told: Mutex<Vec<(RecipientType, String)>>,
+}
+
+#[async_trait]
+impl Notify for Phone {
+    async fn notify(
+        &self,
+        _: MessageId,
+        _: Timestamp,
+        recipient: &Recipient,
+        notification: &Notification,
+    ) -> Result<(), Untold> {
+        if let Some(untold) = self.fails.lock().unwrap().clone() {
+            return Err(untold);
+        }
+        self.told.lock().unwrap().push((recipient.kind, notification.message.clone()));
+        Ok(())
+    }
+}
+
 struct Post {
-    _directory: tempfile::TempDir,
+    rows: Rows,
     clock: Arc<ManualClock>,
     mailer: Arc<Fake>,
+    notifier: Arc<Phone>,
     outbox: Outbox,
 }
 
 impl Post {
     async fn new(failures: u32) -> Self {
-        let directory = tempfile::tempdir().unwrap();
-        let entropy = Arc::new(SeededEntropy::new(1));
-        let key = MasterKey::parse(&MasterKey::generate(&*entropy), entropy).unwrap();
-        let path = directory.path().join("test.db");
-        let store = Store::open(&path, key).await.unwrap();
-        let clock = Arc::new(ManualClock::at("2026-11-15T12:00:00Z".parse().unwrap()));
+        let rows = Rows::new().await;
+        let (store, clock) = (rows.store.clone(), rows.clock.clone());
         let mailer = Arc::new(Fake { failures: failures.into(), ..Fake::default() });
-        let outbox = Outbox { store, clock: clock.clone(), mailer: mailer.clone() };
-        Self { _directory: directory, clock, mailer, outbox }
+        let notifier = Arc::new(Phone::default());
+        let outbox = Outbox {
+            store,
+            clock: clock.clone(),
+            mailer: mailer.clone(),
+            notifier: notifier.clone(),
+        };
+        Self { rows, clock, mailer, notifier, outbox }
     }
 
     async fn put(&self, to: &str, subject: &str) {
@@ -63,7 +99,7 @@ impl Post {
     async fn put_body(&self, kind: &'static str, body: &str) {
         let mut work = self.outbox.store.begin().await.unwrap();
         let body = Secret::new(body);
-        let new = NewMessage { kind, about: "x".into(), body, life: DAY };
+        let new = NewMessage { kind, about: "x".into(), body, life: DAY, lane: None };
         outbox::insert(&mut work, &new, self.clock.now()).await.unwrap();
         work.commit().await.unwrap();
     }
@@ -148,4 +184,102 @@ async fn one_that_hangs_holds_up_nobody_else_and_not_the_stop() {
     assert!(waited.is_ok(), "sent so far: {:?}", post.sent());
     stop.cancel();
     tokio::time::timeout(Duration::from_secs(20), running).await.expect("it stops").unwrap();
+}
+
+impl Post {
+    /// An instance with somebody to tell.
+    async fn recipient(&self, kind: RecipientType) -> (InstanceId, RecipientId) {
+        let instance = self.rows.create(1).await.id;
+        let new = NewRecipient {
+            kind,
+            value: Secret::new("ada@example.com"),
+            name: String::new(),
+            options: RecipientOptions::default(),
+        };
+        let mut work = self.outbox.store.begin().await.unwrap();
+        let id = recipients::insert(&mut work, instance, &new).await.unwrap();
+        work.commit().await.unwrap();
+        (instance, id)
+    }
+
+    async fn tell(&self, (instance_id, recipient_id): (InstanceId, RecipientId), message: &str) {
+        let notification = Notification {
+            id: SeededEntropy::new(3).uuid(),
+            state: NotificationState::Triggered,
+            alarm_id: Some(AlarmId(1)),
+            alarm_type: "cpu".into(),
+            instance_id,
+            instance_name: "orders".into(),
+            server: None,
+            group: None,
+            value: None,
+            value_threshold: None,
+            time_threshold: None,
+            triggered_at: None,
+            resolved_at: None,
+            message: message.into(),
+        };
+        let telling = Telling { recipient_id, notification };
+        let mut work = self.outbox.store.begin().await.unwrap();
+        tellings::insert(&mut work, &telling, self.clock.now()).await.unwrap();
+        work.commit().await.unwrap();
+    }
+
+    fn told(&self) -> Vec<String> {
+        self.notifier.told.lock().unwrap().iter().map(|told| told.1.clone()).collect()
+    }
+
+    async fn last_status(&self, whom: (InstanceId, RecipientId)) -> Option<(bool, String)> {
+        let mut reader = self.outbox.store.reader();
+        let found = recipients::find(&mut reader, whom.0, whom.1).await.unwrap().unwrap();
+        found.last_status.map(|status| (status.ok, status.message))
+    }
+}
+
+#[tokio::test]
+async fn somebody_is_told_in_order_and_it_is_noted_how_that_went() {
+    let post = Post::new(0).await;
+    let whom = post.recipient(RecipientType::Webhook).await;
+    let wait = Some(SignedDuration::from_mins(7));
+    let untold = Untold { reason: "example.com answered 429".into(), wait };
+    *post.notifier.fails.lock().unwrap() = Some(untold);
+    post.tell(whom, "begun").await;
+    post.tell(whom, "over").await;
+    assert_eq!(post.pass().await, 1, "the second has to wait");
+    let status = post.last_status(whom).await;
+    assert_eq!(status, Some((false, "example.com answered 429".into())));
+    assert_eq!(post.wait().await, wait, "as long as they wish");
+
+    *post.notifier.fails.lock().unwrap() = None;
+    post.clock.advance(SignedDuration::from_mins(7));
+    assert_eq!((post.pass().await, post.pass().await), (1, 1));
+    assert_eq!(post.told(), ["begun", "over"]);
+    assert_eq!(post.last_status(whom).await, Some((true, "delivered".into())));
+    assert_eq!(post.wait().await, None);
+}
+
+#[tokio::test]
+async fn nobody_gets_more_than_one_mail_a_minute_of_an_alarm() {
+    let post = Post::new(0).await;
+    let whom = post.recipient(RecipientType::Email).await;
+    post.tell(whom, "begun").await;
+    assert_eq!(post.pass().await, 1);
+    post.tell(whom, "over").await;
+    assert_eq!(post.pass().await, 0);
+    assert_eq!(post.wait().await, Some(SignedDuration::from_mins(1)));
+    post.clock.advance(SignedDuration::from_mins(1));
+    assert_eq!(post.pass().await, 1);
+    assert_eq!(post.told(), ["begun", "over"]);
+}
+
+#[tokio::test]
+async fn who_is_gone_is_not_told() {
+    let post = Post::new(0).await;
+    let (instance, recipient) = post.recipient(RecipientType::Webhook).await;
+    post.tell((instance, recipient), "begun").await;
+    let mut work = post.outbox.store.begin().await.unwrap();
+    recipients::delete(&mut work, instance, recipient).await.unwrap();
+    work.commit().await.unwrap();
+    assert_eq!((post.pass().await, post.told().len()), (1, 0));
+    assert_eq!(post.wait().await, None);
 }

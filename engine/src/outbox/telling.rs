@@ -1,0 +1,117 @@
+//! Telling a recipient of an alarm, and noting how that went.
+//!
+//! Whoever is told is looked up at each attempt: an address that was put right
+//! is used from then on. A recipient who is gone is not told.
+
+use super::{Outbox, log_failed, pause};
+use async_trait::async_trait;
+use model::{
+    InstanceId, LastStatus, MessageId, Notification, Recipient, RecipientId, RecipientType,
+    SignedDuration, Telling, Timestamp,
+};
+use outbound::Notifier;
+use store::{Message, outbox, recipients};
+
+/// At most one mail in this time of one alarm to one recipient.
+const BETWEEN_MAILS: SignedDuration = SignedDuration::from_mins(1);
+/// No destination may keep us waiting for longer than that.
+const LONGEST_WISH: SignedDuration = SignedDuration::from_hours(1);
+
+/// Why somebody could not be told.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Untold {
+    /// A sentence for people, without what the destination answered.
+    pub reason: String,
+    /// The destination wishes not to be called before that.
+    pub wait: Option<SignedDuration>,
+}
+
+/// A way for notifications to go out: one attempt.
+#[async_trait]
+pub trait Notify: Send + Sync {
+    async fn notify(
+        &self,
+        id: MessageId,
+        at: Timestamp,
+        recipient: &Recipient,
+        notification: &Notification,
+    ) -> Result<(), Untold>;
+}
+
+#[async_trait]
+impl Notify for Notifier {
+    async fn notify(
+        &self,
+        id: MessageId,
+        at: Timestamp,
+        recipient: &Recipient,
+        notification: &Notification,
+    ) -> Result<(), Untold> {
+        Notifier::notify(self, id, at, recipient, notification).await.map_err(|error| Untold {
+            reason: error.to_string(),
+            wait: error.retry_after().and_then(|wait| SignedDuration::try_from(wait).ok()),
+        })
+    }
+}
+
+impl Outbox {
+    pub(super) async fn tell(&self, message: &Message, body: &str) -> store::Result<()> {
+        let Ok(telling) = serde_json::from_str::<Telling>(body) else {
+            let reason = "it is no notification that this Castellan can read";
+            return self.note_failed(message, reason).await;
+        };
+        let Telling { recipient_id, notification } = telling;
+        let whom = (notification.instance_id, recipient_id);
+        let mut reader = self.store.reader();
+        let Some(recipient) = recipients::find(&mut reader, whom.0, whom.1).await? else {
+            return self.note_sent(message).await;
+        };
+        let (id, at) = (message.id, message.created_at);
+        match self.notifier.notify(id, at, &recipient, &notification).await {
+            Ok(()) => {
+                let state = notification.state.as_str();
+                tracing::info!(
+                    %id, instance = %whom.0, recipient = %whom.1, kind = %recipient.kind, state,
+                    alarm = notification.alarm_type, "a recipient was told"
+                );
+                self.note_told(message, whom, recipient.kind).await
+            }
+            Err(untold) => self.note_untold(message, whom, &untold).await,
+        }
+    }
+
+    async fn note_told(
+        &self,
+        message: &Message,
+        (instance, recipient): (InstanceId, RecipientId),
+        kind: RecipientType,
+    ) -> store::Result<()> {
+        let now = self.clock.now();
+        let mut work = self.store.begin().await?;
+        outbox::set_sent(&mut work, message).await?;
+        if let (RecipientType::Email, Some(lane)) = (kind, &message.lane) {
+            outbox::hold(&mut work, lane, now, BETWEEN_MAILS).await?;
+        }
+        let status = LastStatus { at: now, ok: true, message: "delivered".into() };
+        recipients::set_last_status(&mut work, instance, recipient, &status).await?;
+        work.commit().await
+    }
+
+    async fn note_untold(
+        &self,
+        message: &Message,
+        (instance, recipient): (InstanceId, RecipientId),
+        untold: &Untold,
+    ) -> store::Result<()> {
+        let now = self.clock.now();
+        let wish = untold.wait.unwrap_or_default().min(LONGEST_WISH);
+        let pause = pause(message.attempts).max(wish);
+        let mut work = self.store.begin().await?;
+        let failed = outbox::set_failed(&mut work, message, &untold.reason, now, pause).await?;
+        let status = LastStatus { at: now, ok: false, message: untold.reason.clone() };
+        recipients::set_last_status(&mut work, instance, recipient, &status).await?;
+        work.commit().await?;
+        log_failed(message, &untold.reason, failed);
+        Ok(())
+    }
+}
