@@ -2,7 +2,7 @@
 
 use axum::extract::{FromRequestParts, Path};
 use axum::http::request::Parts;
-use model::{ActionId, InstanceId, InvoiceId, Serial, UserId, VpcId};
+use model::{ActionId, AlarmId, InstanceId, InvoiceId, RecipientId, Serial, UserId, VpcId};
 use std::collections::HashMap;
 use std::convert::Infallible;
 
@@ -59,6 +59,28 @@ impl<S: Send + Sync> FromRequestParts<S> for AclPath {
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Infallible> {
         Ok(AclPath(number(parts, state, "acl_id").await))
+    }
+}
+
+/// The number of an alarm, under the same rules.
+pub struct AlarmPath(pub Option<AlarmId>);
+
+impl<S: Send + Sync> FromRequestParts<S> for AlarmPath {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Infallible> {
+        Ok(AlarmPath(number(parts, state, "alarm_id").await.map(AlarmId)))
+    }
+}
+
+/// The number of a recipient, under the same rules.
+pub struct RecipientPath(pub Option<RecipientId>);
+
+impl<S: Send + Sync> FromRequestParts<S> for RecipientPath {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Infallible> {
+        Ok(RecipientPath(number(parts, state, "recipient_id").await.map(RecipientId)))
     }
 }
 

@@ -106,7 +106,8 @@ pub fn instance() -> Vec<Route> {
 /// What both listeners serve, relative to the instance.
 fn under_instance() -> Vec<Route> {
     use instance::{
-        acls, ca, cluster, config, details, groups, messages, metrics, nodes, quotas, topics, users,
+        acls, alarms, ca, cluster, config, details, groups, messages, metrics, nodes, quotas,
+        recipients, topics, users,
     };
     let key = Guard::InstanceKey;
     vec![
@@ -143,6 +144,23 @@ fn under_instance() -> Vec<Route> {
         get("metrics/prometheus", key, metrics::prometheus::handle)
             .about(metrics::prometheus::about),
         get("nodes", key, nodes::handle).about(nodes::about),
+        get("alarms", key, alarms::list::handle).about(alarms::list::about),
+        post("alarms", key, alarms::create::handle).about(alarms::create::about),
+        get("alarms/{alarm_id}", key, alarms::read::handle).about(alarms::read::about),
+        put("alarms/{alarm_id}", key, alarms::update::handle).about(alarms::update::about),
+        get("alarms/{alarm_id}/history", key, alarms::history::handle)
+            .about(alarms::history::about),
+        delete("alarms/{alarm_id}", key, alarms::delete::handle).about(alarms::delete::about),
+        get("alarms/recipients", key, recipients::list::handle).about(recipients::list::about),
+        post("alarms/recipients", key, recipients::create::handle).about(recipients::create::about),
+        get("alarms/recipients/{recipient_id}", key, recipients::read::handle)
+            .about(recipients::read::about),
+        put("alarms/recipients/{recipient_id}", key, recipients::update::handle)
+            .about(recipients::update::about),
+        post("alarms/recipients/{recipient_id}/test", key, recipients::test::handle)
+            .about(recipients::test::about),
+        delete("alarms/recipients/{recipient_id}", key, recipients::delete::handle)
+            .about(recipients::delete::about),
     ]
 }
 

@@ -1,7 +1,7 @@
 //! What every use case works with.
 
 use crate::metrics::Metrics;
-use crate::{Places, Result};
+use crate::{Destinations, Places, Result};
 use ipnet::Ipv4Net;
 use kafka::client::Admin;
 use model::{Catalogue, Clock, Entropy, KeyId, Seller, ServerId, Timestamp};
@@ -53,6 +53,7 @@ pub struct App {
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
     pub(crate) places: Arc<dyn Places>,
+    pub(crate) destinations: Arc<dyn Destinations>,
     pub(crate) settings: Settings,
     installation: Installation,
     /// Held by the create that takes places: of two that ask at the same moment
@@ -74,14 +75,24 @@ pub struct Parts {
     pub clock: Arc<dyn Clock>,
     pub entropy: Arc<dyn Entropy>,
     pub places: Arc<dyn Places>,
+    pub destinations: Arc<dyn Destinations>,
     pub settings: Settings,
     pub installation: Installation,
 }
 
 impl App {
     pub fn new(parts: Parts) -> Self {
-        let Parts { store, admin, catalogue, clock, entropy, places, settings, installation } =
-            parts;
+        let Parts {
+            store,
+            admin,
+            catalogue,
+            clock,
+            entropy,
+            places,
+            destinations,
+            settings,
+            installation,
+        } = parts;
         Self {
             reach: Reach::new(store.clone(), admin, Arc::clone(&clock), Arc::clone(&entropy)),
             store,
@@ -89,6 +100,7 @@ impl App {
             clock,
             entropy,
             places,
+            destinations,
             settings,
             installation,
             placing: Arc::default(),
@@ -122,8 +134,11 @@ impl App {
         &*self.entropy
     }
 
+    /// As exact as the store keeps it, so that what is told before it was written is
+    /// what is told afterwards.
     pub fn now(&self) -> Timestamp {
-        self.clock.now()
+        let now = self.clock.now();
+        Timestamp::from_microsecond(now.as_microsecond()).unwrap_or(now)
     }
 
     /// Whether the service can answer: the store is there.

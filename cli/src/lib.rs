@@ -4,6 +4,7 @@
 //! stderr. `--json` prints what the API said.
 
 mod acl;
+mod alarm;
 mod assignment;
 mod audit;
 mod certificate;
@@ -22,6 +23,7 @@ mod on_instance;
 mod output;
 mod plan;
 mod quota;
+mod recipient;
 mod region;
 mod team;
 mod topic;
@@ -57,6 +59,10 @@ pub enum Command {
     Config(Noun<config::ConfigCommand>),
     /// Servers of an instance
     Node(Noun<node::NodeCommand>),
+    /// What people want to be told of
+    Alarm(Noun<alarm::AlarmCommand>),
+    /// Whom alarms are told to, and how
+    Recipient(Noun<recipient::RecipientCommand>),
     /// What is to be paid
     Invoice(Noun<invoice::InvoiceCommand>),
     /// What was changed, by whom
@@ -116,6 +122,12 @@ pub async fn run(command: Command, default_data: &Path) -> anyhow::Result<()> {
         }
         Command::Node(Noun { options, verb }) => {
             node::run(verb, &options.connect(default_data)?).await
+        }
+        Command::Alarm(Noun { options, verb }) => {
+            alarm::run(verb, &options.connect(default_data)?).await
+        }
+        Command::Recipient(Noun { options, verb }) => {
+            recipient::run(verb, &options.connect(default_data)?).await
         }
         Command::Invoice(Noun { options, verb }) => {
             invoice::run(verb, &options.connect(default_data)?).await

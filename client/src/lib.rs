@@ -5,6 +5,7 @@
 
 mod acls;
 mod actions;
+mod alarms;
 mod billing;
 mod call;
 mod certificates;

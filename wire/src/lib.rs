@@ -4,6 +4,7 @@
 
 pub mod actions;
 pub mod agent;
+pub mod alarms;
 pub mod billing;
 pub mod ca;
 pub mod customer;

@@ -99,6 +99,23 @@ impl Fields {
         self.read(name, values::list)
     }
 
+    /// A list of integers where `[]` says something, as opposed to not given.
+    pub fn integers(&mut self, name: &str) -> Option<Vec<i64>> {
+        self.read(name, values::integers)
+    }
+
+    /// An object, read as the whole is. In a form it is written as JSON.
+    pub fn object<T>(&mut self, name: &str, read: fn(&mut Fields) -> T) -> Option<T> {
+        let object = self.read(name, values::object)?;
+        let mut fields = Fields::default();
+        for (name, value) in object {
+            fields.add_json(&name, value);
+        }
+        let found = read(&mut fields);
+        self.problems.extend(fields.problems);
+        Some(found)
+    }
+
     /// A list that is written as `a,b`, in JSON too; an empty text is a list of
     /// nothing, as opposed to not given.
     pub fn comma_list(&mut self, name: &str) -> Option<Vec<String>> {

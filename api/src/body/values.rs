@@ -14,6 +14,8 @@ const INTEGER: Fault = "must be an integer";
 const NUMBER: Fault = "must be a number";
 const BOOLEAN: Fault = "must be true or false";
 const LIST: Fault = "must be a list of strings";
+const INTEGERS: Fault = "must be a list of integers";
+const OBJECT: Fault = "must be an object";
 const MAP: Fault = "must be an object of names and values";
 const OBJECTS: Fault = "must be a list of objects";
 const SCALAR: Fault = "must be a single value";
@@ -108,6 +110,26 @@ pub fn list(given: &Given) -> Result<Option<Vec<String>>, Fault> {
     }
 }
 
+/// In JSON an array of integers; in a form as any list. A list of nothing is
+/// given, also where it is written as an empty text in brackets.
+pub fn integers(given: &Given) -> Result<Option<Vec<i64>>, Fault> {
+    if let Given::Json(values) = given {
+        return match values.as_slice() {
+            [Value::Null] => Ok(None),
+            [Value::String(text)] if text.is_empty() => Ok(None),
+            [Value::Array(items)] => {
+                let items: Option<Vec<i64>> = items.iter().map(Value::as_i64).collect();
+                items.map(Some).ok_or(INTEGERS)
+            }
+            [_] => Err(INTEGERS),
+            _ => Err(ONCE),
+        };
+    }
+    let Some(items) = list(given)? else { return Ok(None) };
+    let parsed: Result<Vec<i64>, _> = items.iter().map(|item| item.parse()).collect();
+    parsed.map(Some).map_err(|_| INTEGERS)
+}
+
 /// As a list, but in JSON also one string `a,b`, and an empty text is an empty
 /// list.
 pub fn comma_list(given: &Given) -> Result<Option<Vec<String>>, Fault> {
@@ -139,6 +161,14 @@ pub fn objects(given: &Given) -> Result<Option<Vec<serde_json::Map<String, Value
     let Value::Array(items) = value else { return Err(OBJECTS) };
     let object = |item| if let Value::Object(fields) = item { Ok(fields) } else { Err(OBJECTS) };
     items.into_iter().map(object).collect::<Result<_, _>>().map(Some)
+}
+
+pub fn object(given: &Given) -> Result<Option<serde_json::Map<String, Value>>, Fault> {
+    match structure(given, OBJECT)? {
+        None => Ok(None),
+        Some(Value::Object(fields)) => Ok(Some(fields)),
+        Some(_) => Err(OBJECT),
+    }
 }
 
 /// One value of any kind that is no list and no object, as text.

@@ -1,6 +1,7 @@
 //! The Instance API: one endpoint a file, served by both listeners.
 
 pub mod acls;
+pub mod alarms;
 pub mod ca;
 pub mod cluster;
 pub mod config;
@@ -10,5 +11,6 @@ pub mod messages;
 pub mod metrics;
 pub mod nodes;
 pub mod quotas;
+pub mod recipients;
 pub mod topics;
 pub mod users;

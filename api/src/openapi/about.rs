@@ -50,10 +50,14 @@ pub enum Kind {
     Number,
     Flag,
     List,
+    /// A list of integers.
+    Integers,
     /// Written as one text with commas.
     CommaList,
     /// Names and values.
     Map,
+    /// An object with these fields.
+    Object(&'static [Input]),
     /// A list of objects with these fields.
     Objects(&'static [Input]),
 }
@@ -228,6 +232,14 @@ impl Input {
 
     pub const fn list(name: &'static str, what: &'static str) -> Self {
         Self::new(name, Kind::List, what)
+    }
+
+    pub const fn integers(name: &'static str, what: &'static str) -> Self {
+        Self::new(name, Kind::Integers, what)
+    }
+
+    pub const fn object(name: &'static str, what: &'static str, fields: &'static [Input]) -> Self {
+        Self::new(name, Kind::Object(fields), what)
     }
 
     pub const fn comma_list(name: &'static str, what: &'static str) -> Self {

@@ -22,7 +22,7 @@ use utoipa::openapi::{Components, Header, Info, OpenApi, OpenApiBuilder, Ref, Re
 const KEY: &str = "key";
 const ERROR: &str = "Error";
 /// What stands between braces in paths.
-const PLACEHOLDERS: [Input; 8] = [
+const PLACEHOLDERS: [Input; 10] = [
     Input::integer("id", "The instance's id").at_least(1).required(),
     Input::integer("action_id", "The action's id").at_least(1).required(),
     Input::integer("vpc_id", "The network's id").at_least(1).required(),
@@ -33,6 +33,8 @@ const PLACEHOLDERS: [Input; 8] = [
         .required(),
     Input::text("user_id", "The team member's id, a UUID").required(),
     Input::integer("acl_id", "The ACL's id").at_least(1).required(),
+    Input::integer("alarm_id", "The alarm's id").at_least(1).required(),
+    Input::integer("recipient_id", "The recipient's id").at_least(1).required(),
     Input::text("name", "The thing's name in the cluster").required(),
 ];
 /// On every answer that is charged to somebody, and what they say.

@@ -38,12 +38,19 @@ pub fn input(input: &Input, form: Form) -> Schema {
             .into(),
         Kind::Flag => scalar(Type::Boolean, input, form).into(),
         Kind::List => list(input, form).into(),
+        Kind::Integers => integers(input, form).into(),
         Kind::CommaList => comma_list(input, form).into(),
-        Kind::Map | Kind::Objects(_) if form == Form::Text => ObjectBuilder::new()
-            .schema_type(Type::String)
-            .description(Some(format!("{}; as JSON", input.what)))
-            .into(),
+        Kind::Map | Kind::Object(_) | Kind::Objects(_) if form == Form::Text => {
+            ObjectBuilder::new()
+                .schema_type(Type::String)
+                .description(Some(format!("{}; as JSON", input.what)))
+                .into()
+        }
         Kind::Map => map(input).into(),
+        Kind::Object(of) => {
+            let object = object(of, Form::Json).description(Some(input.what));
+            object.schema_type(types(Type::Object, !input.required)).into()
+        }
         Kind::Objects(fields) => objects(input, fields).into(),
     }
 }
@@ -66,6 +73,16 @@ fn list(input: &Input, form: Form) -> ArrayBuilder {
         Form::Json => (types(Type::Array, !input.required), text(item, input)),
         Form::Text => (either(Type::Array, Type::String), item),
     };
+    let list = ArrayBuilder::new().schema_type(kinds).items(RefOr::T(item.into()));
+    list.description(Some(input.what))
+}
+
+fn integers(input: &Input, form: Form) -> ArrayBuilder {
+    let kinds = match form {
+        Form::Json => types(Type::Array, !input.required),
+        Form::Text => either(Type::Array, Type::String),
+    };
+    let item = ObjectBuilder::new().schema_type(Type::Integer);
     let list = ArrayBuilder::new().schema_type(kinds).items(RefOr::T(item.into()));
     list.description(Some(input.what))
 }
@@ -104,6 +121,10 @@ fn text(schema: ObjectBuilder, input: &Input) -> ObjectBuilder {
 
 /// A body of these fields.
 pub fn fields(inputs: &[Input], form: Form) -> Schema {
+    object(inputs, form).into()
+}
+
+fn object(inputs: &[Input], form: Form) -> ObjectBuilder {
     let mut object = ObjectBuilder::new().schema_type(Type::Object);
     for field in inputs {
         object = object.property(field.name, input(field, form));
@@ -111,7 +132,7 @@ pub fn fields(inputs: &[Input], form: Form) -> Schema {
             object = object.required(field.name);
         }
     }
-    object.into()
+    object
 }
 
 /// What an answer looks like, read off its example: a value of the very type

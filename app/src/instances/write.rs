@@ -4,13 +4,13 @@ use super::choose::{Chosen, Network, Order, Placed};
 use super::create::Created;
 use super::read::connection_url;
 use crate::idempotency::{self, Repeatable};
-use crate::{App, Caller, Error, Placement, Result, audit, history, vpcs::choose_subnet};
+use crate::{App, Caller, Error, Placement, Result, alarms, audit, history, vpcs::choose_subnet};
 use model::{
     ActionKind, Disk, DiskId, DiskState, Instance, InstanceId, InstanceProgress, Server, ServerId,
     ServerRole, Subnet, Vpc, VpcId, kafka_uuid,
 };
 use std::collections::BTreeMap;
-use store::{NewAction, Work, actions, authorities, disks, instances, servers, vpcs};
+use store::{NewAction, Work, accounts, actions, authorities, disks, instances, servers, vpcs};
 
 const FIRST_STATUS: &str = "waiting for the engine";
 /// The quorum has three voters; further servers are brokers only.
@@ -38,7 +38,7 @@ impl From<Error> for WriteError {
     }
 }
 
-/// Saves network, instance, its history, authorities, servers, disks, audit line
+/// Saves network, instance, its history, alarms, authorities, servers, disks, audit line
 /// and action, or nothing of it.
 pub async fn write(
     caller: &Caller,
@@ -57,6 +57,8 @@ pub async fn write(
     let instance = instance(caller, app, order, chosen, &placed.hostname, id, vpc_id);
     instances::insert(&mut work, &instance).await?;
     history::created(&mut work, app, &instance).await?;
+    let account = accounts::find(&mut work, caller.account_id).await?.ok_or(Error::InvalidId)?;
+    alarms::set_up(&mut work, &instance, order.plan.shared(), &account.email).await?;
     for (kind, authority) in &chosen.authorities {
         authorities::insert(&mut work, id, *kind, &authority.certificate, &authority.key).await?;
     }

@@ -36,7 +36,8 @@ pub(super) fn invitation(
         html: None,
     };
     let body = serde_json::to_string(&mail).expect("plain data serialises");
-    NewMessage { kind: KIND, about: about(invitation.id), body: Secret::new(body), life: LIFE }
+    let about = about(invitation.id);
+    NewMessage { kind: KIND, about, body: Secret::new(body), life: LIFE, lane: None }
 }
 
 fn text(public_url: &str, from: &From<'_>, invitation: &Invitation, token: &Secret) -> String {

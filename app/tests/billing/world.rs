@@ -131,6 +131,7 @@ async fn plane(
         clock: clock.clone(),
         entropy: entropy.clone(),
         places: Arc::new(Nowhere),
+        destinations: Arc::new(app::Anywhere),
         settings: Settings { seller, ..Settings::default() },
         installation,
     })

@@ -60,7 +60,7 @@ fn row(server: &str, series: &SeriesValues) -> [String; 5] {
         None => series.name.clone(),
     };
     let most = known().reduce(f64::max);
-    [server.to_owned(), name, told(known().last()), told(average), told(most)]
+    [server.to_owned(), name, told(known().next_back()), told(average), told(most)]
 }
 
 #[cfg(test)]

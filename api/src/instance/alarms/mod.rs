@@ -1,0 +1,89 @@
+//! `/api/alarms`.
+
+pub mod create;
+pub mod delete;
+pub mod history;
+pub mod list;
+pub mod read;
+pub mod update;
+
+use crate::body::Fields;
+use crate::openapi::Input;
+use app::alarms::AlarmFields;
+use model::Alarm;
+
+fn document(alarm: &Alarm) -> wire::alarms::Alarm {
+    let what = &alarm.what;
+    wire::alarms::Alarm {
+        id: alarm.id.0,
+        kind: what.kind.to_string(),
+        enabled: what.enabled,
+        value_threshold: what.value_threshold,
+        time_threshold: what.time_threshold,
+        group: what.group.clone(),
+        reminder_interval: what.reminder_interval,
+        recipients: what.recipients.iter().map(|id| id.0).collect(),
+    }
+}
+
+fn asked(fields: &mut Fields) -> AlarmFields {
+    AlarmFields {
+        kind: fields.text("type"),
+        enabled: fields.flag("enabled"),
+        value_threshold: fields.integer("value_threshold"),
+        time_threshold: fields.integer("time_threshold"),
+        group: fields.text("group"),
+        recipients: fields.integers("recipients"),
+        reminder_interval: fields
+            .is_sent("reminder_interval")
+            .then(|| fields.integer("reminder_interval")),
+    }
+}
+
+/// Absent where the type has none, or there is nothing to say.
+const OPTIONAL: &[&str] = &["value_threshold", "time_threshold", "group"];
+const NULLABLE: &[&str] = &["reminder_interval"];
+
+const FIELDS: [Input; 7] = [
+    Input::text("type", TYPES),
+    Input::flag("enabled", "True if not given"),
+    Input::integer("value_threshold", VALUE).at_least(1).at_most(1_000_000_000),
+    Input::integer("time_threshold", "Seconds for which the level must hold")
+        .at_least(0)
+        .at_most(1_000_000_000),
+    Input::text("group", "The consumer group of consumer_lag; all of them if not given"),
+    Input::integers("recipients", "Ids; an empty list is every recipient of the instance"),
+    Input::integer("reminder_interval", "Seconds between reminders, 60 or more; null: none")
+        .at_least(60)
+        .at_most(1_000_000_000),
+];
+
+const TYPES: &str = "cpu, memory, disk, netsplit, server_unreachable, notice, consumer_lag, \
+                     under_min_isr, offline_partitions, certificate_expiry or disk_forecast";
+const VALUE: &str = "Percent used of cpu and memory, gigabytes free of disk, seconds behind of \
+                     consumer_lag, days left of certificate_expiry, hours left of disk_forecast";
+
+fn example() -> wire::alarms::Alarm {
+    wire::alarms::Alarm {
+        id: 1,
+        kind: "cpu".into(),
+        enabled: true,
+        value_threshold: Some(90),
+        time_threshold: Some(600),
+        group: None,
+        reminder_interval: Some(3600),
+        recipients: vec![1],
+    }
+}
+
+fn example_fields() -> wire::alarms::AlarmFields {
+    wire::alarms::AlarmFields {
+        kind: Some("cpu".into()),
+        enabled: Some(true),
+        value_threshold: Some(90),
+        time_threshold: Some(600),
+        group: None,
+        recipients: Some(vec![1]),
+        reminder_interval: Some(3600),
+    }
+}

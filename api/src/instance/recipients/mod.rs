@@ -1,0 +1,109 @@
+//! `/api/alarms/recipients`.
+
+pub mod create;
+pub mod delete;
+pub mod list;
+pub mod read;
+pub mod test;
+pub mod update;
+
+use crate::body::Fields;
+use crate::openapi::Input;
+use app::recipients::RecipientFields;
+use model::{Recipient, RecipientOptions, Responder, Secret, Timestamp};
+use wire::alarms::LastStatus;
+
+/// What a read shows: no options before the first update.
+fn document(recipient: &Recipient) -> wire::alarms::Recipient {
+    let shown = recipient.updated.then(|| recipient.options.clone());
+    wire::alarms::Recipient { options: shown, ..whole(recipient) }
+}
+
+/// What a create and an update answer.
+fn whole(recipient: &Recipient) -> wire::alarms::Recipient {
+    let last_status = recipient.last_status.clone();
+    wire::alarms::Recipient {
+        id: recipient.id.0,
+        kind: recipient.kind.to_string(),
+        value: recipient.value.clone(),
+        name: recipient.name.clone(),
+        options: Some(recipient.options.clone()),
+        last_status: last_status.map(|it| LastStatus { at: it.at, ok: it.ok, message: it.message }),
+    }
+}
+
+fn asked(fields: &mut Fields) -> RecipientFields {
+    RecipientFields {
+        kind: fields.text("type"),
+        value: fields.text("value"),
+        name: fields.text("name"),
+        options: fields.object("options", options),
+    }
+}
+
+fn options(fields: &mut Fields) -> RecipientOptions {
+    RecipientOptions {
+        dedupkey: fields.text("dedupkey"),
+        rk: fields.text("rk"),
+        responders: fields.objects("responders", responder),
+        secret: fields.text("secret").map(Secret::new),
+    }
+}
+
+fn responder(fields: &mut Fields) -> Responder {
+    Responder {
+        kind: fields.text("type").unwrap_or_default(),
+        id: fields.text("id"),
+        name: fields.text("name"),
+        username: fields.text("username"),
+    }
+}
+
+const NULLABLE: &[&str] = &["options", "last_status"];
+const OPEN: &[&str] = &["options"];
+
+const FIELDS: [Input; 4] = [
+    Input::text("type", TYPES).required(),
+    Input::text("value", VALUE).required().at_most(2048),
+    Input::text("name", "Its first letter becomes a capital").at_most(128),
+    Input::object("options", "Each type takes its own", &OPTIONS),
+];
+
+const OPTIONS: [Input; 4] = [
+    Input::text("dedupkey", "pagerduty: one incident for everything").at_most(128),
+    Input::text("rk", "victorops: the routing key").at_most(128),
+    Input::objects("responders", "opsgenie: who is called", &RESPONDER),
+    Input::text("secret", "webhook: bodies are signed with it").at_most(1024),
+];
+
+const RESPONDER: [Input; 4] = [
+    Input::text("type", "team, user, escalation or schedule").required(),
+    Input::text("id", "By which Opsgenie knows it").at_most(128),
+    Input::text("name", "Or its name").at_most(128),
+    Input::text("username", "Or, of a user, the e-mail").at_most(128),
+];
+
+const TYPES: &str = "email, webhook, slack, teams, pagerduty, opsgenie, opsgenie-eu, victorops or \
+                     signl4";
+const VALUE: &str = "An e-mail address; the address of a webhook; the key of an integration";
+
+fn example() -> wire::alarms::Recipient {
+    let at = Timestamp::constant(1_794_744_000, 0);
+    wire::alarms::Recipient {
+        id: 2,
+        kind: "email".into(),
+        value: Secret::new("ops@example.com"),
+        name: "Ops".into(),
+        options: Some(RecipientOptions::default()),
+        last_status: Some(LastStatus { at, ok: true, message: "delivered".into() }),
+    }
+}
+
+fn example_fields() -> wire::alarms::RecipientFields {
+    wire::alarms::RecipientFields {
+        kind: "email".into(),
+        value: Secret::new("ops@example.com"),
+        name: Some("Ops".into()),
+        options: None,
+    }
+}

@@ -1,0 +1,37 @@
+//! Somebody new to tell.
+
+use super::about;
+use super::validate::{RecipientFields, validate};
+use crate::{App, Asked, Error, InstanceAccess, Result, audit};
+use model::Recipient;
+use store::{instances, recipients};
+
+const MOST: usize = 100;
+
+pub async fn create(
+    access: &InstanceAccess,
+    app: &App,
+    wanted: Asked<RecipientFields>,
+) -> Result<Recipient> {
+    access.may_change()?;
+    let (fields, problems) = wanted.open()?;
+    // Before the transaction: an address may have to be looked up.
+    let new = validate(app, fields, problems, None).await?;
+    let id = access.instance.id;
+    let mut work = app.store().begin().await?;
+    if instances::find(&mut work, id).await?.is_none_or(|it| it.deleted_at.is_some()) {
+        return Err(Error::InvalidId);
+    }
+    if recipients::list(&mut work, id).await?.len() >= MOST {
+        let sentence =
+            format!("This instance has {MOST} recipients, and can't have more; delete one");
+        return Err(Error::Refused(sentence));
+    }
+    let recipient = recipients::insert(&mut work, id, &new).await?;
+    let asker = access.asker(&mut work).await?;
+    let extras = about(&access.instance, recipient, new.kind, &new.name);
+    audit::write(&mut work, &asker, app.now(), "recipient.create", &extras).await?;
+    let created = recipients::find(&mut work, id, recipient).await?.ok_or(Error::NotFound)?;
+    work.commit().await?;
+    Ok(created)
+}

@@ -1,0 +1,48 @@
+//! Trying whether somebody can be told.
+
+use super::about;
+use crate::{App, Error, InstanceAccess, Result, audit};
+use model::{Notification, NotificationState, RecipientId, Telling};
+use store::{recipients, tellings};
+
+/// Puts a test on its way; what became of it is the recipient's last status.
+/// `None` stands for a path segment that is no id.
+pub async fn test(
+    access: &InstanceAccess,
+    app: &App,
+    recipient: Option<RecipientId>,
+) -> Result<()> {
+    access.may_change()?;
+    let (instance, now) = (&access.instance, app.now());
+    let recipient = recipient.ok_or(Error::NotFound)?;
+    let mut work = app.store().begin().await?;
+    let found = recipients::find(&mut work, instance.id, recipient).await?;
+    let found = found.ok_or(Error::NotFound)?;
+    if tellings::waits(&mut work, instance.id, None, recipient).await? {
+        return Err(Error::Refused(
+            "A test to this recipient is still on its way; read its last_status".into(),
+        ));
+    }
+    let notification = Notification {
+        id: app.entropy().uuid(),
+        state: NotificationState::Test,
+        alarm_id: None,
+        alarm_type: "test".into(),
+        instance_id: instance.id,
+        instance_name: instance.name.to_string(),
+        server: None,
+        group: None,
+        value: None,
+        value_threshold: None,
+        time_threshold: None,
+        triggered_at: None,
+        resolved_at: None,
+        message: format!("This is a test: alarms of {} reach you here", instance.name),
+    };
+    let telling = Telling { recipient_id: recipient, notification };
+    tellings::insert(&mut work, &telling, now).await?;
+    let asker = access.asker(&mut work).await?;
+    let extras = about(instance, recipient, found.kind, &found.name);
+    audit::write(&mut work, &asker, now, "recipient.test", &extras).await?;
+    Ok(work.commit().await?)
+}

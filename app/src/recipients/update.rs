@@ -1,0 +1,32 @@
+//! Changing whom or how.
+
+use super::about;
+use super::validate::{RecipientFields, validate};
+use crate::{App, Asked, Error, InstanceAccess, Result, audit};
+use model::{Recipient, RecipientId};
+use store::recipients;
+
+/// `None` stands for a path segment that is no id.
+pub async fn update(
+    access: &InstanceAccess,
+    app: &App,
+    recipient: Option<RecipientId>,
+    wanted: Asked<RecipientFields>,
+) -> Result<Recipient> {
+    access.may_change()?;
+    let (id, recipient) = (access.instance.id, recipient.ok_or(Error::NotFound)?);
+    let before = recipients::find(&mut app.store().reader(), id, recipient).await?;
+    let before = before.ok_or(Error::NotFound)?;
+    let (fields, problems) = wanted.open()?;
+    let new = validate(app, fields, problems, Some(&before)).await?;
+    let mut work = app.store().begin().await?;
+    if !recipients::update(&mut work, id, recipient, &new).await? {
+        return Err(Error::NotFound);
+    }
+    let asker = access.asker(&mut work).await?;
+    let extras = about(&access.instance, recipient, new.kind, &new.name);
+    audit::write(&mut work, &asker, app.now(), "recipient.update", &extras).await?;
+    let updated = recipients::find(&mut work, id, recipient).await?.ok_or(Error::NotFound)?;
+    work.commit().await?;
+    Ok(updated)
+}
