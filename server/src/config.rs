@@ -38,6 +38,7 @@ pub struct Config {
     pub listen: Listen,
     pub engine: Engine,
     pub mail: Mail,
+    pub outbound: Outbound,
     pub local: Local,
     pub metrics: Metrics,
     /// How often a key, an account and an unknown address may call.
@@ -53,6 +54,23 @@ pub struct Api {
     /// Where people reach the Customer API, for links in mails; none: the
     /// address that it listens on.
     pub public_url: Option<Url>,
+}
+
+/// How alarms are told, whoever they are told to.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Outbound {
+    /// Whether addresses that are not public may be called.
+    pub allow_private_addresses: bool,
+    /// A file with an authority of others' certificates, beside those that this
+    /// machine trusts.
+    pub ca: Option<PathBuf>,
+    /// Where services are called instead of where they say.
+    pub pagerduty: Option<Url>,
+    pub opsgenie: Option<Url>,
+    pub opsgenie_eu: Option<Url>,
+    pub victorops: Option<Url>,
+    pub signl4: Option<Url>,
 }
 
 /// The mail server that invitations go through; none: files in the data

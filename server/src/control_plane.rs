@@ -13,6 +13,7 @@ use crate::places::LocalPlaces;
 use crate::preflight;
 use crate::room::Room;
 use crate::tasks;
+use crate::telling::{self, Callable};
 use anyhow::{Context, Result};
 use app::App;
 use cloud::{Cloud, SimulatedCloud};
@@ -50,6 +51,7 @@ impl ControlPlane {
     pub async fn start(data: &DataDir, mut config: Config) -> Result<Running> {
         let catalogue = Arc::new(config.catalogue()?);
         let mailer = mail::mailer(&config.mail, data)?;
+        let notifier = telling::notifier(&config.outbound, Arc::clone(&mailer))?;
         let is_new = !data.path().exists();
         data.create()?;
         let lock = data.lock()?;
@@ -80,7 +82,15 @@ impl ControlPlane {
             CloudKind::Local => local_cloud(data, &config, &installation, &endpoints.agent).await?,
             CloudKind::Simulated => Arc::new(SimulatedCloud::new()),
         };
-        let app = make_app(data, &store, &config, &catalogue, &installation, host_id)?;
+        let app = make_app(
+            data,
+            &store,
+            &config,
+            &catalogue,
+            &installation,
+            host_id,
+            Callable(notifier.clone()),
+        )?;
         let at = installation::location(data, config.database_url.as_ref());
         let app = with_history(app, &at, &mut remarks).await;
         app::billing::settle_prices(&app).await.context("prices can't be settled")?;
@@ -114,11 +124,17 @@ impl ControlPlane {
         running.spawn(runner.run(stop.clone()));
         running.spawn(flush_last_seen(app.clone(), stop.clone()));
         running.spawn(tasks::flush_last_used(app.clone(), stop.clone()));
-        let outbox = Outbox { store: store.clone(), clock: Arc::new(SystemClock), mailer };
+        let outbox = Outbox {
+            store: store.clone(),
+            clock: Arc::new(SystemClock),
+            mailer,
+            notifier: Arc::new(notifier),
+        };
         running.spawn(outbox.run(stop.clone()));
         running.spawn(keep_host_seen(store, host_id, stop.clone()));
         running.spawn(tasks::issue_invoices(app.clone(), stop.clone()));
         running.spawn(tasks::seal_audit_log(app.clone(), stop.clone()));
+        running.spawn(tasks::watch_alarms(app.clone(), stop.clone()));
         let history_mb = config.metrics.history_mb;
         running.spawn(tasks::keep_metrics(app.clone(), history_mb, stop.clone()));
         running.spawn(tasks::sample_groups(app.clone(), stop.clone()));
@@ -192,6 +208,7 @@ fn make_app(
     catalogue: &Arc<Catalogue>,
     installation: &Installation,
     host_id: HostId,
+    destinations: Callable,
 ) -> Result<App> {
     let mut settings = app::Settings {
         domain: config.domain.clone(),
@@ -223,6 +240,7 @@ fn make_app(
         clock: Arc::new(SystemClock),
         entropy: Arc::new(OsEntropy),
         places: Arc::new(places),
+        destinations: Arc::new(destinations),
         settings,
         installation: installation.clone(),
     }))

@@ -22,6 +22,7 @@ mod key;
 mod listen;
 mod logging;
 mod mail;
+mod notice;
 mod operator;
 mod orphan;
 mod orphans;
@@ -36,6 +37,7 @@ mod signals;
 mod stage;
 mod store_app;
 mod tasks;
+mod telling;
 #[cfg(test)]
 mod testing;
 mod up;
@@ -85,6 +87,9 @@ enum Command {
     /// Hold the engine, and let it go on
     #[command(subcommand)]
     Engine(engine_command::EngineCommand),
+    /// Tell customers of maintenance, on the store itself
+    #[command(subcommand)]
+    Notice(notice::NoticeCommand),
     /// Supervise one server; started by a cloud, not by people
     #[command(hide = true)]
     Agent {
@@ -143,6 +148,7 @@ fn run(given: &ArgMatches) -> anyhow::Result<()> {
         Command::Restore(args) => runtime()?.block_on(restore::run(args)),
         Command::Orphans(command) => runtime()?.block_on(orphans::run(command)),
         Command::Engine(command) => runtime()?.block_on(engine_command::run(command)),
+        Command::Notice(command) => runtime()?.block_on(notice::run(command)),
         Command::Cli(command) => runtime()?.block_on(cli::run(command, &DataDir::default_path())),
     }
 }

@@ -21,6 +21,7 @@ pub fn app(opened: Opened, config: &Config) -> Result<App> {
         clock: Arc::new(SystemClock),
         entropy: Arc::new(OsEntropy),
         places: Arc::new(LocalPlaces::new(mode, installation.id, host_id)),
+        destinations: Arc::new(app::Anywhere),
         settings: app::Settings::default(),
         installation,
     }))

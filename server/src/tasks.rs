@@ -3,13 +3,16 @@
 //! runs, or on how many control planes.
 
 use app::App;
+use app::alarms::Watch;
 use model::Month;
 use std::time::Duration;
+use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
 
 /// How often the clock is looked at; it may be set meanwhile.
 const LOOK: Duration = Duration::from_secs(30);
 const SEAL: Duration = Duration::from_secs(2);
+const LOOK_FOR_SILENCE: Duration = Duration::from_secs(5);
 const FLUSH_USES: Duration = Duration::from_secs(5);
 const FLUSH_METRICS: Duration = Duration::from_secs(10);
 const SAMPLE_GROUPS: Duration = Duration::from_secs(30);
@@ -50,6 +53,30 @@ pub async fn flush_last_used(app: App, stop: CancellationToken) {
         }
         if !goes_on {
             return;
+        }
+    }
+}
+
+/// Every sample against the alarms, and servers that are silent.
+pub async fn watch_alarms(app: App, stop: CancellationToken) {
+    let mut samples = app::metrics::subscribe(&app);
+    let mut silence = tokio::time::interval(LOOK_FOR_SILENCE);
+    let mut watch = Watch::new(app);
+    loop {
+        let looked = tokio::select! {
+            () = stop.cancelled() => return,
+            _ = silence.tick() => watch.silence().await,
+            sample = samples.recv() => match sample {
+                Ok((server, sample)) => watch.sample(server, &sample).await,
+                Err(RecvError::Lagged(missed)) => {
+                    tracing::warn!(missed, "alarms did not see every sample");
+                    Ok(())
+                }
+                Err(RecvError::Closed) => return,
+            },
+        };
+        if let Err(error) = looked {
+            tracing::warn!(%error, "an alarm could not be looked at; the next sample is");
         }
     }
 }

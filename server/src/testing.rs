@@ -46,6 +46,7 @@ impl TestInstallation {
             clock: Arc::new(SystemClock),
             entropy: Arc::new(OsEntropy),
             places: Arc::new(places),
+            destinations: Arc::new(app::Anywhere),
             settings: app::Settings::default(),
             installation,
         });

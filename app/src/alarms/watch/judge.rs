@@ -1,0 +1,174 @@
+//! Whether an alarm moves: pure, and decided by the time of what was measured,
+//! never by the time at which it came. So samples that come late, after the
+//! control plane was away, make the same story.
+
+use model::{AlarmSpec, Incident, SignedDuration, Timestamp};
+
+/// How long a level must be well on the good side before people are told that it
+/// is over, at most.
+const LONGEST_CALM: i64 = 60;
+
+/// Where a value stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Level {
+    /// Beyond the threshold.
+    Beyond,
+    /// Back, but so near that it may be beyond again at any moment.
+    Near,
+    Clear,
+}
+
+/// What becomes of an incident.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Move {
+    Stay,
+    /// The first sign; people are not told yet.
+    Begin,
+    /// People are told. Without an incident: at once.
+    Trigger,
+    Remind,
+    /// It went before its time.
+    Forget,
+    /// It went, and begins anew: in between nobody knows what was.
+    BeginAnew,
+    /// On the good side from now on, if it stays there.
+    Settle,
+    Unsettle,
+    Resolve,
+}
+
+/// `gap` says that too long passed since the value was last known to hold.
+pub fn judge(
+    spec: &AlarmSpec,
+    incident: Option<&Incident>,
+    level: Level,
+    at: Timestamp,
+    gap: bool,
+) -> Move {
+    let time = SignedDuration::from_secs(spec.time_threshold.unwrap_or(0));
+    let Some(incident) = incident else {
+        return match level {
+            Level::Beyond if time.is_zero() => Move::Trigger,
+            Level::Beyond => Move::Begin,
+            _ => Move::Stay,
+        };
+    };
+    let Some(triggered_at) = incident.triggered_at else {
+        return match level {
+            Level::Beyond if gap => Move::BeginAnew,
+            Level::Beyond if at.duration_since(incident.since) >= time => Move::Trigger,
+            Level::Beyond => Move::Stay,
+            _ => Move::Forget,
+        };
+    };
+    match (level, incident.clear_since) {
+        (Level::Clear, None) if calm(time).is_zero() => Move::Resolve,
+        (Level::Clear, None) => Move::Settle,
+        (Level::Clear, Some(since)) if at.duration_since(since) >= calm(time) => Move::Resolve,
+        (Level::Clear, Some(_)) => Move::Stay,
+        (_, Some(_)) => Move::Unsettle,
+        (_, None) => {
+            let told = incident.reminded_at.unwrap_or(triggered_at);
+            let due = spec.reminder_interval.map(SignedDuration::from_secs);
+            match due {
+                Some(due) if at.duration_since(told) >= due => Move::Remind,
+                _ => Move::Stay,
+            }
+        }
+    }
+}
+
+/// What needs long to fire needs long to be over.
+fn calm(time: SignedDuration) -> SignedDuration {
+    time.min(SignedDuration::from_secs(LONGEST_CALM))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::{AlarmId, AlarmType, IncidentId, InstanceId};
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(second).unwrap()
+    }
+
+    fn incident() -> Incident {
+        Incident {
+            id: IncidentId(1),
+            instance_id: InstanceId(1),
+            alarm_id: AlarmId(1),
+            about: String::new(),
+            since: at(100),
+            triggered_at: None,
+            reminded_at: None,
+            clear_since: None,
+            resolved_at: None,
+            value: None,
+            message: String::new(),
+        }
+    }
+
+    /// Lets an alarm see a row of levels, ten seconds apart, and says when it
+    /// moved.
+    fn story(time: i64, reminder: Option<i64>, levels: &str) -> String {
+        let spec = AlarmSpec {
+            reminder_interval: reminder,
+            ..AlarmSpec::first(AlarmType::Cpu, Some(90), Some(time))
+        };
+        let mut open: Option<Incident> = None;
+        let mut moves = String::new();
+        for (number, level) in levels.chars().enumerate() {
+            let now = at(100 + 10 * i64::try_from(number).unwrap());
+            let gap = level == 'G';
+            let level = match level {
+                'B' | 'G' => Level::Beyond,
+                'n' => Level::Near,
+                _ => Level::Clear,
+            };
+            let next = judge(&spec, open.as_ref(), level, now, gap);
+            let kept = open.clone().unwrap_or(Incident { since: now, ..incident() });
+            (open, moves) = match next {
+                Move::Stay => (open, moves + "."),
+                Move::Begin => (Some(kept), moves + "b"),
+                Move::BeginAnew => (Some(Incident { since: now, ..kept }), moves + "a"),
+                Move::Trigger => (Some(Incident { triggered_at: Some(now), ..kept }), moves + "T"),
+                Move::Remind => (Some(Incident { reminded_at: Some(now), ..kept }), moves + "m"),
+                Move::Forget => (None, moves + "f"),
+                Move::Settle => (Some(Incident { clear_since: Some(now), ..kept }), moves + "s"),
+                Move::Unsettle => (Some(Incident { clear_since: None, ..kept }), moves + "u"),
+                Move::Resolve => (None, moves + "R"),
+            };
+        }
+        moves
+    }
+
+    #[test]
+    fn a_level_must_hold_for_its_whole_time() {
+        let check = |levels: &str, expected: &str| assert_eq!(story(30, None, levels), expected);
+        check("BBBB", "b..T");
+        check("BBB-BBBB", "b..fb..T");
+        check("BBBnBBBB", "b..fb..T");
+        check("BBGBBB", "b.a..T");
+        check("----", "....");
+    }
+
+    #[test]
+    fn at_once_means_at_once() {
+        assert_eq!(story(0, None, "-B-"), ".TR");
+    }
+
+    #[test]
+    fn a_value_on_the_edge_does_not_flap() {
+        let check = |levels: &str, expected: &str| assert_eq!(story(30, None, levels), expected);
+        check("BBBBnnnBnn", "b..T......");
+        check("BBBB--B----", "b..Ts.us..R");
+        check("BBBB-n----", "b..Tsus..R");
+        check("BBBB----B", "b..Ts..Rb");
+    }
+
+    #[test]
+    fn reminders_come_while_it_goes_on() {
+        assert_eq!(story(0, Some(30), "BBBBBBB-B"), "T..m..mRT");
+        assert_eq!(story(0, None, "BBBBBBB"), "T......");
+    }
+}

@@ -1,0 +1,115 @@
+//! Watching: every sample against every alarm of its instance, and servers that
+//! are silent.
+//!
+//! What it needs to go on is in the store; this memory only knows when a value
+//! was last seen, to tell a level that held from one that nobody looked at.
+
+mod forecast;
+mod judge;
+mod lag;
+mod level;
+mod silence;
+mod step;
+mod words;
+
+pub use step::{stop_watching, tell};
+
+use crate::{App, Result};
+use forecast::Forecast;
+use judge::{Level, judge};
+use model::{
+    Alarm, AlarmId, AlarmType, Instance, InstanceId, SAMPLE_SECONDS, Series, ServerId,
+    SignedDuration, Timestamp,
+};
+use series::Sample;
+use std::collections::HashMap;
+use step::{Seen, step};
+use store::{alarms, incidents, instances, servers};
+
+/// After so long without a sample nobody knows whether a level held.
+const GAP: i64 = 3 * SAMPLE_SECONDS;
+/// Groups are looked at less often.
+const GAP_OF_GROUPS: i64 = 12 * SAMPLE_SECONDS;
+/// What is remembered of an alarm and a server.
+type Key = (InstanceId, AlarmId, String);
+
+/// The watch of one control plane.
+pub struct Watch {
+    app: App,
+    started_at: Timestamp,
+    /// When each value was last seen.
+    seen: HashMap<Key, Timestamp>,
+    forecasts: HashMap<ServerId, Forecast>,
+}
+
+impl Watch {
+    pub fn new(app: App) -> Self {
+        let started_at = app.now();
+        Self { app, started_at, seen: HashMap::new(), forecasts: HashMap::new() }
+    }
+
+    /// Looks at a new sample of a server.
+    pub async fn sample(&mut self, server: ServerId, sample: &Sample) -> Result<()> {
+        let mut reader = self.app.store().reader();
+        let Some(server) = servers::find_bare(&mut reader, server).await? else { return Ok(()) };
+        let mut watched = alarms::list(&mut reader, server.instance_id).await?;
+        watched.retain(|alarm| alarm.what.enabled);
+        let Ok(at) = Timestamp::from_second(sample.at) else { return Ok(()) };
+        let Some(instance) = instances::find(&mut reader, server.instance_id).await? else {
+            return Ok(());
+        };
+        let free = sample.value(Series::DiskFree).map(f64::from);
+        let forecast = self.forecasts.entry(server.id).or_default();
+        let hours = free.and_then(|free| forecast.take(sample.at, free));
+        let tells_of_groups = sample.value(Series::GroupsLeftOut).is_some();
+        for alarm in watched {
+            if alarm.what.kind == AlarmType::ConsumerLag && tells_of_groups {
+                self.lags(&instance, &alarm, sample, at).await?;
+            }
+            let found = match alarm.what.kind {
+                AlarmType::DiskForecast => {
+                    hours.map(|hours| (hours, level::of_forecast(&alarm.what, hours)))
+                }
+                _ => level::of_sample(&alarm.what, sample),
+            };
+            let Some((value, level)) = found else { continue };
+            let of_cluster = level::is_of_cluster(alarm.what.kind);
+            let about = if of_cluster { "" } else { server.name.as_str() };
+            let seen = Seen { about, at, since: None, value: Some(value) };
+            self.look(&instance, &alarm, &seen, level).await?;
+        }
+        Ok(())
+    }
+
+    /// What was not heard of for a day is gone.
+    fn forget(&mut self, now: Timestamp) {
+        let since = now - SignedDuration::from_hours(24);
+        self.seen.retain(|_, at| *at > since);
+        self.forecasts.retain(|_, forecast| forecast.last() > Some(since.as_second()));
+    }
+
+    async fn look(
+        &mut self,
+        instance: &Instance,
+        alarm: &Alarm,
+        seen: &Seen<'_>,
+        level: Level,
+    ) -> Result<()> {
+        let key = (instance.id, alarm.id, seen.about.to_owned());
+        let last = self.seen.get(&key).copied();
+        // Samples that come late tell of the past, which was judged already.
+        if last.is_some_and(|last| seen.at < last) {
+            return Ok(());
+        }
+        self.seen.insert(key, seen.at);
+        let of_groups = alarm.what.kind == AlarmType::ConsumerLag;
+        let longest = if of_groups { GAP_OF_GROUPS } else { GAP };
+        let gap = last.is_some_and(|last| seen.at.duration_since(last).as_secs() > longest);
+        let open = incidents::open(&mut self.app.store().reader(), instance.id).await?;
+        let incident = open.iter().find(|it| it.alarm_id == alarm.id && it.about == seen.about);
+        match judge(&alarm.what, incident, level, seen.at, gap) {
+            judge::Move::Stay => Ok(()),
+            next => step(&self.app, instance, alarm, incident, seen, next).await,
+        }
+    }
+}

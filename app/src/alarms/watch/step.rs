@@ -1,0 +1,182 @@
+//! One move of one alarm, with everything that belongs to it, in one transaction.
+//!
+//! People are told by what the same transaction writes into the outbox: whatever
+//! dies, they hear of a move once it is made and never of one that is not. What
+//! was read before is looked at again inside, so of several control planes, or of
+//! a change of the alarm meanwhile, one thing happens.
+
+use super::judge::Move;
+use super::words;
+use crate::{App, Result};
+use model::{
+    Alarm, AlarmType, Incident, Instance, Notification, NotificationState, RecipientId, Telling,
+    Timestamp,
+};
+use store::{Work, alarms, incidents, instances, recipients, tellings};
+
+/// What was seen of a server, a group, or the cluster if it has no name.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Seen<'a> {
+    pub about: &'a str,
+    pub at: Timestamp,
+    /// Since when it is so, if that is known to be before.
+    pub since: Option<Timestamp>,
+    pub value: Option<f64>,
+}
+
+pub async fn step(
+    app: &App,
+    instance: &Instance,
+    alarm: &Alarm,
+    incident: Option<&Incident>,
+    seen: &Seen<'_>,
+    next: Move,
+) -> Result<()> {
+    let mut work = app.store().begin().await?;
+    let there = instances::find(&mut work, instance.id).await?;
+    let same = alarms::find(&mut work, instance.id, alarm.id).await?;
+    if there.is_none_or(|it| it.deleted_at.is_some()) || same.as_ref() != Some(alarm) {
+        return Ok(());
+    }
+    if make(&mut work, app, instance, alarm, incident, seen, next).await? {
+        work.commit().await?;
+    }
+    Ok(())
+}
+
+/// False if somebody else was quicker.
+async fn make(
+    work: &mut Work,
+    app: &App,
+    instance: &Instance,
+    alarm: &Alarm,
+    incident: Option<&Incident>,
+    seen: &Seen<'_>,
+    next: Move,
+) -> Result<bool> {
+    let Seen { about, at, since, value } = *seen;
+    let since = since.unwrap_or(at);
+    let Some(was) = incident else {
+        let begun = incidents::begin(work, instance.id, alarm.id, about, since, value).await?;
+        let Some(begun) = begun else { return Ok(false) };
+        if next != Move::Trigger {
+            return Ok(true);
+        }
+        return trigger(work, app, instance, alarm, &begun, seen).await;
+    };
+    let same = Incident { value, ..was.clone() };
+    match next {
+        Move::Stay | Move::Begin => Ok(false),
+        Move::Trigger => trigger(work, app, instance, alarm, was, seen).await,
+        Move::Forget => Ok(incidents::forget(work, was).await?),
+        Move::BeginAnew => {
+            let gone = incidents::forget(work, was).await?;
+            let begun = incidents::begin(work, instance.id, alarm.id, about, since, value).await?;
+            Ok(gone && begun.is_some())
+        }
+        Move::Settle => {
+            let is = Incident { clear_since: Some(at), ..same };
+            Ok(incidents::advance(work, was, &is).await?)
+        }
+        Move::Unsettle => {
+            let is = Incident { clear_since: None, ..same };
+            Ok(incidents::advance(work, was, &is).await?)
+        }
+        Move::Remind => {
+            let message = words::triggered(&alarm.what, name(instance, about), value);
+            let is = Incident { reminded_at: Some(at), message, ..same };
+            tell(work, app, instance, alarm, &is, NotificationState::Reminder).await?;
+            Ok(incidents::advance(work, was, &is).await?)
+        }
+        Move::Resolve => {
+            let message = words::resolved(&alarm.what, name(instance, about), value);
+            let is = Incident { resolved_at: Some(at), message, ..same };
+            tell(work, app, instance, alarm, &is, NotificationState::Resolved).await?;
+            incidents::tidy(work, instance.id, alarm.id, app.now()).await?;
+            Ok(incidents::advance(work, was, &is).await?)
+        }
+    }
+}
+
+async fn trigger(
+    work: &mut Work,
+    app: &App,
+    instance: &Instance,
+    alarm: &Alarm,
+    was: &Incident,
+    seen: &Seen<'_>,
+) -> Result<bool> {
+    let message = words::triggered(&alarm.what, name(instance, seen.about), seen.value);
+    let (triggered_at, value) = (Some(seen.at), seen.value);
+    let is = Incident { triggered_at, value, message, ..was.clone() };
+    tell(work, app, instance, alarm, &is, NotificationState::Triggered).await?;
+    Ok(incidents::advance(work, was, &is).await?)
+}
+
+/// It is over because nobody watches any more. In the transaction of that change.
+pub async fn stop_watching(
+    work: &mut Work,
+    app: &App,
+    instance: &Instance,
+    alarm: &Alarm,
+    why: &str,
+) -> Result<()> {
+    for was in incidents::open(work, instance.id).await? {
+        if was.alarm_id != alarm.id {
+            continue;
+        }
+        if was.triggered_at.is_none() {
+            incidents::forget(work, &was).await?;
+            continue;
+        }
+        let message = format!("{} alarm {} {why}", alarm.what.kind, alarm.id);
+        let is = Incident { resolved_at: Some(app.now()), message, ..was.clone() };
+        tell(work, app, instance, alarm, &is, NotificationState::Resolved).await?;
+        incidents::advance(work, &was, &is).await?;
+    }
+    Ok(())
+}
+
+/// Writes down what each recipient is to hear.
+pub async fn tell(
+    work: &mut Work,
+    app: &App,
+    instance: &Instance,
+    alarm: &Alarm,
+    incident: &Incident,
+    state: NotificationState,
+) -> Result<()> {
+    let what = &alarm.what;
+    let about = Some(incident.about.clone()).filter(|about| !about.is_empty());
+    let (server, group) =
+        if what.kind == AlarmType::ConsumerLag { (None, about) } else { (about, None) };
+    let everybody = recipients::list(work, instance.id).await?;
+    let is_meant = |id: RecipientId| what.recipients.is_empty() || what.recipients.contains(&id);
+    for recipient in everybody.iter().filter(|recipient| is_meant(recipient.id)) {
+        let notification = Notification {
+            id: app.entropy().uuid(),
+            state,
+            alarm_id: Some(alarm.id),
+            alarm_type: what.kind.to_string(),
+            instance_id: instance.id,
+            instance_name: instance.name.to_string(),
+            server: server.clone(),
+            group: group.clone(),
+            value: incident.value,
+            value_threshold: what.value_threshold,
+            time_threshold: what.time_threshold,
+            triggered_at: incident.triggered_at,
+            resolved_at: incident.resolved_at,
+            message: incident.message.clone(),
+        };
+        let telling = Telling { recipient_id: recipient.id, notification };
+        tellings::insert(work, &telling, app.now()).await?;
+    }
+    let (id, kind, about) = (alarm.id, what.kind, &incident.about);
+    tracing::info!(instance = %instance.id, alarm = %id, %kind, about, state = state.as_str(), "an alarm moved");
+    Ok(())
+}
+
+fn name<'a>(instance: &'a Instance, about: &'a str) -> &'a str {
+    if about.is_empty() { instance.name.as_str() } else { about }
+}

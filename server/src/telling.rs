@@ -1,0 +1,46 @@
+//! How alarms leave this installation.
+
+use crate::config::Outbound;
+use anyhow::{Context, Result};
+use app::Destinations;
+use async_trait::async_trait;
+use model::{SystemClock, Url};
+use outbound::{Endpoints, Mailer, Notifier, OutboundSettings};
+use std::fs;
+use std::sync::Arc;
+
+/// Checks the settings; whom they reach shows with the first alarm.
+pub fn notifier(config: &Outbound, mailer: Arc<dyn Mailer>) -> Result<Notifier> {
+    let authority_pem = match &config.ca {
+        Some(path) => {
+            let read = fs::read_to_string(path);
+            Some(read.with_context(|| format!("outbound.ca {} can't be read", path.display()))?)
+        }
+        None => None,
+    };
+    let theirs = Endpoints::default();
+    let or = |ours: &Option<Url>, theirs: Url| ours.clone().unwrap_or(theirs);
+    let settings = OutboundSettings {
+        allow_private_addresses: config.allow_private_addresses,
+        endpoints: Endpoints {
+            pagerduty: or(&config.pagerduty, theirs.pagerduty),
+            opsgenie: or(&config.opsgenie, theirs.opsgenie),
+            opsgenie_eu: or(&config.opsgenie_eu, theirs.opsgenie_eu),
+            victorops: or(&config.victorops, theirs.victorops),
+            signl4: or(&config.signl4, theirs.signl4),
+        },
+        authority_pem,
+        ..OutboundSettings::default()
+    };
+    Notifier::new(settings, mailer, Arc::new(SystemClock)).context("outbound can't be used")
+}
+
+/// What may be saved as a destination: what may be called.
+pub struct Callable(pub Notifier);
+
+#[async_trait]
+impl Destinations for Callable {
+    async fn may_call(&self, url: &Url) -> Result<(), String> {
+        self.0.may_call(url).await
+    }
+}
