@@ -8,7 +8,10 @@ use crate::world::World;
 use api::routes::{self, Guard, Route};
 use axum::Router;
 use kafka::client::NewTopic;
-use model::{ActionId, Certificate, InstanceId, Role, Secret, Serial, UserId, UserName};
+use model::{
+    ActionId, AlarmSpec, AlarmType, Certificate, InstanceId, RecipientOptions, RecipientType, Role,
+    Secret, Serial, UserId, UserName,
+};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -70,6 +73,18 @@ const ROWS: &[(&str, &[Role])] = &[
     ("GET /api/instances/{id}/metrics", &SEE),
     ("GET /api/instances/{id}/metrics/prometheus", &SEE),
     ("GET /api/instances/{id}/nodes", &SEE),
+    ("GET /api/instances/{id}/alarms", &SEE),
+    ("POST /api/instances/{id}/alarms", &CHANGE),
+    ("GET /api/instances/{id}/alarms/{alarm_id}", &SEE),
+    ("PUT /api/instances/{id}/alarms/{alarm_id}", &CHANGE),
+    ("GET /api/instances/{id}/alarms/{alarm_id}/history", &SEE),
+    ("DELETE /api/instances/{id}/alarms/{alarm_id}", &CHANGE),
+    ("GET /api/instances/{id}/alarms/recipients", &SEE),
+    ("POST /api/instances/{id}/alarms/recipients", &CHANGE),
+    ("GET /api/instances/{id}/alarms/recipients/{recipient_id}", &SEE),
+    ("PUT /api/instances/{id}/alarms/recipients/{recipient_id}", &CHANGE),
+    ("POST /api/instances/{id}/alarms/recipients/{recipient_id}/test", &CHANGE),
+    ("DELETE /api/instances/{id}/alarms/recipients/{recipient_id}", &CHANGE),
     ("GET /api/vpcs", &SEE),
     ("POST /api/vpcs", &CREATE),
     ("GET /api/vpcs/{vpc_id}", &SEE),
@@ -108,6 +123,7 @@ impl Things {
         world.make_ready(instance.id).await;
         let action = restart_under_way(world, &instance).await;
         let serial = certificate(world, instance.id).await;
+        alarm(world, instance.id).await;
         let vpc = world.create_vpc("orders-net", "10.201.0.0/24").await;
         let (member, _) = world.user("ada@example.com", Role::Member, &["prod"]).await;
         world.issue_month().await;
@@ -146,7 +162,9 @@ impl Things {
             .replace("/topics/{name}", "/topics/orders")
             .replace("/users/{name}", "/users/ada")
             .replace("/groups/{name}", "/groups/billing")
-            .replace("{acl_id}", "1");
+            .replace("{acl_id}", "1")
+            .replace("{alarm_id}", "6")
+            .replace("{recipient_id}", "3");
         assert!(!path.contains('{'), "say what stands for the placeholder of {path}");
         path
     }
@@ -172,6 +190,25 @@ async fn certificate(world: &World, instance: InstanceId) -> Serial {
     store::certificates::insert(&mut work, instance, &certificate).await.unwrap();
     work.commit().await.unwrap();
     certificate.serial
+}
+
+/// Alarms beside the default ones, and whom to tell.
+async fn alarm(world: &World, instance: InstanceId) {
+    let recipient = store::NewRecipient {
+        kind: RecipientType::Webhook,
+        value: Secret::new("https://hooks.example.com/orders"),
+        name: "Orders".into(),
+        options: RecipientOptions { secret: Some(Secret::new("s3cret")), ..<_>::default() },
+    };
+    let mut work = world.app.store().begin().await.unwrap();
+    // More of them than another instance has after a create.
+    for _ in 0..2 {
+        let id = store::recipients::insert(&mut work, instance, &recipient).await.unwrap();
+        let first = AlarmSpec::first(AlarmType::Cpu, Some(75), Some(60));
+        let what = AlarmSpec { recipients: vec![id], ..first };
+        store::alarms::insert(&mut work, instance, what).await.unwrap();
+    }
+    work.commit().await.unwrap();
 }
 
 /// One that can be cancelled, though the instance can be restarted as well: the
@@ -330,6 +367,7 @@ async fn customer_routes_know_every_role() {
             let (member, _) = world.user(&email, Role::Member, &[]).await;
             let action = world.last_action(instance.id).await.id;
             let serial = certificate(&world, instance.id).await;
+            alarm(&world, instance.id).await;
             let things = Things { instance, action, serial, vpc, invoice: INVOICE, member };
             let key = world.member(role, &[]).await;
             let call = call(route, &things).key(&key);
@@ -425,10 +463,12 @@ async fn instance_routes_open_to_the_instances_own_key_alone() {
         let other = call.clone().key(&neighbour.apikey).send(&world.instance).await;
         assert!(own.status.is_success(), "{}: {}", route.path, own.text);
         // The neighbour is not made yet: what asks its servers is refused, and it has
-        // none of the certificates.
+        // none of the certificates and alarms.
         let refused = other.status == 400 && other.text.contains("is being created");
-        let refused = refused || other.status == 404 && route.path.contains("{serial}");
-        assert!(refused || other.status == 200, "{}: {}", route.path, other.text);
+        let lacks = ["{serial}", "{alarm_id}", "{recipient_id}"];
+        let lacks = lacks.iter().any(|thing| route.path.contains(thing));
+        let refused = refused || other.status == 404 && lacks;
+        assert!(refused || other.status.is_success(), "{}: {}", route.path, other.text);
         assert!(!other.text.contains("orders"), "{}", other.text);
         assert_ne!(own.text, other.text, "{}", route.path);
     }

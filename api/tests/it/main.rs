@@ -4,6 +4,7 @@
 
 mod actions;
 mod agents;
+mod alarms;
 mod auditlog;
 mod away;
 mod bodies;
@@ -28,4 +29,5 @@ mod resources;
 mod rules;
 mod team;
 mod vpcs;
+mod watching;
 mod world;

@@ -3,7 +3,7 @@
 use crate::call::Call;
 use crate::postgres;
 use api::{Options, RateLimit, RateLimits};
-use app::{App, Parts, Placement, Places, Settings, Source, SourceKind};
+use app::{App, Destinations, Parts, Placement, Places, Settings, Source, SourceKind};
 use async_trait::async_trait;
 use axum::Router;
 use ipnet::Ipv4Net;
@@ -72,6 +72,7 @@ impl World {
             clock: clock.clone(),
             entropy: entropy.clone(),
             places: places.clone(),
+            destinations: Arc::new(Public),
             settings,
             installation,
         });
@@ -380,6 +381,19 @@ pub struct Loopback {
     host: HostId,
     /// How many proposals are still made from an outdated view.
     pub stale: AtomicU32,
+}
+
+/// Everything but this machine may be called.
+struct Public;
+
+#[async_trait]
+impl Destinations for Public {
+    async fn may_call(&self, url: &model::Url) -> Result<(), String> {
+        match url.host_str() {
+            Some(host) if host.starts_with("127.") => Err(format!("leads to {host}")),
+            _ => Ok(()),
+        }
+    }
 }
 
 #[async_trait]

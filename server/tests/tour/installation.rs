@@ -57,7 +57,8 @@ impl Installation {
     /// Counts from the next start on.
     pub fn configure(&self, more: &str) {
         let config = format!(
-            "[local]\nmax_heap_mb = 256\n[listen]\ncustomer = \"127.0.0.1:0\"\n\
+            "[outbound]\nallow_private_addresses = true\n\
+             [local]\nmax_heap_mb = 256\n[listen]\ncustomer = \"127.0.0.1:0\"\n\
              instance = \"127.0.0.1:0\"\nagent = \"127.0.0.1:0\"\n{more}"
         );
         fs::write(self.directory.path().join("castellan.toml"), config).unwrap();

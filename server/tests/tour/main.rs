@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+mod alarmed;
 mod certified;
 mod checked;
 mod day;
@@ -58,6 +59,7 @@ async fn the_grand_tour() {
     resources::are_what_kafka_has(&castellan, &instance).await;
     groups::are_what_kafka_has(&castellan, &instance).await;
     certified::come_in_until_they_are_revoked(&castellan, &instance).await;
+    alarmed::of_a_broker_that_hangs(&mut castellan, &instance).await;
     checked::finds_nothing_and_then_what_was_planted(&instance).await;
     rolled::goes_in_order(&castellan, &instance).await;
     rolled::survives_bad_luck(&mut castellan, &instance).await;

@@ -95,7 +95,7 @@ impl Member {
 }
 
 /// Where `scripts/setup.sh test` puts it: beside what is built.
-fn python() -> PathBuf {
+pub fn python() -> PathBuf {
     let target = Path::new(env!("CARGO_BIN_EXE_castellan")).ancestors().nth(2).unwrap();
     let program = target.join("witness/bin/python");
     assert!(program.exists(), "{} is not there; `make setup-test` installs it", program.display());

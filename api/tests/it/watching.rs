@@ -1,0 +1,290 @@
+//! Alarms that watch: samples come in, people are told, once.
+
+use crate::call::Call;
+use crate::world::World;
+use app::Operator;
+use app::alarms::{Maintenance, Scope, Watch, notice};
+use app::metrics::Sample;
+use model::{GroupSeries, Instance, NotificationState, Series, Server, SignedDuration, Telling};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+struct Post {
+    world: World,
+    instance: Instance,
+    server: Server,
+}
+
+/// What somebody is told: of which alarm, what, about whom.
+type Told = (i64, NotificationState, Option<String>);
+
+impl Post {
+    /// A ready instance without alarms but this one.
+    async fn with(alarm: Value) -> Self {
+        let world = World::new().await;
+        let instance = world.create("orders", &[]).await;
+        world.make_ready(instance.id).await;
+        let instance = world.load(instance.id.0).await;
+        let server = world.servers(instance.id).await.remove(0);
+        let post = Self { world, instance, server };
+        for id in 1..=4 {
+            assert_eq!(post.call("DELETE", &format!("alarms/{id}"), None).await, 204);
+        }
+        assert_eq!(post.call("POST", "alarms", Some(alarm)).await, 201);
+        post
+    }
+
+    async fn call(&self, method: &str, path: &str, body: Option<Value>) -> u16 {
+        let path = format!("/api/instances/{}/{path}", self.instance.id);
+        let call = Call::new(method, &path).key(&self.world.key);
+        let call = body.map_or(call.clone(), |body| call.json(&body));
+        call.send(&self.world.customer).await.status.as_u16()
+    }
+
+    fn watch(&self) -> Watch {
+        Watch::new(self.world.app.clone())
+    }
+
+    /// Ten seconds later a sample comes.
+    async fn sees(&self, watch: &mut Watch, series: Series, value: f32) {
+        self.world.clock.advance(SignedDuration::from_secs(10));
+        let values = BTreeMap::from([(series, value)]);
+        let sample = Sample { at: self.world.app.now().as_second(), values, ..<_>::default() };
+        watch.sample(self.server.id, &sample).await.unwrap();
+    }
+
+    /// Everything that waits in the outbox; it is sent by that.
+    async fn told(&self) -> Vec<Told> {
+        let mut told = Vec::new();
+        loop {
+            let mut work = self.world.app.store().begin().await.unwrap();
+            let life = SignedDuration::from_mins(1);
+            let now = self.world.app.now();
+            let taken = store::outbox::take(&mut work, 100, now, life).await.unwrap();
+            for message in &taken {
+                let body = message.body.as_ref().unwrap().expose();
+                let telling: Telling = serde_json::from_str(body).unwrap();
+                let what = telling.notification;
+                told.push((what.alarm_id.unwrap().0, what.state, what.server.or(what.group)));
+                store::outbox::set_sent(&mut work, message).await.unwrap();
+            }
+            work.commit().await.unwrap();
+            if taken.is_empty() {
+                return told;
+            }
+        }
+    }
+
+    fn of_server(&self, state: NotificationState) -> Told {
+        (5, state, Some(self.server.name.clone()))
+    }
+}
+
+fn cpu() -> Value {
+    json!({"type": "cpu", "value_threshold": 90, "time_threshold": 60})
+}
+
+#[tokio::test]
+async fn a_level_that_holds_is_told_once_and_so_is_its_end() {
+    let post = Post::with(cpu()).await;
+    let mut watch = post.watch();
+    for _ in 0..6 {
+        post.sees(&mut watch, Series::Cpu, 99.0).await;
+        assert_eq!(post.told().await, [], "not before its time");
+    }
+    for _ in 0..10 {
+        post.sees(&mut watch, Series::Cpu, 99.0).await;
+    }
+    assert_eq!(post.told().await, [post.of_server(NotificationState::Triggered)]);
+    for _ in 0..20 {
+        post.sees(&mut watch, Series::Cpu, 88.0).await;
+        post.sees(&mut watch, Series::Cpu, 91.0).await;
+    }
+    assert_eq!(post.told().await, [], "on the edge it neither ends nor begins");
+    for _ in 0..20 {
+        post.sees(&mut watch, Series::Cpu, 5.0).await;
+    }
+    assert_eq!(post.told().await, [post.of_server(NotificationState::Resolved)]);
+
+    let path = format!("/api/instances/{}/alarms/5/history", post.instance.id);
+    let history = Call::get(&path).key(&post.world.key).send(&post.world.customer).await.json();
+    assert_eq!(history.as_array().unwrap().len(), 1);
+    assert_eq!(history[0]["server"], json!(post.server.name));
+    assert!(history[0]["resolved_at"].is_string() && history[0]["triggered_at"].is_string());
+}
+
+#[tokio::test]
+async fn a_restart_of_the_control_plane_loses_and_repeats_nothing() {
+    let post = Post::with(cpu()).await;
+    for _ in 0..7 {
+        // Another control plane for every sample.
+        post.sees(&mut post.watch(), Series::Cpu, 99.0).await;
+    }
+    assert_eq!(post.told().await, [post.of_server(NotificationState::Triggered)]);
+    for _ in 0..5 {
+        post.sees(&mut post.watch(), Series::Cpu, 99.0).await;
+    }
+    assert_eq!(post.told().await, []);
+    for _ in 0..7 {
+        post.sees(&mut post.watch(), Series::Cpu, 5.0).await;
+    }
+    assert_eq!(post.told().await, [post.of_server(NotificationState::Resolved)]);
+}
+
+#[tokio::test]
+async fn of_two_control_planes_one_tells() {
+    let post = Post::with(json!({"type": "cpu", "value_threshold": 90, "time_threshold": 0})).await;
+    let (mut one, mut other) = (post.watch(), post.watch());
+    let values = BTreeMap::from([(Series::Cpu, 99.0)]);
+    let sample = Sample { at: post.world.app.now().as_second(), values, ..<_>::default() };
+    let (first, second) =
+        tokio::join!(one.sample(post.server.id, &sample), other.sample(post.server.id, &sample));
+    first.and(second).unwrap();
+    assert_eq!(post.told().await, [post.of_server(NotificationState::Triggered)]);
+}
+
+#[tokio::test]
+async fn a_quiet_day_tells_nothing() {
+    let world = World::new().await;
+    let instance = world.create("orders", &[]).await;
+    world.make_ready(instance.id).await;
+    let server = world.servers(instance.id).await.remove(0);
+    let post = Post { instance: world.load(instance.id.0).await, server, world };
+    for kind in ["server_unreachable", "under_min_isr", "offline_partitions"] {
+        assert_eq!(post.call("POST", "alarms", Some(json!({"type": kind}))).await, 201);
+    }
+    let mut watch = post.watch();
+    for number in 0..8640_u16 {
+        // A burst of cpu now and then, as a day has.
+        let cpu = if number % 360 < 30 { 97.0 } else { 12.0 };
+        let values = BTreeMap::from([
+            (Series::Cpu, cpu),
+            (Series::Memory, 60.0 + f32::from(number % 20)),
+            (Series::DiskFree, 5.5e9),
+            (Series::UnderMinIsr, 0.0),
+            (Series::OfflinePartitions, 0.0),
+        ]);
+        post.world.clock.advance(SignedDuration::from_secs(10));
+        let sample = Sample { at: post.world.app.now().as_second(), values, ..<_>::default() };
+        watch.sample(post.server.id, &sample).await.unwrap();
+    }
+    assert_eq!(post.told().await, []);
+}
+
+#[tokio::test]
+async fn a_server_that_is_silent_is_told_of_after_a_moment_of_grace() {
+    let post = Post::with(json!({"type": "server_unreachable"})).await;
+    let mut watch = post.watch();
+    let mut fired = None;
+    for second in (0..120).step_by(5) {
+        post.world.clock.advance(SignedDuration::from_secs(5));
+        watch.silence().await.unwrap();
+        let told = post.told().await;
+        if !told.is_empty() {
+            assert_eq!(told, [post.of_server(NotificationState::Triggered)]);
+            fired = Some(second);
+        }
+    }
+    assert_eq!(fired, Some(55), "30 s of grace, then 30 s of silence");
+    post.world.set_stopped(&post.instance, &[1]).await;
+    for _ in 0..10 {
+        post.world.clock.advance(SignedDuration::from_secs(5));
+        watch.silence().await.unwrap();
+    }
+    assert_eq!(
+        post.told().await,
+        [post.of_server(NotificationState::Resolved)],
+        "it shall not run"
+    );
+}
+
+#[tokio::test]
+async fn what_nobody_watches_any_more_is_over() {
+    for change in ["DELETE", "PUT"] {
+        let post = Post::with(cpu()).await;
+        let mut watch = post.watch();
+        for _ in 0..7 {
+            post.sees(&mut watch, Series::Cpu, 99.0).await;
+        }
+        assert_eq!(post.told().await, [post.of_server(NotificationState::Triggered)]);
+        let mut off = cpu();
+        off["enabled"] = json!(false);
+        let body = (change == "PUT").then_some(off);
+        assert!(post.call(change, "alarms/5", body).await < 300);
+        assert_eq!(post.told().await, [post.of_server(NotificationState::Resolved)]);
+        for _ in 0..20 {
+            post.sees(&mut watch, Series::Cpu, 99.0).await;
+        }
+        assert_eq!(post.told().await, []);
+    }
+}
+
+#[tokio::test]
+async fn reminders_come_at_their_interval() {
+    let mut alarm = cpu();
+    alarm["reminder_interval"] = json!(60);
+    let post = Post::with(alarm).await;
+    let mut watch = post.watch();
+    for _ in 0..19 {
+        post.sees(&mut watch, Series::Cpu, 99.0).await;
+    }
+    let told: Vec<NotificationState> = post.told().await.into_iter().map(|told| told.1).collect();
+    let expected =
+        [NotificationState::Triggered, NotificationState::Reminder, NotificationState::Reminder];
+    assert_eq!(told, expected);
+}
+
+#[tokio::test]
+async fn a_notice_reaches_those_whom_it_concerns() {
+    let post = Post::with(json!({"type": "notice"})).await;
+    let other = post.world.create("payments", &[]).await;
+    let operator = Operator::of_opened_store();
+    let send = async |scope: Scope, text: &str| {
+        notice(operator, &post.world.app, &scope, Maintenance::Planned, text).await
+    };
+    let told = send(Scope::Instance(post.instance.id), "Sunday 03:00").await.unwrap();
+    assert_eq!(told, [post.instance.id]);
+    assert_eq!(post.told().await, [(5, NotificationState::Triggered, None)]);
+    let path = format!("/api/instances/{}/alarms/5/history", post.instance.id);
+    let history = Call::get(&path).key(&post.world.key).send(&post.world.customer).await.json();
+    assert_eq!(history[0]["message"], "Planned maintenance: Sunday 03:00");
+
+    let here = Scope::Region(post.instance.region.clone());
+    assert_eq!(send(here, "x").await.unwrap(), [post.instance.id, other.id]);
+    assert_eq!(send(Scope::All, "x").await.unwrap().len(), 2);
+    let nowhere = Scope::Region(model::RegionName("local::elsewhere".into()));
+    assert_eq!(send(nowhere, "x").await.unwrap(), []);
+    assert!(send(Scope::All, " ").await.is_err());
+    assert!(post.world.audit().await.iter().any(|line| line.contains("notice.send")));
+}
+
+#[tokio::test]
+async fn a_group_that_is_too_far_behind_is_named_until_it_caught_up_or_is_gone() {
+    let alarm = json!({"type": "consumer_lag", "value_threshold": 60, "time_threshold": 60,
+                       "group": "billing"});
+    let post = Post::with(alarm).await;
+    let mut watch = post.watch();
+    let look = async |watch: &mut Watch, groups: &[(&str, f32)]| {
+        post.world.clock.advance(SignedDuration::from_secs(30));
+        let groups = groups.iter().map(|(name, seconds)| {
+            ((*name).into(), BTreeMap::from([(GroupSeries::LagSeconds, *seconds)]))
+        });
+        let sample = Sample {
+            at: post.world.app.now().as_second(),
+            values: BTreeMap::from([(Series::GroupsLeftOut, 0.0)]),
+            groups: groups.collect(),
+            ..<_>::default()
+        };
+        watch.sample(post.server.id, &sample).await.unwrap();
+        post.told().await
+    };
+    let of_billing = |state| (5, state, Some("billing".to_owned()));
+    for _ in 0..2 {
+        assert_eq!(look(&mut watch, &[("billing", 90.0), ("audit", 900.0)]).await, []);
+    }
+    let told = look(&mut watch, &[("billing", 120.0), ("audit", 930.0)]).await;
+    assert_eq!(told, [of_billing(NotificationState::Triggered)], "the one that was named");
+    assert_eq!(look(&mut watch, &[("billing", 5.0)]).await, []);
+    assert_eq!(look(&mut watch, &[]).await, [], "it is deleted");
+    assert_eq!(look(&mut watch, &[]).await, [of_billing(NotificationState::Resolved)]);
+}
