@@ -83,12 +83,11 @@ fn outcome(response: &Response, now: Timestamp) -> Result<(), Fault> {
 /// Seconds or a date, as the header may hold either.
 fn wanted_wait(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
-    let wait = match text.parse() {
-        Ok(seconds) => Duration::from_secs(seconds),
-        Err(_) => {
-            let then = rfc2822::parse(text).ok()?.timestamp();
-            Duration::try_from(then.duration_since(now)).unwrap_or_default()
-        }
+    let wait = if let Ok(seconds) = text.parse() {
+        Duration::from_secs(seconds)
+    } else {
+        let then = rfc2822::parse(text).ok()?.timestamp();
+        Duration::try_from(then.duration_since(now)).unwrap_or_default()
     };
     Some(wait.min(LONGEST_WAIT))
 }

@@ -33,7 +33,7 @@ impl Bucket {
 pub struct Buckets {
     start: i64,
     step: i64,
-    buckets: Vec<Option<Bucket>>,
+    all: Vec<Option<Bucket>>,
 }
 
 impl Buckets {
@@ -42,13 +42,13 @@ impl Buckets {
         let start = align(from, step);
         let count = steps(to - start, step);
         let count = usize::try_from(count).expect("it is not below zero");
-        Self { start, step, buckets: vec![None; count] }
+        Self { start, step, all: vec![None; count] }
     }
 
     /// A time outside is left out.
     pub fn add(&mut self, at: i64, value: f32) {
         let place = usize::try_from((at - self.start).div_euclid(self.step)).ok();
-        let Some(bucket) = place.and_then(|place| self.buckets.get_mut(place)) else { return };
+        let Some(bucket) = place.and_then(|place| self.all.get_mut(place)) else { return };
         *bucket = Some(match *bucket {
             None => Bucket { count: 1, sum: value.into(), max: value },
             Some(Bucket { count, sum, max }) => {
@@ -60,7 +60,7 @@ impl Buckets {
     /// Every step with its time.
     pub fn all(&self) -> impl Iterator<Item = (i64, Option<Bucket>)> {
         let times = (0i64..).map(move |place| self.start + place * self.step);
-        times.zip(self.buckets.iter().copied())
+        times.zip(self.all.iter().copied())
     }
 
     pub fn filled(&self) -> impl Iterator<Item = (i64, Bucket)> {

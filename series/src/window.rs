@@ -83,6 +83,7 @@ impl Window {
 
     /// The same points, made fewer: averages and maxima of the wider steps that
     /// this window covers as a whole. Only sampled points can be thinned out.
+    #[must_use]
     pub fn thinned(&self, tier: Tier) -> Window {
         let mut thin = Window::around(self.start, tier);
         for ((measure, _), column) in &self.columns {

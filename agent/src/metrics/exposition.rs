@@ -14,15 +14,12 @@ pub fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
 }
 
 fn line(text: &str) -> Option<Line<'_>> {
-    let (name, labels, rest) = match text.split_once('{') {
-        Some((name, rest)) => {
-            let end = end_of_labels(rest)?;
-            (name, &rest[..end], &rest[end + 1..])
-        }
-        None => {
-            let (name, rest) = text.split_once(' ')?;
-            (name, "", rest)
-        }
+    let (name, labels, rest) = if let Some((name, rest)) = text.split_once('{') {
+        let end = end_of_labels(rest)?;
+        (name, &rest[..end], &rest[end + 1..])
+    } else {
+        let (name, rest) = text.split_once(' ')?;
+        (name, "", rest)
     };
     // A timestamp may follow.
     let value: f64 = rest.split_whitespace().next()?.parse().ok()?;

@@ -95,10 +95,11 @@ impl Sampler {
             sample.add(*series, *value);
         }
         let scraped = if broker.is_some() { self.scrape().await } else { None };
-        match scraped {
-            Some(scrape) => last.take(&scrape, is_minute, &mut sample),
+        if let Some(scrape) = scraped {
+            last.take(&scrape, is_minute, &mut sample);
+        } else {
             // What it counted before is of no use to the next that runs.
-            None => (last.scraped, last.topics) = (None, None),
+            (last.scraped, last.topics) = (None, None);
         }
         sample
     }

@@ -22,6 +22,7 @@ pub fn triggered() -> Notification {
         instance_id: InstanceId(7),
         instance_name: "prod".into(),
         server: Some("prod-02".into()),
+        group: None,
         value: Some(97.5),
         value_threshold: Some(90),
         time_threshold: Some(600),

@@ -27,7 +27,7 @@ pub fn now() -> Timestamp {
 pub fn settings() -> OutboundSettings {
     OutboundSettings {
         allow_private_addresses: true,
-        timeout: Duration::from_secs(60),
+        timeout: Duration::from_mins(1),
         ..OutboundSettings::default()
     }
 }
@@ -69,6 +69,7 @@ pub fn notification(state: NotificationState, hostile: bool) -> Notification {
         instance_id: InstanceId(7),
         instance_name: "prod".into(),
         server: (!test).then(|| "prod-02".into()),
+        group: None,
         value: (!test).then_some(97.5),
         value_threshold: (!test).then_some(90),
         time_threshold: (!test).then_some(600),
@@ -81,7 +82,7 @@ pub fn notification(state: NotificationState, hostile: bool) -> Notification {
     }
     if hostile {
         told.instance_name = "<script>&\"Söhne\" <!channel> [a](http://evil.test)".into();
-        told.message = "<script>& \u{1f389} ".repeat(1000).trim_end().to_owned();
+        "<script>& \u{1f389} ".repeat(1000).trim_end().clone_into(&mut told.message);
     }
     told
 }
