@@ -3,17 +3,17 @@
 use super::step::Seen;
 use super::{Level, Watch, level};
 use crate::Result;
-use model::{Alarm, GroupSeries, Instance, Series, Timestamp};
+use model::{Alarm, GroupSeries, Incident, InstanceId, Series, Timestamp};
 use series::Sample;
 use std::collections::BTreeMap;
-use store::incidents;
 
 impl Watch {
     /// Looks at a sample that tells of groups.
     pub(super) async fn lags(
         &mut self,
-        instance: &Instance,
         alarm: &Alarm,
+        open: &[Incident],
+        instance: InstanceId,
         sample: &Sample,
         at: Timestamp,
     ) -> Result<()> {
@@ -26,15 +26,14 @@ impl Watch {
         }
         // One that is gone is not behind any more.
         if sample.value(Series::GroupsLeftOut) == Some(0.0) {
-            let open = incidents::open(&mut self.app.store().reader(), instance.id).await?;
-            for gone in open.into_iter().filter(|it| it.alarm_id == alarm.id) {
-                behind.entry(gone.about).or_insert(0.0);
+            for gone in open.iter().filter(|it| it.alarm_id == alarm.id) {
+                behind.entry(gone.about.clone()).or_insert(0.0);
             }
         }
         for (group, seconds) in behind {
             let level: Level = level::of_lag(&alarm.what, seconds);
             let seen = Seen { about: &group, at, since: None, value: Some(seconds) };
-            self.look(instance, alarm, &seen, level).await?;
+            self.look(instance, alarm, open, &seen, level).await?;
         }
         Ok(())
     }

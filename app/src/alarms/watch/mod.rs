@@ -18,13 +18,13 @@ use crate::{App, Result};
 use forecast::Forecast;
 use judge::{Level, judge};
 use model::{
-    Alarm, AlarmId, AlarmType, Instance, InstanceId, SAMPLE_SECONDS, Series, ServerId,
+    Alarm, AlarmId, AlarmType, Incident, InstanceId, SAMPLE_SECONDS, Series, ServerId,
     SignedDuration, Timestamp,
 };
 use series::Sample;
 use std::collections::HashMap;
 use step::{Seen, step};
-use store::{alarms, incidents, instances, servers};
+use store::{alarms, incidents, servers};
 
 /// After so long without a sample nobody knows whether a level held.
 const GAP: i64 = 3 * SAMPLE_SECONDS;
@@ -55,16 +55,14 @@ impl Watch {
         let mut watched = alarms::list(&mut reader, server.instance_id).await?;
         watched.retain(|alarm| alarm.what.enabled);
         let Ok(at) = Timestamp::from_second(sample.at) else { return Ok(()) };
-        let Some(instance) = instances::find(&mut reader, server.instance_id).await? else {
-            return Ok(());
-        };
+        let open = incidents::open(&mut reader, server.instance_id).await?;
         let free = sample.value(Series::DiskFree).map(f64::from);
         let forecast = self.forecasts.entry(server.id).or_default();
         let hours = free.and_then(|free| forecast.take(sample.at, free));
         let tells_of_groups = sample.value(Series::GroupsLeftOut).is_some();
         for alarm in watched {
             if alarm.what.kind == AlarmType::ConsumerLag && tells_of_groups {
-                self.lags(&instance, &alarm, sample, at).await?;
+                self.lags(&alarm, &open, server.instance_id, sample, at).await?;
             }
             let found = match alarm.what.kind {
                 AlarmType::DiskForecast => {
@@ -76,7 +74,7 @@ impl Watch {
             let of_cluster = level::is_of_cluster(alarm.what.kind);
             let about = if of_cluster { "" } else { server.name.as_str() };
             let seen = Seen { about, at, since: None, value: Some(value) };
-            self.look(&instance, &alarm, &seen, level).await?;
+            self.look(server.instance_id, &alarm, &open, &seen, level).await?;
         }
         Ok(())
     }
@@ -88,14 +86,17 @@ impl Watch {
         self.forecasts.retain(|_, forecast| forecast.last() > Some(since.as_second()));
     }
 
+    /// `open` is what the instance has open. Somebody may move it meanwhile; a step
+    /// is made only from what it was.
     async fn look(
         &mut self,
-        instance: &Instance,
+        instance: InstanceId,
         alarm: &Alarm,
+        open: &[Incident],
         seen: &Seen<'_>,
         level: Level,
     ) -> Result<()> {
-        let key = (instance.id, alarm.id, seen.about.to_owned());
+        let key = (instance, alarm.id, seen.about.to_owned());
         let last = self.seen.get(&key).copied();
         // Samples that come late tell of the past, which was judged already.
         if last.is_some_and(|last| seen.at < last) {
@@ -105,7 +106,6 @@ impl Watch {
         let of_groups = alarm.what.kind == AlarmType::ConsumerLag;
         let longest = if of_groups { GAP_OF_GROUPS } else { GAP };
         let gap = last.is_some_and(|last| seen.at.duration_since(last).as_secs() > longest);
-        let open = incidents::open(&mut self.app.store().reader(), instance.id).await?;
         let incident = open.iter().find(|it| it.alarm_id == alarm.id && it.about == seen.about);
         match judge(&alarm.what, incident, level, seen.at, gap) {
             judge::Move::Stay => Ok(()),

@@ -6,7 +6,7 @@ use crate::Result;
 use crate::metrics::latest;
 use model::{AlarmType, SAMPLE_SECONDS, Series, Server, SignedDuration, Timestamp};
 use series::Sample;
-use store::{alarms, instances, servers};
+use store::{alarms, incidents, instances, servers};
 
 /// Samples are of every ten seconds. Agents take their turns within these, and a
 /// scrape takes up to five.
@@ -28,6 +28,7 @@ impl Watch {
             if instance.deleted_at.is_some() || instance.progress.observed_generation == 0 {
                 continue;
             }
+            let open = incidents::open(&mut reader, instance.id).await?;
             for server in servers::list_bare(&mut reader, instance.id).await? {
                 let shall_run = !instance.stopped && !server.stopped;
                 let sample = latest(&self.app, server.id);
@@ -42,7 +43,7 @@ impl Watch {
                 };
                 let since = sample.as_deref().and_then(|sample| silent_since(sample, now));
                 let seen = Seen { about: &server.name, at: now, since, value: None };
-                self.look(&instance, &alarm, &seen, level).await?;
+                self.look(instance.id, &alarm, &open, &seen, level).await?;
             }
         }
         Ok(())

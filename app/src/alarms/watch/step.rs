@@ -9,8 +9,8 @@ use super::judge::Move;
 use super::words;
 use crate::{App, Result};
 use model::{
-    Alarm, AlarmType, Incident, Instance, Notification, NotificationState, RecipientId, Telling,
-    Timestamp,
+    Alarm, AlarmType, Incident, Instance, InstanceId, Notification, NotificationState, RecipientId,
+    Telling, Timestamp,
 };
 use store::{Work, alarms, incidents, instances, recipients, tellings};
 
@@ -26,19 +26,20 @@ pub struct Seen<'a> {
 
 pub async fn step(
     app: &App,
-    instance: &Instance,
+    instance: InstanceId,
     alarm: &Alarm,
     incident: Option<&Incident>,
     seen: &Seen<'_>,
     next: Move,
 ) -> Result<()> {
     let mut work = app.store().begin().await?;
-    let there = instances::find(&mut work, instance.id).await?;
+    let there = instances::find(&mut work, instance).await?;
+    let Some(instance) = there.filter(|it| it.deleted_at.is_none()) else { return Ok(()) };
     let same = alarms::find(&mut work, instance.id, alarm.id).await?;
-    if there.is_none_or(|it| it.deleted_at.is_some()) || same.as_ref() != Some(alarm) {
+    if same.as_ref() != Some(alarm) {
         return Ok(());
     }
-    if make(&mut work, app, instance, alarm, incident, seen, next).await? {
+    if make(&mut work, app, &instance, alarm, incident, seen, next).await? {
         work.commit().await?;
     }
     Ok(())
