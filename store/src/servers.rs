@@ -92,26 +92,28 @@ pub async fn list(run: &mut impl Run, instance: InstanceId) -> Result<Vec<Server
     run.fetch(query).await?.iter().map(record).collect()
 }
 
+/// Servers without their documents.
+macro_rules! bare {
+    ($which:literal) => {
+        concat!(
+            "SELECT id, instance_id, number, node_id, incarnation, roles, name, kafka_version, \
+             host_id, zone, private_ip, listeners, made, enrolled_at, last_seen, \
+             certificate_generation, launch, stopped FROM servers ",
+            $which
+        )
+    };
+}
+
 /// An instance's servers without their documents, which are long and which
 /// nobody outside needs.
 pub async fn list_bare(run: &mut impl Run, instance: InstanceId) -> Result<Vec<Server>> {
-    let query = Query::new(
-        "SELECT id, instance_id, number, node_id, incarnation, roles, name, kafka_version, \
-         host_id, zone, private_ip, listeners, made, enrolled_at, last_seen, \
-         certificate_generation, launch, stopped FROM servers WHERE instance_id = $1 ORDER BY number",
-    )
-    .bind(instance.0);
+    let query = Query::new(bare!("WHERE instance_id = $1 ORDER BY number")).bind(instance.0);
     run.fetch(query).await?.iter().map(server).collect()
 }
 
 /// One of them.
 pub async fn find_bare(run: &mut impl Run, id: ServerId) -> Result<Option<Server>> {
-    let query = Query::new(
-        "SELECT id, instance_id, number, node_id, incarnation, roles, name, kafka_version, \
-         host_id, zone, private_ip, listeners, made, enrolled_at, last_seen, \
-         certificate_generation, launch, stopped FROM servers WHERE id = $1",
-    )
-    .bind(id.0);
+    let query = Query::new(bare!("WHERE id = $1")).bind(id.0);
     run.fetch_one(query).await?.map(|row| server(&row)).transpose()
 }
 
