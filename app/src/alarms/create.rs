@@ -4,7 +4,7 @@ use super::validate::{AlarmFields, validate};
 use super::{about, fits_plan};
 use crate::{App, Asked, Error, InstanceAccess, Result, audit};
 use model::Alarm;
-use store::{alarms, instances, recipients};
+use store::{alarms, recipients};
 
 /// Each is looked at whenever a server reports.
 const MOST: usize = 100;
@@ -18,9 +18,7 @@ pub async fn create(
     let (fields, problems) = wanted.open()?;
     let id = access.instance.id;
     let mut work = app.store().begin().await?;
-    if instances::find(&mut work, id).await?.is_none_or(|it| it.deleted_at.is_some()) {
-        return Err(Error::InvalidId);
-    }
+    access.still_there(&mut work).await?;
     let known = recipients::list(&mut work, id).await?;
     let what = validate(fields, problems, None, &known)?;
     fits_plan(access, app, what.kind)?;

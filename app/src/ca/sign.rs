@@ -8,7 +8,7 @@ use crate::resources::Cluster;
 use crate::{App, Asked, Error, InstanceAccess, Result, audit};
 use model::{Certificate, Instance, UserName};
 use pki::{ClientCertificate, ClientRequest};
-use store::{AuthorityKind, Work, authorities, certificates, instances};
+use store::{AuthorityKind, Work, authorities, certificates};
 
 /// Each of them may be revoked, and brokers are told of every one that is.
 const MOST: i64 = 10_000;
@@ -32,7 +32,7 @@ pub async fn sign(access: &InstanceAccess, app: &App, wanted: Asked<Signing>) ->
     has_no_password(access, app, request.name()).await?;
 
     let mut work = app.store().begin().await?;
-    let instance = still_there(&mut work, access).await?;
+    let instance = access.still_there(&mut work).await?;
     let issued = issue(&mut work, app, &instance, &request).await?;
     let asker = access.asker(&mut work).await?;
     let about = super::about(&instance, &issued.0);
@@ -74,12 +74,6 @@ async fn has_no_password(access: &InstanceAccess, app: &App, name: &UserName) ->
          that user first"
     );
     Err(Error::field("csr", what))
-}
-
-/// Looked at anew: while Kafka was asked, it may have been deleted.
-async fn still_there(work: &mut Work, access: &InstanceAccess) -> Result<Instance> {
-    let found = instances::find(work, access.instance.id).await?;
-    found.filter(|it| it.deleted_at.is_none()).ok_or(Error::InvalidId)
 }
 
 async fn issue(

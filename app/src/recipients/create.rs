@@ -4,7 +4,7 @@ use super::about;
 use super::validate::{RecipientFields, validate};
 use crate::{App, Asked, Error, InstanceAccess, Result, audit};
 use model::Recipient;
-use store::{instances, recipients};
+use store::recipients;
 
 const MOST: usize = 100;
 
@@ -19,9 +19,7 @@ pub async fn create(
     let new = validate(app, fields, problems, None).await?;
     let id = access.instance.id;
     let mut work = app.store().begin().await?;
-    if instances::find(&mut work, id).await?.is_none_or(|it| it.deleted_at.is_some()) {
-        return Err(Error::InvalidId);
-    }
+    access.still_there(&mut work).await?;
     if recipients::list(&mut work, id).await?.len() >= MOST {
         let sentence =
             format!("This instance has {MOST} recipients, and can't have more; delete one");
