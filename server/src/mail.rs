@@ -6,6 +6,7 @@ use crate::data_dir::DataDir;
 use anyhow::{Context, Result, bail};
 use outbound::{MailFiles, Mailer, Sender, Smtp, SmtpSettings};
 use std::fs;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,19 +23,20 @@ pub fn mailer(config: &Mail, data: &DataDir) -> Result<Arc<dyn Mailer>> {
     if config.from.is_none() {
         bail!("mail.url needs mail.from, such as \"Castellan <castellan@example.com>\"");
     }
-    let authority_pem = match &config.ca {
-        Some(path) => {
-            let read = fs::read_to_string(path);
-            Some(read.with_context(|| format!("mail.ca {} can't be read", path.display()))?)
-        }
-        None => None,
-    };
+    let authority_pem = authority("mail.ca", config.ca.as_deref())?;
     let timeout = config.timeout_seconds.map_or(TIMEOUT, |seconds| {
         // The outbox takes a mail for five minutes.
         Duration::from_secs(u64::from(seconds).clamp(1, 240))
     });
     let settings = SmtpSettings { url, from, authority_pem, timeout };
     Ok(Arc::new(Smtp::new(settings).context("mail.url can't be used")?))
+}
+
+/// What is in the file that a setting names, if it names one.
+pub fn authority(setting: &str, path: Option<&Path>) -> Result<Option<String>> {
+    let Some(path) = path else { return Ok(None) };
+    let read = fs::read_to_string(path);
+    read.map(Some).with_context(|| format!("{setting} {} can't be read", path.display()))
 }
 
 #[cfg(test)]

@@ -1,23 +1,17 @@
 //! How alarms leave this installation.
 
 use crate::config::Outbound;
+use crate::mail::authority;
 use anyhow::{Context, Result};
 use app::Destinations;
 use async_trait::async_trait;
 use model::{SystemClock, Url};
 use outbound::{Endpoints, Mailer, Notifier, OutboundSettings};
-use std::fs;
 use std::sync::Arc;
 
 /// Checks the settings; whom they reach shows with the first alarm.
 pub fn notifier(config: &Outbound, mailer: Arc<dyn Mailer>) -> Result<Notifier> {
-    let authority_pem = match &config.ca {
-        Some(path) => {
-            let read = fs::read_to_string(path);
-            Some(read.with_context(|| format!("outbound.ca {} can't be read", path.display()))?)
-        }
-        None => None,
-    };
+    let authority_pem = authority("outbound.ca", config.ca.as_deref())?;
     let theirs = Endpoints::default();
     let or = |ours: &Option<Url>, theirs: Url| ours.clone().unwrap_or(theirs);
     let settings = OutboundSettings {
