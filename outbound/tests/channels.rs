@@ -3,14 +3,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-mod http;
 mod receiver;
 mod telling;
 
-use http::Receiver;
 use model::{NotificationState, RecipientType, Responder, Secret};
 use outbound::{Endpoints, OutboundSettings, Sender, Smtp, SmtpSettings};
-use receiver::Receiver as MailReceiver;
+use receiver::Receiver;
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
@@ -38,7 +36,7 @@ fn all_at(port: u16) -> OutboundSettings {
 
 /// Tells of every state, and returns the bodies that came for each of them.
 async fn told(kind: RecipientType, options: &[(&str, &str)], calls: [usize; 4]) -> Vec<Vec<Value>> {
-    let mut receiver = Receiver::start(options);
+    let mut receiver = Receiver::of_calls(options);
     let value = match kind {
         RecipientType::Webhook | RecipientType::Slack | RecipientType::Teams => {
             format!("http://127.0.0.1:{}/services/T0?sig=x", receiver.port)
@@ -94,7 +92,7 @@ async fn webhook() {
 
 #[tokio::test]
 async fn a_signature_is_of_its_own_secret() {
-    let mut receiver = Receiver::start(&[("as", "webhook"), ("secret", "another")]);
+    let mut receiver = Receiver::of_calls(&[("as", "webhook"), ("secret", "another")]);
     let mut recipient =
         recipient(RecipientType::Webhook, &format!("http://127.0.0.1:{}/", receiver.port));
     recipient.options.secret = Some(Secret::new("hunter2"));
@@ -108,7 +106,7 @@ async fn a_signature_is_of_its_own_secret() {
 
 #[tokio::test]
 async fn a_login_in_the_address_becomes_a_header() {
-    let mut receiver = Receiver::start(&[]);
+    let mut receiver = Receiver::of_calls(&[]);
     let url = format!("http://ada:p%40ss%20word@127.0.0.1:{}/x?y=z#part", receiver.port);
     let notifier = notifier(settings(), Arc::new(NoMail));
     let triggered = notification(NotificationState::Triggered, false);
@@ -180,7 +178,7 @@ fn assert_one_incident(keys: &[Vec<String>]) {
 
 #[tokio::test]
 async fn email() {
-    let mut server = MailReceiver::start(&[]);
+    let mut server = Receiver::of_mail(&[]);
     let smtp = SmtpSettings {
         url: Secret::new(format!("smtp://127.0.0.1:{}", server.port)),
         from: Sender::parse("Castellan <castellan@example.com>").unwrap(),

@@ -3,13 +3,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-mod http;
+mod receiver;
 mod telling;
 
-use http::Receiver;
 use model::{NotificationState, RecipientType};
 use outbound::{NotifyError, OutboundSettings};
 use rcgen::{CertifiedKey, generate_simple_self_signed};
+use receiver::Receiver;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -26,7 +26,7 @@ async fn call(settings: OutboundSettings, origin: &str) -> Result<(), NotifyErro
 
 /// What is said of a receiver with a fault.
 async fn refused(settings: OutboundSettings, fault: &str) -> (NotifyError, Receiver) {
-    let mut receiver = Receiver::start(&[("fault", fault)]);
+    let mut receiver = Receiver::of_calls(&[("fault", fault)]);
     let origin = format!("http://127.0.0.1:{}", receiver.port);
     let error = call(settings, &origin).await.unwrap_err();
     let said = format!("{error} {error:?}");
@@ -91,7 +91,7 @@ async fn a_body_without_an_end_is_not_read() {
     for (fault, expected) in
         [("endless body", None), ("endless refusal", Some("127.0.0.1 answered 500"))]
     {
-        let mut receiver = Receiver::start(&[("fault", fault)]);
+        let mut receiver = Receiver::of_calls(&[("fault", fault)]);
         let outcome = call(settings(), &format!("http://127.0.0.1:{}", receiver.port)).await;
         assert_eq!(outcome.err().map(|error| error.to_string()).as_deref(), expected);
         receiver.next();
@@ -132,7 +132,7 @@ async fn certificates_are_checked() {
             generate_simple_self_signed([name.to_owned()]).unwrap();
         let cert_file = write(directory.path(), "cert", &cert.pem());
         let key_file = write(directory.path(), "key", &signing_key.serialize_pem());
-        let receiver = Receiver::start(&[("cert", &cert_file), ("tls-key", &key_file)]);
+        let receiver = Receiver::of_calls(&[("cert", &cert_file), ("tls-key", &key_file)]);
         let authority_pem = trusted.then(|| cert.pem());
         let settings = OutboundSettings { authority_pem, ..settings() };
         let outcome = call(settings, &format!("https://localhost:{}", receiver.port)).await;
@@ -140,7 +140,7 @@ async fn certificates_are_checked() {
         assert_eq!(said.as_deref(), expected, "{name}");
         assert_eq!(receiver.rest().len(), usize::from(said.is_none()), "{name}");
     }
-    let plain = Receiver::start(&[]);
+    let plain = Receiver::of_calls(&[]);
     let error = call(settings(), &format!("https://localhost:{}", plain.port)).await.unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -150,7 +150,7 @@ async fn certificates_are_checked() {
 
 #[tokio::test]
 async fn this_machine_is_not_called_without_leave() {
-    let receiver = Receiver::start(&[]);
+    let receiver = Receiver::of_calls(&[]);
     for host in ["127.0.0.1", "localhost", "[::ffff:127.0.0.1]", "0.0.0.0", "127.1", "[::1]"] {
         let origin = format!("http://{host}:{}", receiver.port);
         let careful = OutboundSettings { allow_private_addresses: false, ..settings() };

@@ -39,7 +39,7 @@ async fn send(settings: SmtpSettings) -> Result<Sent, SendError> {
 
 #[tokio::test]
 async fn a_mail_arrives_as_it_was_written() {
-    let mut server = Receiver::start(&[]);
+    let mut server = Receiver::of_mail(&[]);
     let sent = send(settings(&format!("smtp://127.0.0.1:{}", server.port))).await;
     assert_eq!(sent.unwrap(), Sent::Taken);
     let got = server.next();
@@ -64,7 +64,7 @@ async fn starttls_with_a_private_authority_and_a_login() {
     };
     let (cert_file, key_file) =
         (file("cert", cert.pem()), file("key", signing_key.serialize_pem()));
-    let mut server = Receiver::start(&[
+    let mut server = Receiver::of_mail(&[
         ("cert", &cert_file),
         ("key", &key_file),
         ("user", "me"),
@@ -87,7 +87,7 @@ async fn starttls_with_a_private_authority_and_a_login() {
 #[tokio::test]
 async fn what_a_server_says_against_it_is_told() {
     for answer in ["451 busy, try later", "550 nobody here of that name"] {
-        let server = Receiver::start(&[("answer", answer)]);
+        let server = Receiver::of_mail(&[("answer", answer)]);
         let url = format!("smtp://127.0.0.1:{}", server.port);
         let refused = send(settings(&url)).await.unwrap_err().to_string();
         let (_, words) = answer.split_once(' ').unwrap();
@@ -105,7 +105,7 @@ async fn a_server_that_hangs_is_left_after_a_time() {
     // One that takes the connection and says nothing, and one that takes the
     // mail and says nothing.
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let slow = Receiver::start(&[("hang", "yes")]);
+    let slow = Receiver::of_mail(&[("hang", "yes")]);
     for port in [silent.local_addr().unwrap().port(), slow.port] {
         let timeout = Duration::from_secs(2);
         let settings = SmtpSettings { timeout, ..settings(&format!("smtp://127.0.0.1:{port}")) };

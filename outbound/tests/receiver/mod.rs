@@ -1,8 +1,9 @@
-//! A real mail server for tests, none of our own code: aiosmtpd, in a process
-//! that ends with the test's.
+//! A script of Python's that receives something for a test, none of our own code:
+//! it says where it listens, then a line of JSON for whatever comes, and ends with
+//! the test's process.
 
 use serde_json::Value;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Stdio};
 
@@ -14,15 +15,28 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// `receive.py` says what the options are.
-    pub fn start(options: &[(&str, &str)]) -> Self {
-        let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("../outbound/tests/receiver");
+    /// Of mails: aiosmtpd. `receive.py` says what the options are.
+    #[allow(dead_code, reason = "not every test is about mail")]
+    pub fn of_mail(options: &[(&str, &str)]) -> Self {
+        Self::run(&aiosmtpd(), "receiver", options)
+    }
+
+    /// Of calls: Python's web server. `receive.py` says what the options are.
+    #[allow(dead_code, reason = "not every test is about calls")]
+    pub fn of_calls(options: &[(&str, &str)]) -> Self {
+        Self::run(Path::new("python3"), "http", options)
+    }
+
+    fn run(python: &Path, directory: &str, options: &[(&str, &str)]) -> Self {
+        let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../outbound/tests");
+        let script = tests.join(directory).join("receive.py");
         #[expect(
             clippy::disallowed_methods,
             reason = "it must end with this process, by its input"
         )]
-        let mut process = std::process::Command::new(python())
-            .arg(here.join("receive.py"))
+        let mut process = std::process::Command::new(python)
+            .arg("-B")
+            .arg(&script)
             .args(options.iter().flat_map(|(name, value)| [name, value]))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -32,15 +46,23 @@ impl Receiver {
         let mut said = String::new();
         lines.read_line(&mut said).unwrap();
         let port = said.trim().strip_prefix("ready ").and_then(|port| port.parse().ok());
-        let port = port.unwrap_or_else(|| panic!("aiosmtpd does not start: {said:?}"));
+        let port = port.unwrap_or_else(|| panic!("{} does not start: {said:?}", script.display()));
         Self { port, lines, process }
     }
 
-    /// The next mail that came in; waits for it.
+    /// What came in next; waits for it.
     pub fn next(&mut self) -> Value {
         let mut line = String::new();
         self.lines.read_line(&mut line).unwrap();
-        serde_json::from_str(&line).unwrap_or_else(|_| panic!("no mail but {line:?}"))
+        serde_json::from_str(&line).unwrap_or_else(|_| panic!("nothing came but {line:?}"))
+    }
+
+    /// Whatever else came in, once it has ended.
+    #[allow(dead_code, reason = "not every test waits for its end")]
+    pub fn rest(mut self) -> Vec<Value> {
+        drop(self.process.stdin.take());
+        let lines = self.lines.by_ref().lines();
+        lines.map(|line| serde_json::from_str(&line.unwrap()).unwrap()).collect()
     }
 }
 
@@ -54,7 +76,7 @@ impl Drop for Receiver {
 }
 
 /// The Python that `scripts/setup.sh test` has set up beside the build.
-fn python() -> PathBuf {
+fn aiosmtpd() -> PathBuf {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or("target".into(), PathBuf::from);
     let python = workspace.join(target).join("aiosmtpd/bin/python");

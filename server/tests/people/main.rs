@@ -54,7 +54,7 @@ async fn run_json(castellan: &Installation, arguments: &[&str]) -> Value {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn from_an_invitation_to_a_key_and_out_again() {
-    let mut server = Receiver::start(&[]);
+    let mut server = Receiver::of_mail(&[]);
     let mut castellan = Installation::start_with(&mail_config(server.port)).await;
     let invitation = json!({"email": "Grace@example.com", "role": "member", "tags": "prod"});
     let invited = castellan.post("/api/team/invite", &invitation).await;
@@ -123,7 +123,7 @@ async fn the_api_waits_for_no_mail_server_and_a_crash_loses_no_mail() {
     drop((connection, silent));
 
     // Another server, after the lease of the one that died.
-    let mut server = Receiver::start(&[]);
+    let mut server = Receiver::of_mail(&[]);
     castellan.configure(&mail_config(server.port));
     end_leases(&castellan).await;
     castellan.serve().await;
