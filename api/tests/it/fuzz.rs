@@ -20,9 +20,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 const SEED: u32 = 1;
-const EXAMPLES: u32 = 30;
+const EXAMPLES: u32 = 15;
 /// Of the long run.
-const MANY_EXAMPLES: u32 = 400;
+const MANY_EXAMPLES: u32 = 120;
 
 /// What is tried, under an instance. Actions are left out: they end what is ready.
 const TRIED: [&str; 8] =

@@ -13,9 +13,9 @@ use plane::Plane;
 use std::path::{Path, PathBuf};
 
 const SEED: u32 = 1;
-const EXAMPLES: u32 = 30;
+const EXAMPLES: u32 = 15;
 /// Of the long run.
-const MANY_EXAMPLES: u32 = 400;
+const MANY_EXAMPLES: u32 = 120;
 
 /// Where `scripts/setup.sh test` puts it: beside what is built.
 fn program() -> PathBuf {
