@@ -16,13 +16,14 @@ use tokio::time::{Instant, sleep};
 use wire::agent::AgentStart;
 
 /// Waits without children of its own, ends on TERM with the word `stopped`,
-/// and becomes `bin/current` on HUP.
+/// and becomes `bin/current` on HUP: read by the shell, since a fork of another test
+/// may hold it open, and what is written to can't be executed.
 const AGENT: &str = r#"#!/bin/sh
 mkdir -p run
 [ -p run/wait ] || mkfifo run/wait
 exec 3<>run/wait
 trap 'echo stopped; exit 0' TERM
-trap 'exec "$(readlink -f ../../bin/current)" "$@"' HUP
+trap 'exec /bin/sh "$(readlink -f ../../bin/current)" "$@"' HUP
 echo "ready $0 $$" >> run/starts
 while :; do read line <&3; done
 "#;
