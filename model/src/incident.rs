@@ -13,6 +13,8 @@ pub struct Incident {
     pub about: String,
     /// When the level was crossed.
     pub since: Timestamp,
+    /// Until when it is known to have held, while it waits for its time.
+    pub seen_at: Option<Timestamp>,
     /// When it had held for its whole time, and people were told.
     pub triggered_at: Option<Timestamp>,
     pub reminded_at: Option<Timestamp>,
@@ -23,4 +25,12 @@ pub struct Incident {
     pub value: Option<f64>,
     /// What people were told.
     pub message: String,
+}
+
+impl Incident {
+    /// What was measured up to then has been judged.
+    pub fn judged_at(&self) -> Timestamp {
+        let moved = self.seen_at.max(self.triggered_at).max(self.reminded_at).max(self.clear_since);
+        moved.map_or(self.since, |moved| moved.max(self.since))
+    }
 }

@@ -4,6 +4,7 @@
 
 use app::App;
 use app::alarms::Watch;
+use app::metrics::News;
 use model::Month;
 use std::time::Duration;
 use tokio::sync::broadcast::error::RecvError;
@@ -59,15 +60,16 @@ pub async fn flush_last_used(app: App, stop: CancellationToken) {
 
 /// Every sample against the alarms, and servers that are silent.
 pub async fn watch_alarms(app: App, stop: CancellationToken) {
-    let mut samples = app::metrics::subscribe(&app);
+    let mut news = app::metrics::subscribe(&app);
     let mut silence = tokio::time::interval(LOOK_FOR_SILENCE);
     let mut watch = Watch::new(app);
     loop {
         let looked = tokio::select! {
             () = stop.cancelled() => return,
             _ = silence.tick() => watch.silence().await,
-            sample = samples.recv() => match sample {
-                Ok((server, sample)) => watch.sample(server, &sample).await,
+            news = news.recv() => match news {
+                Ok(News::Sample(server, sample)) => watch.sample(server, &sample).await,
+                Ok(News::Groups(instance, lags)) => watch.groups(instance, &lags).await,
                 Err(RecvError::Lagged(missed)) => {
                     tracing::warn!(missed, "alarms did not see every sample");
                     Ok(())

@@ -39,6 +39,34 @@ pub async fn begin(
     find(work, id).await
 }
 
+/// Whether one of it ended at that time or later: then it was judged already.
+pub async fn was_over_at(
+    run: &mut impl Run,
+    instance: InstanceId,
+    alarm: AlarmId,
+    about: &str,
+    at: Timestamp,
+) -> Result<bool> {
+    let query = Query::new(
+        "SELECT id FROM incidents WHERE instance_id = $1 AND alarm_id = $2 AND about = $3 \
+         AND resolved_at >= $4 LIMIT 1",
+    )
+    .bind(instance.0)
+    .bind(alarm.0)
+    .bind(about)
+    .bind(at);
+    Ok(run.fetch_one(query).await?.is_some())
+}
+
+/// It waits for its time, and held until then.
+pub async fn note_seen(work: &mut Work, id: IncidentId, at: Timestamp) -> Result<()> {
+    let query = Query::new(
+        "UPDATE incidents SET seen_at = $2 WHERE id = $1 AND triggered_at IS NULL \
+         AND COALESCE(seen_at, -1) < $2",
+    );
+    work.execute(query.bind(id.0).bind(at)).await.map(drop)
+}
+
 /// Writes what it has become, if it still is what it was. False otherwise.
 pub async fn advance(work: &mut Work, was: &Incident, is: &Incident) -> Result<bool> {
     let query = Query::new(
@@ -152,6 +180,7 @@ fn incident(row: &Row) -> Result<Incident> {
         alarm_id: AlarmId(row.int("alarm_id")?),
         about: row.text("about")?,
         since: row.time("since")?,
+        seen_at: row.time_or_none("seen_at")?,
         triggered_at: row.time_or_none("triggered_at")?,
         reminded_at: row.time_or_none("reminded_at")?,
         clear_since: row.time_or_none("clear_since")?,

@@ -5,6 +5,7 @@ use crate::call::{Answer, Call};
 use crate::world::World;
 use api::{Options, RateLimit, RateLimits};
 use app::App;
+use app::metrics::News;
 use axum::Router;
 use kafka::client::NewTopic;
 use model::{Instance, Role, Secret, SignedDuration};
@@ -285,9 +286,11 @@ async fn groups_are_told_with_their_lag_in_messages_and_seconds() {
     let line = format!("castellan_group_lag_seconds{{server=\"{name}\",group=\"billing\"}} 30");
     assert!(text.lines().any(|found| found == line), "{text}");
     let mut heard = 0;
-    while let Ok((id, sample)) = news.try_recv() {
-        assert_eq!(id, server.id);
-        heard += sample.groups.len();
+    while let Ok(news) = news.try_recv() {
+        if let News::Groups(id, lags) = news {
+            assert_eq!(id, instance.id);
+            heard += lags.groups.len();
+        }
     }
     assert_eq!(heard, 2, "whoever listens hears of groups too");
     assert_eq!(app::metrics::latest(&world.app, server.id).unwrap().groups.len(), 0);

@@ -4,8 +4,8 @@ use crate::call::Call;
 use crate::world::World;
 use app::Operator;
 use app::alarms::{Maintenance, Scope, Watch, notice};
-use app::metrics::Sample;
-use model::{GroupSeries, Instance, NotificationState, Series, Server, SignedDuration, Telling};
+use app::metrics::{Lag, Lags, Sample};
+use model::{Instance, NotificationState, Series, Server, SignedDuration, Telling};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -186,16 +186,81 @@ async fn a_server_that_is_silent_is_told_of_after_a_moment_of_grace() {
         }
     }
     assert_eq!(fired, Some(55), "30 s of grace, then 30 s of silence");
-    post.world.set_stopped(&post.instance, &[1]).await;
-    for _ in 0..10 {
-        post.world.clock.advance(SignedDuration::from_secs(5));
+}
+
+#[tokio::test]
+async fn a_server_that_is_restarted_as_asked_may_be_silent_for_a_while() {
+    let post = Post::with(json!({"type": "server_unreachable"})).await;
+    let mut watch = post.watch();
+    assert_eq!(post.call("POST", "actions/cluster-restart", None).await, 200);
+    let mut fired = None;
+    for second in (0..480).step_by(10) {
+        post.world.clock.advance(SignedDuration::from_secs(10));
         watch.silence().await.unwrap();
+        if !post.told().await.is_empty() {
+            fired = Some(second);
+        }
     }
-    assert_eq!(
-        post.told().await,
-        [post.of_server(NotificationState::Resolved)],
-        "it shall not run"
-    );
+    assert_eq!(fired, Some(320), "for five minutes, then 30 s of silence");
+}
+
+#[tokio::test]
+async fn what_is_stopped_or_deleted_has_no_open_alarms() {
+    for (method, path) in [("POST", "/actions/cluster-stop"), ("DELETE", "")] {
+        let post = Post::with(cpu()).await;
+        let mut watch = post.watch();
+        for _ in 0..7 {
+            post.sees(&mut watch, Series::Cpu, 99.0).await;
+        }
+        assert_eq!(post.told().await, [post.of_server(NotificationState::Triggered)]);
+        let path = format!("/api/instances/{}{path}", post.instance.id);
+        let call = Call::new(method, &path).key(&post.world.key);
+        assert!(call.send(&post.world.customer).await.status.is_success());
+        assert_eq!(post.told().await, [post.of_server(NotificationState::Resolved)], "{path}");
+        for _ in 0..20 {
+            post.sees(&mut watch, Series::Cpu, 99.0).await;
+        }
+        assert_eq!(post.told().await, [], "{path}");
+    }
+}
+
+#[tokio::test]
+async fn samples_that_are_sent_again_tell_nothing_again() {
+    let post = Post::with(json!({"type": "cpu", "value_threshold": 90, "time_threshold": 0})).await;
+    let began = post.world.app.now().as_second();
+    let story = [5.0, 99.0, 99.0, 5.0, 5.0, 5.0, 5.0, 5.0];
+    let mut watch = post.watch();
+    for value in story {
+        post.sees(&mut watch, Series::Cpu, value).await;
+    }
+    let states: Vec<NotificationState> = post.told().await.into_iter().map(|it| it.1).collect();
+    assert_eq!(states, [NotificationState::Triggered, NotificationState::Resolved]);
+    // Another control plane has none of it in memory, and agents send it again.
+    let mut watch = post.watch();
+    for (number, value) in (1..).zip(story) {
+        let values = BTreeMap::from([(Series::Cpu, value)]);
+        let sample = Sample { at: began + 10 * number, values, ..<_>::default() };
+        watch.sample(post.server.id, &sample).await.unwrap();
+    }
+    assert_eq!(post.told().await, []);
+    post.sees(&mut watch, Series::Cpu, 99.0).await;
+    assert_eq!(post.told().await, [post.of_server(NotificationState::Triggered)], "this is new");
+}
+
+#[tokio::test]
+async fn a_level_that_nobody_saw_for_an_hour_has_to_hold_anew() {
+    let post = Post::with(cpu()).await;
+    for _ in 0..5 {
+        post.sees(&mut post.watch(), Series::Cpu, 99.0).await;
+    }
+    post.world.clock.advance(SignedDuration::from_hours(1));
+    let mut watch = post.watch();
+    for _ in 0..6 {
+        post.sees(&mut watch, Series::Cpu, 99.0).await;
+    }
+    assert_eq!(post.told().await, []);
+    post.sees(&mut watch, Series::Cpu, 99.0).await;
+    assert_eq!(post.told().await, [post.of_server(NotificationState::Triggered)]);
 }
 
 #[tokio::test]
@@ -264,27 +329,53 @@ async fn a_group_that_is_too_far_behind_is_named_until_it_caught_up_or_is_gone()
                        "group": "billing"});
     let post = Post::with(alarm).await;
     let mut watch = post.watch();
-    let look = async |watch: &mut Watch, groups: &[(&str, f32)]| {
-        post.world.clock.advance(SignedDuration::from_secs(30));
-        let groups = groups.iter().map(|(name, seconds)| {
-            ((*name).into(), BTreeMap::from([(GroupSeries::LagSeconds, *seconds)]))
-        });
-        let sample = Sample {
-            at: post.world.app.now().as_second(),
-            values: BTreeMap::from([(Series::GroupsLeftOut, 0.0)]),
-            groups: groups.collect(),
-            ..<_>::default()
-        };
-        watch.sample(post.server.id, &sample).await.unwrap();
-        post.told().await
+    let look = async |watch: &mut Watch, groups: &[(&str, i64)]| {
+        let lag = |seconds| Lag { messages: 9, seconds, at_least: false };
+        let lags = groups.iter().map(|(name, seconds)| ((*name).into(), lag(*seconds)));
+        looks(&post, watch, Lags { groups: lags.collect(), gone: vec![] }).await
     };
     let of_billing = |state| (5, state, Some("billing".to_owned()));
     for _ in 0..2 {
-        assert_eq!(look(&mut watch, &[("billing", 90.0), ("audit", 900.0)]).await, []);
+        assert_eq!(look(&mut watch, &[("billing", 90), ("audit", 900)]).await, []);
     }
-    let told = look(&mut watch, &[("billing", 120.0), ("audit", 930.0)]).await;
+    let told = look(&mut watch, &[("billing", 120), ("audit", 930)]).await;
     assert_eq!(told, [of_billing(NotificationState::Triggered)], "the one that was named");
-    assert_eq!(look(&mut watch, &[("billing", 5.0)]).await, []);
-    assert_eq!(look(&mut watch, &[]).await, [], "it is deleted");
-    assert_eq!(look(&mut watch, &[]).await, [of_billing(NotificationState::Resolved)]);
+    for _ in 0..10 {
+        assert_eq!(look(&mut watch, &[]).await, [], "a broker is away, and nobody tells");
+    }
+    // Another control plane does not know yet since when its messages are there.
+    let mut watch = post.watch();
+    let young = Lag { messages: 900, seconds: 30, at_least: true };
+    for _ in 0..10 {
+        let lags = Lags { groups: vec![("billing".into(), young)], gone: vec![] };
+        assert_eq!(looks(&post, &mut watch, lags).await, []);
+    }
+    assert_eq!(look(&mut watch, &[("billing", 5)]).await, []);
+    let gone = || Lags { groups: vec![], gone: vec!["billing".into()] };
+    assert_eq!(looks(&post, &mut watch, gone()).await, []);
+    let told = looks(&post, &mut watch, gone()).await;
+    assert_eq!(told, [of_billing(NotificationState::Resolved)]);
+}
+
+/// Half a minute later groups are looked at.
+async fn looks(post: &Post, watch: &mut Watch, lags: Lags) -> Vec<Told> {
+    post.world.clock.advance(SignedDuration::from_secs(30));
+    watch.groups(post.instance.id, &lags).await.unwrap();
+    post.told().await
+}
+
+#[tokio::test]
+async fn an_alarm_of_one_group_stays_one_until_it_is_told_otherwise() {
+    let alarm = json!({"type": "consumer_lag", "value_threshold": 60, "time_threshold": 60,
+                       "group": "billing"});
+    let post = Post::with(alarm.clone()).await;
+    let path = format!("/api/instances/{}/alarms/5", post.instance.id);
+    let group = async |body: Value| {
+        assert!(post.call("PUT", "alarms/5", Some(body)).await < 300);
+        let read = Call::get(&path).key(&post.world.key).send(&post.world.customer).await;
+        read.json()["group"].clone()
+    };
+    assert_eq!(group(json!({"value_threshold": 90, "time_threshold": 60})).await, "billing");
+    let all = json!({"value_threshold": 90, "time_threshold": 60, "group": ""});
+    assert_eq!(group(all).await, Value::Null);
 }

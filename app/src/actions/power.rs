@@ -3,6 +3,7 @@
 
 use super::record::{Asking, record};
 use super::scene::Scene;
+use crate::alarms::stop_measuring;
 use crate::{App, InstanceAccess, Result};
 use model::{ActionId, ActionKind, Instance};
 use store::{Work, instances};
@@ -44,6 +45,10 @@ pub(super) async fn switch(
         Power::Start => (ActionKind::ClusterStart, "instance.start"),
     };
     instances::set_stopped(work, instance.id, power == Power::Stop, app.now()).await?;
+    if power == Power::Stop {
+        let why = "is over: the cluster was stopped as asked";
+        stop_measuring(work, app, instance, None, why).await?;
+    }
     // Raised by that; nobody else writes at this time.
     let generation = instance.generation + 1;
     record(work, access, app, instance, Asking { kind, event, servers: &[], generation }, None)

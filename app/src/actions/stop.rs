@@ -8,6 +8,7 @@ use super::nodes::Nodes;
 use super::power::{Power, set_power};
 use super::record::{Asking, record};
 use super::scene::Scene;
+use crate::alarms::stop_measuring;
 use crate::{App, Asked, Error, InstanceAccess, Result};
 use kafka::safety::{Look, Need, some_of};
 use model::{ActionId, ActionKind, Server};
@@ -57,6 +58,8 @@ async fn write(
     for server in wanted {
         servers::set_stopped(&mut work, server.id, true).await?;
     }
+    let why = "is over: the server was stopped as asked";
+    stop_measuring(&mut work, app, &instance, Some(wanted), why).await?;
     let asking = Asking {
         kind: ActionKind::Stop,
         event: "instance.stop",

@@ -13,7 +13,8 @@ pub struct AlarmFields {
     pub enabled: Option<bool>,
     pub value_threshold: Option<i64>,
     pub time_threshold: Option<i64>,
-    pub group: Option<String>,
+    /// Sent as null or empty: every group. Not sent: as it was.
+    pub group: Option<Option<String>>,
     /// An empty list means every recipient.
     pub recipients: Option<Vec<i64>>,
     /// Sent as null or 0: no reminders. Not sent: as it was.
@@ -38,6 +39,7 @@ pub fn validate(
         Some(interval) => reminder(interval, &mut problems),
         None => before.and_then(|before| before.reminder_interval),
     };
+    let group = fields.group.unwrap_or_else(|| before.and_then(|before| before.group.clone()));
     problems.finish()?;
     let kind = kind.ok_or_else(|| Error::field("type", "Field is required"))?;
     Ok(AlarmSpec {
@@ -45,7 +47,7 @@ pub fn validate(
         enabled: fields.enabled.or(before.map(|before| before.enabled)).unwrap_or(true),
         value_threshold,
         time_threshold,
-        group: fields.group.filter(|_| kind == AlarmType::ConsumerLag),
+        group: group.filter(|_| kind == AlarmType::ConsumerLag),
         recipients,
         reminder_interval,
     })

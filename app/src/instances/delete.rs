@@ -1,6 +1,7 @@
 //! Deleting an instance: from here on nobody sees it, and the engine tears it
 //! down.
 
+use crate::alarms::stop_measuring;
 use crate::{App, Asked, Caller, Error, Result, Right, access, audit, history};
 use model::InstanceId;
 use store::{instances, vpcs};
@@ -27,6 +28,8 @@ pub async fn delete(
     if !instances::set_deleted(&mut work, instance.id, now).await? {
         return Err(Error::InvalidId);
     }
+    let why = "is over: the instance was deleted";
+    stop_measuring(&mut work, app, &instance, None, why).await?;
     history::deleted(&mut work, app, &instance).await?;
     vpcs::release(&mut work, instance.vpc_id, instance.id, how.keep_vpc, now).await?;
     let extras = [("id", instance.id.to_string()), ("name", instance.name.to_string())];

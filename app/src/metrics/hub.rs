@@ -2,7 +2,7 @@
 //!
 //! A sample that comes twice is one point, so nothing here is ever counted.
 
-use super::groups::Ends;
+use super::groups::{Ends, Lags};
 use model::{InstanceId, Series, ServerId, Timestamp};
 use series::{Sample, Tier, Window};
 use std::collections::HashMap;
@@ -14,7 +14,14 @@ use tokio::sync::broadcast;
 /// not fill the memory.
 const MOST_OPEN: usize = 6;
 /// Samples that a listener may be behind before it misses some.
-const NEWS: usize = 4096;
+const NEWS: usize = 16_384;
+
+/// What alarms are to look at.
+#[derive(Clone, Debug)]
+pub enum News {
+    Sample(ServerId, Arc<Sample>),
+    Groups(InstanceId, Arc<Lags>),
+}
 
 /// What every use case of metrics works with.
 #[derive(Debug)]
@@ -22,7 +29,7 @@ pub struct Metrics {
     /// Names this memory.
     window: OnceLock<String>,
     servers: Mutex<HashMap<ServerId, Held>>,
-    news: broadcast::Sender<(ServerId, Arc<Sample>)>,
+    news: broadcast::Sender<News>,
     pub(super) history: Option<MetricsHistory>,
 }
 
@@ -52,6 +59,8 @@ pub(super) struct Held {
     /// The last point on disk; none until that was looked up.
     pub written: Option<i64>,
     pub latest: Option<Arc<Sample>>,
+    /// When its agent last sent any, by our own clock.
+    pub heard_at: Option<Timestamp>,
     /// The latest that tells of topics.
     pub topics: Option<Arc<Sample>>,
     /// The latest that tells of groups.
@@ -84,13 +93,13 @@ impl Metrics {
         self.servers.lock().expect("no holder of this lock panics")
     }
 
-    pub(super) fn subscribe(&self) -> broadcast::Receiver<(ServerId, Arc<Sample>)> {
+    pub(super) fn subscribe(&self) -> broadcast::Receiver<News> {
         self.news.subscribe()
     }
 
     /// Nobody listening is no fault.
-    pub(super) fn tell(&self, server: ServerId, sample: &Arc<Sample>) {
-        let _ = self.news.send((server, Arc::clone(sample)));
+    pub(super) fn tell(&self, news: News) {
+        let _ = self.news.send(news);
     }
 }
 

@@ -1,7 +1,8 @@
 //! The last sample of every server, and every new one as it comes.
 
+use super::hub::News;
 use crate::{App, InstanceAccess, Result};
-use model::{Server, ServerId};
+use model::{Server, ServerId, Timestamp};
 use series::Sample;
 use std::sync::Arc;
 use store::servers;
@@ -27,9 +28,16 @@ pub fn latest(app: &App, server: ServerId) -> Option<Arc<Sample>> {
     app.metrics().servers().get(&server)?.latest.clone()
 }
 
-/// Every sample taken from now on, each once, the late ones too. A receiver that
-/// lags behind is told so.
-pub fn subscribe(app: &App) -> Receiver<(ServerId, Arc<Sample>)> {
+/// The same, and when its agent last sent any: the clocks of agents may be wrong.
+pub fn last_heard(app: &App, server: ServerId) -> Option<(Arc<Sample>, Timestamp)> {
+    let servers = app.metrics().servers();
+    let held = servers.get(&server)?;
+    Some((held.latest.clone()?, held.heard_at?))
+}
+
+/// Every sample taken from now on, each once, the late ones too, and every look at
+/// groups. A receiver that lags behind is told so.
+pub fn subscribe(app: &App) -> Receiver<News> {
     app.metrics().subscribe()
 }
 

@@ -14,9 +14,9 @@ mod share;
 mod take;
 
 pub use flush::{flush, flush_everything};
-pub use groups::sample_groups;
-pub use hub::{Metrics, Taken};
-pub use latest::{Latest, latest, latest_of, subscribe};
+pub use groups::{Lag, Lags, sample_groups};
+pub use hub::{Metrics, News, Taken};
+pub use latest::{Latest, last_heard, latest, latest_of, subscribe};
 pub use read::{ReadFields, ServerValues, Told, Values, read};
 pub use series::{Measure, Sample};
 pub use take::take;

@@ -1,6 +1,6 @@
 //! Samples from an agent.
 
-use super::hub::Taken;
+use super::hub::{News, Taken};
 use super::share;
 use crate::agents::Agent;
 use crate::{App, Result};
@@ -27,9 +27,14 @@ pub async fn take(agent: &Agent, app: &App, samples: Vec<Sample>) -> Result<Take
         sample.values.retain(|_, value| value.is_finite());
         share::add(&mut sample, size);
         let sample = Arc::new(sample);
-        let is_new = metrics.servers().entry(server).or_default().take(&sample);
+        let is_new = {
+            let mut servers = metrics.servers();
+            let held = servers.entry(server).or_default();
+            held.heard_at = Some(app.now());
+            held.take(&sample)
+        };
         if is_new {
-            metrics.tell(server, &sample);
+            metrics.tell(News::Sample(server, sample));
         }
     }
     let window = metrics.window(|| app.entropy().uuid().to_string());

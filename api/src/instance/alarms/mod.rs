@@ -32,7 +32,7 @@ fn asked(fields: &mut Fields) -> AlarmFields {
         enabled: fields.flag("enabled"),
         value_threshold: fields.integer("value_threshold"),
         time_threshold: fields.integer("time_threshold"),
-        group: fields.text("group"),
+        group: fields.is_sent("group").then(|| fields.text("group")),
         recipients: fields.integers("recipients"),
         reminder_interval: fields
             .is_sent("reminder_interval")
@@ -51,7 +51,7 @@ const FIELDS: [Input; 7] = [
     Input::integer("time_threshold", "Seconds for which the level must hold")
         .at_least(0)
         .at_most(1_000_000_000),
-    Input::text("group", "The consumer group of consumer_lag; all of them if not given"),
+    Input::text("group", "The consumer group of consumer_lag; empty: all of them"),
     Input::integers("recipients", "Ids; an empty list is every recipient of the instance"),
     Input::integer("reminder_interval", "Seconds between reminders, 60 or more; null: none")
         .at_least(60)

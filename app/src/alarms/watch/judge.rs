@@ -3,10 +3,11 @@
 //! control plane was away, make the same story.
 
 use model::{AlarmSpec, Incident, SignedDuration, Timestamp};
+use std::ops::RangeInclusive;
 
 /// How long a level must be well on the good side before people are told that it
-/// is over, at most.
-const LONGEST_CALM: i64 = 60;
+/// is over.
+const CALM: RangeInclusive<i64> = 30..=60;
 
 /// Where a value stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -62,7 +63,6 @@ pub fn judge(
         };
     };
     match (level, incident.clear_since) {
-        (Level::Clear, None) if calm(time).is_zero() => Move::Resolve,
         (Level::Clear, None) => Move::Settle,
         (Level::Clear, Some(since)) if at.duration_since(since) >= calm(time) => Move::Resolve,
         (Level::Clear, Some(_)) => Move::Stay,
@@ -80,7 +80,7 @@ pub fn judge(
 
 /// What needs long to fire needs long to be over.
 fn calm(time: SignedDuration) -> SignedDuration {
-    time.min(SignedDuration::from_secs(LONGEST_CALM))
+    SignedDuration::from_secs(time.as_secs().clamp(*CALM.start(), *CALM.end()))
 }
 
 #[cfg(test)]
@@ -99,6 +99,7 @@ mod tests {
             alarm_id: AlarmId(1),
             about: String::new(),
             since: at(100),
+            seen_at: None,
             triggered_at: None,
             reminded_at: None,
             clear_since: None,
@@ -154,7 +155,8 @@ mod tests {
 
     #[test]
     fn at_once_means_at_once() {
-        assert_eq!(story(0, None, "-B-"), ".TR");
+        assert_eq!(story(0, None, "-B-"), ".Ts");
+        assert_eq!(story(0, None, "B-B----B"), "Tsus..RT");
     }
 
     #[test]
@@ -168,7 +170,7 @@ mod tests {
 
     #[test]
     fn reminders_come_while_it_goes_on() {
-        assert_eq!(story(0, Some(30), "BBBBBBB-B"), "T..m..mRT");
+        assert_eq!(story(0, Some(30), "BBBBBBB----B"), "T..m..ms..RT");
         assert_eq!(story(0, None, "BBBBBBB"), "T......");
     }
 }

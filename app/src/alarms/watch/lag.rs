@@ -3,38 +3,57 @@
 use super::step::Seen;
 use super::{Level, Watch, level};
 use crate::Result;
-use model::{Alarm, GroupSeries, Incident, InstanceId, Series, Timestamp};
-use series::Sample;
-use std::collections::BTreeMap;
+use crate::metrics::Lags;
+use model::{Alarm, AlarmSpec, AlarmType, Incident, InstanceId};
+use store::{alarms, incidents};
 
 impl Watch {
-    /// Looks at a sample that tells of groups.
-    pub(super) async fn lags(
+    /// Looks at how far behind the groups of a cluster are.
+    pub async fn groups(&mut self, instance: InstanceId, lags: &Lags) -> Result<()> {
+        let mut reader = self.app.store().reader();
+        let mut watched = alarms::list(&mut reader, instance).await?;
+        watched.retain(|it| it.what.enabled && it.what.kind == AlarmType::ConsumerLag);
+        if watched.is_empty() {
+            return Ok(());
+        }
+        let open = incidents::open(&mut reader, instance).await?;
+        for alarm in watched {
+            self.lags(&alarm, &open, instance, lags).await?;
+        }
+        Ok(())
+    }
+
+    async fn lags(
         &mut self,
         alarm: &Alarm,
         open: &[Incident],
         instance: InstanceId,
-        sample: &Sample,
-        at: Timestamp,
+        lags: &Lags,
     ) -> Result<()> {
-        let is_meant = |group: &str| alarm.what.group.as_deref().is_none_or(|it| it == group);
-        let mut behind: BTreeMap<String, f64> = BTreeMap::new();
-        for (group, values) in sample.groups.iter().filter(|(group, _)| is_meant(group)) {
-            if let Some(seconds) = values.get(&GroupSeries::LagSeconds) {
-                behind.insert(group.to_string(), f64::from(*seconds));
-            }
+        let at = self.app.now();
+        for (group, seconds, level) in told(&alarm.what, lags) {
+            let seen = Seen { about: group, at, since: None, value: Some(seconds) };
+            self.look(instance, alarm, open, &seen, level).await?;
         }
         // One that is gone is not behind any more.
-        if sample.value(Series::GroupsLeftOut) == Some(0.0) {
-            for gone in open.iter().filter(|it| it.alarm_id == alarm.id) {
-                behind.entry(gone.about.clone()).or_insert(0.0);
+        for gone in open.iter().filter(|it| it.alarm_id == alarm.id) {
+            if lags.gone.contains(&gone.about) {
+                let seen = Seen { about: &gone.about, at, since: None, value: Some(0.0) };
+                self.look(instance, alarm, open, &seen, Level::Clear).await?;
             }
-        }
-        for (group, seconds) in behind {
-            let level: Level = level::of_lag(&alarm.what, seconds);
-            let seen = Seen { about: &group, at, since: None, value: Some(seconds) };
-            self.look(instance, alarm, open, &seen, level).await?;
         }
         Ok(())
     }
+}
+
+/// Of the groups that an alarm is about, those of which it is known where they stand.
+fn told<'a>(spec: &'a AlarmSpec, lags: &'a Lags) -> impl Iterator<Item = (&'a str, f64, Level)> {
+    let is_meant = |group: &str| spec.group.as_deref().is_none_or(|it| it == group);
+    lags.groups.iter().filter(move |(group, _)| is_meant(group)).filter_map(|(group, lag)| {
+        #[expect(clippy::cast_precision_loss, reason = "nobody is ages behind")]
+        let seconds = lag.seconds as f64;
+        let level = level::of_lag(spec, seconds);
+        let is_known = level == Level::Beyond || !lag.at_least;
+        is_known.then_some((&**group, seconds, level))
+    })
 }

@@ -2,7 +2,9 @@
 //! are silent.
 //!
 //! What it needs to go on is in the store; this memory only knows when a value
-//! was last seen, to tell a level that held from one that nobody looked at.
+//! was last seen, to tell a level that held from one that nobody looked at. Samples
+//! that agents send again are looked at again, and what came of them before is in
+//! the store.
 
 mod forecast;
 mod judge;
@@ -12,7 +14,7 @@ mod silence;
 mod step;
 mod words;
 
-pub use step::{stop_watching, tell};
+pub use step::{stop_measuring, stop_watching, tell};
 
 use crate::{App, Result};
 use forecast::Forecast;
@@ -23,7 +25,7 @@ use model::{
 };
 use series::Sample;
 use std::collections::HashMap;
-use step::{Seen, step};
+use step::{Seen, note_seen, step};
 use store::{alarms, incidents, servers};
 
 /// After so long without a sample nobody knows whether a level held.
@@ -51,7 +53,9 @@ impl Watch {
     /// Looks at a new sample of a server.
     pub async fn sample(&mut self, server: ServerId, sample: &Sample) -> Result<()> {
         let mut reader = self.app.store().reader();
-        let Some(server) = servers::find_bare(&mut reader, server).await? else { return Ok(()) };
+        let found = servers::find_bare(&mut reader, server).await?;
+        // What a server that is to stop does until then concerns nobody.
+        let Some(server) = found.filter(|server| !server.stopped) else { return Ok(()) };
         let mut watched = alarms::list(&mut reader, server.instance_id).await?;
         watched.retain(|alarm| alarm.what.enabled);
         let Ok(at) = Timestamp::from_second(sample.at) else { return Ok(()) };
@@ -59,11 +63,7 @@ impl Watch {
         let free = sample.value(Series::DiskFree).map(f64::from);
         let forecast = self.forecasts.entry(server.id).or_default();
         let hours = free.and_then(|free| forecast.take(sample.at, free));
-        let tells_of_groups = sample.value(Series::GroupsLeftOut).is_some();
         for alarm in watched {
-            if alarm.what.kind == AlarmType::ConsumerLag && tells_of_groups {
-                self.lags(&alarm, &open, server.instance_id, sample, at).await?;
-            }
             let found = match alarm.what.kind {
                 AlarmType::DiskForecast => {
                     hours.map(|hours| (hours, level::of_forecast(&alarm.what, hours)))
@@ -97,7 +97,8 @@ impl Watch {
         level: Level,
     ) -> Result<()> {
         let key = (instance, alarm.id, seen.about.to_owned());
-        let last = self.seen.get(&key).copied();
+        let incident = open.iter().find(|it| it.alarm_id == alarm.id && it.about == seen.about);
+        let last = self.seen.get(&key).copied().max(incident.map(Incident::judged_at));
         // Samples that come late tell of the past, which was judged already.
         if last.is_some_and(|last| seen.at < last) {
             return Ok(());
@@ -106,9 +107,11 @@ impl Watch {
         let of_groups = alarm.what.kind == AlarmType::ConsumerLag;
         let longest = if of_groups { GAP_OF_GROUPS } else { GAP };
         let gap = last.is_some_and(|last| seen.at.duration_since(last).as_secs() > longest);
-        let incident = open.iter().find(|it| it.alarm_id == alarm.id && it.about == seen.about);
         match judge(&alarm.what, incident, level, seen.at, gap) {
-            judge::Move::Stay => Ok(()),
+            judge::Move::Stay => match incident {
+                Some(it) if it.triggered_at.is_none() => note_seen(&self.app, it, seen.at).await,
+                _ => Ok(()),
+            },
             next => step(&self.app, instance, alarm, incident, seen, next).await,
         }
     }

@@ -3,16 +3,20 @@
 use super::step::Seen;
 use super::{Level, Watch};
 use crate::Result;
-use crate::metrics::latest;
-use model::{AlarmType, SAMPLE_SECONDS, Series, Server, SignedDuration, Timestamp};
+use crate::metrics::last_heard;
+use model::{Action, AlarmType, SAMPLE_SECONDS, Series, Server, SignedDuration, Timestamp};
 use series::Sample;
-use store::{alarms, incidents, instances, servers};
+use std::sync::Arc;
+use store::{actions, alarms, incidents, instances, servers};
 
 /// Samples are of every ten seconds. Agents take their turns within these, and a
 /// scrape takes up to five.
 const LATE: i64 = 3 * SAMPLE_SECONDS;
 /// After a start agents need a moment to find us.
 const GRACE: SignedDuration = SignedDuration::from_secs(3 * SAMPLE_SECONDS);
+/// A server that somebody has asked to start or restart may be silent meanwhile.
+/// After so long something else is wrong with it.
+const UNDER_WAY: SignedDuration = SignedDuration::from_mins(5);
 
 impl Watch {
     /// Looks at every server that somebody wants to be told of.
@@ -29,19 +33,19 @@ impl Watch {
                 continue;
             }
             let open = incidents::open(&mut reader, instance.id).await?;
+            let asked = actions::open(&mut reader, instance.id).await?;
             for server in servers::list_bare(&mut reader, instance.id).await? {
-                let shall_run = !instance.stopped && !server.stopped;
-                let sample = latest(&self.app, server.id);
-                let level = if shall_run {
-                    answers(&server, sample.as_deref(), now)
-                } else {
-                    Some(Level::Clear)
-                };
+                if instance.stopped || server.stopped {
+                    continue;
+                }
+                let heard = last_heard(&self.app, server.id);
                 let young = now.duration_since(self.started_at) < GRACE;
-                let Some(level) = level.filter(|it| *it == Level::Clear || !young) else {
+                let excused = young || asked.iter().any(|it| explains(it, &server, now));
+                let level = answers(&server, heard.as_ref(), now);
+                let Some(level) = level.filter(|it| *it == Level::Clear || !excused) else {
                     continue;
                 };
-                let since = sample.as_deref().and_then(|sample| silent_since(sample, now));
+                let since = heard.as_ref().and_then(|heard| silent_since(heard, now));
                 let seen = Seen { about: &server.name, at: now, since, value: None };
                 self.look(instance.id, &alarm, &open, &seen, level).await?;
             }
@@ -50,21 +54,30 @@ impl Watch {
     }
 }
 
+/// The last sample of a server, and when it came by our own clock.
+type Heard = (Arc<Sample>, Timestamp);
+
+/// Whether a server may be silent for what somebody has asked.
+fn explains(action: &Action, server: &Server, now: Timestamp) -> bool {
+    let concerns = action.servers.is_empty() || action.servers.contains(&server.number);
+    concerns && now.duration_since(action.asked_at) < UNDER_WAY
+}
+
 /// From the sample on that says so, or from the one on that did not come. One of
 /// long ago says nothing: it may have been stopped since.
-fn silent_since(sample: &Sample, now: Timestamp) -> Option<Timestamp> {
-    if now.as_second() - sample.at > LATE + SAMPLE_SECONDS {
+fn silent_since((sample, at): &Heard, now: Timestamp) -> Option<Timestamp> {
+    if now.duration_since(*at).as_secs() > LATE + SAMPLE_SECONDS {
         return None;
     }
     let told = sample.value(Series::Partitions).is_some();
-    let since = if told { sample.at + SAMPLE_SECONDS } else { sample.at };
-    Timestamp::from_second(since).ok()
+    let since = if told { *at + SignedDuration::from_secs(SAMPLE_SECONDS) } else { *at };
+    Some(since.min(now))
 }
 
 /// None if another control plane hears from it, which then looks for itself.
-fn answers(server: &Server, sample: Option<&Sample>, now: Timestamp) -> Option<Level> {
-    let fresh = sample.filter(|sample| now.as_second() - sample.at <= LATE);
-    if let Some(sample) = fresh {
+fn answers(server: &Server, heard: Option<&Heard>, now: Timestamp) -> Option<Level> {
+    let fresh = heard.filter(|(_, at)| now.duration_since(*at).as_secs() <= LATE);
+    if let Some((sample, _)) = fresh {
         // A server made before there were metrics is known by its agent alone.
         let broker =
             server.listeners.metrics.is_none() || sample.value(Series::Partitions).is_some();

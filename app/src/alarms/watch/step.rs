@@ -10,9 +10,12 @@ use super::words;
 use crate::{App, Result};
 use model::{
     Alarm, AlarmType, Incident, Instance, InstanceId, Notification, NotificationState, RecipientId,
-    Telling, Timestamp,
+    Server, SignedDuration, Telling, Timestamp,
 };
 use store::{Work, alarms, incidents, instances, recipients, tellings};
+
+/// How often it is written that a level still holds.
+const NOTED_EVERY: SignedDuration = SignedDuration::from_secs(20);
 
 /// What was seen of a server, a group, or the cluster if it has no name.
 #[derive(Clone, PartialEq, Debug)]
@@ -35,6 +38,10 @@ pub async fn step(
     let mut work = app.store().begin().await?;
     let there = instances::find(&mut work, instance).await?;
     let Some(instance) = there.filter(|it| it.deleted_at.is_none()) else { return Ok(()) };
+    // Nothing is wrong with a cluster that shall not run; what was is over by then.
+    if instance.stopped {
+        return Ok(());
+    }
     let same = alarms::find(&mut work, instance.id, alarm.id).await?;
     if same.as_ref() != Some(alarm) {
         return Ok(());
@@ -58,6 +65,9 @@ async fn make(
     let Seen { about, at, since, value } = *seen;
     let since = since.unwrap_or(at);
     let Some(was) = incident else {
+        if incidents::was_over_at(work, instance.id, alarm.id, about, at).await? {
+            return Ok(false);
+        }
         let begun = incidents::begin(work, instance.id, alarm.id, about, since, value).await?;
         let Some(begun) = begun else { return Ok(false) };
         if next != Move::Trigger {
@@ -114,6 +124,17 @@ async fn trigger(
     Ok(incidents::advance(work, was, &is).await?)
 }
 
+/// Time goes by while a level holds. Written so often that no restart makes a gap
+/// of it, and not at every sample.
+pub async fn note_seen(app: &App, incident: &Incident, at: Timestamp) -> Result<()> {
+    if at.duration_since(incident.judged_at()) < NOTED_EVERY {
+        return Ok(());
+    }
+    let mut work = app.store().begin().await?;
+    incidents::note_seen(&mut work, incident.id, at).await?;
+    Ok(work.commit().await?)
+}
+
 /// It is over because nobody watches any more. In the transaction of that change.
 pub async fn stop_watching(
     work: &mut Work,
@@ -123,18 +144,49 @@ pub async fn stop_watching(
     why: &str,
 ) -> Result<()> {
     for was in incidents::open(work, instance.id).await? {
-        if was.alarm_id != alarm.id {
-            continue;
+        if was.alarm_id == alarm.id {
+            end(work, app, instance, alarm, &was, why).await?;
         }
-        if was.triggered_at.is_none() {
-            incidents::forget(work, &was).await?;
-            continue;
-        }
-        let message = format!("{} alarm {} {why}", alarm.what.kind, alarm.id);
-        let is = Incident { resolved_at: Some(app.now()), message, ..was.clone() };
-        tell(work, app, instance, alarm, &is, NotificationState::Resolved).await?;
-        incidents::advance(work, &was, &is).await?;
     }
+    Ok(())
+}
+
+/// It is over because nothing is measured any more: of these servers, or of the whole
+/// cluster. In the transaction of that change.
+pub async fn stop_measuring(
+    work: &mut Work,
+    app: &App,
+    instance: &Instance,
+    servers: Option<&[&Server]>,
+    why: &str,
+) -> Result<()> {
+    let watched = alarms::list(work, instance.id).await?;
+    for was in incidents::open(work, instance.id).await? {
+        let is_meant = |servers: &[&Server]| servers.iter().any(|it| it.name == was.about);
+        let alarm = watched.iter().find(|alarm| alarm.id == was.alarm_id);
+        if let Some(alarm) = alarm.filter(|_| servers.is_none_or(is_meant)) {
+            end(work, app, instance, alarm, &was, why).await?;
+        }
+    }
+    Ok(())
+}
+
+async fn end(
+    work: &mut Work,
+    app: &App,
+    instance: &Instance,
+    alarm: &Alarm,
+    was: &Incident,
+    why: &str,
+) -> Result<()> {
+    if was.triggered_at.is_none() {
+        incidents::forget(work, was).await?;
+        return Ok(());
+    }
+    let message = format!("{} alarm {} {why}", alarm.what.kind, alarm.id);
+    let is = Incident { resolved_at: Some(app.now()), message, ..was.clone() };
+    tell(work, app, instance, alarm, &is, NotificationState::Resolved).await?;
+    incidents::advance(work, was, &is).await?;
     Ok(())
 }
 

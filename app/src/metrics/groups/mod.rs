@@ -7,4 +7,5 @@ mod lag;
 mod sample;
 
 pub(super) use lag::Ends;
-pub use sample::sample_groups;
+pub use lag::Lag;
+pub use sample::{Lags, sample_groups};

@@ -1,16 +1,18 @@
 //! A look at the groups of every cluster whose servers are heard of here.
 
+use super::lag::Lag;
 use crate::access::{on_servers_of_its_own, ready};
-use crate::metrics::hub::Held;
+use crate::metrics::hub::{Held, News};
 use crate::{App, Result};
 use futures::stream::{self, StreamExt as _};
+use kafka::client::Cluster;
 use kafka::client::groups::Group;
-use model::{GroupSeries, InstanceId, Series, ServerId};
+use model::{AlarmType, GroupSeries, InstanceId, Series, Server, ServerId, SignedDuration};
 use series::{STEP, Sample, align, narrow};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
-use store::{instances, servers};
+use store::{alarms, incidents, instances, servers};
 use tokio::time::timeout;
 
 /// Groups that are told by name.
@@ -21,6 +23,16 @@ const AT_ONCE: usize = 8;
 const PATIENCE: Duration = Duration::from_secs(10);
 /// A server that was not heard of for so long is another control plane's.
 const HEARD: i64 = 60;
+/// Groups of open incidents that are missing, and looked for one by one.
+const MOST_MISSING: usize = 20;
+
+/// How far behind the groups of a cluster are, all of them.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Lags {
+    pub groups: Vec<(Arc<str>, Lag)>,
+    /// Those that somebody was told of, and that are deleted.
+    pub gone: Vec<String>,
+}
 
 /// Asks every cluster once. Run twice a minute; a cluster that does not answer
 /// leaves a gap.
@@ -58,40 +70,79 @@ async fn sample(app: &App, id: InstanceId, server: ServerId) -> Result<()> {
         return Ok(());
     }
     let servers = servers::list_bare(&mut reader, id).await?;
+    if is_anothers(app, &servers, server) {
+        return Ok(());
+    }
     let cluster = app.reach().cluster(id, &servers).await.map_err(crate::Error::internal)?;
     let groups = app.reach().admin().groups().list_groups(&cluster).await;
     let mut groups = groups.map_err(crate::Error::internal)?;
     groups.retain(|group| !group.view.name.starts_with("__"));
+    let gone = gone(app, id, &cluster, &groups).await?;
     let now = app.now().as_second();
     let metrics = app.metrics();
     let mut known = metrics.servers();
     let held = known.entry(server).or_default();
     held.ends.note(&groups, now);
-    let sample = Arc::new(told(held, &groups, now));
-    let is_new = held.take(&sample);
+    let lags = Lags { groups: lags(held, &groups, now), gone };
+    let is_new = held.take(&Arc::new(told(&lags, now)));
     drop(known);
     if is_new {
-        metrics.tell(server, &sample);
+        metrics.tell(News::Groups(id, Arc::new(lags)));
     }
     Ok(())
 }
 
-/// Those that are the furthest behind, and how many more there are.
-fn told(held: &Held, groups: &[Group], now: i64) -> Sample {
-    let lag = |group: &Group| {
-        Some((Arc::<str>::from(group.view.name.as_str()), held.ends.lag(group, now)?))
-    };
-    let mut lags: Vec<_> = groups.iter().filter_map(lag).collect();
+/// Whether an earlier server is heard of, but not here.
+fn is_anothers(app: &App, servers: &[Server], first: ServerId) -> bool {
+    let since = app.now() - SignedDuration::from_secs(HEARD);
+    servers.iter().any(|it| it.id < first && it.last_seen.is_some_and(|at| at > since))
+}
+
+/// Of the groups that somebody was told of, those that are deleted. One that is only
+/// missing may be with a broker that does not answer, so each is asked for by name.
+async fn gone(
+    app: &App,
+    id: InstanceId,
+    cluster: &Cluster,
+    there: &[Group],
+) -> Result<Vec<String>> {
+    let mut reader = app.store().reader();
+    let watched = alarms::list(&mut reader, id).await?;
+    let of_groups =
+        |alarm| watched.iter().any(|it| it.id == alarm && it.what.kind == AlarmType::ConsumerLag);
+    let mut missing = incidents::open(&mut reader, id).await?;
+    missing.retain(|it| {
+        of_groups(it.alarm_id) && !there.iter().any(|group| group.view.name == it.about)
+    });
+    let mut gone = Vec::new();
+    for incident in missing.into_iter().take(MOST_MISSING) {
+        let groups = app.reach().admin().groups();
+        if let Ok(None) = groups.describe_group(cluster, &incident.about).await {
+            gone.push(incident.about);
+        }
+    }
+    Ok(gone)
+}
+
+/// Those that are the furthest behind come first.
+fn lags(held: &Held, groups: &[Group], now: i64) -> Vec<(Arc<str>, Lag)> {
+    let lag = |group: &Group| Some((group.view.name.as_str().into(), held.ends.lag(group, now)?));
+    let mut lags: Vec<(Arc<str>, Lag)> = groups.iter().filter_map(lag).collect();
     lags.sort_by_key(|(_, lag)| std::cmp::Reverse(lag.messages));
-    let left_out = u32::try_from(lags.len().saturating_sub(MOST_GROUPS)).unwrap_or(u32::MAX);
-    lags.truncate(MOST_GROUPS);
+    lags
+}
+
+/// The first of them by name, and how many more there are.
+fn told(lags: &Lags, now: i64) -> Sample {
+    let left_out = lags.groups.len().saturating_sub(MOST_GROUPS);
+    let left_out = u32::try_from(left_out).unwrap_or(u32::MAX);
     let values = BTreeMap::from([(Series::GroupsLeftOut, narrow(left_out.into()))]);
-    let groups = lags.into_iter().map(|(name, lag)| {
+    let groups = lags.groups.iter().take(MOST_GROUPS).map(|(name, lag)| {
         let values = BTreeMap::from([
             (GroupSeries::Lag, whole(lag.messages)),
             (GroupSeries::LagSeconds, whole(lag.seconds)),
         ]);
-        (name, values)
+        (Arc::clone(name), values)
     });
     Sample { at: align(now, STEP), values, groups: groups.collect(), ..<_>::default() }
 }
