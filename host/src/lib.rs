@@ -22,4 +22,4 @@ pub use process::{Exit, ProcessId, Spawn, Watch, run_lines, run_output};
 pub use replace::replace_self;
 pub use room::{Room, room};
 pub use slots::{Slot, Slots};
-pub use usage::{Usage, usage};
+pub use usage::{Usage, usage, with_children};

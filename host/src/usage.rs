@@ -1,6 +1,7 @@
-//! What one process takes of its host.
+//! What processes take of their host.
 
 use procfs::process::Process;
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// Counted since the process began.
@@ -31,9 +32,50 @@ pub fn usage(pid: i32) -> Option<Usage> {
     })
 }
 
+/// These processes and all that they started, as far as the kernel tells.
+pub fn with_children(pids: &[i32]) -> BTreeSet<i32> {
+    let mut all = BTreeSet::new();
+    let mut next = pids.to_vec();
+    while let Some(pid) = next.pop() {
+        if all.insert(pid) {
+            next.extend(children(pid));
+        }
+    }
+    all
+}
+
+fn children(pid: i32) -> Vec<i32> {
+    let Ok(tasks) = Process::new(pid).and_then(|process| process.tasks()) else { return vec![] };
+    let of_each = tasks.flatten().filter_map(|task| task.children().ok());
+    of_each.flatten().filter_map(|pid| pid.try_into().ok()).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::{BufRead as _, BufReader};
+    use std::process::Stdio;
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "a child that ends with its input")]
+    fn what_a_child_started_belongs_to_us() {
+        let own = i32::try_from(std::process::id()).unwrap();
+        let mut shell = std::process::Command::new("sh");
+        // In the background a shell's input is empty, unless it is told otherwise.
+        let shell = shell.args(["-c", "exec 3<&0; cat <&3 & echo started; wait"]);
+        let shell = shell.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut shell = shell.spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(shell.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let pid = i32::try_from(shell.id()).unwrap();
+        let all = with_children(&[own, i32::MAX]);
+        assert!(all.contains(&own) && all.contains(&pid), "{all:?}");
+        let below = with_children(&[pid]);
+        assert_eq!(below.len(), 2, "the shell and its cat: {below:?}");
+        drop(shell.stdin.take());
+        shell.wait().unwrap();
+        assert_eq!(with_children(&[pid]), BTreeSet::from([pid]));
+    }
 
     #[test]
     fn this_process_takes_something_and_none_takes_nothing() {

@@ -1,4 +1,4 @@
-//! What agent and broker take of the host together.
+//! What agent and broker take of the host together, with all that they started.
 //!
 //! Servers share a host, so the host's own counters are of no use. A process that
 //! was not there at the look before adds to memory alone.
@@ -17,7 +17,8 @@ pub struct ProcessTree {
 impl ProcessTree {
     /// `passed` is the time since the last look.
     pub fn look(&mut self, pids: &[i32], passed: Duration) -> Vec<(Series, f64)> {
-        let now = pids.iter().filter_map(|pid| Some((*pid, host::usage(*pid)?))).collect();
+        let all = host::with_children(pids);
+        let now = all.into_iter().filter_map(|pid| Some((pid, host::usage(pid)?))).collect();
         let values = compare(&self.before, &now, passed);
         self.before = now;
         values

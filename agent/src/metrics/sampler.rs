@@ -11,16 +11,20 @@ use super::{Sample, slow};
 use crate::board::Board;
 use crate::connection::{Connection, ConnectionError};
 use crate::place::Place;
+use jiff::Timestamp;
 use model::{Clock, SAMPLE_SECONDS, Series};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 use tokio::sync::{Notify, watch};
-use tokio::time::{Instant, sleep};
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep, timeout};
 use wire::agent::{AgentStart, Desired};
 use wire::metrics::Samples;
 
 /// Seconds between looks at what changes slowly, and at topics.
 const SLOWLY: i64 = 60;
+/// The longest that a sample waits for a disk.
+const SLOWEST: Duration = Duration::from_secs(1);
 /// After a call that failed; the next sample may come first.
 const AGAIN: Duration = Duration::from_secs(5);
 
@@ -43,6 +47,8 @@ struct Last {
     topics: Option<(Instant, TopicsBefore)>,
     slow: Vec<(Series, f64)>,
     slow_due: bool,
+    /// The look that has not come to its end yet.
+    looking: Option<JoinHandle<Vec<(Series, f64)>>>,
     left_out: Option<u32>,
 }
 
@@ -86,10 +92,7 @@ impl Sampler {
             sample.add(series, value);
         }
         if is_minute || last.slow_due {
-            let place = self.place.clone();
-            let looked = tokio::task::spawn_blocking(move || slow::look(&place, now)).await;
-            last.slow = looked.unwrap_or_default();
-            last.slow_due = false;
+            self.look_slowly(last, now).await;
         }
         for (series, value) in &last.slow {
             sample.add(*series, *value);
@@ -102,6 +105,22 @@ impl Sampler {
             (last.scraped, last.topics) = (None, None);
         }
         sample
+    }
+
+    /// A disk that hangs leaves a gap of its own values, and is not asked again
+    /// before it has answered.
+    async fn look_slowly(&self, last: &mut Last, now: Timestamp) {
+        let place = self.place.clone();
+        let begin = || tokio::task::spawn_blocking(move || slow::look(&place, now));
+        let mut looking = last.looking.take().unwrap_or_else(begin);
+        let looked = timeout(SLOWEST, &mut looking).await;
+        last.slow_due = looked.is_err();
+        if let Ok(looked) = looked {
+            last.slow = looked.unwrap_or_default();
+        } else {
+            last.slow.clear();
+            last.looking = Some(looking);
+        }
     }
 
     async fn scrape(&self) -> Option<Scrape> {

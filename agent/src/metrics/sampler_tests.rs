@@ -40,6 +40,24 @@ async fn a_server_without_a_broker_tells_of_itself_alone() {
 }
 
 #[tokio::test]
+async fn a_disk_that_hangs_leaves_a_gap_of_its_own() {
+    let (sampler, _directory) = sampler(None);
+    let (answer, answered) = std::sync::mpsc::channel::<()>();
+    let hangs = tokio::task::spawn_blocking(move || {
+        let _ = answered.recv();
+        vec![(Series::DiskUsed, 5.0)]
+    });
+    let mut last = Last { slow_due: true, looking: Some(hangs), ..<_>::default() };
+    let sample = sampler.sample(&mut last).await;
+    let is_there = |sample: &Sample, series| sample.values.iter().any(|(it, _)| *it == series);
+    assert!(is_there(&sample, Series::MemoryUsed));
+    assert!(!is_there(&sample, Series::DiskUsed), "nobody knows");
+    answer.send(()).unwrap();
+    let sample = sampler.sample(&mut last).await;
+    assert!(sample.values.contains(&(Series::DiskUsed, 5.0)), "{sample:?}");
+}
+
+#[tokio::test]
 async fn agents_take_turns_within_the_ten_seconds() {
     let (mut sampler, _directory) = sampler(None);
     let turns: std::collections::BTreeSet<Duration> = (1..50)
