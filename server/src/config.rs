@@ -212,9 +212,7 @@ impl Config {
     fn parse(text: &str) -> Result<Self> {
         let config: Self = toml::from_str(text)?;
         config.local.address_mode()?;
-        if config.engine.lease_seconds < 2 {
-            bail!("engine.lease_seconds must be 2 or more; writes take their time");
-        }
+        config.check_numbers()?;
         if config.listen.tls_cert.is_some() != config.listen.tls_key.is_some() {
             bail!("listen.tls_cert and listen.tls_key go together");
         }
@@ -225,6 +223,23 @@ impl Config {
             bail!("api.public_url is no address such as \"https://castellan.example.com\"");
         }
         Ok(config)
+    }
+
+    /// What is out of these bounds is a slip: it would start, and fail much later.
+    fn check_numbers(&self) -> Result<()> {
+        let (mail, heap) = (self.mail.timeout_seconds, self.local.max_heap_mb);
+        let numbers = [
+            ("engine.lease_seconds", Some(self.engine.lease_seconds), 2..=3600),
+            ("mail.timeout_seconds", mail, 1..=600),
+            ("local.max_heap_mb", heap, 64..=1_048_576),
+            ("metrics.history_mb", Some(self.metrics.history_mb), 16..=1_048_576),
+        ];
+        for (name, number, bounds) in numbers {
+            if number.is_some_and(|number| !bounds.contains(&number)) {
+                bail!("{name} must be {} to {}", bounds.start(), bounds.end());
+            }
+        }
+        Ok(())
     }
 
     pub fn catalogue(&self) -> Result<Catalogue> {
@@ -253,6 +268,9 @@ impl Local {
                          local.shared_ports, such as [20000, 20999]"
                     );
                 };
+                if first == 0 || first > last {
+                    bail!("local.shared_ports must be the first and the last port, in this order");
+                }
                 let bind = self.shared_bind.unwrap_or(IpAddr::from([0, 0, 0, 0]));
                 Ok(AddressMode::SharedAddress { host: host.clone(), bind, ports: first..=last })
             }
@@ -285,7 +303,14 @@ mod tests {
         check("[local]\nmode = \"addresses\"", "local.addresses");
         check("[local]\nmode = \"shared-address\"", "local.shared_host");
         check("[listen]\ntls_cert = \"x\"", "go together");
-        check("[engine]\nlease_seconds = 1", "2 or more");
+        check("[engine]\nlease_seconds = 1", "engine.lease_seconds must be 2 to 3600");
+        check("[mail]\ntimeout_seconds = 0", "mail.timeout_seconds must be 1 to 600");
+        check("[local]\nmax_heap_mb = 1", "local.max_heap_mb must be 64 to");
+        check("[metrics]\nhistory_mb = 0", "metrics.history_mb must be 16 to");
+        check(
+            "[local]\nmode = \"shared-address\"\nshared_host = \"x\"\nshared_ports = [9, 8]",
+            "in this order",
+        );
         check("[seller]\nvat = \"x\"", "vat");
         check("[api]\npublic_url = \"castellan.example.com\"", "line 2");
         check("[api]\npublic_url = \"ftp://example.com\"", "api.public_url");
