@@ -117,6 +117,37 @@ async fn another_password_and_other_settings_are_written_into_kafka() {
 }
 
 #[tokio::test]
+async fn another_password_does_not_wait_for_a_broker_that_is_away() {
+    let world = World::new().await;
+    let id = world.create(3).await;
+    let engine = world.engine();
+    world.run(&engine, id).await;
+    let password = Secret::new("another");
+    let mut work = world.store.begin().await.unwrap();
+    instances::set_password(&mut work, id, &password).await.unwrap();
+    instances::raise(&mut work, id, world.clock.now()).await.unwrap();
+    work.commit().await.unwrap();
+
+    let records = world.servers(id).await;
+    let fail = async |away: usize| {
+        for record in &records[..away] {
+            let report = world::report(&world, &told(record), None);
+            world.say(&record.server, &Report { phase: Phase::Failed, ..report }).await;
+        }
+        for _ in 0..4 {
+            engine.pass(id).await.unwrap();
+            world.clock.advance(SignedDuration::from_secs(2));
+        }
+        let instance = world.instance(id).await.unwrap();
+        (world.kafka.knows(&instance.username, &password), instance.configured())
+    };
+    assert_eq!(fail(2).await, (false, false), "nothing can be written without a majority");
+    let back = world::report(&world, &told(&records[1]), None);
+    world.say(&records[1].server, &back).await;
+    assert_eq!(fail(1).await, (true, false), "it is good, and one server is still away");
+}
+
+#[tokio::test]
 async fn a_second_pass_over_a_ready_instance_changes_nothing() {
     for size in SIZES {
         let world = World::new().await;

@@ -2,6 +2,7 @@
 //! be, and which of them a broker reads only when it starts. Pure.
 
 use crate::client::Changes;
+use crate::render;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
@@ -60,6 +61,19 @@ impl Known {
     }
 }
 
+/// What a broker of so many cores takes. Kafka refuses at a start, as at any change,
+/// to have more than twice as many threads as it started with or less than half, and
+/// then leaves out all other settings as well.
+pub fn bounds(name: &str, cores: u32) -> Option<RangeInclusive<i64>> {
+    let threads = render::threads(cores);
+    let first = match name {
+        "num.io.threads" => threads.io,
+        "num.network.threads" => threads.network,
+        _ => return None,
+    };
+    Some(i64::from(first / 2)..=i64::from(first * 2))
+}
+
 /// Those that brokers are started with.
 pub fn at_start(chosen: &BTreeMap<String, String>) -> BTreeMap<String, String> {
     let is = |name: &str| known(name).is_some_and(|known| known.at_start);
@@ -89,6 +103,14 @@ mod tests {
         check("num.io.threads", "0", Err("must be a number from 1 to 256"));
         check("num.io.threads", "8.0", Err("must be a number from 1 to 256"));
         assert!(known("log.dirs").is_none());
+    }
+
+    #[test]
+    fn threads_stay_within_what_a_broker_takes_at_its_start() {
+        assert_eq!(bounds("num.io.threads", 1), Some(2..=8));
+        assert_eq!(bounds("num.network.threads", 1), Some(1..=4));
+        assert_eq!(bounds("num.io.threads", 16), Some(16..=64));
+        assert_eq!(bounds("log.retention.ms", 1), None);
     }
 
     #[test]

@@ -10,6 +10,8 @@ pub enum ActionKind {
     Create,
     /// Of every server: one at a time, without losing a write.
     ClusterRestart,
+    /// The same, because of settings that brokers read at their start.
+    Configure,
     ClusterStop,
     ClusterStart,
     /// Of single servers.
@@ -19,9 +21,10 @@ pub enum ActionKind {
 }
 
 impl ActionKind {
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Create,
         Self::ClusterRestart,
+        Self::Configure,
         Self::ClusterStop,
         Self::ClusterStart,
         Self::Restart,
@@ -33,6 +36,7 @@ impl ActionKind {
         match self {
             Self::Create => "create",
             Self::ClusterRestart => "cluster-restart",
+            Self::Configure => "configure",
             Self::ClusterStop => "cluster-stop",
             Self::ClusterStart => "cluster-start",
             Self::Restart => "restart",

@@ -92,5 +92,6 @@ impl Instance {
     /// Whether servers have reached what was last asked for.
     pub fn configured(&self) -> bool {
         self.progress.observed_generation >= self.generation
+            && self.progress.inside_observed >= self.inside_generation
     }
 }

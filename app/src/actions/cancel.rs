@@ -39,6 +39,7 @@ fn can_be_cancelled(kind: ActionKind) -> Result<()> {
     let instead = match kind {
         ActionKind::ClusterRestart | ActionKind::Restart => return Ok(()),
         ActionKind::Create => "delete the instance",
+        ActionKind::Configure => "choose the settings of before with config/kafka",
         ActionKind::ClusterStop => "start it again with actions/cluster-start",
         ActionKind::ClusterStart => "stop it again with actions/cluster-stop",
         ActionKind::Stop => "start the servers again with actions/start",

@@ -36,7 +36,7 @@ pub(crate) async fn configure(
     let about = ("settings", new.join(", "));
     if at_start.iter().any(|setting| is_new(&setting)) {
         start_anew(&mut work, &scene).await?;
-        let kind = ActionKind::ClusterRestart;
+        let kind = ActionKind::Configure;
         let asking = Asking { kind, event: "config.update", servers: &[], generation };
         record(&mut work, access, app, &scene.instance, asking, Some(about)).await?;
     } else {

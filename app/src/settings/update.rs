@@ -3,8 +3,9 @@
 use crate::actions;
 use crate::resources::Cluster;
 use crate::{App, Asked, Error, InstanceAccess, Problems, Result};
-use kafka::settings::{KNOWN, at_start, known, while_running};
+use kafka::settings::{KNOWN, at_start, bounds, known, while_running};
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 type Values = BTreeMap<String, String>;
 
@@ -12,7 +13,8 @@ type Values = BTreeMap<String, String>;
 pub async fn update(access: &InstanceAccess, app: &App, asked: Asked<Values>) -> Result<()> {
     access.may_change()?;
     let (asked, problems) = asked.open()?;
-    let chosen = validate(&asked, problems)?;
+    let cores = app.catalogue.plan(&access.instance.plan.0).map(|plan| plan.family.cores);
+    let chosen = validate(&asked, cores, problems)?;
     let cluster = Cluster::of_its_own(access, app).await?;
     let replicas = chosen.get("min.insync.replicas").and_then(|text| text.parse::<usize>().ok());
     let servers = cluster.servers();
@@ -28,7 +30,7 @@ pub async fn update(access: &InstanceAccess, app: &App, asked: Asked<Values>) ->
     actions::configure(access, app, &chosen, &at_start(&chosen)).await
 }
 
-fn validate(asked: &Values, mut problems: Problems) -> Result<Values> {
+fn validate(asked: &Values, cores: Option<u32>, mut problems: Problems) -> Result<Values> {
     let mut chosen = Values::new();
     for (name, text) in asked {
         let Some(known) = known(name) else {
@@ -36,10 +38,27 @@ fn validate(asked: &Values, mut problems: Problems) -> Result<Values> {
             problems.add(name, format!("can't be set; these can: {}", names.join(", ")));
             continue;
         };
-        if let Some(value) = problems.take(name, known.value(text)) {
+        let bounds = cores.and_then(|cores| bounds(name, cores));
+        let value = known.value(text).and_then(|value| fits_plan(value, bounds));
+        if let Some(value) = problems.take(name, value) {
             chosen.insert(name.clone(), value);
         }
     }
     problems.finish()?;
     Ok(chosen)
+}
+
+/// Some numbers are bound by what the plan's servers start with.
+fn fits_plan(
+    value: String,
+    bounds: Option<RangeInclusive<i64>>,
+) -> std::result::Result<String, String> {
+    match (value.parse::<i64>(), bounds) {
+        (Ok(number), Some(bounds)) if !bounds.contains(&number) => Err(format!(
+            "must be a number from {} to {} on servers of this plan",
+            bounds.start(),
+            bounds.end()
+        )),
+        _ => Ok(value),
+    }
 }

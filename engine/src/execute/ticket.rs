@@ -66,7 +66,8 @@ async fn foretell(work: &mut Work, world: &World, now: Timestamp) -> Result<(), 
 
 /// The nodes that an action restarts.
 fn restarted(world: &World, action: &Action) -> Vec<i32> {
-    if !matches!(action.kind, ActionKind::ClusterRestart | ActionKind::Restart) {
+    let restarts = [ActionKind::ClusterRestart, ActionKind::Configure, ActionKind::Restart];
+    if !restarts.contains(&action.kind) {
         return vec![];
     }
     let servers = world.servers.iter().map(|view| &view.server).filter(|server| !server.stopped);

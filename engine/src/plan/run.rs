@@ -19,6 +19,10 @@ pub(super) fn plan(world: &World) -> Plan {
     if lanes.iter().any(|lane| !lane.steps.is_empty()) {
         return Plan { lanes, wait };
     }
+    // Whoever is away reads it in Kafka when it is back.
+    if is_changed_inside(world) && has_majority(world) {
+        return Plan::whole(vec![Step::SetCredentials], wait);
+    }
     // Customers of a cluster that was stopped come in again without a server
     // that is held: the others can do without it, or it would not be ready.
     if world.instance.progress.credentials_set && all_run_or_are_held(world) {
@@ -34,6 +38,18 @@ pub(super) fn plan(world: &World) -> Plan {
         return Plan::whole(customer_steps(world), wait);
     }
     Plan { lanes, wait }
+}
+
+/// Whether customers are in, and something that Kafka keeps was changed since.
+fn is_changed_inside(world: &World) -> bool {
+    let instance = &world.instance;
+    instance.ready() && instance.progress.inside_observed < instance.inside_generation
+}
+
+/// Whether as many controllers run as it takes to write anything down.
+fn has_majority(world: &World) -> bool {
+    let controllers = || world.servers.iter().filter(|view| view.server.is_controller());
+    controllers().filter(|view| view.is_up()).count() * 2 > controllers().count()
 }
 
 fn all_run_or_are_held(world: &World) -> bool {

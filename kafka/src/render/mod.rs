@@ -14,6 +14,7 @@ mod settings;
 mod tests;
 
 pub use jvm::heap_mb;
+pub use properties::{Threads, threads};
 
 use crate::Endpoint;
 use crate::versions::Release;

@@ -142,13 +142,24 @@ fn replication(settings: &mut Settings, spec: &BrokerSpec) {
 }
 
 fn capacity(settings: &mut Settings, spec: &BrokerSpec, heap_mb: u32) {
-    // Network threads are for each listener: five of them share the cores.
-    settings.set("num.network.threads", spec.cores.clamp(2, 8));
-    settings.set("num.io.threads", (spec.cores * 2).max(4));
+    let threads = threads(spec.cores);
+    settings.set("num.network.threads", threads.network);
+    settings.set("num.io.threads", threads.io);
     settings.set("num.recovery.threads.per.data.dir", spec.cores.max(1));
     // Kafka takes 128 MB of heap for it at start, half of a small one.
     let buffer = (heap_mb / 8).clamp(16, 128) * 1024 * 1024;
     settings.set("log.cleaner.dedupe.buffer.size", buffer);
+}
+
+/// How many threads a broker starts with.
+pub struct Threads {
+    /// For each listener: five of them share the cores.
+    pub network: u32,
+    pub io: u32,
+}
+
+pub fn threads(cores: u32) -> Threads {
+    Threads { network: cores.clamp(2, 8), io: (cores * 2).max(4) }
 }
 
 fn customers(settings: &mut Settings, chosen: &BTreeMap<String, String>) {

@@ -44,7 +44,12 @@ async fn what_brokers_read_at_their_start_restarts_them() {
     assert_eq!(get(&world, &instance, "config/kafka").await, expected);
     assert!(world.servers(instance.id).await.iter().all(|server| server.launch == 1));
     let action = world.last_action(instance.id).await;
-    assert_eq!(action.kind, model::ActionKind::ClusterRestart);
+    assert_eq!(action.kind, model::ActionKind::Configure);
+    // Half of the brokers with other settings than the rest are nobody's wish.
+    let cancel = format!("actions/{}/cancel", action.id);
+    let refused = send(&world, "POST", &instance, &cancel, &json!({})).await;
+    assert!(refused.status == 400 && refused.text.contains("config/kafka"), "{}", refused.text);
+    assert!(world.servers(instance.id).await.iter().all(|server| server.launch == 1));
 }
 
 #[tokio::test]
@@ -60,6 +65,7 @@ async fn everything_or_nothing() {
     refused(&json!({"num.io.threads": 8, "log.retention.ms": "soon"}), "must be a number").await;
     refused(&json!({"num.io.threads": [8]}), "must be a single value").await;
     refused(&json!({"num.io.threads": 1000}), "from 1 to 256").await;
+    refused(&json!({"num.io.threads": 16}), "from 2 to 8 on servers of this plan").await;
     refused(&json!({"min.insync.replicas": 4}), "at most 3, the number of servers").await;
     refused(&json!({"auto.create.topics.enable": 7}), "must be true or false").await;
     let call = Call::post(&path(&instance, "config/kafka")).key(&world.key);
