@@ -16,7 +16,7 @@ pub fn table<const N: usize>(
     let mut table = Table::new();
     table.load_style(NOTHING).set_header(headings);
     for row in rows {
-        table.add_row(row);
+        table.add_row(row.map(plain));
     }
     table
 }
@@ -26,9 +26,18 @@ pub fn pairs<const N: usize>(rows: [(&str, String); N]) -> Table {
     let mut table = Table::new();
     table.load_style(NOTHING);
     for (name, value) in rows {
-        table.add_row([name.to_owned(), value]);
+        table.add_row([name.to_owned(), plain(value)]);
     }
     table
+}
+
+/// A terminal is not to be told what to do by whoever chose a name, such as a
+/// client's id or a group's.
+fn plain(text: String) -> String {
+    if !text.contains(char::is_control) {
+        return text;
+    }
+    text.replace(char::is_control, "\u{fffd}")
 }
 
 pub fn print_table(table: &Table) -> anyhow::Result<()> {
@@ -54,4 +63,21 @@ pub fn print_bytes(bytes: &[u8]) -> anyhow::Result<()> {
 /// What the API said, in its own sentence.
 pub fn print_message(answer: &Message, connection: &Connection) -> anyhow::Result<()> {
     if connection.json { print_json(answer) } else { print_line(&answer.message) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_cell_commands_a_terminal() {
+        let hostile = "\u{1b}]0;mine\u{7}\u{9b}2J\r\nevil".to_owned();
+        let expected = "\u{fffd}]0;mine\u{fffd}\u{fffd}2J\u{fffd}\u{fffd}evil";
+        let listed = table(["MEMBER", "LAG"], [[hostile.clone(), "7".into()]]).trim_fmt();
+        let paired = pairs([("member", hostile)]).trim_fmt();
+        for printed in [listed, paired] {
+            assert!(printed.contains(expected), "{printed:?}");
+            assert!(!printed.replace('\n', "").contains(char::is_control), "{printed:?}");
+        }
+    }
 }

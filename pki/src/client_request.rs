@@ -1,16 +1,18 @@
 //! A customer's request for a certificate, as openssl and keytool make it.
 //!
 //! Two things are taken from it: the public key, if it is of a kind that brokers
-//! take, and one common name. Whatever else it asks for is not even read, so it
-//! can't reach a certificate. The key is written down anew, without whatever
-//! parameters came along.
+//! take, and one common name. Whatever else it asks for can't reach a certificate,
+//! and is not even read; but who asks to be an authority is told that they are none.
+//! The key is written down anew, without whatever parameters came along.
 
 use model::UserName;
 use x509_cert::SubjectPublicKeyInfo;
 use x509_cert::der::asn1::{Any, BitString, Null, ObjectIdentifier};
 use x509_cert::spki::AlgorithmIdentifierOwned;
-use x509_parser::certification_request::X509CertificationRequest;
+use x509_parser::certification_request::{X509CertificationRequest, X509CertificationRequestInfo};
+use x509_parser::cri_attributes::ParsedCriAttribute;
 use x509_parser::error::X509Error;
+use x509_parser::extensions::ParsedExtension;
 use x509_parser::oid_registry::{
     OID_EC_P256, OID_KEY_TYPE_EC_PUBLIC_KEY, OID_NIST_EC_P384, OID_PKCS1_RSAENCRYPTION,
     OID_PKCS1_RSASSAPSS, OID_PKCS1_SHA256WITHRSA, OID_PKCS1_SHA384WITHRSA, OID_PKCS1_SHA512WITHRSA,
@@ -57,6 +59,11 @@ pub enum Refusal {
     RsaBits(usize),
     #[error("must have an RSA key of 2048 bits or more, or one of P-256, P-384 or Ed25519")]
     UnknownKey,
+    #[error(
+        "asks to be an authority (basicConstraints CA:TRUE), which no client is; make it anew \
+         without that"
+    )]
+    Authority,
     #[error("has no common name; make it with one, as in `-subj /CN=orders`")]
     NoName,
     #[error("has {0} common names; it must have one")]
@@ -106,6 +113,9 @@ impl ClientRequest {
             X509Error::SignatureUnsupportedAlgorithm => Refusal::UnknownSignature,
             _ => Refusal::BadSignature,
         })?;
+        if asks_to_be_an_authority(asked) {
+            return Err(Refusal::Authority);
+        }
         let key = kind.key(&asked.subject_pki).ok_or(Refusal::UnknownKey)?;
         Ok(Self { name: name(&asked.subject)?, key })
     }
@@ -203,6 +213,15 @@ impl Kind {
         let algorithm = AlgorithmIdentifierOwned { oid, parameters };
         Some(SubjectPublicKeyInfo { algorithm, subject_public_key })
     }
+}
+
+fn asks_to_be_an_authority(asked: &X509CertificationRequestInfo) -> bool {
+    asked.iter_attributes().any(|attribute| match attribute.parsed_attribute() {
+        ParsedCriAttribute::ExtensionRequest(request) => request.extensions.iter().any(
+            |it| matches!(it.parsed_extension(), ParsedExtension::BasicConstraints(it) if it.ca),
+        ),
+        _ => false,
+    })
 }
 
 fn name(subject: &X509Name) -> Result<UserName, Refusal> {

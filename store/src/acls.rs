@@ -66,6 +66,17 @@ pub async fn retire(work: &mut Work, instance: InstanceId, id: i64) -> Result<()
     work.execute(query).await.map(drop)
 }
 
+/// The same for all that say something which begins like this.
+pub async fn retire_all(work: &mut Work, instance: InstanceId, beginning: &str) -> Result<()> {
+    let query = Query::new(
+        "UPDATE acls SET says = 'was ' || CAST(id AS TEXT) \
+         WHERE instance_id = $1 AND SUBSTR(says, 1, LENGTH($2)) = $2",
+    )
+    .bind(instance.0)
+    .bind(beginning);
+    work.execute(query).await.map(drop)
+}
+
 /// With the instance.
 pub(crate) async fn remove(work: &mut Work, instance: InstanceId) -> Result<()> {
     work.execute(Query::new("DELETE FROM acls WHERE instance_id = $1").bind(instance.0))

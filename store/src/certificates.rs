@@ -43,14 +43,21 @@ pub async fn find(
     run.fetch_one(query).await?.map(|row| certificate(&row)).transpose()
 }
 
-/// Whether somebody has a certificate of this name that is not revoked.
-pub async fn is_issued(run: &mut impl Run, instance: InstanceId, cn: &str) -> Result<bool> {
+/// Whether somebody has a certificate of this name that is not revoked, and that a
+/// broker could still take for good.
+pub async fn is_issued(
+    run: &mut impl Run,
+    instance: InstanceId,
+    cn: &str,
+    now: Timestamp,
+) -> Result<bool> {
     let query = Query::new(
         "SELECT 1 AS found FROM certificates \
-         WHERE instance_id = $1 AND cn = $2 AND revoked_at IS NULL LIMIT 1",
+         WHERE instance_id = $1 AND cn = $2 AND revoked_at IS NULL AND expires_at > $3 LIMIT 1",
     )
     .bind(instance.0)
-    .bind(cn);
+    .bind(cn)
+    .bind(now - SLACK);
     Ok(run.fetch_one(query).await?.is_some())
 }
 

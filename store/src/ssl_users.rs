@@ -1,8 +1,38 @@
-//! Users who come by certificate. Kafka holds their rights and nothing else.
+//! What the store knows of a cluster's users: those who come by certificate, of
+//! whom Kafka holds the rights and nothing else, and names that are being given
+//! out.
+//!
+//! Passwords are in Kafka and certificates are here, so that no transaction sees
+//! both. Whoever gives a name out holds it here first and asks Kafka then.
 
 use crate::db::{Query, Run};
 use crate::{Result, Work};
-use model::{InstanceId, Timestamp, UserName};
+use model::{InstanceId, SignedDuration, Timestamp, UserName};
+
+/// What a name is held for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Purpose {
+    /// Nobody else has the name meanwhile.
+    User,
+    /// Others may hold it for one of theirs.
+    Certificate,
+}
+
+impl Purpose {
+    fn as_str(self) -> &'static str {
+        match self {
+            Purpose::User => "user",
+            Purpose::Certificate => "certificate",
+        }
+    }
+}
+
+/// Proof that a name is held.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Held {
+    id: i64,
+    pub name: UserName,
+}
 
 /// By name.
 pub async fn list(run: &mut impl Run, instance: InstanceId) -> Result<Vec<String>> {
@@ -35,9 +65,56 @@ pub async fn remove(work: &mut Work, instance: InstanceId, name: &UserName) -> R
     Ok(work.execute(query).await? == 1)
 }
 
+/// Holds a name for as long as `life`, unless another call has it.
+pub async fn hold(
+    work: &mut Work,
+    instance: InstanceId,
+    name: &UserName,
+    purpose: Purpose,
+    now: Timestamp,
+    life: SignedDuration,
+) -> Result<Option<Held>> {
+    let now = work.now(now).await?;
+    // Whoever lost a name so finds out when it lets go.
+    let over = Query::new("DELETE FROM held_names WHERE instance_id = $1 AND expires_at <= $2");
+    work.execute(over.bind(instance.0).bind(now)).await?;
+    let query = Query::new(
+        "SELECT id FROM held_names WHERE instance_id = $1 AND name = $2 \
+         AND (purpose = 'user' OR $3 = 'user') LIMIT 1",
+    )
+    .bind(instance.0)
+    .bind(name.as_str())
+    .bind(purpose.as_str());
+    if work.fetch_one(query).await?.is_some() {
+        return Ok(None);
+    }
+    let id = work.next("held_names").await?;
+    let query = Query::new(
+        "INSERT INTO held_names (id, instance_id, name, purpose, expires_at) \
+         VALUES ($1, $2, $3, $4, $5)",
+    )
+    .bind(id)
+    .bind(instance.0)
+    .bind(name.as_str())
+    .bind(purpose.as_str())
+    .bind(now + life);
+    work.execute(query).await?;
+    Ok(Some(Held { id, name: name.clone() }))
+}
+
+/// False if its time was over before, and others may have had the name since.
+pub async fn let_go(work: &mut Work, held: &Held) -> Result<bool> {
+    let query = Query::new("DELETE FROM held_names WHERE id = $1").bind(held.id);
+    Ok(work.execute(query).await? == 1)
+}
+
 /// With the instance.
 pub(crate) async fn remove_all(work: &mut Work, instance: InstanceId) -> Result<()> {
-    work.execute(Query::new("DELETE FROM ssl_users WHERE instance_id = $1").bind(instance.0))
-        .await
-        .map(drop)
+    for all in [
+        "DELETE FROM held_names WHERE instance_id = $1",
+        "DELETE FROM ssl_users WHERE instance_id = $1",
+    ] {
+        work.execute(Query::new(all).bind(instance.0)).await?;
+    }
+    Ok(())
 }

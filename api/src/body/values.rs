@@ -143,7 +143,7 @@ pub fn comma_list(given: &Given) -> Result<Option<Vec<String>>, Fault> {
     }
 }
 
-/// An object of settings.
+/// An object of settings. As everywhere, `null` and `""` are "not given".
 pub fn map(given: &Given) -> Result<Option<BTreeMap<String, String>>, Fault> {
     let Some(value) = structure(given, MAP)? else { return Ok(None) };
     let Value::Object(fields) = value else { return Err(MAP) };
@@ -192,6 +192,7 @@ fn structure(given: &Given, fault: Fault) -> Result<Option<Value>, Fault> {
 fn plain(value: &Value, fault: Fault) -> Result<Option<String>, Fault> {
     match value {
         Value::Null => Ok(None),
+        Value::String(text) if text.is_empty() => Ok(None),
         Value::String(text) => whole(text).map(Some),
         Value::Bool(flag) => Ok(Some(flag.to_string())),
         Value::Number(number) => Ok(Some(number.to_string())),
@@ -221,4 +222,22 @@ fn pieces(text: &str) -> Result<Vec<String>, Fault> {
 /// No text of ours holds a NUL, and databases differ in what they make of it.
 fn whole(text: &str) -> Result<String, Fault> {
     if text.contains('\0') { Err(NUL) } else { Ok(text.into()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_setting_that_says_nothing_is_not_given() {
+        let settings = json!({"a": "", "b": null, "c": 0, "d": false, "e": " "});
+        let expected = [("c", "0"), ("d", "false"), ("e", " ")];
+        let expected = expected.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let expected = Ok(Some(BTreeMap::from(expected)));
+        let written = Given::Text { texts: vec![settings.to_string()], bracketed: false };
+        assert_eq!(map(&written), expected);
+        assert_eq!(map(&Given::Json(vec![settings])), expected);
+        assert_eq!(map(&Given::Json(vec![json!({"a": ""})])), Ok(Some(BTreeMap::new())));
+    }
 }

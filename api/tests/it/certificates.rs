@@ -14,6 +14,22 @@ fn made(name: &str) -> String {
     std::fs::read_to_string(directory.join(format!("{name}.csr"))).unwrap()
 }
 
+/// Whatever one can ask for beside being an authority, by openssl with
+/// `-addext basicConstraints=CA:false`, `keyUsage=keyCertSign,cRLSign`,
+/// `extendedKeyUsage=serverAuth,anyExtendedKeyUsage`, names of hosts and an address.
+const MUCH: &str = "\
+-----BEGIN CERTIFICATE REQUEST-----
+MIIBeDCCAR8CAQAwUzELMAkGA1UEBhMCU0UxDTALBgNVBAoMBEFjbWUxCzAJBgNV
+BAsMAkNBMQ8wDQYDVQQDDAZvcmRlcnMxFzAVBgkqhkiG9w0BCQEWCGFAYi50ZXN0
+MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEGpYoMYqT7nFoiju2XC6xpmUDADks
+RVtH2seydAj+E7j3+7e4BS4xIlqzfCBR3crLpOeul6adC11bxAfT5cmnWaBqMGgG
+CSqGSIb3DQEJDjFbMFkwCQYDVR0TBAIwADALBgNVHQ8EBAMCAQYwGQYDVR0lBBIw
+EAYIKwYBBQUHAwEGBFUdJQAwJAYDVR0RBB0wG4IIYnJva2VyLTGCCWNhc3RlbGxh
+bocEfwAAATAKBggqhkjOPQQDAgNHADBEAiAElHu/bdYCGSoiQBme/LUsTo+wUbDP
+sTy4/EQRUsSEOAIgPR158k/ap2AG3GG3pl4H2AzU7LpyNed+qWtzbc7GepU=
+-----END CERTIFICATE REQUEST-----
+";
+
 /// A request for a new key.
 fn request(cn: &str) -> String {
     pki::request(&pki::KeyPair::generate(), cn).unwrap()
@@ -137,12 +153,52 @@ async fn a_serial_is_of_one_instance_alone() {
     assert_eq!(list(&world, &instance).await[0]["revoked_at"], Value::Null);
 }
 
+#[tokio::test]
+async fn a_request_to_be_an_authority_is_refused() {
+    let world = World::new().await;
+    let instance = ready(&world).await;
+    let before = world.audit().await;
+    sign(&world, &instance, &made("much-asked")).await.expect_error(
+        400,
+        "csr: asks to be an authority (basicConstraints CA:TRUE), which no client is; make it \
+         anew without that",
+    );
+    assert_eq!((list(&world, &instance).await, world.audit().await), (json!([]), before));
+}
+
+/// Whoever had the certificate would be the user. Each of the two calls looks
+/// whether the other was there before.
+#[tokio::test]
+async fn of_a_password_and_a_certificate_asked_for_at_once_a_name_gets_one() {
+    let world = World::new().await;
+    let instance = ready(&world).await;
+    let path = format!("/api/instances/{}/users", instance.id);
+    for name in ["a", "b", "c", "d", "e", "f"] {
+        let csr = request(name);
+        let call = Call::post(&path).key(&world.key).json(&json!({"name": name}));
+        let (made, signed) =
+            tokio::join!(call.send(&world.customer), sign(&world, &instance, &csr));
+        let both = format!("{}\n{}", made.text, signed.text);
+        let told = (made.status.as_u16(), signed.status.as_u16());
+        assert!([(201, 400), (400, 200)].contains(&told), "{name}: {told:?} {both}");
+    }
+}
+
+#[tokio::test]
+async fn certificates_of_one_name_may_be_signed_at_once() {
+    let world = World::new().await;
+    let instance = ready(&world).await;
+    let (one, other) = (request("orders"), request("orders"));
+    let (one, other) = tokio::join!(sign(&world, &instance, &one), sign(&world, &instance, &other));
+    assert_ne!(read(&one).1, read(&other).1);
+}
+
 /// Whatever a request asks for beside its name, the answer is the same.
 #[tokio::test]
 async fn a_request_that_asks_for_much_gets_a_plain_certificate() {
     let world = World::new().await;
     let instance = ready(&world).await;
-    let answer = sign(&world, &instance, &made("much-asked")).await;
+    let answer = sign(&world, &instance, MUCH).await;
     assert_eq!(read(&answer).0, "CN=orders");
     let pem = parse_x509_pem(answer.text.as_bytes()).unwrap().1;
     let certificate = pem.parse_x509().unwrap();

@@ -5,6 +5,7 @@ use super::{AclView, Rule, Words};
 use crate::resources::{Cluster, change};
 use crate::{App, Asked, Error, InstanceAccess, Problems, Result};
 use kafka::client::Acl;
+use kafka::rights;
 use model::UserName;
 use store::acls as numbers;
 
@@ -26,9 +27,10 @@ pub async fn create(
     access.may_change()?;
     let (asked, problems) = asked.open()?;
     let (user, rules) = validate(asked, problems)?;
-    let cluster = Cluster::of_its_own(access, app).await?;
     let wanted: Vec<(Acl, Words)> =
         rules.into_iter().filter_map(|words| Some((words.acl(user.as_str())?, words))).collect();
+    can_be_told(access, &wanted)?;
+    let cluster = Cluster::of_its_own(access, app).await?;
     let said: Vec<String> = wanted.iter().map(|(acl, _)| acl.to_string()).collect();
     let about = [("user", user.to_string()), ("rules", said.join(", "))];
     change(access, app, "acl.create", &about, Box::pin(make(&cluster, access, app, &wanted))).await
@@ -44,14 +46,28 @@ fn validate(asked: NewAcls, mut problems: Problems) -> Result<(UserName, Vec<Wor
     if rules.len() > MOST {
         problems.add("rules", format!("must be at most {MOST}"));
     }
-    let words: Vec<Words> =
-        rules.into_iter().filter_map(|rule| rule.words(&mut problems)).collect();
-    if words.is_empty() {
+    if rules.is_empty() {
         problems.required("rules", None::<()>);
     }
+    let words = rules.into_iter().filter_map(|rule| rule.words(&mut problems)).collect();
     problems.finish()?;
     let user = user.ok_or_else(|| Error::field("user", "Field is required"))?;
     Ok((user, words))
+}
+
+/// What the default user has from us is not listed and can't be deleted, so nobody
+/// gets a number for it either.
+fn can_be_told(access: &InstanceAccess, wanted: &[(Acl, Words)]) -> Result<()> {
+    let given = rights::of_default_user(&access.instance.username);
+    let Some((_, words)) = wanted.iter().find(|(acl, _)| given.contains(acl)) else {
+        return Ok(());
+    };
+    let Words { operation, resource, resource_pattern, .. } = words;
+    let what = format!(
+        "must not have {operation} on {resource} {resource_pattern}, which the default user \
+         always has; leave it out"
+    );
+    Err(Error::field("rules", what))
 }
 
 /// In Kafka first: a number without an ACL would be a promise that nobody keeps.

@@ -12,7 +12,9 @@ use store::{AclNumber, acls};
 pub async fn list(access: &InstanceAccess, app: &App) -> Result<Vec<AclView>> {
     let cluster = Cluster::of_its_own(access, app).await?;
     let there = customers(&cluster, access).await?;
-    numbered(app, access.instance.id, &there).await
+    let mut views = numbered(app, access.instance.id, &there).await?;
+    views.sort_by_key(|view| view.id);
+    Ok(views)
 }
 
 /// Those that customers may see: not the default user's own rights, which the
@@ -29,8 +31,8 @@ pub(super) async fn customers(cluster: &Cluster<'_>, access: &InstanceAccess) ->
     Ok(all)
 }
 
-/// Numbers are given to those that have none: made through Kafka's protocol,
-/// or by a call that ended half-way.
+/// In the order in which they are given. Those that have no number get one: made
+/// through Kafka's protocol, or by a call that ended half-way.
 pub(super) async fn numbered(app: &App, id: InstanceId, there: &[Acl]) -> Result<Vec<AclView>> {
     let known = by_what_they_say(acls::list(&mut app.store().reader(), id).await?);
     let known = if there.iter().all(|acl| known.contains_key(&acl.to_string())) {
@@ -54,9 +56,7 @@ pub(super) async fn numbered(app: &App, id: InstanceId, there: &[Acl]) -> Result
             created_at: number.created_at,
         })
     };
-    let mut views: Vec<AclView> = there.iter().map(view).collect::<Result<_>>()?;
-    views.sort_by_key(|view| view.id);
-    Ok(views)
+    there.iter().map(view).collect()
 }
 
 pub(super) fn words_text(words: &Words) -> String {

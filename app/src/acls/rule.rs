@@ -1,4 +1,8 @@
 //! One rule: Kafka's kinds by the contract's words, whatever their case. Pure.
+//!
+//! Whatever Kafka would refuse is refused here: of several rules it gives those
+//! that are good and says no to the others. It takes every operation on every kind
+//! of resource, also where that means nothing.
 
 use crate::Problems;
 use kafka::client::{Acl, Operation, PatternType, Permission, ResourceType};
@@ -6,6 +10,9 @@ use serde::{Deserialize, Serialize};
 
 const CLUSTER: &str = "kafka-cluster";
 const LITERAL: &str = "literal";
+/// In bytes. What an ACL says is in an index of the store, and PostgreSQL takes no
+/// entry of more than 2,700; names that exist have a fraction of that.
+const LONGEST: usize = 2000;
 
 const OPERATIONS: [(&str, Operation); 13] = [
     ("read", Operation::Read),
@@ -58,7 +65,9 @@ impl Rule {
         let resource_pattern_type = known(problems, "resource_pattern_type", kind, &PATTERNS);
         let of_cluster = resource.as_deref().is_some_and(|it| it.eq_ignore_ascii_case("cluster"));
         let pattern = self.resource_pattern.or_else(|| of_cluster.then(|| CLUSTER.to_owned()));
-        let resource_pattern = problems.required("resource_pattern", pattern);
+        let pattern = problems.required("resource_pattern", pattern);
+        let resource_pattern = pattern
+            .and_then(|pattern| problems.take("resource_pattern", named(pattern, of_cluster)));
         Some(Words {
             operation: operation?,
             resource: resource?,
@@ -90,6 +99,19 @@ impl Words {
             resource_pattern_type: word(&PATTERNS, acl.pattern_type),
         }
     }
+}
+
+fn named(pattern: String, of_cluster: bool) -> Result<String, String> {
+    if of_cluster && pattern != CLUSTER {
+        return Err(format!("must be {CLUSTER} where the resource is the cluster"));
+    }
+    if pattern.len() > LONGEST {
+        return Err(format!("must be at most {LONGEST} bytes"));
+    }
+    if pattern.chars().any(char::is_control) {
+        return Err("must not contain control characters".into());
+    }
+    Ok(pattern)
 }
 
 fn meaning<T: Copy>(known: &[(&str, T)], word: &str) -> Option<T> {
@@ -144,5 +166,34 @@ mod tests {
         assert_eq!(rule.words(&mut problems), None);
         let error = problems.finish().unwrap_err().to_string();
         assert_eq!(error, "3 fields are missing or wrong: operation, resource, resource_pattern");
+    }
+
+    #[test]
+    fn what_kafka_would_refuse_is_refused_before() {
+        let check = |resource: &str, pattern: Option<&str>, expected: Result<&str, &str>| {
+            let rule = Rule {
+                operation: Some("all".into()),
+                resource: Some(resource.into()),
+                resource_pattern: pattern.map(str::to_owned),
+                resource_pattern_type: None,
+            };
+            let mut problems = Problems::default();
+            let words = rule.words(&mut problems);
+            let told = problems.finish().map_err(|error| error.to_string());
+            let told = told.map(|()| words.unwrap().resource_pattern);
+            let expected = expected.map(str::to_owned);
+            assert_eq!(told, expected.map_err(|what| format!("resource_pattern: {what}")));
+        };
+        let cluster = "must be kafka-cluster where the resource is the cluster";
+        check("cluster", None, Ok("kafka-cluster"));
+        check("Cluster", Some("kafka-cluster"), Ok("kafka-cluster"));
+        check("Cluster", Some("foo"), Err(cluster));
+        check("cluster", Some("*"), Err(cluster));
+        check("group", Some("*"), Ok("*"));
+        check("group", Some("the café's"), Ok("the café's"));
+        check("topic", None, Err("Field is required"));
+        check("topic", Some("a\nb"), Err("must not contain control characters"));
+        check("topic", Some(&"é".repeat(1000)), Ok(&"é".repeat(1000)));
+        check("topic", Some(&"é".repeat(1001)), Err("must be at most 2000 bytes"));
     }
 }

@@ -5,9 +5,11 @@
 //! certificate is on record before its first byte leaves.
 
 use crate::resources::Cluster;
+use crate::users::{hold, let_go};
 use crate::{App, Asked, Error, InstanceAccess, Result, audit};
 use model::{Certificate, Instance, UserName};
 use pki::{ClientCertificate, ClientRequest};
+use store::ssl_users::{self, Held, Purpose};
 use store::{AuthorityKind, Work, authorities, certificates};
 
 /// Each of them may be revoked, and brokers are told of every one that is.
@@ -29,11 +31,31 @@ pub async fn sign(access: &InstanceAccess, app: &App, wanted: Asked<Signing>) ->
     problems.finish()?;
     let Some(request) = request else { return Err(Error::field("csr", "Field is required")) };
     may_be_had(app, &access.instance, request.name())?;
-    has_no_password(access, app, request.name()).await?;
+    let cluster = Cluster::open(access, app).await?;
+    let held = Box::pin(hold(access, app, request.name(), Purpose::Certificate)).await?;
+    let held = held.ok_or_else(|| is_being_given(request.name()))?;
+    let signed = Box::pin(sign_held(access, app, &cluster, &request, &held)).await;
+    if signed.is_err() {
+        let_go(app, &held).await;
+    }
+    signed
+}
 
+/// Nobody makes a user of that name meanwhile.
+async fn sign_held(
+    access: &InstanceAccess,
+    app: &App,
+    cluster: &Cluster<'_>,
+    request: &ClientRequest,
+    held: &Held,
+) -> Result<String> {
+    has_no_password(cluster, request.name()).await?;
     let mut work = app.store().begin().await?;
     let instance = access.still_there(&mut work).await?;
-    let issued = issue(&mut work, app, &instance, &request).await?;
+    if !ssl_users::let_go(&mut work, held).await? {
+        return Err(is_being_given(request.name()));
+    }
+    let issued = issue(&mut work, app, &instance, request).await?;
     let asker = access.asker(&mut work).await?;
     let about = super::about(&instance, &issued.0);
     audit::write(&mut work, &asker, app.now(), "certificate.sign", &about).await?;
@@ -63,8 +85,7 @@ fn may_be_had(app: &App, instance: &Instance, name: &UserName) -> Result<()> {
 }
 
 /// Users with passwords are known to Kafka alone.
-async fn has_no_password(access: &InstanceAccess, app: &App, name: &UserName) -> Result<()> {
-    let cluster = Cluster::open(access, app).await?;
+async fn has_no_password(cluster: &Cluster<'_>, name: &UserName) -> Result<()> {
     let known = cluster.ask(|admin, at| admin.describe_scram_user(at, name.as_str())).await?;
     if known.is_empty() {
         return Ok(());
@@ -74,6 +95,14 @@ async fn has_no_password(access: &InstanceAccess, app: &App, name: &UserName) ->
          that user first"
     );
     Err(Error::field("csr", what))
+}
+
+fn is_being_given(name: &UserName) -> Error {
+    let what = format!(
+        "has the common name {name}, which is being given out by another call; try again in a \
+         minute"
+    );
+    Error::field("csr", what)
 }
 
 async fn issue(

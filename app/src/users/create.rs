@@ -1,10 +1,11 @@
 //! A new user.
 
-use super::{User, UserType, everybody};
+use super::{User, UserType, everybody, hold, let_go};
 use crate::resources::{Cluster, change};
 use crate::{App, Asked, Error, InstanceAccess, Problems, Result};
 use model::{Secret, UserName};
-use store::{certificates, ssl_users};
+use store::certificates;
+use store::ssl_users::{self, Purpose};
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct NewUserAsked {
@@ -29,12 +30,11 @@ pub async fn create(
     let (asked, problems) = asked.open()?;
     let (name, kind) = validate(asked, problems)?;
     let cluster = Cluster::of_its_own(access, app).await?;
-    let there = everybody(&cluster, app, access.instance.id).await?;
-    if there.iter().any(|user| user.name == name.as_str()) {
-        return Err(exists(&name));
-    }
-    if kind == UserType::Sasl {
-        has_no_certificate(access, app, &name).await?;
+    let held = Box::pin(hold(access, app, &name, Purpose::User)).await?;
+    let held = held.ok_or_else(|| is_being_given(&name))?;
+    if let Err(taken) = Box::pin(is_free(&cluster, access, app, &name, kind)).await {
+        let_go(app, &held).await;
+        return Err(taken);
     }
     let about = [("user", name.to_string()), ("type", kind.as_str().to_owned())];
     let user = User { name: name.to_string(), kind };
@@ -44,7 +44,9 @@ pub async fn create(
             UserType::Ssl => written_down(access, app, &name).await.map(|()| None),
         }
     });
+    // One that fails stays held for its time: Kafka may still do what it was asked.
     let password = change(access, app, "user.create", &about, effect).await?;
+    let_go(app, &held).await;
     Ok(NewUser { user, password })
 }
 
@@ -67,10 +69,29 @@ fn validate(asked: NewUserAsked, mut problems: Problems) -> Result<(UserName, Us
     Ok((name, kind))
 }
 
-/// Whoever holds one would be the same user, with all of its rights.
+/// While it is held, nobody else gives it out.
+async fn is_free(
+    cluster: &Cluster<'_>,
+    access: &InstanceAccess,
+    app: &App,
+    name: &UserName,
+    kind: UserType,
+) -> Result<()> {
+    let there = everybody(cluster, app, access.instance.id).await?;
+    if there.iter().any(|user| user.name == name.as_str()) {
+        return Err(exists(name));
+    }
+    match kind {
+        UserType::Sasl => has_no_certificate(access, app, name).await,
+        UserType::Ssl => Ok(()),
+    }
+}
+
+/// Whoever has one would be the same user, with all of its rights.
 async fn has_no_certificate(access: &InstanceAccess, app: &App, name: &UserName) -> Result<()> {
     let mut reader = app.store().reader();
-    if !certificates::is_issued(&mut reader, access.instance.id, name.as_str()).await? {
+    let id = access.instance.id;
+    if !certificates::is_issued(&mut reader, id, name.as_str(), app.now()).await? {
         return Ok(());
     }
     let what = format!("somebody has a certificate of the name {name}; revoke it first");
@@ -96,6 +117,11 @@ async fn written_down(access: &InstanceAccess, app: &App, name: &UserName) -> Re
         return Err(exists(name));
     }
     work.commit().await.map_err(Into::into)
+}
+
+fn is_being_given(name: &UserName) -> Error {
+    let what = format!("{name} is being given out by another call; try again in a minute");
+    Error::field("name", what)
 }
 
 fn exists(name: &UserName) -> Error {

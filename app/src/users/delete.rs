@@ -4,7 +4,7 @@ use super::everybody;
 use crate::resources::{Cluster, change};
 use crate::{App, Error, InstanceAccess, Result};
 use model::UserName;
-use store::{certificates, instances, ssl_users};
+use store::{acls, certificates, instances, ssl_users};
 
 pub async fn delete(access: &InstanceAccess, app: &App, name: &str) -> Result<()> {
     access.may_change()?;
@@ -30,15 +30,25 @@ async fn remove(
     app: &App,
     name: &UserName,
 ) -> Result<()> {
-    let principal = format!("User:{name}");
-    cluster.ask(|admin, at| admin.remove_acls(at, &principal)).await?;
+    let principal = &format!("User:{name}");
+    cluster.ask(|admin, at| admin.remove_acls(at, principal)).await?;
+    cluster
+        .until_all_show(|admin, alone| async move {
+            Ok(admin.describe_acls(&alone, principal).await?.is_empty())
+        })
+        .await;
+    let id = access.instance.id;
+    let mut work = app.store().begin().await?;
+    // Whose an ACL is, it says first.
+    acls::retire_all(&mut work, id, &format!("{principal}: ")).await?;
+    work.commit().await?;
     cluster.ask(|admin, at| admin.remove_scram_user(at, name.as_str())).await?;
     cluster
         .until_all_show(|admin, alone| async move {
             Ok(admin.describe_scram_user(&alone, name.as_str()).await?.is_empty())
         })
         .await;
-    let (id, now) = (access.instance.id, app.now());
+    let now = app.now();
     let mut work = app.store().begin().await?;
     ssl_users::remove(&mut work, id, name).await?;
     // Another user of this name, later, is not the holder of such a certificate.

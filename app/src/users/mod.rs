@@ -3,6 +3,7 @@
 
 mod create;
 mod delete;
+mod hold;
 mod list;
 mod rotate_password;
 
@@ -10,6 +11,8 @@ pub use create::{NewUser, NewUserAsked, create};
 pub use delete::delete;
 pub use list::list;
 pub use rotate_password::rotate_password;
+
+pub(crate) use hold::{hold, let_go};
 
 use crate::resources::Cluster;
 use crate::{App, Result};

@@ -50,9 +50,13 @@ pub async fn a_certificate_is_issued_until_it_is_revoked(f: Fixture) {
     let in_a_year = now() + YEAR;
     assert_eq!(certificates::count(&mut reader, instance.id, in_a_year).await.unwrap(), 1);
 
-    let issued = async |instance: InstanceId, cn: &str| {
-        certificates::is_issued(&mut f.store.reader(), instance, cn).await.unwrap()
+    let issued_at = async |instance: InstanceId, cn: &str, at: Timestamp| {
+        certificates::is_issued(&mut f.store.reader(), instance, cn, at).await.unwrap()
     };
+    let issued = async |instance: InstanceId, cn: &str| issued_at(instance, cn, late).await;
+    let hour = SignedDuration::from_hours(1);
+    assert!(issued_at(instance.id, "orders", second.expires_at + hour).await, "somewhere");
+    assert!(!issued_at(instance.id, "orders", second.expires_at + hour * 25).await, "nowhere");
     assert!(issued(instance.id, "orders").await);
     assert!(!issued(instance.id, "Orders").await && !issued(other.id, "orders").await);
     assert!(!revoke(&f, other.id, &first.serial, late).await, "it is not that one's");

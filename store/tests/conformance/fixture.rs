@@ -71,14 +71,14 @@ impl Fixture {
         *self.clock.lock().unwrap()
     }
 
-    /// Lets time pass for leases, tickets and messages. PostgreSQL's clock can't be
+    /// Lets time pass for leases, tickets, names and messages. PostgreSQL's clock can't be
     /// set, so there they grow older instead.
     pub async fn pass(&self, seconds: i64) {
         let time = SignedDuration::from_secs(seconds);
         *self.clock.lock().unwrap() += time;
         if let Location::Postgres(_) = self.at {
             let micros = time.as_micros();
-            for table in ["leases", "tickets"] {
+            for table in ["leases", "tickets", "held_names"] {
                 let older = format!("UPDATE {table} SET expires_at = expires_at - {micros}");
                 self.raw(&older).await;
             }

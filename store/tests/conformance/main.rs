@@ -12,6 +12,7 @@ mod chain;
 mod copies;
 mod fixture;
 mod metrics;
+mod names;
 mod outbox;
 mod pauses;
 #[path = "../postgres/mod.rs"]
@@ -66,6 +67,10 @@ checks! {
     chain::a_month_is_read_in_pages,
     metrics::a_window_is_written_by_one_and_read_by_time,
     metrics::what_is_too_old_is_forgotten_and_counted,
+    names::a_name_is_held_by_one_until_let_go,
+    names::who_died_holds_a_name_for_its_time_alone,
+    names::a_held_name_goes_with_its_instance,
+    names::numbers_of_rights_are_retired_by_how_they_begin,
     outbox::a_message_is_taken_by_one_and_again_after_the_lease,
     outbox::a_message_that_fails_is_tried_again_and_given_up_after_its_time,
     outbox::of_two_stores_one_takes_a_message,

@@ -67,3 +67,92 @@ async fn rules_that_say_nothing_are_refused() {
     }
     assert_eq!(get(&world, &instance, "acls").await, before);
 }
+
+fn on(resource: &str, pattern: &str) -> Value {
+    json!({"operation": "all", "resource": resource, "resource_pattern": pattern})
+}
+
+/// Of several rules Kafka gives those that are good, and refuses the others.
+#[tokio::test]
+async fn one_rule_that_is_refused_and_none_is_given() {
+    let world = World::new().await;
+    let instance = cluster(&world, "mouse-1").await;
+    let before = get(&world, &instance, "acls").await;
+    for (bad, says) in [
+        (on("cluster", "foo"), "resource_pattern: must be kafka-cluster"),
+        (on("Cluster", "*"), "resource_pattern: must be kafka-cluster"),
+        (on("group", "a\u{1b}[2J"), "resource_pattern: must not contain control characters"),
+        (on("topic", &"x".repeat(2001)), "resource_pattern: must be at most 2000 bytes"),
+    ] {
+        let asked = json!({"user": "ada", "rules": [rule("read", "a"), bad]});
+        let refused = send(&world, "POST", &instance, "acls", &asked).await;
+        assert!(refused.status == 400 && refused.text.contains(says), "{asked} {}", refused.text);
+        assert_eq!(get(&world, &instance, "acls").await, before, "{asked}");
+    }
+    // What Kafka takes though it means nothing is given.
+    let odd = json!({"operation": "createtokens", "resource": "group", "resource_pattern": "g"});
+    let asked = json!({"user": "ada", "rules": [on("cluster", ""), odd]});
+    let made = send(&world, "POST", &instance, "acls", &asked).await;
+    assert_eq!(made.status, 201, "{}", made.text);
+    assert_eq!(made.json()[0]["resource_pattern"], "kafka-cluster");
+}
+
+#[tokio::test]
+async fn they_are_told_in_the_order_of_the_request() {
+    let world = World::new().await;
+    let instance = cluster(&world, "mouse-1").await;
+    let first = json!({"user": "ada", "rules": [rule("Read", "a")]});
+    let first = send(&world, "POST", &instance, "acls", &first).await.json();
+    let both = json!({"user": "ada", "rules": [rule("Write", "a"), rule("Read", "a")]});
+    let made = send(&world, "POST", &instance, "acls", &both).await.json();
+    assert_eq!((&made[0]["operation"], &made[1]), (&json!("Write"), &first[0]));
+    let list = get(&world, &instance, "acls").await;
+    let ids: Vec<i64> =
+        list.as_array().unwrap().iter().map(|acl| acl["id"].as_i64().unwrap()).collect();
+    assert!(ids.is_sorted(), "{ids:?}");
+}
+
+#[tokio::test]
+async fn a_user_who_is_made_again_gets_other_numbers() {
+    let world = World::new().await;
+    let instance = cluster(&world, "mouse-1").await;
+    // One whose name begins alike keeps what it has.
+    for name in ["bob", "bob.2"] {
+        send(&world, "POST", &instance, "users", &json!({"name": name})).await;
+    }
+    let give = async |user: &str| {
+        let asked = json!({"user": user, "rules": [rule("read", "a"), rule("write", "a")]});
+        let made = send(&world, "POST", &instance, "acls", &asked).await;
+        assert_eq!(made.status, 201, "{}", made.text);
+        made.json()
+    };
+    let (before, others) = (give("bob").await, give("bob.2").await);
+    assert_eq!(send(&world, "DELETE", &instance, "users/bob", &Value::Null).await.status, 200);
+    world.pass_time();
+    send(&world, "POST", &instance, "users", &json!({"name": "bob"})).await;
+    let after = give("bob").await;
+    let id = |acl: &Value| acl["id"].as_i64().unwrap();
+    assert!(id(&after[0]) > id(&others[1]), "{before} {after}");
+    assert_ne!(after[0]["created_at"], before[0]["created_at"]);
+    assert_eq!(give("bob.2").await, others);
+}
+
+#[tokio::test]
+async fn what_the_default_user_has_anyway_is_not_given() {
+    let world = World::new().await;
+    let instance = cluster(&world, "mouse-1").await;
+    let own = json!({"operation": "All", "resource": "topic", "resource_pattern": "*"});
+    let asked = json!({"user": instance.username, "rules": [rule("read", "a"), own]});
+    let before = get(&world, &instance, "acls").await;
+    send(&world, "POST", &instance, "acls", &asked).await.expect_error(
+        400,
+        "rules: must not have All on topic *, which the default user always has; leave it out",
+    );
+    assert_eq!(get(&world, &instance, "acls").await, before);
+    // Anybody else may have it, and the default user whatever else.
+    let another = json!({"user": "ada", "rules": [asked["rules"][1]]});
+    assert_eq!(send(&world, "POST", &instance, "acls", &another).await.status, 201);
+    let another = json!({"user": instance.username, "rules": [rule("read", "a")]});
+    let made = send(&world, "POST", &instance, "acls", &another).await.json();
+    assert!(get(&world, &instance, "acls").await.as_array().unwrap().contains(&made[0]));
+}

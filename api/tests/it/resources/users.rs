@@ -3,7 +3,10 @@
 use super::{cluster, get, lines, send};
 use crate::call::Call;
 use crate::world::World;
-use model::{Certificate, UserName};
+use futures::future::join_all;
+use kafka::Endpoint;
+use kafka::client::{Admin as _, Login, Mechanism};
+use model::{Certificate, Instance, Secret, Server, SignedDuration, UserName};
 use serde_json::{Value, json};
 
 #[tokio::test]
@@ -74,6 +77,67 @@ async fn names_that_are_taken_or_ours() {
     }
 }
 
+/// Whether a password is the one that Kafka takes.
+async fn lets_in(world: &World, instance: &Instance, username: &str, password: &str) -> bool {
+    let servers = world.servers(instance.id).await;
+    let endpoint = |server: &Server| Endpoint::from(&server.listeners.sasl_scram);
+    let login = Login {
+        brokers: servers.iter().map(endpoint).collect(),
+        trust_pem: String::new(),
+        username: username.to_owned(),
+        password: Secret::new(password),
+        mechanism: Mechanism::ALL[0],
+    };
+    world.kafka.check_login(&login).await.is_ok()
+}
+
+#[tokio::test]
+async fn of_several_calls_at_once_one_makes_the_user_and_its_password_is_good() {
+    let world = World::new().await;
+    let instance = cluster(&world, "mouse-1").await;
+    for (name, other) in [("bob", "sasl"), ("eve", "ssl")] {
+        let kinds = ["sasl", other, "sasl", other];
+        let bodies = kinds.map(|kind| json!({"name": name, "type": kind}));
+        let calls = bodies.iter().map(|body| send(&world, "POST", &instance, "users", body));
+        let (made, refused): (Vec<_>, Vec<_>) =
+            join_all(calls).await.into_iter().partition(|answer| answer.status == 201);
+        assert_eq!(made.len(), 1, "{name}");
+        for answer in refused {
+            let says = ["is being given out by another call", "exists already"];
+            let known = says.iter().any(|says| answer.text.contains(says));
+            assert!(answer.status == 400 && known, "{name}: {}", answer.text);
+        }
+        if let Some(password) = made[0].json()["password"].as_str() {
+            assert!(lets_in(&world, &instance, name, password).await, "{name}");
+        }
+        let listed = get(&world, &instance, "users").await;
+        let named = listed.as_array().unwrap().iter().filter(|user| user["name"] == name);
+        assert_eq!(named.count(), 1, "{listed}");
+    }
+}
+
+#[tokio::test]
+async fn an_expired_certificate_is_nobody_s() {
+    let world = World::new().await;
+    let instance = cluster(&world, "mouse-1").await;
+    // A broker whose clock is late takes one for some hours more.
+    for (serial, cn, hours_ago, expected) in [("1", "bob", 1, 400), ("2", "eve", 25, 201)] {
+        let expires_at = world.app.now() - SignedDuration::from_hours(hours_ago);
+        let certificate = Certificate {
+            serial: serial.repeat(32).parse().unwrap(),
+            cn: UserName::parse(cn).unwrap(),
+            issued_at: expires_at - SignedDuration::from_hours(24 * 397),
+            expires_at,
+            revoked_at: None,
+        };
+        let mut work = world.app.store().begin().await.unwrap();
+        store::certificates::insert(&mut work, instance.id, &certificate).await.unwrap();
+        work.commit().await.unwrap();
+        let made = send(&world, "POST", &instance, "users", &json!({"name": cn})).await;
+        assert_eq!(made.status.as_u16(), expected, "{cn}: {}", made.text);
+    }
+}
+
 #[tokio::test]
 async fn who_has_a_certificate_gets_no_password_and_loses_it_with_the_user() {
     let world = World::new().await;
@@ -85,7 +149,7 @@ async fn who_has_a_certificate_gets_no_password_and_loses_it_with_the_user() {
             serial: serial.repeat(32).parse().unwrap(),
             cn: UserName::parse(cn).unwrap(),
             issued_at,
-            expires_at: issued_at + model::SignedDuration::from_hours(1),
+            expires_at: issued_at + SignedDuration::from_hours(1),
             revoked_at: None,
         };
         let mut work = world.app.store().begin().await.unwrap();

@@ -1,0 +1,41 @@
+//! A name that is being given out is held by the call that does it.
+//!
+//! Passwords are in Kafka and certificates in the store, and no transaction spans
+//! both. So the name is held in the store before Kafka is asked about it, until
+//! whoever looks next sees what came of it: of two calls at the same moment one is
+//! refused, and no name gets both.
+
+use crate::{App, InstanceAccess, Result};
+use model::{SignedDuration, UserName};
+use store::ssl_users::{self, Held, Purpose};
+
+/// Kafka is asked twice, each time until patience ends. A call that died, and so
+/// never lets go, is in nobody's way for longer.
+const LIFE: SignedDuration = SignedDuration::from_secs(60);
+
+/// None if another call has the name.
+pub(crate) async fn hold(
+    access: &InstanceAccess,
+    app: &App,
+    name: &UserName,
+    purpose: Purpose,
+) -> Result<Option<Held>> {
+    let mut work = app.store().begin().await?;
+    let id = access.still_there(&mut work).await?.id;
+    let held = ssl_users::hold(&mut work, id, name, purpose, app.now(), LIFE).await?;
+    work.commit().await?;
+    Ok(held)
+}
+
+/// Never fails: a name that can't be let go is free when its time is over.
+pub(crate) async fn let_go(app: &App, held: &Held) {
+    if let Err(error) = Box::pin(forget(app, held)).await {
+        tracing::warn!(user = %held.name, %error, "a name stays held until its time is over");
+    }
+}
+
+async fn forget(app: &App, held: &Held) -> store::Result<()> {
+    let mut work = app.store().begin().await?;
+    ssl_users::let_go(&mut work, held).await?;
+    work.commit().await
+}

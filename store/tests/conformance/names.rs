@@ -1,0 +1,93 @@
+//! Names of Kafka users that are being given out, and the numbers of their rights.
+
+use crate::fixture::*;
+use model::*;
+use store::ssl_users::{Held, Purpose};
+use store::*;
+
+async fn hold(f: &Fixture, instance: InstanceId, name: &str, purpose: Purpose) -> Option<Held> {
+    let name = UserName::parse(name).unwrap();
+    let mut work = f.store.begin().await.unwrap();
+    let held = ssl_users::hold(&mut work, instance, &name, purpose, f.now(), LIFE).await.unwrap();
+    work.commit().await.unwrap();
+    held
+}
+
+async fn let_go(f: &Fixture, held: &Held) -> bool {
+    let mut work = f.store.begin().await.unwrap();
+    let was_held = ssl_users::let_go(&mut work, held).await.unwrap();
+    work.commit().await.unwrap();
+    was_held
+}
+
+pub async fn a_name_is_held_by_one_until_let_go(f: Fixture) {
+    let account = f.account().await.account.id;
+    let (instance, ..) = f.instance(account, 9000).await;
+    let (other, ..) = f.instance(account, 9100).await;
+    let bob = hold(&f, instance.id, "bob", Purpose::User).await.unwrap();
+    for purpose in [Purpose::User, Purpose::Certificate] {
+        assert_eq!(hold(&f, instance.id, "bob", purpose).await, None);
+        let free = [(instance.id, "Bob"), (other.id, "bob")];
+        for (instance, name) in free {
+            let held = hold(&f, instance, name, purpose).await.unwrap();
+            assert!(let_go(&f, &held).await);
+        }
+    }
+    assert!(let_go(&f, &bob).await);
+    assert!(!let_go(&f, &bob).await, "once");
+
+    let first = hold(&f, instance.id, "bob", Purpose::Certificate).await.unwrap();
+    let second = hold(&f, instance.id, "bob", Purpose::Certificate).await.unwrap();
+    assert_eq!(hold(&f, instance.id, "bob", Purpose::User).await, None);
+    assert!(let_go(&f, &first).await);
+    assert_eq!(hold(&f, instance.id, "bob", Purpose::User).await, None, "there is another");
+    assert!(let_go(&f, &second).await);
+    assert!(hold(&f, instance.id, "bob", Purpose::User).await.is_some());
+}
+
+pub async fn who_died_holds_a_name_for_its_time_alone(f: Fixture) {
+    let account = f.account().await.account.id;
+    let (instance, ..) = f.instance(account, 9000).await;
+    let late = hold(&f, instance.id, "bob", Purpose::Certificate).await.unwrap();
+    f.pass(50).await;
+    assert_eq!(hold(&f, instance.id, "bob", Purpose::User).await, None);
+    f.pass(11).await;
+    let next = hold(&f, instance.id, "bob", Purpose::User).await.unwrap();
+    assert!(!let_go(&f, &late).await, "it finds out");
+    assert_eq!(hold(&f, instance.id, "bob", Purpose::User).await, None, "and took nothing away");
+    assert!(let_go(&f, &next).await);
+}
+
+pub async fn a_held_name_goes_with_its_instance(f: Fixture) {
+    let account = f.account().await.account.id;
+    let (instance, server, disk) = f.instance(account, 9000).await;
+    let held = hold(&f, instance.id, "bob", Purpose::User).await.unwrap();
+    let mut work = f.store.begin().await.unwrap();
+    disks::remove(&mut work, disk.id).await.unwrap();
+    servers::remove(&mut work, server.id).await.unwrap();
+    instances::remove(&mut work, instance.id).await.unwrap();
+    work.commit().await.unwrap();
+    assert!(!let_go(&f, &held).await);
+}
+
+pub async fn numbers_of_rights_are_retired_by_how_they_begin(f: Fixture) {
+    let account = f.account().await.account.id;
+    let (instance, ..) = f.instance(account, 9000).await;
+    let (other, ..) = f.instance(account, 9100).await;
+    let all = ["User:a_b: reads", "User:a_b: writes", "User:a_b.c: reads", "User:axb: reads"];
+    let give = async |instance: InstanceId| {
+        let mut work = f.store.begin().await.unwrap();
+        for says in all {
+            acls::give(&mut work, instance, says, "{}", now()).await.unwrap();
+        }
+        work.commit().await.unwrap();
+        let numbers = acls::list(&mut f.store.reader(), instance).await.unwrap();
+        let number = |says: &str| numbers.iter().find(|it| it.says == says).unwrap().id;
+        all.map(number)
+    };
+    assert_eq!((give(instance.id).await, give(other.id).await), ([1, 2, 3, 4], [1, 2, 3, 4]));
+    let mut work = f.store.begin().await.unwrap();
+    acls::retire_all(&mut work, instance.id, "User:a_b: ").await.unwrap();
+    work.commit().await.unwrap();
+    assert_eq!((give(instance.id).await, give(other.id).await), ([5, 6, 3, 4], [1, 2, 3, 4]));
+}
