@@ -18,24 +18,31 @@ const ALONE: Duration = Duration::from_secs(3);
 /// Between two rounds in which no broker gave an answer.
 const PAUSE: Duration = Duration::from_millis(250);
 
-/// A cluster that is ready, as a caller may ask it.
+/// Every question has a tenth of the caller's patience to itself: one that comes late,
+/// after a change that was made, must not have it look refused.
+const TENTH: u32 = 10;
+
+/// A cluster that is ready, as a caller may ask it: once or several times, all before
+/// one deadline.
 pub(crate) struct Cluster<'a> {
     admin: &'a dyn Admin,
     brokers: kafka::client::Cluster,
     servers: Vec<Server>,
     patience: Duration,
+    deadline: Instant,
 }
 
 impl<'a> Cluster<'a> {
     /// Fails unless the instance is ready: nobody waits for a cluster that is
     /// being made.
     pub async fn open(access: &InstanceAccess, app: &'a App) -> Result<Self> {
+        let patience = app.settings.broker_patience;
+        let deadline = Instant::now() + patience;
         let instance = &access.instance;
         ready(instance)?;
         let servers = servers::list_bare(&mut app.store().reader(), instance.id).await?;
         let brokers = app.reach().cluster(instance.id, &servers).await.map_err(unreachable)?;
-        let patience = app.settings.broker_patience;
-        Ok(Self { admin: app.reach().admin(), brokers, servers, patience })
+        Ok(Self { admin: app.reach().admin(), brokers, servers, patience, deadline })
     }
 
     /// The same, for what customers of a shared plan can't do.
@@ -45,8 +52,8 @@ impl<'a> Cluster<'a> {
     }
 
     /// The answer of any broker. While none has one, because servers are being
-    /// restarted or the controller moves, they are asked again until patience
-    /// ends.
+    /// restarted or the controller moves, they are asked again until the caller's
+    /// patience ends, of which all questions take.
     pub async fn ask<'b, T, F>(
         &'b self,
         call: impl Fn(&'b dyn Admin, &'b kafka::client::Cluster) -> F,
@@ -54,7 +61,7 @@ impl<'a> Cluster<'a> {
     where
         F: Future<Output = std::result::Result<T, KafkaError>>,
     {
-        let deadline = Instant::now() + self.patience;
+        let deadline = self.deadline.max(Instant::now() + self.patience / TENTH);
         let mut reason = None;
         while let Ok(answer) = timeout_at(deadline, call(self.admin, &self.brokers)).await {
             match answer {

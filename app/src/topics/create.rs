@@ -3,7 +3,7 @@
 use super::number;
 use crate::resources::{Cluster, change, is_own};
 use crate::{App, Asked, Error, InstanceAccess, Problems, Result};
-use kafka::client::{Created, Topic};
+use kafka::client::{Created, Error as KafkaError, Topic};
 use model::TopicName;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -63,14 +63,17 @@ fn validate(new: NewTopic, mut problems: Problems) -> Result<Wanted> {
 /// A topic that is found after an answer got lost is the one that was made, if
 /// it is like it.
 async fn make(cluster: &Cluster<'_>, wanted: &kafka::client::NewTopic) -> Result<Topic> {
-    let repeated = AtomicBool::new(false);
-    let again = &repeated;
+    let lost = &AtomicBool::new(false);
     let created = cluster
         .ask(|admin, at| async move {
-            let is_repeated = again.swap(true, Ordering::Relaxed);
-            admin.create_topic(at, wanted).await.map(|created| (created, is_repeated))
+            let created = admin.create_topic(at, wanted).await;
+            if created.as_ref().is_err_and(KafkaError::may_have_done_it) {
+                lost.store(true, Ordering::Relaxed);
+            }
+            created
         })
         .await?;
+    let may_be_ours = lost.load(Ordering::Relaxed);
     let name = &wanted.name;
     cluster
         .until_all_show(|admin, alone| async move {
@@ -79,20 +82,25 @@ async fn make(cluster: &Cluster<'_>, wanted: &kafka::client::NewTopic) -> Result
         .await;
     let found = cluster.ask(|admin, at| admin.topics().describe_topic(at, name)).await?;
     match (created, found) {
-        ((Created::New, _), Some(topic)) => Ok(topic),
-        ((Created::AlreadyThere, true), Some(topic)) if is_like(&topic, wanted) => Ok(topic),
-        ((Created::AlreadyThere, _), _) => {
+        (Created::New, Some(topic)) => Ok(topic),
+        (Created::AlreadyThere, Some(topic)) if may_be_ours && is_like(&topic, wanted) => Ok(topic),
+        (Created::AlreadyThere, _) => {
             Err(Error::field("name", format!("a topic {name} exists already")))
         }
-        ((Created::New, _), None) => {
+        (Created::New, None) => {
             Err(Error::Refused(format!("Topic {name} was deleted by somebody else meanwhile")))
         }
     }
 }
 
 fn is_like(topic: &Topic, wanted: &kafka::client::NewTopic) -> bool {
+    let is_set = |(name, value): &(String, String)| {
+        topic.setting(name).is_some_and(|setting| setting.means(value))
+    };
     i32::try_from(topic.partitions.len()) == Ok(wanted.partitions)
         && i16::try_from(topic.replicas()) == Ok(wanted.replicas)
+        && topic.settings.len() == wanted.settings.len()
+        && wanted.settings.iter().all(is_set)
 }
 
 fn small(count: usize) -> i16 {

@@ -8,7 +8,7 @@ mod unpack;
 
 use bytes::{Buf, Bytes};
 use kafka_protocol::protocol::buf::ByteBuf;
-use kafka_protocol::records::{BatchDecodeInfo, RecordBatchDecoder, TimestampType};
+use kafka_protocol::records::{BatchDecodeInfo, Compression, RecordBatchDecoder, TimestampType};
 use std::ops::ControlFlow;
 use unpack::unpack;
 
@@ -17,6 +17,9 @@ const BEFORE_LENGTH: usize = 12;
 const LAST_OFFSET_DELTA: usize = 23;
 const LAST_TIMESTAMP: usize = 35;
 const HEAD: usize = 61;
+/// A batch has room for millions of headers without a name, and each of them takes
+/// thirty times as much in memory.
+const MOST_HEADERS: usize = 1 << 14;
 
 pub(super) struct Batch {
     head: BatchDecodeInfo,
@@ -31,7 +34,10 @@ pub(super) struct RawRecord {
     pub timestamp: i64,
     pub key: Option<Bytes>,
     pub value: Option<Bytes>,
-    pub headers: Vec<(Bytes, Option<Bytes>)>,
+    /// None if they are too many.
+    pub headers: Option<Vec<(Bytes, Option<Bytes>)>>,
+    /// Bytes of all of it.
+    pub size: usize,
 }
 
 impl Batch {
@@ -70,20 +76,28 @@ impl Batch {
         self.head.control
     }
 
-    /// Visits its records in order until it is told to stop.
-    pub fn visit(&self, mut visit: impl FnMut(RawRecord) -> ControlFlow<()>) -> Result<(), String> {
+    /// Visits its records in order until it is told to stop. Whoever keeps a part of
+    /// one keeps the whole batch in memory. How many bytes it was unpacked to; none
+    /// if it was not packed.
+    pub fn visit(
+        &self,
+        mut visit: impl FnMut(RawRecord) -> ControlFlow<()>,
+    ) -> Result<usize, String> {
         let mut bytes = unpack(self.packed.clone(), self.head.compression)?;
+        let packed = self.head.compression != Compression::None;
+        let unpacked = if packed { bytes.len() } else { 0 };
         for _ in 0..self.head.record_count {
             let record = self.record(&mut bytes).map_err(|error| error.to_string())?;
             if visit(record).is_break() {
                 break;
             }
         }
-        Ok(())
+        Ok(unpacked)
     }
 
     fn record(&self, bytes: &mut Bytes) -> Result<RawRecord, Wrong> {
         let bytes = &mut sized(bytes)?.ok_or(Wrong)?;
+        let size = bytes.len();
         bytes.try_get_i8().map_err(|_| Wrong)?;
         let since_first = number(bytes)?;
         let delta = number(bytes)?;
@@ -95,10 +109,15 @@ impl Batch {
         let many = number(bytes)?;
         let mut headers = Vec::new();
         for _ in 0..many {
-            headers.push((sized(bytes)?.ok_or(Wrong)?, sized(bytes)?));
+            let header = (sized(bytes)?.ok_or(Wrong)?, sized(bytes)?);
+            // One more than may be shows that they are too many.
+            if headers.len() <= MOST_HEADERS {
+                headers.push(header);
+            }
         }
+        let headers = (headers.len() <= MOST_HEADERS).then_some(headers);
         let offset = self.head.min_offset.saturating_add(delta);
-        Ok(RawRecord { offset, timestamp, key, value, headers })
+        Ok(RawRecord { offset, timestamp, key, value, headers, size })
     }
 }
 

@@ -90,7 +90,7 @@ impl Error {
     }
 
     /// Whether the broker may have done what was asked all the same.
-    pub(crate) fn may_have_done_it(&self) -> bool {
+    pub fn may_have_done_it(&self) -> bool {
         match self {
             Self::Broken { .. }
             | Self::Deadline { .. }

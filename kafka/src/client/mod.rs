@@ -134,8 +134,8 @@ pub trait Admin: Send + Sync {
     /// Removes every ACL of a principal.
     async fn remove_acls(&self, cluster: &Cluster, principal: &str) -> Result<(), Error>;
 
-    /// Makes a topic, if there is none of that name. On return the broker that
-    /// was asked knows a leader of each partition.
+    /// Makes a topic, if there is none of that name. If it was made, the broker
+    /// that was asked knows a leader of each partition on return.
     async fn create_topic(&self, cluster: &Cluster, topic: &NewTopic) -> Result<Created, Error>;
 
     async fn describe_cluster(&self, cluster: &Cluster) -> Result<ClusterView, Error>;

@@ -22,6 +22,11 @@ impl Topic {
     pub fn replicas(&self) -> usize {
         self.partitions.first().map_or(0, |partition| partition.replicas.len())
     }
+
+    /// What was set under this name.
+    pub fn setting(&self, name: &str) -> Option<&Setting> {
+        self.settings.iter().find(|setting| setting.name == name)
+    }
 }
 
 /// What a topic shall have; what is not given stays.
@@ -42,7 +47,7 @@ pub trait Topics: Send + Sync {
 
     /// Everything that is asked or, where Kafka refuses a part of it, nothing.
     /// False if there is no such topic. On return the broker that was asked shows
-    /// it.
+    /// it, and knows a leader of each new partition.
     async fn change_topic(
         &self,
         cluster: &Cluster,

@@ -6,30 +6,72 @@ use async_trait::async_trait;
 use kafka_protocol::ResponseError;
 use std::collections::BTreeMap;
 
-type Known = [(&'static str, SettingKind)];
+/// What Kafka reads a value as.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Type {
+    Flag,
+    Whole,
+    Fraction,
+    List,
+    Text,
+}
+
+type Known = [(&'static str, Type)];
 
 pub(super) const TOPIC: &Known = &[
-    ("cleanup.policy", SettingKind::Text),
-    ("compression.type", SettingKind::Text),
-    ("delete.retention.ms", SettingKind::Number),
-    ("max.message.bytes", SettingKind::Number),
-    ("message.timestamp.type", SettingKind::Text),
-    ("min.insync.replicas", SettingKind::Number),
-    ("retention.bytes", SettingKind::Number),
-    ("retention.ms", SettingKind::Number),
-    ("segment.bytes", SettingKind::Number),
-    ("unclean.leader.election.enable", SettingKind::Flag),
+    ("cleanup.policy", Type::List),
+    ("compression.type", Type::Text),
+    ("delete.retention.ms", Type::Whole),
+    ("max.message.bytes", Type::Whole),
+    ("message.timestamp.type", Type::Text),
+    ("min.cleanable.dirty.ratio", Type::Fraction),
+    ("min.insync.replicas", Type::Whole),
+    ("retention.bytes", Type::Whole),
+    ("retention.ms", Type::Whole),
+    ("segment.bytes", Type::Whole),
+    ("unclean.leader.election.enable", Type::Flag),
 ];
 
 const BROKERS: &Known = &[
-    ("log.retention.bytes", SettingKind::Number),
-    ("log.retention.ms", SettingKind::Number),
-    ("log.segment.bytes", SettingKind::Number),
-    ("message.max.bytes", SettingKind::Number),
-    ("min.insync.replicas", SettingKind::Number),
-    ("num.io.threads", SettingKind::Number),
-    ("num.network.threads", SettingKind::Number),
+    ("log.retention.bytes", Type::Whole),
+    ("log.retention.ms", Type::Whole),
+    ("log.segment.bytes", Type::Whole),
+    ("message.max.bytes", Type::Whole),
+    ("min.insync.replicas", Type::Whole),
+    ("num.io.threads", Type::Whole),
+    ("num.network.threads", Type::Whole),
 ];
+
+impl Type {
+    fn kind(self) -> SettingKind {
+        match self {
+            Self::Flag => SettingKind::Flag,
+            Self::Whole | Self::Fraction => SettingKind::Number,
+            Self::List | Self::Text => SettingKind::Text,
+        }
+    }
+
+    /// The value as Kafka tells what it has read, or why it does not take it.
+    fn read(self, value: &str) -> Result<String, &'static str> {
+        let value = value.trim();
+        match self {
+            Self::Flag => {
+                let flag = value.to_ascii_lowercase().parse::<bool>();
+                flag.map(|flag| flag.to_string()).map_err(|_| "Expected true or false")
+            }
+            Self::Whole => {
+                let number = value.parse::<i64>();
+                number.map(|number| number.to_string()).map_err(|_| "Not a number")
+            }
+            Self::Fraction => {
+                let number = value.parse::<f64>();
+                number.map(|number| format!("{number:?}")).map_err(|_| "Not a number")
+            }
+            Self::List => Ok(value.split(',').map(str::trim).collect::<Vec<_>>().join(",")),
+            Self::Text => Ok(value.to_owned()),
+        }
+    }
+}
 
 #[async_trait]
 impl Settings for SimKafka {
@@ -41,13 +83,14 @@ impl Settings for SimKafka {
 
     async fn check_settings(&self, cluster: &Cluster, changes: &Changes) -> Result<(), Error> {
         self.ask("IncrementalAlterConfigs", &cluster.brokers, |asked| {
-            check_values(asked.call, "all brokers", BROKERS, &given(changes))
+            read_values(asked.call, "all brokers", BROKERS, &given(changes)).map(drop)
         })
     }
 
     async fn change_settings(&self, cluster: &Cluster, changes: &Changes) -> Result<(), Error> {
         self.ask("IncrementalAlterConfigs", &cluster.brokers, |asked| {
-            check_values(asked.call, "all brokers", BROKERS, &given(changes))?;
+            // Of these it tells the text it was given.
+            read_values(asked.call, "all brokers", BROKERS, &given(changes))?;
             asked.change(|state| {
                 let settings = &mut state.change().settings;
                 settings.retain(|name, _| !changes.contains_key(name));
@@ -63,37 +106,42 @@ fn given(changes: &Changes) -> BTreeMap<String, String> {
     changes.iter().filter_map(given).collect()
 }
 
+fn type_of(known: &Known, name: &str) -> Option<Type> {
+    known.iter().find(|(it, _)| *it == name).map(|(_, of)| *of)
+}
+
 /// With what they are; by name.
 pub(super) fn typed(known: &Known, settings: &BTreeMap<String, String>) -> Vec<Setting> {
-    let kind = |name: &str| known.iter().find(|(it, _)| *it == name).map(|(_, kind)| *kind);
     let setting = |(name, value): (&String, &String)| Setting {
         name: name.clone(),
         value: value.clone(),
-        kind: kind(name).unwrap_or(SettingKind::Text),
+        kind: type_of(known, name).map_or(SettingKind::Text, Type::kind),
     };
     settings.iter().map(setting).collect()
 }
 
-/// Fails at the first that Kafka would not take.
-pub(super) fn check_values(
+/// As Kafka tells them; fails at the first that it would not take.
+pub(super) fn read_values(
     call: &'static str,
     subject: &str,
     known: &Known,
     settings: &BTreeMap<String, String>,
-) -> Result<(), Error> {
+) -> Result<BTreeMap<String, String>, Error> {
+    let mut told = BTreeMap::new();
     for (name, value) in settings {
-        let message = match known.iter().find(|(it, _)| it == name) {
-            None => format!("Unknown config name: {name}"),
-            Some((_, SettingKind::Number)) if value.parse::<i64>().is_err() => {
-                format!("Invalid value {value} for configuration {name}: Not a number")
-            }
-            Some((_, SettingKind::Flag)) if !["true", "false"].contains(&value.as_str()) => {
-                format!("Invalid value {value} for configuration {name}: Expected true or false")
-            }
-            Some(_) => continue,
+        let read = match type_of(known, name) {
+            None => Err(format!("Unknown config name: {name}")),
+            Some(of) => of.read(value).map_err(|reason| {
+                format!("Invalid value {value} for configuration {name}: {reason}")
+            }),
         };
-        let code = ResponseError::InvalidConfig;
-        return Err(Error::Kafka { call, subject: subject.to_owned(), code, message });
+        let value = read.map_err(|message| Error::Kafka {
+            call,
+            subject: subject.to_owned(),
+            code: ResponseError::InvalidConfig,
+            message,
+        })?;
+        told.insert(name.clone(), value);
     }
-    Ok(())
+    Ok(told)
 }

@@ -3,7 +3,7 @@
 
 use super::SimKafka;
 use super::metadata::{Partition, Topic as SimTopic};
-use super::settings::{TOPIC, check_values, typed};
+use super::settings::{TOPIC, read_values, typed};
 use super::state::State;
 use crate::client::{Cluster, Created, Error, NewTopic, Topic, TopicChange, Topics};
 use async_trait::async_trait;
@@ -77,7 +77,7 @@ impl State {
             return Err(refused(ResponseError::InvalidPartitions, message));
         }
         let settings: BTreeMap<String, String> = topic.settings.iter().cloned().collect();
-        check_values("CreateTopics", &topic.name, TOPIC, &settings)?;
+        let settings = read_values("CreateTopics", &topic.name, TOPIC, &settings)?;
         let replicas = usize::try_from(topic.replicas).unwrap_or_default();
         let partitions = self.place(&topic.name, 0..count(topic.partitions), replicas)?;
         self.change().topics.insert(topic.name.clone(), SimTopic { settings, partitions });
@@ -86,9 +86,8 @@ impl State {
 
     fn change_topic(&mut self, name: &str, change: &TopicChange) -> Result<bool, Error> {
         let Some(topic) = self.metadata.topics.get(name).cloned() else { return Ok(false) };
-        if let Some(settings) = &change.settings {
-            check_values("IncrementalAlterConfigs", name, TOPIC, settings)?;
-        }
+        let read = |it| read_values("IncrementalAlterConfigs", name, TOPIC, it);
+        let settings = change.settings.as_ref().map(read).transpose()?;
         let there = topic.partitions.len();
         let wanted = change.partitions.map_or(there, count);
         if wanted < there {
@@ -101,8 +100,8 @@ impl State {
         let new = self.place(name, there..wanted, topic.partitions[0].replicas.len())?;
         let topic = self.change().topics.get_mut(name).expect("it was there");
         topic.partitions.extend(new);
-        if let Some(settings) = &change.settings {
-            topic.settings.clone_from(settings);
+        if let Some(settings) = settings {
+            topic.settings = settings;
         }
         Ok(true)
     }

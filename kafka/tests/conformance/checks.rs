@@ -258,6 +258,7 @@ async fn one_that_stops_hands_over(subject: &dyn Subject, node: i32) {
         .await;
     assert!(after.leader_epoch > before.leader_epoch, "{before:?} {after:?}");
     assert_eq!(after.voters.len(), 3, "who is away still votes");
+    resources::what_is_there_is_not_waited_for(subject, ALONE).await;
     subject
         .until("who is away falls behind", SOON, async || {
             let quorum = subject.admin().describe_quorum(&subject.cluster()).await.unwrap();

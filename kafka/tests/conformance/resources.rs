@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 
 pub async fn all(subject: &dyn Subject) {
     a_topic_is_changed_wholly_or_not_at_all(subject).await;
+    values_are_told_in_one_spelling(subject).await;
     what_nobody_could_make_is_refused(subject).await;
     one_right_goes_and_the_others_stay(subject).await;
     settings_of_all_brokers_change_while_they_run(subject).await;
@@ -76,6 +77,57 @@ async fn a_topic_is_changed_wholly_or_not_at_all(subject: &dyn Subject) {
     assert_eq!(topics.delete_topic(&cluster, "changing").await, Ok(true));
     assert_eq!(describe(subject, "changing").await, None);
     assert_eq!(topics.delete_topic(&cluster, "changing").await, Ok(false));
+}
+
+async fn values_are_told_in_one_spelling(subject: &dyn Subject) {
+    let (admin, cluster) = (subject.admin(), subject.cluster());
+    let given = [
+        ("cleanup.policy", "compact, delete"),
+        ("min.cleanable.dirty.ratio", "1"),
+        ("retention.ms", " 0060000"),
+        ("unclean.leader.election.enable", "False"),
+    ];
+    let told = [
+        setting("cleanup.policy", "compact,delete", SettingKind::Text),
+        setting("min.cleanable.dirty.ratio", "1.0", SettingKind::Number),
+        setting("retention.ms", "60000", SettingKind::Number),
+        setting("unclean.leader.election.enable", "false", SettingKind::Flag),
+    ];
+    let made = admin.create_topic(&cluster, &new("spelled", 1, 1, &given)).await;
+    assert_eq!(made, Ok(Created::New));
+    assert_eq!(describe(subject, "spelled").await.unwrap().settings, told);
+    // From nothing, and then from what is so already.
+    for before in [&[][..], &given[..]] {
+        for given in [before, &given[..]] {
+            let change = TopicChange { partitions: Some(1), settings: Some(settings(given)) };
+            let changed = admin.topics().change_topic(&cluster, "spelled", &change).await;
+            assert_eq!(changed, Ok(true), "{given:?}");
+        }
+        assert_eq!(describe(subject, "spelled").await.unwrap().settings, told);
+    }
+    assert_eq!(admin.topics().delete_topic(&cluster, "spelled").await, Ok(true));
+}
+
+/// While one of its partitions has no leader.
+pub async fn what_is_there_is_not_waited_for(subject: &dyn Subject, name: &str) {
+    let (admin, cluster) = (subject.admin(), subject.cluster());
+    let there = describe(subject, name).await.unwrap();
+    assert!(there.partitions.iter().any(|partition| partition.leader.is_none()), "{there:?}");
+    let partitions = i32::try_from(there.partitions.len()).unwrap();
+    let again = new(name, partitions, 1, &[]);
+    let made = subject.until("brokers know the controller", SOON, async || {
+        let made = admin.create_topic(&cluster, &again).await;
+        made.map_err(|error| error.to_string())
+    });
+    assert_eq!(made.await, Created::AlreadyThere);
+    let before: Vec<(&str, &str)> =
+        there.settings.iter().map(|it| (it.name.as_str(), it.value.as_str())).collect();
+    let more = [&before[..], &[("delete.retention.ms", "60000")]].concat();
+    for given in [&more, &before] {
+        let change = TopicChange { partitions: Some(partitions), settings: Some(settings(given)) };
+        assert_eq!(admin.topics().change_topic(&cluster, name, &change).await, Ok(true));
+    }
+    assert_eq!(describe(subject, name).await.unwrap().settings, there.settings);
 }
 
 async fn what_nobody_could_make_is_refused(subject: &dyn Subject) {

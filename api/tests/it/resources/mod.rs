@@ -4,6 +4,7 @@
 mod acls;
 mod groups;
 mod messages;
+mod plans;
 mod quotas;
 mod settings;
 mod topics;

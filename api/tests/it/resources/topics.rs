@@ -99,6 +99,47 @@ async fn an_answer_that_got_lost_is_no_duplicate() {
 }
 
 #[tokio::test]
+async fn a_duplicate_is_refused_however_often_it_is_tried() {
+    let world = World::new().await;
+    let instance = cluster(&world, "mouse-1").await;
+    let asked = json!({"name": "a", "config": {"retention.ms": 60000}});
+    assert_eq!(send(&world, "POST", &instance, "topics", &asked).await.status, 201);
+    let other = |config: Value| json!({"name": "a", "config": config});
+    for (fault, asked) in [
+        // Nobody was reached, so nobody can have made it.
+        (Fault::Refused, asked),
+        (Fault::LostReply, other(json!({}))),
+        (Fault::LostReply, other(json!({"retention.ms": 60001}))),
+        (Fault::LostReply, other(json!({"retention.ms": 60000, "segment.bytes": 1_048_576}))),
+    ] {
+        world.kafka.fail_next(fault, 1);
+        let refused = send(&world, "POST", &instance, "topics", &asked).await;
+        assert_eq!(refused.status, 400, "{fault:?} {asked}: {}", refused.text);
+        assert!(refused.text.contains("a topic a exists already"), "{}", refused.text);
+    }
+}
+
+#[tokio::test]
+async fn values_are_told_as_kafka_reads_them() {
+    let world = World::new().await;
+    let instance = cluster(&world, "mouse-1").await;
+    let config = json!({"cleanup.policy": "compact, delete", "min.cleanable.dirty.ratio": 1,
+        "retention.ms": "0060000"});
+    let told = json!({"cleanup.policy": "compact,delete", "min.cleanable.dirty.ratio": 1.0,
+        "retention.ms": 60000});
+    // It is known again, though it is spelled differently.
+    world.kafka.fail_next(Fault::LostReply, 1);
+    let asked = json!({"name": "a", "config": config});
+    let made = send(&world, "POST", &instance, "topics", &asked).await;
+    assert_eq!(made.status, 201, "{}", made.text);
+    assert_eq!(made.json()["config"], told);
+    let asked = json!({"partitions": 1, "config": config});
+    let changed = send(&world, "PUT", &instance, "topics/a", &asked).await;
+    assert_eq!(changed.status, 200, "{}", changed.text);
+    assert_eq!(changed.json()["config"], told);
+}
+
+#[tokio::test]
 async fn on_a_shared_plan_a_topic_begins_with_the_customer_s_name() {
     let world = World::new().await;
     let shared = world.share(&cluster(&world, "mouse-1").await).await;

@@ -4,6 +4,7 @@ use super::{cluster, send};
 use crate::call::Call;
 use crate::world::World;
 use app::Settings;
+use kafka::simulated::Fault;
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -37,6 +38,27 @@ async fn one_without_brokers_is_refused_when_patience_ends() {
     assert_eq!(refused.status, 400);
     let last = world.audit().await.pop().unwrap();
     assert!(last.contains("outcome=") && last.contains("refused (No broker"), "{last}");
+}
+
+/// A change looks for its topic first. Each question had all the patience there is,
+/// so that callers had given up before they were answered.
+#[tokio::test]
+async fn all_questions_of_a_request_have_one_deadline() {
+    let patience = Duration::from_millis(900);
+    let world = World::with(Settings { broker_patience: patience, ..Settings::default() }).await;
+    let instance = cluster(&world, "mouse-1").await;
+    let made = send(&world, "POST", &instance, "topics", &json!({"name": "a"})).await;
+    assert_eq!(made.status, 201, "{}", made.text);
+    // The topic is found at the third attempt, half a second later.
+    world.kafka.fail_next(Fault::Refused, 2);
+    world.kafka.fail_after(1, Fault::Refused);
+    world.kafka.fail_next(Fault::Refused, 20);
+    let before = world.kafka.calls();
+    let refused = send(&world, "PUT", &instance, "topics/a", &json!({"partitions": 2})).await;
+    assert_eq!(refused.status, 400, "{}", refused.text);
+    // There is time for two more, a quarter of a second apart.
+    let asked = world.kafka.calls() - before;
+    assert!(asked <= 5, "asked {asked} times");
 }
 
 #[tokio::test]

@@ -54,17 +54,15 @@ impl Call for CreateTopic<'_> {
             .with_topics(vec![self.topic()])
             .with_timeout_ms(connection.timeout_ms());
         let answer = connection.call(&request).await?;
-        let mut created = Created::New;
         for result in &answer.topics {
             if result.error_code == ResponseError::TopicAlreadyExists.code() {
-                created = Created::AlreadyThere;
-            } else {
-                check("CreateTopics", self.name, result.error_code, result.error_message.as_ref())?;
+                return Ok(Created::AlreadyThere);
             }
+            check("CreateTopics", self.name, result.error_code, result.error_message.as_ref())?;
         }
         let what = format!("leaders of topic {}", self.name);
         until_readable(connection, &what, &HasLeaders(self.name)).await?;
-        Ok(created)
+        Ok(Created::New)
     }
 
     /// Repeated, it would find what it made itself and say that it was there.
@@ -163,4 +161,29 @@ fn partitions(topic: &MetadataResponseTopic) -> Vec<PartitionView> {
     let mut views: Vec<_> = topic.partitions.iter().map(view).collect();
     views.sort_by_key(|partition| partition.index);
     views
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::client::fake::{answer, connect};
+    use kafka_protocol::messages::create_topics_response::CreatableTopicResult;
+    use kafka_protocol::messages::{ApiKey, CreateTopicsResponse};
+
+    /// One of its partitions may be without a leader for as long as a server is away.
+    #[tokio::test]
+    async fn leaders_of_a_topic_that_was_there_are_not_waited_for() {
+        // It does not speak Metadata, so that nobody can ask who leads what.
+        const CALLS: &[(ApiKey, i16, i16)] = &[(ApiKey::CreateTopics, 2, 7)];
+        let mut connection = connect(CALLS, |asked| {
+            let there = CreatableTopicResult::default()
+                .with_name(topic_name("orders"))
+                .with_error_code(ResponseError::TopicAlreadyExists.code());
+            let response = CreateTopicsResponse::default().with_topics(vec![there]);
+            answer::<CreateTopicsRequest>(asked, &response)
+        })
+        .await;
+        let create = CreateTopic { name: "orders", partitions: 1, replicas: 1, settings: &[] };
+        assert_eq!(create.run(&mut connection).await, Ok(Created::AlreadyThere));
+    }
 }

@@ -2,7 +2,7 @@ use super::*;
 use bytes::{BufMut, BytesMut};
 use indexmap::IndexMap;
 use kafka_protocol::protocol::StrBytes;
-use kafka_protocol::records::{Compression, Record, RecordBatchEncoder, RecordEncodeOptions};
+use kafka_protocol::records::{Record, RecordBatchEncoder, RecordEncodeOptions};
 
 fn record(offset: i64, value: &'static str) -> Record {
     Record {
@@ -54,7 +54,9 @@ fn records_are_read_as_they_were_written() {
             timestamp: 1_005,
             key: None,
             value: Some(Bytes::from_static(b"five")),
-            headers: vec![(Bytes::from_static(b"h"), Some(Bytes::from_static(b"v")))],
+            headers: Some(vec![(Bytes::from_static(b"h"), Some(Bytes::from_static(b"v")))]),
+            // Attributes, two differences, no key, a value, and headers.
+            size: 1 + 2 + 1 + 5 + 5,
         }
     );
     assert!(Batch::next(&mut bytes).unwrap().is_none());
@@ -139,8 +141,26 @@ fn headers_are_told_as_they_are() {
     let record = with_headers(3, &[b"twice", b"twice", b"\xff\xfe"]);
     let batch = Batch::next(&mut batch_of(1, &record)).unwrap().unwrap();
     let records = all(&batch).unwrap();
-    let names: Vec<&[u8]> = records[0].headers.iter().map(|(name, _)| &**name).collect();
+    let headers = records[0].headers.as_ref().unwrap();
+    let names: Vec<&[u8]> = headers.iter().map(|(name, _)| &**name).collect();
     assert_eq!(names, [b"twice" as &[u8], b"twice", b"\xff\xfe"]);
+}
+
+#[test]
+fn headers_without_number_are_not_held() {
+    let check = |many: usize, expected: Option<usize>| {
+        let record = with_headers(i32::try_from(many).unwrap(), &vec![&b""[..]; many]);
+        let batch = Batch::next(&mut batch_of(2, &[&record[..], &record[..]].concat()));
+        let records = all(&batch.unwrap().unwrap()).unwrap();
+        for record in &records {
+            assert_eq!(record.headers.as_ref().map(Vec::len), expected, "{many}");
+            assert!(record.size >= 2 * many, "{}", record.size);
+        }
+        assert_eq!(records.len(), 2, "the next one begins where it ends");
+    };
+    check(MOST_HEADERS, Some(MOST_HEADERS));
+    check(MOST_HEADERS + 1, None);
+    check(3 * MOST_HEADERS, None);
 }
 
 #[test]

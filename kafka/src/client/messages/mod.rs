@@ -4,6 +4,7 @@
 //! This is for looking and trying, not for moving data: what is read is bounded
 //! in number, bytes and time.
 
+mod budget;
 mod partitioner;
 mod placing;
 mod read;
@@ -57,7 +58,7 @@ pub struct ReadMessages {
     pub partition: Option<i32>,
     pub from: From,
     pub count: usize,
-    /// Of keys, values and headers.
+    /// Of all messages together, as [`Message::size`] has it.
     pub bytes: usize,
     pub within: Duration,
 }
@@ -75,10 +76,14 @@ pub struct Message {
     pub omitted: Option<usize>,
 }
 
+/// What a header takes beside its bytes, of which it may have none.
+const HEADER: usize = 64;
+
 impl Message {
+    /// What it takes to hold it and to tell it.
     pub fn size(&self) -> usize {
         let of = |bytes: &Option<Bytes>| bytes.as_ref().map_or(0, Bytes::len);
-        let headers = self.headers.iter().map(|(name, value)| name.len() + of(value));
+        let headers = self.headers.iter().map(|(name, value)| HEADER + name.len() + of(value));
         of(&self.key) + of(&self.value) + headers.sum::<usize>()
     }
 
@@ -90,6 +95,18 @@ impl Message {
             return self;
         }
         Self { key: None, value: None, headers: vec![], omitted: Some(size), ..self }
+    }
+
+    /// With bytes of its own: what it was cut from may be a thousand times as large,
+    /// and would stay in memory as long as the message.
+    #[must_use]
+    fn detached(mut self) -> Self {
+        let headers = self.headers.iter_mut();
+        let headers = headers.flat_map(|(name, value)| std::iter::once(name).chain(value));
+        for bytes in self.key.iter_mut().chain(&mut self.value).chain(headers) {
+            *bytes = Bytes::copy_from_slice(bytes);
+        }
+        self
     }
 }
 

@@ -1,21 +1,34 @@
 //! Reading over Kafka's protocol: each leader is asked for all of its partitions
 //! at once, again and again until there is enough.
+//!
+//! Unpacking takes a processor for as long as it takes, so it has a thread to
+//! itself: whoever else is served goes on.
 
+use super::budget::Budget;
 use super::reading::{Reading, Wanted, merge};
 use super::{From, Message, ReadMessages};
-use crate::client::admin::fetch::Fetch;
+use crate::client::admin::fetch::{Fetch, Fetched};
 use crate::client::admin::list_offsets::ListOffsets;
 use crate::client::admin::routes::Routes;
 use crate::client::ask::Brokers;
 use crate::client::{At, Call, Connection, Error, TopicPartition};
 use async_trait::async_trait;
+use std::sync::Arc;
+use tokio::task::spawn_blocking;
 use tokio::time::Instant;
 
 /// Answers without anything new after which nobody asks on.
 const PATIENCE: usize = 4;
 /// What all partitions of one leader may hold in memory, in units of what may be
 /// told.
-const HELD: usize = 16;
+const HELD: usize = 32;
+/// What packed batches may unpack to in one pass through all partitions. Nothing of
+/// it stays in memory, but it takes its time.
+const PASS: usize = 64 << 20;
+/// The same in one call, which may take several passes, and one batch of each
+/// partition at least.
+const CALL: usize = 4 * PASS;
+const TOO_MUCH: &str = "unpacking it takes more than one call may take; ask for fewer messages, or for those of one partition";
 
 pub(super) async fn read(
     brokers: &Brokers<'_>,
@@ -27,8 +40,11 @@ pub(super) async fn read(
     if led.is_empty() {
         return Err(Error::no_leader(&partitions[0]));
     }
-    let until = Instant::now() + what.within;
-    let call = |(leader, partitions)| (leader, ReadLed { what, partitions, until });
+    let budget = Arc::new(Budget::new(Instant::now() + what.within, CALL));
+    let unpacked = PASS / partitions.len();
+    let call = |(leader, partitions)| {
+        (leader, ReadLed { what, partitions, unpacked, budget: Arc::clone(&budget) })
+    };
     let answers = brokers.ask_each(led.into_iter().map(call).collect()).await?;
     let all = answers.into_iter().flatten().collect();
     Ok(Some(merge(all, what.count, what.bytes, what.from == From::Newest)))
@@ -48,7 +64,9 @@ fn chosen(routes: &Routes, what: &ReadMessages) -> Option<Vec<TopicPartition>> {
 struct ReadLed<'a> {
     what: &'a ReadMessages,
     partitions: Vec<&'a TopicPartition>,
-    until: Instant,
+    /// What one pass through one of them may unpack.
+    unpacked: usize,
+    budget: Arc<Budget>,
 }
 
 #[async_trait]
@@ -58,27 +76,52 @@ impl Call for ReadLed<'_> {
     async fn run(&self, connection: &mut Connection) -> Result<Vec<Message>, Error> {
         let mut readings = self.begin(connection).await?;
         let mut idle = 0;
-        while Instant::now() < self.until && idle < PATIENCE {
+        while idle < PATIENCE {
             let from = readings.iter().filter_map(|it| Some((it.at.partition, it.next()?)));
             let from: Vec<(i32, i64)> = from.collect();
-            if from.is_empty() || held(&readings) > HELD * self.what.bytes {
+            if from.is_empty() {
+                break;
+            }
+            if self.budget.is_spent() || held(&readings) > HELD * self.what.bytes {
+                readings.iter_mut().for_each(Reading::cut);
                 break;
             }
             let fetched = Fetch { topic: &self.what.topic, from }.run(connection).await?;
-            let mut went_on = false;
-            for part in fetched {
-                let reading = readings.iter_mut().find(|it| it.at.partition == part.partition);
-                let Some(reading) = reading else { continue };
-                went_on |= reading.take(part).map_err(|reason| Error::Malformed {
-                    endpoint: connection.endpoint().clone(),
-                    call: "Fetch".to_owned(),
-                    reason,
-                })?;
-            }
+            let budget = Arc::clone(&self.budget);
+            let taken = spawn_blocking(move || take(readings, fetched, &budget)).await;
+            // What a producer has made up may bring down who unpacks it.
+            let taken = taken.unwrap_or_else(|error| Err(format!("unpacking it failed: {error}")));
+            let (all, went_on) = taken.map_err(|reason| unreadable(connection, reason))?;
+            readings = all;
             idle = if went_on { 0 } else { idle + 1 };
         }
-        Ok(readings.into_iter().flat_map(Reading::finish).collect())
+        let short = readings.iter().any(|it| it.short);
+        let found: Vec<Message> = readings.into_iter().flat_map(Reading::finish).collect();
+        if found.is_empty() && short {
+            // Nothing at all would say that there is nothing.
+            return Err(unreadable(connection, TOO_MUCH.to_owned()));
+        }
+        Ok(found)
     }
+}
+
+fn unreadable(from: &Connection, reason: String) -> Error {
+    Error::Malformed { endpoint: from.endpoint().clone(), call: "Fetch".to_owned(), reason }
+}
+
+/// Each reading takes what is its own. Whether that was anything.
+fn take(
+    mut readings: Vec<Reading>,
+    fetched: Vec<Fetched>,
+    budget: &Budget,
+) -> Result<(Vec<Reading>, bool), String> {
+    let mut went_on = false;
+    for part in fetched {
+        let reading = readings.iter_mut().find(|it| it.at.partition == part.partition);
+        let Some(reading) = reading else { continue };
+        went_on |= reading.take(part, budget)?;
+    }
+    Ok((readings, went_on))
 }
 
 fn held(readings: &[Reading]) -> usize {
@@ -97,7 +140,8 @@ impl ReadLed<'_> {
             _ => starts.clone(),
         };
         let newest = self.what.from == From::Newest;
-        let wanted = Wanted { count: self.what.count, bytes: self.what.bytes, newest };
+        let ReadMessages { count, bytes, .. } = *self.what;
+        let wanted = Wanted { count, bytes, newest, unpacked: self.unpacked };
         let reading = |at: &&TopicPartition| {
             let start = starts.get(at).copied().flatten()?;
             let end = ends.get(at).copied().flatten()?;

@@ -1,12 +1,20 @@
-//! The reading of one partition, from one answer to the next; pure.
+//! The reading of one partition, from one answer to the next; pure, but that it
+//! looks at what it may still cost.
+//!
+//! What is told of a partition has no gap that was not in the log: the first ones
+//! from where it began, or the last ones. If it can't have all of them, it has
+//! fewer.
 
 use super::Message;
+use super::budget::Budget;
 use crate::client::TopicPartition;
 use crate::client::admin::fetch::Fetched;
 use crate::client::batch::{Batch, RawRecord};
 use std::collections::{BTreeSet, VecDeque};
 use std::ops::ControlFlow;
 
+/// What a message takes beside its bytes, of which it may have none.
+const MESSAGE: usize = 256;
 /// How much further back is looked when too little was found.
 const WIDER: i64 = 8;
 
@@ -17,6 +25,8 @@ pub(super) struct Wanted {
     pub bytes: usize,
     /// The last ones, not the first.
     pub newest: bool,
+    /// What one pass may unpack, and by one batch too many at the most.
+    pub unpacked: usize,
 }
 
 pub(super) struct Reading {
@@ -28,11 +38,15 @@ pub(super) struct Reading {
     /// Where this pass began, and how far it has come.
     began: i64,
     next: i64,
+    /// How many bytes it has unpacked.
+    unpacked: usize,
     kept: VecDeque<Message>,
     bytes: usize,
     full: bool,
     /// Of a pass that came to its end.
     found: Option<VecDeque<Message>>,
+    /// It cost too much, so there may be more than it tells.
+    pub short: bool,
 }
 
 impl Reading {
@@ -49,10 +63,12 @@ impl Reading {
             end,
             began,
             next: began,
+            unpacked: 0,
             kept: VecDeque::new(),
             bytes: 0,
             full: false,
             found: None,
+            short: false,
         }
     }
 
@@ -63,11 +79,13 @@ impl Reading {
 
     /// How many bytes it has in memory.
     pub fn held(&self) -> usize {
-        self.bytes + self.found.iter().flatten().map(Message::size).sum::<usize>()
+        let found = self.found.iter().flatten().map(|it| MESSAGE + it.size());
+        MESSAGE * self.kept.len() + self.bytes + found.sum::<usize>()
     }
 
-    /// Takes what a broker sent. Whether that was anything.
-    pub fn take(&mut self, fetched: Fetched) -> Result<bool, String> {
+    /// Takes what a broker sent, as far as it can be afforded. Whether that was
+    /// anything.
+    pub fn take(&mut self, fetched: Fetched, budget: &Budget) -> Result<bool, String> {
         let Some(mut records) = fetched.records else {
             // Retention was faster: there is nothing left of what was asked for.
             self.next = self.end;
@@ -76,17 +94,23 @@ impl Reading {
         let before = self.next;
         let mut aborted = fetched.aborted.into_iter().peekable();
         let mut given_up = BTreeSet::new();
-        while let Some(batch) = Batch::next(&mut records)? {
+        while self.next().is_some()
+            && !budget.is_spent()
+            && let Some(batch) = Batch::next(&mut records)?
+        {
+            if self.unpacked >= self.wanted.unpacked {
+                self.spare();
+                return Ok(true);
+            }
             while let Some((_, producer)) =
                 aborted.next_if(|(first, _)| *first <= batch.last_offset)
             {
                 given_up.insert(producer);
             }
-            self.take_batch(&batch, &mut given_up)?;
+            let unpacked = self.take_batch(&batch, &mut given_up)?;
+            budget.spend(unpacked);
+            self.unpacked += unpacked;
             self.next = self.next.max(batch.last_offset.saturating_add(1));
-            if self.full {
-                break;
-            }
         }
         let went_on = self.next > before;
         if self.next >= self.end {
@@ -96,17 +120,18 @@ impl Reading {
     }
 
     /// A transaction that was given up ends with a mark; what its producer wrote
-    /// before that is not told, and neither are marks.
-    fn take_batch(&mut self, batch: &Batch, given_up: &mut BTreeSet<i64>) -> Result<(), String> {
+    /// before that is not told, and neither are marks. How many bytes it was unpacked
+    /// to.
+    fn take_batch(&mut self, batch: &Batch, given_up: &mut BTreeSet<i64>) -> Result<usize, String> {
         let transaction = batch.transaction().filter(|producer| given_up.contains(producer));
         if batch.is_mark() {
             if let Some(producer) = transaction {
                 given_up.remove(&producer);
             }
-            return Ok(());
+            return Ok(0);
         }
         if transaction.is_some() {
-            return Ok(());
+            return Ok(0);
         }
         batch.visit(|record| self.keep(record)).map_err(|reason| {
             format!("the batch of {} that ends at {}: {reason}", self.at, batch.last_offset)
@@ -121,17 +146,14 @@ impl Reading {
         if record.offset >= self.end {
             return ControlFlow::Break(());
         }
-        let RawRecord { offset, timestamp, key, value, headers } = record;
-        let at = self.at.clone();
-        let message = Message { at, offset, timestamp, key, value, headers, omitted: None };
-        let message = message.within(self.wanted.bytes);
+        let message = message(self.at.clone(), record).within(self.wanted.bytes);
         let size = message.size();
         let fits = self.kept.len() < self.wanted.count && self.bytes + size <= self.wanted.bytes;
         if !fits && !self.wanted.newest {
             self.full = true;
             return ControlFlow::Break(());
         }
-        self.kept.push_back(message);
+        self.kept.push_back(message.detached());
         self.bytes += size;
         while self.kept.len() > self.wanted.count || self.bytes > self.wanted.bytes {
             let Some(oldest) = self.kept.pop_front() else { break };
@@ -148,7 +170,7 @@ impl Reading {
         let found = std::mem::take(&mut self.kept);
         let enough = found.len() >= self.wanted.count || self.bytes >= self.wanted.bytes / 2;
         self.found = Some(found);
-        self.bytes = 0;
+        (self.bytes, self.unpacked) = (0, 0);
         if self.wanted.newest && !enough && self.began > self.start {
             let back = self.end.saturating_sub(self.began).saturating_mul(WIDER);
             self.began = self.end.saturating_sub(back).max(self.start);
@@ -156,9 +178,54 @@ impl Reading {
         }
     }
 
+    /// This pass costs too much. The first ones are told as far as it came. The last
+    /// ones are what the pass before found; if there was none, it begins once more, so
+    /// late that half of what it may unpack should do.
+    fn spare(&mut self) {
+        let span = self.end.saturating_sub(self.began);
+        if !self.wanted.newest || self.found.is_some() || span <= 1 {
+            (self.full, self.short) = (true, true);
+            return;
+        }
+        let times = self.unpacked.div_ceil(self.wanted.unpacked.max(1)).max(1);
+        let times = i64::try_from(times).unwrap_or(i64::MAX);
+        let affordable = self.next.saturating_sub(self.began) / times / 2;
+        self.began = self.end.saturating_sub(affordable.clamp(1, span / 2));
+        // Nobody looks further back again.
+        self.start = self.began;
+        self.next = self.began;
+        self.kept.clear();
+        (self.bytes, self.unpacked) = (0, 0);
+    }
+
+    /// Nobody asks on, though there may be more. Of the newest it has the wrong ones
+    /// until a pass has come to its end.
+    pub fn cut(&mut self) {
+        self.short |= self.next().is_some();
+        if self.short && self.wanted.newest {
+            self.kept.clear();
+        }
+    }
+
     /// What was found: of the last pass that came to its end, or of the first.
     pub fn finish(self) -> impl Iterator<Item = Message> {
         self.found.unwrap_or(self.kept).into_iter()
+    }
+}
+
+fn message(at: TopicPartition, record: RawRecord) -> Message {
+    let RawRecord { offset, timestamp, key, value, headers, size } = record;
+    match headers {
+        Some(headers) => Message { at, offset, timestamp, key, value, headers, omitted: None },
+        None => Message {
+            at,
+            offset,
+            timestamp,
+            key: None,
+            value: None,
+            headers: vec![],
+            omitted: Some(size),
+        },
     }
 }
 
