@@ -1,19 +1,12 @@
-//! Clients that log in with certificates: made by openssl, signed through the
-//! API, without rights until an ACL gives them some, and out within seconds of
+//! Clients that log in with certificates: made by openssl and keytool, signed through
+//! the API, without rights until an ACL gives them some, and out within seconds of
 //! being revoked, while every broker runs on.
 
-use crate::installation::{BINARY, Installation};
+use crate::installation::Installation;
 use host::Piped;
-use kafka::client::{
-    Acl, Admin as _, Cluster, DirectDial, Endpoint, Identity, Operation, PatternType, Permission,
-    ProtocolAdmin, ResourceType,
-};
-use model::{OsEntropy, Secret};
 use serde_json::{Value, json};
-use std::collections::HashMap;
 use std::path::Path;
 use std::process::Output;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 const TOPIC: &str = "certified";
@@ -22,6 +15,9 @@ const REFUSED_WITHIN: Duration = Duration::from_secs(10);
 /// What Java says in the handshake to a certificate that it does not trust.
 const REFUSED: &str = "alert certificate unknown";
 const PATIENCE: Duration = Duration::from_mins(1);
+/// Every client, by what its key is or who made it.
+const NAMES: [&str; 5] = ["p256", "p384", "rsa", "ed25519", "keytool"];
+const STORE_PASSWORD: &str = "changeit";
 
 pub async fn come_in_until_they_are_revoked(castellan: &Installation, instance: &Value) {
     let clients = Clients::new(castellan, instance).await;
@@ -35,18 +31,19 @@ pub async fn come_in_until_they_are_revoked(castellan: &Installation, instance: 
         ("rsa", &["-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:2048"]),
         ("ed25519", &["-algorithm", "ED25519"]),
     ] {
-        serials.push(clients.sign(castellan, name, key, cn).await);
+        serials.push(clients.request(castellan, name, key, cn).await);
         let refused = clients.produce(name, "too early").await;
         let said = String::from_utf8_lossy(&refused.stderr);
         assert!(!refused.status.success() && said.contains("uthorization failed"), "{said}");
     }
+    clients.request_by_keytool(castellan, "keytool", cn).await;
     clients.allow(castellan, cn).await;
-    for name in ["p256", "p384", "rsa", "ed25519"] {
+    for name in NAMES {
         clients.write(name).await;
     }
     // One that is connected when it happens, and does nothing but wait for more.
     let mut reader = clients.start_reading("p256");
-    for name in ["p256", "p384", "rsa", "ed25519"] {
+    for name in NAMES {
         let heard = tokio::time::timeout(PATIENCE, reader.hear()).await.expect("it reads");
         assert_eq!(heard.unwrap().as_deref(), Some(name));
     }
@@ -76,21 +73,19 @@ pub async fn come_in_until_they_are_revoked(castellan: &Installation, instance: 
     let (_, listed) = castellan.get(&format!("{}/ca/certificates", clients.path)).await;
     let listed = listed.as_array().unwrap();
     let good = listed.iter().filter(|it| it["revoked_at"].is_null()).count();
-    assert_eq!((listed.len(), good), (4, 3), "{listed:?}");
+    assert_eq!((listed.len(), good), (5, 4), "{listed:?}");
 }
 
 struct Clients {
     directory: tempfile::TempDir,
     /// Of the instance.
     path: String,
-    id: i64,
     brokers: String,
 }
 
 impl Clients {
     async fn new(castellan: &Installation, instance: &Value) -> Self {
-        let id = instance["id"].as_i64().unwrap();
-        let path = format!("/api/instances/{id}");
+        let path = format!("/api/instances/{}", instance["id"]);
         let (_, details) = castellan.get(&format!("{path}/details")).await;
         let port = &details["connections"]["ssl"]["port"];
         let servers = details["servers"].as_array().unwrap().iter();
@@ -98,7 +93,7 @@ impl Clients {
             servers.map(|it| format!("{}:{port}", it["hostname"].as_str().unwrap())).collect();
         let directory = tempfile::tempdir().unwrap();
         std::fs::write(directory.path().join("ca.pem"), instance["ca"].as_str().unwrap()).unwrap();
-        Self { directory, path, id, brokers: brokers.join(",") }
+        Self { directory, path, brokers: brokers.join(",") }
     }
 
     fn file(&self, name: &str, kind: &str) -> String {
@@ -106,14 +101,39 @@ impl Clients {
     }
 
     /// A key of its own, a request by openssl, and the certificate for it. Its serial.
-    async fn sign(&self, castellan: &Installation, name: &str, key: &[&str], cn: &str) -> String {
+    async fn request(
+        &self,
+        castellan: &Installation,
+        name: &str,
+        key: &[&str],
+        cn: &str,
+    ) -> String {
         let (key_file, csr) = (self.file(name, "key"), self.file(name, "csr"));
         let mut make = vec!["genpkey", "-quiet", "-out", &key_file];
         make.extend(key);
         openssl(&make).await;
         let subject = format!("/O=Acme/CN={cn}");
         openssl(&["req", "-new", "-key", &key_file, "-subj", &subject, "-out", &csr]).await;
-        let body = json!({"csr": std::fs::read_to_string(&csr).unwrap()});
+        self.sign(castellan, name).await
+    }
+
+    /// The same as people of Java do it.
+    async fn request_by_keytool(&self, castellan: &Installation, name: &str, cn: &str) {
+        let (store, csr) = (self.file(name, "p12"), self.file(name, "csr"));
+        let store_of = ["-keystore", &store, "-storepass", STORE_PASSWORD, "-alias", "client"];
+        let subject = format!("CN={cn}, O=Acme");
+        let key = ["-genkeypair", "-keyalg", "EC", "-groupname", "secp256r1", "-dname", &subject];
+        run("keytool", &[&key[..], &store_of].concat()).await;
+        run("keytool", &[&["-certreq", "-file", &csr][..], &store_of].concat()).await;
+        let (key_file, password) = (self.file(name, "key"), format!("pass:{STORE_PASSWORD}"));
+        let of_store = ["pkcs12", "-in", &store, "-nodes", "-nocerts"];
+        openssl(&[&of_store[..], &["-passin", &password, "-out", &key_file]].concat()).await;
+        self.sign(castellan, name).await;
+    }
+
+    /// Has its request signed. The certificate's serial.
+    async fn sign(&self, castellan: &Installation, name: &str) -> String {
+        let body = json!({"csr": std::fs::read_to_string(self.file(name, "csr")).unwrap()});
         let (status, answer) = castellan.post(&format!("{}/ca/sign", self.path), &body).await;
         assert_eq!(status, 200, "{answer}");
         let certificate = self.file(name, "pem");
@@ -122,26 +142,11 @@ impl Clients {
         told.trim().strip_prefix("serial=").unwrap().to_lowercase()
     }
 
-    /// As the super user, by Castellan's own client.
     async fn allow(&self, castellan: &Installation, cn: &str) {
-        let (data, out) = (castellan.data(), self.file("super", "properties"));
-        let id = self.id.to_string();
-        let command = ["instance", "shell-config", &id, "--data", data.to_str().unwrap()];
-        let mut arguments = command.to_vec();
-        arguments.extend(["--out", &out]);
-        let made = host::run_output(Path::new(BINARY), &arguments, None).await.unwrap();
-        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-        let cluster = super_user(&std::fs::read_to_string(&out).unwrap());
-        let acl = Acl {
-            resource_type: ResourceType::Topic,
-            pattern: TOPIC.into(),
-            pattern_type: PatternType::Literal,
-            principal: format!("User:{cn}"),
-            operation: Operation::All,
-            permission: Permission::Allow,
-        };
-        let admin = ProtocolAdmin::new(Arc::new(DirectDial), Arc::new(OsEntropy));
-        admin.add_acls(&cluster, &[acl]).await.unwrap();
+        let rule = json!({"operation": "all", "resource": "topic", "resource_pattern": TOPIC});
+        let body = json!({"user": cn, "rules": [rule]});
+        let (status, answer) = castellan.post(&format!("{}/acls", self.path), &body).await;
+        assert_eq!(status, 201, "{answer}");
     }
 
     async fn write(&self, name: &str) {
@@ -187,27 +192,13 @@ impl Clients {
     }
 }
 
-/// What is in the file of `shell-config`.
-fn super_user(properties: &str) -> Cluster {
-    let lines = properties.lines().filter_map(|line| line.split_once('='));
-    let settings: HashMap<&str, String> =
-        lines.map(|(name, value)| (name, value.replace("\\n", "\n"))).collect();
-    let brokers = settings["bootstrap.servers"].split(',').map(|broker| {
-        let (host, port) = broker.rsplit_once(':').unwrap();
-        Endpoint::new(host, port.parse().unwrap())
-    });
-    Cluster {
-        brokers: brokers.collect(),
-        trust_pem: settings["ssl.truststore.certificates"].clone(),
-        identity: Identity {
-            certificate_chain_pem: settings["ssl.keystore.certificate.chain"].clone(),
-            key_pem: Secret::new(settings["ssl.keystore.key"].clone()),
-        },
-    }
+async fn openssl(arguments: &[&str]) -> String {
+    run("openssl", arguments).await
 }
 
-async fn openssl(arguments: &[&str]) -> String {
-    let ran = host::run_output(Path::new("openssl"), arguments, None).await.unwrap();
-    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+async fn run(program: &str, arguments: &[&str]) -> String {
+    let ran = host::run_output(Path::new(program), arguments, None).await.unwrap();
+    let said = || [&ran.stdout[..], &ran.stderr].concat();
+    assert!(ran.status.success(), "{program}: {}", String::from_utf8_lossy(&said()));
     String::from_utf8(ran.stdout).unwrap()
 }

@@ -51,6 +51,16 @@ impl Day<'_> {
         values.sort_unstable();
         assert_eq!(values, ["of the witness", "one", "two"], "{read}");
         assert_eq!(self.witness.read(TOPIC, 4).await.as_array().unwrap().len(), 4);
+
+        let one = self.get(&format!("{path}?partition=1&offset=1&limit=1")).await;
+        assert_eq!((&one[0]["offset"], &one[0]["key"]), (&json!(1), &json!("b")), "{one}");
+        let latest = read.as_array().unwrap().iter().find(|it| it["value"] == "of the witness");
+        let since = latest.unwrap()["timestamp"].as_str().unwrap();
+        let read = self.get(&format!("{path}?from={since}&limit=10")).await;
+        assert_eq!(read[0]["value"], "of the witness", "{read}");
+        let details = self.get(&format!("topics/{TOPIC}")).await;
+        let sizes = details["details"].as_array().unwrap().iter().map(|it| &it["size"]);
+        assert!(sizes.clone().all(|size| size.as_i64() > Some(0)), "{details}");
     }
 
     /// A group that is read as its members share the work, by either protocol.
@@ -103,6 +113,13 @@ impl Day<'_> {
         let (status, moved) = reset(json!({"strategy": "shift-by", "shift_by": 1})).await;
         assert_eq!(status, 200, "{moved}");
         assert!(self.offsets(&name).await.iter().all(|(_, offset)| *offset == 1));
+        let long_ago = json!({"strategy": "to-datetime", "datetime": "2026-01-01T00:00:00Z"});
+        let (status, moved) = reset(long_ago).await;
+        assert_eq!(status, 200, "{moved}");
+        assert!(self.offsets(&name).await.iter().all(|(_, offset)| *offset == 0));
+        let (status, moved) = reset(json!({"strategy": "to-latest"})).await;
+        assert_eq!(status, 200, "{moved}");
+        assert_eq!(self.offsets(&name).await, read);
 
         self.delete(&path, 204).await;
         assert_eq!(self.castellan.get(&self.path(&path)).await.0, 404);

@@ -133,6 +133,11 @@ async fn the_instance_key_opens_its_own_instance_alone(castellan: &Installation,
     let key = instance["apikey"].as_str().unwrap();
     let (status, details) = castellan.instance_api("/api/details", key).await;
     assert_eq!((status, &details["name"]), (200, &json!("tour")));
+    for noun in ["topics", "users", "acls", "config/kafka", "groups", "quotas", "nodes"] {
+        let (status, told) = castellan.instance_api(&format!("/api/{noun}"), key).await;
+        let path = format!("/api/instances/{}/{noun}", instance["id"]);
+        assert_eq!((status, told), castellan.get(&path).await, "{noun}");
+    }
     let (status, _) = castellan.instance_api("/api/details", &castellan.key).await;
     assert_eq!(status, 401);
 }

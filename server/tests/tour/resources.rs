@@ -186,30 +186,61 @@ pub async fn choose_what_is_read_at_start(castellan: &Installation, id: i64) {
     assert_eq!((&cluster["ready"], &cluster["configured"]), (&json!(true), &json!(false)));
 }
 
-/// People make, list and delete topics while servers are restarted, until that has
-/// ended; then every broker has what was chosen.
+/// People go on with everything while servers are restarted, until that has ended;
+/// then every broker has what was chosen.
 pub async fn go_on(castellan: &Installation, instance: &Value, ended: &AtomicBool) {
     let day = Day::of(castellan, instance);
-    let mut made = 0;
+    let mut rounds = 0;
     while !ended.load(Ordering::Relaxed) {
-        made += 1;
-        let name = format!("meanwhile-{made}");
-        day.post("topics", &json!({"name": name, "partitions": 2, "replicas": 2}), 201).await;
-        let listed = day.get("topics").await;
-        let names: Vec<&Value> =
-            listed.as_array().unwrap().iter().map(|topic| &topic["name"]).collect();
-        assert!(names.contains(&&json!(name)), "{name} in {names:?}");
-        day.delete(&format!("topics/{name}"), 200).await;
+        rounds += 1;
+        day.meanwhile(&format!("meanwhile-{rounds}")).await;
     }
-    eprintln!("{made} topics were made and deleted while servers were restarted");
-    assert!(made > 0);
+    eprintln!("everything was done {rounds} times while servers were restarted");
+    assert!(rounds > 0);
     let seen = day.witness.everything().await;
     for (broker, settings) in seen["brokers"].as_object().unwrap() {
         assert_eq!(settings["auto.create.topics.enable"], "true", "broker {broker}");
     }
-    let left = seen["topics"].as_array().unwrap().iter();
-    let left = left.filter(|topic| topic["name"].as_str().unwrap().starts_with("meanwhile"));
-    assert_eq!(left.count(), 0);
+    assert!(!seen.to_string().contains("meanwhile"), "{seen}");
+}
+
+impl Day<'_> {
+    /// Each thing made, seen by the witness, and taken back.
+    async fn meanwhile(&self, name: &str) {
+        let topic = json!({"name": name, "partitions": 2, "replicas": self.replicas});
+        self.post("topics", &topic, 201).await;
+        let listed = self.get("topics").await;
+        let names: Vec<&Value> =
+            listed.as_array().unwrap().iter().map(|topic| &topic["name"]).collect();
+        assert!(names.contains(&&json!(name)), "{name} in {names:?}");
+        let messages = format!("topics/{name}/messages");
+        self.post(&messages, &json!({"value": "ours", "partition": 0}), 201).await;
+
+        let made = self.post("users", &json!({"name": name}), 201).await;
+        let rule = json!({"operation": "write", "resource": "topic", "resource_pattern": name});
+        let acls = self.post("acls", &json!({"user": name, "rules": [rule]}), 201).await;
+        let user = self.witness.of(name, made["password"].as_str().unwrap());
+        self.castellan
+            .until("the new user may write", async || match user.write(name, "theirs").await {
+                None => Ok(()),
+                refused => Err(refused),
+            })
+            .await;
+        let read = self.get(&format!("{messages}?from=earliest&limit=10")).await;
+        let mut values: Vec<&str> =
+            read.as_array().unwrap().iter().filter_map(|it| it["value"].as_str()).collect();
+        values.sort_unstable();
+        values.dedup();
+        assert_eq!(values, ["ours", "theirs"], "{read}");
+        self.put("quotas", &json!({"user": name, "producer_byte_rate": 1_000_000})).await;
+        assert!(self.get("quotas").await.to_string().contains(name));
+        self.get("groups").await;
+
+        self.delete(&format!("quotas?user={name}"), 204).await;
+        self.delete(&format!("acls/{}", acls[0]["id"]), 200).await;
+        self.delete(&format!("users/{name}"), 200).await;
+        self.delete(&format!("topics/{name}"), 200).await;
+    }
 }
 
 /// The default user gets another password: it is told at once, and good within
