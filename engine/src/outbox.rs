@@ -3,31 +3,34 @@
 //! A message is taken for the time of a lease, sent without a transaction
 //! open, and then struck off, so it goes out at least once whatever dies in
 //! between. One that fails is tried again with growing pauses until its time is
-//! over. A destination that hangs holds one of several places and nobody else.
+//! over. A destination that hangs holds its own part of the places (`places.rs`),
+//! and nobody else.
 
+mod places;
 mod telling;
 
 pub use telling::{Notify, Untold};
 
 use model::{Clock, Mail, SignedDuration};
 use outbound::{Mailer, Outgoing, Sent};
+use places::{OF_DESTINATION, Place, Places};
 use std::sync::Arc;
 use std::time::Duration;
 use store::outbox::{self, Failed};
-use store::{Change, Message, Store, tellings};
+use store::{Change, Due, Message, Store, tellings};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-/// How many messages are under way at once.
-const AT_ONCE: usize = 32;
 /// Longer than any attempt takes; after a crash a message waits this long.
 const LEASE: SignedDuration = SignedDuration::from_mins(5);
 /// Looked at this often even if nobody tells of a message.
 const LOOK: Duration = Duration::from_secs(30);
 /// After the store was away.
 const AGAIN: Duration = Duration::from_secs(5);
+/// While what is due has no place, for others may be due meanwhile.
+const CROWDED: Duration = Duration::from_secs(1);
 /// What is under way at a stop gets this long to end.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -46,8 +49,10 @@ impl Outbox {
     pub async fn run(self, stop: CancellationToken) {
         let mut changes = self.store.changes();
         let mut under_way = JoinSet::new();
+        let places = Places::default();
         loop {
-            let wait = self.start_due(&mut under_way).await.unwrap_or_else(|error| {
+            while under_way.try_join_next().is_some() {}
+            let wait = self.start_due(&mut under_way, &places).await.unwrap_or_else(|error| {
                 tracing::warn!(%error, "the outbox can't be read");
                 AGAIN
             });
@@ -64,30 +69,56 @@ impl Outbox {
 
     /// Starts what is due, as far as there is room, and says how long nothing
     /// will be.
-    async fn start_due(&self, under_way: &mut JoinSet<()>) -> store::Result<Duration> {
-        let room = AT_ONCE - under_way.len();
+    async fn start_due(
+        &self,
+        under_way: &mut JoinSet<()>,
+        places: &Places,
+    ) -> store::Result<Duration> {
         let wait = outbox::next_due(&mut self.store.reader(), self.clock.now()).await?;
         match wait {
-            // With no room left, the end of one that is under way is waited for.
-            Some(wait) if room > 0 && !wait.is_positive() => {}
+            // With no place left, the end of one that is under way is waited for.
+            Some(wait) if !wait.is_positive() && !places.are_all_held() => {}
             Some(wait) if wait.is_positive() => {
                 return Ok(Duration::try_from(wait).unwrap_or(LOOK).min(LOOK));
             }
             _ => return Ok(LOOK),
         }
-        for message in self.take(room).await? {
+        let taken = self.take(places).await?;
+        if taken.is_empty() {
+            return Ok(CROWDED);
+        }
+        for (message, place) in taken {
             let outbox = self.clone();
-            under_way.spawn(async move { outbox.deliver(&message).await });
+            under_way.spawn(async move {
+                outbox.deliver(&message).await;
+                drop(place);
+            });
         }
         // Looked at again at once: there may be more.
         Ok(Duration::ZERO)
     }
 
-    async fn take(&self, most: usize) -> store::Result<Vec<Message>> {
-        let most = u32::try_from(most).unwrap_or(u32::MAX);
+    /// Takes what is due and has a place.
+    async fn take(&self, places: &Places) -> store::Result<Vec<(Message, Place)>> {
+        let now = self.clock.now();
+        let due = outbox::due(&mut self.store.reader(), OF_DESTINATION, now).await?;
+        let with_place = |due: Due| Some((places.take(due.instance, &due.destination)?, due));
+        let chosen: Vec<_> = due.into_iter().filter_map(with_place).collect();
+        if chosen.is_empty() {
+            return Ok(Vec::new());
+        }
         let mut work = self.store.begin().await?;
-        let taken = outbox::take(&mut work, most, self.clock.now(), LEASE).await?;
+        let given_up = outbox::give_up(&mut work, now).await?;
+        let mut taken = Vec::new();
+        for (place, due) in chosen {
+            if let Some(message) = outbox::take(&mut work, &due, now, LEASE).await? {
+                taken.push((message, place));
+            }
+        }
         work.commit().await?;
+        for id in given_up {
+            tracing::error!(%id, "a message was given up and never sent: its time is over");
+        }
         Ok(taken)
     }
 
@@ -124,6 +155,7 @@ impl Outbox {
 
     async fn note_sent(&self, message: &Message) -> store::Result<()> {
         let mut work = self.store.begin().await?;
+        // If it is somebody else's by now, they say what becomes of it.
         outbox::set_sent(&mut work, message).await?;
         work.commit().await
     }

@@ -59,7 +59,7 @@ pub use mail::Mail;
 pub use money::{CURRENCY, Cents};
 pub use month::{BadMonth, Month};
 pub use name::{InstanceName, KeyComment, NameError, PersonName, Tags};
-pub use notification::{Notification, NotificationState, Telling};
+pub use notification::{Maintenance, Notification, NotificationState, Telling};
 pub use plan::{Family, Plan, PlanName};
 pub use principal::{NoUserName, UserName, is_reserved};
 pub use recipient::{

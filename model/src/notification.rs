@@ -1,6 +1,6 @@
 //! What people are told of an alarm.
 
-use crate::{AlarmId, InstanceId, RecipientId, Timestamp};
+use crate::{AlarmId, AlarmType, InstanceId, RecipientId, Timestamp};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -27,8 +27,19 @@ pub struct Notification {
     pub time_threshold: Option<i64>,
     pub triggered_at: Option<Timestamp>,
     pub resolved_at: Option<Timestamp>,
+    /// Of which kind the maintenance is that a notice tells of. Webhooks get it
+    /// in the message alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub maintenance: Option<Maintenance>,
     /// What happened, in a sentence.
     pub message: String,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Maintenance {
+    Planned,
+    Emergency,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
@@ -53,11 +64,22 @@ impl NotificationState {
 
 impl Notification {
     /// What services know an incident by: the same from its beginning to its
-    /// end, and for its reminders.
+    /// end, and for its reminders. A test and a notice are over with being told,
+    /// so each is an incident of its own: none is taken for a repetition of the
+    /// one before, and the end of a test closes nothing else.
     pub fn incident(&self) -> String {
-        let alarm = self.alarm_id.map_or("test".to_owned(), |id| id.to_string());
-        let about = self.server.as_deref().or(self.group.as_deref()).unwrap_or("all");
-        format!("castellan-{}-{alarm}-{about}", self.instance_id)
+        match self.alarm_id {
+            Some(_) if self.is_notice() => format!("castellan-notice-{}", self.id),
+            Some(alarm) if self.state != NotificationState::Test => {
+                let about = self.server.as_deref().or(self.group.as_deref()).unwrap_or("all");
+                format!("castellan-{}-{alarm}-{about}", self.instance_id)
+            }
+            _ => format!("castellan-test-{}", self.id),
+        }
+    }
+
+    pub fn is_notice(&self) -> bool {
+        self.alarm_type == AlarmType::Notice.as_str()
     }
 }
 

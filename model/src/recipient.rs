@@ -127,11 +127,32 @@ pub struct Recipient {
     pub last_status: Option<LastStatus>,
 }
 
+impl Recipient {
+    /// False if the store could not open what is sealed of it. Its value is empty
+    /// then, which is a value of no type, and it can be updated or deleted.
+    pub fn is_readable(&self) -> bool {
+        !self.value.expose().is_empty()
+    }
+
+    /// What is called to tell them, without anything secret: a host with its
+    /// port, or a service by the name of the type. Whatever hangs there hangs
+    /// for everybody who is told by it.
+    pub fn destination(&self) -> String {
+        let url = self.kind.url(self.value.expose());
+        let called =
+            url.as_ref().and_then(|url| Some((url.host_str()?, url.port_or_known_default()?)));
+        match called {
+            Some((host, port)) => format!("{host}:{port}"),
+            None => self.kind.to_string(),
+        }
+    }
+}
+
 /// What some types take besides their value; each takes its own alone.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct RecipientOptions {
-    /// PagerDuty: one incident for everything, instead of one for each alarm
-    /// and server.
+    /// PagerDuty: one incident for all alarms, instead of one for each alarm and
+    /// server. Tests and notices have their own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dedupkey: Option<String>,
     /// VictorOps: the routing key.
@@ -196,5 +217,29 @@ mod tests {
                 check(kind, bad, false);
             }
         }
+    }
+
+    #[test]
+    fn a_destination_is_what_is_called_and_no_secret() {
+        use RecipientType::*;
+        let check = |kind: RecipientType, value: &str, expected: &str| {
+            let recipient = Recipient {
+                id: RecipientId(1),
+                kind,
+                value: Secret::new(value),
+                name: String::new(),
+                options: RecipientOptions::default(),
+                updated: false,
+                last_status: None,
+            };
+            assert_eq!(recipient.destination(), expected);
+            assert_eq!(recipient.is_readable(), !value.is_empty());
+        };
+        check(Slack, "https://hooks.slack.com/services/T0/B0/x", "hooks.slack.com:443");
+        check(Webhook, "http://ada:pw@Example.com/x?y", "example.com:80");
+        check(Webhook, "http://[2001:db8::1]:8080/", "[2001:db8::1]:8080");
+        check(Pagerduty, "k3y", "pagerduty");
+        check(Email, "ada@example.com", "email");
+        check(Webhook, "", "webhook");
     }
 }

@@ -111,9 +111,9 @@ mod tests {
         check(Fault::Silent(10), "hooks.test did not answer within 10 s");
         check(Fault::Untrusted, "hooks.test can't be called: its certificate is not trusted");
         check(
-            Fault::Forbidden(Forbidden::Private("10.0.0.1".parse().unwrap())),
-            "hooks.test can't be called: its address 10.0.0.1 is private, and the operator has \
-             not allowed those",
+            Fault::Forbidden(Forbidden::Private),
+            "hooks.test can't be called: its address is private, and those are called only where \
+             the operator has set [outbound] allow_private_addresses = true",
         );
         check(Fault::Redirect(302), "hooks.test answered 302, and redirects are not followed");
         check(Fault::Status { status: 500, retry_after: None }, "hooks.test answered 500");

@@ -11,6 +11,7 @@ mod destinations;
 mod error;
 mod files;
 mod letter;
+mod lookup;
 mod notifier;
 mod send;
 mod settings;

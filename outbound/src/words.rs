@@ -1,6 +1,6 @@
 //! What is said of an alarm in whatever way it is told. Pure.
 
-use model::{AlarmType, Measure, Notification, NotificationState, Timestamp};
+use model::{AlarmType, Maintenance, Measure, Notification, NotificationState, Timestamp};
 
 /// How bad it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -78,20 +78,15 @@ fn moment(at: Timestamp) -> String {
     at.strftime("%Y-%m-%d %H:%M:%S UTC").to_string()
 }
 
-/// What services know an incident by. A test has one of its own, so that its
-/// end closes nothing else.
-pub fn incident(notification: &Notification) -> String {
-    match notification.state {
-        NotificationState::Test => format!("castellan-test-{}", notification.id),
-        _ => notification.incident(),
-    }
-}
-
-/// What there is still time for is a warning.
+/// What there is still time for is a warning, and what was planned is news.
 pub fn severity(notification: &Notification) -> Severity {
     let kind: Option<AlarmType> = notification.alarm_type.parse().ok();
     match (notification.state, kind) {
-        (NotificationState::Test, _) | (_, Some(AlarmType::Notice)) => Severity::Info,
+        (NotificationState::Test, _) => Severity::Info,
+        (_, Some(AlarmType::Notice)) => match notification.maintenance {
+            Some(Maintenance::Emergency) => Severity::Critical,
+            Some(Maintenance::Planned) | None => Severity::Info,
+        },
         (_, Some(AlarmType::CertificateExpiry | AlarmType::DiskForecast)) => Severity::Warning,
         _ => Severity::Critical,
     }
@@ -135,6 +130,19 @@ mod tests {
         check(samples::test(), "Test: alarms of \"prod\"");
         let whole = Notification { server: None, ..samples::triggered() };
         check(whole, "Triggered: cpu on \"prod\"");
+    }
+
+    #[test]
+    fn how_bad_it_is() {
+        let check = |notification: Notification, expected: Severity| {
+            assert_eq!(severity(&notification), expected, "{notification:?}");
+        };
+        check(samples::triggered(), Severity::Critical);
+        check(samples::test(), Severity::Info);
+        check(samples::notice(1, Maintenance::Planned), Severity::Info);
+        check(samples::notice(1, Maintenance::Emergency), Severity::Critical);
+        let forecast = Notification { alarm_type: "disk_forecast".into(), ..samples::triggered() };
+        check(forecast, Severity::Warning);
     }
 
     #[test]

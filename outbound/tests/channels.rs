@@ -6,13 +6,14 @@
 mod receiver;
 mod telling;
 
-use model::{NotificationState, RecipientType, Responder, Secret};
+use model::{Maintenance, Notification, NotificationState, RecipientType, Responder, Secret};
 use outbound::{Endpoints, OutboundSettings, Sender, Smtp, SmtpSettings};
 use receiver::Receiver;
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
 use telling::{NoMail, notification, notifier, recipient, settings, tell};
+use uuid::Uuid;
 
 const STATES: [NotificationState; 4] = [
     NotificationState::Triggered,
@@ -168,6 +169,36 @@ async fn signl4() {
     let expected = [vec!["new"], vec!["new"], vec!["resolved"], vec!["new", "resolved"]];
     assert_eq!(field(&seen, "X-S4-Status"), expected);
     assert_one_incident(&field(&seen, "X-S4-ExternalID"));
+}
+
+#[tokio::test]
+async fn planned_maintenance_is_news_and_an_emergency_is_not() {
+    let key = "0123456789abcdef0123456789abcdef";
+    let options = [("as", "victorops"), ("key", key), ("route", "database")];
+    let mut receiver = Receiver::of_calls(&options);
+    let mut recipient = recipient(RecipientType::Victorops, key);
+    recipient.options.rk = Some("database".into());
+    let notifier = notifier(all_at(receiver.port), Arc::new(NoMail));
+    let mut ids = Vec::new();
+    for (number, kind, expected) in [
+        (1, Maintenance::Planned, "INFO"),
+        (2, Maintenance::Emergency, "CRITICAL"),
+        (3, Maintenance::Emergency, "CRITICAL"),
+    ] {
+        let notice = Notification {
+            id: Uuid::from_u128(number),
+            alarm_type: "notice".into(),
+            maintenance: Some(kind),
+            ..notification(NotificationState::Triggered, false)
+        };
+        tell(&notifier, &recipient, &notice).await.unwrap();
+        let call = receiver.next();
+        assert_eq!(call["problems"], serde_json::json!([]), "{call:#}");
+        let body: Value = serde_json::from_str(call["raw"].as_str().unwrap()).unwrap();
+        assert_eq!(body["message_type"], expected);
+        ids.push(body["entity_id"].clone());
+    }
+    assert_ne!(ids[1], ids[2], "the second one is not taken for the first");
 }
 
 /// From its beginning to its end; a test is another.

@@ -156,7 +156,9 @@ async fn this_machine_is_not_called_without_leave() {
         let careful = OutboundSettings { allow_private_addresses: false, ..settings() };
         let notifier = notifier(careful.clone(), Arc::new(NoMail));
         let reason = notifier.may_call(&origin.parse().unwrap()).await.unwrap_err();
-        assert!(reason.contains("is private, and the operator has not allowed those"), "{reason}");
+        let expected = "its address is private, and those are called only where the operator has \
+                        set [outbound] allow_private_addresses = true";
+        assert_eq!(reason, expected);
         let error = call(careful, &origin).await.unwrap_err().to_string();
         assert!(error.ends_with(&reason), "{error} / {reason}");
     }

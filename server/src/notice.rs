@@ -4,9 +4,9 @@
 use crate::at::At;
 use crate::store_app;
 use anyhow::Result;
-use app::alarms::{Maintenance, Scope, notice};
+use app::alarms::{Scope, notice};
 use clap::{Args, Subcommand};
-use model::{InstanceId, RegionName};
+use model::{InstanceId, Maintenance, RegionName};
 
 #[derive(Subcommand)]
 pub enum NoticeCommand {

@@ -64,7 +64,7 @@ pub use invoices::InvoiceSummary;
 pub use leases::Lease;
 pub use location::Location;
 pub use metrics::{MetricWindow, MetricsHistory};
-pub use outbox::{Message, NewMessage};
+pub use outbox::{Due, Message, NewMessage};
 pub use recipients::NewRecipient;
 pub use seal::{MasterKey, SealError, hash_key};
 pub use servers::{ServerRecord, Token};

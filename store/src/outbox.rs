@@ -7,14 +7,15 @@
 //!
 //! Messages of one lane go out one after another, oldest first: whoever is told
 //! that something is over has been told of it before. A lane may be held for a
-//! while after a message, so that nobody gets too many.
+//! while after a message, so that nobody gets too many. What was not sent in its
+//! time is given up, also what was never tried because others are before it.
 //!
 //! Bodies are sealed: a message may hold a link that lets somebody in. Time is
 //! the database's own where several control planes share it ([`Run::now`]).
 
-use crate::db::{Query, Run};
+use crate::db::{Query, Row, Run};
 use crate::{Change, Result, SealError, Work};
-use model::{MessageId, Secret, SignedDuration, Timestamp};
+use model::{InstanceId, MessageId, Secret, SignedDuration, Timestamp};
 
 /// A message to be sent.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -28,6 +29,21 @@ pub struct NewMessage {
     pub life: SignedDuration,
     /// What it goes out in order with; none: nothing.
     pub lane: Option<String>,
+    /// Whose alarm it is of; none: it is of no alarm.
+    pub instance: Option<InstanceId>,
+    /// What is called to send it, as far as one may hang and another not.
+    pub destination: String,
+    /// What services know its incident by, if it is of one.
+    pub incident: Option<String>,
+}
+
+/// A message that may be taken.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Due {
+    pub instance: Option<InstanceId>,
+    pub destination: String,
+    id: MessageId,
+    attempts: i64,
 }
 
 /// A message that was taken to be sent.
@@ -38,8 +54,8 @@ pub struct Message {
     /// One that can't be opened must not hold up the others.
     pub body: std::result::Result<Secret, SealError>,
     pub created_at: Timestamp,
-    /// How often it was taken, this time included. Tells this taking from
-    /// later ones.
+    /// How often it was taken or hastened, this time included. Tells this taking
+    /// from later ones.
     pub attempts: i64,
     pub lane: Option<String>,
 }
@@ -65,7 +81,8 @@ pub async fn insert(work: &mut Work, new: &NewMessage, now: Timestamp) -> Result
     let query = Query::new(
         "INSERT INTO outbox \
          (id, kind, about, body_sealed, created_at, give_up_at, due_at, attempts, last_error, \
-         lane) VALUES ($1, $2, $3, $4, $5, $6, $5, 0, '', $7)",
+         lane, instance_id, destination, incident) \
+         VALUES ($1, $2, $3, $4, $5, $6, $5, 0, '', $7, $8, $9, $10)",
     )
     .bind(id.0)
     .bind(new.kind)
@@ -73,7 +90,10 @@ pub async fn insert(work: &mut Work, new: &NewMessage, now: Timestamp) -> Result
     .bind(work.master_key().seal(&place(id), &new.body))
     .bind(now)
     .bind(now + new.life)
-    .bind(new.lane.clone());
+    .bind(new.lane.clone())
+    .bind(new.instance.map(|id| id.0))
+    .bind(new.destination.as_str())
+    .bind(new.incident.clone());
     work.execute(query).await?;
     work.tell(Change::Outbox);
     Ok(id)
@@ -84,42 +104,87 @@ pub async fn withdraw(work: &mut Work, about: &str) -> Result<()> {
     work.execute(Query::new("DELETE FROM outbox WHERE about = $1").bind(about)).await.map(drop)
 }
 
-/// Takes up to `most` messages that are due, for the time of a lease. Those that
-/// were never tried come first: a destination that is away keeps nobody from the
-/// others.
+/// What was not sent yet goes to another destination, and what failed before is
+/// due now: whoever is just trying it again has nothing to say any more. A first
+/// attempt that is under way goes on, so that it is not told twice; its first pause
+/// is short.
+pub async fn hasten(work: &mut Work, about: &str, destination: &str, now: Timestamp) -> Result<()> {
+    let now = work.now(now).await?;
+    let query = Query::new(
+        "UPDATE outbox SET destination = $2, \
+         due_at = CASE WHEN last_error = '' THEN due_at ELSE $3 END, \
+         attempts = CASE WHEN last_error = '' THEN attempts ELSE attempts + 1 END \
+         WHERE about = $1",
+    )
+    .bind(about)
+    .bind(destination)
+    .bind(now);
+    work.execute(query).await?;
+    work.tell(Change::Outbox);
+    Ok(())
+}
+
+/// What may be taken now, of each instance at each destination at most `each`.
+/// What was never tried comes first, and the first of everybody before anybody's
+/// second: who has many messages, or is away, keeps nobody from the others.
+pub async fn due(run: &mut impl Run, each: u32, now: Timestamp) -> Result<Vec<Due>> {
+    let now = run.now(now).await?;
+    let query = Query::new(
+        "SELECT id, attempts, instance_id, destination FROM ( \
+         SELECT outbox.id AS id, attempts, instance_id, destination, turn_at, \
+         CASE WHEN attempts = 0 THEN 0 ELSE 1 END AS tried, \
+         ROW_NUMBER() OVER (PARTITION BY instance_id, destination \
+         ORDER BY CASE WHEN attempts = 0 THEN 0 ELSE 1 END, turn_at, outbox.id) AS place \
+         FROM outbox JOIN outbox_turns ON outbox_turns.id = outbox.id WHERE turn_at <= $1 \
+         ) AS waiting WHERE place <= $2 ORDER BY tried, place, turn_at, id",
+    );
+    let rows = run.fetch(query.bind(now).bind(each)).await?;
+    rows.iter().map(waiting).collect()
+}
+
+fn waiting(row: &Row) -> Result<Due> {
+    Ok(Due {
+        instance: row.int_or_none("instance_id")?.map(InstanceId),
+        destination: row.text("destination")?,
+        id: MessageId(row.int("id")?),
+        attempts: row.int("attempts")?,
+    })
+}
+
+/// Takes a message that was due, for the time of a lease. None if somebody else
+/// has taken it since, or it is gone.
 pub async fn take(
     work: &mut Work,
-    most: u32,
+    due: &Due,
     now: Timestamp,
     lease: SignedDuration,
-) -> Result<Vec<Message>> {
+) -> Result<Option<Message>> {
     let now = work.now(now).await?;
-    let due = Query::new(
-        "SELECT outbox.* FROM outbox JOIN outbox_turns ON outbox_turns.id = outbox.id \
-         WHERE outbox_turns.turn_at <= $1 \
-         ORDER BY CASE WHEN attempts = 0 THEN 0 ELSE 1 END, outbox_turns.turn_at, outbox.id \
-         LIMIT $2",
-    );
-    let rows = work.fetch(due.bind(now).bind(most)).await?;
-    let mut taken = Vec::new();
-    for row in rows {
-        let id = MessageId(row.int("id")?);
-        let attempts = row.int("attempts")? + 1;
-        let query = Query::new("UPDATE outbox SET attempts = $2, due_at = $3 WHERE id = $1")
-            .bind(id.0)
-            .bind(attempts)
-            .bind(now + lease);
-        work.execute(query).await?;
-        taken.push(Message {
-            id,
-            kind: row.text("kind")?,
-            body: work.master_key().open(&place(id), &row.text("body_sealed")?),
-            created_at: row.time("created_at")?,
-            attempts,
-            lane: row.text_or_none("lane")?,
-        });
-    }
-    Ok(taken)
+    let query = Query::new(
+        "UPDATE outbox SET attempts = attempts + 1, due_at = $3 WHERE id = $1 AND attempts = $2 \
+         RETURNING *",
+    )
+    .bind(due.id.0)
+    .bind(due.attempts)
+    .bind(now + lease);
+    let Some(row) = work.fetch_one(query).await? else { return Ok(None) };
+    Ok(Some(Message {
+        id: due.id,
+        kind: row.text("kind")?,
+        body: work.master_key().open(&place(due.id), &row.text("body_sealed")?),
+        created_at: row.time("created_at")?,
+        attempts: row.int("attempts")?,
+        lane: row.text_or_none("lane")?,
+    }))
+}
+
+/// Gives up what nobody sends just now and whose time is over, tried or not.
+pub async fn give_up(work: &mut Work, now: Timestamp) -> Result<Vec<MessageId>> {
+    let now = work.now(now).await?;
+    let query =
+        Query::new("DELETE FROM outbox WHERE give_up_at <= $1 AND due_at <= $1 RETURNING id");
+    let rows = work.fetch(query.bind(now)).await?;
+    rows.iter().map(|row| row.int("id").map(MessageId)).collect()
 }
 
 /// How long until a message is due; none if none waits.
@@ -130,16 +195,18 @@ pub async fn next_due(run: &mut impl Run, now: Timestamp) -> Result<Option<Signe
     Ok(row.time_or_none("due_at")?.map(|due| due.duration_since(now)))
 }
 
-/// The message went out, and whatever comes after it in its lane goes.
-pub async fn set_sent(work: &mut Work, message: &Message) -> Result<()> {
+/// The message went out, or never will, and whatever comes after it in its lane
+/// goes. False if it is not ours any more: somebody else has taken it since, or it
+/// was taken back.
+pub async fn set_sent(work: &mut Work, message: &Message) -> Result<bool> {
     let query = Query::new("DELETE FROM outbox WHERE id = $1 AND attempts = $2")
         .bind(message.id.0)
         .bind(message.attempts);
-    work.execute(query).await?;
+    let ours = work.execute(query).await? == 1;
     if message.lane.is_some() {
         work.tell(Change::Outbox);
     }
-    Ok(())
+    Ok(ours)
 }
 
 /// Nothing goes out in that lane for so long.

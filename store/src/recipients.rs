@@ -1,10 +1,12 @@
 //! Whom an instance's alarms are told to.
 //!
 //! Values and options are keys to other people's services and are sealed; an
-//! e-mail address opens nothing and stands in the clear.
+//! e-mail address opens nothing and stands in the clear. One that can't be opened
+//! is read as a recipient without a value, so that it is seen and can be put right,
+//! and the others are told.
 
 use crate::db::{Query, Row, Run, json};
-use crate::{Error, Result, Work};
+use crate::{Error, Result, SealError, Work};
 use model::Secret;
 use model::{InstanceId, LastStatus, Recipient, RecipientId, RecipientOptions, RecipientType};
 
@@ -138,18 +140,12 @@ fn options(
 
 fn recipient(run: &impl Run, instance: InstanceId, row: &Row) -> Result<Recipient> {
     let id = RecipientId(row.int("id")?);
-    let open = |what, sealed: &str| run.master_key().open(&place(instance, id, what), sealed);
     let kind = row.parse("type")?;
-    let text = row.text("value")?;
-    let value = match kind {
-        RecipientType::Email => Secret::new(text),
-        _ => open("value", &text)?,
-    };
-    let options = match row.text_or_none("options_sealed")? {
-        None => RecipientOptions::default(),
-        Some(sealed) => serde_json::from_str(open("options", &sealed)?.expose())
-            .map_err(|_| Error::Corrupt { what: "options_sealed", value: id.to_string() })?,
-    };
+    let value = row.text("value")?;
+    let options = row.text_or_none("options_sealed")?;
+    let opened = opened(run, instance, id, kind, &value, options.as_deref());
+    let (value, options) =
+        opened.unwrap_or_else(|_| (Secret::new(""), RecipientOptions::default()));
     let last_status = match row.text_or_none("last_status")? {
         None => None,
         Some(_) => Some(row.json("last_status")?),
@@ -163,4 +159,26 @@ fn recipient(run: &impl Run, instance: InstanceId, row: &Row) -> Result<Recipien
         updated: row.flag("updated")?,
         last_status,
     })
+}
+
+/// Both or neither: without its options one might tell somebody else.
+fn opened(
+    run: &impl Run,
+    instance: InstanceId,
+    id: RecipientId,
+    kind: RecipientType,
+    value: &str,
+    options: Option<&str>,
+) -> std::result::Result<(Secret, RecipientOptions), SealError> {
+    let open = |what, sealed: &str| run.master_key().open(&place(instance, id, what), sealed);
+    let value = match kind {
+        RecipientType::Email => Secret::new(value),
+        _ => open("value", value)?,
+    };
+    let options = match options {
+        None => RecipientOptions::default(),
+        Some(sealed) => serde_json::from_str(open("options", sealed)?.expose())
+            .map_err(|_| SealError::Broken)?,
+    };
+    Ok((value, options))
 }

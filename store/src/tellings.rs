@@ -6,7 +6,8 @@
 use crate::db::{Query, Run};
 use crate::{NewMessage, Result, Work, outbox};
 use model::{
-    AlarmId, InstanceId, MessageId, RecipientId, Secret, SignedDuration, Telling, Timestamp,
+    AlarmId, InstanceId, MessageId, Notification, Recipient, RecipientId, Secret, SignedDuration,
+    Telling, Timestamp,
 };
 
 /// The kind of messages whose body is a [`Telling`].
@@ -15,29 +16,65 @@ pub const KIND: &str = "notification";
 const LIFE: SignedDuration = SignedDuration::from_hours(24);
 
 /// Writes it, in the transaction of what it tells of.
-pub async fn insert(work: &mut Work, telling: &Telling, now: Timestamp) -> Result<MessageId> {
-    let Telling { recipient_id, notification } = telling;
-    let body = serde_json::to_string(telling).expect("plain data serialises");
+pub async fn insert(
+    work: &mut Work,
+    recipient: &Recipient,
+    notification: Notification,
+    now: Timestamp,
+) -> Result<MessageId> {
+    let instance = notification.instance_id;
+    let lane = lane(instance, notification.alarm_id, recipient.id);
+    let incident = notification.incident();
+    let telling = Telling { recipient_id: recipient.id, notification };
+    let body = serde_json::to_string(&telling).expect("plain data serialises");
     let new = NewMessage {
         kind: KIND,
-        about: about(notification.instance_id, *recipient_id),
+        about: about(instance, recipient.id),
         body: Secret::new(body),
         life: LIFE,
-        lane: Some(lane(notification.instance_id, notification.alarm_id, *recipient_id)),
+        lane: Some(lane),
+        instance: Some(instance),
+        destination: recipient.destination(),
+        incident: Some(incident),
     };
     outbox::insert(work, &new, now).await
 }
 
-/// Whether something of that alarm, or a test, has not reached the recipient yet.
-pub async fn waits(
+/// Whether a test has not reached the recipient yet.
+pub async fn test_waits(
     run: &mut impl Run,
     instance: InstanceId,
-    alarm: Option<AlarmId>,
     recipient: RecipientId,
 ) -> Result<bool> {
     let query = Query::new("SELECT 1 AS found FROM outbox WHERE lane = $1 LIMIT 1")
-        .bind(lane(instance, alarm, recipient));
+        .bind(lane(instance, None, recipient));
     Ok(run.fetch_one(query).await?.is_some())
+}
+
+/// Whether something of the notification's incident has not reached the recipient
+/// yet.
+pub async fn incident_waits(
+    run: &mut impl Run,
+    recipient: RecipientId,
+    notification: &Notification,
+) -> Result<bool> {
+    let Notification { instance_id, alarm_id, .. } = notification;
+    let query =
+        Query::new("SELECT 1 AS found FROM outbox WHERE lane = $1 AND incident = $2 LIMIT 1")
+            .bind(lane(*instance_id, *alarm_id, recipient))
+            .bind(notification.incident());
+    Ok(run.fetch_one(query).await?.is_some())
+}
+
+/// What a recipient who was just changed has not heard, they hear now.
+pub async fn hasten(
+    work: &mut Work,
+    instance: InstanceId,
+    recipient: &Recipient,
+    now: Timestamp,
+) -> Result<()> {
+    let about = about(instance, recipient.id);
+    outbox::hasten(work, &about, &recipient.destination(), now).await
 }
 
 /// Takes back what a recipient who is gone has not heard.

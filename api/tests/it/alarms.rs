@@ -1,8 +1,8 @@
 //! Alarms and recipients: what they begin with, and every rule for changing them.
 
 use crate::call::{Answer, Call};
-use crate::world::World;
-use model::{Instance, Role, Secret};
+use crate::world::{World, take_due};
+use model::{Instance, Role, Secret, SignedDuration};
 use serde_json::{Value, json};
 
 struct Desk {
@@ -190,6 +190,28 @@ async fn a_recipient_is_made_read_changed_tested_and_deleted() {
         desk.made("POST", "alarms/recipients", json!({"type": "email", "value": "a@x.io"}), 201);
     let made = made.await;
     assert_eq!((&made["id"], &made["name"]), (&json!(3), &json!("")));
+}
+
+#[tokio::test]
+async fn an_address_that_was_put_right_is_tried_at_once() {
+    let desk = Desk::new().await;
+    let body = json!({"type": "webhook", "value": "https://wrong.example.com/x"});
+    desk.made("POST", "alarms/recipients", body, 201).await;
+    assert_eq!(desk.send("POST", "alarms/recipients/2/test", None).await.status, 200);
+
+    let (store, now) = (desk.world.app.store(), desk.world.app.now());
+    let mut work = store.begin().await.unwrap();
+    let taken = take_due(&mut work, now).await;
+    let hour = SignedDuration::from_hours(1);
+    store::outbox::set_failed(&mut work, &taken[0], "it is away", now, hour).await.unwrap();
+    work.commit().await.unwrap();
+    let waiting = async || store::outbox::due(&mut store.reader(), 9, now).await.unwrap();
+    assert_eq!(waiting().await, []);
+
+    let body = json!({"type": "webhook", "value": "https://right.example.com/x"});
+    desk.made("PUT", "alarms/recipients/2", body, 200).await;
+    let waiting: Vec<String> = waiting().await.into_iter().map(|due| due.destination).collect();
+    assert_eq!(waiting, ["right.example.com:443"]);
 }
 
 #[tokio::test]

@@ -1,11 +1,11 @@
 //! Alarms that watch: samples come in, people are told, once.
 
 use crate::call::Call;
-use crate::world::World;
+use crate::world::{World, take_due};
 use app::Operator;
-use app::alarms::{Maintenance, Scope, Watch, notice};
+use app::alarms::{Scope, Watch, notice};
 use app::metrics::{Lag, Lags, Sample};
-use model::{Instance, NotificationState, Series, Server, SignedDuration, Telling};
+use model::{Instance, Maintenance, NotificationState, Series, Server, SignedDuration, Telling};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -58,9 +58,7 @@ impl Post {
         let mut told = Vec::new();
         loop {
             let mut work = self.world.app.store().begin().await.unwrap();
-            let life = SignedDuration::from_mins(1);
-            let now = self.world.app.now();
-            let taken = store::outbox::take(&mut work, 100, now, life).await.unwrap();
+            let taken = take_due(&mut work, self.world.app.now()).await;
             for message in &taken {
                 let body = message.body.as_ref().unwrap().expose();
                 let telling: Telling = serde_json::from_str(body).unwrap();
@@ -290,13 +288,30 @@ async fn reminders_come_at_their_interval() {
     alarm["reminder_interval"] = json!(60);
     let post = Post::with(alarm).await;
     let mut watch = post.watch();
+    let mut told = Vec::new();
     for _ in 0..19 {
         post.sees(&mut watch, Series::Cpu, 99.0).await;
+        told.extend(post.told().await.into_iter().map(|told| told.1));
     }
-    let told: Vec<NotificationState> = post.told().await.into_iter().map(|told| told.1).collect();
     let expected =
         [NotificationState::Triggered, NotificationState::Reminder, NotificationState::Reminder];
     assert_eq!(told, expected);
+}
+
+#[tokio::test]
+async fn nobody_is_reminded_of_what_they_have_not_heard_yet() {
+    let mut alarm = cpu();
+    alarm["reminder_interval"] = json!(60);
+    let post = Post::with(alarm).await;
+    let mut watch = post.watch();
+    for _ in 0..360 {
+        post.sees(&mut watch, Series::Cpu, 99.0).await;
+    }
+    assert_eq!(post.told().await, [post.of_server(NotificationState::Triggered)]);
+    for _ in 0..20 {
+        post.sees(&mut watch, Series::Cpu, 99.0).await;
+    }
+    assert_eq!(post.told().await, [post.of_server(NotificationState::Reminder)]);
 }
 
 #[tokio::test]

@@ -146,8 +146,7 @@ impl World {
     /// The mails that wait to be sent; from here on they are sent.
     pub async fn mails(&self) -> Vec<Mail> {
         let mut work = self.app.store().begin().await.unwrap();
-        let life = model::SignedDuration::from_secs(1);
-        let taken = store::outbox::take(&mut work, 100, self.app.now(), life).await.unwrap();
+        let taken = take_due(&mut work, self.app.now()).await;
         for message in &taken {
             store::outbox::set_sent(&mut work, message).await.unwrap();
         }
@@ -381,6 +380,16 @@ pub struct Loopback {
     host: HostId,
     /// How many proposals are still made from an outdated view.
     pub stale: AtomicU32,
+}
+
+/// Everything that is due in the outbox; it is taken by that.
+pub async fn take_due(work: &mut store::Work, now: model::Timestamp) -> Vec<store::Message> {
+    let lease = model::SignedDuration::from_secs(1);
+    let mut taken = Vec::new();
+    for due in store::outbox::due(work, 100, now).await.unwrap() {
+        taken.extend(store::outbox::take(work, &due, now, lease).await.unwrap());
+    }
+    taken
 }
 
 /// Everything but this machine may be called.

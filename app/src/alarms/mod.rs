@@ -12,7 +12,7 @@ mod watch;
 pub use create::create;
 pub use defaults::set_up;
 pub use delete::delete;
-pub use notice::{Maintenance, Scope, notice};
+pub use notice::{Scope, notice};
 pub use read::{history, list, read};
 pub use update::update;
 pub use validate::AlarmFields;

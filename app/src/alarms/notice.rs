@@ -2,7 +2,7 @@
 
 use super::watch::tell;
 use crate::{App, Error, Operator, Result, audit};
-use model::{AlarmType, Incident, InstanceId, NotificationState, RegionName};
+use model::{AlarmType, Incident, InstanceId, Maintenance, RegionName};
 use std::collections::BTreeSet;
 use store::{alarms, incidents, instances};
 
@@ -12,12 +12,6 @@ pub enum Scope {
     Instance(InstanceId),
     Region(RegionName),
     All,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Maintenance {
-    Planned,
-    Emergency,
 }
 
 /// The longest text; a mail has more room, a pager has less.
@@ -64,8 +58,7 @@ pub async fn notice(
             ..begun.clone()
         };
         let as_told = Incident { resolved_at: None, ..is.clone() };
-        let state = NotificationState::Triggered;
-        tell(&mut work, app, &instance, &alarm, &as_told, state).await?;
+        tell(&mut work, app, &instance, &alarm, &as_told, kind).await?;
         incidents::advance(&mut work, &begun, &is).await?;
         if told.insert(id) {
             let about = [("id", id.to_string()), ("notice", message.clone())];

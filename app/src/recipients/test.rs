@@ -2,7 +2,7 @@
 
 use super::about;
 use crate::{App, Error, InstanceAccess, Result, audit};
-use model::{Notification, NotificationState, RecipientId, Telling};
+use model::{Notification, NotificationState, RecipientId};
 use store::{recipients, tellings};
 
 /// Puts a test on its way; what became of it is the recipient's last status.
@@ -18,7 +18,7 @@ pub async fn test(
     let mut work = app.store().begin().await?;
     let found = recipients::find(&mut work, instance.id, recipient).await?;
     let found = found.ok_or(Error::NotFound)?;
-    if tellings::waits(&mut work, instance.id, None, recipient).await? {
+    if tellings::test_waits(&mut work, instance.id, recipient).await? {
         return Err(Error::Refused(
             "A test to this recipient is still on its way; read its last_status".into(),
         ));
@@ -37,10 +37,10 @@ pub async fn test(
         time_threshold: None,
         triggered_at: None,
         resolved_at: None,
+        maintenance: None,
         message: format!("This is a test: alarms of {} reach you here", instance.name),
     };
-    let telling = Telling { recipient_id: recipient, notification };
-    tellings::insert(&mut work, &telling, now).await?;
+    tellings::insert(&mut work, &found, notification, now).await?;
     let asker = access.asker(&mut work).await?;
     let extras = about(instance, recipient, found.kind, &found.name);
     audit::write(&mut work, &asker, now, "recipient.test", &extras).await?;

@@ -1,10 +1,11 @@
-//! Changing whom or how.
+//! Changing whom or how. What waits for them goes out at once: the old address may
+//! be why it waits.
 
 use super::about;
 use super::validate::{RecipientFields, validate};
 use crate::{App, Asked, Error, InstanceAccess, Result, audit};
 use model::{Recipient, RecipientId};
-use store::recipients;
+use store::{recipients, tellings};
 
 /// `None` stands for a path segment that is no id.
 pub async fn update(
@@ -27,6 +28,7 @@ pub async fn update(
     let extras = about(&access.instance, recipient, new.kind, &new.name);
     audit::write(&mut work, &asker, app.now(), "recipient.update", &extras).await?;
     let updated = recipients::find(&mut work, id, recipient).await?.ok_or(Error::NotFound)?;
+    tellings::hasten(&mut work, id, &updated, app.now()).await?;
     work.commit().await?;
     Ok(updated)
 }

@@ -1,7 +1,7 @@
 //! What an invitation says.
 
 use crate::App;
-use model::{Email, Invitation, InvitationId, Mail, Secret, SignedDuration};
+use model::{Email, Invitation, InvitationId, Mail, RecipientType, Secret, SignedDuration};
 use store::NewMessage;
 
 /// The kind of messages whose body is a [`Mail`].
@@ -36,8 +36,17 @@ pub(super) fn invitation(
         html: None,
     };
     let body = serde_json::to_string(&mail).expect("plain data serialises");
-    let about = about(invitation.id);
-    NewMessage { kind: KIND, about, body: Secret::new(body), life: LIFE, lane: None }
+    NewMessage {
+        kind: KIND,
+        about: about(invitation.id),
+        body: Secret::new(body),
+        life: LIFE,
+        lane: None,
+        instance: None,
+        // Alarms by mail go to the same server.
+        destination: RecipientType::Email.to_string(),
+        incident: None,
+    }
 }
 
 fn text(public_url: &str, from: &From<'_>, invitation: &Invitation, token: &Secret) -> String {

@@ -18,7 +18,7 @@ pub struct Fields {
     /// webhook: a file with the secret that bodies are signed with
     #[arg(long, value_name = "FILE")]
     secret_file: Option<std::path::PathBuf>,
-    /// pagerduty: one incident for everything
+    /// pagerduty: one incident for all alarms
     #[arg(long)]
     dedupkey: Option<String>,
     /// victorops: the routing key

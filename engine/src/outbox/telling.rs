@@ -1,7 +1,9 @@
 //! Telling a recipient of an alarm, and noting how that went.
 //!
 //! Whoever is told is looked up at each attempt: an address that was put right
-//! is used from then on. A recipient who is gone is not told.
+//! is used from then on. A recipient who is gone is not told. How it went is noted
+//! by whoever holds the message: who lost it to another control plane, or to a
+//! change of the recipient, has nothing to say any more.
 
 use super::{Outbox, log_failed, pause};
 use async_trait::async_trait;
@@ -10,12 +12,16 @@ use model::{
     SignedDuration, Telling, Timestamp,
 };
 use outbound::Notifier;
+use store::outbox::Failed;
 use store::{Message, outbox, recipients};
 
 /// At most one mail in this time of one alarm to one recipient.
 const BETWEEN_MAILS: SignedDuration = SignedDuration::from_mins(1);
 /// No destination may keep us waiting for longer than that.
 const LONGEST_WISH: SignedDuration = SignedDuration::from_hours(1);
+/// No later attempt would end otherwise.
+const UNREADABLE: &str = "not told: the store can't open what it keeps of this recipient; \
+                          update the recipient, or delete it";
 
 /// Why somebody could not be told.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -66,6 +72,9 @@ impl Outbox {
         let Some(recipient) = recipients::find(&mut reader, whom.0, whom.1).await? else {
             return self.note_sent(message).await;
         };
+        if !recipient.is_readable() {
+            return self.note_lost(message, whom, UNREADABLE).await;
+        }
         let (id, at) = (message.id, message.created_at);
         match self.notifier.notify(id, at, &recipient, &notification).await {
             Ok(()) => {
@@ -88,13 +97,33 @@ impl Outbox {
     ) -> store::Result<()> {
         let now = self.clock.now();
         let mut work = self.store.begin().await?;
-        outbox::set_sent(&mut work, message).await?;
+        if !outbox::set_sent(&mut work, message).await? {
+            return Ok(());
+        }
         if let (RecipientType::Email, Some(lane)) = (kind, &message.lane) {
             outbox::hold(&mut work, lane, now, BETWEEN_MAILS).await?;
         }
         let status = LastStatus { at: now, ok: true, message: "delivered".into() };
         recipients::set_last_status(&mut work, instance, recipient, &status).await?;
         work.commit().await
+    }
+
+    /// Never tried again.
+    async fn note_lost(
+        &self,
+        message: &Message,
+        (instance, recipient): (InstanceId, RecipientId),
+        reason: &str,
+    ) -> store::Result<()> {
+        let mut work = self.store.begin().await?;
+        if !outbox::set_sent(&mut work, message).await? {
+            return Ok(());
+        }
+        let status = LastStatus { at: self.clock.now(), ok: false, message: reason.into() };
+        recipients::set_last_status(&mut work, instance, recipient, &status).await?;
+        work.commit().await?;
+        log_failed(message, reason, Failed::GivenUp);
+        Ok(())
     }
 
     async fn note_untold(
@@ -108,6 +137,9 @@ impl Outbox {
         let pause = pause(message.attempts).max(wish);
         let mut work = self.store.begin().await?;
         let failed = outbox::set_failed(&mut work, message, &untold.reason, now, pause).await?;
+        if failed == Failed::NotOurs {
+            return Ok(());
+        }
         let status = LastStatus { at: now, ok: false, message: untold.reason.clone() };
         recipients::set_last_status(&mut work, instance, recipient, &status).await?;
         work.commit().await?;

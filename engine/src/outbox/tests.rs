@@ -9,13 +9,13 @@ use async_trait::async_trait;
 use model::{
     AlarmId, Email, Entropy as _, InstanceId, ManualClock, MessageId, Notification,
     NotificationState, Recipient, RecipientId, RecipientOptions, RecipientType, Secret,
-    SeededEntropy, Telling, Timestamp,
+    SeededEntropy, Timestamp,
 };
 use outbound::SendError;
 use rows::Rows;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use store::{NewMessage, NewRecipient, recipients};
+use store::{MasterKey, NewMessage, NewRecipient, recipients};
 
 const DAY: SignedDuration = SignedDuration::from_hours(24);
 
@@ -43,10 +43,12 @@ impl Mailer for Fake {
     }
 }
 
-/// Notes whom it told what, unless it shall fail.
+/// Notes whom it told what, unless it shall fail. Hangs at what goes to
+/// `https://hang…`.
 #[derive(Default)]
 struct Phone {
     fails: Mutex<Option<Untold>>,
+    hanging: AtomicU32,
     told: Mutex<Vec<(RecipientType, String)>>,
 }
 
@@ -59,6 +61,10 @@ impl Notify for Phone {
         recipient: &Recipient,
         notification: &Notification,
     ) -> Result<(), Untold> {
+        if recipient.value.expose().starts_with("https://hang") {
+            self.hanging.fetch_add(1, Ordering::SeqCst);
+            std::future::pending::<()>().await;
+        }
         if let Some(untold) = self.fails.lock().unwrap().clone() {
             return Err(untold);
         }
@@ -98,16 +104,24 @@ impl Post {
 
     async fn put_body(&self, kind: &'static str, body: &str) {
         let mut work = self.outbox.store.begin().await.unwrap();
-        let body = Secret::new(body);
-        let new = NewMessage { kind, about: "x".into(), body, life: DAY, lane: None };
+        let new = NewMessage {
+            kind,
+            about: "x".into(),
+            body: Secret::new(body),
+            life: DAY,
+            lane: None,
+            instance: None,
+            destination: "email".into(),
+            incident: None,
+        };
         outbox::insert(&mut work, &new, self.clock.now()).await.unwrap();
         work.commit().await.unwrap();
     }
 
     /// Takes what is due and sends it; how many that were.
     async fn pass(&self) -> usize {
-        let taken = self.outbox.take(AT_ONCE).await.unwrap();
-        for message in &taken {
+        let taken = self.outbox.take(&Places::default()).await.unwrap();
+        for (message, _) in &taken {
             self.outbox.deliver(message).await;
         }
         taken.len()
@@ -159,7 +173,7 @@ async fn what_fails_for_a_day_is_given_up() {
 async fn a_sender_that_died_leaves_its_message_to_the_next() {
     let post = Post::new(0).await;
     post.put("ada@x.test", "hello").await;
-    assert_eq!(post.outbox.take(AT_ONCE).await.unwrap().len(), 1);
+    assert_eq!(post.outbox.take(&Places::default()).await.unwrap().len(), 1);
     assert_eq!(post.pass().await, 0, "it is taken");
     post.clock.advance(LEASE);
     assert_eq!(post.pass().await, 1);
@@ -175,27 +189,41 @@ async fn one_that_hangs_holds_up_nobody_else_and_not_the_stop() {
     for number in 0..20 {
         post.put("ada@x.test", &number.to_string()).await;
     }
-    let all = async {
-        while post.sent().len() < 20 || !post.mailer.hangs.load(Ordering::SeqCst) {
+    let all = || post.sent().len() == 20 && post.mailer.hangs.load(Ordering::SeqCst);
+    assert!(comes(all).await, "sent so far: {:?}", post.sent());
+    stop.cancel();
+    tokio::time::timeout(Duration::from_secs(20), running).await.expect("it stops").unwrap();
+}
+
+fn webhook(value: &str) -> NewRecipient {
+    let (kind, value) = (RecipientType::Webhook, Secret::new(value));
+    NewRecipient { kind, value, name: String::new(), options: RecipientOptions::default() }
+}
+
+/// Whether something becomes so before long.
+async fn comes(is_so: impl Fn() -> bool) -> bool {
+    let wait = async {
+        while !is_so() {
             tokio::task::yield_now().await;
         }
     };
-    let waited = tokio::time::timeout(Duration::from_secs(20), all).await;
-    assert!(waited.is_ok(), "sent so far: {:?}", post.sent());
-    stop.cancel();
-    tokio::time::timeout(Duration::from_secs(20), running).await.expect("it stops").unwrap();
+    tokio::time::timeout(Duration::from_secs(20), wait).await.is_ok()
 }
 
 impl Post {
     /// An instance with somebody to tell.
     async fn recipient(&self, kind: RecipientType) -> (InstanceId, RecipientId) {
         let instance = self.rows.create(1).await.id;
-        let new = NewRecipient {
-            kind,
-            value: Secret::new("ada@example.com"),
-            name: String::new(),
-            options: RecipientOptions::default(),
-        };
+        self.recipient_of(instance, kind, "ada@example.com").await
+    }
+
+    async fn recipient_of(
+        &self,
+        instance: InstanceId,
+        kind: RecipientType,
+        value: &str,
+    ) -> (InstanceId, RecipientId) {
+        let new = NewRecipient { kind, ..webhook(value) };
         let mut work = self.outbox.store.begin().await.unwrap();
         let id = recipients::insert(&mut work, instance, &new).await.unwrap();
         work.commit().await.unwrap();
@@ -217,12 +245,29 @@ impl Post {
             time_threshold: None,
             triggered_at: None,
             resolved_at: None,
+            maintenance: None,
             message: message.into(),
         };
-        let telling = Telling { recipient_id, notification };
         let mut work = self.outbox.store.begin().await.unwrap();
-        tellings::insert(&mut work, &telling, self.clock.now()).await.unwrap();
+        let recipient = recipients::find(&mut work, instance_id, recipient_id).await.unwrap();
+        let (recipient, now) = (recipient.unwrap(), self.clock.now());
+        tellings::insert(&mut work, &recipient, notification, now).await.unwrap();
         work.commit().await.unwrap();
+    }
+
+    /// What the store keeps of somebody does not open any more: it was sealed
+    /// with another key.
+    async fn break_seal(&self, (instance, recipient): (InstanceId, RecipientId)) {
+        let entropy = Arc::new(SeededEntropy::new(7));
+        let key = MasterKey::parse(&MasterKey::generate(&*entropy), entropy).unwrap();
+        let path = self.rows.directory.path().join("test.db");
+        let other = Store::open(&path, key).await.unwrap();
+        let mut work = other.begin().await.unwrap();
+        recipients::update(&mut work, instance, recipient, &webhook("ada@example.com"))
+            .await
+            .unwrap();
+        work.commit().await.unwrap();
+        other.close().await;
     }
 
     fn told(&self) -> Vec<String> {
@@ -282,4 +327,98 @@ async fn who_is_gone_is_not_told() {
     work.commit().await.unwrap();
     assert_eq!((post.pass().await, post.told().len()), (1, 0));
     assert_eq!(post.wait().await, None);
+}
+
+/// More than there are places.
+const MANY: usize = 150;
+
+#[tokio::test]
+async fn an_instance_whose_destinations_hang_holds_up_no_other() {
+    let post = Post::new(0).await;
+    let crowd = post.rows.create(1).await.id;
+    for number in 0..MANY {
+        let url = format!("https://hang-{number}.test/");
+        let whom = post.recipient_of(crowd, RecipientType::Webhook, &url).await;
+        post.tell(whom, "never").await;
+    }
+    let running = tokio::spawn(post.outbox.clone().run(CancellationToken::new()));
+    let hanging = || post.notifier.hanging.load(Ordering::SeqCst);
+    assert!(comes(|| hanging() == 16).await, "{} hang", hanging());
+
+    let other = post.recipient(RecipientType::Webhook).await;
+    post.tell(other, "begun").await;
+    assert!(comes(|| post.told() == ["begun"]).await, "{} hang", hanging());
+    assert_eq!(hanging(), 16, "no more than an instance may");
+    running.abort();
+}
+
+#[tokio::test]
+async fn a_destination_that_hangs_holds_up_no_other_of_its_instance() {
+    let post = Post::new(0).await;
+    let instance = post.rows.create(1).await.id;
+    for number in 0..MANY {
+        let url = format!("https://hang.test/{number}");
+        let whom = post.recipient_of(instance, RecipientType::Webhook, &url).await;
+        post.tell(whom, "never").await;
+    }
+    let running = tokio::spawn(post.outbox.clone().run(CancellationToken::new()));
+    let hanging = || post.notifier.hanging.load(Ordering::SeqCst);
+    assert!(comes(|| hanging() == 4).await, "{} hang", hanging());
+
+    let url = "https://example.com/";
+    let other = post.recipient_of(instance, RecipientType::Webhook, url).await;
+    post.tell(other, "begun").await;
+    assert!(comes(|| post.told() == ["begun"]).await, "{} hang", hanging());
+    assert_eq!(hanging(), 4, "no more than one instance may at one destination");
+    running.abort();
+}
+
+#[tokio::test]
+async fn what_waits_behind_others_for_a_day_is_given_up_untried() {
+    let post = Post::new(0).await;
+    let whom = post.recipient(RecipientType::Webhook).await;
+    let untold = Untold { reason: "example.com answered 500".into(), wait: None };
+    *post.notifier.fails.lock().unwrap() = Some(untold);
+    for message in ["begun", "still so", "over"] {
+        post.tell(whom, message).await;
+    }
+    assert_eq!(post.pass().await, 1, "the others have to wait");
+    *post.notifier.fails.lock().unwrap() = None;
+    post.clock.advance(DAY);
+    post.tell(whom, "begun again").await;
+    assert_eq!((post.pass().await, post.pass().await), (0, 1));
+    assert_eq!(post.told(), ["begun again"], "the rest is a day old");
+}
+
+#[tokio::test]
+async fn a_recipient_who_can_not_be_read_is_told_nothing_and_says_so() {
+    let post = Post::new(0).await;
+    let whom = post.recipient(RecipientType::Webhook).await;
+    let other = post.recipient_of(whom.0, RecipientType::Webhook, "https://example.com/").await;
+    post.tell(whom, "begun").await;
+    post.break_seal(whom).await;
+    post.tell(other, "begun").await;
+    assert_eq!(post.pass().await, 2);
+    assert_eq!(post.told(), ["begun"], "the other one alone");
+    let (ok, said) = post.last_status(whom).await.unwrap();
+    assert!(!ok && said.contains("update the recipient"), "{said}");
+    assert_eq!(post.wait().await, None, "it is not tried again");
+}
+
+#[tokio::test]
+async fn who_lost_a_message_says_nothing_of_it() {
+    for fails in [false, true] {
+        let post = Post::new(0).await;
+        let whom = post.recipient(RecipientType::Webhook).await;
+        let untold = Untold { reason: "example.com answered 500".into(), wait: None };
+        *post.notifier.fails.lock().unwrap() = fails.then_some(untold);
+        post.tell(whom, "begun").await;
+        let slow = post.outbox.take(&Places::default()).await.unwrap();
+        post.clock.advance(LEASE);
+        let quick = post.outbox.take(&Places::default()).await.unwrap();
+        post.outbox.deliver(&slow[0].0).await;
+        assert_eq!(post.last_status(whom).await, None, "it is another's by now");
+        post.outbox.deliver(&quick[0].0).await;
+        assert_eq!(post.last_status(whom).await.map(|status| status.0), Some(!fails));
+    }
 }

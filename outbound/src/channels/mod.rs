@@ -99,6 +99,26 @@ fn document(facts: Vec<(&'static str, String)>) -> Map<String, Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::Maintenance;
+
+    #[test]
+    fn a_pager_takes_no_notice_for_another() {
+        for (kind, key) in [
+            (RecipientType::Pagerduty, "dedup_key"),
+            (RecipientType::Opsgenie, "alias"),
+            (RecipientType::Victorops, "entity_id"),
+            (RecipientType::Signl4, "X-S4-ExternalID"),
+        ] {
+            let recipient = samples::recipient(kind, "k3y");
+            let [one, same, other] = [1, 1, 2].map(|number| {
+                let notice = samples::notice(number, Maintenance::Emergency);
+                samples::bodies(&recipient, &notice).remove(0)[key].clone()
+            });
+            assert!(one.is_string(), "{kind}: {one}");
+            assert_eq!(one, same, "{kind}: the same one is sent again");
+            assert_ne!(one, other, "{kind}");
+        }
+    }
 
     #[test]
     fn keys_stay_below_their_endpoint() {

@@ -1,12 +1,13 @@
 //! Opsgenie's Alert API: <https://docs.opsgenie.com/docs/alert-api>.
 //!
 //! Alerts with the same alias are one while it is open: a reminder is counted
-//! there, and the end closes it. A test opens an alert of its own and closes it.
+//! there, and the end closes it. A test opens an alert of its own and closes it;
+//! a notice opens one of its own.
 //! Lengths: 130 characters in a message, 512 in alias and entity, 15,000 in a
 //! description, 8,000 in all details, 50 in a tag, 50 responders.
 
 use super::{HttpRequest, below, document};
-use crate::words::{Severity, cut, facts, headline, incident, place, severity};
+use crate::words::{Severity, cut, facts, headline, place, severity};
 use model::{Notification, NotificationState, RecipientOptions};
 use reqwest::header::AUTHORIZATION;
 use serde_json::{Value, json};
@@ -20,7 +21,7 @@ pub fn requests(
     options: &RecipientOptions,
     notification: &Notification,
 ) -> Option<Vec<HttpRequest>> {
-    let alias = cut(&incident(notification), 512);
+    let alias = cut(&notification.incident(), 512);
     let open = || {
         let url = below(endpoint, &["v2", "alerts"]);
         HttpRequest::json(url, &alert(&alias, options, notification))

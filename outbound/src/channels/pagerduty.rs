@@ -2,11 +2,12 @@
 //! <https://developer.pagerduty.com/docs/send-alert-event>.
 //!
 //! Events with the same key are of one incident: a reminder says so again, and
-//! the end resolves it. A test opens an incident of its own and closes it.
+//! the end resolves it. A test opens an incident of its own and closes it; a
+//! notice opens one of its own.
 //! Lengths: 1,024 characters in a summary, 255 in a key.
 
 use super::{HttpRequest, below, document};
-use crate::words::{Severity, cut, facts, headline, incident, place, severity, since};
+use crate::words::{Severity, cut, facts, headline, place, severity, since};
 use model::{Notification, NotificationState, RecipientOptions};
 use serde_json::{Value, json};
 use url::Url;
@@ -18,13 +19,12 @@ pub fn requests(
     notification: &Notification,
 ) -> Vec<HttpRequest> {
     let url = below(endpoint, &["v2", "enqueue"]);
-    let chosen = options.dedupkey.clone().filter(|key| !key.is_empty());
-    let incident = match notification.state {
-        // The chosen key may have an incident under way, which a test must not
-        // close.
-        NotificationState::Test => incident(notification),
-        _ => chosen.unwrap_or_else(|| incident(notification)),
-    };
+    // The chosen key may have an incident under way, which a test must not close
+    // and in which a notice would not be seen; and a notice has no end that would
+    // close it for the alarms after it.
+    let is_apart = notification.state == NotificationState::Test || notification.is_notice();
+    let chosen = options.dedupkey.clone().filter(|key| !key.is_empty() && !is_apart);
+    let incident = chosen.unwrap_or_else(|| notification.incident());
     let event = |action: &str| {
         let mut event = json!({
             "routing_key": key,
@@ -69,9 +69,9 @@ fn payload(notification: &Notification) -> Value {
 #[cfg(test)]
 mod tests {
     use super::super::samples::{
-        bodies, recipient, reminder, resolved, shown_in_every_state, test, triggered,
+        bodies, notice, recipient, reminder, resolved, shown_in_every_state, test, triggered,
     };
-    use model::RecipientType;
+    use model::{Maintenance, RecipientType};
 
     const KEY: &str = "e93facc04764012d7bfb002500d5d1a6";
 
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chosen_key_is_for_everything_but_tests() {
+    fn a_chosen_key_is_for_all_alarms() {
         let mut recipient = recipient(RecipientType::Pagerduty, KEY);
         recipient.options.dedupkey = Some("ours".into());
         for (notification, expected) in [
@@ -90,6 +90,10 @@ mod tests {
             (resolved(), "ours"),
             (reminder(), "ours"),
             (test(), "castellan-test-00000000-0000-0000-0000-000012345678"),
+            (
+                notice(5, Maintenance::Planned),
+                "castellan-notice-00000000-0000-0000-0000-000000000005",
+            ),
         ] {
             for body in bodies(&recipient, &notification) {
                 assert_eq!(body["dedup_key"], expected);

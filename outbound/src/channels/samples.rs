@@ -3,8 +3,8 @@
 use super::{HttpRequest, requests};
 use crate::settings::Endpoints;
 use model::{
-    AlarmId, InstanceId, Notification, NotificationState, Recipient, RecipientId, RecipientOptions,
-    RecipientType, Secret, Timestamp,
+    AlarmId, InstanceId, Maintenance, Notification, NotificationState, Recipient, RecipientId,
+    RecipientOptions, RecipientType, Secret, Timestamp,
 };
 use serde_json::Value;
 use uuid::Uuid;
@@ -28,6 +28,7 @@ pub fn triggered() -> Notification {
         time_threshold: Some(600),
         triggered_at: Some("2026-11-15T12:00:00Z".parse().unwrap()),
         resolved_at: None,
+        maintenance: None,
         message: "cpu of prod-02 is at 97.5 %, above 90 % for 600 s".into(),
     }
 }
@@ -57,6 +58,21 @@ pub fn test() -> Notification {
         time_threshold: None,
         triggered_at: None,
         message: "Alarms of prod reach this recipient".into(),
+        ..triggered()
+    }
+}
+
+/// One of several notices, told apart by their number.
+pub fn notice(number: u128, kind: Maintenance) -> Notification {
+    Notification {
+        id: Uuid::from_u128(number),
+        alarm_type: "notice".into(),
+        server: None,
+        value: None,
+        value_threshold: None,
+        time_threshold: None,
+        maintenance: Some(kind),
+        message: "Sunday 03:00 UTC: this host is rebooted".into(),
         ..triggered()
     }
 }

@@ -5,7 +5,7 @@
 //! test opens an alert of its own and closes it.
 
 use super::{HttpRequest, below, document};
-use crate::words::{cut, facts, headline, incident};
+use crate::words::{cut, facts, headline};
 use model::{Notification, NotificationState};
 use url::Url;
 
@@ -16,7 +16,7 @@ pub fn requests(endpoint: &Url, secret: &str, notification: &Notification) -> Ve
         let mut set = |name: &str, value: String| body.insert(name.into(), value.into());
         set("Title", cut(&headline(notification), 250));
         set("Message", cut(&notification.message, 10_000));
-        set("X-S4-ExternalID", incident(notification));
+        set("X-S4-ExternalID", notification.incident());
         set("X-S4-Status", status.into());
         set("X-S4-SourceSystem", "Castellan".into());
         HttpRequest::json(url.clone(), &body.into())

@@ -2,11 +2,13 @@
 //! <https://help.splunk.com/en/splunk-observability-cloud/splunk-on-call/integrations-with-splunk-on-call/rest-endpoint-integration-for-splunk-on-call>.
 //!
 //! Messages with the same `entity_id` are of one incident; `RECOVERY` ends it,
-//! and `INFO` stands in the timeline without opening any, as a test should.
+//! and `INFO` stands in the timeline without opening any, as a test and planned
+//! maintenance should. Whether `WARNING` opens one is up to the customer's
+//! settings, so alarms don't say it.
 //! Lengths: 512 characters in an id, 20,480 in a message.
 
 use super::{HttpRequest, below, document};
-use crate::words::{cut, facts, headline, incident, place, since};
+use crate::words::{Severity, cut, facts, headline, place, severity, since};
 use model::{Notification, NotificationState, RecipientOptions};
 use url::Url;
 
@@ -23,8 +25,8 @@ pub fn request(
     let path = ["integrations", "generic", "20131114", "alert", key, route];
     let mut body = document(facts(notification));
     let mut set = |name: &str, value: String| body.insert(name.into(), value.into());
-    set("message_type", message_type(notification.state).into());
-    set("entity_id", cut(&incident(notification), 512));
+    set("message_type", message_type(notification).into());
+    set("entity_id", cut(&notification.incident(), 512));
     set("entity_display_name", cut(&headline(notification), 512));
     set("state_message", cut(&notification.message, 20_480));
     set("monitoring_tool", "Castellan".into());
@@ -35,24 +37,37 @@ pub fn request(
     HttpRequest::json(below(endpoint, &path), &body.into())
 }
 
-fn message_type(state: NotificationState) -> &'static str {
-    match state {
-        NotificationState::Triggered | NotificationState::Reminder => "CRITICAL",
-        NotificationState::Resolved => "RECOVERY",
-        NotificationState::Test => "INFO",
+fn message_type(notification: &Notification) -> &'static str {
+    match (notification.state, severity(notification)) {
+        (NotificationState::Resolved, _) => "RECOVERY",
+        (_, Severity::Info) => "INFO",
+        (_, Severity::Critical | Severity::Warning) => "CRITICAL",
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::samples::{recipient, shown, shown_in_every_state, triggered};
-    use model::RecipientType;
+    use super::super::samples::{
+        bodies, notice, recipient, shown, shown_in_every_state, triggered,
+    };
+    use model::{Maintenance, RecipientType};
 
     #[test]
     fn bodies_in_every_state() {
         let mut recipient = recipient(RecipientType::Victorops, "d7a6b0c1-36437");
         recipient.options.rk = Some("database".into());
         insta::assert_snapshot!("victorops", shown_in_every_state(&recipient));
+    }
+
+    #[test]
+    fn planned_maintenance_opens_no_incident() {
+        let recipient = recipient(RecipientType::Victorops, "key");
+        for (kind, expected) in
+            [(Maintenance::Planned, "INFO"), (Maintenance::Emergency, "CRITICAL")]
+        {
+            let body = &bodies(&recipient, &notice(1, kind))[0];
+            assert_eq!(body["message_type"], expected);
+        }
     }
 
     #[test]

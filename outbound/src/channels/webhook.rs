@@ -1,5 +1,6 @@
-//! A customer's own address. The body is the notification as it is; where the
-//! recipient has a secret, its receiver can tell that it came from here and when.
+//! A customer's own address. The body is the notification, with the fields that
+//! are documented; where the recipient has a secret, its receiver can tell that it
+//! came from here and when.
 
 use super::HttpRequest;
 use hmac::{Hmac, KeyInit as _, Mac as _};
@@ -18,7 +19,8 @@ pub fn request(
     notification: &Notification,
     now: Timestamp,
 ) -> Option<HttpRequest> {
-    let body = serde_json::to_vec(notification).expect("plain data serialises");
+    let document = Notification { maintenance: None, ..notification.clone() };
+    let body = serde_json::to_vec(&document).expect("plain data serialises");
     let timestamp = now.as_second().to_string();
     let signature = secret.map(|secret| signature(secret, &timestamp, &body));
     let request = HttpRequest::new(url, body).header(TIMESTAMP, &timestamp)?;
@@ -44,15 +46,25 @@ fn signature(secret: &Secret, timestamp: &str, body: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::samples::{recipient, shown_in_every_state};
+    use super::super::samples::{bodies, notice, recipient, shown_in_every_state, triggered};
     use super::*;
-    use model::RecipientType;
+    use model::{Maintenance, RecipientType};
 
     #[test]
     fn bodies_in_every_state() {
         let mut recipient = recipient(RecipientType::Webhook, "https://hooks.example.com/a?b=c");
         recipient.options.secret = Some(Secret::new("hunter2"));
         insta::assert_snapshot!("webhook", shown_in_every_state(&recipient));
+    }
+
+    #[test]
+    fn a_notice_has_the_fields_of_everything_else() {
+        let recipient = recipient(RecipientType::Webhook, "https://hooks.example.com/a");
+        let fields = |notification: &Notification| {
+            let body = bodies(&recipient, notification).remove(0);
+            body.as_object().unwrap().keys().cloned().collect::<Vec<_>>()
+        };
+        assert_eq!(fields(&notice(1, Maintenance::Planned)), fields(&triggered()));
     }
 
     #[test]

@@ -58,7 +58,12 @@ pub async fn recipients_are_kept_under_their_own_ids(f: Fixture) {
     assert_eq!(listed[0].value.expose(), "ada@example.com");
     assert!(listed[0].updated && listed[0].last_status == Some(status));
     let foreign = recipients::find(&mut f.store.reader(), instance.id, RecipientId(1)).await;
-    assert!(foreign.is_err(), "sealed for another row");
+    let foreign = foreign.unwrap().unwrap();
+    assert_eq!((foreign.value.expose(), foreign.is_readable()), ("", false), "of another row");
+    assert_eq!(foreign.options, RecipientOptions::default());
+    let listed = recipients::list(&mut f.store.reader(), instance.id).await.unwrap();
+    let readable: Vec<bool> = listed.iter().map(Recipient::is_readable).collect();
+    assert_eq!(readable, [false, true], "the others are read");
 }
 
 pub async fn alarms_are_kept_under_their_own_ids(f: Fixture) {

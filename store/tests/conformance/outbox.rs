@@ -2,7 +2,9 @@
 
 use crate::fixture::*;
 use model::*;
-use store::outbox::{Failed, hold, insert, next_due, set_failed, set_sent, take, withdraw};
+use store::outbox::{
+    Failed, due, give_up, hasten, hold, insert, next_due, set_failed, set_sent, take, withdraw,
+};
 use store::*;
 use tokio::task::JoinSet;
 
@@ -15,17 +17,36 @@ async fn put(f: &Fixture, text: &str) -> MessageId {
 
 async fn put_in(f: &Fixture, lane: Option<&str>, text: &str) -> MessageId {
     let lane = lane.map(str::to_owned);
-    let body = Secret::new(text);
-    let new = NewMessage { kind: "mail", about: text.into(), body, life: DAY, lane };
+    put_new(f, NewMessage { lane, ..message(text) }).await
+}
+
+async fn put_new(f: &Fixture, new: NewMessage) -> MessageId {
     let mut work = f.store.begin().await.unwrap();
     let id = insert(&mut work, &new, f.now()).await.unwrap();
     work.commit().await.unwrap();
     id
 }
 
+fn message(text: &str) -> NewMessage {
+    NewMessage {
+        kind: "mail",
+        about: text.into(),
+        body: Secret::new(text),
+        life: DAY,
+        lane: None,
+        instance: None,
+        destination: "email".into(),
+        incident: None,
+    }
+}
+
+/// At most ten.
 async fn take_due(store: &Store, at: Timestamp) -> Vec<Message> {
     let mut work = store.begin().await.unwrap();
-    let taken = take(&mut work, 10, at, LIFE).await.unwrap();
+    let mut taken = Vec::new();
+    for due in due(&mut work, 10, at).await.unwrap() {
+        taken.extend(take(&mut work, &due, at, LIFE).await.unwrap());
+    }
     work.commit().await.unwrap();
     taken
 }
@@ -37,10 +58,12 @@ async fn fail(f: &Fixture, message: &Message) -> Failed {
     failed
 }
 
-async fn sent(f: &Fixture, message: &Message) {
+/// Whether it was ours.
+async fn sent(f: &Fixture, message: &Message) -> bool {
     let mut work = f.store.begin().await.unwrap();
-    set_sent(&mut work, message).await.unwrap();
+    let ours = set_sent(&mut work, message).await.unwrap();
     work.commit().await.unwrap();
+    ours
 }
 
 async fn waits(f: &Fixture) -> bool {
@@ -64,9 +87,9 @@ pub async fn a_message_is_taken_by_one_and_again_after_the_lease(f: Fixture) {
     assert_eq!((second[0].id, second[0].attempts), (id, 2));
     // Or was only slow: what it says counts no more.
     assert_eq!(fail(&f, &first[0]).await, Failed::NotOurs);
-    sent(&f, &first[0]).await;
+    assert!(!sent(&f, &first[0]).await);
     assert!(waits(&f).await);
-    sent(&f, &second[0]).await;
+    assert!(sent(&f, &second[0]).await);
     assert!(!waits(&f).await);
 }
 
@@ -176,4 +199,90 @@ pub async fn what_was_never_tried_goes_first(f: Fixture) {
     put(&f, "new").await;
     let taken = texts(&f).await;
     assert_eq!([&*taken[0].0, &*taken[1].0], ["new", "old"]);
+}
+
+pub async fn what_is_past_its_time_is_given_up_tried_or_not(f: Fixture) {
+    let first = put_in(&f, Some("a"), "tried").await;
+    let second = put_in(&f, Some("a"), "never tried").await;
+    put_in(&f, Some("b"), "under way").await;
+    let fail_first = async || {
+        let mut taken = texts(&f).await;
+        taken.sort_unstable_by_key(|(_, message)| message.id);
+        assert_eq!([&*taken[0].0, &*taken[1].0], ["tried", "under way"]);
+        fail(&f, &taken[0].1).await;
+    };
+    fail_first().await;
+    let given_up = async || {
+        let mut work = f.store.begin().await.unwrap();
+        let given_up = give_up(&mut work, f.now()).await.unwrap();
+        work.commit().await.unwrap();
+        given_up
+    };
+    f.pass(DAY.as_secs() - 30).await;
+    assert_eq!(given_up().await, [], "not before its time");
+    fail_first().await;
+    f.pass(31).await;
+    assert_eq!(given_up().await, [second], "the others are to be tried again, or are");
+    f.pass(MINUTE.as_secs()).await;
+    let mut rest = given_up().await;
+    rest.sort_unstable();
+    assert_eq!((rest.len(), rest[0]), (2, first), "whoever took the other one died");
+    assert!(!waits(&f).await);
+}
+
+pub async fn what_waits_can_be_hastened(f: Fixture) {
+    for (lane, text) in [("a", "x"), ("a", "x"), ("b", "other")] {
+        put_in(&f, Some(lane), text).await;
+    }
+    let hurry = async || {
+        let mut work = f.store.begin().await.unwrap();
+        hasten(&mut work, "x", "new.test:443", f.now()).await.unwrap();
+        work.commit().await.unwrap();
+    };
+    let taken = texts(&f).await;
+    hurry().await;
+    assert!(texts(&f).await.is_empty(), "its first attempt is under way");
+    for (_, message) in &taken {
+        fail(&f, message).await;
+    }
+    assert!(texts(&f).await.is_empty());
+    hurry().await;
+    let again = texts(&f).await;
+    assert_eq!((again.len(), &*again[0].0), (1, "x"), "in its lane, and no other");
+    assert!(again[0].1.attempts > 1);
+
+    // It is under way to where it shall not go any more.
+    hurry().await;
+    let third = texts(&f).await;
+    assert_eq!((third.len(), third[0].1.id), (1, again[0].1.id));
+    assert_eq!(fail(&f, &again[0].1).await, Failed::NotOurs);
+    assert!(sent(&f, &third[0].1).await);
+    let last = due(&mut f.store.reader(), 10, f.now()).await.unwrap();
+    assert_eq!((last.len(), &*last[0].destination), (1, "new.test:443"));
+}
+
+pub async fn everybodys_first_message_comes_before_anybodys_second(f: Fixture) {
+    let of = |instance: i64, destination: &str, text: &str| NewMessage {
+        instance: Some(InstanceId(instance)),
+        destination: destination.into(),
+        ..message(text)
+    };
+    for number in 0..5 {
+        put_new(&f, of(1, "a", &format!("1a{number}"))).await;
+    }
+    for (instance, destination, text) in [(1, "b", "1b"), (2, "a", "2a"), (2, "a", "2a again")] {
+        put_new(&f, of(instance, destination, text)).await;
+    }
+    put(&f, "mail").await;
+    let waiting = due(&mut f.store.reader(), 2, f.now()).await.unwrap();
+    assert_eq!(waiting[0].instance, Some(InstanceId(1)));
+    let mut work = f.store.begin().await.unwrap();
+    let mut taken = Vec::new();
+    for due in &waiting {
+        let message = take(&mut work, due, f.now(), LIFE).await.unwrap().unwrap();
+        taken.push(message.body.unwrap().expose().to_owned());
+        assert_eq!(take(&mut work, due, f.now(), LIFE).await.unwrap(), None, "taken already");
+    }
+    work.commit().await.unwrap();
+    assert_eq!(taken, ["1a0", "1b", "2a", "mail", "1a1", "2a again"]);
 }

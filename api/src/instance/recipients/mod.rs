@@ -70,7 +70,7 @@ const FIELDS: [Input; 4] = [
 ];
 
 const OPTIONS: [Input; 4] = [
-    Input::text("dedupkey", "pagerduty: one incident for everything").at_most(128),
+    Input::text("dedupkey", "pagerduty: one incident for all alarms").at_most(128),
     Input::text("rk", "victorops: the routing key").at_most(128),
     Input::objects("responders", "opsgenie: who is called", &RESPONDER),
     Input::text("secret", "webhook: bodies are signed with it").at_most(1024),

@@ -9,8 +9,8 @@ use super::judge::Move;
 use super::words;
 use crate::{App, Result};
 use model::{
-    Alarm, AlarmType, Incident, Instance, InstanceId, Notification, NotificationState, RecipientId,
-    Server, SignedDuration, Telling, Timestamp,
+    Alarm, AlarmType, Incident, Instance, InstanceId, Maintenance, Notification, NotificationState,
+    RecipientId, Server, SignedDuration, Timestamp,
 };
 use store::{Work, alarms, incidents, instances, recipients, tellings};
 
@@ -190,15 +190,36 @@ async fn end(
     Ok(())
 }
 
-/// Writes down what each recipient is to hear.
+/// What is told of an incident: how it goes on, or a maintenance, which is all
+/// there is to its own.
+pub struct Told {
+    state: NotificationState,
+    maintenance: Option<Maintenance>,
+}
+
+impl From<NotificationState> for Told {
+    fn from(state: NotificationState) -> Self {
+        Self { state, maintenance: None }
+    }
+}
+
+impl From<Maintenance> for Told {
+    fn from(kind: Maintenance) -> Self {
+        Self { state: NotificationState::Triggered, maintenance: Some(kind) }
+    }
+}
+
+/// Writes down what each recipient is to hear. Who has not heard the last thing of
+/// an incident yet is not reminded of it, so what waits for them stays little.
 pub async fn tell(
     work: &mut Work,
     app: &App,
     instance: &Instance,
     alarm: &Alarm,
     incident: &Incident,
-    state: NotificationState,
+    told: impl Into<Told>,
 ) -> Result<()> {
+    let Told { state, maintenance } = told.into();
     let what = &alarm.what;
     let about = Some(incident.about.clone()).filter(|about| !about.is_empty());
     let (server, group) =
@@ -220,10 +241,15 @@ pub async fn tell(
             time_threshold: what.time_threshold,
             triggered_at: incident.triggered_at,
             resolved_at: incident.resolved_at,
+            maintenance,
             message: incident.message.clone(),
         };
-        let telling = Telling { recipient_id: recipient.id, notification };
-        tellings::insert(work, &telling, app.now()).await?;
+        if state == NotificationState::Reminder
+            && tellings::incident_waits(work, recipient.id, &notification).await?
+        {
+            continue;
+        }
+        tellings::insert(work, recipient, notification, app.now()).await?;
     }
     let (id, kind, about) = (alarm.id, what.kind, &incident.about);
     tracing::info!(instance = %instance.id, alarm = %id, %kind, about, state = state.as_str(), "an alarm moved");
