@@ -65,7 +65,7 @@ impl<'a> Cluster<'a> {
         let mut reason = None;
         while let Ok(answer) = timeout_at(deadline, call(self.admin, &self.brokers)).await {
             match answer {
-                Err(error) if error.remedy() == Remedy::Retry => reason = Some(error),
+                Err(error) if may_pass(&error) => reason = Some(error),
                 Err(error) => return Err(refused(&error)),
                 Ok(answer) => return Ok(answer),
             }
@@ -114,6 +114,9 @@ impl<'a> Cluster<'a> {
     }
 
     fn silent(&self, reason: Option<&KafkaError>) -> Error {
+        if let Some(reason) = reason.filter(|reason| reason.lacks_brokers()) {
+            return Error::Refused(format!("{reason}; servers are away, try again later"));
+        }
         let seconds = self.patience.as_secs();
         let reason = reason.map_or_else(String::new, |reason| format!(": {reason}"));
         Error::Refused(format!(
@@ -135,4 +138,9 @@ fn unreachable(error: reach::Error) -> Error {
         reach::Error::NoAuthority(_) => Error::InvalidId,
         reach::Error::Pki(error) => error.into(),
     }
+}
+
+/// Whether it is a matter of moments: a server restarts, or the controller moves.
+fn may_pass(error: &KafkaError) -> bool {
+    error.remedy() == Remedy::Retry || error.lacks_brokers()
 }

@@ -89,6 +89,12 @@ impl Error {
         }
     }
 
+    /// Whether too few brokers are there at the moment. Who asks for no more copies than
+    /// there are servers may ask again.
+    pub fn lacks_brokers(&self) -> bool {
+        matches!(self, Self::Kafka { code: ResponseError::InvalidReplicationFactor, .. })
+    }
+
     /// Whether the broker may have done what was asked all the same.
     pub fn may_have_done_it(&self) -> bool {
         match self {
