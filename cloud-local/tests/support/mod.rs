@@ -17,8 +17,10 @@ use wire::agent::AgentStart;
 
 /// Waits without children of its own, ends on TERM with the word `stopped`,
 /// and becomes `bin/current` on HUP: read by the shell, since a fork of another test
-/// may hold it open, and what is written to can't be executed.
+/// may hold it open, and what is written to can't be executed. Below `nohup` a shell
+/// can't have HUP before it was given back.
 const AGENT: &str = r#"#!/bin/sh
+[ "$WITH_HUP" ] || WITH_HUP=1 exec env --default-signal=HUP /bin/sh "$0" "$@"
 mkdir -p run
 [ -p run/wait ] || mkfifo run/wait
 exec 3<>run/wait
