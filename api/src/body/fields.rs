@@ -122,7 +122,7 @@ impl Fields {
         self.read(name, values::comma_list)
     }
 
-    /// Names and values, whatever kind each value is; one of null is not given.
+    /// Names and values, whatever kind each value is; null or nothing is not given.
     /// In a form it is written as JSON.
     pub fn map(&mut self, name: &str) -> Option<BTreeMap<String, String>> {
         self.read(name, values::map)

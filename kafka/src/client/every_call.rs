@@ -13,7 +13,9 @@ use super::{Connection, Endpoint, Limits};
 use answers::good;
 use calls::all;
 use kafka_protocol::messages::{ApiKey, RequestKind};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -59,6 +61,34 @@ async fn requests_are_as_they_were() {
         let sent = sent.lock().unwrap().join("\n");
         insta::assert_snapshot!(format!("request_{name}"), without_tags(&sent));
     }
+}
+
+/// One that is not listed would be held against nothing.
+#[test]
+fn no_call_is_left_out() {
+    let listed = include_str!("every_call/calls.rs");
+    let words: BTreeSet<&str> = listed.split(|c: char| !c.is_alphanumeric()).collect();
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src/client/admin")];
+    let mut seen = 0;
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let text = std::fs::read_to_string(&path).unwrap();
+            for call in text.lines().filter_map(|line| line.strip_prefix("impl Call for ")) {
+                let name = call.split(['<', ' ']).next().unwrap();
+                // What is private is part of another.
+                if text.contains(&format!("pub struct {name}")) {
+                    seen += 1;
+                    assert!(words.contains(name), "{name} of {} is not listed", path.display());
+                }
+            }
+        }
+    }
+    assert!(seen > 30, "{seen}");
 }
 
 /// No request of ours has tagged fields.

@@ -47,10 +47,9 @@ const NULLABLE: &[&str] = &["reminder_interval"];
 const FIELDS: [Input; 7] = [
     Input::text("type", TYPES),
     Input::flag("enabled", "True if not given"),
-    Input::integer("value_threshold", VALUE).at_least(1).at_most(1_000_000_000),
-    Input::integer("time_threshold", "Seconds for which the level must hold")
-        .at_least(0)
-        .at_most(1_000_000_000),
+    // Without bounds: types that don't take them ignore whatever is sent.
+    Input::integer("value_threshold", VALUE),
+    Input::integer("time_threshold", "Seconds for which the level must hold, 0 or more"),
     Input::text("group", "The consumer group of consumer_lag; empty: all of them"),
     Input::integers("recipients", "Ids; an empty list is every recipient of the instance"),
     Input::integer("reminder_interval", "Seconds between reminders, 60 or more; null: none")
