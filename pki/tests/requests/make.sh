@@ -36,6 +36,11 @@ request much-asked EC $EC256 -subj "/C=SE/O=Acme/OU=CA/CN=orders/emailAddress=a@
     -addext basicConstraints=critical,CA:true,pathlen:3 -addext keyUsage=keyCertSign,cRLSign \
     -addext extendedKeyUsage=serverAuth,anyExtendedKeyUsage \
     -addext subjectAltName=DNS:broker-1,DNS:castellan,IP:127.0.0.1
+request all-but-authority EC $EC256 \
+    -subj "/C=SE/O=Acme/OU=CA/CN=orders/emailAddress=a@b.test" \
+    -addext basicConstraints=CA:false -addext keyUsage=keyCertSign,cRLSign \
+    -addext extendedKeyUsage=serverAuth,anyExtendedKeyUsage \
+    -addext subjectAltName=DNS:broker-1,DNS:castellan,IP:127.0.0.1
 request beside EC $EC256 -subj "/O=Acme/CN=orders+OU=eu" -multivalue-rdn
 keytool_request keytool-rsa "-keyalg RSA -keysize 3072" "CN=orders, OU=eu, O=Acme"
 keytool_request keytool-p384 "-keyalg EC -groupname secp384r1" "CN=orders"
