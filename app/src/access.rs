@@ -3,7 +3,7 @@
 use crate::audit::Asker;
 use crate::{App, Caller, Error, Result, Right, Source};
 use model::{Instance, InstanceId};
-use store::{Run, Work, accounts, instances};
+use store::{Run, accounts, instances};
 
 /// What a use case is about to do with an instance.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -73,8 +73,8 @@ impl InstanceAccess {
 
     /// The instance, looked at anew: since the caller's rights were checked it may
     /// have been deleted.
-    pub(crate) async fn still_there(&self, work: &mut Work) -> Result<Instance> {
-        let found = instances::find(work, self.instance.id).await?;
+    pub(crate) async fn still_there(&self, run: &mut impl Run) -> Result<Instance> {
+        let found = instances::find(run, self.instance.id).await?;
         found.filter(|it| it.deleted_at.is_none()).ok_or(Error::InvalidId)
     }
 

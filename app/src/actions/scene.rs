@@ -3,7 +3,7 @@
 use crate::access::{self, on_servers_of_its_own};
 use crate::{App, Error, InstanceAccess, Result};
 use model::{Instance, Server};
-use store::{Run, instances, servers};
+use store::{Run, servers};
 
 pub(super) struct Scene {
     pub instance: Instance,
@@ -15,11 +15,9 @@ impl Scene {
     /// Looked at anew: since the caller was let in, the instance may have been
     /// changed or deleted. Within the transaction of a change it stays as found.
     pub async fn load(access: &InstanceAccess, app: &App, run: &mut impl Run) -> Result<Self> {
-        let id = access.instance.id;
-        let found = instances::find(run, id).await?;
-        let instance = found.filter(|it| it.deleted_at.is_none()).ok_or(Error::InvalidId)?;
+        let instance = access.still_there(run).await?;
         on_servers_of_its_own(app, &instance)?;
-        Ok(Self { servers: servers::list_bare(run, id).await?, instance })
+        Ok(Self { servers: servers::list_bare(run, instance.id).await?, instance })
     }
 
     /// Fails unless clients can use it: otherwise nobody can say what its

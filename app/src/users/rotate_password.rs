@@ -2,14 +2,13 @@
 //! moments; until then `configured` reads false and the old one is good.
 
 use crate::access::{self, on_servers_of_its_own};
-use crate::{App, Error, InstanceAccess, Result, audit};
+use crate::{App, InstanceAccess, Result, audit};
 use store::instances;
 
 pub async fn rotate_password(access: &InstanceAccess, app: &App) -> Result<()> {
     access.may_change()?;
     let mut work = app.store().begin().await?;
-    let found = instances::find(&mut work, access.instance.id).await?;
-    let instance = found.filter(|it| it.deleted_at.is_none()).ok_or(Error::InvalidId)?;
+    let instance = access.still_there(&mut work).await?;
     on_servers_of_its_own(app, &instance)?;
     access::ready(&instance)?;
     instances::set_password(&mut work, instance.id, &app.entropy().password()).await?;
