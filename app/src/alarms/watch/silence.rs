@@ -33,7 +33,12 @@ impl Watch {
                 continue;
             }
             let open = incidents::open(&mut reader, instance.id).await?;
-            let asked = actions::open(&mut reader, instance.id).await?;
+            // An action is open for as long as servers follow it.
+            let asked = if instance.configured() {
+                Vec::new()
+            } else {
+                actions::open(&mut reader, instance.id).await?
+            };
             for server in servers::list_bare(&mut reader, instance.id).await? {
                 if instance.stopped || server.stopped {
                     continue;

@@ -107,13 +107,15 @@ async fn gone(
     there: &[Group],
 ) -> Result<Vec<String>> {
     let mut reader = app.store().reader();
+    let mut missing = incidents::open(&mut reader, id).await?;
+    missing.retain(|it| !there.iter().any(|group| group.view.name == it.about));
+    if missing.is_empty() {
+        return Ok(Vec::new());
+    }
     let watched = alarms::list(&mut reader, id).await?;
     let of_groups =
         |alarm| watched.iter().any(|it| it.id == alarm && it.what.kind == AlarmType::ConsumerLag);
-    let mut missing = incidents::open(&mut reader, id).await?;
-    missing.retain(|it| {
-        of_groups(it.alarm_id) && !there.iter().any(|group| group.view.name == it.about)
-    });
+    missing.retain(|it| of_groups(it.alarm_id));
     let mut gone = Vec::new();
     for incident in missing.into_iter().take(MOST_MISSING) {
         let groups = app.reach().admin().groups();
