@@ -24,7 +24,15 @@ pub enum LockError {
 /// Holds a directory until dropped, or until the process ends in any way.
 #[derive(Debug)]
 pub struct DirLock {
-    _file: File,
+    file: File,
+}
+
+impl Drop for DirLock {
+    /// Closing the file is not enough: a process that is just being started has
+    /// it open as well, until its program runs.
+    fn drop(&mut self) {
+        let _ = self.file.unlock();
+    }
 }
 
 impl DirLock {
@@ -72,7 +80,7 @@ impl DirLock {
         file.set_len(0)?;
         file.rewind()?;
         file.write_all(&owner)?;
-        Ok(Self { _file: file })
+        Ok(Self { file })
     }
 }
 
