@@ -15,6 +15,8 @@ mod error;
 #[cfg(test)]
 mod every_call;
 #[cfg(test)]
+mod every_hop;
+#[cfg(test)]
 mod fake;
 mod frame;
 pub mod groups;

@@ -44,12 +44,18 @@ impl Brokers<'_> {
         call: &C,
     ) -> Result<C::Answer, Error> {
         let within = self.limits.call;
-        let late = |_| Error::Deadline {
+        if let Ok(answer) = tokio::time::timeout(within, self.ask_one(endpoint, call)).await {
+            return answer;
+        }
+        // Whoever was cut off here could not note it for the next call.
+        if let Some((pool, _)) = &self.pool {
+            pool.shun(endpoint);
+        }
+        Err(Error::Deadline {
             endpoint: endpoint.clone(),
             call: "all that was asked".to_owned(),
             after: within,
-        };
-        tokio::time::timeout(within, self.ask_one(endpoint, call)).await.map_err(late)?
+        })
     }
 
     /// Asks all of them at once. One that is not there is left out; what one of

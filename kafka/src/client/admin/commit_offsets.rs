@@ -8,7 +8,9 @@ use kafka_protocol::messages::OffsetCommitRequest;
 use kafka_protocol::messages::offset_commit_request::{
     OffsetCommitRequestPartition, OffsetCommitRequestTopic,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+const CALL: &str = "OffsetCommit";
 
 /// Committed by nobody who is a member: the coordinator refuses it while there
 /// are any.
@@ -38,13 +40,23 @@ impl Call for CommitOffsets<'_> {
             .with_group_id(group_id(self.group))
             .with_topics(topics.into_iter().map(topic).collect());
         let answer = connection.call(&request).await?;
+        let mut untold: BTreeSet<&TopicPartition> = self.offsets.keys().collect();
         for topic in &answer.topics {
             for partition in &topic.partitions {
                 let at = TopicPartition::new(topic.name.0.as_str(), partition.partition_index);
                 let subject = format!("{} of group {}", at, self.group);
-                check("OffsetCommit", &subject, partition.error_code, None)?;
+                check(CALL, &subject, partition.error_code, None)?;
+                untold.remove(&at);
             }
         }
-        Ok(())
+        match untold.first() {
+            None => Ok(()),
+            // Nothing is committed that the coordinator does not say.
+            Some(at) => Err(Error::Malformed {
+                endpoint: connection.endpoint().clone(),
+                call: CALL.to_owned(),
+                reason: format!("it does not tell of {at}"),
+            }),
+        }
     }
 }

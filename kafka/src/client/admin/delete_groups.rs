@@ -7,6 +7,8 @@ use async_trait::async_trait;
 use kafka_protocol::ResponseError;
 use kafka_protocol::messages::DeleteGroupsRequest;
 
+const CALL: &str = "DeleteGroups";
+
 /// Whether it was there. One that has members is refused.
 pub struct DeleteGroup<'a> {
     pub group: &'a str,
@@ -20,15 +22,19 @@ impl Call for DeleteGroup<'_> {
         let groups = vec![group_id(self.group)];
         let answer =
             connection.call(&DeleteGroupsRequest::default().with_groups_names(groups)).await?;
-        for result in &answer.results {
-            if result.error_code == ResponseError::GroupIdNotFound.code() {
-                return Ok(false);
-            }
-            // Kafka has a code here and no words.
-            let members = result.error_code == ResponseError::NonEmptyGroup.code();
-            let why = members.then(|| text("it has members; stop them first"));
-            check("DeleteGroups", self.group, result.error_code, why.as_ref())?;
+        let result = answer.results.iter().find(|result| *result.group_id.0 == *self.group);
+        let result = result.ok_or_else(|| Error::Malformed {
+            endpoint: connection.endpoint().clone(),
+            call: CALL.to_owned(),
+            reason: format!("it does not tell of {}", self.group),
+        })?;
+        if result.error_code == ResponseError::GroupIdNotFound.code() {
+            return Ok(false);
         }
+        // Kafka has a code here and no words.
+        let members = result.error_code == ResponseError::NonEmptyGroup.code();
+        let why = members.then(|| text("it has members; stop them first"));
+        check(CALL, self.group, result.error_code, why.as_ref())?;
         Ok(true)
     }
 }

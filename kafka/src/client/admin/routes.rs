@@ -1,6 +1,6 @@
 //! Where brokers listen and who leads which partition: Metadata.
 
-use super::topic_name;
+use super::{text, topic_name};
 use crate::client::error::check;
 use crate::client::{Call, Connection, Endpoint, Error};
 use async_trait::async_trait;
@@ -8,6 +8,10 @@ use kafka_protocol::ResponseError;
 use kafka_protocol::messages::MetadataRequest;
 use kafka_protocol::messages::metadata_request::MetadataRequestTopic;
 use std::collections::BTreeMap;
+
+const CALL: &str = "Metadata";
+/// More than any cluster has. All of them may be dialled at once.
+const MOST_BROKERS: usize = 1 << 10;
 
 /// What the broker that was asked knows of the others.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -34,7 +38,14 @@ impl Call for FindRoutes<'_> {
             .with_topics(Some(self.topics.iter().map(topic).collect()))
             .with_allow_auto_topic_creation(false);
         let answer = connection.call(&request).await?;
-        check("Metadata", "the cluster", answer.error_code, None)?;
+        check(CALL, "the cluster", answer.error_code, None)?;
+        if answer.brokers.len() > MOST_BROKERS {
+            return Err(Error::Malformed {
+                endpoint: connection.endpoint().clone(),
+                call: CALL.to_owned(),
+                reason: format!("it names {} brokers", answer.brokers.len()),
+            });
+        }
         let mut routes = Routes::default();
         for broker in &answer.brokers {
             // A port that is none can't be dialled; that broker is not there.
@@ -42,6 +53,12 @@ impl Call for FindRoutes<'_> {
                 let endpoint = Endpoint::new(broker.host.as_str(), port);
                 routes.brokers.insert(broker.node_id.0, endpoint);
             }
+        }
+        if routes.brokers.is_empty() {
+            // One that just starts does not know of itself yet. What nobody is asked
+            // for would look as if it were not there.
+            let none = ResponseError::BrokerNotAvailable.code();
+            check(CALL, "the cluster", none, Some(&text("it names no broker that lives")))?;
         }
         for topic in &answer.topics {
             let Some(name) = topic.name.as_ref().filter(|_| is_there(topic.error_code)) else {

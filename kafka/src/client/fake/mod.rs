@@ -24,6 +24,8 @@ pub struct Asked {
 pub enum Reply {
     /// A whole frame, length and header included.
     Frame(Vec<u8>),
+    /// These bytes, and then the end.
+    Torn(Vec<u8>),
     /// Nothing, and the connection stays open.
     Silence,
     HangUp,
@@ -88,6 +90,11 @@ pub async fn serve(mut stream: impl Stream, mut reply: impl FnMut(&Asked) -> Rep
         };
         match reply(&asked) {
             Reply::Frame(frame) => stream.write_all(&frame).await.unwrap(),
+            Reply::Torn(bytes) => {
+                stream.write_all(&bytes).await.unwrap();
+                stream.flush().await.unwrap();
+                return;
+            }
             Reply::Silence => {}
             Reply::HangUp => return,
         }

@@ -154,6 +154,8 @@ impl Call for OneGroup<'_> {
         if views.is_empty() {
             views = DescribeGroups { groups }.run(connection).await?;
         }
+        // What it tells of another group was not asked.
+        views.retain(|view| view.name == self.name);
         Ok(with_offsets(connection, views).await?.pop())
     }
 }

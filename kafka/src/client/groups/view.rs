@@ -3,6 +3,10 @@
 use crate::client::TopicPartition;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Of a topic. Clients say what they are assigned, and may make up a longer one, which
+/// would be in memory once for each partition they make up beside it.
+const LONGEST_NAME: usize = 249;
+
 /// A group and its members, without its offsets.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct GroupView {
@@ -67,7 +71,8 @@ impl Group {
     pub(crate) fn new(mut view: GroupView, committed: &BTreeMap<TopicPartition, i64>) -> Self {
         view.members.sort_by(|a, b| a.id.cmp(&b.id));
         let mut all: BTreeSet<TopicPartition> = committed.keys().cloned().collect();
-        for assignment in view.members.iter().flat_map(|member| &member.assignments) {
+        let assigned = view.members.iter().flat_map(|member| &member.assignments);
+        for assignment in assigned.filter(|it| it.topic.len() <= LONGEST_NAME) {
             let topic = &assignment.topic;
             all.extend(assignment.partitions.iter().map(|it| TopicPartition::new(topic, *it)));
         }
@@ -128,5 +133,25 @@ mod tests {
         // The log was cut behind the group: it is not ahead of the end.
         check(&[(Some(12), Some(10))], Some(0));
         check(&[(Some(0), Some(i64::MAX)), (Some(0), Some(i64::MAX))], Some(i64::MAX));
+    }
+
+    #[test]
+    fn a_name_that_no_topic_can_have_is_not_in_memory_for_each_partition() {
+        let assignment = |length| Assignment::new("t".repeat(length), vec![0, 1]);
+        let member = Member {
+            id: "m".into(),
+            client_id: "c".into(),
+            host: "h".into(),
+            assignments: vec![assignment(LONGEST_NAME), assignment(LONGEST_NAME + 1)],
+        };
+        let view = GroupView {
+            name: "g".into(),
+            state: "Stable".into(),
+            protocol_type: "consumer".into(),
+            members: vec![member],
+        };
+        let group = Group::new(view, &BTreeMap::new());
+        assert_eq!(group.offsets.len(), 2);
+        assert_eq!(group.topics(), ["t".repeat(LONGEST_NAME)]);
     }
 }

@@ -117,6 +117,11 @@ fn take(
 ) -> Result<(Vec<Reading>, bool), String> {
     let mut went_on = false;
     for part in fetched {
+        // However many an answer tells of, nobody goes through them for longer than
+        // was said.
+        if budget.is_spent() {
+            break;
+        }
         let reading = readings.iter_mut().find(|it| it.at.partition == part.partition);
         let Some(reading) = reading else { continue };
         went_on |= reading.take(part, budget)?;

@@ -91,6 +91,10 @@ impl Reading {
             self.next = self.end;
             return Ok(true);
         };
+        if self.next().is_none() {
+            // A broker that tells of a partition twice does not end a pass twice.
+            return Ok(false);
+        }
         let before = self.next;
         let mut aborted = fetched.aborted.into_iter().peekable();
         let mut given_up = BTreeSet::new();

@@ -1,0 +1,124 @@
+//! Every way that leads through more than one broker, as it is asked.
+
+use super::brokers::{Fake, IDS};
+use crate::client::groups::{ResetTo, plan};
+use crate::client::messages::{self, NewMessage, ReadMessages, WriteMessages};
+use crate::client::{Admin, At, Error, Groups, Messages, TopicPartition};
+use bytes::Bytes;
+use model::Timestamp;
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+use std::pin::Pin;
+use std::time::Duration;
+
+pub type Ending<'a> = Pin<Box<dyn Future<Output = Result<String, Error>> + Send + 'a>>;
+pub type Way = fn(&Fake) -> Ending<'_>;
+
+pub const ALL: &[(&str, Way)] = &[
+    ("list_groups", list_groups),
+    ("describe_group", describe_group),
+    ("delete_group", delete_group),
+    ("reset_group", reset_group),
+    ("find_offsets", find_offsets),
+    ("find_partitions", find_partitions),
+    ("read_first", read_first),
+    ("read_newest", read_newest),
+    ("write", write),
+    ("describe_log_dirs", describe_log_dirs),
+];
+
+fn told(answer: Result<impl Debug, Error>) -> Result<String, Error> {
+    answer.map(|it| format!("{it:?}"))
+}
+
+pub fn orders() -> Vec<TopicPartition> {
+    IDS.map(|id| TopicPartition::new("orders", id - 1)).to_vec()
+}
+
+pub fn list_groups(fake: &Fake) -> Ending<'_> {
+    Box::pin(async move { told(fake.admin.list_groups(&fake.cluster).await) })
+}
+
+pub fn describe_group(fake: &Fake) -> Ending<'_> {
+    Box::pin(async move { told(fake.admin.describe_group(&fake.cluster, "billing").await) })
+}
+
+pub fn delete_group(fake: &Fake) -> Ending<'_> {
+    Box::pin(async move { told(fake.admin.delete_group(&fake.cluster, "billing").await) })
+}
+
+/// As people do it: where the logs begin and end, then what the group goes on with.
+pub fn reset_group(fake: &Fake) -> Ending<'_> {
+    Box::pin(async move {
+        let (to, orders) = (ResetTo::Shift(1), orders());
+        let mut found = Vec::new();
+        for place in to.needs() {
+            found.push(fake.admin.find_offsets(&fake.cluster, &orders, place).await?);
+        }
+        let from = orders.into_iter().map(|at| (at, Some(0))).collect();
+        let moved = match plan(to, &from, &found) {
+            Ok(moved) => moved,
+            Err(not) => return Ok(format!("{not:?}")),
+        };
+        let offsets: BTreeMap<_, _> = moved.into_iter().map(|it| (it.at, it.to)).collect();
+        told(fake.admin.commit_offsets(&fake.cluster, "billing", &offsets).await)
+    })
+}
+
+pub fn find_offsets(fake: &Fake) -> Ending<'_> {
+    Box::pin(
+        async move { told(fake.admin.find_offsets(&fake.cluster, &orders(), At::Latest).await) },
+    )
+}
+
+pub fn find_partitions(fake: &Fake) -> Ending<'_> {
+    let topics = ["orders".to_owned()];
+    Box::pin(async move { told(fake.admin.find_partitions(&fake.cluster, &topics).await) })
+}
+
+pub fn read_first(fake: &Fake) -> Ending<'_> {
+    read(fake, messages::From::Earliest)
+}
+
+pub fn read_newest(fake: &Fake) -> Ending<'_> {
+    read(fake, messages::From::Newest)
+}
+
+fn read(fake: &Fake, from: messages::From) -> Ending<'_> {
+    let what = ReadMessages {
+        topic: "orders".to_owned(),
+        partition: None,
+        from,
+        count: 10,
+        bytes: 1 << 16,
+        within: Duration::from_secs(10),
+    };
+    Box::pin(async move {
+        let read = fake.admin.read_messages(&fake.cluster, &what).await;
+        let offsets = |found: Vec<messages::Message>| {
+            found.iter().map(|it| (it.at.partition, it.offset)).collect::<Vec<_>>()
+        };
+        told(read.map(|found| found.map(offsets)))
+    })
+}
+
+/// One message to each partition.
+pub fn write(fake: &Fake) -> Ending<'_> {
+    let message = |id| NewMessage {
+        value: Some(Bytes::from_static(b"v")),
+        partition: Some(id - 1),
+        ..NewMessage::default()
+    };
+    let messages = IDS.map(message).to_vec();
+    let what =
+        WriteMessages { topic: "orders".to_owned(), messages, at: Timestamp::UNIX_EPOCH, turn: 0 };
+    Box::pin(async move {
+        let written = fake.admin.write_messages(&fake.cluster, &what).await;
+        told(written.map(|written| written.map(|written| written.places)))
+    })
+}
+
+/// One broker's, whichever answers first.
+pub fn describe_log_dirs(fake: &Fake) -> Ending<'_> {
+    Box::pin(async move { told(fake.admin.describe_log_dirs(&fake.cluster).await) })
+}
