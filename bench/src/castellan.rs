@@ -188,8 +188,13 @@ impl Castellan {
         ProcessId::load(&server.path().join(file)).with_context(|| format!("{file} is there"))
     }
 
+    /// The process of an agent alone, without its broker.
+    pub fn agent(&self) -> Result<i32> {
+        Ok(self.recorded("agent.pid")?.pid)
+    }
+
     pub fn processes(&self) -> Result<Processes> {
-        let agent_mib = resident_mib(self.recorded("agent.pid")?.pid)?;
+        let agent_mib = resident_mib(self.agent()?)?;
         Ok(Processes { agent_mib, flags: self.flags()? })
     }
 

@@ -7,6 +7,7 @@
 mod api;
 mod castellan;
 mod clusters;
+mod fleet;
 mod page;
 mod producer;
 mod resources;
@@ -18,7 +19,7 @@ use anyhow::{Context, Result, bail};
 use page::Page;
 use std::path::Path;
 
-const PARTS: [&str; 4] = ["clusters", "rolls", "api", "resources"];
+const PARTS: [&str; 5] = ["clusters", "rolls", "api", "resources", "fleet"];
 
 #[tokio::main]
 async fn main() -> Result<()> {
@@ -40,6 +41,7 @@ async fn main() -> Result<()> {
         match part {
             "api" => api::run(&binary, &mut page).await?,
             "clusters" => clusters::run(&binary, &mut page).await?,
+            "fleet" => fleet::run(&binary, &mut page).await?,
             "resources" => resources::run(&binary, &mut page).await?,
             "rolls" => rolls::run(&binary, &mut page).await?,
             _ => unreachable!("every part is named above"),

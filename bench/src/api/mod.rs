@@ -7,8 +7,8 @@
 
 mod bare;
 mod load;
-mod plane;
-mod rows;
+pub mod plane;
+pub mod rows;
 
 use crate::page::{Page, median};
 use anyhow::{Context, Result};

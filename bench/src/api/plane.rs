@@ -37,10 +37,15 @@ pub struct Plane {
 
 impl Plane {
     pub async fn start(binary: &Path) -> Result<Self> {
+        Self::start_with(binary, "").await
+    }
+
+    /// With more at the end of its config file.
+    pub async fn start_with(binary: &Path, more: &str) -> Result<Self> {
         let binary = built_alike(binary)?;
         let directory = tempfile::tempdir()?;
         let config = directory.path().join("castellan.toml");
-        fs::write(&config, CONFIG)?;
+        fs::write(&config, format!("{CONFIG}{more}"))?;
         let data = directory.path().join("data");
         let key = create_account(&binary, &data).await?;
         let text = |path: &Path| path.to_string_lossy().into_owned();
@@ -61,6 +66,14 @@ impl Plane {
 
     pub fn data(&self) -> PathBuf {
         self.directory.path().join("data")
+    }
+
+    /// Where agents call.
+    pub fn agents(&self) -> Result<SocketAddr> {
+        let text = fs::read(self.data().join("endpoints.json"))?;
+        let endpoints: Value = serde_json::from_slice(&text)?;
+        let url = endpoints["agent"].as_str().context("the agents' listener is named")?;
+        Ok(url.trim_start_matches("https://").parse()?)
     }
 
     pub fn url(&self) -> String {

@@ -32,18 +32,15 @@ pub struct Fleet {
     instances: Vec<(i64, usize)>,
 }
 
-struct Owner {
-    account: AccountId,
+pub struct Owner {
+    pub account: AccountId,
     key: Secret,
 }
 
 impl Fleet {
     pub async fn new(plane: &Plane, accounts: usize) -> Result<Self> {
-        let data = plane.data();
-        let master = Secret::new(fs::read_to_string(data.join("master.key"))?.trim());
-        let master = MasterKey::parse(&master, Arc::new(OsEntropy))?;
-        let store = Store::open(&data.join("castellan.db"), master).await?;
-        let certificate = fs::read_to_string(data.join("fleet-ca.pem"))?;
+        let store = open(plane).await?;
+        let certificate = fs::read_to_string(plane.data().join("fleet-ca.pem"))?;
         let host = HostId(OsEntropy.uuid());
         let mut fleet = Self { store, host, certificate, owners: vec![], instances: vec![] };
         let mut work = fleet.store.begin().await?;
@@ -105,7 +102,15 @@ impl Fleet {
     }
 }
 
-async fn owner(work: &mut Work, number: usize) -> Result<Owner> {
+/// The store of a control plane that runs.
+pub async fn open(plane: &Plane) -> Result<Store> {
+    let data = plane.data();
+    let master = Secret::new(fs::read_to_string(data.join("master.key"))?.trim());
+    let master = MasterKey::parse(&master, Arc::new(OsEntropy))?;
+    Ok(Store::open(&data.join("castellan.db"), master).await?)
+}
+
+pub async fn owner(work: &mut Work, number: usize) -> Result<Owner> {
     let created_at = SystemClock.now();
     let account = AccountId(OsEntropy.uuid());
     let email = format!("owner-{number}@example.test");
@@ -138,7 +143,7 @@ async fn owner(work: &mut Work, number: usize) -> Result<Owner> {
     Ok(Owner { account, key })
 }
 
-fn vpc(id: VpcId, account_id: AccountId, maker: InstanceId, created_at: Timestamp) -> Vpc {
+pub fn vpc(id: VpcId, account_id: AccountId, maker: InstanceId, created_at: Timestamp) -> Vpc {
     Vpc {
         id,
         account_id,
@@ -153,7 +158,7 @@ fn vpc(id: VpcId, account_id: AccountId, maker: InstanceId, created_at: Timestam
     }
 }
 
-fn instance(
+pub fn instance(
     id: InstanceId,
     account_id: AccountId,
     vpc_id: VpcId,
@@ -187,7 +192,7 @@ fn instance(
     }
 }
 
-fn server(id: ServerId, instance_id: InstanceId, host_id: HostId, username: &str) -> Server {
+pub fn server(id: ServerId, instance_id: InstanceId, host_id: HostId, username: &str) -> Server {
     let number = u32::try_from(id.0).unwrap_or_default();
     let address = std::net::Ipv4Addr::from_bits(0x7f40_0000 + number).to_string();
     let listener =
@@ -221,7 +226,7 @@ fn server(id: ServerId, instance_id: InstanceId, host_id: HostId, username: &str
     }
 }
 
-fn disk(instance_id: InstanceId, server_id: ServerId) -> Disk {
+pub fn disk(instance_id: InstanceId, server_id: ServerId) -> Disk {
     Disk {
         id: DiskId(OsEntropy.uuid()),
         instance_id,
