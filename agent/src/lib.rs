@@ -4,6 +4,7 @@
 //! outlives the control plane, and its broker outlives it: a new agent adopts
 //! the broker that runs. It reads and changes only its own server's directory.
 
+mod ballast;
 mod board;
 mod broker;
 mod certificates;
@@ -100,6 +101,7 @@ pub async fn run(dir: PathBuf) -> Result<(), AgentError> {
         connection: connection_seen,
     };
     let sampler = tokio::spawn(sampler.run());
+    let ballast = tokio::spawn(ballast::keep(place.clone(), board.clone()));
     let keeper = tokio::spawn(keeper::keep(place.clone(), desired_seen, board.clone(), goal));
     let link = Link {
         place: place.clone(),
@@ -133,6 +135,7 @@ pub async fn run(dir: PathBuf) -> Result<(), AgentError> {
         ended = keeper => return Err(failed("keeper of certificates", ended)),
         ended = link => return Err(failed("link to the control plane", ended)),
         ended = sampler => return Err(failed("sampler of metrics", ended)),
+        ended = ballast => return Err(failed("keeper of the ballast", ended)),
     }
     tracing::info!("stopping the broker, then ending");
     shutdown.send_replace(true);

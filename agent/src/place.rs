@@ -47,6 +47,11 @@ impl Place {
         self.dir.join("disk")
     }
 
+    /// Room on the disk that is given up when there is none left.
+    pub fn ballast(&self) -> PathBuf {
+        self.disk().join("ballast")
+    }
+
     pub fn broker_pid(&self) -> PathBuf {
         self.dir.join("run/broker.pid")
     }

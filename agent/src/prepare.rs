@@ -3,6 +3,7 @@
 //! The disk is looked at first and last: nothing is written for a broker whose
 //! disk is not its own. `format.args` is there only when formatting is allowed.
 
+use crate::ballast;
 use crate::disk::{self, DiskCheck, DiskFault};
 use crate::launcher::{Launch, Launcher};
 use crate::place::Place;
@@ -41,12 +42,12 @@ pub async fn prepare(
     progress: &(dyn Fn(String) + Send + Sync),
 ) -> Result<Prepared, PrepareError> {
     disk::check(place, desired)?;
-    disk::check_room(place, launcher.room_to_start())?;
+    ballast::make_room(place, launcher.room_to_start())?;
     write_files(place, broker)?;
     let launch = launcher.prepare(broker, progress).await.map_err(PrepareError::Launch)?;
     let turn = turn.await;
     // Much may have happened to the disk while jars were fetched or others started.
-    disk::check_room(place, launcher.room_to_start())?;
+    ballast::make_room(place, launcher.room_to_start())?;
     match disk::check(place, desired)? {
         DiskCheck::Ready => {
             let noted = disk::note_formatted(place, desired);

@@ -7,8 +7,8 @@ use serde::de::DeserializeOwned;
 use std::collections::HashSet;
 use store::instances::{self, Looked};
 use store::{
-    AuthorityKind, Lease, ServerRecord, authorities, certificates, disks, leases, servers, tickets,
-    vpcs,
+    AuthorityKind, Lease, ServerRecord, authorities, certificates, disk_guards, disks, leases,
+    servers, tickets, vpcs,
 };
 
 /// What a turn begins with, all of it from one moment.
@@ -50,6 +50,8 @@ impl Engine {
                 clients: trusted(AuthorityKind::Client),
                 revoked: certificates::revoked(&mut moment, id, self.clock.now()).await?,
             },
+            disk_guards: disk_guards::list(&mut moment, id).await?,
+            slowed: disk_guards::slowed(&mut moment, id).await?,
             epoch: 0,
             ticket: tickets::find(&mut moment, id, self.clock.now()).await?,
             is_fenced: false,

@@ -2,7 +2,10 @@
 //! last seen.
 
 use kafka::safety::Look;
-use model::{Disk, Instance, Server, ServerId, SignedDuration, Timestamp, Vpc};
+use model::{
+    Disk, DiskGuard, DiskLevel, Instance, Server, ServerId, SignedDuration, SlowedQuota, Timestamp,
+    Vpc,
+};
 use std::collections::HashSet;
 use store::Ticket;
 use wire::agent::{
@@ -11,6 +14,8 @@ use wire::agent::{
 
 /// Half a ticket's life.
 const SPARE: SignedDuration = SignedDuration::from_secs(5);
+/// A server is written to as long as it is heard of, and a while longer.
+const SILENT: SignedDuration = SignedDuration::from_mins(10);
 
 /// An instance with all that belongs to it. Read at one moment, never changed.
 #[derive(Clone, Debug)]
@@ -21,6 +26,10 @@ pub struct World {
     pub vpc: Option<Vpc>,
     pub servers: Vec<ServerView>,
     pub trust: Trust,
+    /// Servers whose disks are nearly full.
+    pub disk_guards: Vec<DiskGuard>,
+    /// While producers are slowed down: their quotas before.
+    pub slowed: Option<Vec<SlowedQuota>>,
     /// Of the lease that this pass works under.
     pub epoch: i64,
     /// The open ticket, whoever opened it.
@@ -40,6 +49,24 @@ impl World {
         self.ticket.as_ref().is_some_and(|ticket| {
             ticket.server_id == server && ticket.epoch == self.epoch && ticket.left > SPARE
         })
+    }
+
+    /// The servers for whose disks producers shall be slowed down. One that is stopped, or
+    /// was not heard of for long, takes nothing.
+    pub(crate) fn slowed_for(&self) -> impl Iterator<Item = &ServerView> {
+        let guarded = |view: &&ServerView| {
+            let of = |it: &&DiskGuard| it.server_id == view.server.id;
+            self.disk_guards.iter().any(|it| of(&it) && it.level == DiskLevel::Slowed)
+        };
+        let heard = |view: &&ServerView| {
+            view.server.last_seen.is_none_or(|at| self.now.duration_since(at) < SILENT)
+        };
+        self.servers.iter().filter(|view| !view.server.stopped).filter(guarded).filter(heard)
+    }
+
+    /// Whether producers are to be slowed down, or let go.
+    pub(crate) fn is_to_slow_or_let_go(&self) -> bool {
+        self.slowed_for().next().is_some() != self.slowed.is_some()
     }
 
     pub(crate) fn server_rows(&self) -> Vec<Server> {

@@ -8,9 +8,10 @@ mod world;
 
 use cloud::{Call, Cloud, Effect, Fault, Inventory, Outcome};
 use engine::{Engine, Rest};
+use kafka::client::quotas::{Name, QuotaEntity, QuotaKey, Quotas as _};
 use model::*;
 use std::collections::BTreeMap;
-use store::{ServerRecord, instances, servers};
+use store::{ServerRecord, disk_guards, instances, servers};
 use wire::agent::{Desired, Loading, Phase, Report, Run};
 use world::World;
 
@@ -494,4 +495,60 @@ async fn a_worker_that_slept_past_its_lease_writes_nothing() {
     let error = sleeper.turn(&mut pass).await.unwrap_err();
     assert!(matches!(error, engine::PassError::Store(store::Error::LeaseLost(_))), "{error}");
     assert_eq!(before, (world.instance(id).await, world.cloud.effects()));
+}
+
+#[tokio::test]
+async fn producers_are_slowed_down_while_a_disk_is_nearly_full() {
+    let world = World::new().await;
+    let id = world.create(3).await;
+    let engine = world.engine();
+    world.run(&engine, id).await;
+    let server = world.servers(id).await[1].server.id;
+    let cluster = world.cluster(id).await;
+    let rate = QuotaKey::ProducerByteRate;
+    let of = |user: &str| QuotaEntity {
+        user: Some(Name::Of(user.into())),
+        client_id: Some(Name::Of("app".into())),
+    };
+    let everybody = QuotaEntity { user: Some(Name::Default), client_id: Some(Name::Default) };
+    world.kafka.alter_quota(&cluster, &of("bob"), &[(rate, Some(1e9))].into()).await.unwrap();
+    let before = world.kafka.list_quotas(&cluster).await.unwrap();
+
+    let guard = DiskGuard {
+        instance_id: id,
+        server_id: server,
+        level: DiskLevel::Slowed,
+        since: world.clock.now(),
+    };
+    let turn = async |slowed: bool| {
+        let mut work = world.store.begin().await.unwrap();
+        if slowed {
+            disk_guards::set(&mut work, &guard).await.unwrap();
+        } else {
+            disk_guards::remove(&mut work, server).await.unwrap();
+        }
+        instances::wake(&mut work, id, world.clock.now()).await.unwrap();
+        work.commit().await.unwrap();
+        // Another control plane each time: nothing is remembered but in the store.
+        for _ in 0..3 {
+            world.engine().pass(id).await.unwrap();
+        }
+        let instance = world.instance(id).await.unwrap();
+        assert!(instance.configured(), "{}", instance.progress.status);
+        (instance.progress.status, world.kafka.list_quotas(&cluster).await.unwrap())
+    };
+    for _ in 0..2 {
+        let (status, quotas) = turn(true).await;
+        let says = "running, but producers are slowed down: the disk of server 2 is nearly full";
+        assert_eq!(status, says);
+        for entity in [&everybody, &of("bob")] {
+            let quota = quotas.iter().find(|quota| quota.entity == *entity).unwrap();
+            assert_eq!(quota.limits, [(rate, SLOW_BYTES_PER_SECOND)].into(), "{entity}");
+        }
+    }
+    for _ in 0..2 {
+        assert_eq!(turn(false).await, ("running".to_owned(), before.clone()));
+    }
+    let left = disk_guards::slowed(&mut world.store.reader(), id).await.unwrap();
+    assert_eq!(left, None);
 }

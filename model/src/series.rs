@@ -100,6 +100,10 @@ series! {
     TopicsLeftOut = "topics_left_out", "topics";
     /// Of the whole cluster, and told of its first server.
     GroupsLeftOut = "groups_left_out", "groups";
+    FileSystemSize = "file_system_size_bytes", "B";
+    /// Of the disk that the plan gives, or of what its file system could give if
+    /// that is less.
+    DiskFull = "disk_full_percent", "%";
 }
 
 series! {

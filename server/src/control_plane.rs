@@ -5,6 +5,7 @@ use crate::apis::Apis;
 use crate::catalogue::LOCAL_CLOUD;
 use crate::config::{CloudKind, Config};
 use crate::data_dir::{DataDir, Endpoints};
+use crate::floor;
 use crate::host_facts::{self, HostFacts};
 use crate::installation::{self, Opened};
 use crate::listen::{self, Bound};
@@ -138,6 +139,7 @@ impl ControlPlane {
         let history_mb = config.metrics.history_mb;
         running.spawn(tasks::keep_metrics(app.clone(), history_mb, stop.clone()));
         running.spawn(tasks::sample_groups(app.clone(), stop.clone()));
+        running.spawn(floor::keep(data.ballast(), stop.clone()));
         data.save_endpoints(&endpoints)?;
         Ok(Running { endpoints, app, remarks, stop, tasks: running, _lock: lock })
     }

@@ -13,9 +13,11 @@ use store::{Location, MasterKey};
 
 const MASTER_KEY_VARIABLE: &str = "CASTELLAN_MASTER_KEY";
 const MASTER_KEY: &str = "master.key";
+const BALLAST: &str = "ballast";
 const SETUP_LOCK: &str = "setup.lock";
 /// Everything that a control plane ever puts into its data directory.
-const ENTRIES: [&str; 20] = [
+const ENTRIES: [&str; 21] = [
+    BALLAST,
     "castellan.db",
     "castellan.db-journal",
     "castellan.db-shm",
@@ -178,6 +180,11 @@ impl DataDir {
         tokio::task::spawn_blocking(move || DirLock::take_named(&directory, SETUP_LOCK))
             .await?
             .with_context(|| format!("the data directory {} is not writable", self.0.display()))
+    }
+
+    /// Room that is given up when the store has none left.
+    pub fn ballast(&self) -> PathBuf {
+        self.0.join(BALLAST)
     }
 
     /// Takes the directory for one control plane.

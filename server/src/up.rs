@@ -165,7 +165,7 @@ async fn wait_until_ready(client: &Client, id: i64) -> Result<Instance> {
     let stage = Stage::begin("cluster");
     loop {
         let instance = client.instance(id).await?;
-        if instance.ready && instance.status == "running" {
+        if instance.ready && instance.status.starts_with("running") {
             let name = &instance.entry.name;
             stage.done(&format!("{name} (id {id}, Kafka {})", instance.kafka_version));
             return Ok(instance);

@@ -13,7 +13,7 @@ use std::path::Path;
 
 /// In the order in which rows refer to each other. Both stores have had the
 /// same migrations, so their columns stand in the same order.
-const COPIES: [&str; 14] = [
+const COPIES: [&str; 16] = [
     "INSERT INTO vpcs SELECT * FROM earlier.vpcs WHERE id = \
      (SELECT vpc_id FROM earlier.instances WHERE id = $1) AND id NOT IN (SELECT id FROM vpcs)",
     "INSERT INTO instances SELECT * FROM earlier.instances WHERE id = $1",
@@ -24,6 +24,8 @@ const COPIES: [&str; 14] = [
     "INSERT INTO authorities SELECT * FROM earlier.authorities WHERE instance_id = $1",
     "INSERT INTO certificates SELECT * FROM earlier.certificates WHERE instance_id = $1",
     "INSERT INTO ssl_users SELECT * FROM earlier.ssl_users WHERE instance_id = $1",
+    "INSERT INTO disk_guards SELECT * FROM earlier.disk_guards WHERE instance_id = $1",
+    "INSERT INTO slowed_quotas SELECT * FROM earlier.slowed_quotas WHERE instance_id = $1",
     "INSERT INTO acls SELECT * FROM earlier.acls WHERE instance_id = $1",
     "INSERT INTO recipients SELECT * FROM earlier.recipients WHERE instance_id = $1",
     "INSERT INTO alarms SELECT * FROM earlier.alarms WHERE instance_id = $1",

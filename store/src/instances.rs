@@ -3,8 +3,8 @@
 
 use crate::db::{Query, Row, Run, json};
 use crate::{
-    Change, Result, Work, acls, actions, alarms, certificates, hash_key, incidents, recipients,
-    ssl_users, tickets,
+    Change, Result, Work, acls, actions, alarms, certificates, disk_guards, hash_key, incidents,
+    recipients, ssl_users, tickets,
 };
 use model::{
     AccountId, HostId, Instance, InstanceId, InstanceName, InstanceProgress, PlanName, RegionName,
@@ -319,6 +319,7 @@ pub async fn remove(work: &mut Work, id: InstanceId) -> Result<()> {
     work.execute(Query::new("DELETE FROM authorities WHERE instance_id = $1").bind(id.0)).await?;
     tickets::close(work, id).await?;
     actions::remove(work, id).await?;
+    disk_guards::remove_all(work, id).await?;
     acls::remove(work, id).await?;
     ssl_users::remove_all(work, id).await?;
     certificates::remove(work, id).await?;

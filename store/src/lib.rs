@@ -17,6 +17,7 @@ pub mod authorities;
 pub mod backup;
 pub mod certificates;
 pub mod chain;
+pub mod disk_guards;
 pub mod disks;
 pub mod history;
 pub mod hosts;

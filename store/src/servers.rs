@@ -1,7 +1,7 @@
 //! Servers, with the documents that their agents exchange with us.
 
 use crate::db::{Query, Row, Run, json};
-use crate::{Change, Result, Work};
+use crate::{Change, Result, Work, disk_guards};
 use model::{HostId, InstanceId, PlanName, Server, ServerId, Timestamp};
 
 /// A server's row with its documents, which this crate does not read.
@@ -275,6 +275,7 @@ pub async fn set_last_seen(work: &mut Work, seen: &[(ServerId, Timestamp)]) -> R
 /// Forgets the server and frees its addresses.
 pub async fn remove(work: &mut Work, id: ServerId) -> Result<()> {
     work.execute(Query::new("DELETE FROM listeners WHERE server_id = $1").bind(id.0)).await?;
+    disk_guards::remove(work, id).await?;
     work.execute(Query::new("DELETE FROM servers WHERE id = $1").bind(id.0)).await?;
     // Whoever holds a long poll for it shall see that it is gone.
     work.tell(Change::Desired(id));

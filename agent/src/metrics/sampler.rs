@@ -91,9 +91,7 @@ impl Sampler {
         for (series, value) in last.tree.look(&pids, passed) {
             sample.add(series, value);
         }
-        if is_minute || last.slow_due {
-            self.look_slowly(last, now).await;
-        }
+        self.look_at_disk(last, now, is_minute).await;
         for (series, value) in &last.slow {
             sample.add(*series, *value);
         }
@@ -109,16 +107,21 @@ impl Sampler {
 
     /// A disk that hangs leaves a gap of its own values, and is not asked again
     /// before it has answered.
-    async fn look_slowly(&self, last: &mut Last, now: Timestamp) {
-        let place = self.place.clone();
-        let begin = || tokio::task::spawn_blocking(move || slow::look(&place, now));
-        let mut looking = last.looking.take().unwrap_or_else(begin);
-        let looked = timeout(SLOWEST, &mut looking).await;
-        last.slow_due = looked.is_err();
-        if let Ok(looked) = looked {
-            last.slow = looked.unwrap_or_default();
+    async fn look_at_disk(&self, last: &mut Last, now: Timestamp, is_minute: bool) {
+        let (place, whole) = (self.place.clone(), is_minute || last.slow_due);
+        let begin = || tokio::task::spawn_blocking(move || slow::look(&place, now, whole));
+        let late = last.looking.take();
+        // One that was begun earlier may not have been a whole one.
+        last.slow_due = late.is_some();
+        let mut looking = late.unwrap_or_else(begin);
+        if let Ok(looked) = timeout(SLOWEST, &mut looking).await {
+            let looked = looked.unwrap_or_default();
+            let is_new = |series: &Series| looked.iter().any(|(it, _)| it == series);
+            last.slow.retain(|(series, _)| !whole && !is_new(series));
+            last.slow.extend(looked);
         } else {
             last.slow.clear();
+            last.slow_due = true;
             last.looking = Some(looking);
         }
     }

@@ -1,4 +1,5 @@
-//! What changes slowly or costs more to find out: looked at once a minute.
+//! What is asked of the disk, which may hang: how full its file system is every
+//! time, and what changes slowly or costs more to find out once a minute.
 
 use super::{disk, number};
 use crate::place::Place;
@@ -9,14 +10,19 @@ use std::fs;
 
 const DAY: f64 = 24.0 * 3600.0;
 
-/// Blocks; not for a thread that others wait for.
-pub fn look(place: &Place, now: Timestamp) -> Vec<(Series, f64)> {
+/// `whole`: also what is looked at once a minute. Blocks; not for a thread that
+/// others wait for.
+pub fn look(place: &Place, now: Timestamp, whole: bool) -> Vec<(Series, f64)> {
     let mut values = Vec::new();
-    if let Ok(used) = disk::used(&place.disk()) {
-        values.push((Series::DiskUsed, number(used)));
-    }
     if let Ok(room) = host::room(&place.disk()) {
         values.push((Series::FileSystemFree, number(room.free)));
+        values.push((Series::FileSystemSize, number(room.total)));
+    }
+    if !whole {
+        return values;
+    }
+    if let Ok(used) = disk::used(&place.disk()) {
+        values.push((Series::DiskUsed, number(used)));
     }
     if let Some(days) = certificate_days(place, now) {
         values.push((Series::CertificateDays, days));
@@ -44,15 +50,21 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let place = Place::open(directory.path()).unwrap();
         let now = SystemClock.now();
-        assert_eq!(look(&place, now), [], "there is no disk and no certificate");
+        assert_eq!(look(&place, now, true), [], "there is no disk and no certificate");
         fs::create_dir(place.disk()).unwrap();
         let csr = pki::request(&pki::KeyPair::generate(), "server").unwrap();
         fs::write(place.tls("server.pem"), sign(&authority(), &csr)).unwrap();
-        let seen = look(&place, now);
+        let seen = look(&place, now, true);
         assert_eq!(
             seen.iter().map(|(series, _)| *series).collect::<Vec<_>>(),
-            [Series::DiskUsed, Series::FileSystemFree, Series::CertificateDays]
+            [
+                Series::FileSystemFree,
+                Series::FileSystemSize,
+                Series::DiskUsed,
+                Series::CertificateDays
+            ]
         );
-        assert!((seen[2].1 - 30.0).abs() < 0.01, "{seen:?}");
+        assert!((seen[3].1 - 30.0).abs() < 0.01, "{seen:?}");
+        assert_eq!(look(&place, now, false).len(), 2, "most of it can wait");
     }
 }

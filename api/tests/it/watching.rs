@@ -5,7 +5,9 @@ use crate::world::{World, take_due};
 use app::Operator;
 use app::alarms::{Scope, Watch, notice};
 use app::metrics::{Lag, Lags, Sample};
-use model::{Instance, Maintenance, NotificationState, Series, Server, SignedDuration, Telling};
+use model::{
+    DiskLevel, Instance, Maintenance, NotificationState, Series, Server, SignedDuration, Telling,
+};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -393,4 +395,62 @@ async fn an_alarm_of_one_group_stays_one_until_it_is_told_otherwise() {
     assert_eq!(group(json!({"value_threshold": 90, "time_threshold": 60})).await, "billing");
     let all = json!({"value_threshold": 90, "time_threshold": 60, "group": ""});
     assert_eq!(group(all).await, Value::Null);
+}
+
+#[tokio::test]
+async fn a_disk_that_fills_is_told_of_and_slows_producers_down() {
+    let post = Post::with(json!({"type": "notice"})).await;
+    let mut watch = post.watch();
+    let told = async |expected: usize| {
+        let told = post.told().await;
+        assert!(told.iter().all(|it| it.1 == NotificationState::Triggered), "{told:?}");
+        assert_eq!(told.len(), expected, "{told:?}");
+    };
+    let level = async || {
+        let mut reader = post.world.app.store().reader();
+        let guard = store::disk_guards::find(&mut reader, post.server.id).await.unwrap();
+        guard.map(|guard| guard.level)
+    };
+    let path = format!("/api/instances/{}/quotas", post.instance.id);
+    let quota = json!({"user": "bob", "producer_byte_rate": 1000});
+
+    for percent in [10.0, 89.0] {
+        post.sees(&mut watch, Series::DiskFull, percent).await;
+    }
+    told(0).await;
+    for percent in [90.0, 93.0, 89.0, 91.0] {
+        post.sees(&mut watch, Series::DiskFull, percent).await;
+    }
+    told(1).await;
+    assert_eq!(level().await, Some(DiskLevel::High), "producers go on");
+    for percent in [96.0, 94.0, 99.0] {
+        // Another control plane for every sample.
+        post.sees(&mut post.watch(), Series::DiskFull, percent).await;
+    }
+    told(1).await;
+    assert_eq!(level().await, Some(DiskLevel::Slowed));
+    let call = Call::put(&path).key(&post.world.key).json(&quota);
+    let refused = call.send(&post.world.customer).await;
+    assert_eq!(refused.status, 400);
+    assert!(refused.text.contains("Producers are slowed down"), "{}", refused.text);
+
+    post.sees(&mut watch, Series::DiskFull, 92.0).await;
+    assert_eq!(level().await, Some(DiskLevel::High), "they are let go");
+    post.sees(&mut watch, Series::DiskFull, 20.0).await;
+    assert_eq!(level().await, None);
+    told(0).await;
+    // Sent again to a control plane that was away.
+    post.world.clock.advance(SignedDuration::from_mins(2));
+    for (ago, percent) in [(120, 91.0), (110, 99.0)] {
+        let values = BTreeMap::from([(Series::DiskFull, percent)]);
+        let at = post.world.app.now().as_second() - ago;
+        let sample = Sample { at, values, ..<_>::default() };
+        watch.sample(post.server.id, &sample).await.unwrap();
+    }
+    assert_eq!(level().await, None, "that is past");
+    told(0).await;
+    let events =
+        Call::get("/api/auditlog/csv").key(&post.world.key).send(&post.world.customer).await;
+    let events = events.text.matches("disk_guard.update").count();
+    assert_eq!(events, 4, "one line a change");
 }

@@ -36,8 +36,10 @@ pub async fn desired(
     let deadline = Instant::now() + wait;
     // Subscribed before the first look, so that no change falls in between.
     let mut changes = app.store().changes();
+    // Its call is a sign of life, and that it still waits is none: an agent that hangs
+    // does so, too.
+    app.last_seen().insert(agent.server_id, app.now());
     loop {
-        app.last_seen().insert(agent.server_id, app.now());
         let record = agent.record(&mut app.store().reader()).await?;
         if !held.is_some_and(|held| held.is_document_of(&record)) && record.desired.is_some() {
             return Ok(record.desired);

@@ -2,9 +2,9 @@
 
 use super::watch::tell;
 use crate::{App, Error, Operator, Result, audit};
-use model::{AlarmType, Incident, InstanceId, Maintenance, RegionName};
+use model::{AlarmType, Incident, Instance, InstanceId, Maintenance, RegionName};
 use std::collections::BTreeSet;
-use store::{alarms, incidents, instances};
+use store::{Work, alarms, incidents, instances};
 
 /// Whose maintenance it is.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -37,7 +37,11 @@ pub async fn notice(
     let (message, now) = (format!("{words}: {text}"), app.now());
     let mut work = app.store().begin().await?;
     let mut told = BTreeSet::new();
-    for (id, alarm) in alarms::enabled_of(&mut work, AlarmType::Notice).await? {
+    let mut seen = BTreeSet::new();
+    for (id, _) in alarms::enabled_of(&mut work, AlarmType::Notice).await? {
+        if !seen.insert(id) {
+            continue;
+        }
         let found = instances::find(&mut work, id).await?;
         let Some(instance) = found.filter(|it| it.deleted_at.is_none()) else { continue };
         let is_meant = match scope {
@@ -48,19 +52,8 @@ pub async fn notice(
         if !is_meant {
             continue;
         }
-        // It is over with being told.
-        let begun = incidents::begin(&mut work, id, alarm.id, "", now, None).await?;
-        let Some(begun) = begun else { continue };
-        let is = Incident {
-            triggered_at: Some(now),
-            resolved_at: Some(now),
-            message: message.clone(),
-            ..begun.clone()
-        };
-        let as_told = Incident { resolved_at: None, ..is.clone() };
-        tell(&mut work, app, &instance, &alarm, &as_told, kind).await?;
-        incidents::advance(&mut work, &begun, &is).await?;
-        if told.insert(id) {
+        if tell_instance(&mut work, app, &instance, kind, &message).await? {
+            told.insert(id);
             let about = [("id", id.to_string()), ("notice", message.clone())];
             let actor = operator.acting_on(instance.account_id);
             audit::write(&mut work, actor, now, "notice.send", &about).await?;
@@ -68,4 +61,37 @@ pub async fn notice(
     }
     work.commit().await?;
     Ok(told.into_iter().collect())
+}
+
+/// Tells the recipients of an instance's notice alarms. Whether it has any that
+/// could be told.
+pub(crate) async fn tell_instance(
+    work: &mut Work,
+    app: &App,
+    instance: &Instance,
+    kind: Maintenance,
+    message: &str,
+) -> Result<bool> {
+    let now = app.now();
+    let mut told = false;
+    for alarm in alarms::list(work, instance.id).await? {
+        if alarm.what.kind != AlarmType::Notice || !alarm.what.enabled {
+            continue;
+        }
+        // It is over with being told.
+        let begun = incidents::begin(work, instance.id, alarm.id, "", now, None).await?;
+        let Some(begun) = begun else { continue };
+        let is = Incident {
+            triggered_at: Some(now),
+            resolved_at: Some(now),
+            message: message.to_owned(),
+            ..begun.clone()
+        };
+        let as_told = Incident { resolved_at: None, ..is.clone() };
+        tell(work, app, instance, &alarm, &as_told, kind).await?;
+        incidents::advance(work, &begun, &is).await?;
+        incidents::tidy(work, instance.id, alarm.id, now).await?;
+        told = true;
+    }
+    Ok(told)
 }

@@ -46,7 +46,9 @@ pub(super) fn add(sample: &mut Sample, size: Option<Size>) {
     let free = sample.value(Series::FileSystemFree);
     let left = size
         .and_then(|size| sample.value(Series::DiskUsed).map(|used| (size.disk - used).max(0.0)));
+    let full = size.and_then(|size| full(sample, size.disk));
     let derived = [
+        (Series::DiskFull, full),
         (Series::Cpu, size.and_then(|size| share(sample, Series::CpuCores, size.cores))),
         (Series::Memory, size.and_then(|size| share(sample, Series::MemoryUsed, size.memory))),
         (Series::DiskFree, left.into_iter().chain(free).reduce(f32::min)),
@@ -58,9 +60,40 @@ pub(super) fn add(sample: &mut Sample, size: Option<Size>) {
     }
 }
 
+/// Percent of the disk. A file system that others fill as well, or that is smaller
+/// than the plan, may have less left than the plan has.
+fn full(sample: &Sample, disk: f32) -> Option<f32> {
+    let part = |left: f32, of: f32| (of > 0.0).then(|| (1.0 - left / of).clamp(0.0, 1.0) * 100.0);
+    let used = sample.value(Series::DiskUsed).and_then(|used| part(disk - used, disk));
+    let room = sample.value(Series::FileSystemFree).zip(sample.value(Series::FileSystemSize));
+    let shared = room.and_then(|(free, size)| part(free, size.min(disk)));
+    used.into_iter().chain(shared).reduce(f32::max)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_disk_is_as_full_as_its_plan_or_its_file_system_has_it() {
+        use Series as S;
+        let check = |measured: &[(S, f32)], expected: Option<f32>| {
+            let sample = Sample { values: measured.iter().copied().collect(), ..<_>::default() };
+            assert_eq!(full(&sample, 500.0), expected, "{measured:?}");
+        };
+        let disk = |used, free, size| {
+            [(S::DiskUsed, used), (S::FileSystemFree, free), (S::FileSystemSize, size)]
+        };
+        check(&[], None);
+        check(&[(S::DiskUsed, 450.0)], Some(90.0));
+        check(&[(S::FileSystemFree, 1.0)], None);
+        check(&disk(125.0, 9000.0, 10_000.0), Some(25.0));
+        // Others have filled what they share.
+        check(&disk(125.0, 25.0, 10_000.0), Some(95.0));
+        // The plan promises more than there is.
+        check(&disk(125.0, 25.0, 100.0), Some(75.0));
+        check(&disk(600.0, 9000.0, 10_000.0), Some(100.0));
+    }
 
     #[test]
     fn shares_are_of_the_plan_and_free_is_what_really_is() {

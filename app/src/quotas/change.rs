@@ -4,8 +4,9 @@ use super::{Name, Quota, QuotaEntity, QuotaKey};
 use crate::resources::{self, Cluster};
 use crate::{App, Asked, Error, InstanceAccess, Problems, Result};
 use kafka::client::quotas::QuotaChange;
-use model::is_reserved;
+use model::{DiskLevel, is_reserved};
 use std::collections::BTreeMap;
+use store::disk_guards;
 
 /// How whoever has no quota of his own is called.
 const DEFAULT: &str = "<default>";
@@ -31,6 +32,9 @@ pub async fn set(access: &InstanceAccess, app: &App, asked: Asked<QuotaFields>) 
         return Err(Error::Refused(format!("Give at least one limit: {}", all.join(", "))));
     }
     let cluster = Cluster::of_its_own(access, app).await?;
+    if fields.limits.contains_key(&QuotaKey::ProducerByteRate) {
+        producers_are_free(access, app).await?;
+    }
     alter(access, app, &cluster, &entity, &fields.limits).await?;
     let found = find(&cluster, &entity).await?;
     Ok(found.unwrap_or(Quota { entity, limits: BTreeMap::new() }))
@@ -43,8 +47,25 @@ pub async fn remove(access: &InstanceAccess, app: &App, asked: Asked<QuotaFields
     let entity = entity(&fields, problems)?;
     let cluster = Cluster::of_its_own(access, app).await?;
     let quota = find(&cluster, &entity).await?.ok_or(Error::NotFound)?;
+    if quota.limits.contains_key(&QuotaKey::ProducerByteRate) {
+        producers_are_free(access, app).await?;
+    }
     let changes = quota.limits.into_keys().map(|key| (key, None)).collect();
     alter(access, app, &cluster, &entity, &changes).await
+}
+
+/// While a disk is nearly full, what producers get is ours: what was there is put back
+/// afterwards, and what somebody sets meanwhile would be lost by that.
+async fn producers_are_free(access: &InstanceAccess, app: &App) -> Result<()> {
+    let mut reader = app.store().reader();
+    let guards = disk_guards::list(&mut reader, access.instance.id).await?;
+    let slowed = disk_guards::slowed(&mut reader, access.instance.id).await?;
+    if slowed.is_none() && guards.iter().all(|guard| guard.level < DiskLevel::Slowed) {
+        return Ok(());
+    }
+    let what = "Producers are slowed down because a disk is nearly full, and their quotas are \
+                put back as they were afterwards: make room on the disk first";
+    Err(Error::Refused(what.into()))
 }
 
 async fn alter(

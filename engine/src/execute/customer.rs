@@ -47,6 +47,9 @@ impl Engine {
         if let Err(error) = user.and(acls).and(settings) {
             return Ok(Done::Failed { reason: error.to_string(), remedy: Remedy::Retry });
         }
+        if let Err(error) = self.slow_or_let_go(pass, world, &cluster).await? {
+            return Ok(Done::Failed { reason: error.to_string(), remedy: Remedy::Retry });
+        }
         self.note(pass, world, |progress| {
             progress.credentials_set = true;
             progress.inside_observed = instance.inside_generation;

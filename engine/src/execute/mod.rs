@@ -7,6 +7,7 @@ mod customer;
 mod documents;
 mod look;
 mod removal;
+mod slowing;
 mod ticket;
 
 use crate::pass::{Done, Pass};

@@ -43,7 +43,8 @@ pub(super) fn plan(world: &World) -> Plan {
 /// Whether customers are in, and something that Kafka keeps was changed since.
 fn is_changed_inside(world: &World) -> bool {
     let instance = &world.instance;
-    instance.ready() && instance.progress.inside_observed < instance.inside_generation
+    let is_behind = instance.progress.inside_observed < instance.inside_generation;
+    instance.ready() && (is_behind || world.is_to_slow_or_let_go())
 }
 
 /// Whether as many controllers run as it takes to write anything down.

@@ -19,9 +19,19 @@ pub(super) fn of(world: &World) -> Wait {
             [] => RUNNING.to_owned(),
             some => format!("{RUNNING}, but for {}, stopped as asked", some.join(" and ")),
         };
+        let reason = slowed(world).map_or(reason.clone(), |why| format!("{reason}, but {why}"));
         return Wait { reason, after: LOOK_AT_HEALTHY };
     }
+    let waits: Vec<String> = waits.into_iter().chain(slowed(world)).collect();
     Wait { reason: waits.join("; "), after: LOOK_AGAIN }
+}
+
+/// Why producers are slowed down, if they are.
+fn slowed(world: &World) -> Option<String> {
+    let full: Vec<String> =
+        world.slowed_for().map(|view| format!("the disk of {}", view.title())).collect();
+    let all = full.join(" and ");
+    (!full.is_empty()).then(|| format!("producers are slowed down: {all} is nearly full"))
 }
 
 fn server(view: &ServerView) -> Option<String> {

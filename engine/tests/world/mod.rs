@@ -7,6 +7,7 @@ mod rows;
 
 use cloud::{Cloud, SimulatedCloud};
 use engine::{Engine, Parts, Rest, Settings};
+use kafka::client::Cluster;
 use kafka::simulated::{SimKafka, SimNode, Timing};
 use model::*;
 use reach::Reach;
@@ -53,12 +54,7 @@ impl World {
         Engine::new(Parts {
             store: self.store.clone(),
             clouds: HashMap::from([("local".into(), self.cloud.clone() as Arc<dyn Cloud>)]),
-            reach: Reach::new(
-                self.store.clone(),
-                self.kafka.clone(),
-                self.clock.clone(),
-                self.entropy.clone(),
-            ),
+            reach: self.reach(),
             catalogue: self.catalogue.clone(),
             clock: self.clock.clone(),
             entropy: self.entropy.clone(),
@@ -67,6 +63,17 @@ impl World {
             owner: host_id.to_string(),
             settings: Settings::default(),
         })
+    }
+
+    fn reach(&self) -> Reach {
+        let (store, kafka) = (self.store.clone(), self.kafka.clone());
+        Reach::new(store, kafka, self.clock.clone(), self.entropy.clone())
+    }
+
+    /// The way into the instance's brokers.
+    pub async fn cluster(&self, id: InstanceId) -> Cluster {
+        let servers: Vec<Server> = self.servers(id).await.into_iter().map(|it| it.server).collect();
+        self.reach().cluster(id, &servers).await.unwrap()
     }
 
     pub async fn create(&self, servers: u32) -> InstanceId {

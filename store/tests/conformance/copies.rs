@@ -139,6 +139,14 @@ async fn an_instance_is_adopted_from_a_store_that_knew_it() {
         options: RecipientOptions::default(),
     };
     let told = recipients::insert(&mut work, instance.id, &hook).await.unwrap();
+    let guard = DiskGuard {
+        instance_id: instance.id,
+        server_id: server.id,
+        level: DiskLevel::Slowed,
+        since: now(),
+    };
+    disk_guards::set(&mut work, &guard).await.unwrap();
+    disk_guards::set_slowed(&mut work, instance.id, &[]).await.unwrap();
     let notice = AlarmSpec::first(AlarmType::Notice, None, None);
     let alarm = alarms::insert(&mut work, instance.id, notice).await.unwrap();
     work.commit().await.unwrap();
@@ -160,6 +168,8 @@ async fn an_instance_is_adopted_from_a_store_that_knew_it() {
     assert_eq!(history::last(&mut reader, instance.id).await.unwrap(), Some(created));
     assert_eq!(certificates::list(&mut reader, instance.id).await.unwrap(), [revoked]);
     assert_eq!(acls::list(&mut reader, instance.id).await.unwrap().len(), 1);
+    assert_eq!(disk_guards::list(&mut reader, instance.id).await.unwrap(), [guard]);
+    assert_eq!(disk_guards::slowed(&mut reader, instance.id).await.unwrap(), Some(vec![]));
     assert_eq!(alarms::list(&mut reader, instance.id).await.unwrap(), [alarm]);
     let found = recipients::find(&mut reader, instance.id, told).await.unwrap().unwrap();
     assert_eq!(found.value, hook.value);

@@ -11,6 +11,7 @@ mod certificates;
 mod chain;
 mod copies;
 mod fixture;
+mod guards;
 mod metrics;
 mod names;
 mod outbox;
@@ -54,6 +55,8 @@ checks! {
     billing::an_invoice_is_numbered_without_a_gap_and_stays,
     billing::a_customer_is_told_by_the_account,
     billing::an_older_store_gets_its_histories,
+    guards::a_guard_is_known_by_its_server_and_goes_with_it,
+    guards::what_producers_had_is_kept_until_they_are_let_go,
     certificates::a_certificate_is_issued_until_it_is_revoked,
     certificates::revoked_ones_are_told_until_nobody_could_use_them,
     certificates::they_go_with_their_instance,

@@ -6,6 +6,7 @@
 //! that agents send again are looked at again, and what came of them before is in
 //! the store.
 
+mod disk_guard;
 mod forecast;
 mod judge;
 mod lag;
@@ -56,6 +57,7 @@ impl Watch {
         let found = servers::find_bare(&mut reader, server).await?;
         // What a server that is to stop does until then concerns nobody.
         let Some(server) = found.filter(|server| !server.stopped) else { return Ok(()) };
+        disk_guard::look(&self.app, &server, sample).await?;
         let mut watched = alarms::list(&mut reader, server.instance_id).await?;
         watched.retain(|alarm| alarm.what.enabled);
         let Ok(at) = Timestamp::from_second(sample.at) else { return Ok(()) };

@@ -1,0 +1,91 @@
+//! Disks that are nearly full: people are told at once, whatever alarms they have
+//! set, and producers are slowed down before the last of the room is gone.
+//!
+//! A level changes in one transaction with what people are told of it and with a
+//! wake-up of the engine, which slows producers down or lets them go.
+
+use crate::alarms::notice::tell_instance;
+use crate::{App, Result, audit};
+use model::{
+    DiskGuard, DiskLevel, Instance, Maintenance, SAMPLE_SECONDS, SLOW_BYTES_PER_SECOND, Series,
+    Server, Timestamp,
+};
+use series::Sample;
+use store::{disk_guards, instances};
+
+/// A sample that is older tells of the past: agents send what a control plane that was
+/// away has missed.
+const LATE: i64 = 6 * SAMPLE_SECONDS;
+
+/// Looks at how full a server's disk is by a sample of it.
+pub(super) async fn look(app: &App, server: &Server, sample: &Sample) -> Result<()> {
+    let Some(percent) = sample.value(Series::DiskFull).map(f64::from) else { return Ok(()) };
+    let Ok(at) = Timestamp::from_second(sample.at) else { return Ok(()) };
+    let known = disk_guards::find(&mut app.store().reader(), server.id).await?;
+    let was = known.as_ref().map(|guard| guard.level);
+    let is = DiskLevel::after(was, percent);
+    let is_late = app.now().as_second() - sample.at > LATE;
+    if is == was || is_late || known.is_some_and(|known| at <= known.since) {
+        return Ok(());
+    }
+    let mut work = app.store().begin().await?;
+    let there = instances::find(&mut work, server.instance_id).await?;
+    let Some(instance) = there.filter(|it| it.deleted_at.is_none() && !it.stopped) else {
+        return Ok(());
+    };
+    // Somebody else may have been quicker.
+    if disk_guards::find(&mut work, server.id).await?.map(|guard| guard.level) != was {
+        return Ok(());
+    }
+    let now = app.now();
+    match is {
+        None => disk_guards::remove(&mut work, server.id).await?,
+        Some(level) => {
+            let guard =
+                DiskGuard { instance_id: instance.id, server_id: server.id, level, since: at };
+            disk_guards::set(&mut work, &guard).await?;
+        }
+    }
+    if [was, is].contains(&Some(DiskLevel::Slowed)) {
+        instances::wake(&mut work, instance.id, now).await?;
+    }
+    if let Some(level) = is.filter(|_| is > was) {
+        let message = words(&instance, server, level, percent);
+        tell_instance(&mut work, app, &instance, Maintenance::Emergency, &message).await?;
+    }
+    let level = is.map_or_else(|| "none".to_owned(), |level| level.to_string());
+    let about = [
+        ("id", instance.id.to_string()),
+        ("server", server.name.clone()),
+        ("level", level),
+        ("percent", whole(percent).to_string()),
+    ];
+    audit::system(&mut work, instance.account_id, now, "disk_guard.update", &about).await?;
+    Ok(work.commit().await?)
+}
+
+fn words(instance: &Instance, server: &Server, level: DiskLevel, percent: f64) -> String {
+    let full =
+        format!("The disk of {} of {} is {} % full", server.name, instance.name, whole(percent));
+    let remedy = "Shorten the retention of topics or delete some";
+    let (slowed, free) = DiskLevel::Slowed.percents();
+    match level {
+        DiskLevel::High => {
+            format!("{full}; from {slowed} % on producers are slowed down. {remedy}")
+        }
+        DiskLevel::Slowed => format!(
+            "{full}: producers are slowed down to {:.0} KiB a second each until it is below {free} \
+             %. {remedy}",
+            SLOW_BYTES_PER_SECOND / 1024.0
+        ),
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "it is between 0 and 100"
+)]
+fn whole(percent: f64) -> u32 {
+    percent.clamp(0.0, 100.0) as u32
+}

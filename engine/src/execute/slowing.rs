@@ -1,0 +1,253 @@
+//! Slowing producers down while a disk is nearly full, by Kafka's own quotas, and
+//! letting them go afterwards.
+//!
+//! What was there before is in the store before anything is changed in Kafka, and
+//! is put back value by value: dying at any point, the next one does the same. A worker
+//! that stood still after its look at the lease may write one limit late. If that is
+//! ours, it is known by its number: the next time it is taken for none.
+
+use crate::pass::Pass;
+use crate::world::World;
+use crate::{Engine, PassError};
+use kafka::client::quotas::{Name, Quota, QuotaEntity, QuotaKey};
+use kafka::client::{Cluster, Error};
+use model::{SLOW_BYTES_PER_SECOND as SLOW, SlowedQuota};
+use std::collections::{BTreeMap, BTreeSet};
+use store::disk_guards;
+
+const RATE: QuotaKey = QuotaKey::ProducerByteRate;
+/// How whoever has no quota of his own is called.
+const DEFAULT: &str = "<default>";
+
+/// What producers may write, by whom; none: as much as they can.
+type Limits = BTreeMap<QuotaEntity, Option<f64>>;
+
+impl Engine {
+    pub(super) async fn slow_or_let_go(
+        &self,
+        pass: &Pass,
+        world: &World,
+        cluster: &Cluster,
+    ) -> Result<Result<(), Error>, PassError> {
+        let kept = world.slowed.clone().map(read);
+        match (world.slowed_for().next(), kept) {
+            (None, None) => Ok(Ok(())),
+            (Some(_), kept) => self.slow_down(pass, world, cluster, kept.unwrap_or_default()).await,
+            (None, Some(kept)) => self.let_go(pass, world, cluster, kept).await,
+        }
+    }
+
+    async fn slow_down(
+        &self,
+        pass: &Pass,
+        world: &World,
+        cluster: &Cluster,
+        kept: Limits,
+    ) -> Result<Result<(), Error>, PassError> {
+        let present = match self.reach.admin().quotas().list_quotas(cluster).await {
+            Ok(present) => present,
+            Err(error) => return Ok(Err(error)),
+        };
+        let before = to_change(&present, kept);
+        let mut work = self.guarded(pass).await?;
+        disk_guards::set_slowed(&mut work, world.instance.id, &written(&before)).await?;
+        work.commit().await?;
+        let slow = |(entity, was): (&QuotaEntity, &Option<f64>)| {
+            (entity.clone(), Some(slow_limit(&present, entity, *was)))
+        };
+        self.set_limits(pass, cluster, before.iter().map(slow).collect()).await
+    }
+
+    async fn let_go(
+        &self,
+        pass: &Pass,
+        world: &World,
+        cluster: &Cluster,
+        kept: Limits,
+    ) -> Result<Result<(), Error>, PassError> {
+        if let Err(error) = self.set_limits(pass, cluster, kept).await? {
+            return Ok(Err(error));
+        }
+        let mut work = self.guarded(pass).await?;
+        disk_guards::remove_slowed(&mut work, world.instance.id).await?;
+        work.commit().await?;
+        Ok(Ok(()))
+    }
+
+    async fn set_limits(
+        &self,
+        pass: &Pass,
+        cluster: &Cluster,
+        limits: Limits,
+    ) -> Result<Result<(), Error>, PassError> {
+        for (entity, rate) in limits {
+            self.look_at_lease(pass).await?;
+            let change = BTreeMap::from([(RATE, rate)]);
+            let quotas = self.reach.admin().quotas();
+            if let Err(error) = quotas.alter_quota(cluster, &entity, &change).await {
+                return Ok(Err(error));
+            }
+        }
+        Ok(Ok(()))
+    }
+}
+
+/// The limits that have to be changed so that no producer is faster, as they were
+/// before. Kafka goes by the most particular limit: a user's under a client id, then
+/// a user's, then that of any user under a client id, then that of all, then those of
+/// client ids. So one for all catches whoever has none that is more particular, and a
+/// user's own is outdone by one of his under any client id. Whoever is slower than
+/// that stays so.
+fn to_change(present: &[Quota], kept: Limits) -> Limits {
+    let is_fast = |entity: &QuotaEntity| rate(present, entity).is_none_or(|rate| rate > SLOW);
+    let is_ours = |entity: &QuotaEntity| rate(present, entity) == Some(SLOW);
+    let limiting = present.iter().filter(|quota| quota.limits.contains_key(&RATE));
+    let mut entities = BTreeSet::from([of(&Name::Default, &Name::Default)]);
+    for Quota { entity, .. } in limiting {
+        match (&entity.user, &entity.client_id) {
+            (Some(user), None) if is_fast(entity) => {
+                entities.insert(of(user, &Name::Default));
+            }
+            (None, Some(client)) if !is_fast(entity) => {
+                entities.insert(of(&Name::Default, client));
+            }
+            (Some(_), Some(_)) => {
+                entities.insert(entity.clone());
+            }
+            _ => {}
+        }
+    }
+    let mut before = kept;
+    for entity in entities.into_iter().filter(|it| is_fast(it) || is_ours(it)) {
+        let was = rate(present, &entity).filter(|_| !is_ours(&entity));
+        before.entry(entity).or_insert(was);
+    }
+    before
+}
+
+/// What a limit becomes that was as given. One that outdoes a stricter one is as strict.
+fn slow_limit(present: &[Quota], entity: &QuotaEntity, was: Option<f64>) -> f64 {
+    let any_user = QuotaEntity { user: Some(Name::Default), client_id: None };
+    let outdone = match (was, &entity.user) {
+        (None, Some(Name::Default)) => {
+            let of_client = QuotaEntity { user: None, client_id: entity.client_id.clone() };
+            rate(present, &any_user).or_else(|| rate(present, &of_client))
+        }
+        _ => None,
+    };
+    outdone.unwrap_or(SLOW).min(SLOW)
+}
+
+fn rate(present: &[Quota], entity: &QuotaEntity) -> Option<f64> {
+    let found = present.iter().find(|quota| quota.entity == *entity)?;
+    found.limits.get(&RATE).copied()
+}
+
+fn of(user: &Name, client_id: &Name) -> QuotaEntity {
+    QuotaEntity { user: Some(user.clone()), client_id: Some(client_id.clone()) }
+}
+
+fn written(before: &Limits) -> Vec<SlowedQuota> {
+    let name = |name: &Option<Name>| match name {
+        Some(Name::Of(name)) => name.clone(),
+        Some(Name::Default) | None => DEFAULT.to_owned(),
+    };
+    let quota = |(entity, rate): (&QuotaEntity, &Option<f64>)| SlowedQuota {
+        user: name(&entity.user),
+        client_id: name(&entity.client_id),
+        producer_byte_rate: *rate,
+    };
+    before.iter().map(quota).collect()
+}
+
+fn read(kept: Vec<SlowedQuota>) -> Limits {
+    let name = |name: String| Some(if name == DEFAULT { Name::Default } else { Name::Of(name) });
+    let entity = |quota: SlowedQuota| {
+        let entity = QuotaEntity { user: name(quota.user), client_id: name(quota.client_id) };
+        (entity, quota.producer_byte_rate)
+    };
+    kept.into_iter().map(entity).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entity(user: &str, client: &str) -> QuotaEntity {
+        let name = |name: &str| match name {
+            "" => None,
+            "*" => Some(Name::Default),
+            name => Some(Name::Of(name.to_owned())),
+        };
+        QuotaEntity { user: name(user), client_id: name(client) }
+    }
+
+    fn check(
+        present: &[(&str, &str, f64)],
+        kept: &[(&str, &str, Option<f64>)],
+        expected: &[(&str, &str, Option<f64>)],
+    ) {
+        let quota = |(user, client, rate): &(&str, &str, f64)| Quota {
+            entity: entity(user, client),
+            limits: BTreeMap::from([(RATE, *rate)]),
+        };
+        let before = |rows: &[(&str, &str, Option<f64>)]| -> Limits {
+            rows.iter().map(|(user, client, rate)| (entity(user, client), *rate)).collect()
+        };
+        let present: Vec<Quota> = present.iter().map(quota).collect();
+        let found = to_change(&present, before(kept));
+        assert_eq!(found, before(expected), "{present:?}");
+        assert_eq!(read(written(&found)), found, "it is read back");
+    }
+
+    #[test]
+    fn no_producer_is_left_out() {
+        check(&[], &[], &[("*", "*", None)]);
+        // Limits that are less particular than the one for all don't matter.
+        check(&[("*", "", 1e9), ("", "app", 1e9), ("", "*", 1e9)], &[], &[("*", "*", None)]);
+        check(&[("*", "*", 1e9)], &[], &[("*", "*", Some(1e9))]);
+        check(&[("bob", "", 1e9)], &[], &[("*", "*", None), ("bob", "*", None)]);
+        check(
+            &[("bob", "app", 1e9), ("*", "app", 1e8)],
+            &[],
+            &[("*", "*", None), ("bob", "app", Some(1e9)), ("*", "app", Some(1e8))],
+        );
+        check(&[("bob", "app", 10.0)], &[], &[("*", "*", None)]);
+        // Somebody wrote it too late, and nobody has kept what was before.
+        check(&[("bob", "app", SLOW)], &[], &[("*", "*", None), ("bob", "app", None)]);
+        // Once more, after some of it was done.
+        check(
+            &[("*", "*", SLOW), ("bob", "app", SLOW)],
+            &[("*", "*", None), ("bob", "app", Some(1e9))],
+            &[("*", "*", None), ("bob", "app", Some(1e9))],
+        );
+    }
+
+    #[test]
+    fn nobody_becomes_faster_by_it() {
+        let quota = |user, client, rate| Quota {
+            entity: entity(user, client),
+            limits: BTreeMap::from([(RATE, rate)]),
+        };
+        check(&[("bob", "", 10.0)], &[], &[("*", "*", None)]);
+        check(&[("", "app", 10.0)], &[], &[("*", "*", None), ("*", "app", None)]);
+        let present = [quota("*", "", 20.0), quota("", "app", 10.0)];
+        let check = |present: &[Quota], user, client, was, expected: f64| {
+            let slow = slow_limit(present, &entity(user, client), was);
+            assert!((slow - expected).abs() < 0.1, "{slow} for {user} with {client}");
+        };
+        check(&present, "*", "*", None, 20.0);
+        check(&present[1..], "*", "*", None, SLOW);
+        check(&present[1..], "*", "app", None, 10.0);
+        check(&present[1..], "*", "app", Some(1e9), SLOW);
+        check(&present, "bob", "*", None, SLOW);
+    }
+
+    #[test]
+    fn limits_of_others_than_producers_stay() {
+        let limits = BTreeMap::from([(QuotaKey::ConsumerByteRate, 1e9)]);
+        let present = [Quota { entity: entity("bob", "app"), limits }];
+        let found: Vec<QuotaEntity> = to_change(&present, Limits::new()).into_keys().collect();
+        assert_eq!(found, [entity("*", "*")]);
+    }
+}
