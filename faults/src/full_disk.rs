@@ -1,4 +1,4 @@
-//! Not a byte left: a file takes all the room that there is.
+//! Not a byte left, or so many: a file takes the room that there is.
 //!
 //! Only on a small file system, since others would run out of room too.
 
@@ -13,7 +13,8 @@ const BALLAST: &str = ".castellan-ballast";
 /// Larger ones are not made for tests.
 const SMALL: u64 = 4 << 30;
 
-pub fn inject(directory: &Path) -> Result<Undo, FaultError> {
+/// So many bytes are left.
+pub fn inject(directory: &Path, left: u64) -> Result<Undo, FaultError> {
     let room = statvfs(directory).map_err(|error| FaultError::at(directory)(error.into()))?;
     let total = room.f_blocks * room.f_frsize;
     if total > SMALL {
@@ -24,8 +25,16 @@ pub fn inject(directory: &Path) -> Result<Undo, FaultError> {
         );
         return Err(FaultError::unavailable(WHAT, reason));
     }
+    let free = room.f_bavail * room.f_frsize;
+    if left > 0 && free <= left {
+        let reason = format!("{} has {free} bytes left already", directory.display());
+        return Err(FaultError::unavailable(WHAT, reason));
+    }
     let path = directory.join(BALLAST);
-    let filled = File::create(&path).and_then(|file| fill(&file, room.f_frsize));
+    let filled = File::create(&path).and_then(|file| match left {
+        0 => fill(&file, room.f_frsize),
+        left => Ok(fallocate(&file, FallocateFlags::empty(), 0, free - left)?),
+    });
     let remove = move || remove(&path);
     match filled {
         Ok(()) => Ok(Box::new(move || remove().map(|()| None))),
@@ -51,7 +60,10 @@ fn fill(file: &File, block: u64) -> std::io::Result<()> {
 }
 
 fn remove(path: &PathBuf) -> Result<(), FaultError> {
-    match fs::remove_file(path) {
+    // A process that is just being started has it open as well, until its program
+    // runs: removed alone, it would keep its room for as long.
+    let emptied = File::options().write(true).open(path).and_then(|file| file.set_len(0));
+    match emptied.and_then(|()| fs::remove_file(path)) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
             Err(FaultError::at(path)(error))
         }
@@ -64,22 +76,26 @@ mod tests {
     use crate::{Fault, FaultError, SmallDisk};
     use std::fs;
     use std::io::ErrorKind;
+    use std::path::Path;
 
     const MEGABYTE: u64 = 1 << 20;
+
+    /// Where nobody may mount, that must be what is said, and there is none.
+    fn small_disk(directory: &Path) -> Option<SmallDisk> {
+        match SmallDisk::mount(&directory.join("disk"), 8 * MEGABYTE) {
+            Ok(disk) => Some(disk),
+            Err(FaultError::Unavailable { reason, .. }) => {
+                assert!(!rustix::process::geteuid().is_root(), "root could not mount: {reason}");
+                None
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
 
     #[tokio::test]
     async fn nothing_can_be_written_until_undone() {
         let directory = tempfile::tempdir().unwrap();
-        let at = directory.path().join("disk");
-        let disk = match SmallDisk::mount(&at, 8 * MEGABYTE) {
-            Ok(disk) => disk,
-            // Where nobody may mount, that must be what is said.
-            Err(FaultError::Unavailable { reason, .. }) => {
-                assert!(!rustix::process::geteuid().is_root(), "root could not mount: {reason}");
-                return;
-            }
-            Err(error) => panic!("{error}"),
-        };
+        let Some(disk) = small_disk(directory.path()) else { return };
         let file = disk.path().join("file");
         fs::write(&file, vec![1; 65536]).unwrap();
         for dropped in [false, true] {
@@ -93,11 +109,26 @@ mod tests {
                 injected.undo().await.unwrap();
                 injected.undo().await.unwrap();
             }
-            fs::write(disk.path().join("more"), vec![1; 65536]).unwrap();
-            fs::remove_file(disk.path().join("more")).unwrap();
+            fs::write(disk.path().join(format!("after-{dropped}")), vec![1; 65536]).unwrap();
         }
         drop(disk);
         assert!(!file.exists(), "it is gone");
+    }
+
+    #[tokio::test]
+    async fn as_much_is_left_as_was_asked_for() {
+        let directory = tempfile::tempdir().unwrap();
+        let Some(disk) = small_disk(directory.path()) else { return };
+        let fault = |left| Fault::FillDisk { directory: disk.path().into(), left };
+        let free = || host::room(disk.path()).unwrap().free;
+        let before = free();
+        let mut injected = fault(2 * MEGABYTE).inject().await.unwrap();
+        assert!((2 * MEGABYTE).abs_diff(free()) < 65536, "{} are left", free());
+        injected.undo().await.unwrap();
+        assert_eq!(free(), before);
+        let refused = fault(9 * MEGABYTE).inject().await.map(drop).unwrap_err().to_string();
+        assert!(refused.contains("bytes left already"), "{refused}");
+        assert_eq!(fs::read_dir(disk.path()).unwrap().count(), 0);
     }
 
     #[tokio::test]

@@ -5,9 +5,12 @@
 //! that was meant. What a machine does not allow is [`FaultError::Unavailable`],
 //! with the reason: a test that needs it says so instead of passing.
 
+mod burn;
 mod clock_step;
 mod error;
+mod fill_memory;
 mod full_disk;
+mod guest;
 mod kill;
 mod pause;
 mod slow_disk;
@@ -36,6 +39,8 @@ pub enum Fault {
     /// Not a byte is left on the file system of that directory, which must be
     /// a small one: see [`SmallDisk`].
     FullDisk(PathBuf),
+    /// The same, but so many bytes are left, to within a block.
+    FillDisk { directory: PathBuf, left: u64 },
     /// The process reads and writes the disk of that directory no faster.
     SlowDisk { process: ProcessId, directory: PathBuf, bytes_per_second: u64 },
     /// The store does not answer.
@@ -43,6 +48,10 @@ pub enum Fault {
     /// Our own processes that were started with
     /// [`STEPPED_CLOCK`](Fault::STEPPED_CLOCK) naming that file see another time.
     ClockStep { file: PathBuf, by: Step },
+    /// The process, a JVM of a JDK, keeps a core busy besides what it does.
+    Burn(ProcessId),
+    /// The process, a JVM of a JDK, holds so much memory besides what it needs.
+    FillMemory { process: ProcessId, bytes: u64 },
 }
 
 /// A step of a clock.
@@ -66,12 +75,15 @@ impl Fault {
         let undo = match self {
             Self::Kill { process, again } => kill::inject(process, again.clone()).await?,
             Self::Pause(process) => pause::inject(std::slice::from_ref(process)).await?,
-            Self::FullDisk(directory) => full_disk::inject(directory)?,
+            Self::FullDisk(directory) => full_disk::inject(directory, 0)?,
+            Self::FillDisk { directory, left } => full_disk::inject(directory, *left)?,
             Self::SlowDisk { process, directory, bytes_per_second } => {
                 slow_disk::inject(process, directory, *bytes_per_second)?
             }
             Self::StoreAway(store) => store.take_away().await?,
             Self::ClockStep { file, by } => clock_step::inject(file, *by)?,
+            Self::Burn(process) => burn::inject(process).await?,
+            Self::FillMemory { process, bytes } => fill_memory::inject(process, *bytes).await?,
         };
         Ok(Injected { what: self.to_string(), undo: Some(undo) })
     }
@@ -83,12 +95,19 @@ impl fmt::Display for Fault {
             Self::Kill { process, .. } => write!(f, "kill -9 of process {}", process.pid),
             Self::Pause(process) => write!(f, "SIGSTOP of process {}", process.pid),
             Self::FullDisk(directory) => write!(f, "a full disk at {}", directory.display()),
+            Self::FillDisk { directory, left } => {
+                write!(f, "a disk with {left} bytes left at {}", directory.display())
+            }
             Self::SlowDisk { process, bytes_per_second, .. } => {
                 write!(f, "a disk of {bytes_per_second} bytes a second for process {}", process.pid)
             }
             Self::StoreAway(store) => write!(f, "{store} away"),
             Self::ClockStep { by: Step::Forward(by), .. } => write!(f, "clocks {by:?} ahead"),
             Self::ClockStep { by: Step::Back(by), .. } => write!(f, "clocks {by:?} back"),
+            Self::Burn(process) => write!(f, "a burning core in process {}", process.pid),
+            Self::FillMemory { process, bytes } => {
+                write!(f, "{bytes} bytes of memory held in process {}", process.pid)
+            }
         }
     }
 }

@@ -3,23 +3,17 @@
 //! hears of it once, signed, and of its end.
 
 use crate::installation::Installation;
-use crate::witness::python;
+use crate::receiver::Receiver;
 use faults::Fault;
-use host::Piped;
 use serde_json::{Value, json};
-use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-const SECRET: &str = "7h15 15 n0 53cr37";
-const PATIENCE: Duration = Duration::from_secs(90);
 const VICTIM: usize = 1;
 
 pub async fn of_a_broker_that_hangs(castellan: &mut Installation, instance: &Value) {
     let path = format!("/api/instances/{}/alarms", instance["id"]);
     let mut receiver = Receiver::start().await;
-    let recipient = json!({"type": "webhook", "value": receiver.url, "name": "tour",
-                           "options": {"secret": SECRET}});
-    let (status, made) = castellan.post(&format!("{path}/recipients"), &recipient).await;
+    let (status, made) = castellan.post(&format!("{path}/recipients"), &receiver.recipient()).await;
     assert_eq!(status, 201, "{made}");
     let recipient = format!("{path}/recipients/{}", made["id"]);
     let (status, said) = castellan.post(&format!("{recipient}/test"), &json!({})).await;
@@ -57,42 +51,4 @@ pub async fn of_a_broker_that_hangs(castellan: &mut Installation, instance: &Val
     assert_eq!(told["last_status"]["ok"], true, "{told}");
     assert_eq!(castellan.delete(&format!("{path}/{}", alarm["id"])).await, 204);
     assert_eq!(castellan.delete(&recipient).await, 204);
-}
-
-/// A web server in Python.
-struct Receiver {
-    running: Piped,
-    directory: tempfile::TempDir,
-    url: String,
-}
-
-impl Receiver {
-    async fn start() -> Self {
-        let directory = tempfile::tempdir().unwrap();
-        let fails = directory.path().join("fails");
-        std::fs::write(&fails, "").unwrap();
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tour/receiver.py");
-        let arguments = [script.to_str().unwrap(), SECRET, fails.to_str().unwrap()];
-        let arguments = arguments.map(str::to_owned);
-        let errors = directory.path().join("errors");
-        let mut running = Piped::start(&python(), &arguments, &errors).unwrap();
-        let port = tokio::time::timeout(PATIENCE, running.hear()).await.expect("it listens");
-        let port = port.unwrap().unwrap();
-        Self { running, directory, url: format!("http://127.0.0.1:{port}/castellan") }
-    }
-
-    /// Notifications of these states are answered 503 from now on.
-    fn refuse(&self, states: &str) {
-        std::fs::write(self.directory.path().join("fails"), states).unwrap();
-    }
-
-    /// The next that comes: what it says.
-    async fn hear(&mut self) -> Value {
-        let heard = tokio::time::timeout(PATIENCE, self.running.hear()).await;
-        let heard = heard.expect("it is told in time").unwrap().expect("it runs");
-        let mut heard: Value = serde_json::from_str(&heard).unwrap();
-        assert_eq!(heard["signed"], true, "{heard}");
-        assert_eq!(heard["type"], "application/json", "{heard}");
-        heard["body"].take()
-    }
 }

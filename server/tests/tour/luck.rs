@@ -50,31 +50,52 @@ impl fmt::Display for Case {
     }
 }
 
-const CASES: &[(Luck, Moment, Victim)] = &[
-    (Luck::KillControlPlane, Moment::Begun, Victim::Another),
-    (Luck::KillControlPlane, Moment::Down, Victim::Another),
-    (Luck::KillControlPlane, Moment::Back, Victim::Another),
-    (Luck::KillAgent, Moment::Begun, Victim::Another),
-    (Luck::KillAgent, Moment::Leaving, Victim::Moving),
-    (Luck::KillAgent, Moment::Down, Victim::Moving),
-    (Luck::KillAgent, Moment::Down, Victim::Another),
-    (Luck::KillAgent, Moment::Back, Victim::Moving),
-    (Luck::KillAgent, Moment::Back, Victim::Another),
-    (Luck::KillBroker, Moment::Begun, Victim::Another),
-    (Luck::KillBroker, Moment::Leaving, Victim::Moving),
-    (Luck::KillBroker, Moment::Down, Victim::Another),
-    (Luck::KillBroker, Moment::Back, Victim::Moving),
-    (Luck::KillBroker, Moment::Back, Victim::Another),
-    (Luck::PauseBroker, Moment::Begun, Victim::Another),
-    (Luck::PauseBroker, Moment::Down, Victim::Another),
-    (Luck::PauseBroker, Moment::Back, Victim::Another),
-    (Luck::StoreAway, Moment::Begun, Victim::Another),
-    (Luck::StoreAway, Moment::Down, Victim::Another),
-    (Luck::StoreAway, Moment::Back, Victim::Another),
-    (Luck::FullDisk, Moment::Begun, Victim::Another),
-    (Luck::FullDisk, Moment::Down, Victim::Moving),
-    (Luck::FullDisk, Moment::Down, Victim::Another),
-    (Luck::FullDisk, Moment::Back, Victim::Moving),
+/// What happens in one roll, in the order of its moments: at most one before the first
+/// server is touched, and then one a turn. A turn is left over, since one may go by
+/// while what happened before is mended.
+const ROLLS: &[&[(Luck, Moment, Victim)]] = &[
+    &[
+        (Luck::KillControlPlane, Moment::Begun, Victim::Another),
+        (Luck::KillControlPlane, Moment::Down, Victim::Another),
+        (Luck::KillControlPlane, Moment::Back, Victim::Another),
+    ],
+    &[
+        (Luck::KillAgent, Moment::Begun, Victim::Another),
+        (Luck::KillAgent, Moment::Leaving, Victim::Moving),
+        (Luck::KillAgent, Moment::Down, Victim::Moving),
+    ],
+    &[
+        (Luck::KillAgent, Moment::Down, Victim::Another),
+        (Luck::KillAgent, Moment::Back, Victim::Moving),
+    ],
+    &[
+        (Luck::KillAgent, Moment::Back, Victim::Another),
+        (Luck::KillBroker, Moment::Back, Victim::Moving),
+    ],
+    &[
+        (Luck::KillBroker, Moment::Begun, Victim::Another),
+        (Luck::KillBroker, Moment::Leaving, Victim::Moving),
+        (Luck::KillBroker, Moment::Down, Victim::Another),
+    ],
+    &[
+        (Luck::PauseBroker, Moment::Begun, Victim::Another),
+        (Luck::PauseBroker, Moment::Down, Victim::Another),
+    ],
+    &[
+        (Luck::PauseBroker, Moment::Back, Victim::Another),
+        (Luck::KillBroker, Moment::Back, Victim::Another),
+    ],
+    &[
+        (Luck::StoreAway, Moment::Begun, Victim::Another),
+        (Luck::StoreAway, Moment::Down, Victim::Another),
+        (Luck::StoreAway, Moment::Back, Victim::Another),
+    ],
+    &[
+        (Luck::FullDisk, Moment::Begun, Victim::Another),
+        (Luck::FullDisk, Moment::Down, Victim::Another),
+        (Luck::FullDisk, Moment::Down, Victim::Moving),
+    ],
+    &[(Luck::FullDisk, Moment::Back, Victim::Moving)],
 ];
 
 /// The kind of luck that alone is tried, and nothing else of the tour.
@@ -82,12 +103,15 @@ pub fn chosen() -> Option<String> {
     std::env::var("CASTELLAN_ROLL_LUCK").ok()
 }
 
-/// One case, another one every time, as `CASTELLAN_SEED` says; all of them in the
-/// long run, and all of one kind where that is chosen.
-pub fn cases() -> Vec<Case> {
-    let all = CASES.iter().map(|&(luck, moment, victim)| Case { luck, moment, victim });
+/// One roll with one case, another one every time, as `CASTELLAN_SEED` says; all of them
+/// in the long run, and all of one kind where that is chosen.
+pub fn rolls() -> Vec<Vec<Case>> {
+    let case = |&(luck, moment, victim): &(Luck, Moment, Victim)| Case { luck, moment, victim };
+    let all = ROLLS.iter().map(|cases| cases.iter().map(case).collect::<Vec<Case>>());
     if let Some(kind) = chosen() {
-        let of_it: Vec<Case> = all.filter(|case| format!("{:?}", case.luck) == kind).collect();
+        let is_it = |case: &Case| format!("{:?}", case.luck) == kind;
+        let of_it = all.map(|cases| cases.into_iter().filter(is_it).collect::<Vec<Case>>());
+        let of_it: Vec<Vec<Case>> = of_it.filter(|cases| !cases.is_empty()).collect();
         assert!(!of_it.is_empty(), "CASTELLAN_ROLL_LUCK names no kind of luck: {kind}");
         return of_it;
     }
@@ -98,6 +122,6 @@ pub fn cases() -> Vec<Case> {
     let seed: usize = given.unwrap_or_else(|| usize::try_from(std::process::id()).unwrap());
     println!("CASTELLAN_SEED={seed}");
     // Putting a server on a small disk and back takes a minute of its own.
-    let quick: Vec<Case> = all.filter(|case| case.luck != Luck::FullDisk).collect();
-    vec![quick[seed % quick.len()]]
+    let quick: Vec<Case> = all.flatten().filter(|case| case.luck != Luck::FullDisk).collect();
+    vec![vec![quick[seed % quick.len()]]]
 }

@@ -4,17 +4,24 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod alarmed;
+mod at_rest;
 mod certified;
 mod checked;
 mod day;
+mod every_alarm;
+mod fault_table;
 mod groups;
+mod guarded;
+mod held_back;
 mod installation;
 mod kcat;
 mod left_over;
 mod luck;
+mod receiver;
 mod resources;
 mod rolled;
 mod tight;
+mod unlucky;
 mod witness;
 mod writer;
 
@@ -41,10 +48,18 @@ async fn the_grand_tour() {
     let mut castellan = Installation::start().await;
     let before = LeftOver::of(&castellan).await;
 
+    if std::env::var_os("CASTELLAN_OLDEST_RELEASE").is_some() {
+        the_oldest_release_has_it_too(&castellan).await;
+        return castellan.purge().await;
+    }
     let instance = create(&castellan, &json!({})).await;
     let id = instance["id"].as_i64().unwrap();
     if luck::chosen().is_some() {
-        rolled::survives_bad_luck(&mut castellan, &instance).await;
+        unlucky::survives_bad_luck(&mut castellan, &instance).await;
+        return castellan.purge().await;
+    }
+    if fault_table::chosen() {
+        fault_table::every_fault_has_its_alarm(&castellan, &instance).await;
         return castellan.purge().await;
     }
     let details = details_agree(&castellan, &instance).await;
@@ -60,9 +75,12 @@ async fn the_grand_tour() {
     groups::are_what_kafka_has(&castellan, &instance).await;
     certified::come_in_until_they_are_revoked(&castellan, &instance).await;
     alarmed::of_a_broker_that_hangs(&mut castellan, &instance).await;
+    if thorough() {
+        fault_table::every_fault_has_its_alarm(&castellan, &instance).await;
+    }
     checked::finds_nothing_and_then_what_was_planted(&instance).await;
     rolled::goes_in_order(&castellan, &instance).await;
-    rolled::survives_bad_luck(&mut castellan, &instance).await;
+    unlucky::survives_bad_luck(&mut castellan, &instance).await;
 
     let mut writer = Writer::start(&instance, &details, 1).await;
     for round in 0..kills() {
@@ -95,6 +113,8 @@ async fn the_oldest_release_has_it_too(castellan: &Installation) {
     assert_eq!(instance["kafka_version"], oldest.as_str());
     resources::are_what_kafka_has(castellan, &instance).await;
     groups::are_what_kafka_has(castellan, &instance).await;
+    certified::come_in_until_they_are_revoked(castellan, &instance).await;
+    rolled::goes_in_order(castellan, &instance).await;
     delete(castellan, instance["id"].as_i64().unwrap()).await;
 }
 

@@ -19,8 +19,20 @@ pub struct Tight {
 impl Tight {
     /// None where this user may not mount; it says so.
     pub async fn put(castellan: &Installation, instance: &Value, server: usize) -> Option<Self> {
+        Self::put_on(castellan, instance, server, BYTES).await
+    }
+
+    /// The same, on a disk of so many bytes.
+    pub async fn put_on(
+        castellan: &Installation,
+        instance: &Value,
+        server: usize,
+        bytes: u64,
+    ) -> Option<Self> {
         switch(castellan, instance, server, "stop").await;
-        let made = SmallDisk::instead_of(&castellan.disk(server), BYTES);
+        // It is a small part of a large disk, and more than a small one has.
+        let _ = std::fs::remove_file(castellan.disk(server).join("ballast"));
+        let made = SmallDisk::instead_of(&castellan.disk(server), bytes);
         switch(castellan, instance, server, "start").await;
         match made {
             Ok(disk) => Some(Self { server, disk }),
@@ -35,6 +47,11 @@ impl Tight {
 
     pub async fn fill(&self) -> Injected {
         Fault::FullDisk(self.disk.path().into()).inject().await.unwrap()
+    }
+
+    /// Takes its room but for so many bytes.
+    pub fn filling(&self, left: u64) -> Fault {
+        Fault::FillDisk { directory: self.disk.path().into(), left }
     }
 
     pub async fn take_back(self, castellan: &Installation, instance: &Value) {

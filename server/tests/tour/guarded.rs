@@ -1,0 +1,84 @@
+//! The guard of a disk, on the real cluster: nearly full, producers are slowed down,
+//! which `status` and Kafka itself say; full, the broker ends and is started again in
+//! the place of the ballast; with room again everything is as it was.
+
+use crate::day::Day;
+use crate::installation::Installation;
+use crate::tight::Tight;
+use serde_json::{Value, json};
+
+/// Of a disk of 1.6 GB: more than 95 % of it are taken.
+const LEFT: u64 = 60_000_000;
+
+pub async fn slows_producers_down_and_starts_again(
+    castellan: &Installation,
+    instance: &Value,
+    tight: &Tight,
+) {
+    let day = Day::of(castellan, instance);
+    let id = instance["id"].as_i64().unwrap();
+    let ballast = castellan.disk(tight.server).join("ballast");
+    let until_ballast = async |there: bool| {
+        castellan
+            .until("the ballast is as it should be", async || {
+                if ballast.exists() == there { Ok(()) } else { Err(ballast.exists()) }
+            })
+            .await;
+    };
+    castellan.until_running(id).await;
+    until_ballast(true).await;
+    let before = day.get("quotas").await;
+    let until_as_before = async || {
+        castellan.until_running(id).await;
+        castellan
+            .until("quotas are as they were", async || {
+                let quotas = day.get("quotas").await;
+                if quotas == before { Ok(()) } else { Err(quotas) }
+            })
+            .await;
+    };
+
+    let mut nearly = tight.filling(LEFT).inject().await.unwrap();
+    until_slowed(castellan, id, tight).await;
+    let expected = json!({"user": "<default>", "client_id": "<default>",
+                          "producer_byte_rate": 65521});
+    let is_it = |quota: &Value| {
+        expected.as_object().unwrap().iter().all(|(name, value)| quota[name] == *value)
+    };
+    castellan
+        .until("Kafka has the limit", async || {
+            let quotas = day.get("quotas").await;
+            if quotas.as_array().unwrap().iter().any(is_it) { Ok(()) } else { Err(quotas) }
+        })
+        .await;
+    let refused = json!({"user": "bob", "producer_byte_rate": 1000});
+    let (status, said) = castellan.put(&day.path("quotas"), &refused).await;
+    assert_eq!(status, 400, "{said}");
+    nearly.undo().await.unwrap();
+    until_as_before().await;
+
+    let broker = castellan.processes()[tight.server].broker.clone();
+    let mut full = tight.fill().await;
+    let again = castellan.until_broker_is_not(tight.server, &broker).await;
+    until_slowed(castellan, id, tight).await;
+    assert!(!ballast.exists(), "it gave its place");
+    assert_eq!(castellan.processes()[tight.server].broker, again, "it stays");
+    full.undo().await.unwrap();
+    until_as_before().await;
+    until_ballast(true).await;
+}
+
+async fn until_slowed(castellan: &Installation, id: i64, tight: &Tight) {
+    let words = format!(
+        "running, but producers are slowed down: the disk of server {} is nearly full",
+        tight.server + 1
+    );
+    let said = castellan
+        .until("producers are slowed down", async || {
+            let (_, instance) = castellan.get(&format!("/api/instances/{id}")).await;
+            let status = instance["status"].as_str().unwrap_or_default().to_owned();
+            if status == words { Ok(status) } else { Err(status) }
+        })
+        .await;
+    eprintln!("{said}");
+}

@@ -1,0 +1,59 @@
+//! A webhook's other side, which is none of our code: a web server in Python that
+//! checks signatures and says what came.
+
+use crate::witness::python;
+use host::Piped;
+use serde_json::{Value, json};
+use std::path::Path;
+use std::time::Duration;
+
+const SECRET: &str = "7h15 15 n0 53cr37";
+const PATIENCE: Duration = Duration::from_secs(90);
+
+pub struct Receiver {
+    running: Piped,
+    directory: tempfile::TempDir,
+    url: String,
+}
+
+impl Receiver {
+    pub async fn start() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let fails = directory.path().join("fails");
+        std::fs::write(&fails, "").unwrap();
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tour/receiver.py");
+        let arguments = [script.to_str().unwrap(), SECRET, fails.to_str().unwrap()];
+        let arguments = arguments.map(str::to_owned);
+        let errors = directory.path().join("errors");
+        let mut running = Piped::start(&python(), &arguments, &errors).unwrap();
+        let port = tokio::time::timeout(PATIENCE, running.hear()).await.expect("it listens");
+        let port = port.unwrap().unwrap();
+        Self { running, directory, url: format!("http://127.0.0.1:{port}/castellan") }
+    }
+
+    /// What makes it a recipient of an instance.
+    pub fn recipient(&self) -> Value {
+        json!({"type": "webhook", "value": self.url, "name": "tour",
+               "options": {"secret": SECRET}})
+    }
+
+    /// Notifications of these states are answered 503 from now on.
+    pub fn refuse(&self, states: &str) {
+        std::fs::write(self.directory.path().join("fails"), states).unwrap();
+    }
+
+    /// The next that comes: what it says.
+    pub async fn hear(&mut self) -> Value {
+        self.hear_within(PATIENCE).await.expect("it is told in time")
+    }
+
+    /// None if nothing comes in that time; what comes later is heard the next time.
+    pub async fn hear_within(&mut self, patience: Duration) -> Option<Value> {
+        let heard = tokio::time::timeout(patience, self.running.hear()).await.ok()?;
+        let heard = heard.unwrap().expect("it runs");
+        let mut heard: Value = serde_json::from_str(&heard).unwrap();
+        assert_eq!(heard["signed"], true, "{heard}");
+        assert_eq!(heard["type"], "application/json", "{heard}");
+        Some(heard["body"].take())
+    }
+}
