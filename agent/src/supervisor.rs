@@ -281,7 +281,8 @@ impl Supervisor {
         }
     }
 
-    /// Why a broker that is to be started anew would stay away: then it runs on.
+    /// Why a broker that is to be started anew would stay away: then it runs on. The
+    /// ballast is for one that has ended, not for one that would.
     fn could_not_return(&self) -> Option<String> {
         let returns = matches!(*self.goal.borrow(), Goal::Running(_));
         let room = disk::check_room(&self.place, self.launcher.room_to_start());

@@ -86,7 +86,7 @@ impl Agents {
 
     /// Asks an agent of another release, once, to become this one in place.
     pub(crate) fn upgrade(&self, server: ServerId, agent: &ProcessId, binary: &AgentBinary) {
-        if binary.runs_in(agent) {
+        if !binary.is_other_than_in(agent) {
             return;
         }
         let asked = (agent.clone(), binary.path().to_owned());

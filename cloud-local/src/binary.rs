@@ -58,10 +58,13 @@ impl AgentBinary {
         &self.path
     }
 
-    /// Whether a process was started from this copy. A script has its
-    /// interpreter first, so every argument counts.
-    pub(crate) fn runs_in(&self, process: &ProcessId) -> bool {
-        process.command_line().iter().any(|argument| Path::new(argument) == self.path)
+    /// Whether a process was started from another copy. A script has its
+    /// interpreter first, so every argument counts. One that becomes another program in
+    /// this very moment has none: who knows which.
+    pub(crate) fn is_other_than_in(&self, process: &ProcessId) -> bool {
+        let arguments = process.command_line();
+        let is_this = arguments.iter().any(|argument| Path::new(argument) == self.path);
+        !arguments.is_empty() && !is_this
     }
 }
 

@@ -173,8 +173,14 @@ async fn a_long_poll_without_a_change_ends_by_itself() {
     let agent = app::agents::authenticate(&world.app, &certificate).await.unwrap();
     let wait = std::time::Duration::from_millis(20);
     let held = Some(app::agents::Held { revision: 1, store_epoch: None });
-    let answer = app::agents::desired(&agent, &world.app, held, wait).await.unwrap();
-    assert_eq!(answer, None);
+    let since = world.app.now();
+    let waiting = app::agents::desired(&agent, &world.app, held, wait);
+    let passing = async { world.clock.advance(SignedDuration::from_mins(1)) };
+    let (answer, ()) = tokio::join!(waiting, passing);
+    assert_eq!(answer.unwrap(), None);
+    app::agents::flush_last_seen(&world.app).await.unwrap();
+    let found = store::servers::find_bare(&mut world.app.store().reader(), server.id).await;
+    assert_eq!(found.unwrap().unwrap().last_seen, Some(since), "an agent that hangs waits, too");
 }
 
 #[tokio::test]

@@ -8,8 +8,6 @@ use model::{DiskLevel, is_reserved};
 use std::collections::BTreeMap;
 use store::disk_guards;
 
-/// How whoever has no quota of his own is called.
-const DEFAULT: &str = "<default>";
 /// Kafka keeps names of 1 to so many bytes.
 const MAX_NAME: usize = 249;
 
@@ -92,10 +90,7 @@ async fn find(cluster: &Cluster<'_>, entity: &QuotaEntity) -> Result<Option<Quot
 /// Brokers and the control plane log in to the cluster, too: a quota of theirs
 /// would slow down the cluster itself.
 fn entity(fields: &QuotaFields, mut problems: Problems) -> Result<QuotaEntity> {
-    let name = |name: &Option<String>| {
-        let name = name.as_deref()?;
-        Some(if name == DEFAULT { Name::Default } else { Name::Of(name.to_owned()) })
-    };
+    let name = |name: &Option<String>| name.as_deref().map(Name::from);
     let entity = QuotaEntity { user: name(&fields.user), client_id: name(&fields.client_id) };
     if entity == QuotaEntity::default() {
         let what = "name a user, a client_id, or both; <default> stands for those without a quota of their own";

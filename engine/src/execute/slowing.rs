@@ -16,9 +16,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use store::disk_guards;
 
 const RATE: QuotaKey = QuotaKey::ProducerByteRate;
-/// How whoever has no quota of his own is called.
-const DEFAULT: &str = "<default>";
-
 /// What producers may write, by whom; none: as much as they can.
 type Limits = BTreeMap<QuotaEntity, Option<f64>>;
 
@@ -148,10 +145,7 @@ fn of(user: &Name, client_id: &Name) -> QuotaEntity {
 }
 
 fn written(before: &Limits) -> Vec<SlowedQuota> {
-    let name = |name: &Option<Name>| match name {
-        Some(Name::Of(name)) => name.clone(),
-        Some(Name::Default) | None => DEFAULT.to_owned(),
-    };
+    let name = |name: &Option<Name>| name.as_ref().unwrap_or(&Name::Default).to_string();
     let quota = |(entity, rate): (&QuotaEntity, &Option<f64>)| SlowedQuota {
         user: name(&entity.user),
         client_id: name(&entity.client_id),
@@ -161,12 +155,11 @@ fn written(before: &Limits) -> Vec<SlowedQuota> {
 }
 
 fn read(kept: Vec<SlowedQuota>) -> Limits {
-    let name = |name: String| Some(if name == DEFAULT { Name::Default } else { Name::Of(name) });
-    let entity = |quota: SlowedQuota| {
-        let entity = QuotaEntity { user: name(quota.user), client_id: name(quota.client_id) };
-        (entity, quota.producer_byte_rate)
+    let limit = |quota: SlowedQuota| {
+        let (user, client_id) = (Name::from(&*quota.user), Name::from(&*quota.client_id));
+        (of(&user, &client_id), quota.producer_byte_rate)
     };
-    kept.into_iter().map(entity).collect()
+    kept.into_iter().map(limit).collect()
 }
 
 #[cfg(test)]

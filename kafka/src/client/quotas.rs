@@ -43,10 +43,20 @@ pub enum Name {
     Of(String),
 }
 
+/// How whoever has no quota of his own is called.
+const DEFAULT: &str = "<default>";
+
+impl From<&str> for Name {
+    /// As it is displayed.
+    fn from(text: &str) -> Self {
+        if text == DEFAULT { Name::Default } else { Name::Of(text.to_owned()) }
+    }
+}
+
 impl fmt::Display for Name {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Name::Default => f.write_str("<default>"),
+            Name::Default => f.write_str(DEFAULT),
             Name::Of(name) => f.write_str(name),
         }
     }
