@@ -6,8 +6,9 @@ JAR := broker-jar/target/castellan-broker.jar
 CHECK_JAR := checker/java/target/castellan-check.jar
 RELEASE := target/release/castellan
 # Clippy looks at our own code while it is built; on its own it would have every
-# dependency read once more.
-LINTED := RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-Dwarnings__CLIPPY_HACKERY__
+# dependency read once more. Most of these builds are whole ones, which are done
+# sooner without notes for the next.
+LINTED := CARGO_INCREMENTAL=0 RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-Dwarnings__CLIPPY_HACKERY__
 
 .PHONY: run build castellan-check test test-all bench jar setup setup-test lint format clean
 

@@ -16,6 +16,7 @@ use crate::{Engine, PassError};
 use cloud::Remedy;
 use futures::future::try_join_all;
 use kafka::client::Remedy::Retry;
+use kafka::client::settings::differing;
 use kafka::client::{Changes, Cluster, Endpoint, Login, Mechanism};
 use kafka::{WHO_STAYS, rights, settings};
 use std::time::{Duration, Instant};
@@ -57,12 +58,19 @@ impl Engine {
         .await
     }
 
-    /// What the customer chose for all brokers, if anything.
+    /// What the customer chose for all brokers, if anything, and only what they don't
+    /// have: told of `min.insync.replicas`, be it the same, Kafka forgets who may lead
+    /// the partitions that have no leader, and these stay without one.
     async fn set(&self, cluster: &Cluster, chosen: &Changes) -> Result<(), kafka::client::Error> {
         if chosen.is_empty() {
             return Ok(());
         }
-        self.reach.admin().settings().change_settings(cluster, chosen).await
+        let settings = self.reach.admin().settings();
+        let changes = differing(&settings.describe_settings(cluster).await?, chosen);
+        if changes.is_empty() {
+            return Ok(());
+        }
+        settings.change_settings(cluster, &changes).await
     }
 
     /// Ready means that a customer can log in: so we do, as the customer would,

@@ -27,7 +27,7 @@ pub mod quotas;
 mod route;
 pub mod sasl;
 mod setting;
-mod settings;
+pub mod settings;
 pub mod tls;
 mod topics;
 mod users;

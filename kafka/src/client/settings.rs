@@ -70,8 +70,45 @@ impl Call for Shows<'_> {
     type Answer = bool;
 
     async fn run(&self, connection: &mut Connection) -> Result<bool, Error> {
-        let found = DescribeSettings.run(connection).await?;
-        let value = |name: &str| found.iter().find(|it| it.name == name).map(|it| &it.value);
-        Ok(self.0.iter().all(|(name, wanted)| value(name) == wanted.as_ref()))
+        let present = DescribeSettings.run(connection).await?;
+        Ok(differing(&present, self.0).is_empty())
+    }
+}
+
+/// Those of the changes that change anything.
+pub fn differing(present: &[Setting], changes: &Changes) -> Changes {
+    let value = |name: &str| present.iter().find(|it| it.name == name).map(|it| &it.value);
+    let differs = |(name, wanted): &(&String, &Option<String>)| value(name) != wanted.as_ref();
+    let of = |(name, wanted): (&String, &Option<String>)| (name.clone(), wanted.clone());
+    changes.iter().filter(differs).map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::client::SettingKind;
+
+    #[test]
+    fn what_is_so_already_is_no_change() {
+        let setting = |name: &str, value: &str| Setting {
+            name: name.into(),
+            value: value.into(),
+            kind: SettingKind::Text,
+        };
+        let present = [setting("min.insync.replicas", "2"), setting("log.retention.ms", "1")];
+        let check = |changes: &[(&str, Option<&str>)], expected: &[&str]| {
+            let changes: Changes = changes
+                .iter()
+                .map(|(name, value)| ((*name).into(), value.map(str::to_owned)))
+                .collect();
+            let found: Vec<String> = differing(&present, &changes).into_keys().collect();
+            assert_eq!(found, expected, "{changes:?}");
+        };
+        check(
+            &[("min.insync.replicas", Some("2")), ("log.retention.ms", Some("9"))],
+            &["log.retention.ms"],
+        );
+        check(&[("min.insync.replicas", None), ("num.io.threads", None)], &["min.insync.replicas"]);
+        check(&[("num.io.threads", Some("5"))], &["num.io.threads"]);
     }
 }
