@@ -17,8 +17,6 @@ const MOST: u64 = 128 << 20;
 const PART: u64 = 25;
 /// Less would not get a broker started.
 const LEAST: u64 = 32 << 20;
-/// It is made only where so many times its size are free.
-const SPARE: u64 = 4;
 const LOOK: Duration = Duration::from_mins(1);
 /// After the agent's start: what it has to do for its broker comes first.
 const FIRST_LOOK: Duration = Duration::from_secs(20);
@@ -44,12 +42,10 @@ fn make(place: &Place) -> io::Result<()> {
     let room = host::room(&place.disk())?;
     let size = size(room.total);
     // Nothing is written where the disk should be and is not.
-    let is_disk = place.disk().join(DISK_MARKER).exists();
-    let plenty = room.free >= size.saturating_mul(SPARE);
-    if size == 0 || !is_disk || !plenty || host::is_reserved(&place.ballast(), size) {
+    if size == 0 || !place.disk().join(DISK_MARKER).exists() {
         return Ok(());
     }
-    host::reserve(&place.ballast(), size)
+    host::keep_reserved(&place.ballast(), size, room)
 }
 
 /// A small disk has none.
@@ -99,7 +95,7 @@ mod tests {
         fs::write(place.disk().join(DISK_MARKER), "{}").unwrap();
         make(&place).unwrap();
         let room = host::room(&place.disk()).unwrap();
-        if size(room.total) == 0 || room.free < MOST * (SPARE + 2) {
+        if size(room.total) == 0 || room.free < 6 * MOST {
             return;
         }
         assert_eq!(fs::metadata(place.ballast()).unwrap().len(), size(room.total));

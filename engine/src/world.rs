@@ -55,8 +55,8 @@ impl World {
     /// was not heard of for long, takes nothing.
     pub(crate) fn slowed_for(&self) -> impl Iterator<Item = &ServerView> {
         let guarded = |view: &&ServerView| {
-            let of = |it: &&DiskGuard| it.server_id == view.server.id;
-            self.disk_guards.iter().any(|it| of(&it) && it.level == DiskLevel::Slowed)
+            let mut guards = self.disk_guards.iter();
+            guards.any(|it| it.server_id == view.server.id && it.level == DiskLevel::Slowed)
         };
         let heard = |view: &&ServerView| {
             view.server.last_seen.is_none_or(|at| self.now.duration_since(at) < SILENT)

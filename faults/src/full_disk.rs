@@ -31,10 +31,10 @@ pub fn inject(directory: &Path, left: u64) -> Result<Undo, FaultError> {
         return Err(FaultError::unavailable(WHAT, reason));
     }
     let path = directory.join(BALLAST);
-    let filled = File::create(&path).and_then(|file| match left {
-        0 => fill(&file, room.f_frsize),
-        left => Ok(fallocate(&file, FallocateFlags::empty(), 0, free - left)?),
-    });
+    let filled = match left {
+        0 => File::create(&path).and_then(|file| fill(&file, room.f_frsize)),
+        left => host::reserve(&path, free - left),
+    };
     let remove = move || remove(&path);
     match filled {
         Ok(()) => Ok(Box::new(move || remove().map(|()| None))),

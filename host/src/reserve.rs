@@ -1,13 +1,20 @@
 //! Room that is taken beforehand, to be given back when there is none left.
 
+use crate::{Room, taken};
 use rustix::fs::FallocateFlags;
 use std::fs::{self, OpenOptions};
 use std::io;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-/// What `stat` counts in.
-const BLOCK: u64 = 512;
+/// It is made only where so many times its size are free: given up, it is not wanted
+/// back at once.
+const SPARE: u64 = 4;
+
+/// Reserves it unless it is, where the file system has plenty of room.
+pub fn keep_reserved(path: &Path, bytes: u64, room: Room) -> io::Result<()> {
+    let is_plenty = room.free >= bytes.saturating_mul(SPARE);
+    if !is_plenty || is_reserved(path, bytes) { Ok(()) } else { reserve(path, bytes) }
+}
 
 /// Takes so many bytes of the file system for a file that holds nothing. One that
 /// is there has that size from then on. Fails, and leaves none, where there is no
@@ -25,8 +32,8 @@ pub fn reserve(path: &Path, bytes: u64) -> io::Result<()> {
 
 /// Whether a file takes that room: one that was cut short by a crash, or copied with
 /// holes, does not.
-pub fn is_reserved(path: &Path, bytes: u64) -> bool {
-    fs::metadata(path).is_ok_and(|file| file.blocks().saturating_mul(BLOCK) >= bytes)
+fn is_reserved(path: &Path, bytes: u64) -> bool {
+    fs::metadata(path).is_ok_and(|file| taken(&file) >= bytes)
 }
 
 #[cfg(test)]

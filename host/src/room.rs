@@ -1,7 +1,12 @@
 //! How much room a file system has.
 
+use std::fs::Metadata;
 use std::io;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
+
+/// What `stat` counts in.
+const BLOCK: u64 = 512;
 
 /// In bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,6 +26,11 @@ pub fn room(path: &Path) -> io::Result<Room> {
         free: free.saturating_mul(status.f_frsize),
         total: status.f_blocks.saturating_mul(status.f_frsize),
     })
+}
+
+/// Bytes that a file takes of its file system, whatever its length.
+pub fn taken(file: &Metadata) -> u64 {
+    file.blocks().saturating_mul(BLOCK)
 }
 
 #[cfg(test)]

@@ -9,9 +9,6 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 const BALLAST: u64 = 128 << 20;
-/// The ballast is made only where so many times its size are free: given up, it is not
-/// wanted back at once.
-const SPARE: u64 = 4;
 const LOOK: Duration = Duration::from_secs(5);
 
 /// Until stopped.
@@ -43,9 +40,7 @@ fn look(ballast: &Path, size: u64) -> io::Result<Option<u64>> {
         fs::remove_file(ballast)?;
         return Ok(Some(room.free));
     }
-    if room.free >= size * SPARE && !host::is_reserved(ballast, size) {
-        host::reserve(ballast, size)?;
-    }
+    host::keep_reserved(ballast, size, room)?;
     Ok(None)
 }
 

@@ -3,10 +3,7 @@
 
 use std::fs;
 use std::io;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
-
-const BLOCK: u64 = 512;
 
 /// Bytes that the files of a directory take. Files that go meanwhile are not
 /// counted, and links are not followed.
@@ -17,7 +14,7 @@ pub fn used(root: &Path) -> io::Result<u64> {
         let Ok(entries) = fs::read_dir(&directory) else { continue };
         for entry in entries.flatten() {
             let Ok(metadata) = entry.metadata() else { continue };
-            bytes += metadata.blocks() * BLOCK;
+            bytes += host::taken(&metadata);
             if metadata.is_dir() {
                 waiting.push(entry.path());
             }

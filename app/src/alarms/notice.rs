@@ -36,12 +36,10 @@ pub async fn notice(
     };
     let (message, now) = (format!("{words}: {text}"), app.now());
     let mut work = app.store().begin().await?;
-    let mut told = BTreeSet::new();
-    let mut seen = BTreeSet::new();
-    for (id, _) in alarms::enabled_of(&mut work, AlarmType::Notice).await? {
-        if !seen.insert(id) {
-            continue;
-        }
+    let mut told = Vec::new();
+    let alarms = alarms::enabled_of(&mut work, AlarmType::Notice).await?;
+    let ids: BTreeSet<InstanceId> = alarms.into_iter().map(|(id, _)| id).collect();
+    for id in ids {
         let found = instances::find(&mut work, id).await?;
         let Some(instance) = found.filter(|it| it.deleted_at.is_none()) else { continue };
         let is_meant = match scope {
@@ -53,14 +51,14 @@ pub async fn notice(
             continue;
         }
         if tell_instance(&mut work, app, &instance, kind, &message).await? {
-            told.insert(id);
+            told.push(id);
             let about = [("id", id.to_string()), ("notice", message.clone())];
             let actor = operator.acting_on(instance.account_id);
             audit::write(&mut work, actor, now, "notice.send", &about).await?;
         }
     }
     work.commit().await?;
-    Ok(told.into_iter().collect())
+    Ok(told)
 }
 
 /// Tells the recipients of an instance's notice alarms. Whether it has any that

@@ -19,7 +19,10 @@ pub(super) fn of(world: &World) -> Wait {
             [] => RUNNING.to_owned(),
             some => format!("{RUNNING}, but for {}, stopped as asked", some.join(" and ")),
         };
-        let reason = slowed(world).map_or(reason.clone(), |why| format!("{reason}, but {why}"));
+        let reason = match slowed(world) {
+            Some(why) => format!("{reason}, but {why}"),
+            None => reason,
+        };
         return Wait { reason, after: LOOK_AT_HEALTHY };
     }
     let waits: Vec<String> = waits.into_iter().chain(slowed(world)).collect();

@@ -200,7 +200,8 @@ impl Connection {
         Error::Broken { endpoint: self.endpoint.clone(), call: versions::name::<R>(), reason }
     }
 
-    fn malformed<R: Request>(&self, reason: String) -> Error {
+    /// An answer that says what it can't.
+    pub(crate) fn malformed<R: Request>(&self, reason: String) -> Error {
         Error::Malformed { endpoint: self.endpoint.clone(), call: versions::name::<R>(), reason }
     }
 

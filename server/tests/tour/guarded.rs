@@ -17,6 +17,10 @@ pub async fn slows_producers_down_and_starts_again(
 ) {
     let day = Day::of(castellan, instance);
     let id = instance["id"].as_i64().unwrap();
+    let slowed = format!(
+        "running, but producers are slowed down: the disk of server {} is nearly full",
+        tight.server + 1
+    );
     let ballast = castellan.disk(tight.server).join("ballast");
     let until_ballast = async |there: bool| {
         castellan
@@ -39,7 +43,7 @@ pub async fn slows_producers_down_and_starts_again(
     };
 
     let mut nearly = tight.filling(LEFT).inject().await.unwrap();
-    until_slowed(castellan, id, tight).await;
+    castellan.until_status(id, &slowed).await;
     let expected = json!({"user": "<default>", "client_id": "<default>",
                           "producer_byte_rate": 65521});
     let is_it = |quota: &Value| {
@@ -60,25 +64,10 @@ pub async fn slows_producers_down_and_starts_again(
     let broker = castellan.processes()[tight.server].broker.clone();
     let mut full = tight.fill().await;
     let again = castellan.until_broker_is_not(tight.server, &broker).await;
-    until_slowed(castellan, id, tight).await;
+    castellan.until_status(id, &slowed).await;
     assert!(!ballast.exists(), "it gave its place");
     assert_eq!(castellan.processes()[tight.server].broker, again, "it stays");
     full.undo().await.unwrap();
     until_as_before().await;
     until_ballast(true).await;
-}
-
-async fn until_slowed(castellan: &Installation, id: i64, tight: &Tight) {
-    let words = format!(
-        "running, but producers are slowed down: the disk of server {} is nearly full",
-        tight.server + 1
-    );
-    let said = castellan
-        .until("producers are slowed down", async || {
-            let (_, instance) = castellan.get(&format!("/api/instances/{id}")).await;
-            let status = instance["status"].as_str().unwrap_or_default().to_owned();
-            if status == words { Ok(status) } else { Err(status) }
-        })
-        .await;
-    eprintln!("{said}");
 }

@@ -58,7 +58,7 @@ pub(super) async fn look(app: &App, server: &Server, sample: &Sample) -> Result<
         ("id", instance.id.to_string()),
         ("server", server.name.clone()),
         ("level", level),
-        ("percent", whole(percent).to_string()),
+        ("percent", percent.floor().to_string()),
     ];
     audit::system(&mut work, instance.account_id, now, "disk_guard.update", &about).await?;
     Ok(work.commit().await?)
@@ -66,7 +66,7 @@ pub(super) async fn look(app: &App, server: &Server, sample: &Sample) -> Result<
 
 fn words(instance: &Instance, server: &Server, level: DiskLevel, percent: f64) -> String {
     let full =
-        format!("The disk of {} of {} is {} % full", server.name, instance.name, whole(percent));
+        format!("The disk of {} of {} is {} % full", server.name, instance.name, percent.floor());
     let remedy = "Shorten the retention of topics or delete some";
     let (slowed, free) = DiskLevel::Slowed.percents();
     match level {
@@ -79,13 +79,4 @@ fn words(instance: &Instance, server: &Server, level: DiskLevel, percent: f64) -
             SLOW_BYTES_PER_SECOND / 1024.0
         ),
     }
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "it is between 0 and 100"
-)]
-fn whole(percent: f64) -> u32 {
-    percent.clamp(0.0, 100.0) as u32
 }

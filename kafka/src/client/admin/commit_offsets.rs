@@ -52,11 +52,10 @@ impl Call for CommitOffsets<'_> {
         match untold.first() {
             None => Ok(()),
             // Nothing is committed that the coordinator does not say.
-            Some(at) => Err(Error::Malformed {
-                endpoint: connection.endpoint().clone(),
-                call: CALL.to_owned(),
-                reason: format!("it does not tell of {at}"),
-            }),
+            Some(at) => {
+                let reason = format!("it does not tell of {at}");
+                Err(connection.malformed::<OffsetCommitRequest>(reason))
+            }
         }
     }
 }

@@ -23,10 +23,9 @@ impl Call for DeleteGroup<'_> {
         let answer =
             connection.call(&DeleteGroupsRequest::default().with_groups_names(groups)).await?;
         let result = answer.results.iter().find(|result| *result.group_id.0 == *self.group);
-        let result = result.ok_or_else(|| Error::Malformed {
-            endpoint: connection.endpoint().clone(),
-            call: CALL.to_owned(),
-            reason: format!("it does not tell of {}", self.group),
+        let result = result.ok_or_else(|| {
+            let reason = format!("it does not tell of {}", self.group);
+            connection.malformed::<DeleteGroupsRequest>(reason)
         })?;
         if result.error_code == ResponseError::GroupIdNotFound.code() {
             return Ok(false);

@@ -40,11 +40,8 @@ impl Call for FindRoutes<'_> {
         let answer = connection.call(&request).await?;
         check(CALL, "the cluster", answer.error_code, None)?;
         if answer.brokers.len() > MOST_BROKERS {
-            return Err(Error::Malformed {
-                endpoint: connection.endpoint().clone(),
-                call: CALL.to_owned(),
-                reason: format!("it names {} brokers", answer.brokers.len()),
-            });
+            let reason = format!("it names {} brokers", answer.brokers.len());
+            return Err(connection.malformed::<MetadataRequest>(reason));
         }
         let mut routes = Routes::default();
         for broker in &answer.brokers {
