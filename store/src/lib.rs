@@ -46,6 +46,7 @@ mod kept;
 mod listen;
 mod location;
 mod metrics;
+mod migrations;
 mod postgres;
 mod seal;
 mod sqlite;

@@ -3,6 +3,7 @@
 use crate::backend::Db;
 use crate::db::Query;
 use crate::location::{Location, describe};
+use crate::migrations::{self, migrator};
 use crate::{Error, Result};
 use model::Secret;
 use sqlx::error::DatabaseError;
@@ -51,7 +52,7 @@ pub(crate) async fn open(url: &Secret) -> Result<Opened> {
     let options = Location::postgres_options(url)?;
     // One connection by itself first: a pool would hide why there is none.
     let mut first = connect(&options).await?;
-    sqlx::migrate!().run(&mut first).await?;
+    migrator().run(&mut first).await?;
     let origin = Query::new("SELECT CAST(gen_random_uuid() AS TEXT) AS origin");
     let origin = origin.postgres().fetch_one(&mut first).await?.try_get("origin")?;
     first.close().await?;
@@ -79,6 +80,15 @@ pub(crate) async fn is_set_up(url: &Secret) -> Result<bool> {
     };
     connection.close().await?;
     Ok(set_up)
+}
+
+/// Whether an opening would bring the database up to date. It stays as it is.
+pub(crate) async fn is_behind(url: &Secret) -> Result<bool> {
+    let mut connection = connect(&Location::postgres_options(url)?).await?;
+    let query = Query::new(migrations::LAST);
+    let last: i64 = query.postgres().fetch_one(&mut connection).await?.try_get("last")?;
+    connection.close().await?;
+    Ok(migrations::is_behind(last))
 }
 
 async fn connect(options: &PgConnectOptions) -> Result<PgConnection> {

@@ -3,9 +3,11 @@
 use crate::Result;
 use crate::backend::Db;
 use crate::cache::Cache;
+use crate::db::Query;
+use crate::migrations::{self, migrator};
 use crate::wal_stamp::WalIndex;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
-use sqlx::{Sqlite, SqlitePool, Transaction};
+use sqlx::{ConnectOptions as _, Connection as _, Row as _, Sqlite, SqlitePool, Transaction};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,7 +32,7 @@ pub(crate) async fn open(path: &Path) -> Result<Db> {
         .acquire_timeout(Duration::from_secs(15))
         .connect_with(options.clone())
         .await?;
-    sqlx::migrate!().run(&write).await?;
+    migrator().run(&write).await?;
     let reading = options.read_only(true);
     let read = pool()
         .max_connections(4)
@@ -40,6 +42,19 @@ pub(crate) async fn open(path: &Path) -> Result<Db> {
         .await?;
     let cache = Arc::new(Cache::new(WalIndex::open(path, &reading).await?));
     Ok(Db::Sqlite { write, read, cache })
+}
+
+/// Whether an opening would bring the file up to date. It stays as it is.
+pub(crate) async fn is_behind(path: &Path) -> Result<bool> {
+    let options = SqliteConnectOptions::new()
+        .filename(path)
+        .read_only(true)
+        .busy_timeout(Duration::from_secs(10));
+    let mut connection = options.connect().await?;
+    let query = Query::new(migrations::LAST);
+    let last: i64 = query.sqlite().fetch_one(&mut connection).await?.try_get("last")?;
+    connection.close().await?;
+    Ok(migrations::is_behind(last))
 }
 
 /// A connection to a file does not go stale, and asking it whether it has costs
@@ -65,7 +80,6 @@ pub(crate) async fn begin(write: &SqlitePool) -> Result<Transaction<'static, Sql
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::db::Query;
 
     #[tokio::test]
     async fn a_disk_that_was_full_for_a_moment_is_outlived() {

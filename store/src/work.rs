@@ -67,6 +67,15 @@ impl Store {
         }
     }
 
+    /// Whether an opening would change its tables, after which no earlier release can open
+    /// it any more. Nothing is changed by the question.
+    pub async fn is_behind(at: &Location) -> Result<bool> {
+        match at {
+            Location::Sqlite(path) => sqlite::is_behind(path).await,
+            Location::Postgres(url) => postgres::is_behind(url).await,
+        }
+    }
+
     pub fn reader(&self) -> Reader {
         Reader { db: self.db.clone(), master_key: self.master_key.clone() }
     }
