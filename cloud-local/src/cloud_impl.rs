@@ -2,7 +2,7 @@
 
 use crate::error::outcome;
 use crate::layout::remove;
-use crate::{LocalCloud, LocalError, disks, servers};
+use crate::{LocalCloud, LocalError, disks, kept_logs, servers};
 use async_trait::async_trait;
 use cloud::{
     Agent, Cloud, DiskSpec, Disruption, Inventory, Kind, NetworkSpec, Outcome, Owner, ServerSpec,
@@ -58,6 +58,7 @@ impl LocalCloud {
         if !servers::end_processes(directory).await {
             return Err(LocalError::StillEnding(id));
         }
+        kept_logs::set_aside(&self.layout, directory);
         servers::remove_directory(directory)
     }
 

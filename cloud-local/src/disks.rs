@@ -54,6 +54,7 @@ pub(crate) fn remove_disk(layout: &Layout, id: DiskId) -> Result<(), LocalError>
     if let Some(server) = user(layout, id)? {
         return Err(LocalError::InUse { disk: id, server });
     }
+    remove(&layout.logs(id))?;
     if !path.try_exists().map_err(LocalError::at(&path))? {
         // A removal that was cut short goes on here.
         return remove(&hidden(&path, "removed"));

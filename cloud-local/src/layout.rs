@@ -15,7 +15,7 @@ pub(crate) struct Layout {
     root: PathBuf,
 }
 
-const ROOMS: [&str; 6] = ["servers", "disks", "networks", "bin", "fences", "planes"];
+const ROOMS: [&str; 7] = ["servers", "disks", "networks", "bin", "fences", "planes", "logs"];
 
 impl Layout {
     /// The layout of a data directory that may not exist yet.
@@ -40,6 +40,11 @@ impl Layout {
 
     pub(crate) fn disk(&self, id: DiskId) -> PathBuf {
         self.root.join("disks").join(id.to_string())
+    }
+
+    /// The logs of the server that has this disk, while that is not there.
+    pub(crate) fn logs(&self, id: DiskId) -> PathBuf {
+        self.root.join("logs").join(id.to_string())
     }
 
     pub(crate) fn network(&self, id: VpcId) -> PathBuf {

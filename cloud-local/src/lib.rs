@@ -13,6 +13,7 @@ mod disks;
 mod error;
 mod fences;
 pub mod holdings;
+mod kept_logs;
 mod layout;
 mod planes;
 mod running;

@@ -5,7 +5,7 @@
 //! process is ever signalled.
 
 use crate::layout::{Layout, remove, remove_whole};
-use crate::{LocalError, Options, SERVER_VARIABLE};
+use crate::{LocalError, Options, SERVER_VARIABLE, kept_logs};
 use cloud::ServerSpec;
 use host::{Exit, ProcessId, Spawn};
 use model::{DiskId, InstanceId, Secret, ServerId};
@@ -54,6 +54,7 @@ pub(crate) fn prepare(
 ) -> Result<(), LocalError> {
     let directory = layout.server(spec.id);
     host::create_private_dir(&directory).map_err(LocalError::at(&directory))?;
+    kept_logs::put_back(layout, spec.disk_id, &directory);
     let link = directory.join("disk");
     let target = PathBuf::from("../../disks").join(spec.disk_id.to_string());
     if fs::read_link(&link).ok().as_ref() != Some(&target) {

@@ -133,6 +133,32 @@ async fn a_removal_ends_the_broker_on_record_and_the_unrecorded_but_no_stranger(
 }
 
 #[tokio::test]
+async fn logs_outlive_their_server_and_go_with_its_disk() {
+    let local = Local::new().await;
+    local.make(11).await;
+    let aside = local.data().join("logs").join(disk_id(11).to_string());
+    let (logs, kept) = (local.server_dir(11).join("logs"), aside.join("logs"));
+    let read = |directory: &std::path::Path| fs::read_to_string(directory.join("server.log"));
+    fs::create_dir(&logs).unwrap();
+    fs::write(logs.join("server.log"), "one").unwrap();
+    let removed = async || {
+        assert_eq!(local.cloud.remove_server(&BY, ServerId(11)).await, Outcome::Ready(()));
+        assert!(!local.server_dir(11).exists());
+    };
+    for _ in 0..2 {
+        removed().await;
+        assert_eq!(read(&kept).unwrap(), "one");
+        assert!(aside.join("agent.log").exists() && !aside.join("start.json").exists());
+        local.make(11).await;
+        assert_eq!(read(&logs).unwrap(), "one");
+        assert!(!aside.exists());
+    }
+    removed().await;
+    assert_eq!(local.cloud.remove_disk(&BY, disk_id(11)).await, Outcome::Ready(()));
+    assert!(!aside.exists());
+}
+
+#[tokio::test]
 async fn a_directory_without_our_marker_is_neither_used_nor_removed() {
     let local = Local::new().await;
     let path = local.disk_dir(disk_id(11));

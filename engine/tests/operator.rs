@@ -7,9 +7,10 @@
 mod world;
 
 use engine::Rest;
+use kafka::client::quotas::{Name, Quota, QuotaEntity, QuotaKey, Quotas as _};
 use model::*;
 use store::backup::{self, Past};
-use store::{Store, installation, pauses, servers};
+use store::{Store, disk_guards, installation, pauses, servers};
 use wire::agent::{Desired, Report};
 use world::World;
 
@@ -135,4 +136,79 @@ async fn after_a_restore_every_agent_is_told_anew_under_a_higher_epoch() {
         assert_eq!(report.store_epoch, world.installation.store_epoch);
     }
     assert!(world.instance(id).await.unwrap().ready());
+}
+
+#[tokio::test]
+async fn after_a_restore_limits_that_only_kafka_knows_of_are_lifted() {
+    let mut world = World::new().await;
+    let id = world.create(3).await;
+    world.run(&world.engine(), id).await;
+    let directory = tempfile::tempdir().unwrap();
+    let copy = directory.path().join("copy.db");
+    backup::copy(&world.directory.path().join("test.db"), &copy).await.unwrap();
+
+    // Since then producers were slowed down for a disk that was nearly full.
+    let cluster = world.cluster(id).await;
+    let rate = QuotaKey::ProducerByteRate;
+    let limit = |user: &str, rate_limit: f64| Quota {
+        entity: QuotaEntity { user: Some(Name::from(user)), client_id: Some(Name::Default) },
+        limits: [(rate, rate_limit)].into(),
+    };
+    let (ours, bobs) = (limit("<default>", SLOW_BYTES_PER_SECOND), limit("bob", 1e6));
+    for Quota { entity, limits } in [&ours, &bobs] {
+        let change = limits.iter().map(|(key, value)| (*key, Some(*value))).collect();
+        world.kafka.alter_quota(&cluster, entity, &change).await.unwrap();
+    }
+    restore(&mut world, &copy).await;
+    world.run(&world.engine(), id).await;
+    assert_eq!(world.kafka.list_quotas(&cluster).await.unwrap(), [bobs]);
+    let asked = disk_guards::slowed(&mut world.store.reader(), id).await.unwrap();
+    assert_eq!(asked, None, "it is looked for once");
+}
+
+#[tokio::test]
+async fn after_a_restore_a_full_disk_slows_producers_whatever_was_done_before() {
+    let everybody = QuotaEntity { user: Some(Name::Default), client_id: Some(Name::Default) };
+    let rate = QuotaKey::ProducerByteRate;
+    // One that is slower by the customer's will stays so, and is not asked for again and again.
+    for (before, expected) in [(None, SLOW_BYTES_PER_SECOND), (Some(10.0), 10.0)] {
+        let mut world = World::new().await;
+        let id = world.create(3).await;
+        world.run(&world.engine(), id).await;
+        let cluster = world.cluster(id).await;
+        world.kafka.alter_quota(&cluster, &everybody, &[(rate, before)].into()).await.unwrap();
+        let guard = DiskGuard {
+            instance_id: id,
+            server_id: world.servers(id).await[1].server.id,
+            level: DiskLevel::Slowed,
+            since: world.clock.now(),
+        };
+        let mut work = world.store.begin().await.unwrap();
+        disk_guards::set(&mut work, &guard).await.unwrap();
+        work.commit().await.unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        let copy = directory.path().join("copy.db");
+        backup::copy(&world.directory.path().join("test.db"), &copy).await.unwrap();
+
+        restore(&mut world, &copy).await;
+        let asked = disk_guards::slowed(&mut world.store.reader(), id).await.unwrap();
+        assert_eq!(asked, Some(vec![]), "nobody knows");
+        let engine = world.engine();
+        for _ in 0..10 {
+            engine.pass(id).await.unwrap();
+            world.agents(id).await;
+            world.clock.advance(SignedDuration::from_secs(2));
+        }
+        let says = "running, but producers are slowed down: the disk of server 2 is nearly full";
+        assert_eq!(status(&world, id).await, says);
+        let slow = Quota { entity: everybody.clone(), limits: [(rate, expected)].into() };
+        assert_eq!(world.kafka.list_quotas(&cluster).await.unwrap(), [slow]);
+        let kept = SlowedQuota {
+            user: "<default>".into(),
+            client_id: "<default>".into(),
+            producer_byte_rate: before,
+        };
+        let asked = disk_guards::slowed(&mut world.store.reader(), id).await.unwrap();
+        assert_eq!(asked, Some(vec![kept]));
+    }
 }

@@ -73,23 +73,15 @@ fn remove(path: &PathBuf) -> Result<(), FaultError> {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Fault, FaultError, SmallDisk};
+    use crate::{Fault, SmallDisk};
     use std::fs;
     use std::io::ErrorKind;
     use std::path::Path;
 
     const MEGABYTE: u64 = 1 << 20;
 
-    /// Where nobody may mount, that must be what is said, and there is none.
     fn small_disk(directory: &Path) -> Option<SmallDisk> {
-        match SmallDisk::mount(&directory.join("disk"), 8 * MEGABYTE) {
-            Ok(disk) => Some(disk),
-            Err(FaultError::Unavailable { reason, .. }) => {
-                assert!(!rustix::process::geteuid().is_root(), "root could not mount: {reason}");
-                None
-            }
-            Err(error) => panic!("{error}"),
-        }
+        SmallDisk::if_allowed(SmallDisk::mount(&directory.join("disk"), 8 * MEGABYTE))
     }
 
     #[tokio::test]

@@ -1,21 +1,21 @@
 //! `castellan down`: stops the control plane and every cluster of a data
 //! directory; with `--purge` removes them.
 
-use crate::at;
+use crate::at::{self, At};
 use crate::data_dir::DataDir;
 use crate::stage::Stage;
+use crate::{host_audit, installation};
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
+use store::Store;
 
 const CONTROL_PLANE_STOP: Duration = Duration::from_mins(1);
 
 #[derive(Args)]
 pub struct DownArgs {
-    /// The installation's data directory
-    #[arg(long, default_value_os_t = DataDir::default_path())]
-    data: PathBuf,
+    #[command(flatten)]
+    at: At,
     /// Also remove everything: clusters, their data, accounts, keys
     #[arg(long)]
     purge: bool,
@@ -25,7 +25,7 @@ pub struct DownArgs {
 }
 
 pub async fn run(args: DownArgs) -> Result<()> {
-    let data = DataDir::new(&args.data)?;
+    let data = args.at.data()?;
     if !data.path().exists() {
         bail!("there is nothing at {}; name the data directory with --data", data.path().display());
     }
@@ -38,6 +38,10 @@ pub async fn run(args: DownArgs) -> Result<()> {
     stop_control_plane(&data).await?;
     // Held from here on, so that nobody starts a control plane meanwhile.
     let lock = data.lock_alone()?;
+    let log_goes = args.purge && data.holds_store();
+    if !log_goes && let Err(error) = note(&args.at, &data).await {
+        eprintln!("  ! {}", host_audit::missing("down", &error));
+    }
     if args.purge {
         kill_clusters(&data).await?;
         purge(&data)?;
@@ -46,6 +50,27 @@ pub async fn run(args: DownArgs) -> Result<()> {
     }
     drop(lock);
     Ok(())
+}
+
+/// In the audit log of everybody whose cluster stops. It is said before it is done, and
+/// holds nothing up: a store that is away is no reason to let brokers run. Nor is one that
+/// an earlier release has written brought up to date for it, which could not open it then.
+async fn note(at: &At, data: &DataDir) -> Result<()> {
+    let running = host_audit::running(&data.host())?;
+    if running.is_empty() {
+        return Ok(());
+    }
+    let url = at.config()?.database_url;
+    if !data.holds_store() && url.is_none() {
+        bail!("the store is a database elsewhere; name it with --config or --database-url");
+    }
+    if Store::is_behind(&installation::location(data, url.as_ref())).await? {
+        bail!("the store is an earlier Castellan's, which could not open it after this one");
+    }
+    let store = at.open().await?.store;
+    let written = host_audit::write(&store, "down", &running).await;
+    store.close().await;
+    written
 }
 
 async fn stop_control_plane(data: &DataDir) -> Result<()> {
@@ -121,4 +146,44 @@ fn question(data: &DataDir) -> String {
     }
     text.push('?');
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{TestInstallation, pretend_running};
+    use clap::Parser;
+    use sqlx::{Connection as _, Executor as _, SqliteConnection};
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        down: DownArgs,
+    }
+
+    #[tokio::test]
+    async fn a_store_of_an_earlier_release_stays_one() {
+        let here = TestInstallation::make(None).await;
+        let id = here.create("mouse-1").await.unwrap();
+        pretend_running(&here.pretend_held(id).await);
+        let line = Line::parse_from(["down", "--data", here.data.path().to_str().unwrap()]);
+        let at = &line.down.at;
+        let lines = async || {
+            let mut reader = here.store().reader();
+            let all = store::audit::list(&mut reader, here.account_id()).await.unwrap();
+            all.iter().filter(|line| line.event == "instance.down").count()
+        };
+        note(at, &here.data).await.unwrap();
+        assert_eq!(lines().await, 1);
+
+        let url = format!("sqlite://{}", here.data.store().display());
+        let mut connection = SqliteConnection::connect(&url).await.unwrap();
+        let forget = "DELETE FROM _sqlx_migrations \
+             WHERE version = (SELECT MAX(version) FROM _sqlx_migrations)";
+        connection.execute(forget).await.unwrap();
+        connection.close().await.unwrap();
+        let hindered = note(at, &here.data).await.unwrap_err().to_string();
+        assert!(hindered.contains("an earlier Castellan's"), "{hindered}");
+        assert_eq!(lines().await, 1);
+    }
 }

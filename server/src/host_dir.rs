@@ -13,8 +13,8 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 /// Everything that is ever put into a host directory.
-pub const ENTRIES: [&str; 8] =
-    ["bin", "disks", "fences", "host-id", "networks", "planes", "servers", "starts"];
+pub const ENTRIES: [&str; 9] =
+    ["bin", "disks", "fences", "host-id", "logs", "networks", "planes", "servers", "starts"];
 
 impl DataDir {
     fn host_link(&self) -> PathBuf {

@@ -68,11 +68,16 @@ fn group_limit_mb() -> Option<u64> {
     Some(number(limit)? >> 20)
 }
 
-/// The nearest directory that is there counts, as the data directory may not be
-/// made yet.
-pub fn disk_free_mb(data: &Path) -> Option<u64> {
+fn disk_free_mb(data: &Path) -> Option<u64> {
+    file_system_mb(data).map(|(free, _)| free)
+}
+
+/// What is free where the data directory is, and how much there is in all; zero if
+/// the file system does not say. The nearest directory that is there counts, as the
+/// data directory may not be made yet.
+pub fn file_system_mb(data: &Path) -> Option<(u64, u64)> {
     let there = data.ancestors().find(|path| path.exists())?;
-    host::room(there).ok().map(|room| room.free >> 20)
+    host::room(there).ok().map(|room| (room.free >> 20, room.total >> 20))
 }
 
 /// The number in a file of the kernel. `max` and other words are none.

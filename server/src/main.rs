@@ -14,6 +14,7 @@ mod engine_command;
 mod floor;
 #[cfg(debug_assertions)]
 mod hold;
+mod host_audit;
 mod host_dir;
 mod host_facts;
 mod installation;

@@ -35,7 +35,9 @@ pub async fn run(args: RestoreArgs) -> Result<()> {
             "this installation keeps everything in PostgreSQL; restore that with pg_restore while \
              no control plane runs, then run there: UPDATE installation SET store_epoch = \
              EXTRACT(EPOCH FROM now()); UPDATE sequences SET value = value + 1000000 WHERE name <> \
-             'invoice_numbers'; and set invoice_numbers to the last number that was sent out"
+             'invoice_numbers'; INSERT INTO slowed_quotas SELECT id, '[]' FROM instances WHERE \
+             deleted_at IS NULL ON CONFLICT DO NOTHING; DELETE FROM held_names; and set \
+             invoice_numbers to the last number that was sent out"
         );
     }
     let data = args.at.data()?;

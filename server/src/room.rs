@@ -3,8 +3,9 @@
 //! A server's memory is counted as what its processes take for themselves: the
 //! broker's heap and what the JVM needs beside it. The rest of a plan's memory
 //! is page cache, which all servers of a host share and none has to itself.
-//! Disks are directories of one file system: a plan's full disk is not set
-//! aside, but nothing is begun on a file system that is nearly full.
+//! Disks are directories of one file system, and take of it what is written: a
+//! plan's size is not set aside. But nothing is begun where producers would be
+//! slowed down at once, because as much of a disk of that size has to stay free.
 
 use crate::host_facts;
 use kafka::render::heap_mb;
@@ -18,8 +19,11 @@ use store::Store;
 const BESIDE_HEAP_MB: u64 = 320;
 /// Kept for the system and the control plane: a sixteenth, but at least this.
 const RESERVE_MB: u64 = 1024;
-/// Formatted, empty, with Kafka's own topics and room for a first segment.
+/// Formatted, empty, with Kafka's own topics, its ballast and room for a first segment.
 const DISK_EACH_MB: u64 = 1024;
+/// What has to stay free of a disk, or its producers are slowed down. All disks of a host
+/// share one file system, so that it counts once for all servers of a create.
+const FREE_PERCENT: u64 = 5;
 
 /// Asks the host and the store.
 pub struct Room {
@@ -45,7 +49,8 @@ impl Room {
             promised_servers: promised.iter().map(|(_, servers)| u64::from(*servers)).sum(),
             promised_mb: promised.iter().map(|promise| self.promised_mb(promise)).sum(),
             memory_mb: self.memory_mb,
-            disk_free_mb: host_facts::disk_free_mb(&self.data),
+            disk_mb: u64::from(plan.family.disk_gb) * 1024,
+            file_system: host_facts::file_system_mb(&self.data),
         };
         question.answer(&plan.name)
     }
@@ -69,7 +74,10 @@ struct Question {
     promised_servers: u64,
     promised_mb: u64,
     memory_mb: Option<u64>,
-    disk_free_mb: Option<u64>,
+    /// Of one server, as its plan has it.
+    disk_mb: u64,
+    /// Where disks are: what is free, and all of it.
+    file_system: Option<(u64, u64)>,
 }
 
 impl Question {
@@ -96,16 +104,20 @@ impl Question {
     }
 
     fn disk(&self, plan: &PlanName) -> Result<(), String> {
-        let Some(free) = self.disk_free_mb else { return Ok(()) };
-        let needed = self.servers * DISK_EACH_MB;
+        let Some((free, total)) = self.file_system else { return Ok(()) };
+        let Self { servers, disk_mb, .. } = *self;
+        // Some file systems don't say how large they are.
+        let whole = if total == 0 { disk_mb } else { disk_mb.min(total) };
+        let stays = whole * FREE_PERCENT / 100;
+        let needed = servers * DISK_EACH_MB + stays;
         if needed <= free {
             return Ok(());
         }
         Err(format!(
-            "This host can't hold {plan}: {} servers need at least {DISK_EACH_MB} MiB of disk \
-             each, {needed} MiB together, to begin with, and {free} MiB are free; free some \
-             space, delete an instance, or have the operator set overcommit = true under [local]",
-            self.servers
+            "This host can't hold {plan}: {needed} MiB of disk are needed ({DISK_EACH_MB} MiB for \
+             each of {servers} servers to begin with, and once for all {stays} MiB that stay free, \
+             or producers are slowed down), and {free} MiB are free; free some space, delete an \
+             instance, or have the operator set overcommit = true under [local]"
         ))
     }
 }
@@ -114,16 +126,17 @@ impl Question {
 mod tests {
     use super::*;
     use crate::testing::TestInstallation;
-    use model::{Clock, SystemClock};
+    use model::{Clock, DiskLevel, SystemClock};
 
     const HOST_MB: u64 = 24_103;
+    const DISK_MB: u64 = 25 * 1024;
 
     fn mouse() -> PlanName {
         PlanName("mouse-3".into())
     }
 
     /// As many servers of a mouse as were promised, and three more.
-    fn ask(promised_servers: u64, disk_free_mb: u64) -> Result<(), String> {
+    fn ask(promised_servers: u64, file_system: (u64, u64)) -> Result<(), String> {
         let each_mb = u64::from(heap_mb(2048, None)) + BESIDE_HEAP_MB;
         let question = Question {
             servers: 3,
@@ -131,7 +144,8 @@ mod tests {
             promised_servers,
             promised_mb: promised_servers * each_mb,
             memory_mb: Some(HOST_MB),
-            disk_free_mb: Some(disk_free_mb),
+            disk_mb: DISK_MB,
+            file_system: Some(file_system),
         };
         question.answer(&mouse())
     }
@@ -139,9 +153,9 @@ mod tests {
     #[test]
     fn a_host_of_24_gib_holds_five_small_clusters_and_tells_why_not_six() {
         for clusters in 0..5 {
-            ask(clusters * 3, 50_000).unwrap();
+            ask(clusters * 3, (50_000, 250_000)).unwrap();
         }
-        let refused = ask(15, 50_000).unwrap_err();
+        let refused = ask(15, (50_000, 250_000)).unwrap_err();
         for number in ["mouse-3", "4032 MiB", "24103 MiB", "20160 MiB", "15 servers", "1506 MiB"] {
             assert!(refused.contains(number), "{number}: {refused}");
         }
@@ -150,9 +164,30 @@ mod tests {
 
     #[test]
     fn a_nearly_full_disk_is_refused_with_the_numbers() {
-        ask(0, 3 * DISK_EACH_MB).unwrap();
-        let refused = ask(0, 3 * DISK_EACH_MB - 1).unwrap_err();
-        assert!(refused.contains("3072 MiB") && refused.contains("3071 MiB"), "{refused}");
+        let check = |total: u64, stays: u64| {
+            let needed = 3 * DISK_EACH_MB + stays;
+            ask(0, (needed, total)).unwrap();
+            let refused = ask(0, (needed - 1, total)).unwrap_err();
+            for number in [needed, stays, needed - 1] {
+                assert!(refused.contains(&format!("{number} MiB")), "{number}: {refused}");
+            }
+            assert!(refused.contains(&format!("once for all {stays} MiB")), "{refused}");
+        };
+        // Of a small file system its own size counts, and not more than the plan has.
+        check(10_000, 500);
+        check(250_000, 1280);
+        check(0, 1280);
+    }
+
+    #[test]
+    fn a_plan_that_is_larger_than_the_file_system_is_taken() {
+        ask(0, (9_000, 10_000)).unwrap();
+    }
+
+    #[test]
+    fn as_much_stays_free_as_the_guard_of_disks_wants() {
+        let (from, _) = DiskLevel::Slowed.percents();
+        assert_eq!(format!("{from}"), format!("{}", 100 - FREE_PERCENT));
     }
 
     #[tokio::test]
@@ -183,7 +218,8 @@ mod tests {
             promised_servers: 0,
             promised_mb: 0,
             memory_mb: None,
-            disk_free_mb: None,
+            disk_mb: DISK_MB,
+            file_system: None,
         };
         question.answer(&mouse()).unwrap();
     }

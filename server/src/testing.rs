@@ -8,7 +8,9 @@ use crate::room::Room;
 use app::instances::NewInstance;
 use app::{App, Asked, Caller, Source, SourceKind};
 use cloud_local::addresses::AddressMode;
-use model::{Catalogue, HostId, InstanceId, OsEntropy, SystemClock};
+use model::{AccountId, Catalogue, HostId, InstanceId, OsEntropy, SystemClock};
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use store::Store;
 
@@ -57,8 +59,26 @@ impl TestInstallation {
         Self { _directory: directory, data, host_id, app, caller }
     }
 
+    pub fn account_id(&self) -> AccountId {
+        self.caller.account_id()
+    }
+
     pub fn store(&self) -> &Store {
         self.app.store()
+    }
+
+    /// Gives the first server of an instance the directory that it has once it is made.
+    pub async fn pretend_held(&self, id: InstanceId) -> PathBuf {
+        let servers = store::servers::list(&mut self.store().reader(), id).await.unwrap();
+        let server = servers[0].server.id;
+        let directory = self.data.host().join("servers").join(server.to_string());
+        fs::create_dir_all(&directory).unwrap();
+        let text = serde_json::json!({
+            "server_id": server, "instance_id": id, "incarnation": 1,
+            "disk_id": "00000000-0000-4000-8000-000000000011",
+        });
+        fs::write(directory.join("server.json"), text.to_string()).unwrap();
+        directory
     }
 
     pub async fn create(&self, plan: &str) -> app::Result<InstanceId> {
@@ -71,4 +91,11 @@ impl TestInstallation {
         let created = app::instances::create(&self.caller, &self.app, Asked::given(new)).await?;
         Ok(created.id)
     }
+}
+
+/// Has this very process pass for the agent of the server with that directory.
+pub fn pretend_running(directory: &Path) {
+    let ourselves = i32::try_from(std::process::id()).unwrap();
+    let agent = host::ProcessId::of(ourselves).unwrap();
+    agent.save(&directory.join("agent.pid")).unwrap();
 }

@@ -5,7 +5,7 @@ use crate::control_plane::{ControlPlane, Running};
 use crate::data_dir::DataDir;
 use crate::settings::SettingsArgs;
 use crate::stage::Stage;
-use crate::{account, prepare, signals};
+use crate::{account, host_audit, prepare, signals};
 use anyhow::{Result, anyhow, bail};
 use app::{Source, SourceKind};
 use clap::Args;
@@ -54,7 +54,9 @@ pub async fn run(args: UpArgs) -> Result<()> {
 
     eprintln!("Castellan {}", env!("CARGO_PKG_VERSION"));
     let stage = Stage::begin("control plane");
+    let down = host_audit::at_rest(&data.host());
     let mut running = ControlPlane::start(&data, config.clone()).await?;
+    running.remarks.extend(host_audit::note_up(running.app.store(), down).await);
     let key = first_account(&running, &data, &args.email).await?;
     stage.done(&running.endpoints.customer);
     for remark in &running.remarks {

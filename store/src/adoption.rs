@@ -13,7 +13,7 @@ use std::path::Path;
 
 /// In the order in which rows refer to each other. Both stores have had the
 /// same migrations, so their columns stand in the same order.
-const COPIES: [&str; 16] = [
+const COPIES: [&str; 17] = [
     "INSERT INTO vpcs SELECT * FROM earlier.vpcs WHERE id = \
      (SELECT vpc_id FROM earlier.instances WHERE id = $1) AND id NOT IN (SELECT id FROM vpcs)",
     "INSERT INTO instances SELECT * FROM earlier.instances WHERE id = $1",
@@ -29,6 +29,8 @@ const COPIES: [&str; 16] = [
     "INSERT INTO acls SELECT * FROM earlier.acls WHERE instance_id = $1",
     "INSERT INTO recipients SELECT * FROM earlier.recipients WHERE instance_id = $1",
     "INSERT INTO alarms SELECT * FROM earlier.alarms WHERE instance_id = $1",
+    // One that is open goes on: people who heard that it began hear that it is over.
+    "INSERT INTO incidents SELECT * FROM earlier.incidents WHERE instance_id = $1",
     "INSERT INTO actions SELECT * FROM earlier.actions WHERE instance_id = $1",
     "INSERT INTO action_steps SELECT * FROM earlier.action_steps WHERE action_id IN \
      (SELECT id FROM earlier.actions WHERE instance_id = $1)",

@@ -24,6 +24,8 @@ pub struct Past {
     pub store_epoch: i64,
     /// The highest number by sequence, such as `servers`.
     pub sequences: BTreeMap<String, i64>,
+    /// By instance: what producers had before they were slowed down, as they still are.
+    pub slowed: BTreeMap<i64, String>,
 }
 
 impl Past {
@@ -70,6 +72,10 @@ pub async fn go_beyond(work: &mut Work, past: &Past) -> Result<i64> {
         );
         work.execute(query.bind(name.as_str()).bind(*value)).await?;
     }
+    take_over_slowed(work, past).await?;
+    // No call of that time goes on. And what was not known of a user then would let one
+    // that was made since be made again, with another password.
+    work.execute(Query::new("DELETE FROM held_names")).await?;
     let query = Query::new(
         "UPDATE installation SET store_epoch = \
          CASE WHEN store_epoch < $1 THEN $1 ELSE store_epoch END + 1 RETURNING store_epoch",
@@ -78,6 +84,27 @@ pub async fn go_beyond(work: &mut Work, past: &Past) -> Result<i64> {
         Some(row) => row.int("store_epoch"),
         None => Err(Error::Corrupt { what: "no installation", value: String::new() }),
     }
+}
+
+/// Whether producers are slowed down is in Kafka, and the store before knows of it,
+/// not this one. Where none knows, the engine is to look once for limits of ours:
+/// that is what an empty list is for.
+async fn take_over_slowed(work: &mut Work, past: &Past) -> Result<()> {
+    if past.installation.is_some() {
+        work.execute(Query::new("DELETE FROM slowed_quotas")).await?;
+    }
+    for (instance, quotas) in &past.slowed {
+        let query = Query::new(
+            "INSERT INTO slowed_quotas (instance_id, quotas) \
+             SELECT id, CAST($2 AS TEXT) FROM instances WHERE id = $1",
+        );
+        work.execute(query.bind(*instance).bind(quotas.as_str())).await?;
+    }
+    let look = Query::new(
+        "INSERT INTO slowed_quotas (instance_id, quotas) SELECT id, '[]' FROM instances \
+         WHERE deleted_at IS NULL AND id NOT IN (SELECT instance_id FROM slowed_quotas)",
+    );
+    work.execute(look).await.map(drop)
 }
 
 async fn open(path: &Path, read_only: bool) -> Result<SqliteConnection> {
@@ -108,11 +135,25 @@ async fn past(connection: &mut SqliteConnection, path: &Path) -> Result<Past> {
         past.installation = Some(row.try_get("id")?);
         past.store_epoch = row.try_get("store_epoch")?;
     }
-    let rows = sqlx::query("SELECT name, value FROM sequences").fetch_all(connection).await?;
+    let rows = sqlx::query("SELECT name, value FROM sequences").fetch_all(&mut *connection).await?;
     for row in rows {
         past.note(row.try_get("name")?, row.try_get("value")?);
     }
+    past.slowed = slowed(connection).await?;
     Ok(past)
+}
+
+/// Nothing in a store from before there was such a table.
+async fn slowed(connection: &mut SqliteConnection) -> Result<BTreeMap<i64, String>> {
+    let query = sqlx::query(
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND name = 'slowed_quotas'",
+    );
+    if query.fetch_optional(&mut *connection).await?.is_none() {
+        return Ok(BTreeMap::new());
+    }
+    let query = sqlx::query("SELECT instance_id, quotas FROM slowed_quotas");
+    let rows = query.fetch_all(connection).await?;
+    rows.iter().map(|row| Ok((row.try_get("instance_id")?, row.try_get("quotas")?))).collect()
 }
 
 fn named(error: sqlx::Error, path: &Path) -> Error {

@@ -454,3 +454,50 @@ async fn a_disk_that_fills_is_told_of_and_slows_producers_down() {
     let events = events.text.matches("disk_guard.update").count();
     assert_eq!(events, 4, "one line a change");
 }
+
+/// A disk with room is looked up once a minute: what another control plane wrote of it
+/// meanwhile is found then.
+#[tokio::test]
+async fn a_level_that_another_control_plane_saw_ends_within_a_minute() {
+    let post = Post::with(json!({"type": "notice"})).await;
+    let mut watch = post.watch();
+    let level = async || {
+        let mut reader = post.world.app.store().reader();
+        let guard = store::disk_guards::find(&mut reader, post.server.id).await.unwrap();
+        guard.map(|guard| guard.level)
+    };
+    post.sees(&mut watch, Series::DiskFull, 10.0).await;
+    post.sees(&mut post.watch(), Series::DiskFull, 96.0).await;
+    post.sees(&mut watch, Series::DiskFull, 20.0).await;
+    assert_eq!(level().await, Some(DiskLevel::Slowed), "it is not looked up at every sample");
+    for _ in 0..4 {
+        post.sees(&mut watch, Series::DiskFull, 20.0).await;
+    }
+    assert_eq!(level().await, None);
+    post.sees(&mut watch, Series::DiskFull, 96.0).await;
+    assert_eq!(level().await, Some(DiskLevel::Slowed), "one that fills is seen at once");
+    post.sees(&mut watch, Series::DiskFull, 20.0).await;
+    assert_eq!(level().await, None, "and so is its end");
+}
+
+#[tokio::test]
+async fn a_disk_that_will_be_full_soon_is_told_of_and_one_that_goes_up_and_down_is_not() {
+    let alarm = json!({"type": "disk_forecast", "value_threshold": 24});
+    let post = Post::with(alarm).await;
+    let mut watch = post.watch();
+    // Twenty minutes in which segments come and go.
+    for sample in 0..120_u16 {
+        let noise = f32::from(sample % 4) * 2e7;
+        post.sees(&mut watch, Series::DiskFree, 50e9 - noise).await;
+    }
+    assert_eq!(post.told().await, [], "it does not fill");
+    // Ten in which it does: at that rate it is full in less than three hours.
+    for sample in 0..60_u16 {
+        post.sees(&mut watch, Series::DiskFree, 50e9 - f32::from(sample) * 5e7).await;
+    }
+    assert_eq!(post.told().await, [post.of_server(NotificationState::Triggered)]);
+    for _ in 0..120 {
+        post.sees(&mut watch, Series::DiskFree, 50e9).await;
+    }
+    assert_eq!(post.told().await, [post.of_server(NotificationState::Resolved)]);
+}

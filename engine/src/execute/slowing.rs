@@ -4,7 +4,9 @@
 //! What was there before is in the store before anything is changed in Kafka, and
 //! is put back value by value: dying at any point, the next one does the same. A worker
 //! that stood still after its look at the lease may write one limit late. If that is
-//! ours, it is known by its number: the next time it is taken for none.
+//! ours, it is known by its number: the next time it is taken for none. So are those
+//! that a restored store does not know of: its empty list asks to look once, and
+//! whatever is ours is put back then, or kept up if a disk is nearly full.
 
 use crate::pass::Pass;
 use crate::world::World;
@@ -62,7 +64,11 @@ impl Engine {
         cluster: &Cluster,
         kept: Limits,
     ) -> Result<Result<(), Error>, PassError> {
-        if let Err(error) = self.set_limits(pass, cluster, kept).await? {
+        let present = match self.reach.admin().quotas().list_quotas(cluster).await {
+            Ok(present) => present,
+            Err(error) => return Ok(Err(error)),
+        };
+        if let Err(error) = self.set_limits(pass, cluster, to_put_back(&present, kept)).await? {
             return Ok(Err(error));
         }
         let mut work = self.guarded(pass).await?;
@@ -94,12 +100,14 @@ impl Engine {
 /// a user's, then that of any user under a client id, then that of all, then those of
 /// client ids. So one for all catches whoever has none that is more particular, and a
 /// user's own is outdone by one of his under any client id. Whoever is slower than
-/// that stays so.
+/// that stays so. The one for all is always among them, be it strict enough: an empty
+/// list would say that nobody knows whether producers are slowed down.
 fn to_change(present: &[Quota], kept: Limits) -> Limits {
     let is_fast = |entity: &QuotaEntity| rate(present, entity).is_none_or(|rate| rate > SLOW);
     let is_ours = |entity: &QuotaEntity| rate(present, entity) == Some(SLOW);
     let limiting = present.iter().filter(|quota| quota.limits.contains_key(&RATE));
-    let mut entities = BTreeSet::from([of(&Name::Default, &Name::Default)]);
+    let everybody = of(&Name::Default, &Name::Default);
+    let mut entities = BTreeSet::from([everybody.clone()]);
     for Quota { entity, .. } in limiting {
         match (&entity.user, &entity.client_id) {
             (Some(user), None) if is_fast(entity) => {
@@ -115,14 +123,29 @@ fn to_change(present: &[Quota], kept: Limits) -> Limits {
         }
     }
     let mut before = kept;
-    for entity in entities.into_iter().filter(|it| is_fast(it) || is_ours(it)) {
+    let is_to_change = |it: &QuotaEntity| *it == everybody || is_fast(it) || is_ours(it);
+    for entity in entities.into_iter().filter(is_to_change) {
         let was = rate(present, &entity).filter(|_| !is_ours(&entity));
         before.entry(entity).or_insert(was);
     }
     before
 }
 
-/// What a limit becomes that was as given. One that outdoes a stricter one is as strict.
+/// What was kept, and nothing where a limit of ours stands of which nothing was. Ours
+/// are always of a user under a client id.
+fn to_put_back(present: &[Quota], kept: Limits) -> Limits {
+    let is_ours = |quota: &&Quota| {
+        let QuotaEntity { user, client_id } = &quota.entity;
+        user.is_some() && client_id.is_some() && quota.limits.get(&RATE) == Some(&SLOW)
+    };
+    let ours = present.iter().filter(is_ours);
+    let mut limits: Limits = ours.map(|quota| (quota.entity.clone(), None)).collect();
+    limits.extend(kept);
+    limits
+}
+
+/// What a limit becomes that was as given. One that outdoes a stricter one is as strict,
+/// and one that is strict enough stays.
 fn slow_limit(present: &[Quota], entity: &QuotaEntity, was: Option<f64>) -> f64 {
     let any_user = QuotaEntity { user: Some(Name::Default), client_id: None };
     let outdone = match (was, &entity.user) {
@@ -132,7 +155,7 @@ fn slow_limit(present: &[Quota], entity: &QuotaEntity, was: Option<f64>) -> f64 
         }
         _ => None,
     };
-    outdone.unwrap_or(SLOW).min(SLOW)
+    outdone.or(was).unwrap_or(SLOW).min(SLOW)
 }
 
 fn rate(present: &[Quota], entity: &QuotaEntity) -> Option<f64> {
@@ -163,84 +186,4 @@ fn read(kept: Vec<SlowedQuota>) -> Limits {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn entity(user: &str, client: &str) -> QuotaEntity {
-        let name = |name: &str| match name {
-            "" => None,
-            "*" => Some(Name::Default),
-            name => Some(Name::Of(name.to_owned())),
-        };
-        QuotaEntity { user: name(user), client_id: name(client) }
-    }
-
-    fn check(
-        present: &[(&str, &str, f64)],
-        kept: &[(&str, &str, Option<f64>)],
-        expected: &[(&str, &str, Option<f64>)],
-    ) {
-        let quota = |(user, client, rate): &(&str, &str, f64)| Quota {
-            entity: entity(user, client),
-            limits: BTreeMap::from([(RATE, *rate)]),
-        };
-        let before = |rows: &[(&str, &str, Option<f64>)]| -> Limits {
-            rows.iter().map(|(user, client, rate)| (entity(user, client), *rate)).collect()
-        };
-        let present: Vec<Quota> = present.iter().map(quota).collect();
-        let found = to_change(&present, before(kept));
-        assert_eq!(found, before(expected), "{present:?}");
-        assert_eq!(read(written(&found)), found, "it is read back");
-    }
-
-    #[test]
-    fn no_producer_is_left_out() {
-        check(&[], &[], &[("*", "*", None)]);
-        // Limits that are less particular than the one for all don't matter.
-        check(&[("*", "", 1e9), ("", "app", 1e9), ("", "*", 1e9)], &[], &[("*", "*", None)]);
-        check(&[("*", "*", 1e9)], &[], &[("*", "*", Some(1e9))]);
-        check(&[("bob", "", 1e9)], &[], &[("*", "*", None), ("bob", "*", None)]);
-        check(
-            &[("bob", "app", 1e9), ("*", "app", 1e8)],
-            &[],
-            &[("*", "*", None), ("bob", "app", Some(1e9)), ("*", "app", Some(1e8))],
-        );
-        check(&[("bob", "app", 10.0)], &[], &[("*", "*", None)]);
-        // Somebody wrote it too late, and nobody has kept what was before.
-        check(&[("bob", "app", SLOW)], &[], &[("*", "*", None), ("bob", "app", None)]);
-        // Once more, after some of it was done.
-        check(
-            &[("*", "*", SLOW), ("bob", "app", SLOW)],
-            &[("*", "*", None), ("bob", "app", Some(1e9))],
-            &[("*", "*", None), ("bob", "app", Some(1e9))],
-        );
-    }
-
-    #[test]
-    fn nobody_becomes_faster_by_it() {
-        let quota = |user, client, rate| Quota {
-            entity: entity(user, client),
-            limits: BTreeMap::from([(RATE, rate)]),
-        };
-        check(&[("bob", "", 10.0)], &[], &[("*", "*", None)]);
-        check(&[("", "app", 10.0)], &[], &[("*", "*", None), ("*", "app", None)]);
-        let present = [quota("*", "", 20.0), quota("", "app", 10.0)];
-        let check = |present: &[Quota], user, client, was, expected: f64| {
-            let slow = slow_limit(present, &entity(user, client), was);
-            assert!((slow - expected).abs() < 0.1, "{slow} for {user} with {client}");
-        };
-        check(&present, "*", "*", None, 20.0);
-        check(&present[1..], "*", "*", None, SLOW);
-        check(&present[1..], "*", "app", None, 10.0);
-        check(&present[1..], "*", "app", Some(1e9), SLOW);
-        check(&present, "bob", "*", None, SLOW);
-    }
-
-    #[test]
-    fn limits_of_others_than_producers_stay() {
-        let limits = BTreeMap::from([(QuotaKey::ConsumerByteRate, 1e9)]);
-        let present = [Quota { entity: entity("bob", "app"), limits }];
-        let found: Vec<QuotaEntity> = to_change(&present, Limits::new()).into_keys().collect();
-        assert_eq!(found, [entity("*", "*")]);
-    }
-}
+mod tests;

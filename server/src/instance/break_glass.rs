@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use app::{Source, SourceKind};
 use clap::Args;
 use kafka::client::{Cluster, Endpoint, Identity};
-use model::{Clock, HostId, Instance, InstanceId, OsEntropy, SignedDuration, SystemClock};
+use model::{Clock, DiskId, HostId, Instance, InstanceId, OsEntropy, SignedDuration, SystemClock};
 use model::{Secret, ServerId, Timestamp};
 use pki::{Authority, Leaf, Usage};
 use std::fs;
@@ -103,9 +103,13 @@ impl BrokenGlass {
         kept.map(Secret::new).chain([password.clone(), apikey.clone()]).collect()
     }
 
-    /// Where a server of this host has its files.
-    pub fn server_dir(&self, id: ServerId) -> PathBuf {
-        self.data.host().join("servers").join(id.to_string())
+    /// Where the logs of a server of this host are: among its files, or by its disk
+    /// where they were set aside while it is stopped.
+    pub fn logs_dir(&self, id: ServerId, disk: Option<DiskId>) -> PathBuf {
+        let host = self.data.host();
+        let own = host.join("servers").join(id.to_string());
+        let aside = disk.map(|disk| host.join("logs").join(disk.to_string()));
+        aside.filter(|aside| aside.exists() && !own.exists()).unwrap_or(own)
     }
 
     /// Whoever breaks the glass leaves a line in the account's audit log.

@@ -11,7 +11,7 @@ use super::redact::Redactor;
 use anyhow::Result;
 use kafka::client::admin::quorum::{Quorum, Replica};
 use kafka::client::{BrokerView, ClusterView};
-use model::{Disk, Instance, Vpc};
+use model::{Disk, DiskId, Instance, Vpc};
 use serde_json::{Value, json};
 use store::{AuditLine, ServerRecord};
 use wire::agent::DesiredBroker;
@@ -33,7 +33,8 @@ pub async fn collect(opened: &BrokenGlass, redactor: &Redactor) -> Result<Vec<Pi
         document("audit.json", &audit.into()),
     ];
     for record in &opened.servers {
-        pieces.extend(server_pieces(opened, record, redactor));
+        let disk = disks.iter().find(|disk| disk.server_id == record.server.id);
+        pieces.extend(server_pieces(opened, record, disk.map(|disk| disk.id), redactor));
     }
     Ok(pieces)
 }
@@ -43,7 +44,12 @@ pub fn piece(path: &str, document: &Value, redactor: &Redactor) -> Piece {
     Piece::new(path, format!("{:#}\n", redactor.json(document)))
 }
 
-fn server_pieces(opened: &BrokenGlass, record: &ServerRecord, redactor: &Redactor) -> Vec<Piece> {
+fn server_pieces(
+    opened: &BrokenGlass,
+    record: &ServerRecord,
+    disk: Option<DiskId>,
+    redactor: &Redactor,
+) -> Vec<Piece> {
     let at = |name: &str| format!("servers/{}/{name}", record.server.number);
     let mut pieces = vec![piece(&at("server.json"), &server(record), redactor)];
     if let Some(mut desired) = parsed(record.desired.as_deref()) {
@@ -66,7 +72,7 @@ fn server_pieces(opened: &BrokenGlass, record: &ServerRecord, redactor: &Redacto
         pieces.push(Piece::new(at("logs/absent"), elsewhere));
         return pieces;
     }
-    let directory = opened.server_dir(record.server.id);
+    let directory = opened.logs_dir(record.server.id, disk);
     // The broker's logs, and the agent's beside them.
     for found in [directory.join("logs"), directory] {
         match logs::tails(&found) {

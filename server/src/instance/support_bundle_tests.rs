@@ -2,8 +2,9 @@
 
 use super::*;
 use crate::testing::TestInstallation;
-use model::{InstanceId, Secret, ServerId};
+use model::{InstanceId, Secret};
 use std::fs;
+use std::path::Path;
 
 const KEY: &str = "-----BEGIN PRIVATE KEY-----\nMIGHAgEAMBMGByqGSM49\n-----END PRIVATE KEY-----";
 const TOKEN: &str = "0ne-t1me-t0ken";
@@ -33,7 +34,7 @@ async fn plant() -> Planted {
         customer_key.expose(),
         master_key.trim(),
     );
-    write_logs(&here, server.id, &words);
+    write_logs(&here.data.path().join("servers").join(server.id.to_string()), &words);
     let report = json!({ "phase": "failed", "log_tail": [words], "token": TOKEN });
     let desired =
         json!({ "revision": 7, "broker": { "properties": words }, "trust": { "a": KEY } });
@@ -60,8 +61,7 @@ async fn plant() -> Planted {
     Planted { here, id, secrets }
 }
 
-fn write_logs(here: &TestInstallation, id: ServerId, words: &str) {
-    let server = here.data.path().join("servers").join(id.to_string());
+fn write_logs(server: &Path, words: &str) {
     fs::create_dir_all(server.join("logs")).unwrap();
     fs::write(server.join("logs/server.log"), words).unwrap();
     fs::write(server.join("agent.log"), words).unwrap();
@@ -99,4 +99,19 @@ async fn a_bundle_tells_everything_but_secrets() {
     // Nothing runs, and the bundle says so.
     assert!(text("quorum.json").contains("no_answer"));
     assert!(text("about.json").contains("control_plane_runs"));
+}
+
+#[tokio::test]
+async fn the_logs_of_a_stopped_cluster_are_in_it() {
+    let here = TestInstallation::make(None).await;
+    let id = here.create("mouse-1").await.unwrap();
+    let disk = store::disks::list(&mut here.store().reader(), id).await.unwrap().remove(0);
+    write_logs(&here.data.path().join("logs").join(disk.id.to_string()), "stopped since\n");
+    let opened =
+        BrokenGlass::read(here.data.clone(), here.store().clone(), here.host_id, id).await.unwrap();
+    let pieces = gather(&opened, SystemClock.now()).await.unwrap();
+    for path in ["servers/1/logs/server.log", "servers/1/logs/agent.log"] {
+        let found = pieces.iter().find(|piece| piece.path == path);
+        assert_eq!(found.map(|piece| piece.text.as_str()), Some("stopped since\n"), "{path}");
+    }
 }

@@ -79,7 +79,9 @@ async fn a_backup_is_refused_where_it_would_not_help() {
     it.refuses(&["backup", &it.path("none/backup")], "can't be used").await;
     let url = "postgres://nobody@127.0.0.1:1/none";
     it.refuses(&["backup", &it.path("b"), "--database-url", url], "pg_dump").await;
-    it.refuses(&["restore", &it.path("b"), "--database-url", url], "pg_restore").await;
+    for said in ["pg_restore", "DELETE FROM held_names;"] {
+        it.refuses(&["restore", &it.path("b"), "--database-url", url], said).await;
+    }
 }
 
 #[tokio::test]

@@ -13,7 +13,8 @@
 //!
 //! Two types have no row. `disk_forecast` is not set: it knows nothing before a
 //! quarter of an hour, and then takes the exchange of a disk for a small one for a
-//! disk that fills. `netsplit` is set, and nothing makes it fire. `under_min_isr`,
+//! disk that fills; `api/tests/it/watching.rs` has both, in a time of its own.
+//! `netsplit` is set, and nothing makes it fire. `under_min_isr`,
 //! `offline_partitions` and `certificate_expiry` are there to be silent: one server
 //! of three may always be away.
 

@@ -8,7 +8,8 @@
 //!
 //! Hashes alone could be made anew by whoever can write to the database. What
 //! can't is the mark of each line and the end of each chain: both are sealed
-//! with the master key, which is not there.
+//! with the master key, which is not there. The end is written down twice, beside
+//! the log and in the account's own row, so that an emptied log is missed.
 
 mod verify;
 
@@ -59,13 +60,44 @@ pub async fn seal(work: &mut Work, account: AccountId, limit: u32) -> Result<usi
 
 /// Where the account's chain ends; none if nothing was sealed yet.
 pub async fn head(run: &mut impl Run, account: AccountId) -> Result<Option<Head>> {
-    let query = Query::new("SELECT head_sealed FROM audit_chains WHERE account_id = $1")
-        .bind(account.to_string());
-    let Some(row) = run.fetch_one(query).await? else { return Ok(None) };
-    let opened = run.master_key().open(&head_place(account), &row.text("head_sealed")?)?;
-    serde_json::from_str(opened.expose()).map(Some).map_err(|_| Error::Corrupt {
-        what: "the end of an audit chain",
-        value: account.to_string(),
+    Ok(heads(run, account).await?.later())
+}
+
+/// Where a chain ends, as it was written down in two places by one transaction.
+#[derive(Default)]
+struct Heads {
+    of_log: Option<Head>,
+    /// None also if nothing was sealed since Castellan writes it.
+    of_account: Option<Head>,
+}
+
+impl Heads {
+    /// Whoever takes one of them away makes no chain begin anew.
+    fn later(&self) -> Option<Head> {
+        self.of_log.iter().chain(&self.of_account).max_by_key(|head| head.length).cloned()
+    }
+}
+
+async fn heads(run: &mut impl Run, account: AccountId) -> Result<Heads> {
+    let query = Query::new(
+        "SELECT audit_chains.head_sealed AS of_log, accounts.audit_head_sealed AS of_account \
+         FROM accounts LEFT JOIN audit_chains ON audit_chains.account_id = accounts.id \
+         WHERE accounts.id = $1",
+    )
+    .bind(account.to_string());
+    let Some(row) = run.fetch_one(query).await? else { return Ok(Heads::default()) };
+    let key = run.master_key();
+    let open = |place: String, sealed: Option<String>| -> Result<Option<Head>> {
+        let Some(sealed) = sealed else { return Ok(None) };
+        let opened = key.open(&place, &sealed)?;
+        serde_json::from_str(opened.expose()).map(Some).map_err(|_| Error::Corrupt {
+            what: "the end of an audit chain",
+            value: account.to_string(),
+        })
+    };
+    Ok(Heads {
+        of_log: open(head_place(account), row.text_or_none("of_log")?)?,
+        of_account: open(account_place(account), row.text_or_none("of_account")?)?,
     })
 }
 
@@ -78,11 +110,20 @@ async fn set_head(work: &mut Work, account: AccountId, head: &Head) -> Result<()
     )
     .bind(account.to_string())
     .bind(sealed);
+    work.execute(query).await?;
+    let sealed = work.master_key().seal(&account_place(account), &text);
+    let query = Query::new("UPDATE accounts SET audit_head_sealed = $2 WHERE id = $1")
+        .bind(account.to_string())
+        .bind(sealed);
     work.execute(query).await.map(drop)
 }
 
 fn head_place(account: AccountId) -> String {
     format!("audit_chains/{account}")
+}
+
+fn account_place(account: AccountId) -> String {
+    format!("accounts/{account}/audit_head")
 }
 
 /// What a line says, as its writer knows it.

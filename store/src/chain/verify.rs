@@ -2,7 +2,7 @@
 //!
 //! Goes page by page, beside writers and the task that seals.
 
-use super::{Head, Link, digest, encode, head, mark_place, unsealed};
+use super::{Head, Link, digest, encode, head, heads, mark_place, unsealed};
 use crate::db::{Query, Run};
 use crate::{Error, Result};
 use model::{AccountId, Timestamp};
@@ -30,10 +30,12 @@ pub enum Broken {
     Inserted(Named),
     /// It was written, but stands where another one did.
     Moved(Named),
-    /// The one at this place is gone; the next one that is there.
-    Removed { place: i64, next: Option<Named> },
+    /// Those at these places are gone; the next one that is there, if any is.
+    Removed { first: i64, last: i64, next: Option<Named> },
     /// The record of where the chain ends was removed or changed.
     Head,
+    /// There is no line at all, and there always is one: an account begins with it.
+    Empty,
 }
 
 /// A line by what people know of it.
@@ -46,19 +48,27 @@ pub struct Named {
 }
 
 pub async fn verify(run: &mut impl Run, account: AccountId) -> Result<Verdict> {
-    let end = match head(run, account).await {
-        Ok(end) => end,
+    let heads = match heads(run, account).await {
+        Ok(heads) => heads,
         Err(Error::Seal(_) | Error::Corrupt { .. }) => return Ok(end_is_broken()),
         Err(error) => return Err(error),
     };
-    let end = end.unwrap_or_default();
+    let end = heads.later().unwrap_or_default();
     let mut seen = Seen::default();
     let mut broken = check_sealed(run, account, &end, &mut seen).await?;
+    if broken.is_none() && end.length > 0 && heads.of_log.is_none() {
+        broken = Some(Broken::Head);
+    }
     if broken.is_none() {
         broken = check_beyond(run, account, &end).await?;
     }
     let (unsealed, odd) = check_unsealed(run, account, seen.marked).await?;
-    Ok(Verdict { head: end, unsealed, broken: broken.or(odd) })
+    broken = broken.or(odd);
+    // Looked up last: lines may have been sealed since the first look.
+    if broken.is_none() && unsealed == 0 && head(run, account).await?.is_none() {
+        broken = Some(Broken::Empty);
+    }
+    Ok(Verdict { head: end, unsealed, broken })
 }
 
 fn end_is_broken() -> Verdict {
@@ -75,7 +85,8 @@ async fn check_sealed(
     while seen.length < end.length {
         let page = sealed(run, account, seen.length, end.length).await?;
         if page.is_empty() {
-            return Ok(Some(Broken::Removed { place: seen.length + 1, next: None }));
+            let (first, last) = (seen.length + 1, end.length);
+            return Ok(Some(Broken::Removed { first, last, next: None }));
         }
         for link in &page {
             if let Some(broken) = seen.check(run, link) {
@@ -100,7 +111,8 @@ impl Seen {
     fn check(&mut self, run: &impl Run, link: &Link) -> Option<Broken> {
         let place = self.length + 1;
         if link.place != Some(place) {
-            return Some(Broken::Removed { place, next: Some(link.named()) });
+            let last = link.place.map_or(place, |there| there - 1);
+            return Some(Broken::Removed { first: place, last, next: Some(link.named()) });
         }
         if let Some(broken) = link.check_mark(run, self.marked) {
             return Some(broken);
@@ -201,13 +213,21 @@ impl fmt::Display for Broken {
             Self::Changed(line) => write!(f, "{line} was changed after it was written"),
             Self::Inserted(line) => write!(f, "{line} was inserted by other means than Castellan"),
             Self::Moved(line) => write!(f, "{line} stands where another line was sealed"),
-            Self::Removed { place, next: Some(next) } => {
-                write!(f, "the line at place {place} was removed; the next is {next}")
+            Self::Removed { first, last, next } => {
+                if first == last {
+                    write!(f, "the line at place {first} is missing")?;
+                } else {
+                    write!(f, "the lines at places {first} to {last} are missing")?;
+                }
+                match next {
+                    Some(next) => write!(f, "; the next is {next}"),
+                    None => write!(f, " (the log ended with place {last})"),
+                }
             }
-            Self::Removed { place, next: None } => {
-                write!(f, "the line at place {place} and all after it were removed")
+            Self::Head => f.write_str("the record of where the chain ends was changed or removed"),
+            Self::Empty => {
+                f.write_str("there is no line, not even the first one, which every account has")
             }
-            Self::Head => write!(f, "where the chain ends was changed"),
         }
     }
 }

@@ -40,8 +40,9 @@ async fn found(f: &Fixture, account: AccountId) -> (&'static str, i64) {
         Some(Broken::Changed(line)) => ("changed", line.id),
         Some(Broken::Inserted(line)) => ("inserted", line.id),
         Some(Broken::Moved(line)) => ("moved", line.id),
-        Some(Broken::Removed { place, .. }) => ("removed", place),
+        Some(Broken::Removed { first, .. }) => ("removed", first),
         Some(Broken::Head) => ("head", 0),
+        Some(Broken::Empty) => ("empty", 0),
     }
 }
 
@@ -150,8 +151,12 @@ pub async fn a_line_from_elsewhere_is_found_sealed_or_not(f: Fixture) {
         f.raw("DELETE FROM audit WHERE id = 90").await;
         assert_eq!(found(&f, account).await.0, "removed");
         // A new account, since this chain has its scar.
-        f.raw("DELETE FROM audit; DELETE FROM audit_chains; DELETE FROM sequences WHERE name = 'audit'")
-            .await;
+        f.raw(
+            "DELETE FROM audit; DELETE FROM audit_chains; \
+             UPDATE accounts SET audit_head_sealed = NULL; \
+             DELETE FROM sequences WHERE name = 'audit'",
+        )
+        .await;
         for n in 1..=11 {
             write(&f.store, account, n).await;
         }
@@ -178,7 +183,52 @@ pub async fn a_chain_that_was_made_anew_does_not_end_as_it_did(f: Fixture) {
     f.raw(sql).await;
     assert_eq!(found(&f, account).await.0, "head");
     f.raw("DELETE FROM audit_chains").await;
+    assert_eq!(found(&f, account).await.0, "head", "the account's row knows it");
+    f.raw("UPDATE accounts SET audit_head_sealed = 'x'").await;
+    assert_eq!(found(&f, account).await.0, "head");
+    f.raw("UPDATE accounts SET audit_head_sealed = NULL").await;
     assert_eq!(found(&f, account).await, ("inserted", 1), "no end, so none was sealed");
+}
+
+/// However much of the log is taken away, and of what is known of its end with it.
+pub async fn an_emptied_log_is_missed_and_goes_on_where_it_was(f: Fixture) {
+    let account = chained(&f).await;
+    let said = async || verify(&f, account).await.broken.map(|broken| broken.to_string());
+    f.raw("CREATE TABLE kept AS SELECT * FROM audit WHERE place > 6; DELETE FROM audit WHERE place > 6")
+        .await;
+    let expected = "the lines at places 7 to 10 are missing (the log ended with place 10)";
+    assert_eq!(said().await.as_deref(), Some(expected));
+    f.raw("INSERT INTO audit SELECT * FROM kept WHERE place <> 8; DROP TABLE kept").await;
+    let named = said().await.unwrap();
+    assert!(named.starts_with("the line at place 8 is missing; the next is line 9 "), "{named}");
+
+    f.raw("DELETE FROM audit; DELETE FROM audit_chains").await;
+    let expected = "the lines at places 1 to 10 are missing (the log ended with place 10)";
+    assert_eq!(said().await.as_deref(), Some(expected));
+    // What is written next does not make it look like a new one.
+    write(&f.store, account, 12).await;
+    assert_eq!(seal(&f.store, account, 100).await, 1);
+    let verdict = verify(&f, account).await;
+    assert_eq!((verdict.head.length, verdict.unsealed), (11, 0));
+    let named = verdict.broken.unwrap().to_string();
+    assert!(named.starts_with("the lines at places 1 to 10 are missing; the next is "), "{named}");
+
+    f.raw(
+        "DELETE FROM audit; DELETE FROM audit_chains; UPDATE accounts SET audit_head_sealed = NULL",
+    )
+    .await;
+    assert_eq!(found(&f, account).await.0, "empty");
+}
+
+/// A store whose ends are beside the log alone, as they were once.
+pub async fn the_end_of_an_older_chain_is_taken_over(f: Fixture) {
+    let account = chained(&f).await;
+    f.raw("UPDATE accounts SET audit_head_sealed = NULL").await;
+    assert_eq!(found(&f, account).await, ("whole", 0));
+    assert_eq!(seal(&f.store, account, 100).await, 1);
+    assert_eq!(found(&f, account).await, ("whole", 0));
+    f.raw("DELETE FROM audit; DELETE FROM audit_chains").await;
+    assert_eq!(found(&f, account).await, ("removed", 1));
 }
 
 /// Lines from before there were marks are sealed like all others.

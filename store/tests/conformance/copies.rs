@@ -6,7 +6,9 @@ use crate::chain::line;
 use crate::fixture::*;
 use model::*;
 use std::path::{Path, PathBuf};
+use std::slice;
 use store::backup::{self, Past};
+use store::ssl_users::Purpose;
 use store::*;
 
 struct Copies {
@@ -96,7 +98,15 @@ async fn what_is_no_store_is_refused_and_left_alone() {
 #[tokio::test]
 async fn a_copy_goes_on_beyond_everything_given_out_since() {
     let it = Copies::new().await;
-    it.f.instance(it.account, 9000).await;
+    let (instance, ..) = it.f.instance(it.account, 9000).await;
+    let bob = UserName::parse("bob").unwrap();
+    let take = async |work: &mut Work| {
+        ssl_users::hold(work, instance.id, &bob, Purpose::User, now(), LIFE).await.unwrap()
+    };
+    let mut work = it.f.store.begin().await.unwrap();
+    let held = take(&mut work).await.unwrap();
+    ssl_users::leave_unknown(&mut work, &held).await.unwrap();
+    work.commit().await.unwrap();
     let copy = it.copy("copy.db").await;
     let (later, ..) = it.f.instance(it.account, 9010).await;
     it.f.store.close().await;
@@ -110,9 +120,16 @@ async fn a_copy_goes_on_beyond_everything_given_out_since() {
     assert_eq!(backup::go_beyond(&mut work, &past).await.unwrap(), 5);
     assert!(work.next("instances").await.unwrap() > later.id.0);
     assert_eq!(work.next("servers").await.unwrap(), 91);
+    let held = take(&mut work).await.unwrap();
+    assert!(!held.after_unknown, "a user that was made since is not made again");
     // A past that knows less takes nothing back.
     assert_eq!(backup::go_beyond(&mut work, &Past::default()).await.unwrap(), 6);
     assert_eq!(work.next("servers").await.unwrap(), 92);
+}
+
+async fn begun(work: &mut Work, alarm: &Alarm, instance: InstanceId) -> Incident {
+    let begun = incidents::begin(work, instance, alarm.id, "orders-01", now(), Some(97.0)).await;
+    begun.unwrap().unwrap()
 }
 
 #[tokio::test]
@@ -149,6 +166,10 @@ async fn an_instance_is_adopted_from_a_store_that_knew_it() {
     disk_guards::set_slowed(&mut work, instance.id, &[]).await.unwrap();
     let notice = AlarmSpec::first(AlarmType::Notice, None, None);
     let alarm = alarms::insert(&mut work, instance.id, notice).await.unwrap();
+    let over = begun(&mut work, &alarm, instance.id).await;
+    let ended = Incident { triggered_at: Some(now()), resolved_at: Some(now()), ..over.clone() };
+    assert!(incidents::advance(&mut work, &over, &ended).await.unwrap());
+    let open = begun(&mut work, &alarm, instance.id).await;
     work.commit().await.unwrap();
     it.f.store.close().await;
     // The copy is the present store from here on, the other one the earlier.
@@ -170,7 +191,10 @@ async fn an_instance_is_adopted_from_a_store_that_knew_it() {
     assert_eq!(acls::list(&mut reader, instance.id).await.unwrap().len(), 1);
     assert_eq!(disk_guards::list(&mut reader, instance.id).await.unwrap(), [guard]);
     assert_eq!(disk_guards::slowed(&mut reader, instance.id).await.unwrap(), Some(vec![]));
-    assert_eq!(alarms::list(&mut reader, instance.id).await.unwrap(), [alarm]);
+    assert_eq!(alarms::list(&mut reader, instance.id).await.unwrap(), slice::from_ref(&alarm));
+    assert_eq!(incidents::open(&mut reader, instance.id).await.unwrap(), [open]);
+    let told_of = incidents::history(&mut reader, instance.id, alarm.id, 10).await.unwrap();
+    assert_eq!(told_of, [ended]);
     let found = recipients::find(&mut reader, instance.id, told).await.unwrap().unwrap();
     assert_eq!(found.value, hook.value);
     assert_eq!(audit::list(&mut reader, it.account).await.unwrap(), [line(it.account, 1)]);
@@ -180,6 +204,49 @@ async fn an_instance_is_adopted_from_a_store_that_knew_it() {
 
     let twice = it.adopt(&copy, instance.id).await;
     assert!(matches!(twice, Err(Error::Conflict(_))), "{twice:?}");
+}
+
+#[tokio::test]
+async fn whether_producers_are_slowed_down_is_known_from_the_store_before() {
+    let it = Copies::new().await;
+    let (slowed, ..) = it.f.instance(it.account, 9000).await;
+    let (free, ..) = it.f.instance(it.account, 9010).await;
+    let kept = |user: &str| {
+        vec![SlowedQuota {
+            user: user.into(),
+            client_id: "<default>".into(),
+            producer_byte_rate: None,
+        }]
+    };
+    let set = async |instance: InstanceId, user: &str| {
+        let mut work = it.f.store.begin().await.unwrap();
+        disk_guards::set_slowed(&mut work, instance, &kept(user)).await.unwrap();
+        work.commit().await.unwrap();
+    };
+    set(slowed.id, "long ago").await;
+    set(free.id, "let go since").await;
+    let (copy, alone) = (it.copy("copy.db").await, it.copy("alone.db").await);
+    set(slowed.id, "now").await;
+    let mut work = it.f.store.begin().await.unwrap();
+    disk_guards::remove_slowed(&mut work, free.id).await.unwrap();
+    work.commit().await.unwrap();
+    it.f.store.close().await;
+    let past = backup::settle(it.store()).await.unwrap();
+
+    let check = async |copy: &Path, past: &Past, expected: [Vec<SlowedQuota>; 2]| {
+        let restored = Store::open(copy, master_key(1)).await.unwrap();
+        let mut work = restored.begin().await.unwrap();
+        backup::go_beyond(&mut work, past).await.unwrap();
+        for (instance, expected) in [&slowed, &free].into_iter().zip(expected) {
+            let found = disk_guards::slowed(&mut work, instance.id).await.unwrap();
+            assert_eq!(found, Some(expected), "{}", instance.id);
+        }
+        work.commit().await.unwrap();
+        restored.close().await;
+    };
+    // An empty list: the engine looks once.
+    check(&copy, &past, [kept("now"), vec![]]).await;
+    check(&alone, &Past::default(), [kept("long ago"), kept("let go since")]).await;
 }
 
 #[tokio::test]

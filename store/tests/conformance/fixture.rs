@@ -82,6 +82,8 @@ impl Fixture {
                 let older = format!("UPDATE {table} SET expires_at = expires_at - {micros}");
                 self.raw(&older).await;
             }
+            let older = format!("UPDATE servers SET leaves_until = leaves_until - {micros}");
+            self.raw(&older).await;
             let older = format!("due_at = due_at - {micros}, give_up_at = give_up_at - {micros}");
             self.raw(&format!("UPDATE outbox SET {older}")).await;
             let older = format!("UPDATE outbox_lanes SET free_at = free_at - {micros}");

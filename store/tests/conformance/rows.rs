@@ -213,3 +213,20 @@ pub async fn a_newer_store_is_refused(f: Fixture) {
     let refused = Store::open(&f.at, master_key(1)).await.unwrap_err().to_string();
     assert!(refused.contains("newer Castellan"), "{refused}");
 }
+
+pub async fn whether_a_store_is_behind_is_seen_without_a_change(f: Fixture) {
+    f.store.close().await;
+    let is_behind = async || Store::is_behind(&f.at).await.unwrap();
+    assert!(!is_behind().await);
+    // As an earlier release would have left it.
+    f.raw(
+        "DELETE FROM _sqlx_migrations \
+         WHERE version = (SELECT MAX(version) FROM _sqlx_migrations)",
+    )
+    .await;
+    for _ in 0..2 {
+        assert!(is_behind().await);
+    }
+    f.raw("UPDATE _sqlx_migrations SET version = 9999 WHERE version = 2").await;
+    assert!(!is_behind().await, "a later one's is not behind");
+}

@@ -8,24 +8,64 @@ use crate::alarms::notice::tell_instance;
 use crate::{App, Result, audit};
 use model::{
     DiskGuard, DiskLevel, Instance, Maintenance, SAMPLE_SECONDS, SLOW_BYTES_PER_SECOND, Series,
-    Server, Timestamp,
+    Server, ServerId, SignedDuration, Timestamp,
 };
 use series::Sample;
+use std::collections::HashMap;
 use store::{disk_guards, instances};
 
 /// A sample that is older tells of the past: agents send what a control plane that was
 /// away has missed.
 const LATE: i64 = 6 * SAMPLE_SECONDS;
 
+/// Most disks have room, and a sample of each comes every few seconds: so long it is not
+/// looked up again that one has no level. If another control plane gave it one meanwhile,
+/// that ends so much later.
+const ROOMY: SignedDuration = SignedDuration::from_secs(6 * SAMPLE_SECONDS);
+
+/// Disks without a level, and when that was looked up.
+#[derive(Default)]
+pub(super) struct Roomy(HashMap<ServerId, Timestamp>);
+
+impl Roomy {
+    fn is_known(&self, server: ServerId, now: Timestamp) -> bool {
+        self.0.get(&server).is_some_and(|at| now.duration_since(*at).abs() < ROOMY)
+    }
+
+    fn note(&mut self, server: ServerId, is_roomy: bool, now: Timestamp) {
+        if is_roomy {
+            self.0.insert(server, now);
+        } else {
+            self.0.remove(&server);
+        }
+    }
+
+    /// What was not heard of since then is gone.
+    pub fn forget(&mut self, since: Timestamp) {
+        self.0.retain(|_, at| *at > since);
+    }
+}
+
 /// Looks at how full a server's disk is by a sample of it.
-pub(super) async fn look(app: &App, server: &Server, sample: &Sample) -> Result<()> {
+pub(super) async fn look(
+    app: &App,
+    roomy: &mut Roomy,
+    server: &Server,
+    sample: &Sample,
+) -> Result<()> {
     let Some(percent) = sample.value(Series::DiskFull).map(f64::from) else { return Ok(()) };
     let Ok(at) = Timestamp::from_second(sample.at) else { return Ok(()) };
+    let now = app.now();
+    let has_room = DiskLevel::after(None, percent).is_none();
+    let is_late = now.as_second() - sample.at > LATE;
+    if is_late || has_room && roomy.is_known(server.id, now) {
+        return Ok(());
+    }
     let known = disk_guards::find(&mut app.store().reader(), server.id).await?;
+    roomy.note(server.id, has_room && known.is_none(), now);
     let was = known.as_ref().map(|guard| guard.level);
     let is = DiskLevel::after(was, percent);
-    let is_late = app.now().as_second() - sample.at > LATE;
-    if is == was || is_late || known.is_some_and(|known| at <= known.since) {
+    if is == was || known.is_some_and(|known| at <= known.since) {
         return Ok(());
     }
     let mut work = app.store().begin().await?;
@@ -37,7 +77,6 @@ pub(super) async fn look(app: &App, server: &Server, sample: &Sample) -> Result<
     if disk_guards::find(&mut work, server.id).await?.map(|guard| guard.level) != was {
         return Ok(());
     }
-    let now = app.now();
     match is {
         None => disk_guards::remove(&mut work, server.id).await?,
         Some(level) => {

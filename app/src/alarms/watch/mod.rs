@@ -2,9 +2,9 @@
 //! are silent.
 //!
 //! What it needs to go on is in the store; this memory only knows when a value
-//! was last seen, to tell a level that held from one that nobody looked at. Samples
-//! that agents send again are looked at again, and what came of them before is in
-//! the store.
+//! was last seen, to tell a level that held from one that nobody looked at, and which
+//! disks had room a moment ago. Samples that agents send again are looked at again,
+//! and what came of them before is in the store.
 
 mod disk_guard;
 mod forecast;
@@ -18,6 +18,7 @@ mod words;
 pub use step::{stop_measuring, stop_watching, tell};
 
 use crate::{App, Result};
+use disk_guard::Roomy;
 use forecast::Forecast;
 use judge::{Level, judge};
 use model::{
@@ -43,12 +44,14 @@ pub struct Watch {
     /// When each value was last seen.
     seen: HashMap<Key, Timestamp>,
     forecasts: HashMap<ServerId, Forecast>,
+    roomy: Roomy,
 }
 
 impl Watch {
     pub fn new(app: App) -> Self {
         let started_at = app.now();
-        Self { app, started_at, seen: HashMap::new(), forecasts: HashMap::new() }
+        let (seen, forecasts) = (HashMap::new(), HashMap::new());
+        Self { app, started_at, seen, forecasts, roomy: Roomy::default() }
     }
 
     /// Looks at a new sample of a server.
@@ -57,7 +60,7 @@ impl Watch {
         let found = servers::find_bare(&mut reader, server).await?;
         // What a server that is to stop does until then concerns nobody.
         let Some(server) = found.filter(|server| !server.stopped) else { return Ok(()) };
-        disk_guard::look(&self.app, &server, sample).await?;
+        disk_guard::look(&self.app, &mut self.roomy, &server, sample).await?;
         let mut watched = alarms::list(&mut reader, server.instance_id).await?;
         watched.retain(|alarm| alarm.what.enabled);
         let Ok(at) = Timestamp::from_second(sample.at) else { return Ok(()) };
@@ -85,6 +88,7 @@ impl Watch {
     fn forget(&mut self, now: Timestamp) {
         let since = now - SignedDuration::from_hours(24);
         self.seen.retain(|_, at| *at > since);
+        self.roomy.forget(since);
         self.forecasts.retain(|_, forecast| forecast.last() > Some(since.as_second()));
     }
 
