@@ -41,9 +41,12 @@ pub fn status(error: &Error) -> StatusCode {
         Error::NotAuthorized(_) => StatusCode::UNAUTHORIZED,
         Error::Forbidden(_) => StatusCode::FORBIDDEN,
         Error::InvalidId | Error::NotFound => StatusCode::NOT_FOUND,
-        Error::Unreadable(_) | Error::Invalid(_) | Error::Refused(_) | Error::NotOnSharedPlans => {
-            StatusCode::BAD_REQUEST
-        }
+        Error::Unreadable(_)
+        | Error::Invalid(_)
+        | Error::Refused(_)
+        | Error::Partly { .. }
+        | Error::Unknown(_)
+        | Error::NotOnSharedPlans => StatusCode::BAD_REQUEST,
         Error::TooMany { .. } => StatusCode::TOO_MANY_REQUESTS,
         Error::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
         Error::Away(_) | Error::Stopping => StatusCode::SERVICE_UNAVAILABLE,
@@ -64,7 +67,9 @@ pub fn body(error: &Error) -> ErrorBody {
 }
 
 fn fields(error: &Error) -> Vec<std::collections::BTreeMap<String, String>> {
-    let Error::Invalid(problems) = error else { return Vec::new() };
+    let (Error::Invalid(problems) | Error::Partly { pieces: problems, .. }) = error else {
+        return Vec::new();
+    };
     problems.iter().map(|problem| [(problem.field.clone(), problem.what.clone())].into()).collect()
 }
 

@@ -42,6 +42,12 @@ pub enum Error {
     /// Understood and allowed, but it can't be done now or here.
     #[error("{0}")]
     Refused(String),
+    /// Done in part, or nobody knows: what became of each piece.
+    #[error("{summary}")]
+    Partly { summary: String, pieces: Vec<FieldProblem> },
+    /// It was tried, and nobody knows whether it was done or will be.
+    #[error("{0}")]
+    Unknown(String),
     /// A use case that shared plans don't have.
     #[error("Not available on shared plans")]
     NotOnSharedPlans,

@@ -1,8 +1,9 @@
 //! `castellan config`: settings of all brokers of an instance.
 
 use crate::assignment::{self, Assignment};
-use crate::{Connection, OnInstance, output};
+use crate::{Connection, OnInstance, complete, output};
 use clap::Subcommand;
+use clap_complete::ArgValueCompleter;
 
 #[derive(Debug, Subcommand)]
 pub enum ConfigCommand {
@@ -17,7 +18,11 @@ pub struct Set {
     #[command(flatten)]
     on: OnInstance,
     /// Such as log.retention.ms=86400000; those that are not named stay
-    #[arg(value_name = "NAME=VALUE", required = true)]
+    #[arg(
+        value_name = "NAME=VALUE",
+        required = true,
+        add = ArgValueCompleter::new(complete::settings)
+    )]
     settings: Vec<Assignment>,
 }
 

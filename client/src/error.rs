@@ -43,12 +43,42 @@ impl Error {
     }
 }
 
-/// With several fields wrong the summary only names them; say what is wrong.
+/// With several fields wrong the summary may only name them; say what is wrong.
 fn sentence(body: &ErrorBody) -> String {
     if body.errors.len() < 2 {
         return body.error.clone();
     }
-    let each: Vec<String> =
-        body.errors.iter().flatten().map(|(field, what)| format!("{field}: {what}")).collect();
-    each.join("; ")
+    let (mut names, mut each) = (Vec::new(), Vec::new());
+    for (field, what) in body.errors.iter().flatten() {
+        names.push(field.as_str());
+        each.push(format!("{field}: {what}"));
+    }
+    let each = each.join("; ");
+    if body.error.ends_with(&names.join(", ")) { each } else { format!("{}; {each}", body.error) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_summary_is_told_unless_it_only_names_what_follows() {
+        let check = |body: serde_json::Value, expected: &str| {
+            let body: ErrorBody = serde_json::from_value(body).unwrap();
+            assert_eq!(sentence(&body), expected);
+        };
+        check(json!({"error": "Not Found"}), "Not Found");
+        check(json!({"error": "a: is wrong", "errors": [{"a": "is wrong"}]}), "a: is wrong");
+        let fields = json!([{"a": "is wrong"}, {"b": "is missing"}]);
+        check(
+            json!({"error": "2 fields are missing or wrong: a, b", "errors": fields}),
+            "a: is wrong; b: is missing",
+        );
+        let pieces = json!([{"messages[0]": "written"}, {"messages[1]": "not written"}]);
+        check(
+            json!({"error": "Of 2 messages 1 was written", "errors": pieces}),
+            "Of 2 messages 1 was written; messages[0]: written; messages[1]: not written",
+        );
+    }
 }

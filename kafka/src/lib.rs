@@ -11,6 +11,7 @@ mod endpoint;
 pub mod java;
 pub mod launch;
 pub mod metrics;
+mod naming;
 mod progress;
 pub mod render;
 pub mod rights;

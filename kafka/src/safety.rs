@@ -6,13 +6,14 @@
 //! broker that does not answer holds nothing in sync, whatever others say of it.
 
 use crate::client::{PartitionView, Quorum, Replica, TopicReplication};
+use crate::naming::{NAMED, first_of};
 use model::{Server, SignedDuration};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A voter that had everything so long ago, or less, has caught up.
 const CAUGHT_UP: SignedDuration = SignedDuration::from_secs(3);
-/// So many are named, the rest is counted.
-const NAMED: usize = 5;
+/// So many are named where somebody has to act on each.
+const MOST_NAMED: usize = 50;
 
 /// What the brokers of a cluster said, all asked at the same moment.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -195,11 +196,12 @@ struct Judged {
 
 /// The first few, and how many more there are.
 pub fn some_of(sentences: &[String]) -> String {
-    let named = sentences[..sentences.len().min(NAMED)].join("; ");
-    match sentences.len().saturating_sub(NAMED) {
-        0 => named,
-        more => format!("{named}; and {more} more"),
-    }
+    first_of(sentences, NAMED, "; ")
+}
+
+/// As many as anybody reads, and how many more there are.
+pub fn most_of(sentences: &[String]) -> String {
+    first_of(sentences, MOST_NAMED, "; ")
 }
 
 #[cfg(test)]

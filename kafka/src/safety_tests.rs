@@ -131,4 +131,7 @@ fn long_lists_are_counted() {
     assert_eq!(some_of(&many), "0; 1; 2; 3; 4; and 4 more");
     assert_eq!(some_of(&many[..1]), "0");
     assert_eq!(some_of(&[]), "");
+    assert_eq!(most_of(&many), "0; 1; 2; 3; 4; 5; 6; 7; 8");
+    let more: Vec<String> = (0..53).map(|n| n.to_string()).collect();
+    assert!(most_of(&more).ends_with("; 48; 49; and 3 more"), "{}", most_of(&more));
 }

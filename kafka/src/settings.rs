@@ -25,6 +25,9 @@ const fn live(name: &'static str, bounds: RangeInclusive<i64>) -> Known {
     Known { name, kind: Kind::Number(bounds), at_start: false }
 }
 
+/// How many copies a write with acks=all waits for at least; of a topic, or of all.
+pub const MIN_IN_SYNC: &str = "min.insync.replicas";
+
 const INT: i64 = i32::MAX as i64;
 const THREADS: RangeInclusive<i64> = 1..=256;
 
@@ -35,7 +38,7 @@ pub const KNOWN: [Known; 8] = [
     live("log.retention.ms", -1..=i64::MAX),
     live("log.segment.bytes", 1024 * 1024..=INT),
     live("message.max.bytes", 0..=INT),
-    live("min.insync.replicas", 1..=INT),
+    live(MIN_IN_SYNC, 1..=INT),
     live("num.io.threads", THREADS),
     live("num.network.threads", THREADS),
 ];

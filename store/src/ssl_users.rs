@@ -32,7 +32,13 @@ impl Purpose {
 pub struct Held {
     id: i64,
     pub name: UserName,
+    /// Nobody knows whether a call before made a user of that name.
+    pub after_unknown: bool,
 }
+
+/// So long is it kept in mind that nobody knows what became of a name. Meanwhile others
+/// may make a user of that name through Kafka's own protocol, so it is not long.
+const KEPT_IN_MIND: SignedDuration = SignedDuration::from_hours(1);
 
 /// By name.
 pub async fn list(run: &mut impl Run, instance: InstanceId) -> Result<Vec<String>> {
@@ -76,18 +82,29 @@ pub async fn hold(
 ) -> Result<Option<Held>> {
     let now = work.now(now).await?;
     // Whoever lost a name so finds out when it lets go.
-    let over = Query::new("DELETE FROM held_names WHERE instance_id = $1 AND expires_at <= $2");
-    work.execute(over.bind(instance.0).bind(now)).await?;
+    let over = Query::new(
+        "DELETE FROM held_names WHERE instance_id = $1 \
+         AND (expires_at <= $2 OR (expires_at <= $3 AND purpose <> 'unknown'))",
+    );
+    work.execute(over.bind(instance.0).bind(now - KEPT_IN_MIND).bind(now)).await?;
     let query = Query::new(
-        "SELECT id FROM held_names WHERE instance_id = $1 AND name = $2 \
-         AND (purpose = 'user' OR $3 = 'user') LIMIT 1",
+        "SELECT id FROM held_names WHERE instance_id = $1 AND name = $2 AND expires_at > $3 \
+         AND (purpose <> 'certificate' OR $4 = 'user') LIMIT 1",
     )
     .bind(instance.0)
     .bind(name.as_str())
+    .bind(now)
     .bind(purpose.as_str());
     if work.fetch_one(query).await?.is_some() {
         return Ok(None);
     }
+    let query = Query::new(
+        "SELECT id FROM held_names WHERE instance_id = $1 AND name = $2 \
+         AND purpose = 'unknown' LIMIT 1",
+    )
+    .bind(instance.0)
+    .bind(name.as_str());
+    let after_unknown = work.fetch_one(query).await?.is_some();
     let id = work.next("held_names").await?;
     let query = Query::new(
         "INSERT INTO held_names (id, instance_id, name, purpose, expires_at) \
@@ -99,7 +116,24 @@ pub async fn hold(
     .bind(purpose.as_str())
     .bind(now + life);
     work.execute(query).await?;
-    Ok(Some(Held { id, name: name.clone() }))
+    Ok(Some(Held { id, name: name.clone(), after_unknown }))
+}
+
+/// Leaves a name held for its time, and keeps in mind that nobody knows whether a user
+/// of it was made.
+pub async fn leave_unknown(work: &mut Work, held: &Held) -> Result<()> {
+    let query = Query::new("UPDATE held_names SET purpose = 'unknown' WHERE id = $1");
+    work.execute(query.bind(held.id)).await?;
+    Ok(())
+}
+
+/// It is known again whether there is a user of that name.
+pub async fn forget_unknown(work: &mut Work, instance: InstanceId, name: &UserName) -> Result<()> {
+    let query = Query::new(
+        "DELETE FROM held_names WHERE instance_id = $1 AND name = $2 AND purpose = 'unknown'",
+    );
+    work.execute(query.bind(instance.0).bind(name.as_str())).await?;
+    Ok(())
 }
 
 /// False if its time was over before, and others may have had the name since.

@@ -1,6 +1,7 @@
 //! The fields of a request, whatever it was sent as. A getter gives the value
 //! in its type or notes why it can't; endpoints name each field once, there.
 
+use super::structures;
 use super::values::{self, Fault};
 use app::Problems;
 use serde_json::Value;
@@ -17,6 +18,38 @@ pub enum Given {
         /// Sent as `name[]`, so it is a list whatever the count.
         bracketed: bool,
     },
+    /// Sent as `name[part]`: the parts of an object, coerced.
+    Parts(Vec<(String, String)>),
+    /// Sent in a way that says nothing, such as `name[part][part]`, or in several.
+    Garbled,
+}
+
+impl Given {
+    /// Text under a name, of which this is what stands behind the field's own.
+    fn of(rest: Option<&str>, text: String) -> Self {
+        let Some(rest) = rest else { return Given::Text { texts: vec![text], bracketed: false } };
+        match rest.strip_suffix(']') {
+            Some("") => Given::Text { texts: vec![text], bracketed: true },
+            Some(part) if !part.contains(['[', ']']) => Given::Parts(vec![(part.into(), text)]),
+            _ => Given::Garbled,
+        }
+    }
+
+    /// Both of them, sent one after the other.
+    fn and(self, more: Given) -> Self {
+        use Given::{Garbled, Parts, Text};
+        match (self, more) {
+            (Text { mut texts, bracketed }, Text { texts: more, bracketed: listed }) => {
+                texts.extend(more);
+                Text { texts, bracketed: bracketed || listed }
+            }
+            (Parts(mut parts), Parts(more)) => {
+                parts.extend(more);
+                Parts(parts)
+            }
+            _ => Garbled,
+        }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -34,17 +67,16 @@ impl Fields {
     }
 
     pub(super) fn add_text(&mut self, name: &str, text: String) {
-        let (name, listed) = match name.strip_suffix("[]") {
-            Some(name) => (name, true),
-            None => (name, false),
+        let (name, rest) = match name.split_once('[') {
+            Some((name, rest)) => (name, Some(rest)),
+            None => (name, None),
         };
-        if let Some(Given::Text { texts, bracketed }) = self.given.get_mut(name) {
-            texts.push(text);
-            *bracketed |= listed;
-        } else {
-            let given = Given::Text { texts: vec![text], bracketed: listed };
-            self.given.insert(name.into(), given);
-        }
+        let given = Given::of(rest, text);
+        let given = match self.given.remove(name) {
+            Some(before) => before.and(given),
+            None => given,
+        };
+        self.given.insert(name.into(), given);
     }
 
     pub(super) fn into_problems(self) -> Problems {
@@ -53,6 +85,11 @@ impl Fields {
 
     pub fn text(&mut self, name: &str) -> Option<String> {
         self.read(name, values::text)
+    }
+
+    /// Text that goes on as it is: an empty one says something.
+    pub fn contents(&mut self, name: &str) -> Option<String> {
+        self.read(name, values::contents)
     }
 
     pub fn integer(&mut self, name: &str) -> Option<i64> {
@@ -104,12 +141,18 @@ impl Fields {
         self.read(name, values::integers)
     }
 
-    /// An object, read as the whole is. In a form it is written as JSON.
+    /// An object, read as the whole is. In a form it is written as JSON, or as
+    /// `name[part]`.
     pub fn object<T>(&mut self, name: &str, read: fn(&mut Fields) -> T) -> Option<T> {
-        let object = self.read(name, values::object)?;
         let mut fields = Fields::default();
-        for (name, value) in object {
-            fields.add_json(&name, value);
+        if let Some(Given::Parts(parts)) = self.given.get(name) {
+            for (part, text) in parts {
+                fields.add_text(part, text.clone());
+            }
+        } else {
+            for (name, value) in self.read(name, structures::object)? {
+                fields.add_json(&name, value);
+            }
         }
         let found = read(&mut fields);
         self.problems.extend(fields.problems);
@@ -123,15 +166,15 @@ impl Fields {
     }
 
     /// Names and values, whatever kind each value is; null or nothing is not given.
-    /// In a form it is written as JSON.
+    /// In a form it is written as JSON, or as `name[part]`.
     pub fn map(&mut self, name: &str) -> Option<BTreeMap<String, String>> {
-        self.read(name, values::map)
+        self.read(name, structures::map)
     }
 
     /// A list of objects, each read as the whole is. In a form it is written as
     /// JSON.
     pub fn objects<T>(&mut self, name: &str, read: fn(&mut Fields) -> T) -> Option<Vec<T>> {
-        let objects = self.read(name, values::objects)?;
+        let objects = self.read(name, structures::objects)?;
         let mut list = Vec::with_capacity(objects.len());
         for object in objects {
             let mut fields = Fields::default();
@@ -156,6 +199,8 @@ impl Fields {
         match self.given.get(name) {
             None => false,
             Some(Given::Text { texts, .. }) => texts.iter().any(|text| !text.is_empty()),
+            Some(Given::Parts(parts)) => parts.iter().any(|(_, text)| !text.is_empty()),
+            Some(Given::Garbled) => true,
             Some(Given::Json(values)) => values.iter().any(|value| match value {
                 Value::Null | Value::Bool(false) => false,
                 Value::String(text) => !text.is_empty(),

@@ -8,6 +8,7 @@ mod fields;
 mod form;
 mod json;
 mod properties;
+mod structures;
 mod values;
 
 pub use fields::Fields;

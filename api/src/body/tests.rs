@@ -94,6 +94,65 @@ fn forms_are_coerced_but_not_guessed() {
     check("name=%FF", "The form is not UTF-8 text");
 }
 
+/// An object of names and values, one with fields of its own, and a text that goes on
+/// as it is; or the faults.
+fn read_deep(mut fields: Fields) -> serde_json::Value {
+    let values = json!({
+        "config": fields.map("config"),
+        "options": fields.object("options", |options| options.integer("size")),
+        "value": fields.contents("value"),
+    });
+    match fields.into_problems().finish() {
+        Ok(()) => values,
+        Err(error) => json!(error.to_string()),
+    }
+}
+
+#[test]
+fn objects_in_forms_say_the_same_as_in_json() {
+    let check = |form_text: &str, text: &str| {
+        let from_form = read_deep(form::parse(form_text.as_bytes(), "form").unwrap());
+        let from_json = read_deep(json::parse(text.as_bytes()).unwrap());
+        assert!(from_form.is_object(), "{form_text}: {from_form}");
+        assert_eq!(from_form, from_json, "{form_text} {text}");
+    };
+    let both = r#"{"config":{"retention.ms":60000,"cleanup.policy":"compact"}}"#;
+    check("config[retention.ms]=60000&config[cleanup.policy]=compact", both);
+    check("config%5Bretention.ms%5D=60000&config%5Bcleanup.policy%5D=compact", both);
+    check(&format!("config={}", &both[10..both.len() - 1]), both);
+    check("config[a]=", r#"{"config":{"a":""}}"#);
+    check("options[size]=3", r#"{"options":{"size":3}}"#);
+    check("value=", r#"{"value":""}"#);
+    check("", r#"{"value":null}"#);
+    check("unknown[a]=1&unknown[a][b]=2", r#"{"unknown":{"a":{"b":2}}}"#);
+}
+
+#[test]
+fn what_a_form_can_t_say_is_refused() {
+    let garbled = "can't be read as it was sent; in a form write a list as name[]=value, an \
+                   object as name[part]=value, and what goes deeper as JSON";
+    let check = |text: &str, expected: &str| {
+        let told = read_deep(form::parse(text.as_bytes(), "form").unwrap());
+        assert_eq!(told, expected, "{text}");
+    };
+    for text in [
+        "config[a][b]=1",
+        "config[a][]=1",
+        "config[a=1",
+        "config[a]b=1",
+        "config={}&config[a]=1",
+        "config[]=1&config[a]=1",
+    ] {
+        check(text, &format!("config: {garbled}"));
+    }
+    check("config[a]=1&config[a]=2", "config: must have each name once");
+    check("config[]=1", "config: must be a single value, not a list");
+    check("value[a]=1", "value: must be a single value");
+    check("options[size]=x", "size: must be an integer");
+    assert_eq!(form("tags[0]=a"), "tags: must be a list of strings");
+    assert_eq!(form("name[first]=a"), "name: must be a single value");
+}
+
 #[test]
 fn what_is_no_json_text_is_refused_whole() {
     let broken = |bytes: &[u8]| json::parse(bytes).unwrap_err().to_string();

@@ -2,7 +2,6 @@
 
 use super::fields::Given;
 use serde_json::Value;
-use std::collections::BTreeMap;
 
 /// What is wrong with a value, as a sentence about the field.
 pub type Fault = &'static str;
@@ -15,20 +14,27 @@ const NUMBER: Fault = "must be a number";
 const BOOLEAN: Fault = "must be true or false";
 const LIST: Fault = "must be a list of strings";
 const INTEGERS: Fault = "must be a list of integers";
-const OBJECT: Fault = "must be an object";
-const MAP: Fault = "must be an object of names and values";
-const OBJECTS: Fault = "must be a list of objects";
 const SCALAR: Fault = "must be a single value";
 const NUL: Fault = "must not contain a NUL character";
+const GARBLED: Fault = "can't be read as it was sent; in a form write a list as name[]=value, an object as name[part]=value, and what goes deeper as JSON";
 
-enum One<'a> {
+pub(super) enum One<'a> {
     Json(&'a Value),
     Text(&'a str),
 }
 
 /// The one value of a scalar field.
-fn one(given: &Given) -> Result<Option<One<'_>>, Fault> {
-    let one = match given {
+pub(super) fn one(given: &Given) -> Result<Option<One<'_>>, Fault> {
+    Ok(match single(given)? {
+        One::Json(Value::Null) | One::Text("") => None,
+        One::Json(Value::String(text)) if text.is_empty() => None,
+        one => Some(one),
+    })
+}
+
+/// The one value, though it may say nothing.
+fn single(given: &Given) -> Result<One<'_>, Fault> {
+    Ok(match given {
         Given::Json(values) => match values.as_slice() {
             [value] => One::Json(value),
             _ => return Err(ONCE),
@@ -38,11 +44,8 @@ fn one(given: &Given) -> Result<Option<One<'_>>, Fault> {
             [text] => One::Text(text),
             _ => return Err(ONCE),
         },
-    };
-    Ok(match one {
-        One::Json(Value::Null) | One::Text("") => None,
-        One::Json(Value::String(text)) if text.is_empty() => None,
-        one => Some(one),
+        Given::Parts(_) => return Err(SCALAR),
+        Given::Garbled => return Err(GARBLED),
     })
 }
 
@@ -52,6 +55,16 @@ pub fn text(given: &Given) -> Result<Option<String>, Fault> {
         Some(One::Text(text)) => whole(text).map(Some),
         Some(One::Json(Value::String(text))) => whole(text).map(Some),
         Some(One::Json(_)) => Err(STRING),
+    }
+}
+
+/// Text of which none is null, and an empty one is not.
+pub fn contents(given: &Given) -> Result<Option<String>, Fault> {
+    match single(given)? {
+        One::Json(Value::Null) => Ok(None),
+        One::Text(text) => whole(text).map(Some),
+        One::Json(Value::String(text)) => whole(text).map(Some),
+        One::Json(_) => Err(STRING),
     }
 }
 
@@ -107,6 +120,8 @@ pub fn list(given: &Given) -> Result<Option<Vec<String>>, Fault> {
             }
             Ok(Some(items))
         }
+        Given::Parts(_) => Err(LIST),
+        Given::Garbled => Err(GARBLED),
     }
 }
 
@@ -125,6 +140,9 @@ pub fn integers(given: &Given) -> Result<Option<Vec<i64>>, Fault> {
             _ => Err(ONCE),
         };
     }
+    if matches!(given, Given::Parts(_)) {
+        return Err(INTEGERS);
+    }
     let Some(items) = list(given)? else { return Ok(None) };
     let parsed: Result<Vec<i64>, _> = items.iter().map(|item| item.parse()).collect();
     parsed.map(Some).map_err(|_| INTEGERS)
@@ -139,35 +157,7 @@ pub fn comma_list(given: &Given) -> Result<Option<Vec<String>>, Fault> {
             _ => list(given),
         },
         Given::Text { texts, .. } if texts.iter().all(String::is_empty) => Ok(Some(Vec::new())),
-        Given::Text { .. } => list(given),
-    }
-}
-
-/// An object of settings. As everywhere, `null` and `""` are "not given".
-pub fn map(given: &Given) -> Result<Option<BTreeMap<String, String>>, Fault> {
-    let Some(value) = structure(given, MAP)? else { return Ok(None) };
-    let Value::Object(fields) = value else { return Err(MAP) };
-    let mut map = BTreeMap::new();
-    for (name, value) in &fields {
-        if let Some(text) = plain(value, MAP)? {
-            map.insert(whole(name)?, text);
-        }
-    }
-    Ok(Some(map))
-}
-
-pub fn objects(given: &Given) -> Result<Option<Vec<serde_json::Map<String, Value>>>, Fault> {
-    let Some(value) = structure(given, OBJECTS)? else { return Ok(None) };
-    let Value::Array(items) = value else { return Err(OBJECTS) };
-    let object = |item| if let Value::Object(fields) = item { Ok(fields) } else { Err(OBJECTS) };
-    items.into_iter().map(object).collect::<Result<_, _>>().map(Some)
-}
-
-pub fn object(given: &Given) -> Result<Option<serde_json::Map<String, Value>>, Fault> {
-    match structure(given, OBJECT)? {
-        None => Ok(None),
-        Some(Value::Object(fields)) => Ok(Some(fields)),
-        Some(_) => Err(OBJECT),
+        Given::Text { .. } | Given::Parts(_) | Given::Garbled => list(given),
     }
 }
 
@@ -180,16 +170,7 @@ pub fn scalar(given: &Given) -> Result<Option<String>, Fault> {
     }
 }
 
-/// What JSON says; in a form, what the JSON that is written there says.
-fn structure(given: &Given, fault: Fault) -> Result<Option<Value>, Fault> {
-    match one(given)? {
-        None => Ok(None),
-        Some(One::Json(value)) => Ok(Some(value.clone())),
-        Some(One::Text(text)) => serde_json::from_str(text).map(Some).map_err(|_| fault),
-    }
-}
-
-fn plain(value: &Value, fault: Fault) -> Result<Option<String>, Fault> {
+pub(super) fn plain(value: &Value, fault: Fault) -> Result<Option<String>, Fault> {
     match value {
         Value::Null => Ok(None),
         Value::String(text) if text.is_empty() => Ok(None),
@@ -220,24 +201,6 @@ fn pieces(text: &str) -> Result<Vec<String>, Fault> {
 }
 
 /// No text of ours holds a NUL, and databases differ in what they make of it.
-fn whole(text: &str) -> Result<String, Fault> {
+pub(super) fn whole(text: &str) -> Result<String, Fault> {
     if text.contains('\0') { Err(NUL) } else { Ok(text.into()) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    #[test]
-    fn a_setting_that_says_nothing_is_not_given() {
-        let settings = json!({"a": "", "b": null, "c": 0, "d": false, "e": " "});
-        let expected = [("c", "0"), ("d", "false"), ("e", " ")];
-        let expected = expected.map(|(name, value)| (name.to_owned(), value.to_owned()));
-        let expected = Ok(Some(BTreeMap::from(expected)));
-        let written = Given::Text { texts: vec![settings.to_string()], bracketed: false };
-        assert_eq!(map(&written), expected);
-        assert_eq!(map(&Given::Json(vec![settings])), expected);
-        assert_eq!(map(&Given::Json(vec![json!({"a": ""})])), Ok(Some(BTreeMap::new())));
-    }
 }

@@ -225,7 +225,7 @@ async fn restart_under_way(world: &World, instance: &model::Instance) -> ActionI
     };
     let id = store::actions::insert(&mut work, &action, world.app.now()).await.unwrap();
     let step = format!("{}-01 is being restarted", instance.username);
-    store::actions::note(&mut work, instance.id, &step, world.app.now()).await.unwrap();
+    store::actions::note_on(&mut work, id, &step, world.app.now()).await.unwrap();
     work.commit().await.unwrap();
     id
 }

@@ -3,6 +3,7 @@
 use super::list::{numbered, words_text};
 use super::{AclView, Rule, Words};
 use crate::resources::{Cluster, change};
+use crate::users::chosen_name;
 use crate::{App, Asked, Error, InstanceAccess, Problems, Result};
 use kafka::client::Acl;
 use kafka::rights;
@@ -37,11 +38,7 @@ pub async fn create(
 }
 
 fn validate(asked: NewAcls, mut problems: Problems) -> Result<(UserName, Vec<Words>)> {
-    let given = problems.required("user", asked.user);
-    let user = given.and_then(|user| problems.take("user", UserName::parse(user)));
-    if user.as_ref().is_some_and(UserName::is_reserved) {
-        problems.add("user", "is reserved; choose another one");
-    }
+    let user = chosen_name(&mut problems, "user", asked.user);
     let rules = problems.required("rules", asked.rules).unwrap_or_default();
     if rules.len() > MOST {
         problems.add("rules", format!("must be at most {MOST}"));
@@ -79,7 +76,15 @@ async fn make(
 ) -> Result<Vec<AclView>> {
     let acls: Vec<Acl> = wanted.iter().map(|(acl, _)| acl.clone()).collect();
     let all = &acls;
-    cluster.ask(|admin, at| admin.add_acls(at, all)).await?;
+    let added = cluster.alter(
+        "GET acls tells which rules are there, and the same call can be repeated",
+        |admin, at| admin.add_acls(at, all),
+        |admin, at| async move {
+            let there = admin.users().list_acls(at).await?;
+            Ok(all.iter().all(|acl| there.contains(acl)))
+        },
+    );
+    added.await?;
     cluster
         .until_all_show(|admin, alone| async move {
             let there = admin.users().list_acls(&alone).await?;

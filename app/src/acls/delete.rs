@@ -17,7 +17,12 @@ pub async fn delete(access: &InstanceAccess, app: &App, id: Option<i64>) -> Resu
     let acl = acl.ok_or(Error::NotFound)?;
     let about = [("acl", view.id.to_string()), ("rule", acl.to_string())];
     let effect = Box::pin(async {
-        cluster.ask(|admin, at| admin.users().remove_acl(at, acl)).await?;
+        let removed = cluster.alter(
+            "GET acls tells whether it is there; if it is, delete it again",
+            |admin, at| admin.users().remove_acl(at, acl),
+            |admin, at| async move { Ok(!admin.users().list_acls(at).await?.contains(acl)) },
+        );
+        removed.await?;
         cluster
             .until_all_show(|admin, alone| async move {
                 Ok(!admin.users().list_acls(&alone).await?.contains(acl))

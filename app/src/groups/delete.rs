@@ -12,6 +12,11 @@ pub async fn delete(access: &InstanceAccess, app: &App, name: &str) -> Result<()
     let about = [("group", name.to_owned())];
     // One that is gone by now was deleted by a call whose answer got lost, or by
     // somebody else, to the same end.
-    let effect = cluster.ask(|admin, at| admin.groups().delete_group(at, name));
+    let see = format!("GET groups/{name} tells whether it is there; if it is, delete it again");
+    let effect = cluster.alter(
+        &see,
+        |admin, at| admin.groups().delete_group(at, name),
+        |admin, at| async move { Ok(admin.groups().describe_group(at, name).await?.is_none()) },
+    );
     change(access, app, "group.delete", &about, effect).await.map(drop)
 }

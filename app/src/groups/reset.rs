@@ -1,7 +1,7 @@
 //! Having a group go on from elsewhere.
 
 use super::chosen::{Choice, choose};
-use super::{Group, Moved, find};
+use super::{Group, GroupOffset, Moved, find};
 use crate::resources::{Cluster, change};
 use crate::{App, Asked, Error, InstanceAccess, Problems, Result};
 use kafka::client::groups::{NotMoved, ResetTo, plan};
@@ -54,7 +54,18 @@ pub async fn reset(
     let offsets: BTreeMap<TopicPartition, i64> =
         moved.iter().map(|moved| (moved.at.clone(), moved.to)).collect();
     let offsets = &offsets;
-    let effect = cluster.ask(|admin, at| admin.groups().commit_offsets(at, name, offsets));
+    let see = format!("GET groups/{name} tells its offsets, and the same call can be repeated");
+    let effect = cluster.alter(
+        &see,
+        |admin, at| admin.groups().commit_offsets(at, name, offsets),
+        |admin, at| async move {
+            let found = admin.groups().describe_group(at, name).await?;
+            let there =
+                |it: &&GroupOffset| offsets.get(&it.at).is_some_and(|to| Some(*to) == it.offset);
+            let moved = found.map(|group| group.offsets.iter().filter(there).count());
+            Ok(moved == Some(offsets.len()))
+        },
+    );
     change(access, app, "group.update", &about, effect).await?;
     Ok(moved)
 }
@@ -95,7 +106,7 @@ fn without_members(group: &Group) -> Result<()> {
     )))
 }
 
-/// A partition that nobody leads is waited for, as every broker is.
+/// A partition that nobody leads is waited for, but not all the time.
 async fn foresee(
     cluster: &Cluster<'_>,
     to: ResetTo,
@@ -103,7 +114,7 @@ async fn foresee(
 ) -> Result<Vec<Moved>> {
     let all: Vec<TopicPartition> = partitions.keys().cloned().collect();
     let all = &all;
-    let planned = cluster.ask(|admin, at| async move {
+    let planned = cluster.ask_leaders("", |admin, at| async move {
         let mut found = Vec::new();
         for place in to.needs() {
             found.push(admin.groups().find_offsets(at, all, place).await?);

@@ -1,6 +1,8 @@
 //! A few messages of a topic, to look at and to try things with.
 
+mod fate;
 mod read;
+mod send;
 mod write;
 
 pub use kafka::client::messages::{Message, NewMessage};

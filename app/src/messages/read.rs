@@ -13,6 +13,9 @@ const USUAL: i64 = 10;
 /// Of the ten seconds that a call to a broker may take.
 const WITHIN: Duration = Duration::from_secs(8);
 
+/// Nothing is told of a part as if it were all, but a part can be asked for.
+const OTHERS: &str = ", or read other partitions one by one with ?partition=N";
+
 /// What may be asked.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ReadFields {
@@ -40,8 +43,9 @@ pub async fn read(
     if !is_own(access, app, topic) {
         return Err(Error::NotFound);
     }
-    let found = cluster.ask(|admin, at| admin.messages().read_messages(at, what)).await?;
-    found.ok_or(Error::NotFound)
+    let or = if what.partition.is_none() { OTHERS } else { "" };
+    let found = cluster.ask_leaders(or, |admin, at| admin.messages().read_messages(at, what));
+    found.await?.ok_or(Error::NotFound)
 }
 
 fn validate(topic: &str, fields: &ReadFields, mut problems: Problems) -> Result<ReadMessages> {
@@ -61,7 +65,11 @@ fn validate(topic: &str, fields: &ReadFields, mut problems: Problems) -> Result<
             problems.add("offset", "needs the partition it is an offset of");
             None
         }
-        (Some(offset), None) => Some(From::Offset(offset.max(0))),
+        (Some(offset), None) if offset < 0 => {
+            problems.add("offset", "must be 0 or more");
+            None
+        }
+        (Some(offset), None) => Some(From::Offset(offset)),
         (None, None | Some("newest")) => Some(From::Newest),
         (None, Some("earliest")) => Some(From::Earliest),
         (None, Some(time)) => {

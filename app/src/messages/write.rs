@@ -1,21 +1,26 @@
-//! Writing messages. They are written once or it is said that nobody knows: a
-//! call whose answer got lost is not repeated.
+//! Writing messages: what is asked for, and whether that can be.
 
+use super::send::send;
 use super::{MOST_BYTES, NewMessage};
 use crate::resources::{Cluster, change, is_own};
 use crate::{App, Asked, Error, InstanceAccess, Problems, Result};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
-use kafka::client::messages::{WriteMessages, Written};
-use std::sync::atomic::{AtomicBool, Ordering};
+use kafka::client::messages::WriteMessages;
+use tokio::time::Instant;
 
 const MOST: usize = 100;
 
-/// What may be asked.
+/// What a write has of the caller's patience, however late it comes. It is less than
+/// any question has, so that it is told by then who has not answered.
+const SHARE: u32 = 20;
+
+/// What may be asked: several messages, or one.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct WriteFields {
-    pub messages: Vec<MessageFields>,
+    pub messages: Option<Vec<MessageFields>>,
+    pub one: MessageFields,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -26,7 +31,21 @@ pub struct MessageFields {
     pub partition: Option<i64>,
 }
 
-/// Text, or bytes that are no text, as `base64`.
+impl MessageFields {
+    /// The names of what it has.
+    fn given(&self) -> Vec<&'static str> {
+        let all = [
+            ("key", self.key != Contents::default()),
+            ("value", self.value != Contents::default()),
+            ("headers", !self.headers.is_empty()),
+            ("partition", self.partition.is_some()),
+        ];
+        all.into_iter().filter(|(_, given)| *given).map(|(name, _)| name).collect()
+    }
+}
+
+/// Text, or bytes that are no text, as `base64`. An empty text is no bytes at all, and
+/// none is null.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Contents {
     pub text: Option<String>,
@@ -57,6 +76,8 @@ pub async fn write(
     access.may_change()?;
     let (fields, problems) = asked.open()?;
     let messages = validate(fields, problems)?;
+    let patience = app.settings.broker_patience;
+    let deadline = Instant::now() + patience;
     let cluster = Cluster::open(access, app).await?;
     let topics = [topic.to_owned()];
     let there = cluster.ask(|admin, at| admin.groups().find_partitions(at, &topics)).await?;
@@ -71,50 +92,25 @@ pub async fn write(
     let mut turn = [0; 2];
     app.entropy().fill(&mut turn);
     let turn = usize::from(u16::from_le_bytes(turn));
-    let what = WriteMessages { topic: topic.to_owned(), messages, at: app.now(), turn };
+    let within = patience / SHARE;
+    let what = WriteMessages { topic: topic.to_owned(), messages, at: app.now(), turn, within };
     let about = [("topic", topic.to_owned()), ("messages", what.messages.len().to_string())];
-    change(access, app, "message.create", &about, send(&cluster, &what)).await
-}
-
-async fn send(cluster: &Cluster<'_>, what: &WriteMessages) -> Result<Vec<(i32, i64)>> {
-    // Patience may end while a broker is being asked.
-    let asking = &AtomicBool::new(false);
-    let written = cluster.ask(|admin, at| async move {
-        asking.store(true, Ordering::Relaxed);
-        let written = admin.messages().write_messages(at, what).await;
-        asking.store(false, Ordering::Relaxed);
-        written
-    });
-    let written = written.await;
-    if asking.load(Ordering::Relaxed) {
-        return Err(Error::Refused(
-            "No answer came in time, so the messages may or may not have been written".into(),
-        ));
-    }
-    told(written?.ok_or(Error::NotFound)?)
-}
-
-fn told(written: Written) -> Result<Vec<(i32, i64)>> {
-    let all = written.places.len();
-    let perhaps = written.places.iter().filter(|it| it.as_ref().is_err_and(|it| it.perhaps));
-    let (sure, perhaps) = (written.places.iter().filter(|it| it.is_ok()).count(), perhaps.count());
-    let reason = written.places.iter().find_map(|it| it.as_ref().err());
-    let Some(reason) = reason.map(|it| it.error.to_string()) else {
-        return Ok(written.places.into_iter().filter_map(std::result::Result::ok).collect());
-    };
-    let surely_not = all - sure - perhaps;
-    Err(Error::Refused(format!(
-        "Of {all} messages {sure} were written, {perhaps} may or may not have been written, and {surely_not} were not: {reason}"
-    )))
+    change(access, app, "message.create", &about, send(&cluster, &what, deadline)).await
 }
 
 fn validate(fields: WriteFields, mut problems: Problems) -> Result<Vec<NewMessage>> {
-    let many = fields.messages.len();
+    let WriteFields { messages, one } = fields;
+    if messages.is_some() && !one.given().is_empty() {
+        let beside = format!("can't be given beside {}", one.given().join(", "));
+        problems.add("messages", beside);
+    }
+    let asked = messages.unwrap_or_else(|| vec![one]);
+    let many = asked.len();
     if !(1..=MOST).contains(&many) {
         problems.add("messages", format!("must be 1 to {MOST}, not {many}"));
     }
     let mut messages = Vec::with_capacity(many.min(MOST));
-    for fields in fields.messages.into_iter().take(MOST) {
+    for fields in asked.into_iter().take(MOST) {
         messages.push(message(fields, &mut problems));
     }
     let size = |message: &NewMessage| {

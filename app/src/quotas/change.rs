@@ -58,11 +58,18 @@ async fn producers_are_free(access: &InstanceAccess, app: &App) -> Result<()> {
     let mut reader = app.store().reader();
     let guards = disk_guards::list(&mut reader, access.instance.id).await?;
     let slowed = disk_guards::slowed(&mut reader, access.instance.id).await?;
-    if slowed.is_none() && guards.iter().all(|guard| guard.level < DiskLevel::Slowed) {
-        return Ok(());
-    }
-    let what = "Producers are slowed down because a disk is nearly full, and their quotas are \
-                put back as they were afterwards: make room on the disk first";
+    let is_slowed = guards.iter().any(|guard| guard.level >= DiskLevel::Slowed);
+    let what = match (is_slowed, slowed) {
+        (false, None) => return Ok(()),
+        (false, Some(_)) => {
+            "The quotas of producers are about to be put back as they were before a disk was \
+             nearly full: try again in a moment"
+        }
+        (true, _) => {
+            "Producers are slowed down because a disk is nearly full, and their quotas are put \
+             back as they were afterwards: make room on the disk first"
+        }
+    };
     Err(Error::Refused(what.into()))
 }
 
@@ -78,8 +85,30 @@ async fn alter(
     about.extend(changes.iter().map(|(key, value)| {
         (key.as_str(), value.map_or_else(|| "none".to_owned(), |value| value.to_string()))
     }));
-    let effect = cluster.ask(|admin, at| admin.quotas().alter_quota(at, entity, changes));
-    resources::change(access, app, "quota.update", &about, effect).await
+    let effect =
+        cluster.alter(
+            "GET quotas tells the limits, and the same call can be repeated",
+            |admin, at| admin.quotas().alter_quota(at, entity, changes),
+            |admin, at| async move {
+                Ok(are_made(&admin.quotas().list_quotas(at).await?, entity, changes))
+            },
+        );
+    resources::change(access, app, "quota.update", &about, effect).await?;
+    cluster
+        .until_all_show(|admin, alone| async move {
+            Ok(are_made(&admin.quotas().list_quotas(&alone).await?, entity, changes))
+        })
+        .await;
+    Ok(())
+}
+
+fn are_made(all: &[Quota], entity: &QuotaEntity, changes: &QuotaChange) -> bool {
+    let quota = all.iter().find(|quota| quota.entity == *entity);
+    let limit = |key: &QuotaKey| quota.and_then(|quota| quota.limits.get(key));
+    changes.iter().all(|(key, wanted)| match (limit(key), wanted) {
+        (Some(is), Some(wanted)) => is.total_cmp(wanted).is_eq(),
+        (is, wanted) => is.is_none() && wanted.is_none(),
+    })
 }
 
 async fn find(cluster: &Cluster<'_>, entity: &QuotaEntity) -> Result<Option<Quota>> {

@@ -1,9 +1,11 @@
 //! Asking a cluster, for as long as its servers may be changing.
 
+use super::repeat::repeat;
+use super::unanswered::{refused, unknown};
 use crate::access::{on_servers_of_its_own, ready};
 use crate::{App, Error, InstanceAccess, Result};
 use futures::future::join_all;
-use kafka::client::{Admin, Error as KafkaError, LogDir, Remedy};
+use kafka::client::{Admin, Error as KafkaError, LogDir};
 use model::Server;
 use std::time::Duration;
 use store::servers;
@@ -15,12 +17,16 @@ const SHOWN: Duration = Duration::from_secs(2);
 /// For one server's word of itself.
 const ALONE: Duration = Duration::from_secs(3);
 
-/// Between two rounds in which no broker gave an answer.
-const PAUSE: Duration = Duration::from_millis(250);
-
 /// Every question has a tenth of the caller's patience to itself: one that comes late,
 /// after a change that was made, must not have it look refused.
 const TENTH: u32 = 10;
+
+/// Of it, to look whether a change was made that nobody confirmed.
+const TWENTIETH: u32 = 20;
+
+/// Of the caller's patience, for leaders. It is longer than it takes until somebody else
+/// leads what a server led that died; where nobody else can, it may take hours.
+const HALF: u32 = 2;
 
 /// A cluster that is ready, as a caller may ask it: once or several times, all before
 /// one deadline.
@@ -61,20 +67,66 @@ impl<'a> Cluster<'a> {
     where
         F: Future<Output = std::result::Result<T, KafkaError>>,
     {
-        let deadline = self.deadline.max(Instant::now() + self.patience / TENTH);
-        let mut reason = None;
-        while let Ok(answer) = timeout_at(deadline, call(self.admin, &self.brokers)).await {
-            match answer {
-                Err(error) if may_pass(&error) => reason = Some(error),
-                Err(error) => return Err(refused(&error)),
-                Ok(answer) => return Ok(answer),
+        let asked = repeat(self.until(), self.patience, move || call(self.admin, &self.brokers));
+        asked.await.map_err(|why| why.told(self.patience, ""))
+    }
+
+    /// The same where partitions are needed. Those that nobody leads are waited for a
+    /// shorter while; `or` says what else can be done then.
+    pub async fn ask_leaders<'b, T, F>(
+        &'b self,
+        or: &str,
+        call: impl Fn(&'b dyn Admin, &'b kafka::client::Cluster) -> F,
+    ) -> Result<T>
+    where
+        F: Future<Output = std::result::Result<T, KafkaError>>,
+    {
+        let short = self.patience / HALF;
+        let asked = repeat(self.until(), short, move || call(self.admin, &self.brokers));
+        asked.await.map_err(|why| why.told(self.patience, or))
+    }
+
+    /// The same for a change. Where nobody confirms it, whether one broker shows it
+    /// is looked at once: then it was made, and the answer is none. Otherwise nobody
+    /// knows, and `see` says how to find out and what to do.
+    pub async fn alter<'b, T, F, S>(
+        &'b self,
+        see: &str,
+        call: impl Fn(&'b dyn Admin, &'b kafka::client::Cluster) -> F,
+        shows: impl FnOnce(&'b dyn Admin, &'b kafka::client::Cluster) -> S,
+    ) -> Result<Option<T>>
+    where
+        F: Future<Output = std::result::Result<T, KafkaError>>,
+        S: Future<Output = std::result::Result<bool, KafkaError>>,
+    {
+        let until = self.until();
+        let asked = until - self.patience / TWENTIETH;
+        let asked = repeat(asked, self.patience, move || call(self.admin, &self.brokers));
+        match asked.await {
+            Ok(answer) => Ok(Some(answer)),
+            Err(why) if why.perhaps => {
+                let seen = timeout_at(until, shows(self.admin, &self.brokers)).await;
+                if matches!(seen, Ok(Ok(true))) {
+                    return Ok(None);
+                }
+                Err(unknown(see, why.reason.as_ref()))
             }
-            if Instant::now() + PAUSE >= deadline {
-                break;
-            }
-            sleep(PAUSE).await;
+            Err(why) => Err(why.told(self.patience, "")),
         }
-        Err(self.silent(reason.as_ref()))
+    }
+
+    /// By when whatever is asked now must be answered.
+    fn until(&self) -> Instant {
+        self.deadline.max(Instant::now() + self.patience / TENTH)
+    }
+
+    /// Waits so long, unless the caller's patience ends before.
+    pub async fn pause(&self, pause: Duration) -> bool {
+        let in_time = Instant::now() + pause < self.deadline;
+        if in_time {
+            sleep(pause).await;
+        }
+        in_time
     }
 
     pub fn servers(&self) -> usize {
@@ -112,22 +164,6 @@ impl<'a> Cluster<'a> {
         });
         join_all(asked).await;
     }
-
-    fn silent(&self, reason: Option<&KafkaError>) -> Error {
-        if let Some(reason) = reason.filter(|reason| reason.lacks_brokers()) {
-            return Error::Refused(format!("{reason}; servers are away, try again later"));
-        }
-        let seconds = self.patience.as_secs();
-        let reason = reason.map_or_else(String::new, |reason| format!(": {reason}"));
-        Error::Refused(format!(
-            "No broker of the cluster gave an answer within {seconds} s{reason}; try again later"
-        ))
-    }
-}
-
-/// In Kafka's own words.
-fn refused(error: &KafkaError) -> Error {
-    Error::Refused(error.to_string())
 }
 
 fn unreachable(error: reach::Error) -> Error {
@@ -138,9 +174,4 @@ fn unreachable(error: reach::Error) -> Error {
         reach::Error::NoAuthority(_) => Error::InvalidId,
         reach::Error::Pki(error) => error.into(),
     }
-}
-
-/// Whether it is a matter of moments: a server restarts, or the controller moves.
-fn may_pass(error: &KafkaError) -> bool {
-    error.remedy() == Remedy::Retry || error.lacks_brokers()
 }

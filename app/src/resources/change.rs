@@ -16,7 +16,8 @@ pub(crate) async fn change<T>(
     let outcome = effect.await;
     let told = match &outcome {
         Ok(_) => "done".to_owned(),
-        Err(Error::Internal(_) | Error::Away(_)) => "unknown".to_owned(),
+        Err(Error::Internal(_) | Error::Away(_) | Error::Unknown(_)) => "unknown".to_owned(),
+        Err(error @ Error::Partly { .. }) => format!("partly ({error})"),
         Err(error) => format!("refused ({error})"),
     };
     // The change has been made or not: a store that is away now does not turn

@@ -7,8 +7,12 @@
 
 mod ask;
 mod change;
+mod demand;
 mod own;
+mod repeat;
+mod unanswered;
 
 pub(crate) use ask::Cluster;
 pub(crate) use change::change;
+pub(crate) use demand::demand_may_change;
 pub(crate) use own::is_own;

@@ -1,9 +1,9 @@
 //! Choosing other values: all of them or none.
 
 use crate::actions;
-use crate::resources::Cluster;
+use crate::resources::{Cluster, demand_may_change};
 use crate::{App, Asked, Error, InstanceAccess, Problems, Result};
-use kafka::settings::{KNOWN, at_start, bounds, known, while_running};
+use kafka::settings::{KNOWN, MIN_IN_SYNC, at_start, bounds, known, while_running};
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
@@ -16,11 +16,16 @@ pub async fn update(access: &InstanceAccess, app: &App, asked: Asked<Values>) ->
     let cores = app.catalogue.plan(&access.instance.plan.0).map(|plan| plan.family.cores);
     let chosen = validate(&asked, cores, problems)?;
     let cluster = Cluster::of_its_own(access, app).await?;
-    let replicas = chosen.get("min.insync.replicas").and_then(|text| text.parse::<usize>().ok());
+    let replicas = chosen.get(MIN_IN_SYNC).and_then(|text| text.parse::<usize>().ok());
     let servers = cluster.servers();
     if replicas.is_some_and(|replicas| replicas > servers) {
         let what = format!("must be at most {servers}, the number of servers");
-        return Err(Error::field("min.insync.replicas", what));
+        return Err(Error::field(MIN_IN_SYNC, what));
+    }
+    if let Some(demand) = chosen.get(MIN_IN_SYNC)
+        && access.instance.settings.get(MIN_IN_SYNC) != Some(demand)
+    {
+        demand_may_change(access, &cluster, None).await?;
     }
     // Kafka has a say before anything is written down.
     let changes = &while_running(&chosen);

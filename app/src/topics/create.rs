@@ -1,6 +1,6 @@
 //! A new topic.
 
-use super::number;
+use super::{MIN_IN_SYNC, can_be_in_sync, number};
 use crate::resources::{Cluster, change, is_own};
 use crate::{App, Asked, Error, InstanceAccess, Problems, Result};
 use kafka::client::{Created, Error as KafkaError, Topic};
@@ -35,6 +35,9 @@ pub async fn create(access: &InstanceAccess, app: &App, asked: Asked<NewTopic>) 
         let what = format!("must be at most {servers}, the number of servers");
         return Err(Error::field("replicas", what));
     }
+    if let Some(demand) = wanted.topic.settings.iter().find(|(name, _)| name == MIN_IN_SYNC) {
+        can_be_in_sync(&demand.1, i64::from(replicas))?;
+    }
     wanted.topic.replicas = replicas;
     let about = [("topic", wanted.topic.name.clone())];
     change(access, app, "topic.create", &about, make(&cluster, &wanted.topic)).await
@@ -61,20 +64,29 @@ fn validate(new: NewTopic, mut problems: Problems) -> Result<Wanted> {
 }
 
 /// A topic that is found after an answer got lost is the one that was made, if
-/// it is like it.
+/// it is like it. One that was there before and is like it in all is told as made then:
+/// whoever asked has what they asked for, and to look for it beforehand would cost every
+/// call a question.
 async fn make(cluster: &Cluster<'_>, wanted: &kafka::client::NewTopic) -> Result<Topic> {
     let lost = &AtomicBool::new(false);
-    let created = cluster
-        .ask(|admin, at| async move {
+    let name = &wanted.name;
+    let see = format!("GET topics/{name} tells whether it is there; if not, make it again");
+    let created = cluster.alter(
+        &see,
+        |admin, at| async move {
             let created = admin.create_topic(at, wanted).await;
             if created.as_ref().is_err_and(KafkaError::may_have_done_it) {
                 lost.store(true, Ordering::Relaxed);
             }
             created
-        })
-        .await?;
+        },
+        |admin, at| async move {
+            let found = admin.topics().describe_topic(at, name).await?;
+            Ok(found.is_some_and(|topic| is_like(&topic, wanted)))
+        },
+    );
+    let created = created.await?.unwrap_or(Created::New);
     let may_be_ours = lost.load(Ordering::Relaxed);
-    let name = &wanted.name;
     cluster
         .until_all_show(|admin, alone| async move {
             Ok(admin.topics().describe_topic(&alone, name).await?.is_some())

@@ -14,7 +14,12 @@ pub async fn delete(access: &InstanceAccess, app: &App, name: &str) -> Result<()
     // One that is gone by now was deleted by a call whose answer got lost, or by
     // somebody else, to the same end.
     let name = name.as_str();
-    let effect = cluster.ask(|admin, at| admin.topics().delete_topic(at, name));
+    let see = format!("GET topics/{name} tells whether it is there; if it is, delete it again");
+    let effect = cluster.alter(
+        &see,
+        |admin, at| admin.topics().delete_topic(at, name),
+        |admin, at| async move { Ok(admin.topics().describe_topic(at, name).await?.is_none()) },
+    );
     change(access, app, "topic.delete", &about, effect).await?;
     cluster
         .until_all_show(|admin, alone| async move {

@@ -12,7 +12,8 @@ pub use read::{TopicDetails, list, read};
 pub use update::{TopicUpdate, update};
 
 use crate::resources::is_own;
-use crate::{App, InstanceAccess, Problems, Result};
+use crate::{App, Error, InstanceAccess, Problems, Result};
+use kafka::settings::MIN_IN_SYNC;
 use model::TopicName;
 
 /// Kafka makes no more partitions at once.
@@ -27,6 +28,21 @@ fn number<T: TryFrom<i64>>(problems: &mut Problems, field: &str, asked: Option<i
     problems.take(field, checked.transpose()).flatten()
 }
 
+/// Fails for a demand that no partition of the topic can ever meet. What is no number
+/// Kafka refuses in its own words.
+fn can_be_in_sync(demand: &str, replicas: i64) -> Result<()> {
+    match demand.trim().parse::<i64>() {
+        Ok(demand) if demand > replicas => Err(Error::field(
+            "config",
+            format!(
+                "{MIN_IN_SYNC} is {demand}, but of {replicas} replicas no more than {replicas} \
+                 can be in sync; give the topic more replicas, or a lower {MIN_IN_SYNC}"
+            ),
+        )),
+        _ => Ok(()),
+    }
+}
+
 /// A name that may be one of the caller's topics.
 fn own(access: &InstanceAccess, app: &App, name: &str) -> Result<TopicName> {
     there(TopicName::parse(name).ok().filter(|name| is_own(access, app, name.as_str())))
@@ -35,5 +51,5 @@ fn own(access: &InstanceAccess, app: &App, name: &str) -> Result<TopicName> {
 /// What was asked about is not there: nobody tells a name that can't be from one
 /// that is not, or from somebody else's.
 fn there<T>(found: Option<T>) -> Result<T> {
-    found.ok_or(crate::Error::NotFound)
+    found.ok_or(Error::NotFound)
 }

@@ -1,7 +1,7 @@
 //! More partitions of a topic, or other settings.
 
-use super::{number, own, there};
-use crate::resources::{Cluster, change};
+use super::{MIN_IN_SYNC, can_be_in_sync, number, own, there};
+use crate::resources::{Cluster, change, demand_may_change};
 use crate::{App, Asked, Error, InstanceAccess, Result};
 use kafka::client::{Topic, TopicChange};
 use std::collections::BTreeMap;
@@ -9,6 +9,8 @@ use std::collections::BTreeMap;
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct TopicUpdate {
     pub partitions: Option<i64>,
+    /// As many as there are: clients send back what they were told.
+    pub replicas: Option<i64>,
     /// All that is set for this very topic from then on.
     pub config: Option<BTreeMap<String, String>>,
 }
@@ -24,6 +26,7 @@ pub async fn update(
     let name = own(access, app, name)?;
     let (asked, mut problems) = asked.open()?;
     let partitions: Option<i32> = number(&mut problems, "partitions", asked.partitions);
+    let replicas: Option<usize> = number(&mut problems, "replicas", asked.replicas);
     problems.finish()?;
     let cluster = cluster?;
     let found = cluster.ask(|admin, at| admin.topics().describe_topic(at, name.as_str())).await?;
@@ -33,13 +36,53 @@ pub async fn update(
         let what = format!("must be at least {there}, as it has now: partitions only grow");
         return Err(Error::field("partitions", what));
     }
+    keeps_replicas(&topic, replicas)?;
     let wanted = TopicChange { partitions, settings: asked.config };
+    if let Some(settings) = &wanted.settings
+        && changes_demand(&topic, settings)?
+    {
+        demand_may_change(access, &cluster, Some(&topic.name)).await?;
+    }
     let about = [("topic", name.to_string())];
     change(access, app, "topic.update", &about, alter(&cluster, name.as_str(), &wanted)).await
 }
 
+fn keeps_replicas(topic: &Topic, asked: Option<usize>) -> Result<()> {
+    let there = topic.replicas();
+    // One that is being made has none to tell of yet.
+    if there == 0 || asked.is_none_or(|asked| asked == there) {
+        return Ok(());
+    }
+    let what = format!("can't change: the topic has {there}; leave it out, or make another topic");
+    Err(Error::field("replicas", what))
+}
+
+/// Whether another number of copies must be in sync from then on; fails for one that
+/// can't be.
+fn changes_demand(topic: &Topic, settings: &BTreeMap<String, String>) -> Result<bool> {
+    match (topic.setting(MIN_IN_SYNC), settings.get(MIN_IN_SYNC)) {
+        (Some(is), Some(demand)) if is.means(demand) => Ok(false),
+        // One that is being made has no replicas to tell of yet.
+        (_, Some(_)) if topic.replicas() == 0 => Ok(true),
+        (_, Some(demand)) => {
+            let replicas = i64::try_from(topic.replicas()).unwrap_or(i64::MAX);
+            can_be_in_sync(demand, replicas).map(|()| true)
+        }
+        (is, None) => Ok(is.is_some()),
+    }
+}
+
 async fn alter(cluster: &Cluster<'_>, name: &str, wanted: &TopicChange) -> Result<Topic> {
-    if !cluster.ask(|admin, at| admin.topics().change_topic(at, name, wanted)).await? {
+    let see = format!("GET topics/{name} tells what it has, and the same call can be repeated");
+    let changed = cluster.alter(
+        &see,
+        |admin, at| admin.topics().change_topic(at, name, wanted),
+        |admin, at| async move {
+            let found = admin.topics().describe_topic(at, name).await?;
+            Ok(found.is_some_and(|topic| is_changed(&topic, wanted)))
+        },
+    );
+    if changed.await? == Some(false) {
         return Err(Error::NotFound);
     }
     // Whether it is there for all is seen from what one of them has by now.
@@ -52,4 +95,15 @@ async fn alter(cluster: &Cluster<'_>, name: &str, wanted: &TopicChange) -> Resul
         })
         .await;
     Ok(changed)
+}
+
+fn is_changed(topic: &Topic, wanted: &TopicChange) -> bool {
+    let count = i32::try_from(topic.partitions.len()).ok();
+    let is_set = |(name, value): (&String, &String)| {
+        topic.setting(name).is_some_and(|setting| setting.means(value))
+    };
+    wanted.partitions.is_none_or(|wanted| count == Some(wanted))
+        && wanted.settings.as_ref().is_none_or(|settings| {
+            settings.len() == topic.settings.len() && settings.iter().all(is_set)
+        })
 }

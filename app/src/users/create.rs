@@ -1,11 +1,12 @@
 //! A new user.
 
-use super::{User, UserType, everybody, hold, let_go};
+use super::hold::{forget_unknown, is_unknown};
+use super::{User, UserType, chosen_name, everybody, hold, let_go};
 use crate::resources::{Cluster, change};
 use crate::{App, Asked, Error, InstanceAccess, Problems, Result};
 use model::{Secret, UserName};
 use store::certificates;
-use store::ssl_users::{self, Purpose};
+use store::ssl_users::{self, Held, Purpose};
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct NewUserAsked {
@@ -32,30 +33,34 @@ pub async fn create(
     let cluster = Cluster::of_its_own(access, app).await?;
     let held = Box::pin(hold(access, app, &name, Purpose::User)).await?;
     let held = held.ok_or_else(|| is_being_given(&name))?;
-    if let Err(taken) = Box::pin(is_free(&cluster, access, app, &name, kind)).await {
+    let free = Box::pin(async {
+        is_free(&cluster, access, app, &held, kind).await?;
+        forget_unknown(access, app, &held).await
+    });
+    if let Err(error) = free.await {
         let_go(app, &held).await;
-        return Err(taken);
+        return Err(error);
     }
     let about = [("user", name.to_string()), ("type", kind.as_str().to_owned())];
     let user = User { name: name.to_string(), kind };
     let effect = Box::pin(async {
         match kind {
-            UserType::Sasl => with_password(&cluster, app, &name).await.map(Some),
+            UserType::Sasl => with_password(&cluster, app, &held).await.map(Some),
             UserType::Ssl => written_down(access, app, &name).await.map(|()| None),
         }
     });
-    // One that fails stays held for its time: Kafka may still do what it was asked.
-    let password = change(access, app, "user.create", &about, effect).await?;
-    let_go(app, &held).await;
-    Ok(NewUser { user, password })
+    let made = change(access, app, "user.create", &about, effect).await;
+    match &made {
+        Err(Error::Unknown(_)) => is_unknown(app, &held).await,
+        // It stays held for its time.
+        Err(Error::Internal(_) | Error::Away(_)) => {}
+        _ => let_go(app, &held).await,
+    }
+    Ok(NewUser { user, password: made? })
 }
 
 fn validate(asked: NewUserAsked, mut problems: Problems) -> Result<(UserName, UserType)> {
-    let given = problems.required("name", asked.name);
-    let name = given.and_then(|name| problems.take("name", UserName::parse(name)));
-    if name.as_ref().is_some_and(UserName::is_reserved) {
-        problems.add("name", "is reserved; choose another one");
-    }
+    let name = chosen_name(&mut problems, "name", asked.name);
     let kind = match asked.kind.as_deref() {
         None | Some("sasl") => UserType::Sasl,
         Some("ssl") => UserType::Ssl,
@@ -69,16 +74,21 @@ fn validate(asked: NewUserAsked, mut problems: Problems) -> Result<(UserName, Us
     Ok((name, kind))
 }
 
-/// While it is held, nobody else gives it out.
+/// While it is held, nobody else gives it out. A user that a call made of which nobody
+/// knew what became is as good as none: nobody has its password.
 async fn is_free(
     cluster: &Cluster<'_>,
     access: &InstanceAccess,
     app: &App,
-    name: &UserName,
+    held: &Held,
     kind: UserType,
 ) -> Result<()> {
+    let name = &held.name;
     let there = everybody(cluster, app, access.instance.id).await?;
-    if there.iter().any(|user| user.name == name.as_str()) {
+    let found = there.iter().find(|user| user.name == name.as_str());
+    let lost = held.after_unknown && name.as_str() != access.instance.username;
+    let is_lost = |user: &User| lost && (user.kind, kind) == (UserType::Sasl, UserType::Sasl);
+    if found.is_some_and(|user| !is_lost(user)) {
         return Err(exists(name));
     }
     match kind {
@@ -99,10 +109,24 @@ async fn has_no_certificate(access: &InstanceAccess, app: &App, name: &UserName)
 }
 
 /// Written again after a lost answer, it is the same password.
-async fn with_password(cluster: &Cluster<'_>, app: &App, name: &UserName) -> Result<Secret> {
+async fn with_password(cluster: &Cluster<'_>, app: &App, held: &Held) -> Result<Secret> {
     let password = app.entropy().password();
-    let (name, word) = (name.as_str(), &password);
-    cluster.ask(|admin, at| admin.set_scram_user(at, name, word)).await?;
+    let (name, word) = (held.name.as_str(), &password);
+    // One that may have been there before does not tell which password it has.
+    let tells = !held.after_unknown;
+    let see = format!(
+        "GET users tells whether {name} is there. Its password can't be told any more: make the \
+         same user again after a minute, and it has a new one"
+    );
+    let set =
+        cluster.alter(
+            &see,
+            |admin, at| admin.set_scram_user(at, name, word),
+            |admin, at| async move {
+                Ok(tells && !admin.describe_scram_user(at, name).await?.is_empty())
+            },
+        );
+    set.await?;
     cluster
         .until_all_show(|admin, alone| async move {
             Ok(!admin.describe_scram_user(&alone, name).await?.is_empty())
@@ -120,10 +144,16 @@ async fn written_down(access: &InstanceAccess, app: &App, name: &UserName) -> Re
 }
 
 fn is_being_given(name: &UserName) -> Error {
-    let what = format!("{name} is being given out by another call; try again in a minute");
+    let what = format!(
+        "{name} is being given out by another call, or by a call whose outcome is not known yet; \
+         try again in a minute"
+    );
     Error::field("name", what)
 }
 
 fn exists(name: &UserName) -> Error {
-    Error::field("name", format!("a user {name} exists already"))
+    let what = format!(
+        "a user {name} exists already; if its password is lost, delete it and make it again"
+    );
+    Error::field("name", what)
 }

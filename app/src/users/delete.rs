@@ -31,7 +31,13 @@ async fn remove(
     name: &UserName,
 ) -> Result<()> {
     let principal = &format!("User:{name}");
-    cluster.ask(|admin, at| admin.remove_acls(at, principal)).await?;
+    let see = &format!("GET users tells whether {name} is there; if it is, delete it again");
+    let rights = cluster.alter(
+        see,
+        |admin, at| admin.remove_acls(at, principal),
+        |admin, at| async move { Ok(admin.describe_acls(at, principal).await?.is_empty()) },
+    );
+    rights.await?;
     cluster
         .until_all_show(|admin, alone| async move {
             Ok(admin.describe_acls(&alone, principal).await?.is_empty())
@@ -42,7 +48,15 @@ async fn remove(
     // Whose an ACL is, it says first.
     acls::retire_all(&mut work, id, &format!("{principal}: ")).await?;
     work.commit().await?;
-    cluster.ask(|admin, at| admin.remove_scram_user(at, name.as_str())).await?;
+    let password =
+        cluster.alter(
+            see,
+            |admin, at| admin.remove_scram_user(at, name.as_str()),
+            |admin, at| async move {
+                Ok(admin.describe_scram_user(at, name.as_str()).await?.is_empty())
+            },
+        );
+    password.await?;
     cluster
         .until_all_show(|admin, alone| async move {
             Ok(admin.describe_scram_user(&alone, name.as_str()).await?.is_empty())
@@ -51,6 +65,7 @@ async fn remove(
     let now = app.now();
     let mut work = app.store().begin().await?;
     ssl_users::remove(&mut work, id, name).await?;
+    ssl_users::forget_unknown(&mut work, id, name).await?;
     // Another user of this name, later, is not the holder of such a certificate.
     if certificates::revoke_all(&mut work, id, name.as_str(), now).await? {
         instances::wake(&mut work, id, now).await?;

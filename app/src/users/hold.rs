@@ -39,3 +39,27 @@ async fn forget(app: &App, held: &Held) -> store::Result<()> {
     ssl_users::let_go(&mut work, held).await?;
     work.commit().await
 }
+
+/// Comes before Kafka is asked. From then on somebody may have the user, and whatever
+/// becomes of the call, even of its process, nobody else is given it.
+pub(super) async fn forget_unknown(access: &InstanceAccess, app: &App, held: &Held) -> Result<()> {
+    if !held.after_unknown {
+        return Ok(());
+    }
+    let mut work = app.store().begin().await?;
+    ssl_users::forget_unknown(&mut work, access.instance.id, &held.name).await?;
+    work.commit().await.map_err(Into::into)
+}
+
+/// Nobody knows whether it was made: the name stays held for its time, because Kafka may
+/// still do what it was asked, and whoever asks for it after that gets the user.
+pub(super) async fn is_unknown(app: &App, held: &Held) {
+    let unknown = Box::pin(async {
+        let mut work = app.store().begin().await?;
+        ssl_users::leave_unknown(&mut work, held).await?;
+        work.commit().await
+    });
+    if let Err(error) = unknown.await {
+        tracing::warn!(user = %held.name, %error, "that nobody knows of a user is not kept in mind");
+    }
+}

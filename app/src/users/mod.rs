@@ -15,8 +15,8 @@ pub use rotate_password::rotate_password;
 pub(crate) use hold::{hold, let_go};
 
 use crate::resources::Cluster;
-use crate::{App, Result};
-use model::InstanceId;
+use crate::{App, Problems, Result};
+use model::{InstanceId, UserName};
 use store::ssl_users;
 
 /// How a user proves who it is.
@@ -39,6 +39,23 @@ impl UserType {
 pub struct User {
     pub name: String,
     pub kind: UserType,
+}
+
+/// The name of somebody whom a customer lets in or gives rights; what is wrong is noted.
+pub(crate) fn chosen_name(
+    problems: &mut Problems,
+    field: &str,
+    given: Option<String>,
+) -> Option<UserName> {
+    let given = problems.required(field, given)?;
+    let name = problems.take(field, UserName::parse(given))?;
+    if name.is_reserved() {
+        problems.add(field, "is reserved; choose another one");
+    }
+    if !name.fits_a_path() {
+        problems.add(field, "must not be . or .., which no path can name; choose another one");
+    }
+    Some(name)
 }
 
 /// Everybody whom a customer may know of, by name.

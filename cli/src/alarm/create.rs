@@ -1,6 +1,7 @@
 //! `castellan alarm create`.
 
-use crate::{Connection, OnInstance};
+use crate::{Connection, OnInstance, complete};
+use clap_complete::ArgValueCompleter;
 use wire::alarms::AlarmFields;
 
 #[derive(Debug, clap::Args)]
@@ -28,7 +29,7 @@ pub struct What {
     #[arg(long, value_name = "SECONDS")]
     pub time: Option<i64>,
     /// The one consumer group it is about
-    #[arg(long)]
+    #[arg(long, add = ArgValueCompleter::new(complete::groups))]
     pub group: Option<String>,
     /// Ids of recipients, with commas; everybody if not given
     #[arg(long, value_delimiter = ',')]

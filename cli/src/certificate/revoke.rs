@@ -1,6 +1,7 @@
 //! `castellan certificate revoke`.
 
-use crate::{Connection, OnInstance, output};
+use crate::{Connection, OnInstance, complete, output};
+use clap_complete::ArgValueCompleter;
 use serde_json::json;
 
 #[derive(Debug, clap::Args)]
@@ -8,6 +9,7 @@ pub struct Revoke {
     #[command(flatten)]
     on: OnInstance,
     /// The certificate's serial in hex, as `castellan certificate list` shows it
+    #[arg(add = ArgValueCompleter::new(complete::serials))]
     serial: String,
 }
 

@@ -12,7 +12,9 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::time::Duration;
 use tokio::runtime::Builder;
+use wire::ca::Certificate;
 use wire::customer::InstanceEntry;
+use wire::nodes::SETTINGS;
 use wire::users::Acl;
 
 /// In it a shell says that it asks. One of our own, because others may set
@@ -57,6 +59,35 @@ pub fn groups(current: &OsStr) -> Vec<CompletionCandidate> {
     ask(current, async |connection, verb| {
         let groups = connection.client.groups(instance(connection, verb).await?).await.ok()?;
         Some(groups.into_iter().map(|group| CompletionCandidate::new(group.name)).collect())
+    })
+}
+
+/// Of what may still be revoked.
+pub fn serials(current: &OsStr) -> Vec<CompletionCandidate> {
+    ask(current, async |connection, verb| {
+        let id = instance(connection, verb).await?;
+        let mut certificates = connection.client.certificates(id).await.ok()?;
+        certificates.retain(|certificate| certificate.revoked_at.is_none());
+        let candidate =
+            |Certificate { serial, cn, .. }| CompletionCandidate::new(serial).help(Some(cn.into()));
+        Some(certificates.into_iter().map(candidate).collect())
+    })
+}
+
+/// Names of all brokers' settings, up to where the value begins.
+pub fn settings(current: &OsStr) -> Vec<CompletionCandidate> {
+    let begins = current.to_string_lossy();
+    let names = SETTINGS.iter().map(|name| format!("{name}="));
+    names.filter(|name| name.starts_with(begins.as_ref())).map(CompletionCandidate::new).collect()
+}
+
+/// What is set of the topic that the words so far name.
+pub fn topic_settings(current: &OsStr) -> Vec<CompletionCandidate> {
+    ask(current, async |connection, verb| {
+        let topic = verb.try_get_one::<String>("topic").ok()??;
+        let id = instance(connection, verb).await?;
+        let topic = connection.client.topic(id, topic).await.ok()?.topic;
+        Some(topic.config.into_iter().map(|(name, _)| CompletionCandidate::new(name)).collect())
     })
 }
 
@@ -125,6 +156,40 @@ fn ask(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Command;
+    use clap::Subcommand as _;
+    use clap_complete::ArgValueCompleter;
+
+    #[test]
+    fn a_setting_is_offered_up_to_its_value() {
+        let offered = |current: &str| {
+            let text = |it: &CompletionCandidate| it.get_value().to_string_lossy().into_owned();
+            settings(OsStr::new(current)).iter().map(text).collect::<Vec<_>>()
+        };
+        assert_eq!(offered("log.ret"), ["log.retention.bytes=", "log.retention.ms="]);
+        assert_eq!(offered("").len(), SETTINGS.len());
+        assert!(offered("log.retention.ms=8").is_empty());
+    }
+
+    /// Whatever is asked for by the name of something that is there.
+    #[test]
+    fn names_of_what_is_there_can_be_completed() {
+        let names = ["acl", "group", "serial", "settings", "topic", "topics", "unset", "user"];
+        let program = Command::augment_subcommands(clap::Command::new("castellan"));
+        let mut seen = 0;
+        for noun in program.get_subcommands() {
+            for verb in noun.get_subcommands() {
+                let is_named = |arg: &&clap::Arg| names.contains(&arg.get_id().as_str());
+                for arg in verb.get_arguments().filter(is_named) {
+                    let id = arg.get_id();
+                    let (noun, verb) = (noun.get_name(), verb.get_name());
+                    assert!(arg.get::<ArgValueCompleter>().is_some(), "{noun} {verb} {id}");
+                    seen += 1;
+                }
+            }
+        }
+        assert!(seen > 15, "{seen}");
+    }
 
     #[test]
     fn an_instance_is_offered_by_what_names_it_alone() {

@@ -1,7 +1,8 @@
 //! `castellan group reset`.
 
 use super::{OneGroup, known};
-use crate::{Connection, output};
+use crate::{Connection, complete, output};
+use clap_complete::ArgValueCompleter;
 use wire::groups::Moved;
 
 #[derive(Debug, clap::Args)]
@@ -12,7 +13,7 @@ pub struct Reset {
     to: Strategy,
     /// A topic, as orders, or a partition, as orders:0; may be given several times;
     /// everything the group has committed if not given
-    #[arg(long = "topic")]
+    #[arg(long = "topic", add = ArgValueCompleter::new(complete::topics))]
     topics: Vec<String>,
     /// Show what would be, and change nothing
     #[arg(long)]

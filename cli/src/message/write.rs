@@ -9,7 +9,8 @@ use wire::messages::{Header, NewMessage, WriteMessages, Written};
 pub struct Write {
     #[command(flatten)]
     of: OfTopic,
-    /// Its contents; without it the key alone deletes what it names in a compacted topic
+    /// Its contents, which may be empty; without it the key alone deletes what it names in a
+    /// compacted topic
     #[arg(long, required_unless_present = "key", allow_hyphen_values = true)]
     value: Option<String>,
     /// Messages of a key are in one partition, in their order
@@ -46,6 +47,5 @@ pub async fn run(options: Write, connection: &Connection) -> anyhow::Result<()> 
 
 fn header(text: &str) -> anyhow::Result<Header> {
     let (name, value) = text.split_once('=').context("a header is written NAME=VALUE")?;
-    let value = Some(value.to_owned()).filter(|value| !value.is_empty());
-    Ok(Header { name: name.into(), value, encoding: String::new() })
+    Ok(Header { name: name.into(), value: Some(value.to_owned()), encoding: String::new() })
 }

@@ -3,8 +3,9 @@
 use super::number::with_unit;
 use super::span::Span;
 use super::{chart, number};
-use crate::{Connection, OnInstance, output};
+use crate::{Connection, OnInstance, complete, output};
 use anyhow::bail;
+use clap_complete::ArgValueCompleter;
 use client::ReadMetrics;
 use model::Timestamp;
 use wire::metrics::{Metrics, SeriesValues};
@@ -16,10 +17,10 @@ pub struct Plot {
     /// What to draw; `castellan metrics list` shows all
     series: String,
     /// Of a series of topics, this topic alone
-    #[arg(long)]
+    #[arg(long, add = ArgValueCompleter::new(complete::topics))]
     topic: Option<String>,
     /// Of a series of consumer groups, this group alone
-    #[arg(long)]
+    #[arg(long, add = ArgValueCompleter::new(complete::groups))]
     group: Option<String>,
     /// Only this server; may be given several times
     #[arg(long, value_name = "NAME")]

@@ -2,7 +2,8 @@
 
 use super::number::with_unit;
 use super::span::Span;
-use crate::{Connection, OnInstance, output};
+use crate::{Connection, OnInstance, complete, output};
+use clap_complete::ArgValueCompleter;
 use client::ReadMetrics;
 use wire::metrics::{Metrics, SeriesValues};
 
@@ -14,10 +15,10 @@ pub struct Show {
     #[arg(long, value_name = "NAME")]
     series: Vec<String>,
     /// Of series of topics, this topic alone
-    #[arg(long)]
+    #[arg(long, add = ArgValueCompleter::new(complete::topics))]
     topic: Option<String>,
     /// Of series of consumer groups, this group alone
-    #[arg(long)]
+    #[arg(long, add = ArgValueCompleter::new(complete::groups))]
     group: Option<String>,
     #[command(flatten)]
     span: Span,

@@ -2,8 +2,9 @@
 
 mod set;
 
-use crate::{Connection, OnInstance, output};
+use crate::{Connection, OnInstance, complete, output};
 use clap::Subcommand;
+use clap_complete::ArgValueCompleter;
 use wire::quotas::Quota;
 
 #[derive(Debug, Subcommand)]
@@ -26,7 +27,7 @@ pub enum QuotaCommand {
 #[group(required = true, multiple = true)]
 pub struct Of {
     /// A user, or <default> for those without a quota of their own
-    #[arg(long)]
+    #[arg(long, add = ArgValueCompleter::new(complete::kafka_users))]
     pub user: Option<String>,
     /// A client id, or <default>
     #[arg(long)]

@@ -1,9 +1,10 @@
 //! `castellan topic update`.
 
 use super::OneTopic;
-use crate::Connection;
 use crate::assignment::{self, Assignment};
+use crate::{Connection, complete};
 use anyhow::bail;
+use clap_complete::ArgValueCompleter;
 use serde_json::{Map, Value};
 use wire::topics::UpdateTopic;
 
@@ -18,7 +19,11 @@ pub struct Update {
     #[arg(long = "config", value_name = "NAME=VALUE")]
     config: Vec<Assignment>,
     /// Back to the brokers' own; may be given several times
-    #[arg(long = "unset", value_name = "NAME")]
+    #[arg(
+        long = "unset",
+        value_name = "NAME",
+        add = ArgValueCompleter::new(complete::topic_settings)
+    )]
     unset: Vec<String>,
 }
 

@@ -48,7 +48,7 @@ impl Brokers<'_> {
                         return Err(error);
                     }
                     tracing::debug!(%endpoint, %error, "asking the next broker");
-                    last = Some(error);
+                    last = Some(graver(last, error));
                 }
                 answer => return answer,
             }
@@ -89,6 +89,15 @@ impl Brokers<'_> {
             Some((pool, _)) => pool.in_order(self.endpoints),
             None => self.endpoints.iter().collect(),
         }
+    }
+}
+
+/// The later of two errors, unless only the earlier one's broker may have done what it
+/// was asked: that is what callers must know.
+pub(crate) fn graver(earlier: Option<Error>, later: Error) -> Error {
+    match earlier {
+        Some(earlier) if earlier.may_have_done_it() && !later.may_have_done_it() => earlier,
+        _ => later,
     }
 }
 

@@ -4,6 +4,7 @@
 //! reason. No variant ever holds a password or a key.
 
 use super::{Endpoint, Mechanism, TopicPartition};
+use crate::naming::{NAMED, first_of};
 use kafka_protocol::ResponseError;
 use kafka_protocol::protocol::{StrBytes, VersionRange};
 use std::time::Duration;
@@ -60,21 +61,27 @@ pub enum Error {
     /// Written, but the broker we asked has not caught up.
     #[error("{endpoint} does not show {what} yet, {after:?} after it was written")]
     NotReadableYet { endpoint: Endpoint, what: String, after: Duration },
+    /// Whoever leads them is away, or they are not there.
+    #[error("no server that answers leads {partitions} now")]
+    Leaderless { partitions: String, count: usize },
     #[error("there is no broker to ask")]
     NoBrokers,
     #[error("none of {asked} brokers answered; the last error: {last}")]
     AllFailed { asked: usize, last: Box<Error> },
+    /// Others answered, and what they told would look as if it were all.
+    #[error("{what} would be incomplete: {last}")]
+    Incomplete { what: String, last: Box<Error> },
 }
 
 impl Error {
     /// Nobody leads a partition now, or it is not there: an error that passes.
     pub fn no_leader(at: &TopicPartition) -> Self {
-        Self::Kafka {
-            call: "Metadata",
-            subject: at.to_string(),
-            code: ResponseError::LeaderNotAvailable,
-            message: "nobody leads it now".to_owned(),
-        }
+        Self::no_leaders(&[at])
+    }
+
+    /// The same of several.
+    pub fn no_leaders(all: &[&TopicPartition]) -> Self {
+        Self::Leaderless { partitions: named(all), count: all.len() }
     }
 
     pub fn remedy(&self) -> Remedy {
@@ -82,9 +89,10 @@ impl Error {
             Self::Unreachable { .. }
             | Self::Broken { .. }
             | Self::Deadline { .. }
+            | Self::Leaderless { .. }
             | Self::NotReadableYet { .. } => Remedy::Retry,
             Self::Kafka { code, .. } if passes(*code) => Remedy::Retry,
-            Self::AllFailed { last, .. } => last.remedy(),
+            Self::AllFailed { last, .. } | Self::Incomplete { last, .. } => last.remedy(),
             _ => Remedy::Refused,
         }
     }
@@ -104,6 +112,7 @@ impl Error {
             | Self::Oversize { .. }
             | Self::NotReadableYet { .. } => true,
             Self::Kafka { code, .. } => *code == ResponseError::RequestTimedOut,
+            Self::AllFailed { last, .. } => last.may_have_done_it(),
             _ => false,
         }
     }
@@ -154,6 +163,12 @@ pub(super) fn check(
     }
 }
 
+/// These by name, or the first of them.
+pub(crate) fn named(all: &[&TopicPartition]) -> String {
+    let names: Vec<String> = all.iter().map(ToString::to_string).collect();
+    first_of(&names, NAMED, ", ")
+}
+
 fn detail(message: &str) -> String {
     if message.is_empty() { String::new() } else { format!(" ({message})") }
 }
@@ -163,44 +178,4 @@ fn spoken(range: Option<&VersionRange>) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn refusal(code: i16, message: &str) -> Error {
-        check("CreateAcls", "User:ada", code, Some(&StrBytes::from_string(message.to_owned())))
-            .unwrap_err()
-    }
-
-    #[test]
-    fn kafka_s_reason_is_in_the_sentence() {
-        assert_eq!(
-            refusal(31, "Request is not authorized.").to_string(),
-            "Kafka refused CreateAcls for User:ada: ClusterAuthorizationFailed (Request is not authorized.)"
-        );
-        assert_eq!(
-            refusal(41, "").to_string(),
-            "Kafka refused CreateAcls for User:ada: NotController"
-        );
-    }
-
-    #[test]
-    fn remedies() {
-        let endpoint = Endpoint::new("127.64.0.2", 9091);
-        let gone = Error::Unreachable {
-            endpoint: endpoint.clone(),
-            reason: "refused the connection".into(),
-        };
-        assert_eq!(gone.remedy(), Remedy::Retry);
-        let all = Error::AllFailed { asked: 3, last: Box::new(gone) };
-        assert_eq!(all.remedy(), Remedy::Retry);
-        assert_eq!(
-            all.to_string(),
-            "none of 3 brokers answered; the last error: 127.64.0.2:9091 refused the connection"
-        );
-        assert_eq!(refusal(41, "").remedy(), Remedy::Retry, "the controller moves");
-        assert_eq!(refusal(31, "").remedy(), Remedy::Refused);
-        let tls = Error::Tls { endpoint, reason: "certificate expired".into() };
-        assert_eq!(tls.remedy(), Remedy::Refused);
-        assert!(tls.is_about_one_broker());
-    }
-}
+mod tests;

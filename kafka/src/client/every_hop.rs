@@ -64,10 +64,11 @@ async fn end(name: &str, running: Running) {
 fn says_what_and_who(error: &Error) -> bool {
     let text = error.to_string();
     match error {
-        Error::AllFailed { last, .. } => says_what_and_who(last),
+        Error::AllFailed { last, .. } | Error::Incomplete { last, .. } => says_what_and_who(last),
         Error::Kafka { call, subject, .. } => {
             text.contains(&format!("{call} for {subject}")) && !call.is_empty()
         }
+        Error::Leaderless { partitions, count } => *count > 0 && text.contains(partitions),
         Error::Unreachable { endpoint, .. } | Error::Tls { endpoint, .. } => {
             text.contains(&endpoint.to_string())
         }

@@ -45,7 +45,7 @@ pub use admin::quorum::{Quorum, Replica};
 pub use admin::replication::TopicReplication;
 pub use admin::topics::{Created, NewTopic, PartitionView};
 pub use ask::Call;
-pub(crate) use ask::none_answered;
+pub(crate) use ask::{graver, none_answered};
 pub use connection::{Connection, Limits};
 pub use dial::{Dial, DirectDial, Stream};
 pub use error::{Error, Remedy};

@@ -2,8 +2,9 @@
 //! or the coordinator of a group.
 //!
 //! Any live broker knows all leaders: Metadata on the internal listener gives
-//! each broker's endpoint there. What nobody leads has no way to it, and is left
-//! out of answers; it is never an error.
+//! each broker's endpoint there. What nobody leads has no way to it. Where an answer
+//! says of each partition what is known, such a one is left out and no error; where
+//! it would look as if it were all, it is one.
 
 use super::admin::routes::{FindRoutes, Routes};
 use super::ask::Brokers;
@@ -82,6 +83,34 @@ impl Brokers<'_> {
             return Err(none_answered(last, asked));
         }
         Ok(answers)
+    }
+
+    /// Asks all of them at once, and needs all of them: without one, what the others
+    /// tell would look whole. `without` says what it would be.
+    pub(super) async fn ask_every<C: Call>(
+        &self,
+        calls: Vec<(Endpoint, C)>,
+        without: impl Fn(&[&(Endpoint, C)]) -> String + Send,
+    ) -> Result<Vec<C::Answer>, Error> {
+        let each = calls.iter().map(|(endpoint, call)| self.ask_at(endpoint, call));
+        let answered = join_all(each).await;
+        let (mut answers, mut missing, mut last) = (Vec::new(), Vec::new(), None);
+        for (call, answer) in calls.iter().zip(answered) {
+            match answer {
+                Ok(answer) => answers.push(answer),
+                Err(error @ Error::Kafka { .. }) => return Err(error),
+                Err(error) if error.is_about_one_broker() => {
+                    missing.push(call);
+                    last = Some(error);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        let Some(last) = last else { return Ok(answers) };
+        if answers.is_empty() {
+            return Err(none_answered(Some(last), calls.len()));
+        }
+        Err(Error::Incomplete { what: without(&missing), last: Box::new(last) })
     }
 }
 

@@ -9,7 +9,7 @@ use crate::Endpoint;
 use crate::client::{
     Acl, Admin, BrokerView, Cluster, ClusterView, Created, Error, Groups, Limits, LogDir,
     LogReplica, Login, Mechanism, Messages, NewTopic, Quorum, Quotas, Settings, TopicReplication,
-    Topics, Users, none_answered,
+    Topics, Users, graver, none_answered,
 };
 use async_trait::async_trait;
 use model::Secret;
@@ -91,7 +91,7 @@ impl SimKafka {
                 .reach(endpoint, call)
                 .and_then(|broker| run(&mut Asked { state: &mut state, broker, endpoint, call }));
             match answer {
-                Err(error) if error.is_about_one_broker() => last = Some(error),
+                Err(error) if error.is_about_one_broker() => last = Some(graver(last, error)),
                 _ if fault.is_some() => {
                     let reason = "closed the connection".to_owned();
                     let endpoint = endpoint.clone();

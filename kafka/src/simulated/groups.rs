@@ -3,6 +3,7 @@
 
 use super::SimKafka;
 use super::state::State;
+use crate::Endpoint;
 use crate::client::groups::{Group, GroupOffset, GroupView, Groups, Member};
 use crate::client::{At, Cluster, Error, TopicPartition};
 use async_trait::async_trait;
@@ -19,10 +20,18 @@ pub(super) struct SimGroup {
 #[async_trait]
 impl Groups for SimKafka {
     async fn list_groups(&self, cluster: &Cluster) -> Result<Vec<Group>, Error> {
-        self.ask("ListGroups", &cluster.brokers, |asked| {
-            let names: Vec<String> = asked.state.groups.keys().cloned().collect();
-            Ok(names.iter().filter_map(|name| asked.state.group(name)).collect())
-        })
+        let (groups, silent) = self.ask("ListGroups", &cluster.brokers, |asked| {
+            Ok((asked.state.all_groups(), asked.state.silent_coordinator()))
+        })?;
+        let Some(endpoint) = silent else { return Ok(groups) };
+        let what = format!("The list of groups without {endpoint}");
+        let reason = "refused the connection".to_owned();
+        let last = Box::new(Error::Unreachable { endpoint, reason });
+        Err(Error::Incomplete { what, last })
+    }
+
+    async fn glimpse_groups(&self, cluster: &Cluster) -> Result<Vec<Group>, Error> {
+        self.ask("ListGroups", &cluster.brokers, |asked| Ok(asked.state.all_groups()))
     }
 
     async fn describe_group(&self, cluster: &Cluster, name: &str) -> Result<Option<Group>, Error> {
@@ -109,6 +118,17 @@ impl SimKafka {
 }
 
 impl State {
+    fn all_groups(&self) -> Vec<Group> {
+        self.groups.keys().filter_map(|name| self.group(name)).collect()
+    }
+
+    /// One whose groups nobody has taken over yet: it is gone, and its session is not.
+    fn silent_coordinator(&self) -> Option<Endpoint> {
+        let nodes = self.nodes.values().filter(|node| self.metadata.is_active(node.spec.id));
+        let mut silent = nodes.filter(|node| !node.works());
+        silent.next().map(|node| node.spec.internal.clone())
+    }
+
     fn group(&self, name: &str) -> Option<Group> {
         let group = self.groups.get(name)?;
         let state = if group.members.is_empty() { "Empty" } else { "Stable" };

@@ -49,17 +49,23 @@ impl Messages for SimKafka {
         cluster: &Cluster,
         what: &ReadMessages,
     ) -> Result<Option<Vec<Message>>, Error> {
-        self.ask("Fetch", &cluster.brokers, |asked| {
+        let read = self.ask("Fetch", &cluster.brokers, |asked| {
             let Some(partitions) = asked.state.leaders(&what.topic) else { return Ok(None) };
             let chosen = |it: &&i32| what.partition.is_none_or(|wanted| wanted == **it);
-            let chosen: Vec<i32> = partitions.keys().filter(chosen).copied().collect();
+            let at = |it: &i32| TopicPartition::new(&what.topic, *it);
+            let chosen: Vec<TopicPartition> = partitions.keys().filter(chosen).map(at).collect();
             if chosen.is_empty() {
                 return Ok(None);
             }
-            let at = chosen.iter().map(|it| TopicPartition::new(&what.topic, *it));
-            let all: Vec<Message> = at.flat_map(|at| asked.state.messages(&at, what)).collect();
-            Ok(Some(merge(all, what.count, what.bytes, what.from == From::Newest)))
-        })
+            let is_led = |at: &&TopicPartition| partitions[&at.partition].is_some();
+            let without: Vec<&TopicPartition> = chosen.iter().filter(|at| !is_led(at)).collect();
+            if !without.is_empty() {
+                return Ok(Some(Err(Error::no_leaders(&without))));
+            }
+            let all = chosen.iter().flat_map(|at| asked.state.messages(at, what)).collect();
+            Ok(Some(Ok(merge(all, what.count, what.bytes, what.from == From::Newest))))
+        })?;
+        read.transpose()
     }
 
     async fn write_messages(

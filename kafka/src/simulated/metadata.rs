@@ -2,6 +2,7 @@
 
 use crate::client::quotas::{QuotaEntity, QuotaKey};
 use crate::client::{Acl, Error, PartitionView};
+use crate::settings::MIN_IN_SYNC;
 use kafka_protocol::ResponseError;
 use model::Secret;
 use std::collections::BTreeMap;
@@ -33,7 +34,7 @@ pub(super) struct Topic {
 impl Topic {
     /// One unless it says otherwise, as Kafka's default is.
     pub fn min_in_sync(&self) -> usize {
-        let demand = self.settings.get("min.insync.replicas");
+        let demand = self.settings.get(MIN_IN_SYNC);
         demand.and_then(|value| value.parse().ok()).unwrap_or(1)
     }
 }

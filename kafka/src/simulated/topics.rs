@@ -115,7 +115,7 @@ impl State {
     ) -> Result<Vec<Partition>, Error> {
         let brokers = self.metadata.brokers.keys();
         let active: Vec<i32> = brokers.copied().filter(|id| self.metadata.is_active(*id)).collect();
-        if copies == 0 || copies > active.len() {
+        if !numbers.is_empty() && (copies == 0 || copies > active.len()) {
             let message = format!(
                 "Unable to replicate the partition {copies} time(s): only {} broker(s) are registered.",
                 active.len()

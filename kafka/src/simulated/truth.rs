@@ -24,6 +24,12 @@ impl SimKafka {
         self.state().nodes.get(&id).map_or(Process::Down, |node| node.process)
     }
 
+    /// Whether its process is there and does nothing, as after SIGSTOP.
+    pub fn stands_still(&self, id: i32) -> bool {
+        let state = self.state();
+        state.nodes.get(&id).is_some_and(|node| node.frozen && node.process != Process::Down)
+    }
+
     /// How often it was asked.
     pub fn calls(&self) -> usize {
         self.state().calls

@@ -168,6 +168,7 @@ async fn messages_are_written_and_read(subject: &dyn Subject) {
         messages,
         at: subject.now(),
         turn: 0,
+        within: Duration::from_secs(8),
     };
     // Kafka's own producers put this key into partition 1 of 3.
     let messages = vec![

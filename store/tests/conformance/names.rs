@@ -58,6 +58,38 @@ pub async fn who_died_holds_a_name_for_its_time_alone(f: Fixture) {
     assert!(let_go(&f, &next).await);
 }
 
+pub async fn what_nobody_knows_is_kept_in_mind_for_an_hour(f: Fixture) {
+    let account = f.account().await.account.id;
+    let (instance, ..) = f.instance(account, 9000).await;
+    let held = hold(&f, instance.id, "bob", Purpose::User).await.unwrap();
+    assert!(!held.after_unknown);
+    let mut work = f.store.begin().await.unwrap();
+    ssl_users::leave_unknown(&mut work, &held).await.unwrap();
+    work.commit().await.unwrap();
+    for purpose in [Purpose::User, Purpose::Certificate] {
+        assert_eq!(hold(&f, instance.id, "bob", purpose).await, None, "held for its time");
+    }
+    f.pass(61).await;
+    let other = hold(&f, instance.id, "eve", Purpose::User).await.unwrap();
+    assert!(!other.after_unknown);
+    for seconds in [0, 3500] {
+        f.pass(seconds).await;
+        let again = hold(&f, instance.id, "bob", Purpose::User).await.unwrap();
+        assert!(again.after_unknown, "after {seconds} s");
+        assert!(let_go(&f, &again).await);
+    }
+    f.pass(3600).await;
+    let late = hold(&f, instance.id, "bob", Purpose::User).await.unwrap();
+    assert!(!late.after_unknown);
+
+    let mut work = f.store.begin().await.unwrap();
+    ssl_users::leave_unknown(&mut work, &late).await.unwrap();
+    let name = UserName::parse("bob").unwrap();
+    ssl_users::forget_unknown(&mut work, instance.id, &name).await.unwrap();
+    work.commit().await.unwrap();
+    assert!(!hold(&f, instance.id, "bob", Purpose::User).await.unwrap().after_unknown);
+}
+
 pub async fn a_held_name_goes_with_its_instance(f: Fixture) {
     let account = f.account().await.account.id;
     let (instance, server, disk) = f.instance(account, 9000).await;

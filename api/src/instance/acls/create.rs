@@ -50,8 +50,13 @@ const FIELDS: [Input; 2] = [
 ];
 
 const RULE: [Input; 4] = [
-    Input::text("operation", "read, write, create, delete, alter, describe, all, …").required(),
-    Input::text("resource", "cluster, topic, group or transactionalid").required(),
+    Input::text(
+        "operation",
+        "read, write, create, delete, alter, describe, all, … in any case, which is kept",
+    )
+    .required(),
+    Input::text("resource", "cluster, topic, group or transactionalid, in any case, which is kept")
+        .required(),
     Input::text("resource_pattern", "A name, a prefix or *").required(),
     Input::text("resource_pattern_type", "literal, if not given, or prefixed"),
 ];

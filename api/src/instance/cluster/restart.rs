@@ -22,7 +22,8 @@ pub fn about() -> About {
     About::new("Restart the cluster, one server at a time")
         .needs(Right::ChangeInstances)
         .refuses(
-            "The cluster follows another change (server 2 is being restarted); \
+            "The cluster follows another change: action 12 (restart of the cluster, asked for \
+             at 2026-11-15T12:00:00Z), 1 of 3 servers done; \
              try again once `configured` reads true",
         )
         .created("Accepted; `configured` is false until it is done")

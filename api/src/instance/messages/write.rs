@@ -26,13 +26,12 @@ pub async fn handle(
 
 /// Several messages, or one.
 fn fields(fields: &mut Fields) -> WriteFields {
-    let several = fields.objects("messages", message);
-    WriteFields { messages: several.unwrap_or_else(|| vec![message(fields)]) }
+    WriteFields { messages: fields.objects("messages", message), one: message(fields) }
 }
 
 fn message(fields: &mut Fields) -> MessageFields {
     let contents = |fields: &mut Fields, name, encoding| Contents {
-        text: fields.text(name),
+        text: fields.contents(name),
         encoding: fields.text(encoding),
     };
     MessageFields {
@@ -44,7 +43,7 @@ fn message(fields: &mut Fields) -> MessageFields {
 }
 
 fn header(fields: &mut Fields) -> (String, Contents) {
-    let contents = Contents { text: fields.text("value"), encoding: fields.text("encoding") };
+    let contents = Contents { text: fields.contents("value"), encoding: fields.text("encoding") };
     (fields.text("name").unwrap_or_default(), contents)
 }
 
@@ -76,16 +75,22 @@ const HEADER: [Input; 3] = [
 ];
 
 const MESSAGE: [Input; 6] = [
-    Input::text("key", "Messages of a key are in one partition, in their order"),
+    Input::text(
+        "key",
+        "Messages of a key are in one partition, in their order; null is none (in a form, leave it out)",
+    ),
     Input::text("key_encoding", "text if not given, or base64").like(ENCODING),
-    Input::text("value", "Nothing, beside a key, deletes what the key names in a compacted topic"),
+    Input::text(
+        "value",
+        "Null, beside a key, deletes what the key names in a compacted topic; an empty text does not",
+    ),
     Input::text("value_encoding", "text if not given, or base64").like(ENCODING),
     Input::objects("headers", "Names and contents", &HEADER),
     Input::integer("partition", "That of the key if not given, or one after another").at_least(0),
 ];
 
 const FIELDS: [Input; 7] = [
-    Input::objects("messages", "At most 100, of 1 MiB together", &MESSAGE),
+    Input::objects("messages", "At most 100, of 1 MiB together; nothing else beside it", &MESSAGE),
     MESSAGE[0],
     MESSAGE[1],
     MESSAGE[2],

@@ -24,7 +24,11 @@ pub async fn handle(
 }
 
 fn asked(fields: &mut Fields) -> TopicUpdate {
-    TopicUpdate { partitions: fields.integer("partitions"), config: fields.map("config") }
+    TopicUpdate {
+        partitions: fields.integer("partitions"),
+        replicas: fields.integer("replicas"),
+        config: fields.map("config"),
+    }
 }
 
 pub fn about() -> About {
@@ -38,7 +42,8 @@ pub fn about() -> About {
         .json("The topic as it is now", &example())
 }
 
-const FIELDS: [Input; 2] = [
+const FIELDS: [Input; 3] = [
     Input::integer("partitions", "As many as now or more").at_least(1).at_most(10_000),
+    Input::integer("replicas", "As many as now; it can't change").at_least(1).at_most(10_000),
     Input::map("config", "All that is set for this topic from now on; unchanged if not given"),
 ];

@@ -58,6 +58,7 @@ async fn rules_that_say_nothing_are_refused() {
         (json!({"user": "ada", "rules": ["read"]}), "must be a list of objects"),
         (json!({"user": "castellan", "rules": [good]}), "is reserved"),
         (json!({"user": "a b", "rules": [good]}), "letters, digits"),
+        (json!({"user": "..", "rules": [good]}), "must not be . or .."),
         (json!({"user": "ada", "rules": [good, {"operation": "fly"}]}), "operation"),
         (json!({"user": "ada", "rules": [rule("read", "")]}), "resource_pattern"),
         (json!({"user": "ada", "rules": vec![good.clone(); 101]}), "at most 100"),

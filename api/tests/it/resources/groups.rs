@@ -8,6 +8,7 @@ use kafka::client::messages::{Messages as _, NewMessage, WriteMessages};
 use kafka::client::{Admin as _, NewTopic, TopicPartition};
 use model::{Instance, Role};
 use serde_json::{Value, json};
+use std::time::Duration;
 
 /// A cluster of three with ten messages in each of two partitions of `orders`,
 /// and a group that has committed the first three of one.
@@ -22,7 +23,13 @@ async fn scene(world: &World) -> Instance {
         let partition = Some(number % 2);
         let value = Some(number.to_string().into());
         let messages = vec![NewMessage { value, partition, ..NewMessage::default() }];
-        let what = WriteMessages { topic: "orders".into(), messages, at: world.app.now(), turn: 0 };
+        let what = WriteMessages {
+            topic: "orders".into(),
+            messages,
+            at: world.app.now(),
+            turn: 0,
+            within: Duration::from_secs(1),
+        };
         world.kafka.write_messages(&at, &what).await.unwrap().unwrap();
         world.clock.advance(model::SignedDuration::from_secs(60));
     }

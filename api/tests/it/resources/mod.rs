@@ -2,13 +2,16 @@
 //! make of it the tour of the server shows.
 
 mod acls;
+mod demands;
 mod groups;
 mod messages;
+mod partly;
 mod plans;
 mod quotas;
 mod settings;
 mod topics;
 mod trouble;
+mod unconfirmed;
 mod users;
 
 use crate::call::{Answer, Call};

@@ -5,6 +5,13 @@ use crate::call::Call;
 use crate::world::World;
 use serde_json::{Value, json};
 
+/// The command line completes the names from there.
+#[test]
+fn the_names_that_clients_know_are_those_that_may_be_set() {
+    let known: Vec<&str> = app::settings::KNOWN.iter().map(|known| known.name).collect();
+    assert_eq!(known, wire::nodes::SETTINGS);
+}
+
 #[tokio::test]
 async fn only_what_was_chosen_is_listed_at_its_intended_value() {
     let world = World::new().await;

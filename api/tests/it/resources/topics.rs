@@ -1,6 +1,7 @@
 //! Topics: a plan that is applied twice changes nothing the second time.
 
-use super::{cluster, get, lines, send};
+use super::{cluster, get, lines, path, send};
+use crate::call::Call;
 use crate::world::World;
 use kafka::simulated::Fault;
 use serde_json::{Value, json};
@@ -42,6 +43,33 @@ async fn made_read_changed_read_deleted_read() {
         lines(&world, 2).await,
         ["topic.delete topic=pay; outcome=attempted", "topic.delete topic=pay; outcome=done"]
     );
+}
+
+#[tokio::test]
+async fn a_form_says_what_json_says() {
+    let world = World::new().await;
+    let instance = cluster(&world, "mouse-1").await;
+    let form = async |method: &str, rest: &str, body: &str| {
+        let call = Call::new(method, &path(&instance, rest)).key(&world.key);
+        call.form(body).send(&world.customer).await
+    };
+    let asked = "name=pay&partitions=2&config[retention.ms]=60000&config[cleanup.policy]=compact";
+    let made = form("POST", "topics", asked).await;
+    assert_eq!(made.status, 201, "{}", made.text);
+    let config = json!({"retention.ms": 60000, "cleanup.policy": "compact"});
+    assert_eq!(made.json()["config"], config);
+    let changed = form("PUT", "topics/pay", "config%5Bretention.ms%5D=70000").await;
+    assert_eq!(changed.json()["config"], json!({"retention.ms": 70000}), "it replaces");
+    for (body, says) in [
+        ("name=a&config[retention.ms][]=1", "config: can't be read as it was sent"),
+        ("name=a&config[retention.ms]=1&config[retention.ms]=2", "must have each name once"),
+        ("name=a&config[retention.ms]=soon", "Not a number"),
+        ("name[is]=a", "name: must be a single value"),
+    ] {
+        let refused = form("POST", "topics", body).await;
+        assert!(refused.status == 400 && refused.text.contains(says), "{body} {}", refused.text);
+    }
+    assert_eq!(get(&world, &instance, "topics").await.as_array().unwrap().len(), 1);
 }
 
 #[tokio::test]

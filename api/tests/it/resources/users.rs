@@ -62,6 +62,8 @@ async fn names_that_are_taken_or_ours() {
         (json!({"name": "Admin"}), "is reserved"),
         (json!({"name": "ANONYMOUS"}), "is reserved"),
         (json!({"name": "*"}), "letters, digits"),
+        (json!({"name": "."}), "must not be . or .."),
+        (json!({"name": "..", "type": "ssl"}), "must not be . or .."),
         (json!({"name": "a,b"}), "letters, digits"),
         (json!({"name": "bob", "type": "ldap"}), "sasl or ssl"),
     ] {

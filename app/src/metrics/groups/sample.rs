@@ -74,7 +74,7 @@ async fn sample(app: &App, id: InstanceId, server: ServerId) -> Result<()> {
         return Ok(());
     }
     let cluster = app.reach().cluster(id, &servers).await.map_err(crate::Error::internal)?;
-    let groups = app.reach().admin().groups().list_groups(&cluster).await;
+    let groups = app.reach().admin().groups().glimpse_groups(&cluster).await;
     let mut groups = groups.map_err(crate::Error::internal)?;
     groups.retain(|group| !group.view.name.starts_with("__"));
     let gone = gone(app, id, &cluster, &groups).await?;

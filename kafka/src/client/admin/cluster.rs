@@ -43,10 +43,9 @@ impl Call for DescribeCluster {
         check("DescribeCluster", "the cluster", answer.error_code, answer.error_message.as_ref())?;
         let mut brokers = Vec::with_capacity(answer.brokers.len());
         for broker in &answer.brokers {
-            let port = u16::try_from(broker.port).map_err(|_| Error::Malformed {
-                endpoint: connection.endpoint().clone(),
-                call: "DescribeCluster".to_owned(),
-                reason: format!("broker {} has port {}", broker.broker_id.0, broker.port),
+            let port = u16::try_from(broker.port).map_err(|_| {
+                let reason = format!("broker {} has port {}", broker.broker_id.0, broker.port);
+                connection.malformed::<DescribeClusterRequest>(reason)
             })?;
             brokers.push(BrokerView {
                 id: broker.broker_id.0,

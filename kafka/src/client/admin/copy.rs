@@ -124,11 +124,7 @@ impl FetchCopy<'_> {
     /// Whole batches: the last one may be cut off, and the first one may begin
     /// before the offset that was asked for.
     fn records(&self, mut bytes: Bytes, asked: &Connection) -> Result<Vec<CopiedRecord>, Error> {
-        let unreadable = |reason| Error::Malformed {
-            endpoint: asked.endpoint().clone(),
-            call: "Fetch".to_owned(),
-            reason,
-        };
+        let unreadable = |reason| asked.malformed::<FetchRequest>(reason);
         let mut records = Vec::new();
         while let Some(batch) = Batch::next(&mut bytes).map_err(unreadable)? {
             let keep = |record: RawRecord| {

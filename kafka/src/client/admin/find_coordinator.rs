@@ -33,10 +33,8 @@ impl Call for FindCoordinator<'_> {
         let endpoint = found.and_then(|found| {
             Some(Endpoint::new(found.host.as_str(), u16::try_from(found.port).ok()?))
         });
-        endpoint.ok_or_else(|| Error::Malformed {
-            endpoint: connection.endpoint().clone(),
-            call: CALL.to_owned(),
-            reason: "the coordinator has no port".to_owned(),
+        endpoint.ok_or_else(|| {
+            connection.malformed::<FindCoordinatorRequest>("the coordinator has no port".to_owned())
         })
     }
 }

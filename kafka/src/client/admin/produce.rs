@@ -27,7 +27,7 @@ impl Call for Produce<'_> {
         let value = Some(Bytes::copy_from_slice(self.value));
         let message = NewMessage { value, ..NewMessage::default() };
         let batches = BTreeMap::from([(self.partition, vec![&message])]);
-        let request = Write { topic: self.topic, batches, at: self.at }.request(connection)?;
+        let request = Write::new(self.topic, batches, self.at).request(connection)?;
         let answer = connection.call(&request).await?;
         let mut offset = 0;
         for partition in answer.responses.iter().flat_map(|topic| &topic.partition_responses) {

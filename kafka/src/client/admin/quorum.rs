@@ -60,11 +60,8 @@ impl Call for DescribeQuorum {
         check(CALL, METADATA_LOG, answer.error_code, answer.error_message.as_ref())?;
         let partition = answer.topics.first().and_then(|topic| topic.partitions.first());
         let Some(partition) = partition else {
-            return Err(Error::Malformed {
-                endpoint: connection.endpoint().clone(),
-                call: CALL.to_owned(),
-                reason: format!("it says nothing of {METADATA_LOG}"),
-            });
+            let reason = format!("it says nothing of {METADATA_LOG}");
+            return Err(connection.malformed::<DescribeQuorumRequest>(reason));
         };
         check(CALL, METADATA_LOG, partition.error_code, partition.error_message.as_ref())?;
         Ok(Quorum {

@@ -4,6 +4,7 @@
 use super::topics::{DescribeTopics, PartitionView};
 use crate::client::error::check;
 use crate::client::{Call, Connection, Error};
+use crate::settings::MIN_IN_SYNC;
 use async_trait::async_trait;
 use kafka_protocol::ResponseError;
 use kafka_protocol::messages::DescribeConfigsRequest;
@@ -13,7 +14,6 @@ use kafka_protocol::protocol::StrBytes;
 use std::collections::HashMap;
 
 const CALL: &str = "DescribeConfigs";
-const MIN_IN_SYNC: &str = "min.insync.replicas";
 /// Kafka's number for a topic among resources.
 const TOPIC: i8 = 2;
 
@@ -87,10 +87,9 @@ async fn demands(
             continue;
         }
         check(CALL, &name, result.error_code, result.error_message.as_ref())?;
-        let demand = demand(result).ok_or_else(|| Error::Malformed {
-            endpoint: connection.endpoint().clone(),
-            call: CALL.to_owned(),
-            reason: format!("it does not tell {MIN_IN_SYNC} of {name}"),
+        let demand = demand(result).ok_or_else(|| {
+            let reason = format!("it does not tell {MIN_IN_SYNC} of {name}");
+            connection.malformed::<DescribeConfigsRequest>(reason)
         })?;
         demands.insert(name, demand);
     }

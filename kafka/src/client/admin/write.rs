@@ -3,7 +3,7 @@
 
 use super::{text, topic_name};
 use crate::client::error::check;
-use crate::client::messages::NewMessage;
+use crate::client::messages::{NewMessage, Unwritten};
 use crate::client::{Call, Connection, Error, TopicPartition};
 use async_trait::async_trait;
 use bytes::{Bytes, BytesMut};
@@ -15,6 +15,7 @@ use kafka_protocol::records::{
 };
 use model::Timestamp;
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 const ALL_IN_SYNC: i16 = -1;
 
@@ -23,22 +24,30 @@ pub struct Write<'a> {
     pub topic: &'a str,
     pub batches: BTreeMap<i32, Vec<&'a NewMessage>>,
     pub at: Timestamp,
+    sent: AtomicBool,
 }
 
 #[async_trait]
 impl Call for Write<'_> {
     /// The first offset of each batch, or why it is not written.
-    type Answer = BTreeMap<i32, Result<i64, Error>>;
+    type Answer = BTreeMap<i32, Result<i64, Unwritten>>;
 
     async fn run(&self, connection: &mut Connection) -> Result<Self::Answer, Error> {
         let request = self.request(connection)?;
+        self.sent.store(true, Ordering::Relaxed);
         let answer = connection.call(&request).await?;
         let mut written = BTreeMap::new();
         for partition in answer.responses.iter().flat_map(|topic| &topic.partition_responses) {
             let at = TopicPartition::new(self.topic, partition.index).to_string();
             let message = partition.error_message.as_ref();
             let outcome = check("Produce", &at, partition.error_code, message);
-            written.insert(partition.index, outcome.map(|()| partition.base_offset));
+            let outcome = outcome.map(|()| partition.base_offset).map_err(|error| {
+                let not = Unwritten::of(error);
+                // One that led no longer before all had it says where it wrote it: who
+                // leads now may have it, too.
+                Unwritten { perhaps: not.perhaps || partition.base_offset >= 0, ..not }
+            });
+            written.insert(partition.index, outcome);
         }
         Ok(written)
     }
@@ -48,7 +57,16 @@ impl Call for Write<'_> {
     }
 }
 
-impl Write<'_> {
+impl<'a> Write<'a> {
+    pub fn new(topic: &'a str, batches: BTreeMap<i32, Vec<&'a NewMessage>>, at: Timestamp) -> Self {
+        Self { topic, batches, at, sent: AtomicBool::new(false) }
+    }
+
+    /// Whether a broker may have got it: before that nothing can be in a log.
+    pub fn is_sent(&self) -> bool {
+        self.sent.load(Ordering::Relaxed)
+    }
+
     pub(super) fn request(&self, connection: &Connection) -> Result<ProduceRequest, Error> {
         let mut data = Vec::with_capacity(self.batches.len());
         for (partition, messages) in &self.batches {

@@ -92,7 +92,7 @@ static MESSAGE: LazyLock<NewMessage> = LazyLock::new(|| NewMessage {
 
 fn write() -> Write<'static> {
     let batches = BTreeMap::from([(1, vec![&*MESSAGE, &*MESSAGE])]);
-    Write { topic: "orders", batches, at: Timestamp::UNIX_EPOCH }
+    Write::new("orders", batches, Timestamp::UNIX_EPOCH)
 }
 
 fn produce() -> Produce<'static> {

@@ -169,13 +169,14 @@ pub fn metadata(_: i32, request: &MetadataRequest, code: i16) -> MetadataRespons
     MetadataResponse::default().with_brokers(brokers.to_vec()).with_topics(topics.collect())
 }
 
-fn produce(broker: i32, request: &ProduceRequest, code: i16) -> ProduceResponse {
+pub fn produce(broker: i32, request: &ProduceRequest, code: i16) -> ProduceResponse {
     let topics = request.topic_data.iter().map(|topic| {
         let partitions = topic.partition_data.iter().map(|asked| {
+            let code = of_leader(broker, asked.index, code);
             produced::PartitionProduceResponse::default()
                 .with_index(asked.index)
-                .with_error_code(of_leader(broker, asked.index, code))
-                .with_base_offset(2)
+                .with_error_code(code)
+                .with_base_offset(if code == 0 { 2 } else { -1 })
         });
         produced::TopicProduceResponse::default()
             .with_name(topic.name.clone())

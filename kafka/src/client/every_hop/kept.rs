@@ -99,9 +99,22 @@ async fn who_fell_silent_as_a_coordinator_is_asked_last_for_other_things() {
     assert!(fake.dialled().is_empty(), "nobody tried the silent one again");
 }
 
+/// The connection broke off before there was anything to write.
+#[tokio::test]
+async fn what_was_never_sent_is_surely_not_written() {
+    let script = |hop: &Hop, asked: &Asked| {
+        let bad = hop.key == ApiKey::ApiVersions && hop.broker == 2;
+        if bad { Reply::HangUp } else { good(hop.broker, asked) }
+    };
+    let fake = Fake::unknown(LONG, |_| Door::Open, script);
+    let told = ways::write(&fake).await.unwrap();
+    assert!(told.starts_with("Some([Ok((0, 2)), Err(Unwritten"), "{told}");
+    assert!(told.ends_with("perhaps: false }), Ok((2, 2))])"), "{told}");
+}
+
 /// What a broker says of itself before anything is asked.
 #[tokio::test]
-async fn who_can_t_say_what_it_speaks_is_left_out() {
+async fn who_can_t_say_what_it_speaks_is_left_out_where_that_shows() {
     // It speaks nothing of what it is asked.
     const OTHERS: usize = 99;
     // Of the faults those that end at once.
@@ -116,7 +129,10 @@ async fn who_can_t_say_what_it_speaks_is_left_out() {
             }
         };
         let fake = Fake::unknown(LONG, |_| Door::Open, script);
-        let groups = fake.admin.list_groups(&fake.cluster).await.unwrap();
+        let whole = fake.admin.list_groups(&fake.cluster).await.unwrap_err().to_string();
+        let expected = "The list of groups without b2:9091 would be incomplete: b2:9091";
+        assert!(whole.starts_with(expected), "fault {kind}: {whole}");
+        let groups = fake.admin.glimpse_groups(&fake.cluster).await.unwrap();
         let names: Vec<_> = groups.iter().map(|it| it.view.name.as_str()).collect();
         assert_eq!(names, ["audit"], "fault {kind}");
         let known: Vec<_> = groups[0].offsets.iter().map(|it| it.end).collect();

@@ -3,7 +3,7 @@
 
 use super::brokers::{Fake, Hop, LONG};
 use super::good::groups::at;
-use super::good::{fetch, good, list_offsets, metadata, text, with_code};
+use super::good::{fetch, good, list_offsets, metadata, produce, text, with_code};
 use super::ways::{self, Way};
 use crate::client::Remedy;
 use crate::client::fake::{Asked, Reply, answer};
@@ -16,6 +16,7 @@ use kafka_protocol::messages::{
     ProduceResponse,
 };
 use kafka_protocol::protocol::Request;
+use std::time::Duration;
 
 fn decode<R: Request>(asked: &Asked) -> R {
     R::decode(&mut asked.body.clone(), asked.version).unwrap()
@@ -51,8 +52,11 @@ async fn led_astray(
     lied_to(way, ApiKey::Metadata, lie).await
 }
 
-const NO_LEADER: &str = "for now: Kafka refused Metadata for orders-0: LeaderNotAvailable \
-                         (nobody leads it now)";
+const NO_LEADER: &str = "for now: no server that answers leads orders-0 now";
+
+const NO_LEADERS: &str = "for now: no server that answers leads orders-0, orders-1, orders-2 now";
+
+const MOVED: &str = "for now: Kafka refused ListOffsets for orders-0: NotLeaderOrFollower";
 
 #[tokio::test]
 async fn leaders_that_nobody_knows_lead_nothing() {
@@ -63,7 +67,7 @@ async fn leaders_that_nobody_knows_lead_nothing() {
             }
         };
         let cases: [(Way, &str); 3] =
-            [(ways::find_offsets, "{}"), (ways::read_newest, NO_LEADER), (ways::write, NO_LEADER)];
+            [(ways::find_offsets, "{}"), (ways::read_newest, NO_LEADERS), (ways::write, NO_LEADER)];
         for (way, expected) in cases {
             let (told, asked, dialled) = led_astray(way, change).await;
             assert_eq!((told.as_str(), asked), (expected, 1), "{id}");
@@ -80,7 +84,7 @@ async fn brokers_that_are_not_there_are_left_out_or_told() {
     })
     .await;
     assert!(told.contains("audit") && told.contains("billing"), "{told}");
-    assert_eq!(dialled, ["nowhere:9091"]);
+    assert!(dialled.is_empty(), "it coordinates nothing");
     let (told, _, dialled) = led_astray(ways::list_groups, |told| {
         for broker in &mut told.brokers {
             broker.host = text("nowhere");
@@ -90,6 +94,42 @@ async fn brokers_that_are_not_there_are_left_out_or_told() {
     let refused = "none of 3 brokers answered; the last error: nowhere:9091 refused the connection";
     assert_eq!(told, format!("for now: {refused}"));
     assert_eq!(dialled, ["nowhere:9091"; 3]);
+}
+
+/// What is told of a part must not look as if it were all.
+#[tokio::test]
+async fn what_would_be_incomplete_is_an_error_that_names_what_is_missing() {
+    let of_second = |told: &mut MetadataResponse| {
+        let partitions = told.topics.iter_mut().flat_map(|topic| &mut topic.partitions);
+        for partition in partitions.filter(|it| it.partition_index == 1) {
+            partition.leader_id = BrokerId(-1);
+        }
+    };
+    let (told, asked, _) = led_astray(ways::list_groups, of_second).await;
+    let expected = "for now: The list of groups would be incomplete: no server that answers leads \
+                    __consumer_offsets-1 now";
+    assert_eq!((told.as_str(), asked), (expected, 1));
+    let (told, asked, _) = led_astray(ways::read_first, of_second).await;
+    assert_eq!((told, asked), (NO_LEADER.replace("orders-0", "orders-1"), 1));
+    let away = |told: &mut MetadataResponse| told.brokers[1].host = text("nowhere");
+    let refused = "nowhere:9091 refused the connection";
+    let (told, ..) = led_astray(ways::list_groups, away).await;
+    let what = "The list of groups without nowhere:9091 would be incomplete";
+    assert_eq!(told, format!("for now: {what}: {refused}"));
+    let (told, ..) = led_astray(ways::read_newest, away).await;
+    let what = "Topic orders without orders-1 would be incomplete";
+    assert_eq!(told, format!("for now: {what}: {refused}"));
+}
+
+/// One of two that moved is not in the answer of who led it.
+#[tokio::test]
+async fn a_partition_that_moves_while_it_is_read_is_not_left_out() {
+    let (told, ..) = lied_to(ways::read_first, ApiKey::ListOffsets, |hop, asked| {
+        let code = ResponseError::NotLeaderOrFollower.code();
+        with_code(hop.broker, asked, if hop.broker == 2 { code } else { 0 })
+    })
+    .await;
+    assert_eq!(told, MOVED.replace("orders-0", "orders-1"));
 }
 
 /// "There are no groups" would not be true.
@@ -201,6 +241,49 @@ async fn a_leader_that_is_one_no_longer_costs_its_partition_alone() {
     assert!(told.contains("partition: 0 }") && !told.contains("partition: 1 }"), "{told}");
 }
 
+/// It had written the message before it lost the lead, so the next leader may have it.
+#[tokio::test]
+async fn what_a_leader_wrote_before_it_was_one_no_longer_may_be_there() {
+    let (told, ..) = lied_to(ways::write, ApiKey::Produce, |hop, asked| {
+        let mut told = produce(hop.broker, &decode(asked), 0);
+        for one in told.responses.iter_mut().flat_map(|topic| &mut topic.partition_responses) {
+            if hop.broker == 2 {
+                one.error_code = ResponseError::NotLeaderOrFollower.code();
+            }
+        }
+        answer::<ProduceRequest>(asked, &told)
+    })
+    .await;
+    assert!(told.ends_with("perhaps: true }), Ok((2, 2))])"), "{told}");
+}
+
+/// The others' answers are told all the same.
+#[tokio::test]
+async fn a_leader_that_says_nothing_is_waited_for_as_long_as_was_said() {
+    let fake = Fake::known(LONG, |hop, asked| {
+        let mute = hop.key == ApiKey::Produce && hop.broker == 2;
+        if mute { Reply::Silence } else { good(hop.broker, asked) }
+    });
+    // The others have to answer in this time, however busy the machine is.
+    let told = ways::write_within(&fake.await, Duration::from_secs(3)).await.unwrap();
+    assert!(told.starts_with("Some([Ok((0, 2)), Err(Unwritten"), "{told}");
+    assert!(told.contains("gave no answer in time"), "{told}");
+    assert!(told.ends_with("perhaps: true }), Ok((2, 2))])"), "{told}");
+}
+
+/// That is another thing than a partition without a leader.
+#[tokio::test]
+async fn where_nobody_tells_who_leads_nothing_is_said_of_leaders() {
+    let fake = Fake::known(LONG, |_, _| Reply::Silence);
+    let error = ways::write_within(&fake.await, Duration::from_millis(100)).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "Kafka refused Metadata for orders: BrokerNotAvailable (no broker told in time who leads it)"
+    );
+    assert_eq!(error.remedy(), Remedy::Retry);
+    assert!(!error.may_have_done_it());
+}
+
 #[tokio::test]
 async fn another_group_is_not_told_for_the_one_that_was_asked_for() {
     let (told, ..) = lied_to(ways::describe_group, ApiKey::DescribeGroups, |_, asked| {
@@ -221,7 +304,7 @@ async fn offsets_may_go_backwards_or_anywhere() {
         (ways::read_newest, 100, 5, "Some([])"),
         (ways::read_first, 0, i64::MAX, ALL_MESSAGES),
         (ways::read_newest, 0, i64::MAX, "Some([])"),
-        (ways::read_newest, -1, i64::MIN, NO_LEADER),
+        (ways::read_newest, -1, i64::MIN, MOVED),
         (ways::reset_group, i64::MAX, 0, "()"),
     ];
     for (way, first, last, expected) in cases {

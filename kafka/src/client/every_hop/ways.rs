@@ -104,14 +104,18 @@ fn read(fake: &Fake, from: messages::From) -> Ending<'_> {
 
 /// One message to each partition.
 pub fn write(fake: &Fake) -> Ending<'_> {
+    write_within(fake, Duration::from_secs(10))
+}
+
+pub fn write_within(fake: &Fake, within: Duration) -> Ending<'_> {
     let message = |id| NewMessage {
         value: Some(Bytes::from_static(b"v")),
         partition: Some(id - 1),
         ..NewMessage::default()
     };
     let messages = IDS.map(message).to_vec();
-    let what =
-        WriteMessages { topic: "orders".to_owned(), messages, at: Timestamp::UNIX_EPOCH, turn: 0 };
+    let (topic, at) = ("orders".to_owned(), Timestamp::UNIX_EPOCH);
+    let what = WriteMessages { topic, messages, at, turn: 0, within };
     Box::pin(async move {
         let written = fake.admin.write_messages(&fake.cluster, &what).await;
         told(written.map(|written| written.map(|written| written.places)))

@@ -16,9 +16,13 @@ use std::collections::BTreeMap;
 
 #[async_trait]
 pub trait Groups {
-    /// Every group by name, with members and offsets. What a broker that does
-    /// not answer coordinates is missing until others have taken it over.
+    /// Every group by name, with members and offsets. While a broker that coordinates
+    /// some does not answer, and others have not taken over, it is an error that
+    /// passes: a group that is left out would look deleted.
     async fn list_groups(&self, cluster: &Cluster) -> Result<Vec<Group>, Error>;
+
+    /// The groups of those brokers that answer, for who looks again soon.
+    async fn glimpse_groups(&self, cluster: &Cluster) -> Result<Vec<Group>, Error>;
 
     /// One group, if it is there.
     async fn describe_group(&self, cluster: &Cluster, name: &str) -> Result<Option<Group>, Error>;

@@ -9,8 +9,11 @@ use crate::client::admin::fetch_offsets::FetchOffsets;
 use crate::client::admin::find_coordinator::FindCoordinator;
 use crate::client::admin::list_groups::{GroupKind, ListGroups};
 use crate::client::admin::list_offsets::ListOffsets;
+use crate::client::admin::routes::Routes;
 use crate::client::ask::Brokers;
-use crate::client::{At, Call, Cluster, Connection, Error, ProtocolAdmin, TopicPartition};
+use crate::client::{
+    At, Call, Cluster, Connection, Endpoint, Error, ProtocolAdmin, TopicPartition,
+};
 use async_trait::async_trait;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,15 +21,20 @@ use std::collections::{BTreeMap, BTreeSet};
 impl Groups for ProtocolAdmin {
     async fn list_groups(&self, cluster: &Cluster) -> Result<Vec<Group>, Error> {
         let brokers = self.brokers(cluster)?;
-        let routes = brokers.routes(&[]).await?;
-        let each = routes.brokers.into_values().map(|endpoint| (endpoint, Coordinated)).collect();
-        let mut groups: BTreeMap<String, Group> = BTreeMap::new();
-        for group in brokers.ask_each(each).await?.into_iter().flatten() {
-            groups.insert(group.view.name.clone(), group);
-        }
-        let mut groups: Vec<Group> = groups.into_values().collect();
-        fill_ends(&brokers, &mut groups).await?;
-        Ok(groups)
+        let routes = brokers.routes(&[OFFSETS.to_owned()]).await?;
+        all_are_led(&routes)?;
+        let told = brokers.ask_every(coordinators(&routes), |missing| {
+            let silent: Vec<String> = missing.iter().map(|(at, _)| at.to_string()).collect();
+            format!("{LIST} without {}", silent.join(", "))
+        });
+        gather(&brokers, told.await?).await
+    }
+
+    async fn glimpse_groups(&self, cluster: &Cluster) -> Result<Vec<Group>, Error> {
+        let brokers = self.brokers(cluster)?;
+        let routes = brokers.routes(&[OFFSETS.to_owned()]).await?;
+        let told = brokers.ask_each(coordinators(&routes)).await?;
+        gather(&brokers, told).await
     }
 
     async fn describe_group(&self, cluster: &Cluster, name: &str) -> Result<Option<Group>, Error> {
@@ -78,6 +86,43 @@ impl Groups for ProtocolAdmin {
         };
         Ok(routes.topics.into_iter().map(numbers).collect())
     }
+}
+
+/// Who leads a partition of it coordinates the groups that are kept there.
+const OFFSETS: &str = "__consumer_offsets";
+const LIST: &str = "The list of groups";
+
+/// Nobody knows of the groups of a partition that has no leader.
+fn all_are_led(routes: &Routes) -> Result<(), Error> {
+    let numbers = routes.topics.get(OFFSETS).into_iter().flat_map(BTreeMap::keys);
+    let all: Vec<TopicPartition> = numbers.map(|it| TopicPartition::new(OFFSETS, *it)).collect();
+    let without: Vec<&TopicPartition> =
+        all.iter().filter(|at| routes.leader(at).is_none()).collect();
+    if without.is_empty() {
+        return Ok(());
+    }
+    let last = Box::new(Error::no_leaders(&without));
+    Err(Error::Incomplete { what: LIST.to_owned(), last })
+}
+
+/// Those who coordinate any. Before the first group there is no such topic, or the
+/// broker that was asked has not heard of it: then it may be anybody.
+fn coordinators(routes: &Routes) -> Vec<(Endpoint, Coordinated)> {
+    let led = routes.topics.get(OFFSETS).into_iter().flat_map(BTreeMap::values);
+    let leaders: BTreeSet<i32> = led.flatten().copied().collect();
+    let is_one = |(id, _): &(&i32, &Endpoint)| leaders.is_empty() || leaders.contains(*id);
+    let brokers = routes.brokers.iter().filter(is_one);
+    brokers.map(|(_, endpoint)| (endpoint.clone(), Coordinated)).collect()
+}
+
+async fn gather(brokers: &Brokers<'_>, told: Vec<Vec<Group>>) -> Result<Vec<Group>, Error> {
+    let mut groups: BTreeMap<String, Group> = BTreeMap::new();
+    for group in told.into_iter().flatten() {
+        groups.insert(group.view.name.clone(), group);
+    }
+    let mut groups: Vec<Group> = groups.into_values().collect();
+    fill_ends(brokers, &mut groups).await?;
+    Ok(groups)
 }
 
 /// One request to each leader, whatever is asked of it.

@@ -23,7 +23,8 @@ use std::time::Duration;
 #[async_trait]
 pub trait Messages {
     /// Messages of committed transactions and of none, the oldest first. None if
-    /// there is no such topic or partition.
+    /// there is no such topic or partition. That nobody leads one of the partitions, or
+    /// its leader does not answer, is an error that passes.
     async fn read_messages(
         &self,
         cluster: &Cluster,
@@ -117,6 +118,8 @@ pub struct WriteMessages {
     pub at: Timestamp,
     /// Where those without key and partition begin to go round.
     pub turn: usize,
+    /// Whatever has no answer by then is told as such.
+    pub within: Duration,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

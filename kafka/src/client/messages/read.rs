@@ -11,8 +11,12 @@ use crate::client::admin::fetch::{Fetch, Fetched};
 use crate::client::admin::list_offsets::ListOffsets;
 use crate::client::admin::routes::Routes;
 use crate::client::ask::Brokers;
+use crate::client::error::named;
 use crate::client::{At, Call, Connection, Error, TopicPartition};
 use async_trait::async_trait;
+use kafka_protocol::ResponseError;
+use kafka_protocol::messages::FetchRequest;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio::task::spawn_blocking;
 use tokio::time::Instant;
@@ -36,17 +40,24 @@ pub(super) async fn read(
 ) -> Result<Option<Vec<Message>>, Error> {
     let routes = brokers.routes(std::slice::from_ref(&what.topic)).await?;
     let Some(partitions) = chosen(&routes, what) else { return Ok(None) };
-    let led = routes.by_leader(&partitions);
-    if led.is_empty() {
-        return Err(Error::no_leader(&partitions[0]));
+    // A list has no place to say what is missing from it.
+    let without: Vec<&TopicPartition> =
+        partitions.iter().filter(|at| routes.leader(at).is_none()).collect();
+    if !without.is_empty() {
+        return Err(Error::no_leaders(&without));
     }
+    let led = routes.by_leader(&partitions);
     let budget = Arc::new(Budget::new(Instant::now() + what.within, CALL));
     let unpacked = PASS / partitions.len();
     let call = |(leader, partitions)| {
         (leader, ReadLed { what, partitions, unpacked, budget: Arc::clone(&budget) })
     };
-    let answers = brokers.ask_each(led.into_iter().map(call).collect()).await?;
-    let all = answers.into_iter().flatten().collect();
+    let answers = brokers.ask_every(led.into_iter().map(call).collect(), |missing| {
+        let partitions = missing.iter().flat_map(|(_, call)| call.partitions.iter().copied());
+        let partitions: Vec<&TopicPartition> = partitions.collect();
+        format!("Topic {} without {}", what.topic, named(&partitions))
+    });
+    let all = answers.await?.into_iter().flatten().collect();
     Ok(Some(merge(all, what.count, what.bytes, what.from == From::Newest)))
 }
 
@@ -105,8 +116,19 @@ impl Call for ReadLed<'_> {
     }
 }
 
+/// One that is led by another by now is found there. Who leads it is known, so that it
+/// is not one that nobody leads.
+fn moved(at: &TopicPartition) -> Error {
+    Error::Kafka {
+        call: "ListOffsets",
+        subject: at.to_string(),
+        code: ResponseError::NotLeaderOrFollower,
+        message: String::new(),
+    }
+}
+
 fn unreadable(from: &Connection, reason: String) -> Error {
-    Error::Malformed { endpoint: from.endpoint().clone(), call: "Fetch".to_owned(), reason }
+    from.malformed::<FetchRequest>(reason)
 }
 
 /// Each reading takes what is its own. Whether that was anything.
@@ -147,20 +169,18 @@ impl ReadLed<'_> {
         let newest = self.what.from == From::Newest;
         let ReadMessages { count, bytes, .. } = *self.what;
         let wanted = Wanted { count, bytes, newest, unpacked: self.unpacked };
-        let reading = |at: &&TopicPartition| {
-            let start = starts.get(at).copied().flatten()?;
-            let end = ends.get(at).copied().flatten()?;
+        let reading = |at: &&TopicPartition| -> Result<Reading, Error> {
+            let place = |found: &BTreeMap<TopicPartition, Option<i64>>| {
+                found.get(at).copied().flatten().ok_or_else(|| moved(at))
+            };
+            let (start, end) = (place(&starts)?, place(&ends)?);
             let from = match self.what.from {
                 From::Offset(offset) => offset,
                 From::Time(_) => late.get(at).copied().flatten().unwrap_or(end),
                 From::Earliest | From::Newest => start,
             };
-            Some(Reading::new((*at).clone(), wanted, start, from, end))
+            Ok(Reading::new((*at).clone(), wanted, start, from, end))
         };
-        let readings: Vec<Reading> = self.partitions.iter().filter_map(reading).collect();
-        if readings.is_empty() {
-            return Err(Error::no_leader(self.partitions[0]));
-        }
-        Ok(readings)
+        self.partitions.iter().map(reading).collect()
     }
 }

@@ -11,6 +11,7 @@ use async_trait::async_trait;
 use futures::future::join_all;
 use kafka_protocol::ResponseError;
 use std::collections::BTreeMap;
+use tokio::time::{Instant, timeout_at};
 
 #[async_trait]
 impl Messages for ProtocolAdmin {
@@ -27,8 +28,10 @@ impl Messages for ProtocolAdmin {
         cluster: &Cluster,
         what: &WriteMessages,
     ) -> Result<Option<Written>, Error> {
+        let until = Instant::now() + what.within;
         let brokers = self.brokers(cluster)?;
-        let routes = brokers.routes(std::slice::from_ref(&what.topic)).await?;
+        let routes = brokers.routes(std::slice::from_ref(&what.topic));
+        let routes = timeout_at(until, routes).await.unwrap_or_else(|_| Err(nobody_told(what)))?;
         let Some(partitions) = routes.topics.get(&what.topic) else { return Ok(None) };
         let places = match place(&what.messages, partitions, what.turn) {
             Ok(places) => places,
@@ -37,8 +40,18 @@ impl Messages for ProtocolAdmin {
                 return Err(Error::no_leader(&TopicPartition::new(&what.topic, 0)));
             }
         };
-        let outcomes = send(&brokers, &routes, what, &places).await;
+        let outcomes = send(&brokers, &routes, what, &places, until).await;
         Written::of(&places, &outcomes).map(Some)
+    }
+}
+
+/// It passes, and nothing was sent.
+fn nobody_told(what: &WriteMessages) -> Error {
+    Error::Kafka {
+        call: "Metadata",
+        subject: what.topic.clone(),
+        code: ResponseError::BrokerNotAvailable,
+        message: "no broker told in time who leads it".to_owned(),
     }
 }
 
@@ -50,6 +63,7 @@ async fn send(
     routes: &Routes,
     what: &WriteMessages,
     places: &[i32],
+    until: Instant,
 ) -> Outcomes {
     let mut outcomes = Outcomes::new();
     let mut calls: BTreeMap<Endpoint, BTreeMap<i32, Vec<&NewMessage>>> = BTreeMap::new();
@@ -64,8 +78,8 @@ async fn send(
     }
     let each = calls.into_iter().map(async |(leader, batches)| {
         let numbers: Vec<i32> = batches.keys().copied().collect();
-        let call = Write { topic: &what.topic, batches, at: what.at };
-        (numbers, brokers.ask_one(&leader, &call).await)
+        let call = Write::new(&what.topic, batches, what.at);
+        (numbers, ask(brokers, &leader, &call, until).await)
     });
     for (numbers, answer) in join_all(each).await {
         for number in numbers {
@@ -75,24 +89,54 @@ async fn send(
     outcomes
 }
 
+/// The leader's answer, or why there is none.
+async fn ask(
+    brokers: &Brokers<'_>,
+    leader: &Endpoint,
+    call: &Write<'_>,
+    until: Instant,
+) -> Result<Outcomes, Unwritten> {
+    let asked = timeout_at(until, brokers.ask_one(leader, call)).await;
+    let sent = call.is_sent();
+    let error = match asked {
+        Ok(Ok(said)) => return Ok(said),
+        Ok(Err(error)) if sent => return Err(Unwritten::of(error)),
+        Ok(Err(error)) => error,
+        Err(_) => {
+            // Whoever was cut off here could not note it for the next call.
+            if let Some((pool, _)) = &brokers.pool {
+                pool.shun(leader);
+            }
+            late(leader, sent)
+        }
+    };
+    Err(Unwritten { error, perhaps: sent })
+}
+
+fn late(leader: &Endpoint, sent: bool) -> Error {
+    let endpoint = leader.clone();
+    if sent {
+        let reason = "gave no answer in time".to_owned();
+        return Error::Broken { endpoint, call: "Produce".to_owned(), reason };
+    }
+    Error::Unreachable { endpoint, reason: "took no connection in time".to_owned() }
+}
+
 /// What the leader says of one batch; nothing is written that it does not say.
 fn outcome(
-    answer: &Result<BTreeMap<i32, Result<i64, Error>>, Error>,
+    answer: &Result<Outcomes, Unwritten>,
     number: i32,
     what: &WriteMessages,
 ) -> Result<i64, Unwritten> {
-    let said = answer.as_ref().map_err(|error| Unwritten::of(error.clone()))?;
-    match said.get(&number) {
-        Some(Ok(offset)) => Ok(*offset),
-        Some(Err(error)) => Err(Unwritten::of(error.clone())),
-        None => {
-            let subject = TopicPartition::new(&what.topic, number).to_string();
-            let message = "the answer does not tell of it".to_owned();
-            let code = ResponseError::UnknownServerError;
-            let error = Error::Kafka { call: "Produce", subject, code, message };
-            Err(Unwritten { error, perhaps: true })
-        }
+    let said = answer.as_ref().map_err(Clone::clone)?;
+    if let Some(said) = said.get(&number) {
+        return said.clone();
     }
+    let subject = TopicPartition::new(&what.topic, number).to_string();
+    let message = "the answer does not tell of it".to_owned();
+    let code = ResponseError::UnknownServerError;
+    let error = Error::Kafka { call: "Produce", subject, code, message };
+    Err(Unwritten { error, perhaps: true })
 }
 
 impl Unwritten {
@@ -100,10 +144,19 @@ impl Unwritten {
         Self { error, perhaps: false }
     }
 
-    fn of(error: Error) -> Self {
-        let appended =
-            matches!(error, Error::Kafka { code: ResponseError::NotEnoughReplicasAfterAppend, .. });
-        Self { perhaps: appended || error.may_have_done_it(), error }
+    /// After some of Kafka's own errors, too, the messages may be in the log.
+    pub(crate) fn of(error: Error) -> Self {
+        let unsure = matches!(
+            error,
+            Error::Kafka {
+                code: ResponseError::NotEnoughReplicasAfterAppend
+                    | ResponseError::KafkaStorageError
+                    | ResponseError::NetworkException
+                    | ResponseError::UnknownServerError,
+                ..
+            }
+        );
+        Self { perhaps: unsure || error.may_have_done_it(), error }
     }
 }
 

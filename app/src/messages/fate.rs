@@ -1,0 +1,107 @@
+//! What became of each message that was to be sent, and how that is told.
+
+use crate::{Error, FieldProblem, Result};
+use kafka::client::messages::Unwritten;
+use kafka::client::{Error as KafkaError, Remedy};
+
+/// What is known of one message.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) enum Fate {
+    /// To be sent.
+    New,
+    /// On its way; if nothing more is heard of it, nobody knows.
+    Sent,
+    Written(i32, i64),
+    Perhaps(KafkaError),
+    Not(KafkaError),
+    /// There is no such topic or partition any more.
+    Gone,
+}
+
+impl Fate {
+    pub fn of(place: &std::result::Result<(i32, i64), Unwritten>) -> Self {
+        match place {
+            Ok((partition, offset)) => Self::Written(*partition, *offset),
+            Err(Unwritten { error, perhaps: true }) => Self::Perhaps(error.clone()),
+            Err(Unwritten { error, perhaps: false }) => Self::Not(error.clone()),
+        }
+    }
+
+    /// Why it is not written, if that is a matter of moments.
+    pub fn passing(&self) -> Option<&KafkaError> {
+        match self {
+            Self::Not(error) if error.remedy() == Remedy::Retry => Some(error),
+            _ => None,
+        }
+    }
+
+    pub fn may_be_sent(&self) -> bool {
+        *self == Self::New || self.passing().is_some()
+    }
+
+    fn is_unsure(&self) -> bool {
+        matches!(self, Self::Sent | Self::Perhaps(_))
+    }
+
+    fn place(&self) -> Option<(i32, i64)> {
+        match self {
+            Self::Written(partition, offset) => Some((*partition, *offset)),
+            _ => None,
+        }
+    }
+
+    fn reason(&self) -> String {
+        match self {
+            Self::Perhaps(error) | Self::Not(error) => error.to_string(),
+            Self::Gone => "the topic was deleted meanwhile".to_owned(),
+            Self::New | Self::Sent | Self::Written(..) => "no answer came in time".to_owned(),
+        }
+    }
+
+    fn sentence(&self) -> String {
+        match self {
+            Self::Written(partition, offset) => {
+                format!("written to partition {partition} at offset {offset}")
+            }
+            Self::Sent | Self::Perhaps(_) => {
+                format!("may or may not have been written: {}", self.reason())
+            }
+            Self::New | Self::Not(_) | Self::Gone => format!("not written: {}", self.reason()),
+        }
+    }
+}
+
+/// Where all of them are, or what became of each.
+pub(super) fn told(asked: Result<()>, fates: &[Fate]) -> Result<Vec<(i32, i64)>> {
+    let places: Option<Vec<(i32, i64)>> = fates.iter().map(Fate::place).collect();
+    if let Some(places) = places {
+        return Ok(places);
+    }
+    let written = fates.iter().filter(|fate| fate.place().is_some()).count();
+    let perhaps = fates.iter().filter(|fate| fate.is_unsure()).count();
+    if written + perhaps == 0 {
+        // Nothing happened, so that there is nothing to tell apart.
+        asked?;
+        return Err(Error::NotFound);
+    }
+    if let [only] = fates {
+        return Err(Error::Unknown(format!(
+            "The message may or may not have been written: {}; look for it before you write it \
+             again",
+            only.reason()
+        )));
+    }
+    let not = fates.len() - written - perhaps;
+    let reason = fates.iter().find(|fate| fate.place().is_none()).map(Fate::reason);
+    let summary = format!(
+        "Of {} messages {written} were written, {perhaps} may or may not have been written, and \
+         {not} were not: {}; `errors` tells what became of each",
+        fates.len(),
+        reason.unwrap_or_default()
+    );
+    let piece = |(number, fate): (usize, &Fate)| FieldProblem {
+        field: format!("messages[{number}]"),
+        what: fate.sentence(),
+    };
+    Err(Error::Partly { summary, pieces: fates.iter().enumerate().map(piece).collect() })
+}
