@@ -93,8 +93,9 @@ const ROLLS: &[&[(Luck, Moment, Victim)]] = &[
     &[
         (Luck::FullDisk, Moment::Begun, Victim::Another),
         (Luck::FullDisk, Moment::Down, Victim::Another),
-        (Luck::FullDisk, Moment::Down, Victim::Moving),
     ],
+    // Whoever ended for want of room has had its turn by that.
+    &[(Luck::FullDisk, Moment::Down, Victim::Moving)],
     &[(Luck::FullDisk, Moment::Back, Victim::Moving)],
 ];
 
