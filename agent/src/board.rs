@@ -2,6 +2,7 @@
 //!
 //! A write that changes nothing wakes nobody.
 
+use jiff::Timestamp;
 use std::sync::Arc;
 use tokio::sync::watch;
 use wire::agent::{CertificateRequest, Loading, Phase, Report};
@@ -19,6 +20,7 @@ pub struct Status {
     pub launch: i64,
     pub disk_fault: Option<String>,
     pub waits_for_leave: Option<String>,
+    pub wait_is_passing: bool,
     pub loading: Option<Loading>,
 }
 
@@ -34,6 +36,7 @@ impl Status {
             launch: 0,
             disk_fault: None,
             waits_for_leave: None,
+            wait_is_passing: false,
             loading: None,
         }
     }
@@ -44,12 +47,29 @@ pub struct View {
     pub revision: i64,
     pub store_epoch: i64,
     pub status: Status,
+    /// The broker that does not answer, and since when.
+    pub silence: Option<Silence>,
     pub requests: Vec<CertificateRequest>,
 }
 
+/// A broker's process that lives and does not answer its own agent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Silence {
+    pub pid: i32,
+    pub since: Timestamp,
+}
+
 impl View {
+    /// Since when the broker at hand has not answered, though it has started. What
+    /// was measured of another is no word about this one.
+    pub fn silent_since(&self) -> Option<Timestamp> {
+        let pid = self.status.broker_pid.filter(|_| self.status.phase == Phase::Running);
+        self.silence.filter(|silence| Some(silence.pid) == pid).map(|silence| silence.since)
+    }
+
     pub fn report(&self, incarnation: i64) -> Report {
         let status = self.status.clone();
+        let silent_since = self.silent_since();
         Report {
             incarnation,
             agent_version: env!("CARGO_PKG_VERSION").into(),
@@ -65,7 +85,9 @@ impl View {
             launch: status.launch,
             disk_fault: status.disk_fault,
             waits_for_leave: status.waits_for_leave,
+            wait_is_passing: status.wait_is_passing,
             loading: status.loading,
+            silent_since,
             requests: self.requests.clone(),
         }
     }
@@ -77,7 +99,8 @@ pub struct Board(Arc<watch::Sender<View>>);
 impl Default for Board {
     fn default() -> Self {
         let status = Status::new(Phase::Preparing, "waiting for the control plane");
-        let view = View { revision: 0, store_epoch: 0, status, requests: Vec::new() };
+        let requests = Vec::new();
+        let view = View { revision: 0, store_epoch: 0, status, silence: None, requests };
         Self(Arc::new(watch::channel(view).0))
     }
 }
@@ -93,6 +116,10 @@ impl Board {
 
     pub fn set_revision(&self, revision: i64, store_epoch: i64) {
         self.change(|view| (view.revision, view.store_epoch) = (revision, store_epoch));
+    }
+
+    pub fn set_silence(&self, silence: Option<Silence>) {
+        self.change(|view| view.silence = silence);
     }
 
     pub fn set_requests(&self, requests: Vec<CertificateRequest>) {

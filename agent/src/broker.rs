@@ -1,7 +1,7 @@
 //! One broker process: started by us, or found running.
 //!
 //! It is on record before anything else happens, and a live one is always
-//! adopted: there are never two on one disk. Nothing here kills it.
+//! adopted: there are never two on one disk. Nothing here kills it by itself.
 
 use crate::launcher::Launch;
 use crate::log_tail::Marks;
@@ -137,6 +137,16 @@ impl Broker {
     /// SIGTERM: Kafka's controlled shutdown.
     pub fn terminate(&self) {
         self.process.terminate();
+    }
+
+    /// Whether a signal has stopped it, so that no other but SIGKILL reaches it.
+    pub fn is_paused(&self) -> bool {
+        self.process.is_stopped()
+    }
+
+    /// SIGKILL.
+    pub fn kill(&self) {
+        self.process.kill();
     }
 
     pub fn log_tail(&self, place: &Place) -> Vec<String> {

@@ -2,6 +2,7 @@
 
 use crate::disk::DiskFault;
 use crate::pace::Pace;
+use jiff::Timestamp;
 use std::time::Duration;
 
 /// What is known of it.
@@ -37,7 +38,9 @@ impl Ending {
         }
     }
 
-    pub fn detail(&self, pause: Duration) -> String {
+    /// In words, with the time of the next start: the sentence stays as it is until
+    /// then.
+    pub fn detail(&self, pause: Duration, next: Timestamp) -> String {
         let why = if self.tail.iter().any(|line| line.contains("No space left on device")) {
             ", no space was left on its disk"
         } else if self.found_no_quorum {
@@ -47,7 +50,7 @@ impl Ending {
         };
         let next = match pause {
             Duration::ZERO => "it is started again at once".to_owned(),
-            pause => format!("next start in {:.0} s", pause.as_secs_f64().ceil()),
+            _ => format!("next start at {}", next.strftime("%H:%M:%S UTC")),
         };
         format!("the broker ended: {}{why}; {next}", self.exit)
     }
@@ -68,6 +71,10 @@ mod tests {
         }
     }
 
+    fn next() -> Timestamp {
+        "2026-01-01T12:03:30.4Z".parse().unwrap()
+    }
+
     #[test]
     fn a_crash_loop_waits_longer_each_time() {
         let pauses = (1..=8).map(|failures| ending().pause(&Pace::BROKER, failures).as_secs());
@@ -81,8 +88,8 @@ mod tests {
             assert!(lonely.pause(&Pace::BROKER, failures) < Duration::from_secs(2));
         }
         let words = "the broker ended: exit status: 1, it found too few other controllers; \
-                     next start in 1 s";
-        assert_eq!(lonely.detail(lonely.pause(&Pace::BROKER, 9)), words);
+                     next start at 12:03:30 UTC";
+        assert_eq!(lonely.detail(lonely.pause(&Pace::BROKER, 9), next()), words);
     }
 
     #[test]
@@ -107,6 +114,6 @@ mod tests {
         assert_eq!(ending.pause(&Pace::BROKER, 9), Pace::BROKER.disk);
         let words = "the broker ended: exit status: 1, no space was left on its disk; \
                      it is started again at once";
-        assert_eq!(ending.detail(Duration::ZERO), words);
+        assert_eq!(ending.detail(Duration::ZERO, next()), words);
     }
 }

@@ -16,6 +16,8 @@ pub enum Answer {
     Go,
     /// Why not, in words.
     No(String),
+    /// The same, where only the control plane's next look is waited for.
+    NotYet(String),
 }
 
 /// Whoever is asked.
@@ -43,7 +45,8 @@ impl ControlPlane {
         let start = start::load(&self.place).map_err(|error| error.to_string())?;
         let identity = Identity::load(&self.place).ok_or("this agent is not enrolled")?;
         let view = self.board.view();
-        let claim = Claim { revision: view.revision, store_epoch: view.store_epoch };
+        let silent = view.silent_since().is_some();
+        let claim = Claim { revision: view.revision, store_epoch: view.store_epoch, silent };
         let connection = Connection::open(&start, Some(&identity));
         let answer = match connection {
             Ok(connection) => connection.claim(&claim).await,
@@ -51,6 +54,7 @@ impl ControlPlane {
         };
         match answer {
             Ok(claimed) if claimed.go => Ok(Answer::Go),
+            Ok(claimed) if claimed.passing => Ok(Answer::NotYet(claimed.reason)),
             Ok(claimed) => Ok(Answer::No(claimed.reason)),
             // The control plane of the release before has no tickets.
             Err(error) if error.is_unknown_call() => Ok(Answer::Go),

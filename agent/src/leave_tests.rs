@@ -28,12 +28,17 @@ async fn a_yes_counts_and_so_does_a_control_plane_without_tickets() {
     let directory = tempfile::tempdir().unwrap();
     let leave = enrolled(directory.path(), &server);
     assert_eq!(leave.ask().await, Answer::Go, "it is of the release before");
-    server.state().claimed = Some(Claimed { go: false, reason: "no ticket is open".into() });
-    assert_eq!(leave.ask().await, Answer::No("no ticket is open".into()));
-    server.state().claimed = Some(Claimed { go: true, reason: String::new() });
+    let reason = "no ticket is open";
+    for (passing, answer) in
+        [(false, Answer::No(reason.into())), (true, Answer::NotYet(reason.into()))]
+    {
+        server.state().claimed = Some(Claimed { go: false, reason: reason.into(), passing });
+        assert_eq!(leave.ask().await, answer);
+    }
+    server.state().claimed = Some(Claimed { go: true, reason: String::new(), passing: false });
     assert_eq!(leave.ask().await, Answer::Go);
-    let claim = Claim { revision: 7, store_epoch: 2 };
-    assert_eq!(server.state().claims, [claim.clone(), claim.clone(), claim]);
+    let claim = Claim { revision: 7, store_epoch: 2, silent: false };
+    assert_eq!(server.state().claims, [claim.clone(), claim.clone(), claim.clone(), claim]);
 }
 
 #[tokio::test]

@@ -25,6 +25,7 @@ mod pace;
 mod place;
 mod prepare;
 mod start;
+mod stuck;
 mod supervisor;
 mod turns;
 mod x509;
@@ -117,6 +118,7 @@ pub async fn run(dir: PathBuf) -> Result<(), AgentError> {
         place: place.clone(),
         launcher: Arc::new(jvm::Jvm { place: place.clone() }),
         leave: Arc::new(leave::ControlPlane { place: place.clone(), board: board.clone() }),
+        clock: Arc::new(SystemClock),
         pace: Pace::BROKER,
         turns: Turns::of(&place),
         turn: None,

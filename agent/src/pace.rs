@@ -22,6 +22,8 @@ pub struct Pace {
     pub stale: Duration,
     /// How long a starting broker may keep other clusters from starting.
     pub turn: Duration,
+    /// A broker that does not react to SIGTERM in any way for so long is killed.
+    pub stuck: Duration,
     /// Between looks at a disk that is lost: whoever puts it back waits for us.
     pub disk: Duration,
 }
@@ -47,6 +49,7 @@ impl Pace {
         // A look at all brokers takes four seconds at most.
         stale: Duration::from_secs(8),
         turn: Duration::from_secs(30),
+        stuck: Duration::from_secs(20),
         disk: Duration::from_secs(2),
     };
 

@@ -1,10 +1,10 @@
 //! Keeps one broker as it should be: started, restarted, or stopped.
 //!
-//! It never kills, never restarts a broker for a new configuration by itself but
-//! for a higher launch, never starts a second one (whatever runs is adopted
-//! first), and stops one as desired only with the control plane's leave. One
-//! that still starts is never stopped for a restart: it may be in recovery. Every wait and failure is on
-//! the board in words.
+//! It kills nobody but who was to stop and can't react, never restarts a broker for
+//! a new configuration by itself but for a higher launch, never starts a second one
+//! (whatever runs is adopted first), and stops one as desired only with the control
+//! plane's leave. One that still starts is never stopped for a restart: it may be in
+//! recovery. Every wait and failure is on the board in words.
 
 use crate::board::{Board, Status};
 use crate::broker::{Broker, For};
@@ -13,12 +13,17 @@ use crate::ending::Ending;
 use crate::goal::{Goal, Orders};
 use crate::launcher::Launcher;
 use crate::leave::{Answer, Leave};
+use crate::log_tail::Marks;
 use crate::pace::Pace;
 use crate::place::Place;
 use crate::prepare::{self, PrepareError, Prepared};
+use crate::stuck::Stuck;
 use crate::turns::Turns;
 use host::{Exit, Slot};
+use jiff::Timestamp;
+use model::Clock;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 use wire::agent::Phase;
@@ -27,6 +32,7 @@ pub struct Supervisor {
     pub place: Place,
     pub launcher: Arc<dyn Launcher>,
     pub leave: Arc<dyn Leave>,
+    pub clock: Arc<dyn Clock>,
     pub pace: Pace,
     pub turns: Turns,
     /// Ours while the broker starts.
@@ -261,16 +267,19 @@ impl Supervisor {
                     }
                 } => answer,
             };
-            let reason = match answer {
-                Answer::No(reason) => reason,
+            let (reason, passing) = match answer {
+                Answer::No(reason) => (reason, false),
+                Answer::NotYet(reason) => (reason, true),
                 // It was true when it was given.
-                Answer::Go if began.elapsed() > pace.stale => "the answer came too late".into(),
+                Answer::Go if began.elapsed() > pace.stale => {
+                    ("the answer came too late".into(), false)
+                }
                 Answer::Go => return Leaving::Go,
             };
             let started = broker.has_started(&self.place);
             let mut status = self.status_of(broker, started);
             status.detail = format!("waiting for leave to stop: {reason}");
-            status.waits_for_leave = Some(reason);
+            (status.waits_for_leave, status.wait_is_passing) = (Some(reason), passing);
             self.board.set_status(status);
             asked += 1;
             tokio::select! {
@@ -290,17 +299,19 @@ impl Supervisor {
         Some(format!("it could not be started again, {fault}"))
     }
 
-    /// SIGTERM, and then all the time it takes.
+    /// SIGTERM, and then all the time it takes, unless it can't react.
     async fn stop(&mut self, mut broker: Broker) {
         self.turn = None;
+        let was_silent = self.board.view().silent_since().is_some();
         let mut status = self.status(Phase::Stopping, "the broker is being stopped");
         status.broker_pid = Some(broker.pid());
         status.config_hash = broker.config_hash();
         status.launch = broker.launch();
         self.board.set_status(status);
         self.returns = matches!(*self.goal.borrow(), Goal::Running(_));
+        let stuck = Stuck::new(was_silent, Marks::now(&self.place), Instant::now());
         broker.terminate();
-        let exit = broker.ended().await;
+        let exit = until_ended(&mut broker, stuck, &self.place, self.pace.stuck).await;
         self.restarts = 0;
         tracing::info!(exit = exit.0, "the broker is stopped");
     }
@@ -312,7 +323,8 @@ impl Supervisor {
         }
         self.restarts = self.restarts.saturating_add(1);
         let pause = ending.pause(&self.pace, self.restarts);
-        let detail = ending.detail(pause);
+        let next = self.clock.now().saturating_add(pause).unwrap_or(Timestamp::MAX);
+        let detail = ending.detail(pause, next);
         tracing::warn!(detail, full = ?ending.full, "the broker ended");
         let mut status = self.status(Phase::Failed, detail);
         status.disk_fault = ending.full.map(|fault| fault.to_string());
@@ -334,6 +346,29 @@ impl Supervisor {
 
     fn status(&self, phase: Phase, detail: impl Into<String>) -> Status {
         Status { restarts: self.restarts, ..Status::new(phase, detail) }
+    }
+}
+
+/// Kills a broker that has not ended and shown no sign of life for so long: it did not
+/// answer before it was asked, or a signal has stopped it, and SIGTERM waits with
+/// everything else. It is not woken up for that: what it led is led by others by now,
+/// and it would answer clients that still wait for it.
+async fn until_ended(
+    broker: &mut Broker,
+    mut stuck: Stuck,
+    place: &Place,
+    patience: Duration,
+) -> Exit {
+    loop {
+        tokio::select! {
+            exit = broker.ended() => return exit,
+            () = sleep(patience / 10) => {}
+        }
+        if stuck.look(broker.is_paused(), Marks::now(place), Instant::now()) >= patience {
+            tracing::warn!(pid = broker.pid(), "the broker can't react and is killed");
+            broker.kill();
+            return broker.ended().await;
+        }
     }
 }
 

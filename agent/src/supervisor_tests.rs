@@ -1,14 +1,14 @@
 //! Supervision of a shell script that behaves like a broker, or badly.
 
 use super::*;
+use crate::board::Silence;
 use crate::launcher::Launch;
 use crate::testing::{desired, marker, wait_for};
 use async_trait::async_trait;
 use host::{ProcessId, Slots};
-use model::InstanceId;
+use model::{InstanceId, SystemClock};
 use std::fs;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::time::Duration;
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
 use wire::agent::{DISK_MARKER, Desired, DesiredBroker, DiskMarker, Format};
@@ -130,6 +130,7 @@ impl Server {
             place: self.place.clone(),
             launcher: Arc::new(Script { room: self.room.clone(), looks: self.looks.clone() }),
             leave: Arc::new(Says { answer, asked: asked.clone() }),
+            clock: Arc::new(SystemClock),
             pace,
             turns,
             turn: None,
@@ -286,6 +287,10 @@ async fn a_higher_launch_starts_the_broker_anew_with_leave() {
     let waiting = work.status(|status| status.detail == words).await;
     assert_eq!((waiting.broker_pid, waiting.launch), (before.broker_pid, 0));
     assert_eq!(waiting.waits_for_leave.as_deref(), Some("it is not its turn"));
+    assert!(!waiting.wait_is_passing);
+    work.leave.send_replace(Answer::NotYet("it is looked at anew".into()));
+    let waiting = work.status(|status| status.wait_is_passing).await;
+    assert_eq!(waiting.waits_for_leave.as_deref(), Some("it is looked at anew"));
 
     work.leave.send_replace(Answer::Go);
     let after = work.status(|it| it.phase == Phase::Running && it.launch == 1).await;
@@ -428,6 +433,44 @@ async fn an_agent_that_ends_takes_its_broker_along_without_leave() {
     work.status(|status| status.detail.starts_with("waiting for leave")).await;
     work.end().await;
     assert_eq!(server.read("events"), "started\nstopped\n");
+}
+
+/// SIGTERM waits with everything else while a process stands still.
+#[tokio::test]
+async fn a_broker_that_stands_still_is_killed_after_a_while() {
+    let once = "if [ ! -f once ]; then echo > once; kill -STOP $$; fi\nwhile";
+    let server = Server::new(&GOOD.replace("while", once));
+    let work = server.supervise(Pace { stuck: Duration::from_millis(50), ..quick() });
+    let pid = work.phase(Phase::Running).await.broker_pid.unwrap();
+    let process = ProcessId::of(pid).unwrap();
+    wait_for(|| process.is_stopped(), |stands_still| *stands_still).await;
+    work.goal.send_replace(Goal::of(&Desired { launch: 1, ..desired() }, &[]));
+    let after = work.status(|it| it.phase == Phase::Running && it.launch == 1).await;
+    assert_ne!(after.broker_pid, Some(pid));
+    assert_eq!(server.read("events"), "started\nstarted\n", "it had no say in it");
+    work.end().await;
+}
+
+/// Hears SIGTERM and does not end by it, as a Java process does whose threads hang.
+fn deaf() -> String {
+    GOOD.replace("exit 0", "sleep 0")
+}
+
+#[tokio::test]
+async fn a_broker_that_did_not_answer_and_says_nothing_is_killed() {
+    let server = Server::new(&deaf());
+    let work = server.supervise(Pace { stuck: Duration::from_millis(50), ..quick() });
+    let pid = work.phase(Phase::Running).await.broker_pid.unwrap();
+    let since = "2026-01-01T00:00:00Z".parse().unwrap();
+    let fall_silent = |pid| work.board.set_silence(Some(Silence { pid, since }));
+    fall_silent(pid);
+    work.goal.send_replace(Goal::of(&Desired { launch: 1, ..desired() }, &[]));
+    let again = work.status(|it| it.phase == Phase::Running && it.launch == 1).await;
+    let view = work.board.view();
+    assert_eq!(view.silent_since(), None, "what was measured of another: {view:?}");
+    assert_ne!(again.broker_pid, Some(pid));
+    fall_silent(again.broker_pid.unwrap());
+    work.end().await;
 }
 
 /// Starts only when it is told to.

@@ -31,7 +31,8 @@ pub fn customer() -> Vec<Route> {
             .about(instances::delete::about),
         get("/api/instances/{id}/actions", key, actions::list::handle).about(actions::list::about),
         get("/api/instances/{id}/actions/{action_id}", key, actions::read::handle)
-            .about(actions::read::about),
+            .about(actions::read::about)
+            .otherwise(actions::unknown::handle),
         post("/api/instances/{id}/actions/{action_id}/cancel", key, actions::cancel::handle)
             .about(actions::cancel::about),
         post("/api/instances/{id}/actions/restart", key, actions::restart::handle)
@@ -207,6 +208,11 @@ pub struct Route {
 impl Route {
     fn about(self, about: fn() -> About) -> Self {
         Self { about: Some(about), ..self }
+    }
+
+    /// Who answers where its path is called by a method that no route has for it.
+    fn otherwise<H: Handler<T, Api>, T: 'static>(self, handler: H) -> Self {
+        Self { answer: self.answer.fallback(handler), ..self }
     }
 }
 

@@ -71,6 +71,11 @@ impl InstanceAccess {
         self.masked
     }
 
+    /// Whether it came by the instance's own key, which sees nobody of the team.
+    pub(crate) fn is_of_own_key(&self) -> bool {
+        self.email.is_none()
+    }
+
     /// The instance, looked at anew: since the caller's rights were checked it may
     /// have been deleted.
     pub(crate) async fn still_there(&self, run: &mut impl Run) -> Result<Instance> {
@@ -122,6 +127,6 @@ pub(crate) fn ready(instance: &Instance) -> Result<()> {
     let what = if progress.observed_generation == 0 { "created" } else { "started" };
     Err(Error::Refused(format!(
         "The cluster is being {what} ({}); try again once `ready` reads true",
-        progress.status
+        progress.in_short()
     )))
 }

@@ -53,6 +53,7 @@ mod asked;
 mod caller;
 mod context;
 mod destinations;
+mod documents;
 mod error;
 mod history;
 mod idempotency;

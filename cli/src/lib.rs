@@ -219,6 +219,9 @@ mod tests {
         parse("castellan instance actions 7 --json").unwrap();
         parse("castellan instance watch 7 --json").unwrap();
         parse("castellan instance cancel 7 12").unwrap();
+        parse("castellan instance watch orders").unwrap();
+        parse("castellan instance cancel orders 12").unwrap();
+        parse("castellan instance stop orders --server a-01").unwrap();
         assert!(parse("castellan instance cancel 7").is_err());
     }
 

@@ -43,7 +43,15 @@ fn answer(asked: &str) -> (u16, Value) {
         "private_ip": "10.0.0.1", "running": true, "configured": true, "kafka_version": "4.3.1",
         "disk_size": 25, "additional_disk_size": 0, "disk_used": 1, "roles": ["broker"],
         "availability_zone": "z"});
+    let running = json!({"id": 3, "kind": "restart", "servers": ["a-01"], "asked_by": "ada@x.test",
+        "source": "cli", "asked_at": "2026-11-15T12:00:00Z", "ended_at": null,
+        "state": "running", "status": "waiting: restarting server 1"});
     match asked {
+        "GET /api/instances/7/actions" => (200, json!([])),
+        "GET /api/instances/8/actions" => (200, json!([running])),
+        "GET /api/instances/8/actions/3" | "GET /api/instances/9/actions" => {
+            (404, json!({"error": "Invalid ID"}))
+        }
         "GET /api/instances" => {
             (200, json!([instance(7, "orders"), instance(8, "twice"), instance(9, "twice")]))
         }
@@ -203,6 +211,19 @@ async fn a_setting_of_a_topic_changes_alone() {
 }
 
 #[tokio::test]
+async fn a_watch_ends_with_its_instance() {
+    let api = Api::start().await;
+    let (asked, error) = api.run("instance watch 8").await;
+    let asked: Vec<&str> = asked.iter().map(|(call, _)| call.as_str()).collect();
+    let (list, one) = ("GET /api/instances/8/actions", "GET /api/instances/8/actions/3");
+    // It was deleted between the list and the look at what is in it.
+    assert_eq!((asked, error), (vec![list, list, one], None));
+    // One that was never there is an error.
+    let (_, error) = api.run("instance watch 9").await;
+    assert_eq!(error.as_deref(), Some("Invalid ID"));
+}
+
+#[tokio::test]
 async fn an_instance_goes_by_its_name_too() {
     let api = Api::start().await;
     let (asked, error) = api.run("topic list orders").await;
@@ -220,6 +241,12 @@ async fn an_instance_goes_by_its_name_too() {
         ("quota remove orders --user ada", "DELETE quotas?user=ada"),
         ("certificate list orders", "GET ca/certificates"),
         ("certificate revoke orders 4f1c", "DELETE ca/certificates/4f1c"),
+        ("instance actions orders", "GET actions"),
+        ("instance watch orders", "GET actions"),
+        ("instance cancel orders 12", "POST actions/12/cancel"),
+        ("instance restart orders", "POST actions/cluster-restart"),
+        ("instance stop orders --server a-01", "POST actions/stop"),
+        ("instance start orders", "POST actions/cluster-start"),
     ] {
         // What this server says to it is of another kind; that it is asked is enough.
         let (asked, _) = api.run(line).await;

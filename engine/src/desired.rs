@@ -88,10 +88,11 @@ fn run(world: &World, view: &ServerView) -> Run {
 }
 
 /// The launch that its broker shall be of. A broker that runs is told of a higher
-/// one only when its turn has come.
+/// one only when its turn has come, and of a lower one when that was taken back: its
+/// agent has no more to ask for.
 fn launch(world: &World, view: &ServerView) -> i64 {
     let told = view.desired.as_ref().filter(|_| !is_free(world, view));
-    told.map_or(view.server.launch, |told| told.launch)
+    told.map_or(view.server.launch, |told| told.launch.min(view.server.launch))
 }
 
 /// Whether its broker may be touched: its turn has come, or nothing runs there.

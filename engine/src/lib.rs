@@ -9,12 +9,14 @@
 mod backoff;
 mod desired;
 mod execute;
+mod journal;
 mod networks;
 mod observe;
 mod outbox;
 mod pass;
 pub mod plan;
 mod runner;
+mod silences;
 mod turn;
 mod witness;
 mod world;
@@ -29,6 +31,7 @@ pub use world::{ServerView, World};
 use cloud::Cloud;
 use model::{Catalogue, Clock, Entropy, HostId, RegionName, SignedDuration};
 use reach::Reach;
+use silences::Silences;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -49,6 +52,7 @@ pub struct Engine {
     settings: Settings,
     /// Which worker this is, for leases.
     owner: String,
+    silences: Silences,
     /// Present in tests alone.
     witness: Option<Arc<dyn Witness>>,
 }
@@ -105,6 +109,7 @@ impl Engine {
             host_id: parts.host_id,
             settings: parts.settings,
             owner: parts.owner,
+            silences: Silences::default(),
             witness: None,
         }
     }

@@ -7,8 +7,8 @@ use serde::de::DeserializeOwned;
 use std::collections::HashSet;
 use store::instances::{self, Looked};
 use store::{
-    AuthorityKind, Lease, ServerRecord, authorities, certificates, disk_guards, disks, leases,
-    servers, tickets, vpcs,
+    AuthorityKind, Lease, ServerRecord, actions, authorities, certificates, disk_guards, disks,
+    leases, servers, tickets, vpcs,
 };
 
 /// What a turn begins with, all of it from one moment.
@@ -28,6 +28,8 @@ impl Engine {
         let mut moment = self.store.snapshot().await?;
         let Some(looked) = instances::look(&mut moment, id).await? else { return Ok(None) };
         let Looked { instance, wakes, paused } = looked;
+        let is_reached = instance.configured();
+        let actions = if is_reached { vec![] } else { actions::open(&mut moment, id).await? };
         let mut disks = disks::list(&mut moment, id).await?;
         let mut views = Vec::new();
         for record in servers::list(&mut moment, id).await? {
@@ -57,6 +59,9 @@ impl Engine {
             is_fenced: false,
             confirmed: HashSet::new(),
             look: None,
+            unseen: None,
+            actions,
+            hanging: HashSet::new(),
         };
         let held = leases::holds(&mut moment, lease, world.now).await?;
         Ok(Some(Observed { world, wakes, paused, held }))

@@ -2,6 +2,7 @@
 //! nothing to do but wait.
 
 use crate::Engine;
+use crate::journal;
 use crate::plan::Wait;
 use crate::world::World;
 use cloud::Remedy;
@@ -9,7 +10,7 @@ use kafka::safety::Look;
 use model::{InstanceId, InstanceProgress, ServerId, SignedDuration, Timestamp};
 use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
-use store::{Lease, Work, actions, instances, leases};
+use store::{Lease, Work, instances, leases};
 
 /// Why a pass ended early. Nothing is lost: the next one begins anew.
 #[derive(Debug, thiserror::Error)]
@@ -56,6 +57,8 @@ pub(crate) enum Done {
     Progress,
     /// What the brokers said; good until the pass rests.
     Looked(Box<Look>),
+    /// Why no broker told how the cluster is; as good for as long.
+    Unseen(String),
     Wait {
         reason: String,
         after: Duration,
@@ -76,6 +79,8 @@ pub struct Pass {
     pub(crate) confirmed: HashSet<ServerId>,
     /// What the brokers said in this pass.
     pub(crate) look: Option<Look>,
+    /// Why they said nothing of use.
+    pub(crate) unseen: Option<String>,
     /// Lanes that can't go on in this pass, and why.
     pub(crate) resting: BTreeMap<Option<ServerId>, Resting>,
 }
@@ -120,6 +125,7 @@ impl Engine {
             lease,
             confirmed: HashSet::new(),
             look: None,
+            unseen: None,
             resting: BTreeMap::new(),
         }))
     }
@@ -132,6 +138,7 @@ impl Engine {
         world: &World,
         wakes: i64,
         wait: Wait,
+        said: &[(ServerId, String)],
     ) -> Result<Option<Rest>, PassError> {
         let now = self.clock.now();
         let id = pass.lease.instance_id;
@@ -144,7 +151,7 @@ impl Engine {
         if progress != world.instance.progress {
             tracing::info!(instance = %id, status = progress.status, "status");
             instances::set_progress(&mut work, id, &progress).await?;
-            actions::note(&mut work, id, &progress.status, now).await?;
+            journal::note(&mut work, world, &progress.status, said, now).await?;
         }
         let rests = instances::rest(&mut work, id, wakes, later(now, after)).await?;
         if rests {
@@ -153,7 +160,7 @@ impl Engine {
             // What the cloud confirmed, or what a lane rests for, may be what
             // has just changed.
             pass.confirmed.clear();
-            pass.look = None;
+            (pass.look, pass.unseen) = (None, None);
             pass.resting.clear();
         }
         work.commit().await?;

@@ -1,6 +1,7 @@
 //! One turn of a pass: observe, plan, execute the first step of every lane side
 //! by side, and note which of them can't go on.
 
+use crate::journal;
 use crate::observe::Observed;
 use crate::pass::{Done, Pass, PassError, Rest, Resting};
 use crate::plan::{Lane, Plan, RUNNING, Step, Wait, plan};
@@ -29,17 +30,20 @@ impl Engine {
             return Err(store::Error::LeaseLost(pass.lease.instance_id).into());
         }
         if is_paused {
-            return self.rest(pass, &world, wakes, paused()).await;
+            return self.rest(pass, &world, wakes, paused(), &[]).await;
         }
         world.confirmed.clone_from(&pass.confirmed);
         world.look.clone_from(&pass.look);
+        world.unseen.clone_from(&pass.unseen);
+        world.hanging = self.silences.hanging(&world);
         world.is_fenced = pass.is_fenced;
         world.epoch = pass.lease.epoch;
         let plan = plan(&world);
         let steps = first_steps(&plan, pass);
         if steps.is_empty() {
+            let said = journal::said(pass, &plan);
             let wait = wait(pass, plan.wait);
-            return self.rest(pass, &world, wakes, wait).await;
+            return self.rest(pass, &world, wakes, wait, &said).await;
         }
         for (server, step, result) in self.execute_all(pass, &world, steps).await? {
             Self::note_outcome(pass, &world, server, step, result)?;
@@ -103,6 +107,7 @@ impl Engine {
                 _ => {}
             },
             Done::Looked(look) => pass.look = Some(*look),
+            Done::Unseen(why) => pass.unseen = Some(why),
             Done::Wait { reason, after } => {
                 pass.resting.insert(server, Resting { reason, after, failed: false });
             }

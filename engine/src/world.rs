@@ -3,8 +3,8 @@
 
 use kafka::safety::Look;
 use model::{
-    Disk, DiskGuard, DiskLevel, Instance, Server, ServerId, SignedDuration, SlowedQuota, Timestamp,
-    Vpc,
+    Action, Disk, DiskGuard, DiskLevel, Instance, Server, ServerId, SignedDuration, SlowedQuota,
+    Timestamp, Vpc,
 };
 use std::collections::HashSet;
 use store::Ticket;
@@ -28,7 +28,8 @@ pub struct World {
     pub trust: Trust,
     /// Servers whose disks are nearly full.
     pub disk_guards: Vec<DiskGuard>,
-    /// While producers are slowed down: their quotas before.
+    /// While producers are slowed down: their quotas before. Of a restored store that can't
+    /// know whether they are: an empty list.
     pub slowed: Option<Vec<SlowedQuota>>,
     /// Of the lease that this pass works under.
     pub epoch: i64,
@@ -40,6 +41,12 @@ pub struct World {
     pub confirmed: HashSet<ServerId>,
     /// What the brokers said when they were last asked in this pass.
     pub look: Option<Look>,
+    /// Why they were asked in this pass and nobody told how the cluster is.
+    pub unseen: Option<String>,
+    /// What was asked for and is not reached yet.
+    pub actions: Vec<Action>,
+    /// Servers whose brokers run and don't answer: their agents, or us for long.
+    pub hanging: HashSet<ServerId>,
 }
 
 impl World {
@@ -49,6 +56,11 @@ impl World {
         self.ticket.as_ref().is_some_and(|ticket| {
             ticket.server_id == server && ticket.epoch == self.epoch && ticket.left > SPARE
         })
+    }
+
+    /// Whether its broker runs and has been silent for so long that it won't answer.
+    pub(crate) fn hangs(&self, view: &ServerView) -> bool {
+        self.hanging.contains(&view.server.id)
     }
 
     /// The servers for whose disks producers shall be slowed down. One that is stopped, or
@@ -66,7 +78,11 @@ impl World {
 
     /// Whether producers are to be slowed down, or let go.
     pub(crate) fn is_to_slow_or_let_go(&self) -> bool {
-        self.slowed_for().next().is_some() != self.slowed.is_some()
+        if self.slowed_for().next().is_some() {
+            self.slowed.as_ref().is_none_or(Vec::is_empty)
+        } else {
+            self.slowed.is_some()
+        }
     }
 
     pub(crate) fn server_rows(&self) -> Vec<Server> {
@@ -113,6 +129,18 @@ impl ServerView {
     /// Whether its broker runs, with whatever configuration.
     pub fn is_up(&self) -> bool {
         self.current_report().is_some_and(|report| report.phase == Phase::Running)
+    }
+
+    /// Since when its broker, though it runs, has not answered its own agent.
+    pub fn silent_since(&self) -> Option<Timestamp> {
+        self.current_report().filter(|_| self.is_up())?.silent_since
+    }
+
+    /// Why its broker runs on though it shall stop, in its agent's words. What only
+    /// waited for this very look is no reason any more.
+    pub fn waits_for_leave(&self) -> Option<&String> {
+        let report = self.current_report().filter(|_| self.is_up())?;
+        report.waits_for_leave.as_ref().filter(|_| !report.wait_is_passing)
     }
 
     /// Whether its broker runs since it was last asked to be started anew.

@@ -389,6 +389,28 @@ async fn a_broker_that_goes_through_its_logs_tells_how_far_it_is() {
 }
 
 #[tokio::test]
+async fn a_broker_without_leave_to_stop_tells_why_unless_that_passes() {
+    let world = World::new().await;
+    let id = world.create(1).await;
+    let engine = world.engine();
+    world.run(&engine, id).await;
+    world.stop(id, true).await;
+    engine.pass(id).await.unwrap();
+    let record = world.servers(id).await.remove(0);
+    let mut report: Report = serde_json::from_str(record.report.as_deref().unwrap()).unwrap();
+    report.waits_for_leave = Some("so it is".into());
+    for (passing, expected) in [
+        (false, "waiting: server 1 has no leave to stop yet: so it is"),
+        (true, "waiting: server 1 is stopping"),
+    ] {
+        report.wait_is_passing = passing;
+        world.say(&record.server, &report).await;
+        engine.pass(id).await.unwrap();
+        assert_eq!(world.instance(id).await.unwrap().progress.status, expected);
+    }
+}
+
+#[tokio::test]
 async fn a_server_that_is_stuck_does_not_keep_the_others_waiting() {
     let world = World::new().await;
     let id = world.create(3).await;

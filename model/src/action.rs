@@ -1,6 +1,7 @@
 //! What was asked of an instance, and how it goes: its journal.
 
 use crate::{ActionId, InstanceId, Timestamp};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
@@ -81,6 +82,9 @@ pub struct Action {
     pub generation: i64,
     pub cancelled_at: Option<Timestamp>,
     pub ended_at: Option<Timestamp>,
+    /// By the number of a server: the later action that asked for the contrary
+    /// before this one was carried out there.
+    pub overtaken: BTreeMap<u32, ActionId>,
 }
 
 /// How an action stands.
@@ -90,6 +94,8 @@ pub enum ActionState {
     /// Cancelled, but what was begun is brought to its end.
     Cancelling,
     Cancelled,
+    /// Not carried out on every server, because something else was asked for.
+    Superseded,
     Done,
 }
 
@@ -99,7 +105,40 @@ impl Action {
             (None, None) => ActionState::Running,
             (Some(_), None) => ActionState::Cancelling,
             (Some(_), Some(_)) => ActionState::Cancelled,
+            (None, Some(_)) if !self.overtaken.is_empty() => ActionState::Superseded,
             (None, Some(_)) => ActionState::Done,
+        }
+    }
+
+    /// Whether it is about the server with this number.
+    pub fn is_about(&self, number: u32) -> bool {
+        self.servers.is_empty() || self.servers.contains(&number)
+    }
+
+    /// What was asked for, in words such as "start of server 2".
+    pub fn title(&self) -> String {
+        let whole = match self.kind {
+            ActionKind::Create => "create",
+            ActionKind::ClusterRestart => "restart of the cluster",
+            ActionKind::Configure => "change of settings",
+            ActionKind::ClusterStop => "stop of the cluster",
+            ActionKind::ClusterStart => "start of the cluster",
+            ActionKind::Restart | ActionKind::Stop | ActionKind::Start => {
+                return format!("{} of {}", self.kind, servers_in_words(&self.servers));
+            }
+        };
+        whole.into()
+    }
+}
+
+/// Servers by their numbers, as people call them.
+pub fn servers_in_words(numbers: &[u32]) -> String {
+    match numbers {
+        [] => "every server".into(),
+        [one] => format!("server {one}"),
+        [first @ .., last] => {
+            let first: Vec<String> = first.iter().map(ToString::to_string).collect();
+            format!("servers {} and {last}", first.join(", "))
         }
     }
 }
@@ -110,6 +149,7 @@ impl ActionState {
             Self::Running => "running",
             Self::Cancelling => "cancelling",
             Self::Cancelled => "cancelled",
+            Self::Superseded => "superseded",
             Self::Done => "done",
         }
     }
@@ -120,4 +160,53 @@ impl ActionState {
 pub struct ActionStep {
     pub at: Timestamp,
     pub text: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn action(kind: ActionKind, servers: &[u32]) -> Action {
+        Action {
+            id: ActionId(7),
+            instance_id: InstanceId(1),
+            kind,
+            servers: servers.to_vec(),
+            asked_by: "ada@example.test".into(),
+            source: "cli".into(),
+            asked_at: Timestamp::UNIX_EPOCH,
+            generation: 2,
+            cancelled_at: None,
+            ended_at: None,
+            overtaken: BTreeMap::new(),
+        }
+    }
+
+    #[test]
+    fn what_was_overtaken_anywhere_is_never_done() {
+        let now = Some(Timestamp::UNIX_EPOCH);
+        let check = |overtaken: bool, cancelled_at, ended_at, expected: &str| {
+            let overtaken = overtaken.then_some((2, ActionId(8))).into_iter().collect();
+            let action = action(ActionKind::Stop, &[1, 2]);
+            let action = Action { cancelled_at, ended_at, overtaken, ..action };
+            assert_eq!(action.state().as_str(), expected);
+        };
+        check(false, None, None, "running");
+        check(false, None, now, "done");
+        check(true, None, None, "running");
+        check(true, None, now, "superseded");
+        check(true, now, None, "cancelling");
+        check(true, now, now, "cancelled");
+    }
+
+    #[test]
+    fn an_action_is_called_by_what_it_is_about() {
+        let check = |kind, servers: &[u32], expected: &str| {
+            assert_eq!(action(kind, servers).title(), expected);
+        };
+        check(ActionKind::Start, &[2], "start of server 2");
+        check(ActionKind::Restart, &[1, 3], "restart of servers 1 and 3");
+        check(ActionKind::Stop, &[1, 2, 4], "stop of servers 1, 2 and 4");
+        check(ActionKind::ClusterStop, &[], "stop of the cluster");
+    }
 }

@@ -82,6 +82,19 @@ pub struct InstanceProgress {
     pub inside_observed: i64,
 }
 
+/// What comes in a status before lines of a broker's log.
+pub const LOG_SAYS: &str = "; its log says: ";
+/// The same while it starts again.
+pub const LOG_SAID: &str = "; before, its log said: ";
+
+impl InstanceProgress {
+    /// The status without lines of logs, for sentences that it is a part of.
+    pub fn in_short(&self) -> &str {
+        let at = [LOG_SAYS, LOG_SAID].iter().filter_map(|says| self.status.find(says)).min();
+        &self.status[..at.unwrap_or(self.status.len())]
+    }
+}
+
 impl Instance {
     /// Whether clients can use it: false only while it is being created, or
     /// stopped as a whole.
@@ -93,5 +106,25 @@ impl Instance {
     pub fn configured(&self) -> bool {
         self.progress.observed_generation >= self.generation
             && self.progress.inside_observed >= self.inside_generation
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_status_is_told_without_what_logs_say() {
+        let check = |status: &str, expected: &str| {
+            let progress =
+                InstanceProgress { status: status.into(), ..InstanceProgress::default() };
+            assert_eq!(progress.in_short(), expected);
+        };
+        check("", "");
+        check("waiting: server 1 is starting", "waiting: server 1 is starting");
+        let lines = "ERROR Encountered a fault (org.apache.kafka.X) | at java.base/Thread.run";
+        check(&format!("server 1 does not stay up{LOG_SAYS}{lines}"), "server 1 does not stay up");
+        let both = format!("server 1 starts{LOG_SAID}{lines} and server 2 does not{LOG_SAYS}x");
+        check(&both, "server 1 starts");
     }
 }

@@ -39,7 +39,7 @@ mod subnet;
 mod topic_name;
 
 pub use account::{Account, ApiKey, Invitation, Role, User};
-pub use action::{Action, ActionKind, ActionState, ActionStep, UnknownAction};
+pub use action::{Action, ActionKind, ActionState, ActionStep, UnknownAction, servers_in_words};
 pub use alarm::{Alarm, AlarmSpec, AlarmType, Measure, UnknownAlarmType};
 pub use catalogue::{Catalogue, CatalogueError, Supported};
 pub use certificate::{Certificate, NoSerial, Serial};
@@ -54,7 +54,7 @@ pub use id::{
     KeyId, MessageId, RecipientId, ServerId, UserId, VpcId,
 };
 pub use incident::Incident;
-pub use instance::{Instance, InstanceProgress, Vpc};
+pub use instance::{Instance, InstanceProgress, LOG_SAID, LOG_SAYS, Vpc};
 pub use invoice::{Bill, Customer, Invoice, InvoiceLine, Seller};
 pub use kafka_version::KafkaVersion;
 pub use mail::Mail;

@@ -48,6 +48,12 @@ impl UserName {
     pub fn is_reserved(&self) -> bool {
         is_reserved(&self.0)
     }
+
+    /// Whether it can be named in a path, where dots alone mean a folder, however
+    /// they are written.
+    pub fn fits_a_path(&self) -> bool {
+        !matches!(self.0.as_str(), "." | "..")
+    }
 }
 
 impl TryFrom<String> for UserName {
@@ -84,6 +90,13 @@ mod tests {
         for bad in ["", " ", "a b", "a,b", "a=b", "a/b", "*", "a\n", "a\0", "é", &"x".repeat(65)] {
             check(bad, false);
         }
+    }
+
+    #[test]
+    fn dots_alone_fit_no_path() {
+        let fits = |text: &str| UserName::parse(text).unwrap().fits_a_path();
+        assert!(["a", ".a", "a..", "...", "-"].into_iter().all(fits));
+        assert!(![".", ".."].into_iter().any(fits));
     }
 
     #[test]

@@ -1,30 +1,63 @@
 //! Whether a server may leave its cluster right now.
 
+use crate::look::Asked;
 use crate::{Error, Reach};
 use kafka::safety::{Need, some_of};
-use model::{InstanceId, ServerId};
+use model::{InstanceId, Server, ServerId};
 use store::servers;
 
 impl Reach {
     /// Why the rest of the cluster can't do without the server, on a fresh look
-    /// at every broker; none if it can.
+    /// at every broker; none if it can. Nobody leaves while another is missing.
+    ///
+    /// A broker that hangs gives nobody anything, so whoever waits for it loses
+    /// nothing by its end, also where the others could not do without it, or have no
+    /// quorum to tell of. That takes two who find it silent: its own agent, on the
+    /// same host and for three looks (`silent`), and we. Either alone may be who can't
+    /// be reached. One that would stay away is not ended on that ground: it may yet go
+    /// on by itself.
     pub async fn objection(
         &self,
         instance: InstanceId,
         leaving: ServerId,
+        silent: bool,
     ) -> Result<Option<String>, Error> {
         let servers = servers::list_bare(&mut self.store.reader(), instance).await?;
         let Some(server) = servers.iter().find(|server| server.id == leaving) else {
             return Ok(Some("the server is gone".into()));
         };
-        let look = match self.look(instance, &servers).await {
+        let need = Need::of(server);
+        let asked = self.ask_all(instance, &servers).await?;
+        if silent && need == Need::Returns && hangs_alone(&asked, &servers, server) {
+            return Ok(None);
+        }
+        let look = match self.look_on(asked).await {
             Ok(look) => look,
             Err(Error::Kafka(error)) => {
                 return Ok(Some(format!("no broker tells how the cluster is: {error}")));
             }
             Err(error) => return Err(error),
         };
-        let objections = look.objections(server.node_id, Need::of(server));
+        let mut objections = look.objections(server.node_id, need);
+        let is_away = |other: &&Server| {
+            other.id != leaving && !other.stopped && look.silent.contains(&other.node_id)
+        };
+        let away = servers.iter().filter(is_away);
+        objections.extend(away.map(|other| format!("server {} does not answer", other.number)));
         Ok((!objections.is_empty()).then(|| some_of(&objections)))
     }
+}
+
+/// Whether a broker gives us nothing either, and nobody else is away: whoever is comes
+/// back first, as long as there is a quorum to come back to.
+fn hangs_alone(asked: &Asked, servers: &[Server], leaving: &Server) -> bool {
+    let is_stuck = |server: &Server| asked.stuck.contains(&server.node_id);
+    let is_away = |server: &Server| {
+        !server.stopped && asked.silent.contains(&server.node_id) && !is_stuck(server)
+    };
+    let controllers = || servers.iter().filter(|server| server.is_controller());
+    let working = controllers().filter(|server| asked.views.contains_key(&server.node_id)).count();
+    let has_quorum = working * 2 > controllers().count();
+    let waits = has_quorum && servers.iter().any(is_away);
+    is_stuck(leaving) && !waits
 }

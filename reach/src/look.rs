@@ -3,6 +3,7 @@
 
 use crate::{Error, Reach};
 use futures::future::join_all;
+use kafka::client::{self, Cluster, TopicReplication};
 use kafka::safety::Look;
 use model::{InstanceId, Server};
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,18 +13,40 @@ use tokio::time::timeout;
 /// Who stands still for so long is no help to anybody.
 const PATIENCE: Duration = Duration::from_secs(4);
 
+/// What every broker said of itself, and those who said nothing.
+pub(crate) struct Asked {
+    pub views: BTreeMap<i32, Vec<TopicReplication>>,
+    pub silent: BTreeSet<i32>,
+    /// Those of them that said nothing in all that time. One that refuses us, or can't
+    /// make itself understood, is alive or not there at all.
+    pub stuck: BTreeSet<i32>,
+    /// The way in, through those that answered; through all where none did, to tell
+    /// why. So nobody who stands still is waited for twice.
+    through: Cluster,
+}
+
 impl Reach {
     /// Fails if no broker answers for the quorum. Brokers that don't answer for
     /// themselves are not in the look.
     pub async fn look(&self, id: InstanceId, servers: &[Server]) -> Result<Look, Error> {
-        let mut cluster = self.cluster(id, servers).await?;
+        let asked = self.ask_all(id, servers).await?;
+        self.look_on(asked).await
+    }
+
+    /// Asks every broker for itself, all at the same moment.
+    pub(crate) async fn ask_all(&self, id: InstanceId, servers: &[Server]) -> Result<Asked, Error> {
+        let mut through = self.cluster(id, servers).await?;
         let brokers: Vec<&Server> = servers.iter().filter(|server| server.is_broker()).collect();
         let asked = brokers.iter().map(|server| {
-            let alone = cluster.through(&(&server.listeners.internal).into());
+            let alone = through.through(&(&server.listeners.internal).into());
             async move { timeout(PATIENCE, self.admin.describe_replication(&alone)).await }
         });
-        let (mut views, mut silent, mut answering) = (BTreeMap::new(), BTreeSet::new(), vec![]);
+        let (mut views, mut answering) = (BTreeMap::new(), vec![]);
+        let (mut silent, mut stuck) = (BTreeSet::new(), BTreeSet::new());
         for (server, answer) in brokers.iter().zip(join_all(asked).await) {
+            if matches!(answer, Err(_) | Ok(Err(client::Error::Deadline { .. }))) {
+                stuck.insert(server.node_id);
+            }
             if let Ok(Ok(view)) = answer {
                 views.insert(server.node_id, view);
                 answering.push((&server.listeners.internal).into());
@@ -31,12 +54,16 @@ impl Reach {
                 silent.insert(server.node_id);
             }
         }
-        // Of those that answered, so that nobody who stands still is waited for
-        // twice; of all where none did, to tell why.
         if !answering.is_empty() {
-            cluster.brokers = answering;
+            through.brokers = answering;
         }
-        let quorum = self.admin.describe_quorum(&cluster).await?;
+        Ok(Asked { views, silent, stuck, through })
+    }
+
+    /// The whole, once somebody has told of the quorum.
+    pub(crate) async fn look_on(&self, asked: Asked) -> Result<Look, Error> {
+        let Asked { views, silent, through, .. } = asked;
+        let quorum = self.admin.describe_quorum(&through).await?;
         Ok(Look { quorum, views, silent })
     }
 }

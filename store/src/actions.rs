@@ -7,6 +7,7 @@
 use crate::db::{Query, Row, Run, json};
 use crate::{Result, Work};
 use model::{Action, ActionId, ActionKind, ActionStep, InstanceId, Timestamp};
+use std::collections::BTreeMap;
 
 /// An action that waits for long says the same few things again and again: it
 /// keeps its first steps.
@@ -80,15 +81,6 @@ pub async fn steps(run: &mut impl Run, id: ActionId) -> Result<Vec<ActionStep>> 
     rows.iter().map(step).collect()
 }
 
-/// Adds a step to what goes on, if anything does, unless it says what the last
-/// one said.
-pub async fn note(work: &mut Work, instance: InstanceId, text: &str, now: Timestamp) -> Result<()> {
-    for action in open(work, instance).await? {
-        add(work, action.id, text, now).await?;
-    }
-    Ok(())
-}
-
 /// Adds a step to one action, unless it has said so before.
 pub async fn note_once(work: &mut Work, id: ActionId, text: &str, now: Timestamp) -> Result<()> {
     let query = Query::new("SELECT number FROM action_steps WHERE action_id = $1 AND text = $2")
@@ -96,11 +88,12 @@ pub async fn note_once(work: &mut Work, id: ActionId, text: &str, now: Timestamp
         .bind(text);
     match work.fetch_one(query).await? {
         Some(_) => Ok(()),
-        None => add(work, id, text, now).await,
+        None => note_on(work, id, text, now).await,
     }
 }
 
-async fn add(work: &mut Work, id: ActionId, text: &str, now: Timestamp) -> Result<()> {
+/// Adds a step to one action, unless it says what the last one said.
+pub async fn note_on(work: &mut Work, id: ActionId, text: &str, now: Timestamp) -> Result<()> {
     let last = Query::new(
         "SELECT number, text FROM action_steps WHERE action_id = $1 \
          ORDER BY number DESC LIMIT 1",
@@ -130,6 +123,23 @@ pub async fn cancel(work: &mut Work, id: ActionId, now: Timestamp) -> Result<()>
     )
     .bind(id.0)
     .bind(now);
+    work.execute(query).await.map(drop)
+}
+
+/// Writes which servers were taken from it by later actions. It ends with that if
+/// nothing is left of it.
+pub async fn overtake(
+    work: &mut Work,
+    id: ActionId,
+    overtaken: &BTreeMap<u32, ActionId>,
+    ended_at: Option<Timestamp>,
+) -> Result<()> {
+    let query = Query::new(
+        "UPDATE actions SET overtaken = $2, ended_at = $3 WHERE id = $1 AND ended_at IS NULL",
+    )
+    .bind(id.0)
+    .bind(json(overtaken))
+    .bind(ended_at);
     work.execute(query).await.map(drop)
 }
 
@@ -173,5 +183,6 @@ fn action(row: &Row) -> Result<Action> {
         generation: row.int("generation")?,
         cancelled_at: row.time_or_none("cancelled_at")?,
         ended_at: row.time_or_none("ended_at")?,
+        overtaken: row.json("overtaken")?,
     })
 }

@@ -10,7 +10,8 @@ use crate::db::{Query, Row, Run};
 use crate::{Lease, Result, Work};
 use model::{InstanceId, ServerId, SignedDuration, Timestamp};
 
-/// How long a ticket is good for without being opened anew.
+/// How long a ticket is good for without being opened anew, and, at most, how long an
+/// agent takes to act on leave that it was given.
 pub const LIFE: SignedDuration = SignedDuration::from_secs(10);
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -28,22 +29,30 @@ pub struct Ticket {
     pub left: SignedDuration,
 }
 
-/// Why a server may not stop, in words that complete "waiting for leave to
-/// stop: …".
+/// Why a server may not stop, in words for people that complete "waiting for leave
+/// to stop: …". They know of no tickets.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Refusal {
-    #[error("no ticket is open")]
+    #[error("its turn has not come yet")]
     NoTicket,
-    #[error("the ticket that is open is for another server")]
+    #[error("it is another server's turn")]
     OtherServer,
-    #[error("the ticket has expired")]
+    #[error("the other servers are looked at anew")]
     Expired,
-    #[error("another worker has taken the instance since the ticket was opened")]
+    #[error("the other servers are looked at once more")]
     OtherOwner,
-    #[error("the instance shall run")]
+    #[error("the cluster shall run")]
     NotWanted,
-    #[error("the instance is being deleted")]
+    #[error("the cluster is being deleted")]
     Deleted,
+}
+
+impl Refusal {
+    /// Whether only the next look of whoever works on the instance stands for it:
+    /// every pass has to make the ticket its own first.
+    pub fn is_passing(&self) -> bool {
+        matches!(self, Self::NoTicket | Self::Expired | Self::OtherOwner)
+    }
 }
 
 /// The instance's open ticket, expired or not.
@@ -93,7 +102,7 @@ pub async fn renew(work: &mut Work, lease: &Lease, ticket: &Ticket, now: Timesta
     work.execute(query).await.map(drop)
 }
 
-/// Takes the leave back. Who has claimed it may have stopped by now.
+/// Takes the leave back. Who has claimed it may have stopped by now, or does so yet.
 pub async fn close(work: &mut Work, instance: InstanceId) -> Result<()> {
     let query = Query::new(
         "DELETE FROM claims WHERE ticket_id IN (SELECT id FROM tickets WHERE instance_id = $1)",
@@ -123,6 +132,10 @@ pub async fn claim(
     .bind(ticket.id)
     .bind(server.0)
     .bind(now);
+    work.execute(query).await?;
+    let query = Query::new("UPDATE servers SET leaves_until = $2 WHERE id = $1")
+        .bind(server.0)
+        .bind(now + LIFE);
     work.execute(query).await?;
     Ok(Ok(()))
 }
@@ -162,15 +175,23 @@ pub async fn check(
     Ok(Ok(ticket))
 }
 
-/// The servers that were let stop under the open ticket.
-pub async fn claimed(run: &mut impl Run, instance: InstanceId) -> Result<Vec<ServerId>> {
+/// The servers that were let stop: under the open ticket, or so lately that they may
+/// be about to, whatever became of the ticket.
+pub async fn claimed(
+    run: &mut impl Run,
+    instance: InstanceId,
+    now: Timestamp,
+) -> Result<Vec<ServerId>> {
+    let now = run.now(now).await?;
     let query = Query::new(
-        "SELECT claims.server_id AS server_id FROM claims \
-         JOIN tickets ON tickets.id = claims.ticket_id \
-         WHERE tickets.instance_id = $1 ORDER BY claims.server_id",
-    );
-    let rows = run.fetch(query.bind(instance.0)).await?;
-    rows.iter().map(|row| Ok(ServerId(row.int("server_id")?))).collect()
+        "SELECT id FROM servers WHERE instance_id = $1 AND (leaves_until > $2 OR id IN \
+         (SELECT claims.server_id FROM claims JOIN tickets ON tickets.id = claims.ticket_id \
+         WHERE tickets.instance_id = $1)) ORDER BY id",
+    )
+    .bind(instance.0)
+    .bind(now);
+    let rows = run.fetch(query).await?;
+    rows.iter().map(|row| Ok(ServerId(row.int("id")?))).collect()
 }
 
 fn ticket(row: &Row, now: Timestamp) -> Result<Ticket> {
@@ -183,4 +204,20 @@ fn ticket(row: &Row, now: Timestamp) -> Result<Ticket> {
         opened_at: row.time("opened_at")?,
         left: row.time("expires_at")?.duration_since(now),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Refusal;
+
+    #[test]
+    fn people_read_of_servers_and_not_of_how_leave_is_given() {
+        let passing = [Refusal::NoTicket, Refusal::Expired, Refusal::OtherOwner];
+        let others = [Refusal::OtherServer, Refusal::NotWanted, Refusal::Deleted];
+        for refusal in passing.iter().chain(&others) {
+            let words = refusal.to_string();
+            assert!(!words.contains("ticket") && !words.contains("worker"), "{words}");
+            assert_eq!(refusal.is_passing(), passing.contains(refusal), "{words}");
+        }
+    }
 }

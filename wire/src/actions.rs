@@ -24,8 +24,8 @@ pub struct Accepted {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Action {
     pub id: i64,
-    /// `create`, `cluster-restart`, `cluster-stop`, `cluster-start`, `restart`,
-    /// `stop` or `start`.
+    /// `create`, `cluster-restart`, `configure`, `cluster-stop`, `cluster-start`,
+    /// `restart`, `stop` or `start`.
     pub kind: String,
     /// The names of the servers it is about.
     pub servers: Vec<String>,
@@ -35,7 +35,7 @@ pub struct Action {
     pub source: String,
     pub asked_at: Timestamp,
     pub ended_at: Option<Timestamp>,
-    /// `running`, `cancelling`, `cancelled` or `done`.
+    /// `running`, `cancelling`, `cancelled`, `superseded` or `done`.
     pub state: String,
     /// What it waits for now, or how it ended, in a sentence.
     pub status: String,

@@ -4,6 +4,7 @@
 //! way round: fields are only added, unknown ones are ignored, new ones have a
 //! default. The documents are snapshot-tested for that reason.
 
+use jiff::Timestamp;
 use model::{DiskId, InstanceId, KafkaVersion, Secret, ServerId, ServerRole};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -161,9 +162,16 @@ pub struct Report {
     /// Why a broker that shall stop runs on, in the words of who was asked.
     #[serde(default)]
     pub waits_for_leave: Option<String>,
+    /// As in [`Claimed::passing`].
+    #[serde(default)]
+    pub wait_is_passing: bool,
     /// How far a broker that starts is with the logs on its disk.
     #[serde(default)]
     pub loading: Option<Loading>,
+    /// Since when a broker that runs has not answered its own agent; none while it
+    /// does, or as long as it may only be slow.
+    #[serde(default)]
+    pub silent_since: Option<Timestamp>,
     #[serde(default)]
     pub requests: Vec<CertificateRequest>,
 }
@@ -197,6 +205,10 @@ pub struct Claim {
     pub revision: i64,
     #[serde(default)]
     pub store_epoch: i64,
+    /// The broker has not answered its own agent for a while, as in
+    /// [`Report::silent_since`].
+    #[serde(default)]
+    pub silent: bool,
 }
 
 pub const CLAIM_SECONDS: u64 = 1;
@@ -208,6 +220,10 @@ pub struct Claimed {
     /// Why not, in words.
     #[serde(default)]
     pub reason: String,
+    /// It waits for nothing but the control plane's next look at the cluster, and so
+    /// is no reason to tell of.
+    #[serde(default)]
+    pub passing: bool,
 }
 
 /// A certificate request of the agent for one of its keys.

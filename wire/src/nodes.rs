@@ -20,6 +20,18 @@ pub struct Node {
     pub availability_zone: String,
 }
 
+/// What `POST config/kafka` takes, by name.
+pub const SETTINGS: [&str; 8] = [
+    "auto.create.topics.enable",
+    "log.retention.bytes",
+    "log.retention.ms",
+    "log.segment.bytes",
+    "message.max.bytes",
+    "min.insync.replicas",
+    "num.io.threads",
+    "num.network.threads",
+];
+
 /// One element of `GET config/kafka`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Setting {

@@ -72,7 +72,9 @@ fn report() -> Report {
         launch: 0,
         disk_fault: Some("the disk is lost".into()),
         waits_for_leave: Some("it is not its turn".into()),
+        wait_is_passing: true,
         loading: Some(Loading { done: 2, of: 7, recovers: true }),
+        silent_since: Some("2026-01-01T12:03:30Z".parse().unwrap()),
         requests: vec![CertificateRequest {
             name: "internal".into(),
             generation: 1,
@@ -82,11 +84,11 @@ fn report() -> Report {
 }
 
 fn claim() -> Claim {
-    Claim { revision: 5, store_epoch: 1 }
+    Claim { revision: 5, store_epoch: 1, silent: true }
 }
 
 fn claimed() -> Claimed {
-    Claimed { go: false, reason: "the ticket has expired".into() }
+    Claimed { go: false, reason: "the ticket has expired".into(), passing: true }
 }
 
 fn start() -> AgentStart {

@@ -11,6 +11,7 @@ mod kept;
 mod process_tree;
 mod rates;
 mod sampler;
+mod silence;
 mod slow;
 
 pub use sampler::Sampler;

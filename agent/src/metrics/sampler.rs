@@ -7,18 +7,20 @@ use super::broker::Scrape;
 use super::kept::Kept;
 use super::process_tree::ProcessTree;
 use super::rates::{Before, TopicsBefore};
+use super::silence::Answers;
 use super::{Sample, slow};
 use crate::board::Board;
 use crate::connection::{Connection, ConnectionError};
 use crate::place::Place;
 use jiff::Timestamp;
+use kafka::Endpoint;
 use model::{Clock, SAMPLE_SECONDS, Series};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, timeout};
-use wire::agent::{AgentStart, Desired};
+use wire::agent::{AgentStart, Desired, Phase};
 use wire::metrics::Samples;
 
 /// Seconds between looks at what changes slowly, and at topics.
@@ -50,6 +52,7 @@ struct Last {
     /// The look that has not come to its end yet.
     looking: Option<JoinHandle<Vec<(Series, f64)>>>,
     left_out: Option<u32>,
+    answers: Answers,
 }
 
 impl Sampler {
@@ -83,7 +86,8 @@ impl Sampler {
         let at = now.as_second() - now.as_second().rem_euclid(SAMPLE_SECONDS);
         let is_minute = at.rem_euclid(SLOWLY) == 0;
         let mut sample = Sample { at, ..<_>::default() };
-        let broker = self.board.view().status.broker_pid;
+        let status = self.board.view().status;
+        let broker = status.broker_pid;
         let own = i32::try_from(std::process::id()).ok();
         let pids: Vec<i32> = own.into_iter().chain(broker).collect();
         let looked = Instant::now();
@@ -95,7 +99,14 @@ impl Sampler {
         for (series, value) in &last.slow {
             sample.add(*series, *value);
         }
-        let scraped = if broker.is_some() { self.scrape().await } else { None };
+        let listener = broker.and_then(|_| self.listener());
+        let scraped = match &listener {
+            Some(listener) => scrape(listener).await,
+            None => None,
+        };
+        // One that starts does not answer yet, and one without a page never does.
+        let asked = broker.filter(|_| status.phase == Phase::Running && listener.is_some());
+        self.board.set_silence(last.answers.heard(asked, scraped.is_some(), now));
         if let Some(scrape) = scraped {
             last.take(&scrape, is_minute, &mut sample);
         } else {
@@ -126,17 +137,10 @@ impl Sampler {
         }
     }
 
-    async fn scrape(&self) -> Option<Scrape> {
-        let properties =
-            self.desired.borrow().as_ref()?.broker.as_ref().map(|broker| broker.properties.clone());
-        let listener = kafka::metrics::listener(&properties?)?;
-        match kafka::metrics::scrape(&listener).await {
-            Ok(text) => Some(Scrape::read(&text)),
-            Err(error) => {
-                tracing::debug!(%error, "the broker's metrics can't be read");
-                None
-            }
-        }
+    /// Where the broker serves its metrics, if it does.
+    fn listener(&self) -> Option<Endpoint> {
+        let desired = self.desired.borrow();
+        kafka::metrics::listener(&desired.as_ref()?.broker.as_ref()?.properties)
     }
 
     async fn send(&self, kept: &Mutex<Kept>, news: &Notify) {
@@ -199,6 +203,16 @@ impl Last {
             let (topics, left_out) = before.busiest(scrape, now - then);
             self.left_out = Some(u32::try_from(left_out).unwrap_or(u32::MAX));
             sample.topics = topics;
+        }
+    }
+}
+
+async fn scrape(listener: &Endpoint) -> Option<Scrape> {
+    match kafka::metrics::scrape(listener).await {
+        Ok(text) => Some(Scrape::read(&text)),
+        Err(error) => {
+            tracing::debug!(%error, "the broker's metrics can't be read");
+            None
         }
     }
 }

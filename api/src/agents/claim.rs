@@ -14,8 +14,8 @@ pub async fn handle(
     Document { value, .. }: Document<Claim>,
 ) -> Result<Json<Claimed>, Failure> {
     let held = Held { revision: value.revision, store_epoch: Some(value.store_epoch) };
-    Ok(Json(match agents::claim(&agent, &api.app, held).await? {
-        agents::Claim::Go => Claimed { go: true, reason: String::new() },
-        agents::Claim::No(reason) => Claimed { go: false, reason },
+    Ok(Json(match agents::claim(&agent, &api.app, held, value.silent).await? {
+        agents::Claim::Go => Claimed { go: true, reason: String::new(), passing: false },
+        agents::Claim::No { why, passing } => Claimed { go: false, reason: why, passing },
     }))
 }

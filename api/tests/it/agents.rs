@@ -4,6 +4,7 @@ use crate::call::Call;
 use crate::world::{World, on_postgres};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
+use kafka::simulated::Fault;
 use model::{Instance, Secret, Server, SignedDuration};
 use pki::KeyPair;
 use rustls_pki_types::CertificateDer;
@@ -272,21 +273,23 @@ async fn leave_to_stop_is_looked_at_anew_with_every_claim() {
         assert_eq!(answer.status, 200, "{}", answer.text);
         answer.json()
     };
-    let no = |reason: &str| json!({"go": false, "reason": reason});
-    assert_eq!(claim(4).await, no("no ticket is open"));
+    let yes = json!({"go": true, "reason": "", "passing": false});
+    let no = |reason: &str| json!({"go": false, "reason": reason, "passing": false});
+    let not_yet = |reason: &str| json!({"go": false, "reason": reason, "passing": true});
+    assert_eq!(claim(4).await, not_yet("its turn has not come yet"));
     open_ticket(&world, &instance, None).await;
-    assert_eq!(claim(4).await, no("the instance shall run"));
+    assert_eq!(claim(4).await, no("the cluster shall run"));
 
     let stop = format!("/api/instances/{}/actions/cluster-stop", instance.id);
     assert_eq!(Call::post(&stop).key(&world.key).send(&world.customer).await.status, 200);
     assert_eq!(claim(3).await, no("something else is desired by now"));
     for _ in 0..2 {
-        assert_eq!(claim(4).await, json!({"go": true, "reason": ""}));
+        assert_eq!(claim(4).await, yes);
     }
     world.clock.advance(SignedDuration::from_secs(10));
     // PostgreSQL goes by its own clock, which no test can move.
     if !on_postgres() {
-        assert_eq!(claim(4).await, no("the ticket has expired"));
+        assert_eq!(claim(4).await, not_yet("the other servers are looked at anew"));
     }
 
     // One server alone: the others are asked whether they can do without it.
@@ -296,7 +299,7 @@ async fn leave_to_stop_is_looked_at_anew_with_every_claim() {
     assert!(reason.starts_with("no broker tells how the cluster is"), "{nobody}");
     world.run_kafka(&instance, &[]).await;
     open_ticket(&world, &instance, Some(server.id)).await;
-    assert_eq!(claim(4).await, json!({"go": true, "reason": ""}), "it is to come back");
+    assert_eq!(claim(4).await, yes, "it is to come back");
     let mut work = world.app.store().begin().await.unwrap();
     store::servers::set_stopped(&mut work, server.id, true).await.unwrap();
     work.commit().await.unwrap();
@@ -304,4 +307,91 @@ async fn leave_to_stop_is_looked_at_anew_with_every_claim() {
     assert_eq!(claim(4).await, no(alone), "it is to stay away");
     let broken = Call::post("/agent/v1/claim").json(&json!({})).certificate(&certificate);
     assert_eq!(broken.send(&world.agent).await.status, 400);
+}
+
+/// Its own agent and we find it silent: whoever waits for it loses nothing by its end.
+#[tokio::test]
+async fn a_broker_that_hangs_may_be_started_anew_and_not_be_stopped() {
+    let world = World::new().await;
+    let instance = world.create("orders", &[]).await;
+    let (server, certificate) = enrol(&world, &instance).await;
+    set_desired(&world, &server, 4, r#"{"revision":4,"store_epoch":1}"#).await;
+    world.run_kafka(&instance, &[]).await;
+    open_ticket(&world, &instance, Some(server.id)).await;
+    let may = async |silent: bool| {
+        let body = json!({"revision": 4, "store_epoch": 1, "silent": silent});
+        let call = Call::post("/agent/v1/claim").json(&body).certificate(&certificate);
+        let answer = call.send(&world.agent).await;
+        answer.json()["go"].as_bool().unwrap_or_else(|| panic!("{}", answer.text))
+    };
+    world.kafka.freeze(server.node_id);
+    assert!(!may(false).await, "its agent hears it, so we may be who is cut off");
+    assert!(may(true).await);
+    let mut work = world.app.store().begin().await.unwrap();
+    store::servers::set_stopped(&mut work, server.id, true).await.unwrap();
+    work.commit().await.unwrap();
+    assert!(!may(true).await, "it would stay away, and nobody says that it can");
+}
+
+/// Whoever works on the instance may open a ticket on a look from before the cancel.
+#[tokio::test]
+async fn a_restart_that_was_cancelled_gets_no_leave() {
+    let world = World::new().await;
+    let instance = world.create("orders", &[]).await;
+    world.make_ready(instance.id).await;
+    world.run_kafka(&instance, &[]).await;
+    let (server, certificate) = enrol(&world, &instance).await;
+    let ask = async |what: &str| {
+        let path = format!("/api/instances/{}/actions/{what}", instance.id);
+        let answer = Call::post(&path).key(&world.key).send(&world.customer).await;
+        assert_eq!(answer.status, 200, "{}", answer.text);
+    };
+    let claim = async |revision: i64| {
+        open_ticket(&world, &instance, Some(server.id)).await;
+        let body = json!({"revision": revision, "store_epoch": 1});
+        let call = Call::post("/agent/v1/claim").json(&body).certificate(&certificate);
+        call.send(&world.agent).await.json()
+    };
+    ask("cluster-restart").await;
+    set_desired(&world, &server, 4, r#"{"revision":4,"store_epoch":1,"launch":1}"#).await;
+    let runs = Call::post("/agent/v1/report").json(&report("runs")).certificate(&certificate);
+    assert_eq!(runs.send(&world.agent).await.status, 204);
+    ask(&format!("{}/cancel", world.last_action(instance.id).await.id)).await;
+    let reason = "something else is desired by now";
+    assert_eq!(claim(4).await, json!({"go": false, "reason": reason, "passing": false}));
+
+    // Asked for anew it is let go.
+    world.make_ready(instance.id).await;
+    ask("cluster-restart").await;
+    set_desired(&world, &server, 5, r#"{"revision":5,"store_epoch":1,"launch":2}"#).await;
+    assert_eq!(claim(5).await, json!({"go": true, "reason": "", "passing": false}));
+}
+
+/// An agent's word is not enough: what it asks its broker for is metrics alone.
+#[tokio::test]
+async fn a_broker_that_only_its_agent_finds_silent_is_not_ended_while_it_is_needed() {
+    let world = World::new().await;
+    let instance = world.create_of("mouse-3", "orders", &[]).await;
+    let (server, certificate) = enrol(&world, &instance).await;
+    set_desired(&world, &server, 4, r#"{"revision":4,"store_epoch":1}"#).await;
+    world.run_kafka(&instance, &[]).await;
+    open_ticket(&world, &instance, Some(server.id)).await;
+    let claim = async || {
+        let body = json!({"revision": 4, "store_epoch": 1, "silent": true});
+        let call = Call::post("/agent/v1/claim").json(&body).certificate(&certificate);
+        call.send(&world.agent).await.json()
+    };
+    let servers = world.servers(instance.id).await;
+    let active = world.kafka.active_controller();
+    let is_other = |other: &&Server| other.id != server.id && Some(other.node_id) != active;
+    let other = servers.iter().find(is_other).unwrap();
+    world.kafka.fail_next(Fault::Refused, servers.len());
+    assert_eq!(claim().await["go"], false, "one that refuses us does not hang");
+    world.kafka.freeze(other.node_id);
+    let refused = claim().await;
+    assert_eq!(refused["go"], false, "{refused}");
+    let reason = refused["reason"].as_str().unwrap();
+    assert!(reason.ends_with(&format!("server {} does not answer", other.number)), "{reason}");
+    world.kafka.freeze(server.node_id);
+    assert_eq!(claim().await["go"], true, "we find it silent, too");
 }

@@ -189,7 +189,7 @@ async fn actions_by(client: &client::Client, world: &World, id: i64) {
     world.make_ready(model::InstanceId(id)).await;
     let asked = client.restart_cluster(id).await.unwrap().action.unwrap();
     let error = client.restart_servers(id, &all).await.unwrap_err();
-    assert!(!error.is_away() && error.to_string().contains("`configured`"), "{error}");
+    assert!(!error.is_away() && error.to_string().contains("follows another change"), "{error}");
     client.cancel_action(id, asked).await.unwrap();
     let read = client.action(id, asked).await.unwrap();
     assert_eq!((read.action.state.as_str(), read.steps.len()), ("cancelling", 0));

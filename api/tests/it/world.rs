@@ -283,7 +283,8 @@ impl World {
                 ..NewMessage::default()
             };
             let (topic, at) = ("orders".to_owned(), self.app.now());
-            let what = WriteMessages { topic, messages: vec![message], at, turn: 0 };
+            let (messages, within) = (vec![message], std::time::Duration::from_secs(1));
+            let what = WriteMessages { topic, messages, at, turn: 0, within };
             self.kafka.write_messages(&cluster, &what).await.unwrap().unwrap();
         }
         let read = [(TopicPartition::new("orders", 0), 1)].into();

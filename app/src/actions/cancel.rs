@@ -4,11 +4,11 @@ use super::launches;
 use super::record::write_line;
 use super::scene::Scene;
 use crate::{App, Error, InstanceAccess, Result};
-use model::{Action, ActionId, ActionKind, ActionState};
-use store::{Work, actions, instances, servers};
+use model::{Action, ActionId, ActionKind, ActionState, Timestamp};
+use store::{Work, actions, instances, servers, tickets};
 
-/// Takes a restart back from the servers that have not been told of it. What has
-/// begun is brought to its end by the engine, and then the action ends. Asking
+/// Takes a restart back from the servers whose brokers have no leave to stop. What
+/// has begun is brought to its end by the engine, and then the action ends. Asking
 /// again changes nothing.
 pub async fn cancel(access: &InstanceAccess, app: &App, id: Option<ActionId>) -> Result<()> {
     access.may_change()?;
@@ -19,12 +19,12 @@ pub async fn cancel(access: &InstanceAccess, app: &App, id: Option<ActionId>) ->
     match action.state() {
         ActionState::Running => can_be_cancelled(action.kind)?,
         ActionState::Cancelling => return Ok(()),
-        ActionState::Cancelled | ActionState::Done => {
+        ActionState::Cancelled | ActionState::Superseded | ActionState::Done => {
             let sentence = format!("Action {id} has ended; there is nothing left to cancel");
             return Err(Error::Refused(sentence));
         }
     }
-    take_back(&mut work, &action).await?;
+    take_back(&mut work, &action, app.now()).await?;
     actions::cancel(&mut work, id, app.now()).await?;
     instances::wake(&mut work, instance.id, app.now()).await?;
     let asker = access.asker(&mut work).await?;
@@ -49,12 +49,27 @@ fn can_be_cancelled(kind: ActionKind) -> Result<()> {
     Err(Error::Refused(sentence))
 }
 
-async fn take_back(work: &mut Work, action: &Action) -> Result<()> {
+/// An agent that was told and has no leave yet is not waited for, which may be long.
+/// It gets none from here on: leave is written down before it is given, and none is
+/// for a start that was taken back. What somebody else has asked for stays.
+async fn take_back(work: &mut Work, action: &Action, now: Timestamp) -> Result<()> {
+    let mut others = actions::open(work, action.instance_id).await?;
+    others.retain(|other| other.id != action.id && starts_anew(other));
+    let leaving = tickets::claimed(work, action.instance_id, now).await?;
+    tickets::close(work, action.instance_id).await?;
     for record in servers::list(work, action.instance_id).await? {
         let server = &record.server;
-        if action.servers.is_empty() || action.servers.contains(&server.number) {
-            servers::take_back_launch(work, server.id, launches::told(&record)).await?;
+        let is_others = others.iter().any(|other| other.is_about(server.number));
+        if action.is_about(server.number) && !is_others {
+            let begun = launches::begun(&record, leaving.contains(&server.id));
+            servers::take_back_launch(work, server.id, begun).await?;
         }
     }
     Ok(())
+}
+
+/// Whether it has raised the launches of its servers, and holds.
+fn starts_anew(action: &Action) -> bool {
+    let kinds = [ActionKind::ClusterRestart, ActionKind::Configure, ActionKind::Restart];
+    action.state() == ActionState::Running && kinds.contains(&action.kind)
 }

@@ -6,10 +6,13 @@
 
 mod cancel;
 mod configure;
+mod in_the_way;
 mod journal;
 mod launches;
 mod nodes;
+mod overtake;
 mod power;
+mod reached;
 mod record;
 mod restart;
 mod scene;

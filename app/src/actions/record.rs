@@ -1,5 +1,6 @@
 //! The row of an action, and the audit line of who asked for it.
 
+use super::overtake::overtake;
 use crate::audit::{self, Asker};
 use crate::{App, InstanceAccess, Result};
 use model::{ActionId, ActionKind, Instance, Server};
@@ -16,7 +17,8 @@ pub(super) struct Asking<'a> {
     pub generation: i64,
 }
 
-/// `about` is what the line tells beside; the servers, if it is nothing else.
+/// Comes after the intent is written: what goes on may be overtaken by it. `about`
+/// is what the line tells beside; the servers, if it is nothing else.
 pub(super) async fn record(
     work: &mut Work,
     access: &InstanceAccess,
@@ -36,6 +38,7 @@ pub(super) async fn record(
         generation: asking.generation,
     };
     let id = actions::insert(work, &action, app.now()).await?;
+    overtake(work, app, instance.id, &asking, id).await?;
     let names: Vec<&str> = asking.servers.iter().map(|server| server.name.as_str()).collect();
     let servers = (!names.is_empty()).then(|| ("servers", names.join(",")));
     write_line(work, &asker, app, instance, asking.event, about.or(servers)).await?;

@@ -3,11 +3,12 @@
 
 use super::launches;
 use super::nodes::Nodes;
+use super::reached::{is_silent, runs};
 use super::record::{Asking, record};
 use super::scene::Scene;
 use crate::{App, Asked, Error, InstanceAccess, Result};
 use model::{ActionId, ActionKind, Server};
-use store::{instances, servers};
+use store::{ServerRecord, instances, servers};
 
 /// What it was called. A server is here for its broker alone, so there is
 /// nothing else to boot.
@@ -28,7 +29,7 @@ impl How {
 
 /// Has the named brokers started anew, or all of them. Of two that ask at the
 /// same moment one is refused: the intent is raised in the transaction that
-/// found it reached.
+/// found it reached. Brokers that hang are restarted whatever else goes on.
 pub async fn restart(
     access: &InstanceAccess,
     app: &App,
@@ -39,13 +40,18 @@ pub async fn restart(
     let mut work = app.store().begin().await?;
     let scene = Scene::load(access, app, &mut work).await?;
     let named = asked.checked()?.among(&scene.servers)?;
-    scene.settled()?;
+    let rows = servers::list(&mut work, scene.instance.id).await?;
+    if named.as_deref().is_some_and(|named| all_hang(named, &rows)) {
+        scene.ready()?;
+    } else {
+        scene.settled(access, &mut work).await?;
+    }
     running(named.as_deref().unwrap_or_default())?;
     // A server that was stopped on its own has no broker, and gets a new one
     // when it is started.
     let all = || scene.servers.iter().filter(|server| !server.stopped).collect();
     let chosen: Vec<&Server> = named.clone().unwrap_or_else(all);
-    for record in servers::list(&mut work, scene.instance.id).await? {
+    for record in rows {
         if chosen.iter().any(|server| server.id == record.server.id) {
             servers::raise_launch(&mut work, record.server.id, launches::known(&record)).await?;
         }
@@ -59,6 +65,15 @@ pub async fn restart(
     let id = record(&mut work, access, app, &scene.instance, asking, None).await?;
     work.commit().await?;
     Ok(id)
+}
+
+/// Whether every one of these has a broker that its own agent finds silent, and that
+/// nobody has asked to restart yet. Whatever goes on may wait for it and for nothing
+/// else, so it need not be over first.
+fn all_hang(named: &[&Server], rows: &[ServerRecord]) -> bool {
+    let hangs = |record: &ServerRecord| runs(record) && is_silent(record);
+    let is_hung = |server: &&Server| rows.iter().any(|it| it.server.id == server.id && hangs(it));
+    named.iter().all(is_hung)
 }
 
 /// A server whose broker was stopped has none to restart.

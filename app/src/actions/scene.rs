@@ -1,5 +1,6 @@
 //! An instance with its servers, as an action finds them.
 
+use super::in_the_way::in_the_way;
 use crate::access::{self, on_servers_of_its_own};
 use crate::{App, Error, InstanceAccess, Result};
 use model::{Instance, Server};
@@ -27,14 +28,19 @@ impl Scene {
     }
 
     /// Fails unless it is ready and follows no change.
-    pub fn settled(&self) -> Result<()> {
+    pub async fn settled(&self, access: &InstanceAccess, run: &mut impl Run) -> Result<()> {
         self.ready()?;
         if self.instance.configured() {
             return Ok(());
         }
-        Err(Error::Refused(format!(
-            "The cluster follows another change ({}); try again once `configured` reads true",
-            self.instance.progress.status
-        )))
+        let sentence = match in_the_way(access, run, &self.instance).await? {
+            Some(way) => format!("The cluster follows another change: {way}"),
+            // A password or a setting, which nobody needs to be restarted for.
+            None => format!(
+                "The cluster follows another change ({}); try again once `configured` reads true",
+                self.instance.progress.in_short()
+            ),
+        };
+        Err(Error::Refused(sentence))
     }
 }

@@ -4,13 +4,14 @@
 //! before any transaction is open. The engine asks again at the moment of each
 //! stop; refusing here is for whoever asks, who can still choose.
 
+use super::in_the_way::in_the_way;
 use super::nodes::Nodes;
 use super::power::{Power, set_power};
 use super::record::{Asking, record};
 use super::scene::Scene;
 use crate::alarms::stop_measuring;
 use crate::{App, Asked, Error, InstanceAccess, Result};
-use kafka::safety::{Look, Need, some_of};
+use kafka::safety::{Look, Need, most_of};
 use model::{ActionId, ActionKind, Server};
 use store::{instances, servers};
 
@@ -33,7 +34,7 @@ pub async fn stop_servers(
     for _ in 0..ATTEMPTS {
         let seen = Scene::load(access, app, &mut app.store().reader()).await?;
         let Some(wanted) = still_running(&seen, &nodes)? else { return Ok(None) };
-        can_do_without(app, &seen, &wanted).await?;
+        can_do_without(access, app, &seen, &wanted).await?;
         if let Some(id) = write(access, app, &seen, &wanted).await? {
             return Ok(Some(id));
         }
@@ -79,7 +80,12 @@ fn still_running<'a>(scene: &'a Scene, nodes: &Nodes) -> Result<Option<Vec<&'a S
 }
 
 /// Fails with what the rest of the cluster would lack.
-async fn can_do_without(app: &App, scene: &Scene, wanted: &[&Server]) -> Result<()> {
+async fn can_do_without(
+    access: &InstanceAccess,
+    app: &App,
+    scene: &Scene,
+    wanted: &[&Server],
+) -> Result<()> {
     scene.ready()?;
     let left = scene.servers.iter().filter(|server| !server.stopped).count();
     if wanted.len() == left {
@@ -94,7 +100,13 @@ async fn can_do_without(app: &App, scene: &Scene, wanted: &[&Server]) -> Result<
     if reasons.is_empty() {
         return Ok(());
     }
-    Err(Error::Refused(format!("Nothing was stopped: {}", some_of(&reasons))))
+    let mut sentence = format!("Nothing was stopped: {}", most_of(&reasons));
+    if !scene.instance.configured() {
+        // Once that is done the others may be able to.
+        let way = in_the_way(access, &mut app.store().reader(), &scene.instance).await?;
+        sentence.extend(way.map(|way| format!("; the cluster follows another change: {way}")));
+    }
+    Err(Error::Refused(sentence))
 }
 
 /// The cluster as its brokers say it is.

@@ -6,44 +6,67 @@
 
 use super::Agent;
 use super::desired::Held;
+use crate::documents::Document;
 use crate::{App, Result};
-use store::{Ticket, tickets};
+use store::tickets::{self, Refusal};
+use store::{ServerRecord, Ticket};
 
 /// The answer to a claim.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Claim {
     Go,
-    /// Why not, in words.
-    No(String),
+    No {
+        /// In words.
+        why: String,
+        /// It waits for nothing but the next look at the instance.
+        passing: bool,
+    },
+}
+
+impl Claim {
+    fn no(why: String) -> Self {
+        Self::No { why, passing: false }
+    }
+
+    fn refused(refusal: &Refusal) -> Self {
+        Self::No { why: refusal.to_string(), passing: refusal.is_passing() }
+    }
 }
 
 /// Lets the agent's broker stop right now, or says why not. `held` is the
-/// document that the agent obeys.
-pub async fn claim(agent: &Agent, app: &App, held: Held) -> Result<Claim> {
+/// document that the agent obeys; `silent` says that its broker does not answer it.
+pub async fn claim(agent: &Agent, app: &App, held: Held, silent: bool) -> Result<Claim> {
     let mut reader = app.store().reader();
     let (instance, server) = (agent.instance_id, agent.server_id);
     let ticket = match tickets::check(&mut reader, instance, server, app.now()).await? {
         Ok(ticket) => ticket,
-        Err(refusal) => return Ok(Claim::No(refusal.to_string())),
+        Err(refusal) => return Ok(Claim::refused(&refusal)),
     };
-    if let Some(reason) = objection(app, &ticket).await? {
-        return Ok(Claim::No(reason));
+    if let Some(reason) = objection(app, &ticket, silent).await? {
+        return Ok(Claim::no(reason));
     }
     let mut work = app.store().begin().await?;
-    if !held.is_document_of(&agent.record(&mut work).await?) {
-        return Ok(Claim::No("something else is desired by now".into()));
+    let record = agent.record(&mut work).await?;
+    if !held.is_document_of(&record) || is_taken_back(&record) {
+        return Ok(Claim::no("something else is desired by now".into()));
     }
     let claimed = tickets::claim(&mut work, instance, server, app.now()).await?;
     work.commit().await?;
-    Ok(claimed.map_or_else(|refusal| Claim::No(refusal.to_string()), |()| Claim::Go))
+    Ok(claimed.map_or_else(|refusal| Claim::refused(&refusal), |()| Claim::Go))
+}
+
+/// Whether the document asks for a start that was taken back since: whoever works on
+/// the instance may have opened a ticket for it all the same, on an earlier look.
+fn is_taken_back(record: &ServerRecord) -> bool {
+    Document::told(record).launch > record.server.launch
 }
 
 /// Why the rest of the cluster can't do without the server, on a fresh look. All
 /// servers at once leave nobody behind who could miss them; one alone leaves
 /// replicas and a quorum. No transaction is open meanwhile.
-async fn objection(app: &App, ticket: &Ticket) -> Result<Option<String>> {
+async fn objection(app: &App, ticket: &Ticket, silent: bool) -> Result<Option<String>> {
     let Some(server) = ticket.server_id else { return Ok(None) };
-    match app.reach().objection(ticket.instance_id, server).await {
+    match app.reach().objection(ticket.instance_id, server, silent).await {
         Err(reach::Error::Store(error)) => Err(error.into()),
         Err(error) => Ok(Some(error.to_string())),
         Ok(objection) => Ok(objection),

@@ -4,9 +4,9 @@
 //! counts on from an older one and comes to the same numbers again.
 
 use super::Agent;
+use crate::documents::Document;
 use crate::{App, Result};
 use model::ServerId;
-use serde::Deserialize;
 use std::time::Duration;
 use store::{Change, ServerRecord};
 use tokio::sync::broadcast::Receiver;
@@ -58,20 +58,10 @@ pub async fn desired(
 impl Held {
     pub(super) fn is_document_of(self, record: &ServerRecord) -> bool {
         self.revision == record.revision
-            && self.store_epoch.is_none_or(|epoch| epoch == written_in(record))
+            // The one in the document: after a restore that is an older one than the
+            // store's, until the engine has written it anew.
+            && self.store_epoch.is_none_or(|epoch| epoch == Document::told(record).store_epoch)
     }
-}
-
-/// The store epoch that stands in the document, which after a restore is an
-/// older one than the store's until the engine has written it anew.
-fn written_in(record: &ServerRecord) -> i64 {
-    #[derive(Default, Deserialize)]
-    struct Written {
-        #[serde(default)]
-        store_epoch: i64,
-    }
-    let text = record.desired.as_deref().unwrap_or_default();
-    serde_json::from_str::<Written>(text).unwrap_or_default().store_epoch
 }
 
 async fn changed(changes: &mut Receiver<Change>, server: ServerId) {

@@ -94,7 +94,9 @@ impl Documents {
             launch: desired.launch,
             disk_fault: None,
             waits_for_leave: None,
+            wait_is_passing: false,
             loading: None,
+            silent_since: None,
             requests: CERTIFICATES.into_iter().map(request).collect(),
         }
     }

@@ -1,18 +1,17 @@
 //! `castellan instance actions`.
 
-use crate::{Connection, complete, output};
-use clap_complete::ArgValueCompleter;
+use crate::{Connection, OnInstance, output};
 use wire::actions::Action;
 
 #[derive(Debug, clap::Args)]
 pub struct Actions {
-    /// The instance's id
-    #[arg(add = ArgValueCompleter::new(complete::instance_ids))]
-    pub id: i64,
+    #[command(flatten)]
+    pub on: OnInstance,
 }
 
 pub async fn run(options: &Actions, connection: &Connection) -> anyhow::Result<()> {
-    let actions = connection.client.actions(options.id).await?;
+    let id = options.on.id(connection).await?;
+    let actions = connection.client.actions(id).await?;
     if connection.json {
         return output::print_json(&actions);
     }

@@ -1,19 +1,18 @@
 //! `castellan instance cancel`.
 
-use crate::{Connection, complete, output};
-use clap_complete::ArgValueCompleter;
+use crate::{Connection, OnInstance, output};
 
 #[derive(Debug, clap::Args)]
 pub struct Cancel {
-    /// The instance's id
-    #[arg(add = ArgValueCompleter::new(complete::instance_ids))]
-    pub id: i64,
+    #[command(flatten)]
+    pub on: OnInstance,
     /// The action's id, of `castellan instance actions`
     pub action: i64,
 }
 
 pub async fn run(options: &Cancel, connection: &Connection) -> anyhow::Result<()> {
-    let answer = connection.client.cancel_action(options.id, options.action).await?;
+    let id = options.on.id(connection).await?;
+    let answer = connection.client.cancel_action(id, options.action).await?;
     if connection.json {
         return output::print_json(&answer);
     }

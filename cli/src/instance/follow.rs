@@ -13,16 +13,16 @@ pub enum News {
     Status(String),
 }
 
-/// What was told so far.
+/// What was told so far of one action.
 #[derive(Default)]
-struct Told {
+pub struct Told {
     steps: usize,
     /// The last sentence, by step or status.
     last: String,
 }
 
 impl Told {
-    fn news(&mut self, seen: &ActionDetails) -> Vec<News> {
+    pub fn news(&mut self, seen: &ActionDetails) -> Vec<News> {
         let new = seen.steps.iter().skip(self.steps).cloned();
         let mut news: Vec<News> = new.map(News::Step).collect();
         self.steps = self.steps.max(seen.steps.len());
@@ -66,6 +66,9 @@ pub async fn until_ended(
                 away += 1;
                 told.status(AWAY).map_or(Ok(()), &mut tell)?;
             }
+            Err(error) if error.is_not_found() => {
+                anyhow::bail!("the instance was deleted before action {action} had ended")
+            }
             Err(error) => return Err(error.into()),
         }
         tokio::time::sleep(LOOK_AGAIN).await;
@@ -87,7 +90,7 @@ pub async fn wait_for(client: &Client, id: i64, accepted: &Accepted) -> anyhow::
     succeeded(&ended?)
 }
 
-/// An action that was cancelled did not do what was asked.
+/// An action that was cancelled or superseded did not do what was asked.
 pub fn succeeded(ended: &ActionDetails) -> anyhow::Result<()> {
     let action = &ended.action;
     if action.state == "done" {
@@ -138,12 +141,16 @@ mod tests {
     }
 
     #[test]
-    fn what_was_cancelled_was_not_done() {
+    fn what_was_cancelled_or_superseded_was_not_done() {
         let mut ended = seen(&[], "done", true);
         succeeded(&ended).unwrap();
         ended.action.state = "cancelled".into();
         ended.action.status = "cancelled".into();
         let error = succeeded(&ended).unwrap_err().to_string();
         assert_eq!(error, "action 7 was not done: cancelled");
+        ended.action.state = "superseded".into();
+        ended.action.status = "superseded by action 8 (stop of the cluster)".into();
+        let error = succeeded(&ended).unwrap_err().to_string();
+        assert_eq!(error, "action 7 was not done: superseded by action 8 (stop of the cluster)");
     }
 }

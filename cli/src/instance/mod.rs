@@ -32,8 +32,8 @@ pub enum InstanceCommand {
     Start(power::Power),
     /// List what was asked of an instance, newest first
     Actions(actions::Actions),
-    /// Follow what goes on until it has ended
-    Watch(watch::Watch),
+    /// Follow everything that goes on until it has ended
+    Watch(OnInstance),
     /// Cancel a restart; what has begun is brought to its end
     Cancel(cancel::Cancel),
     /// Give the default user another password
@@ -51,7 +51,7 @@ pub async fn run(command: InstanceCommand, connection: &Connection) -> anyhow::R
         InstanceCommand::Stop(options) => power::stop(&options, connection).await,
         InstanceCommand::Start(options) => power::start(&options, connection).await,
         InstanceCommand::Actions(options) => actions::run(&options, connection).await,
-        InstanceCommand::Watch(options) => watch::run(&options, connection).await,
+        InstanceCommand::Watch(on) => watch::run(&on, connection).await,
         InstanceCommand::Cancel(options) => cancel::run(&options, connection).await,
         InstanceCommand::RotatePassword(on) => rotate_password::run(&on, connection).await,
         InstanceCommand::Delete(options) => delete::run(&options, connection).await,

@@ -1,15 +1,13 @@
 //! `castellan instance stop` and `castellan instance start`.
 
 use super::{follow, wait};
-use crate::{Connection, complete, output};
-use clap_complete::ArgValueCompleter;
+use crate::{Connection, OnInstance, output};
 use wire::actions::Accepted;
 
 #[derive(Debug, clap::Args)]
 pub struct Power {
-    /// The instance's id
-    #[arg(add = ArgValueCompleter::new(complete::instance_ids))]
-    pub id: i64,
+    #[command(flatten)]
+    pub on: OnInstance,
     /// Only the broker of this server; may be given several times
     #[arg(long = "server", value_name = "NAME")]
     pub servers: Vec<String>,
@@ -19,40 +17,43 @@ pub struct Power {
 }
 
 pub async fn stop(options: &Power, connection: &Connection) -> anyhow::Result<()> {
-    let Power { id, servers, wait } = options;
+    let Power { on, servers, wait } = options;
+    let id = on.id(connection).await?;
     let client = &connection.client;
     if !servers.is_empty() {
-        let accepted = client.stop_servers(*id, servers).await?;
-        return follow_and_print(options, &accepted, connection).await;
+        let accepted = client.stop_servers(id, servers).await?;
+        return follow_and_print(id, *wait, &accepted, connection).await;
     }
-    let accepted = client.stop_cluster(*id).await?;
+    let accepted = client.stop_cluster(id).await?;
     if *wait {
-        wait::until_stopped(client, *id).await?;
+        wait::until_stopped(client, id).await?;
     }
     print(&accepted, connection)
 }
 
 pub async fn start(options: &Power, connection: &Connection) -> anyhow::Result<()> {
-    let Power { id, servers, wait } = options;
+    let Power { on, servers, wait } = options;
+    let id = on.id(connection).await?;
     let client = &connection.client;
     if !servers.is_empty() {
-        let accepted = client.start_servers(*id, servers).await?;
-        return follow_and_print(options, &accepted, connection).await;
+        let accepted = client.start_servers(id, servers).await?;
+        return follow_and_print(id, *wait, &accepted, connection).await;
     }
-    let accepted = client.start_cluster(*id).await?;
+    let accepted = client.start_cluster(id).await?;
     if *wait {
-        wait::until_ready(client, *id).await?;
+        wait::until_ready(client, id).await?;
     }
     print(&accepted, connection)
 }
 
 async fn follow_and_print(
-    options: &Power,
+    id: i64,
+    wait: bool,
     accepted: &Accepted,
     connection: &Connection,
 ) -> anyhow::Result<()> {
-    if options.wait {
-        follow::wait_for(&connection.client, options.id, accepted).await?;
+    if wait {
+        follow::wait_for(&connection.client, id, accepted).await?;
     }
     print(accepted, connection)
 }

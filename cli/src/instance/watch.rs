@@ -1,55 +1,197 @@
 //! `castellan instance watch`.
 
-use super::follow::{self, News};
-use crate::{Connection, complete, output};
-use clap_complete::ArgValueCompleter;
+use super::follow::{self, News, Told};
+use super::wait::{AWAY, LOOK_AGAIN, PATIENCE};
+use crate::{Connection, OnInstance, output};
+use anyhow::bail;
+use client::Client;
 use serde_json::{Value, json};
-use wire::actions::Action;
+use std::collections::BTreeMap;
+use wire::actions::{Action, ActionDetails};
 
-#[derive(Debug, clap::Args)]
-pub struct Watch {
-    /// The instance's id
-    #[arg(add = ArgValueCompleter::new(complete::instance_ids))]
-    pub id: i64,
+const DELETED: &str = "The instance was deleted.";
+
+/// Follows everything that goes on, and what is asked for meanwhile, until all of
+/// it has ended. An error, and with it the exit code, says what was not done.
+pub async fn run(on: &OnInstance, connection: &Connection) -> anyhow::Result<()> {
+    let id = on.id(connection).await?;
+    let client = &connection.client;
+    let nothing = of_none(format!("Nothing goes on at instance {id}"));
+    if client.actions(id).await?.iter().all(|action| action.ended_at.is_some()) {
+        return print(connection, &nothing);
+    }
+    let mut watching = Watching::default();
+    let mut away = 0;
+    loop {
+        match look(client, id, &watching).await {
+            Ok(seen) => {
+                away = 0;
+                if seen.is_empty() {
+                    return print(connection, &nothing);
+                }
+                let lines = seen.iter().flat_map(|seen| watching.lines(seen));
+                for line in lines.collect::<Vec<_>>() {
+                    print(connection, &line)?;
+                }
+                if watching.told.is_empty() {
+                    return watching.succeeded();
+                }
+            }
+            Err(error) if error.is_away() && away < PATIENCE => {
+                if away == 0 {
+                    print(connection, &of_none(AWAY.into()))?;
+                }
+                away += 1;
+            }
+            // It was there a moment ago.
+            Err(error) if error.is_not_found() => {
+                return print(connection, &of_none(DELETED.into()));
+            }
+            Err(error) => return Err(error.into()),
+        }
+        tokio::time::sleep(LOOK_AGAIN).await;
+    }
 }
 
-/// Follows the action that goes on, the latest where there are several. An error,
-/// and with it the exit code, says that it was cancelled.
-pub async fn run(options: &Watch, connection: &Connection) -> anyhow::Result<()> {
-    let id = options.id;
-    let actions = connection.client.actions(id).await?;
-    let Some(action) = actions.into_iter().find(|action| action.ended_at.is_none()) else {
-        let sentence = format!("Nothing goes on at instance {id}");
-        return print(connection, &json!({"action": null, "status": sentence}), &sentence);
-    };
-    let begins = json!({"action": action.id, "kind": action.kind, "servers": action.servers});
-    print(connection, &begins, &begin(&action))?;
-    let ended = follow::until_ended(&connection.client, id, action.id, |news| match news {
-        News::Step(step) => {
-            let line = json!({"action": action.id, "at": step.at, "step": step.text});
-            print(connection, &line, &format!("{:.0}  {}", step.at, step.text))
+/// What goes on, and what was followed so far, oldest first.
+async fn look(client: &Client, id: i64, watching: &Watching) -> client::Result<Vec<ActionDetails>> {
+    let mut seen = Vec::new();
+    for action in client.actions(id).await?.into_iter().rev() {
+        if action.ended_at.is_none() || watching.told.contains_key(&action.id) {
+            seen.push(client.action(id, action.id).await?);
         }
-        News::Status(status) => {
-            let line = json!({"action": action.id, "status": status});
-            print(connection, &line, &format!("{:22}{status}", ""))
-        }
-    });
-    let ended = ended.await?;
-    let (state, at) = (&ended.action.state, ended.action.ended_at);
-    let line = json!({"action": action.id, "at": at, "state": state});
-    print(connection, &line, &format!("{:.0}  {state}", at.unwrap_or_default()))?;
-    follow::succeeded(&ended)
+    }
+    Ok(seen)
 }
 
-fn begin(action: &Action) -> String {
+/// What is followed.
+#[derive(Default)]
+struct Watching {
+    /// Those that have not ended.
+    told: BTreeMap<i64, Told>,
+    /// Why those that have ended otherwise were not done.
+    not_done: Vec<String>,
+}
+
+/// For programs and for people.
+struct Line {
+    json: Value,
+    text: String,
+}
+
+impl Watching {
+    fn lines(&mut self, seen: &ActionDetails) -> Vec<Line> {
+        let action = &seen.action;
+        let mut lines = Vec::new();
+        if !self.told.contains_key(&action.id) {
+            lines.push(begin(action));
+        }
+        let news = self.told.entry(action.id).or_default().news(seen);
+        lines.extend(news.iter().map(|news| line(action.id, news)));
+        if let Some(at) = action.ended_at {
+            let state = &action.state;
+            lines.push(Line {
+                json: json!({"action": action.id, "at": at, "state": state}),
+                text: format!("{at:.0}  action {}: {state}", action.id),
+            });
+            self.told.remove(&action.id);
+            self.not_done.extend(follow::succeeded(seen).err().map(|error| error.to_string()));
+        }
+        lines
+    }
+
+    fn succeeded(&self) -> anyhow::Result<()> {
+        if self.not_done.is_empty() {
+            return Ok(());
+        }
+        bail!("{}", self.not_done.join("; "))
+    }
+}
+
+fn begin(action: &Action) -> Line {
     let Action { id, kind, servers, asked_by, asked_at, .. } = action;
-    format!(
-        "Action {id}: {kind} of {}, asked for by {asked_by} at {asked_at:.0}",
-        servers.join(", ")
-    )
+    let of = servers.join(", ");
+    Line {
+        json: json!({"action": id, "kind": kind, "servers": servers}),
+        text: format!("Action {id}: {kind} of {of}, asked for by {asked_by} at {asked_at:.0}"),
+    }
 }
 
-/// One line, for people or for programs.
-fn print(connection: &Connection, line: &Value, text: &str) -> anyhow::Result<()> {
-    if connection.json { output::print_line(&line.to_string()) } else { output::print_line(text) }
+fn line(id: i64, news: &News) -> Line {
+    match news {
+        News::Step(step) => Line {
+            json: json!({"action": id, "at": step.at, "step": step.text}),
+            text: format!("{:.0}  action {id}: {}", step.at, step.text),
+        },
+        News::Status(status) => Line {
+            json: json!({"action": id, "status": status}),
+            text: format!("{:22}action {id}: {status}", ""),
+        },
+    }
+}
+
+fn of_none(sentence: String) -> Line {
+    Line { json: json!({"action": null, "status": sentence}), text: sentence }
+}
+
+fn print(connection: &Connection, line: &Line) -> anyhow::Result<()> {
+    if connection.json {
+        return output::print_line(&line.json.to_string());
+    }
+    output::print_line(&line.text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wire::actions::Step;
+
+    fn seen(id: i64, state: &str, steps: &[&str]) -> ActionDetails {
+        let at = model::Timestamp::UNIX_EPOCH;
+        let action = Action {
+            id,
+            kind: "restart".into(),
+            servers: vec![format!("a-0{id}")],
+            asked_by: "ada@example.test".into(),
+            source: "cli".into(),
+            asked_at: at,
+            ended_at: (state != "running").then_some(at),
+            state: state.into(),
+            status: format!("{state} for now"),
+        };
+        let steps = steps.iter().map(|text| Step { at, text: (*text).into() }).collect();
+        ActionDetails { action, steps }
+    }
+
+    #[test]
+    fn every_action_is_followed_to_its_own_end() {
+        let mut watching = Watching::default();
+        let mut check = |seen: &[ActionDetails], expected: &[&str]| {
+            let lines = seen.iter().flat_map(|seen| watching.lines(seen));
+            let texts: Vec<String> = lines.map(|line| line.text.trim().to_owned()).collect();
+            assert_eq!(texts, expected);
+        };
+        check(
+            &[seen(1, "running", &["a"]), seen(3, "running", &[])],
+            &[
+                "Action 1: restart of a-01, asked for by ada@example.test at 1970-01-01T00:00:00Z",
+                "1970-01-01T00:00:00Z  action 1: a",
+                "action 1: running for now",
+                "Action 3: restart of a-03, asked for by ada@example.test at 1970-01-01T00:00:00Z",
+                "action 3: running for now",
+            ],
+        );
+        check(
+            &[seen(1, "done", &["a"]), seen(3, "running", &["b"])],
+            &[
+                "1970-01-01T00:00:00Z  action 1: done",
+                "1970-01-01T00:00:00Z  action 3: b",
+                "action 3: running for now",
+            ],
+        );
+        check(&[seen(3, "superseded", &["b"])], &["1970-01-01T00:00:00Z  action 3: superseded"]);
+        assert!(watching.told.is_empty());
+        let error = watching.succeeded().unwrap_err().to_string();
+        assert_eq!(error, "action 3 was not done: superseded for now");
+    }
 }

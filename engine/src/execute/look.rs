@@ -3,6 +3,7 @@
 use crate::pass::{Done, Pass};
 use crate::world::World;
 use crate::{Engine, PassError};
+use model::Server;
 use std::time::Duration;
 
 /// A cluster that does not answer may do so the next moment.
@@ -12,20 +13,17 @@ impl Engine {
     pub(super) async fn look(&self, world: &World) -> Result<Done, PassError> {
         match self.reach.look(world.instance.id, &world.server_rows()).await {
             Ok(look) => Ok(Done::Looked(Box::new(look))),
-            Err(reach::Error::Kafka(error)) => Ok(Done::Wait {
-                reason: format!("waiting: no broker tells how the cluster is: {error}"),
-                after: LOOK_AGAIN,
-            }),
+            Err(reach::Error::Kafka(error)) => Ok(Done::Unseen(error.to_string())),
             Err(error) => Err(error.into()),
         }
     }
 
-    /// Partitions whose first replica is on a server that shall not run keep the
-    /// leader they have.
+    /// Partitions whose first replica is on a server that shall not run, or hangs,
+    /// keep the leader they have.
     pub(super) async fn reach_all(&self, pass: &Pass, world: &World) -> Result<Done, PassError> {
-        let mut servers = world.server_rows();
-        let all = servers.len();
-        servers.retain(|server| !server.stopped);
+        let all = world.servers.len();
+        let views = world.servers.iter().filter(|view| !view.server.stopped && !world.hangs(view));
+        let servers: Vec<Server> = views.map(|view| view.server.clone()).collect();
         let cluster = self.reach.cluster(world.instance.id, &servers).await?;
         self.look_at_lease(pass).await?;
         let elected = self.reach.admin().elect_preferred_leaders(&cluster).await;

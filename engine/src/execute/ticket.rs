@@ -1,6 +1,7 @@
 //! Leave for agents to stop their brokers, given and taken back. What agents
 //! make of it is between them and whoever answers their claims.
 
+use crate::journal;
 use crate::pass::{Done, Pass};
 use crate::world::World;
 use crate::{Engine, PassError};
@@ -31,7 +32,8 @@ impl Engine {
                 tickets::open(&mut work, &pass.lease, server, &why, now).await?;
                 foretell(&mut work, world, now).await?;
                 let step = format!("may stop now: {}", why + &missed(world, server));
-                actions::note(&mut work, world.instance.id, &step, now).await?;
+                let said: Vec<_> = server.map(|id| (id, step.clone())).into_iter().collect();
+                journal::note(&mut work, world, &step, &said, now).await?;
             }
         }
         work.commit().await?;
@@ -71,8 +73,7 @@ fn restarted(world: &World, action: &Action) -> Vec<i32> {
         return vec![];
     }
     let servers = world.servers.iter().map(|view| &view.server).filter(|server| !server.stopped);
-    let is_meant =
-        |server: &&Server| action.servers.is_empty() || action.servers.contains(&server.number);
+    let is_meant = |server: &&Server| action.is_about(server.number);
     servers.filter(is_meant).map(|server| server.node_id).collect()
 }
 

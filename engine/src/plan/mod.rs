@@ -93,6 +93,9 @@ pub struct Plan {
     /// the others waiting.
     pub lanes: Vec<Lane>,
     pub wait: Wait,
+    /// The sentences of the wait that are about one server each, for the journals
+    /// of what was asked of them; none: it is about all of them.
+    pub of: Vec<(ServerId, String)>,
 }
 
 /// Steps in order. Only the first of each lane is executed before the world is
@@ -107,7 +110,12 @@ pub struct Lane {
 impl Plan {
     /// A plan for the instance as a whole.
     fn whole(steps: Vec<Step>, wait: Wait) -> Self {
-        Self { lanes: vec![Lane { server: None, steps }], wait }
+        Self { lanes: vec![Lane { server: None, steps }], wait, of: vec![] }
+    }
+
+    /// The same, where all that is waited for is about single servers.
+    fn about(self, of: Vec<(ServerId, String)>) -> Self {
+        Self { of, ..self }
     }
 }
 
@@ -132,10 +140,11 @@ pub fn plan(world: &World) -> Plan {
         return Plan::whole(vec![Step::TakeOver], wait);
     }
     if world.instance.deleted_at.is_some() {
-        remove::plan(world)
-    } else if world.instance.stopped {
-        stop::plan(world)
-    } else {
-        run::plan(world)
+        return remove::plan(world);
     }
+    if world.instance.stopped {
+        return stop::plan(world);
+    }
+    let plan = run::plan(world);
+    if plan.wait.reason == waits::of(world).reason { plan.about(waits::each(world)) } else { plan }
 }

@@ -10,5 +10,6 @@ pub(super) fn plan(world: &World) -> Plan {
         return Plan::whole(vec![Step::Forget], wait);
     }
     let lane = |id| Lane { server: Some(id), steps: vec![Step::RemoveServer(id)] };
-    Plan { lanes: world.servers.iter().map(|view| lane(view.server.id)).collect(), wait }
+    let lanes = world.servers.iter().map(|view| lane(view.server.id)).collect();
+    Plan { lanes, wait, of: vec![] }
 }

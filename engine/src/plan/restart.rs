@@ -3,14 +3,21 @@
 //!
 //! A server is touched only when nobody else is away or behind: every broker
 //! that shall run runs, every copy on them is in sync, and the rest can do
-//! without this one. Servers that don't run anyway come first, the active
-//! controller last. What was begun is accompanied to its end before the next is
+//! without this one. Servers that don't run anyway come first, then those whose
+//! brokers hang, the active controller last. A broker that hangs gives nobody
+//! anything: whoever waits for it is helped by its restart and by nothing else, so
+//! that waits only for whoever is on the way back (`hung.rs`), and nobody else is
+//! touched before it. What was begun is accompanied to its end before the next is
 //! looked at, so a broker that does not come back ends the matter there, with a
 //! reason. There is no timeout.
 
+mod hung;
+
 use super::{LOOK_AGAIN, Plan, Step, Wait, waits};
+use crate::journal::concerns;
 use crate::world::{ServerView, World};
 use kafka::safety::{Lagging, Look, Need, some_of};
+use model::{Action, Server};
 use std::time::Duration;
 use wire::agent::{Phase, Run};
 
@@ -20,6 +27,9 @@ const LOOK_LATER: Duration = Duration::from_secs(1);
 
 /// None: every server is as it should be, and nothing waits for a last look.
 pub(super) fn plan(world: &World) -> Option<Plan> {
+    if let Some(plan) = hung::plan(world) {
+        return Some(plan);
+    }
     let mut moving: Vec<&ServerView> =
         world.servers.iter().filter(|view| view.is_moving()).collect();
     // Whoever has left is brought back before anybody else leaves.
@@ -39,7 +49,8 @@ pub(super) fn plan(world: &World) -> Option<Plan> {
         return None;
     }
     let Some(look) = &world.look else { return Some(look_first(world)) };
-    if let Some(wait) = waits_for_copies(world, look) {
+    let awaited = |view: &ServerView| !due.is_empty() || is_awaited(world, view);
+    if let Some(wait) = waits_for_copies(world, look, awaited) {
         return Some(Plan::whole(vec![], wait));
     }
     if due.is_empty() {
@@ -54,8 +65,24 @@ fn is_unfinished(world: &World) -> bool {
     progress.ready_at.is_some() && progress.observed_generation < world.instance.generation
 }
 
+/// Whether the end of what was asked waits for a server. It does not for one that
+/// hangs and has no part in it: somebody has to end that, to see to this server. One
+/// that has a part and is silent to its agent, too, can be restarted meanwhile.
+fn is_awaited(world: &World, view: &ServerView) -> bool {
+    let Server { number, stopped, .. } = view.server;
+    let has_part =
+        |action: &Action| action.cancelled_at.is_none() && concerns(action, number, stopped);
+    let can_be_seen_to = view.silent_since().is_some() && world.actions.iter().any(has_part);
+    !world.hangs(view) || can_be_seen_to
+}
+
+/// Asks the brokers, once in a pass.
 fn look_first(world: &World) -> Plan {
-    Plan::whole(vec![Step::Look], waits::of(world))
+    let Some(error) = &world.unseen else {
+        return Plan::whole(vec![Step::Look], waits::of(world));
+    };
+    let reason = format!("waiting: no broker tells how the cluster is: {error}");
+    Plan::whole(vec![], Wait { reason, after: LOOK_LATER })
 }
 
 /// Lets the server whose turn it is stop, as soon as the others can do without.
@@ -70,9 +97,22 @@ fn next(world: &World, look: &Look, mut due: Vec<&ServerView>) -> Plan {
             let wait = Wait { reason: format!("{} is next", view.doing()), after: LOOK_SOON };
             return Plan::whole(vec![Step::OpenTicket(Some(view.server.id))], wait);
         }
-        reasons.push(format!("waiting before {}: {}", view.doing(), some_of(&objections)));
+        reasons.push((view.server.id, held(world, view, &objections)));
     }
-    Plan::whole(vec![], soon(world, reasons.join("; ")))
+    let all: Vec<&str> = reasons.iter().map(|(_, reason)| reason.as_str()).collect();
+    Plan::whole(vec![], soon(world, all.join("; "))).about(reasons)
+}
+
+/// Why a server's turn has not come. What somebody has asked for before and can take
+/// back comes first: it may well be behind the rest.
+fn held(world: &World, view: &ServerView, objections: &[String]) -> String {
+    let is_other = |other: &&ServerView| other.server.id != view.server.id;
+    let stopped = world.servers.iter().filter(is_other).filter(|other| other.server.stopped);
+    let mut reasons: Vec<String> = stopped
+        .map(|other| format!("{} is stopped as asked, start it with actions/start", other.title()))
+        .collect();
+    reasons.push(some_of(objections));
+    format!("waiting before {}: {}", view.doing(), reasons.join("; "))
 }
 
 /// With a server that has been told: leave to stop for as long as the others
@@ -86,23 +126,29 @@ fn accompany(world: &World, view: &ServerView) -> Plan {
     let mut objections = look.objections(view.server.node_id, Need::of(&view.server));
     objections.extend(others(world, look, view));
     if !objections.is_empty() {
-        let reason = format!("waiting before {}: {}", view.doing(), some_of(&objections));
-        return Plan::whole(close(), soon(world, reason));
+        let reason = held(world, view, &objections);
+        let plan = Plan::whole(close(), soon(world, reason.clone()));
+        return plan.about(vec![(view.server.id, reason)]);
     }
+    let_stop(world, view)
+}
+
+/// Keeps the ticket of a server open, and tells what its agent makes of it.
+fn let_stop(world: &World, view: &ServerView) -> Plan {
     let lasts = world.ticket_lasts(Some(view.server.id));
     let steps = if lasts { vec![] } else { vec![Step::OpenTicket(Some(view.server.id))] };
-    // What its agent waits for is the agent's to tell.
-    let waits = view.current_report().and_then(|report| report.waits_for_leave.as_ref());
-    let reason = match waits {
+    let reason = match view.waits_for_leave() {
         Some(why) => format!("waiting: {}, which has no leave to stop yet: {why}", view.doing()),
+        None if world.hangs(view) => format!("waiting: {}, which does not answer", view.doing()),
         None => format!("waiting: {}", view.doing()),
     };
-    Plan::whole(steps, Wait { reason, after: LOOK_AGAIN / 5 })
+    let plan = Plan::whole(steps, Wait { reason: reason.clone(), after: LOOK_AGAIN / 5 });
+    plan.about(vec![(view.server.id, reason)])
 }
 
 /// Why nobody else may be missed: one that shall run is away, or behind.
 fn others(world: &World, look: &Look, leaving: &ServerView) -> Vec<String> {
-    let mut reasons = silent(world, look);
+    let mut reasons = silent(world, look, |view| view.server.id != leaving.server.id);
     for view in &world.servers {
         if view.server.id != leaving.server.id && !view.server.stopped && !view.is_up() {
             reasons.push(format!("{} is down", view.title()));
@@ -118,7 +164,11 @@ fn soon(world: &World, reason: String) -> Wait {
 }
 
 /// Copies on servers that run but have not caught up.
-fn waits_for_copies(world: &World, look: &Look) -> Option<Wait> {
+fn waits_for_copies(
+    world: &World,
+    look: &Look,
+    awaited: impl Fn(&ServerView) -> bool,
+) -> Option<Wait> {
     let lagging = look.lagging();
     let words = |lag: &Lagging| {
         let of = world.servers.iter().find(|view| view.server.node_id == lag.node);
@@ -126,24 +176,43 @@ fn waits_for_copies(world: &World, look: &Look) -> Option<Wait> {
         let Lagging { partition, in_sync, replicas, .. } = lag;
         format!("{partition} has {in_sync} of {replicas} replicas in sync, {server} is behind")
     };
-    let mut sentences = silent(world, look);
+    let mut sentences = silent(world, look, awaited);
     sentences.extend(lagging.iter().map(words));
     let reason = format!("waiting: {}", some_of(&sentences));
     (!sentences.is_empty()).then(|| soon(world, reason))
 }
 
-/// Servers that run but don't answer, or lack metadata.
-fn silent(world: &World, look: &Look) -> Vec<String> {
+/// Servers of these that run but don't answer, or lack metadata.
+fn silent(world: &World, look: &Look, which: impl Fn(&ServerView) -> bool) -> Vec<String> {
     let mut sentences = Vec::new();
-    for view in world.servers.iter().filter(|view| view.is_up()) {
+    for view in world.servers.iter().filter(|view| view.is_up() && which(view)) {
         let (node, title) = (view.server.node_id, view.title());
         if view.server.is_broker() && !look.views.contains_key(&node) {
-            sentences.push(format!("{title} does not answer"));
+            sentences.push(format!("{title} does not answer{}", remedy(world, look, view)));
         } else if look.is_controller_behind(node) {
             sentences.push(format!("the controller of {title} is behind"));
         }
     }
     sentences
+}
+
+/// What helps with one that does not answer, once it is clear that it hangs.
+fn remedy(world: &World, look: &Look, view: &ServerView) -> String {
+    if !world.hangs(view) {
+        return String::new();
+    }
+    if !view.is_due() && !view.is_moving() {
+        let first = match view.silent_since() {
+            Some(_) => "restart that server with actions/restart",
+            None => "take this back and restart that server first, with actions/restart",
+        };
+        return format!("; {first}");
+    }
+    let objections = look.objections(view.server.node_id, Need::of(&view.server));
+    match &objections[..] {
+        [] => String::new(),
+        some => format!(", and the others can't do without it: {}", some_of(some)),
+    }
 }
 
 impl ServerView {

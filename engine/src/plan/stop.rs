@@ -9,7 +9,6 @@
 use super::{LOOK_AGAIN, LOOK_AT_HEALTHY, Lane, Plan, Step, Wait};
 use crate::desired;
 use crate::world::{ServerView, World};
-use wire::agent::Phase;
 
 pub(super) fn plan(world: &World) -> Plan {
     if world.instance.progress.ready_at.is_some() {
@@ -29,7 +28,7 @@ pub(super) fn plan(world: &World) -> Plan {
     if !world.ticket_lasts(None) {
         return Plan::whole(vec![Step::OpenTicket(None)], wait);
     }
-    Plan { lanes: up.iter().map(|view| lane(world, view)).collect(), wait }
+    Plan { lanes: up.iter().map(|view| lane(world, view)).collect(), wait, of: vec![] }
 }
 
 fn last_steps(world: &World) -> Vec<Step> {
@@ -44,8 +43,7 @@ fn last_steps(world: &World) -> Vec<Step> {
 }
 
 fn reason(view: &ServerView) -> String {
-    let report = view.current_report().filter(|report| report.phase == Phase::Running);
-    match report.and_then(|report| report.waits_for_leave.as_ref()) {
+    match view.waits_for_leave() {
         Some(why) => format!("{} has no leave to stop yet: {why}", view.title()),
         None => format!("{} is stopping", view.title()),
     }

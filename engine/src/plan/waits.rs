@@ -2,16 +2,14 @@
 
 use super::{LOOK_AGAIN, LOOK_AT_HEALTHY, RUNNING, Wait};
 use crate::world::{ServerView, World};
+use model::{LOG_SAID, LOG_SAYS, ServerId};
 use wire::agent::{Phase, Report, Run};
 
 /// Of a log, in a status.
 const REASONS: usize = 3;
 
 pub(super) fn of(world: &World) -> Wait {
-    // What somebody may have to mend comes before what mends itself.
-    let (failed, others): (Vec<&ServerView>, Vec<_>) =
-        world.servers.iter().partition(|view| view.has_failed());
-    let waits: Vec<String> = failed.into_iter().chain(others).filter_map(server).collect();
+    let waits: Vec<String> = each(world).into_iter().map(|(_, sentence)| sentence).collect();
     if waits.is_empty() {
         let stopped = world.servers.iter().filter(|view| view.server.stopped);
         let stopped: Vec<String> = stopped.map(ServerView::title).collect();
@@ -29,12 +27,41 @@ pub(super) fn of(world: &World) -> Wait {
     Wait { reason: waits.join("; "), after: LOOK_AGAIN }
 }
 
+/// The same by server, without what is about all of them.
+pub(super) fn each(world: &World) -> Vec<(ServerId, String)> {
+    // What somebody may have to mend comes before what mends itself.
+    let (failed, others): (Vec<&ServerView>, Vec<_>) =
+        world.servers.iter().partition(|view| view.has_failed());
+    let sentence = |view: &ServerView| {
+        let sentence = server(view).or_else(|| silent(world, view))?;
+        Some((view.server.id, sentence))
+    };
+    failed.into_iter().chain(others).filter_map(sentence).collect()
+}
+
 /// Why producers are slowed down, if they are.
 fn slowed(world: &World) -> Option<String> {
     let full: Vec<String> =
         world.slowed_for().map(|view| format!("the disk of {}", view.title())).collect();
     let all = full.join(" and ");
     (!full.is_empty()).then(|| format!("producers are slowed down: {all} is nearly full"))
+}
+
+/// A broker that runs as it should and yet does not answer its agent. What it is asked
+/// for there is its metrics, so clients may well be served, and whoever is told to
+/// restart it has to know.
+fn silent(world: &World, view: &ServerView) -> Option<String> {
+    let since = view.silent_since().filter(|_| !view.server.stopped)?;
+    let (title, name, id) = (view.title(), &view.server.name, world.instance.id);
+    let since = since.strftime("%Y-%m-%d %H:%M:%S UTC");
+    let known = format!("{title} has not answered its own agent since {since}");
+    if !world.hangs(view) {
+        return Some(format!("{known}, but answers the control plane"));
+    }
+    Some(format!(
+        "{known}; if clients get no answer either, restart it with actions/restart \
+         (castellan instance restart {id} --server {name})"
+    ))
 }
 
 fn server(view: &ServerView) -> Option<String> {
@@ -73,7 +100,7 @@ fn failure(title: &str, report: &Report) -> String {
     let mut text = format!("{title} does not stay up: {}", report.detail);
     let reasons = reasons(report);
     if !reasons.is_empty() {
-        text.push_str("; its log says: ");
+        text.push_str(LOG_SAYS);
         text.push_str(&reasons);
     }
     text
@@ -103,6 +130,6 @@ fn starting_again(title: &str, report: &Report) -> String {
     let text = format!("waiting: the broker of {title} is starting (start {start})");
     match reasons(report) {
         reasons if reasons.is_empty() => text,
-        reasons => format!("{text}; before, its log said: {reasons}"),
+        reasons => format!("{text}{LOG_SAID}{reasons}"),
     }
 }

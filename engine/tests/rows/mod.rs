@@ -262,7 +262,9 @@ impl Rows {
                 servers::raise_launch(&mut work, record.server.id, 0).await.unwrap();
             }
         }
-        self.act(work, id, ActionKind::ClusterRestart).await;
+        let all = which.is_empty();
+        let kind = if all { ActionKind::ClusterRestart } else { ActionKind::Restart };
+        self.act(work, id, kind, which).await;
     }
 
     /// Has one server stop, or start again.
@@ -270,16 +272,26 @@ impl Rows {
     pub async fn stop_server(&self, id: InstanceId, server: ServerId, stopped: bool) {
         let mut work = self.store.begin().await.unwrap();
         servers::set_stopped(&mut work, server, stopped).await.unwrap();
-        self.act(work, id, if stopped { ActionKind::Stop } else { ActionKind::Start }).await;
+        let kind = if stopped { ActionKind::Stop } else { ActionKind::Start };
+        self.act(work, id, kind, &[server]).await;
     }
 
-    async fn act(&self, mut work: Work, id: InstanceId, kind: ActionKind) {
+    async fn act(&self, mut work: Work, id: InstanceId, kind: ActionKind, which: &[ServerId]) {
         let now = self.clock.now();
         let generation = instances::raise(&mut work, id, now).await.unwrap();
         if generation > 0 {
             let (asked_by, source) = ("a@acme.test", "cli".to_owned());
-            let action =
-                NewAction { instance_id: id, kind, servers: &[], asked_by, source, generation };
+            let mut all = servers::list(&mut work, id).await.unwrap();
+            all.retain(|record| which.contains(&record.server.id));
+            let servers: Vec<u32> = all.iter().map(|record| record.server.number).collect();
+            let action = NewAction {
+                instance_id: id,
+                kind,
+                servers: &servers,
+                asked_by,
+                source,
+                generation,
+            };
             actions::insert(&mut work, &action, now).await.unwrap();
         }
         work.commit().await.unwrap();

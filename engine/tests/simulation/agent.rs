@@ -7,12 +7,15 @@ use crate::ground::Ground;
 use crate::rows::Rows;
 use cloud::SimulatedCloud;
 use kafka::simulated::Process;
-use model::{Clock, ServerId};
+use model::{Clock, ServerId, SignedDuration, Timestamp};
 use reach::Reach;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use store::{ServerRecord, hash_key, instances, servers, tickets};
 use wire::agent::{CertificateRequest, Desired, Phase, Report, Run};
+
+/// A broker that does not answer for so long is told of.
+const SILENT: SignedDuration = SignedDuration::from_secs(20);
 
 pub struct SimAgent {
     pub server: ServerId,
@@ -26,6 +29,12 @@ pub struct SimAgent {
     pub stale: u32,
     /// The next answer to it is lost after its effect.
     pub lose_reply: bool,
+    /// Since when its broker stands still.
+    silence: Option<Timestamp>,
+    /// Its broker answers it, and nobody else.
+    pub hears: bool,
+    /// It does not hear its broker, which serves.
+    pub deaf: bool,
     /// Everything it said so far.
     said: Vec<String>,
 }
@@ -52,6 +61,9 @@ impl SimAgent {
             slow: 0,
             stale: 0,
             lose_reply: false,
+            silence: None,
+            hears: false,
+            deaf: false,
             said: vec![],
         }
     }
@@ -78,6 +90,9 @@ impl SimAgent {
             self.enrol(rows, cloud, record).await;
             self.fetch(record);
         }
+        let stands_still = self.deaf || ground.lock().unwrap().stands_still(self.server);
+        let since = self.silence.unwrap_or_else(|| rows.clock.now());
+        self.silence = stands_still.then_some(since);
         let may_stop = self.claims(rows, reach, ground, record.as_ref()).await;
         let report = self.obey(rows, &mut ground.lock().unwrap(), may_stop);
         let Some(report) = report else { return false };
@@ -101,6 +116,12 @@ impl SimAgent {
             return false;
         }
         true
+    }
+
+    /// Since when its broker has not answered, once that is for long enough.
+    fn silent_since(&self, now: Timestamp) -> Option<Timestamp> {
+        let silence = self.silence.filter(|_| !self.hears);
+        silence.filter(|since| now.duration_since(*since) >= SILENT)
     }
 
     /// The process died; another may come.
@@ -170,7 +191,8 @@ impl SimAgent {
         let ticket = tickets::check(&mut rows.store.reader(), instance, self.server, now).await;
         let Ok(ticket) = ticket.unwrap() else { return false };
         let alone = ticket.server_id.is_some();
-        if alone && reach.objection(instance, self.server).await.unwrap().is_some() {
+        let silent = self.silent_since(now).is_some();
+        if alone && reach.objection(instance, self.server, silent).await.unwrap().is_some() {
             return false;
         }
         let mut work = rows.store.begin().await.unwrap();
@@ -190,7 +212,7 @@ impl SimAgent {
 
     /// Makes the server what the desired state at hand says, and tells of it.
     fn obey(&mut self, rows: &Rows, ground: &mut Ground, may_stop: bool) -> Option<Report> {
-        let desired = self.directory.desired.clone()?;
+        let (desired, now) = (self.directory.desired.clone()?, rows.clock.now());
         let requests = self.directory.requests(rows, &desired);
         let mut fault = None;
         let process = ground.look_at_broker(self.server);
@@ -198,7 +220,8 @@ impl SimAgent {
             Some(&broker.config_hash) != desired.broker.as_ref().map(|told| &told.config_hash)
         });
         let phase = if process != Process::Down {
-            if may_stop || outdated {
+            // One that stopped to stand still is not waited for.
+            if may_stop || outdated || process == Process::Stopping {
                 ground.stop_broker(self.server);
             }
             phase(ground.look_at_broker(self.server))
@@ -235,7 +258,9 @@ impl SimAgent {
             launch: broker.map_or(0, |broker| broker.launch),
             disk_fault: fault,
             waits_for_leave: None,
+            wait_is_passing: false,
             loading: None,
+            silent_since: self.silent_since(now).filter(|_| phase == Phase::Running),
             requests,
         })
     }

@@ -49,6 +49,7 @@ pub struct SimBroker {
 /// A server that was let stop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Away {
+    node_id: Option<i32>,
     /// Until somebody asks for it again.
     for_good: bool,
     has_gone: bool,
@@ -108,6 +109,44 @@ impl Ground {
     /// believes, the others must be able to do without it.
     pub fn leaves(&mut self, server: ServerId, for_good: bool) {
         let Some(node) = self.broker(server).map(|broker| broker.node_id) else { return };
+        // One that hangs gives nobody anything, and is back the sooner for it.
+        let takes_nothing = self.kafka.stands_still(node) && !for_good;
+        if !takes_nothing {
+            self.miss(node, for_good);
+        }
+        let could_wait = self.could_elect_without(node);
+        let restarts = |(other, away): &(&ServerId, &Away)| {
+            let is_awaited = !takes_nothing || could_wait && self.is_on_its_way(away);
+            **other != server && !away.for_good && is_awaited
+        };
+        let other = self.away.iter().find(restarts).map(|(other, _)| *other);
+        if let Some(other) = other {
+            self.violate(format!("server {server} was let stop while {other} is away"));
+        }
+        self.away.insert(server, Away { node_id: Some(node), for_good, has_gone: false });
+    }
+
+    /// Whether one that was let stop goes or comes back, and nothing keeps it.
+    fn is_on_its_way(&self, away: &Away) -> bool {
+        let is_back = |node| away.has_gone && self.kafka.process(node) == Process::Running;
+        away.node_id.is_some_and(|node| !self.kafka.stands_still(node) && !is_back(node))
+    }
+
+    /// Whether the controllers that work, or are on their way back, are enough.
+    fn could_elect_without(&self, node: i32) -> bool {
+        let comes = |id: i32| {
+            let mut away = self.away.values().filter(|away| !away.for_good);
+            away.any(|away| away.node_id == Some(id) && self.is_on_its_way(away))
+        };
+        let works =
+            |id: i32| self.kafka.process(id) == Process::Running && !self.kafka.stands_still(id);
+        let voters = self.kafka.voters();
+        let left = voters.iter().filter(|id| **id != node && (works(**id) || comes(**id)));
+        left.count() * 2 > voters.len()
+    }
+
+    /// Notes what the others would lack without the node.
+    fn miss(&mut self, node: i32, for_good: bool) {
         for partition in self.kafka.partitions() {
             if !partition.replicas.contains(&node) {
                 continue;
@@ -127,25 +166,28 @@ impl Ground {
         if voters.contains(&node) && left < majority.min(voters.len() - 1) {
             self.violate(format!("without {node} {left} of {} controllers are left", voters.len()));
         }
-        let restarts = |(other, away): &(&ServerId, &Away)| **other != server && !away.for_good;
-        if let Some((other, _)) = self.away.iter().find(restarts) {
-            self.violate(format!("server {server} was let stop while {other} is away"));
-        }
-        self.away.insert(server, Away { for_good, has_gone: false });
     }
 
     /// One that did not run shall run again: it was killed, or let stop.
     pub fn comes_back(&mut self, server: ServerId) {
         if self.look_at_broker(server) != Process::Running {
-            self.away.insert(server, Away { for_good: true, has_gone: true });
+            self.away.insert(server, Away { node_id: None, for_good: true, has_gone: true });
         }
     }
 
-    /// The broker is asked to end.
+    /// The broker is asked to end. One that stands still can't, and is killed.
     pub fn stop_broker(&mut self, server: ServerId) {
-        if let Some(broker) = self.broker(server) {
-            self.kafka.stop(broker.node_id);
+        let Some(node) = self.broker(server).map(|broker| broker.node_id) else { return };
+        if self.kafka.stands_still(node) {
+            self.kill_broker(server);
+        } else {
+            self.kafka.stop(node);
         }
+    }
+
+    /// Whether the broker's process is there and does nothing.
+    pub fn stands_still(&self, server: ServerId) -> bool {
+        self.broker(server).is_some_and(|broker| self.kafka.stands_still(broker.node_id))
     }
 
     /// The broker's process ends, whatever it was doing. Whether there was one.

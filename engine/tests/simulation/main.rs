@@ -11,6 +11,7 @@ mod explorer;
 mod gate;
 mod ground;
 mod hands;
+mod hanging;
 mod plane;
 mod rolls;
 #[path = "../rows/mod.rs"]

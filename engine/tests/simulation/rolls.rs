@@ -1,7 +1,7 @@
 //! Rolls of clusters of any size with topics of any shape, while servers die,
-//! stand still and fall behind: no partition and no quorum falls below what it
-//! needs because of us, no acknowledged write is lost, the active controller
-//! goes last, and in the end every server has been restarted.
+//! stand still, fall behind and are not heard by their agents: no partition and no
+//! quorum falls below what it needs because of us, no acknowledged write is lost, the
+//! active controller goes last, and in the end every server has been restarted.
 //!
 //! `CASTELLAN_SEED` and `CASTELLAN_ROLLS` say which and how many.
 
@@ -75,7 +75,7 @@ impl<'a> Roll<'a> {
         let at = self.dice.roll(self.sim.servers.len());
         let node = self.sim.nodes[at];
         let seconds = SignedDuration::from_secs(1 + i64::try_from(self.dice.roll(20)).unwrap());
-        let what = self.dice.roll(24);
+        let what = self.dice.roll(26);
         match what {
             0 => self.sim.kill_broker(at),
             1 => self.sim.kill_agent(at),
@@ -95,6 +95,8 @@ impl<'a> Roll<'a> {
             11 => self.sim.agents[at].slow = 3,
             12 => self.sim.agents[at].stale = 2,
             13 => self.sim.agents[at].lose_reply = true,
+            14 => self.sim.agents[at].deaf = true,
+            15 => self.sim.agents[at].deaf = false,
             _ => return Ok(()),
         }
         self.log.push(format!("{what} at {node}"));
@@ -176,6 +178,31 @@ async fn what_a_roll_takes_away_is_told_once_before_it_begins() {
     assert!(foretold < told("may stop now"), "{steps:?}");
     let times = steps.iter().filter(|step| step.text.contains("of theirs restarts")).count();
     assert_eq!(times, 1, "{steps:?}");
+}
+
+/// A restart of one server and a stop of another go on at the same time.
+#[tokio::test]
+async fn each_of_two_actions_tells_its_own_steps() {
+    let rows = Rows::new().await;
+    let mut sim = Sim::new(&rows, 5, 1).await;
+    let mut plane = sim.plane();
+    sim.settle(&mut plane).await.unwrap();
+    let servers = rows.servers(sim.id()).await;
+    rows.restart(sim.id(), &[servers[0].server.id]).await;
+    rows.stop_server(sim.id(), servers[2].server.id, true).await;
+    sim.settle(&mut plane).await.unwrap();
+    let mut reader = rows.store.reader();
+    let last = store::actions::list(&mut reader, sim.id(), 2).await.unwrap();
+    let stop = ["server 3, because it was asked for", "stopping server 3", "server 3 is to stop"];
+    let restart = ["server 1, to be started anew", "restarting server 1", "broker of server 1"];
+    for (action, own, other) in [(&last[0], stop, restart), (&last[1], restart, stop)] {
+        let steps = store::actions::steps(&mut reader, action.id).await.unwrap();
+        let tells = |words: &str| steps.iter().any(|step| step.text.contains(words));
+        assert!(tells(&format!("may stop now: {}", own[0])), "{steps:?}");
+        for words in other {
+            assert!(!tells(words), "{words} is not its own: {steps:?}");
+        }
+    }
 }
 
 #[tokio::test]

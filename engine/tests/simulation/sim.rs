@@ -229,7 +229,7 @@ impl<'a> Sim<'a> {
     pub async fn settle(&mut self, plane: &mut Plane) -> Result<(), String> {
         self.kafka.forget_faults();
         for agent in &mut self.agents {
-            (agent.slow, agent.stale, agent.lose_reply) = (0, 0, false);
+            (agent.slow, agent.stale, agent.lose_reply, agent.deaf) = (0, 0, false, false);
         }
         for _ in 0..ENOUGH {
             let went = plane.pass(self.id()).await;

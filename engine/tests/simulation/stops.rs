@@ -33,7 +33,8 @@ async fn all_servers_stop_at_once() {
     let rows = Rows::new().await;
     let (mut sim, mut plane) = about_to_stop(&rows).await;
     sim.agents_step().await;
-    let claimed = store::tickets::claimed(&mut rows.store.reader(), sim.id()).await.unwrap();
+    let now = rows.clock.now();
+    let claimed = store::tickets::claimed(&mut rows.store.reader(), sim.id(), now).await.unwrap();
     assert_eq!(claimed, sim.servers, "each has claimed in its first round");
     sim.advance(1);
     sim.agents_step().await;

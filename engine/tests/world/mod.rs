@@ -189,7 +189,9 @@ pub fn report(rows: &Rows, desired: &Desired, earlier: Option<&Report>) -> Repor
         launch: desired.launch,
         disk_fault: None,
         waits_for_leave: None,
+        wait_is_passing: false,
         loading: None,
+        silent_since: None,
         requests,
     }
 }

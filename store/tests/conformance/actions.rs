@@ -2,6 +2,7 @@
 
 use crate::fixture::*;
 use model::*;
+use std::collections::BTreeMap;
 use store::*;
 
 async fn begin(f: &Fixture, instance: InstanceId, kind: ActionKind) -> (ActionId, i64) {
@@ -20,9 +21,9 @@ async fn begin(f: &Fixture, instance: InstanceId, kind: ActionKind) -> (ActionId
     (id, generation)
 }
 
-async fn note(f: &Fixture, instance: InstanceId, text: &str) {
+async fn note(f: &Fixture, id: ActionId, text: &str) {
     let mut work = f.store.begin().await.unwrap();
-    actions::note(&mut work, instance, text, f.now()).await.unwrap();
+    actions::note_on(&mut work, id, text, f.now()).await.unwrap();
     work.commit().await.unwrap();
 }
 
@@ -34,11 +35,10 @@ async fn texts(f: &Fixture, id: ActionId) -> Vec<String> {
 pub async fn an_action_has_steps_until_its_intent_is_reached(f: Fixture) {
     let account = f.account().await.account.id;
     let (instance, ..) = f.instance(account, 9000).await;
-    note(&f, instance.id, "nobody asked").await;
     let (first, generation) = begin(&f, instance.id, ActionKind::Restart).await;
     assert_eq!(generation, instance.generation + 1);
     for text in ["one", "one", "two", "one"] {
-        note(&f, instance.id, text).await;
+        note(&f, first, text).await;
     }
     assert_eq!(texts(&f, first).await, ["one", "two", "one"]);
     let mut work = f.store.begin().await.unwrap();
@@ -52,8 +52,8 @@ pub async fn an_action_has_steps_until_its_intent_is_reached(f: Fixture) {
     let mut work = f.store.begin().await.unwrap();
     actions::end(&mut work, instance.id, generation, f.now()).await.unwrap();
     work.commit().await.unwrap();
-    note(&f, instance.id, "three").await;
-    assert_eq!(texts(&f, first).await.len(), 4, "it has ended");
+    note(&f, second, "three").await;
+    assert_eq!(texts(&f, first).await.len(), 4, "steps are one action's own");
     assert_eq!(texts(&f, second).await, ["three"]);
 
     let mut reader = f.store.reader();
@@ -92,6 +92,39 @@ pub async fn a_cancelled_action_ends_as_one(f: Fixture) {
     actions::end(&mut work, instance.id, generation, f.now()).await.unwrap();
     work.commit().await.unwrap();
     assert_eq!(state().await, ActionState::Cancelled);
+}
+
+pub async fn an_overtaken_action_ends_as_superseded(f: Fixture) {
+    let account = f.account().await.account.id;
+    let (instance, ..) = f.instance(account, 9000).await;
+    let (whole, _) = begin(&f, instance.id, ActionKind::Stop).await;
+    let (part, _) = begin(&f, instance.id, ActionKind::Restart).await;
+    let (later, generation) = begin(&f, instance.id, ActionKind::Start).await;
+    let found = async |id| {
+        let found = actions::find(&mut f.store.reader(), instance.id, id).await.unwrap();
+        found.unwrap()
+    };
+    assert!(found(whole).await.overtaken.is_empty());
+    let overtaken = BTreeMap::from([(2, later), (13, later)]);
+    let mut work = f.store.begin().await.unwrap();
+    actions::overtake(&mut work, whole, &overtaken, Some(f.now())).await.unwrap();
+    actions::overtake(&mut work, part, &overtaken, None).await.unwrap();
+    // Its steps are its own.
+    actions::note_on(&mut work, later, "one", f.now()).await.unwrap();
+    work.commit().await.unwrap();
+    assert_eq!((texts(&f, later).await.len(), texts(&f, part).await.len()), (1, 0));
+    for (id, state) in [(whole, ActionState::Superseded), (part, ActionState::Running)] {
+        let found = found(id).await;
+        assert_eq!((found.state(), &found.overtaken), (state, &overtaken));
+    }
+
+    let mut work = f.store.begin().await.unwrap();
+    actions::end(&mut work, instance.id, generation, f.now()).await.unwrap();
+    // What has ended stays as it ended.
+    actions::overtake(&mut work, later, &BTreeMap::from([(2, part)]), None).await.unwrap();
+    work.commit().await.unwrap();
+    assert_eq!(found(part).await.state(), ActionState::Superseded);
+    assert_eq!(found(later).await.state(), ActionState::Done);
 }
 
 pub async fn a_start_can_be_asked_for_and_taken_back(f: Fixture) {

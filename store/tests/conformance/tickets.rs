@@ -53,7 +53,8 @@ impl Stopping {
     }
 
     async fn claimed(&self) -> Vec<ServerId> {
-        tickets::claimed(&mut self.f.store.reader(), self.instance).await.unwrap()
+        let now = self.f.now();
+        tickets::claimed(&mut self.f.store.reader(), self.instance, now).await.unwrap()
     }
 
     async fn claim(&self) -> std::result::Result<(), Refusal> {
@@ -83,18 +84,26 @@ pub async fn an_instance_has_one_open_ticket(f: Fixture) {
     assert_eq!(it.claim().await, Ok(()), "one server stops to be started again");
 }
 
-pub async fn a_claim_may_be_repeated_and_is_forgotten_with_its_ticket(f: Fixture) {
+pub async fn a_claim_may_be_repeated_and_outlives_its_ticket_for_a_while(f: Fixture) {
     let it = Stopping::new(f).await;
     it.open(None).await.unwrap();
     for _ in 0..2 {
         assert_eq!(it.claim().await, Ok(()));
         assert_eq!(it.claimed().await, [it.server]);
     }
+    it.f.pass(60).await;
     it.renew(&it.lease).await;
-    assert_eq!(it.claimed().await, [it.server]);
+    assert_eq!(it.claimed().await, [it.server], "however long the ticket is open");
+    assert_eq!(it.claim().await, Ok(()));
     it.close().await;
-    assert_eq!(it.claimed().await, []);
     assert_eq!(it.claim().await, Err(Refusal::NoTicket));
+    assert_eq!(it.claimed().await, [it.server], "its agent may stop the broker yet");
+    it.f.pass(8).await;
+    assert_eq!(it.claimed().await, [it.server]);
+    it.f.pass(3).await;
+    assert_eq!(it.claimed().await, []);
+    it.open(None).await.unwrap();
+    assert_eq!(it.claimed().await, [], "what was claimed of another ticket is no leave");
 }
 
 pub async fn a_ticket_expires_and_is_good_again_when_renewed(f: Fixture) {

@@ -1,8 +1,8 @@
 //! Having no more of an action begun.
 
 use super::{actions, cluster, last_line, launches, post, post_json};
-use crate::world::World;
-use model::{ActionState, Instance};
+use crate::world::{World, on_postgres};
+use model::{ActionState, Instance, Server, SignedDuration};
 use serde_json::json;
 
 const ANSWER: &str = "No further server is restarted; what has begun is brought to its end";
@@ -101,4 +101,94 @@ async fn what_is_not_left_half_done_can_not_be_cancelled() {
     let lines = world.audit().await;
     assert!(!lines.iter().any(|line| line.starts_with("instance.cancel")), "{lines:?}");
     assert_eq!(actions(&world, &instance).await, 3);
+}
+
+/// Says that the server's broker runs on, of its start before the restart.
+async fn runs_on(world: &World, server: &Server, incarnation: i64) {
+    let report = json!({"phase": "running", "launch": 0, "incarnation": incarnation}).to_string();
+    let mut work = world.app.store().begin().await.unwrap();
+    store::servers::set_report(&mut work, server.id, &report, world.app.now()).await.unwrap();
+    work.commit().await.unwrap();
+}
+
+/// Two servers were told. One runs on without leave, which may take for ever to come;
+/// the other has it, and may have stopped by now.
+async fn one_let_stop(world: &World) -> Instance {
+    let instance = cluster(world).await;
+    post(world, &instance, "cluster/restart").await;
+    let servers = world.servers(instance.id).await;
+    for server in &servers[..2] {
+        tell(world, &instance, server.number, r#"{"revision":9,"launch":1}"#).await;
+        runs_on(world, server, server.incarnation).await;
+    }
+    let (now, life) = (world.app.now(), SignedDuration::from_mins(1));
+    let mut work = world.app.store().begin().await.unwrap();
+    let lease = store::leases::take(&mut work, instance.id, "a worker", now, life).await.unwrap();
+    let only = Some(servers[1].id);
+    store::tickets::open(&mut work, &lease.unwrap(), only, "a test", now).await.unwrap();
+    let claimed = store::tickets::claim(&mut work, instance.id, servers[1].id, now).await.unwrap();
+    assert_eq!(claimed, Ok(()));
+    work.commit().await.unwrap();
+    instance
+}
+
+#[tokio::test]
+async fn a_broker_that_has_no_leave_to_stop_yet_is_not_waited_for() {
+    let world = World::new().await;
+    let instance = one_let_stop(&world).await;
+    assert_eq!(cancel_last(&world, &instance).await.status, 200);
+    assert_eq!(launches(&world, &instance).await, [0, 1, 0]);
+    let now = world.app.now();
+    let ticket = store::tickets::find(&mut world.app.store().reader(), instance.id, now).await;
+    assert_eq!(ticket.unwrap(), None, "nobody else gets claimed");
+}
+
+/// An agent acts on it for some seconds, whatever became of it here meanwhile.
+#[tokio::test]
+async fn leave_that_was_taken_back_is_reckoned_with_for_a_while() {
+    for (seconds, expected) in [(7, [0, 1, 0]), (11, [0, 0, 0])] {
+        let world = World::new().await;
+        let instance = one_let_stop(&world).await;
+        let mut work = world.app.store().begin().await.unwrap();
+        store::tickets::close(&mut work, instance.id).await.unwrap();
+        work.commit().await.unwrap();
+        world.clock.advance(SignedDuration::from_secs(seconds));
+        // PostgreSQL goes by its own clock, which no test can move.
+        if seconds < 10 || !on_postgres() {
+            assert_eq!(cancel_last(&world, &instance).await.status, 200);
+            assert_eq!(launches(&world, &instance).await, expected, "after {seconds} s");
+        }
+    }
+}
+
+/// What its agent said tells nothing of the server that is in its place now.
+#[tokio::test]
+async fn a_server_that_was_replaced_is_not_taken_for_one_that_runs_on() {
+    let world = World::new().await;
+    let instance = cluster(&world).await;
+    post(&world, &instance, "cluster/restart").await;
+    let servers = world.servers(instance.id).await;
+    for (server, before) in servers.iter().zip([0, 1]) {
+        tell(&world, &instance, server.number, r#"{"revision":9,"launch":1}"#).await;
+        runs_on(&world, server, server.incarnation - before).await;
+    }
+    assert_eq!(cancel_last(&world, &instance).await.status, 200);
+    assert_eq!(launches(&world, &instance).await, [0, 1, 0]);
+}
+
+/// Otherwise brokers would go on with the settings of before, and nobody would know.
+#[tokio::test]
+async fn a_change_of_settings_outlives_the_restart_that_it_came_upon() {
+    let world = World::new().await;
+    let instance = cluster(&world).await;
+    world.run_kafka(&instance, &[]).await;
+    post(&world, &instance, "cluster/restart").await;
+    let restart = world.last_action(instance.id).await.id;
+    let config = json!({"auto.create.topics.enable": true});
+    let answer = post_json(&world, &instance, "config/kafka", &config).await;
+    assert!(answer.status.is_success(), "{}", answer.text);
+    assert_eq!(launches(&world, &instance).await, [2, 2, 2]);
+    let answer = post(&world, &instance, &format!("actions/{restart}/cancel")).await;
+    assert_eq!(answer.status, 200, "{}", answer.text);
+    assert_eq!(launches(&world, &instance).await, [2, 2, 2]);
 }

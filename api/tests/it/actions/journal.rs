@@ -12,8 +12,9 @@ async fn get(world: &World, instance: &Instance, rest: &str) -> Answer {
 
 async fn note(world: &World, instance: &Instance, text: &str) {
     world.clock.advance(SignedDuration::from_secs(1));
+    let action = world.last_action(instance.id).await.id;
     let mut work = world.app.store().begin().await.unwrap();
-    store::actions::note(&mut work, instance.id, text, world.app.now()).await.unwrap();
+    store::actions::note_on(&mut work, action, text, world.app.now()).await.unwrap();
     work.commit().await.unwrap();
 }
 
@@ -103,6 +104,34 @@ async fn actions_are_seen_by_who_sees_their_instance() {
     }
     let call = Call::post("/api/actions/cluster-stop").key(&instance.apikey);
     call.send(&world.instance).await.expect_error(404, "Not Found");
+}
+
+/// The answer names every action that there is, whoever asks.
+#[tokio::test]
+async fn an_action_that_does_not_exist_names_those_that_do() {
+    let world = World::new().await;
+    let instance = cluster(&world).await;
+    let before = actions(&world, &instance).await;
+    for name in ["explode", "Restart", "cluster_stop", "0", "%FF", "%00"] {
+        let answer = post(&world, &instance, &format!("actions/{name}")).await;
+        assert_eq!(answer.status, 404, "{name}");
+        let error = answer.json()["error"].as_str().unwrap().to_owned();
+        for route in api::routes::customer() {
+            let action = route.path.strip_prefix("/api/instances/{id}/").unwrap_or_default();
+            if route.method == "POST" && action.starts_with("actions/") {
+                let action = action.replace("{action_id}", "<id>");
+                assert!(error.contains(&action), "{action} is missing: {error}");
+            }
+        }
+    }
+    // What one action is can't be changed that way.
+    for (method, rest) in [("POST", "actions/1"), ("PUT", "actions/explode")] {
+        let call = Call::new(method, &path(&instance, rest)).key(&world.key);
+        let answer = call.send(&world.customer).await;
+        assert_eq!(answer.status, 405, "{method} {rest}");
+        assert!(answer.header("allow").contains("GET"), "{method} {rest}");
+    }
+    assert_eq!(actions(&world, &instance).await, before);
 }
 
 #[tokio::test]

@@ -6,10 +6,11 @@ mod journal;
 mod restart;
 mod servers;
 mod stop;
+mod superseded;
 
 use crate::call::{Answer, Call};
 use crate::world::World;
-use model::Instance;
+use model::{Action, Instance};
 use serde_json::{Value, json};
 
 /// A cluster of three servers that is ready.
@@ -53,6 +54,27 @@ async fn stopped(world: &World, instance: &Instance) -> Vec<bool> {
 async fn actions(world: &World, instance: &Instance) -> usize {
     let mut reader = world.app.store().reader();
     store::actions::list(&mut reader, instance.id, 100).await.unwrap().len()
+}
+
+/// Why something else is refused while a restart goes on that no server has followed
+/// as yet: to a customer key, and to the instance's own, which sees nobody.
+fn busy(instance: &Instance, restart: &Action) -> [String; 2] {
+    let Action { id, asked_by, asked_at, servers, .. } = restart;
+    let all = if servers.is_empty() { 3 } else { servers.len() };
+    let beginning = |by: &str| {
+        let title = restart.title();
+        format!(
+            "The cluster follows another change: action {id} ({title}, asked for{by} \
+             at {asked_at:.0}), 0 of {all} servers done"
+        )
+    };
+    let customer = format!(
+        "{}; wait for it (castellan instance watch {instance}) \
+         or cancel it (POST /api/instances/{instance}/actions/{id}/cancel)",
+        beginning(&format!(" by {asked_by}")),
+        instance = instance.id,
+    );
+    [customer, format!("{}; try again once `configured` reads true", beginning(""))]
 }
 
 /// The last line of the audit log, with the instance's own name for its servers.

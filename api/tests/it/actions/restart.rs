@@ -1,14 +1,11 @@
 //! Restarts of a whole cluster, through every door.
 
-use super::{actions, cluster, last_line, launches, path, post};
+use super::{actions, busy, cluster, last_line, launches, path, post};
 use crate::call::Call;
 use crate::world::World;
 use model::{ActionKind, Role};
 use serde_json::json;
 use tokio::task::JoinSet;
-
-const BUSY: &str = "The cluster follows another change (running); \
-                    try again once `configured` reads true";
 
 #[tokio::test]
 async fn from_the_answer_on_it_is_not_configured_and_a_second_one_is_refused() {
@@ -23,13 +20,19 @@ async fn from_the_answer_on_it_is_not_configured_and_a_second_one_is_refused() {
     assert_eq!(status.send(&world.instance).await.json(), expected);
     assert_eq!(launches(&world, &instance).await, [1, 1, 1]);
 
-    restart.send(&world.instance).await.expect_error(400, BUSY);
+    let action = world.last_action(instance.id).await;
+    let [to_customer, to_own_key] = busy(&instance, &action);
+    let expected = "The cluster follows another change: action 2 (restart of the cluster, \
+                    asked for by owner@example.test at 2026-11-15T12:00:00Z), \
+                    0 of 3 servers done; wait for it (castellan instance watch 1) \
+                    or cancel it (POST /api/instances/1/actions/2/cancel)";
+    assert_eq!(to_customer, expected);
+    restart.send(&world.instance).await.expect_error(400, &to_own_key);
     for rest in ["cluster/restart", "actions/cluster-restart", "actions/restart", "actions/reboot"]
     {
-        post(&world, &instance, rest).await.expect_error(400, BUSY);
+        post(&world, &instance, rest).await.expect_error(400, &to_customer);
     }
     assert_eq!(launches(&world, &instance).await, [1, 1, 1], "refused is not done");
-    let action = world.last_action(instance.id).await;
     assert_eq!(action.kind, ActionKind::ClusterRestart);
     assert_eq!((action.generation, action.servers), (instance.generation + 1, vec![]));
     assert_eq!(
@@ -147,8 +150,11 @@ async fn of_many_at_once_one_is_accepted(world: World) {
     let answers = calls.join_all().await;
     let accepted = answers.iter().filter(|answer| answer.status.is_success()).count();
     assert_eq!(accepted, 1);
+    let sentences = busy(&instance, &world.last_action(instance.id).await);
     for refused in answers.iter().filter(|answer| !answer.status.is_success()) {
-        refused.expect_error(400, BUSY);
+        let error = refused.json()["error"].as_str().unwrap().to_owned();
+        assert_eq!(refused.status, 400);
+        assert!(sentences.contains(&error), "{error}");
     }
     let launches = launches(&world, &instance).await;
     assert!(launches == [1, 1, 1] || launches == [0, 1, 0], "{launches:?}");

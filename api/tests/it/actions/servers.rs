@@ -1,9 +1,11 @@
 //! Restarting, stopping and starting the brokers of single servers.
 
-use super::{actions, cluster, last_line, launches, name, named, path, post, post_json, stopped};
+use super::{
+    actions, busy, cluster, last_line, launches, name, named, path, post, post_json, stopped,
+};
 use crate::call::Call;
 use crate::world::World;
-use model::ActionKind;
+use model::{ActionKind, Instance};
 use serde_json::json;
 
 #[tokio::test]
@@ -188,4 +190,38 @@ async fn stop_and_start_of_all() {
     assert_eq!(world.last_action(instance.id).await.kind, ActionKind::ClusterStart);
     assert_eq!(stopped(&world, &instance).await, [false, false, false], "all of them");
     assert_eq!(actions(&world, &instance).await, 3);
+}
+
+/// What the agent of a server reports of its broker, which runs.
+async fn report(world: &World, instance: &Instance, number: u32, silent_since: Option<&str>) {
+    let servers = world.servers(instance.id).await;
+    let server = servers.iter().find(|server| server.number == number).unwrap();
+    let (incarnation, launch) = (server.incarnation, server.launch);
+    let report = json!({"incarnation": incarnation, "phase": "running", "launch": launch,
+                        "silent_since": silent_since});
+    let mut work = world.app.store().begin().await.unwrap();
+    let (text, now) = (report.to_string(), world.app.now());
+    store::servers::set_report(&mut work, server.id, &text, now).await.unwrap();
+    work.commit().await.unwrap();
+}
+
+/// Whatever goes on may wait for it, and for nothing else.
+#[tokio::test]
+async fn one_that_hangs_is_restarted_while_something_else_goes_on() {
+    let world = World::new().await;
+    let instance = cluster(&world).await;
+    let restart = async |numbers: &[u32]| {
+        post_json(&world, &instance, "actions/restart", &named(&instance, numbers)).await
+    };
+    report(&world, &instance, 2, None).await;
+    assert_eq!(restart(&[1]).await.status, 200);
+    let [sentence, _] = busy(&instance, &world.last_action(instance.id).await);
+    restart(&[2]).await.expect_error(400, &sentence);
+    report(&world, &instance, 2, Some("2026-11-15T11:59:00Z")).await;
+    restart(&[2, 3]).await.expect_error(400, &sentence);
+    post(&world, &instance, "cluster/restart").await.expect_error(400, &sentence);
+    assert_eq!(restart(&[2]).await.status, 200);
+    assert_eq!(launches(&world, &instance).await, [1, 1, 0]);
+    assert_eq!(restart(&[2]).await.status, 400, "it has been asked for");
+    assert_eq!(actions(&world, &instance).await, 3, "its create and two restarts");
 }

@@ -47,7 +47,12 @@ async fn one_of_three_is_stopped_and_the_next_is_refused_by_name() {
                     1 of 3 controllers would be left with all metadata, 2 are needed; \
                     partition orders-0 would have 1 of the 2 replicas in sync that it needs";
     // While its broker still runs, and when it has stopped.
-    stop(&world, &instance, &[3]).await.expect_error(400, sentence);
+    let meanwhile = format!(
+        "{sentence}; the cluster follows another change: action {} (stop of server 2, \
+         asked for by owner@example.test at {:.0}); wait for it (castellan instance watch 1)",
+        action.id, action.asked_at
+    );
+    stop(&world, &instance, &[3]).await.expect_error(400, &meanwhile);
     let_it_happen(&world, &instance, 2).await;
     stop(&world, &instance, &[3]).await.expect_error(400, sentence);
     assert_eq!(stopped(&world, &instance).await, [false, true, false]);

@@ -10,6 +10,7 @@ pub mod reboot;
 pub mod restart;
 pub mod start;
 pub mod stop;
+pub mod unknown;
 
 use crate::body::Fields;
 use crate::openapi::Input;

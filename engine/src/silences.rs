@@ -1,0 +1,158 @@
+//! For how long brokers that run have not answered us, in the memory of this process.
+//!
+//! A broker that misses one look may be busy, or the way to it may be; one that
+//! misses every look for half a minute hangs. So does, at once, one that its own agent
+//! finds silent, unless it has just answered us: the agent asks for metrics alone. A
+//! control plane that was started anew begins to count anew.
+
+use crate::world::{ServerView, World};
+use model::{InstanceId, ServerId, SignedDuration, Timestamp};
+use std::collections::{HashMap, HashSet};
+use std::sync::Mutex;
+
+/// A broker that is silent for so long hangs.
+const HANGS: SignedDuration = SignedDuration::from_secs(30);
+/// What a look found holds for so long.
+const FRESH: SignedDuration = SignedDuration::from_secs(15);
+/// Nobody knows what was between two looks that are further apart. Longer than a look
+/// holds, and than it takes: a silence that is looked at anew goes on.
+const APART: SignedDuration = SignedDuration::from_secs(30);
+
+#[derive(Default)]
+pub(crate) struct Silences(Mutex<HashMap<(InstanceId, ServerId), Looks>>);
+
+/// What the last looks at a broker found.
+#[derive(Clone, Copy)]
+struct Looks {
+    /// Another process is another story.
+    pid: Option<i32>,
+    /// The first of the looks that it missed; none if it answered the last.
+    silent_since: Option<Timestamp>,
+    last: Timestamp,
+}
+
+impl Silences {
+    /// Takes in what the last look found, and names the servers whose brokers hang.
+    pub fn hanging(&self, world: &World) -> HashSet<ServerId> {
+        let (instance, now) = (world.instance.id, world.now);
+        let up: Vec<&ServerView> = world.servers.iter().filter(|view| view.is_up()).collect();
+        let mut known = self.0.lock().expect("no holder of this lock panics");
+        known.retain(|(of, id), _| *of != instance || up.iter().any(|it| it.server.id == *id));
+        let hangs = |view: &&ServerView| {
+            let key = (instance, view.server.id);
+            let pid = view.current_report().and_then(|report| report.broker_pid);
+            let looks = Looks::after(known.get(&key).copied(), pid, answered(world, view), now);
+            known.extend(looks.map(|looks| (key, looks)));
+            Looks::hangs(looks, view.silent_since().is_some(), now)
+        };
+        up.into_iter().filter(hangs).map(|view| view.server.id).collect()
+    }
+}
+
+/// Whether it answered the look of this pass; none if it was not asked.
+fn answered(world: &World, view: &ServerView) -> Option<bool> {
+    let (look, node) = (world.look.as_ref()?, view.server.node_id);
+    let is_heard = look.views.contains_key(&node);
+    (is_heard || look.silent.contains(&node)).then_some(is_heard)
+}
+
+impl Looks {
+    /// What is known of a broker once it answered, or did not, or was not asked.
+    fn after(
+        earlier: Option<Self>,
+        pid: Option<i32>,
+        answered: Option<bool>,
+        now: Timestamp,
+    ) -> Option<Self> {
+        let earlier = earlier.filter(|looks| looks.pid == pid);
+        let Some(answered) = answered else { return earlier };
+        let lasting = earlier.filter(|looks| now.duration_since(looks.last) <= APART);
+        let since = lasting.and_then(|looks| looks.silent_since).unwrap_or(now);
+        Some(Self { pid, silent_since: (!answered).then_some(since), last: now })
+    }
+
+    /// Whether a broker hangs by what is known of it, and by its agent's word.
+    fn hangs(looks: Option<Self>, is_told: bool, now: Timestamp) -> bool {
+        let Some(Self { silent_since, last, .. }) =
+            looks.filter(|looks| now.duration_since(looks.last) <= FRESH)
+        else {
+            return is_told;
+        };
+        silent_since.is_some_and(|since| is_told || last.duration_since(since) >= HANGS)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The second, the pid, whether it answered if it was asked, whether its agent finds
+    /// it silent, and whether it hangs.
+    type Moment = (i64, i32, Option<bool>, bool, bool);
+
+    const MISSED: Option<bool> = Some(false);
+    const HEARD: Option<bool> = Some(true);
+
+    fn check(moments: &[Moment]) {
+        let mut looks = None;
+        for (second, pid, answered, is_told, expected) in moments {
+            let now = Timestamp::from_second(*second).unwrap();
+            looks = Looks::after(looks, Some(*pid), *answered, now);
+            let hangs = Looks::hangs(looks, *is_told, now);
+            assert_eq!(hangs, *expected, "at {second} of {moments:?}");
+        }
+    }
+
+    #[test]
+    fn one_that_misses_every_look_for_half_a_minute_hangs() {
+        check(&[
+            (0, 7, MISSED, false, false),
+            (20, 7, MISSED, false, false),
+            (29, 7, MISSED, false, false),
+            (30, 7, MISSED, false, true),
+        ]);
+    }
+
+    #[test]
+    fn an_answer_and_another_process_are_counted_anew() {
+        check(&[
+            (0, 7, MISSED, false, false),
+            (20, 7, HEARD, false, false),
+            (30, 7, MISSED, false, false),
+            (59, 7, MISSED, false, false),
+            (60, 7, MISSED, false, true),
+            (61, 8, MISSED, false, false),
+            (90, 8, MISSED, false, false),
+            (91, 8, MISSED, false, true),
+        ]);
+    }
+
+    #[test]
+    fn what_was_found_holds_for_a_while_and_goes_on_with_the_next_look() {
+        check(&[
+            (0, 7, MISSED, false, false),
+            (30, 7, MISSED, false, true),
+            (45, 7, None, false, true),
+            (46, 7, None, false, false),
+            (50, 7, MISSED, false, true),
+        ]);
+        check(&[
+            (0, 7, MISSED, false, false),
+            (31, 7, MISSED, false, false),
+            (60, 7, MISSED, false, false),
+            (61, 7, MISSED, false, true),
+        ]);
+    }
+
+    #[test]
+    fn an_agent_s_word_counts_at_once_unless_the_broker_has_just_answered() {
+        check(&[
+            (0, 7, None, true, true),
+            (1, 7, HEARD, true, false),
+            (16, 7, None, true, false),
+            (17, 7, None, true, true),
+            (18, 7, MISSED, true, true),
+            (19, 7, HEARD, true, false),
+        ]);
+    }
+}
