@@ -14,15 +14,15 @@ pub(crate) type Said = Vec<(ServerId, String)>;
 /// What a pass that rests waits for.
 pub(crate) fn said(pass: &Pass, plan: &Plan) -> Said {
     if pass.resting.is_empty() {
-        return plan.of.clone();
+        return plan.wait.of.clone();
     }
-    let is_planned_of_all = plan.of.is_empty() && plan.wait.reason != RUNNING;
+    let is_planned_of_all = plan.wait.of.is_empty() && plan.wait.reason != RUNNING;
     if pass.resting.contains_key(&None) || is_planned_of_all {
         return vec![];
     }
     let resting = pass.resting.iter();
     let resting = resting.filter_map(|(server, resting)| Some(((*server)?, &resting.reason)));
-    resting.map(|(server, reason)| (server, reason.clone())).chain(plan.of.clone()).collect()
+    resting.map(|(server, reason)| (server, reason.clone())).chain(plan.wait.of.clone()).collect()
 }
 
 /// Adds to every action that goes on what of this is its own: `sentence` is all of

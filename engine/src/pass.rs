@@ -142,7 +142,7 @@ impl Engine {
     ) -> Result<Option<Rest>, PassError> {
         let now = self.clock.now();
         let id = pass.lease.instance_id;
-        let Wait { reason: status, after } = wait;
+        let Wait { reason: status, after, .. } = wait;
         let earlier = &world.instance.progress;
         let failed = pass.resting.values().any(|resting| resting.failed);
         let failures = if failed { earlier.failures.saturating_add(1) } else { 0 };

@@ -123,7 +123,7 @@ impl Engine {
 }
 
 fn paused() -> Wait {
-    Wait { reason: "paused by the operator".into(), after: WHILE_PAUSED }
+    Wait::new("paused by the operator", WHILE_PAUSED)
 }
 
 /// The first step of each lane that can go on.
@@ -158,5 +158,5 @@ fn wait(pass: &Pass, planned: Wait) -> Wait {
         reasons.push(planned.reason);
     }
     let after = pass.resting.values().map(|resting| resting.after).min();
-    Wait { reason: reasons.join("; "), after: after.unwrap_or(planned.after) }
+    Wait::new(reasons.join("; "), after.unwrap_or(planned.after))
 }

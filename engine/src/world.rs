@@ -63,6 +63,13 @@ impl World {
         self.hanging.contains(&view.server.id)
     }
 
+    /// Whether those of which this is so are more than half of the controllers: as many as
+    /// it takes to write anything down.
+    pub(crate) fn is_majority(&self, is_so: impl Fn(&ServerView) -> bool) -> bool {
+        let controllers = || self.servers.iter().filter(|view| view.server.is_controller());
+        controllers().filter(|view| is_so(view)).count() * 2 > controllers().count()
+    }
+
     /// The servers for whose disks producers shall be slowed down. One that is stopped, or
     /// was not heard of for long, takes nothing.
     pub(crate) fn slowed_for(&self) -> impl Iterator<Item = &ServerView> {

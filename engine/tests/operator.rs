@@ -94,9 +94,20 @@ async fn a_pause_in_the_middle_of_a_pass_holds_its_next_step() {
     assert_eq!(before, (world.cloud.effects(), world.disks(id).await));
 }
 
+/// The name of a copy in its directory.
+const COPY: &str = "copy.db";
+
+async fn copy(world: &World) -> tempfile::TempDir {
+    let directory = tempfile::tempdir().unwrap();
+    let store = world.directory.path().join("test.db");
+    backup::copy(&store, &directory.path().join(COPY)).await.unwrap();
+    directory
+}
+
 /// Puts the copy in the place of the store, as `castellan restore` does.
-async fn restore(world: &mut World, copy: &std::path::Path) {
-    let restored = Store::open(copy, world.store.master_key().clone()).await.unwrap();
+async fn restore(world: &mut World, copy: &tempfile::TempDir) {
+    let restored =
+        Store::open(&copy.path().join(COPY), world.store.master_key().clone()).await.unwrap();
     let mut work = restored.begin().await.unwrap();
     let past = Past { store_epoch: world.installation.store_epoch, ..Past::default() };
     let epoch = backup::go_beyond(&mut work, &past).await.unwrap();
@@ -111,9 +122,7 @@ async fn after_a_restore_every_agent_is_told_anew_under_a_higher_epoch() {
     let mut world = World::new().await;
     let id = world.create(3).await;
     world.run(&world.engine(), id).await;
-    let directory = tempfile::tempdir().unwrap();
-    let copy = directory.path().join("copy.db");
-    backup::copy(&world.directory.path().join("test.db"), &copy).await.unwrap();
+    let copy = copy(&world).await;
 
     // Agents come to hold revisions that the copy knows nothing of.
     for stopped in [true, false] {
@@ -143,9 +152,7 @@ async fn after_a_restore_limits_that_only_kafka_knows_of_are_lifted() {
     let mut world = World::new().await;
     let id = world.create(3).await;
     world.run(&world.engine(), id).await;
-    let directory = tempfile::tempdir().unwrap();
-    let copy = directory.path().join("copy.db");
-    backup::copy(&world.directory.path().join("test.db"), &copy).await.unwrap();
+    let copy = copy(&world).await;
 
     // Since then producers were slowed down for a disk that was nearly full.
     let cluster = world.cluster(id).await;
@@ -186,9 +193,7 @@ async fn after_a_restore_a_full_disk_slows_producers_whatever_was_done_before() 
         let mut work = world.store.begin().await.unwrap();
         disk_guards::set(&mut work, &guard).await.unwrap();
         work.commit().await.unwrap();
-        let directory = tempfile::tempdir().unwrap();
-        let copy = directory.path().join("copy.db");
-        backup::copy(&world.directory.path().join("test.db"), &copy).await.unwrap();
+        let copy = copy(&world).await;
 
         restore(&mut world, &copy).await;
         let asked = disk_guards::slowed(&mut world.store.reader(), id).await.unwrap();

@@ -45,6 +45,11 @@ impl ActionKind {
             Self::Start => "start",
         }
     }
+
+    /// Whether it has brokers started anew, one after another.
+    pub fn restarts(self) -> bool {
+        matches!(self, Self::ClusterRestart | Self::Configure | Self::Restart)
+    }
 }
 
 impl fmt::Display for ActionKind {

@@ -76,21 +76,15 @@ async fn make(
 ) -> Result<Vec<AclView>> {
     let acls: Vec<Acl> = wanted.iter().map(|(acl, _)| acl.clone()).collect();
     let all = &acls;
-    let added = cluster.alter(
+    let added = cluster.alter_for_all(
         "GET acls tells which rules are there, and the same call can be repeated",
         |admin, at| admin.add_acls(at, all),
         |admin, at| async move {
-            let there = admin.users().list_acls(at).await?;
+            let there = admin.users().list_acls(&at).await?;
             Ok(all.iter().all(|acl| there.contains(acl)))
         },
     );
     added.await?;
-    cluster
-        .until_all_show(|admin, alone| async move {
-            let there = admin.users().list_acls(&alone).await?;
-            Ok(all.iter().all(|acl| there.contains(acl)))
-        })
-        .await;
     let id = access.instance.id;
     let mut work = app.store().begin().await?;
     for (acl, words) in wanted {

@@ -17,17 +17,12 @@ pub async fn delete(access: &InstanceAccess, app: &App, id: Option<i64>) -> Resu
     let acl = acl.ok_or(Error::NotFound)?;
     let about = [("acl", view.id.to_string()), ("rule", acl.to_string())];
     let effect = Box::pin(async {
-        let removed = cluster.alter(
+        let removed = cluster.alter_for_all(
             "GET acls tells whether it is there; if it is, delete it again",
             |admin, at| admin.users().remove_acl(at, acl),
-            |admin, at| async move { Ok(!admin.users().list_acls(at).await?.contains(acl)) },
+            |admin, at| async move { Ok(!admin.users().list_acls(&at).await?.contains(acl)) },
         );
         removed.await?;
-        cluster
-            .until_all_show(|admin, alone| async move {
-                Ok(!admin.users().list_acls(&alone).await?.contains(acl))
-            })
-            .await;
         let mut work = app.store().begin().await?;
         acls::retire(&mut work, access.instance.id, view.id).await?;
         work.commit().await.map_err(Into::into)

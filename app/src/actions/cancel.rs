@@ -33,20 +33,24 @@ pub async fn cancel(access: &InstanceAccess, app: &App, id: Option<ActionId>) ->
     Ok(work.commit().await?)
 }
 
+fn can_be_cancelled(kind: ActionKind) -> Result<()> {
+    let Some(instead) = instead_of_cancelling(kind) else { return Ok(()) };
+    let sentence = format!("A {kind} is not left half done, so it can't be cancelled; {instead}");
+    Err(Error::Refused(sentence))
+}
+
 /// A restart may end after any server. Whatever else was asked for is either
 /// reached or undone by asking for the contrary.
-fn can_be_cancelled(kind: ActionKind) -> Result<()> {
-    let instead = match kind {
-        ActionKind::ClusterRestart | ActionKind::Restart => return Ok(()),
+pub(super) fn instead_of_cancelling(kind: ActionKind) -> Option<&'static str> {
+    Some(match kind {
+        ActionKind::ClusterRestart | ActionKind::Restart => return None,
         ActionKind::Create => "delete the instance",
         ActionKind::Configure => "choose the settings of before with config/kafka",
         ActionKind::ClusterStop => "start it again with actions/cluster-start",
         ActionKind::ClusterStart => "stop it again with actions/cluster-stop",
         ActionKind::Stop => "start the servers again with actions/start",
         ActionKind::Start => "stop the servers again with actions/stop",
-    };
-    let sentence = format!("A {kind} is not left half done, so it can't be cancelled; {instead}");
-    Err(Error::Refused(sentence))
+    })
 }
 
 /// An agent that was told and has no leave yet is not waited for, which may be long.
@@ -70,6 +74,5 @@ async fn take_back(work: &mut Work, action: &Action, now: Timestamp) -> Result<(
 
 /// Whether it has raised the launches of its servers, and holds.
 fn starts_anew(action: &Action) -> bool {
-    let kinds = [ActionKind::ClusterRestart, ActionKind::Configure, ActionKind::Restart];
-    action.state() == ActionState::Running && kinds.contains(&action.kind)
+    action.state() == ActionState::Running && action.kind.restarts()
 }

@@ -1,8 +1,9 @@
 //! What goes on at an instance, for whoever is refused because of it.
 
+use super::cancel::instead_of_cancelling;
 use super::reached::runs;
 use crate::{InstanceAccess, Result};
-use model::{Action, ActionKind, ActionState, Instance};
+use model::{Action, ActionState, Instance};
 use store::{Run, ServerRecord, actions, servers};
 
 /// Every action that goes on, and what can be done about it; none if nobody has
@@ -27,7 +28,7 @@ fn words(access: &InstanceAccess, action: &Action, rows: &[ServerRecord]) -> Str
     let Action { id, asked_by, asked_at, .. } = action;
     let by = if access.is_of_own_key() { String::new() } else { format!(" by {asked_by}") };
     let mut words = format!("action {id} ({}, asked for{by} at {asked_at:.0})", action.title());
-    if restarts(action.kind) {
+    if action.kind.restarts() {
         let is_about = |row: &&ServerRecord| {
             let number = row.server.number;
             let is_left = !row.server.stopped && !action.overtaken.contains_key(&number);
@@ -42,10 +43,6 @@ fn words(access: &InstanceAccess, action: &Action, rows: &[ServerRecord]) -> Str
         words.push_str(", which was cancelled and brings to its end what has begun");
     }
     words
-}
-
-fn restarts(kind: ActionKind) -> bool {
-    matches!(kind, ActionKind::ClusterRestart | ActionKind::Configure | ActionKind::Restart)
 }
 
 /// Only a customer key opens the journal.
@@ -66,6 +63,5 @@ fn remedy(access: &InstanceAccess, instance: &Instance, open: &[Action]) -> Stri
 }
 
 fn can_be_cancelled(action: &Action) -> bool {
-    let is_restart = matches!(action.kind, ActionKind::ClusterRestart | ActionKind::Restart);
-    is_restart && action.state() == ActionState::Running
+    instead_of_cancelling(action.kind).is_none() && action.state() == ActionState::Running
 }

@@ -15,12 +15,8 @@ type Answer<T> = std::result::Result<T, KafkaError>;
 
 /// Partition and offset of each message, in the order they came. It goes on until the
 /// deadline, but for as long as the messages are to have at least.
-pub(super) async fn send(
-    cluster: &Cluster<'_>,
-    what: &WriteMessages,
-    deadline: Instant,
-) -> Result<Vec<(i32, i64)>> {
-    let sending = &Sending::new(what, deadline);
+pub(super) async fn send(cluster: &Cluster<'_>, what: &WriteMessages) -> Result<Vec<(i32, i64)>> {
+    let sending = &Sending::new(what, cluster.deadline());
     let asked = cluster.ask(|admin, at| sending.round(admin, at)).await;
     told(asked, &sending.fates())
 }

@@ -8,7 +8,6 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use kafka::client::messages::WriteMessages;
-use tokio::time::Instant;
 
 const MOST: usize = 100;
 
@@ -76,8 +75,6 @@ pub async fn write(
     access.may_change()?;
     let (fields, problems) = asked.open()?;
     let messages = validate(fields, problems)?;
-    let patience = app.settings.broker_patience;
-    let deadline = Instant::now() + patience;
     let cluster = Cluster::open(access, app).await?;
     let topics = [topic.to_owned()];
     let there = cluster.ask(|admin, at| admin.groups().find_partitions(at, &topics)).await?;
@@ -92,10 +89,10 @@ pub async fn write(
     let mut turn = [0; 2];
     app.entropy().fill(&mut turn);
     let turn = usize::from(u16::from_le_bytes(turn));
-    let within = patience / SHARE;
+    let within = app.settings.broker_patience / SHARE;
     let what = WriteMessages { topic: topic.to_owned(), messages, at: app.now(), turn, within };
     let about = [("topic", topic.to_owned()), ("messages", what.messages.len().to_string())];
-    change(access, app, "message.create", &about, send(&cluster, &what, deadline)).await
+    change(access, app, "message.create", &about, send(&cluster, &what)).await
 }
 
 fn validate(fields: WriteFields, mut problems: Problems) -> Result<Vec<NewMessage>> {

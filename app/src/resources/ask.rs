@@ -115,6 +115,23 @@ impl<'a> Cluster<'a> {
         }
     }
 
+    /// The same for a change that every server shall show before the answer: the next
+    /// question may be answered by another than who made it.
+    pub async fn alter_for_all<'b, T, F, S>(
+        &'b self,
+        see: &str,
+        call: impl Fn(&'b dyn Admin, &'b kafka::client::Cluster) -> F,
+        shows: impl Fn(&'b dyn Admin, kafka::client::Cluster) -> S,
+    ) -> Result<Option<T>>
+    where
+        F: Future<Output = std::result::Result<T, KafkaError>>,
+        S: Future<Output = std::result::Result<bool, KafkaError>>,
+    {
+        let altered = self.alter(see, call, |admin, at| shows(admin, at.clone())).await?;
+        self.until_all_show(shows).await;
+        Ok(altered)
+    }
+
     /// By when whatever is asked now must be answered.
     fn until(&self) -> Instant {
         self.deadline.max(Instant::now() + self.patience / TENTH)
@@ -127,6 +144,10 @@ impl<'a> Cluster<'a> {
             sleep(pause).await;
         }
         in_time
+    }
+
+    pub fn deadline(&self) -> Instant {
+        self.deadline
     }
 
     pub fn servers(&self) -> usize {

@@ -32,36 +32,26 @@ async fn remove(
 ) -> Result<()> {
     let principal = &format!("User:{name}");
     let see = &format!("GET users tells whether {name} is there; if it is, delete it again");
-    let rights = cluster.alter(
+    let rights = cluster.alter_for_all(
         see,
         |admin, at| admin.remove_acls(at, principal),
-        |admin, at| async move { Ok(admin.describe_acls(at, principal).await?.is_empty()) },
+        |admin, at| async move { Ok(admin.describe_acls(&at, principal).await?.is_empty()) },
     );
     rights.await?;
-    cluster
-        .until_all_show(|admin, alone| async move {
-            Ok(admin.describe_acls(&alone, principal).await?.is_empty())
-        })
-        .await;
     let id = access.instance.id;
     let mut work = app.store().begin().await?;
     // Whose an ACL is, it says first.
     acls::retire_all(&mut work, id, &format!("{principal}: ")).await?;
     work.commit().await?;
     let password =
-        cluster.alter(
+        cluster.alter_for_all(
             see,
             |admin, at| admin.remove_scram_user(at, name.as_str()),
             |admin, at| async move {
-                Ok(admin.describe_scram_user(at, name.as_str()).await?.is_empty())
+                Ok(admin.describe_scram_user(&at, name.as_str()).await?.is_empty())
             },
         );
     password.await?;
-    cluster
-        .until_all_show(|admin, alone| async move {
-            Ok(admin.describe_scram_user(&alone, name.as_str()).await?.is_empty())
-        })
-        .await;
     let now = app.now();
     let mut work = app.store().begin().await?;
     ssl_users::remove(&mut work, id, name).await?;

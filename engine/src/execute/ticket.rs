@@ -6,7 +6,7 @@ use crate::pass::{Done, Pass};
 use crate::world::World;
 use crate::{Engine, PassError};
 use kafka::safety::some_of;
-use model::{Action, ActionKind, Server, ServerId, Timestamp};
+use model::{Action, Server, ServerId, Timestamp};
 use store::{Work, actions, tickets};
 
 impl Engine {
@@ -68,8 +68,7 @@ async fn foretell(work: &mut Work, world: &World, now: Timestamp) -> Result<(), 
 
 /// The nodes that an action restarts.
 fn restarted(world: &World, action: &Action) -> Vec<i32> {
-    let restarts = [ActionKind::ClusterRestart, ActionKind::Configure, ActionKind::Restart];
-    if !restarts.contains(&action.kind) {
+    if !action.kind.restarts() {
         return vec![];
     }
     let servers = world.servers.iter().map(|view| &view.server).filter(|server| !server.stopped);

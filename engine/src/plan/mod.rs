@@ -93,9 +93,6 @@ pub struct Plan {
     /// the others waiting.
     pub lanes: Vec<Lane>,
     pub wait: Wait,
-    /// The sentences of the wait that are about one server each, for the journals
-    /// of what was asked of them; none: it is about all of them.
-    pub of: Vec<(ServerId, String)>,
 }
 
 /// Steps in order. Only the first of each lane is executed before the world is
@@ -110,12 +107,7 @@ pub struct Lane {
 impl Plan {
     /// A plan for the instance as a whole.
     fn whole(steps: Vec<Step>, wait: Wait) -> Self {
-        Self { lanes: vec![Lane { server: None, steps }], wait, of: vec![] }
-    }
-
-    /// The same, where all that is waited for is about single servers.
-    fn about(self, of: Vec<(ServerId, String)>) -> Self {
-        Self { of, ..self }
+        Self { lanes: vec![Lane { server: None, steps }], wait }
     }
 }
 
@@ -125,6 +117,20 @@ impl Plan {
 pub struct Wait {
     pub reason: String,
     pub after: Duration,
+    /// The sentences of the reason that are about one server each, for the journals
+    /// of what was asked of them; none: it is about all of them.
+    pub of: Vec<(ServerId, String)>,
+}
+
+impl Wait {
+    pub fn new(reason: impl Into<String>, after: Duration) -> Self {
+        Self { reason: reason.into(), after, of: vec![] }
+    }
+
+    /// The same, where all that is waited for is about single servers.
+    fn about(self, of: Vec<(ServerId, String)>) -> Self {
+        Self { of, ..self }
+    }
 }
 
 /// The status of an instance whose servers all run what they should.
@@ -136,8 +142,7 @@ const LOOK_AT_HEALTHY: Duration = Duration::from_secs(30);
 
 pub fn plan(world: &World) -> Plan {
     if !world.is_fenced {
-        let wait = Wait { reason: "being taken over".into(), after: LOOK_AGAIN };
-        return Plan::whole(vec![Step::TakeOver], wait);
+        return Plan::whole(vec![Step::TakeOver], Wait::new("being taken over", LOOK_AGAIN));
     }
     if world.instance.deleted_at.is_some() {
         return remove::plan(world);
@@ -145,6 +150,5 @@ pub fn plan(world: &World) -> Plan {
     if world.instance.stopped {
         return stop::plan(world);
     }
-    let plan = run::plan(world);
-    if plan.wait.reason == waits::of(world).reason { plan.about(waits::each(world)) } else { plan }
+    run::plan(world)
 }

@@ -5,11 +5,11 @@ use super::{LOOK_AGAIN, Lane, Plan, Step, Wait};
 use crate::world::World;
 
 pub(super) fn plan(world: &World) -> Plan {
-    let wait = Wait { reason: "being deleted".into(), after: LOOK_AGAIN };
+    let wait = Wait::new("being deleted", LOOK_AGAIN);
     if world.servers.is_empty() {
         return Plan::whole(vec![Step::Forget], wait);
     }
     let lane = |id| Lane { server: Some(id), steps: vec![Step::RemoveServer(id)] };
     let lanes = world.servers.iter().map(|view| lane(view.server.id)).collect();
-    Plan { lanes, wait, of: vec![] }
+    Plan { lanes, wait }
 }

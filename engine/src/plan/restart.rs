@@ -82,7 +82,7 @@ fn look_first(world: &World) -> Plan {
         return Plan::whole(vec![Step::Look], waits::of(world));
     };
     let reason = format!("waiting: no broker tells how the cluster is: {error}");
-    Plan::whole(vec![], Wait { reason, after: LOOK_LATER })
+    Plan::whole(vec![], Wait::new(reason, LOOK_LATER))
 }
 
 /// Lets the server whose turn it is stop, as soon as the others can do without.
@@ -94,13 +94,13 @@ fn next(world: &World, look: &Look, mut due: Vec<&ServerView>) -> Plan {
     for view in due.iter().filter(|view| !is_last(view)) {
         let objections = look.objections(view.server.node_id, Need::of(&view.server));
         if objections.is_empty() {
-            let wait = Wait { reason: format!("{} is next", view.doing()), after: LOOK_SOON };
+            let wait = Wait::new(format!("{} is next", view.doing()), LOOK_SOON);
             return Plan::whole(vec![Step::OpenTicket(Some(view.server.id))], wait);
         }
         reasons.push((view.server.id, held(world, view, &objections)));
     }
     let all: Vec<&str> = reasons.iter().map(|(_, reason)| reason.as_str()).collect();
-    Plan::whole(vec![], soon(world, all.join("; "))).about(reasons)
+    Plan::whole(vec![], soon(world, all.join("; ")).about(reasons))
 }
 
 /// Why a server's turn has not come. What somebody has asked for before and can take
@@ -127,8 +127,8 @@ fn accompany(world: &World, view: &ServerView) -> Plan {
     objections.extend(others(world, look, view));
     if !objections.is_empty() {
         let reason = held(world, view, &objections);
-        let plan = Plan::whole(close(), soon(world, reason.clone()));
-        return plan.about(vec![(view.server.id, reason)]);
+        let wait = soon(world, reason.clone()).about(vec![(view.server.id, reason)]);
+        return Plan::whole(close(), wait);
     }
     let_stop(world, view)
 }
@@ -142,8 +142,8 @@ fn let_stop(world: &World, view: &ServerView) -> Plan {
         None if world.hangs(view) => format!("waiting: {}, which does not answer", view.doing()),
         None => format!("waiting: {}", view.doing()),
     };
-    let plan = Plan::whole(steps, Wait { reason: reason.clone(), after: LOOK_AGAIN / 5 });
-    plan.about(vec![(view.server.id, reason)])
+    let wait = Wait::new(reason.clone(), LOOK_AGAIN / 5);
+    Plan::whole(steps, wait.about(vec![(view.server.id, reason)]))
 }
 
 /// Why nobody else may be missed: one that shall run is away, or behind.
@@ -160,7 +160,7 @@ fn others(world: &World, look: &Look, leaving: &ServerView) -> Vec<String> {
 /// Soon while something moves; a sentence that stays is looked at less often.
 fn soon(world: &World, reason: String) -> Wait {
     let stays = world.instance.progress.status == reason;
-    Wait { reason, after: if stays { LOOK_LATER } else { LOOK_SOON } }
+    Wait::new(reason, if stays { LOOK_LATER } else { LOOK_SOON })
 }
 
 /// Copies on servers that run but have not caught up.

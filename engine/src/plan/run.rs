@@ -17,7 +17,7 @@ pub(super) fn plan(world: &World) -> Plan {
     }
     let lanes: Vec<Lane> = world.servers.iter().map(|view| lane(world, view)).collect();
     if lanes.iter().any(|lane| !lane.steps.is_empty()) {
-        return Plan { lanes, wait, of: vec![] };
+        return Plan { lanes, wait };
     }
     // Whoever is away reads it in Kafka when it is back.
     if is_changed_inside(world) && has_majority(world) {
@@ -37,7 +37,7 @@ pub(super) fn plan(world: &World) -> Plan {
     if world.servers.iter().all(|view| view.server.stopped || view.runs()) {
         return Plan::whole(customer_steps(world), wait);
     }
-    Plan { lanes, wait, of: vec![] }
+    Plan { lanes, wait }
 }
 
 /// Whether customers are in, and something that Kafka keeps was changed since.
@@ -49,9 +49,7 @@ fn is_changed_inside(world: &World) -> bool {
 
 /// Whether as many controllers run as it takes to write anything down.
 fn has_majority(world: &World) -> bool {
-    let controllers = || world.servers.iter().filter(|view| view.server.is_controller());
-    let works = |view: &&ServerView| view.is_up() && !world.hangs(view);
-    controllers().filter(works).count() * 2 > controllers().count()
+    world.is_majority(|view| view.is_up() && !world.hangs(view))
 }
 
 fn all_run_or_are_held(world: &World) -> bool {

@@ -13,22 +13,19 @@ use crate::world::{ServerView, World};
 pub(super) fn plan(world: &World) -> Plan {
     if world.instance.progress.ready_at.is_some() {
         // Started again halfway, it is ready only after a new login.
-        let wait = Wait { reason: "waiting: every server is stopping".into(), after: LOOK_AGAIN };
+        let wait = Wait::new("waiting: every server is stopping", LOOK_AGAIN);
         return Plan::whole(vec![Step::NoteStopping], wait);
     }
     let up: Vec<&ServerView> = world.servers.iter().filter(|view| view.may_exist()).collect();
     if up.is_empty() {
-        return Plan::whole(
-            last_steps(world),
-            Wait { reason: "stopped".into(), after: LOOK_AT_HEALTHY },
-        );
+        return Plan::whole(last_steps(world), Wait::new("stopped", LOOK_AT_HEALTHY));
     }
     let reasons: Vec<String> = up.iter().map(|view| reason(view)).collect();
-    let wait = Wait { reason: format!("waiting: {}", reasons.join(", ")), after: LOOK_AGAIN };
+    let wait = Wait::new(format!("waiting: {}", reasons.join(", ")), LOOK_AGAIN);
     if !world.ticket_lasts(None) {
         return Plan::whole(vec![Step::OpenTicket(None)], wait);
     }
-    Plan { lanes: up.iter().map(|view| lane(world, view)).collect(), wait, of: vec![] }
+    Plan { lanes: up.iter().map(|view| lane(world, view)).collect(), wait }
 }
 
 fn last_steps(world: &World) -> Vec<Step> {

@@ -9,8 +9,8 @@ use wire::agent::{Phase, Report, Run};
 const REASONS: usize = 3;
 
 pub(super) fn of(world: &World) -> Wait {
-    let waits: Vec<String> = each(world).into_iter().map(|(_, sentence)| sentence).collect();
-    if waits.is_empty() {
+    let of = each(world);
+    if of.is_empty() {
         let stopped = world.servers.iter().filter(|view| view.server.stopped);
         let stopped: Vec<String> = stopped.map(ServerView::title).collect();
         let reason = match &stopped[..] {
@@ -21,14 +21,15 @@ pub(super) fn of(world: &World) -> Wait {
             Some(why) => format!("{reason}, but {why}"),
             None => reason,
         };
-        return Wait { reason, after: LOOK_AT_HEALTHY };
+        return Wait::new(reason, LOOK_AT_HEALTHY);
     }
-    let waits: Vec<String> = waits.into_iter().chain(slowed(world)).collect();
-    Wait { reason: waits.join("; "), after: LOOK_AGAIN }
+    let waits = of.iter().map(|(_, sentence)| sentence.clone());
+    let waits: Vec<String> = waits.chain(slowed(world)).collect();
+    Wait::new(waits.join("; "), LOOK_AGAIN).about(of)
 }
 
 /// The same by server, without what is about all of them.
-pub(super) fn each(world: &World) -> Vec<(ServerId, String)> {
+fn each(world: &World) -> Vec<(ServerId, String)> {
     // What somebody may have to mend comes before what mends itself.
     let (failed, others): (Vec<&ServerView>, Vec<_>) =
         world.servers.iter().partition(|view| view.has_failed());

@@ -1,13 +1,13 @@
 //! Changes that no broker confirms, and what can't be told in full.
 
+use super::users::lets_in;
 use super::{cluster, get, lines, send};
 use crate::world::World;
 use app::Settings;
-use kafka::Endpoint;
 use kafka::client::groups::Groups as _;
-use kafka::client::{Admin as _, Login, Mechanism, NewTopic, TopicPartition};
+use kafka::client::{Admin as _, NewTopic, TopicPartition};
 use kafka::simulated::Fault;
-use model::{Instance, Secret, Server, SignedDuration, UserName};
+use model::{Instance, SignedDuration, UserName};
 use serde_json::{Value, json};
 use std::time::Duration;
 use store::ssl_users::{self, Purpose};
@@ -66,19 +66,6 @@ async fn what_was_made_is_seen_though_nobody_confirmed_it() {
     let gone = send(&world, "DELETE", &instance, "topics/a", &Value::Null).await;
     assert_eq!(gone.status, 200, "{}", gone.text);
     assert_eq!(lines(&world, 1).await, ["topic.delete topic=a; outcome=done"]);
-}
-
-async fn lets_in(world: &World, instance: &Instance, username: &str, password: &str) -> bool {
-    let servers = world.servers(instance.id).await;
-    let endpoint = |server: &Server| Endpoint::from(&server.listeners.sasl_scram);
-    let login = Login {
-        brokers: servers.iter().map(endpoint).collect(),
-        trust_pem: String::new(),
-        username: username.to_owned(),
-        password: Secret::new(password),
-        mechanism: Mechanism::ALL[0],
-    };
-    world.kafka.check_login(&login).await.is_ok()
 }
 
 /// Nobody knows whether a call a minute ago made it.

@@ -80,7 +80,7 @@ async fn names_that_are_taken_or_ours() {
 }
 
 /// Whether a password is the one that Kafka takes.
-async fn lets_in(world: &World, instance: &Instance, username: &str, password: &str) -> bool {
+pub async fn lets_in(world: &World, instance: &Instance, username: &str, password: &str) -> bool {
     let servers = world.servers(instance.id).await;
     let endpoint = |server: &Server| Endpoint::from(&server.listeners.sasl_scram);
     let login = Login {

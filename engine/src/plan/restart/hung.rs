@@ -48,9 +48,7 @@ fn is_to_wait(world: &World) -> bool {
     };
     let comes = |view: &ServerView| !view.server.stopped && !view.is_up() && !view.has_failed();
     let works = |view: &ServerView| comes(view) || view.is_up() && !world.hangs(view);
-    let controllers = || world.servers.iter().filter(|view| view.server.is_controller());
-    let working = controllers().filter(|view| works(view)).count();
-    let could_form = working * 2 > controllers().count();
+    let could_form = world.is_majority(works);
     world.servers.iter().any(|view| goes(view) || could_form && comes(view))
 }
 
