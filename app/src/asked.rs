@@ -39,11 +39,32 @@ impl<T> Asked<T> {
 
 /// Everything that is wrong with the fields of one request.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Problems(Vec<FieldProblem>);
+pub struct Problems {
+    found: Vec<FieldProblem>,
+    /// What stands before the name of a field: the part of the request it is in.
+    place: String,
+}
 
 impl Problems {
     pub fn add(&mut self, field: &str, what: impl Into<String>) {
-        self.0.push(FieldProblem { field: field.into(), what: what.into() });
+        let field = format!("{}{field}", self.place);
+        self.found.push(FieldProblem { field, what: what.into() });
+    }
+
+    /// Whether something is wrong with this field.
+    pub fn has(&self, field: &str) -> bool {
+        let is = |name: &str| name.strip_prefix(self.place.as_str()) == Some(field);
+        self.found.iter().any(|problem| is(&problem.field))
+    }
+
+    /// Looks at one of a list: its fields are named by where they are, as in
+    /// `rules[1].operation`.
+    pub fn within<T>(&mut self, list: &str, number: usize, look: impl FnOnce(&mut Self) -> T) -> T {
+        let place = format!("{}{list}[{number}].", self.place);
+        let before = std::mem::replace(&mut self.place, place);
+        let seen = look(self);
+        self.place = before;
+        seen
     }
 
     /// Notes the fault of one field's check.
@@ -57,7 +78,7 @@ impl Problems {
 
     /// Notes that a field is missing, unless it was sent and was wrong.
     pub fn required<T>(&mut self, field: &str, value: Option<T>) -> Option<T> {
-        if value.is_none() && !self.0.iter().any(|problem| problem.field == field) {
+        if value.is_none() && !self.has(field) {
             self.add(field, "Field is required");
         }
         value
@@ -65,11 +86,39 @@ impl Problems {
 
     /// Those of a part of the request.
     pub fn extend(&mut self, part: Problems) {
-        self.0.extend(part.0);
+        for FieldProblem { field, what } in part.found {
+            self.add(&field, what);
+        }
     }
 
     /// Fails with all of them, if there are any.
     pub fn finish(self) -> Result<()> {
-        if self.0.is_empty() { Ok(()) } else { Err(Error::Invalid(self.0)) }
+        if self.found.is_empty() { Ok(()) } else { Err(Error::Invalid(self.found)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_of_a_list_are_named_by_where_they_are() {
+        let mut read = Problems::default();
+        read.add("value", "must be a string");
+        let mut problems = Problems::default();
+        problems.within("messages", 1, |problems| problems.extend(read));
+        assert!(problems.has("messages[1].value") && !problems.has("value"));
+        problems.within("messages", 1, |problems| {
+            assert!(problems.has("value"));
+            problems.required("value", None::<()>);
+            problems.within("headers", 0, |problems| problems.add("name", "is odd"));
+        });
+        problems.within("messages", 10, |problems| problems.required("value", None::<()>));
+        problems.add("topic", "is unknown");
+        assert_eq!(
+            problems.finish().unwrap_err().to_string(),
+            "4 fields are missing or wrong: messages[1].value, messages[1].headers[0].name, \
+             messages[10].value, topic"
+        );
     }
 }

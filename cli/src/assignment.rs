@@ -19,7 +19,12 @@ impl FromStr for Assignment {
         if name.is_empty() {
             bail!("a setting is given as name=value");
         }
-        Ok(Self { name: name.into(), value: typed(value.trim()) })
+        let value = value.trim();
+        if value.is_empty() {
+            // The API takes it for one that is not given, and nothing would be set.
+            bail!("{name} has no value; give it one, or leave it out");
+        }
+        Ok(Self { name: name.into(), value: typed(value) })
     }
 }
 
@@ -68,13 +73,12 @@ mod tests {
             ("preallocate=true", json!({"preallocate": true})),
             ("cleanup.policy=compact,delete", json!({"cleanup.policy": "compact,delete"})),
             ("a=007", json!({"a": "007"})),
-            ("a=", json!({"a": ""})),
             ("a=b=c", json!({"a": "b=c"})),
         ] {
             let assignment: Assignment = given.parse().unwrap();
             assert_eq!(Value::Object(settings(&[assignment]).unwrap()), expected, "{given}");
         }
-        for given in ["retention.ms", "=1", " =1", ""] {
+        for given in ["retention.ms", "=1", " =1", "", "a=", "a= "] {
             assert!(given.parse::<Assignment>().is_err(), "{given}");
         }
     }

@@ -69,6 +69,8 @@ fn answer(asked: &str) -> (u16, Value) {
             (200, json!([{"name": "log.retention.ms", "value": 1}]))
         }
         "GET /api/instances/7/nodes" => (200, json!([node])),
+        "POST /api/instances/7/actions/99/cancel" => (404, json!({"error": "Not Found"})),
+        "POST /api/instances/7/actions/restart" => (200, json!({"message": "Done", "action": 4})),
         "POST /api/instances/7/account/rotate-password" => (204, Value::Null),
         _ => (200, message),
     }
@@ -217,10 +219,29 @@ async fn a_watch_ends_with_its_instance() {
     let asked: Vec<&str> = asked.iter().map(|(call, _)| call.as_str()).collect();
     let (list, one) = ("GET /api/instances/8/actions", "GET /api/instances/8/actions/3");
     // It was deleted between the list and the look at what is in it.
-    assert_eq!((asked, error), (vec![list, list, one], None));
+    let deleted = "the instance was deleted before what went on had ended";
+    assert_eq!((asked, error.as_deref()), (vec![list, list, one], Some(deleted)));
     // One that was never there is an error.
     let (_, error) = api.run("instance watch 9").await;
     assert_eq!(error.as_deref(), Some("Invalid ID"));
+}
+
+#[tokio::test]
+async fn an_action_that_is_not_there_is_named() {
+    let api = Api::start().await;
+    let (_, error) = api.run("instance cancel 7 99").await;
+    let expected = "instance 7 has no action 99; \
+                    `castellan instance actions 7` shows what was asked of it";
+    assert_eq!(error.as_deref(), Some(expected));
+}
+
+#[tokio::test]
+async fn a_server_goes_by_its_number_too() {
+    let api = Api::start().await;
+    let (asked, error) = api.run("instance restart 7 --server 1").await;
+    let (list, restart) = ("GET /api/instances/7/nodes", "POST /api/instances/7/actions/restart");
+    let named = (restart.to_owned(), json!({"nodes": ["a-01"]}));
+    assert_eq!((asked, error), (vec![(list.to_owned(), Value::Null), named], None));
 }
 
 #[tokio::test]

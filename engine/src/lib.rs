@@ -15,6 +15,7 @@ mod observe;
 mod outbox;
 mod pass;
 pub mod plan;
+mod reached;
 mod runner;
 mod silences;
 mod turn;

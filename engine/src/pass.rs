@@ -148,12 +148,13 @@ impl Engine {
         let failures = if failed { earlier.failures.saturating_add(1) } else { 0 };
         let mut work = self.guarded(pass).await?;
         let progress = InstanceProgress { status, failures, ..earlier.clone() };
-        if progress != world.instance.progress {
+        let rests = instances::rest(&mut work, id, wakes, later(now, after)).await?;
+        let is_told = rests || !is_past(&mut work, world).await?;
+        if progress != world.instance.progress && is_told {
             tracing::info!(instance = %id, status = progress.status, "status");
             instances::set_progress(&mut work, id, &progress).await?;
             journal::note(&mut work, world, &progress.status, said, now).await?;
         }
-        let rests = instances::rest(&mut work, id, wakes, later(now, after)).await?;
         if rests {
             leases::release(&mut work, &pass.lease).await?;
         } else {
@@ -185,6 +186,17 @@ impl Engine {
         leases::guard(&mut work, &pass.lease, self.clock.now(), self.settings.lease).await?;
         Ok(work)
     }
+}
+
+/// Whether something was asked or taken back since the world was looked at: the status
+/// says that, and what was seen before would say the contrary until the next look is over.
+async fn is_past(work: &mut Work, world: &World) -> Result<bool, PassError> {
+    let seen = &world.instance;
+    let now = instances::find(work, seen.id).await?;
+    Ok(now.is_some_and(|now| {
+        now.generation > seen.generation
+            || now.progress.observed_generation > seen.progress.observed_generation
+    }))
 }
 
 fn later(now: Timestamp, after: Duration) -> Timestamp {

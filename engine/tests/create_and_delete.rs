@@ -503,6 +503,28 @@ async fn an_agent_that_was_away_for_long_enrols_again() {
 }
 
 #[tokio::test]
+async fn an_agent_that_is_not_heard_of_is_named() {
+    let world = World::new().await;
+    let id = world.create(1).await;
+    let engine = world.engine();
+    world.run(&engine, id).await;
+    world.agents(id).await;
+    let status = async || {
+        engine.pass(id).await.unwrap();
+        world.instance(id).await.unwrap().progress.status
+    };
+    world.clock.advance(SignedDuration::from_secs(30));
+    assert_eq!(status().await, "running");
+    let since = world.clock.now() - SignedDuration::from_secs(30);
+    world.clock.advance(SignedDuration::from_secs(1));
+    let since = since.strftime("%Y-%m-%d %H:%M:%S UTC");
+    let expected = format!("the agent of server 1 has not reported since {since}");
+    assert_eq!(status().await, expected);
+    world.agents(id).await;
+    assert_eq!(status().await, "running");
+}
+
+#[tokio::test]
 async fn a_worker_that_slept_past_its_lease_writes_nothing() {
     let world = World::new().await;
     let id = world.create(3).await;
@@ -553,9 +575,12 @@ async fn producers_are_slowed_down_while_a_disk_is_nearly_full() {
         work.commit().await.unwrap();
         // Another control plane each time: nothing is remembered but in the store.
         for _ in 0..3 {
+            world.agents(id).await;
             world.engine().pass(id).await.unwrap();
             world.clock.advance(SignedDuration::from_secs(40));
         }
+        // A call that was never made must not fail the looking.
+        world.kafka.forget_faults();
         let instance = world.instance(id).await.unwrap();
         (instance.progress.status, world.kafka.list_quotas(&cluster).await.unwrap())
     };
@@ -576,7 +601,6 @@ async fn producers_are_slowed_down_while_a_disk_is_nearly_full() {
         for slowed in [true, false] {
             world.kafka.fail_after(calls, kafka::simulated::Fault::LostReply);
             turn(slowed).await;
-            world.kafka.forget_faults();
         }
         assert_eq!(world.kafka.list_quotas(&cluster).await.unwrap(), before, "after {calls}");
     }

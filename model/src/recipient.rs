@@ -61,7 +61,7 @@ impl RecipientType {
             | Self::Victorops
             | Self::Signl4 => is_key(value),
         };
-        if good { Ok(()) } else { Err(self.must_be()) }
+        if good { Ok(()) } else { Err(self.must_be(value)) }
     }
 
     /// The address in a value that has one of its own. Whether it may be called
@@ -75,12 +75,14 @@ impl RecipientType {
         (plain && matches!(url.scheme(), "http" | "https") && url.has_host()).then_some(url)
     }
 
-    fn must_be(self) -> &'static str {
+    fn must_be(self, value: &str) -> &'static str {
         match self {
             Self::Email => "must be an e-mail address such as ada@example.com",
-            Self::Webhook | Self::Slack | Self::Teams => {
-                "must be an address that begins with https:// or http://"
-            }
+            Self::Webhook | Self::Slack | Self::Teams => match Url::parse(value) {
+                _ if value.len() > LENGTH => "must have at most 2048 characters",
+                Err(url::ParseError::InvalidPort) => "must have a port from 1 to 65535, or none",
+                _ => "must be an address that begins with https:// or http://",
+            },
             Self::Pagerduty => "must be the integration key of a PagerDuty service (Events API v2)",
             Self::Opsgenie | Self::OpsgenieEu => "must be the key of an Opsgenie API integration",
             Self::Victorops => "must be the key of a VictorOps REST integration",
@@ -210,6 +212,8 @@ mod tests {
                 check(kind, bad, false);
             }
             check(kind, "https://example.com/a b\r\nHost: x", false);
+            let port = kind.check("http://127.0.0.1:99999/x");
+            assert_eq!(port, Err("must have a port from 1 to 65535, or none"));
         }
         for kind in [Pagerduty, Opsgenie, OpsgenieEu, Victorops, Signl4] {
             check(kind, "0a1b-2c3d_4e5f.6", true);

@@ -67,6 +67,7 @@ pub async fn run(command: NoticeCommand) -> Result<()> {
     }
     match told.len() {
         0 => eprintln!("No instance that is meant has a notice alarm; nobody is told."),
+        1 => eprintln!("On its way to the recipients of 1 instance."),
         count => eprintln!("On its way to the recipients of {count} instances."),
     }
     Ok(())

@@ -92,7 +92,8 @@ pub async fn note_once(work: &mut Work, id: ActionId, text: &str, now: Timestamp
     }
 }
 
-/// Adds a step to one action, unless it says what the last one said.
+/// Adds a step to one action, unless it says what the last one said, be it with another
+/// number of what is left.
 pub async fn note_on(work: &mut Work, id: ActionId, text: &str, now: Timestamp) -> Result<()> {
     let last = Query::new(
         "SELECT number, text FROM action_steps WHERE action_id = $1 \
@@ -102,7 +103,7 @@ pub async fn note_on(work: &mut Work, id: ActionId, text: &str, now: Timestamp) 
         Some(row) => (row.int("number")?, row.text("text")?),
         None => (0, String::new()),
     };
-    if said == text || number >= MOST_STEPS {
+    if gist(&said) == gist(text) || number >= MOST_STEPS {
         return Ok(());
     }
     let query = Query::new(
@@ -115,6 +116,18 @@ pub async fn note_on(work: &mut Work, id: ActionId, text: &str, now: Timestamp) 
     work.execute(query).await.map(drop)
 }
 
+/// A sentence without how many more there are than it names: "and 107 more".
+fn gist(text: &str) -> String {
+    let is_number = |word: &str| !word.is_empty() && word.bytes().all(|it| it.is_ascii_digit());
+    let words: Vec<&str> = text.split(' ').collect();
+    let is_count = |at: usize| {
+        let more = words.get(at + 1).is_some_and(|word| word.starts_with("more"));
+        is_number(words[at]) && at > 0 && words[at - 1] == "and" && more
+    };
+    let told = (0..words.len()).filter(|at| !is_count(*at)).map(|at| words[at]);
+    told.collect::<Vec<_>>().join(" ")
+}
+
 /// Asks that no more be begun.
 pub async fn cancel(work: &mut Work, id: ActionId, now: Timestamp) -> Result<()> {
     let query = Query::new(
@@ -124,6 +137,12 @@ pub async fn cancel(work: &mut Work, id: ActionId, now: Timestamp) -> Result<()>
     .bind(id.0)
     .bind(now);
     work.execute(query).await.map(drop)
+}
+
+/// Ends one action: what it asked of its own servers is so, or nothing of it is left.
+pub async fn end_one(work: &mut Work, id: ActionId, now: Timestamp) -> Result<()> {
+    let query = Query::new("UPDATE actions SET ended_at = $2 WHERE id = $1 AND ended_at IS NULL");
+    work.execute(query.bind(id.0).bind(now)).await.map(drop)
 }
 
 /// Writes which servers were taken from it by later actions. It ends with that if
@@ -185,4 +204,20 @@ fn action(row: &Row) -> Result<Action> {
         ended_at: row.time_or_none("ended_at")?,
         overtaken: row.json("overtaken")?,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::gist;
+
+    #[test]
+    fn only_the_number_of_what_is_not_named_is_left_out() {
+        let check = |text: &str, expected: &str| assert_eq!(gist(text), expected);
+        check("a-1 is behind; and 107 more", "a-1 is behind; and more");
+        check("a-1 is behind; and 106 more; b", "a-1 is behind; and more; b");
+        check("a-1 has 2 of 3 replicas in sync", "a-1 has 2 of 3 replicas in sync");
+        check("servers 1 and 2 restart", "servers 1 and 2 restart");
+        check("107 more", "107 more");
+        check("", "");
+    }
 }

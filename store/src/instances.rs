@@ -292,6 +292,22 @@ pub async fn rest(work: &mut Work, id: InstanceId, wakes: i64, due: Timestamp) -
     Ok(work.execute(query).await? == 1)
 }
 
+/// Says what was asked, until the engine has looked and knows better.
+pub async fn set_status(work: &mut Work, id: InstanceId, status: &str) -> Result<()> {
+    let query = Query::new("UPDATE instances SET status = $2 WHERE id = $1");
+    work.execute(query.bind(id.0).bind(status)).await.map(drop)
+}
+
+/// Has servers be where they should without the engine: what this intent raised was
+/// taken back before anything was begun, and nothing else was left to reach.
+pub async fn take_back_intent(work: &mut Work, id: InstanceId, generation: i64) -> Result<()> {
+    let query = Query::new(
+        "UPDATE instances SET observed_generation = $2 \
+         WHERE id = $1 AND generation = $2 AND observed_generation = $2 - 1",
+    );
+    work.execute(query.bind(id.0).bind(generation)).await.map(drop)
+}
+
 /// Saves what the engine saw. The caller holds the lease.
 pub async fn set_progress(
     work: &mut Work,

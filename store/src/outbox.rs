@@ -227,6 +227,14 @@ pub async fn hold(
     work.execute(query).await.map(drop)
 }
 
+/// Lanes that are held are free again: those whose name is like that pattern.
+pub async fn free(work: &mut Work, lanes: &str) -> Result<()> {
+    let query = Query::new("DELETE FROM outbox_lanes WHERE lane LIKE $1").bind(lanes);
+    work.execute(query).await?;
+    work.tell(Change::Outbox);
+    Ok(())
+}
+
 /// The message could not be sent: it is tried again after `pause`, or given up
 /// if its time is over.
 pub async fn set_failed(

@@ -77,6 +77,16 @@ pub async fn hasten(
     outbox::hasten(work, &about, &recipient.destination(), now).await
 }
 
+/// What a recipient heard at another address, or in another way, is no reason to have
+/// them wait.
+pub async fn forget_pace(
+    work: &mut Work,
+    instance: InstanceId,
+    recipient: RecipientId,
+) -> Result<()> {
+    outbox::free(work, &lane_of("%", instance, recipient)).await
+}
+
 /// Takes back what a recipient who is gone has not heard.
 pub async fn withdraw(work: &mut Work, instance: InstanceId, recipient: RecipientId) -> Result<()> {
     outbox::withdraw(work, &about(instance, recipient)).await
@@ -88,5 +98,9 @@ fn about(instance: InstanceId, recipient: RecipientId) -> String {
 
 fn lane(instance: InstanceId, alarm: Option<AlarmId>, recipient: RecipientId) -> String {
     let alarm = alarm.map_or("test".to_owned(), |alarm| alarm.to_string());
+    lane_of(&alarm, instance, recipient)
+}
+
+fn lane_of(alarm: &str, instance: InstanceId, recipient: RecipientId) -> String {
     format!("instances/{instance}/alarms/{alarm}/recipients/{recipient}")
 }

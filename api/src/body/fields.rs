@@ -7,6 +7,8 @@ use app::Problems;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 
+const NO_VALUE: Fault = "has no value; give it one, or leave it out";
+
 /// A field as sent. Every value it was sent with is kept.
 #[derive(Clone, Debug)]
 pub enum Given {
@@ -166,8 +168,18 @@ impl Fields {
     }
 
     /// Names and values, whatever kind each value is; null or nothing is not given.
-    /// In a form it is written as JSON, or as `name[part]`.
+    /// In a form it is written as JSON, or as `name[part]`. There a part without a value
+    /// is refused: a map that lacks it would look as if it were all that is wanted.
     pub fn map(&mut self, name: &str) -> Option<BTreeMap<String, String>> {
+        if let Some(Given::Parts(parts)) = self.given.get(name) {
+            let mut empty = parts.iter().filter(|(_, text)| text.is_empty()).peekable();
+            if empty.peek().is_some() {
+                for (part, _) in empty {
+                    self.problems.add(&format!("{name}[{part}]"), NO_VALUE);
+                }
+                return None;
+            }
+        }
         self.read(name, structures::map)
     }
 
@@ -176,22 +188,38 @@ impl Fields {
     pub fn objects<T>(&mut self, name: &str, read: fn(&mut Fields) -> T) -> Option<Vec<T>> {
         let objects = self.read(name, structures::objects)?;
         let mut list = Vec::with_capacity(objects.len());
-        for object in objects {
+        for (number, object) in objects.into_iter().enumerate() {
             let mut fields = Fields::default();
             for (name, value) in object {
                 fields.add_json(&name, value);
             }
             list.push(read(&mut fields));
-            self.problems.extend(fields.problems);
+            self.problems.within(name, number, |problems| problems.extend(fields.problems));
         }
         Some(list)
     }
 
-    /// Everything that was given, whatever kind each value is.
+    /// Everything that was given, whatever kind each value is. A text without a value is
+    /// refused, for nobody writes a name down to change nothing.
     pub fn everything(&mut self) -> BTreeMap<String, String> {
-        let names: Vec<String> = self.given.keys().cloned().collect();
-        let value = |name: String| Some((self.read(&name, values::scalar)?, name));
-        names.into_iter().filter_map(value).map(|(value, name)| (name, value)).collect()
+        let mut names: Vec<String> = self.given.keys().cloned().collect();
+        names.sort_unstable();
+        let mut all = BTreeMap::new();
+        for name in names {
+            if self.is_empty_text(&name) {
+                self.problems.add(&name, NO_VALUE);
+            } else if let Some(value) = self.read(&name, values::scalar) {
+                all.insert(name, value);
+            }
+        }
+        all
+    }
+
+    fn is_empty_text(&self, name: &str) -> bool {
+        let Some(Given::Text { texts, bracketed: false }) = self.given.get(name) else {
+            return false;
+        };
+        matches!(texts.as_slice(), [text] if text.is_empty())
     }
 
     /// Whether anything was sent under this name that says something.

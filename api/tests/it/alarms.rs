@@ -115,6 +115,10 @@ async fn an_alarm_is_made_read_changed_and_deleted() {
     let made = desk.made("POST", "alarms", body, 201).await;
     assert_eq!((&made["id"], &made["time_threshold"]), (&json!(6), &json!(30)));
     assert!(made.get("value_threshold").is_none());
+    desk.made("PUT", "alarms/6", json!({"time_threshold": 90}), 201).await;
+    let body = json!({"recipients": [1], "enabled": true});
+    let changed = desk.made("PUT", "alarms/6", body, 201).await;
+    assert_eq!((&changed["time_threshold"], &changed["recipients"]), (&json!(90), &json!([1])));
 }
 
 #[tokio::test]
@@ -215,6 +219,33 @@ async fn an_address_that_was_put_right_is_tried_at_once() {
 }
 
 #[tokio::test]
+async fn the_pace_of_mails_is_forgotten_with_their_address() {
+    let desk = Desk::new().await;
+    let mut body = json!({"type": "email", "value": "ada@example.com"});
+    desk.made("POST", "alarms/recipients", body.clone(), 201).await;
+    assert_eq!(desk.send("POST", "alarms/recipients/2/test", None).await.status, 200);
+
+    let (store, now) = (desk.world.app.store(), desk.world.app.now());
+    let mut work = store.begin().await.unwrap();
+    let taken = take_due(&mut work, now).await;
+    let lane = taken[0].lane.as_deref().unwrap();
+    let minute = SignedDuration::from_mins(1);
+    store::outbox::set_sent(&mut work, &taken[0]).await.unwrap();
+    store::outbox::hold(&mut work, lane, now, minute).await.unwrap();
+    work.commit().await.unwrap();
+    assert_eq!(desk.send("POST", "alarms/recipients/2/test", None).await.status, 200);
+    let waiting = async || store::outbox::due(&mut store.reader(), 9, now).await.unwrap().len();
+    assert_eq!(waiting().await, 0, "a minute after the last one");
+
+    body["name"] = json!("ada");
+    desk.made("PUT", "alarms/recipients/2", body, 200).await;
+    assert_eq!(waiting().await, 0, "another name is no other address");
+    let body = json!({"type": "webhook", "value": "https://hooks.example.com/x"});
+    desk.made("PUT", "alarms/recipients/2", body, 200).await;
+    assert_eq!(waiting().await, 1);
+}
+
+#[tokio::test]
 async fn a_recipient_that_can_not_be_told_is_refused() {
     let desk = Desk::new().await;
     for (body, sentence) in [
@@ -223,6 +254,7 @@ async fn a_recipient_that_can_not_be_told_is_refused() {
         (json!({"type": "pigeon", "value": "x"}), "must be one of email, webhook"),
         (json!({"type": "email", "value": "x"}), "must be an e-mail address"),
         (json!({"type": "slack", "value": "x"}), "begins with https://"),
+        (json!({"type": "webhook", "value": "http://127.0.0.1:99999/x"}), "a port from 1 to"),
         (json!({"type": "pagerduty", "value": "a/b"}), "integration key"),
         (json!({"type": "webhook", "value": "http://127.0.0.1/x"}), "leads to 127.0.0.1"),
         (json!({"type": "email", "value": "a@x.io", "options": []}), "must be an object"),

@@ -192,7 +192,7 @@ async fn actions_by(client: &client::Client, world: &World, id: i64) {
     assert!(!error.is_away() && error.to_string().contains("follows another change"), "{error}");
     client.cancel_action(id, asked).await.unwrap();
     let read = client.action(id, asked).await.unwrap();
-    assert_eq!((read.action.state.as_str(), read.steps.len()), ("cancelling", 0));
+    assert_eq!((read.action.state.as_str(), read.steps.len()), ("cancelled", 1));
     world.make_ready(model::InstanceId(id)).await;
     assert!(client.restart_servers(id, &all).await.unwrap().action.is_some());
     assert!(client.start_servers(id, &all).await.unwrap().action.is_none());

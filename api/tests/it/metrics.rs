@@ -108,6 +108,42 @@ async fn a_sample_is_told_by_both_keys_with_its_share_of_the_plan() {
 }
 
 #[tokio::test]
+async fn a_broker_that_hangs_is_not_up_though_its_agent_is() {
+    let world = World::new().await;
+    let instance = world.create("orders", &[]).await;
+    let (server, certificate) = enrol(&world, &instance).await;
+    let up = async || {
+        let call = Call::get("/api/metrics/prometheus").key(&instance.apikey);
+        let text = call.send(&world.instance).await.text;
+        ["up", "broker_up"].map(|name| {
+            let start = format!("castellan_{name}{{server=\"{}\"}} ", server.name);
+            text.lines().find_map(|line| line.strip_prefix(start.as_str())).map(str::to_owned)
+        })
+    };
+    let is = |up: &str, broker_up: &str| [Some(up.to_owned()), Some(broker_up.to_owned())];
+    assert_eq!(up().await, [Some("0".to_owned()), None], "nobody knows");
+    let mut measured = sample(NOON - 20, 3.0);
+    measured["values"]["partitions"] = json!(7.0);
+    send(&world.agent, &certificate, &[measured]).await;
+    assert_eq!(up().await, is("1", "1"));
+
+    let report = async |silent_since: Value| {
+        let body = json!({
+            "incarnation": 1, "agent_version": "0.1.0", "revision": 1, "phase": "running",
+            "detail": "", "silent_since": silent_since,
+        });
+        let call = Call::post("/agent/v1/report").json(&body).certificate(&certificate);
+        assert_eq!(call.send(&world.agent).await.status, 204);
+    };
+    report(json!("2026-11-15T11:58:00Z")).await;
+    assert_eq!(up().await, is("1", "0"), "it answers its agent's questions for measures alone");
+    report(Value::Null).await;
+    assert_eq!(up().await, is("1", "1"));
+    send(&world.agent, &certificate, &[sample(NOON - 10, 3.0)]).await;
+    assert_eq!(up().await, is("1", "0"), "the broker was not measured");
+}
+
+#[tokio::test]
 async fn what_a_crash_takes_is_sent_again_and_nothing_counts_twice() {
     let world = World::new().await;
     let directory = tempfile::tempdir().unwrap();

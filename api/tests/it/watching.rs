@@ -57,15 +57,20 @@ impl Post {
 
     /// Everything that waits in the outbox; it is sent by that.
     async fn told(&self) -> Vec<Told> {
+        let what = |telling: Telling| telling.notification;
+        let told = self.tellings().await.into_iter().map(what);
+        told.map(|it| (it.alarm_id.unwrap().0, it.state, it.server.or(it.group))).collect()
+    }
+
+    /// The same, with whom it goes to.
+    async fn tellings(&self) -> Vec<Telling> {
         let mut told = Vec::new();
         loop {
             let mut work = self.world.app.store().begin().await.unwrap();
             let taken = take_due(&mut work, self.world.app.now()).await;
             for message in &taken {
                 let body = message.body.as_ref().unwrap().expose();
-                let telling: Telling = serde_json::from_str(body).unwrap();
-                let what = telling.notification;
-                told.push((what.alarm_id.unwrap().0, what.state, what.server.or(what.group)));
+                told.push(serde_json::from_str(body).unwrap());
                 store::outbox::set_sent(&mut work, message).await.unwrap();
             }
             work.commit().await.unwrap();
@@ -285,6 +290,42 @@ async fn what_nobody_watches_any_more_is_over() {
 }
 
 #[tokio::test]
+async fn who_leaves_a_list_hears_the_end_and_who_joins_it_the_beginning() {
+    let told_to = |recipients: Value| {
+        let mut alarm = cpu();
+        alarm["recipients"] = recipients;
+        alarm
+    };
+    let post = Post::with(told_to(json!([1]))).await;
+    let hook = json!({"type": "webhook", "value": "https://hooks.example.com/x"});
+    assert_eq!(post.call("POST", "alarms/recipients", Some(hook)).await, 201);
+    let told = async || {
+        let mut told = post.tellings().await;
+        told.sort_by_key(|it| it.recipient_id);
+        told.into_iter().map(|it| (it.recipient_id.0, it.notification.state)).collect::<Vec<_>>()
+    };
+    let (began, over) = (NotificationState::Triggered, NotificationState::Resolved);
+    assert_eq!(post.call("PUT", "alarms/5", Some(told_to(json!([2])))).await, 201);
+    assert_eq!(post.call("PUT", "alarms/5", Some(told_to(json!([1])))).await, 201);
+    let mut watch = post.watch();
+    for _ in 0..7 {
+        post.sees(&mut watch, Series::Cpu, 99.0).await;
+    }
+    assert_eq!(told().await, [(1, began)], "nobody was told of what did not fire");
+    assert_eq!(post.call("PUT", "alarms/5", Some(told_to(json!([2])))).await, 201);
+    assert_eq!(told().await, [(1, over), (2, began)]);
+    assert_eq!(post.call("PUT", "alarms/5", Some(told_to(json!([])))).await, 201);
+    assert_eq!(told().await, [(1, began)], "the other one is told of it already");
+    for _ in 0..10 {
+        post.sees(&mut watch, Series::Cpu, 5.0).await;
+    }
+    assert_eq!(told().await, [(1, over), (2, over)]);
+    let path = format!("/api/instances/{}/alarms/5/history", post.instance.id);
+    let history = Call::get(&path).key(&post.world.key).send(&post.world.customer).await.json();
+    assert_eq!(history.as_array().unwrap().len(), 1, "it is one incident all the time");
+}
+
+#[tokio::test]
 async fn reminders_come_at_their_interval() {
     let mut alarm = cpu();
     alarm["reminder_interval"] = json!(60);
@@ -335,7 +376,13 @@ async fn a_notice_reaches_those_whom_it_concerns() {
     assert_eq!(send(here, "x").await.unwrap(), [post.instance.id, other.id]);
     assert_eq!(send(Scope::All, "x").await.unwrap().len(), 2);
     let nowhere = Scope::Region(model::RegionName("local::elsewhere".into()));
-    assert_eq!(send(nowhere, "x").await.unwrap(), []);
+    let refused = send(nowhere, "x").await.unwrap_err().to_string();
+    assert!(refused.starts_with("There is no region local::elsewhere; "), "{refused}");
+    let nobody = Scope::Instance(model::InstanceId(99));
+    let refused = send(nobody, "x").await.unwrap_err().to_string();
+    assert_eq!(refused, "There is no instance 99");
+    assert_eq!(post.call("DELETE", "alarms/5", None).await, 204);
+    assert_eq!(send(Scope::Instance(post.instance.id), "x").await.unwrap(), [], "no such alarm");
     assert!(send(Scope::All, " ").await.is_err());
     assert!(post.world.audit().await.iter().any(|line| line.contains("notice.send")));
 }

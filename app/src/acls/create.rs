@@ -46,7 +46,12 @@ fn validate(asked: NewAcls, mut problems: Problems) -> Result<(UserName, Vec<Wor
     if rules.is_empty() {
         problems.required("rules", None::<()>);
     }
-    let words = rules.into_iter().filter_map(|rule| rule.words(&mut problems)).collect();
+    let rules = rules.into_iter().take(MOST).enumerate();
+    let words = rules
+        .filter_map(|(number, rule)| {
+            problems.within("rules", number, |problems| rule.words(problems))
+        })
+        .collect();
     problems.finish()?;
     let user = user.ok_or_else(|| Error::field("user", "Field is required"))?;
     Ok((user, words))

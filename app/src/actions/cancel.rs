@@ -7,10 +7,22 @@ use crate::{App, Error, InstanceAccess, Result};
 use model::{Action, ActionId, ActionKind, ActionState, Timestamp};
 use store::{Work, actions, instances, servers, tickets};
 
+/// What the status says until the engine has looked.
+const LOOKED_AT: &str = "waiting: a restart was cancelled, and the servers are looked at";
+
+/// How soon a cancelled action ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Cancelled {
+    /// It has ended: nothing was restarted.
+    AtOnce,
+    /// Once what has begun is done.
+    Later,
+}
+
 /// Takes a restart back from the servers whose brokers have no leave to stop. What
-/// has begun is brought to its end by the engine, and then the action ends. Asking
-/// again changes nothing.
-pub async fn cancel(access: &InstanceAccess, app: &App, id: Option<ActionId>) -> Result<()> {
+/// has begun is brought to its end by the engine, and then the action ends; where
+/// nothing has, it ends here and now. Asking again changes nothing.
+pub async fn cancel(access: &InstanceAccess, app: &App, id: Option<ActionId>) -> Result<Cancelled> {
     access.may_change()?;
     let mut work = app.store().begin().await?;
     let Scene { instance, .. } = Scene::load(access, app, &mut work).await?;
@@ -18,19 +30,31 @@ pub async fn cancel(access: &InstanceAccess, app: &App, id: Option<ActionId>) ->
     let action = actions::find(&mut work, instance.id, id).await?.ok_or(Error::NotFound)?;
     match action.state() {
         ActionState::Running => can_be_cancelled(action.kind)?,
-        ActionState::Cancelling => return Ok(()),
+        ActionState::Cancelling => return Ok(Cancelled::Later),
         ActionState::Cancelled | ActionState::Superseded | ActionState::Done => {
             let sentence = format!("Action {id} has ended; there is nothing left to cancel");
             return Err(Error::Refused(sentence));
         }
     }
-    take_back(&mut work, &action, app.now()).await?;
-    actions::cancel(&mut work, id, app.now()).await?;
-    instances::wake(&mut work, instance.id, app.now()).await?;
+    // Read once: an action that ends in the moment it was cancelled had begun nothing.
+    let now = app.now();
     let asker = access.asker(&mut work).await?;
+    let others = others(&mut work, &action).await?;
+    let nothing_begun = take_back(&mut work, &action, &others, now).await?;
+    actions::cancel(&mut work, id, now).await?;
+    actions::note_on(&mut work, id, &format!("cancelled by {}", asker.email), now).await?;
+    if nothing_begun {
+        actions::end_one(&mut work, id, now).await?;
+        instances::set_status(&mut work, instance.id, LOOKED_AT).await?;
+        if others.is_empty() {
+            instances::take_back_intent(&mut work, instance.id, action.generation).await?;
+        }
+    }
+    instances::wake(&mut work, instance.id, now).await?;
     let about = Some(("action", id.to_string()));
     write_line(&mut work, &asker, app, &instance, "instance.cancel", about).await?;
-    Ok(work.commit().await?)
+    work.commit().await?;
+    Ok(if nothing_begun { Cancelled::AtOnce } else { Cancelled::Later })
 }
 
 fn can_be_cancelled(kind: ActionKind) -> Result<()> {
@@ -53,23 +77,46 @@ pub(super) fn instead_of_cancelling(kind: ActionKind) -> Option<&'static str> {
     })
 }
 
+/// What else goes on.
+async fn others(work: &mut Work, action: &Action) -> Result<Vec<Action>> {
+    let mut others = actions::open(work, action.instance_id).await?;
+    others.retain(|other| other.id != action.id);
+    Ok(others)
+}
+
 /// An agent that was told and has no leave yet is not waited for, which may be long.
 /// It gets none from here on: leave is written down before it is given, and none is
-/// for a start that was taken back. What somebody else has asked for stays.
-async fn take_back(work: &mut Work, action: &Action, now: Timestamp) -> Result<()> {
-    let mut others = actions::open(work, action.instance_id).await?;
-    others.retain(|other| other.id != action.id && starts_anew(other));
+/// for a start that was taken back. What somebody else has asked for stays. The answer
+/// is whether all of it was taken back: nobody was restarted, and nobody may stop.
+async fn take_back(
+    work: &mut Work,
+    action: &Action,
+    others: &[Action],
+    now: Timestamp,
+) -> Result<bool> {
     let leaving = tickets::claimed(work, action.instance_id, now).await?;
     tickets::close(work, action.instance_id).await?;
+    let mut is_all = action.overtaken.is_empty();
     for record in servers::list(work, action.instance_id).await? {
         let server = &record.server;
-        let is_others = others.iter().any(|other| other.is_about(server.number));
-        if action.is_about(server.number) && !is_others {
-            let begun = launches::begun(&record, leaving.contains(&server.id));
-            servers::take_back_launch(work, server.id, begun).await?;
+        if !action.is_about(server.number) {
+            continue;
         }
+        let is_others =
+            others.iter().any(|other| starts_anew(other) && other.is_about(server.number));
+        if is_others {
+            is_all = false;
+            continue;
+        }
+        let may_stop = leaving.contains(&server.id);
+        let begun = launches::begun(&record, may_stop);
+        servers::take_back_launch(work, server.id, begun).await?;
+        // One that was stopped before has no part in a restart of all. Where something
+        // else goes on, it may have been restarted before it was stopped.
+        let has_no_part = server.stopped && others.is_empty();
+        is_all &= has_no_part || begun < server.launch && !may_stop;
     }
-    Ok(())
+    Ok(is_all)
 }
 
 /// Whether it has raised the launches of its servers, and holds.

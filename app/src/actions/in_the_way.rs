@@ -28,7 +28,8 @@ fn words(access: &InstanceAccess, action: &Action, rows: &[ServerRecord]) -> Str
     let Action { id, asked_by, asked_at, .. } = action;
     let by = if access.is_of_own_key() { String::new() } else { format!(" by {asked_by}") };
     let mut words = format!("action {id} ({}, asked for{by} at {asked_at:.0})", action.title());
-    if action.kind.restarts() {
+    // Of one that was cancelled nobody can say how many it is about.
+    if action.kind.restarts() && action.state() == ActionState::Running {
         let is_about = |row: &&ServerRecord| {
             let number = row.server.number;
             let is_left = !row.server.stopped && !action.overtaken.contains_key(&number);

@@ -66,6 +66,12 @@ fn view(
         ActionState::Running | ActionState::Cancelling => {
             format!("{now}; {}", superseded(&action, names.len(), later))
         }
+        // What the engine ends, it ends later.
+        ActionState::Cancelled
+            if action.overtaken.is_empty() && action.ended_at == action.cancelled_at =>
+        {
+            "cancelled; nothing was restarted".into()
+        }
         ActionState::Cancelled if action.overtaken.is_empty() => {
             "cancelled; what had begun was brought to its end".into()
         }

@@ -19,7 +19,7 @@ mod scene;
 mod start;
 mod stop;
 
-pub use cancel::cancel;
+pub use cancel::{Cancelled, cancel};
 pub(crate) use configure::configure;
 pub use journal::{ActionView, list, read};
 pub use nodes::Nodes;

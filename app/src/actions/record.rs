@@ -4,7 +4,7 @@ use super::overtake::overtake;
 use crate::audit::{self, Asker};
 use crate::{App, InstanceAccess, Result};
 use model::{ActionId, ActionKind, Instance, Server};
-use store::{NewAction, Work, actions};
+use store::{NewAction, Work, actions, instances, servers};
 
 /// What is asked.
 pub(super) struct Asking<'a> {
@@ -39,10 +39,36 @@ pub(super) async fn record(
     };
     let id = actions::insert(work, &action, app.now()).await?;
     overtake(work, app, instance.id, &asking, id).await?;
+    let rows = servers::list_bare(work, instance.id).await?;
+    if let Some(status) = promise(asking.kind, &numbers, &rows) {
+        instances::set_status(work, instance.id, &status).await?;
+    }
     let names: Vec<&str> = asking.servers.iter().map(|server| server.name.as_str()).collect();
     let servers = (!names.is_empty()).then(|| ("servers", names.join(",")));
     write_line(work, &asker, app, instance, asking.event, about.or(servers)).await?;
     Ok(id)
+}
+
+/// What the status says from the answer on, in the engine's words: its own first look
+/// may take a while, and what it said before may be what has just been seen to. None
+/// where the engine needs no look to say so.
+fn promise(kind: ActionKind, numbers: &[u32], rows: &[Server]) -> Option<String> {
+    let will = match kind {
+        ActionKind::ClusterRestart | ActionKind::Configure | ActionKind::Restart => {
+            "is to be restarted"
+        }
+        ActionKind::Stop => "is to stop",
+        ActionKind::Start => "is to start",
+        ActionKind::Create | ActionKind::ClusterStop | ActionKind::ClusterStart => return None,
+    };
+    let is_meant = |server: &&Server| {
+        let is_named = numbers.is_empty() || numbers.contains(&server.number);
+        is_named && server.stopped == (kind == ActionKind::Stop)
+    };
+    let meant = rows.iter().filter(is_meant);
+    let each: Vec<String> =
+        meant.map(|server| format!("waiting: server {} {will}", server.number)).collect();
+    (!each.is_empty()).then(|| each.join("; "))
 }
 
 /// The line alone.

@@ -18,7 +18,8 @@ pub enum Scope {
 const LENGTH: usize = 2000;
 
 /// The instances whose notice alarms were told. All of it is one transaction:
-/// asked again after a crash, nobody has heard of it yet or everybody has.
+/// asked again after a crash, nobody has heard of it yet or everybody has. A slip of
+/// the keyboard is refused, lest people seem to be told.
 pub async fn notice(
     operator: Operator,
     app: &App,
@@ -36,6 +37,7 @@ pub async fn notice(
     };
     let (message, now) = (format!("{words}: {text}"), app.now());
     let mut work = app.store().begin().await?;
+    is_there(&mut work, app, scope).await?;
     let mut told = Vec::new();
     let alarms = alarms::enabled_of(&mut work, AlarmType::Notice).await?;
     let ids: BTreeSet<InstanceId> = alarms.into_iter().map(|(id, _)| id).collect();
@@ -59,6 +61,24 @@ pub async fn notice(
     }
     work.commit().await?;
     Ok(told)
+}
+
+async fn is_there(work: &mut Work, app: &App, scope: &Scope) -> Result<()> {
+    match scope {
+        Scope::Instance(id) => {
+            let found = instances::find(work, *id).await?;
+            if found.is_none_or(|it| it.deleted_at.is_some()) {
+                return Err(Error::Refused(format!("There is no instance {id}")));
+            }
+        }
+        Scope::Region(name) if app.catalogue.region(&name.0).is_none() => {
+            let all = app.catalogue.regions().iter().map(|it| it.full_name().0);
+            let all = all.collect::<Vec<_>>().join(", ");
+            return Err(Error::Refused(format!("There is no region {name}; there are {all}")));
+        }
+        Scope::Region(_) | Scope::All => {}
+    }
+    Ok(())
 }
 
 /// Tells the recipients of an instance's notice alarms. Whether it has any that

@@ -2,7 +2,7 @@
 
 use super::about;
 use super::validate::{AlarmFields, validate};
-use super::watch::stop_watching;
+use super::watch::{stop_watching, tell_of_change};
 use crate::{App, Asked, Error, InstanceAccess, Result, audit};
 use model::{Alarm, AlarmId};
 use store::{alarms, recipients};
@@ -27,6 +27,8 @@ pub async fn update(
     let after = alarms::update(&mut work, id, alarm, what).await?.ok_or(Error::NotFound)?;
     if before.what.enabled && !after.what.enabled {
         stop_watching(&mut work, app, &access.instance, &before, "was switched off").await?;
+    } else {
+        tell_of_change(&mut work, app, &access.instance, &before.what, &after).await?;
     }
     let asker = access.asker(&mut work).await?;
     let extras = about(&access.instance, &after);

@@ -30,7 +30,7 @@ pub fn validate(
 ) -> Result<AlarmSpec> {
     let kind = kind(&fields, &mut problems, before);
     let value_threshold = kind.and_then(|kind| value(&fields, &mut problems, kind));
-    let time_threshold = kind.and_then(|kind| time(&fields, &mut problems, kind));
+    let time_threshold = kind.and_then(|kind| time(&fields, &mut problems, kind, before));
     let recipients = match fields.recipients {
         Some(ids) => recipients(ids, &mut problems, known),
         None => before.map(|before| before.recipients.clone()).unwrap_or_default(),
@@ -92,11 +92,19 @@ fn value(fields: &AlarmFields, problems: &mut Problems, kind: AlarmType) -> Opti
     None
 }
 
-fn time(fields: &AlarmFields, problems: &mut Problems, kind: AlarmType) -> Option<i64> {
+/// A type that has a default need not be told it again, so what it was stays.
+fn time(
+    fields: &AlarmFields,
+    problems: &mut Problems,
+    kind: AlarmType,
+    before: Option<&AlarmSpec>,
+) -> Option<i64> {
     if !kind.takes_time() {
         return None;
     }
-    let time = match fields.time_threshold.or(kind.default_time()) {
+    let unnamed =
+        kind.default_time().map(|it| before.and_then(|before| before.time_threshold).unwrap_or(it));
+    let time = match fields.time_threshold.or(unnamed) {
         Some(time) => time,
         None => problems.required("time_threshold", None)?,
     };
@@ -199,5 +207,10 @@ mod tests {
         };
         let after = judged(reminded, Some(&before)).unwrap();
         assert_eq!((after.reminder_interval, after.recipients), (None, vec![]));
+        let silent = AlarmSpec::first(AlarmType::ServerUnreachable, None, Some(300));
+        let unnamed = AlarmFields { enabled: Some(true), ..AlarmFields::default() };
+        assert_eq!(judged(unnamed.clone(), Some(&silent)).unwrap(), silent);
+        let missing = judged(unnamed, Some(&before)).unwrap_err().to_string();
+        assert!(missing.contains("value_threshold, time_threshold"), "{missing}");
     }
 }

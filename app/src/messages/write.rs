@@ -10,6 +10,7 @@ use bytes::Bytes;
 use kafka::client::messages::WriteMessages;
 
 const MOST: usize = 100;
+const MESSAGES: &str = "messages";
 
 /// What a write has of the caller's patience, however late it comes. It is less than
 /// any question has, so that it is told by then who has not answered.
@@ -74,6 +75,7 @@ pub async fn write(
 ) -> Result<Vec<(i32, i64)>> {
     access.may_change()?;
     let (fields, problems) = asked.open()?;
+    let several = fields.messages.is_some();
     let messages = validate(fields, problems)?;
     let cluster = Cluster::open(access, app).await?;
     let topics = [topic.to_owned()];
@@ -81,11 +83,14 @@ pub async fn write(
     let Some(partitions) = there.get(topic).filter(|_| is_own(access, app, topic)) else {
         return Err(Error::NotFound);
     };
-    let unknown = |number: &i32| !partitions.contains(number);
-    if let Some(number) = messages.iter().filter_map(|it| it.partition).find(unknown) {
-        let what = format!("topic {topic} has no partition {number}");
-        return Err(Error::field("partition", what));
+    let mut problems = Problems::default();
+    for (number, message) in messages.iter().enumerate() {
+        if let Some(partition) = message.partition.filter(|it| !partitions.contains(it)) {
+            let what = format!("topic {topic} has no partition {partition}");
+            each(&mut problems, several, number, |problems| problems.add("partition", what));
+        }
     }
+    problems.finish()?;
     let mut turn = [0; 2];
     app.entropy().fill(&mut turn);
     let turn = usize::from(u16::from_le_bytes(turn));
@@ -99,16 +104,22 @@ fn validate(fields: WriteFields, mut problems: Problems) -> Result<Vec<NewMessag
     let WriteFields { messages, one } = fields;
     if messages.is_some() && !one.given().is_empty() {
         let beside = format!("can't be given beside {}", one.given().join(", "));
-        problems.add("messages", beside);
+        problems.add(MESSAGES, beside);
+    }
+    let several = messages.is_some();
+    if !several && problems.has(MESSAGES) {
+        // They were sent and can't be read, so that there is nothing else to look at.
+        return problems.finish().map(|()| Vec::new());
     }
     let asked = messages.unwrap_or_else(|| vec![one]);
     let many = asked.len();
     if !(1..=MOST).contains(&many) {
-        problems.add("messages", format!("must be 1 to {MOST}, not {many}"));
+        problems.add(MESSAGES, format!("must be 1 to {MOST}, not {many}"));
     }
     let mut messages = Vec::with_capacity(many.min(MOST));
-    for fields in asked.into_iter().take(MOST) {
-        messages.push(message(fields, &mut problems));
+    for (number, fields) in asked.into_iter().take(MOST).enumerate() {
+        let look = |problems: &mut Problems| message(fields, problems);
+        messages.push(each(&mut problems, several, number, look));
     }
     let size = |message: &NewMessage| {
         let of = |bytes: &Option<Bytes>| bytes.as_ref().map_or(0, Bytes::len);
@@ -116,14 +127,26 @@ fn validate(fields: WriteFields, mut problems: Problems) -> Result<Vec<NewMessag
         of(&message.key) + of(&message.value) + headers.sum::<usize>()
     };
     if messages.iter().map(size).sum::<usize>() > MOST_BYTES {
-        problems.add("messages", format!("must be at most {} MiB together", MOST_BYTES >> 20));
+        problems.add(MESSAGES, format!("must be at most {} MiB together", MOST_BYTES >> 20));
     }
     problems.finish()?;
     Ok(messages)
 }
 
+/// Looks at one message, which has a number only where several may be.
+fn each<T>(
+    problems: &mut Problems,
+    several: bool,
+    number: usize,
+    look: impl FnOnce(&mut Problems) -> T,
+) -> T {
+    if several { problems.within(MESSAGES, number, look) } else { look(problems) }
+}
+
 fn message(fields: MessageFields, problems: &mut Problems) -> NewMessage {
-    let empty = fields.key.text.is_none() && fields.value.text.is_none();
+    // What was sent and can't be read is not missing.
+    let unread = problems.has("key") || problems.has("value");
+    let empty = !unread && fields.key.text.is_none() && fields.value.text.is_none();
     let key = problems.take("key", fields.key.bytes()).flatten();
     let value = problems.take("value", fields.value.bytes()).flatten();
     if empty {

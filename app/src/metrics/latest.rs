@@ -1,11 +1,12 @@
 //! The last sample of every server, and every new one as it comes.
 
 use super::hub::News;
+use crate::documents::Document;
 use crate::{App, InstanceAccess, Result};
-use model::{Server, ServerId, Timestamp};
+use model::{Series, Server, ServerId, Timestamp};
 use series::Sample;
 use std::sync::Arc;
-use store::servers;
+use store::{ServerRecord, servers};
 use tokio::sync::broadcast::Receiver;
 
 /// A sample that is older says nothing of now.
@@ -17,6 +18,9 @@ pub struct Latest {
     pub server: Server,
     /// None if nothing came lately.
     pub sample: Option<Arc<Sample>>,
+    /// Whether its broker answers its agent. None if nothing came lately, or the agent
+    /// does not measure the broker.
+    pub broker_up: Option<bool>,
     /// The last that tells of topics.
     pub topics: Option<Arc<Sample>>,
     /// The last that tells of groups, of the first server alone.
@@ -43,16 +47,22 @@ pub fn subscribe(app: &App) -> Receiver<News> {
 
 /// All servers of an instance, by number.
 pub async fn latest_of(access: &InstanceAccess, app: &App) -> Result<Vec<Latest>> {
-    let servers = servers::list_bare(&mut app.store().reader(), access.instance.id).await?;
+    let servers = servers::list(&mut app.store().reader(), access.instance.id).await?;
     let now = app.now().as_second();
     let fresh = |sample: &Option<Arc<Sample>>, within: i64| {
         sample.clone().filter(|sample| now - sample.at <= within)
     };
     let known = app.metrics().servers();
-    let look = |server: Server| {
+    let look = |record: ServerRecord| {
+        let is_silent = Document::reported(&record).is_some_and(|it| it.silent_since.is_some());
+        let server = record.server;
         let held = known.get(&server.id);
+        let sample = held.and_then(|held| fresh(&held.latest, STALE));
+        let answers = |it: &Arc<Sample>| it.value(Series::Partitions).is_some() && !is_silent;
+        let measured = sample.as_ref().filter(|_| server.listeners.metrics.is_some());
         Latest {
-            sample: held.and_then(|held| fresh(&held.latest, STALE)),
+            broker_up: measured.map(answers),
+            sample,
             topics: held.and_then(|held| fresh(&held.topics, STALE + 60)),
             groups: held.and_then(|held| fresh(&held.groups, STALE + 60)),
             server,

@@ -28,6 +28,9 @@ pub async fn update(
     let extras = about(&access.instance, recipient, new.kind, &new.name);
     audit::write(&mut work, &asker, app.now(), "recipient.update", &extras).await?;
     let updated = recipients::find(&mut work, id, recipient).await?.ok_or(Error::NotFound)?;
+    if (before.kind, &before.value) != (updated.kind, &updated.value) {
+        tellings::forget_pace(&mut work, id, recipient).await?;
+    }
     tellings::hasten(&mut work, id, &updated, app.now()).await?;
     work.commit().await?;
     Ok(updated)

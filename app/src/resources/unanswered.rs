@@ -30,7 +30,10 @@ impl Unanswered {
             Some(reason @ KafkaError::Incomplete { .. }) => {
                 format!("{reason}; try again later{or}")
             }
-            Some(reason) if may_pass(reason) => return nobody(&format!(": {reason}"), patience),
+            Some(reason) if may_pass(reason) => match reason.answer() {
+                Some(answer) => no(answer, patience),
+                None => return nobody(&format!(": {reason}"), patience),
+            },
             Some(reason) => return refused(reason),
         };
         Error::Refused(sentence)
@@ -55,6 +58,18 @@ pub(super) fn unknown(see: &str, reason: Option<&KafkaError>) -> Error {
         "No broker confirmed the change in time{reason}, so it may have been made or not, or may \
          still be made within a minute: {see}"
     ))
+}
+
+/// Kafka did answer, again and again, and never with a yes.
+fn no(reason: &KafkaError, patience: Duration) -> String {
+    let seconds = patience.as_secs();
+    match reason.lacks_in_sync() {
+        Some(what) => format!(
+            "Kafka refused the write for {seconds} s: {what} has fewer replicas in sync than its \
+             min.insync.replicas asks for; try again once the servers of its other replicas run"
+        ),
+        None => format!("Kafka did not do it within {seconds} s: {reason}; try again later"),
+    }
 }
 
 fn nobody(reason: &str, patience: Duration) -> Error {

@@ -1,6 +1,7 @@
 //! `castellan instance cancel`.
 
 use crate::{Connection, OnInstance, output};
+use anyhow::bail;
 
 #[derive(Debug, clap::Args)]
 pub struct Cancel {
@@ -12,7 +13,14 @@ pub struct Cancel {
 
 pub async fn run(options: &Cancel, connection: &Connection) -> anyhow::Result<()> {
     let id = options.on.id(connection).await?;
-    let answer = connection.client.cancel_action(id, options.action).await?;
+    let action = options.action;
+    let answer = match connection.client.cancel_action(id, action).await {
+        Err(error) if error.is_not_found() => bail!(
+            "instance {id} has no action {action}; \
+             `castellan instance actions {id}` shows what was asked of it"
+        ),
+        answer => answer?,
+    };
     if connection.json {
         return output::print_json(&answer);
     }

@@ -10,6 +10,7 @@ mod list;
 mod power;
 mod restart;
 mod rotate_password;
+mod servers;
 mod wait;
 mod watch;
 

@@ -1,6 +1,6 @@
 //! `castellan instance stop` and `castellan instance start`.
 
-use super::{follow, wait};
+use super::{follow, servers, wait};
 use crate::{Connection, OnInstance, output};
 use wire::actions::Accepted;
 
@@ -8,7 +8,7 @@ use wire::actions::Accepted;
 pub struct Power {
     #[command(flatten)]
     pub on: OnInstance,
-    /// Only the broker of this server; may be given several times
+    /// Only the broker of this server, by name or number; may be given several times
     #[arg(long = "server", value_name = "NAME")]
     pub servers: Vec<String>,
     /// Return only when every server has stopped, or the cluster is ready
@@ -19,9 +19,10 @@ pub struct Power {
 pub async fn stop(options: &Power, connection: &Connection) -> anyhow::Result<()> {
     let Power { on, servers, wait } = options;
     let id = on.id(connection).await?;
+    let servers = servers::names(servers, id, connection).await?;
     let client = &connection.client;
     if !servers.is_empty() {
-        let accepted = client.stop_servers(id, servers).await?;
+        let accepted = client.stop_servers(id, &servers).await?;
         return follow_and_print(id, *wait, &accepted, connection).await;
     }
     let accepted = client.stop_cluster(id).await?;
@@ -34,9 +35,10 @@ pub async fn stop(options: &Power, connection: &Connection) -> anyhow::Result<()
 pub async fn start(options: &Power, connection: &Connection) -> anyhow::Result<()> {
     let Power { on, servers, wait } = options;
     let id = on.id(connection).await?;
+    let servers = servers::names(servers, id, connection).await?;
     let client = &connection.client;
     if !servers.is_empty() {
-        let accepted = client.start_servers(id, servers).await?;
+        let accepted = client.start_servers(id, &servers).await?;
         return follow_and_print(id, *wait, &accepted, connection).await;
     }
     let accepted = client.start_cluster(id).await?;

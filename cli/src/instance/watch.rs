@@ -3,13 +3,11 @@
 use super::follow::{self, News, Told};
 use super::wait::{AWAY, LOOK_AGAIN, PATIENCE};
 use crate::{Connection, OnInstance, output};
-use anyhow::bail;
+use anyhow::{anyhow, bail};
 use client::Client;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use wire::actions::{Action, ActionDetails};
-
-const DELETED: &str = "The instance was deleted.";
 
 /// Follows everything that goes on, and what is asked for meanwhile, until all of
 /// it has ended. An error, and with it the exit code, says what was not done.
@@ -44,9 +42,7 @@ pub async fn run(on: &OnInstance, connection: &Connection) -> anyhow::Result<()>
                 away += 1;
             }
             // It was there a moment ago.
-            Err(error) if error.is_not_found() => {
-                return print(connection, &of_none(DELETED.into()));
-            }
+            Err(error) if error.is_not_found() => return Err(watching.deleted()),
             Err(error) => return Err(error.into()),
         }
         tokio::time::sleep(LOOK_AGAIN).await;
@@ -89,15 +85,23 @@ impl Watching {
         let news = self.told.entry(action.id).or_default().news(seen);
         lines.extend(news.iter().map(|news| line(action.id, news)));
         if let Some(at) = action.ended_at {
-            let state = &action.state;
+            let Action { id, state, status, .. } = action;
             lines.push(Line {
-                json: json!({"action": action.id, "at": at, "state": state}),
-                text: format!("{at:.0}  action {}: {state}", action.id),
+                json: json!({"action": id, "at": at, "state": state, "status": status}),
+                text: format!("{at:.0}  action {id}: {status}"),
             });
             self.told.remove(&action.id);
             self.not_done.extend(follow::succeeded(seen).err().map(|error| error.to_string()));
         }
         lines
+    }
+
+    /// Whatever went on was not done.
+    fn deleted(mut self) -> anyhow::Error {
+        let left: Vec<String> = self.told.keys().map(|id| format!("action {id}")).collect();
+        let left = if left.is_empty() { "what went on".into() } else { left.join(" and ") };
+        self.not_done.push(format!("the instance was deleted before {left} had ended"));
+        anyhow!(self.not_done.join("; "))
     }
 
     fn succeeded(&self) -> anyhow::Result<()> {
@@ -184,14 +188,27 @@ mod tests {
         check(
             &[seen(1, "done", &["a"]), seen(3, "running", &["b"])],
             &[
-                "1970-01-01T00:00:00Z  action 1: done",
+                "1970-01-01T00:00:00Z  action 1: done for now",
                 "1970-01-01T00:00:00Z  action 3: b",
                 "action 3: running for now",
             ],
         );
-        check(&[seen(3, "superseded", &["b"])], &["1970-01-01T00:00:00Z  action 3: superseded"]);
+        // By what, too, and not its state alone.
+        let ended = "1970-01-01T00:00:00Z  action 3: superseded for now";
+        check(&[seen(3, "superseded", &["b"])], &[ended]);
         assert!(watching.told.is_empty());
         let error = watching.succeeded().unwrap_err().to_string();
         assert_eq!(error, "action 3 was not done: superseded for now");
+    }
+
+    #[test]
+    fn what_went_on_at_an_instance_that_was_deleted_was_not_done() {
+        let mut watching = Watching::default();
+        watching.lines(&seen(1, "running", &[]));
+        watching.lines(&seen(2, "cancelled", &[]));
+        watching.lines(&seen(3, "running", &[]));
+        let expected = "action 2 was not done: cancelled for now; \
+                        the instance was deleted before action 1 and action 3 had ended";
+        assert_eq!(watching.deleted().to_string(), expected);
     }
 }

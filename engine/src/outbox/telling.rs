@@ -89,7 +89,7 @@ impl Outbox {
         }
     }
 
-    async fn note_told(
+    pub(super) async fn note_told(
         &self,
         message: &Message,
         (instance, recipient): (InstanceId, RecipientId),
@@ -101,7 +101,11 @@ impl Outbox {
             return Ok(());
         }
         if let (RecipientType::Email, Some(lane)) = (kind, &message.lane) {
-            outbox::hold(&mut work, lane, now, BETWEEN_MAILS).await?;
+            // They may be told in another way by now, which has no pace.
+            let told = recipients::find(&mut work, instance, recipient).await?;
+            if told.is_some_and(|it| it.kind == kind) {
+                outbox::hold(&mut work, lane, now, BETWEEN_MAILS).await?;
+            }
         }
         let status = LastStatus { at: now, ok: true, message: "delivered".into() };
         recipients::set_last_status(&mut work, instance, recipient, &status).await?;

@@ -318,6 +318,34 @@ async fn nobody_gets_more_than_one_mail_a_minute_of_an_alarm() {
 }
 
 #[tokio::test]
+async fn who_is_told_otherwise_than_by_mail_does_not_wait() {
+    for is_under_way in [false, true] {
+        let post = Post::new(0).await;
+        let whom = post.recipient(RecipientType::Email).await;
+        post.tell(whom, "begun").await;
+        let taken = post.outbox.take(&Places::default()).await.unwrap();
+        let message = &taken[0].0;
+        let mailed = post.outbox.note_told(message, whom, RecipientType::Email);
+        let change = async {
+            let mut work = post.outbox.store.begin().await.unwrap();
+            let new = webhook("https://example.com/");
+            recipients::update(&mut work, whom.0, whom.1, &new).await.unwrap();
+            tellings::forget_pace(&mut work, whom.0, whom.1).await.unwrap();
+            work.commit().await.unwrap();
+        };
+        if is_under_way {
+            change.await;
+            mailed.await.unwrap();
+        } else {
+            mailed.await.unwrap();
+            change.await;
+        }
+        post.tell(whom, "over").await;
+        assert_eq!((post.pass().await, post.told()), (1, vec!["over".to_owned()]));
+    }
+}
+
+#[tokio::test]
 async fn who_is_gone_is_not_told() {
     let post = Post::new(0).await;
     let (instance, recipient) = post.recipient(RecipientType::Webhook).await;

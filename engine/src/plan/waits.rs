@@ -2,11 +2,13 @@
 
 use super::{LOOK_AGAIN, LOOK_AT_HEALTHY, RUNNING, Wait};
 use crate::world::{ServerView, World};
-use model::{LOG_SAID, LOG_SAYS, ServerId};
+use model::{LOG_SAID, LOG_SAYS, ServerId, SignedDuration};
 use wire::agent::{Phase, Report, Run};
 
 /// Of a log, in a status.
 const REASONS: usize = 3;
+/// Three reports of an agent that have not come.
+const LOST: SignedDuration = SignedDuration::from_secs(30);
 
 pub(super) fn of(world: &World) -> Wait {
     let of = each(world);
@@ -34,7 +36,8 @@ fn each(world: &World) -> Vec<(ServerId, String)> {
     let (failed, others): (Vec<&ServerView>, Vec<_>) =
         world.servers.iter().partition(|view| view.has_failed());
     let sentence = |view: &ServerView| {
-        let sentence = server(view).or_else(|| silent(world, view))?;
+        let sentence =
+            server(view).or_else(|| lost(world, view)).or_else(|| silent(world, view))?;
         Some((view.server.id, sentence))
     };
     failed.into_iter().chain(others).filter_map(sentence).collect()
@@ -46,6 +49,14 @@ fn slowed(world: &World) -> Option<String> {
         world.slowed_for().map(|view| format!("the disk of {}", view.title())).collect();
     let all = full.join(" and ");
     (!full.is_empty()).then(|| format!("producers are slowed down: {all} is nearly full"))
+}
+
+/// A server whose broker ran as it should when its agent was last heard of.
+fn lost(world: &World, view: &ServerView) -> Option<String> {
+    let at = view.server.last_seen.filter(|_| !view.server.stopped)?;
+    let since = at.strftime("%Y-%m-%d %H:%M:%S UTC");
+    let is_lost = world.now.duration_since(at) > LOST;
+    is_lost.then(|| format!("the agent of {} has not reported since {since}", view.title()))
 }
 
 /// A broker that runs as it should and yet does not answer its agent. What it is asked

@@ -268,6 +268,7 @@ impl SimAgent {
     async fn say(&mut self, rows: &Rows, record: &ServerRecord, report: Report) -> bool {
         let text = serde_json::to_string(&report).unwrap();
         if record.report.as_deref() == Some(&text) {
+            self.show_life(rows, record).await;
             return false;
         }
         self.write(rows, record, &text).await;
@@ -275,6 +276,17 @@ impl SimAgent {
             self.said.push(text);
         }
         true
+    }
+
+    /// Says the same again, as every agent does all ten seconds.
+    async fn show_life(&self, rows: &Rows, record: &ServerRecord) {
+        let now = rows.clock.now();
+        let is_due = |at: Timestamp| now.duration_since(at) >= SignedDuration::from_secs(10);
+        if record.server.last_seen.is_some_and(is_due) {
+            let mut work = rows.store.begin().await.unwrap();
+            servers::set_last_seen(&mut work, &[(self.server, now)]).await.unwrap();
+            work.commit().await.unwrap();
+        }
     }
 
     async fn write(&self, rows: &Rows, record: &ServerRecord, text: &str) {

@@ -126,7 +126,13 @@ impl World {
             let desired: Desired = serde_json::from_str(desired).unwrap();
             let earlier = record.report.as_deref().map(|text| serde_json::from_str(text).unwrap());
             let report = report(&self.rows, &desired, earlier.as_ref());
-            if earlier.as_ref() != Some(&report) {
+            if earlier.as_ref() == Some(&report) {
+                // A sign of life.
+                let mut work = self.store.begin().await.unwrap();
+                let seen = [(server, self.clock.now())];
+                servers::set_last_seen(&mut work, &seen).await.unwrap();
+                work.commit().await.unwrap();
+            } else {
                 did = true;
                 self.say(&record.server, &report).await;
             }

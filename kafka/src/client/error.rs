@@ -103,6 +103,27 @@ impl Error {
         matches!(self, Self::Kafka { code: ResponseError::InvalidReplicationFactor, .. })
     }
 
+    /// Kafka's own word, if it is one: somebody did answer, though the answer is no.
+    pub fn answer(&self) -> Option<&Self> {
+        match self {
+            // It stands for silence where calls have no code of their own for that.
+            Self::Kafka { code: ResponseError::BrokerNotAvailable, .. } => None,
+            Self::Kafka { .. } => Some(self),
+            Self::AllFailed { last, .. } => last.answer(),
+            _ => None,
+        }
+    }
+
+    /// What can't be written to, because fewer of its replicas are in sync than its
+    /// `min.insync.replicas` asks for.
+    pub fn lacks_in_sync(&self) -> Option<&str> {
+        match self {
+            Self::Kafka { code: ResponseError::NotEnoughReplicas, subject, .. } => Some(subject),
+            Self::AllFailed { last, .. } => last.lacks_in_sync(),
+            _ => None,
+        }
+    }
+
     /// Whether the broker may have done what was asked all the same.
     pub fn may_have_done_it(&self) -> bool {
         match self {

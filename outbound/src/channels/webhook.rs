@@ -68,6 +68,14 @@ mod tests {
     }
 
     #[test]
+    fn a_group_is_named() {
+        let recipient = recipient(RecipientType::Webhook, "https://hooks.example.com/a");
+        let group = Some("billing".to_owned());
+        let told = Notification { server: None, group, ..triggered() };
+        assert_eq!(bodies(&recipient, &told)[0]["group"], "billing");
+    }
+
+    #[test]
     fn without_a_secret_nothing_is_signed() {
         let recipient = recipient(RecipientType::Webhook, "https://hooks.example.com/a");
         let shown = shown_in_every_state(&recipient);

@@ -47,13 +47,17 @@ pub async fn an_action_has_steps_until_its_intent_is_reached(f: Fixture) {
     }
     work.commit().await.unwrap();
     assert_eq!(texts(&f, first).await, ["one", "two", "one", "once"]);
+    for text in ["waiting: a and 107 more", "waiting: a and 106 more", "once"] {
+        note(&f, first, text).await;
+    }
+    assert_eq!(texts(&f, first).await[4..], ["waiting: a and 107 more", "once"]);
 
     let (second, later) = begin(&f, instance.id, ActionKind::ClusterStop).await;
     let mut work = f.store.begin().await.unwrap();
     actions::end(&mut work, instance.id, generation, f.now()).await.unwrap();
     work.commit().await.unwrap();
     note(&f, second, "three").await;
-    assert_eq!(texts(&f, first).await.len(), 4, "steps are one action's own");
+    assert_eq!(texts(&f, first).await.len(), 6, "steps are one action's own");
     assert_eq!(texts(&f, second).await, ["three"]);
 
     let mut reader = f.store.reader();

@@ -85,6 +85,7 @@ checks! {
     outbox::a_message_is_told_of,
     outbox::messages_of_a_lane_go_out_in_order,
     outbox::a_lane_can_be_held,
+    outbox::lanes_that_are_held_can_be_freed,
     outbox::what_was_never_tried_goes_first,
     outbox::what_is_past_its_time_is_given_up_tried_or_not,
     outbox::what_waits_can_be_hastened,

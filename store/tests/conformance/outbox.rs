@@ -3,7 +3,8 @@
 use crate::fixture::*;
 use model::*;
 use store::outbox::{
-    Failed, due, give_up, hasten, hold, insert, next_due, set_failed, set_sent, take, withdraw,
+    Failed, due, free, give_up, hasten, hold, insert, next_due, set_failed, set_sent, take,
+    withdraw,
 };
 use store::*;
 use tokio::task::JoinSet;
@@ -189,6 +190,24 @@ pub async fn a_lane_can_be_held(f: Fixture) {
     assert!(next_due(&mut f.store.reader(), f.now()).await.unwrap().unwrap() <= MINUTE);
     f.pass(MINUTE.as_secs() + 1).await;
     assert_eq!(texts(&f).await[0].0, "a2");
+}
+
+pub async fn lanes_that_are_held_can_be_freed(f: Fixture) {
+    let mut work = f.store.begin().await.unwrap();
+    for lane in ["of/1/to/2", "of/7/to/2", "of/1/to/22"] {
+        hold(&mut work, lane, f.now(), MINUTE).await.unwrap();
+    }
+    work.commit().await.unwrap();
+    for (lane, text) in [("of/1/to/2", "a"), ("of/7/to/2", "b"), ("of/1/to/22", "c")] {
+        put_in(&f, Some(lane), text).await;
+    }
+    assert!(texts(&f).await.is_empty());
+    let mut work = f.store.begin().await.unwrap();
+    free(&mut work, "of/%/to/2").await.unwrap();
+    work.commit().await.unwrap();
+    let mut freed: Vec<String> = texts(&f).await.into_iter().map(|it| it.0).collect();
+    freed.sort();
+    assert_eq!(freed, ["a", "b"]);
 }
 
 pub async fn what_was_never_tried_goes_first(f: Fixture) {

@@ -25,12 +25,16 @@ pub async fn handle(State(api): State<Api>, Seeing(access): Seeing) -> Result<Re
 /// been heard of lately is only told not to be up.
 fn text(latest: &[Latest]) -> String {
     let mut series: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for Latest { server, sample, topics, groups } in latest {
+    for Latest { server, sample, broker_up, topics, groups } in latest {
         let mut add = |name: &str, more: &str, value: f32| {
             let lines = series.entry(format!("castellan_{name}")).or_default();
             lines.push(format!("{{server=\"{}\"{more}}} {value}", server.name));
         };
-        add("up", "", if sample.is_some() { 1.0 } else { 0.0 });
+        let flag = |is_so: bool| if is_so { 1.0 } else { 0.0 };
+        add("up", "", flag(sample.is_some()));
+        if let Some(broker_up) = *broker_up {
+            add("broker_up", "", flag(broker_up));
+        }
         let all = [(sample, Kind::Server), (topics, Kind::Topic), (groups, Kind::Group)];
         for (sample, kind) in all {
             for (measure, value) in sample.iter().flat_map(|sample| sample.measures()) {

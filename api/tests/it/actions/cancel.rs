@@ -1,6 +1,7 @@
 //! Having no more of an action begun.
 
-use super::{actions, cluster, last_line, launches, post, post_json};
+use super::{actions, cluster, last_line, launches, named, path, post, post_json};
+use crate::call::Call;
 use crate::world::{World, on_postgres};
 use model::{ActionState, Instance, Server, SignedDuration};
 use serde_json::json;
@@ -48,7 +49,14 @@ async fn servers_whose_turn_has_not_come_keep_their_brokers() {
     assert_eq!(last_line(&world, &instance).await, line);
     // It is not configured until the engine has seen to server 2.
     assert!(!world.load(instance.id.0).await.configured());
-    assert_eq!(post(&world, &instance, "cluster/restart").await.status, 400);
+    let refused = post(&world, &instance, "cluster/restart").await;
+    assert_eq!(refused.status, 400);
+    let id = world.last_action(instance.id).await.id;
+    let words = format!(
+        "action {id} (restart of the cluster, asked for by owner@example.test at \
+         2026-11-15T12:00:00Z), which was cancelled and brings to its end what has begun"
+    );
+    assert!(refused.text.contains(&words), "{}", refused.text);
 
     let lines = world.audit().await.len();
     assert_eq!(cancel_last(&world, &instance).await.status, 200, "twice is once");
@@ -82,6 +90,55 @@ async fn only_the_servers_it_is_about_are_left_alone() {
     assert_eq!(post_json(&world, &instance, "actions/restart", &named).await.status, 200);
     assert_eq!(cancel_last(&world, &instance).await.status, 200);
     assert_eq!(launches(&world, &instance).await, [0, 0, 0]);
+}
+
+/// Server 2 was told, and runs on: it had no leave to stop.
+#[tokio::test]
+async fn what_had_begun_nothing_ends_at_once() {
+    let world = World::new().await;
+    let instance = cluster(&world).await;
+    post(&world, &instance, "cluster/restart").await;
+    tell(&world, &instance, 2, r#"{"revision":9,"launch":1}"#).await;
+    let servers = world.servers(instance.id).await;
+    runs_on(&world, &servers[1], servers[1].incarnation).await;
+    let answer = cancel_last(&world, &instance).await;
+    let message = "Cancelled; nothing was restarted";
+    assert_eq!((answer.status.as_u16(), answer.json()), (200, json!({"message": message})));
+    let action = world.last_action(instance.id).await;
+    assert_eq!(action.state(), ActionState::Cancelled);
+    let read = Call::get(&path(&instance, &format!("actions/{}", action.id))).key(&world.key);
+    let read = read.send(&world.customer).await.json();
+    assert_eq!(read["status"], "cancelled; nothing was restarted");
+    let by = json!([{"at": "2026-11-15T12:00:00Z", "text": "cancelled by owner@example.test"}]);
+    assert_eq!(read["steps"], by);
+    assert!(world.load(instance.id.0).await.configured(), "nothing is followed any more");
+    assert_eq!(post(&world, &instance, "cluster/restart").await.status, 201);
+}
+
+/// What goes on beside is not ended with it, nor taken for reached.
+#[tokio::test]
+async fn one_that_ends_at_once_leaves_the_others_as_they_are() {
+    let world = World::new().await;
+    let instance = cluster(&world).await;
+    world.run_kafka(&instance, &[]).await;
+    let stop = post_json(&world, &instance, "actions/stop", &named(&instance, &[3])).await;
+    assert_eq!(stop.status, 200, "{}", stop.text);
+    let stop = world.last_action(instance.id).await;
+    let server = &world.servers(instance.id).await[1];
+    let report = json!({"phase": "running", "launch": 0, "incarnation": server.incarnation,
+                        "silent_since": "2026-11-15T11:59:00Z"});
+    let mut work = world.app.store().begin().await.unwrap();
+    let (text, now) = (report.to_string(), world.app.now());
+    store::servers::set_report(&mut work, server.id, &text, now).await.unwrap();
+    work.commit().await.unwrap();
+    let restart = post_json(&world, &instance, "actions/restart", &named(&instance, &[2])).await;
+    assert_eq!(restart.status, 200, "{}", restart.text);
+    assert_eq!(cancel_last(&world, &instance).await.status, 200);
+    assert_eq!(world.last_action(instance.id).await.state(), ActionState::Cancelled);
+    let mut reader = world.app.store().reader();
+    let open = store::actions::open(&mut reader, instance.id).await.unwrap();
+    assert_eq!(open.iter().map(|action| action.id).collect::<Vec<_>>(), [stop.id]);
+    assert!(!world.load(instance.id.0).await.configured());
 }
 
 #[tokio::test]

@@ -95,7 +95,7 @@ async fn what_was_overtaken_on_one_server_goes_on_with_the_others() {
     report(&world, &instance, 1, "running").await;
     let stop = ask(&world, &instance, "stop", &[2]).await;
     let words = format!("superseded for server 2 by action {stop} (stop of server 2)");
-    let expected = ("running".to_owned(), format!("running; {words}"), false);
+    let expected = ("running".to_owned(), format!("waiting: server 2 is to stop; {words}"), false);
     assert_eq!(read(&world, &instance, &restart).await, expected);
     world.make_ready(instance.id).await;
     let expected = ("superseded".to_owned(), format!("{words}; done for the rest"), true);

@@ -51,6 +51,7 @@ async fn rules_that_say_nothing_are_refused() {
     let instance = cluster(&world, "mouse-1").await;
     let before = get(&world, &instance, "acls").await;
     let good = rule("read", "a");
+    let number = json!({"operation": 5, "resource": "topic", "resource_pattern": "a"});
     for (asked, says) in [
         (json!({}), "user, rules"),
         (json!({"user": "ada", "rules": []}), "rules: Field is required"),
@@ -59,7 +60,8 @@ async fn rules_that_say_nothing_are_refused() {
         (json!({"user": "castellan", "rules": [good]}), "is reserved"),
         (json!({"user": "a b", "rules": [good]}), "letters, digits"),
         (json!({"user": "..", "rules": [good]}), "must not be . or .."),
-        (json!({"user": "ada", "rules": [good, {"operation": "fly"}]}), "operation"),
+        (json!({"user": "ada", "rules": [good, {"operation": "fly"}]}), "rules[1].operation"),
+        (json!({"user": "ada", "rules": [number]}), "\"rules[0].operation: must be a string\""),
         (json!({"user": "ada", "rules": [rule("read", "")]}), "resource_pattern"),
         (json!({"user": "ada", "rules": vec![good.clone(); 101]}), "at most 100"),
     ] {

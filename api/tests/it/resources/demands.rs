@@ -62,6 +62,31 @@ async fn make(world: &World, instance: &Instance, name: &str, replicas: i16, dem
     world.pass_time();
 }
 
+/// Brokers did answer, so nobody is told that none did.
+#[tokio::test]
+async fn a_write_that_lacks_replicas_in_sync_is_told_as_that() {
+    let broker_patience = Duration::from_millis(600);
+    let world = World::with(Settings { broker_patience, ..Settings::default() }).await;
+    let instance = cluster(&world, "mouse-3").await;
+    make(&world, &instance, "a", 3, "3").await;
+    make(&world, &instance, "b", 1, "1").await;
+    // It is asked first, so that the answers come last.
+    world.kafka.kill(1);
+    world.pass_time();
+    let check = async |topic: &str, message: Value, says: &str| {
+        let rest = format!("topics/{topic}/messages");
+        let refused = send(&world, "POST", &instance, &rest, &message).await;
+        assert!(refused.status == 400 && refused.text.contains(says), "{}", refused.text);
+        assert!(!refused.text.contains("brokers answered"), "{}", refused.text);
+    };
+    let says = "has fewer replicas in sync than its min.insync.replicas asks for; try again once";
+    check("a", json!({"value": "x"}), says).await;
+    let all = world.kafka.partitions();
+    let lacking = all.iter().find(|it| it.leader.is_none()).unwrap();
+    let message = json!({"value": "x", "partition": lacking.index});
+    check("b", message, "\"Kafka did not do it within 0 s: Kafka refused Produce for b").await;
+}
+
 /// Kafka would forget who may lead what has no leader, and its controllers fail once
 /// such a topic is deleted.
 #[tokio::test]

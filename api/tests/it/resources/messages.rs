@@ -124,6 +124,17 @@ async fn what_is_asked_wrongly_is_refused() {
     let twice = json!({"value": "x", "headers": [{"name": "a"}, {"name": "a"}]});
     post(twice, "headers: has a twice").await;
     post(json!({"value": "x", "partition": 7}), "partition: topic orders has no partition 7").await;
+    post(json!({"value": 5}), "value: must be a string").await;
+    post(json!({"messages": 5}), "messages: must be a list of objects").await;
+    // Of several it is said which.
+    let number = json!({"messages": [{"value": "a"}, {"value": 5}, {"value": "x"}]});
+    post(number, "messages[1].value: must be a string").await;
+    let nothing = json!({"messages": [{"value": "a"}, {"partition": 0}]});
+    post(nothing, &format!("messages[1].{empty}")).await;
+    let header = json!({"value": "a", "headers": [{"name": "h"}, {"name": "i", "value": 5}]});
+    post(json!({"messages": [header]}), "messages[0].headers[1].value: must be a string").await;
+    let far = json!({"messages": [{"value": "a"}, {"value": "x", "partition": 9}]});
+    post(far, "messages[1].partition: topic orders has no partition 9").await;
     assert_eq!(read(&world, &instance, "from=earliest").await, Vec::<Value>::new());
 }
 

@@ -80,5 +80,11 @@ async fn everything_or_nothing() {
         let refused = call.clone().bytes(body).send(&world.customer).await;
         assert!(refused.status == 400 && refused.text.contains(says), "{}", refused.text);
     }
+    let says = "log.retention.ms: has no value; give it one, or leave it out";
+    let text = call.clone().bytes("log.retention.ms=\nnum.io.threads=8");
+    let form = call.clone().form("log.retention.ms=&num.io.threads=8");
+    for call in [text, form] {
+        call.send(&world.customer).await.expect_error(400, says);
+    }
     assert_eq!(world.load(instance.id.0).await, before);
 }

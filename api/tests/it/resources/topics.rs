@@ -60,6 +60,10 @@ async fn a_form_says_what_json_says() {
     assert_eq!(made.json()["config"], config);
     let changed = form("PUT", "topics/pay", "config%5Bretention.ms%5D=70000").await;
     assert_eq!(changed.json()["config"], json!({"retention.ms": 70000}), "it replaces");
+    let refused = form("PUT", "topics/pay", "config[retention.ms]=").await;
+    let says = "config[retention.ms]: has no value; give it one, or leave it out";
+    refused.expect_error(400, says);
+    assert_eq!(get(&world, &instance, "topics").await[0]["config"], json!({"retention.ms": 70000}));
     for (body, says) in [
         ("name=a&config[retention.ms][]=1", "config: can't be read as it was sent"),
         ("name=a&config[retention.ms]=1&config[retention.ms]=2", "must have each name once"),

@@ -13,9 +13,11 @@ mod lag;
 mod level;
 mod silence;
 mod step;
+mod tell;
 mod words;
 
-pub use step::{stop_measuring, stop_watching, tell};
+pub use step::{stop_measuring, stop_watching};
+pub use tell::{tell, tell_of_change};
 
 use crate::{App, Result};
 use disk_guard::Roomy;

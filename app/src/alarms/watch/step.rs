@@ -6,13 +6,13 @@
 //! a change of the alarm meanwhile, one thing happens.
 
 use super::judge::Move;
+use super::tell::tell;
 use super::words;
 use crate::{App, Result};
 use model::{
-    Alarm, AlarmType, Incident, Instance, InstanceId, Maintenance, Notification, NotificationState,
-    RecipientId, Server, SignedDuration, Timestamp,
+    Alarm, Incident, Instance, InstanceId, NotificationState, Server, SignedDuration, Timestamp,
 };
-use store::{Work, alarms, incidents, instances, recipients, tellings};
+use store::{Work, alarms, incidents, instances};
 
 /// How often it is written that a level still holds.
 const NOTED_EVERY: SignedDuration = SignedDuration::from_secs(20);
@@ -94,7 +94,8 @@ async fn make(
             Ok(incidents::advance(work, was, &is).await?)
         }
         Move::Remind => {
-            let message = words::triggered(&alarm.what, name(instance, about), value);
+            let held = at.duration_since(was.since);
+            let message = words::goes_on(&alarm.what, name(instance, about), value, held);
             let is = Incident { reminded_at: Some(at), message, ..same };
             tell(work, app, instance, alarm, &is, NotificationState::Reminder).await?;
             Ok(incidents::advance(work, was, &is).await?)
@@ -187,72 +188,6 @@ async fn end(
     let is = Incident { resolved_at: Some(app.now()), message, ..was.clone() };
     tell(work, app, instance, alarm, &is, NotificationState::Resolved).await?;
     incidents::advance(work, was, &is).await?;
-    Ok(())
-}
-
-/// What is told of an incident: how it goes on, or a maintenance, which is all
-/// there is to its own.
-pub struct Told {
-    state: NotificationState,
-    maintenance: Option<Maintenance>,
-}
-
-impl From<NotificationState> for Told {
-    fn from(state: NotificationState) -> Self {
-        Self { state, maintenance: None }
-    }
-}
-
-impl From<Maintenance> for Told {
-    fn from(kind: Maintenance) -> Self {
-        Self { state: NotificationState::Triggered, maintenance: Some(kind) }
-    }
-}
-
-/// Writes down what each recipient is to hear. Who has not heard the last thing of
-/// an incident yet is not reminded of it, so what waits for them stays little.
-pub async fn tell(
-    work: &mut Work,
-    app: &App,
-    instance: &Instance,
-    alarm: &Alarm,
-    incident: &Incident,
-    told: impl Into<Told>,
-) -> Result<()> {
-    let Told { state, maintenance } = told.into();
-    let what = &alarm.what;
-    let about = Some(incident.about.clone()).filter(|about| !about.is_empty());
-    let (server, group) =
-        if what.kind == AlarmType::ConsumerLag { (None, about) } else { (about, None) };
-    let everybody = recipients::list(work, instance.id).await?;
-    let is_meant = |id: RecipientId| what.recipients.is_empty() || what.recipients.contains(&id);
-    for recipient in everybody.iter().filter(|recipient| is_meant(recipient.id)) {
-        let notification = Notification {
-            id: app.entropy().uuid(),
-            state,
-            alarm_id: Some(alarm.id),
-            alarm_type: what.kind.to_string(),
-            instance_id: instance.id,
-            instance_name: instance.name.to_string(),
-            server: server.clone(),
-            group: group.clone(),
-            value: incident.value,
-            value_threshold: what.value_threshold,
-            time_threshold: what.time_threshold,
-            triggered_at: incident.triggered_at,
-            resolved_at: incident.resolved_at,
-            maintenance,
-            message: incident.message.clone(),
-        };
-        if state == NotificationState::Reminder
-            && tellings::incident_waits(work, recipient.id, &notification).await?
-        {
-            continue;
-        }
-        tellings::insert(work, recipient, notification, app.now()).await?;
-    }
-    let (id, kind, about) = (alarm.id, what.kind, &incident.about);
-    tracing::info!(instance = %instance.id, alarm = %id, %kind, about, state = state.as_str(), "an alarm moved");
     Ok(())
 }
 

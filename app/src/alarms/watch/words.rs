@@ -1,14 +1,20 @@
 //! What people are told, in sentences.
 
-use model::{AlarmSpec, AlarmType};
+use model::{AlarmSpec, AlarmType, SignedDuration};
 
-/// What is going on.
+/// What is going on, for as long as it takes to be told of it.
 pub fn triggered(spec: &AlarmSpec, about: &str, value: Option<f64>) -> String {
+    sentence(spec, about, value, spec.time_threshold.unwrap_or_default())
+}
+
+/// What still is going on, for so long.
+pub fn goes_on(spec: &AlarmSpec, about: &str, value: Option<f64>, held: SignedDuration) -> String {
+    sentence(spec, about, value, held.as_secs())
+}
+
+fn sentence(spec: &AlarmSpec, about: &str, value: Option<f64>, seconds: i64) -> String {
     let threshold = spec.value_threshold.unwrap_or_default();
-    let held = match spec.time_threshold {
-        None | Some(0) => String::new(),
-        Some(seconds) => format!(" for {seconds} s"),
-    };
+    let held = if seconds > 0 { format!(" for {seconds} s") } else { String::new() };
     let now = value.unwrap_or_default();
     match spec.kind {
         AlarmType::Cpu => {
@@ -32,10 +38,17 @@ pub fn triggered(spec: &AlarmSpec, about: &str, value: Option<f64>) -> String {
         AlarmType::CertificateExpiry => {
             format!("A certificate of {about} expires in {now:.0} days")
         }
+        AlarmType::UnderMinIsr if is_one(now) => format!(
+            "1 partition led by {about} has had fewer replicas in sync than it needs{held}; \
+             writes with acks=all to it fail"
+        ),
         AlarmType::UnderMinIsr => format!(
             "{now:.0} partitions led by {about} have had fewer replicas in sync than they \
              need{held}; writes with acks=all to them fail"
         ),
+        AlarmType::OfflinePartitions if is_one(now) => {
+            format!("1 partition has had no leader{held}; nobody can use it")
+        }
         AlarmType::OfflinePartitions => {
             format!("{now:.0} partitions have had no leader{held}; nobody can use them")
         }
@@ -63,5 +76,44 @@ pub fn resolved(spec: &AlarmSpec, about: &str, value: Option<f64>) -> String {
         }
         AlarmType::OfflinePartitions => "Every partition has a leader again".into(),
         kind => format!("{kind} of {about} is over"),
+    }
+}
+
+/// Of things that are counted.
+fn is_one(count: f64) -> bool {
+    (0.5..1.5).contains(&count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spec(kind: AlarmType, time: i64) -> AlarmSpec {
+        AlarmSpec::first(kind, Some(90), Some(time))
+    }
+
+    #[test]
+    fn a_reminder_says_how_long_it_really_is() {
+        let held = SignedDuration::from_secs(200);
+        let silent = spec(AlarmType::ServerUnreachable, 30);
+        assert_eq!(triggered(&silent, "a-01", None), "a-01 has not answered for 30 s");
+        assert_eq!(goes_on(&silent, "a-01", None, held), "a-01 has not answered for 200 s");
+        let at_once = spec(AlarmType::ServerUnreachable, 0);
+        assert_eq!(triggered(&at_once, "a-01", None), "a-01 has not answered");
+        let busy = goes_on(&spec(AlarmType::Cpu, 0), "a-01", Some(97.0), held);
+        assert_eq!(busy, "The cpu of a-01 has been used beyond 90 % for 200 s; now 97 %");
+    }
+
+    #[test]
+    fn one_partition_is_no_partitions() {
+        let check = |kind, count: f64, expected: &str| {
+            let told = triggered(&spec(kind, 30), "a-01", Some(count));
+            assert!(told.starts_with(expected), "{told}");
+        };
+        let offline = AlarmType::OfflinePartitions;
+        check(offline, 1.0, "1 partition has had no leader for 30 s; nobody can use it");
+        check(offline, 2.0, "2 partitions have had no leader for 30 s; nobody can use them");
+        check(AlarmType::UnderMinIsr, 1.0, "1 partition led by a-01 has had fewer");
+        check(AlarmType::UnderMinIsr, 12.0, "12 partitions led by a-01 have had fewer");
     }
 }

@@ -2,8 +2,10 @@
 //!
 //! Kafka does not say when a message was written without reading it. But the ends
 //! of partitions are looked at again and again: a group that would read the message
-//! at 100 is as far behind as the time since the end was 100. Of what was written
-//! before the first look only a least age is known.
+//! at 100 is at least as far behind as the time since the first look that saw the end
+//! beyond 100. The message may be older by the time between two looks; that is left
+//! out, so that nobody is told of a lag that is not there. Of what was written before
+//! the first look only a least age is known.
 
 use kafka::client::TopicPartition;
 use kafka::client::groups::{Group, GroupOffset};
@@ -18,7 +20,17 @@ const FORGOTTEN: i64 = 3600;
 
 /// The ends of all partitions that groups read, as they were at several times.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Ends(BTreeMap<TopicPartition, Vec<(i64, i64)>>);
+pub struct Ends(BTreeMap<TopicPartition, Vec<Look>>);
+
+/// Where a partition ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Look {
+    /// The first time at which the end was seen beyond that of the look before: `at`,
+    /// unless looks in between were dropped.
+    since: i64,
+    at: i64,
+    end: i64,
+}
 
 /// How far behind one group is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -43,15 +55,15 @@ impl Ends {
         for (partition, end) in seen {
             let looks = self.0.entry(partition).or_default();
             // A topic that was made anew counts from zero.
-            if looks.last().is_some_and(|(_, last)| *last > end) {
+            if looks.last().is_some_and(|last| last.end > end) {
                 looks.clear();
             }
-            looks.push((now, end));
+            looks.push(Look { since: now, at: now, end });
             if looks.len() > MOST {
                 thin(looks);
             }
         }
-        self.0.retain(|_, looks| looks.last().is_some_and(|(at, _)| now - at <= FORGOTTEN));
+        self.0.retain(|_, looks| looks.last().is_some_and(|last| now - last.at <= FORGOTTEN));
     }
 
     /// Over the partitions that it has committed anything of; none if nothing can be
@@ -89,26 +101,34 @@ struct Written {
     or_before: bool,
 }
 
-/// Every other of the older half.
-fn thin(looks: &mut Vec<(i64, i64)>) {
+/// Every other of the older half. What is kept takes over since when the end was beyond
+/// the one before it, so that nobody gets younger by it.
+fn thin(looks: &mut Vec<Look>) {
     let half = looks.len() / 2;
-    let mut place = 0;
-    looks.retain(|_| {
-        place += 1;
-        place > half || place % 2 == 1
-    });
+    let mut kept: Vec<Look> = Vec::with_capacity(looks.len());
+    let mut dropped: Option<Look> = None;
+    for (place, look) in looks.drain(..).enumerate() {
+        if place < half && place % 2 == 1 {
+            dropped = Some(look);
+            continue;
+        }
+        let is_beyond = |it: &Look| kept.last().is_some_and(|before| it.end > before.end);
+        let since = dropped.take().filter(is_beyond).map_or(look.since, |it| it.since);
+        kept.push(Look { since, ..look });
+    }
+    *looks = kept;
 }
 
-/// About when the message at an offset was written: between the last look that had
-/// its end there or before, and the next.
-fn written_at(looks: &[(i64, i64)], offset: i64) -> Option<Written> {
-    let after = looks.partition_point(|(_, end)| *end <= offset);
-    let (then, end) = *looks.get(after)?;
-    let Some((before, first)) = after.checked_sub(1).map(|at| looks[at]) else {
-        return Some(Written { at: then, or_before: true });
+/// When the message at an offset was there at the latest: at the first look that had
+/// its end beyond it.
+fn written_at(looks: &[Look], offset: i64) -> Option<Written> {
+    let after = looks.partition_point(|look| look.end <= offset);
+    let Look { since, at, end } = *looks.get(after)?;
+    let Some(before) = after.checked_sub(1).map(|place| looks[place]) else {
+        return Some(Written { at, or_before: true });
     };
-    // Messages are taken to come evenly between two looks.
-    let at = before + (then - before) * (offset - first) / (end - first).max(1);
+    // Where looks were dropped in between, messages are taken to have come evenly.
+    let at = since + (at - since) * (offset - before.end) / (end - before.end).max(1);
     Some(Written { at, or_before: false })
 }
 
@@ -149,10 +169,40 @@ mod tests {
             assert_eq!(lag, Some(Lag { messages, seconds, at_least: false }), "at {offset}");
         };
         check(3000, 0, 0);
-        check(2990, 10, 1);
-        check(2700, 300, 30);
-        check(1500, 1500, 150);
-        check(0, 3000, 300);
+        check(2990, 10, 0);
+        check(2700, 300, 0);
+        check(2699, 301, 30);
+        check(1500, 1500, 120);
+        check(0, 3000, 270);
+    }
+
+    #[test]
+    fn a_message_that_just_came_makes_nobody_late() {
+        let mut ends = Ends::default();
+        let at_100 = |end: i64| group(&[(0, Some(100), Some(end))]);
+        let mut look = |end: i64, now: i64| {
+            ends.note(&[at_100(end)], now);
+            ends.lag(&at_100(end), now).map(|lag| (lag.seconds, lag.at_least))
+        };
+        for now in [0, 30, 60] {
+            assert_eq!(look(100, now), Some((0, false)));
+        }
+        assert_eq!(look(101, 90), Some((0, false)), "it may be a second old");
+        assert_eq!(look(101, 120), Some((30, false)));
+    }
+
+    #[test]
+    fn who_stands_still_falls_ever_further_behind() {
+        // The end stands still too for a while, which a history that gets sparser must
+        // not take for what is unread.
+        let mut ends = Ends::default();
+        for look in 0..400 {
+            let now = look * 30;
+            let still = group(&[(0, Some(7), Some(if look < 100 { 7 } else { look }))]);
+            ends.note(std::slice::from_ref(&still), now);
+            let seconds = ends.lag(&still, now).map(|lag| lag.seconds);
+            assert_eq!(seconds, Some((now - 3000).max(0)), "at {now}");
+        }
     }
 
     #[test]
@@ -168,9 +218,9 @@ mod tests {
         check(&[(1, Some(9), Some(9))], Some(0));
         check(&[], Some(0));
         // The furthest behind counts.
-        check(&[(0, Some(300), Some(600)), (1, Some(9), Some(9))], Some(30));
+        check(&[(0, Some(299), Some(600)), (1, Some(9), Some(9))], Some(30));
         // What it has not begun to read does not hide the rest.
-        check(&[(0, Some(300), Some(600)), (1, None, Some(9))], Some(30));
+        check(&[(0, Some(299), Some(600)), (1, None, Some(9))], Some(30));
     }
 
     #[test]
@@ -195,12 +245,15 @@ mod tests {
         let long = ends(1000);
         let looks = &long.0[&TopicPartition::new("orders", 0)];
         assert!(looks.len() <= MOST, "{}", looks.len());
-        assert_eq!(looks[0], (0, 0), "the first is kept");
+        assert_eq!((looks[0].at, looks[0].end), (0, 0), "the first is kept");
         let lag = long.lag(&group(&[(0, Some(999 * 300 - 600), Some(999 * 300))]), 999 * 30);
-        assert_eq!(lag, Some(Lag { messages: 600, seconds: 60, at_least: false }));
+        assert_eq!(lag, Some(Lag { messages: 600, seconds: 30, at_least: false }));
         let mut anew = ends(5);
         anew.note(&[group(&[(0, Some(0), Some(7))])], 150);
-        assert_eq!(anew.0[&TopicPartition::new("orders", 0)], [(150, 7)]);
+        assert_eq!(
+            anew.0[&TopicPartition::new("orders", 0)],
+            [Look { since: 150, at: 150, end: 7 }]
+        );
         anew.note(&[], 180);
         assert_eq!(anew.0.len(), 1, "a broker is away");
         anew.note(&[], 151 + FORGOTTEN);

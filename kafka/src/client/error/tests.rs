@@ -63,3 +63,19 @@ fn remedies() {
     assert_eq!(tls.remedy(), Remedy::Refused);
     assert!(tls.is_about_one_broker());
 }
+
+#[test]
+fn a_no_is_an_answer() {
+    let endpoint = Endpoint::new("127.64.0.2", 9091);
+    let gone = Error::Unreachable { endpoint, reason: "refused the connection".into() };
+    let all = |last: Error| Error::AllFailed { asked: 3, last: Box::new(last) };
+    assert_eq!((gone.answer(), gone.lacks_in_sync()), (None, None));
+    assert_eq!(all(gone).answer(), None);
+    let moving = refusal(41, "");
+    assert_eq!((moving.answer(), moving.lacks_in_sync()), (Some(&moving), None));
+    assert_eq!(all(moving.clone()).answer(), Some(&moving));
+    assert_eq!(refusal(8, "nobody told").answer(), None);
+    let few = refusal(19, "");
+    assert_eq!((few.answer(), few.lacks_in_sync()), (Some(&few), Some("User:ada")));
+    assert_eq!(all(few).lacks_in_sync(), Some("User:ada"));
+}
