@@ -10,6 +10,10 @@ RELEASE := target/release/castellan
 # sooner without notes for the next.
 LINTED := CARGO_INCREMENTAL=0 RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-Dwarnings__CLIPPY_HACKERY__
 
+# Goes by a clock of its own, so it takes no harm from waiting for a processor, and
+# real clusters leave some.
+SIMULATION := $(CARGO) test --workspace --locked --test simulation
+
 .PHONY: run build castellan-check test test-all bench jar setup setup-test lint format clean
 
 run: build ## Start Castellan with one cluster; Ctrl-C leaves the cluster running
@@ -22,9 +26,11 @@ castellan-check: setup-test $(JAR) $(CHECK_JAR) ## Leaves target/release/castell
 	$(CARGO) build --release --locked --bin castellan-check
 
 test: setup-test $(JAR) $(CHECK_JAR) format ## Everything that must hold, with one real cluster
-	$(LINTED) $(CARGO) test --workspace --locked --no-fail-fast
+	$(LINTED) $(CARGO) test --workspace --locked --no-run --tests --test simulation
+	$(LINTED) scripts/beside.sh '$(SIMULATION)' $(CARGO) test --workspace --locked --no-fail-fast
 
 test-all: setup-test $(JAR) $(CHECK_JAR) format ## The long version: every Kafka version, every kill ten times
+	$(LINTED) CASTELLAN_TEST_ALL=1 $(SIMULATION)
 	$(LINTED) CASTELLAN_TEST_ALL=1 $(CARGO) test --workspace --locked --no-fail-fast
 	$(LINTED) CASTELLAN_TEST_DATABASE=postgres $(CARGO) test --workspace --locked --test it
 
