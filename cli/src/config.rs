@@ -4,6 +4,7 @@ use crate::assignment::{self, Assignment};
 use crate::{Connection, OnInstance, complete, output};
 use clap::Subcommand;
 use clap_complete::ArgValueCompleter;
+use serde_json::Value;
 
 #[derive(Debug, Subcommand)]
 pub enum ConfigCommand {
@@ -43,7 +44,20 @@ async fn list(on: &OnInstance, connection: &Connection) -> anyhow::Result<()> {
 }
 
 async fn set(options: &Set, connection: &Connection) -> anyhow::Result<()> {
-    let settings = assignment::settings(&options.settings)?;
+    let mut settings = assignment::settings(&options.settings)?;
+    for value in settings.values_mut() {
+        *value = as_typed(value);
+    }
     let id = options.on.id(connection).await?;
     output::print_message(&connection.client.set(id, &settings).await?, connection)
+}
+
+/// None of these settings is a text, so `TRUE` and `08` are what people mean by them.
+fn as_typed(value: &Value) -> Value {
+    let text = value.as_str().unwrap_or_default().to_ascii_lowercase();
+    match (text.parse::<bool>(), text.parse::<i64>()) {
+        (Ok(flag), _) => flag.into(),
+        (_, Ok(number)) => number.into(),
+        _ => value.clone(),
+    }
 }

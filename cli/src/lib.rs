@@ -148,6 +148,11 @@ pub async fn run(command: Command, default_data: &Path) -> anyhow::Result<()> {
     }
 }
 
+/// The same, with what it would have printed.
+pub async fn run_and_keep(command: Command, default_data: &Path) -> (anyhow::Result<()>, Vec<u8>) {
+    output::keep(Box::pin(run(command, default_data))).await
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

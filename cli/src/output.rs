@@ -1,12 +1,25 @@
 //! Printing data: tables for people, JSON for programs. The only file that
-//! writes to stdout.
+//! writes to stdout, unless whoever runs a command keeps what it prints.
 
 use crate::Connection;
 use comfy_table::Table;
 use comfy_table::presets::NOTHING;
 use serde::Serialize;
 use std::io::Write as _;
+use std::sync::{Arc, Mutex};
 use wire::customer::Message;
+
+tokio::task_local! {
+    static KEPT: Arc<Mutex<Vec<u8>>>;
+}
+
+/// What comes of it, and what it printed, none of which goes to stdout.
+pub async fn keep<T>(run: impl Future<Output = T>) -> (T, Vec<u8>) {
+    let kept = Arc::new(Mutex::new(Vec::new()));
+    let ended = KEPT.scope(Arc::clone(&kept), run).await;
+    let printed = std::mem::take(&mut *kept.lock().expect("no holder of this lock panics"));
+    (ended, printed)
+}
 
 /// Columns under their headings, without lines.
 pub fn table<const N: usize>(
@@ -54,6 +67,12 @@ pub fn print_line(text: &str) -> anyhow::Result<()> {
 
 /// A reader that closed the pipe has seen enough; that is no error.
 pub fn print_bytes(bytes: &[u8]) -> anyhow::Result<()> {
+    let keep = |kept: &Arc<Mutex<Vec<u8>>>| {
+        kept.lock().expect("no holder of this lock panics").extend_from_slice(bytes);
+    };
+    if KEPT.try_with(keep).is_ok() {
+        return Ok(());
+    }
     match std::io::stdout().lock().write_all(bytes) {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
         other => Ok(other?),

@@ -3,6 +3,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+mod printed;
+
 use axum::body::{Bytes, to_bytes};
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
@@ -46,8 +48,35 @@ fn answer(asked: &str) -> (u16, Value) {
     let running = json!({"id": 3, "kind": "restart", "servers": ["a-01"], "asked_by": "ada@x.test",
         "source": "cli", "asked_at": "2026-11-15T12:00:00Z", "ended_at": null,
         "state": "running", "status": "waiting: restarting server 1"});
+    let alarm = json!({"id": 5, "type": "cpu", "enabled": true, "value_threshold": 90,
+        "time_threshold": 600, "reminder_interval": null, "recipients": [1]});
+    let lag = json!({"id": 6, "type": "consumer_lag", "enabled": true, "value_threshold": 60,
+        "time_threshold": 30, "group": "billing", "reminder_interval": 600, "recipients": []});
+    let recipient = |last_status: Value| {
+        json!({"id": 2, "type": "webhook", "value": "https://x.test/", "name": "hook",
+               "options": null, "last_status": last_status})
+    };
+    let at = "2026-11-15T12:00:00Z";
+    let status = |ok: bool, message: &str| json!({"at": at, "ok": ok, "message": message});
     match asked {
-        "GET /api/instances/7/actions" => (200, json!([])),
+        "GET /api/instances/7/alarms" => (200, json!([alarm, lag])),
+        "POST /api/instances/7/alarms" => (201, alarm),
+        "GET /api/instances/7/alarms/5" | "PUT /api/instances/7/alarms/5" => (200, alarm),
+        "GET /api/instances/7/alarms/6" | "PUT /api/instances/7/alarms/6" => (200, lag),
+        "GET /api/instances/7/alarms/recipients" => (200, json!([recipient(Value::Null)])),
+        "POST /api/instances/7/alarms/recipients"
+        | "PUT /api/instances/7/alarms/recipients/2"
+        | "GET /api/instances/7/alarms/recipients/2"
+        | "GET /api/instances/7/alarms/recipients/3" => (200, recipient(Value::Null)),
+        "GET /api/instances/7/alarms/recipients/2 after a test" => {
+            (200, recipient(status(true, "delivered")))
+        }
+        "GET /api/instances/7/alarms/recipients/3 after a test" => {
+            (200, recipient(status(false, "x.test answered 500")))
+        }
+        "GET /api/instances/7/alarms/5/history" | "GET /api/instances/7/actions" => {
+            (200, json!([]))
+        }
         "GET /api/instances/8/actions" => (200, json!([running])),
         "GET /api/instances/8/actions/3" | "GET /api/instances/9/actions" => {
             (404, json!({"error": "Invalid ID"}))
@@ -70,9 +99,10 @@ fn answer(asked: &str) -> (u16, Value) {
         }
         "GET /api/instances/7/nodes" => (200, json!([node])),
         "POST /api/instances/7/actions/99/cancel" => (404, json!({"error": "Not Found"})),
+        "POST /api/instances/9/actions/99/cancel" => (404, json!({"error": "Invalid ID"})),
         "POST /api/instances/7/actions/restart" => (200, json!({"message": "Done", "action": 4})),
         "POST /api/instances/7/account/rotate-password" => (204, Value::Null),
-        _ => (200, message),
+        _ => printed::answer(asked).unwrap_or((200, message)),
     }
 }
 
@@ -82,7 +112,9 @@ async fn serve(State(asked): State<Asked>, request: Request) -> Response {
     assert_eq!(request.headers()["authorization"], "Basic OmszeQ==");
     let body: Bytes = to_bytes(request.into_body(), 1 << 20).await.unwrap();
     let body = if body.is_empty() { Value::Null } else { serde_json::from_slice(&body).unwrap() };
-    let (status, said) = answer(&what);
+    let tested = asked.0.lock().unwrap().iter().any(|(call, _)| call.ends_with("/test"));
+    let (status, said) =
+        answer(&if tested { format!("{what} after a test") } else { what.clone() });
     asked.0.lock().unwrap().push((what, body));
     let status = StatusCode::from_u16(status).unwrap();
     if said.is_null() { status.into_response() } else { (status, axum::Json(said)).into_response() }
@@ -105,12 +137,19 @@ impl Api {
 
     /// What a line asks of the API, and the sentence it fails with.
     async fn run(&self, line: &str) -> (Vec<(String, Value)>, Option<String>) {
+        let (asked, error, _) = self.run_and_keep(line).await;
+        (asked, error)
+    }
+
+    /// The same, and what it prints.
+    async fn run_and_keep(&self, line: &str) -> (Vec<(String, Value)>, Option<String>, String) {
         let api = ["--url", &self.url, "--apikey", "k3y"];
         let words = ["castellan"].into_iter().chain(line.split_whitespace()).chain(api);
         let command = Program::try_parse_from(words).unwrap().command;
-        let ended = cli::run(command, Path::new("/nowhere")).await;
+        let (ended, printed) = cli::run_and_keep(command, Path::new("/nowhere")).await;
         let asked = std::mem::take(&mut *self.asked.0.lock().unwrap());
-        (asked, ended.err().map(|error| error.to_string()))
+        let printed = String::from_utf8(printed).unwrap();
+        (asked, ended.err().map(|error| error.to_string()), printed)
     }
 
     /// One call under the instance, with this body.
@@ -150,7 +189,7 @@ async fn each_verb_is_one_call() {
     api.check("acl delete 7 3", "DELETE acls/3", none.clone()).await;
     api.check("config list 7", "GET config/kafka", none.clone()).await;
     api.check(
-        "config set 7 log.retention.ms=86400000 auto.create.topics.enable=false",
+        "config set 7 log.retention.ms=86400000 auto.create.topics.enable=False",
         "POST config/kafka",
         json!({"log.retention.ms": 86_400_000, "auto.create.topics.enable": false}),
     )
@@ -233,6 +272,8 @@ async fn an_action_that_is_not_there_is_named() {
     let expected = "instance 7 has no action 99; \
                     `castellan instance actions 7` shows what was asked of it";
     assert_eq!(error.as_deref(), Some(expected));
+    let (_, error) = api.run("instance cancel 9 99").await;
+    assert_eq!(error.as_deref(), Some("Invalid ID"), "it is the instance that is not there");
 }
 
 #[tokio::test]
@@ -269,8 +310,9 @@ async fn an_instance_goes_by_its_name_too() {
         ("instance stop orders --server a-01", "POST actions/stop"),
         ("instance start orders", "POST actions/cluster-start"),
     ] {
-        // What this server says to it is of another kind; that it is asked is enough.
-        let (asked, _) = api.run(line).await;
+        let (asked, error) = api.run(line).await;
+        // What this server says of instances is of another kind; that it is asked is enough.
+        assert!(error.is_none() || line.starts_with("instance "), "{line}: {error:?}");
         let (method, path) = call.split_once(' ').unwrap();
         let asked: Vec<&str> = asked.iter().map(|(call, _)| call.as_str()).collect();
         let call = format!("{method} /api/instances/7/{path}");
@@ -291,4 +333,89 @@ async fn names_reach_no_other_path_and_refusals_are_told() {
     let (asked, error) = api.run("topic delete 7 a/b").await;
     assert_eq!(asked[0].0, "DELETE /api/instances/7/topics/a%2Fb");
     assert_eq!(error.unwrap(), "there is no topic a/b");
+}
+
+#[tokio::test]
+async fn alarms_are_made_changed_and_read() {
+    let api = Api::start().await;
+    let none = Value::Null;
+    api.check("alarm list 7", "GET alarms", none.clone()).await;
+    api.check("alarm create 7 notice", "POST alarms", json!({"type": "notice"})).await;
+    api.check(
+        "alarm create 7 consumer_lag --value 60 --time 30 --group billing --recipients 1,2 \
+         --remind 600 --disabled",
+        "POST alarms",
+        json!({"type": "consumer_lag", "value_threshold": 60, "time_threshold": 30,
+               "group": "billing", "recipients": [1, 2], "reminder_interval": 600,
+               "enabled": false}),
+    )
+    .await;
+    api.check("alarm history 7 5", "GET alarms/5/history", none.clone()).await;
+    api.check("alarm delete 7 5", "DELETE alarms/5", none).await;
+
+    // Thresholds that are not named are sent as they were, the rest not at all.
+    let cpu = |value: i64, time: i64| json!({"value_threshold": value, "time_threshold": time});
+    let with = |mut body: Value, name: &str, value: Value| {
+        body[name] = value;
+        body
+    };
+    for (alarm, options, body) in [
+        (5, "--value 95", cpu(95, 600)),
+        (5, "--time 30 --enabled false", with(cpu(90, 30), "enabled", json!(false))),
+        (5, "--remind 0", with(cpu(90, 600), "reminder_interval", json!(0))),
+        (5, "--recipients 2,3", with(cpu(90, 600), "recipients", json!([2, 3]))),
+        (5, "--everybody", with(cpu(90, 600), "recipients", json!([]))),
+        (6, "--time 60", with(cpu(60, 60), "group", json!("billing"))),
+    ] {
+        let path = format!("/api/instances/7/alarms/{alarm}");
+        let expected = vec![(format!("GET {path}"), Value::Null), (format!("PUT {path}"), body)];
+        let asked = api.run(&format!("alarm update 7 {alarm} {options}")).await;
+        assert_eq!(asked, (expected, None), "{options}");
+    }
+}
+
+#[tokio::test]
+async fn recipients_are_made_changed_and_tested() {
+    let api = Api::start().await;
+    let none = Value::Null;
+    let (all, one) = ("POST alarms/recipients", "PUT alarms/recipients/2");
+    api.check("recipient list 7", "GET alarms/recipients", none.clone()).await;
+    let ada = json!({"type": "email", "value": "ada@x.test", "name": "Ada"});
+    api.check("recipient create 7 email ada@x.test --name Ada", all, ada).await;
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("secret");
+    std::fs::write(&file, "s3cret\n").unwrap();
+    let line =
+        format!("recipient create 7 webhook https://x.test/ --secret-file {}", file.display());
+    let options = json!({"secret": "s3cret"});
+    let hook = json!({"type": "webhook", "value": "https://x.test/", "options": options});
+    api.check(&line, all, hook).await;
+    let called =
+        json!([{"type": "team", "name": "Ops"}, {"type": "user", "username": "ada@x.test"}]);
+    for (words, kind, options) in [
+        ("pagerduty k3y --dedupkey all", "pagerduty", json!({"dedupkey": "all"})),
+        ("victorops k3y --rk ops", "victorops", json!({"rk": "ops"})),
+        (
+            "opsgenie-eu k3y --responder team:Ops --responder user:ada@x.test",
+            "opsgenie-eu",
+            json!({"responders": called}),
+        ),
+    ] {
+        let body = json!({"type": kind, "value": "k3y", "options": options});
+        api.check(&format!("recipient update 7 2 {words}"), one, body).await;
+    }
+    let (asked, error) = api.run("recipient create 7 opsgenie k3y --responder Ops").await;
+    assert_eq!(asked, []);
+    assert!(error.unwrap().starts_with("Ops is no responder"));
+    api.check("recipient delete 7 2", "DELETE alarms/recipients/2", none.clone()).await;
+
+    let failed = "the test was not delivered, and is tried again: x.test answered 500";
+    for (recipient, expected) in [(2, None), (3, Some(failed))] {
+        let path = format!("/api/instances/7/alarms/recipients/{recipient}");
+        let look = (format!("GET {path}"), none.clone());
+        let test = (format!("POST {path}/test"), none.clone());
+        let (asked, error) = api.run(&format!("recipient test 7 {recipient}")).await;
+        assert_eq!(asked, [look.clone(), test, look]);
+        assert_eq!(error.as_deref(), expected);
+    }
 }

@@ -7,8 +7,6 @@ use app::Problems;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 
-const NO_VALUE: Fault = "has no value; give it one, or leave it out";
-
 /// A field as sent. Every value it was sent with is kept.
 #[derive(Clone, Debug)]
 pub enum Given {
@@ -168,18 +166,8 @@ impl Fields {
     }
 
     /// Names and values, whatever kind each value is; null or nothing is not given.
-    /// In a form it is written as JSON, or as `name[part]`. There a part without a value
-    /// is refused: a map that lacks it would look as if it were all that is wanted.
+    /// In a form it is written as JSON, or as `name[part]`.
     pub fn map(&mut self, name: &str) -> Option<BTreeMap<String, String>> {
-        if let Some(Given::Parts(parts)) = self.given.get(name) {
-            let mut empty = parts.iter().filter(|(_, text)| text.is_empty()).peekable();
-            if empty.peek().is_some() {
-                for (part, _) in empty {
-                    self.problems.add(&format!("{name}[{part}]"), NO_VALUE);
-                }
-                return None;
-            }
-        }
         self.read(name, structures::map)
     }
 
@@ -199,27 +187,22 @@ impl Fields {
         Some(list)
     }
 
-    /// Everything that was given, whatever kind each value is. A text without a value is
-    /// refused, for nobody writes a name down to change nothing.
+    /// Everything that was given, whatever kind each value is.
     pub fn everything(&mut self) -> BTreeMap<String, String> {
-        let mut names: Vec<String> = self.given.keys().cloned().collect();
-        names.sort_unstable();
-        let mut all = BTreeMap::new();
-        for name in names {
-            if self.is_empty_text(&name) {
-                self.problems.add(&name, NO_VALUE);
-            } else if let Some(value) = self.read(&name, values::scalar) {
-                all.insert(name, value);
-            }
-        }
-        all
+        let names: Vec<String> = self.given.keys().cloned().collect();
+        let value = |name: String| Some((self.read(&name, values::scalar)?, name));
+        names.into_iter().filter_map(value).map(|(value, name)| (name, value)).collect()
     }
 
-    fn is_empty_text(&self, name: &str) -> bool {
-        let Some(Given::Text { texts, bracketed: false }) = self.given.get(name) else {
-            return false;
-        };
-        matches!(texts.as_slice(), [text] if text.is_empty())
+    /// Whether JSON has a text here, which is nothing else there.
+    pub fn is_json_text(&self, name: &str) -> bool {
+        let is_text = |value: &Value| value.as_str().is_some_and(|text| !text.is_empty());
+        matches!(self.given.get(name), Some(Given::Json(values)) if values.iter().any(is_text))
+    }
+
+    /// Notes what is wrong with a field that could be read.
+    pub fn refuse(&mut self, name: &str, what: &str) {
+        self.problems.add(name, what);
     }
 
     /// Whether anything was sent under this name that says something.

@@ -22,7 +22,6 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method};
 use bytes::BytesMut;
 use http_body_util::BodyExt as _;
-use std::collections::BTreeMap;
 use std::convert::Infallible;
 
 const LIMIT: usize = 1024 * 1024;
@@ -55,8 +54,8 @@ impl Query {
 pub struct SettingsBody(Result<Fields, Error>);
 
 impl SettingsBody {
-    pub fn ask(self) -> Asked<BTreeMap<String, String>> {
-        ask(self.0, Fields::everything)
+    pub fn ask<T>(self, read: impl FnOnce(&mut Fields) -> T) -> Asked<T> {
+        ask(self.0, read)
     }
 }
 

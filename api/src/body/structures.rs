@@ -21,7 +21,8 @@ pub fn map(given: &Given) -> Result<Option<BTreeMap<String, String>>, Fault> {
             map.insert(whole(name)?, text);
         }
     }
-    Ok(Some(map))
+    // One that names settings and gives none of them a value is no wish to have none.
+    Ok((fields.is_empty() || !map.is_empty()).then_some(map))
 }
 
 pub fn objects(given: &Given) -> Result<Option<Vec<serde_json::Map<String, Value>>>, Fault> {
@@ -75,6 +76,7 @@ mod tests {
         let written = Given::Text { texts: vec![settings.to_string()], bracketed: false };
         assert_eq!(map(&written), expected);
         assert_eq!(map(&Given::Json(vec![settings])), expected);
-        assert_eq!(map(&Given::Json(vec![json!({"a": ""})])), Ok(Some(BTreeMap::new())));
+        assert_eq!(map(&Given::Json(vec![json!({"a": ""})])), Ok(None), "no wish to have none");
+        assert_eq!(map(&Given::Json(vec![json!({})])), Ok(Some(BTreeMap::new())));
     }
 }

@@ -120,6 +120,7 @@ fn objects_in_forms_say_the_same_as_in_json() {
     check("config[retention.ms]=60000&config[cleanup.policy]=compact", both);
     check("config%5Bretention.ms%5D=60000&config%5Bcleanup.policy%5D=compact", both);
     check(&format!("config={}", &both[10..both.len() - 1]), both);
+    check("config[a]=", r#"{"config":{"a":""}}"#);
     check("options[size]=3", r#"{"options":{"size":3}}"#);
     check("value=", r#"{"value":""}"#);
     check("", r#"{"value":null}"#);
@@ -145,9 +146,6 @@ fn what_a_form_can_t_say_is_refused() {
         check(text, &format!("config: {garbled}"));
     }
     check("config[a]=1&config[a]=2", "config: must have each name once");
-    let no_value = "has no value; give it one, or leave it out";
-    check("config[a]=", &format!("config[a]: {no_value}"));
-    check("config[a]=1&config[b.c]", &format!("config[b.c]: {no_value}"));
     check("config[]=1", "config: must be a single value, not a list");
     check("value[a]=1", "value: must be a single value");
     check("options[size]=x", "size: must be an integer");
@@ -167,19 +165,6 @@ fn faults_in_lists_say_which_of_them() {
         fields.into_problems().finish().unwrap_err().to_string(),
         "2 fields are missing or wrong: rules[1].parts[1].size, rules[1].size"
     );
-}
-
-#[test]
-fn a_setting_without_a_value_is_refused_where_it_is_text() {
-    let told = |mut fields: Fields| {
-        let all = fields.everything();
-        fields.into_problems().finish().map(|()| all).map_err(|error| error.to_string())
-    };
-    let refused = Err("a.b: has no value; give it one, or leave it out".to_owned());
-    assert_eq!(told(form::parse(b"a.b=&c=1", "form").unwrap()), refused);
-    assert_eq!(told(properties::parse(b"a.b =\nc = 1\n").unwrap()), refused);
-    let nothing = json::parse(br#"{"a.b":"","c":null}"#).unwrap();
-    assert_eq!(told(nothing), Ok(BTreeMap::new()));
 }
 
 #[test]

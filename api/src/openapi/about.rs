@@ -37,6 +37,8 @@ pub struct Input {
     /// The bounds of a number; of a text's length; of the length of each text
     /// in a list.
     pub(super) least: Option<i64>,
+    /// What a number must be greater than.
+    pub(super) above: Option<i64>,
     pub(super) most: Option<i64>,
     pub(super) pattern: Option<&'static str>,
     /// A value that works, where not any of its kind does.
@@ -204,8 +206,8 @@ impl About {
 
 impl Input {
     const fn new(name: &'static str, kind: Kind, what: &'static str) -> Self {
-        let (least, most, pattern, example) = (None, None, None, None);
-        Self { name, kind, what, required: false, least, most, pattern, example }
+        let (least, above, most, pattern, example) = (None, None, None, None, None);
+        Self { name, kind, what, required: false, least, above, most, pattern, example }
     }
 
     pub const fn text(name: &'static str, what: &'static str) -> Self {
@@ -271,6 +273,10 @@ impl Input {
 
     pub const fn at_least(self, least: i64) -> Self {
         Self { least: Some(least), ..self }
+    }
+
+    pub const fn more_than(self, bound: i64) -> Self {
+        Self { above: Some(bound), ..self }
     }
 
     pub const fn at_most(self, most: i64) -> Self {

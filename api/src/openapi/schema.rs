@@ -28,9 +28,11 @@ pub fn input(input: &Input, form: Form) -> Schema {
             .minimum(input.least)
             .maximum(input.most)
             .into(),
-        Kind::Number => {
-            scalar(Type::Number, input, form).minimum(input.least).maximum(input.most).into()
-        }
+        Kind::Number => scalar(Type::Number, input, form)
+            .minimum(input.least)
+            .exclusive_minimum(input.above)
+            .maximum(input.most)
+            .into(),
         Kind::Flag if form == Form::Text => ObjectBuilder::new()
             .schema_type(SchemaType::AnyValue)
             .description(Some(input.what))

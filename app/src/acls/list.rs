@@ -5,9 +5,13 @@ use crate::resources::Cluster;
 use crate::{App, Error, InstanceAccess, Result};
 use kafka::client::{Acl, Permission};
 use kafka::rights;
-use model::{InstanceId, UserName};
+use model::InstanceId;
 use std::collections::HashMap;
 use store::{AclNumber, acls};
+
+/// In bytes. What an ACL says is in an index of the store, and PostgreSQL takes no entry
+/// of more than 2,700.
+const LONGEST: usize = 2600;
 
 pub async fn list(access: &InstanceAccess, app: &App) -> Result<Vec<AclView>> {
     let cluster = Cluster::of_its_own(access, app).await?;
@@ -18,17 +22,22 @@ pub async fn list(access: &InstanceAccess, app: &App) -> Result<Vec<AclView>> {
 }
 
 /// Those that customers may see: not the default user's own rights, which the
-/// control plane gives, nor those of names that are ours.
+/// control plane gives, nor those of names that are ours. What is so long that nobody
+/// can give it a number, which takes Kafka's own protocol, must not hide the others.
 pub(super) async fn customers(cluster: &Cluster<'_>, access: &InstanceAccess) -> Result<Vec<Acl>> {
     let mut all = cluster.ask(|admin, at| admin.users().list_acls(at)).await?;
     let given = rights::of_default_user(&access.instance.username);
     all.retain(|acl| {
-        let user = user(acl).and_then(|name| UserName::parse(name).ok());
         acl.permission == Permission::Allow
-            && user.is_some_and(|name| !name.is_reserved())
+            && user(acl).is_some_and(|name| !model::is_reserved(name))
             && !given.contains(acl)
+            && can_be_kept(&acl.to_string())
     });
     Ok(all)
+}
+
+fn can_be_kept(says: &str) -> bool {
+    says.len() <= LONGEST && !says.contains('\0')
 }
 
 /// In the order in which they are given. Those that have no number get one: made

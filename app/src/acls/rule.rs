@@ -2,7 +2,8 @@
 //!
 //! Whatever Kafka would refuse is refused here: of several rules it gives those
 //! that are good and says no to the others. It takes every operation on every kind
-//! of resource, also where that means nothing.
+//! of resource, also where that means nothing or, as with cluster actions, where brokers
+//! grant it to nobody.
 
 use crate::Problems;
 use kafka::client::{Acl, Operation, PatternType, Permission, ResourceType};

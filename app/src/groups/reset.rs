@@ -2,8 +2,8 @@
 
 use super::chosen::{Choice, choose};
 use super::{Group, GroupOffset, Moved, find};
-use crate::resources::{Cluster, change};
-use crate::{App, Asked, Error, InstanceAccess, Problems, Result};
+use crate::resources::{Cluster, change, in_order};
+use crate::{App, Asked, Error, InstanceAccess, Result};
 use kafka::client::groups::{NotMoved, ResetTo, plan};
 use kafka::client::{Error as KafkaError, TopicPartition};
 use model::Timestamp;
@@ -34,12 +34,9 @@ pub async fn reset(
     asked: Asked<Reset>,
 ) -> Result<Vec<Moved>> {
     access.may_change()?;
-    let (reset, problems) = asked.open()?;
-    let dry_run = reset.dry_run.unwrap_or_default();
-    let strategy = reset.strategy.clone().unwrap_or_default();
-    let (to, choices) = validate(reset, problems)?;
-    let cluster = Cluster::open(access, app).await?;
-    let group = find(access, app, &cluster, name).await?;
+    let found = open(access, app, name).await;
+    let ((cluster, group), wanted) = in_order(found, validate(asked))?;
+    let Wanted { strategy, to, choices, dry_run } = wanted;
     without_members(&group)?;
     let partitions = choose(access, app, &cluster, &group, to, choices.as_deref()).await?;
     let moved = foresee(&cluster, to, &partitions).await?;
@@ -70,7 +67,27 @@ pub async fn reset(
     Ok(moved)
 }
 
-fn validate(reset: Reset, mut problems: Problems) -> Result<(ResetTo, Option<Vec<Choice>>)> {
+/// The cluster, and the group there.
+async fn open<'a>(
+    access: &InstanceAccess,
+    app: &'a App,
+    name: &str,
+) -> Result<(Cluster<'a>, Group)> {
+    let cluster = Cluster::open(access, app).await?;
+    let group = find(access, app, &cluster, name).await?;
+    Ok((cluster, group))
+}
+
+/// A request that says something.
+struct Wanted {
+    strategy: String,
+    to: ResetTo,
+    choices: Option<Vec<Choice>>,
+    dry_run: bool,
+}
+
+fn validate(asked: Asked<Reset>) -> Result<Wanted> {
+    let (reset, mut problems) = asked.open()?;
     let strategy = problems.required("strategy", reset.strategy);
     let to = match strategy.as_deref() {
         Some("to-earliest") => Some(ResetTo::Earliest),
@@ -92,7 +109,12 @@ fn validate(reset: Reset, mut problems: Problems) -> Result<(ResetTo, Option<Vec
     let choices = reset.topics.map(|topics| topics.iter().map(|it| Choice::parse(it)).collect());
     let choices = problems.take("topics", choices.transpose()).flatten();
     problems.finish()?;
-    Ok((to.expect("what it is not is a problem"), choices))
+    Ok(Wanted {
+        strategy: strategy.unwrap_or_default(),
+        to: to.expect("what it is not is a problem"),
+        choices,
+        dry_run: reset.dry_run.unwrap_or_default(),
+    })
 }
 
 fn without_members(group: &Group) -> Result<()> {

@@ -1,9 +1,9 @@
 //! Writing messages: what is asked for, and whether that can be.
 
 use super::send::send;
-use super::{MOST_BYTES, NewMessage};
-use crate::resources::{Cluster, change, is_own};
-use crate::{App, Asked, Error, InstanceAccess, Problems, Result};
+use super::{MOST_BYTES, NewMessage, find};
+use crate::resources::{change, in_order};
+use crate::{App, Asked, InstanceAccess, Problems, Result};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
@@ -74,15 +74,12 @@ pub async fn write(
     asked: Asked<WriteFields>,
 ) -> Result<Vec<(i32, i64)>> {
     access.may_change()?;
-    let (fields, problems) = asked.open()?;
-    let several = fields.messages.is_some();
-    let messages = validate(fields, problems)?;
-    let cluster = Cluster::open(access, app).await?;
-    let topics = [topic.to_owned()];
-    let there = cluster.ask(|admin, at| admin.groups().find_partitions(at, &topics)).await?;
-    let Some(partitions) = there.get(topic).filter(|_| is_own(access, app, topic)) else {
-        return Err(Error::NotFound);
-    };
+    let asked = asked.open().and_then(|(fields, problems)| {
+        let several = fields.messages.is_some();
+        Ok((several, validate(fields, problems)?))
+    });
+    let found = find(access, app, topic).await;
+    let ((cluster, partitions), (several, messages)) = in_order(found, asked)?;
     let mut problems = Problems::default();
     for (number, message) in messages.iter().enumerate() {
         if let Some(partition) = message.partition.filter(|it| !partitions.contains(it)) {

@@ -8,6 +8,7 @@
 mod ask;
 mod change;
 mod demand;
+mod in_order;
 mod own;
 mod repeat;
 mod unanswered;
@@ -15,4 +16,5 @@ mod unanswered;
 pub(crate) use ask::Cluster;
 pub(crate) use change::change;
 pub(crate) use demand::demand_may_change;
+pub(crate) use in_order::in_order;
 pub(crate) use own::is_own;

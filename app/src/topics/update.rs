@@ -1,7 +1,7 @@
 //! More partitions of a topic, or other settings.
 
 use super::{MIN_IN_SYNC, can_be_in_sync, number, own, there};
-use crate::resources::{Cluster, change, demand_may_change};
+use crate::resources::{Cluster, change, demand_may_change, in_order};
 use crate::{App, Asked, Error, InstanceAccess, Result};
 use kafka::client::{Topic, TopicChange};
 use std::collections::BTreeMap;
@@ -22,22 +22,15 @@ pub async fn update(
     asked: Asked<TopicUpdate>,
 ) -> Result<Topic> {
     access.may_change()?;
-    let cluster = Cluster::open(access, app).await;
     let name = own(access, app, name)?;
-    let (asked, mut problems) = asked.open()?;
-    let partitions: Option<i32> = number(&mut problems, "partitions", asked.partitions);
-    let replicas: Option<usize> = number(&mut problems, "replicas", asked.replicas);
-    problems.finish()?;
-    let cluster = cluster?;
-    let found = cluster.ask(|admin, at| admin.topics().describe_topic(at, name.as_str())).await?;
-    let topic = there(found)?;
+    let found = find(access, app, name.as_str()).await;
+    let ((cluster, topic), (wanted, replicas)) = in_order(found, validate(asked))?;
     let there = topic.partitions.len();
-    if partitions.is_some_and(|wanted| usize::try_from(wanted).is_ok_and(|it| it < there)) {
+    if wanted.partitions.is_some_and(|wanted| usize::try_from(wanted).is_ok_and(|it| it < there)) {
         let what = format!("must be at least {there}, as it has now: partitions only grow");
         return Err(Error::field("partitions", what));
     }
     keeps_replicas(&topic, replicas)?;
-    let wanted = TopicChange { partitions, settings: asked.config };
     if let Some(settings) = &wanted.settings
         && changes_demand(&topic, settings)?
     {
@@ -45,6 +38,26 @@ pub async fn update(
     }
     let about = [("topic", name.to_string())];
     change(access, app, "topic.update", &about, alter(&cluster, name.as_str(), &wanted)).await
+}
+
+/// The cluster, and the topic there.
+async fn find<'a>(
+    access: &InstanceAccess,
+    app: &'a App,
+    name: &str,
+) -> Result<(Cluster<'a>, Topic)> {
+    let cluster = Cluster::open(access, app).await?;
+    let found = cluster.ask(|admin, at| admin.topics().describe_topic(at, name)).await?;
+    Ok((cluster, there(found)?))
+}
+
+/// The change, and how many replicas the topic is said to have.
+fn validate(asked: Asked<TopicUpdate>) -> Result<(TopicChange, Option<usize>)> {
+    let (asked, mut problems) = asked.open()?;
+    let partitions: Option<i32> = number(&mut problems, "partitions", asked.partitions);
+    let replicas: Option<usize> = number(&mut problems, "replicas", asked.replicas);
+    problems.finish()?;
+    Ok((TopicChange { partitions, settings: asked.config }, replicas))
 }
 
 fn keeps_replicas(topic: &Topic, asked: Option<usize>) -> Result<()> {

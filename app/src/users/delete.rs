@@ -9,17 +9,22 @@ use store::{acls, certificates, instances, ssl_users};
 pub async fn delete(access: &InstanceAccess, app: &App, name: &str) -> Result<()> {
     access.may_change()?;
     let cluster = Cluster::of_its_own(access, app).await?;
-    let name = UserName::parse(name).map_err(|_| Error::NotFound)?;
+    // Whoever is listed can go, also with a name that only Kafka's own protocol gives.
     let there = everybody(&cluster, app, access.instance.id).await?;
-    if !there.iter().any(|user| user.name == name.as_str()) {
+    if !there.iter().any(|user| user.name == name) {
         return Err(Error::NotFound);
     }
-    if name.as_str() == access.instance.username {
+    if name == access.instance.username {
         let sentence = "The default user can't be deleted; give it another password instead";
         return Err(Error::Refused(sentence.into()));
     }
-    let about = [("user", name.to_string())];
-    change(access, app, "user.delete", &about, Box::pin(remove(&cluster, access, app, &name))).await
+    if name.contains('\0') {
+        let sentence =
+            "The user's name has a NUL character; delete it through Kafka's own protocol";
+        return Err(Error::Refused(sentence.into()));
+    }
+    let about = [("user", name.to_owned())];
+    change(access, app, "user.delete", &about, Box::pin(remove(&cluster, access, app, name))).await
 }
 
 /// Rights first: one that is left half-way is still listed, and can be deleted
@@ -28,7 +33,7 @@ async fn remove(
     cluster: &Cluster<'_>,
     access: &InstanceAccess,
     app: &App,
-    name: &UserName,
+    name: &str,
 ) -> Result<()> {
     let principal = &format!("User:{name}");
     let see = &format!("GET users tells whether {name} is there; if it is, delete it again");
@@ -43,21 +48,21 @@ async fn remove(
     // Whose an ACL is, it says first.
     acls::retire_all(&mut work, id, &format!("{principal}: ")).await?;
     work.commit().await?;
-    let password =
-        cluster.alter_for_all(
-            see,
-            |admin, at| admin.remove_scram_user(at, name.as_str()),
-            |admin, at| async move {
-                Ok(admin.describe_scram_user(&at, name.as_str()).await?.is_empty())
-            },
-        );
+    let password = cluster.alter_for_all(
+        see,
+        |admin, at| admin.remove_scram_user(at, name),
+        |admin, at| async move { Ok(admin.describe_scram_user(&at, name).await?.is_empty()) },
+    );
     password.await?;
     let now = app.now();
     let mut work = app.store().begin().await?;
-    ssl_users::remove(&mut work, id, name).await?;
-    ssl_users::forget_unknown(&mut work, id, name).await?;
+    // What is written down here has no other names.
+    if let Ok(name) = UserName::parse(name) {
+        ssl_users::remove(&mut work, id, &name).await?;
+        ssl_users::forget_unknown(&mut work, id, &name).await?;
+    }
     // Another user of this name, later, is not the holder of such a certificate.
-    if certificates::revoke_all(&mut work, id, name.as_str(), now).await? {
+    if certificates::revoke_all(&mut work, id, name, now).await? {
         instances::wake(&mut work, id, now).await?;
     }
     work.commit().await.map_err(Into::into)

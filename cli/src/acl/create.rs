@@ -33,7 +33,8 @@ pub struct Create {
     /// Who gets it
     #[arg(long, add = ArgValueCompleter::new(complete::kafka_users))]
     user: String,
-    /// What may be done; may be given several times
+    /// What may be done; may be given several times. On the cluster clusteraction and
+    /// alterconfigs are the service's own, and brokers grant them to no user
     #[arg(
         long = "operation",
         required = true,

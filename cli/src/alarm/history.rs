@@ -1,6 +1,7 @@
 //! `castellan alarm history`.
 
 use crate::{Connection, OnInstance, output};
+use comfy_table::Table;
 use wire::alarms::Incident;
 
 #[derive(Debug, clap::Args)]
@@ -17,6 +18,10 @@ pub async fn run(options: &History, connection: &Connection) -> anyhow::Result<(
     if connection.json {
         return output::print_json(&incidents);
     }
+    output::print_table(&table(&incidents))
+}
+
+fn table(incidents: &[Incident]) -> Table {
     let row = |incident: &Incident| {
         let time =
             |at: Option<model::Timestamp>| at.map_or_else(|| "-".into(), |at| at.to_string());
@@ -26,5 +31,40 @@ pub async fn run(options: &History, connection: &Connection) -> anyhow::Result<(
         [server, triggered, resolved, incident.message.clone()]
     };
     let headings = ["ABOUT", "TRIGGERED", "RESOLVED", "WHAT"];
-    output::print_table(&output::table(headings, incidents.iter().map(row)))
+    output::table(headings, incidents.iter().map(row))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_incident_names_whom_it_is_about_and_when() {
+        let incident = Incident {
+            id: 1,
+            server: Some("orders-02".into()),
+            group: None,
+            since: "2026-11-15T12:00:00Z".parse().unwrap(),
+            triggered_at: Some("2026-11-15T12:01:00Z".parse().unwrap()),
+            resolved_at: None,
+            value: Some(97.0),
+            message: "cpu is at 97 %".into(),
+        };
+        let of_group = Incident {
+            server: None,
+            group: Some("billing".into()),
+            resolved_at: Some("2026-11-15T13:00:00Z".parse().unwrap()),
+            ..incident.clone()
+        };
+        let of_cluster = Incident { server: None, ..incident.clone() };
+        let printed = table(&[incident, of_group, of_cluster]).trim_fmt();
+        let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+        let expected = [
+            "ABOUT TRIGGERED RESOLVED WHAT",
+            "orders-02 2026-11-15T12:01:00Z - cpu is at 97 %",
+            "billing 2026-11-15T12:01:00Z 2026-11-15T13:00:00Z cpu is at 97 %",
+            "- 2026-11-15T12:01:00Z - cpu is at 97 %",
+        ];
+        assert_eq!(printed.lines().map(words).collect::<Vec<_>>(), expected);
+    }
 }

@@ -6,6 +6,7 @@ mod reset;
 use crate::{Connection, OnInstance, complete, output};
 use clap::Subcommand;
 use clap_complete::ArgValueCompleter;
+use serde_json::json;
 use wire::groups::Group;
 
 #[derive(Debug, Subcommand)]
@@ -35,11 +36,17 @@ pub async fn run(command: GroupCommand, connection: &Connection) -> anyhow::Resu
         GroupCommand::List(on) => list(&on, connection).await,
         GroupCommand::Get(options) => get::run(&options, connection).await,
         GroupCommand::Reset(options) => reset::run(options, connection).await,
-        GroupCommand::Delete(OneGroup { on, group }) => {
-            let id = on.id(connection).await?;
-            connection.client.delete_group(id, &group).await.map_err(Into::into)
-        }
+        GroupCommand::Delete(options) => delete(&options, connection).await,
     }
+}
+
+async fn delete(options: &OneGroup, connection: &Connection) -> anyhow::Result<()> {
+    let OneGroup { on, group } = options;
+    connection.client.delete_group(on.id(connection).await?, group).await?;
+    if connection.json {
+        return output::print_json(&json!({ "group": group, "deleted": true }));
+    }
+    output::print_line(&format!("Group {group} is deleted"))
 }
 
 async fn list(on: &OnInstance, connection: &Connection) -> anyhow::Result<()> {

@@ -2,6 +2,7 @@
 
 use crate::{Connection, OnInstance, output};
 use anyhow::bail;
+use client::Error;
 
 #[derive(Debug, clap::Args)]
 pub struct Cancel {
@@ -15,7 +16,7 @@ pub async fn run(options: &Cancel, connection: &Connection) -> anyhow::Result<()
     let id = options.on.id(connection).await?;
     let action = options.action;
     let answer = match connection.client.cancel_action(id, action).await {
-        Err(error) if error.is_not_found() => bail!(
+        Err(error) if lacks_action(&error) => bail!(
             "instance {id} has no action {action}; \
              `castellan instance actions {id}` shows what was asked of it"
         ),
@@ -25,4 +26,11 @@ pub async fn run(options: &Cancel, connection: &Connection) -> anyhow::Result<()
         return output::print_json(&answer);
     }
     output::print_line(&answer.message)
+}
+
+/// Whether it is the action that is not there, and not the instance, which is told in
+/// other words.
+fn lacks_action(error: &Error) -> bool {
+    error.is_not_found()
+        && matches!(error, Error::Refused { body, .. } if body.error == "Not Found")
 }

@@ -5,6 +5,7 @@ mod set;
 use crate::{Connection, OnInstance, complete, output};
 use clap::Subcommand;
 use clap_complete::ArgValueCompleter;
+use serde_json::json;
 use wire::quotas::Quota;
 
 #[derive(Debug, Subcommand)]
@@ -40,12 +41,22 @@ pub async fn run(command: QuotaCommand, connection: &Connection) -> anyhow::Resu
             print(&connection.client.quotas(on.id(connection).await?).await?, connection)
         }
         QuotaCommand::Set(options) => set::run(options, connection).await,
-        QuotaCommand::Remove { on, of } => {
-            let id = on.id(connection).await?;
-            let (user, client_id) = (of.user.as_deref(), of.client_id.as_deref());
-            connection.client.remove_quota(id, user, client_id).await.map_err(Into::into)
-        }
+        QuotaCommand::Remove { on, of } => remove(&on, &of, connection).await,
     }
+}
+
+async fn remove(on: &OnInstance, of: &Of, connection: &Connection) -> anyhow::Result<()> {
+    let id = on.id(connection).await?;
+    let (user, client_id) = (of.user.as_deref(), of.client_id.as_deref());
+    connection.client.remove_quota(id, user, client_id).await?;
+    if connection.json {
+        let removed = json!({ "user": user, "client_id": client_id, "removed": true });
+        return output::print_json(&removed);
+    }
+    let whose = [("user", user), ("client id", client_id)];
+    let named = |(kind, name): (&str, Option<&str>)| name.map(|name| format!("{kind} {name}"));
+    let whose: Vec<String> = whose.into_iter().filter_map(named).collect();
+    output::print_line(&format!("The limits of {} are removed", whose.join(" and ")))
 }
 
 fn print(quotas: &[Quota], connection: &Connection) -> anyhow::Result<()> {

@@ -5,6 +5,7 @@ mod test;
 
 use crate::{Connection, OnInstance, output};
 use clap::Subcommand;
+use comfy_table::Table;
 use fields::Fields;
 use wire::alarms::Recipient;
 
@@ -72,6 +73,10 @@ fn print(recipients: &[Recipient], connection: &Connection) -> anyhow::Result<()
     if connection.json {
         return output::print_json(&recipients);
     }
+    output::print_table(&table(recipients))
+}
+
+fn table(recipients: &[Recipient]) -> Table {
     let row = |recipient: &Recipient| {
         let value = match recipient.kind.as_str() {
             "email" => recipient.value.expose().to_owned(),
@@ -83,5 +88,42 @@ fn print(recipients: &[Recipient], connection: &Connection) -> anyhow::Result<()
         [recipient.id.to_string(), recipient.kind.clone(), value, name, last]
     };
     let headings = ["ID", "TYPE", "VALUE", "NAME", "LAST TOLD"];
-    output::print_table(&output::table(headings, recipients.iter().map(row)))
+    output::table(headings, recipients.iter().map(row))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::Secret;
+    use wire::alarms::LastStatus;
+
+    #[test]
+    fn an_address_is_shown_and_a_key_is_not() {
+        let mail = Recipient {
+            id: 1,
+            kind: "email".into(),
+            value: Secret::new("ada@example.com"),
+            name: "Ada".into(),
+            options: None,
+            last_status: None,
+        };
+        let at = "2026-11-15T12:00:00Z".parse().unwrap();
+        let told = LastStatus { at, ok: false, message: "example.com answered 500".into() };
+        let hook = Recipient {
+            id: 2,
+            kind: "webhook".into(),
+            value: Secret::new("https://example.com/s3cret"),
+            name: "hook".into(),
+            last_status: Some(told),
+            ..mail.clone()
+        };
+        let printed = table(&[mail, hook]).trim_fmt();
+        let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+        let expected = [
+            "ID TYPE VALUE NAME LAST TOLD",
+            "1 email ada@example.com Ada -",
+            "2 webhook *** hook example.com answered 500 at 2026-11-15T12:00:00Z",
+        ];
+        assert_eq!(printed.lines().map(words).collect::<Vec<_>>(), expected);
+    }
 }

@@ -52,7 +52,9 @@ const FIELDS: [Input; 2] = [
 const RULE: [Input; 4] = [
     Input::text(
         "operation",
-        "read, write, create, delete, alter, describe, all, … in any case, which is kept",
+        "read, write, create, delete, alter, describe, all, … in any case, which is kept. On the \
+         cluster clusteraction and alterconfigs are the service's own: brokers grant them to no \
+         user",
     )
     .required(),
     Input::text("resource", "cluster, topic, group or transactionalid, in any case, which is kept")

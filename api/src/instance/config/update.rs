@@ -1,14 +1,16 @@
 //! `POST /api/config/kafka`.
 
 use crate::auth::Changing;
-use crate::body::SettingsBody;
+use crate::body::{Fields, SettingsBody};
 use crate::error::Failure;
 use crate::openapi::{About, Input};
 use crate::state::Api;
-use app::{Right, settings};
+use app::Right;
+use app::settings::{self, KNOWN, Kind};
 use axum::Json;
 use axum::extract::State;
 use serde_json::json;
+use std::collections::BTreeMap;
 use wire::customer::Message;
 
 pub async fn handle(
@@ -16,8 +18,24 @@ pub async fn handle(
     Changing(access): Changing,
     body: SettingsBody,
 ) -> Result<Json<Message>, Failure> {
-    settings::update(&access, &api.app, body.ask()).await?;
+    settings::update(&access, &api.app, body.ask(chosen)).await?;
     Ok(Json(done()))
+}
+
+/// Forms and properties have texts alone, which are read with their bounds. JSON has
+/// numbers and flags of its own.
+fn chosen(fields: &mut Fields) -> BTreeMap<String, String> {
+    let mut all = fields.everything();
+    for known in &KNOWN {
+        if fields.is_json_text(known.name) && all.remove(known.name).is_some() {
+            let what = match known.kind {
+                Kind::Flag => "must be true or false, without quotes",
+                Kind::Number(_) => "must be a number, without quotes",
+            };
+            fields.refuse(known.name, what);
+        }
+    }
+    all
 }
 
 fn done() -> Message {

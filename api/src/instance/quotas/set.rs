@@ -52,7 +52,7 @@ const FIELDS: [Input; 6] = [
     Input::number("producer_byte_rate", "Bytes a second; null removes the limit").at_least(1),
     Input::number("consumer_byte_rate", "Bytes a second; null removes the limit").at_least(1),
     Input::number("request_percentage", "Percent of one thread's time; null removes the limit")
-        .at_least(1),
+        .more_than(0),
     Input::number("controller_mutation_rate", "Partitions a second; null removes the limit")
-        .at_least(1),
+        .more_than(0),
 ];

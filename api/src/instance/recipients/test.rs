@@ -24,8 +24,5 @@ fn done() -> Message {
 }
 
 pub fn about() -> About {
-    About::new("Send a test")
-        .needs(Right::ChangeInstances)
-        .refuses("A test to this recipient is still on its way; read its last_status")
-        .json("It is on its way", &done())
+    About::new("Send a test").needs(Right::ChangeInstances).json("It is on its way", &done())
 }

@@ -156,10 +156,16 @@ async fn internal_and_unknown_topics_are_not_found() {
     let instance = scene(&world).await;
     for topic in ["absent", "__internal", "__consumer_offsets", "%00", "a%2Fb"] {
         let rest = format!("topics/{topic}/messages");
-        let read = Call::get(&path(&instance, &rest)).key(&world.key).send(&world.customer).await;
-        read.expect_error(404, "Not Found");
-        let written = send(&world, "POST", &instance, &rest, &json!({"value": "x"})).await;
-        written.expect_error(404, "Not Found");
+        // What is wrong with a request is told of what is there.
+        for query in ["", "?limit=0"] {
+            let rest = format!("{rest}{query}");
+            let read = send(&world, "GET", &instance, &rest, &Value::Null).await;
+            read.expect_error(404, "Not Found");
+        }
+        for body in [json!({"value": "x"}), json!({}), json!([])] {
+            let written = send(&world, "POST", &instance, &rest, &body).await;
+            written.expect_error(404, "Not Found");
+        }
     }
 }
 

@@ -55,6 +55,13 @@ fn resources() -> Vec<Resource> {
             neighbour: ("POST", "users", json!({"name": "abe"})),
         },
         Resource {
+            create: ("POST", "users", json!({"name": "eve", "type": "ssl"})),
+            update: None,
+            delete: "users/eve",
+            list: "users",
+            neighbour: ("POST", "users", json!({"name": "amy", "type": "ssl"})),
+        },
+        Resource {
             create: ("POST", "acls", rule("pay")),
             update: None,
             delete: "acls/{id}",
@@ -151,12 +158,74 @@ fn applied(asked: &Value, read: &Value) -> bool {
         // An ACL is asked for with others of its user.
         "user" if read.get("user").is_none() => read["name"] == *value,
         "rules" => applied(&value[0], read),
-        // Kafka has its own spelling, which is told from then on.
-        "config" => {
-            read["config"].as_object().map(serde_json::Map::len)
-                == value.as_object().map(serde_json::Map::len)
-        }
+        "config" => read["config"] == spelled(value),
         _ => read[name] == *value,
     };
     asked.as_object().unwrap().iter().all(is_same)
+}
+
+/// Kafka has its own spelling, which is told from then on.
+fn spelled(config: &Value) -> Value {
+    let mut told = config.clone();
+    for (name, value) in told.as_object_mut().unwrap() {
+        match name.as_str() {
+            "cleanup.policy" => *value = json!("compact,delete"),
+            "min.cleanable.dirty.ratio" => *value = json!(1.0),
+            _ => {}
+        }
+    }
+    told
+}
+
+/// Settings can be given other values, but not be taken away.
+#[tokio::test]
+async fn nor_does_one_of_settings() {
+    let world = World::new().await;
+    let instance = cluster(&world, "mouse-3").await;
+    let apply = async |body: Value, expected: [(&str, i64); 2]| {
+        let saved = send(&world, "POST", &instance, "config/kafka", &body).await;
+        assert_eq!(saved.status, 200, "{}", saved.text);
+        let row = |(name, value): (&str, i64)| json!({"name": name, "value": value});
+        assert_eq!(get(&world, &instance, "config/kafka").await, json!(expected.map(row)));
+        world.load(instance.id.0).await
+    };
+    let first = json!({"log.segment.bytes": 1_048_576, "num.io.threads": 8});
+    let applied = [("log.segment.bytes", 1_048_576), ("num.io.threads", 8)];
+    let before = apply(first.clone(), applied).await;
+    assert_eq!(apply(first, applied).await, before, "applied again, nothing changes");
+    let changed = [("log.segment.bytes", 1_048_576), ("num.io.threads", 4)];
+    let before = apply(json!({"num.io.threads": 4}), changed).await;
+    assert_eq!(apply(json!({"num.io.threads": 4}), changed).await, before);
+}
+
+/// What is signed stays on record, also once it is revoked.
+#[tokio::test]
+async fn nor_does_one_of_certificates() {
+    let world = World::new().await;
+    let instance = cluster(&world, "mouse-1").await;
+    let list = "ca/certificates";
+    let sign = async |cn: &str| {
+        let csr = pki::request(&pki::KeyPair::generate(), cn).unwrap();
+        let signed = send(&world, "POST", &instance, "ca/sign", &json!({"csr": csr})).await;
+        assert_eq!(signed.status, 200, "{}", signed.text);
+        world.pass_time();
+    };
+    sign("pay").await;
+    let read = one(&world, &instance, list, &json!([])).await;
+    assert_eq!((&read["cn"], &read["revoked_at"]), (&json!("pay"), &Value::Null));
+    sign("a").await;
+    let both = get(&world, &instance, list).await;
+    assert_eq!((&both[0], &both[1]["cn"]), (&read, &json!("a")), "the oldest first");
+    assert_eq!(get(&world, &instance, list).await, both);
+
+    let rest = format!("{list}/{}", read["serial"].as_str().unwrap());
+    let mut revoked = None;
+    for _ in 0..2 {
+        let gone = send(&world, "DELETE", &instance, &rest, &Value::Null).await;
+        assert_eq!(gone.status, 204, "{}", gone.text);
+        world.pass_time();
+        let now = get(&world, &instance, list).await;
+        assert!(now[0]["revoked_at"].is_string() && now[1] == both[1], "{now}");
+        assert_eq!(revoked.get_or_insert(now.clone()), &now, "applied again, nothing changes");
+    }
 }

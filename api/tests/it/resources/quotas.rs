@@ -30,6 +30,8 @@ async fn a_quota_is_set_read_changed_and_removed() {
         (&less["producer_byte_rate"], &less["request_percentage"]),
         (&Value::Null, &json!(12.5))
     );
+    let half = put(json!({"user": "ada", "request_percentage": 0.5})).await;
+    assert_eq!(half["request_percentage"], 0.5, "anything above 0");
     let gone = send(&world, "DELETE", &instance, "quotas?user=ada", &Value::Null).await;
     assert_eq!(gone.status, 204);
     let again = send(&world, "DELETE", &instance, "quotas?user=ada", &Value::Null).await;

@@ -4,11 +4,22 @@ use super::{cluster, send};
 use crate::call::Call;
 use crate::world::World;
 use app::Settings;
+use kafka::client::{Admin as _, NewTopic};
 use kafka::simulated::Fault;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-const READS: [&str; 5] = ["topics", "topics/a", "users", "acls", "config/kafka"];
+const READS: [&str; 9] = [
+    "topics",
+    "topics/a",
+    "topics/a/messages",
+    "users",
+    "acls",
+    "config/kafka",
+    "groups",
+    "groups/a",
+    "quotas",
+];
 
 #[tokio::test]
 async fn one_that_is_not_ready_is_refused_at_once() {
@@ -23,6 +34,42 @@ async fn one_that_is_not_ready_is_refused_at_once() {
     }
     let nodes = send(&world, "GET", &instance, "nodes", &Value::Null).await;
     assert_eq!(nodes.json()[0]["running"], false, "planned ones are listed");
+    // What is wrong with a request comes before that.
+    let before = world.kafka.calls();
+    for (method, rest, body, says) in [
+        ("PUT", "topics/a", json!({"partitions": 0}), "partitions: must be 1 to 10000"),
+        ("POST", "groups/a/reset", json!({}), "strategy: Field is required"),
+        ("GET", "topics/a/messages?limit=0", Value::Null, "limit: must be from 1 to 1000"),
+        ("POST", "topics/a/messages", json!({"value": 5}), "value: must be a string"),
+    ] {
+        send(&world, method, &instance, rest, &body).await.expect_error(400, says);
+    }
+    assert_eq!(world.kafka.calls(), before, "nobody was asked");
+}
+
+/// However many topics there are.
+#[tokio::test]
+async fn a_list_takes_as_many_questions_for_fifty_topics_as_for_one() {
+    let world = World::new().await;
+    let instance = cluster(&world, "mouse-3").await;
+    let servers = world.servers(instance.id).await;
+    let at = world.app.reach().cluster(instance.id, &servers).await.unwrap();
+    let mut asked = Vec::new();
+    for numbers in [0..1, 1..50] {
+        let count = numbers.end;
+        for number in numbers {
+            let settings = vec![("retention.ms".to_owned(), "60000".to_owned())];
+            let name = format!("t{number}");
+            let topic = NewTopic { name, partitions: 1, replicas: 3, settings };
+            world.kafka.create_topic(&at, &topic).await.unwrap();
+        }
+        world.pass_time();
+        let before = world.kafka.calls();
+        let list = send(&world, "GET", &instance, "topics", &Value::Null).await.json();
+        assert_eq!(list.as_array().unwrap().len(), count);
+        asked.push(world.kafka.calls() - before);
+    }
+    assert_eq!(asked, [1, 1]);
 }
 
 #[tokio::test]

@@ -79,6 +79,42 @@ async fn names_that_are_taken_or_ours() {
     }
 }
 
+/// Kafka's own protocol takes names that are refused here; what it made can go.
+#[tokio::test]
+async fn names_that_only_kafka_gives_are_told_and_go_like_others() {
+    let world = World::new().await;
+    let instance = cluster(&world, "mouse-1").await;
+    // Ours stay hidden, whatever else is in their names.
+    for name in ["alice@corp", "castellan@corp"] {
+        world.admit(&instance, name).await;
+    }
+    let names = async |rest: &str| -> Vec<String> {
+        let list = get(&world, &instance, rest).await;
+        let name = |row: &Value| row["name"].as_str().unwrap().to_owned();
+        let names = list.as_array().unwrap().iter().map(name);
+        names.filter(|name| *name != instance.username).collect()
+    };
+    assert_eq!(names("users").await, ["ada", "alice@corp"]);
+    assert_eq!(names("acls").await, ["ada", "alice@corp"]);
+    let acl = get(&world, &instance, "acls").await[1]["id"].to_string();
+    let rest = format!("acls/{acl}");
+    let gone = send(&world, "DELETE", &instance, &rest, &Value::Null).await;
+    assert_eq!(gone.status, 200, "{}", gone.text);
+    assert_eq!(names("acls").await, ["ada"]);
+
+    world.admit(&instance, "alice@corp").await;
+    assert_eq!(names("acls").await, ["ada", "alice@corp"]);
+    let gone = send(&world, "DELETE", &instance, "users/alice%40corp", &Value::Null).await;
+    assert_eq!(gone.status, 200, "{}", gone.text);
+    assert_eq!(lines(&world, 1).await, ["user.delete user=alice@corp; outcome=done"]);
+    assert_eq!(names("users").await, ["ada"]);
+    assert_eq!(names("acls").await, ["ada"]);
+    for name in ["alice%40corp", "castellan%40corp"] {
+        let rest = format!("users/{name}");
+        send(&world, "DELETE", &instance, &rest, &Value::Null).await.expect_error(404, "Not Found");
+    }
+}
+
 /// Whether a password is the one that Kafka takes.
 pub async fn lets_in(world: &World, instance: &Instance, username: &str, password: &str) -> bool {
     let servers = world.servers(instance.id).await;

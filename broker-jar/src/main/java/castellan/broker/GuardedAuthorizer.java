@@ -6,6 +6,9 @@ import java.util.List;
 import java.util.Set;
 import org.apache.kafka.common.acl.AclOperation;
 import org.apache.kafka.common.protocol.ApiKeys;
+import org.apache.kafka.common.resource.PatternType;
+import org.apache.kafka.common.resource.Resource;
+import org.apache.kafka.common.resource.ResourcePattern;
 import org.apache.kafka.common.resource.ResourceType;
 import org.apache.kafka.metadata.authorizer.StandardAuthorizer;
 import org.apache.kafka.server.authorizer.Action;
@@ -19,6 +22,10 @@ import org.apache.kafka.server.authorizer.AuthorizationResult;
  * What belongs to the cluster itself is refused here: changes to Kafka's own topics, a
  * broker's rights, and calls that take servers out of the cluster or bind it to a
  * release, which are the service's to make.
+ *
+ * <p>Who may create on the cluster may make topics of any other name. Kafka asks for that
+ * right first and would then look at no name, so it is told no there, and the right counts
+ * where Kafka asks about each topic.
  */
 public final class GuardedAuthorizer extends StandardAuthorizer {
     private static final String INTERNAL_TOPICS = "__";
@@ -29,7 +36,7 @@ public final class GuardedAuthorizer extends StandardAuthorizer {
                     AclOperation.DELETE,
                     AclOperation.ALTER,
                     AclOperation.ALTER_CONFIGS);
-    /** Creating is asked of the cluster first and of the topic second; ours is the second. */
+    /** Creating is among them so that each topic is asked about; see {@link #makesTopic}. */
     private static final Set<AclOperation> BROKERS_OWN =
             EnumSet.of(AclOperation.CLUSTER_ACTION, AclOperation.CREATE, AclOperation.ALTER_CONFIGS);
     private static final Set<Short> SERVICES_OWN =
@@ -40,20 +47,56 @@ public final class GuardedAuthorizer extends StandardAuthorizer {
                     ApiKeys.REMOVE_RAFT_VOTER.id,
                     ApiKeys.UPDATE_RAFT_VOTER.id);
 
+    private static final ResourcePattern CLUSTER =
+            new ResourcePattern(ResourceType.CLUSTER, Resource.CLUSTER_NAME, PatternType.LITERAL);
+
     @Override
     public List<AuthorizationResult> authorize(
             AuthorizableRequestContext context, List<Action> actions) {
-        List<AuthorizationResult> results = super.authorize(context, actions);
         if (ListenerPrincipalBuilder.SERVICE.equals(context.principal())) {
-            return results;
+            return super.authorize(context, actions);
         }
-        List<AuthorizationResult> guarded = new ArrayList<>(results);
+        List<Action> asked = mayCreate(context, actions) ? onCluster(actions) : actions;
+        List<AuthorizationResult> guarded = new ArrayList<>(super.authorize(context, asked));
         for (int i = 0; i < actions.size(); i++) {
             if (isRefused(context, actions.get(i))) {
                 guarded.set(i, AuthorizationResult.DENIED);
             }
         }
         return guarded;
+    }
+
+    /** Whether there are topics to be made, and the caller may create on the cluster. */
+    private boolean mayCreate(AuthorizableRequestContext context, List<Action> actions) {
+        if (actions.stream().noneMatch(GuardedAuthorizer::makesTopic)) {
+            return false;
+        }
+        // Nobody is refused by this answer, so that the log has nothing of it.
+        Action create = new Action(AclOperation.CREATE, CLUSTER, 1, false, false);
+        return super.authorize(context, List.of(create)).get(0) == AuthorizationResult.ALLOWED;
+    }
+
+    /** Topics to be made are asked for by the right on the cluster, so that the log tells it. */
+    private static List<Action> onCluster(List<Action> actions) {
+        List<Action> asked = new ArrayList<>(actions);
+        asked.replaceAll(
+                action ->
+                        makesTopic(action)
+                                ? new Action(
+                                        AclOperation.CREATE,
+                                        CLUSTER,
+                                        action.resourceReferenceCount(),
+                                        action.logIfAllowed(),
+                                        action.logIfDenied())
+                                : action);
+        return asked;
+    }
+
+    private static boolean makesTopic(Action action) {
+        ResourcePattern pattern = action.resourcePattern();
+        return action.operation() == AclOperation.CREATE
+                && pattern.resourceType() == ResourceType.TOPIC
+                && !pattern.name().startsWith(INTERNAL_TOPICS);
     }
 
     private static boolean isRefused(AuthorizableRequestContext context, Action action) {
