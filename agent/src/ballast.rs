@@ -3,7 +3,7 @@
 //! ballast goes. It is there again once there is room for it.
 
 use crate::board::Board;
-use crate::disk::{self, DiskFault};
+use crate::disk::{self, DiskFault, Needed};
 use crate::place::Place;
 use std::fs;
 use std::io;
@@ -54,8 +54,8 @@ fn size(total: u64) -> u64 {
     if size < LEAST { 0 } else { size }
 }
 
-/// Fails if less than `needed` is free, also without the ballast.
-pub fn make_room(place: &Place, needed: u64) -> Result<(), DiskFault> {
+/// Fails if less than is needed is free, also without the ballast.
+pub fn make_room(place: &Place, needed: Needed) -> Result<(), DiskFault> {
     let full = match disk::check_room(place, needed) {
         Ok(()) => return Ok(()),
         Err(full) => full,
@@ -99,14 +99,15 @@ mod tests {
             return;
         }
         assert_eq!(fs::metadata(place.ballast()).unwrap().len(), size(room.total));
-        make_room(&place, 1).unwrap();
+        let needs = |to_start: u64| Needed { to_start, kept: 0 };
+        make_room(&place, needs(1)).unwrap();
         assert!(place.ballast().exists(), "there is room");
 
         // More than there ever is.
-        make_room(&place, u64::MAX).unwrap_err();
+        make_room(&place, needs(u64::MAX)).unwrap_err();
         assert!(!place.ballast().exists(), "it was tried");
-        make_room(&place, u64::MAX).unwrap_err();
-        make_room(&place, 1).unwrap();
+        make_room(&place, needs(u64::MAX)).unwrap_err();
+        make_room(&place, needs(1)).unwrap();
         make(&place).unwrap();
         assert!(place.ballast().exists(), "it is there again");
     }

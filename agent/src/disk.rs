@@ -36,11 +36,31 @@ pub enum DiskFault {
     #[error("the disk can't be read: {0}")]
     Unreadable(String),
     #[error(
-        "the disk is full: {} MiB of {} MiB are free; give it more space, and it goes on by itself",
+        "the disk is full: {} MiB of {} MiB are free{}; give it more space, and it goes on by \
+         itself",
         room.free >> 20,
-        room.total >> 20
+        room.total >> 20,
+        of_store(*kept)
     )]
-    Full { room: Room },
+    Full { room: Room, kept: u64 },
+}
+
+/// Bytes that must be free for a start to have a chance.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Needed {
+    pub to_start: u64,
+    /// Besides, and not for brokers: the control plane's store may be on the same file
+    /// system.
+    pub kept: u64,
+}
+
+fn of_store(kept: u64) -> String {
+    match kept >> 20 {
+        0 => String::new(),
+        kept => format!(
+            ", and {kept} MiB have to stay free for Castellan's own data on the same file system"
+        ),
+    }
 }
 
 pub fn check(place: &Place, desired: &Desired) -> Result<DiskCheck, DiskFault> {
@@ -67,12 +87,13 @@ pub fn check(place: &Place, desired: &Desired) -> Result<DiskCheck, DiskFault> {
     }
 }
 
-/// Fails if less than `needed` is free: a broker that starts there ends at once,
-/// and one that ended there ended for that.
-pub fn check_room(place: &Place, needed: u64) -> Result<(), DiskFault> {
+/// Fails if less than is needed is free: a broker that starts there ends at once, or
+/// has the store end, and one that ended there ended for that.
+pub fn check_room(place: &Place, needed: Needed) -> Result<(), DiskFault> {
     let Ok(room) = host::room(&place.disk()) else { return Ok(()) };
-    let is_full = room.total > 0 && room.free < needed;
-    if is_full { Err(DiskFault::Full { room }) } else { Ok(()) }
+    let Needed { to_start, kept } = needed;
+    let is_full = room.total > 0 && room.free < to_start.saturating_add(kept);
+    if is_full { Err(DiskFault::Full { room, kept }) } else { Ok(()) }
 }
 
 /// Puts the launcher's note back on a disk that is ready and lost only that.

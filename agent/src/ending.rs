@@ -105,7 +105,8 @@ mod tests {
 
     #[test]
     fn a_full_disk_is_looked_at_often_and_named() {
-        let full = DiskFault::Full { room: Room { free: 1 << 20, total: 128 << 20 } };
+        let room = Room { free: 1 << 20, total: 128 << 20 };
+        let full = DiskFault::Full { room, kept: 0 };
         let words = "the disk is full: 1 MiB of 128 MiB are free; give it more space, and it \
                      goes on by itself";
         assert_eq!(full.to_string(), words);

@@ -3,6 +3,7 @@
 //! Everything is looked up for each start: a Java that was upgraded, or a cache
 //! that was cleared, must not keep a broker down.
 
+use crate::disk::Needed;
 use crate::launcher::{Launch, Launcher};
 use crate::place::Place;
 use crate::start;
@@ -12,7 +13,7 @@ use kafka::java::Java;
 use kafka::startup_cache::StartupCache;
 use kafka::{Progress, java, launch, startup_cache, versions};
 use std::path::Path;
-use wire::agent::{Desired, DesiredBroker, Format};
+use wire::agent::{Desired, DesiredBroker, Format, StoreRoom};
 
 /// What a start writes before it serves, recovery of the last segments included.
 /// With less, all that starts do is fail.
@@ -49,8 +50,8 @@ impl Launcher for Jvm {
         Ok(Launch { program, arguments })
     }
 
-    fn room_to_start(&self) -> u64 {
-        ROOM_TO_START
+    fn room_to_start(&self) -> Needed {
+        Needed { to_start: ROOM_TO_START, kept: kept(&self.place) }
     }
 
     fn format_arguments(&self, desired: &Desired, format: &Format) -> String {
@@ -63,6 +64,15 @@ impl Launcher for Jvm {
         text.push('\n');
         text
     }
+}
+
+/// What the control plane's store needs of the disk's own file system. A store that is
+/// elsewhere, or can't be looked at, needs nothing here.
+fn kept(place: &Place) -> u64 {
+    let store = start::load(place).ok().and_then(|start| start.host.store);
+    let is_here =
+        |store: &StoreRoom| host::share_room(&place.disk(), &store.directory).unwrap_or(false);
+    store.filter(is_here).map_or(0, |store| store.bytes)
 }
 
 /// A broker starts without it too, only slower.
@@ -78,4 +88,39 @@ async fn startup_cache(
 
 fn words(error: impl std::error::Error) -> String {
     error.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{disk, testing};
+    use std::fs;
+    use wire::agent::{AgentStart, HostSettings};
+
+    #[test]
+    fn no_broker_starts_on_the_room_of_a_store_beside_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let place = Place::open(directory.path()).unwrap();
+        fs::create_dir(place.disk()).unwrap();
+        let jvm = Jvm { place };
+        let check = |expected: u64| {
+            let needed = Needed { to_start: ROOM_TO_START, kept: expected };
+            assert_eq!(jvm.room_to_start(), needed);
+        };
+        let write = |directory: &Path| {
+            let store = Some(StoreRoom { directory: directory.into(), bytes: u64::MAX });
+            let host = HostSettings { store, ..<_>::default() };
+            let start = AgentStart { host, ..testing::start() };
+            fs::write(jvm.place.start(), serde_json::to_vec(&start).unwrap()).unwrap();
+        };
+        check(0);
+        write(Path::new("/proc"));
+        check(0);
+        write(&directory.path().join("nowhere"));
+        check(0);
+        write(directory.path());
+        check(u64::MAX);
+        let full = disk::check_room(&jvm.place, jvm.room_to_start()).unwrap_err().to_string();
+        assert!(full.contains("have to stay free for Castellan's own data"), "{full}");
+    }
 }

@@ -3,6 +3,7 @@
 //! The supervisor starts whatever it is given here, so that its tests run a
 //! shell script in place of a JVM.
 
+use crate::disk::Needed;
 use async_trait::async_trait;
 use std::path::PathBuf;
 use wire::agent::{Desired, DesiredBroker, Format};
@@ -24,8 +25,8 @@ pub trait Launcher: Send + Sync {
         progress: &(dyn Fn(String) + Send + Sync),
     ) -> Result<Launch, String>;
 
-    /// Bytes that must be free on the disk for a start to have a chance.
-    fn room_to_start(&self) -> u64;
+    /// What must be free on the disk.
+    fn room_to_start(&self) -> Needed;
 
     /// The text of `format.args`, with which the broker formats its disk
     /// before it starts.

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::board::Silence;
+use crate::disk::Needed;
 use crate::launcher::Launch;
 use crate::testing::{desired, marker, wait_for};
 use async_trait::async_trait;
@@ -45,9 +46,9 @@ impl Launcher for Script {
         Ok(Launch { program: "/bin/sh".into(), arguments: vec!["broker.sh".into()] })
     }
 
-    fn room_to_start(&self) -> u64 {
+    fn room_to_start(&self) -> Needed {
         self.looks.fetch_add(1, Ordering::Relaxed);
-        self.room.load(Ordering::Relaxed)
+        Needed { to_start: self.room.load(Ordering::Relaxed), kept: 0 }
     }
 
     fn format_arguments(&self, _: &Desired, format: &Format) -> String {

@@ -22,6 +22,6 @@ pub use piped::Piped;
 pub use process::{Exit, ProcessId, Spawn, Watch, run_lines, run_output};
 pub use replace::replace_self;
 pub use reserve::{keep_reserved, reserve};
-pub use room::{Room, room, taken};
+pub use room::{Room, room, share_room, taken};
 pub use slots::{Slot, Slots};
 pub use usage::{Usage, usage, with_children};

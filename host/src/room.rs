@@ -1,6 +1,6 @@
 //! How much room a file system has.
 
-use std::fs::Metadata;
+use std::fs::{self, Metadata};
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
@@ -28,6 +28,11 @@ pub fn room(path: &Path) -> io::Result<Room> {
     })
 }
 
+/// Whether two paths are on one file system, so that whoever fills one fills the other.
+pub fn share_room(one: &Path, other: &Path) -> io::Result<bool> {
+    Ok(fs::metadata(one)?.dev() == fs::metadata(other)?.dev())
+}
+
 /// Bytes that a file takes of its file system, whatever its length.
 pub fn taken(file: &Metadata) -> u64 {
     file.blocks().saturating_mul(BLOCK)
@@ -44,5 +49,15 @@ mod tests {
         assert!(here.free > 0 && here.free <= here.total, "{here:?}");
         let nowhere = room(&directory.path().join("nowhere")).unwrap_err();
         assert_eq!(nowhere.kind(), io::ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn who_is_in_one_directory_shares_its_room() {
+        let directory = tempfile::tempdir().unwrap();
+        let inner = directory.path().join("inner");
+        share_room(directory.path(), &inner).unwrap_err();
+        fs::create_dir(&inner).unwrap();
+        assert!(share_room(directory.path(), &inner).unwrap());
+        assert!(!share_room(directory.path(), Path::new("/proc")).unwrap());
     }
 }

@@ -13,10 +13,12 @@ use std::path::Path;
 use support::{Authority, Broker};
 
 /// What alarms and graphs are made of.
-const SERIES: [&str; 24] = [
+const SERIES: [&str; 26] = [
     "kafka_server_brokertopicmetrics_bytesinpersec_total ",
     "kafka_server_brokertopicmetrics_bytesoutpersec_total ",
     "kafka_server_brokertopicmetrics_messagesinpersec_total ",
+    "kafka_server_brokertopicmetrics_replicationbytesinpersec_total ",
+    "kafka_server_brokertopicmetrics_replicationbytesoutpersec_total ",
     "kafka_network_requestmetrics_totaltimems{request=\"Produce\",quantile=\"0.5\"} ",
     "kafka_network_requestmetrics_totaltimems{request=\"Produce\",quantile=\"0.99\"} ",
     "kafka_network_requestmetrics_totaltimems{request=\"FetchConsumer\",quantile=\"0.5\"} ",

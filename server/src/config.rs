@@ -3,7 +3,7 @@
 //! `castellan.example.toml` at the root of the repository shows every field;
 //! a test keeps the two in step.
 
-use crate::catalogue;
+use crate::{catalogue, floor};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use cloud_local::addresses::AddressMode;
@@ -16,7 +16,7 @@ use std::fs;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use url::Url;
-use wire::agent::HostSettings;
+use wire::agent::{HostSettings, StoreRoom};
 
 /// Everything of the file. Flags win over it.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -246,9 +246,11 @@ impl Config {
         self.catalogue.as_deref().map_or_else(|| Ok(Catalogue::built_in()), catalogue::load)
     }
 
-    pub fn host_settings(&self) -> HostSettings {
+    /// For the agents of a host whose control plane has its store in that directory.
+    pub fn host_settings(&self, data: &Path) -> HostSettings {
         let Local { cache, java, distributions, .. } = self.local.clone();
-        HostSettings { cache, java, distributions }
+        let store = Some(StoreRoom { directory: data.into(), bytes: floor::KEPT });
+        HostSettings { cache, java, distributions, store }
     }
 }
 
@@ -290,6 +292,13 @@ mod tests {
         let uncommented: Vec<&str> =
             example.lines().map(|line| line.strip_prefix("#= ").unwrap_or(line)).collect();
         Config::parse(&uncommented.join("\n")).unwrap();
+    }
+
+    #[test]
+    fn agents_know_what_the_store_needs() {
+        let settings = Config::default().host_settings(Path::new("/data"));
+        let store = StoreRoom { directory: "/data".into(), bytes: 160 << 20 };
+        assert_eq!(settings.store, Some(store));
     }
 
     #[test]

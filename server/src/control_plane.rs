@@ -95,6 +95,9 @@ impl ControlPlane {
         let at = installation::location(data, config.database_url.as_ref());
         let app = with_history(app, &at, &mut remarks).await;
         app::billing::settle_prices(&app).await.context("prices can't be settled")?;
+        // One control plane works in a data directory at a time, so the next one there
+        // may take up at once what this one held.
+        let owner = format!("{host_id} {}", data.path().display());
         let engine = Engine::new(Parts {
             store: store.clone(),
             clouds: HashMap::from([(LOCAL_CLOUD.to_owned(), local)]),
@@ -104,9 +107,7 @@ impl ControlPlane {
             entropy: Arc::new(OsEntropy),
             installation: installation.clone(),
             host_id,
-            // One control plane works in a data directory at a time, so the next
-            // one there may take up at once what this one held.
-            owner: format!("{host_id} {}", data.path().display()),
+            owner: owner.clone(),
             settings: engine_settings(&config),
         });
 
@@ -126,6 +127,7 @@ impl ControlPlane {
         running.spawn(flush_last_seen(app.clone(), stop.clone()));
         running.spawn(tasks::flush_last_used(app.clone(), stop.clone()));
         let outbox = Outbox {
+            owner,
             store: store.clone(),
             clock: Arc::new(SystemClock),
             mailer,
@@ -188,7 +190,7 @@ async fn local_cloud(
         binary: std::env::current_exe().context("this program can't find its own file")?,
         control_plane: agent_url.to_owned(),
         fleet_ca: installation.fleet_ca.clone(),
-        host: config.host_settings(),
+        host: config.host_settings(data.path()),
     };
     let local = LocalCloud::open(options).await?;
     local.resume().await?;

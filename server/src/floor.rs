@@ -9,6 +9,10 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 const BALLAST: u64 = 128 << 20;
+/// What a broker needs besides its own room to be started: with that it is as much as may
+/// be free once the ballast is given up, which is the store's. While the ballast is there, a
+/// broker's own is enough to start it.
+pub const KEPT: u64 = BALLAST + BALLAST / 4;
 const LOOK: Duration = Duration::from_secs(5);
 
 /// Until stopped.

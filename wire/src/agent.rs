@@ -283,6 +283,17 @@ pub struct HostSettings {
     /// Unpacked Kafka distributions by version, used instead of Maven.
     #[serde(default)]
     pub distributions: BTreeMap<String, std::path::PathBuf>,
+    /// Where the control plane of this host has its store.
+    #[serde(default)]
+    pub store: Option<StoreRoom>,
+}
+
+/// What no broker may be started on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoreRoom {
+    pub directory: std::path::PathBuf,
+    /// Has to stay free on the file system of that directory.
+    pub bytes: u64,
 }
 
 /// The name of the file that a cloud puts on each disk it makes.

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use wire::agent::{
     AgentStart, CertificateRequest, Claim, Claimed, Desired, DesiredBroker, DesiredCertificate,
-    DesiredDisk, Enrol, Format, HostSettings, Loading, Phase, Report, Run,
+    DesiredDisk, Enrol, Format, HostSettings, Loading, Phase, Report, Run, StoreRoom,
 };
 use wire::metrics::{Sample, Samples, Taken, TopicSample};
 
@@ -102,6 +102,7 @@ fn start() -> AgentStart {
             cache: Some("/cache".into()),
             java: Some("/java".into()),
             distributions: BTreeMap::from([("4.3.1".into(), "/kafka".into())]),
+            store: Some(StoreRoom { directory: "/data".into(), bytes: 7 }),
         },
     }
 }

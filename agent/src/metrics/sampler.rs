@@ -50,9 +50,16 @@ struct Last {
     slow: Vec<(Series, f64)>,
     slow_due: bool,
     /// The look that has not come to its end yet.
-    looking: Option<JoinHandle<Vec<(Series, f64)>>>,
+    looking: Option<Looking>,
     left_out: Option<u32>,
     answers: Answers,
+}
+
+/// A look at the disk that goes on.
+struct Looking {
+    /// Whether it is also at what is looked at once a minute.
+    whole: bool,
+    values: JoinHandle<Vec<(Series, f64)>>,
 }
 
 impl Sampler {
@@ -95,8 +102,7 @@ impl Sampler {
         for (series, value) in last.tree.look(&pids, passed) {
             sample.add(series, value);
         }
-        self.look_at_disk(last, now, is_minute).await;
-        for (series, value) in &last.slow {
+        for (series, value) in self.look_at_disk(last, now, is_minute).await {
             sample.add(*series, *value);
         }
         let listener = broker.and_then(|_| self.listener());
@@ -116,25 +122,32 @@ impl Sampler {
         sample
     }
 
-    /// A disk that hangs leaves a gap of its own values, and is not asked again
-    /// before it has answered.
-    async fn look_at_disk(&self, last: &mut Last, now: Timestamp, is_minute: bool) {
+    /// What is known of the disk. One that hangs leaves a gap of its own values, and is
+    /// not asked again before it has answered.
+    async fn look_at_disk<'a>(
+        &self,
+        last: &'a mut Last,
+        now: Timestamp,
+        is_minute: bool,
+    ) -> &'a [(Series, f64)] {
         let (place, whole) = (self.place.clone(), is_minute || last.slow_due);
-        let begin = || tokio::task::spawn_blocking(move || slow::look(&place, now, whole));
+        let look = move || slow::look(&place, now, whole);
+        let begin = || Looking { whole, values: tokio::task::spawn_blocking(look) };
         let late = last.looking.take();
-        // One that was begun earlier may not have been a whole one.
+        // What one tells that was begun earlier may have changed since.
         last.slow_due = late.is_some();
         let mut looking = late.unwrap_or_else(begin);
-        if let Ok(looked) = timeout(SLOWEST, &mut looking).await {
-            let looked = looked.unwrap_or_default();
-            let is_new = |series: &Series| looked.iter().any(|(it, _)| it == series);
-            last.slow.retain(|(series, _)| !whole && !is_new(series));
-            last.slow.extend(looked);
-        } else {
-            last.slow.clear();
+        let Ok(looked) = timeout(SLOWEST, &mut looking.values).await else {
             last.slow_due = true;
             last.looking = Some(looking);
-        }
+            return &[];
+        };
+        // Without what only a whole look tells, a full disk would look as if it had room.
+        let looked = looked.unwrap_or_default();
+        let is_new = |series: &Series| looked.iter().any(|(it, _)| it == series);
+        last.slow.retain(|(series, _)| !looking.whole && !is_new(series));
+        last.slow.extend(looked);
+        &last.slow
     }
 
     /// Where the broker serves its metrics, if it does.

@@ -43,11 +43,13 @@ async fn a_server_without_a_broker_tells_of_itself_alone() {
 async fn a_disk_that_hangs_leaves_a_gap_of_its_own() {
     let (sampler, _directory) = sampler(None);
     let (answer, answered) = std::sync::mpsc::channel::<()>();
-    let hangs = tokio::task::spawn_blocking(move || {
+    let values = tokio::task::spawn_blocking(move || {
         let _ = answered.recv();
         vec![(Series::DiskUsed, 5.0)]
     });
-    let mut last = Last { slow_due: true, looking: Some(hangs), ..<_>::default() };
+    let looking = Some(Looking { whole: true, values });
+    let slow = vec![(Series::DiskUsed, 3.0)];
+    let mut last = Last { slow, slow_due: true, looking, ..<_>::default() };
     let sample = sampler.sample(&mut last).await;
     let is_there = |sample: &Sample, series| sample.values.iter().any(|(it, _)| *it == series);
     assert!(is_there(&sample, Series::MemoryUsed));
@@ -55,6 +57,26 @@ async fn a_disk_that_hangs_leaves_a_gap_of_its_own() {
     answer.send(()).unwrap();
     let sample = sampler.sample(&mut last).await;
     assert!(sample.values.contains(&(Series::DiskUsed, 5.0)), "{sample:?}");
+}
+
+#[tokio::test]
+async fn a_look_that_was_slow_does_not_make_a_full_disk_look_empty() {
+    let (sampler, _directory) = sampler(None);
+    let values = tokio::task::spawn_blocking(|| vec![(Series::FileSystemFree, 9.0)]);
+    let looking = Some(Looking { whole: false, values });
+    let slow = vec![(Series::DiskUsed, 5.0), (Series::FileSystemFree, 7.0)];
+    let mut last = Last { slow, slow_due: true, looking, ..<_>::default() };
+    let of_disk = |sample: &Sample| -> Vec<(Series, f32)> {
+        let is_meant = |it: &Series| [Series::DiskUsed, Series::FileSystemFree].contains(it);
+        sample.values.iter().copied().filter(|(series, _)| is_meant(series)).collect()
+    };
+    let sample = sampler.sample(&mut last).await;
+    assert_eq!(of_disk(&sample), [(Series::DiskUsed, 5.0), (Series::FileSystemFree, 9.0)]);
+    // What was kept from before is looked at anew the next time.
+    let sample = sampler.sample(&mut last).await;
+    let anew = of_disk(&sample);
+    assert_eq!(anew.len(), 2, "{anew:?}");
+    assert!(!anew.contains(&(Series::DiskUsed, 5.0)), "{anew:?}");
 }
 
 #[tokio::test]

@@ -13,10 +13,10 @@ use serde_json::{Value, json};
 use store::{Location, MetricsHistory};
 
 /// The world's clock begins at this.
-const NOON: i64 = 1_794_744_000;
-const NO_BOUND: i64 = i64::MAX;
+pub const NOON: i64 = 1_794_744_000;
+pub const NO_BOUND: i64 = i64::MAX;
 
-fn sample(at: i64, connections: f64) -> Value {
+pub fn sample(at: i64, connections: f64) -> Value {
     json!({
         "at": at,
         "values": {
@@ -27,7 +27,7 @@ fn sample(at: i64, connections: f64) -> Value {
     })
 }
 
-async fn send(router: &Router, certificate: &[u8], samples: &[Value]) -> Value {
+pub async fn send(router: &Router, certificate: &[u8], samples: &[Value]) -> Value {
     let body = json!({"incarnation": 1, "samples": samples});
     let call = Call::post("/agent/v1/metrics").json(&body).certificate(certificate);
     let answer = call.send(router).await;
@@ -48,7 +48,7 @@ async fn values(world: &World, router: &Router, instance: &Instance, query: &str
 }
 
 /// A control plane that begins anew, on the same history.
-async fn process(world: &World, at: &Location) -> (App, Router, Router) {
+pub async fn process(world: &World, at: &Location) -> (App, Router, Router) {
     let history = MetricsHistory::open(at).await.unwrap();
     let app = world.app.clone().with_metrics_history(history);
     let options = Options { rate_limit: RateLimit::new(RateLimits::OFF), ..Options::default() };

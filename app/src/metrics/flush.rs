@@ -6,8 +6,9 @@
 
 use super::hub::Open;
 use crate::App;
-use model::ServerId;
+use model::{InstanceId, ServerId};
 use series::{Tier, Window, pack, unpack};
+use std::collections::HashSet;
 use store::{MetricWindow, MetricsHistory};
 
 /// Agents that are a little late come in time for their window.
@@ -35,12 +36,17 @@ pub async fn flush_everything(app: &App) {
     }
 }
 
-/// Servers that are gone are not remembered for ever.
+/// Servers that are gone are not remembered for ever, nor are their instances.
 fn forget_silent(app: &App, now: i64) {
-    app.metrics().servers().retain(|_, held| {
-        let heard = held.latest.as_ref().is_some_and(|latest| now - latest.at <= SILENT);
-        heard || !held.open.is_empty()
-    });
+    let heard: HashSet<InstanceId> = {
+        let mut servers = app.metrics().servers();
+        servers.retain(|_, held| {
+            let heard = held.latest.as_ref().is_some_and(|latest| now - latest.at <= SILENT);
+            heard || !held.open.is_empty()
+        });
+        servers.values().filter_map(|held| held.instance).collect()
+    };
+    app.metrics().ends().retain(|instance, _| heard.contains(instance));
 }
 
 /// How many windows were written.

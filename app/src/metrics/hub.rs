@@ -1,20 +1,29 @@
 //! The memory of metrics: open windows and the last sample of every server.
 //!
-//! A sample that comes twice is one point, so nothing here is ever counted.
+//! A sample that comes twice is one point, so nothing here is ever counted. Each is told
+//! once to whoever listens, and none comes in while listeners have too many before them:
+//! after a while away a fleet sends more at once than alarms can look at.
 
 use super::groups::{Ends, Lags};
 use model::{InstanceId, Series, ServerId, Timestamp};
 use series::{Sample, Tier, Window};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+use std::time::Duration;
 use store::MetricsHistory;
 use tokio::sync::broadcast;
+use tokio::time::{sleep, timeout};
 
 /// Windows of one server that wait to be written; a history that is away must
 /// not fill the memory.
 const MOST_OPEN: usize = 6;
-/// Samples that a listener may be behind before it misses some.
+/// Samples that a listener may be behind before it misses some. From half of that on
+/// agents wait; the rest is for those that looked in the same moment.
 const NEWS: usize = 16_384;
+/// How often it is looked whether listeners have caught up.
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
+/// Agents give up after twice that, and would begin with the same sample again.
+const LONGEST: Duration = Duration::from_secs(5);
 
 /// What alarms are to look at.
 #[derive(Clone, Debug)]
@@ -29,7 +38,13 @@ pub struct Metrics {
     /// Names this memory.
     window: OnceLock<String>,
     servers: Mutex<HashMap<ServerId, Held>>,
+    /// What the lag of groups is told by. It outlives the server that they are told with.
+    ends: Mutex<HashMap<InstanceId, Ends>>,
     news: broadcast::Sender<News>,
+    /// Samples that may be before a listener when one more comes in.
+    most_before: usize,
+    /// Held by the one who looks whether listeners have caught up.
+    looks: tokio::sync::Mutex<()>,
     pub(super) history: Option<MetricsHistory>,
 }
 
@@ -68,8 +83,6 @@ pub(super) struct Held {
     pub size: Option<Size>,
     /// Whose server it is.
     pub instance: Option<InstanceId>,
-    /// What the lag of groups is told by.
-    pub ends: Ends,
 }
 
 #[derive(Clone, Debug)]
@@ -81,8 +94,21 @@ pub(super) struct Open {
 
 impl Metrics {
     pub(crate) fn new(history: Option<MetricsHistory>) -> Self {
-        let (news, _) = broadcast::channel(NEWS);
-        Self { window: OnceLock::new(), servers: Mutex::default(), news, history }
+        Self::of_size(history, NEWS)
+    }
+
+    fn of_size(history: Option<MetricsHistory>, news: usize) -> Self {
+        let most_before = news / 2;
+        let (news, _) = broadcast::channel(news);
+        Self {
+            window: OnceLock::new(),
+            servers: Mutex::default(),
+            ends: Mutex::default(),
+            news,
+            most_before,
+            looks: tokio::sync::Mutex::default(),
+            history,
+        }
     }
 
     pub(super) fn window(&self, name: impl FnOnce() -> String) -> String {
@@ -93,8 +119,30 @@ impl Metrics {
         self.servers.lock().expect("no holder of this lock panics")
     }
 
+    /// Never held together with the servers.
+    pub(super) fn ends(&self) -> MutexGuard<'_, HashMap<InstanceId, Ends>> {
+        self.ends.lock().expect("no holder of this lock panics")
+    }
+
     pub(super) fn subscribe(&self) -> broadcast::Receiver<News> {
         self.news.subscribe()
+    }
+
+    /// Until those who listen have room for another sample. To be called before it is
+    /// taken: whoever gives up waiting sends it again, and it is still new then. Somebody
+    /// who listens no more keeps it from nobody else for long.
+    pub(super) async fn room(&self) {
+        let is_full = || self.news.len() >= self.most_before;
+        if !is_full() {
+            return;
+        }
+        let room = async {
+            let _first = self.looks.lock().await;
+            while is_full() {
+                sleep(LOOK_AGAIN).await;
+            }
+        };
+        let _ = timeout(LONGEST, room).await;
     }
 
     /// Nobody listening is no fault.
@@ -161,6 +209,7 @@ impl Held {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use futures::FutureExt as _;
     use std::collections::BTreeMap;
 
     fn sample(at: i64, value: f32) -> Arc<Sample> {
@@ -194,6 +243,36 @@ mod tests {
             held.take(&sample(at, 1.0));
         }
         assert_eq!(held.latest.map(|sample| sample.at), Some(20));
+    }
+
+    #[tokio::test]
+    async fn whoever_listens_misses_nothing_however_much_comes_at_once() {
+        let metrics = Metrics::of_size(None, 8);
+        let tell = |at: i64| metrics.tell(News::Sample(ServerId(1), sample(at, 1.0)));
+        for at in 0..20 {
+            assert!(metrics.room().now_or_never().is_some(), "nobody listens");
+            tell(at);
+        }
+        let mut news = metrics.subscribe();
+        let (count, most) = (40_i64, 8);
+        let come = async {
+            for at in 0..count {
+                metrics.room().await;
+                tell(at);
+                assert!(metrics.news.len() <= most / 2, "before {at}");
+            }
+        };
+        let listen = async {
+            for at in 0..count {
+                let heard = news.recv().await.expect("nothing is missed");
+                assert!(matches!(heard, News::Sample(_, sample) if sample.at == at));
+            }
+        };
+        tokio::join!(come, listen);
+        (0..4).for_each(tell);
+        assert!(metrics.room().now_or_never().is_none(), "it waits before it is taken");
+        news.recv().await.expect("nothing is missed");
+        assert!(metrics.room().now_or_never().is_some());
     }
 
     #[test]

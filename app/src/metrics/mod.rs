@@ -17,6 +17,7 @@ pub use flush::{flush, flush_everything};
 pub use groups::{Lag, Lags, sample_groups};
 pub use hub::{Metrics, News, Taken};
 pub use latest::{Latest, last_heard, latest, latest_of, subscribe};
+pub(crate) use read::minutes;
 pub use read::{ReadFields, ServerValues, Told, Values, read};
 pub use series::{Measure, Sample};
 pub use take::take;

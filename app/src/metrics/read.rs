@@ -140,6 +140,24 @@ fn time(problems: &mut Problems, field: &str, text: Option<&str>) -> Option<i64>
     problems.take(field, read.ok_or(wrong)).map(Timestamp::as_second)
 }
 
+/// One series of a server between two times, by time: a point a minute, and those of the
+/// last minutes as they were sampled.
+pub(crate) async fn minutes(
+    app: &App,
+    server: ServerId,
+    series: Series,
+    from: i64,
+    to: i64,
+) -> Vec<(i64, f32)> {
+    let range = Range { from, to, step: Tier::Minute.step() };
+    let measure = Measure::Server(series);
+    let windows = windows(app, server, range, app.now().as_second()).await;
+    let all = windows.iter().flat_map(|window| window.points(&measure, Of::Average));
+    let mut points: Vec<(i64, f32)> = all.filter(|(at, _)| (from..to).contains(at)).collect();
+    points.sort_by_key(|(at, _)| *at);
+    points
+}
+
 /// What is on disk of that time, then what is in memory.
 async fn windows(app: &App, server: ServerId, range: Range, now: i64) -> Vec<Window> {
     let tier = range.tier(now);

@@ -27,6 +27,9 @@ pub async fn take(agent: &Agent, app: &App, samples: Vec<Sample>) -> Result<Take
         sample.values.retain(|_, value| value.is_finite());
         share::add(&mut sample, size);
         let sample = Arc::new(sample);
+        // Waiting for us is no silence of its own.
+        metrics.servers().entry(server).or_default().heard_at = Some(app.now());
+        metrics.room().await;
         let is_new = {
             let mut servers = metrics.servers();
             let held = servers.entry(server).or_default();

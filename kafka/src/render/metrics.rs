@@ -9,7 +9,8 @@ use super::settings::Settings;
 /// Regular expressions over whole names, without the labels. The JVM's own heap
 /// and collections are always served.
 const SERVED: [&str; 9] = [
-    "kafka_server_brokertopicmetrics_(bytesin|bytesout|messagesin)persec",
+    "kafka_server_brokertopicmetrics_(bytesin|bytesout|messagesin|replicationbytesin\
+     |replicationbytesout)persec",
     "kafka_network_requestmetrics_totaltimems",
     "kafka_server_replicamanager_(underreplicatedpartitions|underminisrpartitioncount\
      |offlinereplicacount|partitioncount|leadercount|isrshrinkspersec|isrexpandspersec)",

@@ -5,7 +5,7 @@
 //! at 100 is at least as far behind as the time since the first look that saw the end
 //! beyond 100. The message may be older by the time between two looks; that is left
 //! out, so that nobody is told of a lag that is not there. Of what was written before
-//! the first look only a least age is known.
+//! the first look, or while nobody looked for long, only a least age is known.
 
 use kafka::client::TopicPartition;
 use kafka::client::groups::{Group, GroupOffset};
@@ -17,6 +17,9 @@ const MOST: usize = 48;
 /// A partition that nobody told of for so many seconds is forgotten. A broker that
 /// is away for a while tells of none of its groups.
 const FORGOTTEN: i64 = 3600;
+/// Looks are half a minute apart, and one of them may fail. What came within more
+/// seconds than these may be much older than the look that saw it first.
+const BLIND: i64 = 90;
 
 /// The ends of all partitions that groups read, as they were at several times.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -30,6 +33,8 @@ struct Look {
     since: i64,
     at: i64,
     end: i64,
+    /// Nobody knows when it got there from the end before: nobody looked for long.
+    blind: bool,
 }
 
 /// How far behind one group is.
@@ -38,8 +43,8 @@ pub struct Lag {
     pub messages: i64,
     /// Of the partition that is the furthest behind.
     pub seconds: i64,
-    /// It may be further behind: a message is older than the first look, or nobody
-    /// tells where one of its partitions ends.
+    /// It may be further behind: a message is older than the first look or came while
+    /// nobody looked, or nobody tells where one of its partitions ends.
     pub at_least: bool,
 }
 
@@ -58,7 +63,9 @@ impl Ends {
             if looks.last().is_some_and(|last| last.end > end) {
                 looks.clear();
             }
-            looks.push(Look { since: now, at: now, end });
+            let is_blind = |last: &Look| end > last.end && now - last.at > BLIND;
+            let blind = looks.last().is_some_and(is_blind);
+            looks.push(Look { since: now, at: now, end, blind });
             if looks.len() > MOST {
                 thin(looks);
             }
@@ -102,7 +109,7 @@ struct Written {
 }
 
 /// Every other of the older half. What is kept takes over since when the end was beyond
-/// the one before it, so that nobody gets younger by it.
+/// the one before it, so that nobody gets younger by it, and that nobody looked for long.
 fn thin(looks: &mut Vec<Look>) {
     let half = looks.len() / 2;
     let mut kept: Vec<Look> = Vec::with_capacity(looks.len());
@@ -113,8 +120,10 @@ fn thin(looks: &mut Vec<Look>) {
             continue;
         }
         let is_beyond = |it: &Look| kept.last().is_some_and(|before| it.end > before.end);
-        let since = dropped.take().filter(is_beyond).map_or(look.since, |it| it.since);
-        kept.push(Look { since, ..look });
+        let dropped = dropped.take().filter(is_beyond);
+        let since = dropped.map_or(look.since, |it| it.since);
+        let blind = look.blind || dropped.is_some_and(|it| it.blind);
+        kept.push(Look { since, blind, ..look });
     }
     *looks = kept;
 }
@@ -123,13 +132,13 @@ fn thin(looks: &mut Vec<Look>) {
 /// its end beyond it.
 fn written_at(looks: &[Look], offset: i64) -> Option<Written> {
     let after = looks.partition_point(|look| look.end <= offset);
-    let Look { since, at, end } = *looks.get(after)?;
+    let Look { since, at, end, blind } = *looks.get(after)?;
     let Some(before) = after.checked_sub(1).map(|place| looks[place]) else {
         return Some(Written { at, or_before: true });
     };
     // Where looks were dropped in between, messages are taken to have come evenly.
     let at = since + (at - since) * (offset - before.end) / (end - before.end).max(1);
-    Some(Written { at, or_before: false })
+    Some(Written { at, or_before: blind })
 }
 
 #[cfg(test)]
@@ -189,6 +198,30 @@ mod tests {
         }
         assert_eq!(look(101, 90), Some((0, false)), "it may be a second old");
         assert_eq!(look(101, 120), Some((30, false)));
+    }
+
+    #[test]
+    fn what_came_while_nobody_looked_may_be_older_than_the_next_look() {
+        let mut ends = Ends::default();
+        let look = |ends: &mut Ends, offset: i64, end: i64, now: i64| {
+            let group = group(&[(0, Some(offset), Some(end))]);
+            ends.note(std::slice::from_ref(&group), now);
+            ends.lag(&group, now).map(|lag| (lag.seconds, lag.at_least))
+        };
+        assert_eq!(look(&mut ends, 100, 100, 0), Some((0, false)));
+        assert_eq!(look(&mut ends, 100, 10_000, 600), Some((0, true)), "up to ten minutes");
+        assert_eq!(look(&mut ends, 5000, 10_000, 630), Some((30, true)), "it came in the gap, too");
+        assert_eq!(look(&mut ends, 10_000, 10_300, 660), Some((0, false)), "this one did not");
+        // Nothing came within this gap, so it hides nothing.
+        assert_eq!(look(&mut ends, 10_300, 10_300, 1000), Some((0, false)));
+        assert_eq!(look(&mut ends, 10_300, 10_400, 1030), Some((0, false)));
+        assert_eq!(look(&mut ends, 10_400, 10_500, 1090), Some((0, false)), "one look failed");
+        // A history that gets sparser does not forget where nobody looked.
+        for more in 0..200 {
+            look(&mut ends, 0, 10_500 + more, 1120 + more * 30);
+            let lag = ends.lag(&group(&[(0, Some(5000), Some(20_000))]), 1120 + more * 30);
+            assert_eq!(lag.map(|lag| lag.at_least), Some(true), "after {more} looks");
+        }
     }
 
     #[test]
@@ -252,7 +285,7 @@ mod tests {
         anew.note(&[group(&[(0, Some(0), Some(7))])], 150);
         assert_eq!(
             anew.0[&TopicPartition::new("orders", 0)],
-            [Look { since: 150, at: 150, end: 7 }]
+            [Look { since: 150, at: 150, end: 7, blind: false }]
         );
         anew.note(&[], 180);
         assert_eq!(anew.0.len(), 1, "a broker is away");

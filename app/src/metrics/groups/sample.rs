@@ -1,6 +1,6 @@
 //! A look at the groups of every cluster whose servers are heard of here.
 
-use super::lag::Lag;
+use super::lag::{Ends, Lag};
 use crate::access::{on_servers_of_its_own, ready};
 use crate::metrics::hub::{Held, News};
 use crate::{App, Result};
@@ -80,12 +80,14 @@ async fn sample(app: &App, id: InstanceId, server: ServerId) -> Result<()> {
     let gone = gone(app, id, &cluster, &groups).await?;
     let now = app.now().as_second();
     let metrics = app.metrics();
-    let mut known = metrics.servers();
-    let held = known.entry(server).or_default();
-    held.ends.note(&groups, now);
-    let lags = Lags { groups: lags(held, &groups, now), gone };
-    let is_new = held.take(&Arc::new(told(&lags, now)));
-    drop(known);
+    let groups = {
+        let mut known = metrics.ends();
+        let ends = known.entry(id).or_default();
+        ends.note(&groups, now);
+        lags(ends, &groups, now)
+    };
+    let lags = Lags { groups, gone };
+    let is_new = metrics.servers().entry(server).or_default().take(&Arc::new(told(&lags, now)));
     if is_new {
         metrics.tell(News::Groups(id, Arc::new(lags)));
     }
@@ -127,8 +129,8 @@ async fn gone(
 }
 
 /// Those that are the furthest behind come first.
-fn lags(held: &Held, groups: &[Group], now: i64) -> Vec<(Arc<str>, Lag)> {
-    let lag = |group: &Group| Some((group.view.name.as_str().into(), held.ends.lag(group, now)?));
+fn lags(ends: &Ends, groups: &[Group], now: i64) -> Vec<(Arc<str>, Lag)> {
+    let lag = |group: &Group| Some((group.view.name.as_str().into(), ends.lag(group, now)?));
     let mut lags: Vec<(Arc<str>, Lag)> = groups.iter().filter_map(lag).collect();
     lags.sort_by_key(|(_, lag)| std::cmp::Reverse(lag.messages));
     lags
