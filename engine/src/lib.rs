@@ -30,7 +30,7 @@ pub use witness::{Moment, Witness};
 pub use world::{ServerView, World};
 
 use cloud::Cloud;
-use model::{Catalogue, Clock, Entropy, HostId, RegionName, SignedDuration};
+use model::{Catalogue, Clock, Entropy, HostId, RegionName, SignedDuration, Timestamp};
 use reach::Reach;
 use silences::Silences;
 use std::collections::HashMap;
@@ -46,6 +46,7 @@ pub struct Engine {
     reach: Reach,
     catalogue: Arc<Catalogue>,
     clock: Arc<dyn Clock>,
+    started_at: Timestamp,
     entropy: Arc<dyn Entropy>,
     installation: Installation,
     /// The machine this is; only instances with all servers on it are worked on.
@@ -104,6 +105,7 @@ impl Engine {
             clouds: parts.clouds,
             reach: parts.reach,
             catalogue: parts.catalogue,
+            started_at: parts.clock.now(),
             clock: parts.clock,
             entropy: parts.entropy,
             installation: parts.installation,

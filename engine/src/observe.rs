@@ -43,6 +43,7 @@ impl Engine {
         let mut trusted = |kind| authorities.remove(&kind).unwrap_or_default();
         let world = World {
             now: self.clock.now(),
+            started_at: self.started_at,
             store_epoch: self.installation.store_epoch,
             vpc: vpcs::find(&mut moment, instance.vpc_id).await?,
             instance,

@@ -7,7 +7,7 @@ use crate::plan::Wait;
 use crate::world::World;
 use cloud::Remedy;
 use kafka::safety::Look;
-use model::{InstanceId, InstanceProgress, ServerId, SignedDuration, Timestamp};
+use model::{Instance, InstanceId, InstanceProgress, ServerId, SignedDuration, Timestamp};
 use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
 use store::{Lease, Work, instances, leases};
@@ -146,10 +146,14 @@ impl Engine {
         let earlier = &world.instance.progress;
         let failed = pass.resting.values().any(|resting| resting.failed);
         let failures = if failed { earlier.failures.saturating_add(1) } else { 0 };
+        self.seen_to_rest().await;
         let mut work = self.guarded(pass).await?;
         let progress = InstanceProgress { status, failures, ..earlier.clone() };
         let rests = instances::rest(&mut work, id, wakes, later(now, after)).await?;
-        let is_told = rests || !is_past(&mut work, world).await?;
+        let is_told = rests || {
+            let now = instances::find(&mut work, id).await?;
+            now.is_some_and(|now| !is_past(&now, &world.instance))
+        };
         if progress != world.instance.progress && is_told {
             tracing::info!(instance = %id, status = progress.status, "status");
             instances::set_progress(&mut work, id, &progress).await?;
@@ -188,15 +192,12 @@ impl Engine {
     }
 }
 
-/// Whether something was asked or taken back since the world was looked at: the status
+/// Whether something was asked or taken back since an instance was looked at: its status
 /// says that, and what was seen before would say the contrary until the next look is over.
-async fn is_past(work: &mut Work, world: &World) -> Result<bool, PassError> {
-    let seen = &world.instance;
-    let now = instances::find(work, seen.id).await?;
-    Ok(now.is_some_and(|now| {
-        now.generation > seen.generation
-            || now.progress.observed_generation > seen.progress.observed_generation
-    }))
+pub(crate) fn is_past(now: &Instance, seen: &Instance) -> bool {
+    now.generation > seen.generation
+        || now.progress.observed_generation > seen.progress.observed_generation
+        || now.progress.status != seen.progress.status
 }
 
 fn later(now: Timestamp, after: Duration) -> Timestamp {

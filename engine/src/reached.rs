@@ -13,16 +13,34 @@ pub(crate) fn of(world: &World) -> Vec<ActionId> {
     if reached.len() == world.actions.len() { vec![] } else { reached }
 }
 
+/// Whether one of several could end by what brokers say, and none was asked in this pass.
+pub(crate) fn waits_for_look(world: &World) -> bool {
+    let may_end = |action: &Action| {
+        matches!(action.kind, ActionKind::Restart | ActionKind::Start)
+            && is_so_on_all(world, action, runs)
+    };
+    let is_unasked = world.look.is_none() && world.unseen.is_none();
+    is_unasked && world.actions.len() > 1 && world.actions.iter().any(may_end)
+}
+
 fn is_reached(world: &World, action: &Action) -> bool {
-    let is_so: fn(&World, &ServerView) -> bool = match action.kind {
-        ActionKind::Restart | ActionKind::Start => serves,
-        ActionKind::Stop => has_stopped,
+    match action.kind {
+        ActionKind::Restart | ActionKind::Start => is_so_on_all(world, action, serves),
+        ActionKind::Stop => is_so_on_all(world, action, has_stopped),
         ActionKind::Create
         | ActionKind::ClusterRestart
         | ActionKind::Configure
         | ActionKind::ClusterStop
-        | ActionKind::ClusterStart => return false,
-    };
+        | ActionKind::ClusterStart => false,
+    }
+}
+
+/// Whether that is so on every server of an action that no other has taken from it.
+fn is_so_on_all(
+    world: &World,
+    action: &Action,
+    is_so: impl Fn(&World, &ServerView) -> bool,
+) -> bool {
     let is_left = |view: &&ServerView| {
         let number = view.server.number;
         action.is_about(number) && !action.overtaken.contains_key(&number)
@@ -34,6 +52,10 @@ fn has_stopped(_: &World, view: &ServerView) -> bool {
     view.server.stopped && view.is_stopped()
 }
 
+fn runs(_: &World, view: &ServerView) -> bool {
+    !view.server.stopped && view.runs()
+}
+
 /// Whether its broker runs as asked, and every copy on it has caught up, by the word of
 /// brokers that were asked in this pass. One that did not answer holds nothing in sync.
 fn serves(world: &World, view: &ServerView) -> bool {
@@ -41,5 +63,5 @@ fn serves(world: &World, view: &ServerView) -> bool {
     let is_in_sync = world.look.as_ref().is_some_and(|look| {
         look.views.contains_key(&node) && look.lagging().iter().all(|lag| lag.node != node)
     });
-    !view.server.stopped && view.runs() && is_in_sync
+    runs(world, view) && is_in_sync
 }

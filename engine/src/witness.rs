@@ -23,6 +23,9 @@ pub enum Moment {
 pub trait Witness: Send + Sync {
     /// The step goes on when this returns. No transaction of it is open.
     async fn sees(&self, step: Step, moment: Moment);
+
+    /// A pass has nothing left to do, and has not written that yet.
+    async fn sees_rest(&self) {}
 }
 
 impl Engine {
@@ -35,6 +38,12 @@ impl Engine {
     pub(crate) async fn seen(&self, step: Step, moment: Moment) {
         if let Some(witness) = &self.witness {
             witness.sees(step, moment).await;
+        }
+    }
+
+    pub(crate) async fn seen_to_rest(&self) {
+        if let Some(witness) = &self.witness {
+            witness.sees_rest().await;
         }
     }
 }

@@ -21,6 +21,8 @@ const SILENT: SignedDuration = SignedDuration::from_mins(10);
 #[derive(Clone, Debug)]
 pub struct World {
     pub now: Timestamp,
+    /// When this control plane was started; nobody could report to it before.
+    pub started_at: Timestamp,
     pub store_epoch: i64,
     pub instance: Instance,
     pub vpc: Option<Vpc>,

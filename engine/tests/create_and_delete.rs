@@ -524,6 +524,29 @@ async fn an_agent_that_is_not_heard_of_is_named() {
     assert_eq!(status().await, "running");
 }
 
+/// They could not report to anybody while the control plane was away.
+#[tokio::test]
+async fn after_a_start_agents_have_a_moment_to_report() {
+    let world = World::new().await;
+    let id = world.create(1).await;
+    world.run(&world.engine(), id).await;
+    world.agents(id).await;
+    let since = world.clock.now().strftime("%Y-%m-%d %H:%M:%S UTC").to_string();
+    world.clock.advance(SignedDuration::from_mins(1));
+    let engine = world.engine();
+    let status = async || {
+        engine.pass(id).await.unwrap();
+        world.instance(id).await.unwrap().progress.status
+    };
+    let waiting = "waiting: the agent of server 1 has not reported yet";
+    assert_eq!(status().await, waiting);
+    world.clock.advance(SignedDuration::from_secs(30));
+    assert_eq!(status().await, waiting);
+    world.clock.advance(SignedDuration::from_secs(1));
+    let expected = format!("the agent of server 1 has not reported since {since}");
+    assert_eq!(status().await, expected);
+}
+
 #[tokio::test]
 async fn a_worker_that_slept_past_its_lease_writes_nothing() {
     let world = World::new().await;

@@ -64,7 +64,8 @@ pub struct Instance {
     pub progress: InstanceProgress,
 }
 
-/// What the engine has seen and done. Written by the engine alone.
+/// What the engine has seen and done. Beside it only an action writes here: what was asked
+/// for, as the status, and that an intent was reached by being taken back.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct InstanceProgress {
     /// The intent that servers have fully reached.

@@ -10,6 +10,7 @@ use anyhow::{Result, anyhow, bail};
 use app::{Source, SourceKind};
 use clap::Args;
 use client::Client;
+use engine::plan::{RUNNING, tells_of_all_running};
 use kafka::{java, versions};
 use model::{KafkaVersion, Secret};
 use std::fs;
@@ -167,9 +168,12 @@ async fn wait_until_ready(client: &Client, id: i64) -> Result<Instance> {
     let stage = Stage::begin("cluster");
     loop {
         let instance = client.instance(id).await?;
-        if instance.ready && instance.status.starts_with("running") {
+        if instance.ready && tells_of_all_running(&instance.status) {
             let name = &instance.entry.name;
             stage.done(&format!("{name} (id {id}, Kafka {})", instance.kafka_version));
+            if !instance.status.starts_with(RUNNING) {
+                eprintln!("  ! {}", instance.status);
+            }
             return Ok(instance);
         }
         stage.say(instance.status);

@@ -276,6 +276,12 @@ async fn ids(run: &mut impl Run, query: Query) -> Result<Vec<InstanceId>> {
     run.fetch(query).await?.iter().map(|row| Ok(InstanceId(row.int("id")?))).collect()
 }
 
+/// Has others wait with their changes of it until this work is over.
+pub async fn hold(work: &mut Work, id: InstanceId) -> Result<()> {
+    let query = Query::new("UPDATE instances SET wakes = wakes WHERE id = $1").bind(id.0);
+    work.execute(query).await.map(drop)
+}
+
 /// How often the instance was woken so far.
 pub async fn wakes(run: &mut impl Run, id: InstanceId) -> Result<i64> {
     let query = Query::new("SELECT wakes FROM instances WHERE id = $1").bind(id.0);

@@ -4,7 +4,7 @@ use super::launches;
 use super::record::write_line;
 use super::scene::Scene;
 use crate::{App, Error, InstanceAccess, Result};
-use model::{Action, ActionId, ActionKind, ActionState, Timestamp};
+use model::{Action, ActionId, ActionKind, ActionState, Instance, Timestamp};
 use store::{Work, actions, instances, servers, tickets};
 
 /// What the status says until the engine has looked.
@@ -40,7 +40,7 @@ pub async fn cancel(access: &InstanceAccess, app: &App, id: Option<ActionId>) ->
     let now = app.now();
     let asker = access.asker(&mut work).await?;
     let others = others(&mut work, &action).await?;
-    let nothing_begun = take_back(&mut work, &action, &others, now).await?;
+    let nothing_begun = take_back(&mut work, &instance, &action, &others, now).await?;
     actions::cancel(&mut work, id, now).await?;
     actions::note_on(&mut work, id, &format!("cancelled by {}", asker.email), now).await?;
     if nothing_begun {
@@ -90,13 +90,16 @@ async fn others(work: &mut Work, action: &Action) -> Result<Vec<Action>> {
 /// is whether all of it was taken back: nobody was restarted, and nobody may stop.
 async fn take_back(
     work: &mut Work,
+    instance: &Instance,
     action: &Action,
     others: &[Action],
     now: Timestamp,
 ) -> Result<bool> {
     let leaving = tickets::claimed(work, action.instance_id, now).await?;
     tickets::close(work, action.instance_id).await?;
-    let mut is_all = action.overtaken.is_empty();
+    // Once something else was asked, the rows no longer tell what this one did: a server
+    // that it restarted may have been stopped since.
+    let mut is_all = action.overtaken.is_empty() && instance.generation == action.generation;
     for record in servers::list(work, action.instance_id).await? {
         let server = &record.server;
         if !action.is_about(server.number) {
@@ -111,10 +114,8 @@ async fn take_back(
         let may_stop = leaving.contains(&server.id);
         let begun = launches::begun(&record, may_stop);
         servers::take_back_launch(work, server.id, begun).await?;
-        // One that was stopped before has no part in a restart of all. Where something
-        // else goes on, it may have been restarted before it was stopped.
-        let has_no_part = server.stopped && others.is_empty();
-        is_all &= has_no_part || begun < server.launch && !may_stop;
+        // One that was stopped before has no part in a restart of all.
+        is_all &= server.stopped || begun < server.launch && !may_stop;
     }
     Ok(is_all)
 }

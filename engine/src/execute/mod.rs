@@ -10,7 +10,7 @@ mod removal;
 mod slowing;
 mod ticket;
 
-use crate::pass::{Done, Pass};
+use crate::pass::{Done, Pass, is_past};
 use crate::plan::Step;
 use crate::world::{ServerView, World};
 use crate::{Engine, PassError};
@@ -70,21 +70,30 @@ impl Engine {
         Ok(Done::Progress)
     }
 
-    /// Saves a change of the instance's progress.
+    /// Saves a change of the instance's progress, as that is by now: a step takes its
+    /// time, and what was asked or taken back meanwhile has been written there.
     async fn note(
         &self,
         pass: &Pass,
         world: &World,
         change: impl FnOnce(&mut InstanceProgress),
     ) -> Result<Done, PassError> {
-        let mut progress = world.instance.progress.clone();
-        progress.failures = 0;
-        change(&mut progress);
+        let id = world.instance.id;
         let mut work = self.guarded(pass).await?;
-        instances::set_progress(&mut work, world.instance.id, &progress).await?;
-        let reached = progress.observed_generation;
-        if reached > world.instance.progress.observed_generation {
-            actions::end(&mut work, world.instance.id, reached, self.clock.now()).await?;
+        instances::hold(&mut work, id).await?;
+        // One that is gone is found to be so in the next turn.
+        let Some(now) = instances::find(&mut work, id).await? else { return Ok(Done::Progress) };
+        let mut progress = InstanceProgress { failures: 0, ..now.progress.clone() };
+        change(&mut progress);
+        if is_past(&now, &world.instance) {
+            progress.status.clone_from(&now.progress.status);
+        }
+        // What was reached since, by being taken back, stays reached.
+        let reached = progress.observed_generation.max(now.progress.observed_generation);
+        progress.observed_generation = reached;
+        instances::set_progress(&mut work, id, &progress).await?;
+        if reached > now.progress.observed_generation {
+            actions::end(&mut work, id, reached, self.clock.now()).await?;
         }
         work.commit().await?;
         Ok(Done::Progress)

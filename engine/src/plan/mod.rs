@@ -9,6 +9,8 @@ mod run;
 mod stop;
 mod waits;
 
+pub use waits::tells_of_all_running;
+
 use crate::world::World;
 use model::{DiskId, ServerId};
 use std::fmt;

@@ -15,6 +15,7 @@ mod hung;
 
 use super::{LOOK_AGAIN, Plan, Step, Wait, waits};
 use crate::journal::concerns;
+use crate::reached;
 use crate::world::{ServerView, World};
 use kafka::safety::{Lagging, Look, Need, some_of};
 use model::{Action, Server};
@@ -42,7 +43,7 @@ pub(super) fn plan(world: &World) -> Option<Plan> {
         return Some(Plan::whole(vec![Step::CloseTicket], waits::of(world)));
     }
     if world.servers.iter().any(ServerView::is_on_its_way) {
-        return Some(Plan::whole(vec![], waits::of(world)));
+        return Some(Plan::whole(look_for_others(world), waits::of(world)));
     }
     let due: Vec<&ServerView> = world.servers.iter().filter(|view| view.is_due()).collect();
     if due.is_empty() && !is_unfinished(world) {
@@ -85,6 +86,12 @@ fn look_first(world: &World) -> Plan {
     Plan::whole(vec![], Wait::new(reason, LOOK_LATER))
 }
 
+/// While a server is away nobody else is touched, so nothing here needs a look. Still,
+/// what was asked of others may be done, and only brokers can say so.
+fn look_for_others(world: &World) -> Vec<Step> {
+    if reached::waits_for_look(world) { vec![Step::Look] } else { vec![] }
+}
+
 /// Lets the server whose turn it is stop, as soon as the others can do without.
 fn next(world: &World, look: &Look, mut due: Vec<&ServerView>) -> Plan {
     let active = look.active_controller();
@@ -118,9 +125,10 @@ fn held(world: &World, view: &ServerView, objections: &[String]) -> String {
 /// With a server that has been told: leave to stop for as long as the others
 /// can do without it, and then all the time it takes.
 fn accompany(world: &World, view: &ServerView) -> Plan {
-    let close = || world.ticket.iter().map(|_| Step::CloseTicket).collect();
+    let close = || -> Vec<Step> { world.ticket.iter().map(|_| Step::CloseTicket).collect() };
     if !view.is_up() {
-        return Plan::whole(close(), waits::of(world));
+        let steps = close().into_iter().chain(look_for_others(world)).collect();
+        return Plan::whole(steps, waits::of(world));
     }
     let Some(look) = &world.look else { return look_first(world) };
     let mut objections = look.objections(view.server.node_id, Need::of(&view.server));

@@ -9,6 +9,10 @@ use wire::agent::{Phase, Report, Run};
 const REASONS: usize = 3;
 /// Three reports of an agent that have not come.
 const LOST: SignedDuration = SignedDuration::from_secs(30);
+/// Of such an agent.
+const NOT_REPORTED: &str = " has not reported since ";
+/// What comes before the names of disks that are nearly full.
+const SLOWED: &str = "producers are slowed down: ";
 
 pub(super) fn of(world: &World) -> Wait {
     let of = each(world);
@@ -30,6 +34,17 @@ pub(super) fn of(world: &World) -> Wait {
     Wait::new(waits.join("; "), LOOK_AGAIN).about(of)
 }
 
+/// Whether this is the status of servers that all run as they should, as far as anybody
+/// knows: brokers run on without their agents.
+pub fn tells_of_all_running(status: &str) -> bool {
+    let is_fine = |sentence: &str| {
+        sentence.starts_with(RUNNING)
+            || sentence.starts_with(SLOWED)
+            || sentence.contains(NOT_REPORTED)
+    };
+    status.split("; ").all(is_fine)
+}
+
 /// The same by server, without what is about all of them.
 fn each(world: &World) -> Vec<(ServerId, String)> {
     // What somebody may have to mend comes before what mends itself.
@@ -48,15 +63,21 @@ fn slowed(world: &World) -> Option<String> {
     let full: Vec<String> =
         world.slowed_for().map(|view| format!("the disk of {}", view.title())).collect();
     let all = full.join(" and ");
-    (!full.is_empty()).then(|| format!("producers are slowed down: {all} is nearly full"))
+    (!full.is_empty()).then(|| format!("{SLOWED}{all} is nearly full"))
 }
 
 /// A server whose broker ran as it should when its agent was last heard of.
 fn lost(world: &World, view: &ServerView) -> Option<String> {
     let at = view.server.last_seen.filter(|_| !view.server.stopped)?;
+    if world.now.duration_since(at) <= LOST {
+        return None;
+    }
+    // After a start agents need a moment to find us, and what they said before it is old.
+    if world.now.duration_since(world.started_at) <= LOST {
+        return Some(format!("waiting: the agent of {} has not reported yet", view.title()));
+    }
     let since = at.strftime("%Y-%m-%d %H:%M:%S UTC");
-    let is_lost = world.now.duration_since(at) > LOST;
-    is_lost.then(|| format!("the agent of {} has not reported since {since}", view.title()))
+    Some(format!("the agent of {}{NOT_REPORTED}{since}", view.title()))
 }
 
 /// A broker that runs as it should and yet does not answer its agent. What it is asked
@@ -143,5 +164,30 @@ fn starting_again(title: &str, report: &Report) -> String {
     match reasons(report) {
         reasons if reasons.is_empty() => text,
         reasons => format!("{text}{LOG_SAID}{reasons}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cluster_runs_though_an_agent_is_lost_and_not_while_something_is_waited_for() {
+        let lost = "the agent of server 2 has not reported since 2026-11-15 12:00:00 UTC";
+        let slowed = "producers are slowed down: the disk of server 1 is nearly full";
+        let check = |status: &str, expected: bool| {
+            assert_eq!(tells_of_all_running(status), expected, "{status}");
+        };
+        check(RUNNING, true);
+        check("running, but for server 3, stopped as asked", true);
+        check(&format!("running, but {slowed}"), true);
+        check(lost, true);
+        check(&format!("{lost}; {slowed}"), true);
+        check(&format!("{lost}; waiting: the broker of server 3 is starting"), false);
+        check("waiting: the agent of server 1 has not reported yet", false);
+        check("waiting: the control plane has just started and looks at the servers", false);
+        check("server 1 is held: the disk is lost: it is not there", false);
+        check("paused by the operator", false);
+        check("", false);
     }
 }

@@ -7,6 +7,7 @@
 mod agent;
 mod crash_points;
 mod dice;
+mod ends;
 mod explorer;
 mod gate;
 mod ground;

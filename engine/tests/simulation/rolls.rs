@@ -12,7 +12,7 @@ use crate::rows::Rows;
 use crate::sim::Sim;
 use kafka::client::{Admin as _, NewTopic};
 use kafka::simulated::Fault;
-use model::{ActionKind, SignedDuration};
+use model::SignedDuration;
 
 const ROUNDS: usize = 40;
 
@@ -203,38 +203,6 @@ async fn each_of_two_actions_tells_its_own_steps() {
             assert!(!tells(words), "{words} is not its own: {steps:?}");
         }
     }
-}
-
-/// A start is over once its own server is back and in sync, whatever else goes on.
-#[tokio::test]
-async fn an_action_ends_with_its_own_servers() {
-    let rows = Rows::new().await;
-    let mut sim = Sim::new(&rows, 3, 1).await;
-    let mut plane = sim.plane();
-    sim.settle(&mut plane).await.unwrap();
-    let servers = rows.servers(sim.id()).await;
-    rows.stop_server(sim.id(), servers[1].server.id, true).await;
-    sim.settle(&mut plane).await.unwrap();
-    rows.stop_server(sim.id(), servers[1].server.id, false).await;
-    rows.restart(sim.id(), &[servers[0].server.id]).await;
-    let id = sim.id();
-    let open = async || {
-        let open = store::actions::open(&mut rows.store.reader(), id).await.unwrap();
-        open.iter().map(|action| action.kind).collect::<Vec<_>>()
-    };
-    let mut left = open().await;
-    for _ in 0..120 {
-        if left.len() < 2 {
-            break;
-        }
-        plane.pass(sim.id()).await;
-        sim.agents_step().await;
-        sim.advance(1);
-        left = open().await;
-    }
-    assert_eq!(left, [ActionKind::Restart], "the start has ended, and the restart goes on");
-    sim.settle(&mut plane).await.unwrap();
-    assert!(open().await.is_empty());
 }
 
 #[tokio::test]

@@ -141,6 +141,50 @@ async fn one_that_ends_at_once_leaves_the_others_as_they_are() {
     assert!(!world.load(instance.id.0).await.configured());
 }
 
+/// Server 1 was restarted, and then stopped, which is done while the restart waits.
+#[tokio::test]
+async fn what_was_restarted_and_then_stopped_is_not_told_as_never_restarted() {
+    let world = World::new().await;
+    let instance = cluster(&world).await;
+    world.run_kafka(&instance, &[]).await;
+    post(&world, &instance, "cluster/restart").await;
+    let restart = world.last_action(instance.id).await.id;
+    tell(&world, &instance, 1, r#"{"revision":9,"launch":1}"#).await;
+    let server = &world.servers(instance.id).await[0];
+    let report = json!({"phase": "running", "launch": 1, "incarnation": server.incarnation});
+    let mut work = world.app.store().begin().await.unwrap();
+    let (text, now) = (report.to_string(), world.app.now());
+    store::servers::set_report(&mut work, server.id, &text, now).await.unwrap();
+    work.commit().await.unwrap();
+    let stop = post_json(&world, &instance, "actions/stop", &named(&instance, &[1])).await;
+    assert_eq!(stop.status, 200, "{}", stop.text);
+    let stop = world.last_action(instance.id).await.id;
+    let mut work = world.app.store().begin().await.unwrap();
+    store::actions::end_one(&mut work, stop, world.app.now()).await.unwrap();
+    work.commit().await.unwrap();
+
+    let answer = post(&world, &instance, &format!("actions/{restart}/cancel")).await;
+    assert_eq!((answer.status.as_u16(), answer.json()), (200, json!({"message": ANSWER})));
+    assert_eq!(launches(&world, &instance).await, [1, 0, 0]);
+    let mut reader = world.app.store().reader();
+    let open = store::actions::open(&mut reader, instance.id).await.unwrap();
+    let open: Vec<_> = open.iter().map(|action| (action.id, action.state())).collect();
+    assert_eq!(open, [(restart, ActionState::Cancelling)], "the engine ends it");
+    assert!(!world.load(instance.id.0).await.configured());
+}
+
+/// One that was stopped before a restart of all has no part in it.
+#[tokio::test]
+async fn a_server_that_was_stopped_before_keeps_nothing_from_ending_at_once() {
+    let world = World::new().await;
+    let instance = cluster(&world).await;
+    world.set_stopped(&instance, &[3]).await;
+    post(&world, &instance, "cluster/restart").await;
+    let answer = cancel_last(&world, &instance).await;
+    assert_eq!(answer.json(), json!({"message": "Cancelled; nothing was restarted"}));
+    assert_eq!(world.last_action(instance.id).await.state(), ActionState::Cancelled);
+}
+
 #[tokio::test]
 async fn what_is_not_left_half_done_can_not_be_cancelled() {
     let world = World::new().await;
