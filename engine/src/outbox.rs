@@ -2,9 +2,10 @@
 //!
 //! A message is taken for the time of a lease, sent without a transaction
 //! open, and then struck off, so it goes out at least once whatever dies in
-//! between. One that fails is tried again with growing pauses until its time is
-//! over. A destination that hangs holds its own part of the places (`places.rs`),
-//! and nobody else.
+//! between. Whoever starts again sends at once what it had taken; what another one
+//! has taken waits for its lease. One that fails is tried again with growing pauses
+//! until its time is over. A destination that hangs holds its own part of the places
+//! (`places.rs`), and nobody else.
 
 mod places;
 mod telling;
@@ -23,7 +24,8 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-/// Longer than any attempt takes; after a crash a message waits this long.
+/// Longer than any attempt takes; what a control plane had taken that never starts
+/// again waits this long for another one.
 const LEASE: SignedDuration = SignedDuration::from_mins(5);
 /// Looked at this often even if nobody tells of a message.
 const LOOK: Duration = Duration::from_secs(30);
@@ -37,6 +39,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Sends messages of every kind there is.
 #[derive(Clone)]
 pub struct Outbox {
+    /// The same after a crash, and nobody else's while this one runs.
+    pub owner: String,
     pub store: Store,
     pub clock: Arc<dyn Clock>,
     pub mailer: Arc<dyn Mailer>,
@@ -50,6 +54,9 @@ impl Outbox {
         let mut changes = self.store.changes();
         let mut under_way = JoinSet::new();
         let places = Places::default();
+        if let Err(error) = self.take_up().await {
+            tracing::warn!(%error, "what was being sent before waits until others may take it");
+        }
         loop {
             while under_way.try_join_next().is_some() {}
             let wait = self.start_due(&mut under_way, &places).await.unwrap_or_else(|error| {
@@ -65,6 +72,13 @@ impl Outbox {
         }
         let ended = async { while under_way.join_next().await.is_some() {} };
         let _ = tokio::time::timeout(PATIENCE, ended).await;
+    }
+
+    /// What this owner was sending when it died, nobody sends now.
+    async fn take_up(&self) -> store::Result<()> {
+        let mut work = self.store.begin().await?;
+        outbox::let_go(&mut work, &self.owner, self.clock.now()).await?;
+        work.commit().await
     }
 
     /// Starts what is due, as far as there is room, and says how long nothing
@@ -111,9 +125,8 @@ impl Outbox {
         let given_up = outbox::give_up(&mut work, now).await?;
         let mut taken = Vec::new();
         for (place, due) in chosen {
-            if let Some(message) = outbox::take(&mut work, &due, now, LEASE).await? {
-                taken.push((message, place));
-            }
+            let message = outbox::take(&mut work, &due, &self.owner, now, LEASE).await?;
+            taken.extend(message.map(|message| (message, place)));
         }
         work.commit().await?;
         for id in given_up {

@@ -158,4 +158,9 @@ impl AlarmSpec {
             reminder_interval: None,
         }
     }
+
+    /// Whether somebody is to hear of it. Without a list everybody is.
+    pub fn names(&self, recipient: RecipientId) -> bool {
+        self.recipients.is_empty() || self.recipients.contains(&recipient)
+    }
 }

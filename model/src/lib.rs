@@ -65,7 +65,8 @@ pub use notification::{Maintenance, Notification, NotificationState, Telling};
 pub use plan::{Family, Plan, PlanName};
 pub use principal::{NoUserName, UserName, is_reserved};
 pub use recipient::{
-    LastStatus, Recipient, RecipientOptions, RecipientType, Responder, UnknownRecipientType,
+    LastStatus, Recipient, RecipientAddress, RecipientOptions, RecipientType, Responder,
+    UnknownRecipientType,
 };
 pub use region::{Region, RegionName};
 pub use secret::Secret;

@@ -1,6 +1,6 @@
 //! What people are told of an alarm.
 
-use crate::{AlarmId, AlarmType, InstanceId, RecipientId, Timestamp};
+use crate::{AlarmId, AlarmType, InstanceId, RecipientAddress, RecipientId, Timestamp};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -64,12 +64,14 @@ impl NotificationState {
 
 impl Notification {
     /// What services know an incident by: the same from its beginning to its
-    /// end, and for its reminders. A test and a notice are over with being told,
-    /// so each is an incident of its own: none is taken for a repetition of the
-    /// one before, and the end of a test closes nothing else.
+    /// end, and for its reminders. A test and a notice of maintenance are over with
+    /// being told, so each is an incident of its own: none is taken for a repetition
+    /// of the one before, and the end of a test closes nothing else.
     pub fn incident(&self) -> String {
         match self.alarm_id {
-            Some(_) if self.is_notice() => format!("castellan-notice-{}", self.id),
+            Some(_) if self.is_notice() && !self.is_of_disk_guard() => {
+                format!("castellan-notice-{}", self.id)
+            }
             Some(alarm) if self.state != NotificationState::Test => {
                 let about = self.server.as_deref().or(self.group.as_deref()).unwrap_or("all");
                 format!("castellan-{}-{alarm}-{about}", self.instance_id)
@@ -81,6 +83,12 @@ impl Notification {
     pub fn is_notice(&self) -> bool {
         self.alarm_type == AlarmType::Notice.as_str()
     }
+
+    /// Whether it tells of a disk that is nearly full: by notice alarms as
+    /// maintenance is, but of one server, and it has an end.
+    pub fn is_of_disk_guard(&self) -> bool {
+        self.is_notice() && self.server.is_some()
+    }
 }
 
 /// A notification on its way to one recipient, as it waits in the outbox.
@@ -88,5 +96,41 @@ impl Notification {
 pub struct Telling {
     /// Whoever they are by then: an address may be put right meanwhile.
     pub recipient_id: RecipientId,
+    /// Where they were told until they went with their instance; none before that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub address: Option<RecipientAddress>,
     pub notification: Notification,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_incident_has_one_name_until_it_is_over_and_a_notice_is_its_own() {
+        let check = |kind: &str, server: Option<&str>, expected: &str| {
+            let of = Notification {
+                id: Uuid::from_u128(5),
+                state: NotificationState::Resolved,
+                alarm_id: Some(AlarmId(3)),
+                alarm_type: kind.into(),
+                instance_id: InstanceId(7),
+                instance_name: "prod".into(),
+                server: server.map(str::to_owned),
+                group: None,
+                value: None,
+                value_threshold: None,
+                time_threshold: None,
+                triggered_at: None,
+                resolved_at: None,
+                maintenance: None,
+                message: String::new(),
+            };
+            assert_eq!(of.incident(), expected);
+        };
+        check("cpu", Some("prod-02"), "castellan-7-3-prod-02");
+        check("offline_partitions", None, "castellan-7-3-all");
+        check("notice", None, "castellan-notice-00000000-0000-0000-0000-000000000005");
+        check("notice", Some("prod-02"), "castellan-7-3-prod-02");
+    }
 }

@@ -7,7 +7,8 @@ use std::str::FromStr;
 use url::Url;
 
 /// How somebody is told.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum RecipientType {
     Email,
     Webhook,
@@ -150,6 +151,30 @@ impl Recipient {
     }
 }
 
+/// Where somebody is told. It is kept with what waits for recipients who went with
+/// their instance, sealed as they were.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct RecipientAddress {
+    pub kind: RecipientType,
+    pub value: Secret,
+    #[serde(default)]
+    pub options: RecipientOptions,
+}
+
+impl RecipientAddress {
+    pub fn of(recipient: &Recipient) -> Self {
+        let Recipient { kind, value, options, .. } = recipient.clone();
+        Self { kind, value, options }
+    }
+
+    /// As they were, as far as that is needed to tell them.
+    pub fn recipient(self, id: RecipientId) -> Recipient {
+        let Self { kind, value, options } = self;
+        let name = String::new();
+        Recipient { id, kind, value, name, options, updated: true, last_status: None }
+    }
+}
+
 /// What some types take besides their value; each takes its own alone.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct RecipientOptions {
@@ -220,6 +245,19 @@ mod tests {
             for bad in ["", "a/b", "../x", "a b", "a\r\nb", "a?b", &"x".repeat(129)] {
                 check(kind, bad, false);
             }
+        }
+    }
+
+    #[test]
+    fn an_address_is_read_back_under_the_names_of_its_type() {
+        for kind in RecipientType::ALL {
+            let options = RecipientOptions { rk: Some("ops".into()), ..<_>::default() };
+            let address = RecipientAddress { kind, value: Secret::new("k3y"), options };
+            let text = serde_json::to_string(&address).unwrap();
+            assert!(text.contains(&format!("\"{kind}\"")), "{text}");
+            assert_eq!(serde_json::from_str::<RecipientAddress>(&text).unwrap(), address);
+            let recipient = address.clone().recipient(RecipientId(3));
+            assert_eq!((recipient.id, RecipientAddress::of(&recipient)), (RecipientId(3), address));
         }
     }
 

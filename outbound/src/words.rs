@@ -10,17 +10,30 @@ pub enum Severity {
     Info,
 }
 
+/// As much of a group's name as a line has room for; Kafka sets no bound to it.
+const NAME: usize = 100;
+
 /// The whole in a line, such as `Triggered: cpu on "prod" server 2`.
 pub fn headline(notification: &Notification) -> String {
-    let Notification { state, alarm_type, instance_name, server, .. } = notification;
+    let Notification { state, alarm_type, instance_name, server, group, .. } = notification;
     let what = match state {
         NotificationState::Triggered => "Triggered",
         NotificationState::Resolved => "Resolved",
         NotificationState::Reminder => "Reminder",
         NotificationState::Test => return format!("Test: alarms of {}", quoted(instance_name)),
     };
-    let server = server.as_ref().map(|name| format!(" server {name}")).unwrap_or_default();
-    format!("{what}: {alarm_type} on {}{server}", quoted(instance_name))
+    let about = match (server, group) {
+        (Some(name), _) => format!(" server {name}"),
+        (None, Some(name)) => format!(" group {}", cut(&in_a_line(name), NAME)),
+        (None, None) => String::new(),
+    };
+    let of = if notification.is_of_disk_guard() { "disk nearly full" } else { alarm_type.as_str() };
+    format!("{what}: {of} on {}{about}", quoted(instance_name))
+}
+
+/// Whoever names a group may put anything into the name.
+fn in_a_line(name: &str) -> String {
+    name.replace(char::is_control, " ")
 }
 
 fn quoted(name: &str) -> String {
@@ -31,12 +44,15 @@ fn quoted(name: &str) -> String {
 pub fn facts(notification: &Notification) -> Vec<(&'static str, String)> {
     let of = notification;
     let kind: Option<AlarmType> = of.alarm_type.parse().ok();
-    let measure = kind.and_then(AlarmType::measure);
+    // Of a disk that is nearly full it is told how full.
+    let full = of.is_of_disk_guard().then_some(Measure::Percent);
+    let measure = full.or(kind.and_then(AlarmType::measure));
     let is_alarm = of.state != NotificationState::Test;
     let all = [
         ("Instance", Some(format!("{} ({})", of.instance_name, of.instance_id))),
         ("Alarm", is_alarm.then(|| of.alarm_type.clone())),
         ("Server", of.server.clone()),
+        ("Group", of.group.as_deref().map(in_a_line)),
         ("Value", of.value.map(|value| counted(round(value), measure))),
         ("Threshold", threshold(of, measure)),
         ("Triggered", of.triggered_at.map(moment)),
@@ -83,6 +99,7 @@ pub fn severity(notification: &Notification) -> Severity {
     let kind: Option<AlarmType> = notification.alarm_type.parse().ok();
     match (notification.state, kind) {
         (NotificationState::Test, _) => Severity::Info,
+        _ if notification.is_of_disk_guard() => Severity::Critical,
         (_, Some(AlarmType::Notice)) => match notification.maintenance {
             Some(Maintenance::Emergency) => Severity::Critical,
             Some(Maintenance::Planned) | None => Severity::Info,
@@ -130,6 +147,24 @@ mod tests {
         check(samples::test(), "Test: alarms of \"prod\"");
         let whole = Notification { server: None, ..samples::triggered() };
         check(whole, "Triggered: cpu on \"prod\"");
+        check(samples::nearly_full(), "Triggered: disk nearly full on \"prod\" server prod-02");
+        check(samples::behind("billing"), "Triggered: consumer_lag on \"prod\" group billing");
+        check(samples::behind("a\r\nb"), "Triggered: consumer_lag on \"prod\" group a  b");
+        let long = headline(&samples::behind(&"x".repeat(5000)));
+        assert_eq!(long.chars().count(), "Triggered: consumer_lag on \"prod\" group ".len() + NAME);
+    }
+
+    #[test]
+    fn groups_and_disks_are_facts() {
+        let fact = |notification: &Notification, name: &str| {
+            let found = facts(notification).into_iter().find(|fact| fact.0 == name);
+            found.map(|fact| fact.1)
+        };
+        assert_eq!(fact(&samples::behind("billing"), "Group"), Some("billing".into()));
+        assert_eq!(fact(&samples::triggered(), "Group"), None);
+        let full = samples::nearly_full();
+        assert_eq!(fact(&full, "Server"), Some("prod-02".into()));
+        assert_eq!(fact(&full, "Value"), Some("96.5 %".into()));
     }
 
     #[test]
@@ -141,6 +176,7 @@ mod tests {
         check(samples::test(), Severity::Info);
         check(samples::notice(1, Maintenance::Planned), Severity::Info);
         check(samples::notice(1, Maintenance::Emergency), Severity::Critical);
+        check(samples::nearly_full(), Severity::Critical);
         let forecast = Notification { alarm_type: "disk_forecast".into(), ..samples::triggered() };
         check(forecast, Severity::Warning);
     }

@@ -189,6 +189,7 @@ async fn planned_maintenance_is_news_and_an_emergency_is_not() {
             id: Uuid::from_u128(number),
             alarm_type: "notice".into(),
             maintenance: Some(kind),
+            server: None,
             ..notification(NotificationState::Triggered, false)
         };
         tell(&notifier, &recipient, &notice).await.unwrap();

@@ -67,12 +67,14 @@ pub async fn delete(work: &mut Work, instance: InstanceId, id: AlarmId) -> Resul
 }
 
 /// Takes a recipient who is gone out of every list. An alarm that named nobody
-/// else is told to everybody from then on.
+/// else is told to everybody from then on. Of each that named them, what it was and
+/// the alarm that it is.
 pub async fn forget_recipient(
     work: &mut Work,
     instance: InstanceId,
     gone: RecipientId,
-) -> Result<()> {
+) -> Result<Vec<(AlarmSpec, Alarm)>> {
+    let mut changed = Vec::new();
     for alarm in list(work, instance).await? {
         if !alarm.what.recipients.contains(&gone) {
             continue;
@@ -85,8 +87,10 @@ pub async fn forget_recipient(
                 .bind(alarm.id.0)
                 .bind(json(&left));
         work.execute(query).await?;
+        let after = AlarmSpec { recipients: left, ..alarm.what.clone() };
+        changed.push((alarm.what, Alarm { id: alarm.id, what: after }));
     }
-    Ok(())
+    Ok(changed)
 }
 
 /// With the instance.

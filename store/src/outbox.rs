@@ -2,8 +2,9 @@
 //!
 //! A message is written in the transaction of what it tells of, so there is
 //! either both or neither. Whoever sends takes it for the time of a lease; if
-//! they die, it is there again when the lease is over. So a message goes out at
-//! least once, and only the last one to take it says what became of it.
+//! they die, it is there again when they start anew or the lease is over. So a
+//! message goes out at least once, and only the last one to take it says what
+//! became of it.
 //!
 //! Messages of one lane go out one after another, oldest first: whoever is told
 //! that something is over has been told of it before. A lane may be held for a
@@ -104,6 +105,35 @@ pub async fn withdraw(work: &mut Work, about: &str) -> Result<()> {
     work.execute(Query::new("DELETE FROM outbox WHERE about = $1").bind(about)).await.map(drop)
 }
 
+/// What waits of an instance in messages of a kind, as far as it can be opened.
+pub(crate) async fn bodies(
+    work: &mut Work,
+    kind: &str,
+    instance: InstanceId,
+) -> Result<Vec<(MessageId, Secret)>> {
+    let query = Query::new(
+        "SELECT id, body_sealed FROM outbox WHERE kind = $1 AND instance_id = $2 ORDER BY id",
+    )
+    .bind(kind)
+    .bind(instance.0);
+    let mut bodies = Vec::new();
+    for row in work.fetch(query).await? {
+        let id = MessageId(row.int("id")?);
+        let opened = work.master_key().open(&place(id), &row.text("body_sealed")?);
+        bodies.extend(opened.ok().map(|body| (id, body)));
+    }
+    Ok(bodies)
+}
+
+/// Puts another body in place of a message's. Whoever is just trying it has read the
+/// old one.
+pub(crate) async fn rewrite(work: &mut Work, id: MessageId, body: &Secret) -> Result<()> {
+    let query = Query::new("UPDATE outbox SET body_sealed = $2 WHERE id = $1")
+        .bind(id.0)
+        .bind(work.master_key().seal(&place(id), body));
+    work.execute(query).await.map(drop)
+}
+
 /// What was not sent yet goes to another destination, and what failed before is
 /// due now: whoever is just trying it again has nothing to say any more. A first
 /// attempt that is under way goes on, so that it is not told twice; its first pause
@@ -156,17 +186,19 @@ fn waiting(row: &Row) -> Result<Due> {
 pub async fn take(
     work: &mut Work,
     due: &Due,
+    holder: &str,
     now: Timestamp,
     lease: SignedDuration,
 ) -> Result<Option<Message>> {
     let now = work.now(now).await?;
     let query = Query::new(
-        "UPDATE outbox SET attempts = attempts + 1, due_at = $3 WHERE id = $1 AND attempts = $2 \
-         RETURNING *",
+        "UPDATE outbox SET attempts = attempts + 1, due_at = $3, taken_by = $4 \
+         WHERE id = $1 AND attempts = $2 RETURNING *",
     )
     .bind(due.id.0)
     .bind(due.attempts)
-    .bind(now + lease);
+    .bind(now + lease)
+    .bind(holder);
     let Some(row) = work.fetch_one(query).await? else { return Ok(None) };
     Ok(Some(Message {
         id: due.id,
@@ -176,6 +208,20 @@ pub async fn take(
         attempts: row.int("attempts")?,
         lane: row.text_or_none("lane")?,
     }))
+}
+
+/// What that holder took and never said the end of is due now. Only for a holder
+/// that sends nothing any more.
+pub async fn let_go(work: &mut Work, holder: &str, now: Timestamp) -> Result<()> {
+    let now = work.now(now).await?;
+    let query = Query::new(
+        "UPDATE outbox SET due_at = $2, taken_by = NULL WHERE taken_by = $1 AND due_at > $2",
+    )
+    .bind(holder)
+    .bind(now);
+    work.execute(query).await?;
+    work.tell(Change::Outbox);
+    Ok(())
 }
 
 /// Gives up what nobody sends just now and whose time is over, tried or not.
@@ -255,7 +301,8 @@ pub async fn set_failed(
     }
     let again = now + pause;
     let query = Query::new(
-        "UPDATE outbox SET due_at = $3, last_error = $4 WHERE id = $1 AND attempts = $2",
+        "UPDATE outbox SET due_at = $3, last_error = $4, taken_by = NULL \
+         WHERE id = $1 AND attempts = $2",
     )
     .bind(message.id.0)
     .bind(message.attempts)

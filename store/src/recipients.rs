@@ -6,7 +6,7 @@
 //! and the others are told.
 
 use crate::db::{Query, Row, Run, json};
-use crate::{Error, Result, SealError, Work};
+use crate::{Error, Result, SealError, Work, tellings};
 use model::Secret;
 use model::{InstanceId, LastStatus, Recipient, RecipientId, RecipientOptions, RecipientType};
 
@@ -112,8 +112,9 @@ pub async fn delete(work: &mut Work, instance: InstanceId, id: RecipientId) -> R
     Ok(work.execute(query).await? == 1)
 }
 
-/// With the instance.
+/// With the instance. What waits for them is still told.
 pub(crate) async fn remove(work: &mut Work, instance: InstanceId) -> Result<()> {
+    tellings::keep_addresses(work, instance).await?;
     let query = Query::new("DELETE FROM recipients WHERE instance_id = $1").bind(instance.0);
     work.execute(query).await.map(drop)
 }

@@ -4,10 +4,10 @@
 //! something is over before they heard of it.
 
 use crate::db::{Query, Run};
-use crate::{NewMessage, Result, Work, outbox};
+use crate::{NewMessage, Result, Work, outbox, recipients};
 use model::{
-    AlarmId, InstanceId, MessageId, Notification, Recipient, RecipientId, Secret, SignedDuration,
-    Telling, Timestamp,
+    AlarmId, InstanceId, MessageId, Notification, Recipient, RecipientAddress, RecipientId, Secret,
+    SignedDuration, Telling, Timestamp,
 };
 
 /// The kind of messages whose body is a [`Telling`].
@@ -25,7 +25,7 @@ pub async fn insert(
     let instance = notification.instance_id;
     let lane = lane(instance, notification.alarm_id, recipient.id);
     let incident = notification.incident();
-    let telling = Telling { recipient_id: recipient.id, notification };
+    let telling = Telling { recipient_id: recipient.id, address: None, notification };
     let body = serde_json::to_string(&telling).expect("plain data serialises");
     let new = NewMessage {
         kind: KIND,
@@ -40,15 +40,15 @@ pub async fn insert(
     outbox::insert(work, &new, now).await
 }
 
-/// Whether a test has not reached the recipient yet.
-pub async fn test_waits(
-    run: &mut impl Run,
+/// Takes back a test that has not reached the recipient yet. One that is just being sent
+/// stays, and the next waits for its turn.
+pub async fn withdraw_test(
+    work: &mut Work,
     instance: InstanceId,
     recipient: RecipientId,
-) -> Result<bool> {
-    let query = Query::new("SELECT 1 AS found FROM outbox WHERE lane = $1 LIMIT 1")
-        .bind(lane(instance, None, recipient));
-    Ok(run.fetch_one(query).await?.is_some())
+) -> Result<()> {
+    let query = Query::new("DELETE FROM outbox WHERE lane = $1 AND taken_by IS NULL");
+    work.execute(query.bind(lane(instance, None, recipient))).await.map(drop)
 }
 
 /// Whether something of the notification's incident has not reached the recipient
@@ -90,6 +90,21 @@ pub async fn forget_pace(
 /// Takes back what a recipient who is gone has not heard.
 pub async fn withdraw(work: &mut Work, instance: InstanceId, recipient: RecipientId) -> Result<()> {
     outbox::withdraw(work, &about(instance, recipient)).await
+}
+
+/// The recipients of an instance go with it: what they have not heard keeps where they
+/// were told, sealed as it was.
+pub(crate) async fn keep_addresses(work: &mut Work, instance: InstanceId) -> Result<()> {
+    let everybody = recipients::list(work, instance).await?;
+    for (id, body) in outbox::bodies(work, KIND, instance).await? {
+        let Ok(telling) = serde_json::from_str::<Telling>(body.expose()) else { continue };
+        let is_whom = |it: &&Recipient| it.id == telling.recipient_id && it.is_readable();
+        let Some(recipient) = everybody.iter().find(is_whom) else { continue };
+        let telling = Telling { address: Some(RecipientAddress::of(recipient)), ..telling };
+        let body = serde_json::to_string(&telling).expect("plain data serialises");
+        outbox::rewrite(work, id, &Secret::new(body)).await?;
+    }
+    Ok(())
 }
 
 fn about(instance: InstanceId, recipient: RecipientId) -> String {

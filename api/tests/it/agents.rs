@@ -38,11 +38,16 @@ pub fn enrolment(server: &Server, token: &Secret, key: &KeyPair) -> Value {
 
 pub async fn enrol(world: &World, instance: &Instance) -> (Server, Vec<u8>) {
     let server = server_of(world, instance).await;
-    let token = give_token(world, &server).await;
-    let body = enrolment(&server, &token, &KeyPair::generate());
+    let certificate = enrol_server(world, &server).await;
+    (server, certificate)
+}
+
+pub async fn enrol_server(world: &World, server: &Server) -> Vec<u8> {
+    let token = give_token(world, server).await;
+    let body = enrolment(server, &token, &KeyPair::generate());
     let answer = Call::post("/agent/v1/enrol").json(&body).send(&world.agent).await;
     assert_eq!(answer.status, 200, "{}", answer.text);
-    (server, der(answer.json()["certificate"].as_str().unwrap()))
+    der(answer.json()["certificate"].as_str().unwrap())
 }
 
 fn der(pem: &str) -> Vec<u8> {

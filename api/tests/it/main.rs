@@ -21,10 +21,12 @@ mod limits;
 mod listen;
 mod masking;
 mod metrics;
+mod metrics_memory;
 mod openapi;
 #[path = "../../../store/tests/postgres/mod.rs"]
 mod postgres;
 mod raw;
+mod reported;
 mod resources;
 mod rules;
 mod team;

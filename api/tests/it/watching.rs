@@ -1,13 +1,14 @@
 //! Alarms that watch: samples come in, people are told, once.
 
+mod changes;
+mod disk_guard;
+
 use crate::call::Call;
 use crate::world::{World, take_due};
 use app::Operator;
 use app::alarms::{Scope, Watch, notice};
 use app::metrics::{Lag, Lags, Sample};
-use model::{
-    DiskLevel, Instance, Maintenance, NotificationState, Series, Server, SignedDuration, Telling,
-};
+use model::{Instance, Maintenance, NotificationState, Series, Server, SignedDuration, Telling};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -146,34 +147,6 @@ async fn of_two_control_planes_one_tells() {
         tokio::join!(one.sample(post.server.id, &sample), other.sample(post.server.id, &sample));
     first.and(second).unwrap();
     assert_eq!(post.told().await, [post.of_server(NotificationState::Triggered)]);
-}
-
-#[tokio::test]
-async fn a_quiet_day_tells_nothing() {
-    let world = World::new().await;
-    let instance = world.create("orders", &[]).await;
-    world.make_ready(instance.id).await;
-    let server = world.servers(instance.id).await.remove(0);
-    let post = Post { instance: world.load(instance.id.0).await, server, world };
-    for kind in ["server_unreachable", "under_min_isr", "offline_partitions"] {
-        assert_eq!(post.call("POST", "alarms", Some(json!({"type": kind}))).await, 201);
-    }
-    let mut watch = post.watch();
-    for number in 0..8640_u16 {
-        // A burst of cpu now and then, as a day has.
-        let cpu = if number % 360 < 30 { 97.0 } else { 12.0 };
-        let values = BTreeMap::from([
-            (Series::Cpu, cpu),
-            (Series::Memory, 60.0 + f32::from(number % 20)),
-            (Series::DiskFree, 5.5e9),
-            (Series::UnderMinIsr, 0.0),
-            (Series::OfflinePartitions, 0.0),
-        ]);
-        post.world.clock.advance(SignedDuration::from_secs(10));
-        let sample = Sample { at: post.world.app.now().as_second(), values, ..<_>::default() };
-        watch.sample(post.server.id, &sample).await.unwrap();
-    }
-    assert_eq!(post.told().await, []);
 }
 
 #[tokio::test]
@@ -442,89 +415,6 @@ async fn an_alarm_of_one_group_stays_one_until_it_is_told_otherwise() {
     assert_eq!(group(json!({"value_threshold": 90, "time_threshold": 60})).await, "billing");
     let all = json!({"value_threshold": 90, "time_threshold": 60, "group": ""});
     assert_eq!(group(all).await, Value::Null);
-}
-
-#[tokio::test]
-async fn a_disk_that_fills_is_told_of_and_slows_producers_down() {
-    let post = Post::with(json!({"type": "notice"})).await;
-    let mut watch = post.watch();
-    let told = async |expected: usize| {
-        let told = post.told().await;
-        assert!(told.iter().all(|it| it.1 == NotificationState::Triggered), "{told:?}");
-        assert_eq!(told.len(), expected, "{told:?}");
-    };
-    let level = async || {
-        let mut reader = post.world.app.store().reader();
-        let guard = store::disk_guards::find(&mut reader, post.server.id).await.unwrap();
-        guard.map(|guard| guard.level)
-    };
-    let path = format!("/api/instances/{}/quotas", post.instance.id);
-    let quota = json!({"user": "bob", "producer_byte_rate": 1000});
-
-    for percent in [10.0, 89.0] {
-        post.sees(&mut watch, Series::DiskFull, percent).await;
-    }
-    told(0).await;
-    for percent in [90.0, 93.0, 89.0, 91.0] {
-        post.sees(&mut watch, Series::DiskFull, percent).await;
-    }
-    told(1).await;
-    assert_eq!(level().await, Some(DiskLevel::High), "producers go on");
-    for percent in [96.0, 94.0, 99.0] {
-        // Another control plane for every sample.
-        post.sees(&mut post.watch(), Series::DiskFull, percent).await;
-    }
-    told(1).await;
-    assert_eq!(level().await, Some(DiskLevel::Slowed));
-    let call = Call::put(&path).key(&post.world.key).json(&quota);
-    let refused = call.send(&post.world.customer).await;
-    assert_eq!(refused.status, 400);
-    assert!(refused.text.contains("Producers are slowed down"), "{}", refused.text);
-
-    post.sees(&mut watch, Series::DiskFull, 92.0).await;
-    assert_eq!(level().await, Some(DiskLevel::High), "they are let go");
-    post.sees(&mut watch, Series::DiskFull, 20.0).await;
-    assert_eq!(level().await, None);
-    told(0).await;
-    // Sent again to a control plane that was away.
-    post.world.clock.advance(SignedDuration::from_mins(2));
-    for (ago, percent) in [(120, 91.0), (110, 99.0)] {
-        let values = BTreeMap::from([(Series::DiskFull, percent)]);
-        let at = post.world.app.now().as_second() - ago;
-        let sample = Sample { at, values, ..<_>::default() };
-        watch.sample(post.server.id, &sample).await.unwrap();
-    }
-    assert_eq!(level().await, None, "that is past");
-    told(0).await;
-    let events =
-        Call::get("/api/auditlog/csv").key(&post.world.key).send(&post.world.customer).await;
-    let events = events.text.matches("disk_guard.update").count();
-    assert_eq!(events, 4, "one line a change");
-}
-
-/// A disk with room is looked up once a minute: what another control plane wrote of it
-/// meanwhile is found then.
-#[tokio::test]
-async fn a_level_that_another_control_plane_saw_ends_within_a_minute() {
-    let post = Post::with(json!({"type": "notice"})).await;
-    let mut watch = post.watch();
-    let level = async || {
-        let mut reader = post.world.app.store().reader();
-        let guard = store::disk_guards::find(&mut reader, post.server.id).await.unwrap();
-        guard.map(|guard| guard.level)
-    };
-    post.sees(&mut watch, Series::DiskFull, 10.0).await;
-    post.sees(&mut post.watch(), Series::DiskFull, 96.0).await;
-    post.sees(&mut watch, Series::DiskFull, 20.0).await;
-    assert_eq!(level().await, Some(DiskLevel::Slowed), "it is not looked up at every sample");
-    for _ in 0..4 {
-        post.sees(&mut watch, Series::DiskFull, 20.0).await;
-    }
-    assert_eq!(level().await, None);
-    post.sees(&mut watch, Series::DiskFull, 96.0).await;
-    assert_eq!(level().await, Some(DiskLevel::Slowed), "one that fills is seen at once");
-    post.sees(&mut watch, Series::DiskFull, 20.0).await;
-    assert_eq!(level().await, None, "and so is its end");
 }
 
 #[tokio::test]

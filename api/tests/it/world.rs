@@ -388,7 +388,7 @@ pub async fn take_due(work: &mut store::Work, now: model::Timestamp) -> Vec<stor
     let lease = model::SignedDuration::from_secs(1);
     let mut taken = Vec::new();
     for due in store::outbox::due(work, 100, now).await.unwrap() {
-        taken.extend(store::outbox::take(work, &due, now, lease).await.unwrap());
+        taken.extend(store::outbox::take(work, &due, "test", now, lease).await.unwrap());
     }
     taken
 }

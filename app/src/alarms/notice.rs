@@ -83,7 +83,7 @@ async fn is_there(work: &mut Work, app: &App, scope: &Scope) -> Result<()> {
 
 /// Tells the recipients of an instance's notice alarms. Whether it has any that
 /// could be told.
-pub(crate) async fn tell_instance(
+async fn tell_instance(
     work: &mut Work,
     app: &App,
     instance: &Instance,

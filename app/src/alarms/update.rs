@@ -2,7 +2,7 @@
 
 use super::about;
 use super::validate::{AlarmFields, validate};
-use super::watch::{stop_watching, tell_of_change};
+use super::watch::{stop_watching, stop_watching_others, tell_of_change};
 use crate::{App, Asked, Error, InstanceAccess, Result, audit};
 use model::{Alarm, AlarmId};
 use store::{alarms, recipients};
@@ -28,6 +28,9 @@ pub async fn update(
     if before.what.enabled && !after.what.enabled {
         stop_watching(&mut work, app, &access.instance, &before, "was switched off").await?;
     } else {
+        if let Some(group) = &after.what.group {
+            stop_watching_others(&mut work, app, &access.instance, &before, group).await?;
+        }
         tell_of_change(&mut work, app, &access.instance, &before.what, &after).await?;
     }
     let asker = access.asker(&mut work).await?;

@@ -2,6 +2,7 @@
 
 use super::about;
 use super::validate::{RecipientFields, validate};
+use crate::alarms::tell_newcomer;
 use crate::{App, Asked, Error, InstanceAccess, Result, audit};
 use model::Recipient;
 use store::recipients;
@@ -29,6 +30,7 @@ pub async fn create(
     let asker = access.asker(&mut work).await?;
     let extras = about(&access.instance, recipient, new.kind, &new.name);
     audit::write(&mut work, &asker, app.now(), "recipient.create", &extras).await?;
+    tell_newcomer(&mut work, app, &access.instance, recipient).await?;
     let created = recipients::find(&mut work, id, recipient).await?.ok_or(Error::NotFound)?;
     work.commit().await?;
     Ok(created)

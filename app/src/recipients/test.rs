@@ -5,7 +5,8 @@ use crate::{App, Error, InstanceAccess, Result, audit};
 use model::{Notification, NotificationState, RecipientId};
 use store::{recipients, tellings};
 
-/// Puts a test on its way; what became of it is the recipient's last status.
+/// Puts a test on its way; what became of it is the recipient's last status. It takes the
+/// place of one that is still tried: whoever asks again has mended something meanwhile.
 /// `None` stands for a path segment that is no id.
 pub async fn test(
     access: &InstanceAccess,
@@ -18,11 +19,7 @@ pub async fn test(
     let mut work = app.store().begin().await?;
     let found = recipients::find(&mut work, instance.id, recipient).await?;
     let found = found.ok_or(Error::NotFound)?;
-    if tellings::test_waits(&mut work, instance.id, recipient).await? {
-        return Err(Error::Refused(
-            "A test to this recipient is still on its way; read its last_status".into(),
-        ));
-    }
+    tellings::withdraw_test(&mut work, instance.id, recipient).await?;
     let notification = Notification {
         id: app.entropy().uuid(),
         state: NotificationState::Test,

@@ -1,19 +1,20 @@
 //! Telling a recipient of an alarm, and noting how that went.
 //!
 //! Whoever is told is looked up at each attempt: an address that was put right
-//! is used from then on. A recipient who is gone is not told. How it went is noted
-//! by whoever holds the message: who lost it to another control plane, or to a
-//! change of the recipient, has nothing to say any more.
+//! is used from then on. A recipient who is gone is not told, unless they went with
+//! their instance: what waited then says where. How it went is noted by whoever holds
+//! the message: who lost it to another control plane, or to a change of the recipient,
+//! has nothing to say any more.
 
 use super::{Outbox, log_failed, pause};
 use async_trait::async_trait;
 use model::{
-    InstanceId, LastStatus, MessageId, Notification, Recipient, RecipientId, RecipientType,
-    SignedDuration, Telling, Timestamp,
+    AlarmType, Incident, InstanceId, LastStatus, MessageId, Notification, NotificationState,
+    Recipient, RecipientId, RecipientType, SignedDuration, Telling, Timestamp,
 };
 use outbound::Notifier;
 use store::outbox::Failed;
-use store::{Message, outbox, recipients};
+use store::{Message, Run, alarms, incidents, instances, outbox, recipients};
 
 /// At most one mail in this time of one alarm to one recipient.
 const BETWEEN_MAILS: SignedDuration = SignedDuration::from_mins(1);
@@ -66,16 +67,29 @@ impl Outbox {
             let reason = "it is no notification that this Castellan can read";
             return self.note_failed(message, reason).await;
         };
-        let Telling { recipient_id, notification } = telling;
+        let Telling { recipient_id, address, notification } = telling;
         let whom = (notification.instance_id, recipient_id);
         let mut reader = self.store.reader();
-        let Some(recipient) = recipients::find(&mut reader, whom.0, whom.1).await? else {
+        let found = recipients::find(&mut reader, whom.0, whom.1).await?;
+        let Some(recipient) = found.or(address.map(|it| it.recipient(recipient_id))) else {
+            // Gone with the instance since it was taken: the message says where by now, and
+            // is read again when the lease is over.
+            if instances::find(&mut reader, whom.0).await?.is_none() {
+                return Ok(());
+            }
             return self.note_sent(message).await;
         };
         if !recipient.is_readable() {
             return self.note_lost(message, whom, UNREADABLE).await;
         }
         let (id, at) = (message.id, message.created_at);
+        if would_close_others(&mut reader, &recipient, &notification).await? {
+            tracing::info!(
+                %id, instance = %whom.0, recipient = %whom.1, alarm = notification.alarm_type,
+                "an end is not told: under the recipient's dedupkey it would end other alarms"
+            );
+            return self.note_sent(message).await;
+        }
         match self.notifier.notify(id, at, &recipient, &notification).await {
             Ok(()) => {
                 let state = notification.state.as_str();
@@ -83,7 +97,7 @@ impl Outbox {
                     %id, instance = %whom.0, recipient = %whom.1, kind = %recipient.kind, state,
                     alarm = notification.alarm_type, "a recipient was told"
                 );
-                self.note_told(message, whom, recipient.kind).await
+                self.note_told(message, whom.0, &recipient).await
             }
             Err(untold) => self.note_untold(message, whom, &untold).await,
         }
@@ -92,23 +106,23 @@ impl Outbox {
     pub(super) async fn note_told(
         &self,
         message: &Message,
-        (instance, recipient): (InstanceId, RecipientId),
-        kind: RecipientType,
+        instance: InstanceId,
+        told: &Recipient,
     ) -> store::Result<()> {
         let now = self.clock.now();
         let mut work = self.store.begin().await?;
         if !outbox::set_sent(&mut work, message).await? {
             return Ok(());
         }
-        if let (RecipientType::Email, Some(lane)) = (kind, &message.lane) {
-            // They may be told in another way by now, which has no pace.
-            let told = recipients::find(&mut work, instance, recipient).await?;
-            if told.is_some_and(|it| it.kind == kind) {
+        if let (RecipientType::Email, Some(lane)) = (told.kind, &message.lane) {
+            // They may be told in another way or elsewhere by now, where nothing came yet.
+            let by_now = recipients::find(&mut work, instance, told.id).await?;
+            if by_now.is_none_or(|it| (it.kind, &it.value) == (told.kind, &told.value)) {
                 outbox::hold(&mut work, lane, now, BETWEEN_MAILS).await?;
             }
         }
         let status = LastStatus { at: now, ok: true, message: "delivered".into() };
-        recipients::set_last_status(&mut work, instance, recipient, &status).await?;
+        recipients::set_last_status(&mut work, instance, told.id, &status).await?;
         work.commit().await
     }
 
@@ -150,4 +164,27 @@ impl Outbox {
         log_failed(message, &untold.reason, failed);
         Ok(())
     }
+}
+
+/// PagerDuty knows every alarm of a recipient with a `dedupkey` as one incident. Its end
+/// is the end of the last one that is open.
+async fn would_close_others(
+    run: &mut impl Run,
+    recipient: &Recipient,
+    notification: &Notification,
+) -> store::Result<bool> {
+    let Notification { instance_id, state, .. } = *notification;
+    let has_key = recipient.options.dedupkey.as_ref().is_some_and(|key| !key.is_empty());
+    let is_shared = recipient.kind == RecipientType::Pagerduty && has_key;
+    if !is_shared || state != NotificationState::Resolved || notification.is_notice() {
+        return Ok(false);
+    }
+    let mut watched = alarms::list(run, instance_id).await?;
+    // Notices have incidents of their own there.
+    watched.retain(|it| it.what.kind != AlarmType::Notice && it.what.names(recipient.id));
+    let open = incidents::open(run, instance_id).await?;
+    let is_told = |it: &Incident| {
+        it.triggered_at.is_some() && watched.iter().any(|alarm| alarm.id == it.alarm_id)
+    };
+    Ok(open.iter().any(is_told))
 }

@@ -7,15 +7,15 @@ mod rows;
 use super::*;
 use async_trait::async_trait;
 use model::{
-    AlarmId, Email, Entropy as _, InstanceId, ManualClock, MessageId, Notification,
-    NotificationState, Recipient, RecipientId, RecipientOptions, RecipientType, Secret,
-    SeededEntropy, Timestamp,
+    AlarmId, AlarmSpec, AlarmType, Email, Entropy as _, Incident, InstanceId, ManualClock,
+    MessageId, Notification, NotificationState, Recipient, RecipientId, RecipientOptions,
+    RecipientType, Secret, SeededEntropy, Timestamp,
 };
 use outbound::SendError;
 use rows::Rows;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use store::{MasterKey, NewMessage, NewRecipient, recipients};
+use store::{MasterKey, NewMessage, NewRecipient, alarms, incidents, recipients};
 
 const DAY: SignedDuration = SignedDuration::from_hours(24);
 
@@ -88,6 +88,7 @@ impl Post {
         let mailer = Arc::new(Fake { failures: failures.into(), ..Fake::default() });
         let notifier = Arc::new(Phone::default());
         let outbox = Outbox {
+            owner: "here".into(),
             store,
             clock: clock.clone(),
             mailer: mailer.clone(),
@@ -181,6 +182,24 @@ async fn a_sender_that_died_leaves_its_message_to_the_next() {
 }
 
 #[tokio::test]
+async fn a_sender_that_starts_again_sends_at_once_what_it_had_taken() {
+    let post = Post::new(0).await;
+    post.put("ada@x.test", "hello").await;
+    assert_eq!(post.outbox.take(&Places::default()).await.unwrap().len(), 1);
+    let other = Outbox { owner: "elsewhere".into(), ..post.outbox.clone() };
+    other.take_up().await.unwrap();
+    assert_eq!(post.pass().await, 0, "it may be under way");
+
+    // One that was killed and starts again.
+    let stop = CancellationToken::new();
+    let running = tokio::spawn(post.outbox.clone().run(stop.clone()));
+    assert!(comes(|| post.sent() == ["hello"]).await, "sent so far: {:?}", post.sent());
+    stop.cancel();
+    running.await.unwrap();
+    assert_eq!(post.wait().await, None);
+}
+
+#[tokio::test]
 async fn one_that_hangs_holds_up_nobody_else_and_not_the_stop() {
     let post = Post::new(0).await;
     let stop = CancellationToken::new();
@@ -230,10 +249,19 @@ impl Post {
         (instance, id)
     }
 
-    async fn tell(&self, (instance_id, recipient_id): (InstanceId, RecipientId), message: &str) {
+    async fn tell(&self, whom: (InstanceId, RecipientId), message: &str) {
+        self.tell_of(NotificationState::Triggered, whom, message).await;
+    }
+
+    async fn tell_of(
+        &self,
+        state: NotificationState,
+        (instance_id, recipient_id): (InstanceId, RecipientId),
+        message: &str,
+    ) {
         let notification = Notification {
             id: SeededEntropy::new(3).uuid(),
-            state: NotificationState::Triggered,
+            state,
             alarm_id: Some(AlarmId(1)),
             alarm_type: "cpu".into(),
             instance_id,
@@ -248,10 +276,28 @@ impl Post {
             maintenance: None,
             message: message.into(),
         };
+        let recipient = self.found((instance_id, recipient_id)).await;
         let mut work = self.outbox.store.begin().await.unwrap();
-        let recipient = recipients::find(&mut work, instance_id, recipient_id).await.unwrap();
-        let (recipient, now) = (recipient.unwrap(), self.clock.now());
-        tellings::insert(&mut work, &recipient, notification, now).await.unwrap();
+        tellings::insert(&mut work, &recipient, notification, self.clock.now()).await.unwrap();
+        work.commit().await.unwrap();
+    }
+
+    async fn found(&self, whom: (InstanceId, RecipientId)) -> Recipient {
+        let mut reader = self.outbox.store.reader();
+        recipients::find(&mut reader, whom.0, whom.1).await.unwrap().unwrap()
+    }
+
+    /// As the engine does at the end of a delete.
+    async fn remove(&self, instance: InstanceId) {
+        let (servers, disks) = (self.rows.servers(instance).await, self.rows.disks(instance).await);
+        let mut work = self.outbox.store.begin().await.unwrap();
+        for disk in disks {
+            store::disks::remove(&mut work, disk.id).await.unwrap();
+        }
+        for record in servers {
+            store::servers::remove(&mut work, record.server.id).await.unwrap();
+        }
+        store::instances::remove(&mut work, instance).await.unwrap();
         work.commit().await.unwrap();
     }
 
@@ -275,9 +321,7 @@ impl Post {
     }
 
     async fn last_status(&self, whom: (InstanceId, RecipientId)) -> Option<(bool, String)> {
-        let mut reader = self.outbox.store.reader();
-        let found = recipients::find(&mut reader, whom.0, whom.1).await.unwrap().unwrap();
-        found.last_status.map(|status| (status.ok, status.message))
+        self.found(whom).await.last_status.map(|status| (status.ok, status.message))
     }
 }
 
@@ -318,18 +362,24 @@ async fn nobody_gets_more_than_one_mail_a_minute_of_an_alarm() {
 }
 
 #[tokio::test]
-async fn who_is_told_otherwise_than_by_mail_does_not_wait() {
-    for is_under_way in [false, true] {
+async fn who_is_told_elsewhere_than_by_the_last_mail_does_not_wait() {
+    let elsewhere = [
+        webhook("https://example.com/"),
+        NewRecipient { kind: RecipientType::Email, ..webhook("grace@example.com") },
+    ];
+    for (is_under_way, new) in
+        [false, true].into_iter().flat_map(|it| [(it, &elsewhere[0]), (it, &elsewhere[1])])
+    {
         let post = Post::new(0).await;
         let whom = post.recipient(RecipientType::Email).await;
         post.tell(whom, "begun").await;
         let taken = post.outbox.take(&Places::default()).await.unwrap();
         let message = &taken[0].0;
-        let mailed = post.outbox.note_told(message, whom, RecipientType::Email);
+        let told = post.found(whom).await;
+        let mailed = post.outbox.note_told(message, whom.0, &told);
         let change = async {
             let mut work = post.outbox.store.begin().await.unwrap();
-            let new = webhook("https://example.com/");
-            recipients::update(&mut work, whom.0, whom.1, &new).await.unwrap();
+            recipients::update(&mut work, whom.0, whom.1, new).await.unwrap();
             tellings::forget_pace(&mut work, whom.0, whom.1).await.unwrap();
             work.commit().await.unwrap();
         };
@@ -355,6 +405,59 @@ async fn who_is_gone_is_not_told() {
     work.commit().await.unwrap();
     assert_eq!((post.pass().await, post.told().len()), (1, 0));
     assert_eq!(post.wait().await, None);
+}
+
+#[tokio::test]
+async fn who_went_with_their_instance_is_still_told() {
+    for is_under_way in [false, true] {
+        let post = Post::new(0).await;
+        let whom = post.recipient(RecipientType::Webhook).await;
+        post.tell(whom, "over").await;
+        if is_under_way {
+            let taken = post.outbox.take(&Places::default()).await.unwrap();
+            post.remove(whom.0).await;
+            post.outbox.deliver(&taken[0].0).await;
+            assert_eq!(post.told().len(), 0, "whoever took it before found nobody");
+            post.clock.advance(LEASE);
+        } else {
+            post.remove(whom.0).await;
+        }
+        assert_eq!((post.pass().await, post.told()), (1, vec!["over".to_owned()]));
+        assert_eq!(post.wait().await, None);
+    }
+}
+
+/// A pager whose incidents are all known by one key.
+#[tokio::test]
+async fn the_end_of_one_alarm_is_not_the_end_of_another_under_the_same_key() {
+    for (key, expected) in
+        [(Some("ours"), vec!["02 is fine"]), (None, vec!["01 is fine", "02 is fine"])]
+    {
+        let post = Post::new(0).await;
+        let instance = post.rows.create(1).await.id;
+        let now = post.clock.now();
+        let options = RecipientOptions { dedupkey: key.map(str::to_owned), ..<_>::default() };
+        let new = NewRecipient { kind: RecipientType::Pagerduty, options, ..webhook("k3y") };
+        let mut work = post.outbox.store.begin().await.unwrap();
+        let whom = (instance, recipients::insert(&mut work, instance, &new).await.unwrap());
+        let cpu = AlarmSpec::first(AlarmType::Cpu, Some(90), Some(0));
+        let alarm = alarms::insert(&mut work, instance, cpu).await.unwrap().id;
+        let begun = incidents::begin(&mut work, instance, alarm, "02", now, None).await.unwrap();
+        let begun = begun.unwrap();
+        let fires = Incident { triggered_at: Some(now), ..begun.clone() };
+        assert!(incidents::advance(&mut work, &begun, &fires).await.unwrap());
+        work.commit().await.unwrap();
+
+        post.tell_of(NotificationState::Resolved, whom, "01 is fine").await;
+        assert_eq!(post.pass().await, 1);
+        let mut work = post.outbox.store.begin().await.unwrap();
+        let over = Incident { resolved_at: Some(now), ..fires.clone() };
+        assert!(incidents::advance(&mut work, &fires, &over).await.unwrap());
+        work.commit().await.unwrap();
+        post.tell_of(NotificationState::Resolved, whom, "02 is fine").await;
+        assert_eq!((post.pass().await, post.wait().await), (1, None));
+        assert_eq!(post.told(), expected, "{key:?}");
+    }
 }
 
 /// More than there are places.

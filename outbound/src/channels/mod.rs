@@ -99,7 +99,7 @@ fn document(facts: Vec<(&'static str, String)>) -> Map<String, Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::Maintenance;
+    use model::{Maintenance, NotificationState};
 
     #[test]
     fn a_pager_takes_no_notice_for_another() {
@@ -118,6 +118,44 @@ mod tests {
             assert_eq!(one, same, "{kind}: the same one is sent again");
             assert_ne!(one, other, "{kind}");
         }
+    }
+
+    /// Whoever is told by a pager of a disk that is nearly full has it closed when there
+    /// is room again.
+    #[test]
+    fn a_disk_that_has_room_again_closes_what_it_opened() {
+        for (kind, key) in [
+            (RecipientType::Pagerduty, "dedup_key"),
+            (RecipientType::Victorops, "entity_id"),
+            (RecipientType::Signl4, "X-S4-ExternalID"),
+        ] {
+            let mut recipient = samples::recipient(kind, "k3y");
+            // It is no alarm that others could be hidden behind.
+            recipient.options.dedupkey = Some("ours".into());
+            let states = [NotificationState::Triggered, NotificationState::Resolved];
+            let [began, ended] = states.map(|state| {
+                let told = Notification { state, ..samples::nearly_full() };
+                samples::bodies(&recipient, &told).remove(0)
+            });
+            assert_eq!(began[key], "castellan-7-3-prod-02", "{kind}");
+            assert_eq!(ended[key], began[key], "{kind}");
+        }
+        let opsgenie = samples::recipient(RecipientType::Opsgenie, "k3y");
+        let over = Notification { state: NotificationState::Resolved, ..samples::nearly_full() };
+        let shown = samples::shown(&opsgenie, &over);
+        assert!(shown.contains("/v2/alerts/castellan-7-3-prod-02/close"), "{shown}");
+    }
+
+    #[test]
+    fn a_pager_names_the_group_that_is_behind() {
+        let payload = |group: &str| {
+            let recipient = samples::recipient(RecipientType::Pagerduty, "k3y");
+            samples::bodies(&recipient, &samples::behind(group)).remove(0)["payload"].clone()
+        };
+        let (billing, audit) = (payload("billing"), payload("audit"));
+        assert_eq!(billing["summary"], "Triggered: consumer_lag on \"prod\" group billing");
+        assert_eq!(billing["custom_details"]["Group"], "billing");
+        assert_ne!(billing["summary"], audit["summary"]);
     }
 
     #[test]

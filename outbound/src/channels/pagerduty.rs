@@ -20,8 +20,8 @@ pub fn requests(
 ) -> Vec<HttpRequest> {
     let url = below(endpoint, &["v2", "enqueue"]);
     // The chosen key may have an incident under way, which a test must not close
-    // and in which a notice would not be seen; and a notice has no end that would
-    // close it for the alarms after it.
+    // and in which a notice would not be seen; and a notice of maintenance has no end
+    // that would close it for the alarms after it.
     let is_apart = notification.state == NotificationState::Test || notification.is_notice();
     let chosen = options.dedupkey.clone().filter(|key| !key.is_empty() && !is_apart);
     let incident = chosen.unwrap_or_else(|| notification.incident());

@@ -77,6 +77,28 @@ pub fn notice(number: u128, kind: Maintenance) -> Notification {
     }
 }
 
+/// A disk that is nearly full, as notice alarms tell of it.
+pub fn nearly_full() -> Notification {
+    Notification {
+        alarm_type: "notice".into(),
+        value: Some(96.5),
+        value_threshold: None,
+        time_threshold: None,
+        message: "The disk of prod-02 of prod is 96 % full".into(),
+        ..triggered()
+    }
+}
+
+/// A group that is too far behind.
+pub fn behind(group: &str) -> Notification {
+    Notification {
+        alarm_type: "consumer_lag".into(),
+        server: None,
+        group: Some(group.into()),
+        ..triggered()
+    }
+}
+
 /// What somebody might call things to have them read as something else.
 pub fn hostile() -> Notification {
     Notification {

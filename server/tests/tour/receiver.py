@@ -1,7 +1,8 @@
 """A webhook's other side: checks the signature and prints what came.
 
-Usage: receiver.py SECRET. The first line is the port it listens on; then one line
-of JSON for each call. Calls whose state is in the file FAILS are answered 503.
+Usage: receiver.py SECRET FAILS HOLDS. The first line is the port it listens on; then
+one line of JSON for each call. Calls whose state is in the file FAILS are answered
+503; those whose state is in the file HOLDS are answered once it is not there any more.
 """
 
 import hashlib
@@ -9,9 +10,15 @@ import hmac
 import http.server
 import json
 import sys
+import time
 
 SECRET = sys.argv[1].encode()
-FAILS = sys.argv[2]
+FAILS, HOLDS = sys.argv[2:]
+
+
+def names(path, state):
+    with open(path) as file:
+        return state in file.read().split()
 
 
 class Receiver(http.server.BaseHTTPRequestHandler):
@@ -21,12 +28,19 @@ class Receiver(http.server.BaseHTTPRequestHandler):
         expected = hmac.new(SECRET, stamp.encode() + b"." + body, hashlib.sha256).hexdigest()
         signed = self.headers.get("X-Castellan-Signature") == "sha256=" + expected
         document = json.loads(body)
-        with open(FAILS) as fails:
-            failed = document["state"] in fails.read().split()
+        failed = names(FAILS, document["state"])
+        held = names(HOLDS, document["state"])
+        line = {"signed": signed, "failed": failed, "type": self.headers["Content-Type"]}
+        line = json.dumps(line | {"body": document})
+        if held:
+            # It has come, and whoever sent it does not know.
+            print(line, flush=True)
+            while names(HOLDS, document["state"]):
+                time.sleep(0.02)
         self.send_response(503 if failed else 204)
         self.end_headers()
-        line = {"signed": signed, "failed": failed, "type": self.headers["Content-Type"]}
-        print(json.dumps(line | {"body": document}), flush=True)
+        if not held:
+            print(line, flush=True)
 
     def log_message(self, *_):
         pass

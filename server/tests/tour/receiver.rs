@@ -19,11 +19,13 @@ pub struct Receiver {
 impl Receiver {
     pub async fn start() -> Self {
         let directory = tempfile::tempdir().unwrap();
-        let fails = directory.path().join("fails");
-        std::fs::write(&fails, "").unwrap();
+        let [fails, holds] = ["fails", "holds"].map(|name| directory.path().join(name));
+        for file in [&fails, &holds] {
+            std::fs::write(file, "").unwrap();
+        }
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tour/receiver.py");
-        let arguments = [script.to_str().unwrap(), SECRET, fails.to_str().unwrap()];
-        let arguments = arguments.map(str::to_owned);
+        let text = |path: &Path| path.to_str().unwrap().to_owned();
+        let arguments = [text(&script), SECRET.to_owned(), text(&fails), text(&holds)];
         let errors = directory.path().join("errors");
         let mut running = Piped::start(&python(), &arguments, &errors).unwrap();
         let port = tokio::time::timeout(PATIENCE, running.hear()).await.expect("it listens");
@@ -40,6 +42,12 @@ impl Receiver {
     /// Notifications of these states are answered 503 from now on.
     pub fn refuse(&self, states: &str) {
         std::fs::write(self.directory.path().join("fails"), states).unwrap();
+    }
+
+    /// Notifications of these states are heard from now on, and not answered until
+    /// this is told otherwise.
+    pub fn hold(&self, states: &str) {
+        std::fs::write(self.directory.path().join("holds"), states).unwrap();
     }
 
     /// The next that comes: what it says.

@@ -100,7 +100,16 @@ pub async fn a_recipient_who_is_gone_is_in_no_list(f: Fixture) {
     watch(&f, instance.id, &[RecipientId(1)]).await;
     watch(&f, other.id, &both).await;
     let mut work = f.store.begin().await.unwrap();
-    alarms::forget_recipient(&mut work, instance.id, RecipientId(1)).await.unwrap();
+    let changed = alarms::forget_recipient(&mut work, instance.id, RecipientId(1)).await.unwrap();
+    let changed: Vec<_> =
+        changed.into_iter().map(|(was, is)| (is.id, was.recipients, is.what.recipients)).collect();
+    let expected = [
+        (AlarmId(1), both.to_vec(), vec![RecipientId(2)]),
+        (AlarmId(2), vec![RecipientId(1)], vec![]),
+    ];
+    assert_eq!(changed, expected);
+    let again = alarms::forget_recipient(&mut work, instance.id, RecipientId(1)).await.unwrap();
+    assert_eq!(again, []);
     work.commit().await.unwrap();
     let lists = async |instance: InstanceId| -> Vec<Vec<RecipientId>> {
         let listed = alarms::list(&mut f.store.reader(), instance).await.unwrap();
@@ -110,12 +119,19 @@ pub async fn a_recipient_who_is_gone_is_in_no_list(f: Fixture) {
     assert_eq!(lists(other.id).await, [both.to_vec()]);
 }
 
+/// So long that nothing is it by chance.
+const KEY: &str = "the-key-of-a-pager";
+
 pub async fn alarms_go_with_their_instance(f: Fixture) {
     let account = f.account().await.account.id;
     let (instance, server, disk) = f.instance(account, 9000).await;
     let id = tell(&f, instance.id, &recipient(RecipientType::Email, "ada@example.com")).await;
+    let pager = tell(&f, instance.id, &recipient(RecipientType::Victorops, KEY)).await;
     watch(&f, instance.id, &[id]).await;
     let mut work = f.store.begin().await.unwrap();
+    let whom = recipients::find(&mut work, instance.id, pager).await.unwrap().unwrap();
+    let over = over(&f, instance.id);
+    tellings::insert(&mut work, &whom, over.clone(), f.now()).await.unwrap();
     disks::remove(&mut work, disk.id).await.unwrap();
     servers::remove(&mut work, server.id).await.unwrap();
     instances::remove(&mut work, instance.id).await.unwrap();
@@ -123,4 +139,36 @@ pub async fn alarms_go_with_their_instance(f: Fixture) {
     let mut reader = f.store.reader();
     assert_eq!(recipients::list(&mut reader, instance.id).await.unwrap(), []);
     assert_eq!(alarms::list(&mut reader, instance.id).await.unwrap(), []);
+
+    // What they have not heard is still told, wherever that was.
+    let mut work = f.store.begin().await.unwrap();
+    let due = outbox::due(&mut work, 9, f.now()).await.unwrap();
+    let taken = outbox::take(&mut work, &due[0], "one", f.now(), LIFE).await.unwrap().unwrap();
+    let telling: Telling = serde_json::from_str(taken.body.unwrap().expose()).unwrap();
+    let address = Some(RecipientAddress::of(&whom));
+    assert_eq!(telling, Telling { recipient_id: pager, address, notification: over });
+    work.commit().await.unwrap();
+    let stored = f.everything().await;
+    let is_there = stored.windows(KEY.len()).any(|bytes| bytes == KEY.as_bytes());
+    assert!(!is_there, "a key is sealed wherever it is");
+}
+
+fn over(f: &Fixture, instance_id: InstanceId) -> Notification {
+    Notification {
+        id: f.entropy.uuid(),
+        state: NotificationState::Resolved,
+        alarm_id: Some(AlarmId(1)),
+        alarm_type: "cpu".into(),
+        instance_id,
+        instance_name: "orders".into(),
+        server: None,
+        group: None,
+        value: None,
+        value_threshold: None,
+        time_threshold: None,
+        triggered_at: None,
+        resolved_at: None,
+        maintenance: None,
+        message: "is over".into(),
+    }
 }

@@ -79,6 +79,7 @@ checks! {
     names::a_held_name_goes_with_its_instance,
     names::numbers_of_rights_are_retired_by_how_they_begin,
     outbox::a_message_is_taken_by_one_and_again_after_the_lease,
+    outbox::what_somebody_held_who_starts_anew_is_due_at_once,
     outbox::a_message_that_fails_is_tried_again_and_given_up_after_its_time,
     outbox::of_two_stores_one_takes_a_message,
     outbox::a_message_is_sealed_and_can_be_taken_back,

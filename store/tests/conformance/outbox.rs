@@ -3,7 +3,7 @@
 use crate::fixture::*;
 use model::*;
 use store::outbox::{
-    Failed, due, free, give_up, hasten, hold, insert, next_due, set_failed, set_sent, take,
+    Failed, due, free, give_up, hasten, hold, insert, let_go, next_due, set_failed, set_sent, take,
     withdraw,
 };
 use store::*;
@@ -11,6 +11,7 @@ use tokio::task::JoinSet;
 
 const DAY: SignedDuration = SignedDuration::from_hours(24);
 const MINUTE: SignedDuration = SignedDuration::from_mins(1);
+const OWNER: &str = "one";
 
 async fn put(f: &Fixture, text: &str) -> MessageId {
     put_in(f, None, text).await
@@ -46,7 +47,7 @@ async fn take_due(store: &Store, at: Timestamp) -> Vec<Message> {
     let mut work = store.begin().await.unwrap();
     let mut taken = Vec::new();
     for due in due(&mut work, 10, at).await.unwrap() {
-        taken.extend(take(&mut work, &due, at, LIFE).await.unwrap());
+        taken.extend(take(&mut work, &due, OWNER, at, LIFE).await.unwrap());
     }
     work.commit().await.unwrap();
     taken
@@ -92,6 +93,27 @@ pub async fn a_message_is_taken_by_one_and_again_after_the_lease(f: Fixture) {
     assert!(waits(&f).await);
     assert!(sent(&f, &second[0]).await);
     assert!(!waits(&f).await);
+}
+
+pub async fn what_somebody_held_who_starts_anew_is_due_at_once(f: Fixture) {
+    let id = put(&f, "hello").await;
+    let first = take_due(&f.store, f.now()).await;
+    let starts = async |holder: &str| {
+        let mut work = f.store.begin().await.unwrap();
+        let_go(&mut work, holder, f.now()).await.unwrap();
+        work.commit().await.unwrap();
+    };
+    starts("another").await;
+    assert!(take_due(&f.store, f.now()).await.is_empty(), "it is under way");
+    starts(OWNER).await;
+    let second = take_due(&f.store, f.now()).await;
+    assert_eq!((second.len(), second[0].id, second[0].attempts), (1, id, 2));
+    assert!(!sent(&f, &first[0]).await);
+
+    // Its end is known, so its pause is kept.
+    fail(&f, &second[0]).await;
+    starts(OWNER).await;
+    assert!(take_due(&f.store, f.now()).await.is_empty(), "not before its time");
 }
 
 pub async fn a_message_that_fails_is_tried_again_and_given_up_after_its_time(f: Fixture) {
@@ -298,9 +320,10 @@ pub async fn everybodys_first_message_comes_before_anybodys_second(f: Fixture) {
     let mut work = f.store.begin().await.unwrap();
     let mut taken = Vec::new();
     for due in &waiting {
-        let message = take(&mut work, due, f.now(), LIFE).await.unwrap().unwrap();
+        let message = take(&mut work, due, OWNER, f.now(), LIFE).await.unwrap().unwrap();
         taken.push(message.body.unwrap().expose().to_owned());
-        assert_eq!(take(&mut work, due, f.now(), LIFE).await.unwrap(), None, "taken already");
+        let again = take(&mut work, due, OWNER, f.now(), LIFE).await.unwrap();
+        assert_eq!(again, None, "taken already");
     }
     work.commit().await.unwrap();
     assert_eq!(taken, ["1a0", "1b", "2a", "mail", "1a1", "2a again"]);

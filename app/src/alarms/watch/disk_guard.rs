@@ -4,15 +4,15 @@
 //! A level changes in one transaction with what people are told of it and with a
 //! wake-up of the engine, which slows producers down or lets them go.
 
-use crate::alarms::notice::tell_instance;
+use super::disk_incident::Full;
 use crate::{App, Result, audit};
 use model::{
-    DiskGuard, DiskLevel, Instance, Maintenance, SAMPLE_SECONDS, SLOW_BYTES_PER_SECOND, Series,
-    Server, ServerId, SignedDuration, Timestamp,
+    DiskGuard, DiskLevel, Instance, SAMPLE_SECONDS, Series, Server, ServerId, SignedDuration,
+    Timestamp,
 };
 use series::Sample;
 use std::collections::HashMap;
-use store::{disk_guards, instances};
+use store::{Work, disk_guards, instances, servers};
 
 /// A sample that is older tells of the past: agents send what a control plane that was
 /// away has missed.
@@ -61,11 +61,16 @@ pub(super) async fn look(
     if is_late || has_room && roomy.is_known(server.id, now) {
         return Ok(());
     }
-    let known = disk_guards::find(&mut app.store().reader(), server.id).await?;
+    let mut reader = app.store().reader();
+    let known = disk_guards::find(&mut reader, server.id).await?;
     roomy.note(server.id, has_room && known.is_none(), now);
     let was = known.as_ref().map(|guard| guard.level);
     let is = DiskLevel::after(was, percent);
-    if is == was || known.is_some_and(|known| at <= known.since) {
+    if known.is_some_and(|known| at <= known.since) {
+        return Ok(());
+    }
+    let full = Full { server, at, percent, was, is };
+    if is == was && (is.is_none() || !full.is_due(&mut reader).await?) {
         return Ok(());
     }
     let mut work = app.store().begin().await?;
@@ -73,24 +78,34 @@ pub(super) async fn look(
     let Some(instance) = there.filter(|it| it.deleted_at.is_none() && !it.stopped) else {
         return Ok(());
     };
+    if servers::find_bare(&mut work, server.id).await?.is_none_or(|it| it.stopped) {
+        return Ok(());
+    }
     // Somebody else may have been quicker.
     if disk_guards::find(&mut work, server.id).await?.map(|guard| guard.level) != was {
         return Ok(());
     }
+    if is != was {
+        change(&mut work, app, &instance, &full).await?;
+    }
+    full.tell(&mut work, app, &instance).await?;
+    Ok(work.commit().await?)
+}
+
+/// Writes the level that a disk has from now on.
+async fn change(work: &mut Work, app: &App, instance: &Instance, full: &Full<'_>) -> Result<()> {
+    let Full { server, at, percent, was, is } = *full;
+    let now = app.now();
     match is {
-        None => disk_guards::remove(&mut work, server.id).await?,
+        None => disk_guards::remove(work, server.id).await?,
         Some(level) => {
             let guard =
                 DiskGuard { instance_id: instance.id, server_id: server.id, level, since: at };
-            disk_guards::set(&mut work, &guard).await?;
+            disk_guards::set(work, &guard).await?;
         }
     }
     if [was, is].contains(&Some(DiskLevel::Slowed)) {
-        instances::wake(&mut work, instance.id, now).await?;
-    }
-    if let Some(level) = is.filter(|_| is > was) {
-        let message = words(&instance, server, level, percent);
-        tell_instance(&mut work, app, &instance, Maintenance::Emergency, &message).await?;
+        instances::wake(work, instance.id, now).await?;
     }
     let level = is.map_or_else(|| "none".to_owned(), |level| level.to_string());
     let about = [
@@ -99,23 +114,5 @@ pub(super) async fn look(
         ("level", level),
         ("percent", percent.floor().to_string()),
     ];
-    audit::system(&mut work, instance.account_id, now, "disk_guard.update", &about).await?;
-    Ok(work.commit().await?)
-}
-
-fn words(instance: &Instance, server: &Server, level: DiskLevel, percent: f64) -> String {
-    let full =
-        format!("The disk of {} of {} is {} % full", server.name, instance.name, percent.floor());
-    let remedy = "Shorten the retention of topics or delete some";
-    let (slowed, free) = DiskLevel::Slowed.percents();
-    match level {
-        DiskLevel::High => {
-            format!("{full}; from {slowed} % on producers are slowed down. {remedy}")
-        }
-        DiskLevel::Slowed => format!(
-            "{full}: producers are slowed down to {:.0} KiB a second each until it is below {free} \
-             %. {remedy}",
-            SLOW_BYTES_PER_SECOND / 1024.0
-        ),
-    }
+    audit::system(work, instance.account_id, now, "disk_guard.update", &about).await
 }

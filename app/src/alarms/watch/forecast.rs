@@ -1,18 +1,28 @@
-//! When a disk will be full, if it goes on as it went. Pure.
+//! When a disk will be full, if it goes on as it went.
 //!
 //! What is free is remembered for some hours, a point a minute, and a line is laid
 //! through it. A disk that is not filling is full in more hours than anybody asks
-//! for.
+//! for. It begins with what the history has: a quarter of an hour after a restart is
+//! too little to tell a disk that fills from one where segments come and go.
 
+use crate::App;
+use crate::metrics;
+use model::{Series, ServerId};
 use std::collections::VecDeque;
+use std::time::Duration;
+use tokio::time::timeout;
 
 /// Seconds between points.
 const STEP: i64 = 60;
 /// Six hours of points: long enough for a day's ups and downs not to count as a
 /// trend at once, short enough to notice a new one.
 const MOST: usize = 360;
+/// The same in seconds.
+const REACH: i64 = 360 * STEP;
 /// Fewer say nothing.
 const LEAST: usize = 15;
+/// For what the history has: other alarms wait meanwhile.
+const PATIENCE: Duration = Duration::from_secs(2);
 /// More hours than that are no forecast.
 const FAR: f64 = 100_000.0;
 
@@ -23,9 +33,29 @@ pub struct Forecast {
 }
 
 impl Forecast {
+    /// With what is known of the time before; a history that can't be read in time has none.
+    pub async fn of_past(app: &App, server: ServerId, before: i64) -> Self {
+        let mut forecast = Self::default();
+        let past = metrics::minutes(app, server, Series::DiskFree, before - REACH, before);
+        for (at, free) in timeout(PATIENCE, past).await.unwrap_or_default() {
+            forecast.note(at, free.into());
+        }
+        forecast
+    }
+
     /// Remembers what is free, and says how many hours are left; none while too
     /// little is known.
     pub fn take(&mut self, at: i64, free: f64) -> Option<f64> {
+        self.note(at, free);
+        if self.points.len() < LEAST {
+            return None;
+        }
+        let filling = -self.slope();
+        let hours = if filling > 0.0 { free / filling / 3600.0 } else { FAR };
+        Some(hours.min(FAR))
+    }
+
+    fn note(&mut self, at: i64, free: f64) {
         let is_due = self.points.back().is_none_or(|(last, _)| at - last >= STEP);
         if is_due {
             self.points.push_back((at, free));
@@ -33,12 +63,6 @@ impl Forecast {
         if self.points.len() > MOST {
             self.points.pop_front();
         }
-        if self.points.len() < LEAST {
-            return None;
-        }
-        let filling = -self.slope();
-        let hours = if filling > 0.0 { free / filling / 3600.0 } else { FAR };
-        Some(hours.min(FAR))
     }
 
     /// The time of the last point.

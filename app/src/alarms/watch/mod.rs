@@ -7,6 +7,7 @@
 //! and what came of them before is in the store.
 
 mod disk_guard;
+mod disk_incident;
 mod forecast;
 mod judge;
 mod lag;
@@ -16,8 +17,8 @@ mod step;
 mod tell;
 mod words;
 
-pub use step::{stop_measuring, stop_watching};
-pub use tell::{tell, tell_of_change};
+pub use step::{stop_measuring, stop_watching, stop_watching_others};
+pub use tell::{tell, tell_newcomer, tell_of_change};
 
 use crate::{App, Result};
 use disk_guard::Roomy;
@@ -29,6 +30,7 @@ use model::{
 };
 use series::Sample;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use step::{Seen, note_seen, step};
 use store::{alarms, incidents, servers};
 
@@ -67,9 +69,7 @@ impl Watch {
         watched.retain(|alarm| alarm.what.enabled);
         let Ok(at) = Timestamp::from_second(sample.at) else { return Ok(()) };
         let open = incidents::open(&mut reader, server.instance_id).await?;
-        let free = sample.value(Series::DiskFree).map(f64::from);
-        let forecast = self.forecasts.entry(server.id).or_default();
-        let hours = free.and_then(|free| forecast.take(sample.at, free));
+        let hours = self.forecast(server.id, &watched, sample).await;
         for alarm in watched {
             let found = match alarm.what.kind {
                 AlarmType::DiskForecast => {
@@ -84,6 +84,26 @@ impl Watch {
             self.look(server.instance_id, &alarm, &open, &seen, level).await?;
         }
         Ok(())
+    }
+
+    /// In how many hours the disk is full, if that is known and anybody asks.
+    async fn forecast(
+        &mut self,
+        server: ServerId,
+        watched: &[Alarm],
+        sample: &Sample,
+    ) -> Option<f64> {
+        let free = f64::from(sample.value(Series::DiskFree)?);
+        if !watched.iter().any(|alarm| alarm.what.kind == AlarmType::DiskForecast) {
+            // Whoever asks again begins with what the history has of the meantime.
+            self.forecasts.remove(&server);
+            return None;
+        }
+        let forecast = match self.forecasts.entry(server) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => new.insert(Forecast::of_past(&self.app, server, sample.at).await),
+        };
+        forecast.take(sample.at, free)
     }
 
     /// What was not heard of for a day is gone.

@@ -152,6 +152,24 @@ pub async fn stop_watching(
     Ok(())
 }
 
+/// It is over for every group but the one that an alarm is about from now on. The alarm
+/// is what it was: who heard of a beginning hears of the end.
+pub async fn stop_watching_others(
+    work: &mut Work,
+    app: &App,
+    instance: &Instance,
+    alarm: &Alarm,
+    group: &str,
+) -> Result<()> {
+    let why = format!("is about the group {group} alone now");
+    for was in incidents::open(work, instance.id).await? {
+        if was.alarm_id == alarm.id && was.about != group {
+            end(work, app, instance, alarm, &was, &why).await?;
+        }
+    }
+    Ok(())
+}
+
 /// It is over because nothing is measured any more: of these servers, or of the whole
 /// cluster. In the transaction of that change.
 pub async fn stop_measuring(

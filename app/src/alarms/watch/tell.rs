@@ -9,7 +9,7 @@ use model::{
     Alarm, AlarmSpec, AlarmType, Incident, Instance, Maintenance, Notification, NotificationState,
     RecipientId,
 };
-use store::{Work, incidents, recipients, tellings};
+use store::{Work, alarms, incidents, recipients, tellings};
 
 /// What is told of an incident: how it goes on, or a maintenance, which is all
 /// there is to its own.
@@ -42,7 +42,7 @@ pub async fn tell(
 ) -> Result<()> {
     let told: Told = told.into();
     let what = &alarm.what;
-    tell_those(work, app, instance, alarm, incident, told, |it| names(what, it)).await?;
+    tell_those(work, app, instance, alarm, incident, told, |it| what.names(it)).await?;
     let (id, kind, about) = (alarm.id, what.kind, &incident.about);
     let state = told.state.as_str();
     tracing::info!(instance = %instance.id, alarm = %id, %kind, about, state, "an alarm moved");
@@ -63,8 +63,8 @@ pub async fn tell_of_change(
         return Ok(());
     }
     let (left, joined) = (
-        |it: RecipientId| names(before, it) && !names(after, it),
-        |it: RecipientId| names(after, it) && !names(before, it),
+        |it: RecipientId| before.names(it) && !after.names(it),
+        |it: RecipientId| after.names(it) && !before.names(it),
     );
     for open in incidents::open(work, instance.id).await? {
         if open.alarm_id != alarm.id || open.triggered_at.is_none() {
@@ -80,9 +80,22 @@ pub async fn tell_of_change(
     Ok(())
 }
 
-/// Without a list it names everybody.
-fn names(what: &AlarmSpec, recipient: RecipientId) -> bool {
-    what.recipients.is_empty() || what.recipients.contains(&recipient)
+/// Somebody new hears of what goes on, by every alarm that is told to everybody.
+pub async fn tell_newcomer(
+    work: &mut Work,
+    app: &App,
+    instance: &Instance,
+    newcomer: RecipientId,
+) -> Result<()> {
+    let watched = alarms::list(work, instance.id).await?;
+    for open in incidents::open(work, instance.id).await? {
+        let alarm = watched.iter().find(|it| it.id == open.alarm_id && it.what.names(newcomer));
+        if let Some(alarm) = alarm.filter(|_| open.triggered_at.is_some()) {
+            let begun = NotificationState::Triggered.into();
+            tell_those(work, app, instance, alarm, &open, begun, |it| it == newcomer).await?;
+        }
+    }
+    Ok(())
 }
 
 /// Writes down what each recipient is to hear. Who has not heard the last thing of
