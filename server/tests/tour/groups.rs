@@ -1,6 +1,7 @@
 //! Messages, groups and quotas through our API, read back by clients that know nothing
 //! of it: librdkafka, and Kafka's own admin client where librdkafka has no words.
 
+use crate::agree;
 use crate::checked::customers;
 use crate::day::Day;
 use crate::installation::Installation;
@@ -19,6 +20,11 @@ pub async fn are_what_kafka_has(castellan: &Installation, instance: &Value) {
     }
     day.quotas(instance).await;
     day.delete(&format!("topics/{TOPIC}"), 200).await;
+    let (listed, seen) = (day.get("topics").await, day.witness.everything().await);
+    assert_eq!(agree::names(&listed), agree::names(&seen["topics"]), "Kafka's own are hidden");
+    assert!(!agree::names(&listed).contains(&TOPIC), "{listed}");
+    let hidden = seen["hidden"].as_array().unwrap();
+    assert!(hidden.contains(&json!("__consumer_offsets")), "{hidden:?}");
 }
 
 impl Day<'_> {

@@ -3,10 +3,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+mod agree;
 mod alarmed;
 mod at_rest;
 mod certified;
 mod checked;
+mod clients;
 mod day;
 mod every_alarm;
 mod fault_table;
@@ -17,6 +19,7 @@ mod installation;
 mod kcat;
 mod left_over;
 mod luck;
+mod meanwhile;
 mod receiver;
 mod resources;
 mod rolled;
@@ -73,13 +76,15 @@ async fn the_grand_tour() {
 
     resources::are_what_kafka_has(&castellan, &instance).await;
     groups::are_what_kafka_has(&castellan, &instance).await;
-    certified::come_in_until_they_are_revoked(&castellan, &instance).await;
-    alarmed::of_a_broker_that_hangs(&mut castellan, &instance).await;
+    let certified = certified::come_in_until_they_are_revoked(&castellan, &instance).await;
+    let told = alarmed::of_a_broker_that_hangs(&mut castellan, &instance).await;
+    checked::finds_nothing_and_then_what_was_planted(&instance).await;
+    told.ends(&castellan).await;
     if thorough() {
         fault_table::every_fault_has_its_alarm(&castellan, &instance).await;
     }
-    checked::finds_nothing_and_then_what_was_planted(&instance).await;
     rolled::goes_in_order(&castellan, &instance).await;
+    certified::stay_as_they_were(&castellan, &instance, &certified).await;
     unlucky::survives_bad_luck(&mut castellan, &instance).await;
 
     let mut writer = Writer::start(&instance, &details, 1).await;
@@ -111,10 +116,13 @@ async fn the_oldest_release_has_it_too(castellan: &Installation) {
     let oldest = kafka::versions::all()[0].version.to_string();
     let instance = create(castellan, &json!({"kafka_version": oldest})).await;
     assert_eq!(instance["kafka_version"], oldest.as_str());
+    Kcat::new(castellan, &instance).await.write("SCRAM-SHA-256", "one").await;
     resources::are_what_kafka_has(castellan, &instance).await;
     groups::are_what_kafka_has(castellan, &instance).await;
-    certified::come_in_until_they_are_revoked(castellan, &instance).await;
+    let certified = certified::come_in_until_they_are_revoked(castellan, &instance).await;
     rolled::goes_in_order(castellan, &instance).await;
+    certified::stay_as_they_were(castellan, &instance, &certified).await;
+    resources::another_password(castellan, &instance).await;
     delete(castellan, instance["id"].as_i64().unwrap()).await;
 }
 

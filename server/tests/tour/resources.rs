@@ -1,20 +1,35 @@
 //! What people do with a cluster every day, through our API, and read back by a
 //! client that knows nothing of it.
 
+use crate::agree;
 use crate::day::Day;
 use crate::installation::Installation;
+use crate::rolled::{restart, until_configured};
 use crate::witness::Witness;
 use serde_json::{Value, json};
-use std::sync::atomic::{AtomicBool, Ordering};
 
 pub async fn are_what_kafka_has(castellan: &Installation, instance: &Value) {
     let day = Day::of(castellan, instance);
     let servers = instance["nodes"].as_i64().unwrap();
     day.topics(day.replicas).await;
-    day.users_and_rights().await;
+    day.users_and_rights(instance["username"].as_str().unwrap()).await;
     day.settings(servers).await;
-    day.nodes(servers).await;
+    day.nodes(instance).await;
     day.metrics(servers).await;
+}
+
+/// Settings of all brokers that differ from what they start with, and that none is
+/// restarted for.
+pub fn live_settings() -> Value {
+    json!({
+        "log.retention.bytes": 1_073_741_824,
+        "log.retention.ms": 7_200_000,
+        "log.segment.bytes": 134_217_728,
+        "message.max.bytes": 1_048_576,
+        "min.insync.replicas": 1,
+        "num.io.threads": 5,
+        "num.network.threads": 3,
+    })
 }
 
 /// What every server tells of itself within moments, broker and all.
@@ -38,9 +53,7 @@ const MEASURED: [&str; 14] = [
 impl Day<'_> {
     /// A topic as the witness has it.
     async fn seen(&self, name: &str) -> Value {
-        let all = self.witness.everything().await;
-        let found = all["topics"].as_array().unwrap().iter().find(|topic| topic["name"] == name);
-        found.cloned().unwrap_or_default()
+        agree::seen_topic(&self.witness.everything().await, name)
     }
 
     async fn topics(&self, replicas: i64) {
@@ -50,7 +63,11 @@ impl Day<'_> {
         assert_eq!((&made["config"], &made["status"]), (&config, &json!("ready")));
         let listed = self.get("topics").await;
         assert!(listed.as_array().unwrap().contains(&made), "{made} in {listed}");
-        let seen = self.seen("day").await;
+        let all = self.witness.everything().await;
+        assert_eq!(agree::names(&listed), agree::names(&all["topics"]));
+        let by_protocol = "tour";
+        assert!(agree::names(&listed).contains(&by_protocol), "{listed}");
+        let seen = agree::seen_topic(&all, "day");
         assert_eq!((&seen["partitions"], &seen["replicas"]), (&json!(2), &json!(replicas)));
         assert_eq!(seen["config"], json!({"cleanup.policy": "compact", "retention.ms": "3600000"}));
 
@@ -61,6 +78,7 @@ impl Day<'_> {
         assert_eq!(seen["partitions"], 3);
         assert_eq!(seen["config"], json!({"max.message.bytes": "2000"}), "the others are gone");
         let details = self.get("topics/day").await;
+        assert_eq!(agree::partitions(&details["details"]), agree::partitions(&seen["details"]));
         let in_sync = details["details"][2]["in_sync"].as_array().unwrap().len();
         assert_eq!(i64::try_from(in_sync).unwrap(), replicas, "{details}");
 
@@ -79,7 +97,7 @@ impl Day<'_> {
         assert_eq!(self.seen("day").await, seen, "everything or nothing");
     }
 
-    async fn users_and_rights(&self) {
+    async fn users_and_rights(&self, default_user: &str) {
         let made = self.post("users", &json!({"name": "bob"}), 201).await;
         let bob = self.witness.of("bob", made["password"].as_str().unwrap());
         let refused = bob.write("day", "one").await.unwrap();
@@ -103,9 +121,14 @@ impl Day<'_> {
                 ["User:bob", "WRITE", "TOPIC", "da", "PREFIXED", "ALLOW", "*"],
             ])
         );
+        assert_eq!(agree::told_rights(&acls), agree::seen_rights(&seen, default_user));
         assert_eq!(seen["users"]["bob"], 2, "both mechanisms: {seen}");
+        let users = self.get("users").await;
+        assert_eq!(agree::told_users(&users), agree::seen_users(&seen));
+        assert!(agree::told_users(&users).contains(&default_user), "{users}");
         assert_eq!(bob.write("day", "two").await, None);
 
+        self.creating(&bob).await;
         let write = acls[0]["id"].as_i64().unwrap();
         self.delete(&format!("acls/{write}"), 200).await;
         self.castellan
@@ -117,6 +140,8 @@ impl Day<'_> {
         self.delete("users/bob", 200).await;
         let seen = self.witness.everything().await;
         assert!(bobs(&seen).is_empty() && seen["users"]["bob"].is_null(), "{seen}");
+        let users = self.get("users").await;
+        assert_eq!(agree::told_users(&users), agree::seen_users(&seen));
         self.castellan
             .until("the user is gone", async || match bob.write("day", "four").await {
                 Some(refused) if refused.contains("uthentication failed") => Ok(()),
@@ -125,41 +150,75 @@ impl Day<'_> {
             .await;
     }
 
+    /// Who may create on the cluster makes topics over Kafka's own protocol, but none of
+    /// Kafka's own names.
+    async fn creating(&self, bob: &Witness) {
+        let is_refused = |outcome: &Option<String>| {
+            outcome.as_ref().is_some_and(|it| it.contains("uthorization"))
+        };
+        let before = bob.make("bobs").await;
+        assert!(is_refused(&before), "{before:?}");
+        let rules = json!([{"operation": "create", "resource": "cluster"}]);
+        let acls = self.post("acls", &json!({"user": "bob", "rules": rules}), 201).await;
+        assert_eq!(bob.make("bobs").await, None);
+        let hidden = bob.make("__bobs").await;
+        assert!(is_refused(&hidden), "{hidden:?}");
+        let create = acls.as_array().unwrap().last().unwrap()["id"].as_i64().unwrap();
+        self.delete(&format!("acls/{create}"), 200).await;
+        self.castellan
+            .until("the right is gone", async || match bob.make("more").await {
+                outcome if is_refused(&outcome) => Ok(()),
+                outcome => Err(outcome),
+            })
+            .await;
+        self.delete("topics/bobs", 200).await;
+    }
+
     async fn settings(&self, servers: i64) {
         assert_eq!(self.get("config/kafka").await, json!([]));
-        let asked = json!({"log.retention.ms": 7_200_000, "num.io.threads": 5});
-        self.post("config/kafka", &asked, 200).await;
-        let expected = json!([
-            {"name": "log.retention.ms", "value": 7_200_000},
-            {"name": "num.io.threads", "value": 5}]);
-        assert_eq!(self.get("config/kafka").await, expected);
+        let mut chosen = live_settings();
+        self.post("config/kafka", &chosen, 200).await;
+        assert_eq!(self.get("config/kafka").await, agree::listed(&chosen));
         self.castellan
             .until("every broker has them", async || {
                 let cluster = self.get("cluster/status").await;
                 let seen = self.witness.everything().await;
-                let brokers = seen["brokers"].as_object().unwrap();
-                let has = |settings: &Value| {
-                    settings["log.retention.ms"] == "7200000" && settings["num.io.threads"] == "5"
-                };
-                let all = brokers.values().filter(|settings| has(settings)).count();
-                let whole = i64::try_from(all).unwrap() == servers;
+                let whole = i64::try_from(agree::going_by(&seen, &chosen)) == Ok(servers);
                 if whole && cluster["configured"] == true { Ok(()) } else { Err((cluster, seen)) }
             })
             .await;
         for asked in [json!({"num.io.threads": 100}), json!({"log.dirs": "/tmp"})] {
             self.post("config/kafka", &asked, 400).await;
         }
-        assert_eq!(self.get("config/kafka").await, expected);
+        // What comes next is to be as safe as it is without.
+        let safe = json!({"min.insync.replicas": 2});
+        self.post("config/kafka", &safe, 200).await;
+        chosen["min.insync.replicas"] = safe["min.insync.replicas"].clone();
+        assert_eq!(self.get("config/kafka").await, agree::listed(&chosen));
+        self.castellan
+            .until("the cluster is configured", async || {
+                let cluster = self.get("cluster/status").await;
+                if cluster["configured"] == true { Ok(()) } else { Err(cluster) }
+            })
+            .await;
     }
 
-    async fn nodes(&self, servers: i64) {
+    async fn nodes(&self, instance: &Value) {
         let nodes = self.get("nodes").await;
         let nodes = nodes.as_array().unwrap();
-        assert_eq!(i64::try_from(nodes.len()).unwrap(), servers);
-        for node in nodes {
+        let brokers: Vec<&str> = instance["brokers"].as_str().unwrap().split(',').collect();
+        assert_eq!(nodes.len(), brokers.len(), "{nodes:?}");
+        for (node, broker) in nodes.iter().zip(&brokers) {
             assert_eq!((&node["running"], &node["configured"]), (&json!(true), &json!(true)));
             assert_eq!(node["disk_size"], 25, "{node}");
+            assert_eq!(node["kafka_version"], instance["kafka_version"], "{node}");
+            let (host, _) = broker.rsplit_once(':').unwrap();
+            assert_eq!(node["hostname"], host, "{node}");
+            let roles = node["roles"].as_array().unwrap();
+            assert!(roles.contains(&json!("broker")) && roles.contains(&json!("controller")));
         }
+        let numbered: Value = (1..).zip(&brokers).map(|it| json!(it)).collect();
+        assert_eq!(self.witness.everything().await["hosts"], numbered);
     }
 
     async fn metrics(&self, servers: i64) {
@@ -177,88 +236,29 @@ impl Day<'_> {
     }
 }
 
-/// A setting that brokers read when they start: they are restarted for it.
-pub async fn choose_what_is_read_at_start(castellan: &Installation, id: i64) {
-    let path = format!("/api/instances/{id}/config/kafka");
-    let (status, answer) = castellan.post(&path, &json!({"auto.create.topics.enable": true})).await;
-    assert_eq!(status, 200, "{answer}");
-    let (_, cluster) = castellan.get(&format!("/api/instances/{id}/cluster/status")).await;
-    assert_eq!((&cluster["ready"], &cluster["configured"]), (&json!(true), &json!(false)));
-}
-
-/// People go on with everything while servers are restarted, until that has ended;
-/// then every broker has what was chosen.
-pub async fn go_on(castellan: &Installation, instance: &Value, ended: &AtomicBool) {
-    let day = Day::of(castellan, instance);
-    let mut rounds = 0;
-    while !ended.load(Ordering::Relaxed) {
-        rounds += 1;
-        day.meanwhile(&format!("meanwhile-{rounds}")).await;
-    }
-    eprintln!("everything was done {rounds} times while servers were restarted");
-    assert!(rounds > 0);
-    let seen = day.witness.everything().await;
-    for (broker, settings) in seen["brokers"].as_object().unwrap() {
-        assert_eq!(settings["auto.create.topics.enable"], "true", "broker {broker}");
-    }
-    assert!(!seen.to_string().contains("meanwhile"), "{seen}");
-}
-
-impl Day<'_> {
-    /// Each thing made, seen by the witness, and taken back.
-    async fn meanwhile(&self, name: &str) {
-        let topic = json!({"name": name, "partitions": 2, "replicas": self.replicas});
-        self.post("topics", &topic, 201).await;
-        let listed = self.get("topics").await;
-        let names: Vec<&Value> =
-            listed.as_array().unwrap().iter().map(|topic| &topic["name"]).collect();
-        assert!(names.contains(&&json!(name)), "{name} in {names:?}");
-        let messages = format!("topics/{name}/messages");
-        self.post(&messages, &json!({"value": "ours", "partition": 0}), 201).await;
-
-        let made = self.post("users", &json!({"name": name}), 201).await;
-        let rule = json!({"operation": "write", "resource": "topic", "resource_pattern": name});
-        let acls = self.post("acls", &json!({"user": name, "rules": [rule]}), 201).await;
-        let user = self.witness.of(name, made["password"].as_str().unwrap());
-        self.castellan
-            .until("the new user may write", async || match user.write(name, "theirs").await {
-                None => Ok(()),
-                refused => Err(refused),
-            })
-            .await;
-        let read = self.get(&format!("{messages}?from=earliest&limit=10")).await;
-        let mut values: Vec<&str> =
-            read.as_array().unwrap().iter().filter_map(|it| it["value"].as_str()).collect();
-        values.sort_unstable();
-        values.dedup();
-        assert_eq!(values, ["ours", "theirs"], "{read}");
-        self.put("quotas", &json!({"user": name, "producer_byte_rate": 1_000_000})).await;
-        assert!(self.get("quotas").await.to_string().contains(name));
-        self.get("groups").await;
-
-        self.delete(&format!("quotas?user={name}"), 204).await;
-        self.delete(&format!("acls/{}", acls[0]["id"]), 200).await;
-        self.delete(&format!("users/{name}"), 200).await;
-        self.delete(&format!("topics/{name}"), 200).await;
-    }
-}
-
-/// The default user gets another password: it is told at once, and good within
-/// moments; the old one is not. The instance as it is from then on.
-pub async fn another_password(castellan: &Installation, instance: &Value) -> Value {
+/// The default user gets another password while all servers are being restarted. It is
+/// told at once and good within moments, and the old one is not; so it is with brokers
+/// that were started since.
+pub async fn another_password(castellan: &Installation, instance: &Value) {
     let id = instance["id"].as_i64().unwrap();
+    until_configured(castellan, id).await;
+    restart(castellan, id).await;
     let path = format!("/api/instances/{id}/account/rotate-password");
     let (status, answer) = castellan.post(&path, &json!({})).await;
     assert_eq!(status, 204, "{answer}");
-    let rotated = castellan.until_running(id).await;
+    let (_, rotated) = castellan.get(&format!("/api/instances/{id}")).await;
     assert_ne!(rotated["password"], instance["password"]);
     let (new, old) = (Witness::new(&rotated), Witness::new(instance));
-    castellan
-        .until("the new password is good and the old one is not", async || {
-            let (new, old) = (new.write("day", "new").await, old.write("day", "old").await);
-            let refused = old.as_ref().is_some_and(|it| it.contains("uthentication failed"));
-            if new.is_none() && refused { Ok(()) } else { Err((new, old)) }
-        })
-        .await;
-    rotated
+    let until_changed = async || {
+        castellan
+            .until("the new password is good and the old one is not", async || {
+                let (new, old) = tokio::join!(new.write("day", "new"), old.write("day", "old"));
+                let refused = old.as_ref().is_some_and(|it| it.contains("uthentication failed"));
+                if new.is_none() && refused { Ok(()) } else { Err((new, old)) }
+            })
+            .await;
+    };
+    until_changed().await;
+    until_configured(castellan, id).await;
+    until_changed().await;
 }

@@ -3,7 +3,7 @@
 
 use crate::checked::customers;
 use crate::installation::Installation;
-use crate::resources;
+use crate::meanwhile;
 use checker::{Load, LoadSpec, judge, read_back};
 use host::ProcessId;
 use kafka::client::admin::quorum::DescribeQuorum;
@@ -13,6 +13,8 @@ use serde_json::{Value, json};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+pub const TOPIC: &str = "rolled";
+pub const PARTITIONS: i32 = 6;
 pub const PATIENCE: Duration = Duration::from_mins(2);
 
 /// While nothing goes wrong: every server is restarted once, one at a time, the
@@ -22,7 +24,7 @@ pub async fn goes_in_order(castellan: &Installation, instance: &Value) {
     let id = instance["id"].as_i64().unwrap();
     let load = start(instance).await;
     let mut known = brokers(castellan);
-    resources::choose_what_is_read_at_start(castellan, id).await;
+    choose_what_is_read_at_start(castellan, id).await;
     let (status, second) = castellan.post(&restart_path(id), &json!({})).await;
     assert_eq!(status, 400, "{second}");
     let mut active = None;
@@ -48,7 +50,7 @@ pub async fn goes_in_order(castellan: &Installation, instance: &Value) {
         until.await;
         ended.store(true, Ordering::Relaxed);
     };
-    tokio::join!(watching, resources::go_on(castellan, instance, &ended));
+    tokio::join!(watching, meanwhile::go_on(castellan, instance, &ended));
     let node = |server: usize| Some(i32::try_from(server + 1).unwrap());
     assert_eq!(order.len(), known.len(), "each is restarted once: {order:?}");
     let (last, _) = order.pop().unwrap();
@@ -59,6 +61,17 @@ pub async fn goes_in_order(castellan: &Installation, instance: &Value) {
         assert_ne!(*server, last);
     }
     is_clean(instance, load).await;
+}
+
+/// A setting that brokers read when they start: they are restarted for it. Without it
+/// the contrary holds.
+async fn choose_what_is_read_at_start(castellan: &Installation, id: i64) {
+    let path = format!("/api/instances/{id}/config/kafka");
+    let chosen = json!({"auto.create.topics.enable": false});
+    let (status, answer) = castellan.post(&path, &chosen).await;
+    assert_eq!(status, 200, "{answer}");
+    let (_, cluster) = castellan.get(&format!("/api/instances/{id}/cluster/status")).await;
+    assert_eq!((&cluster["ready"], &cluster["configured"]), (&json!(true), &json!(false)));
 }
 
 fn restart_path(id: i64) -> String {
@@ -106,7 +119,7 @@ pub async fn is_clean(instance: &Value, load: Load) {
 }
 
 fn spec(instance: &Value) -> LoadSpec {
-    LoadSpec { topic: "rolled".into(), partitions: 6, ..customers(instance) }
+    LoadSpec { topic: TOPIC.into(), partitions: PARTITIONS, ..customers(instance) }
 }
 
 /// As whoever answers first has it.

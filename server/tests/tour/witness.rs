@@ -35,6 +35,18 @@ impl Witness {
         self.run(&["everything"]).await
     }
 
+    /// The same while servers are restarted, and may go away as they are asked: what it
+    /// has, or why it can't tell now.
+    pub async fn look(&self) -> Result<Value, String> {
+        self.attempt(&["everything"]).await
+    }
+
+    /// A topic over Kafka's own protocol; why it failed, if it did.
+    pub async fn make(&self, topic: &str) -> Option<String> {
+        let outcome = self.run(&["make", topic]).await;
+        outcome["error"].as_str().map(str::to_owned)
+    }
+
     /// Why it failed, if it did.
     pub async fn write(&self, topic: &str, value: &str) -> Option<String> {
         let outcome = self.run(&["write", topic, value]).await;
@@ -44,6 +56,11 @@ impl Witness {
     /// So many messages of a topic from its begin, by partition and offset.
     pub async fn read(&self, topic: &str, count: usize) -> Value {
         self.run(&["read", topic, &count.to_string()]).await
+    }
+
+    /// The same for a group, which commits it and has no members, or why it can't now.
+    pub async fn read_for(&self, group: &str, topic: &str, count: usize) -> Result<Value, String> {
+        self.attempt(&["read", topic, &count.to_string(), group]).await
     }
 
     /// Joins a group by one of Kafka's protocols, and reads and commits from then on.
@@ -68,14 +85,23 @@ impl Witness {
     }
 
     async fn run(&self, arguments: &[&str]) -> Value {
+        self.attempt(arguments).await.unwrap_or_else(|why| panic!("{arguments:?}: {why}"))
+    }
+
+    /// What it prints, or why it failed.
+    async fn attempt(&self, arguments: &[&str]) -> Result<Value, String> {
         let all = self.arguments(arguments);
         let all: Vec<&str> = all.iter().map(String::as_str).collect();
         let python = python();
         let running = host::run_output(&python, &all, None);
-        let ran = tokio::time::timeout(PATIENCE, running).await.expect("it ends in time").unwrap();
-        let errors = String::from_utf8_lossy(&ran.stderr);
-        assert!(ran.status.success(), "{arguments:?}: {errors}");
-        serde_json::from_slice(&ran.stdout).unwrap()
+        let Ok(ran) = tokio::time::timeout(PATIENCE, running).await else {
+            return Err(format!("it has not ended after {PATIENCE:?}"));
+        };
+        let ran = ran.unwrap();
+        if !ran.status.success() {
+            return Err(String::from_utf8_lossy(&ran.stderr).into_owned());
+        }
+        Ok(serde_json::from_slice(&ran.stdout).unwrap())
     }
 }
 
