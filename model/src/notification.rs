@@ -63,6 +63,27 @@ impl NotificationState {
 }
 
 impl Notification {
+    /// Of no alarm: it tells that alarms of an instance would come here.
+    pub fn test(id: Uuid, instance_id: InstanceId, instance_name: &str) -> Self {
+        Self {
+            id,
+            state: NotificationState::Test,
+            alarm_id: None,
+            alarm_type: "test".into(),
+            instance_id,
+            instance_name: instance_name.into(),
+            server: None,
+            group: None,
+            value: None,
+            value_threshold: None,
+            time_threshold: None,
+            triggered_at: None,
+            resolved_at: None,
+            maintenance: None,
+            message: format!("This is a test: alarms of {instance_name} reach you here"),
+        }
+    }
+
     /// What services know an incident by: the same from its beginning to its
     /// end, and for its reminders. A test and a notice of maintenance are over with
     /// being told, so each is an incident of its own: none is taken for a repetition
@@ -110,21 +131,11 @@ mod tests {
     fn an_incident_has_one_name_until_it_is_over_and_a_notice_is_its_own() {
         let check = |kind: &str, server: Option<&str>, expected: &str| {
             let of = Notification {
-                id: Uuid::from_u128(5),
                 state: NotificationState::Resolved,
                 alarm_id: Some(AlarmId(3)),
                 alarm_type: kind.into(),
-                instance_id: InstanceId(7),
-                instance_name: "prod".into(),
                 server: server.map(str::to_owned),
-                group: None,
-                value: None,
-                value_threshold: None,
-                time_threshold: None,
-                triggered_at: None,
-                resolved_at: None,
-                maintenance: None,
-                message: String::new(),
+                ..Notification::test(Uuid::from_u128(5), InstanceId(7), "prod")
             };
             assert_eq!(of.incident(), expected);
         };

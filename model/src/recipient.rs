@@ -193,6 +193,13 @@ pub struct RecipientOptions {
     pub secret: Option<Secret>,
 }
 
+impl RecipientOptions {
+    /// The one key that all alarms go under, if there is one; an empty text is none.
+    pub fn shared_key(&self) -> Option<&str> {
+        self.dedupkey.as_deref().filter(|key| !key.is_empty())
+    }
+}
+
 /// As Opsgenie wants it: a type (`team`, `user`, `escalation` or `schedule`)
 /// with an id, a name or, of a user, a username.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]

@@ -4,7 +4,7 @@ mod changes;
 mod disk_guard;
 
 use crate::call::Call;
-use crate::world::{World, take_due};
+use crate::world::{World, tellings};
 use app::Operator;
 use app::alarms::{Scope, Watch, notice};
 use app::metrics::{Lag, Lags, Sample};
@@ -65,20 +65,7 @@ impl Post {
 
     /// The same, with whom it goes to.
     async fn tellings(&self) -> Vec<Telling> {
-        let mut told = Vec::new();
-        loop {
-            let mut work = self.world.app.store().begin().await.unwrap();
-            let taken = take_due(&mut work, self.world.app.now()).await;
-            for message in &taken {
-                let body = message.body.as_ref().unwrap().expose();
-                told.push(serde_json::from_str(body).unwrap());
-                store::outbox::set_sent(&mut work, message).await.unwrap();
-            }
-            work.commit().await.unwrap();
-            if taken.is_empty() {
-                return told;
-            }
-        }
+        tellings(&self.world.app).await
     }
 
     fn of_server(&self, state: NotificationState) -> Told {

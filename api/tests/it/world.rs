@@ -393,6 +393,24 @@ pub async fn take_due(work: &mut store::Work, now: model::Timestamp) -> Vec<stor
     taken
 }
 
+/// Everything that people are told and waits in the outbox; it is sent by that.
+pub async fn tellings(app: &App) -> Vec<model::Telling> {
+    let mut told = Vec::new();
+    loop {
+        let mut work = app.store().begin().await.unwrap();
+        let taken = take_due(&mut work, app.now()).await;
+        for message in &taken {
+            let body = message.body.as_ref().unwrap().expose();
+            told.push(serde_json::from_str(body).unwrap());
+            store::outbox::set_sent(&mut work, message).await.unwrap();
+        }
+        work.commit().await.unwrap();
+        if taken.is_empty() {
+            return told;
+        }
+    }
+}
+
 /// Everything but this machine may be called.
 struct Public;
 

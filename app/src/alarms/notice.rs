@@ -2,9 +2,9 @@
 
 use super::watch::tell;
 use crate::{App, Error, Operator, Result, audit};
-use model::{AlarmType, Incident, Instance, InstanceId, Maintenance, RegionName};
+use model::{Alarm, AlarmType, Incident, Instance, InstanceId, Maintenance, RegionName};
 use std::collections::BTreeSet;
-use store::{Work, alarms, incidents, instances};
+use store::{Run, Work, alarms, incidents, instances};
 
 /// Whose maintenance it is.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -81,6 +81,13 @@ async fn is_there(work: &mut Work, app: &App, scope: &Scope) -> Result<()> {
     Ok(())
 }
 
+/// Those of an instance that tell people.
+pub(super) async fn notice_alarms(run: &mut impl Run, instance: InstanceId) -> Result<Vec<Alarm>> {
+    let mut watched = alarms::list(run, instance).await?;
+    watched.retain(|alarm| alarm.what.kind == AlarmType::Notice && alarm.what.enabled);
+    Ok(watched)
+}
+
 /// Tells the recipients of an instance's notice alarms. Whether it has any that
 /// could be told.
 async fn tell_instance(
@@ -92,10 +99,7 @@ async fn tell_instance(
 ) -> Result<bool> {
     let now = app.now();
     let mut told = false;
-    for alarm in alarms::list(work, instance.id).await? {
-        if alarm.what.kind != AlarmType::Notice || !alarm.what.enabled {
-            continue;
-        }
+    for alarm in notice_alarms(work, instance.id).await? {
         // It is over with being told.
         let begun = incidents::begin(work, instance.id, alarm.id, "", now, None).await?;
         let Some(begun) = begun else { continue };

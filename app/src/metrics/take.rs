@@ -30,12 +30,7 @@ pub async fn take(agent: &Agent, app: &App, samples: Vec<Sample>) -> Result<Take
         // Waiting for us is no silence of its own.
         metrics.servers().entry(server).or_default().heard_at = Some(app.now());
         metrics.room().await;
-        let is_new = {
-            let mut servers = metrics.servers();
-            let held = servers.entry(server).or_default();
-            held.heard_at = Some(app.now());
-            held.take(&sample)
-        };
+        let is_new = metrics.servers().entry(server).or_default().take(&sample);
         if is_new {
             metrics.tell(News::Sample(server, sample));
         }

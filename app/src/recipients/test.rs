@@ -2,7 +2,7 @@
 
 use super::about;
 use crate::{App, Error, InstanceAccess, Result, audit};
-use model::{Notification, NotificationState, RecipientId};
+use model::{Notification, RecipientId};
 use store::{recipients, tellings};
 
 /// Puts a test on its way; what became of it is the recipient's last status. It takes the
@@ -20,23 +20,8 @@ pub async fn test(
     let found = recipients::find(&mut work, instance.id, recipient).await?;
     let found = found.ok_or(Error::NotFound)?;
     tellings::withdraw_test(&mut work, instance.id, recipient).await?;
-    let notification = Notification {
-        id: app.entropy().uuid(),
-        state: NotificationState::Test,
-        alarm_id: None,
-        alarm_type: "test".into(),
-        instance_id: instance.id,
-        instance_name: instance.name.to_string(),
-        server: None,
-        group: None,
-        value: None,
-        value_threshold: None,
-        time_threshold: None,
-        triggered_at: None,
-        resolved_at: None,
-        maintenance: None,
-        message: format!("This is a test: alarms of {} reach you here", instance.name),
-    };
+    let id = app.entropy().uuid();
+    let notification = Notification::test(id, instance.id, instance.name.as_str());
     tellings::insert(&mut work, &found, notification, now).await?;
     let asker = access.asker(&mut work).await?;
     let extras = about(instance, recipient, found.kind, &found.name);

@@ -174,7 +174,7 @@ async fn would_close_others(
     notification: &Notification,
 ) -> store::Result<bool> {
     let Notification { instance_id, state, .. } = *notification;
-    let has_key = recipient.options.dedupkey.as_ref().is_some_and(|key| !key.is_empty());
+    let has_key = recipient.options.shared_key().is_some();
     let is_shared = recipient.kind == RecipientType::Pagerduty && has_key;
     if !is_shared || state != NotificationState::Resolved || notification.is_notice() {
         return Ok(false);

@@ -260,21 +260,11 @@ impl Post {
         message: &str,
     ) {
         let notification = Notification {
-            id: SeededEntropy::new(3).uuid(),
             state,
             alarm_id: Some(AlarmId(1)),
             alarm_type: "cpu".into(),
-            instance_id,
-            instance_name: "orders".into(),
-            server: None,
-            group: None,
-            value: None,
-            value_threshold: None,
-            time_threshold: None,
-            triggered_at: None,
-            resolved_at: None,
-            maintenance: None,
             message: message.into(),
+            ..Notification::test(SeededEntropy::new(3).uuid(), instance_id, "orders")
         };
         let recipient = self.found((instance_id, recipient_id)).await;
         let mut work = self.outbox.store.begin().await.unwrap();

@@ -23,7 +23,7 @@ pub fn requests(
     // and in which a notice would not be seen; and a notice of maintenance has no end
     // that would close it for the alarms after it.
     let is_apart = notification.state == NotificationState::Test || notification.is_notice();
-    let chosen = options.dedupkey.clone().filter(|key| !key.is_empty() && !is_apart);
+    let chosen = options.shared_key().filter(|_| !is_apart).map(str::to_owned);
     let incident = chosen.unwrap_or_else(|| notification.incident());
     let event = |action: &str| {
         let mut event = json!({

@@ -155,20 +155,10 @@ pub async fn alarms_go_with_their_instance(f: Fixture) {
 
 fn over(f: &Fixture, instance_id: InstanceId) -> Notification {
     Notification {
-        id: f.entropy.uuid(),
         state: NotificationState::Resolved,
         alarm_id: Some(AlarmId(1)),
         alarm_type: "cpu".into(),
-        instance_id,
-        instance_name: "orders".into(),
-        server: None,
-        group: None,
-        value: None,
-        value_threshold: None,
-        time_threshold: None,
-        triggered_at: None,
-        resolved_at: None,
-        maintenance: None,
         message: "is over".into(),
+        ..Notification::test(f.entropy.uuid(), instance_id, "orders")
     }
 }

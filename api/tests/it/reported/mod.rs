@@ -6,12 +6,12 @@ mod levels;
 
 use crate::agents::enrol_server;
 use crate::call::Call;
-use crate::world::{World, take_due};
+use crate::world::{World, tellings};
 use app::App;
 use app::agents::Agent;
 use app::alarms::Watch;
 use app::metrics::{Lag, Lags, News, Sample};
-use model::{Instance, NotificationState, Series, Server, SignedDuration, Telling};
+use model::{Instance, NotificationState, Series, Server, SignedDuration};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use store::{Location, MetricsHistory};
@@ -143,21 +143,8 @@ impl Cluster {
 
     /// Everything that people are told and were not before.
     async fn told(&self) -> Vec<Told> {
-        let mut told = Vec::new();
-        loop {
-            let mut work = self.world.app.store().begin().await.unwrap();
-            let taken = take_due(&mut work, self.world.app.now()).await;
-            for message in &taken {
-                let body = message.body.as_ref().unwrap().expose();
-                let Telling { notification: it, .. } = serde_json::from_str(body).unwrap();
-                told.push((it.alarm_type, it.state, it.server.or(it.group)));
-                store::outbox::set_sent(&mut work, message).await.unwrap();
-            }
-            work.commit().await.unwrap();
-            if taken.is_empty() {
-                return told;
-            }
-        }
+        let told = tellings(&self.world.app).await.into_iter().map(|telling| telling.notification);
+        told.map(|it| (it.alarm_type, it.state, it.server.or(it.group))).collect()
     }
 }
 

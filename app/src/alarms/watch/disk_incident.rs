@@ -6,12 +6,13 @@
 //! one whose incident ended because the server was stopped, once it runs again.
 
 use super::tell::tell;
+use crate::alarms::notice::notice_alarms;
 use crate::{App, Result};
 use model::{
-    Alarm, AlarmSpec, AlarmType, DiskLevel, Incident, Instance, InstanceId, NotificationState,
-    SLOW_BYTES_PER_SECOND, Server, SignedDuration, Timestamp,
+    Alarm, AlarmSpec, DiskLevel, Incident, Instance, NotificationState, SLOW_BYTES_PER_SECOND,
+    Server, SignedDuration, Timestamp,
 };
-use store::{Run, Work, alarms, incidents};
+use store::{Run, Work, incidents};
 
 /// How full the disk of a server is by a sample, and its level before and after that.
 pub struct Full<'a> {
@@ -118,11 +119,4 @@ impl Full<'_> {
             ),
         }
     }
-}
-
-/// Those that tell people.
-async fn notice_alarms(run: &mut impl Run, instance: InstanceId) -> Result<Vec<Alarm>> {
-    let mut watched = alarms::list(run, instance).await?;
-    watched.retain(|alarm| alarm.what.kind == AlarmType::Notice && alarm.what.enabled);
-    Ok(watched)
 }
