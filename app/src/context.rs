@@ -1,6 +1,7 @@
 //! What every use case works with.
 
 use crate::metrics::Metrics;
+use crate::resources::Behind;
 use crate::{Destinations, Places, Result};
 use ipnet::Ipv4Net;
 use kafka::client::Admin;
@@ -64,6 +65,7 @@ pub struct App {
     /// Uses of keys that are not written yet.
     last_used: Arc<Mutex<HashMap<KeyId, Timestamp>>>,
     metrics: Arc<Metrics>,
+    behind: Arc<Behind>,
 }
 
 /// The parts an app is made from.
@@ -107,6 +109,7 @@ impl App {
             last_seen: Arc::default(),
             last_used: Arc::default(),
             metrics: Arc::new(Metrics::new(None)),
+            behind: Arc::default(),
         }
     }
 
@@ -148,6 +151,10 @@ impl App {
 
     pub(crate) fn metrics(&self) -> &Metrics {
         &self.metrics
+    }
+
+    pub(crate) fn behind(&self) -> &Behind {
+        &self.behind
     }
 
     pub(crate) fn last_seen(&self) -> MutexGuard<'_, HashMap<ServerId, Timestamp>> {

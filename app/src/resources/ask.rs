@@ -1,10 +1,12 @@
 //! Asking a cluster, for as long as its servers may be changing.
 
+use super::Behind;
 use super::repeat::repeat;
 use super::unanswered::{refused, unknown};
 use crate::access::{on_servers_of_its_own, ready};
 use crate::{App, Error, InstanceAccess, Result};
 use futures::future::join_all;
+use kafka::Endpoint;
 use kafka::client::{Admin, Error as KafkaError, LogDir};
 use model::Server;
 use std::time::Duration;
@@ -32,7 +34,9 @@ const HALF: u32 = 2;
 /// one deadline.
 pub(crate) struct Cluster<'a> {
     admin: &'a dyn Admin,
+    /// Whoever may not know of a change yet is the last of them.
     brokers: kafka::client::Cluster,
+    behind: &'a Behind,
     servers: Vec<Server>,
     patience: Duration,
     deadline: Instant,
@@ -47,8 +51,10 @@ impl<'a> Cluster<'a> {
         let instance = &access.instance;
         ready(instance)?;
         let servers = servers::list_bare(&mut app.store().reader(), instance.id).await?;
-        let brokers = app.reach().cluster(instance.id, &servers).await.map_err(unreachable)?;
-        Ok(Self { admin: app.reach().admin(), brokers, servers, patience, deadline })
+        let mut brokers = app.reach().cluster(instance.id, &servers).await.map_err(unreachable)?;
+        app.behind().last(&mut brokers.brokers, Instant::now().into_std());
+        let (admin, behind) = (app.reach().admin(), app.behind());
+        Ok(Self { admin, brokers, behind, servers, patience, deadline })
     }
 
     /// The same, for what customers of a shared plan can't do.
@@ -166,7 +172,8 @@ impl<'a> Cluster<'a> {
     }
 
     /// Waits until every server that answers shows a change, for some seconds at
-    /// most: whoever asks next may be answered by another than who made it.
+    /// most: whoever asks next may be answered by another than who made it. The others
+    /// are asked last for a while.
     pub async fn until_all_show<'b, F>(
         &'b self,
         shows: impl Fn(&'b dyn Admin, kafka::client::Cluster) -> F,
@@ -175,13 +182,22 @@ impl<'a> Cluster<'a> {
     {
         let shows = &shows;
         let asked = self.servers.iter().map(|server| {
-            let alone = self.brokers.through(&(&server.listeners.internal).into());
-            timeout(SHOWN, async move {
-                // One that fails is being restarted, and starts with what was changed.
-                while matches!(shows(self.admin, alone.clone()).await, Ok(false)) {
-                    sleep(SOON).await;
+            let broker = Endpoint::from(&server.listeners.internal);
+            let alone = self.brokers.through(&broker);
+            async move {
+                let knows_it = timeout(SHOWN, async {
+                    loop {
+                        match shows(self.admin, alone.clone()).await {
+                            Ok(false) => sleep(SOON).await,
+                            // One that fails is being restarted: nobody waits for it.
+                            seen => break seen.is_ok(),
+                        }
+                    }
+                });
+                if knows_it.await != Ok(true) {
+                    self.behind.note(&broker, Instant::now().into_std());
                 }
-            })
+            }
         });
         join_all(asked).await;
     }

@@ -6,6 +6,7 @@
 //! tried and once more with its outcome: whatever dies in between is told.
 
 mod ask;
+mod behind;
 mod change;
 mod demand;
 mod in_order;
@@ -14,6 +15,7 @@ mod repeat;
 mod unanswered;
 
 pub(crate) use ask::Cluster;
+pub(crate) use behind::Behind;
 pub(crate) use change::change;
 pub(crate) use demand::demand_may_change;
 pub(crate) use in_order::in_order;
