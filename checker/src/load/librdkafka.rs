@@ -18,6 +18,11 @@ use tokio::sync::oneshot;
 /// How long to wait for room among what is to be delivered.
 const ROOM: Duration = Duration::from_millis(10);
 
+/// Kafka's own default. So long a coordinator waits for what it has written itself, and
+/// whoever ends a transaction waits with it: a client that has as much time for a
+/// delivery would never see it tried again.
+const TRANSACTION: Duration = Duration::from_mins(1);
+
 /// A thread that writes through one producer at a time.
 pub struct Writer {
     go: Option<mpsc::Sender<()>>,
@@ -101,7 +106,11 @@ pub fn config(access: &Access) -> ClientConfig {
 /// replica in sync acknowledges and nothing is written twice.
 pub fn producer(job: &Job, transactional_id: Option<&str>) -> Result<Producer, String> {
     let mut config = config(&job.access);
-    let timeout = job.delivery_timeout.as_millis().to_string();
+    let timeout = match transactional_id {
+        Some(_) => job.delivery_timeout.min(TRANSACTION),
+        None => job.delivery_timeout,
+    };
+    let timeout = timeout.as_millis().to_string();
     config.set("enable.idempotence", "true").set("acks", "all");
     config.set("message.timeout.ms", &timeout);
     // With several in flight librdkafka may take a new epoch when a leader moves,

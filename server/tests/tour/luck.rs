@@ -99,18 +99,19 @@ const ROLLS: &[&[(Luck, Moment, Victim)]] = &[
     &[(Luck::FullDisk, Moment::Back, Victim::Moving)],
 ];
 
-/// The kind of luck that alone is tried, and nothing else of the tour.
+/// The kind of luck that alone is tried, such as `FullDisk` or `FullDisk at Back`, and
+/// nothing else of the tour.
 pub fn chosen() -> Option<String> {
     std::env::var("CASTELLAN_ROLL_LUCK").ok()
 }
 
 /// One roll with one case, another one every time, as `CASTELLAN_SEED` says; all of them
-/// in the long run, and all of one kind where that is chosen.
+/// in the long run, and those of one kind where that is chosen.
 pub fn rolls() -> Vec<Vec<Case>> {
     let case = |&(luck, moment, victim): &(Luck, Moment, Victim)| Case { luck, moment, victim };
     let all = ROLLS.iter().map(|cases| cases.iter().map(case).collect::<Vec<Case>>());
     if let Some(kind) = chosen() {
-        let is_it = |case: &Case| format!("{:?}", case.luck) == kind;
+        let is_it = |case: &Case| case.to_string().starts_with(&kind);
         let of_it = all.map(|cases| cases.into_iter().filter(is_it).collect::<Vec<Case>>());
         let of_it: Vec<Vec<Case>> = of_it.filter(|cases| !cases.is_empty()).collect();
         assert!(!of_it.is_empty(), "CASTELLAN_ROLL_LUCK names no kind of luck: {kind}");

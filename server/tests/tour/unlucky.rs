@@ -15,6 +15,9 @@ use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
 const BETWEEN_OTHERS: Duration = Duration::from_secs(5);
+/// A coordinator of transactions gives up what it has written itself after so long; see
+/// [`others_write`], who can't help it.
+const STANDING: Duration = Duration::from_mins(1);
 
 /// What `luck::rolls` says, one after another.
 pub async fn survives_bad_luck(castellan: &mut Installation, instance: &Value) {
@@ -151,7 +154,7 @@ async fn holds_while_full(castellan: &Installation, id: i64, victim: usize, load
 
     let held = brokers(castellan);
     tokio::select! {
-        gone_on = load.goes_on(200, PATIENCE) => gone_on.unwrap(),
+        gone_on = load.goes_on(200, PATIENCE + STANDING) => gone_on.unwrap(),
         () = others_write(castellan, id) => {}
     }
     assert_eq!(held, brokers(castellan), "nobody else is touched");

@@ -23,6 +23,10 @@ record Settings(
 
     private static final String OURS = "check.";
 
+    /** So long a coordinator waits for what it has written itself, and whoever ends a
+     * transaction with it; see TRANSACTION of the other clients. */
+    private static final int TRANSACTION_MS = 60_000;
+
     /** Reads a file and removes it: whoever is killed leaves no password behind. */
     static Properties read(Path file) throws IOException {
         Properties all = new Properties();
@@ -64,7 +68,8 @@ record Settings(
         properties.setProperty("max.block.ms", Integer.toString(timeoutMs));
         if (transactionalId != null) {
             properties.setProperty("transactional.id", transactionalId);
-            properties.setProperty("transaction.timeout.ms", Integer.toString(timeoutMs));
+            int transaction = Math.min(TRANSACTION_MS, timeoutMs);
+            properties.setProperty("transaction.timeout.ms", Integer.toString(transaction));
         }
         return new KafkaProducer<>(properties, new ByteArraySerializer(), new ByteArraySerializer());
     }
