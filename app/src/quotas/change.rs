@@ -34,7 +34,7 @@ pub async fn set(access: &InstanceAccess, app: &App, asked: Asked<QuotaFields>) 
         producers_are_free(access, app).await?;
     }
     alter(access, app, &cluster, &entity, &fields.limits).await?;
-    let found = find(&cluster, &entity).await?;
+    let found = find(&cluster.after_change(), &entity).await?;
     Ok(found.unwrap_or(Quota { entity, limits: BTreeMap::new() }))
 }
 

@@ -6,7 +6,6 @@ use super::unanswered::{refused, unknown};
 use crate::access::{on_servers_of_its_own, ready};
 use crate::{App, Error, InstanceAccess, Result};
 use futures::future::join_all;
-use kafka::Endpoint;
 use kafka::client::{Admin, Error as KafkaError, LogDir};
 use model::Server;
 use std::time::Duration;
@@ -34,7 +33,7 @@ const HALF: u32 = 2;
 /// one deadline.
 pub(crate) struct Cluster<'a> {
     admin: &'a dyn Admin,
-    /// Whoever may not know of a change yet is the last of them.
+    /// Whoever did not know of a change when it was opened is the last of them.
     brokers: kafka::client::Cluster,
     behind: &'a Behind,
     servers: Vec<Server>,
@@ -51,10 +50,17 @@ impl<'a> Cluster<'a> {
         let instance = &access.instance;
         ready(instance)?;
         let servers = servers::list_bare(&mut app.store().reader(), instance.id).await?;
-        let mut brokers = app.reach().cluster(instance.id, &servers).await.map_err(unreachable)?;
-        app.behind().last(&mut brokers.brokers, Instant::now().into_std());
+        let brokers = app.reach().cluster(instance.id, &servers).await.map_err(unreachable)?;
         let (admin, behind) = (app.reach().admin(), app.behind());
-        Ok(Self { admin, brokers, behind, servers, patience, deadline })
+        Ok(Self { admin, brokers, behind, servers, patience, deadline }.after_change())
+    }
+
+    /// The same, before the same deadline. Whoever did not show a change by now is asked last.
+    #[must_use]
+    pub fn after_change(&self) -> Self {
+        let (mut brokers, servers) = (self.brokers.clone(), self.servers.clone());
+        self.behind.last(&mut brokers.brokers, Instant::now().into_std());
+        Self { brokers, servers, ..*self }
     }
 
     /// The same, for what customers of a shared plan can't do.
@@ -181,9 +187,8 @@ impl<'a> Cluster<'a> {
         F: Future<Output = std::result::Result<bool, KafkaError>>,
     {
         let shows = &shows;
-        let asked = self.servers.iter().map(|server| {
-            let broker = Endpoint::from(&server.listeners.internal);
-            let alone = self.brokers.through(&broker);
+        let asked = self.brokers.brokers.iter().map(|broker| {
+            let alone = self.brokers.through(broker);
             async move {
                 let knows_it = timeout(SHOWN, async {
                     loop {
@@ -195,7 +200,7 @@ impl<'a> Cluster<'a> {
                     }
                 });
                 if knows_it.await != Ok(true) {
-                    self.behind.note(&broker, Instant::now().into_std());
+                    self.behind.note(broker, Instant::now().into_std());
                 }
             }
         });
@@ -210,5 +215,48 @@ fn unreachable(error: reach::Error) -> Error {
         // The instance was torn down since the caller was let in.
         reach::Error::NoAuthority(_) => Error::InvalidId,
         reach::Error::Pki(error) => error.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kafka::Endpoint;
+    use kafka::client::Identity;
+    use kafka::simulated::{SimKafka, Timing};
+    use model::{ManualClock, Secret, Timestamp};
+    use std::sync::Arc;
+
+    #[tokio::test]
+    async fn whoever_did_not_show_a_change_is_asked_after_the_others() {
+        let clock = Arc::new(ManualClock::at(Timestamp::UNIX_EPOCH));
+        let (kafka, behind) = (SimKafka::new(clock, 1, Timing::default()), Behind::default());
+        let certificate_chain_pem = String::new();
+        let identity = Identity { certificate_chain_pem, key_pem: Secret::new("") };
+        let cluster = Cluster {
+            admin: &kafka,
+            brokers: kafka::client::Cluster {
+                brokers: ["a", "b", "c"].map(|host| Endpoint::new(host, 9094)).into(),
+                trust_pem: String::new(),
+                identity,
+            },
+            behind: &behind,
+            servers: vec![],
+            patience: Duration::from_secs(25),
+            deadline: Instant::now() + Duration::from_secs(25),
+        };
+        cluster.until_all_show(|_, _| async { Ok(true) }).await;
+        assert_eq!(first(&cluster.after_change()).await, "a", "everybody has shown it");
+        cluster
+            .until_all_show(|_, alone| async move {
+                if alone.brokers[0].host == "a" { Err(KafkaError::NoBrokers) } else { Ok(true) }
+            })
+            .await;
+        assert_eq!(first(&cluster.after_change()).await, "b", "a is being restarted");
+    }
+
+    async fn first(cluster: &Cluster<'_>) -> String {
+        let asked = cluster.ask(|_, at| async move { Ok(at.brokers[0].host.clone()) });
+        asked.await.unwrap()
     }
 }

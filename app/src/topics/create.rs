@@ -92,6 +92,7 @@ async fn make(cluster: &Cluster<'_>, wanted: &kafka::client::NewTopic) -> Result
             Ok(admin.topics().describe_topic(&alone, name).await?.is_some())
         })
         .await;
+    let cluster = cluster.after_change();
     let found = cluster.ask(|admin, at| admin.topics().describe_topic(at, name)).await?;
     match (created, found) {
         (Created::New, Some(topic)) => Ok(topic),
