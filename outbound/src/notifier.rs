@@ -1,4 +1,4 @@
-//! Tells one recipient of one thing, once.
+//! Tells one recipient once: of one thing, or by mail of several.
 
 use crate::channels::{email, requests};
 use crate::destinations::Destinations;
@@ -50,16 +50,17 @@ impl Notifier {
     }
 
     /// One attempt. `message_id` and `at`, when the message was written, make a
-    /// mail the same one when it is sent again.
+    /// mail the same one when it is sent again. `more` is told by mail alone.
     pub async fn notify(
         &self,
         message_id: MessageId,
         at: Timestamp,
         recipient: &Recipient,
         notification: &Notification,
+        more: &[Notification],
     ) -> Result<(), NotifyError> {
         if recipient.kind == RecipientType::Email {
-            let mail = email::mail(recipient, notification).ok_or(NotifyError::Value)?;
+            let mail = email::mail(recipient, notification, more).ok_or(NotifyError::Value)?;
             let outgoing = Outgoing { id: message_id, at, mail: &mail };
             self.0.mailer.send(outgoing).await.map_err(NotifyError::Mail)?;
             return Ok(());
@@ -140,7 +141,7 @@ mod tests {
     async fn tell(notifier: &Notifier, url: &str) -> String {
         let recipient = samples::recipient(RecipientType::Webhook, url);
         let triggered = samples::triggered();
-        let told = notifier.notify(MessageId(1), samples::now(), &recipient, &triggered);
+        let told = notifier.notify(MessageId(1), samples::now(), &recipient, &triggered, &[]);
         told.await.unwrap_err().to_string()
     }
 
@@ -190,7 +191,7 @@ mod tests {
             let mut recipient = samples::recipient(kind, "x");
             recipient.value = Secret::new("no such value\r\n");
             let triggered = samples::triggered();
-            let told = notifier.notify(MessageId(1), samples::now(), &recipient, &triggered);
+            let told = notifier.notify(MessageId(1), samples::now(), &recipient, &triggered, &[]);
             assert!(matches!(told.await, Err(NotifyError::Value)), "{kind}");
         }
     }

@@ -2,8 +2,8 @@
 
 use model::{AlarmType, Maintenance, Measure, Notification, NotificationState, Timestamp};
 
-/// How bad it is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// How bad it is, the worst first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Severity {
     Critical,
     Warning,
@@ -32,7 +32,7 @@ pub fn headline(notification: &Notification) -> String {
 }
 
 /// Whoever names a group may put anything into the name.
-fn in_a_line(name: &str) -> String {
+pub fn in_a_line(name: &str) -> String {
     name.replace(char::is_control, " ")
 }
 
@@ -90,7 +90,7 @@ fn round(value: f64) -> f64 {
     (value * 100.0).round() / 100.0
 }
 
-fn moment(at: Timestamp) -> String {
+pub fn moment(at: Timestamp) -> String {
     at.strftime("%Y-%m-%d %H:%M:%S UTC").to_string()
 }
 

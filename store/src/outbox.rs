@@ -7,15 +7,16 @@
 //! became of it.
 //!
 //! Messages of one lane go out one after another, oldest first: whoever is told
-//! that something is over has been told of it before. A lane may be held for a
-//! while after a message, so that nobody gets too many. What was not sent in its
-//! time is given up, also what was never tried because others are before it.
+//! that something is over has been told of it before. Whoever holds the first may send
+//! others along with it. A lane may be held for a while after a message, so that nobody
+//! gets too many. What was not sent in its time is given up, also what was never tried
+//! because others are before it.
 //!
 //! Bodies are sealed: a message may hold a link that lets somebody in. Time is
 //! the database's own where several control planes share it ([`Run::now`]).
 
 use crate::db::{Query, Row, Run};
-use crate::{Change, Result, SealError, Work};
+use crate::{Change, MasterKey, Result, SealError, Work};
 use model::{InstanceId, MessageId, Secret, SignedDuration, Timestamp};
 
 /// A message to be sent.
@@ -199,15 +200,32 @@ pub async fn take(
     .bind(due.attempts)
     .bind(now + lease)
     .bind(holder);
-    let Some(row) = work.fetch_one(query).await? else { return Ok(None) };
-    Ok(Some(Message {
-        id: due.id,
+    let taken = work.fetch_one(query).await?;
+    taken.map(|row| message(&row, work.master_key())).transpose()
+}
+
+fn message(row: &Row, key: &MasterKey) -> Result<Message> {
+    let id = MessageId(row.int("id")?);
+    Ok(Message {
+        id,
         kind: row.text("kind")?,
-        body: work.master_key().open(&place(due.id), &row.text("body_sealed")?),
+        body: key.open(&place(id), &row.text("body_sealed")?),
         created_at: row.time("created_at")?,
         attempts: row.int("attempts")?,
         lane: row.text_or_none("lane")?,
-    }))
+    })
+}
+
+/// What waits behind a message in its lane, oldest first and at most so much of it. For
+/// whoever holds that one: only the first of a lane is ever taken or fails, so these are
+/// nobody else's meanwhile.
+pub async fn behind(run: &mut impl Run, first: &Message, most: u32) -> Result<Vec<Message>> {
+    let query = Query::new("SELECT * FROM outbox WHERE lane = $1 AND id > $2 ORDER BY id LIMIT $3")
+        .bind(first.lane.clone())
+        .bind(first.id.0)
+        .bind(most);
+    let rows = run.fetch(query).await?;
+    rows.iter().map(|row| message(row, run.master_key())).collect()
 }
 
 /// What that holder took and never said the end of is due now. Only for a holder

@@ -18,6 +18,8 @@ use store::{Message, Run, alarms, incidents, instances, outbox, recipients};
 
 /// At most one mail in this time of one alarm to one recipient.
 const BETWEEN_MAILS: SignedDuration = SignedDuration::from_mins(1);
+/// So much of what waits goes along in a mail, besides the first.
+pub(super) const MOST_ALONG: u32 = 50;
 /// No destination may keep us waiting for longer than that.
 const LONGEST_WISH: SignedDuration = SignedDuration::from_hours(1);
 /// No later attempt would end otherwise.
@@ -33,7 +35,8 @@ pub struct Untold {
     pub wait: Option<SignedDuration>,
 }
 
-/// A way for notifications to go out: one attempt.
+/// A way for notifications to go out: one attempt. `more` goes along in a mail, and is
+/// empty elsewhere.
 #[async_trait]
 pub trait Notify: Send + Sync {
     async fn notify(
@@ -42,6 +45,7 @@ pub trait Notify: Send + Sync {
         at: Timestamp,
         recipient: &Recipient,
         notification: &Notification,
+        more: &[Notification],
     ) -> Result<(), Untold>;
 }
 
@@ -53,8 +57,10 @@ impl Notify for Notifier {
         at: Timestamp,
         recipient: &Recipient,
         notification: &Notification,
+        more: &[Notification],
     ) -> Result<(), Untold> {
-        Notifier::notify(self, id, at, recipient, notification).await.map_err(|error| Untold {
+        let told = Notifier::notify(self, id, at, recipient, notification, more).await;
+        told.map_err(|error| Untold {
             reason: error.to_string(),
             wait: error.retry_after().and_then(|wait| SignedDuration::try_from(wait).ok()),
         })
@@ -82,7 +88,7 @@ impl Outbox {
         if !recipient.is_readable() {
             return self.note_lost(message, whom, UNREADABLE).await;
         }
-        let (id, at) = (message.id, message.created_at);
+        let id = message.id;
         if would_close_others(&mut reader, &recipient, &notification).await? {
             tracing::info!(
                 %id, instance = %whom.0, recipient = %whom.1, alarm = notification.alarm_type,
@@ -90,14 +96,22 @@ impl Outbox {
             );
             return self.note_sent(message).await;
         }
-        match self.notifier.notify(id, at, &recipient, &notification).await {
+        // A test is a mail of its own.
+        let is_mail = recipient.kind == RecipientType::Email && notification.alarm_id.is_some();
+        let (along, more) =
+            if is_mail { along(&mut reader, message).await? } else { <_>::default() };
+        // Mailboxes take a mail they know for the same one: with more in it, it is another.
+        let last = along.last().unwrap_or(message);
+        let told = self.notifier.notify(last.id, last.created_at, &recipient, &notification, &more);
+        match told.await {
             Ok(()) => {
                 let state = notification.state.as_str();
                 tracing::info!(
                     %id, instance = %whom.0, recipient = %whom.1, kind = %recipient.kind, state,
-                    alarm = notification.alarm_type, "a recipient was told"
+                    alarm = notification.alarm_type, along = more.len(), last = %last.id,
+                    "a recipient was told"
                 );
-                self.note_told(message, whom.0, &recipient).await
+                self.note_told(message, &along, whom.0, &recipient).await
             }
             Err(untold) => self.note_untold(message, whom, &untold).await,
         }
@@ -106,6 +120,7 @@ impl Outbox {
     pub(super) async fn note_told(
         &self,
         message: &Message,
+        along: &[Message],
         instance: InstanceId,
         told: &Recipient,
     ) -> store::Result<()> {
@@ -118,6 +133,9 @@ impl Outbox {
             // They may be told in another way or elsewhere by now, where nothing came yet.
             let by_now = recipients::find(&mut work, instance, told.id).await?;
             if by_now.is_none_or(|it| (it.kind, &it.value) == (told.kind, &told.value)) {
+                for other in along {
+                    outbox::set_sent(&mut work, other).await?;
+                }
                 outbox::hold(&mut work, lane, now, BETWEEN_MAILS).await?;
             }
         }
@@ -164,6 +182,21 @@ impl Outbox {
         log_failed(message, &untold.reason, failed);
         Ok(())
     }
+}
+
+/// What goes along with a message: the next mail has to wait for a minute, and an alarm
+/// about groups may have something to say of hundreds. Whatever can't be read is left to
+/// its own turn, which says so.
+async fn along(
+    run: &mut impl Run,
+    message: &Message,
+) -> store::Result<(Vec<Message>, Vec<Notification>)> {
+    let waiting = outbox::behind(run, message, MOST_ALONG).await?;
+    let read = |message: Message| {
+        let telling: Telling = serde_json::from_str(message.body.as_ref().ok()?.expose()).ok()?;
+        Some((message, telling.notification))
+    };
+    Ok(waiting.into_iter().map_while(read).unzip())
 }
 
 /// PagerDuty knows every alarm of a recipient with a `dedupkey` as one incident. Its end

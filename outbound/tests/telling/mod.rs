@@ -41,7 +41,7 @@ pub async fn tell(
     recipient: &Recipient,
     notification: &Notification,
 ) -> Result<(), NotifyError> {
-    notifier.notify(MessageId(7), now(), recipient, notification).await
+    notifier.notify(MessageId(7), now(), recipient, notification, &[]).await
 }
 
 pub fn recipient(kind: RecipientType, value: &str) -> Recipient {

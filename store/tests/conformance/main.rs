@@ -85,6 +85,7 @@ checks! {
     outbox::a_message_is_sealed_and_can_be_taken_back,
     outbox::a_message_is_told_of,
     outbox::messages_of_a_lane_go_out_in_order,
+    outbox::what_waits_behind_a_message_is_known_to_its_holder,
     outbox::a_lane_can_be_held,
     outbox::lanes_that_are_held_can_be_freed,
     outbox::what_was_never_tried_goes_first,

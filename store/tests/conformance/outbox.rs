@@ -3,8 +3,8 @@
 use crate::fixture::*;
 use model::*;
 use store::outbox::{
-    Failed, due, free, give_up, hasten, hold, insert, let_go, next_due, set_failed, set_sent, take,
-    withdraw,
+    Failed, behind, due, free, give_up, hasten, hold, insert, let_go, next_due, set_failed,
+    set_sent, take, withdraw,
 };
 use store::*;
 use tokio::task::JoinSet;
@@ -193,6 +193,29 @@ pub async fn messages_of_a_lane_go_out_in_order(f: Fixture) {
     assert_eq!(again[0].0, "a1");
     sent(&f, &again[0].1).await;
     assert_eq!(texts(&f).await[0].0, "a2");
+}
+
+pub async fn what_waits_behind_a_message_is_known_to_its_holder(f: Fixture) {
+    for (lane, text) in [("a", "a1"), ("b", "b1"), ("a", "a2"), ("a", "a3")] {
+        put_in(&f, Some(lane), text).await;
+    }
+    put(&f, "alone").await;
+    let taken = texts(&f).await;
+    let waiting = async |first: &Message, most| -> Vec<String> {
+        let behind = behind(&mut f.store.reader(), first, most).await.unwrap();
+        behind.iter().map(|it| it.body.as_ref().unwrap().expose().to_owned()).collect()
+    };
+    let names: Vec<&str> = taken.iter().map(|(text, _)| text.as_str()).collect();
+    assert_eq!(names, ["a1", "b1", "alone"]);
+    assert_eq!(waiting(&taken[0].1, 10).await, ["a2", "a3"]);
+    assert_eq!(waiting(&taken[0].1, 1).await, ["a2"]);
+    assert!(waiting(&taken[1].1, 10).await.is_empty());
+    assert!(waiting(&taken[2].1, 10).await.is_empty());
+
+    let all = behind(&mut f.store.reader(), &taken[0].1, 10).await.unwrap();
+    assert!(sent(&f, &all[0]).await, "it goes along");
+    assert!(sent(&f, &taken[0].1).await);
+    assert_eq!(texts(&f).await[0].0, "a3");
 }
 
 pub async fn a_lane_can_be_held(f: Fixture) {
