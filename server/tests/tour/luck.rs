@@ -111,7 +111,10 @@ pub fn rolls() -> Vec<Vec<Case>> {
     let case = |&(luck, moment, victim): &(Luck, Moment, Victim)| Case { luck, moment, victim };
     let all = ROLLS.iter().map(|cases| cases.iter().map(case).collect::<Vec<Case>>());
     if let Some(kind) = chosen() {
-        let is_it = |case: &Case| case.to_string().starts_with(&kind);
+        let is_it = |case: &Case| {
+            let Case { luck, moment, .. } = case;
+            [format!("{luck:?}"), format!("{luck:?} at {moment:?}")].contains(&kind)
+        };
         let of_it = all.map(|cases| cases.into_iter().filter(is_it).collect::<Vec<Case>>());
         let of_it: Vec<Vec<Case>> = of_it.filter(|cases| !cases.is_empty()).collect();
         assert!(!of_it.is_empty(), "CASTELLAN_ROLL_LUCK names no kind of luck: {kind}");
