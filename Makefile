@@ -30,8 +30,8 @@ test: setup-test $(JAR) $(CHECK_JAR) format ## Everything that must hold, with o
 	$(LINTED) scripts/beside.sh '$(SIMULATION)' $(CARGO) test --workspace --locked --no-fail-fast
 
 test-all: setup-test $(JAR) $(CHECK_JAR) format ## The long version: every Kafka version, every kill ten times
-	$(LINTED) CASTELLAN_TEST_ALL=1 $(SIMULATION)
-	$(LINTED) CASTELLAN_TEST_ALL=1 $(CARGO) test --workspace --locked --no-fail-fast
+	$(LINTED) $(CARGO) test --workspace --locked --no-run --tests --test simulation
+	$(LINTED) CASTELLAN_TEST_ALL=1 scripts/beside.sh '$(SIMULATION)' $(CARGO) test --workspace --locked --no-fail-fast
 	$(LINTED) CASTELLAN_TEST_DATABASE=postgres $(CARGO) test --workspace --locked --test it
 
 bench: setup-test build $(CHECK_JAR) ## Ratios taken in one run; see docs/benchmarks.md
