@@ -9,6 +9,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Output, Stdio};
+use std::time::Duration;
 use tokio::io::unix::AsyncFd;
 use tokio::io::{AsyncBufReadExt, BufReader};
 
@@ -67,6 +68,15 @@ impl ProcessId {
     /// SIGKILL: ends it.
     pub fn kill(&self) -> bool {
         self.signal(Signal::KILL)
+    }
+
+    /// SIGKILL, and waits for the end. One that was only told to go may make another file
+    /// in a directory that is being removed.
+    pub fn kill_for_good(&self) {
+        self.kill();
+        while self.is_alive() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
     }
 
     /// A handle to wait for its end. None if it has ended already.

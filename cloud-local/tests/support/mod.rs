@@ -95,9 +95,7 @@ impl Local {
 impl Drop for Local {
     fn drop(&mut self) {
         for running in cloud_local::running(&self.data()).unwrap_or_default() {
-            running.agent.iter().chain(&running.brokers).for_each(|process| {
-                process.kill();
-            });
+            running.agent.iter().chain(&running.brokers).for_each(ProcessId::kill_for_good);
         }
     }
 }

@@ -42,7 +42,7 @@ struct RealNode {
 impl Drop for RealNode {
     fn drop(&mut self) {
         if let Some((process, _)) = &*self.running.lock().unwrap() {
-            process.kill();
+            process.kill_for_good();
         }
     }
 }

@@ -60,7 +60,7 @@ pub struct Broker {
 
 impl Drop for Broker {
     fn drop(&mut self) {
-        self.process.kill();
+        self.process.kill_for_good();
     }
 }
 
