@@ -2,7 +2,7 @@
 
 use crate::member::{Join, JoinNewer, Leave, Newer};
 use crate::subject::{NODES, Subject};
-use crate::support::{ADDRESS, Authority};
+use crate::support::{Authority, free_listeners, last_words};
 use async_trait::async_trait;
 use host::{Exit, ProcessId, Spawn};
 use kafka::Endpoint;
@@ -19,7 +19,6 @@ use model::{
 };
 use std::collections::BTreeMap;
 use std::fs;
-use std::net::TcpListener;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tempfile::TempDir;
@@ -51,7 +50,7 @@ impl RealCluster {
     /// Returns once the processes are there.
     pub async fn start(version: KafkaVersion) -> Self {
         let authority = Authority::new();
-        let listeners = NODES.map(|_| free_listeners());
+        let listeners = free_listeners();
         let directories = NODES.map(|_| kafka_uuid(&OsEntropy));
         let founders: Vec<String> = (0..NODES.len())
             .map(|at| {
@@ -125,16 +124,6 @@ async fn prepare(spec: BrokerSpec, directory: TempDir, authority: &Authority) ->
     let (flags, logging) = (&rendered.jvm_flags, &rendered.logging_file);
     let program = launch::command_line(&kafka, &java, Some(&cache), flags, logging);
     RealNode { directory, listeners: spec.listeners, program, running: Mutex::default() }
-}
-
-fn free_listeners() -> Listeners {
-    // All are held until the last is known, or one port could come up twice.
-    let held: Vec<TcpListener> = (0..5).map(|_| TcpListener::bind((ADDRESS, 0)).unwrap()).collect();
-    let [plaintext, ssl, sasl_scram, internal, controller] = [0, 1, 2, 3, 4].map(|at: usize| {
-        let (host, port) = (ADDRESS.to_string(), held[at].local_addr().unwrap().port());
-        Listener { bind_host: host.clone(), advertised_host: host, port }
-    });
-    Listeners { plaintext, ssl, sasl_scram, internal, controller, metrics: None }
 }
 
 fn spec(version: KafkaVersion, id: i32, listeners: &[Listeners; 3], at: usize) -> BrokerSpec {
@@ -245,6 +234,16 @@ impl Subject for RealCluster {
 
     async fn leave_newer_group(&self, group: &str) {
         self.admin.ask(&self.cluster, &Newer { group, member: NEWER }).await.unwrap();
+    }
+
+    fn last_words(&self) -> String {
+        let tell = |(id, node): (i32, &RealNode)| {
+            let running = node.running.lock().unwrap();
+            let alive = running.as_ref().is_some_and(|(process, _)| process.is_alive());
+            let words = last_words(node.directory.path());
+            format!("\nserver {id}, {}:\n{words}", if alive { "running" } else { "ended" })
+        };
+        NODES.into_iter().zip(&self.nodes).map(tell).collect()
     }
 
     fn now(&self) -> Timestamp {

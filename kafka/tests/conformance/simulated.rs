@@ -107,6 +107,10 @@ impl Subject for Simulated {
         self.kafka.leave_group(group);
     }
 
+    fn last_words(&self) -> String {
+        String::new()
+    }
+
     fn now(&self) -> Timestamp {
         self.clock.now()
     }

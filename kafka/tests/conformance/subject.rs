@@ -31,6 +31,8 @@ pub trait Subject: Send + Sync {
     async fn join_newer_group(&self, group: &str, topic: &str) -> bool;
     /// It leaves.
     async fn leave_newer_group(&self, group: &str);
+    /// What the servers wrote last, for a check that fails.
+    fn last_words(&self) -> String;
     fn now(&self) -> Timestamp;
     /// Some time passes.
     async fn pause(&self);
@@ -64,7 +66,8 @@ impl dyn Subject + '_ {
                 Err(last) => last,
             };
             let waited = self.now().duration_since(began).unsigned_abs();
-            assert!(waited < within, "waited {waited:?} until {what}; last: {last}");
+            let words = || self.last_words();
+            assert!(waited < within, "waited {waited:?} until {what}; last: {last}{}", words());
             self.pause().await;
         }
     }

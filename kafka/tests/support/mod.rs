@@ -130,8 +130,7 @@ impl Broker {
     pub async fn until(&self, what: &str, mut holds: impl FnMut() -> bool) {
         let began = std::time::Instant::now();
         while !holds() {
-            let log = self.read("logs/output") + &self.read("logs/server.log");
-            let tail = &log[log.floor_char_boundary(log.len().saturating_sub(3000))..];
+            let tail = last_words(self.directory.path());
             assert!(self.process.is_alive(), "the broker ended before {what}: {tail}");
             assert!(began.elapsed() < Duration::from_mins(2), "waited for: {what}\n{tail}");
             tokio::time::sleep(Duration::from_millis(20)).await;
@@ -164,28 +163,41 @@ fn prepare(directory: &Path, spec: &BrokerSpec, authority: &Authority) {
     write(directory, FORMAT_FILE, &format.join("\n"));
 }
 
+/// Where so many servers may listen. All is held until the last is known, or one
+/// port could come up twice.
+pub fn free_listeners<const SERVERS: usize>() -> [Listeners; SERVERS] {
+    let mut held = Vec::new();
+    let mut free = || {
+        let listener = TcpListener::bind((ADDRESS, 0)).unwrap();
+        let (host, port) = (ADDRESS.to_string(), listener.local_addr().unwrap().port());
+        held.push(listener);
+        Listener { bind_host: host.clone(), advertised_host: host, port }
+    };
+    std::array::from_fn(|_| Listeners {
+        plaintext: free(),
+        ssl: free(),
+        sasl_scram: free(),
+        internal: free(),
+        controller: free(),
+        metrics: Some(free()),
+    })
+}
+
+/// The end of what a server in this directory wrote.
+pub fn last_words(directory: &Path) -> String {
+    let read = |name| fs::read_to_string(directory.join(name)).unwrap_or_default();
+    let log = read("logs/output") + &read("logs/server.log");
+    log[log.floor_char_boundary(log.len().saturating_sub(3000))..].to_owned()
+}
+
 fn spec(version: KafkaVersion) -> BrokerSpec {
-    // All are held until the last is known, or one port could come up twice.
-    let held: Vec<TcpListener> = (0..6).map(|_| TcpListener::bind((ADDRESS, 0)).unwrap()).collect();
-    let [plaintext, ssl, sasl_scram, internal, controller, metrics] =
-        [0, 1, 2, 3, 4, 5].map(|index: usize| {
-            let host = ADDRESS.to_string();
-            let port = held[index].local_addr().unwrap().port();
-            Listener { bind_host: host.clone(), advertised_host: host, port }
-        });
+    let [listeners] = free_listeners();
     BrokerSpec {
         release: versions::release(version).unwrap(),
         node_id: 1,
         roles: vec![ServerRole::Broker, ServerRole::Controller],
-        controllers: vec![Endpoint { host: ADDRESS.to_string(), port: controller.port }],
-        listeners: Listeners {
-            plaintext,
-            ssl,
-            sasl_scram,
-            internal,
-            controller,
-            metrics: Some(metrics),
-        },
+        controllers: vec![Endpoint::from(&listeners.controller)],
+        listeners,
         servers: 1,
         zone: "test".into(),
         cores: 1,
