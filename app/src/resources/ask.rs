@@ -50,9 +50,10 @@ impl<'a> Cluster<'a> {
         let instance = &access.instance;
         ready(instance)?;
         let servers = servers::list_bare(&mut app.store().reader(), instance.id).await?;
-        let brokers = app.reach().cluster(instance.id, &servers).await.map_err(unreachable)?;
+        let mut brokers = app.reach().cluster(instance.id, &servers).await.map_err(unreachable)?;
         let (admin, behind) = (app.reach().admin(), app.behind());
-        Ok(Self { admin, brokers, behind, servers, patience, deadline }.after_change())
+        behind.last(&mut brokers.brokers, Instant::now().into_std());
+        Ok(Self { admin, brokers, behind, servers, patience, deadline })
     }
 
     /// The same, before the same deadline. Whoever did not show a change by now is asked last.
