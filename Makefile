@@ -26,11 +26,13 @@ castellan-check: setup-test $(JAR) $(CHECK_JAR) ## Leaves target/release/castell
 	$(CARGO) build --release --locked --bin castellan-check
 
 test: setup-test $(JAR) $(CHECK_JAR) format ## Everything that must hold, with one real cluster
-	$(LINTED) $(CARGO) test --workspace --locked --no-run --tests --test simulation
+	$(LINTED) $(CARGO) test --workspace --locked --no-run --tests
+	$(LINTED) $(SIMULATION) --no-run
 	$(LINTED) scripts/beside.sh '$(SIMULATION)' $(CARGO) test --workspace --locked --no-fail-fast
 
 test-all: setup-test $(JAR) $(CHECK_JAR) format ## The long version: every Kafka version, every kill ten times
-	$(LINTED) $(CARGO) test --workspace --locked --no-run --tests --test simulation
+	$(LINTED) $(CARGO) test --workspace --locked --no-run --tests
+	$(LINTED) $(SIMULATION) --no-run
 	$(LINTED) CASTELLAN_TEST_ALL=1 scripts/beside.sh '$(SIMULATION)' $(CARGO) test --workspace --locked --no-fail-fast
 	$(LINTED) CASTELLAN_TEST_DATABASE=postgres $(CARGO) test --workspace --locked --test it
 
