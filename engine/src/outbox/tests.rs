@@ -1,7 +1,7 @@
 //! Messages through a mailer that fails, hangs and dies.
 
 #[allow(dead_code, reason = "shared with tests that need more of it")]
-#[path = "../../tests/rows/mod.rs"]
+#[path = "../../tests/engine/rows.rs"]
 mod rows;
 
 use super::telling::MOST_ALONG;

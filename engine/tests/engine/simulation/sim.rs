@@ -1,11 +1,11 @@
 //! A world for one instance: the ground, its agents, and control planes that
 //! come and go. It says what must hold at any moment.
 
-use crate::agent::SimAgent;
-use crate::gate::Gate;
-use crate::ground::Ground;
-use crate::hands::Hands;
-use crate::plane::{Plane, Went};
+use super::agent::SimAgent;
+use super::gate::Gate;
+use super::ground::Ground;
+use super::hands::Hands;
+use super::plane::{Plane, Went};
 use crate::rows::Rows;
 use cloud::{Cloud, Inventory, Outcome, SimulatedCloud};
 use engine::{Engine, Parts, Rest, Settings};

@@ -2,8 +2,8 @@
 //! effect. It sees to it that the ground follows the cloud, and that an effect
 //! by an earlier owner is written down.
 
-use crate::gate::{Effect, Gate, Point};
-use crate::ground::{Ground, SimDisk};
+use super::gate::{Effect, Gate, Point};
+use super::ground::{Ground, SimDisk};
 use async_trait::async_trait;
 use cloud::{
     Agent, Cloud, DiskSpec, Disruption, Inventory, NetworkSpec, Outcome, Owner, ServerSpec,

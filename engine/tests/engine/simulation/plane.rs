@@ -1,7 +1,7 @@
 //! One control plane: an engine, what it reaches, and the turn it may be in the
 //! middle of.
 
-use crate::gate::Gate;
+use super::gate::Gate;
 use engine::{Engine, Pass, PassError, Rest};
 use futures::future::BoxFuture;
 use model::InstanceId;

@@ -1,9 +1,9 @@
 //! Brokers stop at the moment that somebody who may say so says so, and at no
 //! other.
 
-use crate::plane::Plane;
+use super::plane::Plane;
+use super::sim::Sim;
 use crate::rows::Rows;
-use crate::sim::Sim;
 use model::Clock;
 
 const SERVERS: u32 = 3;

@@ -2,16 +2,13 @@
 //! cloud and Kafka, and stand-ins for agents that do what the real ones do to
 //! the store.
 
-#[path = "../rows/mod.rs"]
-mod rows;
-
+use crate::rows::Rows;
 use cloud::{Cloud, SimulatedCloud};
 use engine::{Engine, Parts, Rest, Settings};
 use kafka::client::Cluster;
 use kafka::simulated::{SimKafka, SimNode, Timing};
 use model::*;
 use reach::Reach;
-use rows::Rows;
 use std::collections::HashMap;
 use std::ops::Deref;
 use std::sync::Arc;

@@ -92,7 +92,7 @@ impl Gate {
 
     /// The name of the step under way, also of one that is frozen.
     pub fn step(&self) -> Option<&'static str> {
-        self.state.lock().unwrap().step.map(crate::steps::name)
+        self.state.lock().unwrap().step.map(super::steps::name)
     }
 
     /// Returns once something is frozen.
@@ -120,7 +120,7 @@ impl Gate {
     fn is_listed(&self, point: Point) {
         let step = self.state.lock().unwrap().step;
         if let (Some(step), Point::Before(effect)) = (step, point) {
-            let listed = crate::steps::effects(step).contains(&effect);
+            let listed = super::steps::effects(step).contains(&effect);
             assert!(listed, "{step:?} has the effect {effect:?}; list it in steps.rs");
         }
     }
@@ -147,7 +147,7 @@ impl Gate {
 #[async_trait]
 impl Witness for Gate {
     async fn sees(&self, step: Step, moment: Moment) {
-        let name = crate::steps::name(step);
+        let name = super::steps::name(step);
         match moment {
             Moment::Begins => {
                 self.lane.acquire().await.unwrap().forget();

@@ -1,7 +1,7 @@
 //! What an instance says of itself while something is not as it should be.
 
-use super::world::{self, World};
-use super::{break_first_broker, told};
+use crate::create_and_delete::{break_first_broker, told};
+use crate::world::{self, World};
 use cloud::{Call, Fault};
 use kafka::client::quotas::{Name, QuotaEntity, QuotaKey, Quotas as _};
 use model::*;

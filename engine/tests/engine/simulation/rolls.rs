@@ -5,11 +5,11 @@
 //!
 //! `CASTELLAN_SEED` and `CASTELLAN_ROLLS` say which and how many.
 
-use crate::dice::Dice;
-use crate::explorer::{ended, side_by_side};
-use crate::plane::Plane;
+use super::dice::Dice;
+use super::explorer::{ended, side_by_side};
+use super::plane::Plane;
+use super::sim::Sim;
 use crate::rows::Rows;
-use crate::sim::Sim;
 use kafka::client::{Admin as _, NewTopic};
 use kafka::simulated::Fault;
 use model::SignedDuration;

@@ -2,8 +2,6 @@
 //! does through crashes, lost replies, slow and stale reads and changes of
 //! mind, at every step and by chance from a seed.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 mod agent;
 mod crash_points;
 mod dice;
@@ -15,8 +13,6 @@ mod hands;
 mod hanging;
 mod plane;
 mod rolls;
-#[path = "../rows/mod.rs"]
-mod rows;
 mod sim;
 mod sleepers;
 mod steps;

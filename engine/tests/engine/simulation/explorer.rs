@@ -5,10 +5,10 @@
 //! `CASTELLAN_SCHEDULES` says how many. A failure prints its own seed, and what
 //! a seed does depends on nothing else.
 
-use crate::dice::Dice;
-use crate::plane::{Plane, Went};
+use super::dice::Dice;
+use super::plane::{Plane, Went};
+use super::sim::Sim;
 use crate::rows::Rows;
-use crate::sim::Sim;
 use cloud::{Call, Fault};
 use engine::PassError;
 use kafka::simulated::Fault as KafkaFault;

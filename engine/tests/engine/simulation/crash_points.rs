@@ -1,11 +1,11 @@
 //! Killed at every point of every step, alone or with a change of mind at that
 //! very moment, everything ends the same.
 
-use crate::gate::Point;
-use crate::plane::Plane;
+use super::gate::Point;
+use super::plane::Plane;
+use super::sim::Sim;
+use super::steps::STEPS;
 use crate::rows::Rows;
-use crate::sim::Sim;
-use crate::steps::STEPS;
 use model::InstanceId;
 use std::collections::BTreeSet;
 
@@ -77,7 +77,7 @@ pub fn points() -> Vec<Point> {
 
 /// Every step with every point of it: steps may have the same effect.
 fn pairs() -> BTreeSet<(&'static str, Point)> {
-    let of_step = |step: &'static crate::steps::Listed| {
+    let of_step = |step: &'static super::steps::Listed| {
         let effects = step.effects.iter().flat_map(|e| [Point::Before(*e), Point::After(*e)]);
         let all = [Point::Begins(step.name), Point::Ends(step.name)].into_iter().chain(effects);
         all.map(|point| (step.name, point))

@@ -1,18 +1,13 @@
 //! What is asked or taken back in the middle of a step, or while a pass is about to rest:
 //! what the engine writes then does not undo it.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
-#[expect(dead_code, reason = "the other tests use the rest")]
-mod world;
-
+use crate::world::World;
 use async_trait::async_trait;
 use engine::{Moment, Step, Witness};
 use model::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use store::{Store, actions, disk_guards, instances, servers};
-use world::World;
 
 const ASKED: &str = "waiting: server 2 is to stop";
 

@@ -2,7 +2,7 @@
 //! is not listed here does not compile, an effect that is not listed fails the
 //! test that comes upon it, and what is listed but never comes fails too.
 
-use crate::gate::Effect;
+use super::gate::Effect;
 use engine::Step;
 
 pub struct Listed {

@@ -2,9 +2,9 @@
 //! be restarted and stopped, comes first in a roll, keeps the others waiting with its
 //! name, and is named in the status while nothing is asked.
 
-use crate::plane::{Plane, Went};
+use super::plane::{Plane, Went};
+use super::sim::Sim;
 use crate::rows::Rows;
-use crate::sim::Sim;
 use kafka::simulated::Process;
 use model::{Clock as _, ServerId};
 use store::{actions, servers};

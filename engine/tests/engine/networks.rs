@@ -1,16 +1,11 @@
 //! When a network is removed from its cloud: with the instance whose create made
 //! it, or once a customer deleted it and nobody is left in it.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
-#[expect(dead_code, reason = "the other tests use the rest of it")]
-mod world;
-
+use crate::world::World;
 use cloud::{Call, Effect, Fault};
 use engine::Rest;
 use model::*;
 use store::{instances, pauses, vpcs};
-use world::World;
 
 /// An instance that is deleted while its network is kept.
 async fn kept(world: &World) -> (VpcId, InstanceId) {

@@ -1,9 +1,9 @@
 //! Actions on single servers end with their own servers, whatever other actions go on
 //! and wait for.
 
-use crate::plane::Plane;
+use super::plane::Plane;
+use super::sim::Sim;
 use crate::rows::Rows;
-use crate::sim::Sim;
 use model::ActionKind;
 use wire::agent::{Phase, Report};
 

@@ -1,18 +1,13 @@
 //! What an operator does to the engine from outside: holding it, and giving it
 //! an older store.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
-#[expect(dead_code, reason = "the other tests use the rest")]
-mod world;
-
+use crate::world::World;
 use engine::Rest;
 use kafka::client::quotas::{Name, Quota, QuotaEntity, QuotaKey, Quotas as _};
 use model::*;
 use store::backup::{self, Past};
 use store::{Store, disk_guards, installation, pauses, servers};
 use wire::agent::{Desired, Report};
-use world::World;
 
 const PAUSED: &str = "paused by the operator";
 

@@ -3,7 +3,7 @@
 //!
 //! Its directory goes with the server; its broker's process outlives it.
 
-use crate::ground::Ground;
+use super::ground::Ground;
 use crate::rows::Rows;
 use cloud::SimulatedCloud;
 use kafka::simulated::Process;

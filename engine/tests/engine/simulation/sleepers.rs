@@ -2,9 +2,9 @@
 //! lease, while another takes over, and then go on with what they had in mind:
 //! every step has one effect, and the end is the same.
 
-use crate::crash_points::{LIFE, Life, Mind, Stage, points};
-use crate::gate::Point;
-use crate::plane::{Plane, Went};
+use super::crash_points::{LIFE, Life, Mind, Stage, points};
+use super::gate::Point;
+use super::plane::{Plane, Went};
 use crate::rows::Rows;
 use cloud::Effect;
 use engine::{PassError, Rest};

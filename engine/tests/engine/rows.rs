@@ -12,13 +12,11 @@ use store::{
 const REGION: &str = "local::this-machine";
 
 pub struct Rows {
-    #[allow(dead_code, reason = "not every test binary looks at the file")]
     pub directory: Arc<tempfile::TempDir>,
     pub store: Store,
     pub clock: Arc<ManualClock>,
     pub entropy: Arc<SeededEntropy>,
     pub installation: Installation,
-    #[allow(dead_code, reason = "not every test binary makes many engines")]
     pub catalogue: Arc<Catalogue>,
     account: AccountId,
     authorities: Arc<Vec<pki::Authority>>,
@@ -77,7 +75,6 @@ impl Rows {
 
     /// The same store at the beginning of time, with chance of its own: what
     /// happened there before has no influence, as long as nothing is left.
-    #[allow(dead_code, reason = "not every test binary uses a store again")]
     pub fn again(&self, seed: u64) -> Self {
         Self {
             directory: self.directory.clone(),
@@ -230,7 +227,6 @@ impl Rows {
 
     /// As the use case does: the serial of a certificate that was issued and is
     /// revoked now.
-    #[allow(dead_code, reason = "not every test binary revokes")]
     pub async fn revoke(&self, id: InstanceId) -> String {
         let now = self.clock.now();
         let certificate = Certificate {
@@ -254,7 +250,6 @@ impl Rows {
     }
 
     /// Has these servers restarted; none: all of them.
-    #[allow(dead_code, reason = "not every test binary restarts")]
     pub async fn restart(&self, id: InstanceId, which: &[ServerId]) {
         let mut work = self.store.begin().await.unwrap();
         for record in servers::list(&mut work, id).await.unwrap() {
@@ -268,7 +263,6 @@ impl Rows {
     }
 
     /// Has one server stop, or start again.
-    #[allow(dead_code, reason = "not every test binary stops servers")]
     pub async fn stop_server(&self, id: InstanceId, server: ServerId, stopped: bool) {
         let mut work = self.store.begin().await.unwrap();
         servers::set_stopped(&mut work, server, stopped).await.unwrap();

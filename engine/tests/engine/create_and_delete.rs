@@ -2,19 +2,13 @@
 //! run twice they are the same; killed after any step they are the same; and a
 //! change of mind midway is followed.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
-mod statuses;
-#[path = "../world/mod.rs"]
-mod world;
-
+use crate::world::{self, World};
 use cloud::{Call, Cloud, Effect, Fault, Inventory, Outcome};
 use engine::{Engine, Rest};
 use model::*;
 use std::collections::BTreeMap;
 use store::{ServerRecord, instances, servers};
 use wire::agent::{Desired, Phase, Report, Run};
-use world::World;
 
 /// One that has everything, and one with servers that only serve.
 const SIZES: [u32; 2] = [1, 5];
@@ -319,7 +313,7 @@ async fn a_cloud_that_fails_by_chance_is_outlived() {
 }
 
 /// Has the first server's agent say that its broker does not stay up.
-async fn break_first_broker(world: &World, engine: &Engine, id: InstanceId) {
+pub async fn break_first_broker(world: &World, engine: &Engine, id: InstanceId) {
     engine.pass(id).await.unwrap();
     world.agents(id).await;
     let record = world.servers(id).await.remove(0);
@@ -385,7 +379,7 @@ async fn servers_without_a_controller_start_after_those_with_one() {
     }
 }
 
-fn told(record: &ServerRecord) -> Desired {
+pub fn told(record: &ServerRecord) -> Desired {
     serde_json::from_str(record.desired.as_deref().unwrap()).unwrap()
 }
 
