@@ -14,8 +14,10 @@ LINTED := CFLAGS='-O1 -g0' CXXFLAGS='-O1 -g0' CARGO_INCREMENTAL=0 RUSTC_WORKSPAC
 # real clusters leave some.
 SIMULATION := $(CARGO) test --workspace --locked --test engine -- simulation::
 OTHERS := $(CARGO) test --workspace --locked --no-fail-fast -- --skip simulation::
+# What only running tests need is fetched while they are built.
+BUILD_TESTS := scripts/beside.sh 'scripts/setup.sh test' $(CARGO) test --workspace --locked --no-run --tests
 
-.PHONY: run build castellan-check test test-all bench jar setup setup-test lint format clean
+.PHONY: run build castellan-check test test-all bench jar setup setup-build setup-test lint format clean
 
 run: build ## Start Castellan with one cluster; Ctrl-C leaves the cluster running
 	$(RELEASE) up $(ARGS)
@@ -26,12 +28,12 @@ build: setup $(JAR) ## Leaves target/release/castellan
 castellan-check: setup-test $(JAR) $(CHECK_JAR) ## Leaves target/release/castellan-check; see docs/checker.md
 	$(CARGO) build --release --locked --bin castellan-check
 
-test: setup-test $(JAR) $(CHECK_JAR) format ## Everything that must hold, with one real cluster
-	$(LINTED) $(CARGO) test --workspace --locked --no-run --tests
+test: setup-build $(JAR) $(CHECK_JAR) format ## Everything that must hold, with one real cluster
+	$(LINTED) $(BUILD_TESTS)
 	$(LINTED) scripts/beside.sh '$(SIMULATION)' $(OTHERS)
 
-test-all: setup-test $(JAR) $(CHECK_JAR) format ## The long version: every Kafka version, every kill ten times
-	$(LINTED) $(CARGO) test --workspace --locked --no-run --tests
+test-all: setup-build $(JAR) $(CHECK_JAR) format ## The long version: every Kafka version, every kill ten times
+	$(LINTED) $(BUILD_TESTS)
 	$(LINTED) CASTELLAN_TEST_ALL=1 scripts/beside.sh '$(SIMULATION)' $(OTHERS)
 	$(LINTED) CASTELLAN_TEST_DATABASE=postgres $(CARGO) test --workspace --locked --test it
 
@@ -56,6 +58,9 @@ $(CHECK_JAR): checker/java/pom.xml $(shell find checker/java/src -name '*.java' 
 
 setup:
 	@scripts/setup.sh run
+
+setup-build:
+	@scripts/setup.sh build
 
 setup-test:
 	@scripts/setup.sh test

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Has the tools there that building and running (`run`) or testing (`test`)
-# needs. Installs Debian packages where it may, else says what to install.
+# Has the tools there that building and running (`run`), building tests (`build`) or
+# testing (`test`) needs. Installs Debian packages where it may, else says what to install.
 set -euo pipefail
 
 purpose=${1:-run}
@@ -23,7 +23,7 @@ need() { command -v "$1" >/dev/null 2>&1 || missing+=("$2"); }
 need cc gcc
 need mvn maven
 command -v javac >/dev/null 2>&1 || missing+=(jdk)
-if [ "$purpose" = test ]; then
+if [ "$purpose" != run ]; then
     need kcat kcat
     need openssl openssl
     # The checker's librdkafka is built from source.
