@@ -60,7 +60,7 @@ pub use kafka_version::KafkaVersion;
 pub use mail::Mail;
 pub use money::{CURRENCY, Cents};
 pub use month::{BadMonth, Month};
-pub use name::{InstanceName, KeyComment, NameError, PersonName, Tags};
+pub use name::{AccountName, InstanceName, KeyComment, NameError, PersonName, Tags};
 pub use notification::{Maintenance, Notification, NotificationState, Telling};
 pub use plan::{Family, Plan, PlanName};
 pub use principal::{NoUserName, UserName, is_reserved};
@@ -70,7 +70,7 @@ pub use recipient::{
 };
 pub use region::{Region, RegionName};
 pub use secret::Secret;
-pub use series::{GroupSeries, SAMPLE_SECONDS, Series, TopicSeries, UnknownSeries};
+pub use series::{GroupSeries, SAMPLE_SECONDS, Series, TopicSeries, UnknownSeries, until_sample};
 pub use server::{Listener, Listeners, Server, ServerRole};
 pub use subnet::{Subnet, SubnetError};
 pub use topic_name::{NoTopicName, TopicName};

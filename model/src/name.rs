@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::str::FromStr;
 
 const NAME_LENGTH: usize = 64;
 const TAG_COUNT: usize = 20;
@@ -82,6 +83,27 @@ impl PersonName {
 
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+}
+
+/// What an account is called: 1–64 characters, no control characters.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct AccountName(String);
+
+impl AccountName {
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for AccountName {
+    type Err = NameError;
+
+    /// Space around a name is a slip.
+    fn from_str(text: &str) -> Result<Self, NameError> {
+        let text = text.trim();
+        check(text)?;
+        Ok(Self(text.into()))
     }
 }
 
@@ -177,10 +199,13 @@ mod tests {
     }
 
     #[test]
-    fn names_of_people_and_comments() {
+    fn names_of_people_and_accounts_and_comments() {
         assert_eq!(PersonName::parse(" Ada Lovelace\t").unwrap().as_str(), "Ada Lovelace");
         assert_eq!(PersonName::parse("  "), Err(NameError::Length));
         assert_eq!(PersonName::parse("a\nb"), Err(NameError::Control));
+        assert_eq!("Acme GmbH ".parse::<AccountName>().unwrap().as_str(), "Acme GmbH");
+        assert_eq!("\n".parse::<AccountName>(), Err(NameError::Length));
+        assert_eq!("a\tb".parse::<AccountName>(), Err(NameError::Control));
         assert_eq!(KeyComment::parse("").unwrap(), KeyComment::default());
         assert_eq!(KeyComment::parse("a\rb"), Err(NameError::Control));
         assert!(KeyComment::parse("é".repeat(255)).is_ok());

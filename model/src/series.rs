@@ -3,11 +3,24 @@
 //! A new series is added at the end; what agents and histories name a series by
 //! is its name, never its place.
 
+use crate::{ServerId, Timestamp};
 use std::fmt;
 use std::str::FromStr;
+use std::time::Duration;
 
 /// Between the samples of a server; every sample is of a multiple of it.
 pub const SAMPLE_SECONDS: i64 = 10;
+/// The samples of a fleet come spread over so much of that, and then for a while none:
+/// what a sample is of is told that much later at most.
+const TURNS_MS: i64 = 4000;
+
+/// From now until a server is measured next. The servers of a fleet have their turns.
+pub fn until_sample(server: ServerId, now: Timestamp) -> Duration {
+    let period = SAMPLE_SECONDS * 1000;
+    let turn = server.0.wrapping_mul(1009).rem_euclid(TURNS_MS);
+    let into = (now.as_millisecond() - turn).rem_euclid(period);
+    Duration::from_millis((period - into).unsigned_abs())
+}
 
 macro_rules! series {
     (
@@ -127,3 +140,24 @@ series! {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("it is no series this Castellan measures")]
 pub struct UnknownSeries;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn servers_take_turns_early_in_the_ten_seconds() {
+        let turn = |id, now: &str| until_sample(ServerId(id), now.parse().unwrap());
+        let mut seconds = [0; 4];
+        for id in 1..=3000 {
+            let wait = turn(id, "2026-01-01T00:00:10Z");
+            let into = wait.as_millis() % 10_000;
+            seconds[usize::try_from(into / 1000).unwrap()] += 1;
+            assert!(!wait.is_zero() && wait.as_secs() <= 10, "{id} waits {wait:?}");
+        }
+        assert!(seconds.iter().all(|servers| (700..800).contains(servers)), "{seconds:?}");
+        // Whose turn it is now has its next one after the whole time.
+        assert_eq!(turn(1, "2026-01-01T00:00:01.009Z"), Duration::from_secs(10));
+        assert_eq!(turn(1, "2026-01-01T00:00:01.008Z"), Duration::from_millis(1));
+    }
+}

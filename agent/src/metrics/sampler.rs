@@ -14,7 +14,7 @@ use crate::connection::{Connection, ConnectionError};
 use crate::place::Place;
 use jiff::Timestamp;
 use kafka::Endpoint;
-use model::{Clock, SAMPLE_SECONDS, Series};
+use model::{Clock, SAMPLE_SECONDS, Series, until_sample};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 use tokio::sync::{Notify, watch};
@@ -73,19 +73,11 @@ impl Sampler {
     async fn measure(&self, kept: &Mutex<Kept>, news: &Notify) {
         let mut last = Last { slow_due: true, ..<_>::default() };
         loop {
-            sleep(self.until_next()).await;
+            sleep(until_sample(self.start.server_id, self.clock.now())).await;
             let sample = self.sample(&mut last).await;
             lock(kept).push(sample);
             news.notify_one();
         }
-    }
-
-    /// The agents of a fleet don't all measure in the same moment.
-    fn until_next(&self) -> Duration {
-        let period = SAMPLE_SECONDS * 1000;
-        let turn = self.start.server_id.0.wrapping_mul(1009).rem_euclid(period * 9 / 10);
-        let into = (self.clock.now().as_millisecond() - turn).rem_euclid(period);
-        Duration::from_millis((period - into).unsigned_abs())
     }
 
     async fn sample(&self, last: &mut Last) -> Sample {

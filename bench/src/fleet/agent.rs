@@ -9,7 +9,7 @@ use super::samples::Meter;
 use super::tally::Tally;
 use super::{ALARM_SECONDS, now};
 use anyhow::{Result, bail};
-use model::{Clock as _, InstanceId, SAMPLE_SECONDS, ServerId, SystemClock};
+use model::{Clock as _, InstanceId, SAMPLE_SECONDS, ServerId, SystemClock, until_sample};
 use rustls::ClientConfig;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -106,7 +106,7 @@ impl Agent {
         let mut line = Line::open(course.to, &self.tls).await?;
         loop {
             course.tally.report(line.post("/agent/v1/report", &self.report).await?);
-            sleep(self.until_turn()).await;
+            sleep(until_sample(self.server, SystemClock.now())).await;
             let body = self.samples(course)?;
             course.tally.samples(line.post("/agent/v1/metrics", &body).await?);
             sleep(HALF).await;
@@ -121,14 +121,6 @@ impl Agent {
                 bail!("server {} was told something else than it holds", self.server);
             }
         }
-    }
-
-    /// The agents of a fleet don't all measure in the same moment.
-    fn until_turn(&self) -> Duration {
-        let period = SAMPLE_SECONDS * 1000;
-        let turn = self.server.0.wrapping_mul(1009).rem_euclid(period * 9 / 10);
-        let into = (SystemClock.now().as_millisecond() - turn).rem_euclid(period);
-        Duration::from_millis((period - into).unsigned_abs())
     }
 
     fn samples(&self, course: &Course) -> Result<String> {
