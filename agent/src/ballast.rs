@@ -72,6 +72,7 @@ pub fn make_room(place: &Place, needed: Needed) -> Result<(), DiskFault> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::jvm::ROOM_TO_START;
 
     #[test]
     fn it_is_a_small_part_of_a_disk_and_none_of_a_small_one() {
@@ -83,6 +84,27 @@ mod tests {
         check(1500, 60);
         check(25 << 10, 128);
         check(5 << 20, 128);
+    }
+
+    /// On the file system of a store, whose own ballast goes when little is free: whoever is
+    /// first to find it full, the broker starts and the store has its room.
+    #[test]
+    fn a_broker_can_start_in_its_place_beside_a_store() {
+        const STORE: u64 = 128 << 20;
+        for total in [800_u64, 1000, 1500, 4000, 25 << 10] {
+            let own = size(total << 20);
+            for (free, is_store_first) in [0_u64, 10, 31, 32, 63, 64]
+                .into_iter()
+                .flat_map(|free| [(free, false), (free, true)])
+            {
+                let free = free << 20;
+                let gives_up = is_store_first && free < STORE / 2;
+                let (free, kept) = if gives_up { (free + STORE, STORE) } else { (free, 0) };
+                let needed = ROOM_TO_START + kept;
+                let left = if free < needed { free + own } else { free };
+                assert!(left >= needed, "{left} of {needed} on {total} MiB");
+            }
+        }
     }
 
     #[test]

@@ -13,11 +13,11 @@ use kafka::java::Java;
 use kafka::startup_cache::StartupCache;
 use kafka::{Progress, java, launch, startup_cache, versions};
 use std::path::Path;
-use wire::agent::{Desired, DesiredBroker, Format, StoreRoom};
+use wire::agent::{Desired, DesiredBroker, Format, STORE_BALLAST, StoreRoom};
 
 /// What a start writes before it serves, recovery of the last segments included.
 /// With less, all that starts do is fail.
-const ROOM_TO_START: u64 = 32 << 20;
+pub(crate) const ROOM_TO_START: u64 = 32 << 20;
 
 pub struct Jvm {
     pub place: Place,
@@ -67,12 +67,18 @@ impl Launcher for Jvm {
 }
 
 /// What the control plane's store needs of the disk's own file system. A store that is
-/// elsewhere, or can't be looked at, needs nothing here.
+/// elsewhere, or can't be looked at, needs nothing here, nor does one whose ballast is there:
+/// that is its room, and no broker can take it.
 fn kept(place: &Place) -> u64 {
     let store = start::load(place).ok().and_then(|start| start.host.store);
     let is_here =
         |store: &StoreRoom| host::share_room(&place.disk(), &store.directory).unwrap_or(false);
-    store.filter(is_here).map_or(0, |store| store.bytes)
+    store.filter(is_here).filter(|store| !is_held(store)).map_or(0, |store| store.bytes)
+}
+
+fn is_held(store: &StoreRoom) -> bool {
+    let ballast = std::fs::metadata(store.directory.join(STORE_BALLAST));
+    ballast.is_ok_and(|ballast| ballast.len() >= store.bytes)
 }
 
 /// A broker starts without it too, only slower.
@@ -107,20 +113,28 @@ mod tests {
             let needed = Needed { to_start: ROOM_TO_START, kept: expected };
             assert_eq!(jvm.room_to_start(), needed);
         };
-        let write = |directory: &Path| {
-            let store = Some(StoreRoom { directory: directory.into(), bytes: u64::MAX });
+        let write = |directory: &Path, bytes: u64| {
+            let store = Some(StoreRoom { directory: directory.into(), bytes });
             let host = HostSettings { store, ..<_>::default() };
             let start = AgentStart { host, ..testing::start() };
             fs::write(jvm.place.start(), serde_json::to_vec(&start).unwrap()).unwrap();
         };
         check(0);
-        write(Path::new("/proc"));
+        write(Path::new("/proc"), u64::MAX);
         check(0);
-        write(&directory.path().join("nowhere"));
+        write(&directory.path().join("nowhere"), u64::MAX);
         check(0);
-        write(directory.path());
+        write(directory.path(), u64::MAX);
         check(u64::MAX);
         let full = disk::check_room(&jvm.place, jvm.room_to_start()).unwrap_err().to_string();
         assert!(full.contains("have to stay free for Castellan's own data"), "{full}");
+
+        // Its ballast holds it, unless that was cut short.
+        let ballast = directory.path().join(STORE_BALLAST);
+        for (size, expected) in [(4096, 0), (4095, 4096)] {
+            fs::write(&ballast, vec![0; size]).unwrap();
+            write(directory.path(), 4096);
+            check(expected);
+        }
     }
 }

@@ -123,13 +123,16 @@ impl Outbox {
         }
         let mut work = self.store.begin().await?;
         let given_up = outbox::give_up(&mut work, now).await?;
+        for message in &given_up {
+            self.note_given_up(&mut work, message).await?;
+        }
         let mut taken = Vec::new();
         for (place, due) in chosen {
             let message = outbox::take(&mut work, &due, &self.owner, now, LEASE).await?;
             taken.extend(message.map(|message| (message, place)));
         }
         work.commit().await?;
-        for id in given_up {
+        for Message { id, .. } in given_up {
             tracing::error!(%id, "a message was given up and never sent: its time is over");
         }
         Ok(taken)

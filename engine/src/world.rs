@@ -85,10 +85,14 @@ impl World {
         self.servers.iter().filter(|view| !view.server.stopped).filter(guarded).filter(heard)
     }
 
-    /// Whether producers are to be slowed down, or let go.
+    /// Whether producers are to be slowed down, or let go. Limits of which nobody knows
+    /// whether Kafka has taken them are set once more.
     pub(crate) fn is_to_slow_or_let_go(&self) -> bool {
         if self.slowed_for().next().is_some() {
-            self.slowed.as_ref().is_none_or(Vec::is_empty)
+            let is_unsure = |quotas: &Vec<SlowedQuota>| {
+                quotas.is_empty() || quotas.iter().any(|quota| !quota.is_set)
+            };
+            self.slowed.as_ref().is_none_or(is_unsure)
         } else {
             self.slowed.is_some()
         }

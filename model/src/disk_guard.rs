@@ -87,6 +87,10 @@ pub struct SlowedQuota {
     pub client_id: String,
     /// None: there was no limit.
     pub producer_byte_rate: Option<f64>,
+    /// Whether Kafka has taken our limit in its place; of what is written down before Kafka
+    /// is told, nobody knows.
+    #[serde(default)]
+    pub is_set: bool,
 }
 
 #[cfg(test)]

@@ -117,7 +117,8 @@ impl Notification {
 pub struct Telling {
     /// Whoever they are by then: an address may be put right meanwhile.
     pub recipient_id: RecipientId,
-    /// Where they were told until they went with their instance; none before that.
+    /// Where they were told until they went, alone or with their instance, or were told
+    /// elsewhere; none before that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<RecipientAddress>,
     pub notification: Notification,

@@ -151,8 +151,8 @@ impl Recipient {
     }
 }
 
-/// Where somebody is told. It is kept with what waits for recipients who went with
-/// their instance, sealed as they were.
+/// Where somebody is told. It is kept with what waits for recipients who went, alone or with
+/// their instance, or are told elsewhere by now, sealed as they were.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct RecipientAddress {
     pub kind: RecipientType,

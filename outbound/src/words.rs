@@ -1,6 +1,8 @@
 //! What is said of an alarm in whatever way it is told. Pure.
 
 use model::{AlarmType, Maintenance, Measure, Notification, NotificationState, Timestamp};
+use sha2::{Digest as _, Sha256};
+use std::fmt::Write as _;
 
 /// How bad it is, the worst first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -129,6 +131,21 @@ pub fn cut(text: &str, characters: usize) -> String {
     }
     let kept = text.chars().take(characters.saturating_sub(1));
     kept.chain(['…']).collect()
+}
+
+/// What a service knows an incident by, where names have so many characters. The end of a
+/// longer one gives way to a hash of the whole: groups whose names begin alike are two.
+pub fn known_by(notification: &Notification, characters: usize) -> String {
+    let incident = notification.incident();
+    if incident.chars().count() <= characters {
+        return incident;
+    }
+    let mut hash = "-".to_owned();
+    for byte in Sha256::digest(incident.as_bytes()).0.into_iter().take(16) {
+        write!(hash, "{byte:02x}").expect("a string takes everything");
+    }
+    let kept = incident.chars().take(characters.saturating_sub(hash.len()));
+    kept.chain(hash.chars()).collect()
 }
 
 #[cfg(test)]

@@ -297,7 +297,7 @@ mod tests {
     #[test]
     fn agents_know_what_the_store_needs() {
         let settings = Config::default().host_settings(Path::new("/data"));
-        let store = StoreRoom { directory: "/data".into(), bytes: 160 << 20 };
+        let store = StoreRoom { directory: "/data".into(), bytes: 128 << 20 };
         assert_eq!(settings.store, Some(store));
     }
 

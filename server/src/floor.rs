@@ -9,10 +9,13 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 const BALLAST: u64 = 128 << 20;
-/// What a broker needs besides its own room to be started: with that it is as much as may
-/// be free once the ballast is given up, which is the store's. While the ballast is there, a
-/// broker's own is enough to start it.
-pub const KEPT: u64 = BALLAST + BALLAST / 4;
+/// What a broker needs besides its own room to be started once the ballast is given up: what
+/// that gave is the store's. While the ballast is there it holds as much, and a broker needs
+/// nothing besides. Either way a broker whose own ballast goes can start, whoever is first to
+/// find the disk full: its own is never less than a start needs, and the rest counts on both
+/// sides. With more, a broker that is first would free too little for itself, and so much
+/// that the ballast here stays.
+pub const KEPT: u64 = BALLAST;
 const LOOK: Duration = Duration::from_secs(5);
 
 /// Until stopped.

@@ -190,6 +190,23 @@ impl MetricsHistory {
         }
     }
 
+    /// The bytes that all of it takes. Of a file it is the pages in use, since rows and
+    /// indexes take more than their bodies; what was forgotten is written over by what comes.
+    /// A PostgreSQL gives room back when it likes, so there the bodies alone are counted.
+    pub async fn taken(&self) -> Result<i64> {
+        let query = match &self.0 {
+            Db::Sqlite { .. } => Query::new(
+                "SELECT (page_count - freelist_count) * page_size AS bytes \
+                 FROM pragma_page_count(), pragma_freelist_count(), pragma_page_size()",
+            ),
+            Db::Postgres(_) => Query::new(
+                "SELECT CAST(COALESCE(SUM(LENGTH(body)), 0) AS BIGINT) AS bytes \
+                 FROM metric_windows",
+            ),
+        };
+        self.fetch(query).await?.first().map_or(Ok(0), |row| row.int("bytes"))
+    }
+
     pub async fn close(&self) {
         match &self.0 {
             Db::Sqlite { write, read } => {

@@ -243,12 +243,12 @@ pub async fn let_go(work: &mut Work, holder: &str, now: Timestamp) -> Result<()>
 }
 
 /// Gives up what nobody sends just now and whose time is over, tried or not.
-pub async fn give_up(work: &mut Work, now: Timestamp) -> Result<Vec<MessageId>> {
+pub async fn give_up(work: &mut Work, now: Timestamp) -> Result<Vec<Message>> {
     let now = work.now(now).await?;
     let query =
-        Query::new("DELETE FROM outbox WHERE give_up_at <= $1 AND due_at <= $1 RETURNING id");
+        Query::new("DELETE FROM outbox WHERE give_up_at <= $1 AND due_at <= $1 RETURNING *");
     let rows = work.fetch(query.bind(now)).await?;
-    rows.iter().map(|row| row.int("id").map(MessageId)).collect()
+    rows.iter().map(|row| message(row, work.master_key())).collect()
 }
 
 /// How long until a message is due; none if none waits.
@@ -289,6 +289,15 @@ pub async fn hold(
     .bind(lane)
     .bind(now + pause);
     work.execute(query).await.map(drop)
+}
+
+/// Lanes of that pattern in which nothing waits are forgotten.
+pub(crate) async fn free_idle(work: &mut Work, lanes: &str) -> Result<()> {
+    let query = Query::new(
+        "DELETE FROM outbox_lanes WHERE lane LIKE $1 \
+         AND NOT EXISTS (SELECT 1 FROM outbox WHERE outbox.lane = outbox_lanes.lane)",
+    );
+    work.execute(query.bind(lanes)).await.map(drop)
 }
 
 /// Lanes that are held are free again: those whose name is like that pattern.

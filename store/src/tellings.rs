@@ -22,12 +22,36 @@ pub async fn insert(
     notification: Notification,
     now: Timestamp,
 ) -> Result<MessageId> {
+    outbox::insert(work, &message(recipient, None, notification), now).await
+}
+
+/// The same to somebody who is gone, or told elsewhere from now on. It has a lane of its own:
+/// an old address that is away holds up nothing, and what becomes of the recipient later takes
+/// nothing of it back.
+pub async fn insert_former(
+    work: &mut Work,
+    recipient: &Recipient,
+    notification: Notification,
+    now: Timestamp,
+) -> Result<MessageId> {
+    let address = Some(RecipientAddress::of(recipient));
+    let mut new = message(recipient, address, notification);
+    new.about.push_str("/former");
+    new.lane = new.lane.map(|lane| format!("{lane}/former"));
+    outbox::insert(work, &new, now).await
+}
+
+fn message(
+    recipient: &Recipient,
+    address: Option<RecipientAddress>,
+    notification: Notification,
+) -> NewMessage {
     let instance = notification.instance_id;
     let lane = lane(instance, notification.alarm_id, recipient.id);
     let incident = notification.incident();
-    let telling = Telling { recipient_id: recipient.id, address: None, notification };
+    let telling = Telling { recipient_id: recipient.id, address, notification };
     let body = serde_json::to_string(&telling).expect("plain data serialises");
-    let new = NewMessage {
+    NewMessage {
         kind: KIND,
         about: about(instance, recipient.id),
         body: Secret::new(body),
@@ -36,8 +60,7 @@ pub async fn insert(
         instance: Some(instance),
         destination: recipient.destination(),
         incident: Some(incident),
-    };
-    outbox::insert(work, &new, now).await
+    }
 }
 
 /// Takes back a test that has not reached the recipient yet. One that is just being sent
@@ -93,18 +116,22 @@ pub async fn withdraw(work: &mut Work, instance: InstanceId, recipient: Recipien
 }
 
 /// The recipients of an instance go with it: what they have not heard keeps where they
-/// were told, sealed as it was.
+/// were told, sealed as it was. How long those wait who have heard all is nothing to keep.
 pub(crate) async fn keep_addresses(work: &mut Work, instance: InstanceId) -> Result<()> {
     let everybody = recipients::list(work, instance).await?;
     for (id, body) in outbox::bodies(work, KIND, instance).await? {
         let Ok(telling) = serde_json::from_str::<Telling>(body.expose()) else { continue };
+        // What says where keeps that: they were told elsewhere before.
+        if telling.address.is_some() {
+            continue;
+        }
         let is_whom = |it: &&Recipient| it.id == telling.recipient_id && it.is_readable();
         let Some(recipient) = everybody.iter().find(is_whom) else { continue };
         let telling = Telling { address: Some(RecipientAddress::of(recipient)), ..telling };
         let body = serde_json::to_string(&telling).expect("plain data serialises");
         outbox::rewrite(work, id, &Secret::new(body)).await?;
     }
-    Ok(())
+    outbox::free_idle(work, &format!("instances/{instance}/%")).await
 }
 
 fn about(instance: InstanceId, recipient: RecipientId) -> String {

@@ -292,9 +292,13 @@ pub struct HostSettings {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoreRoom {
     pub directory: std::path::PathBuf,
-    /// Has to stay free on the file system of that directory.
+    /// Has to stay free on the file system of that directory, unless the store's ballast
+    /// there holds as much.
     pub bytes: u64,
 }
+
+/// The name of the store's ballast in its directory.
+pub const STORE_BALLAST: &str = "ballast";
 
 /// The name of the file that a cloud puts on each disk it makes.
 pub const DISK_MARKER: &str = "castellan-disk.json";

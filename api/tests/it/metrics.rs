@@ -227,6 +227,48 @@ async fn thinner_history_is_told_where_the_fine_one_is_gone() {
 }
 
 #[tokio::test]
+async fn what_is_in_memory_counts_as_much_as_it_will_on_disk() {
+    let world = World::new().await;
+    let directory = tempfile::tempdir().unwrap();
+    let at = Location::Sqlite(directory.path().join("store.db"));
+    let instance = world.create("orders", &[]).await;
+    let (_, certificate) = enrol(&world, &instance).await;
+    let (app, agent, customer) = process(&world, &at).await;
+    let all = |slots: std::ops::Range<i64>, connections: f64| -> Vec<Value> {
+        let slots = slots.filter(|slot| *slot != 7);
+        slots.map(|slot| sample(NOON + slot * 10, connections)).collect()
+    };
+    world.clock.advance(SignedDuration::from_mins(11));
+    send(&agent, &certificate, &all(0..60, 1.0)).await;
+    app::metrics::flush(&app, NO_BOUND).await;
+    world.clock.advance(SignedDuration::from_mins(9));
+    send(&agent, &certificate, &all(60..120, 5.0)).await;
+    let hour = format!("series=connections&from={NOON}&to={}&step=3600", NOON + 1200);
+    assert_eq!(values(&world, &customer, &instance, &hour).await, json!([3.0]));
+
+    // One comes late, of a time that is on disk already.
+    send(&agent, &certificate, &[sample(NOON + 70, 61.0)]).await;
+    let ten = format!("series=connections&from={NOON}&to={}&step=600", NOON + 600);
+    let expected = [
+        (format!("{hour}&of=max"), 61.0),
+        (hour, 3.5),
+        (format!("{ten}&of=max"), 61.0),
+        (format!("series=connections&from={}&to={}&step=60", NOON + 60, NOON + 120), 11.0),
+        (ten, 2.0),
+    ];
+    let check = async |customer: &Router, when: &str| {
+        for (query, expected) in &expected {
+            let found = values(&world, customer, &instance, query).await;
+            assert_eq!(found[0], json!(expected), "{query} {when}");
+        }
+    };
+    check(&customer, "in memory").await;
+    app::metrics::flush_everything(&app).await;
+    let (_, _, customer) = process(&world, &at).await;
+    check(&customer, "on disk").await;
+}
+
+#[tokio::test]
 async fn a_broken_history_leaves_what_is_in_memory() {
     let world = World::new().await;
     let directory = tempfile::tempdir().unwrap();

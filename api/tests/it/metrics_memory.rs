@@ -41,6 +41,19 @@ async fn a_group_is_as_far_behind_as_it_was_when_the_first_server_goes_silent() 
     assert_eq!(seconds.reduce(f64::max), Some(120.0), "since the first look: {told}");
 }
 
+#[tokio::test]
+async fn a_server_that_is_gone_is_forgotten_though_there_is_no_history() {
+    let world = World::new().await;
+    let instance = world.create("orders", &[]).await;
+    let (server, certificate) = enrol(&world, &instance).await;
+    send(&world.agent, &certificate, &[sample(NOON, 1.0)]).await;
+    for (minutes, is_known) in [(59, true), (2, false)] {
+        world.clock.advance(SignedDuration::from_mins(minutes));
+        app::metrics::flush(&world.app, NO_BOUND).await;
+        assert_eq!(app::metrics::latest(&world.app, server.id).is_some(), is_known, "{minutes}");
+    }
+}
+
 /// What is free where segments come and go: it falls for half an hour, and is back.
 fn free(minute: u16) -> f32 {
     4e9 - f32::from(minute % 30) * 5e7

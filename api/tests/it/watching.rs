@@ -1,6 +1,7 @@
 //! Alarms that watch: samples come in, people are told, once.
 
 mod changes;
+mod clock;
 mod disk_guard;
 
 use crate::call::Call;

@@ -17,7 +17,7 @@ pub use read::{history, list, read};
 pub use update::update;
 pub use validate::AlarmFields;
 pub use watch::Watch;
-pub(crate) use watch::{stop_measuring, tell_newcomer, tell_of_change};
+pub(crate) use watch::{stop_measuring, tell_leaver, tell_newcomer, tell_of_change};
 
 use crate::{App, Error, InstanceAccess, Result};
 use model::{Alarm, AlarmType, Instance};

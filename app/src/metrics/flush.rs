@@ -36,13 +36,15 @@ pub async fn flush_everything(app: &App) {
     }
 }
 
-/// Servers that are gone are not remembered for ever, nor are their instances.
+/// Servers that are gone are not remembered for ever, nor are their instances. What waits to
+/// be written keeps them, if there is anything that it could be written to.
 fn forget_silent(app: &App, now: i64) {
+    let is_written = app.metrics().history.is_some();
     let heard: HashSet<InstanceId> = {
         let mut servers = app.metrics().servers();
         servers.retain(|_, held| {
             let heard = held.latest.as_ref().is_some_and(|latest| now - latest.at <= SILENT);
-            heard || !held.open.is_empty()
+            heard || is_written && !held.open.is_empty()
         });
         servers.values().filter_map(|held| held.instance).collect()
     };
@@ -120,19 +122,11 @@ async fn forget(history: &MetricsHistory, now: i64, most_bytes: i64) -> store::R
     for tier in Tier::ALL {
         history.forget(tier.step(), tier.kept_since(now)).await?;
     }
-    let mut sizes = Vec::new();
     for tier in Tier::ALL {
-        sizes.push((tier, history.size(tier.step()).await?));
-    }
-    let mut bytes: i64 = sizes.iter().map(|(_, (bytes, _))| bytes).sum();
-    for (tier, (mut own, mut oldest)) in sizes {
-        while bytes > most_bytes
-            && let Some(begins) = oldest
+        while history.taken().await? > most_bytes
+            && let (_, Some(oldest)) = history.size(tier.step()).await?
         {
-            history.forget(tier.step(), begins + tier.span()).await?;
-            let (left, next) = history.size(tier.step()).await?;
-            bytes -= own - left;
-            (own, oldest) = (left, next);
+            history.forget(tier.step(), oldest + tier.span()).await?;
         }
     }
     Ok(())

@@ -187,6 +187,17 @@ impl Held {
         is_new
     }
 
+    /// Forgets what was measured after that, before a clock was set back: nothing that
+    /// comes would be later.
+    pub fn forget_beyond(&mut self, latest: i64) {
+        self.open.retain(|open| open.window.start <= latest);
+        for held in [&mut self.latest, &mut self.topics, &mut self.groups] {
+            if held.as_ref().is_some_and(|sample| sample.at > latest) {
+                *held = None;
+            }
+        }
+    }
+
     /// Up to where everything that was taken is on disk.
     pub fn kept_through(&self) -> i64 {
         let written = self.written.unwrap_or(0);
@@ -243,6 +254,18 @@ mod tests {
             held.take(&sample(at, 1.0));
         }
         assert_eq!(held.latest.map(|sample| sample.at), Some(20));
+    }
+
+    #[test]
+    fn a_clock_that_is_set_back_does_not_make_an_old_sample_the_latest() {
+        let mut held = Held::default();
+        held.take(&sample(7200, 1.0));
+        held.forget_beyond(7200);
+        assert_eq!(held.latest.as_ref().map(|sample| sample.at), Some(7200));
+        held.forget_beyond(3900);
+        assert!(held.take(&sample(3600, 1.0)));
+        assert_eq!(held.latest.as_ref().map(|sample| sample.at), Some(3600));
+        assert_eq!(held.open.len(), 1);
     }
 
     #[tokio::test]

@@ -1,6 +1,7 @@
 //! The last sample of every server, and every new one as it comes.
 
 use super::hub::News;
+use super::take::AHEAD;
 use crate::documents::Document;
 use crate::{App, InstanceAccess, Result};
 use model::{Series, Server, ServerId, Timestamp};
@@ -50,7 +51,7 @@ pub async fn latest_of(access: &InstanceAccess, app: &App) -> Result<Vec<Latest>
     let servers = servers::list(&mut app.store().reader(), access.instance.id).await?;
     let now = app.now().as_second();
     let fresh = |sample: &Option<Arc<Sample>>, within: i64| {
-        sample.clone().filter(|sample| now - sample.at <= within)
+        sample.clone().filter(|sample| (-AHEAD..=within).contains(&(now - sample.at)))
     };
     let known = app.metrics().servers();
     let look = |record: ServerRecord| {

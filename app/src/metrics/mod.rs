@@ -20,4 +20,5 @@ pub use latest::{Latest, last_heard, latest, latest_of, subscribe};
 pub(crate) use read::minutes;
 pub use read::{ReadFields, ServerValues, Told, Values, read};
 pub use series::{Measure, Sample};
+pub(crate) use take::AHEAD;
 pub use take::take;

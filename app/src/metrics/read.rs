@@ -140,8 +140,7 @@ fn time(problems: &mut Problems, field: &str, text: Option<&str>) -> Option<i64>
     problems.take(field, read.ok_or(wrong)).map(Timestamp::as_second)
 }
 
-/// One series of a server between two times, by time: a point a minute, and those of the
-/// last minutes as they were sampled.
+/// One series of a server between two times, by time: a point a minute.
 pub(crate) async fn minutes(
     app: &App,
     server: ServerId,
@@ -158,32 +157,56 @@ pub(crate) async fn minutes(
     points
 }
 
-/// What is on disk of that time, then what is in memory.
+/// What is on disk of that time, with what is in memory as it will be there: a point that
+/// stands for minutes counts as much as the next, and none beside those it was made of.
 async fn windows(app: &App, server: ServerId, range: Range, now: i64) -> Vec<Window> {
     let tier = range.tier(now);
-    let metrics = app.metrics();
-    let mut windows = Vec::new();
-    if let Some(history) = &metrics.history {
-        let from = align(range.from, tier.span());
-        match history.list(server, tier.step(), from, range.to).await {
-            Ok(rows) => windows.extend(rows.iter().filter_map(|row| unpack(&row.body).ok())),
-            Err(error) => {
-                tracing::warn!(%error, "the history of metrics can't be read; telling the rest");
-            }
-        }
-    }
-    let servers = metrics.servers();
-    let open = servers.get(&server).into_iter().flat_map(|held| &held.open);
-    for open in open.filter(|open| open.window.start < range.to && open.window.end() > range.from) {
-        let same =
-            |window: &&mut Window| tier == Tier::Sampled && window.start == open.window.start;
+    // Before the disk is read: what is written meanwhile is in one of them then, or in both.
+    let open = open(app, server, range);
+    let from = align(range.from, tier.span());
+    let mut windows = kept(app, server, tier, from, range.to).await;
+    for open in open {
+        let open =
+            if tier == Tier::Sampled { open } else { whole(app, server, open).await.thinned(tier) };
         // Of a window that is on disk in part, each point counts once.
-        match windows.iter_mut().find(same) {
-            Some(window) => window.merge(&open.window),
-            None => windows.push(open.window.clone()),
+        match windows.iter_mut().find(|window| window.start == open.start) {
+            Some(window) => window.merge(&open),
+            None => windows.push(open),
         }
     }
     windows
+}
+
+/// What is in memory of that time, as it was sampled.
+fn open(app: &App, server: ServerId, range: Range) -> Vec<Window> {
+    let servers = app.metrics().servers();
+    let all = servers.get(&server).into_iter().flat_map(|held| &held.open);
+    let all = all.map(|open| &open.window);
+    all.filter(|window| window.start < range.to && window.end() > range.from).cloned().collect()
+}
+
+/// An open window with what was written of it before.
+async fn whole(app: &App, server: ServerId, open: Window) -> Window {
+    let written = kept(app, server, Tier::Sampled, open.start, open.start).await.pop();
+    match written {
+        Some(mut whole) => {
+            whole.merge(&open);
+            whole
+        }
+        None => open,
+    }
+}
+
+/// The windows on disk that begin between two times; none if it can't be read.
+async fn kept(app: &App, server: ServerId, tier: Tier, from: i64, to: i64) -> Vec<Window> {
+    let Some(history) = &app.metrics().history else { return Vec::new() };
+    match history.list(server, tier.step(), from, to).await {
+        Ok(rows) => rows.iter().filter_map(|row| unpack(&row.body).ok()).collect(),
+        Err(error) => {
+            tracing::warn!(%error, "the history of metrics can't be read; telling the rest");
+            Vec::new()
+        }
+    }
 }
 
 impl Wanted {

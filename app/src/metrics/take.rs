@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 /// What is older came from a clock that is wrong, or too late for anybody.
 const OLDEST: i64 = 2 * 3600;
-/// Clocks differ.
-const AHEAD: i64 = 300;
+/// Clocks differ. What is further ahead was measured before a clock was set back.
+pub(crate) const AHEAD: i64 = 300;
 
 /// Takes samples into memory. What makes no sense is left out and counts as taken:
 /// it would make none the next time either.
@@ -30,7 +30,12 @@ pub async fn take(agent: &Agent, app: &App, samples: Vec<Sample>) -> Result<Take
         // Waiting for us is no silence of its own.
         metrics.servers().entry(server).or_default().heard_at = Some(app.now());
         metrics.room().await;
-        let is_new = metrics.servers().entry(server).or_default().take(&sample);
+        let is_new = {
+            let mut servers = metrics.servers();
+            let held = servers.entry(server).or_default();
+            held.forget_beyond(now + AHEAD);
+            held.take(&sample)
+        };
         if is_new {
             metrics.tell(News::Sample(server, sample));
         }

@@ -1,7 +1,7 @@
 //! Somebody who is not told any more. The default one may go as well.
 
 use super::about;
-use crate::alarms::tell_of_change;
+use crate::alarms::{tell_leaver, tell_of_change};
 use crate::{App, Error, InstanceAccess, Result, audit};
 use model::RecipientId;
 use store::{alarms, recipients, tellings};
@@ -18,6 +18,7 @@ pub async fn delete(
     let found = recipients::find(&mut work, id, recipient).await?.ok_or(Error::NotFound)?;
     recipients::delete(&mut work, id, recipient).await?;
     tellings::withdraw(&mut work, id, recipient).await?;
+    tell_leaver(&mut work, app, &access.instance, &found).await?;
     // An alarm that named nobody else is everybody's now, and may fire.
     for (before, after) in alarms::forget_recipient(&mut work, id, recipient).await? {
         tell_of_change(&mut work, app, &access.instance, &before, &after).await?;

@@ -1,8 +1,9 @@
 //! Changing whom or how. What waits for them goes out at once: the old address may
-//! be why it waits.
+//! be why it waits. At another address what goes on is over at the old one.
 
 use super::about;
 use super::validate::{RecipientFields, validate};
+use crate::alarms::{tell_leaver, tell_newcomer};
 use crate::{App, Asked, Error, InstanceAccess, Result, audit};
 use model::{Recipient, RecipientId};
 use store::{recipients, tellings};
@@ -32,6 +33,16 @@ pub async fn update(
         tellings::forget_pace(&mut work, id, recipient).await?;
     }
     tellings::hasten(&mut work, id, &updated, app.now()).await?;
+    if is_elsewhere(&before, &updated) {
+        tell_leaver(&mut work, app, &access.instance, &before).await?;
+        tell_newcomer(&mut work, app, &access.instance, recipient).await?;
+    }
     work.commit().await?;
     Ok(updated)
+}
+
+/// Whether what they were told before is known there by another name, or not at all.
+fn is_elsewhere(before: &Recipient, after: &Recipient) -> bool {
+    let key = |it: &Recipient| it.options.shared_key().map(str::to_owned);
+    (before.kind, &before.value) != (after.kind, &after.value) || key(before) != key(after)
 }

@@ -2,7 +2,8 @@
 //! letting them go afterwards.
 //!
 //! What was there before is in the store before anything is changed in Kafka, and
-//! is put back value by value: dying at any point, the next one does the same. A worker
+//! is put back value by value: dying at any point, the next one does the same. That our
+//! limits are set is noted once Kafka has taken them all; until then it is told again. A worker
 //! that stood still after its look at the lease may write one limit late. If that is
 //! ours, it is known by its number: the next time it is taken for none. So are those
 //! that a restored store does not know of: its empty list asks to look once, and
@@ -48,13 +49,28 @@ impl Engine {
             Err(error) => return Ok(Err(error)),
         };
         let before = to_change(&present, kept);
-        let mut work = self.guarded(pass).await?;
-        disk_guards::set_slowed(&mut work, world.instance.id, &written(&before)).await?;
-        work.commit().await?;
+        self.keep(pass, world, &written(&before, false)).await?;
         let slow = |(entity, was): (&QuotaEntity, &Option<f64>)| {
             (entity.clone(), Some(slow_limit(&present, entity, *was)))
         };
-        self.set_limits(pass, cluster, before.iter().map(slow).collect()).await
+        let limits = before.iter().map(slow).collect();
+        if let Err(error) = self.set_limits(pass, cluster, limits).await? {
+            return Ok(Err(error));
+        }
+        self.keep(pass, world, &written(&before, true)).await?;
+        Ok(Ok(()))
+    }
+
+    async fn keep(
+        &self,
+        pass: &Pass,
+        world: &World,
+        quotas: &[SlowedQuota],
+    ) -> Result<(), PassError> {
+        let mut work = self.guarded(pass).await?;
+        disk_guards::set_slowed(&mut work, world.instance.id, quotas).await?;
+        work.commit().await?;
+        Ok(())
     }
 
     async fn let_go(
@@ -167,12 +183,13 @@ fn of(user: &Name, client_id: &Name) -> QuotaEntity {
     QuotaEntity { user: Some(user.clone()), client_id: Some(client_id.clone()) }
 }
 
-fn written(before: &Limits) -> Vec<SlowedQuota> {
+fn written(before: &Limits, is_set: bool) -> Vec<SlowedQuota> {
     let name = |name: &Option<Name>| name.as_ref().unwrap_or(&Name::Default).to_string();
     let quota = |(entity, rate): (&QuotaEntity, &Option<f64>)| SlowedQuota {
         user: name(&entity.user),
         client_id: name(&entity.client_id),
         producer_byte_rate: *rate,
+        is_set,
     };
     before.iter().map(quota).collect()
 }

@@ -1,8 +1,9 @@
 //! Telling a recipient of an alarm, and noting how that went.
 //!
 //! Whoever is told is looked up at each attempt: an address that was put right
-//! is used from then on. A recipient who is gone is not told, unless they went with
-//! their instance: what waited then says where. How it went is noted by whoever holds
+//! is used from then on. A recipient who is gone is not told, unless the message says
+//! where: of what waited when they went with their instance, and of the end of what they
+//! heard of before they went or were told elsewhere. How it went is noted by whoever holds
 //! the message: who lost it to another control plane, or to a change of the recipient,
 //! has nothing to say any more.
 
@@ -10,11 +11,11 @@ use super::{Outbox, log_failed, pause};
 use async_trait::async_trait;
 use model::{
     AlarmType, Incident, InstanceId, LastStatus, MessageId, Notification, NotificationState,
-    Recipient, RecipientId, RecipientType, SignedDuration, Telling, Timestamp,
+    Recipient, RecipientType, SignedDuration, Telling, Timestamp,
 };
 use outbound::Notifier;
 use store::outbox::Failed;
-use store::{Message, Run, alarms, incidents, instances, outbox, recipients};
+use store::{Message, Run, Work, alarms, incidents, instances, outbox, recipients, tellings};
 
 /// At most one mail in this time of one alarm to one recipient.
 const BETWEEN_MAILS: SignedDuration = SignedDuration::from_mins(1);
@@ -25,6 +26,16 @@ const LONGEST_WISH: SignedDuration = SignedDuration::from_hours(1);
 /// No later attempt would end otherwise.
 const UNREADABLE: &str = "not told: the store can't open what it keeps of this recipient; \
                           update the recipient, or delete it";
+/// As long as a notification is worth trying.
+const GIVEN_UP: &str = "not told: given up after 24 h";
+
+/// Whom a message is for.
+pub(super) struct Whom {
+    pub instance: InstanceId,
+    pub recipient: Recipient,
+    /// Whether they are told where they were before: how that goes is nobody's status.
+    pub is_former: bool,
+}
 
 /// Why somebody could not be told.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -74,24 +85,31 @@ impl Outbox {
             return self.note_failed(message, reason).await;
         };
         let Telling { recipient_id, address, notification } = telling;
-        let whom = (notification.instance_id, recipient_id);
+        let instance = notification.instance_id;
+        let is_former = address.is_some();
         let mut reader = self.store.reader();
-        let found = recipients::find(&mut reader, whom.0, whom.1).await?;
-        let Some(recipient) = found.or(address.map(|it| it.recipient(recipient_id))) else {
+        let found = match address {
+            Some(address) => Some(address.recipient(recipient_id)),
+            None => recipients::find(&mut reader, instance, recipient_id).await?,
+        };
+        let Some(recipient) = found else {
             // Gone with the instance since it was taken: the message says where by now, and
             // is read again when the lease is over.
-            if instances::find(&mut reader, whom.0).await?.is_none() {
+            if instances::find(&mut reader, instance).await?.is_none() {
                 return Ok(());
             }
             return self.note_sent(message).await;
         };
+        let whom = Whom { instance, recipient, is_former };
+        let recipient = &whom.recipient;
         if !recipient.is_readable() {
-            return self.note_lost(message, whom, UNREADABLE).await;
+            return self.note_lost(message, &whom, UNREADABLE).await;
         }
         let id = message.id;
-        if would_close_others(&mut reader, &recipient, &notification).await? {
+        // For those who are told there no more, all of it is over.
+        if !is_former && would_close_others(&mut reader, recipient, &notification).await? {
             tracing::info!(
-                %id, instance = %whom.0, recipient = %whom.1, alarm = notification.alarm_type,
+                %id, %instance, recipient = %recipient_id, alarm = notification.alarm_type,
                 "an end is not told: under the recipient's dedupkey it would end other alarms"
             );
             return self.note_sent(message).await;
@@ -102,18 +120,18 @@ impl Outbox {
             if is_mail { along(&mut reader, message).await? } else { <_>::default() };
         // Mailboxes take a mail they know for the same one: with more in it, it is another.
         let last = along.last().unwrap_or(message);
-        let told = self.notifier.notify(last.id, last.created_at, &recipient, &notification, &more);
+        let told = self.notifier.notify(last.id, last.created_at, recipient, &notification, &more);
         match told.await {
             Ok(()) => {
                 let state = notification.state.as_str();
                 tracing::info!(
-                    %id, instance = %whom.0, recipient = %whom.1, kind = %recipient.kind, state,
+                    %id, %instance, recipient = %recipient_id, kind = %recipient.kind, state,
                     alarm = notification.alarm_type, along = more.len(), last = %last.id,
                     "a recipient was told"
                 );
-                self.note_told(message, &along, whom.0, &recipient).await
+                self.note_told(message, &along, &whom).await
             }
-            Err(untold) => self.note_untold(message, whom, &untold).await,
+            Err(untold) => self.note_untold(message, &whom, &untold).await,
         }
     }
 
@@ -121,18 +139,19 @@ impl Outbox {
         &self,
         message: &Message,
         along: &[Message],
-        instance: InstanceId,
-        told: &Recipient,
+        whom: &Whom,
     ) -> store::Result<()> {
         let now = self.clock.now();
+        let told = &whom.recipient;
         let mut work = self.store.begin().await?;
         if !outbox::set_sent(&mut work, message).await? {
             return Ok(());
         }
         if let (RecipientType::Email, Some(lane)) = (told.kind, &message.lane) {
             // They may be told in another way or elsewhere by now, where nothing came yet.
-            let by_now = recipients::find(&mut work, instance, told.id).await?;
-            if by_now.is_none_or(|it| (it.kind, &it.value) == (told.kind, &told.value)) {
+            let by_now = recipients::find(&mut work, whom.instance, told.id).await?;
+            let is_there = by_now.is_none_or(|it| (it.kind, &it.value) == (told.kind, &told.value));
+            if whom.is_former || is_there {
                 for other in along {
                     outbox::set_sent(&mut work, other).await?;
                 }
@@ -140,23 +159,18 @@ impl Outbox {
             }
         }
         let status = LastStatus { at: now, ok: true, message: "delivered".into() };
-        recipients::set_last_status(&mut work, instance, told.id, &status).await?;
+        whom.set_last_status(&mut work, &status).await?;
         work.commit().await
     }
 
     /// Never tried again.
-    async fn note_lost(
-        &self,
-        message: &Message,
-        (instance, recipient): (InstanceId, RecipientId),
-        reason: &str,
-    ) -> store::Result<()> {
+    async fn note_lost(&self, message: &Message, whom: &Whom, reason: &str) -> store::Result<()> {
         let mut work = self.store.begin().await?;
         if !outbox::set_sent(&mut work, message).await? {
             return Ok(());
         }
         let status = LastStatus { at: self.clock.now(), ok: false, message: reason.into() };
-        recipients::set_last_status(&mut work, instance, recipient, &status).await?;
+        whom.set_last_status(&mut work, &status).await?;
         work.commit().await?;
         log_failed(message, reason, Failed::GivenUp);
         Ok(())
@@ -165,7 +179,7 @@ impl Outbox {
     async fn note_untold(
         &self,
         message: &Message,
-        (instance, recipient): (InstanceId, RecipientId),
+        whom: &Whom,
         untold: &Untold,
     ) -> store::Result<()> {
         let now = self.clock.now();
@@ -177,10 +191,36 @@ impl Outbox {
             return Ok(());
         }
         let status = LastStatus { at: now, ok: false, message: untold.reason.clone() };
-        recipients::set_last_status(&mut work, instance, recipient, &status).await?;
+        whom.set_last_status(&mut work, &status).await?;
         work.commit().await?;
         log_failed(message, &untold.reason, failed);
         Ok(())
+    }
+
+    /// What is given up untried leaves a word with whom it was for; an attempt has left one.
+    pub(super) async fn note_given_up(
+        &self,
+        work: &mut Work,
+        message: &Message,
+    ) -> store::Result<()> {
+        let body = message.body.as_ref().ok().filter(|_| message.kind == tellings::KIND);
+        let telling = body.and_then(|body| serde_json::from_str::<Telling>(body.expose()).ok());
+        let Some(telling) = telling.filter(|it| it.address.is_none() && message.attempts == 0)
+        else {
+            return Ok(());
+        };
+        let (instance, recipient) = (telling.notification.instance_id, telling.recipient_id);
+        let status = LastStatus { at: self.clock.now(), ok: false, message: GIVEN_UP.into() };
+        recipients::set_last_status(work, instance, recipient, &status).await
+    }
+}
+
+impl Whom {
+    async fn set_last_status(&self, work: &mut Work, status: &LastStatus) -> store::Result<()> {
+        if self.is_former {
+            return Ok(());
+        }
+        recipients::set_last_status(work, self.instance, self.recipient.id, status).await
     }
 }
 

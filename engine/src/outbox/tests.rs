@@ -4,7 +4,7 @@
 #[path = "../../tests/engine/rows.rs"]
 mod rows;
 
-use super::telling::MOST_ALONG;
+use super::telling::{MOST_ALONG, Whom};
 use super::*;
 use async_trait::async_trait;
 use model::{
@@ -408,8 +408,8 @@ async fn who_is_told_elsewhere_than_by_the_last_mail_does_not_wait() {
         let message = &taken[0].0;
         post.tell(whom, "still so").await;
         let along = outbox::behind(&mut post.outbox.store.reader(), message, 1).await.unwrap();
-        let told = post.found(whom).await;
-        let mailed = post.outbox.note_told(message, &along, whom.0, &told);
+        let told = Whom { instance: whom.0, recipient: post.found(whom).await, is_former: false };
+        let mailed = post.outbox.note_told(message, &along, &told);
         let change = async {
             let mut work = post.outbox.store.begin().await.unwrap();
             recipients::update(&mut work, whom.0, whom.1, new).await.unwrap();
@@ -459,6 +459,52 @@ async fn who_went_with_their_instance_is_still_told() {
         }
         assert_eq!((post.pass().await, post.told()), (1, vec!["over".to_owned()]));
         assert_eq!(post.wait().await, None);
+    }
+}
+
+/// A pager whose incidents are all known by one key, and which would ring for ever.
+#[tokio::test]
+async fn who_is_told_elsewhere_or_gone_hears_the_end_where_they_were() {
+    for is_gone in [false, true] {
+        let post = Post::new(0).await;
+        let instance = post.rows.create(1).await.id;
+        let now = post.clock.now();
+        let options = RecipientOptions { dedupkey: Some("ours".into()), ..<_>::default() };
+        let new = NewRecipient { kind: RecipientType::Pagerduty, options, ..webhook("k3y") };
+        let mut work = post.outbox.store.begin().await.unwrap();
+        let whom = (instance, recipients::insert(&mut work, instance, &new).await.unwrap());
+        let cpu = AlarmSpec::first(AlarmType::Cpu, Some(90), Some(0));
+        let alarm = alarms::insert(&mut work, instance, cpu).await.unwrap().id;
+        let begun = incidents::begin(&mut work, instance, alarm, "02", now, None).await.unwrap();
+        let begun = begun.unwrap();
+        let fires = Incident { triggered_at: Some(now), ..begun.clone() };
+        assert!(incidents::advance(&mut work, &begun, &fires).await.unwrap());
+        work.commit().await.unwrap();
+
+        let former = post.found(whom).await;
+        let over = Notification {
+            state: NotificationState::Resolved,
+            alarm_id: Some(alarm),
+            alarm_type: "cpu".into(),
+            message: "over".into(),
+            ..Notification::test(SeededEntropy::new(3).uuid(), instance, "orders")
+        };
+        let mut work = post.outbox.store.begin().await.unwrap();
+        tellings::insert_former(&mut work, &former, over, now).await.unwrap();
+        if is_gone {
+            recipients::delete(&mut work, instance, whom.1).await.unwrap();
+            tellings::withdraw(&mut work, instance, whom.1).await.unwrap();
+        } else {
+            let hook = webhook("https://example.com/");
+            recipients::update(&mut work, instance, whom.1, &hook).await.unwrap();
+        }
+        work.commit().await.unwrap();
+        assert_eq!((post.pass().await, post.wait().await), (1, None));
+        let told = post.notifier.told.lock().unwrap().clone();
+        assert_eq!(told, [(RecipientType::Pagerduty, "over".to_owned())], "{is_gone}");
+        if !is_gone {
+            assert_eq!(post.last_status(whom).await, None, "nobody was told at the new address");
+        }
     }
 }
 
@@ -552,8 +598,26 @@ async fn what_waits_behind_others_for_a_day_is_given_up_untried() {
     *post.notifier.fails.lock().unwrap() = None;
     post.clock.advance(DAY);
     post.tell(whom, "begun again").await;
-    assert_eq!((post.pass().await, post.pass().await), (0, 1));
+    assert_eq!(post.pass().await, 0);
+    let given_up = Some((false, "not told: given up after 24 h".to_owned()));
+    assert_eq!(post.last_status(whom).await, given_up);
+    assert_eq!(post.pass().await, 1);
     assert_eq!(post.told(), ["begun again"], "the rest is a day old");
+    assert_eq!(post.last_status(whom).await, Some((true, "delivered".into())));
+}
+
+#[tokio::test]
+async fn what_was_tried_and_is_given_up_says_why_it_failed() {
+    let post = Post::new(0).await;
+    let whom = post.recipient(RecipientType::Webhook).await;
+    let untold = Untold { reason: "example.com answered 500".into(), wait: None };
+    *post.notifier.fails.lock().unwrap() = Some(untold);
+    post.tell(whom, "begun").await;
+    assert_eq!(post.pass().await, 1);
+    post.clock.advance(DAY);
+    assert_eq!((post.pass().await, post.wait().await), (0, None));
+    let status = post.last_status(whom).await;
+    assert_eq!(status, Some((false, "example.com answered 500".into())));
 }
 
 #[tokio::test]

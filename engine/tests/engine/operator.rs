@@ -207,6 +207,7 @@ async fn after_a_restore_a_full_disk_slows_producers_whatever_was_done_before() 
             user: "<default>".into(),
             client_id: "<default>".into(),
             producer_byte_rate: before,
+            is_set: true,
         };
         let asked = disk_guards::slowed(&mut world.store.reader(), id).await.unwrap();
         assert_eq!(asked, Some(vec![kept]));

@@ -3,7 +3,8 @@
 use crate::create_and_delete::{break_first_broker, told};
 use crate::world::{self, World};
 use cloud::{Call, Fault};
-use kafka::client::quotas::{Name, QuotaEntity, QuotaKey, Quotas as _};
+use kafka::client::quotas::{Name, Quota, QuotaEntity, QuotaKey, Quotas as _};
+use kafka::simulated::Fault::{LostReply, Refused};
 use model::*;
 use store::{disk_guards, instances};
 use wire::agent::{Loading, Phase, Report};
@@ -158,25 +159,29 @@ async fn producers_are_slowed_down_while_a_disk_is_nearly_full() {
         let instance = world.instance(id).await.unwrap();
         (instance.progress.status, world.kafka.list_quotas(&cluster).await.unwrap())
     };
+    let check_slow = |quotas: &[Quota], when: &str| {
+        for entity in [&everybody, &of("bob")] {
+            let quota = quotas.iter().find(|quota| quota.entity == *entity);
+            let limit = quota.and_then(|quota| quota.limits.get(&rate).copied());
+            assert_eq!(limit, Some(SLOW_BYTES_PER_SECOND), "{entity} {when}");
+        }
+    };
     for _ in 0..2 {
         let (status, quotas) = turn(true).await;
         let says = "running, but producers are slowed down: the disk of server 2 is nearly full";
         assert_eq!(status, says);
-        for entity in [&everybody, &of("bob")] {
-            let quota = quotas.iter().find(|quota| quota.entity == *entity).unwrap();
-            assert_eq!(quota.limits, [(rate, SLOW_BYTES_PER_SECOND)].into(), "{entity}");
-        }
+        check_slow(&quotas, "at first");
     }
     for _ in 0..2 {
         assert_eq!(turn(false).await, ("running".to_owned(), before.clone()));
     }
-    // Cut off after any of its calls, it ends the same.
-    for calls in 0..8 {
-        for slowed in [true, false] {
-            world.kafka.fail_after(calls, kafka::simulated::Fault::LostReply);
-            turn(slowed).await;
-        }
-        assert_eq!(world.kafka.list_quotas(&cluster).await.unwrap(), before, "after {calls}");
+    // Cut off before or after any of its calls, it ends the same.
+    for (calls, fault) in (0..8).flat_map(|calls| [(calls, Refused), (calls, LostReply)]) {
+        let when = format!("with {fault:?} after {calls}");
+        world.kafka.fail_after(calls, fault);
+        check_slow(&turn(true).await.1, &when);
+        world.kafka.fail_after(calls, fault);
+        assert_eq!(turn(false).await.1, before, "{when}");
     }
     let left = disk_guards::slowed(&mut world.store.reader(), id).await.unwrap();
     assert_eq!(left, None);

@@ -120,6 +120,29 @@ mod tests {
         }
     }
 
+    /// Kafka sets no bound to the names of groups, and services do.
+    #[test]
+    fn a_pager_takes_no_group_for_another_that_begins_alike() {
+        for (kind, key, most) in [
+            (RecipientType::Pagerduty, "dedup_key", 255),
+            (RecipientType::Opsgenie, "alias", 512),
+            (RecipientType::Victorops, "entity_id", 512),
+            (RecipientType::Signl4, "X-S4-ExternalID", 255),
+        ] {
+            let recipient = samples::recipient(kind, "k3y");
+            let known_by = |group: &str| {
+                let body = samples::bodies(&recipient, &samples::behind(group)).remove(0);
+                body[key].as_str().unwrap().to_owned()
+            };
+            let alike = "ö".repeat(600);
+            let [one, same, other] = ["a", "a", "b"].map(|end| known_by(&format!("{alike}{end}")));
+            assert!(one.starts_with("castellan-7-3-öö"), "{kind}: {one}");
+            assert_eq!((one.chars().count(), &one), (most, &same), "{kind}");
+            assert_ne!(one, other, "{kind}");
+            assert_eq!(known_by("billing"), "castellan-7-3-billing", "{kind}");
+        }
+    }
+
     /// Whoever is told by a pager of a disk that is nearly full has it closed when there
     /// is room again.
     #[test]

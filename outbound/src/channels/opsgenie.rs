@@ -7,7 +7,7 @@
 //! description, 8,000 in all details, 50 in a tag, 50 responders.
 
 use super::{HttpRequest, below, document};
-use crate::words::{Severity, cut, facts, headline, place, severity};
+use crate::words::{Severity, cut, facts, headline, known_by, place, severity};
 use model::{Notification, NotificationState, RecipientOptions};
 use reqwest::header::AUTHORIZATION;
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ pub fn requests(
     options: &RecipientOptions,
     notification: &Notification,
 ) -> Option<Vec<HttpRequest>> {
-    let alias = cut(&notification.incident(), 512);
+    let alias = known_by(notification, 512);
     let open = || {
         let url = below(endpoint, &["v2", "alerts"]);
         HttpRequest::json(url, &alert(&alias, options, notification))

@@ -7,7 +7,7 @@
 //! Lengths: 1,024 characters in a summary, 255 in a key.
 
 use super::{HttpRequest, below, document};
-use crate::words::{Severity, cut, facts, headline, place, severity, since};
+use crate::words::{Severity, cut, facts, headline, known_by, place, severity, since};
 use model::{Notification, NotificationState, RecipientOptions};
 use serde_json::{Value, json};
 use url::Url;
@@ -23,13 +23,15 @@ pub fn requests(
     // and in which a notice would not be seen; and a notice of maintenance has no end
     // that would close it for the alarms after it.
     let is_apart = notification.state == NotificationState::Test || notification.is_notice();
-    let chosen = options.shared_key().filter(|_| !is_apart).map(str::to_owned);
-    let incident = chosen.unwrap_or_else(|| notification.incident());
+    let incident = match options.shared_key().filter(|_| !is_apart) {
+        Some(chosen) => cut(chosen, 255),
+        None => known_by(notification, 255),
+    };
     let event = |action: &str| {
         let mut event = json!({
             "routing_key": key,
             "event_action": action,
-            "dedup_key": cut(&incident, 255),
+            "dedup_key": incident,
         });
         if action == "trigger" {
             event["client"] = "Castellan".into();

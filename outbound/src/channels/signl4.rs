@@ -2,10 +2,11 @@
 //!
 //! What is in the body becomes the alert's text; fields that begin with `X-S4-`
 //! steer it. An alert is closed by its external id and the status `resolved`. A
-//! test opens an alert of its own and closes it.
+//! test opens an alert of its own and closes it. No length is given for that id; it has
+//! what others take.
 
 use super::{HttpRequest, below, document};
-use crate::words::{cut, facts, headline};
+use crate::words::{cut, facts, headline, known_by};
 use model::{Notification, NotificationState};
 use url::Url;
 
@@ -16,7 +17,7 @@ pub fn requests(endpoint: &Url, secret: &str, notification: &Notification) -> Ve
         let mut set = |name: &str, value: String| body.insert(name.into(), value.into());
         set("Title", cut(&headline(notification), 250));
         set("Message", cut(&notification.message, 10_000));
-        set("X-S4-ExternalID", notification.incident());
+        set("X-S4-ExternalID", known_by(notification, 255));
         set("X-S4-Status", status.into());
         set("X-S4-SourceSystem", "Castellan".into());
         HttpRequest::json(url.clone(), &body.into())

@@ -8,7 +8,7 @@
 //! Lengths: 512 characters in an id, 20,480 in a message.
 
 use super::{HttpRequest, below, document};
-use crate::words::{Severity, cut, facts, headline, place, severity, since};
+use crate::words::{Severity, cut, facts, headline, known_by, place, severity, since};
 use model::{Notification, NotificationState, RecipientOptions};
 use url::Url;
 
@@ -26,7 +26,7 @@ pub fn request(
     let mut body = document(facts(notification));
     let mut set = |name: &str, value: String| body.insert(name.into(), value.into());
     set("message_type", message_type(notification).into());
-    set("entity_id", cut(&notification.incident(), 512));
+    set("entity_id", known_by(notification, 512));
     set("entity_display_name", cut(&headline(notification), 512));
     set("state_message", cut(&notification.message, 20_480));
     set("monitoring_tool", "Castellan".into());

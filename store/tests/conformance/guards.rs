@@ -29,10 +29,11 @@ pub async fn what_producers_had_is_kept_until_they_are_let_go(f: Fixture) {
     let (instance, ..) = f.instance(account, 9000).await;
     let mut work = f.store.begin().await.unwrap();
     assert_eq!(disk_guards::slowed(&mut work, instance.id).await.unwrap(), None);
-    let quota = |producer_byte_rate| SlowedQuota {
+    let quota = |producer_byte_rate: Option<f64>| SlowedQuota {
         user: "<default>".into(),
         client_id: "app".into(),
         producer_byte_rate,
+        is_set: producer_byte_rate.is_some(),
     };
     for quotas in [vec![], vec![quota(None), quota(Some(1e9))]] {
         disk_guards::set_slowed(&mut work, instance.id, &quotas).await.unwrap();

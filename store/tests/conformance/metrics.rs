@@ -43,6 +43,13 @@ pub async fn what_is_too_old_is_forgotten_and_counted(f: Fixture) {
     assert_eq!(history.forget(60, 9999).await.unwrap(), 0);
     assert_eq!(history.forget(10, 600).await.unwrap(), 1);
     assert_eq!(history.size(10).await.unwrap(), (4, Some(600)));
+    let before = history.taken().await.unwrap();
+    assert!(history.write(&[window(3, 0, 0, &vec![7; 100_000])]).await.unwrap());
+    let taken = history.taken().await.unwrap() - before;
+    assert!((90_000..120_000).contains(&taken), "{taken}");
+    assert_eq!(history.forget(10, 600).await.unwrap(), 1);
+    let taken = history.taken().await.unwrap() - before;
+    assert!(taken < 20_000, "what is forgotten takes nothing: {taken}");
     // The store itself knows nothing of it.
     f.store.ping().await.unwrap();
     history.close().await;

@@ -255,6 +255,20 @@ pub async fn lanes_that_are_held_can_be_freed(f: Fixture) {
     assert_eq!(freed, ["a", "b"]);
 }
 
+pub async fn a_lane_of_an_instance_that_is_gone_is_kept_for_what_waits_in_it(f: Fixture) {
+    let [idle, busy] = [1, 2].map(|alarm| format!("instances/9/alarms/{alarm}/recipients/1"));
+    put_in(&f, Some(&busy), "b").await;
+    let mut work = f.store.begin().await.unwrap();
+    for lane in [&idle, &busy] {
+        hold(&mut work, lane, f.now(), MINUTE).await.unwrap();
+    }
+    store::instances::remove(&mut work, InstanceId(9)).await.unwrap();
+    work.commit().await.unwrap();
+    put_in(&f, Some(&idle), "i").await;
+    let due: Vec<String> = texts(&f).await.into_iter().map(|it| it.0).collect();
+    assert_eq!(due, ["i"]);
+}
+
 pub async fn what_was_never_tried_goes_first(f: Fixture) {
     put(&f, "old").await;
     let taken = take_due(&f.store, f.now()).await;
@@ -280,7 +294,7 @@ pub async fn what_is_past_its_time_is_given_up_tried_or_not(f: Fixture) {
         let mut work = f.store.begin().await.unwrap();
         let given_up = give_up(&mut work, f.now()).await.unwrap();
         work.commit().await.unwrap();
-        given_up
+        given_up.into_iter().map(|message| message.id).collect::<Vec<_>>()
     };
     f.pass(DAY.as_secs() - 30).await;
     assert_eq!(given_up().await, [], "not before its time");

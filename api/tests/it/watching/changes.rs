@@ -2,7 +2,7 @@
 
 use super::{Post, cpu, looks};
 use app::metrics::{Lag, Lags};
-use model::{NotificationState, Series, SignedDuration};
+use model::{NotificationState, Series, SignedDuration, Telling};
 use serde_json::{Value, json};
 
 #[tokio::test]
@@ -65,17 +65,57 @@ async fn whoever_comes_to_be_told_of_what_goes_on_hears_its_beginning() {
     assert_eq!(post.call("POST", "alarms/recipients", Some(hook())).await, 201);
     assert_eq!(who(&post).await, [], "the alarm names another one");
     assert_eq!(post.call("DELETE", "alarms/recipients/1", None).await, 204);
-    assert_eq!(who(&post).await, [(2, began), (3, began)], "it names everybody now");
+    let told = [(1, over), (2, began), (3, began)];
+    assert_eq!(who(&post).await, told, "it names everybody now, and one is gone");
     assert_eq!(post.call("POST", "alarms/recipients", Some(hook())).await, 201);
     assert_eq!(who(&post).await, [(4, began)], "everybody has one more");
     assert_eq!(post.call("DELETE", "alarms/recipients/4", None).await, 204);
-    assert_eq!(who(&post).await, []);
+    assert_eq!(who(&post).await, [(4, over)]);
     for _ in 0..10 {
         post.sees(&mut watch, Series::Cpu, 5.0).await;
     }
     assert_eq!(who(&post).await, [(2, over), (3, over)]);
     assert_eq!(post.call("POST", "alarms/recipients", Some(hook())).await, 201);
     assert_eq!(who(&post).await, [], "nothing goes on");
+}
+
+/// A pager rings until it is told the end, and nobody tells it of the end later.
+#[tokio::test]
+async fn who_goes_or_is_told_elsewhere_hears_the_end_where_they_were() {
+    let post = Post::with(cpu()).await;
+    let pager = |key: &str, name: &str| json!({"type": "pagerduty", "value": key, "name": name});
+    assert_eq!(post.call("POST", "alarms/recipients", Some(pager("old", "Ops"))).await, 201);
+    let (began, over) = (NotificationState::Triggered, NotificationState::Resolved);
+    // Of the pager: what it is told, and where if that is where it was before.
+    let rings = async || {
+        let mut told = post.tellings().await;
+        told.retain(|it| it.recipient_id.0 == 2);
+        told.sort_by_key(|it| it.address.is_none());
+        let key = |it: &Telling| it.address.as_ref().map(|it| it.value.expose().to_owned());
+        told.iter().map(|it| (it.notification.state, key(it))).collect::<Vec<_>>()
+    };
+    let at = |key: &str| Some(key.to_owned());
+    let elsewhere = |key: &str| Some(pager(key, "Ops"));
+    assert_eq!(post.call("PUT", "alarms/recipients/2", elsewhere("first")).await, 200);
+    assert_eq!(rings().await, [], "nothing goes on");
+    let mut watch = post.watch();
+    for _ in 0..7 {
+        post.sees(&mut watch, Series::Cpu, 99.0).await;
+    }
+    // It waits for its first turn, and goes to the new address.
+    assert_eq!(post.call("PUT", "alarms/recipients/2", elsewhere("second")).await, 200);
+    assert_eq!(rings().await, [(over, at("first")), (began, None)]);
+    let named = Some(pager("second", "Night"));
+    assert_eq!(post.call("PUT", "alarms/recipients/2", named).await, 200);
+    assert_eq!(rings().await, [], "it is where it was");
+    assert_eq!(post.call("PUT", "alarms/recipients/2", elsewhere("third")).await, 200);
+    assert_eq!(rings().await, [(over, at("second")), (began, None)]);
+    assert_eq!(post.call("DELETE", "alarms/recipients/2", None).await, 204);
+    assert_eq!(rings().await, [(over, at("third"))]);
+    for _ in 0..10 {
+        post.sees(&mut watch, Series::Cpu, 5.0).await;
+    }
+    assert_eq!(rings().await, []);
 }
 
 fn hook() -> Value {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 impl Post {
-    async fn level(&self) -> Option<DiskLevel> {
+    pub(super) async fn level(&self) -> Option<DiskLevel> {
         let mut reader = self.world.app.store().reader();
         let guard = store::disk_guards::find(&mut reader, self.server.id).await.unwrap();
         guard.map(|guard| guard.level)

@@ -5,6 +5,7 @@
 //! wake-up of the engine, which slows producers down or lets them go.
 
 use super::disk_incident::Full;
+use super::latest;
 use crate::{App, Result, audit};
 use model::{
     DiskGuard, DiskLevel, Instance, SAMPLE_SECONDS, Series, Server, ServerId, SignedDuration,
@@ -66,7 +67,7 @@ pub(super) async fn look(
     roomy.note(server.id, has_room && known.is_none(), now);
     let was = known.as_ref().map(|guard| guard.level);
     let is = DiskLevel::after(was, percent);
-    if known.is_some_and(|known| at <= known.since) {
+    if known.is_some_and(|known| at <= known.since && known.since <= latest(app)) {
         return Ok(());
     }
     let full = Full { server, at, percent, was, is };

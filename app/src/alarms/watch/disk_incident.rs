@@ -5,8 +5,10 @@
 //! that was made or switched on meanwhile tells of it at the next sample, and so does
 //! one whose incident ended because the server was stopped, once it runs again.
 
+use super::latest;
 use super::tell::tell;
 use crate::alarms::notice::notice_alarms;
+use crate::metrics::AHEAD;
 use crate::{App, Result};
 use model::{
     Alarm, AlarmSpec, DiskLevel, Incident, Instance, NotificationState, SLOW_BYTES_PER_SECOND,
@@ -58,7 +60,10 @@ impl Full<'_> {
         }
         let told = open.reminded_at.or(open.triggered_at)?;
         let due = spec.reminder_interval.map(SignedDuration::from_secs)?;
-        (self.at.duration_since(told) >= due).then_some(NotificationState::Reminder)
+        let since = self.at.duration_since(told);
+        // One that is far ahead was made before a clock was set back.
+        let is_due = since >= due || since.as_secs() < -AHEAD;
+        is_due.then_some(NotificationState::Reminder)
     }
 
     async fn step(
@@ -72,7 +77,7 @@ impl Full<'_> {
     ) -> Result<()> {
         let was = match open {
             Some(open) => Some(open.clone()),
-            None => self.begin(work, alarm).await?,
+            None => self.begin(work, app, alarm).await?,
         };
         let Some(was) = was else { return Ok(()) };
         // That it got worse reminds of it too.
@@ -93,9 +98,10 @@ impl Full<'_> {
     }
 
     /// None if one of it ended at that time or later.
-    async fn begin(&self, work: &mut Work, alarm: &Alarm) -> Result<Option<Incident>> {
+    async fn begin(&self, work: &mut Work, app: &App, alarm: &Alarm) -> Result<Option<Incident>> {
         let Server { instance_id, name, .. } = self.server;
-        if incidents::was_over_at(work, *instance_id, alarm.id, name, self.at).await? {
+        let latest = latest(app);
+        if incidents::was_over_at(work, *instance_id, alarm.id, name, self.at, latest).await? {
             return Ok(None);
         }
         let value = Some(self.percent);

@@ -7,7 +7,7 @@
 
 use crate::App;
 use crate::metrics;
-use model::{Series, ServerId};
+use model::{Series, ServerId, SignedDuration, Timestamp};
 use std::collections::VecDeque;
 use std::time::Duration;
 use tokio::time::timeout;
@@ -23,24 +23,58 @@ const REACH: i64 = 360 * STEP;
 const LEAST: usize = 15;
 /// For what the history has: other alarms wait meanwhile.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// So long a history is left alone that did not answer in that time.
+const LEFT_ALONE: SignedDuration = SignedDuration::from_mins(1);
 /// More hours than that are no forecast.
 const FAR: f64 = 100_000.0;
+
+/// For a history that may hang: one wait a minute, of all servers together.
+pub struct Patience {
+    longest: Duration,
+    /// When it last did not answer in time.
+    hung_at: Option<Timestamp>,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self { longest: PATIENCE, hung_at: None }
+    }
+}
+
+impl Patience {
+    /// None if it does not answer, or did not a moment ago.
+    pub async fn ask<T>(&mut self, now: Timestamp, asked: impl Future<Output = T>) -> Option<T> {
+        if self.hung_at.is_some_and(|at| now.duration_since(at).abs() < LEFT_ALONE) {
+            return None;
+        }
+        let answer = timeout(self.longest, asked).await.ok();
+        self.hung_at = answer.is_none().then_some(now);
+        answer
+    }
+}
 
 /// What was free on one server's disk, by time.
 #[derive(Clone, Debug, Default)]
 pub struct Forecast {
     points: VecDeque<(i64, f64)>,
+    /// Whether it began with what the history has.
+    has_past: bool,
 }
 
 impl Forecast {
-    /// With what is known of the time before; a history that can't be read in time has none.
+    /// With what is known of the time before.
     pub async fn of_past(app: &App, server: ServerId, before: i64) -> Self {
-        let mut forecast = Self::default();
+        let mut forecast = Self { has_past: true, ..Self::default() };
         let past = metrics::minutes(app, server, Series::DiskFree, before - REACH, before);
-        for (at, free) in timeout(PATIENCE, past).await.unwrap_or_default() {
+        for (at, free) in past.await {
             forecast.note(at, free.into());
         }
         forecast
+    }
+
+    /// Whether the history is still to be asked; until then it goes by what comes.
+    pub fn lacks_past(&self) -> bool {
+        !self.has_past
     }
 
     /// Remembers what is free, and says how many hours are left; none while too
@@ -99,6 +133,22 @@ mod tests {
             assert!(forecast.points.len() <= MOST);
         }
         last
+    }
+
+    #[tokio::test]
+    async fn a_history_that_hangs_is_waited_for_once_a_minute() {
+        let mut patience = Patience { longest: Duration::ZERO, hung_at: None };
+        let at = |second: i64| Timestamp::from_second(second).unwrap();
+        let hangs = std::future::pending::<u8>;
+        assert_eq!(patience.ask(at(0), async { 1 }).await, Some(1));
+        assert_eq!(patience.ask(at(10), hangs()).await, None);
+        for second in [10, 40, 69] {
+            assert_eq!(patience.ask(at(second), async { 1 }).await, None, "at {second}");
+        }
+        assert_eq!(patience.ask(at(70), hangs()).await, None);
+        assert_eq!(patience.ask(at(129), async { 1 }).await, None, "it hung once more");
+        assert_eq!(patience.ask(at(130), async { 1 }).await, Some(1));
+        assert_eq!(patience.ask(at(131), async { 2 }).await, Some(2), "it answers again");
     }
 
     #[test]

@@ -38,7 +38,9 @@ pub enum Move {
     Resolve,
 }
 
-/// `gap` says that too long passed since the value was last known to hold.
+/// `gap` says that too long passed since the value was last known to hold. What lies after
+/// `at` was written before a clock was set back: it counts as if it were not known since when
+/// it is so, or people would wait for as long as the clock went back.
 pub fn judge(
     spec: &AlarmSpec,
     incident: Option<&Incident>,
@@ -56,7 +58,7 @@ pub fn judge(
     };
     let Some(triggered_at) = incident.triggered_at else {
         return match level {
-            Level::Beyond if gap => Move::BeginAnew,
+            Level::Beyond if gap || incident.judged_at() > at => Move::BeginAnew,
             Level::Beyond if at.duration_since(incident.since) >= time => Move::Trigger,
             Level::Beyond => Move::Stay,
             _ => Move::Forget,
@@ -64,6 +66,7 @@ pub fn judge(
     };
     match (level, incident.clear_since) {
         (Level::Clear, None) => Move::Settle,
+        (Level::Clear, Some(since)) if since > at => Move::Settle,
         (Level::Clear, Some(since)) if at.duration_since(since) >= calm(time) => Move::Resolve,
         (Level::Clear, Some(_)) => Move::Stay,
         (_, Some(_)) => Move::Unsettle,
@@ -71,7 +74,7 @@ pub fn judge(
             let told = incident.reminded_at.unwrap_or(triggered_at);
             let due = spec.reminder_interval.map(SignedDuration::from_secs);
             match due {
-                Some(due) if at.duration_since(told) >= due => Move::Remind,
+                Some(due) if told > at || at.duration_since(told) >= due => Move::Remind,
                 _ => Move::Stay,
             }
         }
@@ -166,6 +169,31 @@ mod tests {
         check("BBBB--B----", "b..Ts.us..R");
         check("BBBB-n----", "b..Tsus..R");
         check("BBBB----B", "b..Ts..Rb");
+    }
+
+    #[test]
+    fn what_lies_ahead_since_a_clock_was_set_back_keeps_nobody_waiting() {
+        let spec = AlarmSpec {
+            reminder_interval: Some(60),
+            ..AlarmSpec::first(AlarmType::Cpu, Some(90), Some(30))
+        };
+        let check = |is: &Incident, level: Level, expected: Move| {
+            assert_eq!(judge(&spec, Some(is), level, at(50), false), expected, "{is:?}");
+        };
+        let waits = incident();
+        check(&waits, Level::Beyond, Move::BeginAnew);
+        check(&waits, Level::Clear, Move::Forget);
+        check(
+            &Incident { since: at(10), seen_at: Some(at(100)), ..waits.clone() },
+            Level::Beyond,
+            Move::BeginAnew,
+        );
+        let fired = Incident { triggered_at: Some(at(130)), ..waits };
+        check(&fired, Level::Beyond, Move::Remind);
+        check(&fired, Level::Clear, Move::Settle);
+        let settles = Incident { clear_since: Some(at(200)), ..fired };
+        check(&settles, Level::Clear, Move::Settle);
+        check(&settles, Level::Beyond, Move::Unsettle);
     }
 
     #[test]

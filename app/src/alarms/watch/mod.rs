@@ -15,14 +15,16 @@ mod level;
 mod silence;
 mod step;
 mod tell;
+mod turns;
 mod words;
 
 pub use step::{stop_measuring, stop_watching, stop_watching_others};
-pub use tell::{tell, tell_newcomer, tell_of_change};
+pub use tell::{tell, tell_leaver, tell_newcomer, tell_of_change};
 
+use crate::metrics::AHEAD;
 use crate::{App, Result};
 use disk_guard::Roomy;
-use forecast::Forecast;
+use forecast::{Forecast, Patience};
 use judge::{Level, judge};
 use model::{
     Alarm, AlarmId, AlarmType, Incident, InstanceId, SAMPLE_SECONDS, Series, ServerId,
@@ -30,9 +32,9 @@ use model::{
 };
 use series::Sample;
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use step::{Seen, note_seen, step};
 use store::{alarms, incidents, servers};
+use turns::Turns;
 
 /// After so long without a sample nobody knows whether a level held.
 const GAP: i64 = 3 * SAMPLE_SECONDS;
@@ -45,17 +47,28 @@ type Key = (InstanceId, AlarmId, String);
 pub struct Watch {
     app: App,
     started_at: Timestamp,
+    /// When silent servers were last looked for.
+    looked_at: Timestamp,
     /// When each value was last seen.
     seen: HashMap<Key, Timestamp>,
     forecasts: HashMap<ServerId, Forecast>,
+    patience: Patience,
     roomy: Roomy,
+    turns: Turns,
+}
+
+/// What lies after that was seen before a clock was set back, and says nothing of now.
+fn latest(app: &App) -> Timestamp {
+    app.now() + SignedDuration::from_secs(AHEAD)
 }
 
 impl Watch {
     pub fn new(app: App) -> Self {
-        let started_at = app.now();
+        let (started_at, looked_at) = (app.now(), app.now());
         let (seen, forecasts) = (HashMap::new(), HashMap::new());
-        Self { app, started_at, seen, forecasts, roomy: Roomy::default() }
+        let (patience, roomy) = (Patience::default(), Roomy::default());
+        let turns = Turns::default();
+        Self { app, started_at, looked_at, seen, forecasts, patience, roomy, turns }
     }
 
     /// Looks at a new sample of a server.
@@ -99,11 +112,18 @@ impl Watch {
             self.forecasts.remove(&server);
             return None;
         }
-        let forecast = match self.forecasts.entry(server) {
-            Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(new) => new.insert(Forecast::of_past(&self.app, server, sample.at).await),
-        };
-        forecast.take(sample.at, free)
+        let latest = latest(&self.app).as_second();
+        let known = self.forecasts.get(&server);
+        if known.and_then(Forecast::last) > Some(latest) {
+            self.forecasts.remove(&server);
+        }
+        if self.forecasts.get(&server).is_none_or(Forecast::lacks_past) {
+            let past = Box::pin(Forecast::of_past(&self.app, server, sample.at));
+            if let Some(past) = self.patience.ask(self.app.now(), past).await {
+                self.forecasts.insert(server, past);
+            }
+        }
+        self.forecasts.entry(server).or_default().take(sample.at, free)
     }
 
     /// What was not heard of for a day is gone.
@@ -111,11 +131,11 @@ impl Watch {
         let since = now - SignedDuration::from_hours(24);
         self.seen.retain(|_, at| *at > since);
         self.roomy.forget(since);
+        self.turns.forget(since);
         self.forecasts.retain(|_, forecast| forecast.last() > Some(since.as_second()));
     }
 
-    /// `open` is what the instance has open. Somebody may move it meanwhile; a step
-    /// is made only from what it was.
+    /// `open` is what the instance has open.
     async fn look(
         &mut self,
         instance: InstanceId,
@@ -124,9 +144,25 @@ impl Watch {
         seen: &Seen<'_>,
         level: Level,
     ) -> Result<()> {
-        let key = (instance, alarm.id, seen.about.to_owned());
         let incident = open.iter().find(|it| it.alarm_id == alarm.id && it.about == seen.about);
-        let last = self.seen.get(&key).copied().max(incident.map(Incident::judged_at));
+        self.look_at(instance, alarm, incident, seen, level).await
+    }
+
+    /// `incident` is the open one of the alarm and whom it is about. Somebody may move it
+    /// meanwhile; a step is made only from what it was.
+    async fn look_at(
+        &mut self,
+        instance: InstanceId,
+        alarm: &Alarm,
+        incident: Option<&Incident>,
+        seen: &Seen<'_>,
+        level: Level,
+    ) -> Result<()> {
+        let key = (instance, alarm.id, seen.about.to_owned());
+        let latest = latest(&self.app);
+        let is_sound = |at: &Timestamp| *at <= latest;
+        let judged = incident.map(Incident::judged_at).filter(is_sound);
+        let last = self.seen.get(&key).copied().filter(is_sound).max(judged);
         // Samples that come late tell of the past, which was judged already.
         if last.is_some_and(|last| seen.at < last) {
             return Ok(());

@@ -1,9 +1,10 @@
 //! Servers that do not answer: their agent is silent, or their broker is to it.
 
 use super::step::Seen;
-use super::{Level, Watch};
+use super::turns::UNDER_WAY;
+use super::{Level, Watch, latest};
 use crate::Result;
-use crate::metrics::last_heard;
+use crate::metrics::{AHEAD, last_heard};
 use model::{Action, AlarmType, SAMPLE_SECONDS, Series, Server, SignedDuration, Timestamp};
 use series::Sample;
 use std::sync::Arc;
@@ -14,15 +15,17 @@ use store::{actions, alarms, incidents, instances, servers};
 const LATE: i64 = 3 * SAMPLE_SECONDS;
 /// After a start agents need a moment to find us.
 const GRACE: SignedDuration = SignedDuration::from_secs(3 * SAMPLE_SECONDS);
-/// A server that somebody has asked to start or restart may be silent meanwhile.
-/// After so long something else is wrong with it.
-const UNDER_WAY: SignedDuration = SignedDuration::from_mins(5);
 
 impl Watch {
     /// Looks at every server that somebody wants to be told of.
     pub async fn silence(&mut self) -> Result<()> {
         let now = self.app.now();
         self.forget(now);
+        // After a clock was set back agents have the same moment once more.
+        if self.looked_at > latest(&self.app) {
+            self.started_at = now;
+        }
+        self.looked_at = now;
         let mut reader = self.app.store().reader();
         for (instance, alarm) in
             alarms::enabled_of(&mut reader, AlarmType::ServerUnreachable).await?
@@ -34,10 +37,11 @@ impl Watch {
             }
             let open = incidents::open(&mut reader, instance.id).await?;
             // An action is open for as long as servers follow it.
-            let asked = if instance.configured() {
-                Vec::new()
+            let (asked, records) = if instance.configured() {
+                (Vec::new(), Vec::new())
             } else {
-                actions::open(&mut reader, instance.id).await?
+                let asked = actions::open(&mut reader, instance.id).await?;
+                (asked, servers::list(&mut reader, instance.id).await?)
             };
             for server in servers::list_bare(&mut reader, instance.id).await? {
                 if instance.stopped || server.stopped {
@@ -45,7 +49,17 @@ impl Watch {
                 }
                 let heard = last_heard(&self.app, server.id);
                 let young = now.duration_since(self.started_at) < GRACE;
-                let excused = young || asked.iter().any(|it| explains(it, &server, now));
+                let concerning: Vec<&Action> =
+                    asked.iter().filter(|it| it.is_about(server.number)).collect();
+                let record = records.iter().find(|it| it.server.id == server.id);
+                let has_turn = if let Some(record) = record.filter(|_| !concerning.is_empty()) {
+                    self.turns.excuse(record, now)
+                } else {
+                    self.turns.end(server.id);
+                    false
+                };
+                let is_new = concerning.iter().any(|it| is_new(it, now));
+                let excused = young || has_turn || is_new;
                 let level = answers(&server, heard.as_ref(), now);
                 let Some(level) = level.filter(|it| *it == Level::Clear || !excused) else {
                     continue;
@@ -62,10 +76,14 @@ impl Watch {
 /// The last sample of a server, and when it came by our own clock.
 type Heard = (Arc<Sample>, Timestamp);
 
-/// Whether a server may be silent for what somebody has asked.
-fn explains(action: &Action, server: &Server, now: Timestamp) -> bool {
-    let concerns = action.servers.is_empty() || action.servers.contains(&server.number);
-    concerns && now.duration_since(action.asked_at) < UNDER_WAY
+/// Whether servers may be silent for what somebody has just asked.
+fn is_new(action: &Action, now: Timestamp) -> bool {
+    (-AHEAD..UNDER_WAY.as_secs()).contains(&now.duration_since(action.asked_at).as_secs())
+}
+
+/// Whether it was heard of lately. What lies far ahead was before a clock was set back.
+fn is_recent(at: Timestamp, now: Timestamp) -> bool {
+    (-AHEAD..=LATE).contains(&now.duration_since(at).as_secs())
 }
 
 /// From the sample on that says so, or from the one on that did not come. One of
@@ -81,13 +99,13 @@ fn silent_since((sample, at): &Heard, now: Timestamp) -> Option<Timestamp> {
 
 /// None if another control plane hears from it, which then looks for itself.
 fn answers(server: &Server, heard: Option<&Heard>, now: Timestamp) -> Option<Level> {
-    let fresh = heard.filter(|(_, at)| now.duration_since(*at).as_secs() <= LATE);
+    let fresh = heard.filter(|(_, at)| is_recent(*at, now));
     if let Some((sample, _)) = fresh {
         // A server made before there were metrics is known by its agent alone.
         let broker =
             server.listeners.metrics.is_none() || sample.value(Series::Partitions).is_some();
         return Some(if broker { Level::Clear } else { Level::Beyond });
     }
-    let heard = server.last_seen.is_some_and(|at| now.duration_since(at).as_secs() <= LATE);
+    let heard = server.last_seen.is_some_and(|at| is_recent(at, now));
     if heard { None } else { Some(Level::Beyond) }
 }

@@ -7,7 +7,7 @@
 
 use super::judge::Move;
 use super::tell::tell;
-use super::words;
+use super::{latest, words};
 use crate::{App, Result};
 use model::{
     Alarm, Incident, Instance, InstanceId, NotificationState, Server, SignedDuration, Timestamp,
@@ -65,7 +65,8 @@ async fn make(
     let Seen { about, at, since, value } = *seen;
     let since = since.unwrap_or(at);
     let Some(was) = incident else {
-        if incidents::was_over_at(work, instance.id, alarm.id, about, at).await? {
+        let latest = latest(app);
+        if incidents::was_over_at(work, instance.id, alarm.id, about, at, latest).await? {
             return Ok(false);
         }
         let begun = incidents::begin(work, instance.id, alarm.id, about, since, value).await?;

@@ -2,12 +2,13 @@
 //! it tells of.
 //!
 //! Whoever heard that something began hears that it is over, also when that is so for
-//! them alone.
+//! them alone: because the alarm does not name them any more, or because they are gone or
+//! told elsewhere, and then where they were.
 
 use crate::{App, Result};
 use model::{
     Alarm, AlarmSpec, AlarmType, Incident, Instance, Maintenance, Notification, NotificationState,
-    RecipientId,
+    Recipient, RecipientId,
 };
 use store::{Work, alarms, incidents, recipients, tellings};
 
@@ -17,17 +18,21 @@ use store::{Work, alarms, incidents, recipients, tellings};
 pub struct Told {
     state: NotificationState,
     maintenance: Option<Maintenance>,
+    /// Nothing to those who have not heard the last thing of the incident yet.
+    unless_waiting: bool,
 }
 
 impl From<NotificationState> for Told {
     fn from(state: NotificationState) -> Self {
-        Self { state, maintenance: None }
+        // Nobody is reminded of what they have not heard.
+        let unless_waiting = state == NotificationState::Reminder;
+        Self { state, maintenance: None, unless_waiting }
     }
 }
 
 impl From<Maintenance> for Told {
     fn from(kind: Maintenance) -> Self {
-        Self { state: NotificationState::Triggered, maintenance: Some(kind) }
+        Self { maintenance: Some(kind), ..Self::from(NotificationState::Triggered) }
     }
 }
 
@@ -70,9 +75,7 @@ pub async fn tell_of_change(
         if open.alarm_id != alarm.id || open.triggered_at.is_none() {
             continue;
         }
-        let message =
-            format!("You are not told of {} alarm {} any more; it goes on", after.kind, alarm.id);
-        let over = Incident { resolved_at: Some(app.now()), message, ..open.clone() };
+        let over = over_for_one(app, alarm, &open);
         let (begun, ended) = (NotificationState::Triggered, NotificationState::Resolved);
         tell_those(work, app, instance, alarm, &over, ended.into(), left).await?;
         tell_those(work, app, instance, alarm, &open, begun.into(), joined).await?;
@@ -80,59 +83,78 @@ pub async fn tell_of_change(
     Ok(())
 }
 
-/// Somebody new hears of what goes on, by every alarm that is told to everybody.
+/// Somebody new, or at a new address, hears of what goes on, by every alarm that names
+/// them. What waits for them says it already.
 pub async fn tell_newcomer(
     work: &mut Work,
     app: &App,
     instance: &Instance,
     newcomer: RecipientId,
 ) -> Result<()> {
-    let watched = alarms::list(work, instance.id).await?;
-    for open in incidents::open(work, instance.id).await? {
-        let alarm = watched.iter().find(|it| it.id == open.alarm_id && it.what.names(newcomer));
-        if let Some(alarm) = alarm.filter(|_| open.triggered_at.is_some()) {
-            let begun = NotificationState::Triggered.into();
-            tell_those(work, app, instance, alarm, &open, begun, |it| it == newcomer).await?;
-        }
+    let begun = Told { unless_waiting: true, ..Told::from(NotificationState::Triggered) };
+    for (alarm, open) in fires_for(work, instance, newcomer).await? {
+        tell_those(work, app, instance, &alarm, &open, begun, |it| it == newcomer).await?;
     }
     Ok(())
 }
 
-/// Writes down what each recipient is to hear. Who has not heard the last thing of
-/// an incident yet is not reminded of it, so what waits for them stays little.
+/// Somebody who goes, or is told elsewhere from now on, hears the end of what goes on where
+/// they were: a pager would ring for ever. To be called before the alarms forget them.
+pub async fn tell_leaver(
+    work: &mut Work,
+    app: &App,
+    instance: &Instance,
+    leaver: &Recipient,
+) -> Result<()> {
+    if !leaver.is_readable() {
+        return Ok(());
+    }
+    for (alarm, open) in fires_for(work, instance, leaver.id).await? {
+        let over = over_for_one(app, &alarm, &open);
+        let told = NotificationState::Resolved.into();
+        let notification = notification(app, instance, &alarm, &over, told);
+        tellings::insert_former(work, leaver, notification, app.now()).await?;
+    }
+    Ok(())
+}
+
+/// What people were told of and goes on, of the alarms that name somebody.
+async fn fires_for(
+    work: &mut Work,
+    instance: &Instance,
+    whom: RecipientId,
+) -> Result<Vec<(Alarm, Incident)>> {
+    let watched = alarms::list(work, instance.id).await?;
+    let mut open = incidents::open(work, instance.id).await?;
+    open.retain(|it| it.triggered_at.is_some());
+    let with_alarm = |open: Incident| {
+        let alarm = watched.iter().find(|it| it.id == open.alarm_id && it.what.names(whom))?;
+        Some((alarm.clone(), open))
+    };
+    Ok(open.into_iter().filter_map(with_alarm).collect())
+}
+
+/// An incident that goes on, as it is for somebody who is not told of it any more.
+fn over_for_one(app: &App, alarm: &Alarm, open: &Incident) -> Incident {
+    let kind = alarm.what.kind;
+    let message = format!("You are not told of {kind} alarm {} any more; it goes on", alarm.id);
+    Incident { resolved_at: Some(app.now()), message, ..open.clone() }
+}
+
+/// Writes down what each recipient is to hear.
 async fn tell_those(
     work: &mut Work,
     app: &App,
     instance: &Instance,
     alarm: &Alarm,
     incident: &Incident,
-    Told { state, maintenance }: Told,
+    told: Told,
     is_meant: impl Fn(RecipientId) -> bool,
 ) -> Result<()> {
-    let what = &alarm.what;
-    let about = Some(incident.about.clone()).filter(|about| !about.is_empty());
-    let (server, group) =
-        if what.kind == AlarmType::ConsumerLag { (None, about) } else { (about, None) };
     let everybody = recipients::list(work, instance.id).await?;
     for recipient in everybody.iter().filter(|recipient| is_meant(recipient.id)) {
-        let notification = Notification {
-            id: app.entropy().uuid(),
-            state,
-            alarm_id: Some(alarm.id),
-            alarm_type: what.kind.to_string(),
-            instance_id: instance.id,
-            instance_name: instance.name.to_string(),
-            server: server.clone(),
-            group: group.clone(),
-            value: incident.value,
-            value_threshold: what.value_threshold,
-            time_threshold: what.time_threshold,
-            triggered_at: incident.triggered_at,
-            resolved_at: incident.resolved_at,
-            maintenance,
-            message: incident.message.clone(),
-        };
-        if state == NotificationState::Reminder
+        let notification = notification(app, instance, alarm, incident, told);
+        if told.unless_waiting
             && tellings::incident_waits(work, recipient.id, &notification).await?
         {
             continue;
@@ -140,4 +162,34 @@ async fn tell_those(
         tellings::insert(work, recipient, notification, app.now()).await?;
     }
     Ok(())
+}
+
+fn notification(
+    app: &App,
+    instance: &Instance,
+    alarm: &Alarm,
+    incident: &Incident,
+    Told { state, maintenance, .. }: Told,
+) -> Notification {
+    let what = &alarm.what;
+    let about = Some(incident.about.clone()).filter(|about| !about.is_empty());
+    let (server, group) =
+        if what.kind == AlarmType::ConsumerLag { (None, about) } else { (about, None) };
+    Notification {
+        id: app.entropy().uuid(),
+        state,
+        alarm_id: Some(alarm.id),
+        alarm_type: what.kind.to_string(),
+        instance_id: instance.id,
+        instance_name: instance.name.to_string(),
+        server,
+        group,
+        value: incident.value,
+        value_threshold: what.value_threshold,
+        time_threshold: what.time_threshold,
+        triggered_at: incident.triggered_at,
+        resolved_at: incident.resolved_at,
+        maintenance,
+        message: incident.message.clone(),
+    }
 }

@@ -2,6 +2,7 @@
 
 use super::lag::{Ends, Lag};
 use crate::access::{on_servers_of_its_own, ready};
+use crate::metrics::AHEAD;
 use crate::metrics::hub::{Held, News};
 use crate::{App, Result};
 use futures::stream::{self, StreamExt as _};
@@ -75,8 +76,7 @@ async fn sample(app: &App, id: InstanceId, server: ServerId) -> Result<()> {
     }
     let cluster = app.reach().cluster(id, &servers).await.map_err(crate::Error::internal)?;
     let groups = app.reach().admin().groups().glimpse_groups(&cluster).await;
-    let mut groups = groups.map_err(crate::Error::internal)?;
-    groups.retain(|group| !group.view.name.starts_with("__"));
+    let groups = groups.map_err(crate::Error::internal)?;
     let gone = gone(app, id, &cluster, &groups).await?;
     let now = app.now().as_second();
     let metrics = app.metrics();
@@ -87,7 +87,12 @@ async fn sample(app: &App, id: InstanceId, server: ServerId) -> Result<()> {
         lags(ends, &groups, now)
     };
     let lags = Lags { groups, gone };
-    let is_new = metrics.servers().entry(server).or_default().take(&Arc::new(told(&lags, now)));
+    let is_new = {
+        let mut servers = metrics.servers();
+        let held = servers.entry(server).or_default();
+        held.forget_beyond(now + AHEAD);
+        held.take(&Arc::new(told(&lags, now)))
+    };
     if is_new {
         metrics.tell(News::Groups(id, Arc::new(lags)));
     }

@@ -24,7 +24,7 @@ fn check(
     let present: Vec<Quota> = present.iter().map(quota).collect();
     let found = to_change(&present, before(kept));
     assert_eq!(found, before(expected), "{present:?}");
-    assert_eq!(read(written(&found)), found, "it is read back");
+    assert_eq!(read(written(&found, true)), found, "it is read back");
 }
 
 #[test]
