@@ -12,6 +12,7 @@ use std::net::Ipv4Addr;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 use store::{Installation, MetricsHistory, Store};
+use tokio::sync::Semaphore;
 
 /// What the operator decides for all customers.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -29,6 +30,9 @@ pub struct Settings {
     pub invitations_per_hour: u32,
     /// How long a caller waits for a broker's answer.
     pub broker_patience: Duration,
+    /// How many reads of messages go on at the same moment: whoever wrote them decides
+    /// how much of our memory and time each takes, within bounds.
+    pub reads_at_once: usize,
 }
 
 impl Default for Settings {
@@ -41,6 +45,7 @@ impl Default for Settings {
             public_url: "http://127.0.0.1:8080".into(),
             invitations_per_hour: 20,
             broker_patience: Duration::from_secs(25),
+            reads_at_once: 8,
         }
     }
 }
@@ -66,6 +71,8 @@ pub struct App {
     last_used: Arc<Mutex<HashMap<KeyId, Timestamp>>>,
     metrics: Arc<Metrics>,
     behind: Arc<Behind>,
+    /// A permit for each read of messages that may begin.
+    pub(crate) reading: Arc<Semaphore>,
 }
 
 /// The parts an app is made from.
@@ -103,6 +110,7 @@ impl App {
             entropy,
             places,
             destinations,
+            reading: Arc::new(Semaphore::new(settings.reads_at_once)),
             settings,
             installation,
             placing: Arc::default(),

@@ -9,7 +9,9 @@ use std::time::Duration;
 use url::Url;
 use wire::customer::ErrorBody;
 
-const TIMEOUT: Duration = Duration::from_secs(30);
+/// A call that waits for brokers is answered, with what became of it, after half a minute
+/// and some seconds at most.
+const TIMEOUT: Duration = Duration::from_mins(1);
 
 #[derive(Clone, Debug)]
 pub struct Caller {

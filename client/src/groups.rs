@@ -3,14 +3,14 @@
 use crate::segment::segment;
 use crate::{Client, Result};
 use reqwest::Method;
-use wire::groups::{Group, GroupDetails, Moved, Reset};
+use wire::groups::{Group, Moved, Reset};
 
 impl Client {
     pub async fn groups(&self, id: i64) -> Result<Vec<Group>> {
         self.call.get(&format!("api/instances/{id}/groups")).await
     }
 
-    pub async fn group(&self, id: i64, name: &str) -> Result<GroupDetails> {
+    pub async fn group(&self, id: i64, name: &str) -> Result<Group> {
         self.call.get(&path(id, name)?).await
     }
 

@@ -63,7 +63,8 @@ pub async fn retire(work: &mut Work, instance: InstanceId, id: i64) -> Result<()
         .bind(instance.0)
         .bind(id)
         .bind(format!("was {id}"));
-    work.execute(query).await.map(drop)
+    work.execute(query).await?;
+    forget_retired(work, instance).await
 }
 
 /// The same for all that say something which begins like this.
@@ -74,7 +75,18 @@ pub async fn retire_all(work: &mut Work, instance: InstanceId, beginning: &str) 
     )
     .bind(instance.0)
     .bind(beginning);
-    work.execute(query).await.map(drop)
+    work.execute(query).await?;
+    forget_retired(work, instance).await
+}
+
+/// The highest number that was retired is enough to give none of them again.
+async fn forget_retired(work: &mut Work, instance: InstanceId) -> Result<()> {
+    let query = Query::new(
+        "DELETE FROM acls WHERE instance_id = $1 AND says = 'was ' || CAST(id AS TEXT) \
+         AND id < (SELECT MAX(retired.id) FROM acls retired WHERE retired.instance_id = $1 \
+         AND retired.says = 'was ' || CAST(retired.id AS TEXT))",
+    );
+    work.execute(query.bind(instance.0)).await.map(drop)
 }
 
 /// With the instance.

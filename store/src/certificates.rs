@@ -89,21 +89,24 @@ pub async fn revoke(
     Ok(work.execute(query).await? == 1)
 }
 
-/// Those of a name. False if there was none that was not revoked before.
+/// Those of a name that were not revoked before, in the order in which they were issued.
 pub async fn revoke_all(
     work: &mut Work,
     instance: InstanceId,
     cn: &str,
     at: Timestamp,
-) -> Result<bool> {
+) -> Result<Vec<Certificate>> {
     let query = Query::new(
         "UPDATE certificates SET revoked_at = $3 \
-         WHERE instance_id = $1 AND cn = $2 AND revoked_at IS NULL",
+         WHERE instance_id = $1 AND cn = $2 AND revoked_at IS NULL RETURNING *",
     )
     .bind(instance.0)
     .bind(cn)
     .bind(at);
-    Ok(work.execute(query).await? > 0)
+    let rows = work.fetch(query).await?;
+    let mut revoked = rows.iter().map(certificate).collect::<Result<Vec<Certificate>>>()?;
+    revoked.sort_by(|a, b| (a.issued_at, &a.serial).cmp(&(b.issued_at, &b.serial)));
+    Ok(revoked)
 }
 
 /// What brokers must refuse: the serials of revoked certificates that a broker

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// One element of `GET groups`.
+/// One element of `GET groups`, and `GET groups/<name>`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Group {
     pub name: String,
@@ -11,22 +11,12 @@ pub struct Group {
     /// `consumer`, `connect` or another; empty for a group that never had
     /// members.
     pub protocol_type: String,
-    pub members: i64,
+    pub members: Vec<Member>,
     /// Those it has committed offsets of, or is assigned.
     pub topics: Vec<String>,
     /// Messages behind in all; null if that is not known of every partition.
     pub lag: Option<i64>,
-}
-
-/// `GET groups/<name>`.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct GroupDetails {
-    pub name: String,
-    pub state: String,
-    pub protocol_type: String,
-    pub members: Vec<Member>,
-    pub topics: Vec<String>,
-    pub lag: Option<i64>,
+    /// Of each of those partitions.
     pub offsets: Vec<Offset>,
 }
 

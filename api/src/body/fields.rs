@@ -187,11 +187,17 @@ impl Fields {
         Some(list)
     }
 
-    /// Everything that was given, whatever kind each value is.
-    pub fn everything(&mut self) -> BTreeMap<String, String> {
-        let names: Vec<String> = self.given.keys().cloned().collect();
-        let value = |name: String| Some((self.read(&name, values::scalar)?, name));
-        names.into_iter().filter_map(value).map(|(value, name)| (name, value)).collect()
+    /// Everything that was sent, whatever kind each value is; none of a name that was
+    /// sent without one.
+    pub fn everything(&mut self) -> BTreeMap<String, Option<String>> {
+        let sent: BTreeMap<&String, &Given> = self.given.iter().collect();
+        let mut all = BTreeMap::new();
+        for (name, given) in sent {
+            if let Some(value) = self.problems.take(name, values::scalar(given)) {
+                all.insert(name.clone(), value);
+            }
+        }
+        all
     }
 
     /// Whether JSON has a text here, which is nothing else there.

@@ -7,6 +7,7 @@ mod sign;
 
 pub use list::list;
 pub use revoke::revoke;
+pub(crate) use revoke::revoke_all;
 pub use sign::{Signing, sign};
 
 use crate::{App, Error, InstanceAccess, Result};

@@ -3,7 +3,7 @@
 
 use crate::{App, Error, InstanceAccess, Result, audit};
 use model::Serial;
-use store::{certificates, instances};
+use store::{Work, certificates, instances};
 
 /// `None` stands for a path segment that is no serial. Asking again changes
 /// nothing.
@@ -21,4 +21,25 @@ pub async fn revoke(access: &InstanceAccess, app: &App, serial: Option<Serial>) 
         audit::write(&mut work, &asker, now, "certificate.revoke", &about).await?;
     }
     Ok(work.commit().await?)
+}
+
+/// The same for every certificate of a name.
+pub(crate) async fn revoke_all(
+    access: &InstanceAccess,
+    app: &App,
+    work: &mut Work,
+    name: &str,
+) -> Result<()> {
+    let (instance, now) = (&access.instance, app.now());
+    let revoked = certificates::revoke_all(work, instance.id, name, now).await?;
+    if revoked.is_empty() {
+        return Ok(());
+    }
+    instances::wake(work, instance.id, now).await?;
+    let asker = access.asker(work).await?;
+    for certificate in &revoked {
+        let about = super::about(instance, certificate);
+        audit::write(work, &asker, now, "certificate.revoke", &about).await?;
+    }
+    Ok(())
 }

@@ -5,7 +5,7 @@
 //! certificate is on record before its first byte leaves.
 
 use crate::resources::Cluster;
-use crate::users::{hold, let_go};
+use crate::users::{has_password, hold, let_go};
 use crate::{App, Asked, Error, InstanceAccess, Result, audit};
 use model::{Certificate, Instance, UserName};
 use pki::{ClientCertificate, ClientRequest};
@@ -86,8 +86,7 @@ fn may_be_had(app: &App, instance: &Instance, name: &UserName) -> Result<()> {
 
 /// Users with passwords are known to Kafka alone.
 async fn has_no_password(cluster: &Cluster<'_>, name: &UserName) -> Result<()> {
-    let known = cluster.ask(|admin, at| admin.describe_scram_user(at, name.as_str())).await?;
-    if known.is_empty() {
+    if !has_password(cluster, name).await? {
         return Ok(());
     }
     let what = format!(

@@ -10,7 +10,7 @@ pub use kafka::client::groups::{Assignment, Group, GroupOffset, Member, Moved};
 pub use read::{list, read};
 pub use reset::{Reset, reset};
 
-use crate::resources::{Cluster, is_own};
+use crate::resources::{Cluster, is_own_group};
 use crate::{App, Error, InstanceAccess, Result};
 
 /// The group, if it is there and the caller's.
@@ -20,7 +20,7 @@ async fn find(
     cluster: &Cluster<'_>,
     name: &str,
 ) -> Result<Group> {
-    if !is_own(access, app, name) {
+    if !is_own_group(access, app, name) {
         return Err(Error::NotFound);
     }
     let found = cluster.ask(|admin, at| admin.groups().describe_group(at, name)).await?;

@@ -3,6 +3,7 @@
 use super::{Name, Quota, QuotaEntity, QuotaKey};
 use crate::resources::{self, Cluster};
 use crate::{App, Asked, Error, InstanceAccess, Problems, Result};
+use kafka::client::CLIENT_ID;
 use kafka::client::quotas::QuotaChange;
 use model::{DiskLevel, is_reserved};
 use std::collections::BTreeMap;
@@ -10,6 +11,8 @@ use store::disk_guards;
 
 /// Kafka keeps names of 1 to so many bytes.
 const MAX_NAME: usize = 249;
+
+const RESERVED: &str = "is reserved for the cluster itself";
 
 /// What may be asked. A limit of null is removed, one that is not there stays.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -24,6 +27,10 @@ pub async fn set(access: &InstanceAccess, app: &App, asked: Asked<QuotaFields>) 
     access.may_change()?;
     let (fields, mut problems) = asked.open()?;
     check_limits(&fields.limits, &mut problems);
+    // That of our own calls. What it has had can still be removed.
+    if fields.client_id.as_deref() == Some(CLIENT_ID) {
+        problems.add("client_id", RESERVED);
+    }
     let entity = entity(&fields, problems)?;
     if fields.limits.is_empty() {
         let all: Vec<&str> = QuotaKey::ALL.iter().map(|key| key.as_str()).collect();
@@ -131,7 +138,7 @@ fn entity(fields: &QuotaFields, mut problems: Problems) -> Result<QuotaEntity> {
         }
     }
     if fields.user.as_deref().is_some_and(is_reserved) {
-        problems.add("user", "is reserved for the cluster itself");
+        problems.add("user", RESERVED);
     }
     problems.finish()?;
     Ok(entity)

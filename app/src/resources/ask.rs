@@ -6,7 +6,8 @@ use super::unanswered::{refused, unknown};
 use crate::access::{on_servers_of_its_own, ready};
 use crate::{App, Error, InstanceAccess, Result};
 use futures::future::join_all;
-use kafka::client::{Admin, Error as KafkaError, LogDir};
+use kafka::Endpoint;
+use kafka::client::{Admin, Error as KafkaError, LogDir, graver, none_answered};
 use model::Server;
 use std::time::Duration;
 use store::servers;
@@ -178,6 +179,39 @@ impl<'a> Cluster<'a> {
         join_all(asked).await.into_iter().flatten().collect()
     }
 
+    /// What every broker that answers says, asked side by side and each by itself: one
+    /// that was away may still read what the others know. While none answers they are
+    /// asked again, as by `ask`.
+    pub async fn ask_each<'b, T, F>(
+        &'b self,
+        call: impl Fn(&'b dyn Admin, kafka::client::Cluster) -> F,
+    ) -> Result<Vec<T>>
+    where
+        F: Future<Output = std::result::Result<T, KafkaError>>,
+    {
+        let call = &call;
+        let asked = repeat(self.until(), self.patience, move || self.round(call));
+        asked.await.map_err(|why| why.told(self.patience, ""))
+    }
+
+    /// Once round all brokers. Who stands still is left out soon.
+    async fn round<'b, T, F>(
+        &'b self,
+        call: &impl Fn(&'b dyn Admin, kafka::client::Cluster) -> F,
+    ) -> std::result::Result<Vec<T>, KafkaError>
+    where
+        F: Future<Output = std::result::Result<T, KafkaError>>,
+    {
+        let asked = self.brokers.brokers.iter().map(|broker| {
+            let alone = self.brokers.through(broker);
+            async move {
+                let told = timeout(ALONE, call(self.admin, alone)).await;
+                told.unwrap_or_else(|_| Err(silent(broker)))
+            }
+        });
+        any(join_all(asked).await)
+    }
+
     /// Waits until every server that answers shows a change, for some seconds at
     /// most: whoever asks next may be answered by another than who made it. The others
     /// are asked last for a while.
@@ -209,6 +243,24 @@ impl<'a> Cluster<'a> {
     }
 }
 
+fn silent(broker: &Endpoint) -> KafkaError {
+    KafkaError::Deadline { endpoint: broker.clone(), call: "us".to_owned(), after: ALONE }
+}
+
+/// The answers, if there is any.
+fn any<T>(
+    told: Vec<std::result::Result<T, KafkaError>>,
+) -> std::result::Result<Vec<T>, KafkaError> {
+    let (asked, mut answers, mut last) = (told.len(), Vec::new(), None);
+    for one in told {
+        match one {
+            Ok(answer) => answers.push(answer),
+            Err(error) => last = Some(graver(last, error)),
+        }
+    }
+    if answers.is_empty() { Err(none_answered(last, asked)) } else { Ok(answers) }
+}
+
 fn unreachable(error: reach::Error) -> Error {
     match error {
         reach::Error::Store(error) => error.into(),
@@ -222,7 +274,6 @@ fn unreachable(error: reach::Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kafka::Endpoint;
     use kafka::client::Identity;
     use kafka::simulated::{SimKafka, Timing};
     use model::{ManualClock, Secret, Timestamp};

@@ -19,4 +19,4 @@ pub(crate) use behind::Behind;
 pub(crate) use change::change;
 pub(crate) use demand::demand_may_change;
 pub(crate) use in_order::in_order;
-pub(crate) use own::is_own;
+pub(crate) use own::{is_own, is_own_group};

@@ -9,4 +9,4 @@ mod update;
 
 pub use kafka::settings::{KNOWN, Kind};
 pub use list::list;
-pub use update::update;
+pub use update::{Values, update};

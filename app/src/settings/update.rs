@@ -7,10 +7,15 @@ use kafka::settings::{KNOWN, MIN_IN_SYNC, at_start, bounds, known, while_running
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-type Values = BTreeMap<String, String>;
+/// By name; none of one that was sent without a value.
+pub type Values = BTreeMap<String, Option<String>>;
 
-/// Settings that are not named keep their values.
-pub async fn update(access: &InstanceAccess, app: &App, asked: Asked<Values>) -> Result<()> {
+/// Settings that are not named, or without a value, keep theirs; the latter are returned.
+pub async fn update(
+    access: &InstanceAccess,
+    app: &App,
+    asked: Asked<Values>,
+) -> Result<Vec<String>> {
     access.may_change()?;
     let (asked, problems) = asked.open()?;
     let cores = app.catalogue.plan(&access.instance.plan.0).map(|plan| plan.family.cores);
@@ -32,17 +37,24 @@ pub async fn update(access: &InstanceAccess, app: &App, asked: Asked<Values>) ->
     if !changes.is_empty() {
         cluster.ask(|admin, at| admin.settings().check_settings(at, changes)).await?;
     }
-    actions::configure(access, app, &chosen, &at_start(&chosen)).await
+    actions::configure(access, app, &chosen, &at_start(&chosen)).await?;
+    let left = asked.into_iter().filter(|(_, text)| text.is_none());
+    Ok(left.map(|(name, _)| name).collect())
 }
 
-fn validate(asked: &Values, cores: Option<u32>, mut problems: Problems) -> Result<Values> {
-    let mut chosen = Values::new();
+fn validate(
+    asked: &Values,
+    cores: Option<u32>,
+    mut problems: Problems,
+) -> Result<BTreeMap<String, String>> {
+    let mut chosen = BTreeMap::new();
     for (name, text) in asked {
         let Some(known) = known(name) else {
             let names: Vec<&str> = KNOWN.iter().map(|known| known.name).collect();
             problems.add(name, format!("can't be set; these can: {}", names.join(", ")));
             continue;
         };
+        let Some(text) = text else { continue };
         let bounds = cores.and_then(|cores| bounds(name, cores));
         let value = known.value(text).and_then(|value| fits_plan(value, bounds));
         if let Some(value) = problems.take(name, value) {

@@ -1,7 +1,7 @@
 //! A new user.
 
 use super::hold::{forget_unknown, is_unknown};
-use super::{User, UserType, chosen_name, everybody, hold, let_go};
+use super::{User, UserType, chosen_name, has_password, hold, let_go};
 use crate::resources::{Cluster, change};
 use crate::{App, Asked, Error, InstanceAccess, Problems, Result};
 use model::{Secret, UserName};
@@ -84,11 +84,13 @@ async fn is_free(
     kind: UserType,
 ) -> Result<()> {
     let name = &held.name;
-    let there = everybody(cluster, app, access.instance.id).await?;
-    let found = there.iter().find(|user| user.name == name.as_str());
     let lost = held.after_unknown && name.as_str() != access.instance.username;
-    let is_lost = |user: &User| lost && (user.kind, kind) == (UserType::Sasl, UserType::Sasl);
-    if found.is_some_and(|user| !is_lost(user)) {
+    let is_lost = lost && kind == UserType::Sasl;
+    if has_password(cluster, name).await? && !is_lost {
+        return Err(exists(name));
+    }
+    let by_certificate = ssl_users::list(&mut app.store().reader(), access.instance.id).await?;
+    if by_certificate.iter().any(|user| user == name.as_str()) {
         return Err(exists(name));
     }
     match kind {

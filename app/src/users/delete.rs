@@ -1,10 +1,11 @@
 //! The end of a user, of its rights and of its certificates.
 
 use super::everybody;
+use crate::ca::revoke_all;
 use crate::resources::{Cluster, change};
 use crate::{App, Error, InstanceAccess, Result};
 use model::UserName;
-use store::{acls, certificates, instances, ssl_users};
+use store::{acls, ssl_users};
 
 pub async fn delete(access: &InstanceAccess, app: &App, name: &str) -> Result<()> {
     access.may_change()?;
@@ -54,7 +55,6 @@ async fn remove(
         |admin, at| async move { Ok(admin.describe_scram_user(&at, name).await?.is_empty()) },
     );
     password.await?;
-    let now = app.now();
     let mut work = app.store().begin().await?;
     // What is written down here has no other names.
     if let Ok(name) = UserName::parse(name) {
@@ -62,8 +62,6 @@ async fn remove(
         ssl_users::forget_unknown(&mut work, id, &name).await?;
     }
     // Another user of this name, later, is not the holder of such a certificate.
-    if certificates::revoke_all(&mut work, id, name, now).await? {
-        instances::wake(&mut work, id, now).await?;
-    }
+    revoke_all(access, app, &mut work, name).await?;
     work.commit().await.map_err(Into::into)
 }

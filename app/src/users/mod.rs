@@ -58,6 +58,16 @@ pub(crate) fn chosen_name(
     Some(name)
 }
 
+/// Whether a user of that name has a password. Any server that knows of one is believed:
+/// another that was just restarted denies it until it has read what it missed.
+pub(crate) async fn has_password(cluster: &Cluster<'_>, name: &UserName) -> Result<bool> {
+    let name = name.as_str();
+    let known = cluster.ask_each(|admin, alone| async move {
+        Ok(!admin.describe_scram_user(&alone, name).await?.is_empty())
+    });
+    Ok(known.await?.contains(&true))
+}
+
 /// Everybody whom a customer may know of, by name.
 async fn everybody(cluster: &Cluster<'_>, app: &App, id: InstanceId) -> Result<Vec<User>> {
     let passwords = cluster.ask(|admin, at| admin.users().list_scram_users(at)).await?;

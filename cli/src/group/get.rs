@@ -2,7 +2,7 @@
 
 use super::{OneGroup, known};
 use crate::{Connection, output};
-use wire::groups::{GroupDetails, Offset};
+use wire::groups::{Group, Offset};
 
 pub async fn run(options: &OneGroup, connection: &Connection) -> anyhow::Result<()> {
     let id = options.on.id(connection).await?;
@@ -25,7 +25,7 @@ pub async fn run(options: &OneGroup, connection: &Connection) -> anyhow::Result<
 }
 
 /// Who reads the partition, and from where.
-fn member(group: &GroupDetails, offset: &Offset) -> String {
+fn member(group: &Group, offset: &Offset) -> String {
     let reads = |member: &&wire::groups::Member| {
         let mut assignments = member.assignments.iter();
         assignments.any(|it| it.topic == offset.topic && it.partitions.contains(&offset.partition))

@@ -55,7 +55,7 @@ async fn list(on: &OnInstance, connection: &Connection) -> anyhow::Result<()> {
         return output::print_json(&groups);
     }
     let row = |group: Group| {
-        let (members, lag) = (group.members.to_string(), known(group.lag));
+        let (members, lag) = (group.members.len().to_string(), known(group.lag));
         [group.name, group.state, members, lag, group.topics.join(",")]
     };
     let headings = ["NAME", "STATE", "MEMBERS", "LAG", "TOPICS"];

@@ -43,9 +43,10 @@ fn body(options: Set) -> anyhow::Result<(OnInstance, Map<String, Value>)> {
     ] {
         let Some(limit) = limit else { continue };
         let value = match limit.parse::<f64>() {
-            Ok(limit) => limit.into(),
+            // Anything else that is parsed has no place in JSON, and would become null.
+            Ok(limit) if limit.is_finite() => limit.into(),
             Err(_) if limit == "none" => Value::Null,
-            Err(_) => bail!("{limit} is neither a number nor none"),
+            _ => bail!("{limit} is neither a number nor none"),
         };
         body.insert(name.into(), value);
     }

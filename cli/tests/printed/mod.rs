@@ -10,7 +10,7 @@ pub fn answer(asked: &str) -> Option<(u16, Value)> {
     let call = call.replacen(" /api/instances/7/", " ", 1);
     let answer = match call.as_str() {
         "GET groups" => (200, json!([group()])),
-        "GET groups/billing" => (200, group_details()),
+        "GET groups/billing" => (200, group()),
         "POST groups/billing/reset" => (200, moved()),
         "DELETE groups/billing" | "DELETE quotas" | "DELETE ca/certificates/4f1c" => {
             (204, Value::Null)
@@ -26,18 +26,14 @@ pub fn answer(asked: &str) -> Option<(u16, Value)> {
 }
 
 fn group() -> Value {
-    json!({"name": "billing", "state": "Empty", "protocol_type": "consumer", "members": 0,
-           "topics": ["orders", "pay"], "lag": null})
-}
-
-fn group_details() -> Value {
     let member = json!({"id": "m1", "client_id": "reports-1", "host": "192.0.2.9",
         "assignments": [{"topic": "orders", "partitions": [0]}]});
     let read = json!({"topic": "orders", "partition": 0, "offset": 3, "end": 10, "lag": 7});
     let unread = json!({"topic": "orders", "partition": 1, "offset": null, "end": null,
         "lag": null});
     json!({"name": "billing", "state": "Stable", "protocol_type": "consumer",
-           "members": [member], "topics": ["orders"], "lag": null, "offsets": [read, unread]})
+           "members": [member], "topics": ["orders", "pay"], "lag": null,
+           "offsets": [read, unread]})
 }
 
 fn moved() -> Value {
@@ -95,7 +91,7 @@ impl Api {
 async fn groups() {
     let api = Api::start().await;
     let none = Value::Null;
-    let lines = ["NAME STATE MEMBERS LAG TOPICS", "billing Empty 0 - orders,pay"];
+    let lines = ["NAME STATE MEMBERS LAG TOPICS", "billing Stable 1 - orders,pay"];
     api.shows("group list 7", "GET groups", none.clone(), &lines, &json!([group()])).await;
     let lines = [
         "TOPIC PARTITION OFFSET END LAG MEMBER",
@@ -103,7 +99,7 @@ async fn groups() {
         "orders 1 - - - -",
     ];
     let line = "group get 7 billing";
-    api.shows(line, "GET groups/billing", none.clone(), &lines, &group_details()).await;
+    api.shows(line, "GET groups/billing", none.clone(), &lines, &group()).await;
     let lines = ["Group billing is deleted"];
     let deleted = json!({"group": "billing", "deleted": true});
     let line = "group delete 7 billing";
@@ -183,6 +179,12 @@ async fn quotas() {
     let line = "quota set 7 --user ada --producer-byte-rate 1048576 --consumer-byte-rate none \
                 --request-percentage 12.5";
     api.shows(line, "PUT quotas", body, &lines, &json!([quota()])).await;
+    // A limit that is no number must not become none.
+    for limit in ["nan", "inf", "1e999", "much"] {
+        let line = format!("quota set 7 --user ada --producer-byte-rate {limit}");
+        let refused = format!("{limit} is neither a number nor none");
+        assert_eq!(api.run(&line).await, (vec![], Some(refused)), "{line}");
+    }
 
     let removed =
         |user: Value, client: Value| json!({"user": user, "client_id": client, "removed": true});

@@ -15,12 +15,16 @@ pub(super) fn plan(world: &World) -> Plan {
     if !world.instance.progress.network_made {
         return Plan::whole(vec![Step::MakeNetwork], wait);
     }
-    let lanes: Vec<Lane> = world.servers.iter().map(|view| lane(world, view)).collect();
+    let mut lanes: Vec<Lane> = world.servers.iter().map(|view| lane(world, view)).collect();
+    // Whoever is away or stuck reads it in Kafka when it is back.
+    let inside = is_changed_inside(world) && has_majority(world, &lanes);
     if lanes.iter().any(|lane| !lane.steps.is_empty()) {
+        if inside {
+            lanes.push(Lane { server: None, steps: vec![Step::SetCredentials] });
+        }
         return Plan { lanes, wait };
     }
-    // Whoever is away reads it in Kafka when it is back.
-    if is_changed_inside(world) && has_majority(world) {
+    if inside {
         return Plan::whole(vec![Step::SetCredentials], wait);
     }
     // Customers of a cluster that was stopped come in again without a server
@@ -47,9 +51,14 @@ fn is_changed_inside(world: &World) -> bool {
     instance.ready() && (is_behind || world.is_to_slow_or_let_go())
 }
 
-/// Whether as many controllers run as it takes to write anything down.
-fn has_majority(world: &World) -> bool {
-    world.is_majority(|view| view.is_up() && !world.hangs(view))
+/// Whether as many controllers run as it takes to write anything down. Of a server that
+/// lacks something nobody knows that: its report may be of a broker that is gone.
+fn has_majority(world: &World, lanes: &[Lane]) -> bool {
+    let lacks = |view: &ServerView| {
+        let of_it = |lane: &&Lane| lane.server == Some(view.server.id);
+        lanes.iter().filter(of_it).any(|lane| !lane.steps.is_empty())
+    };
+    world.is_majority(|view| view.is_up() && !world.hangs(view) && !lacks(view))
 }
 
 fn all_run_or_are_held(world: &World) -> bool {

@@ -363,6 +363,25 @@ async fn a_server_that_is_stuck_does_not_keep_the_others_waiting() {
 }
 
 #[tokio::test]
+async fn a_server_that_is_stuck_does_not_keep_another_password_waiting() {
+    let world = World::new().await;
+    let id = world.create(3).await;
+    let engine = world.engine();
+    world.run(&engine, id).await;
+    let password = Secret::new("another");
+    let mut work = world.store.begin().await.unwrap();
+    instances::set_password(&mut work, id, &password).await.unwrap();
+    work.commit().await.unwrap();
+    world.cloud.fail_next(Call::EnsureServer, Fault::GiveUp, 1);
+    engine.pass(id).await.unwrap();
+    let instance = world.instance(id).await.unwrap();
+    let status = &instance.progress.status;
+    assert!(status.contains("it needs an operator"), "{status}");
+    assert_eq!(instance.progress.inside_observed, instance.inside_generation, "{status}");
+    assert!(world.kafka.knows(&instance.username, &password));
+}
+
+#[tokio::test]
 async fn servers_without_a_controller_start_after_those_with_one() {
     let world = World::new().await;
     let id = world.create(5).await;

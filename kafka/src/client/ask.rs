@@ -94,7 +94,7 @@ impl Brokers<'_> {
 
 /// The later of two errors, unless only the earlier one's broker may have done what it
 /// was asked: that is what callers must know.
-pub(crate) fn graver(earlier: Option<Error>, later: Error) -> Error {
+pub fn graver(earlier: Option<Error>, later: Error) -> Error {
     match earlier {
         Some(earlier) if earlier.may_have_done_it() && !later.may_have_done_it() => earlier,
         _ => later,
@@ -102,7 +102,7 @@ pub(crate) fn graver(earlier: Option<Error>, later: Error) -> Error {
 }
 
 /// What so many brokers say together, none of whom answered.
-pub(crate) fn none_answered(last: Option<Error>, asked: usize) -> Error {
+pub fn none_answered(last: Option<Error>, asked: usize) -> Error {
     match (last, asked) {
         (None, _) => Error::NoBrokers,
         (Some(error), 1) => error,

@@ -18,6 +18,9 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, ReadBuf};
 use tokio::time::timeout;
 
+/// What every call of ours comes with.
+pub const CLIENT_ID: &str = "castellan";
+
 /// How long we wait and how much we read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
@@ -220,7 +223,7 @@ fn encode<R: Request>(request: &R, version: i16, correlation: i32) -> Result<Byt
         .with_request_api_key(R::KEY)
         .with_request_api_version(version)
         .with_correlation_id(correlation)
-        .with_client_id(Some(StrBytes::from_static_str("castellan")));
+        .with_client_id(Some(StrBytes::from_static_str(CLIENT_ID)));
     let mut bytes = BytesMut::new();
     header
         .encode(&mut bytes, R::header_version(version))

@@ -123,3 +123,46 @@ pub async fn numbers_of_rights_are_retired_by_how_they_begin(f: Fixture) {
     work.commit().await.unwrap();
     assert_eq!((give(instance.id).await, give(other.id).await), ([5, 6, 3, 4], [1, 2, 3, 4]));
 }
+
+/// Rights that are given and taken all day would otherwise be more rows every day.
+pub async fn of_retired_numbers_the_highest_is_kept(f: Fixture) {
+    let account = f.account().await.account.id;
+    let (instance, ..) = f.instance(account, 9000).await;
+    let (other, ..) = f.instance(account, 9100).await;
+    let ids = async |instance: InstanceId| {
+        let numbers = acls::list(&mut f.store.reader(), instance).await.unwrap();
+        numbers.iter().map(|it| it.id).collect::<Vec<_>>()
+    };
+    let give = async |instance: InstanceId, all: &[&str]| {
+        let mut work = f.store.begin().await.unwrap();
+        for says in all {
+            acls::give(&mut work, instance, says, "{}", now()).await.unwrap();
+        }
+        work.commit().await.unwrap();
+    };
+    let retire = async |instance: InstanceId, id: i64| {
+        let mut work = f.store.begin().await.unwrap();
+        acls::retire(&mut work, instance, id).await.unwrap();
+        work.commit().await.unwrap();
+    };
+    let all = ["User:a: reads", "User:b: reads", "User:c: reads", "User:c: writes"];
+    give(instance.id, &all).await;
+    give(other.id, &all).await;
+    retire(other.id, 1).await;
+    retire(instance.id, 4).await;
+    retire(instance.id, 2).await;
+    assert_eq!(ids(instance.id).await, [1, 3, 4], "2 was lower than 4");
+    for id in 5..9 {
+        give(instance.id, &all[3..]).await;
+        assert_eq!(ids(instance.id).await, [1, 3, id - 1, id]);
+        retire(instance.id, id).await;
+        assert_eq!(ids(instance.id).await, [1, 3, id]);
+    }
+    let mut work = f.store.begin().await.unwrap();
+    acls::retire_all(&mut work, instance.id, "User:").await.unwrap();
+    work.commit().await.unwrap();
+    assert_eq!(ids(instance.id).await, [8]);
+    give(instance.id, &all[..1]).await;
+    assert_eq!(ids(instance.id).await, [8, 9], "none is given twice");
+    assert_eq!(ids(other.id).await, [1, 2, 3, 4], "of another instance nothing is gone");
+}

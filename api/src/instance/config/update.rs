@@ -6,11 +6,10 @@ use crate::error::Failure;
 use crate::openapi::{About, Input};
 use crate::state::Api;
 use app::Right;
-use app::settings::{self, KNOWN, Kind};
+use app::settings::{self, KNOWN, Kind, Values};
 use axum::Json;
 use axum::extract::State;
 use serde_json::json;
-use std::collections::BTreeMap;
 use wire::customer::Message;
 
 pub async fn handle(
@@ -18,13 +17,13 @@ pub async fn handle(
     Changing(access): Changing,
     body: SettingsBody,
 ) -> Result<Json<Message>, Failure> {
-    settings::update(&access, &api.app, body.ask(chosen)).await?;
-    Ok(Json(done()))
+    let left = settings::update(&access, &api.app, body.ask(chosen)).await?;
+    Ok(Json(done(&left)))
 }
 
 /// Forms and properties have texts alone, which are read with their bounds. JSON has
 /// numbers and flags of its own.
-fn chosen(fields: &mut Fields) -> BTreeMap<String, String> {
+fn chosen(fields: &mut Fields) -> Values {
     let mut all = fields.everything();
     for known in &KNOWN {
         if fields.is_json_text(known.name) && all.remove(known.name).is_some() {
@@ -33,13 +32,34 @@ fn chosen(fields: &mut Fields) -> BTreeMap<String, String> {
                 Kind::Number(_) => "must be a number, without quotes",
             };
             fields.refuse(known.name, what);
+        } else if known.kind == Kind::Flag {
+            read_flag(fields, &mut all, known.name);
         }
     }
     all
 }
 
-fn done() -> Message {
-    Message { message: "The settings are saved".into() }
+/// A form may have 1 for true, which is a number in JSON.
+fn read_flag(fields: &mut Fields, all: &mut Values, name: &str) {
+    if !matches!(all.get(name), Some(Some(_))) {
+        return;
+    }
+    match fields.flag(name) {
+        Some(flag) => all.insert(name.to_owned(), Some(flag.to_string())),
+        None => all.remove(name),
+    };
+}
+
+/// What was sent without a value is not given.
+fn done(left: &[String]) -> Message {
+    let message = match left {
+        [] => "The settings are saved".to_owned(),
+        some => format!(
+            "Saved, but for what came without a value and stays as it is: {}",
+            some.join(", ")
+        ),
+    };
+    Message { message }
 }
 
 pub fn about() -> About {
@@ -47,7 +67,7 @@ pub fn about() -> About {
         .needs(Right::ChangeInstances)
         .asks_kafka()
         .optional_body(&FIELDS, &json!({"log.retention.ms": 86_400_000}))
-        .json("Saved; `configured` is false until all brokers have them", &done())
+        .json("Saved; `configured` is false until all brokers have them", &done(&[]))
 }
 
 const fn number(name: &'static str) -> Input {

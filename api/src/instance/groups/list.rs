@@ -1,6 +1,6 @@
 //! `GET /api/groups`.
 
-use super::{example, summary};
+use super::{document, example};
 use crate::auth::Seeing;
 use crate::error::Failure;
 use crate::openapi::About;
@@ -15,22 +15,13 @@ pub async fn handle(
     Seeing(access): Seeing,
 ) -> Result<Json<Vec<Group>>, Failure> {
     let groups = groups::list(&access, &api.app).await?;
-    Ok(Json(groups.iter().map(summary).collect()))
+    Ok(Json(groups.iter().map(document).collect()))
 }
 
 pub fn about() -> About {
-    let details = example();
-    let group = Group {
-        name: details.name,
-        state: details.state,
-        protocol_type: details.protocol_type,
-        members: 1,
-        topics: details.topics,
-        lag: details.lag,
-    };
-    About::new("List consumer groups and how far behind they are")
+    About::new("List consumer groups, their members and their lag by partition")
         .needs(Right::SeeInstances)
         .asks_kafka()
-        .json("Groups, by name", &[group])
-        .nullable(&["lag"])
+        .json("Groups, by name", &[example()])
+        .nullable(&["lag", "offset", "end"])
 }

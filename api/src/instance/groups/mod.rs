@@ -8,19 +8,8 @@ pub mod reset;
 use app::groups::{Assignment, Group, GroupOffset, Member};
 use wire::groups as wire;
 
-fn summary(group: &Group) -> wire::Group {
+fn document(group: &Group) -> wire::Group {
     wire::Group {
-        name: group.view.name.clone(),
-        state: group.view.state.clone(),
-        protocol_type: group.view.protocol_type.clone(),
-        members: i64::try_from(group.view.members.len()).unwrap_or(i64::MAX),
-        topics: group.topics(),
-        lag: group.lag(),
-    }
-}
-
-fn details(group: &Group) -> wire::GroupDetails {
-    wire::GroupDetails {
         name: group.view.name.clone(),
         state: group.view.state.clone(),
         protocol_type: group.view.protocol_type.clone(),
@@ -54,8 +43,8 @@ fn offset(offset: &GroupOffset) -> wire::Offset {
     }
 }
 
-fn example() -> wire::GroupDetails {
-    wire::GroupDetails {
+fn example() -> wire::Group {
+    wire::Group {
         name: "billing".into(),
         state: "Stable".into(),
         protocol_type: "consumer".into(),

@@ -1,6 +1,6 @@
 //! `GET /api/groups/<name>`.
 
-use super::{details, example};
+use super::{document, example};
 use crate::auth::Seeing;
 use crate::error::Failure;
 use crate::openapi::About;
@@ -9,15 +9,15 @@ use crate::state::Api;
 use app::{Right, groups};
 use axum::Json;
 use axum::extract::State;
-use wire::groups::GroupDetails;
+use wire::groups::Group;
 
 pub async fn handle(
     State(api): State<Api>,
     Seeing(access): Seeing,
     Named(name): Named,
-) -> Result<Json<GroupDetails>, Failure> {
+) -> Result<Json<Group>, Failure> {
     let group = groups::read(&access, &api.app, &name).await?;
-    Ok(Json(details(&group)))
+    Ok(Json(document(&group)))
 }
 
 pub fn about() -> About {

@@ -61,7 +61,10 @@ async fn groups_are_told_with_members_and_lag() {
     let list = get(&world, &instance, "groups").await;
     insta::assert_json_snapshot!("groups", list);
     world.kafka.join_group("billing", consumer());
-    insta::assert_json_snapshot!("group", get(&world, &instance, "groups/billing").await);
+    let group = get(&world, &instance, "groups/billing").await;
+    insta::assert_json_snapshot!("group", group);
+    let list = get(&world, &instance, "groups").await;
+    assert_eq!(list[1], group, "the list tells the same");
     // A name is one segment, whatever is in it.
     let other = get(&world, &instance, "groups/audit%2Fp%C3%A4ckchen").await;
     assert_eq!((&other["name"], &other["lag"]), (&json!("audit/päckchen"), &json!(0)));
@@ -171,6 +174,20 @@ async fn a_group_is_deleted_once_it_has_no_members() {
     assert_eq!(outcomes[0], "group.delete group=billing; outcome=attempted");
     assert!(outcomes[1].contains("refused (Kafka refused"), "{outcomes:?}");
     assert_eq!(outcomes[3], "group.delete group=billing; outcome=done");
+}
+
+/// Topics of such names are Kafka's own; groups of any name are the customer's.
+#[tokio::test]
+async fn a_group_may_have_a_name_that_is_internal_for_topics() {
+    let world = World::new().await;
+    let instance = scene(&world).await;
+    commit(&world, &instance, "__reports", 1, 10).await;
+    let list = get(&world, &instance, "groups").await;
+    assert_eq!((&list[0]["name"], &list[1]["name"]), (&json!("__reports"), &json!("billing")));
+    assert_eq!(get(&world, &instance, "groups/__reports").await, list[0]);
+    let deleted = send(&world, "DELETE", &instance, "groups/__reports", &Value::Null).await;
+    assert_eq!(deleted.status, 204, "{}", deleted.text);
+    assert_eq!(get(&world, &instance, "groups").await.as_array().unwrap().len(), 1);
 }
 
 #[tokio::test]

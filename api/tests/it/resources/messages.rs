@@ -3,10 +3,12 @@
 use super::{cluster, lines, path, send};
 use crate::call::{Answer, Call};
 use crate::world::World;
+use app::Settings;
 use kafka::client::{Admin as _, NewTopic};
 use kafka::simulated::Fault;
 use model::{Instance, Role};
 use serde_json::{Value, json};
+use std::time::Duration;
 
 async fn scene(world: &World) -> Instance {
     let instance = cluster(world, "mouse-1").await;
@@ -184,6 +186,29 @@ async fn an_answer_that_is_lost_is_not_told_as_a_write() {
     assert_eq!(there.as_array().unwrap().len(), 1, "it is there, once: {there}");
     let audit = lines(&world, 1).await;
     assert!(audit[0].ends_with("outcome=unknown"), "{audit:?}");
+}
+
+#[tokio::test]
+async fn a_read_that_has_no_turn_in_time_is_refused() {
+    let (broker_patience, reads_at_once) = (Duration::from_millis(100), 0);
+    let settings = Settings { broker_patience, reads_at_once, ..Settings::default() };
+    let world = World::with(settings).await;
+    let instance = scene(&world).await;
+    let read = send(&world, "GET", &instance, "topics/orders/messages", &Value::Null).await;
+    let busy = "There are too many reads of messages at once; try again in a few seconds";
+    read.expect_error(400, busy);
+    let topics = send(&world, "GET", &instance, "topics", &Value::Null).await;
+    assert_eq!(topics.status, 200, "nothing else waits: {}", topics.text);
+}
+
+#[tokio::test]
+async fn reads_have_their_turn_one_after_another() {
+    let world = World::with(Settings { reads_at_once: 1, ..Settings::default() }).await;
+    let instance = scene(&world).await;
+    assert_eq!(write(&world, &instance, json!({"value": "once"})).await.status, 201);
+    let look = || read(&world, &instance, "from=earliest");
+    let (first, second) = tokio::join!(look(), look());
+    assert_eq!([values(&first), values(&second)], ["once", "once"]);
 }
 
 /// Whoever asks for no bytes at all does not ask for what deletes.

@@ -71,6 +71,9 @@ async fn what_is_no_quota_is_refused_and_changes_nothing() {
         let reserved = "user: is reserved for the cluster itself";
         check(json!({"user": name, "producer_byte_rate": 1}), reserved).await;
     }
+    // The control plane's own.
+    let reserved = "client_id: is reserved for the cluster itself";
+    check(json!({"client_id": "castellan", "request_percentage": 1}), reserved).await;
     assert_eq!(get(&world, &instance, "quotas").await, json!([]));
 }
 

@@ -65,6 +65,42 @@ async fn what_brokers_read_at_their_start_restarts_them() {
 }
 
 #[tokio::test]
+async fn a_form_may_have_a_flag_as_a_number() {
+    for (text, expected) in [("1", true), ("True", true), ("0", false), ("FALSE", false)] {
+        let world = World::new().await;
+        let instance = cluster(&world, "mouse-1").await;
+        let call = Call::post(&path(&instance, "config/kafka")).key(&world.key);
+        let form = format!("auto.create.topics.enable={text}");
+        let saved = call.form(&form).send(&world.customer).await;
+        assert_eq!(saved.status, 200, "{text}: {}", saved.text);
+        let expected = json!([{"name": "auto.create.topics.enable", "value": expected}]);
+        assert_eq!(get(&world, &instance, "config/kafka").await, expected, "{text}");
+    }
+}
+
+#[tokio::test]
+async fn names_without_a_value_are_not_given_but_must_be_known() {
+    let world = World::new().await;
+    let instance = cluster(&world, "mouse-1").await;
+    let call = || Call::post(&path(&instance, "config/kafka")).key(&world.key);
+    let forms = ["log.dirs=", "log.dirs=&num.io.threads=8"].map(|form| call().form(form));
+    let documents = [json!({"log.dirs": null}), json!({"log.dirs": "", "num.io.threads": 8})];
+    let documents = documents.map(|document| call().json(&document));
+    for call in forms.into_iter().chain(documents).chain([call().bytes("log.dirs=")]) {
+        let refused = call.send(&world.customer).await;
+        let says = refused.text.contains("log.dirs: can't be set; these can");
+        assert!(refused.status == 400 && says, "{}", refused.text);
+    }
+    assert_eq!(get(&world, &instance, "config/kafka").await, json!([]));
+    let saved = call().form("log.retention.ms=&num.io.threads=8").send(&world.customer).await;
+    assert_eq!(saved.status, 200, "{}", saved.text);
+    let told = "Saved, but for what came without a value and stays as it is: log.retention.ms";
+    assert_eq!(saved.json(), json!({"message": told}));
+    let expected = json!([{"name": "num.io.threads", "value": 8}]);
+    assert_eq!(get(&world, &instance, "config/kafka").await, expected);
+}
+
+#[tokio::test]
 async fn everything_or_nothing() {
     let world = World::new().await;
     let instance = cluster(&world, "mouse-3").await;
@@ -84,7 +120,10 @@ async fn everything_or_nothing() {
     refused(&json!({"num.io.threads": 1000}), "from 1 to 256").await;
     refused(&json!({"num.io.threads": 16}), "from 2 to 8 on servers of this plan").await;
     refused(&json!({"min.insync.replicas": 4}), "at most 3, the number of servers").await;
-    refused(&json!({"auto.create.topics.enable": 7}), "must be true or false").await;
+    for number in [0, 1, 7] {
+        let body = json!({"auto.create.topics.enable": number});
+        refused(&body, "auto.create.topics.enable: must be true or false").await;
+    }
     let call = Call::post(&path(&instance, "config/kafka")).key(&world.key);
     for (body, says) in [("nonsense", "name=value"), ("{\"num.io.threads\": 8}", "Content-Type")] {
         let refused = call.clone().bytes(body).send(&world.customer).await;

@@ -79,6 +79,39 @@ async fn names_that_are_taken_or_ours() {
     }
 }
 
+/// The first that is asked was just restarted and still reads what it missed.
+#[tokio::test]
+async fn a_name_that_any_server_knows_is_taken() {
+    let world = World::new().await;
+    let instance = cluster(&world, "mouse-3").await;
+    let servers = world.servers(instance.id).await;
+    let at = world.app.reach().cluster(instance.id, &servers).await.unwrap();
+    world.kafka.hold_view(servers[0].node_id, SignedDuration::from_hours(1));
+    let another = at.through(&at.brokers[1]);
+    world.kafka.set_scram_user(&another, "bob", &Secret::new("a password")).await.unwrap();
+    world.pass_time();
+    for kind in ["sasl", "ssl"] {
+        let asked = json!({"name": "bob", "type": kind});
+        let refused = send(&world, "POST", &instance, "users", &asked).await;
+        let says = refused.text.contains("exists already");
+        assert!(refused.status == 400 && says, "{kind}: {}", refused.text);
+    }
+    let sign = async |name: &str| {
+        let csr = pki::request(&pki::KeyPair::generate(), name).unwrap();
+        send(&world, "POST", &instance, "ca/sign", &json!({"csr": csr})).await
+    };
+    let refused = sign("bob").await;
+    let says = refused.text.contains("is a user with a password");
+    assert!(refused.status == 400 && says, "{}", refused.text);
+    // Who does not answer is in nobody's way.
+    world.kafka.kill(servers[0].node_id);
+    world.pass_time();
+    assert_eq!(sign("bob").await.status, 400);
+    assert_eq!(sign("carol").await.status, 200);
+    let made = send(&world, "POST", &instance, "users", &json!({"name": "dave"})).await;
+    assert_eq!(made.status, 201, "{}", made.text);
+}
+
 /// Kafka's own protocol takes names that are refused here; what it made can go.
 #[tokio::test]
 async fn names_that_only_kafka_gives_are_told_and_go_like_others() {
@@ -201,6 +234,10 @@ async fn who_has_a_certificate_gets_no_password_and_loses_it_with_the_user() {
     let mut reader = world.app.store().reader();
     let revoked = store::certificates::revoked(&mut reader, instance.id, issued_at).await.unwrap();
     assert_eq!(revoked, ["1".repeat(32), "2".repeat(32)]);
+    // Each is in the audit log, as if it had been revoked by itself.
+    let line = |digit: &str| format!("certificate.revoke serial={}; cn=eve", digit.repeat(32));
+    let done = "user.delete user=eve; outcome=done".to_owned();
+    assert_eq!(lines(&world, 3).await, [line("1"), line("2"), done]);
 }
 
 #[tokio::test]

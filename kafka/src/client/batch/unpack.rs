@@ -3,6 +3,7 @@
 
 use bytes::{Buf, Bytes};
 use kafka_protocol::records::Compression;
+use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 use std::io::Read;
 
 /// The most that one batch may unpack to.
@@ -17,10 +18,7 @@ pub(super) fn unpack(packed: Bytes, by: Compression) -> Result<Bytes, String> {
         Compression::None => Ok(packed),
         Compression::Gzip => read(flate2::read::GzDecoder::new(packed.reader())),
         Compression::Lz4 => read(lz4_flex::frame::FrameDecoder::new(packed.reader())),
-        Compression::Zstd => read(
-            ruzstd::decoding::StreamingDecoder::new(packed.reader())
-                .map_err(|error| error.to_string())?,
-        ),
+        Compression::Zstd => zstd(packed),
         Compression::Snappy => snappy(packed),
     }
 }
@@ -37,7 +35,28 @@ fn fits(bytes: usize) -> Result<(), String> {
     if bytes <= MOST {
         return Ok(());
     }
-    Err(format!("it unpacks to more than {} MiB", MOST >> 20))
+    Err(too_much())
+}
+
+fn too_much() -> String {
+    format!("it unpacks to more than {} MiB", MOST >> 20)
+}
+
+/// Block by block, because a decoder that is read from gives no byte away before a
+/// whole window is full, and a packer that tries hard announces one of 128 MiB
+/// however little it packs.
+fn zstd(packed: Bytes) -> Result<Bytes, String> {
+    let mut packed = packed.reader();
+    let mut decoder = FrameDecoder::new();
+    decoder.init(&mut packed).map_err(|error| error.to_string())?;
+    let enough = BlockDecodingStrategy::UptoBytes(MOST + 1);
+    let ended = decoder.decode_blocks(&mut packed, enough).map_err(|error| error.to_string())?;
+    if !ended {
+        return Err(too_much());
+    }
+    let unpacked = decoder.collect().unwrap_or_default();
+    fits(unpacked.len())?;
+    Ok(unpacked.into())
 }
 
 /// A stream of blocks, or one block without anything around it.
@@ -86,6 +105,20 @@ mod tests {
 
     fn zstd(data: &[u8]) -> Vec<u8> {
         ruzstd::encoding::compress_to_vec(data, ruzstd::encoding::CompressionLevel::Fastest)
+    }
+
+    /// The header of a block that repeats one byte 128 Ki times.
+    const RUN: u32 = ((128 << 10) << 3) | (1 << 1);
+    const LAST: u32 = 1;
+
+    /// A frame with a window of 128 MiB, as the highest levels of compression make them.
+    fn zstd_of_a_large_window(blocks: &[u32]) -> Vec<u8> {
+        let mut frame = vec![0x28, 0xb5, 0x2f, 0xfd, 0, 17 << 3];
+        for block in blocks {
+            frame.extend(&block.to_le_bytes()[..3]);
+            frame.push(b'x');
+        }
+        frame
     }
 
     fn raw_snappy(data: &[u8]) -> Vec<u8> {
@@ -144,5 +177,18 @@ mod tests {
             let error = unpack(pack(&much).into(), by).unwrap_err();
             assert_eq!(error, "it unpacks to more than 16 MiB", "{by:?}");
         }
+        // Nobody looks at what comes after the most: that the frame is cut off there
+        // would be told otherwise.
+        let endless = zstd_of_a_large_window(&[RUN; 129]);
+        let error = unpack(endless.into(), Compression::Zstd).unwrap_err();
+        assert_eq!(error, "it unpacks to more than 16 MiB");
+    }
+
+    #[test]
+    fn little_that_was_packed_with_a_large_window_is_unpacked() {
+        let frame = zstd_of_a_large_window(&[RUN, RUN, RUN | LAST]);
+        let unpacked = unpack(frame.into(), Compression::Zstd).unwrap();
+        assert_eq!(unpacked.len(), 3 * 128 * 1024);
+        assert!(unpacked.iter().all(|byte| *byte == b'x'));
     }
 }

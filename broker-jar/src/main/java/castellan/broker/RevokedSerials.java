@@ -17,7 +17,8 @@ import org.slf4j.LoggerFactory;
  * them: a number in hex on each line.
  *
  * <p>No file says that none is revoked: an agent of an earlier release writes none. A file
- * that can't be read changes nothing, and the log says so once for each change.
+ * that can't be read changes nothing, and the log says so once for each change. The reason
+ * may lie elsewhere, as when too many files are open, so every look tries it again.
  */
 final class RevokedSerials {
     /** Beside the authorities that listeners trust; the working directory is the server's. */
@@ -30,7 +31,10 @@ final class RevokedSerials {
     private final Path file;
     private volatile Set<BigInteger> serials = Set.of();
     private volatile long looked = System.nanoTime() - LOOK_NANOS;
+    /** Of the file that was read last. */
     private FileTime time = FileTime.fromMillis(0);
+    /** Of a file that can't be read, as the log has said; null if the last one could. */
+    private FileTime unread;
 
     RevokedSerials(Path file) {
         this.file = file;
@@ -54,11 +58,17 @@ final class RevokedSerials {
         if (now.equals(time)) {
             return;
         }
-        time = now;
         try {
             serials = read(file);
+            time = now;
+            unread = null;
         } catch (IOException e) {
-            LOG.error("Changed file {} can't be read, what was revoked before stays so", file, e);
+            boolean isNews = !now.equals(unread);
+            unread = now;
+            if (isNews) {
+                LOG.error(
+                        "Changed file {} can't be read, what was revoked before stays so", file, e);
+            }
         }
     }
 

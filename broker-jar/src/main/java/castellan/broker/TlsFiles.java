@@ -25,7 +25,8 @@ import org.slf4j.LoggerFactory;
 final class TlsFiles {
     private static final Logger LOG = LoggerFactory.getLogger(TlsFiles.class);
     private static final String CLIENTS = "clients-ca.pem";
-    private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(30);
+    /** Whoever revokes a certificate expects it to be refused within seconds. */
+    private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     private final Map<String, ?> configs;
     private final List<Path> files = new ArrayList<>();
