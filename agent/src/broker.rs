@@ -153,6 +153,12 @@ impl Broker {
         self.marks.tail(place)
     }
 
+    /// Whether it has begun to load the logs on its disk, for which Kafka needs a
+    /// quorum. Of many logs the first lines may be out of sight by the end.
+    pub fn came_to_logs(&self, place: &Place) -> bool {
+        self.loading.is_some() || self.marks.came_to_logs(place)
+    }
+
     pub fn found_no_quorum(&self, place: &Place) -> bool {
         self.marks.found_no_quorum(place)
     }

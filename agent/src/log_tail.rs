@@ -48,10 +48,19 @@ impl Marks {
 /// What Kafka says before it ends for want of one, after a minute.
 const NO_QUORUM: &str = "unable to register with the controller quorum";
 
+/// What Kafka says when it comes to the logs on its disk, and of each that is done.
+const LOGS: [&str; 2] = ["clean shutdown file was found", " completed in "];
+
 impl Marks {
     /// What this start has said of its logs; none before it came to them.
     pub fn loading(self, place: &Place) -> Option<Loading> {
         loading(&written(&place.server_log(), self.log))
+    }
+
+    /// Whether this start has begun to load its logs, or to recover them.
+    pub fn came_to_logs(self, place: &Place) -> bool {
+        let is_of_logs = |line: &String| LOGS.iter().any(|said| line.contains(said));
+        written(&place.server_log(), self.log).iter().any(is_of_logs)
     }
 }
 
@@ -155,6 +164,24 @@ mod tests {
         let seen = loading(&[line(crashed), line(loaded), line("chatter")]).unwrap();
         let words = "the broker is recovering its logs after a crash: 2 of 7 done";
         assert_eq!(seen.to_string(), words);
+    }
+
+    #[test]
+    fn a_start_that_came_to_its_logs_says_so_before_the_first_is_done() {
+        let directory = tempfile::tempdir().unwrap();
+        let place = Place::open(directory.path()).unwrap();
+        let check = |said: &str, expected: bool| {
+            fs::write(place.server_log(), said).unwrap();
+            assert_eq!(Marks::default().came_to_logs(&place), expected, "{said}");
+        };
+        check("INFO still looking for a leader\n", false);
+        check("INFO Recovering 1 logs from /d since no clean shutdown file was found\n", true);
+        check(
+            "INFO Skipping recovery of 2 logs from /d since clean shutdown file was found\n",
+            true,
+        );
+        check("INFO Completed load of Log(dir=/d/a-0) in 5ms (2/7 completed in /d)\n", true);
+        assert!(!Marks::now(&place).came_to_logs(&place), "it was an earlier start");
     }
 
     #[test]

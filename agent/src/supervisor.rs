@@ -204,7 +204,11 @@ impl Supervisor {
 
     /// What can be told of an end, `since` it had started if it had.
     fn ending(&self, broker: &Broker, exit: Exit, since: Option<Instant>) -> Ending {
-        let searched = since.is_none() && broker.began().elapsed() >= self.pace.searching;
+        // One that came to its logs had found a quorum: it failed by itself, and may do
+        // so again and again.
+        let searched = since.is_none()
+            && broker.began().elapsed() >= self.pace.searching
+            && !broker.came_to_logs(&self.place);
         Ending {
             exit: exit.0,
             tail: broker.log_tail(&self.place),

@@ -216,6 +216,23 @@ async fn a_broker_that_does_not_stay_up_is_tried_again_and_its_log_is_shown() {
 }
 
 #[tokio::test]
+async fn one_that_fails_over_its_logs_was_not_looking_for_a_quorum() {
+    let check = async |said: &str, lonely: bool| {
+        let server = Server::new(&format!("echo '{said}' >> logs/server.log; exit 3\n"));
+        let never = Duration::from_hours(1);
+        // As if every start took long.
+        let pace = Pace { searching: Duration::ZERO, pauses: [never; 6], quorum: never, ..quick() };
+        let work = server.supervise(pace);
+        let status = work.phase(Phase::Failed).await;
+        let is_lonely = status.detail.contains("it found too few other controllers");
+        assert_eq!(is_lonely, lonely, "{said}: {status:?}");
+        work.end().await;
+    };
+    check("INFO still looking for a leader", true).await;
+    check("INFO Recovering 1 logs from /d since no clean shutdown file was found", false).await;
+}
+
+#[tokio::test]
 async fn a_new_desire_ends_the_pause_after_a_failure() {
     let server = Server::new(BAD);
     let pause = Duration::from_hours(1);

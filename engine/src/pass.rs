@@ -9,6 +9,7 @@ use cloud::Remedy;
 use kafka::safety::Look;
 use model::{Instance, InstanceId, InstanceProgress, ServerId, SignedDuration, Timestamp};
 use std::collections::{BTreeMap, HashSet};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use store::{Lease, Work, instances, leases};
 
@@ -83,6 +84,9 @@ pub struct Pass {
     pub(crate) unseen: Option<String>,
     /// Lanes that can't go on in this pass, and why.
     pub(crate) resting: BTreeMap<Option<ServerId>, Resting>,
+    /// Password and settings may have been written into Kafka, and nothing has shown
+    /// since that the instance was ours by then.
+    pub(crate) wrote_inside: AtomicBool,
 }
 
 impl Pass {
@@ -127,6 +131,7 @@ impl Engine {
             look: None,
             unseen: None,
             resting: BTreeMap::new(),
+            wrote_inside: AtomicBool::new(false),
         }))
     }
 

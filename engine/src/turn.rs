@@ -4,7 +4,7 @@
 use crate::journal;
 use crate::observe::Observed;
 use crate::pass::{Done, Pass, PassError, Rest, Resting};
-use crate::plan::{Lane, Plan, RUNNING, Step, Wait, plan};
+use crate::plan::{Lane, PAUSED, Plan, RUNNING, Step, Wait, plan};
 use crate::reached;
 use crate::witness::Moment;
 use crate::world::World;
@@ -48,7 +48,10 @@ impl Engine {
             let wait = wait(pass, plan.wait);
             return self.rest(pass, &world, wakes, wait, &said).await;
         }
-        for (server, step, result) in self.execute_all(pass, &world, steps).await? {
+        let outcomes = self.execute_all(pass, &world, steps).await;
+        // Also of a step that was cut off with its lease.
+        self.see_to_late_write(pass).await?;
+        for (server, step, result) in outcomes? {
             Self::note_outcome(pass, &world, server, step, result)?;
         }
         Ok(None)
@@ -139,7 +142,7 @@ impl Engine {
 }
 
 fn paused() -> Wait {
-    Wait::new("paused by the operator", WHILE_PAUSED)
+    Wait::new(PAUSED, WHILE_PAUSED)
 }
 
 /// The first step of each lane that can go on.

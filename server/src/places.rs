@@ -2,7 +2,7 @@
 
 use crate::room::Room;
 use anyhow::Result;
-use app::{Placement, Places};
+use app::{NoRoom, Placement, Places};
 use async_trait::async_trait;
 use cloud_local::addresses::{self, AddressMode};
 use ipnet::Ipv4Net;
@@ -34,15 +34,19 @@ impl LocalPlaces {
 
 #[async_trait]
 impl Places for LocalPlaces {
+    async fn check_room(&self, plan: &Plan, disk_gb: u32) -> Result<(), NoRoom> {
+        match &self.room {
+            Some(room) => room.check(plan, disk_gb).await,
+            None => Ok(()),
+        }
+    }
+
     async fn propose(
         &self,
         region: &Region,
         taken: &[(String, u16)],
         plan: &Plan,
     ) -> Result<Vec<Placement>, String> {
-        if let Some(room) = &self.room {
-            room.check(plan).await?;
-        }
         let taken: HashSet<(&str, u16)> =
             taken.iter().map(|(host, port)| (host.as_str(), *port)).collect();
         let count = usize::try_from(plan.nodes).map_err(|error| error.to_string())?;
@@ -80,6 +84,67 @@ fn network(line: &str) -> Option<Ipv4Net> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::installation::{self, Opened};
+    use crate::testing::TestInstallation;
+    use app::instances::{NewInstance, create};
+    use app::{App, Asked, Source, SourceKind};
+    use model::{Catalogue, OsEntropy, SystemClock};
+    use std::sync::Arc;
+
+    /// Has room for nothing, and says for what.
+    struct Full;
+
+    #[async_trait]
+    impl Places for Full {
+        async fn check_room(&self, plan: &Plan, disk_gb: u32) -> Result<(), NoRoom> {
+            Err(NoRoom::Refused(format!("no {} with {disk_gb} GB", plan.name)))
+        }
+
+        async fn propose(
+            &self,
+            _: &Region,
+            _: &[(String, u16)],
+            _: &Plan,
+        ) -> Result<Vec<Placement>, String> {
+            Err("there is no place in this test".into())
+        }
+
+        fn host_networks(&self) -> Vec<Ipv4Net> {
+            Vec::new()
+        }
+    }
+
+    #[tokio::test]
+    async fn room_is_asked_for_disks_of_the_size_that_they_get() {
+        let here = TestInstallation::make(None).await;
+        let Opened { store, installation, .. } =
+            installation::open(&here.data, None).await.unwrap();
+        let app = App::new(app::Parts {
+            store,
+            admin: crate::control_plane::admin(),
+            catalogue: Arc::new(Catalogue::built_in()),
+            clock: Arc::new(SystemClock),
+            entropy: Arc::new(OsEntropy),
+            places: Arc::new(Full),
+            destinations: Arc::new(app::Anywhere),
+            settings: app::Settings::default(),
+            installation,
+        });
+        let key = here.data.load_customer_key().unwrap();
+        let source = Source { kind: SourceKind::Cli, address: None };
+        let caller = app::apikeys::authenticate(source, &app, &key).await.unwrap();
+        for (disk_size, expected) in [(None, 25), (Some(10), 25), (Some(400), 400)] {
+            let new = NewInstance {
+                name: Some("orders".into()),
+                plan: Some("mouse-3".into()),
+                region: Some("local::this-machine".into()),
+                disk_size,
+                ..NewInstance::default()
+            };
+            let refused = create(&caller, &app, Asked::given(new)).await.unwrap_err();
+            assert_eq!(refused.to_string(), format!("no mouse-3 with {expected} GB"));
+        }
+    }
 
     #[test]
     fn the_kernels_table_is_read_without_the_default_route() {

@@ -1,9 +1,11 @@
 //! `castellan restore`: the store of a backup in the place of the present one.
 //!
 //! Clusters are not touched. What was made since the backup runs on and is an
-//! orphan; what was deleted since is missed and held. The restored store never
-//! gives out a number that an orphan has, and agents follow it again, because
-//! its epoch is higher than any before.
+//! orphan; what was deleted since is missed and held; what was started since runs
+//! on. The restored store never gives out a number that an orphan has, and agents
+//! follow it again, because its epoch is higher than any before.
+
+mod past;
 
 use crate::at::At;
 use crate::backup::{HalfStore, copy, sibling, with_suffix};
@@ -11,12 +13,20 @@ use crate::data_dir::DataDir;
 use anyhow::{Context, Result, bail};
 use app::{Source, SourceKind, audit};
 use clap::Args;
-use cloud_local::holdings::holdings;
-use model::{Clock, SystemClock};
+use model::{Clock, InstanceId, SystemClock};
+use past::past;
+use std::collections::BTreeSet;
 use std::fs;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use store::backup::{Past, go_beyond, settle};
+use store::backup::{Past, go_beyond, run_on};
 use store::{Location, MasterKey, Store};
+
+/// Gaps do no harm anywhere but in the numbers of invoices.
+const NUMBERS_ARE_LOST: &str = "No store says which numbers were given out since that backup. \
+    Ids go on a million further. Numbers of invoices go on from the backup: if any was sent out \
+    since, set the last one in castellan.db before the control plane starts, with INSERT OR \
+    REPLACE INTO sequences (name, value) VALUES ('invoice_numbers', <number>)";
 
 #[derive(Args)]
 pub struct RestoreArgs {
@@ -36,11 +46,16 @@ pub async fn run(args: RestoreArgs) -> Result<()> {
              no control plane runs, then run there: UPDATE installation SET store_epoch = \
              EXTRACT(EPOCH FROM now()); UPDATE sequences SET value = value + 1000000 WHERE name <> \
              'invoice_numbers'; INSERT INTO slowed_quotas SELECT id, '[]' FROM instances WHERE \
-             deleted_at IS NULL ON CONFLICT DO NOTHING; DELETE FROM held_names; and set \
-             invoice_numbers to the last number that was sent out"
+             deleted_at IS NULL ON CONFLICT DO NOTHING; DELETE FROM held_names; UPDATE instances \
+             SET inside_generation = inside_generation + 1 WHERE deleted_at IS NULL; and set \
+             invoice_numbers to the last number that was sent out. Passwords of default users and \
+             settings are then those of the backup again. Once a control plane runs, start with \
+             actions/cluster-start what was started since the backup, and revoke again what was \
+             revoked since"
         );
     }
     let data = args.at.data()?;
+    check_owner(data.path(), rustix::process::geteuid().as_raw())?;
     data.create()?;
     let _lock = data.lock_alone().context("a restore needs the control plane stopped")?;
     let _setting_up = data.lock_setup().await?;
@@ -54,12 +69,18 @@ pub async fn run(args: RestoreArgs) -> Result<()> {
     let past = past(&data).await?;
     let key = data.load_master_key(&Location::Sqlite(args.file.clone()), true)?;
     let half = HalfStore(sibling(&data.store(), "restore"));
-    let epoch = prepare(&args.file, &half.0, key, &past).await?;
+    let restored = prepare(&args.file, &half.0, key, &past).await?;
     let had_store = data.store().exists();
     swap(&data, &half.0).context("the store could not be replaced")?;
-    eprintln!("Restored from {} as store epoch {epoch}.", args.file.display());
+    eprintln!("Restored from {} as store epoch {}.", args.file.display(), restored.epoch);
     if had_store {
         eprintln!("The store before is kept as {}.", kept.display());
+    }
+    for id in &restored.run_on {
+        eprintln!("Instance {id} was stopped in that backup. Its servers are here, and run on.");
+    }
+    if past.is_lost {
+        eprintln!("{NUMBERS_ARE_LOST}");
     }
     eprintln!(
         "Start the control plane, then see with `castellan orphans list` what was made since \
@@ -68,61 +89,47 @@ pub async fn run(args: RestoreArgs) -> Result<()> {
     Ok(())
 }
 
-/// Everything given out so far, as the present store and this host show it.
-async fn past(data: &DataDir) -> Result<Past> {
-    let store = data.store();
-    let mut past = Past::default();
-    if store.exists() {
-        match settle(&store).await {
-            Ok(found) => past = found,
-            // To be without a readable store is why people restore.
-            Err(error) => eprintln!("The present store can't be read and is kept: {error}"),
-        }
+/// Fails if somebody else runs the control plane: it could not open a private file
+/// that we leave.
+fn check_owner(data: &Path, ours: u32) -> Result<()> {
+    let Ok(found) = fs::metadata(data) else { return Ok(()) };
+    if found.uid() == ours {
+        return Ok(());
     }
-    let held = holdings(&data.host())?;
-    for server in &held.servers {
-        past.note("servers", server.id.0);
-        past.note("instances", server.instance_id.map_or(0, |id| id.0));
-        past.store_epoch = past.store_epoch.max(obeyed_epoch(&server.path));
-    }
-    for disk in &held.disks {
-        past.note("servers", disk.server_id.0);
-        past.note("instances", disk.instance_id.0);
-    }
-    for network in &held.networks {
-        past.note("vpcs", network.0);
-    }
-    // Seconds since 1970 are beyond any epoch that was counted up by hand, also
-    // of a store that is lost.
-    past.store_epoch = past.store_epoch.max(SystemClock.now().as_second());
-    Ok(past)
+    bail!(
+        "{} belongs to the user with id {}, and this runs as the one with id {ours}: the control \
+         plane could not open the restored store; run it as that user, such as with sudo -u \
+         castellan",
+        data.display(),
+        found.uid()
+    )
 }
 
-/// The epoch of the document that a server's agent holds.
-fn obeyed_epoch(server: &Path) -> i64 {
-    let text = fs::read(server.join("desired.json")).unwrap_or_default();
-    let document: serde_json::Value = serde_json::from_slice(&text).unwrap_or_default();
-    document["store_epoch"].as_i64().unwrap_or_default()
+/// What became of a backup.
+struct Restored {
+    epoch: i64,
+    /// Instances that were stopped in the backup, and are no more.
+    run_on: BTreeSet<InstanceId>,
 }
 
 /// Checks a copy of the backup, brings it up to date and lets it go on beyond
 /// the past. The backup itself stays as it is.
-async fn prepare(file: &Path, half: &Path, key: MasterKey, past: &Past) -> Result<i64> {
+async fn prepare(file: &Path, half: &Path, key: MasterKey, past: &Past) -> Result<Restored> {
     copy(file, half).await?;
     let unusable = || format!("{} can't be restored", file.display());
     let store = Store::open(half, key).await.with_context(unusable)?;
-    let epoch = go_on(&store, past).await.with_context(unusable);
+    let restored = go_on(&store, past).await.with_context(unusable);
     // The last to close brings the log into the file.
     store.close().await;
-    let epoch = epoch?;
+    let restored = restored?;
     if fs::metadata(with_suffix(half, "-wal")).is_ok_and(|log| log.len() > 0) {
         bail!("{} is still in use; try again", half.display());
     }
     fs::File::open(half)?.sync_all()?;
-    Ok(epoch)
+    Ok(restored)
 }
 
-async fn go_on(store: &Store, past: &Past) -> Result<i64> {
+async fn go_on(store: &Store, past: &Past) -> Result<Restored> {
     let Some(found) = store::installation::find(&mut store.reader()).await? else {
         bail!("it holds no installation");
     };
@@ -137,6 +144,7 @@ async fn go_on(store: &Store, past: &Past) -> Result<i64> {
     }
     let mut work = store.begin().await?;
     let epoch = go_beyond(&mut work, past).await?;
+    let run_on = run_on(&mut work, &past.held, SystemClock.now()).await?;
     // Everybody's log goes back to the backup, and says so.
     let source = Source { kind: SourceKind::Cli, address: None };
     let extras = [("store_epoch", epoch.to_string())];
@@ -145,7 +153,7 @@ async fn go_on(store: &Store, past: &Past) -> Result<i64> {
         audit::operator(&mut work, source, account.id, now, "store.restore", &extras).await?;
     }
     work.commit().await?;
-    Ok(epoch)
+    Ok(Restored { epoch, run_on })
 }
 
 /// The present store is linked to its new name, not moved: a data directory
@@ -176,3 +184,7 @@ fn remove(path: &Path) -> Result<()> {
         _ => Ok(()),
     }
 }
+
+#[cfg(test)]
+#[path = "restore_tests.rs"]
+mod tests;

@@ -8,6 +8,7 @@
 //! slowed down at once, because as much of a disk of that size has to stay free.
 
 use crate::host_facts;
+use app::NoRoom;
 use kafka::render::heap_mb;
 use model::{Catalogue, HostId, Plan, PlanName};
 use std::path::PathBuf;
@@ -38,21 +39,23 @@ pub struct Room {
 }
 
 impl Room {
-    /// An error is a sentence for the customer, with the numbers.
-    pub async fn check(&self, plan: &Plan) -> Result<(), String> {
-        let promised = store::servers::plans_on(&mut self.store.reader(), self.host_id)
-            .await
-            .map_err(|error| format!("What this host has promised can't be read: {error}"))?;
-        let question = Question {
+    /// Whether it holds one more instance of the plan, whose disks have so many gigabytes.
+    pub async fn check(&self, plan: &Plan, disk_gb: u32) -> Result<(), NoRoom> {
+        let promised = store::servers::plans_on(&mut self.store.reader(), self.host_id).await?;
+        let question = self.question(plan, disk_gb, &promised);
+        question.answer(&plan.name).map_err(NoRoom::Refused)
+    }
+
+    fn question(&self, plan: &Plan, disk_gb: u32, promised: &[(PlanName, u32)]) -> Question {
+        Question {
             servers: u64::from(plan.nodes),
             each_mb: self.takes_mb(Some(plan)),
             promised_servers: promised.iter().map(|(_, servers)| u64::from(*servers)).sum(),
             promised_mb: promised.iter().map(|promise| self.promised_mb(promise)).sum(),
             memory_mb: self.memory_mb,
-            disk_mb: u64::from(plan.family.disk_gb) * 1024,
+            disk_mb: u64::from(disk_gb) * 1024,
             file_system: host_facts::file_system_mb(&self.data),
-        };
-        question.answer(&plan.name)
+        }
     }
 
     fn promised_mb(&self, (plan, servers): &(PlanName, u32)) -> u64 {
@@ -74,7 +77,7 @@ struct Question {
     promised_servers: u64,
     promised_mb: u64,
     memory_mb: Option<u64>,
-    /// Of one server, as its plan has it.
+    /// Of one server: its plan's, or a larger one that was asked for.
     disk_mb: u64,
     /// Where disks are: what is free, and all of it.
     file_system: Option<(u64, u64)>,
@@ -202,6 +205,38 @@ mod tests {
         store::instances::set_deleted(&mut work, first, SystemClock.now()).await.unwrap();
         work.commit().await.unwrap();
         here.create("mouse-3").await.unwrap();
+    }
+
+    fn room(here: &TestInstallation) -> Room {
+        Room {
+            store: here.store().clone(),
+            catalogue: Arc::new(Catalogue::built_in()),
+            host_id: here.host_id,
+            data: here.data.path().into(),
+            max_heap_mb: None,
+            memory_mb: Some(HOST_MB),
+        }
+    }
+
+    #[tokio::test]
+    async fn a_disk_counts_as_large_as_it_will_be() {
+        let here = TestInstallation::make(None).await;
+        let room = room(&here);
+        let plan = room.catalogue.plan("mouse-3").unwrap();
+        for disk_gb in [25, 4000] {
+            let question = room.question(plan, disk_gb, &[]);
+            assert_eq!(question.disk_mb, u64::from(disk_gb) * 1024);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_store_that_is_away_is_no_refusal() {
+        let here = TestInstallation::make(None).await;
+        let room = room(&here);
+        here.store().close().await;
+        let plan = room.catalogue.plan("mouse-3").unwrap();
+        let failed = app::Error::from(room.check(plan, 25).await.unwrap_err());
+        assert!(matches!(failed, app::Error::Away(_)), "{failed:?}");
     }
 
     #[tokio::test]

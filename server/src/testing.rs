@@ -18,7 +18,7 @@ pub struct TestInstallation {
     _directory: tempfile::TempDir,
     pub data: DataDir,
     pub host_id: HostId,
-    app: App,
+    pub app: App,
     caller: Caller,
 }
 

@@ -4,10 +4,14 @@
 //! that the store itself does not hold: secrets stay sealed, and the key that
 //! opens them is elsewhere. Neither side of a copy is migrated by it.
 
-use crate::db::{Query, Run as _};
-use crate::{Error, Result, Work};
+mod go_on;
+
+pub use go_on::{go_beyond, run_on};
+
+use crate::{Error, Result};
+use model::ServerId;
 use sqlx::error::DatabaseError;
-use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteRow};
 use sqlx::{ConnectOptions as _, Connection as _, Row as _};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,16 +20,35 @@ use std::time::Duration;
 /// SQLite's own code for a file that is not one of its own.
 const NOT_A_DATABASE: &str = "26";
 
-/// What was given out before a restore and must never be given again.
+/// What was given out before a restore and must never be given again, and what the
+/// store of that time knew that Kafka and servers go by.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Past {
     /// None where no store could be read.
     pub installation: Option<String>,
+    /// There was a store that nobody can read any more: numbers were given out that
+    /// nobody knows of.
+    pub is_lost: bool,
     pub store_epoch: i64,
     /// The highest number by sequence, such as `servers`.
     pub sequences: BTreeMap<String, i64>,
     /// By instance: what producers had before they were slowed down, as they still are.
     pub slowed: BTreeMap<i64, String>,
+    /// What was signed for customers, revoked or not.
+    pub certificates: Vec<Signed>,
+    /// Servers that this host has: they run on.
+    pub held: Vec<ServerId>,
+}
+
+/// A row of `certificates`, as it is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Signed {
+    instance_id: i64,
+    serial: String,
+    cn: String,
+    issued_at: i64,
+    expires_at: i64,
+    revoked_at: Option<i64>,
 }
 
 impl Past {
@@ -62,51 +85,6 @@ pub async fn settle(store: &Path) -> Result<Past> {
     past
 }
 
-/// Lets a restored store go on beyond everything before it: agents follow its
-/// documents again, and no number is given a second time. Returns its epoch.
-pub async fn go_beyond(work: &mut Work, past: &Past) -> Result<i64> {
-    for (name, value) in &past.sequences {
-        let query = Query::new(
-            "INSERT INTO sequences (name, value) VALUES ($1, $2) \
-             ON CONFLICT (name) DO UPDATE SET value = $2 WHERE sequences.value < $2",
-        );
-        work.execute(query.bind(name.as_str()).bind(*value)).await?;
-    }
-    take_over_slowed(work, past).await?;
-    // No call of that time goes on. And what was not known of a user then would let one
-    // that was made since be made again, with another password.
-    work.execute(Query::new("DELETE FROM held_names")).await?;
-    let query = Query::new(
-        "UPDATE installation SET store_epoch = \
-         CASE WHEN store_epoch < $1 THEN $1 ELSE store_epoch END + 1 RETURNING store_epoch",
-    );
-    match work.fetch_one(query.bind(past.store_epoch)).await? {
-        Some(row) => row.int("store_epoch"),
-        None => Err(Error::Corrupt { what: "no installation", value: String::new() }),
-    }
-}
-
-/// Whether producers are slowed down is in Kafka, and the store before knows of it,
-/// not this one. Where none knows, the engine is to look once for limits of ours:
-/// that is what an empty list is for.
-async fn take_over_slowed(work: &mut Work, past: &Past) -> Result<()> {
-    if past.installation.is_some() {
-        work.execute(Query::new("DELETE FROM slowed_quotas")).await?;
-    }
-    for (instance, quotas) in &past.slowed {
-        let query = Query::new(
-            "INSERT INTO slowed_quotas (instance_id, quotas) \
-             SELECT id, CAST($2 AS TEXT) FROM instances WHERE id = $1",
-        );
-        work.execute(query.bind(*instance).bind(quotas.as_str())).await?;
-    }
-    let look = Query::new(
-        "INSERT INTO slowed_quotas (instance_id, quotas) SELECT id, '[]' FROM instances \
-         WHERE deleted_at IS NULL AND id NOT IN (SELECT instance_id FROM slowed_quotas)",
-    );
-    work.execute(look).await.map(drop)
-}
-
 async fn open(path: &Path, read_only: bool) -> Result<SqliteConnection> {
     let options = SqliteConnectOptions::new()
         .filename(path)
@@ -140,20 +118,44 @@ async fn past(connection: &mut SqliteConnection, path: &Path) -> Result<Past> {
         past.note(row.try_get("name")?, row.try_get("value")?);
     }
     past.slowed = slowed(connection).await?;
+    past.certificates = certificates(connection).await?;
     Ok(past)
 }
 
-/// Nothing in a store from before there was such a table.
 async fn slowed(connection: &mut SqliteConnection) -> Result<BTreeMap<i64, String>> {
-    let query = sqlx::query(
-        "SELECT name FROM sqlite_master WHERE type = 'table' AND name = 'slowed_quotas'",
-    );
-    if query.fetch_optional(&mut *connection).await?.is_none() {
+    if !has_table(connection, "slowed_quotas").await? {
         return Ok(BTreeMap::new());
     }
     let query = sqlx::query("SELECT instance_id, quotas FROM slowed_quotas");
     let rows = query.fetch_all(connection).await?;
     rows.iter().map(|row| Ok((row.try_get("instance_id")?, row.try_get("quotas")?))).collect()
+}
+
+async fn certificates(connection: &mut SqliteConnection) -> Result<Vec<Signed>> {
+    if !has_table(connection, "certificates").await? {
+        return Ok(Vec::new());
+    }
+    let query = sqlx::query(
+        "SELECT instance_id, serial, cn, issued_at, expires_at, revoked_at FROM certificates",
+    );
+    query.fetch_all(connection).await?.iter().map(signed).collect()
+}
+
+fn signed(row: &SqliteRow) -> Result<Signed> {
+    Ok(Signed {
+        instance_id: row.try_get("instance_id")?,
+        serial: row.try_get("serial")?,
+        cn: row.try_get("cn")?,
+        issued_at: row.try_get("issued_at")?,
+        expires_at: row.try_get("expires_at")?,
+        revoked_at: row.try_get("revoked_at")?,
+    })
+}
+
+/// A store of an earlier release may lack it.
+async fn has_table(connection: &mut SqliteConnection, name: &str) -> Result<bool> {
+    let query = sqlx::query("SELECT name FROM sqlite_master WHERE type = 'table' AND name = $1");
+    Ok(query.bind(name.to_owned()).fetch_optional(connection).await?.is_some())
 }
 
 fn named(error: sqlx::Error, path: &Path) -> Error {

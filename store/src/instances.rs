@@ -170,6 +170,14 @@ pub async fn set_settings(
     work.execute(query).await.map(drop)
 }
 
+/// Has the engine write what Kafka keeps, the password and the settings, once more.
+pub async fn raise_inside(work: &mut Work, id: InstanceId, now: Timestamp) -> Result<()> {
+    let query =
+        Query::new("UPDATE instances SET inside_generation = inside_generation + 1 WHERE id = $1");
+    work.execute(query.bind(id.0)).await?;
+    wake(work, id, now).await
+}
+
 /// Marks an instance for tear-down. False if somebody did so before.
 pub async fn set_deleted(work: &mut Work, id: InstanceId, at: Timestamp) -> Result<bool> {
     let query =

@@ -55,8 +55,10 @@ pub struct Placed {
     pub placements: Vec<Placement>,
 }
 
-/// Asks the region for places that are free as the store knows it now.
+/// Asks the region for places that are free as the store knows it now, if there is
+/// room for what goes there.
 pub async fn place(app: &App, order: &Order, chosen: &Chosen) -> Result<Placed> {
+    app.places.check_room(&order.plan, order.plan.disk_gb(order.disk_size)).await?;
     let taken = store::servers::taken_listeners(&mut app.store().reader()).await?;
     let nodes = order.plan.nodes;
     let placements =

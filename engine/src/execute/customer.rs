@@ -4,8 +4,10 @@
 //! writes late, and is not refused. What protects is that a late write is the
 //! write that was made before: rights are only added, and password and settings
 //! are read from the row that all workers read. Only a worker that stood still
-//! while they were changed, and its lease was taken, writes what was before; then
-//! whoever took the instance over writes them once more. Nor can it reach another
+//! while they were changed, and its lease was taken, writes what was before. It finds
+//! its lease lost right after that, and has whoever owns the instance by then write
+//! once more. One that dies between the two leaves what was before, until the
+//! password or a setting is changed again. Nor can it reach another
 //! cluster that has the addresses of a deleted one by now: it trusts and is
 //! trusted by the authority of its own instance alone.
 
@@ -19,8 +21,9 @@ use kafka::client::Remedy::Retry;
 use kafka::client::settings::differing;
 use kafka::client::{Changes, Cluster, Endpoint, Login, Mechanism};
 use kafka::{WHO_STAYS, rights, settings};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
-use store::{AuthorityKind, authorities};
+use store::{AuthorityKind, authorities, instances, leases};
 
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -40,6 +43,7 @@ impl Engine {
         }
         let rights = rights::of_default_user(&instance.username);
         let chosen = settings::while_running(&instance.settings);
+        pass.wrote_inside.store(true, Ordering::Relaxed);
         let (user, acls, settings) = tokio::join!(
             self.reach.admin().set_scram_user(&cluster, &instance.username, &instance.password),
             self.reach.admin().add_acls(&cluster, &rights),
@@ -51,11 +55,31 @@ impl Engine {
         if let Err(error) = self.slow_or_let_go(pass, world, &cluster).await? {
             return Ok(Done::Failed { reason: error.to_string(), remedy: Remedy::Retry });
         }
-        self.note(pass, world, |progress| {
+        let noted = self.note(pass, world, |progress| {
             progress.credentials_set = true;
             progress.inside_observed = instance.inside_generation;
-        })
-        .await
+        });
+        let done = noted.await?;
+        // Written under the lease, so nobody else has written since.
+        pass.wrote_inside.store(false, Ordering::Relaxed);
+        Ok(done)
+    }
+
+    /// What was written into Kafka after somebody else took the instance may be older
+    /// than what they have written: they are to write once more. The lease is not ours,
+    /// so this is not guarded by it.
+    pub(crate) async fn see_to_late_write(&self, pass: &Pass) -> Result<(), PassError> {
+        if !pass.wrote_inside.swap(false, Ordering::Relaxed) {
+            return Ok(());
+        }
+        let now = self.clock.now();
+        if leases::holds(&mut self.store.reader(), &pass.lease, now).await? {
+            return Ok(());
+        }
+        let mut work = self.store.begin().await?;
+        instances::raise_inside(&mut work, pass.lease.instance_id, now).await?;
+        work.commit().await?;
+        Ok(())
     }
 
     /// What the customer chose for all brokers, if anything, and only what they don't

@@ -11,10 +11,13 @@ use super::redact::Redactor;
 use anyhow::Result;
 use kafka::client::admin::quorum::{Quorum, Replica};
 use kafka::client::{BrokerView, ClusterView};
-use model::{Disk, DiskId, Instance, Vpc};
+use model::{Action, ActionStep, Disk, DiskId, Instance, InstanceId, Vpc};
 use serde_json::{Value, json};
-use store::{AuditLine, ServerRecord};
+use store::{AuditLine, ServerRecord, Store};
 use wire::agent::DesiredBroker;
+
+/// Older ones are seldom about what is wrong today.
+const MOST_ACTIONS: u32 = 100;
 
 /// Everything that the store and this host's disks hold of the instance.
 pub async fn collect(opened: &BrokenGlass, redactor: &Redactor) -> Result<Vec<Piece>> {
@@ -31,6 +34,7 @@ pub async fn collect(opened: &BrokenGlass, redactor: &Redactor) -> Result<Vec<Pi
         document("instance.json", &instance(&opened.instance, vpc.as_ref())),
         document("disks.json", &disks.iter().map(disk).collect()),
         document("audit.json", &audit.into()),
+        document("actions.json", &actions(&opened.store, id).await?),
     ];
     for record in &opened.servers {
         let disk = disks.iter().find(|disk| disk.server_id == record.server.id);
@@ -100,6 +104,28 @@ fn audit_line(line: &AuditLine) -> Value {
     json!({
         "at": line.at, "event": line.event, "source": line.source, "user": line.user,
         "extras": line.extras,
+    })
+}
+
+/// The journal: what was asked for last, newest first, and how it went.
+async fn actions(store: &Store, id: InstanceId) -> Result<Value> {
+    let mut reader = store.reader();
+    let mut journal = Vec::new();
+    for row in store::actions::list(&mut reader, id, MOST_ACTIONS).await? {
+        let steps = store::actions::steps(&mut reader, row.id).await?;
+        journal.push(action(&row, &steps));
+    }
+    Ok(journal.into())
+}
+
+fn action(row: &Action, steps: &[ActionStep]) -> Value {
+    let step = |step: &ActionStep| json!({ "at": step.at, "text": step.text });
+    json!({
+        "id": row.id, "kind": row.kind.as_str(), "state": row.state().as_str(),
+        "servers": row.servers, "asked_by": row.asked_by, "source": row.source,
+        "asked_at": row.asked_at, "generation": row.generation,
+        "cancelled_at": row.cancelled_at, "ended_at": row.ended_at, "overtaken": row.overtaken,
+        "steps": steps.iter().map(step).collect::<Value>(),
     })
 }
 

@@ -47,6 +47,8 @@ async fn plant() -> Planted {
     store::servers::set_report(&mut work, server.id, &report.to_string(), at).await.unwrap();
     store::servers::set_desired(&mut work, server.id, 7, &desired.to_string()).await.unwrap();
     store::servers::set_broker(&mut work, server.id, &broker.to_string(), 1).await.unwrap();
+    let create = store::actions::list(&mut work, id, 1).await.unwrap().remove(0);
+    store::actions::note_on(&mut work, create.id, &words, at).await.unwrap();
     work.commit().await.unwrap();
 
     let secrets = vec![
@@ -96,6 +98,9 @@ async fn a_bundle_tells_everything_but_secrets() {
     assert!(text("disks.json").contains("planned"));
     let audit = text("audit.json");
     assert!(audit.contains("instance.create") && audit.contains("shell-config"), "{audit}");
+    let actions = text("actions.json");
+    assert!(actions.contains("\"kind\": \"create\""), "{actions}");
+    assert!(actions.contains("the broker said hello"), "{actions}");
     // Nothing runs, and the bundle says so.
     assert!(text("quorum.json").contains("no_answer"));
     assert!(text("about.json").contains("control_plane_runs"));

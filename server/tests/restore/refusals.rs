@@ -79,7 +79,8 @@ async fn a_backup_is_refused_where_it_would_not_help() {
     it.refuses(&["backup", &it.path("none/backup")], "can't be used").await;
     let url = "postgres://nobody@127.0.0.1:1/none";
     it.refuses(&["backup", &it.path("b"), "--database-url", url], "pg_dump").await;
-    for said in ["pg_restore", "DELETE FROM held_names;"] {
+    let statements = ["DELETE FROM held_names;", "SET inside_generation = inside_generation + 1"];
+    for said in ["pg_restore"].into_iter().chain(statements) {
         it.refuses(&["restore", &it.path("b"), "--database-url", url], said).await;
     }
 }
@@ -126,13 +127,19 @@ async fn a_store_that_is_lost_or_broken_is_restored_too() {
     }
     let said = it.run(&["engine", "status"]).await.unwrap_err();
     assert!(said.contains("there is no store"), "{said}");
-    it.run(&["restore", &file]).await.unwrap();
+    let said = it.run(&["restore", &file]).await.unwrap();
+    assert!(!said.contains("invoice_numbers"), "{said}");
     let first = epoch(&it.data()).await;
     assert!(first > 1);
 
     fs::write(&store, "broken, as after a fault of the disk that it was on, from the first byte on and to the last of them all").unwrap();
     let said = it.run(&["restore", &file]).await.unwrap();
     assert!(said.contains("can't be read and is kept"), "{said}");
+    // Whatever that store had given out is not given again.
+    assert!(said.contains("invoice_numbers"), "{said}");
+    let least = "SELECT MIN(value) AS least FROM sequences WHERE name <> 'invoice_numbers'";
+    let least = open(&store).await.fetch_one(least).await.unwrap();
+    assert!(least.get::<i64, _>("least") > 1_000_000);
     let kept = fs::read_to_string(it.data().join("castellan.db.before-restore")).unwrap();
     assert!(kept.starts_with("broken"));
     assert!(epoch(&it.data()).await >= first);

@@ -11,14 +11,14 @@ use store::backup::{self, Past};
 use store::ssl_users::Purpose;
 use store::*;
 
-struct Copies {
-    f: Fixture,
+pub struct Copies {
+    pub f: Fixture,
     directory: tempfile::TempDir,
-    account: AccountId,
+    pub account: AccountId,
 }
 
 impl Copies {
-    async fn new() -> Self {
+    pub async fn new() -> Self {
         let f = Fixture::sqlite().await;
         let installation = Installation {
             id: f.entropy.uuid(),
@@ -39,7 +39,7 @@ impl Copies {
         self.directory.path().join(name)
     }
 
-    fn store(&self) -> &Path {
+    pub fn store(&self) -> &Path {
         let Location::Sqlite(path) = &self.f.at else { panic!("{:?}", self.f.at) };
         path
     }
@@ -50,7 +50,7 @@ impl Copies {
         adoption::adopt(copy, self.store(), id, &master_key(1), &line).await
     }
 
-    async fn copy(&self, name: &str) -> PathBuf {
+    pub async fn copy(&self, name: &str) -> PathBuf {
         backup::copy(self.store(), &self.path(name)).await.unwrap();
         self.path(name)
     }
@@ -122,6 +122,8 @@ async fn a_copy_goes_on_beyond_everything_given_out_since() {
     assert_eq!(work.next("servers").await.unwrap(), 91);
     let held = take(&mut work).await.unwrap();
     assert!(!held.after_unknown, "a user that was made since is not made again");
+    let found = instances::find(&mut work, instance.id).await.unwrap().unwrap();
+    assert_eq!(found.inside_generation, instance.inside_generation + 1, "Kafka is told again");
     // A past that knows less takes nothing back.
     assert_eq!(backup::go_beyond(&mut work, &Past::default()).await.unwrap(), 6);
     assert_eq!(work.next("servers").await.unwrap(), 92);
@@ -216,6 +218,7 @@ async fn whether_producers_are_slowed_down_is_known_from_the_store_before() {
             user: user.into(),
             client_id: "<default>".into(),
             producer_byte_rate: None,
+            is_set: true,
         }]
     };
     let set = async |instance: InstanceId, user: &str| {

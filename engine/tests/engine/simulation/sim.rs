@@ -253,8 +253,14 @@ impl<'a> Sim<'a> {
     async fn is_settled(&self, went: &Went) -> bool {
         match self.rows.instance(self.id()).await {
             None => true,
-            Some(now) if now.deleted_at.is_some() || !now.configured() => false,
-            Some(now) if now.stopped => now.progress.status == "stopped" && self.nothing_runs(),
+            Some(now) if now.deleted_at.is_some() => false,
+            // What is to be written into its brokers waits for their start.
+            Some(now) if now.stopped => {
+                now.progress.observed_generation >= now.generation
+                    && now.progress.status == "stopped"
+                    && self.nothing_runs()
+            }
+            Some(now) if !now.configured() => false,
             Some(now) => {
                 let rests = matches!(went, Went::Rested(Rest::Until(_)));
                 rests

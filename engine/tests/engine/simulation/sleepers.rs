@@ -3,11 +3,14 @@
 //! every step has one effect, and the end is the same.
 
 use super::crash_points::{LIFE, Life, Mind, Stage, points};
-use super::gate::Point;
+use super::gate::{self, Point};
 use super::plane::{Plane, Went};
+use super::sim::Sim;
 use crate::rows::Rows;
 use cloud::Effect;
 use engine::{PassError, Rest};
+use model::{Clock as _, Secret};
+use store::instances;
 
 const LEASE_SECONDS: i64 = 60;
 
@@ -135,4 +138,49 @@ async fn woken_in_the_middle_of_the_others_work_it_does_nothing() {
     for mind in [Mind::Same, Mind::Other] {
         every_point(1, mind, Other::Turned).await;
     }
+}
+
+/// As the use case does.
+async fn rotate(sim: &Sim<'_>, text: &str) -> Secret {
+    let password = Secret::new(text);
+    let mut work = sim.rows.store.begin().await.unwrap();
+    instances::set_password(&mut work, sim.id(), &password).await.unwrap();
+    instances::wake(&mut work, sim.id(), sim.rows.clock.now()).await.unwrap();
+    work.commit().await.unwrap();
+    password
+}
+
+async fn until_known(sim: &mut Sim<'_>, plane: &mut Plane, password: &Secret) {
+    let mut went = Went::On;
+    for _ in 0..10 {
+        went = plane.pass(sim.id()).await;
+        if sim.kafka.knows(&sim.instance.username, password) {
+            return;
+        }
+        sim.agents_step().await;
+        sim.advance(1);
+    }
+    panic!("it is never written: {went:?}");
+}
+
+#[tokio::test]
+async fn a_password_from_before_that_is_written_late_does_not_stay() {
+    let rows = Rows::new().await;
+    let mut sim = Sim::new(&rows, 1, 1).await;
+    let mut sleeper = sim.plane();
+    sim.settle(&mut sleeper).await.unwrap();
+    let before = rotate(&sim, "rotated").await;
+    sleeper.gate.freeze_at(Point::Before(gate::Effect::SetUser));
+    let went = sleeper.pass(sim.id()).await;
+    assert!(matches!(went, Went::Frozen), "{went:?}");
+
+    sim.advance(LEASE_SECONDS + 1);
+    let last = rotate(&sim, "rotated again").await;
+    let mut awake = sim.other_plane();
+    until_known(&mut sim, &mut awake, &last).await;
+    let woke = sleeper.wake().await;
+    let is_lost = matches!(woke, Went::Failed(PassError::Store(store::Error::LeaseLost(_))));
+    assert!(is_lost, "{woke:?}");
+    assert!(sim.kafka.knows(&sim.instance.username, &before), "no fence keeps it out");
+    until_known(&mut sim, &mut awake, &last).await;
 }

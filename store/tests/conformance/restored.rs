@@ -1,0 +1,90 @@
+//! What a copy takes over from the world that it is restored into.
+
+use crate::copies::Copies;
+use crate::fixture::*;
+use model::*;
+use store::backup::{self, Past};
+use store::*;
+
+#[tokio::test]
+async fn numbers_that_nobody_knows_of_are_leapt_over() {
+    let it = Copies::new().await;
+    it.f.instance(it.account, 9000).await;
+    let mut work = it.f.store.begin().await.unwrap();
+    assert_eq!(work.next("invoice_numbers").await.unwrap(), 1);
+    let mut past = Past { is_lost: true, ..Past::default() };
+    past.note("servers", 90);
+    backup::go_beyond(&mut work, &past).await.unwrap();
+    assert_eq!(work.next("servers").await.unwrap(), 1_000_002);
+    assert_eq!(work.next("invoice_numbers").await.unwrap(), 2, "invoices have no gaps");
+}
+
+#[tokio::test]
+async fn a_stop_of_what_runs_is_taken_back() {
+    let it = Copies::new().await;
+    let (stopped, server, _) = it.f.instance(it.account, 9000).await;
+    let (deleted, other, _) = it.f.instance(it.account, 9010).await;
+    let mut work = it.f.store.begin().await.unwrap();
+    for id in [stopped.id, deleted.id] {
+        instances::set_stopped(&mut work, id, true, now()).await.unwrap();
+    }
+    instances::set_deleted(&mut work, deleted.id, now()).await.unwrap();
+    let stop = NewAction {
+        instance_id: stopped.id,
+        kind: ActionKind::ClusterStop,
+        servers: &[],
+        asked_by: "ada@example.test",
+        source: "cli".into(),
+        generation: 2,
+    };
+    let stop = actions::insert(&mut work, &stop, now()).await.unwrap();
+    let held = [server.id, other.id, ServerId(99)];
+    let run_on = backup::run_on(&mut work, &held, now()).await.unwrap();
+
+    assert_eq!(run_on.into_iter().collect::<Vec<_>>(), [stopped.id]);
+    let found = instances::find(&mut work, stopped.id).await.unwrap().unwrap();
+    assert_eq!((found.stopped, found.generation), (false, 3));
+    let made = async |work: &mut Work, id: ServerId| {
+        servers::find_bare(work, id).await.unwrap().unwrap().made
+    };
+    assert_eq!((made(&mut work, server.id).await, made(&mut work, other.id).await), (true, false));
+    let action = actions::find(&mut work, stopped.id, stop).await.unwrap().unwrap();
+    assert_eq!(action.state(), ActionState::Cancelled);
+}
+
+#[tokio::test]
+async fn what_was_revoked_or_signed_since_is_known_from_the_store_before() {
+    let it = Copies::new().await;
+    let (instance, ..) = it.f.instance(it.account, 9000).await;
+    let signed = |serial: &str| Certificate {
+        serial: serial.repeat(16).parse().unwrap(),
+        cn: UserName::parse("orders").unwrap(),
+        issued_at: now(),
+        expires_at: now() + LIFE,
+        revoked_at: None,
+    };
+    let (known, later) = (signed("4e"), signed("4f"));
+    let mut work = it.f.store.begin().await.unwrap();
+    certificates::insert(&mut work, instance.id, &known).await.unwrap();
+    work.commit().await.unwrap();
+    let copy = it.copy("copy.db").await;
+    let (made_since, ..) = it.f.instance(it.account, 9010).await;
+    let mut work = it.f.store.begin().await.unwrap();
+    assert!(certificates::revoke(&mut work, instance.id, &known.serial, now()).await.unwrap());
+    certificates::insert(&mut work, instance.id, &later).await.unwrap();
+    certificates::insert(&mut work, made_since.id, &later).await.unwrap();
+    work.commit().await.unwrap();
+    it.f.store.close().await;
+    let past = backup::settle(it.store()).await.unwrap();
+
+    let restored = Store::open(&copy, master_key(1)).await.unwrap();
+    let mut work = restored.begin().await.unwrap();
+    backup::go_beyond(&mut work, &past).await.unwrap();
+    let revoked = Certificate { revoked_at: Some(now()), ..known };
+    let found = certificates::list(&mut work, instance.id).await.unwrap();
+    assert_eq!(found, [revoked.clone(), later.clone()]);
+    // A store that knows less takes nothing back.
+    backup::go_beyond(&mut work, &Past::default()).await.unwrap();
+    assert_eq!(certificates::list(&mut work, instance.id).await.unwrap(), [revoked, later]);
+    assert!(certificates::list(&mut work, made_since.id).await.unwrap().is_empty());
+}
