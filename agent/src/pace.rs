@@ -9,7 +9,8 @@ pub struct Pace {
     pub pauses: [Duration; 6],
     /// A broker that ran that long ran well: failures before it are forgotten.
     pub well_after: Duration,
-    /// One that was starting for so long was looking for a quorum.
+    /// One that was starting for so long and has not come to its logs was looking for a
+    /// quorum.
     pub searching: Duration,
     /// The pause after the end of one that found none.
     pub quorum: Duration,

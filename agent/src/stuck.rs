@@ -1,34 +1,45 @@
 //! Whether a broker that was told to end can still react. Pure.
 //!
-//! One that answered has all the time it takes, unless a signal has stopped it. One
-//! that did not is given up once it has shown no sign of life for long; every line
-//! that it writes is one, because a shutdown that goes on tells of itself, and the
-//! page that it did not answer on may be all that was wrong.
+//! One that answered has all the time it takes, unless a signal has stopped it or it has
+//! written nothing for very long. One that did not is given up once it has shown no sign
+//! of life for long; every line that it writes is one, because a shutdown that goes on
+//! tells of itself, and the page that it did not answer on may be all that was wrong.
 
 use crate::log_tail::Marks;
 use std::time::Duration;
 use tokio::time::Instant;
 
+/// A shutdown that goes on writes a line more often than that by far, also one that waits
+/// for a controller.
+const QUIET: Duration = Duration::from_mins(10);
+
 pub struct Stuck {
     /// It did not answer when it was told to end.
     was_silent: bool,
     marks: Marks,
+    /// When it last wrote something.
+    wrote: Instant,
     /// The last sign of life.
     since: Instant,
 }
 
 impl Stuck {
     pub fn new(was_silent: bool, marks: Marks, now: Instant) -> Self {
-        Self { was_silent, marks, since: now }
+        Self { was_silent, marks, wrote: now, since: now }
     }
 
-    /// Notes a look, and says for how long it has shown no sign of life.
+    /// Notes a look, and says for how long it has shown no sign of life. That one could
+    /// react is such a sign until it has been [`QUIET`].
     pub fn look(&mut self, is_paused: bool, marks: Marks, now: Instant) -> Duration {
         let can_react = !self.was_silent && !is_paused;
-        if can_react || marks != self.marks {
-            (self.marks, self.since) = (marks, now);
+        if marks != self.marks {
+            (self.marks, self.wrote) = (marks, now);
         }
-        now.duration_since(self.since)
+        if can_react || self.wrote == now {
+            self.since = now;
+        }
+        let quiet = now.duration_since(self.wrote).saturating_sub(QUIET);
+        now.duration_since(self.since).max(quiet)
     }
 }
 
@@ -60,6 +71,21 @@ mod tests {
     #[test]
     fn one_that_answered_has_all_the_time_it_takes() {
         check(false, &[(false, false); 4], &[0, 0, 0, 0]);
+    }
+
+    #[test]
+    fn one_that_answered_and_then_writes_nothing_for_very_long_is_stuck_too() {
+        let directory = tempfile::tempdir().unwrap();
+        let place = Place::open(directory.path()).unwrap();
+        let began = Instant::now();
+        let mut stuck = Stuck::new(false, Marks::now(&place), began);
+        let mut look = |seconds: u64| {
+            let now = began + QUIET + Duration::from_secs(seconds);
+            stuck.look(false, Marks::now(&place), now).as_secs()
+        };
+        assert_eq!([0, 20].map(&mut look), [0, 20]);
+        fs::write(place.server_log(), "shutting down\n").unwrap();
+        assert_eq!([21, 600, 621, 641].map(&mut look), [0, 0, 0, 20]);
     }
 
     #[test]

@@ -23,14 +23,26 @@ async fn main() -> ExitCode {
     let arguments = Arguments::parse();
     match check(&arguments).await {
         Ok(report) => {
-            let code = if report.is_clean() { CLEAN } else { FINDINGS };
             print(&report, arguments.json);
+            let code = exit_code(report.is_clean(), report.whole);
+            if code == COULD_NOT_CHECK {
+                eprintln!("castellan-check: not all could be checked; the report tells why");
+            }
             code.into()
         }
         Err(error) => {
             eprintln!("castellan-check: {error:#}");
             COULD_NOT_CHECK.into()
         }
+    }
+}
+
+/// Something that is wrong is so, however much is not known.
+fn exit_code(is_clean: bool, is_whole: bool) -> u8 {
+    match (is_clean, is_whole) {
+        (false, _) => FINDINGS,
+        (true, true) => CLEAN,
+        (true, false) => COULD_NOT_CHECK,
     }
 }
 
@@ -43,7 +55,7 @@ async fn check(arguments: &Arguments) -> Result<Report> {
     eprintln!("reading back every replica of topic {}", history.run.topic);
     let logs = read_back(&access, &history.run).await.context("the logs can't be read")?;
     let report = judge(&history, &logs);
-    if arguments.removes_topic() && report.is_clean() {
+    if arguments.removes_topic() && report.is_clean() && report.whole {
         let removed = remove_topic(&access, &history.run.topic).await;
         removed.unwrap_or_else(|error| eprintln!("castellan-check: {error}"));
     }
@@ -80,5 +92,21 @@ fn print(report: &Report, json: bool) {
         println!("{}", serde_json::to_string_pretty(report).expect("a report serialises"));
     } else {
         print!("{report}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_whole_is_not_clean() {
+        let check = |is_clean: bool, is_whole: bool, code: u8| {
+            assert_eq!(exit_code(is_clean, is_whole), code);
+        };
+        check(true, true, 0);
+        check(true, false, 2);
+        check(false, true, 1);
+        check(false, false, 1);
     }
 }

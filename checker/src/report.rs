@@ -14,7 +14,8 @@ use serde::Serialize;
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Report {
     pub run: Run,
-    /// False for the history of a checker that was killed.
+    /// False for the history of a checker that was killed, of a client that ended before
+    /// its time, and of one that was told nothing.
     pub whole: bool,
     /// From the begin to the end.
     pub seconds: f64,

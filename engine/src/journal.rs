@@ -5,7 +5,7 @@ use crate::PassError;
 use crate::pass::Pass;
 use crate::plan::{Plan, RUNNING};
 use crate::world::World;
-use model::{Action, ActionKind, ServerId, Timestamp};
+use model::{Action, ActionId, ActionKind, ServerId, Timestamp};
 use store::{Work, actions};
 
 /// Sentences by the servers that they are about; none: there is one, about all.
@@ -34,14 +34,39 @@ pub(crate) async fn note(
     said: &[(ServerId, String)],
     now: Timestamp,
 ) -> Result<(), PassError> {
-    let open = actions::open(work, world.instance.id).await?;
-    let of: Vec<Of<'_>> = said.iter().filter_map(|(id, text)| of(world, *id, text)).collect();
-    for action in &open {
-        if let Some(text) = own(action, &open, sentence, &of) {
-            actions::note_on(work, action.id, &text, now).await?;
-        }
+    for (action, text) in by_action(work, world, sentence, said).await? {
+        actions::note_on(work, action, &text, now).await?;
     }
     Ok(())
+}
+
+/// The same of what nobody may miss, however long an action goes on.
+pub(crate) async fn keep(
+    work: &mut Work,
+    world: &World,
+    sentence: &str,
+    said: &[(ServerId, String)],
+    now: Timestamp,
+) -> Result<(), PassError> {
+    for (action, text) in by_action(work, world, sentence, said).await? {
+        actions::keep(work, action, &text, now).await?;
+    }
+    Ok(())
+}
+
+async fn by_action(
+    work: &mut Work,
+    world: &World,
+    sentence: &str,
+    said: &[(ServerId, String)],
+) -> Result<Vec<(ActionId, String)>, PassError> {
+    let open = actions::open(work, world.instance.id).await?;
+    let of: Vec<Of<'_>> = said.iter().filter_map(|(id, text)| of(world, *id, text)).collect();
+    let owned = open.iter().filter_map(|action| {
+        let text = own(action, &open, sentence, &of)?;
+        Some((action.id, text))
+    });
+    Ok(owned.collect())
 }
 
 /// A sentence about one server.
@@ -85,7 +110,7 @@ pub(crate) fn concerns(action: &Action, number: u32, stopped: bool) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::{ActionId, InstanceId};
+    use model::InstanceId;
     use std::collections::BTreeMap;
 
     fn action(kind: ActionKind, servers: &[u32]) -> Action {

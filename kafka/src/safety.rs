@@ -53,6 +53,14 @@ pub struct Lagging {
     pub replicas: usize,
 }
 
+impl Lagging {
+    /// For people, who know its node as this server.
+    pub fn in_words(&self, server: &str) -> String {
+        let Self { partition, in_sync, replicas, .. } = self;
+        format!("{partition} has {in_sync} of {replicas} replicas in sync, {server} is behind")
+    }
+}
+
 impl Look {
     /// Why a server can't be missed right now, a sentence each.
     pub fn objections(&self, node: i32, need: Need) -> Vec<String> {

@@ -63,7 +63,9 @@ fn a_partition_keeps_what_it_needs() {
     assert_eq!(look.objections(3, Need::Returns), ["its copy of t-0 is behind"]);
     assert_eq!(look.objections(3, Need::Stays), [""; 0], "nobody misses a copy that lags");
     let lagging = Lagging { partition: "t-0".into(), node: 3, in_sync: 2, replicas: 3 };
-    assert_eq!(look.lagging(), [lagging]);
+    assert_eq!(look.lagging(), std::slice::from_ref(&lagging));
+    let words = "t-0 has 2 of 3 replicas in sync, server 3 is behind";
+    assert_eq!(lagging.in_words("server 3"), words);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use store::servers;
 
 impl Reach {
     /// Why the rest of the cluster can't do without the server, on a fresh look
-    /// at every broker; none if it can. Nobody leaves while another is missing.
+    /// at every broker; none if it can. Nobody leaves while another is missing or behind.
     ///
     /// A broker that hangs gives nobody anything, so whoever waits for it loses
     /// nothing by its end, also where the others could not do without it, or have no
@@ -44,6 +44,12 @@ impl Reach {
         };
         let away = servers.iter().filter(is_away);
         objections.extend(away.map(|other| format!("server {} does not answer", other.number)));
+        // Whoever shall not run itself is not waited for.
+        objections.extend(look.lagging().iter().filter_map(|lag| {
+            let of = servers.iter().find(|other| other.node_id == lag.node)?;
+            let stays = of.id != leaving && !of.stopped;
+            stays.then(|| lag.in_words(&format!("server {}", of.number)))
+        }));
         Ok((!objections.is_empty()).then(|| some_of(&objections)))
     }
 }

@@ -10,7 +10,7 @@ use model::{Action, ActionId, ActionKind, ActionStep, InstanceId, Timestamp};
 use std::collections::BTreeMap;
 
 /// An action that waits for long says the same few things again and again: it
-/// keeps its first steps.
+/// keeps its first steps, and whatever must not be missed.
 const MOST_STEPS: i64 = 1000;
 
 /// What is asked, by whom.
@@ -81,48 +81,78 @@ pub async fn steps(run: &mut impl Run, id: ActionId) -> Result<Vec<ActionStep>> 
     rows.iter().map(step).collect()
 }
 
-/// Adds a step to one action, unless it has said so before.
+/// Adds a step that must not be missed to one action, unless it has said so before.
 pub async fn note_once(work: &mut Work, id: ActionId, text: &str, now: Timestamp) -> Result<()> {
     let query = Query::new("SELECT number FROM action_steps WHERE action_id = $1 AND text = $2")
         .bind(id.0)
         .bind(text);
     match work.fetch_one(query).await? {
         Some(_) => Ok(()),
-        None => note_on(work, id, text, now).await,
+        None => keep(work, id, text, now).await,
     }
 }
 
-/// Adds a step to one action, unless it says what the last one said, be it with another
-/// number of what is left.
+/// Adds a step that must not be missed to one action, however much it has said, unless
+/// that was the last it said.
+pub async fn keep(work: &mut Work, id: ActionId, text: &str, now: Timestamp) -> Result<()> {
+    let (number, said) = last(work, id).await?;
+    if said == text { Ok(()) } else { add(work, id, number + 1, text, now).await }
+}
+
+/// Adds a step to one action that has not said too much. If it is what the last one
+/// said, with other numbers of what is done or left, it takes that one's place.
 pub async fn note_on(work: &mut Work, id: ActionId, text: &str, now: Timestamp) -> Result<()> {
-    let last = Query::new(
+    let (number, said) = last(work, id).await?;
+    if said == text {
+        return Ok(());
+    }
+    if gist(&said) == gist(text) {
+        let query = Query::new(
+            "UPDATE action_steps SET at = $3, text = $4 WHERE action_id = $1 AND number = $2",
+        );
+        let query = query.bind(id.0).bind(number).bind(now).bind(text);
+        return work.execute(query).await.map(drop);
+    }
+    if number < MOST_STEPS { add(work, id, number + 1, text, now).await } else { Ok(()) }
+}
+
+/// The last step of an action and its number.
+async fn last(work: &mut Work, id: ActionId) -> Result<(i64, String)> {
+    let query = Query::new(
         "SELECT number, text FROM action_steps WHERE action_id = $1 \
          ORDER BY number DESC LIMIT 1",
     );
-    let (number, said) = match work.fetch_one(last.bind(id.0)).await? {
-        Some(row) => (row.int("number")?, row.text("text")?),
-        None => (0, String::new()),
-    };
-    if gist(&said) == gist(text) || number >= MOST_STEPS {
-        return Ok(());
+    match work.fetch_one(query.bind(id.0)).await? {
+        Some(row) => Ok((row.int("number")?, row.text("text")?)),
+        None => Ok((0, String::new())),
     }
+}
+
+async fn add(work: &mut Work, id: ActionId, number: i64, text: &str, now: Timestamp) -> Result<()> {
     let query = Query::new(
         "INSERT INTO action_steps (action_id, number, at, text) VALUES ($1, $2, $3, $4)",
     )
     .bind(id.0)
-    .bind(number + 1)
+    .bind(number)
     .bind(now)
     .bind(text);
     work.execute(query).await.map(drop)
 }
 
-/// A sentence without how many more there are than it names: "and 107 more".
+/// A sentence without its numbers of what there is: "and 107 more", "2 of 7 done".
 fn gist(text: &str) -> String {
-    let is_number = |word: &str| !word.is_empty() && word.bytes().all(|it| it.is_ascii_digit());
     let words: Vec<&str> = text.split(' ').collect();
+    let is = |at: usize, word: &str| words.get(at).is_some_and(|it| *it == word);
+    let is_number = |at: usize| {
+        let digits = |word: &&str| !word.is_empty() && word.bytes().all(|it| it.is_ascii_digit());
+        words.get(at).is_some_and(digits)
+    };
     let is_count = |at: usize| {
         let more = words.get(at + 1).is_some_and(|word| word.starts_with("more"));
-        is_number(words[at]) && at > 0 && words[at - 1] == "and" && more
+        let left = at > 0 && is(at - 1, "and") && more;
+        let done = is(at + 1, "of") && is_number(at + 2);
+        let all = at > 1 && is(at - 1, "of") && is_number(at - 2);
+        is_number(at) && (left || done || all)
     };
     let told = (0..words.len()).filter(|at| !is_count(*at)).map(|at| words[at]);
     told.collect::<Vec<_>>().join(" ")
@@ -211,11 +241,14 @@ mod tests {
     use super::gist;
 
     #[test]
-    fn only_the_number_of_what_is_not_named_is_left_out() {
+    fn only_numbers_of_what_there_is_are_left_out() {
         let check = |text: &str, expected: &str| assert_eq!(gist(text), expected);
         check("a-1 is behind; and 107 more", "a-1 is behind; and more");
         check("a-1 is behind; and 106 more; b", "a-1 is behind; and more; b");
-        check("a-1 has 2 of 3 replicas in sync", "a-1 has 2 of 3 replicas in sync");
+        check("a-1 has 2 of 3 replicas in sync", "a-1 has of replicas in sync");
+        check("logs: 2 of 7 done", "logs: of done");
+        check("2 of them", "2 of them");
+        check("one of 7", "one of 7");
         check("servers 1 and 2 restart", "servers 1 and 2 restart");
         check("107 more", "107 more");
         check("", "");

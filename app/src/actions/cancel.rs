@@ -42,7 +42,7 @@ pub async fn cancel(access: &InstanceAccess, app: &App, id: Option<ActionId>) ->
     let others = others(&mut work, &action).await?;
     let nothing_begun = take_back(&mut work, &instance, &action, &others, now).await?;
     actions::cancel(&mut work, id, now).await?;
-    actions::note_on(&mut work, id, &format!("cancelled by {}", asker.email), now).await?;
+    actions::keep(&mut work, id, &format!("cancelled by {}", asker.email), now).await?;
     if nothing_begun {
         actions::end_one(&mut work, id, now).await?;
         instances::set_status(&mut work, instance.id, LOOKED_AT).await?;

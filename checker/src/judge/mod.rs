@@ -51,7 +51,7 @@ fn report(history: &History, told: &Told<'_>, findings: Findings) -> Report {
     let clients = run.clients.iter().enumerate();
     Report {
         run: run.clone(),
-        whole: told.whole,
+        whole: told.whole && told.has_heard_of_all(),
         seconds: events.iter().map(Event::at).max().map_or(0.0, seconds),
         sent: told.records.len() as u64,
         acked: told.acked().count() as u64,

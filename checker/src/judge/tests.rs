@@ -145,6 +145,17 @@ fn the_worst_ack_is_named_with_its_moment() {
     assert_ne!(clients[TRANSACTIONAL].send_to_ack.unwrap().worst, id);
 }
 
+#[test]
+fn of_a_client_that_was_told_nothing_nothing_is_known() {
+    let mut story = Story::new();
+    let is_ack =
+        |event: &Event| matches!(event, Event::Acked { id, .. } if id.client == TRANSACTIONAL);
+    story.history.events.retain(|event| !is_ack(event));
+    let report = story.judge();
+    assert!(report.is_clean() && !report.whole, "{report}");
+    assert!(report.to_string().starts_with("NOT all checked: "), "{report}");
+}
+
 /// The same through the file that a run writes, whole and cut off.
 #[test]
 fn a_history_is_judged_alike_from_its_file() {

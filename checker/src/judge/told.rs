@@ -99,6 +99,14 @@ impl<'a> Told<'a> {
         self.records.iter().filter(move |(_, record)| acked(record)).map(|(id, it)| (*id, it))
     }
 
+    /// Whether every client that sent something was told of some of it. One that was told
+    /// nothing can't say anything of the cluster.
+    pub fn has_heard_of_all(&self) -> bool {
+        let sent: BTreeSet<usize> = self.records.keys().map(|id| id.client).collect();
+        let acked: BTreeSet<usize> = self.acked().map(|(id, _)| id.client).collect();
+        sent == acked
+    }
+
     /// Acknowledged, and of no transaction or of a committed one.
     pub fn promised(&self) -> impl Iterator<Item = (RecordId, &Record)> {
         self.acked().filter(|(id, _)| self.end_of(*id) == Some(End::Committed))

@@ -60,13 +60,16 @@ impl Jvm {
         self.say.send("go").await.map_err(java_error)
     }
 
-    /// Lets it deliver what it has, and waits for its end.
-    pub async fn stop(self, job: &Job) {
+    /// Lets it deliver what it has, and waits for its end. Whether it went on until now
+    /// and ended in an orderly way.
+    pub async fn stop(self, job: &Job) -> bool {
+        let is_early = self.conversation.is_finished();
         let _ = self.say.send("stop").await;
         let conversation = self.conversation.abort_handle();
         let ended = timeout(job.delivery_timeout + GRACE, self.conversation).await;
         let error = match ended {
-            Ok(Ok(Ok(()))) => return,
+            Ok(Ok(Ok(()))) if is_early => "it ended by itself".to_owned(),
+            Ok(Ok(Ok(()))) => return true,
             Ok(Ok(Err(error))) => error,
             Ok(Err(error)) => error.to_string(),
             Err(_) => {
@@ -77,6 +80,7 @@ impl Jvm {
         };
         let errors = tail(&self.directory.path().join("errors"));
         job.trouble("the Java client", &format!("{error}; {errors}"));
+        false
     }
 }
 
@@ -152,5 +156,73 @@ fn tail(errors: &Path) -> String {
     match text[text.floor_char_boundary(text.len().saturating_sub(1000))..].to_owned() {
         nothing if nothing.is_empty() => "it gave no reason".to_owned(),
         text => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::history::{Recording, Zero};
+    use crate::{Access, Auth, Client, Event, History, Run};
+    use std::sync::Arc;
+
+    fn job() -> (Job, Recording) {
+        let run = Run {
+            id: "r1".into(),
+            topic: "t".into(),
+            partitions: 1,
+            clients: vec![Client::ALL[2]],
+            group: false,
+            began: "2026-11-15T07:00:30Z".parse().unwrap(),
+        };
+        let (recorder, recording) = Recording::start(run.clone(), None).unwrap();
+        let job = Job {
+            access: Access { brokers: vec![], auth: Auth::Plaintext },
+            run,
+            rate: 1.0,
+            bytes: 100,
+            delivery_timeout: Duration::ZERO,
+            recorder,
+            zero: Zero::default(),
+            stop: Arc::default(),
+        };
+        (job, recording)
+    }
+
+    /// Whether it ended in an orderly way, and what the history has of it.
+    async fn stop(
+        say: mpsc::Sender<&'static str>,
+        conversation: JoinHandle<Result<(), String>>,
+    ) -> (bool, History) {
+        let (job, recording) = job();
+        let jvm = Jvm { say, conversation, directory: tempfile::tempdir().unwrap() };
+        let is_orderly = jvm.stop(&job).await;
+        drop(job);
+        (is_orderly, recording.finish().unwrap())
+    }
+
+    #[tokio::test]
+    async fn one_that_ends_when_it_is_told_ends_in_an_orderly_way() {
+        let (say, mut said) = mpsc::channel(2);
+        let conversation = tokio::spawn(async move {
+            assert_eq!(said.recv().await, Some("stop"));
+            Ok(())
+        });
+        let (is_orderly, history) = stop(say, conversation).await;
+        assert!(is_orderly && history.events.is_empty(), "{history:?}");
+    }
+
+    #[tokio::test]
+    async fn one_that_ended_by_itself_does_not() {
+        for ended in [Ok(()), Err("signal: 9".to_owned())] {
+            let (say, _) = mpsc::channel(2);
+            let conversation = tokio::spawn(async move { ended });
+            while !conversation.is_finished() {
+                tokio::task::yield_now().await;
+            }
+            let (is_orderly, history) = stop(say, conversation).await;
+            assert!(!is_orderly);
+            assert!(matches!(history.events[..], [Event::Trouble { .. }]), "{history:?}");
+        }
     }
 }

@@ -25,6 +25,7 @@ const TRANSACTION: Duration = Duration::from_mins(1);
 
 /// A thread that writes through one producer at a time.
 pub struct Writer {
+    number: usize,
     go: Option<mpsc::Sender<()>>,
     thread: JoinHandle<()>,
 }
@@ -45,7 +46,7 @@ impl Writer {
             .map_err(|error| failed(error.to_string()))?;
         let told = told.await.unwrap_or_else(|_| Err("it ended at once".into()));
         told.map_err(failed)?;
-        Ok(Self { go: Some(go), thread })
+        Ok(Self { number, go: Some(go), thread })
     }
 
     pub fn go(&mut self) {
@@ -54,9 +55,14 @@ impl Writer {
         }
     }
 
-    /// Waits for its end, which somebody has asked for.
-    pub async fn join(self) {
-        let _ = tokio::task::spawn_blocking(|| self.thread.join()).await;
+    /// Waits for its end, which somebody has asked for. Whether it went on until now.
+    pub async fn join(self, job: &Job) -> bool {
+        let joined = tokio::task::spawn_blocking(|| self.thread.join()).await;
+        let is_orderly = matches!(joined, Ok(Ok(())));
+        if !is_orderly {
+            job.trouble(format!("client {}", self.number), &"it ended before its time");
+        }
+        is_orderly
     }
 }
 

@@ -232,17 +232,20 @@ impl Load {
     /// given up, and the consumer group has read all that there is.
     pub async fn stop(mut self) -> Result<History, LoadError> {
         self.job.stop.store(true, Ordering::Relaxed);
+        let mut is_orderly = true;
         if let Some(jvm) = self.jvm.take() {
-            jvm.stop(&self.job).await;
+            is_orderly &= jvm.stop(&self.job).await;
         }
         for writer in self.writers.drain(..) {
-            writer.join().await;
+            is_orderly &= writer.join(&self.job).await;
         }
         if let Some(group) = self.group.take() {
             let closed = closing::write(&self.job).await;
             group.finish(closed).await;
         }
-        self.job.recorder.record(Event::Ended { at: self.job.zero.elapsed() });
+        if is_orderly {
+            self.job.recorder.record(Event::Ended { at: self.job.zero.elapsed() });
+        }
         let Self { job, recording, .. } = self;
         drop(job);
         let finished = tokio::task::spawn_blocking(|| recording.finish()).await;

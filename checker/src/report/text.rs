@@ -29,7 +29,9 @@ impl fmt::Display for Report {
 impl Report {
     fn verdict(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { acked, seconds, run, .. } = self;
-        if self.is_clean() {
+        if self.is_clean() && !self.whole {
+            writeln!(f, "NOT all checked: what is known of {acked} acknowledged records is fine.")?;
+        } else if self.is_clean() {
             writeln!(f, "Clean: {acked} acknowledged records in {seconds:.1} s, all as promised.")?;
         } else if self.is_true_to_its_word() {
             writeln!(f, "Sends failed, and all {acked} acknowledged records are as promised.")?;
@@ -39,7 +41,8 @@ impl Report {
         if !self.whole {
             writeln!(
                 f,
-                "The history of run {} was cut off; what it does not know of is not judged.",
+                "The history of run {} is not whole: it was cut off, or a client ended before its \
+                 time or was told nothing. What it does not know of is not judged.",
                 run.id
             )?;
         }

@@ -3,6 +3,7 @@
 use crate::pass::{Done, Pass};
 use crate::world::World;
 use crate::{Engine, PassError};
+use kafka::client::Error;
 use model::Server;
 use std::time::Duration;
 
@@ -27,7 +28,9 @@ impl Engine {
         let cluster = self.reach.cluster(world.instance.id, &servers).await?;
         self.look_at_lease(pass).await?;
         let elected = self.reach.admin().elect_preferred_leaders(&cluster).await;
-        if let (Err(error), true) = (elected, servers.len() == all) {
+        // Somebody who is not among them may well be the first replica of something.
+        let is_fine = |error: &Error| servers.len() < all && error.lacks_preferred_leader();
+        if let Some(error) = elected.err().filter(|error| !is_fine(error)) {
             let reason = format!("waiting: leaders can't be given back yet: {error}");
             return Ok(Done::Wait { reason, after: LOOK_AGAIN });
         }

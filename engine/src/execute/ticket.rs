@@ -33,7 +33,7 @@ impl Engine {
                 foretell(&mut work, world, now).await?;
                 let step = format!("may stop now: {}", why + &missed(world, server));
                 let said: Vec<_> = server.map(|id| (id, step.clone())).into_iter().collect();
-                journal::note(&mut work, world, &step, &said, now).await?;
+                journal::keep(&mut work, world, &step, &said, now).await?;
             }
         }
         work.commit().await?;

@@ -9,7 +9,7 @@ mod run;
 mod stop;
 mod waits;
 
-pub use waits::tells_of_all_running;
+pub use waits::{AtRest, at_rest, tells_of_all_running};
 
 use crate::world::World;
 use model::{DiskId, ServerId};
@@ -101,7 +101,7 @@ pub struct Plan {
 /// looked at anew.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Lane {
-    /// None: the instance as a whole, which then has the plan to itself.
+    /// None: the instance as a whole.
     pub server: Option<ServerId>,
     pub steps: Vec<Step>,
 }
@@ -137,6 +137,10 @@ impl Wait {
 
 /// The status of an instance whose servers all run what they should.
 pub const RUNNING: &str = "running";
+/// The status of an instance of which nothing runs, as was asked for.
+pub const STOPPED: &str = "stopped";
+/// The status of an instance for which no step is executed.
+pub const PAUSED: &str = "paused by the operator";
 /// Something will tell us; this is only for when it gets lost.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
 /// A healthy instance is looked at this often.

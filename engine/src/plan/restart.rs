@@ -11,13 +11,15 @@
 //! looked at, so a broker that does not come back ends the matter there, with a
 //! reason. There is no timeout.
 
+mod behind;
 mod hung;
 
 use super::{LOOK_AGAIN, Plan, Step, Wait, waits};
 use crate::journal::concerns;
 use crate::reached;
 use crate::world::{ServerView, World};
-use kafka::safety::{Lagging, Look, Need, some_of};
+use behind::{behind, others};
+use kafka::safety::{Look, Need, some_of};
 use model::{Action, Server};
 use std::time::Duration;
 use wire::agent::{Phase, Run};
@@ -51,8 +53,10 @@ pub(super) fn plan(world: &World) -> Option<Plan> {
     }
     let Some(look) = &world.look else { return Some(look_first(world)) };
     let awaited = |view: &ServerView| !due.is_empty() || is_awaited(world, view);
-    if let Some(wait) = waits_for_copies(world, look, awaited) {
-        return Some(Plan::whole(vec![], wait));
+    let reasons = behind(world, look, awaited, None);
+    if !reasons.is_empty() {
+        let alone = alone(world, look, &due);
+        return Some(alone.unwrap_or_else(|| catching_up(world, look, &due, &reasons)));
     }
     if due.is_empty() {
         return Some(Plan::whole(vec![Step::Reach], waits::of(world)));
@@ -92,6 +96,29 @@ fn look_for_others(world: &World) -> Vec<Step> {
     if reached::waits_for_look(world) { vec![Step::Look] } else { vec![] }
 }
 
+/// The turn of a server that waits for nothing but itself: what is behind there may never
+/// catch up, and nobody misses it.
+fn alone(world: &World, look: &Look, due: &[&ServerView]) -> Option<Plan> {
+    let may_go = |view: &&ServerView| {
+        behind(world, look, |_| true, Some(*view)).is_empty()
+            && look.objections(view.server.node_id, Need::of(&view.server)).is_empty()
+    };
+    due.iter().copied().find(may_go).map(turn_of)
+}
+
+/// Nobody is touched before what is behind has caught up. Where that is a server that is
+/// to be restarted itself, there is another way for whoever can't wait.
+fn catching_up(world: &World, look: &Look, due: &[&ServerView], reasons: &[String]) -> Plan {
+    let lagging = look.lagging();
+    let lags = |view: &&ServerView| lagging.iter().any(|lag| lag.node == view.server.node_id);
+    let mut restarts = due.iter().copied().filter(|view| !view.server.stopped);
+    let way_out = restarts.find(lags).map_or_else(String::new, |view| {
+        format!("; {} is not restarted before, but can be stopped and started", view.title())
+    });
+    let reason = format!("waiting: {}{way_out}", some_of(reasons));
+    Plan::whole(vec![], soon(world, reason))
+}
+
 /// Lets the server whose turn it is stop, as soon as the others can do without.
 fn next(world: &World, look: &Look, mut due: Vec<&ServerView>) -> Plan {
     let active = look.active_controller();
@@ -101,13 +128,17 @@ fn next(world: &World, look: &Look, mut due: Vec<&ServerView>) -> Plan {
     for view in due.iter().filter(|view| !is_last(view)) {
         let objections = look.objections(view.server.node_id, Need::of(&view.server));
         if objections.is_empty() {
-            let wait = Wait::new(format!("{} is next", view.doing()), LOOK_SOON);
-            return Plan::whole(vec![Step::OpenTicket(Some(view.server.id))], wait);
+            return turn_of(view);
         }
         reasons.push((view.server.id, held(world, view, &objections)));
     }
     let all: Vec<&str> = reasons.iter().map(|(_, reason)| reason.as_str()).collect();
     Plan::whole(vec![], soon(world, all.join("; ")).about(reasons))
+}
+
+fn turn_of(view: &ServerView) -> Plan {
+    let wait = Wait::new(format!("{} is next", view.doing()), LOOK_SOON);
+    Plan::whole(vec![Step::OpenTicket(Some(view.server.id))], wait)
 }
 
 /// Why a server's turn has not come. What somebody has asked for before and can take
@@ -154,73 +185,10 @@ fn let_stop(world: &World, view: &ServerView) -> Plan {
     Plan::whole(steps, wait.about(vec![(view.server.id, reason)]))
 }
 
-/// Why nobody else may be missed: one that shall run is away, or behind.
-fn others(world: &World, look: &Look, leaving: &ServerView) -> Vec<String> {
-    let mut reasons = silent(world, look, |view| view.server.id != leaving.server.id);
-    for view in &world.servers {
-        if view.server.id != leaving.server.id && !view.server.stopped && !view.is_up() {
-            reasons.push(format!("{} is down", view.title()));
-        }
-    }
-    reasons
-}
-
 /// Soon while something moves; a sentence that stays is looked at less often.
 fn soon(world: &World, reason: String) -> Wait {
     let stays = world.instance.progress.status == reason;
     Wait::new(reason, if stays { LOOK_LATER } else { LOOK_SOON })
-}
-
-/// Copies on servers that run but have not caught up.
-fn waits_for_copies(
-    world: &World,
-    look: &Look,
-    awaited: impl Fn(&ServerView) -> bool,
-) -> Option<Wait> {
-    let lagging = look.lagging();
-    let words = |lag: &Lagging| {
-        let of = world.servers.iter().find(|view| view.server.node_id == lag.node);
-        let server = of.map_or_else(|| format!("node {}", lag.node), ServerView::title);
-        let Lagging { partition, in_sync, replicas, .. } = lag;
-        format!("{partition} has {in_sync} of {replicas} replicas in sync, {server} is behind")
-    };
-    let mut sentences = silent(world, look, awaited);
-    sentences.extend(lagging.iter().map(words));
-    let reason = format!("waiting: {}", some_of(&sentences));
-    (!sentences.is_empty()).then(|| soon(world, reason))
-}
-
-/// Servers of these that run but don't answer, or lack metadata.
-fn silent(world: &World, look: &Look, which: impl Fn(&ServerView) -> bool) -> Vec<String> {
-    let mut sentences = Vec::new();
-    for view in world.servers.iter().filter(|view| view.is_up() && which(view)) {
-        let (node, title) = (view.server.node_id, view.title());
-        if view.server.is_broker() && !look.views.contains_key(&node) {
-            sentences.push(format!("{title} does not answer{}", remedy(world, look, view)));
-        } else if look.is_controller_behind(node) {
-            sentences.push(format!("the controller of {title} is behind"));
-        }
-    }
-    sentences
-}
-
-/// What helps with one that does not answer, once it is clear that it hangs.
-fn remedy(world: &World, look: &Look, view: &ServerView) -> String {
-    if !world.hangs(view) {
-        return String::new();
-    }
-    if !view.is_due() && !view.is_moving() {
-        let first = match view.silent_since() {
-            Some(_) => "restart that server with actions/restart",
-            None => "take this back and restart that server first, with actions/restart",
-        };
-        return format!("; {first}");
-    }
-    let objections = look.objections(view.server.node_id, Need::of(&view.server));
-    match &objections[..] {
-        [] => String::new(),
-        some => format!(", and the others can't do without it: {}", some_of(some)),
-    }
 }
 
 impl ServerView {

@@ -6,7 +6,7 @@
 //! last has stopped. It is good under the lease of one pass: every pass that
 //! still wants the stop opens it anew.
 
-use super::{LOOK_AGAIN, LOOK_AT_HEALTHY, Lane, Plan, Step, Wait};
+use super::{LOOK_AGAIN, LOOK_AT_HEALTHY, Lane, Plan, STOPPED, Step, Wait};
 use crate::desired;
 use crate::world::{ServerView, World};
 
@@ -18,7 +18,7 @@ pub(super) fn plan(world: &World) -> Plan {
     }
     let up: Vec<&ServerView> = world.servers.iter().filter(|view| view.may_exist()).collect();
     if up.is_empty() {
-        return Plan::whole(last_steps(world), Wait::new("stopped", LOOK_AT_HEALTHY));
+        return Plan::whole(last_steps(world), Wait::new(STOPPED, LOOK_AT_HEALTHY));
     }
     let reasons: Vec<String> = up.iter().map(|view| reason(view)).collect();
     let wait = Wait::new(format!("waiting: {}", reasons.join(", ")), LOOK_AGAIN);

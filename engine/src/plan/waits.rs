@@ -1,6 +1,6 @@
 //! Why a cluster does not run yet, in words for people.
 
-use super::{LOOK_AGAIN, LOOK_AT_HEALTHY, RUNNING, Wait};
+use super::{LOOK_AGAIN, LOOK_AT_HEALTHY, PAUSED, RUNNING, STOPPED, Wait};
 use crate::world::{ServerView, World};
 use model::{LOG_SAID, LOG_SAYS, ServerId, SignedDuration};
 use wire::agent::{Phase, Report, Run};
@@ -11,6 +11,8 @@ const REASONS: usize = 3;
 const LOST: SignedDuration = SignedDuration::from_secs(30);
 /// Of such an agent.
 const NOT_REPORTED: &str = " has not reported since ";
+/// Of a server that can't be started before somebody has mended its disk.
+const HELD: &str = " is held: ";
 /// What comes before the names of disks that are nearly full.
 const SLOWED: &str = "producers are slowed down: ";
 
@@ -43,6 +45,26 @@ pub fn tells_of_all_running(status: &str) -> bool {
             || sentence.contains(NOT_REPORTED)
     };
     status.split("; ").all(is_fine)
+}
+
+/// Why a cluster stays as it is until a person does something.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AtRest {
+    Stopped,
+    Paused,
+    /// Servers are, and nothing else is under way.
+    Held,
+}
+
+/// Whether this is the status of such a cluster.
+pub fn at_rest(status: &str) -> Option<AtRest> {
+    let goes_on = || status.split("; ").any(|sentence| sentence.starts_with("waiting: "));
+    match status {
+        STOPPED => Some(AtRest::Stopped),
+        PAUSED => Some(AtRest::Paused),
+        _ if status.contains(HELD) && !goes_on() => Some(AtRest::Held),
+        _ => None,
+    }
 }
 
 /// The same by server, without what is about all of them.
@@ -128,7 +150,7 @@ fn server(view: &ServerView) -> Option<String> {
 
 fn failure(title: &str, report: &Report) -> String {
     if let Some(fault) = &report.disk_fault {
-        return format!("{title} is held: {fault}");
+        return format!("{title}{HELD}{fault}");
     }
     let mut text = format!("{title} does not stay up: {}", report.detail);
     let reasons = reasons(report);
@@ -189,5 +211,27 @@ mod tests {
         check("server 1 is held: the disk is lost: it is not there", false);
         check("paused by the operator", false);
         check("", false);
+    }
+
+    #[test]
+    fn a_cluster_rests_where_only_a_person_can_go_on() {
+        let held = "server 1 is held: the disk is lost: it is not there";
+        let check = |status: &str, expected: Option<AtRest>| {
+            assert_eq!(at_rest(status), expected, "{status}");
+        };
+        check("stopped", Some(AtRest::Stopped));
+        check("paused by the operator", Some(AtRest::Paused));
+        check(held, Some(AtRest::Held));
+        check(
+            &format!("{held}; server 2 is held: the disk is lost: it is empty"),
+            Some(AtRest::Held),
+        );
+        check(&format!("{held}; waiting: the broker of server 3 is starting"), None);
+        check("waiting: every server is stopping", None);
+        check("waiting: server 1 is stopping", None);
+        check("waiting for the engine", None);
+        check("failed to make the network: no; trying again in 1 s", None);
+        check(RUNNING, None);
+        check("running, but for server 3, stopped as asked", None);
     }
 }

@@ -14,9 +14,11 @@ mod every_alarm;
 mod fault_table;
 mod groups;
 mod guarded;
+mod held;
 mod held_back;
 mod installation;
 mod kcat;
+mod lagging;
 mod left_over;
 mod luck;
 mod meanwhile;
@@ -24,6 +26,7 @@ mod receiver;
 mod resources;
 mod rolled;
 mod tight;
+mod turns;
 mod unlucky;
 mod witness;
 mod writer;
@@ -85,6 +88,7 @@ async fn the_grand_tour() {
     }
     rolled::goes_in_order(&castellan, &instance).await;
     certified::stay_as_they_were(&castellan, &instance, &certified).await;
+    lagging::keeps_the_next_from_its_restart(&castellan, &instance).await;
     unlucky::survives_bad_luck(&mut castellan, &instance).await;
 
     let mut writer = Writer::start(&instance, &details, 1).await;

@@ -6,10 +6,13 @@ use crate::installation::Installation;
 use crate::meanwhile;
 use checker::{Load, LoadSpec, judge, read_back};
 use host::ProcessId;
+use kafka::Endpoint;
 use kafka::client::admin::quorum::DescribeQuorum;
+use kafka::client::admin::topics::DescribeTopics;
 use kafka::client::{Call as _, Connection, DirectDial, Limits, Mechanism, sasl, tls};
 use model::Secret;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -18,8 +21,9 @@ pub const PARTITIONS: i32 = 6;
 pub const PATIENCE: Duration = Duration::from_mins(2);
 
 /// While nothing goes wrong: every server is restarted once, one at a time, the
-/// active controller last, as the brokers themselves saw it. It is a setting that
-/// asks for it, and people go on to use the cluster meanwhile.
+/// active controller last and nobody while another lacks a copy, as the brokers
+/// themselves saw it. It is a setting that asks for it, and people go on to use the
+/// cluster meanwhile.
 pub async fn goes_in_order(castellan: &Installation, instance: &Value) {
     let id = instance["id"].as_i64().unwrap();
     let load = start(instance).await;
@@ -42,7 +46,9 @@ pub async fn goes_in_order(castellan: &Installation, instance: &Value) {
             let down = now.iter().filter(|broker| !broker.is_alive()).count();
             assert!(down <= 1, "{down} brokers are down at once");
             if down == 0 {
-                active = active_controller(instance).await.or(active);
+                let seen = Box::pin(look(instance)).await;
+                assert!(seen.behind.len() <= 1, "{:?} lack copies at once", seen.behind);
+                active = seen.active.or(active);
             }
             let (_, cluster) = castellan.get(&format!("/api/instances/{id}/cluster/status")).await;
             if cluster["configured"] == true { Ok(()) } else { Err(format!("{order:?} {cluster}")) }
@@ -86,11 +92,13 @@ fn restart_path(id: i64) -> String {
     format!("/api/instances/{id}/actions/cluster-restart")
 }
 
-pub async fn restart(castellan: &Installation, id: i64) {
+/// The action's id.
+pub async fn restart(castellan: &Installation, id: i64) -> i64 {
     let (status, answer) = castellan.post(&restart_path(id), &json!({})).await;
     assert_eq!(status, 200, "{answer}");
     let (_, cluster) = castellan.get(&format!("/api/instances/{id}/cluster/status")).await;
     assert_eq!((&cluster["ready"], &cluster["configured"]), (&json!(true), &json!(false)));
+    answer["action"].as_i64().unwrap()
 }
 
 pub async fn until_configured(castellan: &Installation, id: i64) {
@@ -130,23 +138,37 @@ fn spec(instance: &Value) -> LoadSpec {
     LoadSpec { topic: TOPIC.into(), partitions: PARTITIONS, ..customers(instance) }
 }
 
-/// As whoever answers first has it.
-async fn active_controller(instance: &Value) -> Option<i32> {
+/// What a broker has in its memory.
+#[derive(Default)]
+struct Seen {
+    active: Option<i32>,
+    /// The nodes that have a copy which is not in sync.
+    behind: BTreeSet<i32>,
+}
+
+/// As whoever answers first has it; nothing if nobody does.
+async fn look(instance: &Value) -> Seen {
+    for broker in spec(instance).brokers {
+        let Some(mut connection) = log_in(instance, &broker).await else { continue };
+        let Ok(quorum) = DescribeQuorum.run(&mut connection).await else { continue };
+        let topics = DescribeTopics { names: None }.run(&mut connection).await;
+        let mut behind: BTreeSet<i32> = BTreeSet::new();
+        for partition in topics.iter().flatten().flat_map(|topic| &topic.partitions) {
+            let lacks = |node: &&i32| !partition.in_sync.contains(*node);
+            behind.extend(partition.replicas.iter().filter(lacks).copied());
+        }
+        return Seen { active: quorum.leader, behind };
+    }
+    Seen::default()
+}
+
+/// On one broker, as the default user; none if it does not answer.
+pub async fn log_in(instance: &Value, broker: &Endpoint) -> Option<Connection> {
     let text = |field: &str| instance[field].as_str().unwrap().to_owned();
     let tls = tls::client_config(&text("ca"), None).unwrap();
-    let password = Secret::new(text("password"));
-    for broker in spec(instance).brokers {
-        let limits = Limits { call: Duration::from_secs(2), ..Limits::default() };
-        let Ok(mut connection) = Connection::open(&DirectDial, &broker, &tls, limits).await else {
-            continue;
-        };
-        let mechanism = Mechanism::ScramSha512;
-        if sasl::log_in(&mut connection, &text("username"), &password, mechanism).await.is_err() {
-            continue;
-        }
-        if let Ok(quorum) = DescribeQuorum.run(&mut connection).await {
-            return quorum.leader;
-        }
-    }
-    None
+    let limits = Limits { call: Duration::from_secs(2), ..Limits::default() };
+    let mut connection = Connection::open(&DirectDial, broker, &tls, limits).await.ok()?;
+    let (password, mechanism) = (Secret::new(text("password")), Mechanism::ScramSha512);
+    sasl::log_in(&mut connection, &text("username"), &password, mechanism).await.ok()?;
+    Some(connection)
 }

@@ -54,7 +54,7 @@ impl Tight {
 }
 
 /// Stops or starts its broker alone, and waits until that is so.
-async fn switch(castellan: &Installation, instance: &Value, server: usize, verb: &str) {
+pub async fn switch(castellan: &Installation, instance: &Value, server: usize, verb: &str) {
     let id = instance["id"].as_i64().unwrap();
     let name = format!("{}-{:02}", instance["username"].as_str().unwrap(), server + 1);
     let path = format!("/api/instances/{id}/actions/{verb}");

@@ -1,30 +1,31 @@
 //! Rolls of the real cluster under the checker with bad luck in the middle. What holds
 //! without it holds with it; whoever has to wait says why, and nobody else is touched.
 
+use crate::held::{holds_while_full, nobody_else_is_touched};
 use crate::installation::Installation;
 use crate::left_over;
 use crate::luck::{Case, Luck, Moment, Victim, rolls};
-use crate::rolled::{
-    PARTITIONS, PATIENCE, TOPIC, brokers, is_clean, restart, start, until_configured,
-};
+use crate::rolled::{PATIENCE, brokers, is_clean, restart, start, until_configured};
 use crate::tight::Tight;
+use crate::turns::Turns;
 use checker::Load;
 use faults::{Fault, FaultError, Injected, Store};
 use host::ProcessId;
-use serde_json::{Value, json};
-use std::time::{Duration, Instant};
+use serde_json::Value;
+use std::time::Instant;
 
-const BETWEEN_OTHERS: Duration = Duration::from_secs(5);
-/// A coordinator of transactions gives up what it has written itself after so long; see
-/// [`others_write`], who can't help it.
-const STANDING: Duration = Duration::from_mins(1);
+/// A moment may go by before it is seen, and does not so often.
+const ATTEMPTS: usize = 4;
+
+/// The moment had gone by.
+struct Missed;
 
 /// What `luck::rolls` says, one after another.
 pub async fn survives_bad_luck(castellan: &mut Installation, instance: &Value) {
     let is_full = |cases: &Vec<Case>| cases.iter().any(|case| case.luck == Luck::FullDisk);
     let (full, others): (Vec<Vec<Case>>, Vec<Vec<Case>>) = rolls().into_iter().partition(is_full);
     for cases in others {
-        through(castellan, instance, &cases, None).await;
+        until_it_happened(castellan, instance, cases, None).await;
     }
     if full.is_empty() {
         return;
@@ -33,35 +34,61 @@ pub async fn survives_bad_luck(castellan: &mut Installation, instance: &Value) {
     let last = brokers(castellan).len() - 1;
     let Some(tight) = Tight::put(castellan, instance, last).await else { return };
     for cases in full {
-        through(castellan, instance, &cases, Some(&tight)).await;
+        until_it_happened(castellan, instance, cases, Some(&tight)).await;
     }
     tight.take_back(castellan, instance).await;
 }
 
-/// One roll, with all of this in it.
+/// As many rolls as it takes for all of this to have happened in one of them.
+async fn until_it_happened(
+    castellan: &mut Installation,
+    instance: &Value,
+    cases: Vec<Case>,
+    tight: Option<&Tight>,
+) {
+    let mut left = cases;
+    for _ in 0..ATTEMPTS {
+        left = Box::pin(through(castellan, instance, &left, tight)).await;
+        if left.is_empty() {
+            return;
+        }
+        eprintln!("came too late, and is tried again: {left:?}");
+    }
+    panic!("it never happened: {left:?}");
+}
+
+/// One roll, with all of this in it, and what of it came too late.
 async fn through(
     castellan: &mut Installation,
     instance: &Value,
     cases: &[Case],
     tight: Option<&Tight>,
-) {
+) -> Vec<Case> {
     let began = Instant::now();
     let id = instance["id"].as_i64().unwrap();
     let load = start(instance).await;
     let first = brokers(castellan);
-    restart(castellan, id).await;
+    let mut turns = Turns::of(id, restart(castellan, id).await);
     let mut before = first.clone();
+    let mut missed = Vec::new();
     for case in cases {
         eprintln!("{case}");
-        let (moving, victim) = until(castellan, &before, *case, tight).await;
-        happens(castellan, id, *case, victim, tight, &load).await;
-        before = until_all_are_there(castellan, &before, *case, moving).await;
+        let (moving, victim) = until(castellan, &before, *case, tight, &mut turns).await;
+        turns.hits(castellan, *case, victim).await;
+        let is_late =
+            case.moment == Moment::Leaving && brokers(castellan)[moving] != before[moving];
+        if is_late || happens(castellan, id, *case, (moving, victim), tight, &load).await.is_err() {
+            missed.push(*case);
+        }
+        before = until_all_are_there(castellan, &before, *case, moving, &mut turns).await;
+        turns.is_over();
     }
-    until_configured(castellan, id).await;
+    until_over(castellan, id, &mut turns).await;
     let after = brokers(castellan);
     assert!(first.iter().zip(&after).all(|(first, after)| first != after), "all are restarted");
     is_clean(instance, load).await;
     eprintln!("{cases:?}: {:.0} s", began.elapsed().as_secs_f64());
+    missed
 }
 
 /// It happens, is as it should be meanwhile, and is over.
@@ -69,13 +96,17 @@ async fn happens(
     castellan: &mut Installation,
     id: i64,
     case: Case,
-    victim: usize,
+    (moving, victim): (usize, usize),
     tight: Option<&Tight>,
     load: &Load,
-) {
-    let fault = inject(castellan, case.luck, victim, tight).await;
+) -> Result<(), Missed> {
+    let before = brokers(castellan);
+    let fault = inject(castellan, case.luck, victim, tight).await?;
     match case.luck {
-        Luck::PauseBroker => nobody_else_is_touched(castellan, id, victim).await,
+        Luck::PauseBroker => {
+            let turn = (case.moment != Moment::Begun).then_some(moving);
+            nobody_else_is_touched(castellan, id, victim, &before, turn).await;
+        }
         Luck::KillControlPlane => castellan.serve().await,
         Luck::StoreAway => load.goes_on(50, PATIENCE).await.unwrap(),
         Luck::FullDisk => holds_while_full(castellan, id, victim, load).await,
@@ -84,6 +115,7 @@ async fn happens(
     if let Some(mut fault) = fault {
         fault.undo().await.unwrap();
     }
+    Ok(())
 }
 
 /// The brokers by which the next turn is known: those after this one, whoever was
@@ -93,9 +125,11 @@ async fn until_all_are_there(
     before: &[ProcessId],
     case: Case,
     moving: usize,
+    turns: &mut Turns,
 ) -> Vec<ProcessId> {
     castellan
         .until("every broker is there", async || {
+            turns.look(castellan).await;
             let now = brokers(castellan);
             let has_moved = case.moment == Moment::Begun || now[moving] != before[moving];
             if has_moved && now.iter().all(ProcessId::is_alive) { Ok(now) } else { Err(now) }
@@ -103,19 +137,31 @@ async fn until_all_are_there(
         .await
 }
 
+/// Looks at every turn until the roll has ended.
+async fn until_over(castellan: &Installation, id: i64, turns: &mut Turns) {
+    castellan
+        .until("the roll has ended", async || {
+            turns.look(castellan).await;
+            let (_, cluster) = castellan.get(&format!("/api/instances/{id}/cluster/status")).await;
+            if cluster["configured"] == true { Ok(()) } else { Err(cluster) }
+        })
+        .await;
+    until_configured(castellan, id).await;
+}
+
 async fn inject(
     castellan: &mut Installation,
     luck: Luck,
     victim: usize,
     tight: Option<&Tight>,
-) -> Option<Injected> {
+) -> Result<Option<Injected>, Missed> {
     let processes = castellan.processes();
     let fault = match luck {
         Luck::KillControlPlane => {
             castellan.kill_control_plane().await;
-            return None;
+            return Ok(None);
         }
-        Luck::FullDisk => return Some(tight.expect("it was put there").fill().await),
+        Luck::FullDisk => return Ok(Some(tight.expect("it was put there").fill().await)),
         Luck::KillAgent => Fault::kill(&processes[victim].agent),
         Luck::KillBroker => Fault::kill(&processes[victim].broker),
         Luck::PauseBroker => Fault::Pause(processes[victim].broker.clone()),
@@ -123,77 +169,9 @@ async fn inject(
     };
     match fault.inject().await {
         // One that was told to stop may have done so by now.
-        Err(FaultError::Ended(_)) if luck == Luck::KillBroker => None,
-        injected => Some(injected.unwrap()),
+        Err(FaultError::Ended(_)) if luck == Luck::KillBroker => Err(Missed),
+        injected => Ok(Some(injected.unwrap())),
     }
-}
-
-/// A server without room on its disk holds the roll. Agent, status and journal
-/// say why, the others stay as they are, and clients go on.
-async fn holds_while_full(castellan: &Installation, id: i64, victim: usize, load: &Load) {
-    let words = format!("server {} is held: the disk is full: ", victim + 1);
-    let status = castellan
-        .until("the roll is held", async || {
-            let (_, instance) = castellan.get(&format!("/api/instances/{id}")).await;
-            let status = instance["status"].as_str().unwrap_or_default().to_owned();
-            let reports = left_over::reports(castellan).await;
-            let running = reports.iter().filter(|(report, _)| report["phase"] == "running").count();
-            // Whoever was away when it happened is back.
-            let is_held = status.starts_with(&words) && running + 1 == reports.len();
-            if is_held { Ok(status) } else { Err(status) }
-        })
-        .await;
-    eprintln!("{status}");
-    let report = left_over::reports(castellan).await.swap_remove(victim).0;
-    assert_eq!(report["phase"], "failed", "{report}");
-    assert!(status.contains(report["disk_fault"].as_str().unwrap()), "{report}");
-    let (_, actions) = castellan.get(&format!("/api/instances/{id}/actions")).await;
-    let (_, action) =
-        castellan.get(&format!("/api/instances/{id}/actions/{}", actions[0]["id"])).await;
-    assert!(action["steps"].to_string().contains(&words), "{action}");
-
-    let held = brokers(castellan);
-    tokio::select! {
-        gone_on = load.goes_on(200, PATIENCE + STANDING) => gone_on.unwrap(),
-        () = others_write(castellan, id) => {}
-    }
-    assert_eq!(held, brokers(castellan), "nobody else is touched");
-    let alive: Vec<bool> = held.iter().map(ProcessId::is_alive).collect();
-    let expected: Vec<bool> = (0..held.len()).map(|server| server != victim).collect();
-    assert_eq!(alive, expected, "it alone is away");
-}
-
-/// A broker that starts on a full disk may end after it has caught up and before it is in
-/// sync. A leader that waits for it looks again only when something is written, and every
-/// client may be waiting for the leader by then, until its time is over. Where clusters
-/// have more than a few clients, one more comes along.
-async fn others_write(castellan: &Installation, id: i64) {
-    let path = format!("/api/instances/{id}/topics/{TOPIC}/messages");
-    let all: Value = (0..PARTITIONS).map(|it| json!({"partition": it, "value": "hello"})).collect();
-    let mut now = tokio::time::interval(BETWEEN_OTHERS);
-    loop {
-        now.tick().await;
-        castellan.post(&path, &json!({"messages": all})).await;
-    }
-}
-
-/// A server that stands still holds the roll, which says why; the others stay as
-/// they are.
-async fn nobody_else_is_touched(castellan: &Installation, id: i64, paused: usize) {
-    let title = format!("server {}", paused + 1);
-    castellan
-        .until("the roll is held", async || {
-            let (_, instance) = castellan.get(&format!("/api/instances/{id}")).await;
-            let status = instance["status"].as_str().unwrap_or_default();
-            let says = ["does not answer", "is behind", "replicas in sync", "controllers would"];
-            let held = says.iter().any(|words| status.contains(words));
-            if held && brokers(castellan).iter().all(ProcessId::is_alive) {
-                Ok(())
-            } else {
-                Err(format!("{title} stands still, and {status}"))
-            }
-        })
-        .await;
 }
 
 /// Waits for the moment, and says whose turn it is and whom it hits.
@@ -202,12 +180,14 @@ async fn until(
     before: &[ProcessId],
     case: Case,
     tight: Option<&Tight>,
+    turns: &mut Turns,
 ) -> (usize, usize) {
     // A disk can be filled where it is small alone.
     let only = tight.map(|tight| tight.server);
     let awaited = only.filter(|_| case.victim == Victim::Moving);
     let moving = castellan
         .until("the server's turn has come", async || {
+            turns.look(castellan).await;
             let now = brokers(castellan);
             let reports = match case.moment {
                 Moment::Leaving => left_over::reports(castellan).await,

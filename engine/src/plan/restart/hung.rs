@@ -7,7 +7,8 @@
 //! end. Still they go one at a time, because one of them may only be slow. Whoever
 //! answers its agent's claim looks at all that once more.
 
-use super::{let_stop, look_first, others};
+use super::behind::others;
+use super::{let_stop, look_first};
 use crate::plan::Plan;
 use crate::world::{ServerView, World};
 use kafka::safety::Need;

@@ -1,9 +1,12 @@
 //! Actions on single servers end with their own servers, whatever other actions go on
-//! and wait for.
+//! and wait for, and with leaders where they belong.
 
+use super::gate::{Effect, Point};
 use super::plane::Plane;
 use super::sim::Sim;
 use crate::rows::Rows;
+use kafka::client::{Admin as _, NewTopic};
+use kafka::simulated::Fault;
 use model::ActionKind;
 use wire::agent::{Phase, Report};
 
@@ -81,5 +84,41 @@ async fn a_start_ends_though_another_server_does_not_come_back() {
         assert_eq!(left, [ActionKind::Restart], "while server {} is away", away + 1);
         sim.settle(&mut plane).await.unwrap();
         assert!(open(&sim).await.is_empty());
+    }
+}
+
+/// Partitions whose first replica is stopped are no reason to leave the others as they
+/// are when Kafka fails once.
+#[tokio::test]
+async fn leaders_go_back_though_a_server_is_stopped_and_the_first_attempt_fails() {
+    let rows = Rows::new().await;
+    let mut sim = Sim::new(&rows, 5, 1).await;
+    let mut plane = sim.plane();
+    sim.settle(&mut plane).await.unwrap();
+    let servers = rows.servers(sim.id()).await.into_iter().map(|record| record.server);
+    let cluster = sim.reach.cluster(sim.id(), &servers.collect::<Vec<_>>()).await.unwrap();
+    let settings = vec![("min.insync.replicas".into(), "1".into())];
+    let topic = NewTopic { name: "t".into(), partitions: 5, replicas: 3, settings };
+    sim.kafka.create_topic(&cluster, &topic).await.unwrap();
+    rows.stop_server(sim.id(), sim.servers[4], true).await;
+    sim.settle(&mut plane).await.unwrap();
+
+    rows.restart(sim.id(), &[sim.servers[3]]).await;
+    plane.gate.freeze_at(Point::Before(Effect::ElectLeaders));
+    for _ in 0..ROUNDS {
+        plane.pass(sim.id()).await;
+        if plane.is_frozen() {
+            break;
+        }
+        sim.agents_step().await;
+        sim.advance(1);
+    }
+    assert!(plane.is_frozen(), "leaders were about to go back");
+    sim.kafka.fail_next(Fault::Refused, 1);
+    plane.wake().await;
+    sim.settle(&mut plane).await.unwrap();
+    for partition in sim.kafka.partitions() {
+        let first = partition.replicas[0];
+        assert!(partition.leader == Some(first) || first == sim.nodes[4], "{partition:?}");
     }
 }

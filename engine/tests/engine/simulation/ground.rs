@@ -138,21 +138,28 @@ impl Ground {
             let mut away = self.away.values().filter(|away| !away.for_good);
             away.any(|away| away.node_id == Some(id) && self.is_on_its_way(away))
         };
-        let works =
-            |id: i32| self.kafka.process(id) == Process::Running && !self.kafka.stands_still(id);
         let voters = self.kafka.voters();
-        let left = voters.iter().filter(|id| **id != node && (works(**id) || comes(**id)));
+        let left = voters.iter().filter(|id| **id != node && (self.works(**id) || comes(**id)));
         left.count() * 2 > voters.len()
+    }
+
+    fn works(&self, id: i32) -> bool {
+        self.kafka.process(id) == Process::Running && !self.kafka.stands_still(id)
     }
 
     /// Notes what the others would lack without the node.
     fn miss(&mut self, node: i32, for_good: bool) {
         for partition in self.kafka.partitions() {
+            let agreed = self.kafka.agreed_in_sync(&partition.topic, partition.index);
+            let lags = |id: &&i32| **id != node && !agreed.contains(*id) && self.works(**id);
+            let behind = partition.replicas.iter().find(lags).copied();
+            if let Some(behind) = behind {
+                self.violate(format!("{node} was let stop while {behind} lags in {partition:?}"));
+            }
             if !partition.replicas.contains(&node) {
                 continue;
             }
             let others = |ids: &[i32]| ids.iter().filter(|id| **id != node).count();
-            let agreed = self.kafka.agreed_in_sync(&partition.topic, partition.index);
             let left = others(&partition.alive).max(others(&agreed));
             let most = partition.replicas.len() - 1;
             let needed = if for_good { partition.needed } else { partition.needed.min(most) };

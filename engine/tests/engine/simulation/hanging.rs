@@ -27,7 +27,11 @@ async fn of_so_many<'a>(rows: &'a Rows, servers: u32, which: &[usize]) -> (Sim<'
 }
 
 /// Goes on until that is so. Nothing is mended but by what we do.
-async fn until(sim: &mut Sim<'_>, plane: &mut Plane, done: impl Fn(&str, bool) -> bool) -> String {
+pub async fn until(
+    sim: &mut Sim<'_>,
+    plane: &mut Plane,
+    done: impl Fn(&str, bool) -> bool,
+) -> String {
     for _ in 0..ROUNDS {
         if let Went::Failed(error) = plane.pass(sim.id()).await {
             panic!("a pass failed: {error}");
@@ -44,7 +48,7 @@ async fn until(sim: &mut Sim<'_>, plane: &mut Plane, done: impl Fn(&str, bool) -
     panic!("it never came: {progress:?}");
 }
 
-async fn is_reached(sim: &mut Sim<'_>, plane: &mut Plane) {
+pub async fn is_reached(sim: &mut Sim<'_>, plane: &mut Plane) {
     until(sim, plane, |status, configured| configured && status.starts_with("running")).await;
     for record in sim.rows.servers(sim.id()).await {
         let broker = sim.ground.lock().unwrap().broker(record.server.id).cloned();

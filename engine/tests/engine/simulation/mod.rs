@@ -11,6 +11,7 @@ mod gate;
 mod ground;
 mod hands;
 mod hanging;
+mod lagging;
 mod plane;
 mod rolls;
 mod sim;

@@ -35,6 +35,12 @@ public final class Main {
         told.line("ready");
         expect("go", input);
         told.begin();
+        // Of a client that ends before its time nobody would hear otherwise.
+        Thread.setDefaultUncaughtExceptionHandler(
+                (thread, error) -> {
+                    error.printStackTrace();
+                    Runtime.getRuntime().halt(FAILED);
+                });
         List<Thread> threads = writers.stream().map(it -> new Thread(it::run)).toList();
         threads.forEach(Thread::start);
         expect("stop", input);

@@ -1,0 +1,69 @@
+//! Whose turn it is in a roll with bad luck in it: nobody is let stop while another, who
+//! was let stop before, is not back. Never are two servers away because of us.
+
+use crate::installation::Installation;
+use crate::left_over;
+use crate::luck::{Case, Luck};
+
+const LEAVE: &str = "may stop now: server ";
+
+pub struct Turns {
+    /// The action's journal.
+    path: String,
+    /// How often somebody was let stop, as far as it was looked at.
+    given: usize,
+    /// A server that is away, or silent, by bad luck.
+    hit: Option<usize>,
+    /// That is over, but it may not be back yet.
+    is_over: bool,
+}
+
+impl Turns {
+    pub fn of(id: i64, action: i64) -> Self {
+        let path = format!("/api/instances/{id}/actions/{action}");
+        Self { path, given: 0, hit: None, is_over: false }
+    }
+
+    /// Something is about to happen. What was given before is looked at before.
+    pub async fn hits(&mut self, castellan: &Installation, case: Case, victim: usize) {
+        self.look(castellan).await;
+        let is_spared = matches!(case.luck, Luck::KillControlPlane | Luck::StoreAway);
+        (self.hit, self.is_over) = ((!is_spared).then_some(victim), false);
+    }
+
+    /// It is over, and every broker is there.
+    pub fn is_over(&mut self) {
+        self.is_over = true;
+    }
+
+    /// Whenever somebody has been let stop since the last look, everybody else runs.
+    pub async fn look(&mut self, castellan: &Installation) {
+        let (_, action) = castellan.get(&self.path).await;
+        let steps = action["steps"].as_array().cloned().unwrap_or_default();
+        let texts = steps.iter().filter_map(|step| step["text"].as_str());
+        let leaves: Vec<usize> = texts.filter_map(leaving).collect();
+        if leaves.len() == self.given && self.hit.is_none() {
+            return;
+        }
+        let reports = Box::pin(left_over::reports(castellan)).await;
+        let runs = |server: usize| reports[server].0["phase"] == "running";
+        if leaves.len() > self.given {
+            let last = leaves[leaves.len() - 1];
+            let others = (0..reports.len()).filter(|it| *it != last && Some(*it) != self.hit);
+            // What an agent said is forgotten when it is started anew; its broker runs on.
+            let is_away = |server: &usize| !runs(*server) && !reports[*server].0.is_null();
+            let away: Vec<usize> = others.filter(is_away).collect();
+            assert!(away.is_empty(), "{last} was let stop while {away:?} are away: {action}");
+            self.given = leaves.len();
+        }
+        if self.is_over && self.hit.is_some_and(runs) {
+            self.hit = None;
+        }
+    }
+}
+
+/// By its place among the servers.
+fn leaving(step: &str) -> Option<usize> {
+    let number = step.strip_prefix(LEAVE)?.split(',').next()?;
+    number.parse::<usize>().ok()?.checked_sub(1)
+}
