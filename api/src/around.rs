@@ -9,25 +9,29 @@ use crate::error::{Failure, respond};
 use crate::invitations::TOKEN;
 use crate::limit::{Charge, EXEMPT};
 use crate::state::{Api, Listener};
+use axum::body::Body;
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::{CACHE_CONTROL, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use futures::FutureExt as _;
+use http_body_util::BodyExt as _;
 use std::panic::AssertUnwindSafe;
 use std::time::Instant;
+use tokio_util::task::task_tracker::TaskTrackerToken;
 use tracing::Instrument as _;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+const INVITATIONS: &str = "/invitations";
 
 pub async fn around(State(api): State<Api>, mut request: Request, next: Next) -> Response {
     let started = Instant::now();
-    let _under_way = api.options.under_way.token();
+    let under_way = api.options.under_way.token();
     let id = request_id(request.headers(), &api);
     let method = request.method().clone();
     let route = request.extensions().get::<MatchedPath>().map(|route| route.as_str().to_owned());
-    let path = loggable(request.uri().path(), route.as_deref());
+    let path = loggable(request.uri().path());
     let client = address::client(request.headers(), request.extensions(), &api.options);
     let span = tracing::info_span!("request", listener = api.listener.as_str(), id = ?id);
 
@@ -55,12 +59,29 @@ pub async fn around(State(api): State<Api>, mut request: Request, next: Next) ->
         }
     });
     count(&api, route.unwrap_or_default(), known(&method), status, seconds);
-    response
+    response.map(|body| until_sent(body, under_way))
 }
 
-/// The path; of one that holds a token, the route.
-fn loggable(path: &str, route: Option<&str>) -> String {
-    route.filter(|route| route.contains(TOKEN)).unwrap_or(path).to_owned()
+/// The body, as a part of the call: one that is written while it is sent is
+/// under way after the answer has begun.
+fn until_sent(body: Body, under_way: TaskTrackerToken) -> Body {
+    // Nothing is done with an error, but whatever looks at it lives as long as
+    // the body does.
+    Body::new(body.map_err(move |error| {
+        let _ = &under_way;
+        error
+    }))
+}
+
+/// The path, without what follows where the token of an invitation stands: a
+/// link may be mistyped, and is a secret even so.
+fn loggable(path: &str) -> String {
+    let lower = path.to_ascii_lowercase();
+    let found = ["/", "%"].iter().filter_map(|next| lower.find(&format!("{INVITATIONS}{next}")));
+    match found.min() {
+        Some(at) => format!("{}/{TOKEN}", &path[..at + INVITATIONS.len()]),
+        None => path.to_owned(),
+    }
 }
 
 /// Where TLS ends at a proxy, plain HTTP is for that proxy and for this machine.

@@ -20,8 +20,6 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::Layer as _;
 
-/// A client that opens a connection and says nothing is dropped after this.
-const SILENCE: Duration = Duration::from_secs(30);
 const HANDSHAKE: Duration = Duration::from_secs(10);
 /// Calls that are under way at a stop get this long to end.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -40,11 +38,15 @@ pub async fn serve(
     let handle = Handle::new();
     tokio::spawn(stop_after(options.stopping, options.under_way, handle.clone()));
     let mut server = axum_server::from_tcp(listener)?.handle(handle);
-    server.http_builder().http1().timer(TokioTimer::new()).header_read_timeout(SILENCE);
+    server.http_builder().http1().timer(TokioTimer::new()).header_read_timeout(options.silence);
     let service = router.into_make_service_with_connect_info::<SocketAddr>();
+    // HTTP/1 alone: while the version is still open, silence is not timed. Said
+    // last, because an acceptor takes it back.
     match tls {
-        None => server.acceptor(PlainAcceptor).serve(service).await,
-        Some(config) => server.acceptor(TlsAcceptor(config.into())).serve(service).await,
+        None => server.acceptor(PlainAcceptor).http1_only().serve(service).await,
+        Some(config) => {
+            server.acceptor(TlsAcceptor(config.into())).http1_only().serve(service).await
+        }
     }
 }
 

@@ -51,6 +51,8 @@ pub struct Options {
     pub metrics: Option<PrometheusHandle>,
     /// How long the body of a request may take to arrive.
     pub body_timeout: Duration,
+    /// A connection on which no request comes within this time is dropped.
+    pub silence: Duration,
     /// Cancelled when the program stops, so that held calls end and new ones
     /// are turned away.
     pub stopping: CancellationToken,
@@ -67,6 +69,7 @@ impl Default for Options {
             metrics_from: Vec::new(),
             metrics: None,
             body_timeout: Duration::from_secs(30),
+            silence: Duration::from_secs(30),
             stopping: CancellationToken::new(),
             under_way: TaskTracker::new(),
         }

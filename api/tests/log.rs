@@ -49,6 +49,22 @@ async fn logs_hold_no_query_no_body_and_no_key() {
     let link = format!("/invitations/{token}");
     Call::get(&link).send(&world.customer).await;
     Call::post(&link).form("name=Ada&password=a-secret-of-ada").send(&world.customer).await;
+    // Mistyped, or sent to where no such page is.
+    for path in [
+        format!("{link}/"),
+        format!("{link}/x"),
+        format!("/{link}"),
+        format!("/api{link}"),
+        format!("/invitations//{token}"),
+        format!("/invitations%2F{token}"),
+        format!("/Invitations/{token}"),
+    ] {
+        Call::get(&path).send(&world.customer).await;
+        Call::get(&path).send(&world.instance).await;
+    }
+    for router in [&world.instance, &world.agent] {
+        Call::get(&link).send(router).await;
+    }
 
     let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
     assert!(log.contains("/api/plans") && log.contains("192.0.2.7"), "{log}");

@@ -1,8 +1,8 @@
-//! Making accounts. The operator does this, so it takes no caller.
+//! Making and listing accounts. The operator does this, so it takes no caller.
 
 use crate::apikeys::{Grounds, insert_key};
-use crate::audit::Actor;
-use crate::{App, Error, Grant, Result, Source};
+use crate::audit::{Actor, OPERATOR};
+use crate::{App, Error, Grant, Operator, Result, Source};
 use model::{Account, AccountId, Role, Secret, Tags, User, UserId};
 use store::{NewAccount, accounts, users};
 
@@ -58,28 +58,34 @@ pub async fn create_with_key(
     Ok(CreatedAccount { account: new.account, owner: new.owner, apikey })
 }
 
-/// Gives the first account's owner one more key, for the operator who has lost
-/// the one kept beside the store. False if there is no account yet.
-pub async fn add_owner_key(source: Source, app: &App, apikey: &Secret) -> Result<bool> {
+/// All accounts, oldest first.
+pub async fn list(_: Operator, app: &App) -> Result<Vec<Account>> {
+    Ok(accounts::list(&mut app.store().reader()).await?)
+}
+
+/// Gives the first account's owner one more key, for the operator whose own,
+/// kept beside the store, is lost or dead. The secret must be a new one: an old
+/// one would come back to life.
+pub async fn add_owner_key(source: Source, app: &App, apikey: &Secret) -> Result<()> {
     let mut work = app.store().begin().await?;
     let Some(account) = accounts::list(&mut work).await?.into_iter().next() else {
-        return Ok(false);
+        return Err(Error::Refused("There is no account yet".into()));
     };
     let Some(owner) = users::find_owner(&mut work, account.id).await? else {
         return Err(Error::Refused(format!("Account {} has no admin", account.id)));
     };
     insert_key(&mut work, app, first_key(source, &owner, KEY_OF_UP), apikey).await?;
     work.commit().await?;
-    Ok(true)
+    Ok(())
 }
 
-/// A key with everything its owner may do.
-fn first_key<'a>(source: Source, owner: &'a User, comment: &'a str) -> Grounds<'a> {
+/// A key with everything its owner may do. Who makes it is the operator.
+fn first_key<'a>(source: Source, owner: &User, comment: &'a str) -> Grounds<'a> {
     Grounds {
         user_id: owner.id,
         grant: Grant { role: owner.role, tags: Tags::default() },
         comment,
         event: "apikey.create",
-        by: Actor { account_id: owner.account_id, source, user: &owner.email },
+        by: Actor { account_id: owner.account_id, source, user: OPERATOR },
     }
 }

@@ -69,5 +69,5 @@ pub use context::{App, Parts, Settings};
 pub use destinations::{Anywhere, Destinations};
 pub use error::{Error, FieldProblem, Result};
 pub use operator::Operator;
-pub use places::{Placement, Places};
+pub use places::{NoRoom, Placement, Places};
 pub use rights::Right;

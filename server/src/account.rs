@@ -10,13 +10,15 @@ use app::accounts::CreatedAccount;
 use app::billing::CustomerChanges;
 use app::{App, Source, SourceKind};
 use clap::{Args, Subcommand};
-use model::{AccountId, Customer, Email, Entropy, OsEntropy, Secret};
+use model::{Account, AccountId, AccountName, Customer, Email, Entropy, OsEntropy, Secret};
 use std::path::PathBuf;
 
 #[derive(Subcommand)]
 pub enum AccountCommand {
     /// Make an account with its first user and that user's key
     Create(CreateArgs),
+    /// All accounts, oldest first
+    List(ListArgs),
     /// Say who an account's next invoices are for
     Update(UpdateArgs),
 }
@@ -29,7 +31,7 @@ pub struct UpdateArgs {
     at: At,
     /// Name of the account
     #[arg(long)]
-    name: Option<String>,
+    name: Option<AccountName>,
     /// An empty text takes it away, as for address and country
     #[arg(long)]
     company: Option<String>,
@@ -57,7 +59,16 @@ pub struct CreateArgs {
     email: String,
     /// Name of the account; the e-mail if absent
     #[arg(long)]
-    name: Option<String>,
+    name: Option<AccountName>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Args)]
+pub struct ListArgs {
+    #[command(flatten)]
+    at: At,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -66,6 +77,7 @@ pub struct CreateArgs {
 pub async fn run(command: AccountCommand) -> Result<()> {
     match command {
         AccountCommand::Create(args) => run_create(args).await,
+        AccountCommand::List(args) => list(args).await,
         AccountCommand::Update(args) => update(args).await,
     }
 }
@@ -76,16 +88,31 @@ async fn run_create(args: CreateArgs) -> Result<()> {
     args.database.apply(&mut config);
     // Unlike other commands this one makes the store, if there is none.
     let app = open_app(&data, &config).await?;
-    let name = args.name.as_deref().unwrap_or(&args.email);
+    let name = args.name.as_ref().map_or(args.email.as_str(), AccountName::as_str);
     let created = create(&app, name, &args.email, OsEntropy.key()).await?;
     app.store().close().await;
     print(&created, args.json);
     Ok(())
 }
 
+async fn list(args: ListArgs) -> Result<()> {
+    let (app, operator) = store_app::open(&args.at).await?;
+    let accounts = app::accounts::list(operator, &app).await?;
+    app.store().close().await;
+    if args.json {
+        println!("{}", accounts.iter().map(json).collect::<serde_json::Value>());
+        return Ok(());
+    }
+    for account in &accounts {
+        let made = account.created_at.strftime("%Y-%m-%d %H:%M").to_string();
+        println!("{}  {:<32} made {made}  {}", account.id, account.email, account.name);
+    }
+    Ok(())
+}
+
 async fn update(args: UpdateArgs) -> Result<()> {
     let changes = CustomerChanges {
-        account_name: args.name,
+        account_name: args.name.map(|name| name.as_str().to_owned()),
         company: args.company,
         address: args.address,
         country: args.country,
@@ -133,6 +160,13 @@ pub async fn create(app: &App, name: &str, email: &str, key: Secret) -> Result<C
     Ok(app::accounts::create_with_key(source, app, name, email, key).await?)
 }
 
+fn json(account: &Account) -> serde_json::Value {
+    serde_json::json!({
+        "id": account.id, "name": account.name, "email": account.email,
+        "created_at": account.created_at,
+    })
+}
+
 fn print(created: &CreatedAccount, json: bool) {
     let key = created.apikey.expose();
     if json {
@@ -146,5 +180,49 @@ fn print(created: &CreatedAccount, json: bool) {
     } else {
         println!("Account {} for {}", created.account.id, created.owner.email);
         println!("Customer key (shown only now): {key}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::TestInstallation;
+    use app::Operator;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(subcommand)]
+        account: AccountCommand,
+    }
+
+    #[test]
+    fn an_account_has_a_name_that_can_be_shown() {
+        let create = |name: &str| {
+            let line = ["account", "create", "--email", "t@x.test", "--name", name];
+            match Line::try_parse_from(line).map(|line| line.account) {
+                Ok(AccountCommand::Create(args)) => args.name.map(|name| name.as_str().to_owned()),
+                _ => None,
+            }
+        };
+        assert_eq!(create("Acme GmbH"), Some("Acme GmbH".to_owned()));
+        for name in ["", " ", "a\nb", "a\u{1b}[2Jb"] {
+            assert_eq!(create(name), None, "{name:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn accounts_are_listed_with_name_and_email() {
+        let here = TestInstallation::make(None).await;
+        create(&here.app, "Acme", "a@x.test", OsEntropy.key()).await.unwrap();
+        let operator = Operator::of_opened_store();
+        let mut accounts = app::accounts::list(operator, &here.app).await.unwrap();
+        accounts.sort_by(|one, other| one.name.cmp(&other.name));
+        let shown: Vec<serde_json::Value> = accounts.iter().map(json).collect();
+        assert_eq!(shown.len(), 2);
+        assert_eq!(shown[0]["name"], "Acme");
+        assert_eq!(shown[0]["email"], "a@x.test");
+        assert_eq!(shown[1]["id"], here.account_id().to_string());
+        assert!(shown[1]["created_at"].is_string());
     }
 }

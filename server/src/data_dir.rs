@@ -13,7 +13,7 @@ use store::{Location, MasterKey};
 
 const MASTER_KEY_VARIABLE: &str = "CASTELLAN_MASTER_KEY";
 const MASTER_KEY: &str = "master.key";
-const BALLAST: &str = "ballast";
+const BALLAST: &str = wire::agent::STORE_BALLAST;
 const SETUP_LOCK: &str = "setup.lock";
 /// Everything that a control plane ever puts into its data directory.
 const ENTRIES: [&str; 21] = [
@@ -260,6 +260,12 @@ impl DataDir {
         if let Ok(text) = fs::read_to_string(&path) {
             return Ok(Secret::new(text.trim()));
         }
+        self.renew_customer_key()
+    }
+
+    /// Keeps a new key in place of the one that was kept.
+    pub fn renew_customer_key(&self) -> Result<Secret> {
+        let path = self.customer_key();
         let key = OsEntropy.key();
         host::write_private(&path, key.expose().as_bytes())
             .with_context(|| format!("{} can't be written", path.display()))?;

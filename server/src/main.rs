@@ -11,6 +11,7 @@ mod control_plane;
 mod data_dir;
 mod down;
 mod engine_command;
+mod first_account;
 mod floor;
 #[cfg(debug_assertions)]
 mod hold;

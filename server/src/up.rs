@@ -5,12 +5,11 @@ use crate::control_plane::{ControlPlane, Running};
 use crate::data_dir::DataDir;
 use crate::settings::SettingsArgs;
 use crate::stage::Stage;
-use crate::{account, host_audit, prepare, signals};
+use crate::{first_account, host_audit, prepare, signals};
 use anyhow::{Result, anyhow, bail};
-use app::{Source, SourceKind};
 use clap::Args;
 use client::Client;
-use engine::plan::{RUNNING, tells_of_all_running};
+use engine::plan::{AtRest, RUNNING, at_rest, tells_of_all_running};
 use kafka::{java, versions};
 use model::{KafkaVersion, Secret};
 use std::fs;
@@ -20,6 +19,8 @@ use wire::customer::{CreateInstance, Instance};
 
 const REGION: &str = "local::this-machine";
 const LOOK: Duration = Duration::from_millis(50);
+/// Looks at a cluster at rest, until that is no word of the last run: two seconds.
+const SETTLED: u32 = 40;
 
 #[derive(Args)]
 pub struct UpArgs {
@@ -58,14 +59,14 @@ pub async fn run(args: UpArgs) -> Result<()> {
     let down = host_audit::at_rest(&data.host());
     let mut running = ControlPlane::start(&data, config.clone()).await?;
     running.remarks.extend(host_audit::note_up(running.app.store(), down).await);
-    let key = first_account(&running, &data, &args.email).await?;
+    let key = first_account::key(&running.app, &data, &args.email).await?;
     stage.done(&running.endpoints.customer);
     for remark in &running.remarks {
         eprintln!("  ! {remark}");
     }
 
     let outcome = tokio::select! {
-        outcome = cluster(&args, &config, &running, &key, version) => outcome,
+        outcome = cluster(&args, &config, &running, &data, &key, version) => outcome,
         // What is under way, such as a download, ends with this.
         () = signals::stop_asked() => {
             Err(anyhow!("stopped before the cluster was ready; `castellan up` goes on"))
@@ -115,26 +116,11 @@ async fn check_order(args: &UpArgs, config: &Config) -> Result<KafkaVersion> {
     Ok(version)
 }
 
-/// The key of the person who runs this. It is saved before an account has it,
-/// so that no crash can lose it.
-async fn first_account(running: &Running, data: &DataDir, email: &str) -> Result<Secret> {
-    let key = data.load_customer_key()?;
-    let mut reader = running.app.store().reader();
-    if store::apikeys::find(&mut reader, &key).await?.is_some() {
-        return Ok(key);
-    }
-    let source = Source { kind: SourceKind::Cli, address: None };
-    if app::accounts::add_owner_key(source, &running.app, &key).await? {
-        return Ok(key);
-    }
-    account::create(&running.app, "Castellan", email, key.clone()).await?;
-    Ok(key)
-}
-
 async fn cluster(
     args: &UpArgs,
     config: &Config,
     running: &Running,
+    data: &DataDir,
     key: &Secret,
     version: KafkaVersion,
 ) -> Result<Option<Instance>> {
@@ -161,11 +147,13 @@ async fn cluster(
         };
         client.create_instance(&create).await?.id
     };
-    wait_until_ready(&client, id).await.map(Some)
+    wait_until_ready(&client, id, data).await.map(Some)
 }
 
-async fn wait_until_ready(client: &Client, id: i64) -> Result<Instance> {
+/// Until the cluster is ready, or rests in a way that no waiting ends.
+async fn wait_until_ready(client: &Client, id: i64, data: &DataDir) -> Result<Instance> {
     let stage = Stage::begin("cluster");
+    let mut resting = 0;
     loop {
         let instance = client.instance(id).await?;
         if instance.ready && tells_of_all_running(&instance.status) {
@@ -176,8 +164,32 @@ async fn wait_until_ready(client: &Client, id: i64) -> Result<Instance> {
             }
             return Ok(instance);
         }
+        let rest = at_rest(&instance.status);
+        resting = rest.map_or(0, |_| resting + 1);
+        if let Some(rest) = rest.filter(|_| resting >= SETTLED) {
+            drop(stage);
+            let (name, status) = (&instance.entry.name, &instance.status);
+            let goes_on = goes_on(rest, id, &data_flag(data));
+            eprintln!("  ! {name} (id {id}): {status}; {goes_on}");
+            return Ok(instance);
+        }
         stage.say(instance.status);
         tokio::time::sleep(LOOK).await;
+    }
+}
+
+/// How a cluster at rest goes on.
+fn goes_on(rest: AtRest, id: i64, data_flag: &str) -> String {
+    match rest {
+        AtRest::Stopped => format!("start it with: castellan instance start {id}{data_flag}"),
+        AtRest::Paused => format!(
+            "go on with: castellan engine resume{data_flag} (or, if it is paused alone, \
+             castellan engine resume {id}{data_flag})"
+        ),
+        AtRest::Held => format!(
+            "it goes on by itself once that is mended; look with: castellan instance watch \
+             {id}{data_flag}"
+        ),
     }
 }
 
@@ -208,4 +220,23 @@ fn data_flag(data: &DataDir) -> String {
         return String::new();
     }
     format!(" --data {}", data.path().display())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_comes_back_to_a_cluster_at_rest_is_told_what_goes_on() {
+        let check = |status: &str, expected: &str| {
+            let told = goes_on(at_rest(status).unwrap(), 1, " --data /d");
+            assert!(told.contains(expected), "{status}: {told}");
+        };
+        check("stopped", "castellan instance start 1 --data /d");
+        check("paused by the operator", "castellan engine resume --data /d");
+        check("paused by the operator", "castellan engine resume 1 --data /d");
+        check("server 1 is held: the disk is lost: it is not there", "castellan instance watch 1");
+        assert_eq!(at_rest("waiting: the broker of server 1 is starting"), None);
+        assert_eq!(at_rest("waiting for the engine"), None);
+    }
 }

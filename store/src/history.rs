@@ -43,8 +43,9 @@ pub async fn last(run: &mut impl Run, id: InstanceId) -> Result<Option<HistoryEn
     run.fetch_one(query).await?.map(|row| entry(&row)).transpose()
 }
 
-/// Everything that a bill for the time between the two is made of: entries of
-/// instances that were not gone before, by instance, oldest first.
+/// Everything that a bill for the time between the two is made of: of instances
+/// that were not gone before, what they were at its beginning and every entry
+/// since, by instance, oldest first.
 pub async fn list(
     run: &mut impl Run,
     account: AccountId,
@@ -55,6 +56,9 @@ pub async fn list(
         "SELECT * FROM instance_history WHERE account_id = $1 AND at < $3 AND instance_id NOT IN \
          (SELECT instance_id FROM instance_history \
           WHERE account_id = $1 AND at < $2 AND change = 'deleted') \
+         AND (at >= $2 OR id IN \
+         (SELECT MAX(id) FROM instance_history \
+          WHERE account_id = $1 AND at < $2 GROUP BY instance_id)) \
          ORDER BY instance_id, id",
     )
     .bind(account.to_string())

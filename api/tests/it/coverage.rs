@@ -116,6 +116,9 @@ pub struct Things {
 
 /// The first invoice of all.
 const INVOICE: i64 = 1;
+/// Of the recipients besides the default one.
+pub const WEBHOOK: &str = "https://hooks.example.com/orders";
+pub const WEBHOOK_SECRET: &str = "s3cret";
 
 impl Things {
     pub async fn make(world: &World) -> Self {
@@ -196,9 +199,9 @@ async fn certificate(world: &World, instance: InstanceId) -> Serial {
 async fn alarm(world: &World, instance: InstanceId) {
     let recipient = store::NewRecipient {
         kind: RecipientType::Webhook,
-        value: Secret::new("https://hooks.example.com/orders"),
+        value: Secret::new(WEBHOOK),
         name: "Orders".into(),
-        options: RecipientOptions { secret: Some(Secret::new("s3cret")), ..<_>::default() },
+        options: RecipientOptions { secret: Some(Secret::new(WEBHOOK_SECRET)), ..<_>::default() },
     };
     let mut work = world.app.store().begin().await.unwrap();
     // More of them than another instance has after a create.

@@ -3,6 +3,7 @@
 use crate::call::Call;
 use crate::world::World;
 use app::Settings;
+use model::Catalogue;
 use serde_json::{Value, json};
 use std::sync::atomic::Ordering;
 
@@ -168,6 +169,39 @@ async fn disks_only_grow_and_versions_only_rise() {
     check(json!({"kafka_version": "4.3.1"}), 400, "Changing kafka_version is not available yet")
         .await;
     assert_eq!(world.load(instance.id.0).await, instance);
+}
+
+#[tokio::test]
+async fn what_left_the_catalogue_may_be_sent_along_but_not_changed() {
+    let world = World::new().await;
+    let body = json!({
+        "name": "orders", "plan": "bat-1", "region": "local::this-machine",
+        "disk_size": 600, "kafka_version": "4.1.2",
+    });
+    let created = Call::post("/api/instances").key(&world.key).json(&body);
+    let id = created.send(&world.customer).await.json()["id"].as_i64().unwrap();
+    let without = Catalogue::BUILT_IN.replace("\"bat\"", "\"owl\"").replace("\"4.1.2\", ", "");
+    let customer = world.customer_with(Catalogue::parse(&without, None).unwrap());
+    let path = format!("/api/instances/{id}");
+    let check = async |change: Value, status: u16, error: &str| {
+        let answer = Call::put(&path).key(&world.key).json(&change).send(&customer).await;
+        assert_eq!(answer.status, status, "{change}: {}", answer.text);
+        assert_eq!(answer.json()["error"].as_str().unwrap_or_default(), error, "{change}");
+    };
+    let all = json!({
+        "name": "bills", "plan": "bat-1", "nodes": 1, "kafka_version": "4.1.2", "disk_size": 600,
+    });
+    check(all, 200, "").await;
+    assert_eq!(world.load(id).await.name.as_str(), "bills");
+    check(json!({"nodes": 1}), 200, "").await;
+    let kept = "disk_size: can't be changed: the plan bat-1 is no longer offered";
+    check(json!({"disk_size": 601}), 400, kept).await;
+    check(json!({"plan": "bat-1", "disk_size": 599}), 400, kept).await;
+    let alone = "nodes: needs a plan beside it: the present one is no longer offered";
+    check(json!({"nodes": 3}), 400, alone).await;
+    let lower = "kafka_version: can't go below 4.1.2, which it runs";
+    check(json!({"kafka_version": "4.0.2"}), 400, lower).await;
+    check(json!({"plan": "mouse-1"}), 400, "Changing plan or nodes is not available yet").await;
 }
 
 #[tokio::test]

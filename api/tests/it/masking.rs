@@ -1,10 +1,11 @@
 //! A monitor sees every document without its secrets, on every route.
 
 use crate::call::Call;
-use crate::coverage::Things;
+use crate::coverage::{Things, WEBHOOK, WEBHOOK_SECRET};
 use crate::world::World;
 use api::routes;
 use model::Role;
+use serde_json::json;
 
 #[tokio::test]
 async fn no_route_shows_a_monitor_a_secret() {
@@ -12,7 +13,11 @@ async fn no_route_shows_a_monitor_a_secret() {
     let things = Things::make(&world).await;
     let instance = &things.instance;
     let monitor = world.member(Role::Monitor, &[]).await;
-    let secrets = [instance.password.expose(), instance.apikey.expose()];
+    let secrets = [instance.password.expose(), instance.apikey.expose(), WEBHOOK, WEBHOOK_SECRET];
+    // Once it is updated, its options are shown, too.
+    let recipient = things.path("/api/instances/{id}/alarms/recipients/{recipient_id}");
+    let update = Call::put(&recipient).json(&json!({"type": "webhook", "value": WEBHOOK}));
+    assert_eq!(update.key(&world.key).send(&world.customer).await.status, 200);
     let mut shown_to_admin = 0;
     for route in routes::customer().iter().filter(|route| route.method == "GET") {
         let path = things.path(&route.path);
@@ -33,5 +38,5 @@ async fn no_route_shows_a_monitor_a_secret() {
             );
         }
     }
-    assert_eq!(shown_to_admin, 2, "read and details hold secrets");
+    assert_eq!(shown_to_admin, 4, "read, details and both reads of recipients hold secrets");
 }

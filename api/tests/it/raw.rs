@@ -24,13 +24,15 @@ struct Served {
 }
 
 async fn serve(body_timeout: Duration) -> Served {
+    serve_with(Options { body_timeout, ..Options::default() }).await
+}
+
+async fn serve_with(options: Options) -> Served {
     let world = World::new().await;
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let at = listener.local_addr().unwrap();
-    let stop = CancellationToken::new();
-    let rate_limit = RateLimit::new(RateLimits::OFF);
-    let options =
-        Options { rate_limit, body_timeout, stopping: stop.clone(), ..Options::default() };
+    let stop = options.stopping.clone();
+    let options = Options { rate_limit: RateLimit::new(RateLimits::OFF), ..options };
     let router = api::customer_router(world.app.clone(), options.clone());
     let task = tokio::spawn(api::listen::serve(listener, router, None, options));
     let authorization = Call::get("/").key(&world.key).sent_header("authorization").to_owned();
@@ -195,6 +197,22 @@ async fn a_slow_body_is_not_waited_for() {
     let heard = served.send(format!("{opening}name=slow").as_bytes()).await;
     assert_eq!(heard.status, 400);
     assert_eq!(heard.error(), "The body did not arrive within 0 seconds");
+    served.end().await;
+}
+
+#[tokio::test]
+async fn a_connection_without_a_request_is_dropped() {
+    let silence = Duration::from_millis(100);
+    let served = serve_with(Options { silence, ..Options::default() }).await;
+    // Nothing at all, a beginning of HTTP/2, a beginning of a request.
+    for said in ["", "PRI * HTT", "GET /api/plans HT"] {
+        let mut stream = TcpStream::connect(served.at).await.unwrap();
+        stream.write_all(said.as_bytes()).await.unwrap();
+        let mut heard = Vec::new();
+        let ended = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut heard)).await;
+        assert!(ended.is_ok(), "the connection is held open after {said:?}");
+        assert!(heard.is_empty(), "{said:?}: {heard:?}");
+    }
     served.end().await;
 }
 

@@ -5,6 +5,7 @@ use crate::world::World;
 use api::Options;
 use axum::body::{Body, Bytes};
 use axum::http::Request;
+use http_body_util::BodyExt as _;
 use serde_json::json;
 use std::time::Duration;
 use tower::ServiceExt as _;
@@ -90,6 +91,23 @@ async fn a_body_is_bounded_in_size_and_time() {
 }
 
 #[tokio::test]
+async fn a_call_is_under_way_until_its_body_was_read() {
+    let world = World::new().await;
+    let options = Options::default();
+    let router = api::customer_router(world.app.clone(), options.clone());
+    let key = Call::get("/api/auditlog/csv").key(&world.key);
+    let request = Request::get("/api/auditlog/csv")
+        .header("authorization", key.sent_header("authorization"))
+        .body(Body::empty())
+        .unwrap();
+    let answer = router.oneshot(request).await.unwrap();
+    assert_eq!((answer.status().as_u16(), options.under_way.len()), (200, 1));
+    let text = answer.into_body().collect().await.unwrap().to_bytes();
+    assert!(text.starts_with(b"Timestamp,"), "{text:?}");
+    assert!(options.under_way.is_empty());
+}
+
+#[tokio::test]
 async fn every_answer_carries_the_headers() {
     let world = World::new().await;
     for call in [
@@ -172,6 +190,12 @@ async fn an_order_under_the_same_key_is_one_instance() {
     assert_eq!((again.status, &again.text), (first.status, &first.text));
     // Of two at the same moment one makes it, and both hear of the same one.
     let twin = order("k-2", "a").key(&world.key);
+    let (one, two) = tokio::join!(twin.send(&world.customer), twin.send(&world.customer));
+    assert_eq!((one.status.as_u16(), one.json()), (200, two.json()));
+    // Also where the second finds taken what the first has taken.
+    let text = "name=a&plan=mouse-1&region=local::this-machine&vpc_subnet=10.40.0.0/24";
+    let twin = Call::post("/api/instances").header("idempotency-key", "k-3").form(text);
+    let twin = twin.key(&world.key);
     let (one, two) = tokio::join!(twin.send(&world.customer), twin.send(&world.customer));
     assert_eq!((one.status.as_u16(), one.json()), (200, two.json()));
 

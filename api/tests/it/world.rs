@@ -99,6 +99,23 @@ impl World {
         }
     }
 
+    /// The Customer API on the same store, as after a start with that catalogue.
+    pub fn customer_with(&self, catalogue: Catalogue) -> Router {
+        let app = App::new(Parts {
+            store: self.app.store().clone(),
+            admin: self.kafka.clone(),
+            catalogue: Arc::new(catalogue),
+            clock: self.clock.clone(),
+            entropy: self.entropy.clone(),
+            places: self.places.clone(),
+            destinations: Arc::new(Public),
+            settings: Settings::default(),
+            installation: self.app.installation().clone(),
+        });
+        let rate_limit = RateLimit::new(RateLimits::OFF);
+        api::customer_router(app, Options { rate_limit, ..Options::default() })
+    }
+
     /// The key of another account's admin.
     pub async fn stranger(&self) -> Secret {
         let source = Source { kind: SourceKind::Cli, address: None };

@@ -3,8 +3,8 @@
 
 use super::validate;
 use crate::{App, Asked, Caller, Error, Problems, Result, Right, access, audit, history};
-use model::{Instance, InstanceId, InstanceName, Plan, Subnet, Tags, Vpc};
-use store::{instances, vpcs};
+use model::{Instance, InstanceId, InstanceName, KafkaVersion, Plan, Subnet, Tags, Vpc};
+use store::{disks, instances, vpcs};
 
 /// What a customer may change, as sent.
 #[derive(Clone, Debug, Default)]
@@ -59,7 +59,9 @@ pub async fn update(
     };
     let vpc = vpcs::find(&mut work, instance.vpc_id).await?.ok_or(Error::InvalidId)?;
     check_place(&instance, &vpc, &changes, &mut problems);
-    check_server_changes(app, &instance, &changes, problems)?;
+    let disks = disks::list(&mut work, instance.id).await?;
+    let has_gb = disks.first().map(|disk| disk.size_gb);
+    check_server_changes(app, &instance, &changes, has_gb, problems)?;
     if changes.is_empty() {
         return Err(Error::Refused(
             "Give at least one of name, plan, nodes, tags, disk_size, kafka_version".into(),
@@ -96,26 +98,44 @@ fn check_place(instance: &Instance, vpc: &Vpc, changes: &InstanceChanges, proble
     }
 }
 
+/// Whether plan and nodes are asked to stay. That needs no catalogue: they may
+/// have left it.
+fn keeps_plan(instance: &Instance, changes: &InstanceChanges) -> bool {
+    changes.plan.as_ref().is_none_or(|plan| *plan == instance.plan.0)
+        && changes.nodes.is_none_or(|nodes| nodes == i64::from(instance.nodes))
+}
+
 /// Fails on everything malformed or never possible, and then on what is possible
-/// but differs from what is: servers can't follow it yet.
+/// but differs from what is: servers can't follow it yet. `has_gb` is the size of
+/// each server's disk.
 fn check_server_changes(
     app: &App,
     instance: &Instance,
     changes: &InstanceChanges,
+    has_gb: Option<u32>,
     mut problems: Problems,
 ) -> Result<()> {
     let catalogue = &app.catalogue;
     let found = &mut problems;
     let present = catalogue.plan(&instance.plan.0);
-    let plan = validate::plan(found, catalogue, changes.plan.as_deref(), changes.nodes, present);
+    let plan = if keeps_plan(instance, changes) {
+        present
+    } else {
+        validate::plan(found, catalogue, changes.plan.as_deref(), changes.nodes, present)
+    };
     let version = changes
         .kafka_version
         .as_deref()
+        .filter(|text| text.parse::<KafkaVersion>().ok() != Some(instance.kafka_version))
         .and_then(|text| validate::kafka_version(found, catalogue, text));
     let disk_size = changes.disk_size.and_then(|size| validate::disk_size(found, size));
     if let (Some(present), Some(plan)) = (present, plan) {
         check_plan(found, present, plan);
         check_disk(found, instance, present, plan, disk_size);
+    }
+    if present.is_none() && disk_size.is_some_and(|size| Some(size) != has_gb) {
+        let what = format!("can't be changed: the plan {} is no longer offered", instance.plan);
+        found.add("disk_size", what);
     }
     if version.is_some_and(|version| version < instance.kafka_version) {
         let what = format!("can't go below {}, which it runs", instance.kafka_version);
@@ -129,7 +149,7 @@ fn check_server_changes(
         .is_some_and(|(present, plan)| plan.disk_gb(asked) != present.disk_gb(instance.disk_size));
     let differs = [
         ("plan or nodes", plan.is_some_and(|plan| plan.name != instance.plan)),
-        ("kafka_version", version.is_some_and(|version| version != instance.kafka_version)),
+        ("kafka_version", version.is_some()),
         ("disk_size", grows),
     ];
     match differs.into_iter().find(|(_, differs)| *differs) {

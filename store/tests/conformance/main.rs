@@ -18,6 +18,7 @@ mod outbox;
 mod pauses;
 #[path = "../postgres/mod.rs"]
 mod postgres;
+mod restored;
 mod rows;
 mod several;
 mod team;
@@ -43,6 +44,7 @@ macro_rules! checks {
 
 checks! {
     actions::an_action_has_steps_until_its_intent_is_reached,
+    actions::progress_is_one_step_and_what_matters_is_noted_however_much_was_said,
     actions::a_cancelled_action_ends_as_one,
     actions::an_overtaken_action_ends_as_superseded,
     actions::a_start_can_be_asked_for_and_taken_back,
@@ -78,6 +80,7 @@ checks! {
     names::what_nobody_knows_is_kept_in_mind_for_an_hour,
     names::a_held_name_goes_with_its_instance,
     names::numbers_of_rights_are_retired_by_how_they_begin,
+    names::of_retired_numbers_the_highest_is_kept,
     outbox::a_message_is_taken_by_one_and_again_after_the_lease,
     outbox::what_somebody_held_who_starts_anew_is_due_at_once,
     outbox::a_message_that_fails_is_tried_again_and_given_up_after_its_time,
@@ -88,6 +91,7 @@ checks! {
     outbox::what_waits_behind_a_message_is_known_to_its_holder,
     outbox::a_lane_can_be_held,
     outbox::lanes_that_are_held_can_be_freed,
+    outbox::a_lane_of_an_instance_that_is_gone_is_kept_for_what_waits_in_it,
     outbox::what_was_never_tried_goes_first,
     outbox::what_is_past_its_time_is_given_up_tried_or_not,
     outbox::what_waits_can_be_hastened,

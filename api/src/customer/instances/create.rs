@@ -93,5 +93,5 @@ const FIELDS: [Input; 10] = [
     Input::text("kafka_version", "The newest if not given"),
     Input::tags("tags", "At most 20, of 1 to 64 characters without comma"),
     Input::integer("disk_size", "Gigabytes of each server, if more than the plan's"),
-    Input::flag("no_default_alarms", "Start without alarms"),
+    Input::flag("no_default_alarms", "Start with the notice alarm alone"),
 ];
