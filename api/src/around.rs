@@ -76,10 +76,13 @@ fn until_sent(body: Body, under_way: TaskTrackerToken) -> Body {
 /// The path, without what follows where the token of an invitation stands: a
 /// link may be mistyped, and is a secret even so.
 fn loggable(path: &str) -> String {
-    let lower = path.to_ascii_lowercase();
-    let found = ["/", "%"].iter().filter_map(|next| lower.find(&format!("{INVITATIONS}{next}")));
-    match found.min() {
-        Some(at) => format!("{}/{TOKEN}", &path[..at + INVITATIONS.len()]),
+    let bytes = path.as_bytes();
+    let is_before = |end: &usize| {
+        let word = &bytes[end - INVITATIONS.len()..*end];
+        matches!(bytes[*end], b'/' | b'%') && word.eq_ignore_ascii_case(INVITATIONS.as_bytes())
+    };
+    match (INVITATIONS.len()..bytes.len()).find(is_before) {
+        Some(end) => format!("{}/{TOKEN}", &path[..end]),
         None => path.to_owned(),
     }
 }

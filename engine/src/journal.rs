@@ -40,21 +40,8 @@ pub(crate) async fn note(
     Ok(())
 }
 
-/// The same of what nobody may miss, however long an action goes on.
-pub(crate) async fn keep(
-    work: &mut Work,
-    world: &World,
-    sentence: &str,
-    said: &[(ServerId, String)],
-    now: Timestamp,
-) -> Result<(), PassError> {
-    for (action, text) in by_action(work, world, sentence, said).await? {
-        actions::keep(work, action, &text, now).await?;
-    }
-    Ok(())
-}
-
-async fn by_action(
+/// What of this is whose own, of the actions that go on.
+pub(crate) async fn by_action(
     work: &mut Work,
     world: &World,
     sentence: &str,

@@ -33,6 +33,13 @@ fn check(text: &str) -> Result<(), NameError> {
     Ok(())
 }
 
+/// Space around a name is a slip.
+fn trimmed(text: &str) -> Result<String, NameError> {
+    let text = text.trim();
+    check(text)?;
+    Ok(text.into())
+}
+
 /// An instance's name: 1–64 characters, no control characters, not unique.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -74,11 +81,8 @@ impl fmt::Display for InstanceName {
 pub struct PersonName(String);
 
 impl PersonName {
-    /// Space around a name is a slip.
     pub fn parse(text: &str) -> Result<Self, NameError> {
-        let text = text.trim();
-        check(text)?;
-        Ok(Self(text.into()))
+        trimmed(text).map(Self)
     }
 
     pub fn as_str(&self) -> &str {
@@ -99,11 +103,8 @@ impl AccountName {
 impl FromStr for AccountName {
     type Err = NameError;
 
-    /// Space around a name is a slip.
     fn from_str(text: &str) -> Result<Self, NameError> {
-        let text = text.trim();
-        check(text)?;
-        Ok(Self(text.into()))
+        trimmed(text).map(Self)
     }
 }
 

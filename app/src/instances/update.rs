@@ -59,8 +59,11 @@ pub async fn update(
     };
     let vpc = vpcs::find(&mut work, instance.vpc_id).await?.ok_or(Error::InvalidId)?;
     check_place(&instance, &vpc, &changes, &mut problems);
-    let disks = disks::list(&mut work, instance.id).await?;
-    let has_gb = disks.first().map(|disk| disk.size_gb);
+    // Its plan says, unless that has left the catalogue.
+    let has_gb = match app.catalogue.plan(&instance.plan.0) {
+        Some(_) => None,
+        None => disks::list(&mut work, instance.id).await?.first().map(|disk| disk.size_gb),
+    };
     check_server_changes(app, &instance, &changes, has_gb, problems)?;
     if changes.is_empty() {
         return Err(Error::Refused(
@@ -107,7 +110,7 @@ fn keeps_plan(instance: &Instance, changes: &InstanceChanges) -> bool {
 
 /// Fails on everything malformed or never possible, and then on what is possible
 /// but differs from what is: servers can't follow it yet. `has_gb` is the size of
-/// each server's disk.
+/// each server's disk, where no plan says it.
 fn check_server_changes(
     app: &App,
     instance: &Instance,

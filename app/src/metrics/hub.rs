@@ -5,6 +5,7 @@
 //! after a while away a fleet sends more at once than alarms can look at.
 
 use super::groups::{Ends, Lags};
+use super::take::AHEAD;
 use model::{InstanceId, Series, ServerId, Timestamp};
 use series::{Sample, Tier, Window};
 use std::collections::HashMap;
@@ -117,6 +118,14 @@ impl Metrics {
 
     pub(super) fn servers(&self) -> MutexGuard<'_, HashMap<ServerId, Held>> {
         self.servers.lock().expect("no holder of this lock panics")
+    }
+
+    /// Takes a sample of a server. Whether it says anything new.
+    pub(super) fn take(&self, server: ServerId, sample: &Arc<Sample>, now: i64) -> bool {
+        let mut servers = self.servers();
+        let held = servers.entry(server).or_default();
+        held.forget_beyond(now + AHEAD);
+        held.take(sample)
     }
 
     /// Never held together with the servers.

@@ -30,13 +30,7 @@ pub async fn take(agent: &Agent, app: &App, samples: Vec<Sample>) -> Result<Take
         // Waiting for us is no silence of its own.
         metrics.servers().entry(server).or_default().heard_at = Some(app.now());
         metrics.room().await;
-        let is_new = {
-            let mut servers = metrics.servers();
-            let held = servers.entry(server).or_default();
-            held.forget_beyond(now + AHEAD);
-            held.take(&sample)
-        };
-        if is_new {
+        if metrics.take(server, &sample, now) {
             metrics.tell(News::Sample(server, sample));
         }
     }

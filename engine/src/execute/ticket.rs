@@ -33,7 +33,10 @@ impl Engine {
                 foretell(&mut work, world, now).await?;
                 let step = format!("may stop now: {}", why + &missed(world, server));
                 let said: Vec<_> = server.map(|id| (id, step.clone())).into_iter().collect();
-                journal::keep(&mut work, world, &step, &said, now).await?;
+                // Nobody may miss it, however long the action goes on.
+                for (action, text) in journal::by_action(&mut work, world, &step, &said).await? {
+                    actions::keep(&mut work, action, &text, now).await?;
+                }
             }
         }
         work.commit().await?;

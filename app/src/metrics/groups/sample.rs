@@ -2,7 +2,6 @@
 
 use super::lag::{Ends, Lag};
 use crate::access::{on_servers_of_its_own, ready};
-use crate::metrics::AHEAD;
 use crate::metrics::hub::{Held, News};
 use crate::{App, Result};
 use futures::stream::{self, StreamExt as _};
@@ -87,13 +86,7 @@ async fn sample(app: &App, id: InstanceId, server: ServerId) -> Result<()> {
         lags(ends, &groups, now)
     };
     let lags = Lags { groups, gone };
-    let is_new = {
-        let mut servers = metrics.servers();
-        let held = servers.entry(server).or_default();
-        held.forget_beyond(now + AHEAD);
-        held.take(&Arc::new(told(&lags, now)))
-    };
-    if is_new {
+    if metrics.take(server, &Arc::new(told(&lags, now)), now) {
         metrics.tell(News::Groups(id, Arc::new(lags)));
     }
     Ok(())
