@@ -5,11 +5,11 @@
 use crate::{Engine, PassError, Rest};
 use cloud::Disruption;
 use futures::stream::{FuturesUnordered, StreamExt};
-use model::{InstanceId, Timestamp};
+use model::{InstanceId, SignedDuration, Timestamp};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use store::{Change, instances};
+use store::{Change, instances, set_back};
 use tokio::sync::broadcast::Receiver;
 use tokio::task::{Id, JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
@@ -20,6 +20,8 @@ const PARALLEL: usize = 8;
 const LOOK: Duration = Duration::from_secs(1);
 /// A pass that failed as a whole, or an instance that another worker has.
 const PAUSE: Duration = Duration::from_secs(2);
+/// A clock is set back by more; less is made good by looking.
+const SET_BACK: SignedDuration = SignedDuration::from_secs(1);
 
 type Ended = Result<Rest, PassError>;
 
@@ -31,11 +33,15 @@ pub struct Runner {
     busy: HashMap<Id, InstanceId>,
     /// Instances left alone until then.
     paused: HashMap<InstanceId, Instant>,
+    /// What the clock said last, to know when it is set back.
+    latest: Timestamp,
 }
 
 impl Runner {
     pub fn new(engine: Arc<Engine>) -> Self {
-        Self { engine, passes: JoinSet::new(), busy: HashMap::new(), paused: HashMap::new() }
+        let (passes, busy, paused) = (JoinSet::new(), HashMap::new(), HashMap::new());
+        let latest = engine.clock.now();
+        Self { engine, passes, busy, paused, latest }
     }
 
     /// Returns once told to stop and the steps under way have ended.
@@ -45,6 +51,7 @@ impl Runner {
             self.engine.clouds.values().map(|cloud| cloud.events()).collect();
         loop {
             self.engine.remove_networks().await;
+            self.look_at_clock().await;
             let wait = self.start_due().await;
             tokio::select! {
                 () = stop.cancelled() => break,
@@ -63,11 +70,33 @@ impl Runner {
         let now = self.engine.clock.now();
         let woken = async {
             let mut work = self.engine.store.begin().await?;
-            instances::wake_all(&mut work, self.engine.host_id, now).await?;
+            set_back::look_again(&mut work, self.engine.host_id, now).await?;
+            instances::forget_all(&mut work, self.engine.host_id).await?;
             work.commit().await
         };
         if let Err(error) = woken.await {
             tracing::warn!(%error, "instances could not be woken at start");
+        }
+    }
+
+    /// Nobody waits for a time to come once more that was there before the clock was set
+    /// back. Tried again until the store has it.
+    async fn look_at_clock(&mut self) {
+        let now = self.engine.clock.now();
+        if now.saturating_add(SET_BACK).unwrap_or(now) >= self.latest {
+            self.latest = self.latest.max(now);
+            return;
+        }
+        let by = self.latest.duration_since(now);
+        tracing::warn!(%by, "the clock was set back; every instance is looked at anew");
+        let looked = async {
+            let mut work = self.engine.store.begin().await?;
+            set_back::look_again(&mut work, self.engine.host_id, now).await?;
+            work.commit().await
+        };
+        match looked.await {
+            Ok(()) => self.latest = now,
+            Err(error) => tracing::warn!(%error, "instances could not be woken"),
         }
     }
 

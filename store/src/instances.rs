@@ -228,15 +228,24 @@ pub async fn wake(work: &mut Work, id: InstanceId, now: Timestamp) -> Result<()>
     Ok(())
 }
 
-/// Has the engine look at every instance of a host, as after a start.
-/// What was seen before can't be relied upon, so the status says no more.
+/// Has the engine look at every instance of a host.
 pub async fn wake_all(work: &mut Work, host: HostId, now: Timestamp) -> Result<()> {
     let query = Query::new(
-        "UPDATE instances SET due_at = $2, wakes = wakes + 1, status = $3 WHERE NOT EXISTS \
+        "UPDATE instances SET due_at = $2, wakes = wakes + 1 WHERE NOT EXISTS \
          (SELECT 1 FROM servers WHERE instance_id = instances.id AND host_id <> $1)",
     )
     .bind(host.to_string())
-    .bind(now)
+    .bind(now);
+    work.execute(query).await.map(drop)
+}
+
+/// After a start: what was seen before can't be relied upon, so the status says no more.
+pub async fn forget_all(work: &mut Work, host: HostId) -> Result<()> {
+    let query = Query::new(
+        "UPDATE instances SET status = $2 WHERE NOT EXISTS \
+         (SELECT 1 FROM servers WHERE instance_id = instances.id AND host_id <> $1)",
+    )
+    .bind(host.to_string())
     .bind("waiting: the control plane has just started and looks at the servers");
     work.execute(query).await.map(drop)
 }

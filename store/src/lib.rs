@@ -32,6 +32,7 @@ pub mod outbox;
 pub mod pauses;
 pub mod recipients;
 pub mod servers;
+pub mod set_back;
 pub mod ssl_users;
 pub mod tellings;
 pub mod tickets;

@@ -8,6 +8,7 @@ mod meanwhile;
 mod networks;
 mod operator;
 mod rows;
+mod set_back;
 mod simulation;
 mod statuses;
 mod world;

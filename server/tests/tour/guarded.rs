@@ -62,7 +62,7 @@ pub async fn slows_producers_down_and_starts_again(
     until_as_before().await;
 
     let broker = castellan.processes()[tight.server].broker.clone();
-    let mut full = tight.fill().await;
+    let mut full = tight.filled().inject().await.unwrap();
     let again = castellan.until_broker_is_not(tight.server, &broker).await;
     castellan.until_status(id, &slowed).await;
     assert!(!ballast.exists(), "it gave its place");

@@ -68,6 +68,11 @@ impl Installation {
         self.directory.path().join("data")
     }
 
+    /// By which the clocks of our own processes can be stepped.
+    pub fn clock(&self) -> PathBuf {
+        self.directory.path().join("clock")
+    }
+
     fn log(&self) -> PathBuf {
         self.directory.path().join("serve.log")
     }
@@ -86,7 +91,7 @@ impl Installation {
                 "--config".into(),
                 config,
             ],
-            environment: vec![],
+            environment: vec![(Fault::STEPPED_CLOCK.to_owned(), path(self.clock()))],
             directory: self.directory.path().into(),
             output: self.log(),
         };
@@ -118,6 +123,10 @@ impl Installation {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         let created: Value = serde_json::from_slice(&output.stdout).unwrap();
         created["apikey"].as_str().unwrap().to_owned()
+    }
+
+    pub fn control_plane(&self) -> &ProcessId {
+        self.process.as_ref().unwrap()
     }
 
     pub async fn kill_control_plane(&mut self) {

@@ -7,10 +7,15 @@ use std::fmt;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Luck {
     KillControlPlane,
+    PauseControlPlane,
     KillAgent,
+    PauseAgent,
     KillBroker,
     PauseBroker,
     StoreAway,
+    /// The clocks of control plane and agents go ahead, and then back.
+    ClockStep,
+    SlowDisk,
     /// Not a byte is left on one server's disk.
     FullDisk,
 }
@@ -28,9 +33,18 @@ pub enum Moment {
     Back,
 }
 
+impl Moment {
+    /// Whether the server whose turn it is has yet to be started anew.
+    pub fn is_before_back(self) -> bool {
+        matches!(self, Self::Leaving | Self::Down)
+    }
+}
+
 /// Whom it hits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Victim {
+    /// No server: all go on without.
+    Nobody,
     /// The server whose turn it is.
     Moving,
     Another,
@@ -50,53 +64,55 @@ impl fmt::Display for Case {
     }
 }
 
-/// What happens in one roll, in the order of its moments: at most one before the first
-/// server is touched, and then one a turn. A turn is left over, since one may go by
-/// while what happened before is mended.
-const ROLLS: &[&[(Luck, Moment, Victim)]] = &[
-    &[
-        (Luck::KillControlPlane, Moment::Begun, Victim::Another),
-        (Luck::KillControlPlane, Moment::Down, Victim::Another),
-        (Luck::KillControlPlane, Moment::Back, Victim::Another),
-    ],
-    &[
-        (Luck::KillAgent, Moment::Begun, Victim::Another),
-        (Luck::KillAgent, Moment::Leaving, Victim::Moving),
-        (Luck::KillAgent, Moment::Down, Victim::Moving),
-    ],
-    &[
-        (Luck::KillAgent, Moment::Down, Victim::Another),
-        (Luck::KillAgent, Moment::Back, Victim::Moving),
-    ],
-    &[
-        (Luck::KillAgent, Moment::Back, Victim::Another),
-        (Luck::KillBroker, Moment::Back, Victim::Moving),
-    ],
-    &[
-        (Luck::KillBroker, Moment::Begun, Victim::Another),
-        (Luck::KillBroker, Moment::Leaving, Victim::Moving),
-        (Luck::KillBroker, Moment::Down, Victim::Another),
-    ],
-    &[
-        (Luck::PauseBroker, Moment::Begun, Victim::Another),
-        (Luck::PauseBroker, Moment::Down, Victim::Another),
-    ],
-    &[
-        (Luck::PauseBroker, Moment::Back, Victim::Another),
-        (Luck::KillBroker, Moment::Back, Victim::Another),
-    ],
-    &[
-        (Luck::StoreAway, Moment::Begun, Victim::Another),
-        (Luck::StoreAway, Moment::Down, Victim::Another),
-        (Luck::StoreAway, Moment::Back, Victim::Another),
-    ],
-    &[
-        (Luck::FullDisk, Moment::Begun, Victim::Another),
-        (Luck::FullDisk, Moment::Down, Victim::Another),
-    ],
-    // Whoever ended for want of room has had its turn by that.
-    &[(Luck::FullDisk, Moment::Down, Victim::Moving)],
-    &[(Luck::FullDisk, Moment::Back, Victim::Moving)],
+const WITHOUT_VICTIM: &[(Moment, Victim)] = &[
+    (Moment::Begun, Victim::Nobody),
+    (Moment::Leaving, Victim::Nobody),
+    (Moment::Down, Victim::Nobody),
+    (Moment::Back, Victim::Nobody),
+];
+/// An agent is there while its broker is not.
+const AGENTS: &[(Moment, Victim)] = &[
+    (Moment::Begun, Victim::Another),
+    (Moment::Leaving, Victim::Moving),
+    (Moment::Down, Victim::Moving),
+    (Moment::Down, Victim::Another),
+    (Moment::Back, Victim::Moving),
+    (Moment::Back, Victim::Another),
+];
+const BROKERS: &[(Moment, Victim)] = &[
+    (Moment::Begun, Victim::Another),
+    (Moment::Leaving, Victim::Moving),
+    (Moment::Down, Victim::Another),
+    (Moment::Back, Victim::Moving),
+    (Moment::Back, Victim::Another),
+];
+const DISKS: &[(Moment, Victim)] = &[
+    (Moment::Begun, Victim::Another),
+    (Moment::Leaving, Victim::Moving),
+    (Moment::Down, Victim::Another),
+    (Moment::Back, Victim::Moving),
+];
+/// Whoever ended for want of room has had its turn by that: the others come first.
+const SMALL_DISKS: &[(Moment, Victim)] = &[
+    (Moment::Begun, Victim::Another),
+    (Moment::Down, Victim::Another),
+    (Moment::Leaving, Victim::Moving),
+    (Moment::Down, Victim::Moving),
+    (Moment::Back, Victim::Moving),
+];
+
+/// Every fault at every moment.
+const ALL: &[(Luck, &[(Moment, Victim)])] = &[
+    (Luck::KillControlPlane, WITHOUT_VICTIM),
+    (Luck::PauseControlPlane, WITHOUT_VICTIM),
+    (Luck::KillAgent, AGENTS),
+    (Luck::PauseAgent, AGENTS),
+    (Luck::KillBroker, BROKERS),
+    (Luck::PauseBroker, BROKERS),
+    (Luck::StoreAway, WITHOUT_VICTIM),
+    (Luck::ClockStep, WITHOUT_VICTIM),
+    (Luck::SlowDisk, DISKS),
+    (Luck::FullDisk, SMALL_DISKS),
 ];
 
 /// The kind of luck that alone is tried, such as `FullDisk` or `FullDisk at Back`, and
@@ -105,28 +121,29 @@ pub fn chosen() -> Option<String> {
     std::env::var("CASTELLAN_ROLL_LUCK").ok()
 }
 
-/// One roll with one case, another one every time, as `CASTELLAN_SEED` says; all of them
-/// in the long run, and those of one kind where that is chosen.
-pub fn rolls() -> Vec<Vec<Case>> {
-    let case = |&(luck, moment, victim): &(Luck, Moment, Victim)| Case { luck, moment, victim };
-    let all = ROLLS.iter().map(|cases| cases.iter().map(case).collect::<Vec<Case>>());
+/// One case, another one every time, as `CASTELLAN_SEED` says; all of them in the long
+/// run, and those of one kind where that is chosen.
+pub fn cases() -> Vec<Case> {
+    let of_one = |&(luck, when): &(Luck, &'static [(Moment, Victim)])| {
+        when.iter().map(move |&(moment, victim)| Case { luck, moment, victim })
+    };
+    let all = ALL.iter().flat_map(of_one);
     if let Some(kind) = chosen() {
         let is_it = |case: &Case| {
             let Case { luck, moment, .. } = case;
             [format!("{luck:?}"), format!("{luck:?} at {moment:?}")].contains(&kind)
         };
-        let of_it = all.map(|cases| cases.into_iter().filter(is_it).collect::<Vec<Case>>());
-        let of_it: Vec<Vec<Case>> = of_it.filter(|cases| !cases.is_empty()).collect();
+        let of_it: Vec<Case> = all.filter(is_it).collect();
         assert!(!of_it.is_empty(), "CASTELLAN_ROLL_LUCK names no kind of luck: {kind}");
         return of_it;
     }
-    if std::env::var_os("CASTELLAN_TEST_ALL").is_some() {
+    if crate::thorough() {
         return all.collect();
     }
     let given = std::env::var("CASTELLAN_SEED").ok().and_then(|seed| seed.parse().ok());
     let seed: usize = given.unwrap_or_else(|| usize::try_from(std::process::id()).unwrap());
     println!("CASTELLAN_SEED={seed}");
     // Putting a server on a small disk and back takes a minute of its own.
-    let quick: Vec<Case> = all.flatten().filter(|case| case.luck != Luck::FullDisk).collect();
-    vec![vec![quick[seed % quick.len()]]]
+    let quick: Vec<Case> = all.filter(|case| case.luck != Luck::FullDisk).collect();
+    vec![quick[seed % quick.len()]]
 }

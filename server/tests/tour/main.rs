@@ -22,6 +22,7 @@ mod lagging;
 mod left_over;
 mod luck;
 mod meanwhile;
+mod mishap;
 mod receiver;
 mod resources;
 mod rolled;

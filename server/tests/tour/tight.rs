@@ -3,7 +3,7 @@
 //! stopped, with all that is on it.
 
 use crate::installation::Installation;
-use faults::{Fault, Injected, SmallDisk};
+use faults::{Fault, SmallDisk};
 use serde_json::{Value, json};
 
 /// Enough for what these tests write, and for a start.
@@ -37,8 +37,9 @@ impl Tight {
         SmallDisk::if_allowed(made).map(|disk| Self { server, disk })
     }
 
-    pub async fn fill(&self) -> Injected {
-        Fault::FullDisk(self.disk.path().into()).inject().await.unwrap()
+    /// Takes all of its room.
+    pub fn filled(&self) -> Fault {
+        Fault::FullDisk(self.disk.path().into())
     }
 
     /// Takes its room but for so many bytes.

@@ -3,7 +3,7 @@
 
 use crate::installation::Installation;
 use crate::left_over;
-use crate::luck::{Case, Luck};
+use crate::luck::{Case, Victim};
 
 const LEAVE: &str = "may stop now: server ";
 
@@ -27,8 +27,8 @@ impl Turns {
     /// Something is about to happen. What was given before is looked at before.
     pub async fn hits(&mut self, castellan: &Installation, case: Case, victim: usize) {
         self.look(castellan).await;
-        let is_spared = matches!(case.luck, Luck::KillControlPlane | Luck::StoreAway);
-        (self.hit, self.is_over) = ((!is_spared).then_some(victim), false);
+        let is_hit = case.victim != Victim::Nobody;
+        (self.hit, self.is_over) = (is_hit.then_some(victim), false);
     }
 
     /// It is over, and every broker is there.
@@ -37,13 +37,15 @@ impl Turns {
     }
 
     /// Whenever somebody has been let stop since the last look, everybody else runs.
-    pub async fn look(&mut self, castellan: &Installation) {
+    /// Whether the roll has ended.
+    pub async fn look(&mut self, castellan: &Installation) -> bool {
         let (_, action) = castellan.get(&self.path).await;
+        let has_ended = action["ended_at"].is_string();
         let steps = action["steps"].as_array().cloned().unwrap_or_default();
         let texts = steps.iter().filter_map(|step| step["text"].as_str());
         let leaves: Vec<usize> = texts.filter_map(leaving).collect();
         if leaves.len() == self.given && self.hit.is_none() {
-            return;
+            return has_ended;
         }
         let reports = Box::pin(left_over::reports(castellan)).await;
         let runs = |server: usize| reports[server].0["phase"] == "running";
@@ -59,6 +61,7 @@ impl Turns {
         if self.is_over && self.hit.is_some_and(runs) {
             self.hit = None;
         }
+        has_ended
     }
 }
 

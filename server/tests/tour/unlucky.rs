@@ -1,211 +1,221 @@
 //! Rolls of the real cluster under the checker with bad luck in the middle. What holds
 //! without it holds with it; whoever has to wait says why, and nobody else is touched.
 
-use crate::held::{holds_while_full, nobody_else_is_touched};
 use crate::installation::Installation;
 use crate::left_over;
-use crate::luck::{Case, Luck, Moment, Victim, rolls};
-use crate::rolled::{PATIENCE, brokers, is_clean, restart, start, until_configured};
+use crate::luck::{Case, Luck, Moment, Victim, cases};
+use crate::mishap::Mishap;
+use crate::rolled::{brokers, is_clean, restart, start, until_configured};
 use crate::tight::Tight;
 use crate::turns::Turns;
 use checker::Load;
-use faults::{Fault, FaultError, Injected, Store};
 use host::ProcessId;
 use serde_json::Value;
+use std::collections::VecDeque;
 use std::time::Instant;
 
 /// A moment may go by before it is seen, and does not so often.
 const ATTEMPTS: usize = 4;
 
-/// The moment had gone by.
-struct Missed;
+/// What has yet to happen: in each roll one before the first server is touched; then in
+/// each turn one until its server is down, and one once it is back. How many turns there
+/// are is not known before: one may go by while what happened is mended, and whoever ended
+/// by bad luck has had its turn.
+#[derive(Debug)]
+struct Deck {
+    begun: VecDeque<Case>,
+    down: VecDeque<Case>,
+    back: VecDeque<Case>,
+}
 
-/// What `luck::rolls` says, one after another.
-pub async fn survives_bad_luck(castellan: &mut Installation, instance: &Value) {
-    let is_full = |cases: &Vec<Case>| cases.iter().any(|case| case.luck == Luck::FullDisk);
-    let (full, others): (Vec<Vec<Case>>, Vec<Vec<Case>>) = rolls().into_iter().partition(is_full);
-    for cases in others {
-        until_it_happened(castellan, instance, cases, None).await;
+impl Deck {
+    fn of(cases: Vec<Case>) -> Self {
+        let mut deck = Self { begun: [].into(), down: [].into(), back: [].into() };
+        for case in cases {
+            deck.put(case);
+        }
+        deck
     }
+
+    fn put(&mut self, case: Case) {
+        match case.moment {
+            Moment::Begun => self.begun.push_back(case),
+            Moment::Leaving | Moment::Down => self.down.push_back(case),
+            Moment::Back => self.back.push_back(case),
+        }
+    }
+
+    fn of_next_turn(&mut self) -> Option<Case> {
+        self.down.pop_front().or_else(|| self.back.pop_front())
+    }
+
+    fn left(&self) -> usize {
+        self.begun.len() + self.down.len() + self.back.len()
+    }
+}
+
+/// What `luck::cases` says, in as many rolls as it takes.
+pub async fn survives_bad_luck(castellan: &mut Installation, instance: &Value) {
+    let (full, others): (Vec<Case>, Vec<Case>) =
+        cases().into_iter().partition(|case| case.luck == Luck::FullDisk);
+    until_it_happened(castellan, instance, Deck::of(others), None).await;
     if full.is_empty() {
         return;
     }
     // The last one: its turn is never the first.
     let last = brokers(castellan).len() - 1;
     let Some(tight) = Tight::put(castellan, instance, last).await else { return };
-    for cases in full {
-        until_it_happened(castellan, instance, cases, Some(&tight)).await;
-    }
+    until_it_happened(castellan, instance, Deck::of(full), Some(&tight)).await;
     tight.take_back(castellan, instance).await;
 }
 
-/// As many rolls as it takes for all of this to have happened in one of them.
 async fn until_it_happened(
     castellan: &mut Installation,
     instance: &Value,
-    cases: Vec<Case>,
+    mut deck: Deck,
     tight: Option<&Tight>,
 ) {
-    let mut left = cases;
-    for _ in 0..ATTEMPTS {
-        left = Box::pin(through(castellan, instance, &left, tight)).await;
-        if left.is_empty() {
-            return;
-        }
-        eprintln!("came too late, and is tried again: {left:?}");
+    let mut in_vain = 0;
+    while deck.left() > 0 {
+        let before = deck.left();
+        Box::pin(through(castellan, instance, &mut deck, tight)).await;
+        in_vain = if deck.left() < before { 0 } else { in_vain + 1 };
+        assert!(in_vain < ATTEMPTS, "it never happened: {deck:?}");
     }
-    panic!("it never happened: {left:?}");
 }
 
-/// One roll, with all of this in it, and what of it came too late.
+/// One roll, with as much of it as there are turns for. What came too late is put back.
 async fn through(
     castellan: &mut Installation,
     instance: &Value,
-    cases: &[Case],
+    deck: &mut Deck,
     tight: Option<&Tight>,
-) -> Vec<Case> {
+) {
     let began = Instant::now();
-    let id = instance["id"].as_i64().unwrap();
-    let load = start(instance).await;
     let first = brokers(castellan);
-    let mut turns = Turns::of(id, restart(castellan, id).await);
-    let mut before = first.clone();
-    let mut missed = Vec::new();
-    for case in cases {
-        eprintln!("{case}");
-        let (moving, victim) = until(castellan, &before, *case, tight, &mut turns).await;
-        turns.hits(castellan, *case, victim).await;
-        let is_late =
-            case.moment == Moment::Leaving && brokers(castellan)[moving] != before[moving];
-        if is_late || happens(castellan, id, *case, (moving, victim), tight, &load).await.is_err() {
-            missed.push(*case);
+    let mut roll = Roll::begin(castellan, instance, tight).await;
+    let mut drawn = deck.begun.pop_front().or_else(|| deck.of_next_turn());
+    while let Some(case) = drawn {
+        let Some(moving) = roll.until(case).await else {
+            deck.put(case);
+            break;
+        };
+        roll.meets(case, moving, deck).await;
+        if case.moment.is_before_back() && tight.is_none() {
+            // Its server is back in the same turn.
+            if let Some(case) = deck.back.pop_front() {
+                roll.meets(case, moving, deck).await;
+            }
         }
-        before = until_all_are_there(castellan, &before, *case, moving, &mut turns).await;
-        turns.is_over();
+        drawn = deck.of_next_turn();
     }
-    until_over(castellan, id, &mut turns).await;
+    roll.until_over().await;
+    let Roll { castellan, load, happened, .. } = roll;
     let after = brokers(castellan);
     assert!(first.iter().zip(&after).all(|(first, after)| first != after), "all are restarted");
     is_clean(instance, load).await;
-    eprintln!("{cases:?}: {:.0} s", began.elapsed().as_secs_f64());
-    missed
+    eprintln!("{}: {:.0} s", happened.join("; "), began.elapsed().as_secs_f64());
 }
 
-/// It happens, is as it should be meanwhile, and is over.
-async fn happens(
-    castellan: &mut Installation,
+/// A roll under way.
+struct Roll<'a> {
+    castellan: &'a mut Installation,
     id: i64,
-    case: Case,
-    (moving, victim): (usize, usize),
-    tight: Option<&Tight>,
-    load: &Load,
-) -> Result<(), Missed> {
-    let before = brokers(castellan);
-    let fault = inject(castellan, case.luck, victim, tight).await?;
-    match case.luck {
-        Luck::PauseBroker => {
-            let turn = (case.moment != Moment::Begun).then_some(moving);
-            nobody_else_is_touched(castellan, id, victim, &before, turn).await;
+    load: Load,
+    tight: Option<&'a Tight>,
+    turns: Turns,
+    /// The brokers by which the next turn is known: those after the last one, whoever was
+    /// killed in it.
+    before: Vec<ProcessId>,
+    happened: Vec<String>,
+}
+
+impl<'a> Roll<'a> {
+    async fn begin(
+        castellan: &'a mut Installation,
+        instance: &Value,
+        tight: Option<&'a Tight>,
+    ) -> Self {
+        let id = instance["id"].as_i64().unwrap();
+        let load = start(instance).await;
+        let before = brokers(castellan);
+        let turns = Turns::of(id, restart(castellan, id).await);
+        Self { castellan, id, load, tight, turns, before, happened: vec![] }
+    }
+
+    /// Waits for the moment, and says whose turn it is. None if the roll is over before.
+    async fn until(&mut self, case: Case) -> Option<usize> {
+        let Self { castellan, tight, turns, before, .. } = self;
+        let awaited = tight.filter(|_| case.victim == Victim::Moving).map(|tight| tight.server);
+        castellan
+            .until("the server's turn has come", async || {
+                let is_over = turns.look(castellan).await;
+                let now = brokers(castellan);
+                let reports = match case.moment {
+                    Moment::Leaving => left_over::reports(castellan).await,
+                    _ => vec![],
+                };
+                let is_new = |at: usize| now[at] != before[at];
+                let moved = |at: &usize| match case.moment {
+                    Moment::Begun => true,
+                    Moment::Leaving => reports[*at].0["phase"] == "stopping" || is_new(*at),
+                    Moment::Down => !now[*at].is_alive() || is_new(*at),
+                    Moment::Back => is_new(*at),
+                };
+                let mut servers = (0..now.len()).filter(|at| awaited.is_none_or(|it| it == *at));
+                match servers.find(moved) {
+                    None if !is_over => Err(format!("{case}: {now:?}")),
+                    moving => Ok(moving),
+                }
+            })
+            .await
+    }
+
+    /// It happens in that server's turn, and everybody is there again.
+    async fn meets(&mut self, case: Case, moving: usize, deck: &mut Deck) {
+        eprintln!("{case}");
+        let victim = match (case.victim, self.tight) {
+            (Victim::Moving | Victim::Nobody, _) => moving,
+            // A disk can be filled where it is small alone.
+            (Victim::Another, Some(tight)) => tight.server,
+            (Victim::Another, None) => (moving + 1) % self.before.len(),
+        };
+        self.turns.hits(self.castellan, case, victim).await;
+        let is_new = brokers(self.castellan)[moving] != self.before[moving];
+        let is_late = case.moment == Moment::Leaving && is_new;
+        let mishap = Mishap { case, moving, victim, tight: self.tight };
+        if is_late || mishap.happens(self.castellan, self.id, &self.load).await.is_err() {
+            eprintln!("came too late, and is tried again: {case}");
+            deck.put(case);
+        } else {
+            self.happened.push(case.to_string());
         }
-        Luck::KillControlPlane => castellan.serve().await,
-        Luck::StoreAway => load.goes_on(50, PATIENCE).await.unwrap(),
-        Luck::FullDisk => holds_while_full(castellan, id, victim, load).await,
-        Luck::KillAgent | Luck::KillBroker => {}
+        self.until_all_are_there(case, moving).await;
+        self.turns.is_over();
     }
-    if let Some(mut fault) = fault {
-        fault.undo().await.unwrap();
+
+    async fn until_all_are_there(&mut self, case: Case, moving: usize) {
+        let Self { castellan, turns, before, .. } = self;
+        let now = castellan
+            .until("every broker is there", async || {
+                turns.look(castellan).await;
+                let now = brokers(castellan);
+                let has_moved = !case.moment.is_before_back() || now[moving] != before[moving];
+                if has_moved && now.iter().all(ProcessId::is_alive) { Ok(now) } else { Err(now) }
+            })
+            .await;
+        self.before = now;
     }
-    Ok(())
-}
 
-/// The brokers by which the next turn is known: those after this one, whoever was
-/// killed in it.
-async fn until_all_are_there(
-    castellan: &Installation,
-    before: &[ProcessId],
-    case: Case,
-    moving: usize,
-    turns: &mut Turns,
-) -> Vec<ProcessId> {
-    castellan
-        .until("every broker is there", async || {
-            turns.look(castellan).await;
-            let now = brokers(castellan);
-            let has_moved = case.moment == Moment::Begun || now[moving] != before[moving];
-            if has_moved && now.iter().all(ProcessId::is_alive) { Ok(now) } else { Err(now) }
-        })
-        .await
-}
-
-/// Looks at every turn until the roll has ended.
-async fn until_over(castellan: &Installation, id: i64, turns: &mut Turns) {
-    castellan
-        .until("the roll has ended", async || {
-            turns.look(castellan).await;
-            let (_, cluster) = castellan.get(&format!("/api/instances/{id}/cluster/status")).await;
-            if cluster["configured"] == true { Ok(()) } else { Err(cluster) }
-        })
-        .await;
-    until_configured(castellan, id).await;
-}
-
-async fn inject(
-    castellan: &mut Installation,
-    luck: Luck,
-    victim: usize,
-    tight: Option<&Tight>,
-) -> Result<Option<Injected>, Missed> {
-    let processes = castellan.processes();
-    let fault = match luck {
-        Luck::KillControlPlane => {
-            castellan.kill_control_plane().await;
-            return Ok(None);
-        }
-        Luck::FullDisk => return Ok(Some(tight.expect("it was put there").fill().await)),
-        Luck::KillAgent => Fault::kill(&processes[victim].agent),
-        Luck::KillBroker => Fault::kill(&processes[victim].broker),
-        Luck::PauseBroker => Fault::Pause(processes[victim].broker.clone()),
-        Luck::StoreAway => Fault::StoreAway(Store::Sqlite(castellan.data().join("castellan.db"))),
-    };
-    match fault.inject().await {
-        // One that was told to stop may have done so by now.
-        Err(FaultError::Ended(_)) if luck == Luck::KillBroker => Err(Missed),
-        injected => Ok(Some(injected.unwrap())),
+    /// Looks at every turn until the roll has ended.
+    async fn until_over(&mut self) {
+        let Self { castellan, turns, id, .. } = self;
+        castellan
+            .until("the roll has ended", async || {
+                let (_, now) = castellan.get(&format!("/api/instances/{id}")).await;
+                if turns.look(castellan).await { Ok(()) } else { Err(now["status"].to_string()) }
+            })
+            .await;
+        until_configured(castellan, *id).await;
     }
-}
-
-/// Waits for the moment, and says whose turn it is and whom it hits.
-async fn until(
-    castellan: &Installation,
-    before: &[ProcessId],
-    case: Case,
-    tight: Option<&Tight>,
-    turns: &mut Turns,
-) -> (usize, usize) {
-    // A disk can be filled where it is small alone.
-    let only = tight.map(|tight| tight.server);
-    let awaited = only.filter(|_| case.victim == Victim::Moving);
-    let moving = castellan
-        .until("the server's turn has come", async || {
-            turns.look(castellan).await;
-            let now = brokers(castellan);
-            let reports = match case.moment {
-                Moment::Leaving => left_over::reports(castellan).await,
-                _ => vec![],
-            };
-            let moved = |at: &usize| match case.moment {
-                Moment::Begun => true,
-                Moment::Leaving => reports[*at].0["phase"] == "stopping" || now[*at] != before[*at],
-                Moment::Down => !now[*at].is_alive() || now[*at] != before[*at],
-                Moment::Back => now[*at] != before[*at],
-            };
-            let mut servers = (0..now.len()).filter(|at| awaited.is_none_or(|only| only == *at));
-            servers.find(moved).ok_or_else(|| format!("{case}: {now:?}"))
-        })
-        .await;
-    let victim = match case.victim {
-        Victim::Moving => moving,
-        Victim::Another => only.unwrap_or((moving + 1) % before.len()),
-    };
-    (moving, victim)
 }

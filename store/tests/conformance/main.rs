@@ -118,6 +118,7 @@ checks! {
     tickets::an_instance_has_one_open_ticket,
     tickets::a_claim_may_be_repeated_and_outlives_its_ticket_for_a_while,
     tickets::a_ticket_expires_and_is_good_again_when_renewed,
+    tickets::a_clock_that_is_set_back_makes_no_leave_last_longer,
     tickets::a_ticket_ends_with_its_lease_and_with_the_wish_to_stop,
     team::a_team_is_listed_by_email_and_found_in_any_case,
     team::a_removed_user_takes_their_keys_along,

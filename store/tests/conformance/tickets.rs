@@ -118,6 +118,46 @@ pub async fn a_ticket_expires_and_is_good_again_when_renewed(f: Fixture) {
     assert_eq!(it.claim().await, Ok(()));
 }
 
+pub async fn a_clock_that_is_set_back_makes_no_leave_last_longer(f: Fixture) {
+    const HOUR: i64 = 3600;
+    let it = Stopping::new(f).await;
+    it.open(None).await.unwrap();
+    assert_eq!(it.claim().await, Ok(()));
+    let mut work = it.f.store.begin().await.unwrap();
+    servers::set_last_seen(&mut work, &[(it.server, it.f.now())]).await.unwrap();
+    let wakes = instances::wakes(&mut work, it.instance).await.unwrap();
+    let later = it.f.now() + SignedDuration::from_secs(5);
+    assert!(instances::rest(&mut work, it.instance, wakes, later).await.unwrap());
+    work.commit().await.unwrap();
+    it.f.pass(-HOUR).await;
+
+    let [record] = &servers::list(&mut it.f.store.reader(), it.instance).await.unwrap()[..] else {
+        panic!("it has one server");
+    };
+    let host = record.server.host_id;
+    let mut work = it.f.store.begin().await.unwrap();
+    set_back::look_again(&mut work, host, it.f.now()).await.unwrap();
+    work.commit().await.unwrap();
+
+    let mut reader = it.f.store.reader();
+    assert_eq!(instances::due(&mut reader, it.f.now()).await.unwrap(), [it.instance]);
+    let found = servers::list(&mut reader, it.instance).await.unwrap().remove(0);
+    assert_eq!(found.server.last_seen, Some(it.f.now()));
+    assert_eq!(it.claimed().await, [it.server], "its agent may stop the broker yet");
+    it.close().await;
+    it.f.pass(8).await;
+    assert_eq!(it.claimed().await, [it.server], "as long as if it were claimed now");
+    it.f.pass(3).await;
+    assert_eq!(it.claimed().await, [], "and not an hour longer");
+    it.open(None).await.unwrap();
+    it.f.pass(-HOUR).await;
+    let mut work = it.f.store.begin().await.unwrap();
+    set_back::look_again(&mut work, host, it.f.now()).await.unwrap();
+    work.commit().await.unwrap();
+    it.f.pass(11).await;
+    assert_eq!(it.claim().await, Err(Refusal::Expired), "the others are looked at anew");
+}
+
 pub async fn a_ticket_ends_with_its_lease_and_with_the_wish_to_stop(f: Fixture) {
     let it = Stopping::new(f).await;
     it.open(None).await.unwrap();

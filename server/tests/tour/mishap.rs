@@ -1,0 +1,111 @@
+//! One piece of bad luck in a roll: how it is brought about, and how things are while
+//! it lasts.
+
+use crate::held::{holds_while_full, nobody_else_is_touched};
+use crate::installation::Installation;
+use crate::luck::{Case, Luck, Moment, Victim};
+use crate::rolled::{PATIENCE, brokers};
+use crate::tight::Tight;
+use checker::Load;
+use faults::{Fault, FaultError, Injected, Step, Store};
+use host::ProcessId;
+use std::time::Duration;
+
+/// Far more than anybody waits for anything in a roll.
+const STEP: Duration = Duration::from_mins(10);
+const SLOW: u64 = 64 << 10;
+
+/// The moment had gone by.
+pub struct Missed;
+
+/// What happens, to whom, and whose turn it is.
+pub struct Mishap<'a> {
+    pub case: Case,
+    pub moving: usize,
+    pub victim: usize,
+    /// The server that has a small disk, if one has.
+    pub tight: Option<&'a Tight>,
+}
+
+impl Mishap<'_> {
+    /// It happens, is as it should be meanwhile, and is over.
+    pub async fn happens(
+        &self,
+        castellan: &mut Installation,
+        id: i64,
+        load: &Load,
+    ) -> Result<(), Missed> {
+        let before = brokers(castellan);
+        if self.case.luck == Luck::KillControlPlane {
+            castellan.kill_control_plane().await;
+            castellan.serve().await;
+            return Ok(());
+        }
+        for fault in self.faults(castellan) {
+            let Some(mut fault) = self.inject(&fault).await? else { return Ok(()) };
+            match (self.case.luck, self.case.victim) {
+                (Luck::KillAgent | Luck::KillBroker, _) => {}
+                (Luck::FullDisk, _) => holds_while_full(castellan, id, self.victim, load).await,
+                (Luck::PauseBroker, Victim::Another) => {
+                    let turn = (self.case.moment != Moment::Begun).then_some(self.moving);
+                    nobody_else_is_touched(castellan, id, self.victim, &before, turn).await;
+                }
+                (_, Victim::Moving) => {
+                    load.goes_on(50, PATIENCE).await.unwrap();
+                    self.is_alone(castellan, &before);
+                }
+                _ => load.goes_on(50, PATIENCE).await.unwrap(),
+            }
+            fault.undo().await.unwrap();
+        }
+        Ok(())
+    }
+
+    /// One after another; each is over before the next.
+    fn faults(&self, castellan: &Installation) -> Vec<Fault> {
+        let processes = castellan.processes();
+        let victim = &processes[self.victim];
+        let step = |by| Fault::ClockStep { file: castellan.clock(), by };
+        match self.case.luck {
+            Luck::KillControlPlane | Luck::PauseControlPlane => {
+                vec![Fault::Pause(castellan.control_plane().clone())]
+            }
+            Luck::KillAgent => vec![Fault::kill(&victim.agent)],
+            Luck::PauseAgent => vec![Fault::Pause(victim.agent.clone())],
+            Luck::KillBroker => vec![Fault::kill(&victim.broker)],
+            Luck::PauseBroker => vec![Fault::Pause(victim.broker.clone())],
+            Luck::StoreAway => {
+                vec![Fault::StoreAway(Store::Sqlite(castellan.data().join("castellan.db")))]
+            }
+            Luck::ClockStep => vec![step(Step::Forward(STEP)), step(Step::Back(STEP))],
+            Luck::SlowDisk => vec![Fault::SlowDisk {
+                process: victim.broker.clone(),
+                directory: castellan.disk(self.victim),
+                bytes_per_second: SLOW,
+            }],
+            Luck::FullDisk => vec![self.tight.expect("it was put there").filled()],
+        }
+    }
+
+    /// None where such a thing can't be had on this machine; it says so.
+    async fn inject(&self, fault: &Fault) -> Result<Option<Injected>, Missed> {
+        match fault.inject().await {
+            Ok(injected) => Ok(Some(injected)),
+            // One that was told to stop may have done so by now.
+            Err(FaultError::Ended(_)) => Err(Missed),
+            Err(error @ FaultError::Unavailable { .. }) => {
+                eprintln!("left out: {}: {error}", self.case);
+                Ok(None)
+            }
+            Err(error) => panic!("{}: {error}", self.case),
+        }
+    }
+
+    /// While the one whose turn it is does not get on, the others are left alone.
+    fn is_alone(&self, castellan: &Installation, before: &[ProcessId]) {
+        let now = brokers(castellan);
+        for server in (0..now.len()).filter(|server| *server != self.moving) {
+            assert_eq!(now[server], before[server], "{}: {server} was touched", self.case);
+        }
+    }
+}
