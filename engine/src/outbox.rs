@@ -17,7 +17,7 @@ use outbound::{Mailer, Outgoing, Sent};
 use places::{OF_DESTINATION, Place, Places};
 use std::sync::Arc;
 use std::time::Duration;
-use store::outbox::{self, Failed};
+use store::outbox::{self, Failed, LONGEST_PAUSE};
 use store::{Change, Due, Message, Store, tellings};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
@@ -213,7 +213,7 @@ fn log_sent(message: &Message, sent: &Sent) {
 /// 15 s, 30 s, 1 min … 1 h.
 fn pause(attempts: i64) -> SignedDuration {
     let doubled = u32::try_from(attempts.clamp(1, 9) - 1).unwrap_or_default();
-    SignedDuration::from_secs(15 << doubled).min(SignedDuration::from_hours(1))
+    SignedDuration::from_secs(15 << doubled).min(LONGEST_PAUSE)
 }
 
 /// Returns when a message may have come.

@@ -33,14 +33,15 @@ pub struct Runner {
     busy: HashMap<Id, InstanceId>,
     /// Instances left alone until then.
     paused: HashMap<InstanceId, Instant>,
-    /// What the clock said last, to know when it is set back.
-    latest: Timestamp,
+    /// What the clock said last, to know when it is set back. None: it may have been since
+    /// the last run.
+    latest: Option<Timestamp>,
 }
 
 impl Runner {
     pub fn new(engine: Arc<Engine>) -> Self {
         let (passes, busy, paused) = (JoinSet::new(), HashMap::new(), HashMap::new());
-        let latest = engine.clock.now();
+        let latest = Some(engine.clock.now());
         Self { engine, passes, busy, paused, latest }
     }
 
@@ -66,7 +67,7 @@ impl Runner {
 
     /// After a start nothing that was seen before can be relied upon. Called
     /// before anybody can ask, so that nobody is told what was true long ago.
-    pub async fn look_at_everything(&self) {
+    pub async fn look_at_everything(&mut self) {
         let now = self.engine.clock.now();
         let woken = async {
             let mut work = self.engine.store.begin().await?;
@@ -76,6 +77,7 @@ impl Runner {
         };
         if let Err(error) = woken.await {
             tracing::warn!(%error, "instances could not be woken at start");
+            self.latest = None;
         }
     }
 
@@ -83,19 +85,21 @@ impl Runner {
     /// back. Tried again until the store has it.
     async fn look_at_clock(&mut self) {
         let now = self.engine.clock.now();
-        if now.saturating_add(SET_BACK).unwrap_or(now) >= self.latest {
-            self.latest = self.latest.max(now);
-            return;
+        if let Some(latest) = self.latest {
+            let by = latest.duration_since(now);
+            if by <= SET_BACK {
+                self.latest = Some(latest.max(now));
+                return;
+            }
+            tracing::warn!(%by, "the clock was set back; every instance is looked at anew");
         }
-        let by = self.latest.duration_since(now);
-        tracing::warn!(%by, "the clock was set back; every instance is looked at anew");
         let looked = async {
             let mut work = self.engine.store.begin().await?;
             set_back::look_again(&mut work, self.engine.host_id, now).await?;
             work.commit().await
         };
         match looked.await {
-            Ok(()) => self.latest = now,
+            Ok(()) => self.latest = Some(now),
             Err(error) => tracing::warn!(%error, "instances could not be woken"),
         }
     }

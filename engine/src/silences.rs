@@ -66,7 +66,7 @@ impl Looks {
     ) -> Option<Self> {
         let earlier = earlier.filter(|looks| looks.pid == pid);
         let Some(answered) = answered else { return earlier };
-        let lasting = earlier.filter(|looks| now.duration_since(looks.last) <= APART);
+        let lasting = earlier.filter(|looks| is_within(now, looks.last, APART));
         let since = lasting.and_then(|looks| looks.silent_since).unwrap_or(now);
         Some(Self { pid, silent_since: (!answered).then_some(since), last: now })
     }
@@ -74,12 +74,17 @@ impl Looks {
     /// Whether a broker hangs by what is known of it, and by its agent's word.
     fn hangs(looks: Option<Self>, is_told: bool, now: Timestamp) -> bool {
         let Some(Self { silent_since, last, .. }) =
-            looks.filter(|looks| now.duration_since(looks.last) <= FRESH)
+            looks.filter(|looks| is_within(now, looks.last, FRESH))
         else {
             return is_told;
         };
         silent_since.is_some_and(|since| is_told || last.duration_since(since) >= HANGS)
     }
+}
+
+/// Whether it was so lately. What lies ahead was before the clock was set back.
+fn is_within(now: Timestamp, at: Timestamp, time: SignedDuration) -> bool {
+    (SignedDuration::ZERO..=time).contains(&now.duration_since(at))
 }
 
 #[cfg(test)]
@@ -101,6 +106,18 @@ mod tests {
             let hangs = Looks::hangs(looks, *is_told, now);
             assert_eq!(hangs, *expected, "at {second} of {moments:?}");
         }
+    }
+
+    #[test]
+    fn a_clock_that_is_set_back_begins_the_count_anew_and_no_later() {
+        check(&[
+            (9000, 7, MISSED, false, false),
+            (0, 7, MISSED, false, false),
+            (20, 7, MISSED, false, false),
+            (31, 7, MISSED, false, true),
+            (9000, 7, HEARD, true, false),
+            (0, 7, None, true, true),
+        ]);
     }
 
     #[test]

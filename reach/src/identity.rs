@@ -20,7 +20,9 @@ impl Identities {
     fn fresh(&self, id: InstanceId, now: Timestamp) -> Option<Identity> {
         let made = self.0.lock().expect("no holder of this lock panics");
         let (identity, at) = made.get(&id)?;
-        (now.duration_since(*at) < RENEW_AFTER).then(|| identity.clone())
+        // One made before the clock was set back may not be good yet.
+        let age = now.duration_since(*at);
+        (SignedDuration::ZERO..RENEW_AFTER).contains(&age).then(|| identity.clone())
     }
 
     fn keep(&self, id: InstanceId, identity: Identity, now: Timestamp) {
@@ -51,5 +53,23 @@ impl Reach {
     /// The instance is gone for good.
     pub fn forget(&self, id: InstanceId) {
         self.identities.0.lock().expect("no holder of this lock panics").remove(&id);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::Secret;
+
+    #[test]
+    fn one_that_is_old_or_made_before_the_clock_was_set_back_is_made_anew() {
+        let (id, identities) = (InstanceId(1), Identities::default());
+        let now: Timestamp = "2026-11-16T07:00:00Z".parse().unwrap();
+        let identity = Identity { certificate_chain_pem: "c".into(), key_pem: Secret::new("k") };
+        identities.keep(id, identity, now);
+        let is_fresh =
+            |after| identities.fresh(id, now + SignedDuration::from_hours(after)).is_some();
+        assert!(is_fresh(0) && is_fresh(11));
+        assert!(!is_fresh(12) && !is_fresh(-3));
     }
 }

@@ -113,7 +113,7 @@ impl ControlPlane {
 
         let stop = CancellationToken::new();
         let mut running = JoinSet::new();
-        let runner = Runner::new(Arc::new(engine));
+        let mut runner = Runner::new(Arc::new(engine));
         runner.look_at_everything().await;
         let apis = Apis {
             app: &app,

@@ -218,11 +218,15 @@ pub async fn raise(work: &mut Work, id: InstanceId, now: Timestamp) -> Result<i6
     raised.map_or(Ok(0), |row| row.int("generation"))
 }
 
-/// Has the engine look at the instance now.
+/// Has the engine look at the instance now. A look that was to come sooner by the clock of
+/// its own host stays so.
 pub async fn wake(work: &mut Work, id: InstanceId, now: Timestamp) -> Result<()> {
-    let query = Query::new("UPDATE instances SET due_at = $2, wakes = wakes + 1 WHERE id = $1")
-        .bind(id.0)
-        .bind(now);
+    let query = Query::new(
+        "UPDATE instances SET due_at = CASE WHEN due_at < $2 THEN due_at ELSE $2 END, \
+         wakes = wakes + 1 WHERE id = $1",
+    )
+    .bind(id.0)
+    .bind(now);
     work.execute(query).await?;
     work.tell(Change::Instance(id));
     Ok(())

@@ -19,6 +19,9 @@ use crate::db::{Query, Row, Run};
 use crate::{Change, MasterKey, Result, SealError, Work};
 use model::{InstanceId, MessageId, Secret, SignedDuration, Timestamp};
 
+/// No message waits longer for its next try.
+pub const LONGEST_PAUSE: SignedDuration = SignedDuration::from_hours(1);
+
 /// A message to be sent.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NewMessage {

@@ -1,26 +1,31 @@
 //! A host's clock that was set back. What was written before by that clock lies
 //! ahead of it, and would keep everybody waiting for as long as it went back.
 //!
-//! On PostgreSQL leave to stop goes by the database's clock ([`Run::now`]), and so
-//! lies ahead only where that was set back.
+//! On PostgreSQL leave to stop and messages go by the database's clock, and so lie ahead
+//! only where that was set back.
 
 use crate::db::{Query, Run as _};
-use crate::{Result, Work, instances, tickets};
+use crate::{Result, Work, instances, outbox, tickets};
 use model::{HostId, Timestamp};
 
 /// Has every instance of the host looked at, and nothing last longer than if it were
 /// written now. No leave ends before its time: whoever got it may act on it.
 pub async fn look_again(work: &mut Work, host: HostId, now: Timestamp) -> Result<()> {
     instances::wake_all(work, host, now).await?;
-    let query =
-        Query::new("UPDATE servers SET last_seen = $2 WHERE host_id = $1 AND last_seen > $2");
-    work.execute(query.bind(host.to_string()).bind(now)).await?;
-    let at_most = work.now(now).await? + tickets::LIFE;
-    for shorten in [
-        "UPDATE tickets SET expires_at = $1 WHERE expires_at > $1",
-        "UPDATE servers SET leaves_until = $1 WHERE leaves_until > $1",
+    for past in [
+        "UPDATE servers SET last_seen = $2 WHERE host_id = $1 AND last_seen > $2",
+        "UPDATE servers SET enrolled_at = $2 WHERE host_id = $1 AND enrolled_at > $2",
     ] {
-        work.execute(Query::new(shorten).bind(at_most)).await?;
+        work.execute(Query::new(past).bind(host.to_string()).bind(now)).await?;
+    }
+    let now = work.now(now).await?;
+    for (shorten, life) in [
+        ("UPDATE tickets SET expires_at = $1 WHERE expires_at > $1", tickets::LIFE),
+        ("UPDATE servers SET leaves_until = $1 WHERE leaves_until > $1", tickets::LIFE),
+        ("UPDATE outbox SET due_at = $1 WHERE due_at > $1", outbox::LONGEST_PAUSE),
+        ("UPDATE outbox_lanes SET free_at = $1 WHERE free_at > $1", outbox::LONGEST_PAUSE),
+    ] {
+        work.execute(Query::new(shorten).bind(now + life)).await?;
     }
     Ok(())
 }

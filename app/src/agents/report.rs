@@ -29,7 +29,10 @@ pub async fn flush_last_seen(app: &App) -> Result<()> {
     if batch.is_empty() {
         return Ok(());
     }
-    let seen: Vec<(ServerId, Timestamp)> = batch.iter().map(|(id, at)| (*id, *at)).collect();
+    // The clock may have been set back since.
+    let now = app.now();
+    let seen: Vec<(ServerId, Timestamp)> =
+        batch.iter().map(|(id, at)| (*id, (*at).min(now))).collect();
     let written = async {
         let mut work = app.store().begin().await?;
         servers::set_last_seen(&mut work, &seen).await?;

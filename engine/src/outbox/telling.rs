@@ -22,7 +22,7 @@ const BETWEEN_MAILS: SignedDuration = SignedDuration::from_mins(1);
 /// So much of what waits goes along in a mail, besides the first.
 pub(super) const MOST_ALONG: u32 = 50;
 /// No destination may keep us waiting for longer than that.
-const LONGEST_WISH: SignedDuration = SignedDuration::from_hours(1);
+const LONGEST_WISH: SignedDuration = outbox::LONGEST_PAUSE;
 /// No later attempt would end otherwise.
 const UNREADABLE: &str = "not told: the store can't open what it keeps of this recipient; \
                           update the recipient, or delete it";

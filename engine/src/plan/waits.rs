@@ -95,7 +95,8 @@ fn lost(world: &World, view: &ServerView) -> Option<String> {
         return None;
     }
     // After a start agents need a moment to find us, and what they said before it is old.
-    if world.now.duration_since(world.started_at) <= LOST {
+    let runs = world.now.duration_since(world.started_at);
+    if (SignedDuration::ZERO..=LOST).contains(&runs) {
         return Some(format!("waiting: the agent of {} has not reported yet", view.title()));
     }
     let since = at.strftime("%Y-%m-%d %H:%M:%S UTC");

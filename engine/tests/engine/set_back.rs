@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 const PATIENCE: Duration = Duration::from_secs(20);
 const LOOK: Duration = Duration::from_millis(10);
 
-/// Looks until the instance rests, or does no more: whether it is due.
+/// Waits until the instance is due, or is no more.
 async fn until_due(world: &World, id: InstanceId, wanted: bool) {
     let seen = async {
         loop {
@@ -23,8 +23,8 @@ async fn until_due(world: &World, id: InstanceId, wanted: bool) {
             sleep(LOOK).await;
         }
     };
-    let told = format!("whether it is due is not {wanted}: {:?}", world.instance(id).await);
-    timeout(PATIENCE, seen).await.expect(&told);
+    let is_seen = timeout(PATIENCE, seen).await.is_ok();
+    assert!(is_seen, "whether it is due is not {wanted}: {:?}", world.instance(id).await);
 }
 
 #[tokio::test]

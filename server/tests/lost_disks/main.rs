@@ -23,6 +23,8 @@ use kcat::Kcat;
 use loss::{Loss, Taken};
 use model::KafkaVersion;
 use serde_json::{Value, json};
+use std::fs;
+use std::path::PathBuf;
 use std::time::Duration;
 use writer::Writer;
 
@@ -125,7 +127,17 @@ async fn the_last_one_stops_without_a_quorum(castellan: &mut Installation) {
     let watch = last.broker.watch().unwrap();
     last.agent.terminate();
     let ended = tokio::time::timeout(Duration::from_mins(1), watch.ended()).await;
-    ended.expect("it stops within a minute");
+    assert!(ended.is_ok(), "it did not stop within a minute: {}", last_words(castellan, 2));
+}
+
+/// The end of what a server's broker wrote.
+fn last_words(castellan: &Installation, server: usize) -> String {
+    let servers = fs::read_dir(castellan.data().join("servers")).unwrap();
+    let mut directories: Vec<PathBuf> = servers.map(|entry| entry.unwrap().path()).collect();
+    directories.sort();
+    let log = fs::read_to_string(directories[server].join("logs/server.log")).unwrap_or_default();
+    let lines: Vec<&str> = log.lines().collect();
+    lines[lines.len().saturating_sub(200)..].join("\n")
 }
 
 /// Ends an agent and its broker at once, by the pids on record.

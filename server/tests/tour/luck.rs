@@ -115,8 +115,8 @@ const ALL: &[(Luck, &[(Moment, Victim)])] = &[
     (Luck::FullDisk, SMALL_DISKS),
 ];
 
-/// The kind of luck that alone is tried, such as `FullDisk` or `FullDisk at Back`, and
-/// nothing else of the tour.
+/// The kind of luck that alone is tried, such as `FullDisk`, `FullDisk at Back` or `all`,
+/// and nothing else of the tour.
 pub fn chosen() -> Option<String> {
     std::env::var("CASTELLAN_ROLL_LUCK").ok()
 }
@@ -131,7 +131,8 @@ pub fn cases() -> Vec<Case> {
     if let Some(kind) = chosen() {
         let is_it = |case: &Case| {
             let Case { luck, moment, .. } = case;
-            [format!("{luck:?}"), format!("{luck:?} at {moment:?}")].contains(&kind)
+            ["all".to_owned(), format!("{luck:?}"), format!("{luck:?} at {moment:?}")]
+                .contains(&kind)
         };
         let of_it: Vec<Case> = all.filter(is_it).collect();
         assert!(!of_it.is_empty(), "CASTELLAN_ROLL_LUCK names no kind of luck: {kind}");

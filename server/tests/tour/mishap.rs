@@ -15,8 +15,13 @@ use std::time::Duration;
 const STEP: Duration = Duration::from_mins(10);
 const SLOW: u64 = 64 << 10;
 
-/// The moment had gone by.
-pub struct Missed;
+/// Why it did not happen.
+pub enum Spared {
+    /// The moment had gone by.
+    TooLate,
+    /// This machine can't do such a thing.
+    CantBeHad(FaultError),
+}
 
 /// What happens, to whom, and whose turn it is.
 pub struct Mishap<'a> {
@@ -34,7 +39,7 @@ impl Mishap<'_> {
         castellan: &mut Installation,
         id: i64,
         load: &Load,
-    ) -> Result<(), Missed> {
+    ) -> Result<(), Spared> {
         let before = brokers(castellan);
         if self.case.luck == Luck::KillControlPlane {
             castellan.kill_control_plane().await;
@@ -42,7 +47,7 @@ impl Mishap<'_> {
             return Ok(());
         }
         for fault in self.faults(castellan) {
-            let Some(mut fault) = self.inject(&fault).await? else { return Ok(()) };
+            let mut fault = self.inject(&fault).await?;
             match (self.case.luck, self.case.victim) {
                 (Luck::KillAgent | Luck::KillBroker, _) => {}
                 (Luck::FullDisk, _) => holds_while_full(castellan, id, self.victim, load).await,
@@ -50,7 +55,7 @@ impl Mishap<'_> {
                     let turn = (self.case.moment != Moment::Begun).then_some(self.moving);
                     nobody_else_is_touched(castellan, id, self.victim, &before, turn).await;
                 }
-                (_, Victim::Moving) => {
+                (Luck::PauseAgent | Luck::PauseBroker, Victim::Moving) => {
                     load.goes_on(50, PATIENCE).await.unwrap();
                     self.is_alone(castellan, &before);
                 }
@@ -67,9 +72,8 @@ impl Mishap<'_> {
         let victim = &processes[self.victim];
         let step = |by| Fault::ClockStep { file: castellan.clock(), by };
         match self.case.luck {
-            Luck::KillControlPlane | Luck::PauseControlPlane => {
-                vec![Fault::Pause(castellan.control_plane().clone())]
-            }
+            Luck::KillControlPlane => vec![],
+            Luck::PauseControlPlane => vec![Fault::Pause(castellan.control_plane().clone())],
             Luck::KillAgent => vec![Fault::kill(&victim.agent)],
             Luck::PauseAgent => vec![Fault::Pause(victim.agent.clone())],
             Luck::KillBroker => vec![Fault::kill(&victim.broker)],
@@ -87,17 +91,19 @@ impl Mishap<'_> {
         }
     }
 
-    /// None where such a thing can't be had on this machine; it says so.
-    async fn inject(&self, fault: &Fault) -> Result<Option<Injected>, Missed> {
-        match fault.inject().await {
-            Ok(injected) => Ok(Some(injected)),
-            // One that was told to stop may have done so by now.
-            Err(FaultError::Ended(_)) => Err(Missed),
-            Err(error @ FaultError::Unavailable { .. }) => {
-                eprintln!("left out: {}: {error}", self.case);
-                Ok(None)
+    async fn inject(&self, fault: &Fault) -> Result<Injected, Spared> {
+        // Whoever is told to stop may have done so by now.
+        let may_end = matches!(self.case.moment, Moment::Begun | Moment::Leaving);
+        match (fault, fault.inject().await) {
+            (_, Ok(injected)) => Ok(injected),
+            (_, Err(FaultError::Ended(_))) if may_end => Err(Spared::TooLate),
+            (Fault::SlowDisk { process, .. }, Err(_)) if may_end && !process.is_alive() => {
+                Err(Spared::TooLate)
             }
-            Err(error) => panic!("{}: {error}", self.case),
+            (Fault::SlowDisk { .. }, Err(error @ FaultError::Unavailable { .. })) => {
+                Err(Spared::CantBeHad(error))
+            }
+            (_, Err(error)) => panic!("{}: {error}", self.case),
         }
     }
 

@@ -24,11 +24,20 @@ impl Turns {
         Self { path, given: 0, hit: None, is_over: false }
     }
 
-    /// Something is about to happen. What was given before is looked at before.
+    /// Something is about to happen. One that runs may end by it; one whose turn it is was
+    /// let stop, and nobody else is before it is back.
     pub async fn hits(&mut self, castellan: &Installation, case: Case, victim: usize) {
-        self.look(castellan).await;
-        let is_hit = case.victim != Victim::Nobody;
+        let is_hit = match case.victim {
+            Victim::Nobody => false,
+            Victim::Another => true,
+            Victim::Moving => runs(castellan, victim).await,
+        };
         (self.hit, self.is_over) = (is_hit.then_some(victim), false);
+    }
+
+    /// Whether somebody has been let stop by the last look.
+    pub fn have_begun(&self) -> bool {
+        self.given > 0
     }
 
     /// It is over, and every broker is there.
@@ -63,6 +72,11 @@ impl Turns {
         }
         has_ended
     }
+}
+
+/// Whether its agent said last that its broker runs.
+pub async fn runs(castellan: &Installation, server: usize) -> bool {
+    left_over::reports(castellan).await[server].0["phase"] == "running"
 }
 
 /// By its place among the servers.

@@ -4,10 +4,10 @@
 use crate::installation::Installation;
 use crate::left_over;
 use crate::luck::{Case, Luck, Moment, Victim, cases};
-use crate::mishap::Mishap;
+use crate::mishap::{Mishap, Spared};
 use crate::rolled::{brokers, is_clean, restart, start, until_configured};
 use crate::tight::Tight;
-use crate::turns::Turns;
+use crate::turns::{Turns, runs};
 use checker::Load;
 use host::ProcessId;
 use serde_json::Value;
@@ -15,12 +15,12 @@ use std::collections::VecDeque;
 use std::time::Instant;
 
 /// A moment may go by before it is seen, and does not so often.
-const ATTEMPTS: usize = 4;
+const ATTEMPTS: usize = 8;
 
-/// What has yet to happen: in each roll one before the first server is touched; then in
-/// each turn one until its server is down, and one once it is back. How many turns there
-/// are is not known before: one may go by while what happened is mended, and whoever ended
-/// by bad luck has had its turn.
+/// What has yet to happen: in each roll as much as fits in before the first server is
+/// touched; then in each turn one until its server is down, and one once it is back. How
+/// many turns there are is not known before: one may go by while what happened is mended,
+/// and whoever ended by bad luck has had its turn.
 #[derive(Debug)]
 struct Deck {
     begun: VecDeque<Case>,
@@ -92,7 +92,6 @@ async fn through(
     tight: Option<&Tight>,
 ) {
     let began = Instant::now();
-    let first = brokers(castellan);
     let mut roll = Roll::begin(castellan, instance, tight).await;
     let mut drawn = deck.begun.pop_front().or_else(|| deck.of_next_turn());
     while let Some(case) = drawn {
@@ -101,16 +100,19 @@ async fn through(
             break;
         };
         roll.meets(case, moving, deck).await;
-        if case.moment.is_before_back() && tight.is_none() {
-            // Its server is back in the same turn.
-            if let Some(case) = deck.back.pop_front() {
-                roll.meets(case, moving, deck).await;
-            }
+        // Its server is back in the same turn, unless that went by meanwhile.
+        if case.moment.is_before_back()
+            && tight.is_none()
+            && !runs(roll.castellan, moving).await
+            && let Some(case) = deck.back.pop_front()
+        {
+            roll.meets(case, moving, deck).await;
         }
-        drawn = deck.of_next_turn();
+        let more = if roll.is_untouched() { deck.begun.pop_front() } else { None };
+        drawn = more.or_else(|| deck.of_next_turn());
     }
     roll.until_over().await;
-    let Roll { castellan, load, happened, .. } = roll;
+    let Roll { castellan, load, first, happened, .. } = roll;
     let after = brokers(castellan);
     assert!(first.iter().zip(&after).all(|(first, after)| first != after), "all are restarted");
     is_clean(instance, load).await;
@@ -124,6 +126,7 @@ struct Roll<'a> {
     load: Load,
     tight: Option<&'a Tight>,
     turns: Turns,
+    first: Vec<ProcessId>,
     /// The brokers by which the next turn is known: those after the last one, whoever was
     /// killed in it.
     before: Vec<ProcessId>,
@@ -138,9 +141,10 @@ impl<'a> Roll<'a> {
     ) -> Self {
         let id = instance["id"].as_i64().unwrap();
         let load = start(instance).await;
-        let before = brokers(castellan);
+        let first = brokers(castellan);
         let turns = Turns::of(id, restart(castellan, id).await);
-        Self { castellan, id, load, tight, turns, before, happened: vec![] }
+        let before = first.clone();
+        Self { castellan, id, load, tight, turns, first, before, happened: vec![] }
     }
 
     /// Waits for the moment, and says whose turn it is. None if the roll is over before.
@@ -156,9 +160,13 @@ impl<'a> Roll<'a> {
                     _ => vec![],
                 };
                 let is_new = |at: usize| now[at] != before[at];
+                let stops = |at: usize| {
+                    let report = &reports[at].0;
+                    report["phase"] == "stopping" && report["broker_pid"] == before[at].pid
+                };
                 let moved = |at: &usize| match case.moment {
                     Moment::Begun => true,
-                    Moment::Leaving => reports[*at].0["phase"] == "stopping" || is_new(*at),
+                    Moment::Leaving => stops(*at) || is_new(*at),
                     Moment::Down => !now[*at].is_alive() || is_new(*at),
                     Moment::Back => is_new(*at),
                 };
@@ -181,17 +189,34 @@ impl<'a> Roll<'a> {
             (Victim::Another, None) => (moving + 1) % self.before.len(),
         };
         self.turns.hits(self.castellan, case, victim).await;
-        let is_new = brokers(self.castellan)[moving] != self.before[moving];
-        let is_late = case.moment == Moment::Leaving && is_new;
+        let is_late = match case.moment {
+            Moment::Begun => !self.is_untouched(),
+            Moment::Leaving | Moment::Down => {
+                brokers(self.castellan)[moving] != self.before[moving]
+            }
+            Moment::Back => false,
+        };
         let mishap = Mishap { case, moving, victim, tight: self.tight };
-        if is_late || mishap.happens(self.castellan, self.id, &self.load).await.is_err() {
-            eprintln!("came too late, and is tried again: {case}");
-            deck.put(case);
+        let happened = if is_late {
+            Err(Spared::TooLate)
         } else {
-            self.happened.push(case.to_string());
+            mishap.happens(self.castellan, self.id, &self.load).await
+        };
+        match happened {
+            Ok(()) => self.happened.push(case.to_string()),
+            Err(Spared::TooLate) => {
+                eprintln!("came too late, and is tried again: {case}");
+                deck.put(case);
+            }
+            Err(Spared::CantBeHad(reason)) => eprintln!("left out: {case}: {reason}"),
         }
         self.until_all_are_there(case, moving).await;
         self.turns.is_over();
+    }
+
+    /// Whether nobody has been let stop, nor ended by bad luck.
+    fn is_untouched(&self) -> bool {
+        !self.turns.have_begun() && brokers(self.castellan) == self.first
     }
 
     async fn until_all_are_there(&mut self, case: Case, moving: usize) {

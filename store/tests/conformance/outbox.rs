@@ -95,6 +95,22 @@ pub async fn a_message_is_taken_by_one_and_again_after_the_lease(f: Fixture) {
     assert!(!waits(&f).await);
 }
 
+pub async fn a_clock_that_is_set_back_holds_no_message_up_for_as_long(f: Fixture) {
+    let id = put_in(&f, Some("lane"), "hello").await;
+    let first = take_due(&f.store, f.now()).await;
+    fail(&f, &first[0]).await;
+    let mut work = f.store.begin().await.unwrap();
+    hold(&mut work, "lane", f.now(), MINUTE).await.unwrap();
+    work.commit().await.unwrap();
+    f.pass(-DAY.as_secs()).await;
+    let mut work = f.store.begin().await.unwrap();
+    set_back::look_again(&mut work, HostId(f.entropy.uuid()), f.now()).await.unwrap();
+    work.commit().await.unwrap();
+    f.pass(outbox::LONGEST_PAUSE.as_secs() + 1).await;
+    let second = take_due(&f.store, f.now()).await;
+    assert_eq!((second.len(), second[0].id, second[0].attempts), (1, id, 2));
+}
+
 pub async fn what_somebody_held_who_starts_anew_is_due_at_once(f: Fixture) {
     let id = put(&f, "hello").await;
     let first = take_due(&f.store, f.now()).await;

@@ -118,13 +118,14 @@ pub async fn a_ticket_expires_and_is_good_again_when_renewed(f: Fixture) {
     assert_eq!(it.claim().await, Ok(()));
 }
 
-pub async fn a_clock_that_is_set_back_makes_no_leave_last_longer(f: Fixture) {
+pub async fn a_clock_that_is_set_back_keeps_nobody_waiting_for_as_long(f: Fixture) {
     const HOUR: i64 = 3600;
     let it = Stopping::new(f).await;
     it.open(None).await.unwrap();
     assert_eq!(it.claim().await, Ok(()));
     let mut work = it.f.store.begin().await.unwrap();
     servers::set_last_seen(&mut work, &[(it.server, it.f.now())]).await.unwrap();
+    servers::set_enrolled(&mut work, it.server, "key", it.f.now()).await.unwrap();
     let wakes = instances::wakes(&mut work, it.instance).await.unwrap();
     let later = it.f.now() + SignedDuration::from_secs(5);
     assert!(instances::rest(&mut work, it.instance, wakes, later).await.unwrap());
@@ -143,6 +144,7 @@ pub async fn a_clock_that_is_set_back_makes_no_leave_last_longer(f: Fixture) {
     assert_eq!(instances::due(&mut reader, it.f.now()).await.unwrap(), [it.instance]);
     let found = servers::list(&mut reader, it.instance).await.unwrap().remove(0);
     assert_eq!(found.server.last_seen, Some(it.f.now()));
+    assert_eq!(found.server.enrolled_at, Some(it.f.now()));
     assert_eq!(it.claimed().await, [it.server], "its agent may stop the broker yet");
     it.close().await;
     it.f.pass(8).await;

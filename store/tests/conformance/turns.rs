@@ -173,6 +173,8 @@ pub async fn a_wake_up_while_looking_is_not_lost(f: Fixture) {
     assert!(!instances::rest(&mut work, id, seen, later).await.unwrap());
     let seen = instances::wakes(&mut work, id).await.unwrap();
     assert!(instances::rest(&mut work, id, seen, later).await.unwrap());
+    // By somebody whose clock is ahead.
+    instances::wake(&mut work, id, later + LIFE).await.unwrap();
     work.commit().await.unwrap();
     assert_eq!(instances::due(&mut reader, now()).await.unwrap(), []);
     let host = new_server(ServerId(1), id, 9000).host_id;

@@ -109,6 +109,10 @@ impl Ground {
     /// believes, the others must be able to do without it.
     pub fn leaves(&mut self, server: ServerId, for_good: bool) {
         let Some(node) = self.broker(server).map(|broker| broker.node_id) else { return };
+        // Whoever came back since their own agents looked is no longer away.
+        for other in self.away.keys().copied().collect::<Vec<ServerId>>() {
+            self.look_at_broker(other);
+        }
         // One that hangs gives nobody anything, and is back the sooner for it.
         let takes_nothing = self.kafka.stands_still(node) && !for_good;
         if !takes_nothing {
