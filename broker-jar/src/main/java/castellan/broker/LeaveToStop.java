@@ -15,11 +15,17 @@ import scala.Option;
  * Kafka waits five minutes for their answer. When a whole cluster stops, most controllers
  * may be gone before the last broker has its answer. Once there has been no quorum for
  * longer than any election takes, the broker goes on, and closes its logs as it would have.
+ *
+ * <p>From 4.0 on a controller that finds too few others for a vote follows the last leader
+ * once more, for as long as it waits for a first answer. A leader counts only if that lasts.
  */
 final class LeaveToStop implements Runnable {
     private static final Logger LOG = LoggerFactory.getLogger(LeaveToStop.class);
     private static final long GLANCE_MS = 500;
-    private static final long WITHOUT_QUORUM_MS = 10_000;
+    /** Longer than a controller follows a leader that it hears nothing of. */
+    private static final long HEARD_MS = 5_000;
+    /** Longer than an election takes, and than it takes to be sure of a leader. */
+    private static final long WITHOUT_QUORUM_MS = 15_000;
 
     private final KafkaRaftServer server;
 
@@ -52,10 +58,12 @@ final class LeaveToStop implements Runnable {
 
     private void await(CompletableFuture<?> leave)
             throws ReflectiveOperationException, InterruptedException {
+        long heard = HEARD_MS;
         long without = 0;
         while (!leave.isDone()) {
             Thread.sleep(GLANCE_MS);
-            without = hasLeader() ? 0 : without + GLANCE_MS;
+            heard = hasLeader() ? heard + GLANCE_MS : 0;
+            without = heard >= HEARD_MS ? 0 : without + GLANCE_MS;
             if (without >= WITHOUT_QUORUM_MS && leave.complete(null)) {
                 LOG.warn("There is no quorum to give leave to stop; stopping without");
             }
