@@ -4,7 +4,7 @@ use crate::look::Asked;
 use crate::{Error, Reach};
 use kafka::safety::{Need, some_of};
 use model::{InstanceId, Server, ServerId};
-use store::servers;
+use store::{servers, tickets};
 
 impl Reach {
     /// Why the rest of the cluster can't do without the server, on a fresh look
@@ -22,13 +22,15 @@ impl Reach {
         leaving: ServerId,
         silent: bool,
     ) -> Result<Option<String>, Error> {
-        let servers = servers::list_bare(&mut self.store.reader(), instance).await?;
+        let mut reader = self.store.reader();
+        let servers = servers::list_bare(&mut reader, instance).await?;
+        let lately = tickets::claimed(&mut reader, instance, self.clock.now()).await?;
         let Some(server) = servers.iter().find(|server| server.id == leaving) else {
             return Ok(Some("the server is gone".into()));
         };
         let need = Need::of(server);
         let asked = self.ask_all(instance, &servers).await?;
-        if silent && need == Need::Returns && hangs_alone(&asked, &servers, server) {
+        if silent && need == Need::Returns && hangs_alone(&asked, &servers, &lately, server) {
             return Ok(None);
         }
         let look = match self.look_on(asked).await {
@@ -55,15 +57,20 @@ impl Reach {
 }
 
 /// Whether a broker gives us nothing either, and nobody else is away: whoever is comes
-/// back first, as long as there is a quorum to come back to.
-fn hangs_alone(asked: &Asked, servers: &[Server], leaving: &Server) -> bool {
+/// back first, as long as there is a quorum to come back to, or one that forms with those
+/// who were let stop `lately`.
+fn hangs_alone(asked: &Asked, servers: &[Server], lately: &[ServerId], leaving: &Server) -> bool {
     let is_stuck = |server: &Server| asked.stuck.contains(&server.node_id);
     let is_away = |server: &Server| {
         !server.stopped && asked.silent.contains(&server.node_id) && !is_stuck(server)
     };
-    let controllers = || servers.iter().filter(|server| server.is_controller());
-    let working = controllers().filter(|server| asked.views.contains_key(&server.node_id)).count();
-    let has_quorum = working * 2 > controllers().count();
-    let waits = has_quorum && servers.iter().any(is_away);
-    is_stuck(leaving) && !waits
+    let comes = |server: &Server| is_away(server) && lately.contains(&server.id);
+    let works = |server: &Server| asked.views.contains_key(&server.node_id);
+    let is_majority = |helps: &dyn Fn(&Server) -> bool| {
+        let controllers = || servers.iter().filter(|server| server.is_controller());
+        controllers().filter(|server| helps(server)).count() * 2 > controllers().count()
+    };
+    let returns = is_majority(&works) && servers.iter().any(is_away);
+    let forms = is_majority(&|server| works(server) || comes(server)) && servers.iter().any(comes);
+    is_stuck(leaving) && !returns && !forms
 }
