@@ -8,6 +8,7 @@ use crate::client::ask::until_readable;
 use crate::client::error::check;
 use crate::client::{Call, Connection, Error, Topic, TopicChange};
 use async_trait::async_trait;
+use kafka_protocol::ResponseError::InvalidPartitions;
 use kafka_protocol::messages::CreatePartitionsRequest;
 use kafka_protocol::messages::create_partitions_request::CreatePartitionsTopic;
 
@@ -24,9 +25,26 @@ impl Call for ChangeTopic<'_> {
 
     async fn run(&self, connection: &mut Connection) -> Result<bool, Error> {
         let Some(topic) = self.find(connection).await? else { return Ok(false) };
-        let (settings, grow) = (self.changes(&topic), self.grow(&topic));
+        match self.change(connection, &topic).await {
+            Err(error) if self.is_unread(&topic, &error) => {
+                let what = format!("how many partitions topic {} has", self.name);
+                let grown = Grown { call: self, before: &topic };
+                until_readable(connection, &what, &grown).await?;
+                let Some(topic) = self.find(connection).await? else { return Ok(false) };
+                self.change(connection, &topic).await?;
+            }
+            changed => changed?,
+        }
+        Ok(true)
+    }
+}
+
+impl ChangeTopic<'_> {
+    /// Makes of the topic what shall be.
+    async fn change(&self, connection: &mut Connection, topic: &Topic) -> Result<(), Error> {
+        let (settings, grow) = (self.changes(topic), self.grow(topic));
         if settings.is_empty() && grow.is_none() {
-            return Ok(true);
+            return Ok(());
         }
         for mode in [Mode::Try, Mode::Do] {
             alter(connection, Of::Topic(self.name), &settings, mode).await?;
@@ -35,13 +53,19 @@ impl Call for ChangeTopic<'_> {
             }
         }
         let what = format!("the change of topic {}", self.name);
-        let shows = Shows { call: self, before: &topic, settings: &settings, grow };
-        until_readable(connection, &what, &shows).await?;
-        Ok(true)
+        let shows = Shows { call: self, before: topic, settings: &settings, grow };
+        until_readable(connection, &what, &shows).await
     }
-}
 
-impl ChangeTopic<'_> {
+    /// Whether the broker did not know yet that there are more partitions than it told
+    /// of: of this very change, which another broker took and did not answer, or of
+    /// somebody else's.
+    fn is_unread(&self, topic: &Topic, error: &Error) -> bool {
+        let there = i32::try_from(topic.partitions.len()).unwrap_or(i32::MAX);
+        let refused = matches!(error, Error::Kafka { code, .. } if *code == InvalidPartitions);
+        refused && self.grow(topic).is_some_and(|wanted| wanted > there)
+    }
+
     async fn find(&self, connection: &mut Connection) -> Result<Option<Topic>, Error> {
         let found = ListTopics { names: Some(&[self.name.to_owned()]) }.run(connection).await?;
         Ok(found.into_iter().next())
@@ -84,6 +108,22 @@ impl ChangeTopic<'_> {
             check("CreatePartitions", self.name, result.error_code, message)?;
         }
         Ok(())
+    }
+}
+
+/// Whether a broker shows more partitions, or no topic at all.
+struct Grown<'a> {
+    call: &'a ChangeTopic<'a>,
+    before: &'a Topic,
+}
+
+#[async_trait]
+impl Call for Grown<'_> {
+    type Answer = bool;
+
+    async fn run(&self, connection: &mut Connection) -> Result<bool, Error> {
+        let now = self.call.find(connection).await?;
+        Ok(now.is_none_or(|now| now.partitions.len() > self.before.partitions.len()))
     }
 }
 

@@ -1,6 +1,18 @@
 use super::*;
+use crate::client::admin::text;
+use crate::client::fake::{answer, connect};
 use crate::client::{PartitionView, Setting, SettingKind};
+use kafka_protocol::messages::create_partitions_response::CreatePartitionsTopicResult;
+use kafka_protocol::messages::describe_configs_response::DescribeConfigsResult;
+use kafka_protocol::messages::metadata_response::{
+    MetadataResponsePartition, MetadataResponseTopic,
+};
+use kafka_protocol::messages::{
+    ApiKey, CreatePartitionsResponse, DescribeConfigsRequest, DescribeConfigsResponse,
+    MetadataRequest, MetadataResponse,
+};
 use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
 
 /// A topic with these leaders and settings.
 fn topic(leaders: &[Option<i32>], settings: &[(&str, &str, SettingKind)]) -> Topic {
@@ -96,4 +108,74 @@ fn only_new_partitions_are_waited_for() {
     now(3, &[None, Some(1), None], false);
     now(3, &[None, Some(1), Some(2)], true);
     now(3, &[None, Some(1), Some(2), Some(3)], true);
+}
+
+/// A broker of a topic with two partitions, and three once it was asked for what it
+/// lists this often; whether the change to so many is done by it, and what it was asked.
+async fn on_one_that_is_behind(wanted: i32, behind: usize) -> (Result<bool, Error>, Vec<ApiKey>) {
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&asked);
+    let mut connection = connect(CALLS, move |asked| {
+        let key = ApiKey::try_from(asked.key).unwrap();
+        let mut seen = seen.lock().unwrap();
+        seen.push(key);
+        let listed = seen.iter().filter(|it| **it == ApiKey::Metadata).count();
+        match key {
+            ApiKey::Metadata => {
+                let count = if listed > behind { 3 } else { 2 };
+                answer::<MetadataRequest>(asked, &listed_with(count))
+            }
+            ApiKey::DescribeConfigs => answer::<DescribeConfigsRequest>(asked, &unset()),
+            _ => answer::<CreatePartitionsRequest>(asked, &refused()),
+        }
+    })
+    .await;
+    let asked_for = change(Some(wanted), None);
+    let done = ChangeTopic { name: "orders", change: &asked_for }.run(&mut connection).await;
+    drop(connection);
+    let asked = asked.lock().unwrap().clone();
+    (done, asked)
+}
+
+const CALLS: &[(ApiKey, i16, i16)] =
+    &[(ApiKey::Metadata, 0, 12), (ApiKey::DescribeConfigs, 0, 4), (ApiKey::CreatePartitions, 0, 3)];
+
+fn listed_with(partitions: i32) -> MetadataResponse {
+    let partition = |index| {
+        MetadataResponsePartition::default().with_partition_index(index).with_leader_id(1.into())
+    };
+    let topic = MetadataResponseTopic::default()
+        .with_name(Some(topic_name("orders")))
+        .with_partitions((0..partitions).map(partition).collect());
+    MetadataResponse::default().with_topics(vec![topic])
+}
+
+fn unset() -> DescribeConfigsResponse {
+    let result = DescribeConfigsResult::default().with_resource_name(text("orders"));
+    DescribeConfigsResponse::default().with_results(vec![result])
+}
+
+/// What Kafka says of three where there are three.
+fn refused() -> CreatePartitionsResponse {
+    let result = CreatePartitionsTopicResult::default()
+        .with_name(topic_name("orders"))
+        .with_error_code(InvalidPartitions.code());
+    CreatePartitionsResponse::default().with_results(vec![result])
+}
+
+#[tokio::test]
+async fn what_another_broker_did_is_waited_for_and_not_refused() {
+    let (done, asked) = on_one_that_is_behind(3, 4).await;
+    assert_eq!(done, Ok(true));
+    let tries = asked.iter().filter(|it| **it == ApiKey::CreatePartitions).count();
+    assert_eq!(tries, 1, "{asked:?}");
+}
+
+#[tokio::test]
+async fn fewer_than_there_are_is_refused_at_once() {
+    for (wanted, behind) in [(1, usize::MAX), (2, 0)] {
+        let (done, asked) = on_one_that_is_behind(wanted, behind).await;
+        assert!(matches!(done, Err(Error::Kafka { .. })), "{wanted}: {done:?}");
+        assert_eq!(asked.last(), Some(&ApiKey::CreatePartitions), "{wanted}: {asked:?}");
+    }
 }
