@@ -1,5 +1,6 @@
 //! Whether a server may leave its cluster right now.
 
+use crate::found::{Found, comes_first};
 use crate::look::Asked;
 use crate::{Error, Reach};
 use kafka::safety::{Need, some_of};
@@ -56,21 +57,14 @@ impl Reach {
     }
 }
 
-/// Whether a broker gives us nothing either, and nobody else is away: whoever is comes
-/// back first, as long as there is a quorum to come back to, or one that forms with those
-/// who were let stop `lately`.
+/// Whether a broker gives us nothing either, and nobody else comes first.
 fn hangs_alone(asked: &Asked, servers: &[Server], lately: &[ServerId], leaving: &Server) -> bool {
-    let is_stuck = |server: &Server| asked.stuck.contains(&server.node_id);
-    let is_away = |server: &Server| {
-        !server.stopped && asked.silent.contains(&server.node_id) && !is_stuck(server)
+    let others = servers.iter().filter(|server| server.id != leaving.id);
+    let (controllers, others): (Vec<&Server>, Vec<&Server>) =
+        others.partition(|server| server.is_controller());
+    let found = |all: Vec<&Server>| -> Vec<Found> {
+        all.into_iter().map(|server| Found::of(server, asked, lately)).collect()
     };
-    let comes = |server: &Server| is_away(server) && lately.contains(&server.id);
-    let works = |server: &Server| asked.views.contains_key(&server.node_id);
-    let is_majority = |helps: &dyn Fn(&Server) -> bool| {
-        let controllers = || servers.iter().filter(|server| server.is_controller());
-        controllers().filter(|server| helps(server)).count() * 2 > controllers().count()
-    };
-    let returns = is_majority(&works) && servers.iter().any(is_away);
-    let forms = is_majority(&|server| works(server) || comes(server)) && servers.iter().any(comes);
-    is_stuck(leaving) && !returns && !forms
+    asked.stuck.contains(&leaving.node_id)
+        && !comes_first(&found(controllers), &found(others), leaving.is_controller())
 }
