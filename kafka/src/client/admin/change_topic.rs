@@ -28,7 +28,8 @@ impl Call for ChangeTopic<'_> {
         match self.change(connection, &topic).await {
             Err(error) if self.is_unread(&topic, &error) => {
                 let what = format!("how many partitions topic {} has", self.name);
-                let grown = Grown { call: self, before: &topic };
+                let (settings, grow) = (Changes::new(), self.grow(&topic));
+                let grown = Shows { call: self, before: &topic, settings: &settings, grow };
                 until_readable(connection, &what, &grown).await?;
                 let Some(topic) = self.find(connection).await? else { return Ok(false) };
                 self.change(connection, &topic).await?;
@@ -108,22 +109,6 @@ impl ChangeTopic<'_> {
             check("CreatePartitions", self.name, result.error_code, message)?;
         }
         Ok(())
-    }
-}
-
-/// Whether a broker shows more partitions, or no topic at all.
-struct Grown<'a> {
-    call: &'a ChangeTopic<'a>,
-    before: &'a Topic,
-}
-
-#[async_trait]
-impl Call for Grown<'_> {
-    type Answer = bool;
-
-    async fn run(&self, connection: &mut Connection) -> Result<bool, Error> {
-        let now = self.call.find(connection).await?;
-        Ok(now.is_none_or(|now| now.partitions.len() > self.before.partitions.len()))
     }
 }
 

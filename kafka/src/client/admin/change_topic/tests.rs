@@ -110,20 +110,21 @@ fn only_new_partitions_are_waited_for() {
     now(3, &[None, Some(1), Some(2), Some(3)], true);
 }
 
-/// A broker of a topic with two partitions, and three once it was asked for what it
-/// lists this often; whether the change to so many is done by it, and what it was asked.
-async fn on_one_that_is_behind(wanted: i32, behind: usize) -> (Result<bool, Error>, Vec<ApiKey>) {
+/// What is done by a broker that refuses to make partitions and lists so many of them, one
+/// number after another, if this many are wanted; and what it was asked.
+async fn on_one_that_lists(
+    counts: &'static [i32],
+    wanted: i32,
+) -> (Result<bool, Error>, Vec<ApiKey>) {
     let asked = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&asked);
+    let mut counts = counts.iter().copied().chain(counts.last().copied().into_iter().cycle());
     let mut connection = connect(CALLS, move |asked| {
         let key = ApiKey::try_from(asked.key).unwrap();
-        let mut seen = seen.lock().unwrap();
-        seen.push(key);
-        let listed = seen.iter().filter(|it| **it == ApiKey::Metadata).count();
+        seen.lock().unwrap().push(key);
         match key {
             ApiKey::Metadata => {
-                let count = if listed > behind { 3 } else { 2 };
-                answer::<MetadataRequest>(asked, &listed_with(count))
+                answer::<MetadataRequest>(asked, &listed_with(counts.next().unwrap()))
             }
             ApiKey::DescribeConfigs => answer::<DescribeConfigsRequest>(asked, &unset()),
             _ => answer::<CreatePartitionsRequest>(asked, &refused()),
@@ -155,7 +156,7 @@ fn unset() -> DescribeConfigsResponse {
     DescribeConfigsResponse::default().with_results(vec![result])
 }
 
-/// What Kafka says of three where there are three.
+/// What Kafka says of as many as there are, or fewer.
 fn refused() -> CreatePartitionsResponse {
     let result = CreatePartitionsTopicResult::default()
         .with_name(topic_name("orders"))
@@ -165,17 +166,26 @@ fn refused() -> CreatePartitionsResponse {
 
 #[tokio::test]
 async fn what_another_broker_did_is_waited_for_and_not_refused() {
-    let (done, asked) = on_one_that_is_behind(3, 4).await;
-    assert_eq!(done, Ok(true));
-    let tries = asked.iter().filter(|it| **it == ApiKey::CreatePartitions).count();
-    assert_eq!(tries, 1, "{asked:?}");
+    for counts in [&[2, 2, 5][..], &[2, 3, 5]] {
+        let (done, asked) = on_one_that_lists(counts, 5).await;
+        assert_eq!(done, Ok(true), "{counts:?}");
+        let tries = asked.iter().filter(|it| **it == ApiKey::CreatePartitions).count();
+        assert_eq!(tries, 1, "{counts:?}: {asked:?}");
+    }
 }
 
 #[tokio::test]
 async fn fewer_than_there_are_is_refused_at_once() {
-    for (wanted, behind) in [(1, usize::MAX), (2, 0)] {
-        let (done, asked) = on_one_that_is_behind(wanted, behind).await;
-        assert!(matches!(done, Err(Error::Kafka { .. })), "{wanted}: {done:?}");
-        assert_eq!(asked.last(), Some(&ApiKey::CreatePartitions), "{wanted}: {asked:?}");
-    }
+    let (done, asked) = on_one_that_lists(&[3], 2).await;
+    assert!(matches!(done, Err(Error::Kafka { .. })), "{done:?}");
+    assert_eq!(asked.last(), Some(&ApiKey::CreatePartitions), "{asked:?}");
+}
+
+/// Somebody made more of them at the same moment.
+#[tokio::test]
+async fn fewer_than_another_made_is_refused_once_that_is_read() {
+    let (done, asked) = on_one_that_lists(&[2, 2, 9], 5).await;
+    assert!(matches!(done, Err(Error::Kafka { .. })), "{done:?}");
+    let tries = asked.iter().filter(|it| **it == ApiKey::CreatePartitions).count();
+    assert_eq!(tries, 2, "{asked:?}");
 }
