@@ -64,7 +64,8 @@ final class LeaveToStop implements Runnable {
             Thread.sleep(GLANCE_MS);
             heard = hasLeader() ? heard + GLANCE_MS : 0;
             without = heard >= HEARD_MS ? 0 : without + GLANCE_MS;
-            if (without >= WITHOUT_QUORUM_MS && leave.complete(null)) {
+            // One that has just been elected may be there to stay.
+            if (heard == 0 && without >= WITHOUT_QUORUM_MS && leave.complete(null)) {
                 LOG.warn("There is no quorum to give leave to stop; stopping without");
             }
         }
