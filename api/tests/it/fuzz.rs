@@ -191,6 +191,6 @@ fn program() -> PathBuf {
 /// The same every time, so that a failure can be looked at again, but for those whom
 /// `CASTELLAN_SEED` sends further.
 fn seed() -> u32 {
-    let given = std::env::var("CASTELLAN_SEED").ok().and_then(|seed| seed.parse().ok());
-    given.unwrap_or(1)
+    let given = std::env::var("CASTELLAN_SEED").ok();
+    given.map_or(1, |seed| seed.parse().expect("CASTELLAN_SEED is a number below 2³²"))
 }
