@@ -301,7 +301,7 @@ impl World {
             };
             let (topic, at) = ("orders".to_owned(), self.app.now());
             let (messages, within) = (vec![message], std::time::Duration::from_secs(1));
-            let what = WriteMessages { topic, messages, at, turn: 0, within };
+            let what = WriteMessages { topic, messages, at, turn: 0, within, producer: None };
             self.kafka.write_messages(&cluster, &what).await.unwrap().unwrap();
         }
         let read = [(TopicPartition::new("orders", 0), 1)].into();

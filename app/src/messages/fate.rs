@@ -1,7 +1,7 @@
 //! What became of each message that was to be sent, and how that is told.
 
 use crate::{Error, FieldProblem, Result};
-use kafka::client::messages::Unwritten;
+use kafka::client::messages::Producer;
 use kafka::client::{Error as KafkaError, Remedy};
 
 /// What is known of one message.
@@ -12,25 +12,35 @@ pub(super) enum Fate {
     /// On its way; if nothing more is heard of it, nobody knows.
     Sent,
     Written(i32, i64),
-    Perhaps(KafkaError),
+    /// With the way to send it again, if there is one.
+    Perhaps(KafkaError, Option<Again>),
     Not(KafkaError),
     /// There is no such topic or partition any more.
     Gone,
 }
 
+/// Whose it is and where it was sent: there it may be sent again and is written once.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Again {
+    pub producer: Producer,
+    pub partition: i32,
+}
+
 impl Fate {
-    pub fn of(place: &std::result::Result<(i32, i64), Unwritten>) -> Self {
-        match place {
-            Ok((partition, offset)) => Self::Written(*partition, *offset),
-            Err(Unwritten { error, perhaps: true }) => Self::Perhaps(error.clone()),
-            Err(Unwritten { error, perhaps: false }) => Self::Not(error.clone()),
+    /// Why it is not known to be written, if that is a matter of moments and it may be
+    /// sent again.
+    pub fn passing(&self) -> Option<&KafkaError> {
+        match self {
+            Self::Not(error) | Self::Perhaps(error, Some(_)) if error.remedy() == Remedy::Retry => {
+                Some(error)
+            }
+            _ => None,
         }
     }
 
-    /// Why it is not written, if that is a matter of moments.
-    pub fn passing(&self) -> Option<&KafkaError> {
+    pub fn again(&self) -> Option<Again> {
         match self {
-            Self::Not(error) if error.remedy() == Remedy::Retry => Some(error),
+            Self::Perhaps(_, again) => *again,
             _ => None,
         }
     }
@@ -40,7 +50,7 @@ impl Fate {
     }
 
     fn is_unsure(&self) -> bool {
-        matches!(self, Self::Sent | Self::Perhaps(_))
+        matches!(self, Self::Sent | Self::Perhaps(..))
     }
 
     fn place(&self) -> Option<(i32, i64)> {
@@ -52,7 +62,7 @@ impl Fate {
 
     fn reason(&self) -> String {
         match self {
-            Self::Perhaps(error) | Self::Not(error) => error.to_string(),
+            Self::Perhaps(error, _) | Self::Not(error) => error.to_string(),
             Self::Gone => "the topic was deleted meanwhile".to_owned(),
             Self::New | Self::Sent | Self::Written(..) => "no answer came in time".to_owned(),
         }
@@ -63,7 +73,7 @@ impl Fate {
             Self::Written(partition, offset) => {
                 format!("written to partition {partition} at offset {offset}")
             }
-            Self::Sent | Self::Perhaps(_) => {
+            Self::Sent | Self::Perhaps(..) => {
                 format!("may or may not have been written: {}", self.reason())
             }
             Self::New | Self::Not(_) | Self::Gone => format!("not written: {}", self.reason()),

@@ -92,7 +92,8 @@ pub async fn write(
     app.entropy().fill(&mut turn);
     let turn = usize::from(u16::from_le_bytes(turn));
     let within = app.settings.broker_patience / SHARE;
-    let what = WriteMessages { topic: topic.to_owned(), messages, at: app.now(), turn, within };
+    let (topic_name, at) = (topic.to_owned(), app.now());
+    let what = WriteMessages { topic: topic_name, messages, at, turn, within, producer: None };
     let about = [("topic", topic.to_owned()), ("messages", what.messages.len().to_string())];
     change(access, app, "message.create", &about, send(&cluster, &what)).await
 }

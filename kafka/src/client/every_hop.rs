@@ -141,7 +141,7 @@ async fn each_broker_is_asked_for_what_is_its_own() {
     let reading = format!("Metadata {read}");
     well(ways::read_first, [&reading, read, read], all).await;
     well(ways::read_newest, [&reading, read, read], all).await;
-    let written = "Some([Ok((0, 2)), Ok((1, 2)), Ok((2, 2))])";
+    let written = "Some([(0, Ok(2)), (1, Ok(2)), (2, Ok(2))])";
     well(ways::write, ["Metadata Produce", "Produce", "Produce"], written).await;
     well(ways::describe_log_dirs, ["DescribeLogDirs", "", ""], "/data").await;
 }

@@ -73,12 +73,13 @@ impl Copies {
         self.logs.get(&broker).map_or(0, Vec::len)
     }
 
+    pub fn has(&self, broker: i32, write: u64) -> bool {
+        self.logs.get(&broker).is_some_and(|log| log.binary_search(&write).is_ok())
+    }
+
     /// Acknowledged writes that none of these has.
     pub fn missing(&self, from: &[i32]) -> Vec<u64> {
-        let has = |broker: &i32, write: &u64| {
-            self.logs.get(broker).is_some_and(|log| log.binary_search(write).is_ok())
-        };
-        let lost = |write: &&u64| !from.iter().any(|broker| has(broker, write));
+        let lost = |write: &&u64| !from.iter().any(|broker| self.has(*broker, **write));
         self.acknowledged.iter().filter(lost).copied().collect()
     }
 }

@@ -5,8 +5,8 @@ use super::SimKafka;
 use super::node::Node;
 use super::state::State;
 use crate::client::messages::{
-    From, Message, Messages, NewMessage, NotPlaced, ReadMessages, Unwritten, WriteMessages,
-    Written, merge, place,
+    From, Message, Messages, NewMessage, NotPlaced, Producer, ReadMessages, Unwritten,
+    WriteMessages, Written, merge, place,
 };
 use crate::client::{At, Cluster, Error, TopicPartition};
 use async_trait::async_trait;
@@ -22,22 +22,25 @@ pub(super) struct SimRecord {
     key: Option<Bytes>,
     value: Option<Bytes>,
     headers: Vec<(Bytes, Option<Bytes>)>,
+    /// The producer that can send it again, and its number there.
+    by: Option<(Producer, usize)>,
 }
 
 impl SimRecord {
     /// Of a producer that has nothing to say.
     pub fn plain(now: Timestamp) -> Self {
         let value = Some(Bytes::from_static(b"one"));
-        Self { timestamp: now.as_millisecond(), key: None, value, headers: vec![] }
+        Self { timestamp: now.as_millisecond(), key: None, value, headers: vec![], by: None }
     }
 
-    fn of(message: &NewMessage, at: Timestamp) -> Self {
+    fn of(message: &NewMessage, at: Timestamp, by: Option<(Producer, usize)>) -> Self {
         let header = |(name, value): &(String, Option<Bytes>)| (name.clone().into(), value.clone());
         Self {
             timestamp: at.as_millisecond(),
             key: message.key.clone(),
             value: message.value.clone(),
             headers: message.headers.iter().map(header).collect(),
+            by,
         }
     }
 }
@@ -68,6 +71,13 @@ impl Messages for SimKafka {
         read.transpose()
     }
 
+    async fn new_producer(&self, cluster: &Cluster) -> Result<Producer, Error> {
+        self.ask("InitProducerId", &cluster.brokers, |asked| {
+            asked.state.producers += 1;
+            Ok(Producer { id: asked.state.producers, epoch: 0 })
+        })
+    }
+
     async fn write_messages(
         &self,
         cluster: &Cluster,
@@ -85,9 +95,13 @@ impl Messages for SimKafka {
         });
         match written {
             Err(error) if error.may_have_done_it() => {
+                let leaders = self.state().leaders(&what.topic).unwrap_or_default();
+                let Ok(places) = place(&what.messages, &leaders, what.turn) else {
+                    return Err(error);
+                };
                 let unwritten = || Err(Unwritten { error: error.clone(), perhaps: true });
-                let places = what.messages.iter().map(|_| unwritten()).collect();
-                Ok(Some(Written { places }))
+                let places = places.into_iter().map(|partition| (partition, unwritten()));
+                Ok(Some(Written { places: places.collect() }))
             }
             written => written,
         }
@@ -142,7 +156,7 @@ impl State {
             }
         };
         let message = |(number, write): (usize, &u64)| {
-            let SimRecord { timestamp, key, value, headers } = self.records[write].clone();
+            let SimRecord { timestamp, key, value, headers, .. } = self.records[write].clone();
             let (at, offset) = (at.clone(), offset(number));
             Message { at, offset, timestamp, key, value, headers, omitted: None }
         };
@@ -156,22 +170,23 @@ impl State {
         for (message, partition) in what.messages.iter().zip(places) {
             let leader = self.leaders(&what.topic).and_then(|leaders| leaders[partition]);
             let index = usize::try_from(*partition).unwrap_or_default();
+            let before = written.iter().filter(|(other, _)| other == partition).count();
+            let record =
+                SimRecord::of(message, what.at, what.producer.map(|producer| (producer, before)));
             let outcome = leader
                 .ok_or_else(|| refused(&what.topic, ResponseError::LeaderNotAvailable))
-                .and_then(|leader| {
-                    let record = SimRecord::of(message, what.at);
-                    self.write(leader, &what.topic, index, record)
-                });
+                .and_then(|leader| self.write(leader, &what.topic, index, record));
             let at = TopicPartition::new(&what.topic, *partition);
-            let end = self.log(&at).map_or(0, <[u64]>::len);
-            written.push(match outcome {
-                Ok(_) => Ok((*partition, offset(end) - 1)),
+            let place = |write: u64| self.log(&at).and_then(|log| log.binary_search(&write).ok());
+            let outcome = match outcome {
+                Ok(write) => Ok(offset(place(write).expect("whoever leads it has it"))),
                 Err(error) => Err(Unwritten { perhaps: error.may_have_done_it(), error }),
-            });
+            };
+            written.push((*partition, outcome));
         }
-        let surely = |it: &Result<_, Unwritten>| it.as_ref().is_err_and(|it| !it.perhaps);
+        let surely = |it: &(i32, Result<_, Unwritten>)| it.1.as_ref().is_err_and(|it| !it.perhaps);
         match written.iter().find(|_| written.iter().all(surely)) {
-            Some(Err(nothing)) => Err(nothing.error.clone()),
+            Some((_, Err(nothing))) => Err(nothing.error.clone()),
             _ => Ok(Written { places: written }),
         }
     }
@@ -197,19 +212,26 @@ impl State {
         if of.in_sync.len() < settings.min_in_sync() {
             return Err(refused(topic, ResponseError::NotEnoughReplicas));
         }
-        self.writes += 1;
-        let write = self.writes;
-        self.records.insert(write, record);
-        let able = |id: &&i32| self.nodes.get(id).is_some_and(|it| it.works() && it.fetches);
-        let written: Vec<i32> = of.in_sync.iter().filter(able).copied().collect();
         let copies = self.copies.entry((topic.to_owned(), partition)).or_default();
-        for id in &written {
-            copies.append(*id, write);
-        }
-        if written.len() < of.in_sync.len() {
+        let sent_before = record.by.and_then(|by| {
+            let log = copies.logs.get(&broker)?;
+            log.iter().copied().find(|write| self.records[write].by == Some(by))
+        });
+        let write = sent_before.unwrap_or_else(|| {
+            self.writes += 1;
+            self.records.insert(self.writes, record);
+            let able = |id: &&i32| self.nodes.get(id).is_some_and(|it| it.works() && it.fetches);
+            for id in of.in_sync.iter().filter(able) {
+                copies.append(*id, self.writes);
+            }
+            self.writes
+        });
+        if !of.in_sync.iter().all(|id| copies.has(*id, write)) {
             return Err(refused(topic, ResponseError::RequestTimedOut));
         }
-        copies.acknowledged.push(write);
+        if sent_before.is_none() || !copies.acknowledged.contains(&write) {
+            copies.acknowledged.push(write);
+        }
         Ok(write)
     }
 }

@@ -28,6 +28,8 @@ pub(super) struct State {
     pub faults: VecDeque<Option<Fault>>,
     pub calls: usize,
     pub writes: u64,
+    /// How many were made.
+    pub producers: i64,
     /// What each write was.
     pub records: BTreeMap<u64, SimRecord>,
     /// By name.
@@ -48,6 +50,7 @@ impl State {
             faults: VecDeque::new(),
             calls: 0,
             writes: 0,
+            producers: 0,
             records: BTreeMap::new(),
             groups: BTreeMap::new(),
         }

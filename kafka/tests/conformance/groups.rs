@@ -1,14 +1,11 @@
-//! What both clusters do with groups, quotas and messages.
+//! What both clusters do with groups and quotas.
 
 use crate::checks::{TOPIC, code};
-use crate::subject::{SOON, Subject};
-use bytes::Bytes;
+use crate::subject::{SOON, Subject, settled};
 use kafka::client::groups::{Assignment, Group};
-use kafka::client::messages::{From, Message, NewMessage, ReadMessages, WriteMessages, Written};
 use kafka::client::quotas::{Name, Quota, QuotaEntity, QuotaKey};
-use kafka::client::{At, Error, TopicPartition};
+use kafka::client::{At, TopicPartition};
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 const GROUP: &str = "billing/päckchen";
 const NEWER: &str = "reports";
@@ -16,21 +13,11 @@ const NEWER: &str = "reports";
 pub async fn all(subject: &dyn Subject) {
     groups_come_and_go(subject).await;
     newer_groups_come_and_go(subject).await;
-    messages_are_written_and_read(subject).await;
     quotas_are_kept(subject).await;
 }
 
 fn first() -> TopicPartition {
     TopicPartition::new(TOPIC, 0)
-}
-
-/// What a call says once it says anything but to wait.
-async fn settled<T>(
-    subject: &dyn Subject,
-    what: &str,
-    ask: impl AsyncFn() -> Result<T, Error>,
-) -> T {
-    subject.until(what, SOON, async || ask().await.map_err(|error| error.to_string())).await
 }
 
 async fn group(subject: &dyn Subject) -> Option<Group> {
@@ -144,91 +131,6 @@ async fn newer_groups_come_and_go(subject: &dyn Subject) {
     assert!(told.lag().is_some_and(|lag| lag > 0), "{told:?}");
     assert_eq!(admin.delete_group(&cluster, NEWER).await, Ok(true));
     assert_eq!(called(subject, NEWER).await, None);
-}
-
-fn message(key: Option<&'static str>, value: &'static str, partition: Option<i32>) -> NewMessage {
-    NewMessage {
-        key: key.map(Bytes::from),
-        value: Some(Bytes::from(value)),
-        headers: vec![
-            ("trace".into(), Some(Bytes::from_static(b"\xff\x00"))),
-            ("nil".into(), None),
-        ],
-        partition,
-    }
-}
-
-async fn messages_are_written_and_read(subject: &dyn Subject) {
-    let (admin, cluster) = (subject.admin().messages(), subject.cluster());
-    let groups = subject.admin().groups();
-    let partitions: Vec<_> = (0..3).map(|number| TopicPartition::new(TOPIC, number)).collect();
-    let ends = groups.find_offsets(&cluster, &partitions, At::Latest).await.unwrap();
-    let write = |topic: &str, messages: Vec<NewMessage>| WriteMessages {
-        topic: topic.to_owned(),
-        messages,
-        at: subject.now(),
-        turn: 0,
-        within: Duration::from_secs(8),
-    };
-    // Kafka's own producers put this key into partition 1 of 3.
-    let messages = vec![
-        message(Some("21"), "first", None),
-        message(None, "second", Some(2)),
-        message(Some("21"), "third", None),
-    ];
-    let what = write(TOPIC, messages);
-    let written = settled(subject, "messages are written", async || {
-        admin.write_messages(&cluster, &what).await
-    })
-    .await;
-    let Some(Written { places }) = written else { panic!("there is {TOPIC}") };
-    let places: Vec<(i32, i64)> = places.into_iter().map(Result::unwrap).collect();
-    let (keyed, end) =
-        (places[0].0, |number: i32| ends[&partitions[usize::try_from(number).unwrap()]].unwrap());
-    assert_eq!(places, [(keyed, end(keyed)), (2, end(2)), (keyed, end(keyed) + 1)]);
-    let read = async |topic: &str, partition, from, count| {
-        let what = ReadMessages {
-            topic: topic.to_owned(),
-            partition,
-            from,
-            count,
-            bytes: 1 << 20,
-            within: Duration::from_secs(8),
-        };
-        settled(subject, "messages are read", async || admin.read_messages(&cluster, &what).await)
-            .await
-    };
-    let values = |messages: Option<Vec<Message>>| {
-        let text = |it: Message| String::from_utf8(it.value.unwrap().to_vec()).unwrap();
-        messages.map(|all| all.into_iter().map(text).collect::<Vec<_>>().join(" "))
-    };
-    let newest = read(TOPIC, Some(keyed), From::Newest, 1).await.unwrap();
-    assert_eq!(newest.len(), 1);
-    assert_eq!(
-        (newest[0].offset, newest[0].key.clone()),
-        (end(keyed) + 1, Some(Bytes::from("21")))
-    );
-    assert_eq!(newest[0].timestamp, what.at.as_millisecond());
-    let headers =
-        [(Bytes::from("trace"), Some(Bytes::from_static(b"\xff\x00"))), (Bytes::from("nil"), None)];
-    assert_eq!(newest[0].headers, headers);
-    let from = From::Offset(end(keyed));
-    assert_eq!(values(read(TOPIC, Some(keyed), from, 9).await).unwrap(), "first third");
-    assert_eq!(values(read(TOPIC, Some(keyed), from, 1).await).unwrap(), "first");
-    assert_eq!(values(read(TOPIC, Some(keyed), From::Earliest, 1).await).unwrap(), "one");
-    assert_eq!(values(read(TOPIC, Some(2), From::Newest, 1).await).unwrap(), "second");
-    assert_eq!(read(TOPIC, Some(2), From::Offset(i64::MAX), 9).await, Some(vec![]));
-    let at = From::Time(what.at);
-    let mut all: Vec<_> =
-        values(read(TOPIC, None, at, 9).await).unwrap().split(' ').map(str::to_owned).collect();
-    all.sort();
-    assert_eq!(all, ["first", "second", "third"]);
-    assert_eq!(read(TOPIC, Some(99), From::Newest, 1).await, None);
-    assert_eq!(read("absent", None, From::Newest, 1).await, None);
-    let absent = write("absent", vec![message(None, "x", None)]);
-    assert_eq!(admin.write_messages(&cluster, &absent).await, Ok(None));
-    let absent = write(TOPIC, vec![message(None, "x", Some(99))]);
-    assert_eq!(admin.write_messages(&cluster, &absent).await, Ok(None));
 }
 
 async fn quotas_are_kept(subject: &dyn Subject) {

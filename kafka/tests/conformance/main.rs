@@ -6,6 +6,7 @@
 mod checks;
 mod groups;
 mod member;
+mod messages;
 mod real;
 mod resources;
 mod simulated;

@@ -105,3 +105,12 @@ pub const SOON: Duration = Duration::from_secs(90);
 pub fn others(node: i32) -> Vec<i32> {
     NODES.into_iter().filter(|other| *other != node).collect()
 }
+
+/// What a call says once it says anything but to wait.
+pub async fn settled<T>(
+    subject: &dyn Subject,
+    what: &str,
+    ask: impl AsyncFn() -> Result<T, Error>,
+) -> T {
+    subject.until(what, SOON, async || ask().await.map_err(|error| error.to_string())).await
+}

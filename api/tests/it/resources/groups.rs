@@ -29,6 +29,7 @@ async fn scene(world: &World) -> Instance {
             at: world.app.now(),
             turn: 0,
             within: Duration::from_secs(1),
+            producer: None,
         };
         world.kafka.write_messages(&at, &what).await.unwrap().unwrap();
         world.clock.advance(model::SignedDuration::from_secs(60));

@@ -15,6 +15,7 @@ pub mod elections;
 pub mod fetch;
 pub mod fetch_offsets;
 pub mod find_coordinator;
+pub mod init_producer;
 pub mod list_groups;
 pub mod list_offsets;
 pub mod list_topics;

@@ -3,7 +3,7 @@
 
 use super::{text, topic_name};
 use crate::client::error::check;
-use crate::client::messages::{NewMessage, Unwritten};
+use crate::client::messages::{NewMessage, Producer, Unwritten};
 use crate::client::{Call, Connection, Error, TopicPartition};
 use async_trait::async_trait;
 use bytes::{Bytes, BytesMut};
@@ -24,6 +24,7 @@ pub struct Write<'a> {
     pub topic: &'a str,
     pub batches: BTreeMap<i32, Vec<&'a NewMessage>>,
     pub at: Timestamp,
+    producer: Option<Producer>,
     sent: AtomicBool,
 }
 
@@ -59,7 +60,14 @@ impl Call for Write<'_> {
 
 impl<'a> Write<'a> {
     pub fn new(topic: &'a str, batches: BTreeMap<i32, Vec<&'a NewMessage>>, at: Timestamp) -> Self {
-        Self { topic, batches, at, sent: AtomicBool::new(false) }
+        Self { topic, batches, at, producer: None, sent: AtomicBool::new(false) }
+    }
+
+    /// Who writes it. Each batch is the producer's first in its partition: sent again it is
+    /// found in the log, and not written a second time.
+    #[must_use]
+    pub fn by(self, producer: Option<Producer>) -> Self {
+        Self { producer, ..self }
     }
 
     /// Whether a broker may have got it: before that nothing can be in a log.
@@ -99,17 +107,20 @@ impl<'a> Write<'a> {
 
     fn record(&self, offset: i32, message: &NewMessage) -> Record {
         let headers = message.headers.iter().map(|(name, value)| (text(name), value.clone()));
+        let nobody = (NO_PRODUCER_ID, NO_PRODUCER_EPOCH, NO_SEQUENCE);
+        let (producer_id, producer_epoch, first) =
+            self.producer.map_or(nobody, |producer| (producer.id, producer.epoch, 0));
         Record {
             transactional: false,
             control: false,
             delete_horizon: false,
             partition_leader_epoch: NO_PARTITION_LEADER_EPOCH,
-            producer_id: NO_PRODUCER_ID,
-            producer_epoch: NO_PRODUCER_EPOCH,
+            producer_id,
+            producer_epoch,
             timestamp_type: TimestampType::Creation,
             offset: offset.into(),
             // The codec makes one batch of records whose sequence goes along.
-            sequence: NO_SEQUENCE.wrapping_add(offset),
+            sequence: first.wrapping_add(offset),
             timestamp: self.at.as_millisecond(),
             key: message.key.clone(),
             value: message.value.clone(),

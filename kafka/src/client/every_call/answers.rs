@@ -53,6 +53,7 @@ pub fn good(asked: &Asked) -> Reply {
         Fetch: FetchRequest => fetched(),
         FindCoordinator: FindCoordinatorRequest => coordinator(),
         IncrementalAlterConfigs: IncrementalAlterConfigsRequest => altered_settings(),
+        InitProducerId: InitProducerIdRequest => producer(),
         ListGroups: ListGroupsRequest => groups(),
         ListOffsets: ListOffsetsRequest => offsets(),
         Metadata: MetadataRequest => metadata(),
@@ -289,6 +290,10 @@ fn altered_settings() -> IncrementalAlterConfigsResponse {
     use incremental_alter_configs_response::AlterConfigsResourceResponse as Altered;
     IncrementalAlterConfigsResponse::default()
         .with_responses(vec![Altered::default().with_resource_name(orders().0)])
+}
+
+fn producer() -> InitProducerIdResponse {
+    InitProducerIdResponse::default().with_producer_id(ProducerId(7))
 }
 
 fn groups() -> ListGroupsResponse {

@@ -15,6 +15,7 @@ use crate::client::admin::elections::ElectPreferredLeaders;
 use crate::client::admin::fetch::Fetch;
 use crate::client::admin::fetch_offsets::FetchOffsets;
 use crate::client::admin::find_coordinator::FindCoordinator;
+use crate::client::admin::init_producer::InitProducer;
 use crate::client::admin::list_groups::ListGroups;
 use crate::client::admin::list_offsets::{At, ListOffsets};
 use crate::client::admin::list_topics::ListTopics;
@@ -26,7 +27,7 @@ use crate::client::admin::routes::FindRoutes;
 use crate::client::admin::scram::{DescribeUser, ListUsers, RemoveUser, SetUser};
 use crate::client::admin::topics::{CreateTopic, DescribeTopics};
 use crate::client::admin::write::Write;
-use crate::client::messages::NewMessage;
+use crate::client::messages::{NewMessage, Producer};
 use crate::client::quotas::{Name, QuotaChange, QuotaEntity, QuotaKey};
 use crate::client::settings::{ChangeSettings, DescribeSettings};
 use crate::client::{
@@ -92,7 +93,8 @@ static MESSAGE: LazyLock<NewMessage> = LazyLock::new(|| NewMessage {
 
 fn write() -> Write<'static> {
     let batches = BTreeMap::from([(1, vec![&*MESSAGE, &*MESSAGE])]);
-    Write::new("orders", batches, Timestamp::UNIX_EPOCH)
+    let producer = Some(Producer { id: 7, epoch: 3 });
+    Write::new("orders", batches, Timestamp::UNIX_EPOCH).by(producer)
 }
 
 fn produce() -> Produce<'static> {
@@ -146,6 +148,7 @@ pub fn all() -> Vec<(&'static str, Run)> {
         ("FetchOffsets", call(|| FetchOffsets { groups: vec!["billing"] })),
         ("FindCoordinator", call(|| FindCoordinator { group: "billing" })),
         ("FindRoutes", call(|| FindRoutes { topics: &*TOPICS })),
+        ("InitProducer", call(|| InitProducer)),
         ("ListGroups", call(|| ListGroups)),
         ("ListOffsets", call(|| ListOffsets { partitions: vec![&*PLACE], at: At::LatestStable })),
         ("ListTopics", call(|| ListTopics { names: None })),

@@ -2,7 +2,7 @@
 
 use super::brokers::{Fake, IDS};
 use crate::client::groups::{ResetTo, plan};
-use crate::client::messages::{self, NewMessage, ReadMessages, WriteMessages};
+use crate::client::messages::{self, NewMessage, Producer, ReadMessages, WriteMessages};
 use crate::client::{Admin, At, Error, Groups, Messages, TopicPartition};
 use bytes::Bytes;
 use model::Timestamp;
@@ -115,7 +115,8 @@ pub fn write_within(fake: &Fake, within: Duration) -> Ending<'_> {
     };
     let messages = IDS.map(message).to_vec();
     let (topic, at) = ("orders".to_owned(), Timestamp::UNIX_EPOCH);
-    let what = WriteMessages { topic, messages, at, turn: 0, within };
+    let producer = Some(Producer { id: 7, epoch: 0 });
+    let what = WriteMessages { topic, messages, at, turn: 0, within, producer };
     Box::pin(async move {
         let written = fake.admin.write_messages(&fake.cluster, &what).await;
         told(written.map(|written| written.map(|written| written.places)))

@@ -31,8 +31,13 @@ pub trait Messages {
         what: &ReadMessages,
     ) -> Result<Option<Vec<Message>>, Error>;
 
-    /// Writes messages. An error means that none of them was written; it is not
-    /// safe to repeat otherwise. None if there is no such topic or partition.
+    /// A producer that has written nothing yet.
+    async fn new_producer(&self, cluster: &Cluster) -> Result<Producer, Error>;
+
+    /// Writes messages. An error means that none of them was written now. Otherwise some
+    /// may be there though nobody says so: with a producer the same ones may be written
+    /// again, all that may be in one partition together, and are there once. None if
+    /// there is no such topic or partition.
     async fn write_messages(
         &self,
         cluster: &Cluster,
@@ -120,6 +125,15 @@ pub struct WriteMessages {
     pub turn: usize,
     /// Whatever has no answer by then is told as such.
     pub within: Duration,
+    /// For these alone: it has no second batch for a partition.
+    pub producer: Option<Producer>,
+}
+
+/// Whose messages Kafka tells apart by their numbers.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Producer {
+    pub id: i64,
+    pub epoch: i16,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -131,10 +145,10 @@ pub struct NewMessage {
     pub partition: Option<i32>,
 }
 
-/// What became of each message, in the order they came.
+/// Which partition each message is for, and its offset there, in the order they came.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Written {
-    pub places: Vec<Result<(i32, i64), Unwritten>>,
+    pub places: Vec<(i32, Result<i64, Unwritten>)>,
 }
 
 /// Why a message is not known to be written.

@@ -2,7 +2,10 @@
 
 use super::placing::{NotPlaced, place};
 use super::read;
-use super::{Message, Messages, NewMessage, ReadMessages, Unwritten, WriteMessages, Written};
+use super::{
+    Message, Messages, NewMessage, Producer, ReadMessages, Unwritten, WriteMessages, Written,
+};
+use crate::client::admin::init_producer::InitProducer;
 use crate::client::admin::routes::Routes;
 use crate::client::admin::write::Write;
 use crate::client::ask::Brokers;
@@ -21,6 +24,10 @@ impl Messages for ProtocolAdmin {
         what: &ReadMessages,
     ) -> Result<Option<Vec<Message>>, Error> {
         read::read(&self.brokers(cluster)?, what).await
+    }
+
+    async fn new_producer(&self, cluster: &Cluster) -> Result<Producer, Error> {
+        self.brokers(cluster)?.ask(&InitProducer).await
     }
 
     async fn write_messages(
@@ -78,7 +85,7 @@ async fn send(
     }
     let each = calls.into_iter().map(async |(leader, batches)| {
         let numbers: Vec<i32> = batches.keys().copied().collect();
-        let call = Write::new(&what.topic, batches, what.at);
+        let call = Write::new(&what.topic, batches, what.at).by(what.producer);
         (numbers, ask(brokers, &leader, &call, until).await)
     });
     for (numbers, answer) in join_all(each).await {
@@ -173,10 +180,10 @@ impl Written {
         let mut before: BTreeMap<i32, i64> = BTreeMap::new();
         let place = |partition: &i32| {
             let number = before.entry(*partition).or_default();
-            let first = outcomes.get(partition).cloned().unwrap_or(Ok(0))?;
-            let offset = first.saturating_add(*number);
+            let first = outcomes.get(partition).cloned().unwrap_or(Ok(0));
+            let offset = first.map(|first| first.saturating_add(*number));
             *number += 1;
-            Ok((*partition, offset))
+            (*partition, offset)
         };
         Ok(Self { places: places.iter().map(place).collect() })
     }
