@@ -92,7 +92,9 @@ pub(super) fn told(asked: Result<()>, fates: &[Fate]) -> Result<Vec<(i32, i64)>>
     if written + perhaps == 0 {
         // Nothing happened, so that there is nothing to tell apart.
         asked?;
-        return Err(Error::NotFound);
+        if fates.iter().all(|fate| *fate == Fate::Gone) {
+            return Err(Error::NotFound);
+        }
     }
     if let [only] = fates {
         return Err(Error::Unknown(format!(

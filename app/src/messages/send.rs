@@ -3,19 +3,26 @@
 //! Whatever is sent for the first time has a producer of its own. What Kafka surely did
 //! not take is sent as if it were new. What it may have taken is sent again as it was, in
 //! the same producer's name and to the same partition, so that Kafka can tell whether it
-//! is there already. Where no producer could be had it is not, or it could be there twice.
+//! is there already. It is not where no producer could be had, or it could be there twice,
+//! nor where sending it again would change nothing.
 
 use super::fate::{Again, Fate, told};
 use crate::Result;
 use crate::resources::Cluster;
 use futures::future::join_all;
 use kafka::client::messages::{NewMessage, Producer, WriteMessages, Written};
-use kafka::client::{Admin, Error as KafkaError, Remedy};
+use kafka::client::{Admin, Error as KafkaError, Remedy, TopicPartition};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard};
-use tokio::time::{Instant, timeout};
+use std::time::Duration;
+use tokio::time::{Instant, sleep, timeout_at};
 
 type Answer<T> = std::result::Result<T, KafkaError>;
+
+/// Of the time there is, until messages are written without a producer.
+const FIFTH: u32 = 5;
+/// A broker has no producers to give at first, and has asked for some by then.
+const SOON: Duration = Duration::from_millis(50);
 
 /// Partition and offset of each message, in the order they came. It goes on until the
 /// deadline, but for as long as the messages are to have at least.
@@ -45,6 +52,13 @@ impl Open {
             None => Fate::Not(error.clone()),
             before => Fate::Perhaps(error.clone(), before),
         }
+    }
+
+    /// After a broker knew of no such place. Where it may be already, that one may only not
+    /// have heard of the place yet.
+    fn gone(self, topic: &str) -> Fate {
+        let Some(again) = self.again else { return Fate::Gone };
+        self.fate(&KafkaError::no_leader(&TopicPartition::new(topic, again.partition)))
     }
 }
 
@@ -89,20 +103,25 @@ impl<'a> Sending<'a> {
         parts
     }
 
-    /// None where nobody gives one soon: messages can be written without.
+    /// None where nobody gives one for a while: messages can be written without.
     async fn new_producer(
         &self,
         admin: &dyn Admin,
         at: &kafka::client::Cluster,
     ) -> Option<Producer> {
-        match timeout(self.what.within, admin.messages().new_producer(at)).await {
-            Ok(Ok(producer)) => Some(producer),
-            Ok(Err(error)) => {
-                tracing::debug!(%error, "writing messages without a producer");
-                None
+        let now = Instant::now();
+        let until = now + self.until.saturating_duration_since(now) / FIFTH;
+        while let Ok(made) = timeout_at(until, admin.messages().new_producer(at)).await {
+            match made {
+                Ok(producer) => return Some(producer),
+                Err(error) if error.remedy() == Remedy::Retry => sleep(SOON).await,
+                Err(error) => {
+                    tracing::debug!(%error, "writing messages without a producer");
+                    return None;
+                }
             }
-            Err(_) => None,
         }
+        None
     }
 
     fn part(&self, producer: Option<Producer>, open: &[Open]) -> WriteMessages {
@@ -129,7 +148,7 @@ impl<'a> Sending<'a> {
     ) -> Answer<()> {
         let found: Vec<Fate> = match &written {
             Err(error) => open.iter().map(|it| it.fate(error)).collect(),
-            Ok(None) => vec![Fate::Gone; open.len()],
+            Ok(None) => open.iter().map(|it| it.gone(&self.what.topic)).collect(),
             Ok(Some(Written { places })) => {
                 let each = open.iter().zip(places).map(|(open, (partition, offset))| {
                     let again = producer.map(|producer| Again { producer, partition: *partition });

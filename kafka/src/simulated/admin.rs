@@ -37,7 +37,7 @@ fn late(endpoint: &Endpoint, call: &str) -> Error {
 /// One broker that answers, and the cluster behind it.
 pub(super) struct Asked<'a> {
     pub state: &'a mut State,
-    broker: i32,
+    pub broker: i32,
     endpoint: &'a Endpoint,
     pub call: &'static str,
 }

@@ -32,7 +32,7 @@ impl SimKafka {
             let node = state.nodes.get_mut(&id).expect("it was looked up");
             if node.process == Process::Down {
                 (node.process, node.due) = (Process::Starting, Some(now + timing.start));
-                (node.frozen, node.drained) = (false, false);
+                (node.frozen, node.drained, node.has_producers) = (false, false, false);
             }
         });
     }
@@ -110,6 +110,11 @@ impl SimKafka {
     pub fn fail_after(&self, calls: usize, fault: Fault) {
         let right = std::iter::repeat_n(None, calls);
         self.state().faults.extend(right.chain([Some(fault)]));
+    }
+
+    /// Nobody may have a producer.
+    pub fn deny_producers(&self) {
+        self.state().denies_producers = true;
     }
 
     /// Nothing goes wrong any more.

@@ -73,8 +73,17 @@ impl Messages for SimKafka {
 
     async fn new_producer(&self, cluster: &Cluster) -> Result<Producer, Error> {
         self.ask("InitProducerId", &cluster.brokers, |asked| {
-            asked.state.producers += 1;
-            Ok(Producer { id: asked.state.producers, epoch: 0 })
+            let node = asked.state.nodes.get_mut(&asked.broker).expect("it answers");
+            let refused = match std::mem::replace(&mut node.has_producers, true) {
+                _ if asked.state.denies_producers => ResponseError::ClusterAuthorizationFailed,
+                false => ResponseError::CoordinatorLoadInProgress,
+                true => {
+                    asked.state.producers += 1;
+                    return Ok(Producer { id: asked.state.producers, epoch: 0 });
+                }
+            };
+            let (subject, message) = ("a new producer".to_owned(), String::new());
+            Err(Error::Kafka { call: asked.call, subject, code: refused, message })
         })
     }
 
@@ -184,11 +193,7 @@ impl State {
             };
             written.push((*partition, outcome));
         }
-        let surely = |it: &(i32, Result<_, Unwritten>)| it.1.as_ref().is_err_and(|it| !it.perhaps);
-        match written.iter().find(|_| written.iter().all(surely)) {
-            Some((_, Err(nothing))) => Err(nothing.error.clone()),
-            _ => Ok(Written { places: written }),
-        }
+        Written::or_nothing(written)
     }
 
     /// Writes a record at a broker, as a producer with acks=all. The number it

@@ -31,7 +31,7 @@ pub enum Process {
     Stopping,
 }
 
-#[expect(clippy::struct_excessive_bools, reason = "four facts that are true apart")]
+#[expect(clippy::struct_excessive_bools, reason = "five facts that are true apart")]
 pub(super) struct Node {
     pub spec: SimNode,
     pub process: Process,
@@ -45,6 +45,8 @@ pub(super) struct Node {
     pub frozen: bool,
     /// It copies what it follows.
     pub fetches: bool,
+    /// It was asked for a producer since it started, and has some since then.
+    pub has_producers: bool,
     /// The controller has not heard of it since.
     pub silent_since: Option<Timestamp>,
     /// How much of the metadata log is on its disk, and since when all of it.
@@ -68,6 +70,7 @@ impl Node {
             clean: true,
             frozen: false,
             fetches: true,
+            has_producers: false,
             silent_since: None,
             end: 0,
             caught_up: now,

@@ -30,6 +30,7 @@ pub(super) struct State {
     pub writes: u64,
     /// How many were made.
     pub producers: i64,
+    pub denies_producers: bool,
     /// What each write was.
     pub records: BTreeMap<u64, SimRecord>,
     /// By name.
@@ -51,6 +52,7 @@ impl State {
             calls: 0,
             writes: 0,
             producers: 0,
+            denies_producers: false,
             records: BTreeMap::new(),
             groups: BTreeMap::new(),
         }

@@ -24,9 +24,10 @@ pub async fn all(subject: &dyn Subject) {
     rights_come_and_go(subject).await;
     resources::all(subject).await;
     crate::groups::all(subject).await;
-    crate::messages::all(subject).await;
+    let (sent, places) = crate::messages::all(subject).await;
     let active = the_quorum_is_whole(subject).await;
     one_that_stops_hands_over(subject, active).await;
+    crate::messages::found_again(subject, &sent, &places).await;
     one_that_is_back_catches_up(subject, active).await;
     who_stays_can_log_in(subject, active).await;
     let follower = others(the_quorum_is_whole(subject).await)[0];

@@ -7,9 +7,21 @@ use kafka::client::messages::{From, Message, NewMessage, ReadMessages, WriteMess
 use kafka::client::{At, TopicPartition};
 use std::time::Duration;
 
-pub async fn all(subject: &dyn Subject) {
+/// What a producer wrote, for [`found_again`].
+pub async fn all(subject: &dyn Subject) -> (WriteMessages, Vec<(i32, i64)>) {
     messages_are_written_and_read(subject).await;
-    what_a_producer_sends_again_is_there_once(subject).await;
+    what_a_producer_sends_again_is_there_once(subject).await
+}
+
+/// Whoever leads a partition knows what was written to it while another led it.
+pub async fn found_again(subject: &dyn Subject, what: &WriteMessages, expected: &[(i32, i64)]) {
+    assert_eq!(send(subject, what).await, expected);
+}
+
+async fn send(subject: &dyn Subject, what: &WriteMessages) -> Vec<(i32, i64)> {
+    let (admin, cluster) = (subject.admin().messages(), subject.cluster());
+    let send = async || admin.write_messages(&cluster, what).await;
+    places(settled(subject, "messages are written", send).await)
 }
 
 fn message(key: Option<&'static str>, value: &'static str, partition: Option<i32>) -> NewMessage {
@@ -106,7 +118,9 @@ async fn messages_are_written_and_read(subject: &dyn Subject) {
     assert_eq!(admin.write_messages(&cluster, &absent).await, Ok(None));
 }
 
-async fn what_a_producer_sends_again_is_there_once(subject: &dyn Subject) {
+async fn what_a_producer_sends_again_is_there_once(
+    subject: &dyn Subject,
+) -> (WriteMessages, Vec<(i32, i64)>) {
     let (admin, cluster) = (subject.admin().messages(), subject.cluster());
     let new = async || {
         settled(subject, "a producer is made", async || admin.new_producer(&cluster).await).await
@@ -114,23 +128,20 @@ async fn what_a_producer_sends_again_is_there_once(subject: &dyn Subject) {
     let (ours, other) = (new().await, new().await);
     assert_ne!(ours, other);
     let one = |value, partition| message(None, value, Some(partition));
-    let messages = vec![one("a", 0), one("b", 2), one("c", 2)];
+    let messages = vec![one("a", 0), one("b", 1), one("c", 2), one("d", 2)];
     let what = |producer| WriteMessages {
         producer: Some(producer),
         ..write(subject, TOPIC, messages.clone())
     };
-    let send = async |what: &WriteMessages| {
-        let send = async || admin.write_messages(&cluster, what).await;
-        places(settled(subject, "messages are written", send).await)
-    };
-    let first = send(&what(ours)).await;
-    assert_eq!(send(&what(ours)).await, first);
+    let first = send(subject, &what(ours)).await;
+    assert_eq!(send(subject, &what(ours)).await, first);
     // What is for one partition is found without the rest.
     let mut part = what(ours);
     part.messages.remove(0);
-    assert_eq!(send(&part).await, first[1..]);
-    let after = send(&what(other)).await;
+    assert_eq!(send(subject, &part).await, first[1..]);
+    let after = send(subject, &what(other)).await;
     let expected: Vec<_> =
-        first.iter().zip([1, 2, 2]).map(|((at, offset), by)| (*at, offset + by)).collect();
+        first.iter().zip([1, 1, 2, 2]).map(|((at, offset), by)| (*at, offset + by)).collect();
     assert_eq!(after, expected, "each is written once by each of the two");
+    (what(ours), first)
 }

@@ -106,7 +106,7 @@ pub fn others(node: i32) -> Vec<i32> {
     NODES.into_iter().filter(|other| *other != node).collect()
 }
 
-/// What a call says once it says anything but to wait.
+/// What a call says once it does not fail.
 pub async fn settled<T>(
     subject: &dyn Subject,
     what: &str,

@@ -172,33 +172,13 @@ async fn internal_and_unknown_topics_are_not_found() {
 }
 
 #[tokio::test]
-async fn what_is_sent_again_after_a_lost_answer_is_there_once() {
-    let world = World::new().await;
-    let instance = scene(&world).await;
-    // The first call looks for the topic, the second makes a producer, the third writes.
-    world.kafka.fail_after(2, Fault::LostReply);
-    let several = json!({"messages": [{"value": "one"}, {"value": "two"}, {"value": "three"}]});
-    let answer = write(&world, &instance, several).await;
-    assert_eq!(answer.status, 201, "{}", answer.text);
-    let there = read(&world, &instance, "from=earliest").await;
-    let place = |it: &Value| (it["partition"].as_i64().unwrap(), it["offset"].as_i64().unwrap());
-    let (mut told, mut found): (Vec<_>, Vec<_>) = (
-        answer.json().as_array().unwrap().iter().map(place).collect(),
-        there.iter().map(place).collect(),
-    );
-    told.sort_unstable();
-    found.sort_unstable();
-    assert_eq!((told.len(), &told), (3, &found), "{there:?}");
-}
-
-#[tokio::test]
 async fn an_answer_that_is_lost_is_not_told_as_a_write() {
     let world = World::new().await;
     let instance = scene(&world).await;
     let look = Call::get(&path(&instance, "topics/orders/messages?from=earliest"));
     // Nobody gives a producer, in whose name it could be sent again.
-    world.kafka.fail_after(1, Fault::Refused);
-    world.kafka.fail_next(Fault::LostReply, 1);
+    world.kafka.deny_producers();
+    world.kafka.fail_after(2, Fault::LostReply);
     let answer = write(&world, &instance, json!({"value": "once"})).await;
     assert_eq!(answer.status, 400, "{}", answer.text);
     let error = answer.json()["error"].as_str().unwrap().to_owned();

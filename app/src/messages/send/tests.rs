@@ -1,9 +1,8 @@
 use super::*;
 use crate::Error;
-use kafka::client::messages::{NewMessage, Unwritten};
-use kafka::client::{Endpoint, TopicPartition};
+use kafka::client::Endpoint;
+use kafka::client::messages::Unwritten;
 use model::Timestamp;
-use std::time::Duration;
 
 fn messages(count: usize) -> WriteMessages {
     WriteMessages {
@@ -97,6 +96,10 @@ fn what_may_be_there_is_sent_again_as_it_was() {
     let ended = sending.end(Some(OURS), &unsure, Ok(Some(Written { places })));
     assert_eq!(ended, Err(away()));
     assert_eq!(sending.fates()[2], Fate::Perhaps(away(), again));
+    sending.begin();
+    let nowhere = KafkaError::no_leader(&TopicPartition::new("orders", 0));
+    assert_eq!(sending.end(Some(OURS), &unsure, Ok(None)), Err(nowhere.clone()));
+    assert_eq!(sending.fates()[0], Fate::Perhaps(nowhere, again));
     sending.begin();
     let places = vec![(0, Ok(5)), (0, Ok(6))];
     assert_eq!(sending.end(Some(OURS), &unsure, Ok(Some(Written { places }))), Ok(()));

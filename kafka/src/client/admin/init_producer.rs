@@ -10,7 +10,8 @@ use kafka_protocol::records::{NO_PRODUCER_EPOCH, NO_PRODUCER_ID};
 
 const CALL: &str = "InitProducerId";
 
-/// A new one, without transactions. One that nobody uses costs nothing.
+/// A new one, without transactions. Brokers remember it for a day in each partition that it
+/// writes to. One that has just started refuses, until it has some to give.
 pub struct InitProducer;
 
 #[async_trait]

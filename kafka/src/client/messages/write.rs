@@ -155,28 +155,23 @@ impl Unwritten {
     pub(crate) fn of(error: Error) -> Self {
         let unsure = matches!(
             error,
-            Error::Kafka {
-                code: ResponseError::NotEnoughReplicasAfterAppend
-                    | ResponseError::KafkaStorageError
-                    | ResponseError::NetworkException
-                    | ResponseError::UnknownServerError,
-                ..
-            }
+            // That what was sent could not be read back tells nothing of it.
+            Error::Tls { .. }
+                | Error::Kafka {
+                    code: ResponseError::NotEnoughReplicasAfterAppend
+                        | ResponseError::KafkaStorageError
+                        | ResponseError::NetworkException
+                        | ResponseError::UnknownServerError,
+                    ..
+                }
         );
         Self { perhaps: unsure || error.may_have_done_it(), error }
     }
 }
 
 impl Written {
-    /// Messages of one batch follow one another. If nothing at all can be in the
-    /// log it is an error, after which everything may be tried again.
-    pub(crate) fn of(places: &[i32], outcomes: &Outcomes) -> Result<Self, Error> {
-        let surely = |it: &&Result<i64, Unwritten>| it.as_ref().is_err_and(|it| !it.perhaps);
-        if let Some(Err(nothing)) = outcomes.values().next()
-            && outcomes.values().all(|it| surely(&it))
-        {
-            return Err(nothing.error.clone());
-        }
+    /// Messages of one batch follow one another.
+    fn of(places: &[i32], outcomes: &Outcomes) -> Result<Self, Error> {
         let mut before: BTreeMap<i32, i64> = BTreeMap::new();
         let place = |partition: &i32| {
             let number = before.entry(*partition).or_default();
@@ -185,6 +180,21 @@ impl Written {
             *number += 1;
             (*partition, offset)
         };
-        Ok(Self { places: places.iter().map(place).collect() })
+        Self::or_nothing(places.iter().map(place).collect())
+    }
+
+    /// If nothing at all can be in the log, and the same can be done about all of it, it
+    /// is an error.
+    pub(crate) fn or_nothing(places: Vec<(i32, Result<i64, Unwritten>)>) -> Result<Self, Error> {
+        let surely = |(_, it): &(i32, Result<i64, Unwritten>)| match it {
+            Err(Unwritten { error, perhaps: false }) => Some(error.remedy()),
+            _ => None,
+        };
+        if let Some((_, Err(first))) = places.first()
+            && places.iter().all(|it| surely(it) == Some(first.error.remedy()))
+        {
+            return Err(first.error.clone());
+        }
+        Ok(Self { places })
     }
 }
