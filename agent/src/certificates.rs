@@ -9,8 +9,7 @@
 //! its store was restored from an earlier day, stays revoked here.
 
 use crate::place::Place;
-use crate::x509::Facts;
-use pki::KeyPair;
+use pki::{Facts, KeyPair};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;

@@ -5,10 +5,9 @@
 //! change together, in one file.
 
 use crate::place::Place;
-use crate::x509::Facts;
 use jiff::Timestamp;
 use model::Secret;
-use pki::KeyPair;
+use pki::{Facts, KeyPair};
 use std::fs;
 use std::io;
 

@@ -28,7 +28,6 @@ mod start;
 mod stuck;
 mod supervisor;
 mod turns;
-mod x509;
 
 #[cfg(test)]
 #[path = "../tests/support/control_plane.rs"]

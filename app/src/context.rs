@@ -5,7 +5,7 @@ use crate::resources::Behind;
 use crate::{Destinations, Places, Result};
 use ipnet::Ipv4Net;
 use kafka::client::Admin;
-use model::{Catalogue, Clock, Entropy, KeyId, Seller, ServerId, Timestamp};
+use model::{Catalogue, CertificateLife, Clock, Entropy, KeyId, Seller, ServerId, Timestamp};
 use reach::Reach;
 use std::collections::HashMap;
 use std::net::Ipv4Addr;
@@ -33,6 +33,8 @@ pub struct Settings {
     /// How many reads of messages go on at the same moment: whoever wrote them decides
     /// how much of our memory and time each takes, within bounds.
     pub reads_at_once: usize,
+    /// Of certificates that are renewed by themselves.
+    pub certificate_life: CertificateLife,
 }
 
 impl Default for Settings {
@@ -46,6 +48,7 @@ impl Default for Settings {
             invitations_per_hour: 20,
             broker_patience: Duration::from_secs(25),
             reads_at_once: 8,
+            certificate_life: CertificateLife::default(),
         }
     }
 }

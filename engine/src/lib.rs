@@ -30,7 +30,9 @@ pub use witness::{Moment, Witness};
 pub use world::{ServerView, World};
 
 use cloud::Cloud;
-use model::{Catalogue, Clock, Entropy, HostId, RegionName, SignedDuration, Timestamp};
+use model::{
+    Catalogue, CertificateLife, Clock, Entropy, HostId, RegionName, SignedDuration, Timestamp,
+};
 use reach::Reach;
 use silences::Silences;
 use std::collections::HashMap;
@@ -70,6 +72,8 @@ pub struct Settings {
     /// A new user is known to every broker within moments; longer is a failure
     /// and tried again later.
     pub login_patience: Duration,
+    /// Of brokers' certificates.
+    pub certificate_life: CertificateLife,
 }
 
 impl Default for Settings {
@@ -78,6 +82,7 @@ impl Default for Settings {
             max_heap_mb: None,
             lease: SignedDuration::from_mins(1),
             login_patience: Duration::from_secs(3),
+            certificate_life: CertificateLife::default(),
         }
     }
 }

@@ -10,6 +10,7 @@ mod action;
 mod alarm;
 mod catalogue;
 mod certificate;
+mod certificate_life;
 mod clock;
 mod disk;
 mod disk_guard;
@@ -43,6 +44,7 @@ pub use action::{Action, ActionKind, ActionState, ActionStep, UnknownAction, ser
 pub use alarm::{Alarm, AlarmSpec, AlarmType, Measure, UnknownAlarmType};
 pub use catalogue::{Catalogue, CatalogueError, Supported};
 pub use certificate::{Certificate, NoSerial, Serial};
+pub use certificate_life::{CertificateLife, NoCertificateLife};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use disk::{Disk, DiskState};
 pub use disk_guard::{DiskGuard, DiskLevel, SLOW_BYTES_PER_SECOND, SlowedQuota, UnknownDiskLevel};

@@ -9,8 +9,12 @@ use rcgen::{
 use std::net::IpAddr;
 use time::OffsetDateTime;
 
-/// Clocks of servers and clients may run behind ours.
-pub(crate) const BACKDATE: SignedDuration = SignedDuration::from_hours(1);
+/// Clocks of servers and clients may run behind ours: so much earlier than it is issued
+/// a certificate is valid. Never more than a tenth of its life, so that two thirds of
+/// its validity are never over before it is issued.
+pub(crate) fn backdate(valid_for: SignedDuration) -> SignedDuration {
+    SignedDuration::from_hours(1).min(valid_for / 10)
+}
 
 /// A certificate authority: its certificate, and the key it signs with.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -120,7 +124,7 @@ fn base(
     let mut params = CertificateParams::default();
     params.distinguished_name = DistinguishedName::new();
     params.distinguished_name.push(DnType::CommonName, common_name);
-    params.not_before = date(now - BACKDATE);
+    params.not_before = date(now - backdate(valid_for));
     params.not_after = date(now + valid_for);
     params.serial_number = Some(SerialNumber::from_slice(&serial_bytes(entropy)));
     params
@@ -175,6 +179,23 @@ mod tests {
         assert_eq!(certificate.public_key().raw, key.public_key_der());
         let names = certificate.subject_alternative_name().unwrap().unwrap();
         assert_eq!(names.value.general_names.len(), 2);
+    }
+
+    #[test]
+    fn a_certificate_of_any_life_is_good_at_once_and_due_for_renewal_later() {
+        let now: Timestamp = "2026-11-15T00:00:00Z".parse().unwrap();
+        let entropy = SeededEntropy::new(1);
+        let authority = Authority::create("Test CA", now, &entropy).unwrap();
+        for minutes in [2, 60, 24 * 60, 397 * 24 * 60] {
+            let valid_for = SignedDuration::from_mins(minutes);
+            let leaf = Leaf { valid_for, ..leaf() };
+            let (pem, _) = authority.issue_with_key(&leaf, now, &entropy).unwrap();
+            let facts = crate::Facts::read(&pem).unwrap();
+            assert!(facts.not_before < now, "{minutes} minutes: {facts:?}");
+            assert_eq!(facts.not_after, now + valid_for);
+            let used = facts.renew_at().duration_since(now);
+            assert!(used > valid_for / 2 && used <= valid_for * 2 / 3, "{minutes}: {used:?}");
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! sign. Its signature depends on nothing but what is signed, so that the same
 //! request at the same moment, with the same serial, gives the same bytes.
 
-use crate::authority::{BACKDATE, serial_bytes};
+use crate::authority::{backdate, serial_bytes};
 use crate::{Authority, ClientRequest, Error};
 use model::{Entropy, SignedDuration, Timestamp};
 use p256::ecdsa::{DerSignature, SigningKey};
@@ -58,7 +58,7 @@ impl Authority {
         }
         let serial = serial_bytes(entropy);
         let expires_at = expiry(&issuer, now);
-        let built = build(&issuer, &key, request, &serial, (now - BACKDATE, expires_at));
+        let built = build(&issuer, &key, request, &serial, (now - backdate(LIFE), expires_at));
         let pem = built.and_then(|certificate| Ok(certificate.to_pem(LineEnding::LF)?));
         let pem = pem.map_err(|error| Error::Build(error.to_string()))?;
         let serial = format!("{:032x}", u128::from_be_bytes(serial));

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use cloud_local::addresses::AddressMode;
 use ipnet::{IpNet, Ipv4Net};
-use model::{Catalogue, Secret, Seller};
+use model::{Catalogue, CertificateLife, Secret, Seller};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -35,6 +35,7 @@ pub struct Config {
     /// the data directory.
     pub database_url: Option<Secret>,
     pub api: Api,
+    pub certificates: Certificates,
     pub listen: Listen,
     pub engine: Engine,
     pub mail: Mail,
@@ -54,6 +55,14 @@ pub struct Api {
     /// Where people reach the Customer API, for links in mails; none: the
     /// address that it listens on.
     pub public_url: Option<Url>,
+}
+
+/// Certificates that Castellan issues for its own use and renews by itself.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Certificates {
+    /// From issue to expiry; renewed at two thirds of it.
+    pub lifetime: CertificateLife,
 }
 
 /// How alarms are told, whoever they are told to.
@@ -320,6 +329,7 @@ mod tests {
             "[local]\nmode = \"shared-address\"\nshared_host = \"x\"\nshared_ports = [9, 8]",
             "in this order",
         );
+        check("[certificates]\nlifetime = \"1m\"", "from \"2m\" to \"825d\"");
         check("[seller]\nvat = \"x\"", "vat");
         check("[api]\npublic_url = \"castellan.example.com\"", "line 2");
         check("[api]\npublic_url = \"ftp://example.com\"", "api.public_url");

@@ -218,6 +218,7 @@ fn make_app(
         domain: config.domain.clone(),
         seller: config.seller.clone(),
         invitations_per_hour: config.rate_limit.invitations_per_hour,
+        certificate_life: config.certificates.lifetime,
         ..app::Settings::default()
     };
     if let Some(pool) = config.subnet_pool {
@@ -269,6 +270,7 @@ fn engine_settings(config: &Config) -> engine::Settings {
     engine::Settings {
         max_heap_mb: config.local.max_heap_mb,
         lease: SignedDuration::from_secs(config.engine.lease_seconds.into()),
+        certificate_life: config.certificates.lifetime,
         ..engine::Settings::default()
     }
 }
