@@ -2,7 +2,7 @@
 
 use crate::metrics::Metrics;
 use crate::resources::Behind;
-use crate::{Destinations, Places, Result};
+use crate::{Destinations, Limits, Places, Result};
 use ipnet::Ipv4Net;
 use kafka::client::Admin;
 use model::{Catalogue, CertificateLife, Clock, Entropy, KeyId, Seller, ServerId, Timestamp};
@@ -28,6 +28,8 @@ pub struct Settings {
     pub public_url: String,
     /// How many people an account may invite in an hour; 0: any number.
     pub invitations_per_hour: u32,
+    /// How much one account may have.
+    pub limits: Limits,
     /// How long a caller waits for a broker's answer.
     pub broker_patience: Duration,
     /// How many reads of messages go on at the same moment: whoever wrote them decides
@@ -46,6 +48,7 @@ impl Default for Settings {
             seller: Seller::default(),
             public_url: "http://127.0.0.1:8080".into(),
             invitations_per_hour: 20,
+            limits: Limits::default(),
             broker_patience: Duration::from_secs(25),
             reads_at_once: 8,
             certificate_life: CertificateLife::default(),

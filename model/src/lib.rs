@@ -64,7 +64,7 @@ pub use money::{CURRENCY, Cents};
 pub use month::{BadMonth, Month};
 pub use name::{AccountName, InstanceName, KeyComment, NameError, PersonName, Tags};
 pub use notification::{Maintenance, Notification, NotificationState, Telling};
-pub use plan::{Family, Plan, PlanName};
+pub use plan::{DiskOffer, Family, Plan, PlanName};
 pub use principal::{NoUserName, UserName, is_reserved};
 pub use recipient::{
     LastStatus, Recipient, RecipientAddress, RecipientOptions, RecipientType, Responder,

@@ -42,6 +42,8 @@ pub struct Config {
     pub outbound: Outbound,
     pub local: Local,
     pub metrics: Metrics,
+    /// How much an account may have.
+    pub limits: app::Limits,
     /// How often a key, an account and an unknown address may call.
     pub rate_limit: api::RateLimits,
     /// Who invoices are from.

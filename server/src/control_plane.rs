@@ -219,6 +219,7 @@ fn make_app(
         seller: config.seller.clone(),
         invitations_per_hour: config.rate_limit.invitations_per_hour,
         certificate_life: config.certificates.lifetime,
+        limits: config.limits,
         ..app::Settings::default()
     };
     if let Some(pool) = config.subnet_pool {

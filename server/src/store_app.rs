@@ -22,7 +22,7 @@ pub fn app(opened: Opened, config: &Config) -> Result<App> {
         entropy: Arc::new(OsEntropy),
         places: Arc::new(LocalPlaces::new(mode, installation.id, host_id)),
         destinations: Arc::new(app::Anywhere),
-        settings: app::Settings::default(),
+        settings: app::Settings { limits: config.limits, ..app::Settings::default() },
         installation,
     }))
 }

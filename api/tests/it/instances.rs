@@ -138,6 +138,26 @@ async fn what_an_update_refuses_changes_nothing() {
 }
 
 #[tokio::test]
+async fn a_disk_larger_than_what_is_offered_by_now_stays() {
+    let world = World::new().await;
+    let body = json!({"name": "orders", "plan": "mouse-1", "region": "local::this-machine",
+                      "disk_size": 5000});
+    let created = Call::post("/api/instances").key(&world.key).json(&body);
+    let created = created.send(&world.customer).await;
+    let path = format!("/api/instances/{}", created.json()["id"]);
+    let smaller = Catalogue::BUILT_IN.replacen("max_disk_gb = 16000", "max_disk_gb = 4000", 1);
+    let router = world.customer_with(Catalogue::parse(&smaller, None).unwrap());
+    let change = async |disk_size: i64| {
+        let body = json!({"disk_size": disk_size});
+        Call::put(&path).key(&world.key).json(&body).send(&router).await
+    };
+    let same = change(5000).await;
+    assert_eq!(same.status, 200, "{}", same.text);
+    let more = "disk_size: must be gigabytes between 1 and 4000";
+    change(5001).await.expect_error(400, more);
+}
+
+#[tokio::test]
 async fn disks_only_grow_and_versions_only_rise() {
     let world = World::new().await;
     let body = json!({

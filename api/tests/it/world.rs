@@ -36,6 +36,7 @@ pub struct World {
     pub key: Secret,
     pub places: Arc<Loopback>,
     entropy: Arc<SeededEntropy>,
+    settings: Settings,
     _data: tempfile::TempDir,
 }
 
@@ -73,7 +74,7 @@ impl World {
             entropy: entropy.clone(),
             places: places.clone(),
             destinations: Arc::new(Public),
-            settings,
+            settings: settings.clone(),
             installation,
         });
         let source = Source { kind: SourceKind::Cli, address: None };
@@ -95,6 +96,7 @@ impl World {
             key: created.apikey,
             places,
             entropy,
+            settings,
             _data: data,
         }
     }
@@ -109,7 +111,7 @@ impl World {
             entropy: self.entropy.clone(),
             places: self.places.clone(),
             destinations: Arc::new(Public),
-            settings: Settings::default(),
+            settings: self.settings.clone(),
             installation: self.app.installation().clone(),
         });
         let rate_limit = RateLimit::new(RateLimits::OFF);

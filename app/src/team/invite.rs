@@ -3,7 +3,7 @@
 //! The answer is the same whether or not that e-mail is known elsewhere.
 
 use super::{grants, mail};
-use crate::{App, Asked, Caller, Error, Grant, Problems, Result, Right, audit};
+use crate::{App, Asked, Caller, Error, Grant, Problems, Result, Right, audit, limits};
 use model::{AccountId, Email, Invitation, InvitationId, Role, SignedDuration, Tags, Timestamp};
 use store::{Work, accounts, invitations, outbox, users};
 
@@ -43,6 +43,7 @@ pub async fn invite(caller: &Caller, app: &App, asked: Asked<NewInvitation>) -> 
     }
     keep_within_limit(&mut work, caller, now, app.settings.invitations_per_hour).await?;
     withdraw(&mut work, caller.account_id, email.as_str()).await?;
+    limits::check_user(&mut work, app, caller.account_id).await?;
     invitations::insert(&mut work, &invitation, &token).await?;
     let account = accounts::find(&mut work, caller.account_id).await?;
     let account = account.ok_or(Error::NOT_AUTHORIZED)?;

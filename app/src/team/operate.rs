@@ -1,7 +1,7 @@
 //! What the operator does with users.
 
 use super::{grants, invite, remove};
-use crate::{App, Error, Grant, Operator, Problems, Result, audit, passwords};
+use crate::{App, Error, Grant, Operator, Problems, Result, audit, limits, passwords};
 use model::{AccountId, Email, PersonName, Role, Secret, Tags, User, UserId};
 use store::{accounts, users};
 
@@ -48,6 +48,7 @@ pub async fn create_user(
         return Err(Error::Refused(format!("{email} is in the team already")));
     }
     invite::withdraw(&mut work, account, email.as_str()).await?;
+    limits::check_user(&mut work, app, account).await?;
     let user = User {
         id: UserId(app.entropy().uuid()),
         account_id: account,

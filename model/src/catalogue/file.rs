@@ -2,7 +2,7 @@
 //! here, with the line it stands on.
 
 use super::{Catalogue, CatalogueError, Supported};
-use crate::{Family, KafkaVersion, Plan, PlanName, Region};
+use crate::{DiskOffer, Family, KafkaVersion, Plan, PlanName, Region};
 use serde::Deserialize;
 use std::fmt::Display;
 use std::ops::RangeInclusive;
@@ -18,6 +18,8 @@ const SIZE: RangeInclusive<u32> = 1..=1_000_000;
 #[serde(deny_unknown_fields)]
 struct File {
     kafka_versions: Spanned<Vec<Spanned<KafkaVersion>>>,
+    extra_disk_gb_cents: Spanned<u32>,
+    max_disk_gb: Spanned<u32>,
     #[serde(default)]
     family: Vec<FileFamily>,
     #[serde(default)]
@@ -56,7 +58,7 @@ pub fn parse(text: &str, supported: Option<&Supported>) -> Result<Catalogue, Cat
     })?;
     Ok(Catalogue {
         versions: versions(&lines, &file.kafka_versions, supported)?,
-        plans: plans(&lines, &file.family)?,
+        plans: plans(&lines, &file.family, disk(&lines, &file)?)?,
         regions: regions(&lines, &file.region, supported)?,
     })
 }
@@ -124,7 +126,22 @@ fn versions(
     Ok(versions)
 }
 
-fn plans(lines: &Lines, families: &[FileFamily]) -> Result<Vec<Plan>, CatalogueError> {
+/// What disk beyond the plans' own costs. Every plan must be within the most there is.
+fn disk(lines: &Lines, file: &File) -> Result<DiskOffer, CatalogueError> {
+    let max_gb = lines.bounded("max_disk_gb", &file.max_disk_gb, &SIZE)?;
+    if let Some(large) = file.family.iter().find(|family| *family.disk_gb.get_ref() > max_gb) {
+        let reason = format!("disk_gb is more than max_disk_gb, {max_gb}");
+        return Err(lines.refuse(&large.disk_gb, reason));
+    }
+    let extra_gb_cents = lines.bounded("extra_disk_gb_cents", &file.extra_disk_gb_cents, &PRICE)?;
+    Ok(DiskOffer { extra_gb_cents, max_gb })
+}
+
+fn plans(
+    lines: &Lines,
+    families: &[FileFamily],
+    disk: DiskOffer,
+) -> Result<Vec<Plan>, CatalogueError> {
     let mut plans: Vec<Plan> = Vec::new();
     for given in families {
         let family = family(lines, given)?;
@@ -137,7 +154,7 @@ fn plans(lines: &Lines, families: &[FileFamily]) -> Result<Vec<Plan>, CatalogueE
             if plans.iter().any(|plan| plan.name == name) {
                 return Err(lines.refuse(&given.name, format!("two plans are called {name}")));
             }
-            plans.push(Plan { name, family: family.clone(), nodes });
+            plans.push(Plan { name, family: family.clone(), nodes, disk });
         }
     }
     if plans.is_empty() {

@@ -35,27 +35,29 @@ fn a_bad_file_is_refused_with_line_and_reason() {
         r#""4.9.9""#,
         "line 5: this Castellan can't run Kafka 4.9.9; it can run 3.9.2, 4.0.2, 4.1.2, 4.2.1, 4.3.1",
     );
-    check("name = \"mouse\"", "name = \"bat\"", "line 26: two plans are called bat-1");
+    check("name = \"mouse\"", "name = \"bat\"", "line 31: two plans are called bat-1");
     check(
         "name = \"mouse\"",
         "name = \"Mouse 1\"",
-        "line 18: a family's name must be lowercase letters, digits and dashes",
+        "line 23: a family's name must be lowercase letters, digits and dashes",
     );
     check(
         "nodes = [1, 3, 5, 7]",
         "nodes = []",
-        "line 18: family mouse needs at least one count under nodes, such as nodes = [1, 3]",
+        "line 23: family mouse needs at least one count under nodes, such as nodes = [1, 3]",
     );
-    check("nodes = [1,", "nodes = [0,", "line 23: a count of nodes must be between 1 and 99");
-    check("memory_gb = 2", "memory_gb = 0", "line 14: memory_gb must be between 1 and 1000000");
+    check("nodes = [1,", "nodes = [0,", "line 28: a count of nodes must be between 1 and 99");
+    check("disk_gb = 4000", "disk_gb = 16001", "line 59: disk_gb is more than max_disk_gb, 16000");
+    check("max_disk_gb = 16000", "", "line 1: missing field `max_disk_gb`");
+    check("memory_gb = 2", "memory_gb = 0", "line 19: memory_gb must be between 1 and 1000000");
     check(
         "cloud = \"local\"",
         "cloud = \"moon\"",
-        "line 64: local::this-machine is bound to cloud \"moon\", but there is only local",
+        "line 69: local::this-machine is bound to cloud \"moon\", but there is only local",
     );
     check("cores = 1", "colour = 1", &{
         let fields = "`name`, `node_price`, `cores`, `memory_gb`, `disk_gb`, `nodes`, `shared`";
-        format!("line 13: unknown field `colour`, expected one of {fields}")
+        format!("line 18: unknown field `colour`, expected one of {fields}")
     });
 }
 
@@ -66,7 +68,8 @@ fn a_file_that_is_no_catalogue_is_refused() {
         assert!(error.contains(expected), "{error}");
     };
     check("", "missing field `kafka_versions`");
-    check("kafka_versions = [\"4.3.1\"]", "there is no [[family]]");
+    let top = "kafka_versions = [\"4.3.1\"]\nextra_disk_gb_cents = 20\nmax_disk_gb = 16000";
+    check(top, "there is no [[family]]");
     check("kafka_versions = [\"4.3.1\"]\n\nfamily = 7", "line 3: ");
     check("a\nb\n= 1", "line 1: ");
 }

@@ -108,6 +108,7 @@ checks! {
     rows::a_listener_is_given_once,
     rows::what_a_host_was_promised_is_counted_by_plan,
     rows::a_username_is_given_once,
+    rows::what_an_account_has_is_counted,
     rows::a_host_is_seen,
     rows::a_deleted_instance_is_gone_for_customers_then_for_good,
     rows::a_network_goes_with_its_maker_alone,

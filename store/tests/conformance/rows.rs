@@ -230,3 +230,38 @@ pub async fn whether_a_store_is_behind_is_seen_without_a_change(f: Fixture) {
     f.raw("UPDATE _sqlx_migrations SET version = 9999 WHERE version = 2").await;
     assert!(!is_behind().await, "a later one's is not behind");
 }
+
+pub async fn what_an_account_has_is_counted(f: Fixture) {
+    let (account, other) = (f.account().await, f.account().await);
+    let id = account.account.id;
+    f.instance(id, 9000).await;
+    let (deleted, ..) = f.instance(id, 9010).await;
+    f.instance(other.account.id, 9020).await;
+    let key = ApiKey {
+        id: KeyId(f.entropy.uuid()),
+        user_id: account.owner.id,
+        role: Role::Admin,
+        tags: Tags::default(),
+        comment: String::new(),
+        created_at: now(),
+        last_used_at: None,
+    };
+    let invitation = Invitation {
+        id: InvitationId(f.entropy.uuid()),
+        account_id: id,
+        email: "ada@x.test".into(),
+        role: Role::Member,
+        tags: Tags::default(),
+        created_at: now(),
+        expires_at: now() + LIFE,
+    };
+    let mut work = f.store.begin().await.unwrap();
+    instances::set_deleted(&mut work, deleted.id, now()).await.unwrap();
+    apikeys::insert(&mut work, &key, &f.entropy.key()).await.unwrap();
+    invitations::insert(&mut work, &invitation, &f.entropy.key()).await.unwrap();
+    let expected =
+        accounts::Holdings { instances: 2, servers: 2, disk_gb: 50, vpcs: 2, keys: 1, users: 2 };
+    assert_eq!(accounts::holdings(&mut work, id, now()).await.unwrap(), expected);
+    let later = accounts::holdings(&mut work, id, now() + LIFE).await.unwrap();
+    assert_eq!(later.users, 1, "the invitation has expired");
+}
