@@ -32,14 +32,15 @@ pub(crate) async fn configure(
     settings.extend(chosen.clone());
     let id = scene.instance.id;
     instances::set_settings(&mut work, id, &settings).await?;
-    let generation = instances::raise(&mut work, id, app.now()).await?;
     let about = ("settings", new.join(", "));
     if at_start.iter().any(|setting| is_new(&setting)) {
         start_anew(&mut work, &scene).await?;
+        let generation = instances::raise(&mut work, id, app.now()).await?;
         let kind = ActionKind::Configure;
         let asking = Asking { kind, event: "config.update", servers: &[], generation };
         record(&mut work, access, app, &scene.instance, asking, Some(about)).await?;
     } else {
+        instances::wake(&mut work, id, app.now()).await?;
         let asker = access.asker(&mut work).await?;
         write_line(&mut work, &asker, app, &scene.instance, "config.update", Some(about)).await?;
     }

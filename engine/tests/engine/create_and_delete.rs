@@ -121,7 +121,7 @@ async fn another_password_does_not_wait_for_a_broker_that_is_away() {
     let password = Secret::new("another");
     let mut work = world.store.begin().await.unwrap();
     instances::set_password(&mut work, id, &password).await.unwrap();
-    instances::raise(&mut work, id, world.clock.now()).await.unwrap();
+    instances::wake(&mut work, id, world.clock.now()).await.unwrap();
     work.commit().await.unwrap();
 
     let records = world.servers(id).await;
@@ -135,12 +135,13 @@ async fn another_password_does_not_wait_for_a_broker_that_is_away() {
             world.clock.advance(SignedDuration::from_secs(2));
         }
         let instance = world.instance(id).await.unwrap();
-        (world.kafka.knows(&instance.username, &password), instance.configured())
+        assert!(instance.configured(), "a password reconfigures no server");
+        world.kafka.knows(&instance.username, &password)
     };
-    assert_eq!(fail(2).await, (false, false), "nothing can be written without a majority");
+    assert!(!fail(2).await, "nothing can be written without a majority");
     let back = world::report(&world, &told(&records[1]), None);
     world.say(&records[1].server, &back).await;
-    assert_eq!(fail(1).await, (true, false), "it is good, and one server is still away");
+    assert!(fail(1).await, "it is good while one server is still away");
 }
 
 #[tokio::test]

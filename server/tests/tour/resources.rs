@@ -179,14 +179,7 @@ impl Day<'_> {
         let mut chosen = live_settings();
         self.post("config/kafka", &chosen, 200).await;
         assert_eq!(self.get("config/kafka").await, agree::listed(&chosen));
-        self.castellan
-            .until("every broker has them", async || {
-                let cluster = self.get("cluster/status").await;
-                let seen = self.witness.everything().await;
-                let whole = i64::try_from(agree::going_by(&seen, &chosen)) == Ok(servers);
-                if whole && cluster["configured"] == true { Ok(()) } else { Err((cluster, seen)) }
-            })
-            .await;
+        self.until_every_broker_has(&chosen, servers).await;
         for asked in [json!({"num.io.threads": 100}), json!({"log.dirs": "/tmp"})] {
             self.post("config/kafka", &asked, 400).await;
         }
@@ -195,10 +188,16 @@ impl Day<'_> {
         self.post("config/kafka", &safe, 200).await;
         chosen["min.insync.replicas"] = safe["min.insync.replicas"].clone();
         assert_eq!(self.get("config/kafka").await, agree::listed(&chosen));
+        self.until_every_broker_has(&chosen, servers).await;
+    }
+
+    async fn until_every_broker_has(&self, chosen: &Value, servers: i64) {
         self.castellan
-            .until("the cluster is configured", async || {
+            .until("every broker has the settings", async || {
                 let cluster = self.get("cluster/status").await;
-                if cluster["configured"] == true { Ok(()) } else { Err(cluster) }
+                let seen = self.witness.everything().await;
+                let whole = i64::try_from(agree::going_by(&seen, chosen)) == Ok(servers);
+                if whole && cluster["configured"] == true { Ok(()) } else { Err((cluster, seen)) }
             })
             .await;
     }

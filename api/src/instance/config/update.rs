@@ -67,7 +67,7 @@ pub fn about() -> About {
         .needs(Right::ChangeInstances)
         .asks_kafka()
         .optional_body(&FIELDS, &json!({"log.retention.ms": 86_400_000}))
-        .json("Saved; `configured` is false until all brokers have them", &done(&[]))
+        .json("Saved; `configured` is false while brokers are restarted for one", &done(&[]))
 }
 
 const fn number(name: &'static str) -> Input {

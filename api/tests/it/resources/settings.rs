@@ -28,7 +28,10 @@ async fn only_what_was_chosen_is_listed_at_its_intended_value() {
         ["config.update settings=log.retention.ms=60000, num.io.threads=8"]
     );
     let after = world.load(instance.id.0).await;
-    assert!(!after.configured() && after.inside_generation == 1);
+    assert!(after.configured() && after.inside_generation == 1);
+    let mut reader = world.app.store().reader();
+    let due = store::instances::due(&mut reader, world.app.now()).await.unwrap();
+    assert!(due.contains(&instance.id), "the engine is woken");
     assert!(world.servers(instance.id).await.iter().all(|server| server.launch == 0));
     // The same again changes nothing, and nothing is fine.
     for body in [asked, json!({})] {
@@ -55,6 +58,7 @@ async fn what_brokers_read_at_their_start_restarts_them() {
         {"name": "min.insync.replicas", "value": 2}]);
     assert_eq!(get(&world, &instance, "config/kafka").await, expected);
     assert!(world.servers(instance.id).await.iter().all(|server| server.launch == 1));
+    assert!(!world.load(instance.id.0).await.configured());
     let action = world.last_action(instance.id).await;
     assert_eq!(action.kind, model::ActionKind::Configure);
     // Half of the brokers with other settings than the rest are nobody's wish.

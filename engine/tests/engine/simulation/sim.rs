@@ -261,6 +261,7 @@ impl<'a> Sim<'a> {
                     && self.nothing_runs()
             }
             Some(now) if !now.configured() => false,
+            Some(now) if now.progress.inside_observed < now.inside_generation => false,
             Some(now) => {
                 let rests = matches!(went, Went::Rested(Rest::Until(_)));
                 rests
