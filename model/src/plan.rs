@@ -24,6 +24,8 @@ pub struct Family {
     pub cores: u32,
     pub memory_gb: u32,
     pub disk_gb: u32,
+    /// Replicas of partitions that a customer may have for each node.
+    pub partitions: u32,
     /// Node counts on offer; each makes a plan `<name>-<count>`. A shared
     /// family has none: it is one plan, called as the family.
     pub nodes: Vec<u32>,

@@ -41,8 +41,16 @@ pub async fn set(access: &InstanceAccess, app: &App, asked: Asked<QuotaFields>) 
         producers_are_free(access, app).await?;
     }
     alter(access, app, &cluster, &entity, &fields.limits).await?;
-    let found = find(&cluster.after_change(), &entity).await?;
-    Ok(found.unwrap_or(Quota { entity, limits: BTreeMap::new() }))
+    let found = find(&cluster.after_change(), &entity).await.ok().flatten();
+    let mut quota = found.unwrap_or(Quota { entity, limits: BTreeMap::new() });
+    // Kafka has confirmed them, though the broker that was asked may not show them yet.
+    for (key, limit) in fields.limits {
+        match limit {
+            Some(limit) => drop(quota.limits.insert(key, limit)),
+            None => drop(quota.limits.remove(&key)),
+        }
+    }
+    Ok(quota)
 }
 
 /// Removes every limit of an entity that has any.

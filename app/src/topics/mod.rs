@@ -3,18 +3,23 @@
 mod create;
 mod delete;
 mod read;
+mod room;
 mod update;
 
-pub use create::{NewTopic, create};
+pub use create::{Made, NewTopic, create};
 pub use delete::delete;
 pub use kafka::client::{Setting, SettingKind, Topic};
 pub use read::{TopicDetails, list, read};
 pub use update::{TopicUpdate, update};
 
+use room::Room;
+
 use crate::resources::is_own;
 use crate::{App, Error, InstanceAccess, Problems, Result};
+use kafka::client::PartitionView;
 use kafka::settings::MIN_IN_SYNC;
 use model::TopicName;
+use std::ops::Range;
 
 /// Kafka makes no more partitions at once.
 const MOST: i64 = 10_000;
@@ -46,6 +51,32 @@ fn can_be_in_sync(demand: &str, replicas: i64) -> Result<()> {
 /// A name that may be one of the caller's topics.
 fn own(access: &InstanceAccess, app: &App, name: &str) -> Result<TopicName> {
     there(TopicName::parse(name).ok().filter(|name| is_own(access, app, name.as_str())))
+}
+
+/// Kafka's number where no broker is known.
+const NOWHERE: i32 = -1;
+
+/// Partitions that Kafka confirmed and no broker shows yet.
+fn unread_partitions(numbers: Range<usize>, replicas: usize) -> Vec<PartitionView> {
+    let partition = |number: usize| PartitionView {
+        index: i32::try_from(number).unwrap_or(i32::MAX),
+        leader: None,
+        replicas: vec![NOWHERE; replicas],
+        in_sync: vec![],
+    };
+    numbers.map(partition).collect()
+}
+
+/// Settings that Kafka confirmed and no broker shows yet.
+fn unread_settings<'a>(
+    settings: impl IntoIterator<Item = (&'a String, &'a String)>,
+) -> Vec<Setting> {
+    let setting = |(name, value): (&String, &String)| Setting {
+        name: name.clone(),
+        value: value.clone(),
+        kind: SettingKind::Text,
+    };
+    settings.into_iter().map(setting).collect()
 }
 
 /// What was asked about is not there: nobody tells a name that can't be from one

@@ -19,7 +19,7 @@ use cloud::Remedy;
 use futures::future::try_join_all;
 use kafka::client::Remedy::Retry;
 use kafka::client::settings::differing;
-use kafka::client::{Changes, Cluster, Endpoint, Login, Mechanism};
+use kafka::client::{Changes, Cluster, Endpoint, Login, Mechanism, made};
 use kafka::{WHO_STAYS, rights, settings};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -38,7 +38,7 @@ impl Engine {
         self.look_at_lease(pass).await?;
         let nobody = self.entropy.password();
         let first = self.reach.admin().set_scram_user(&cluster, WHO_STAYS, &nobody).await;
-        if let Err(error) = first {
+        if let Err(error) = made(first) {
             return Ok(Done::Failed { reason: error.to_string(), remedy: Remedy::Retry });
         }
         let rights = rights::of_default_user(&instance.username);
@@ -49,7 +49,7 @@ impl Engine {
             self.reach.admin().add_acls(&cluster, &rights),
             self.set(&cluster, &chosen),
         );
-        if let Err(error) = user.and(acls).and(settings) {
+        if let Err(error) = made(user).and(made(acls)).and(made(settings)) {
             return Ok(Done::Failed { reason: error.to_string(), remedy: Remedy::Retry });
         }
         if let Err(error) = self.slow_or_let_go(pass, world, &cluster).await? {

@@ -13,7 +13,7 @@ use crate::pass::Pass;
 use crate::world::World;
 use crate::{Engine, PassError};
 use kafka::client::quotas::{Name, Quota, QuotaEntity, QuotaKey};
-use kafka::client::{Cluster, Error};
+use kafka::client::{Cluster, Error, made};
 use model::{SLOW_BYTES_PER_SECOND as SLOW, SlowedQuota};
 use std::collections::{BTreeMap, BTreeSet};
 use store::disk_guards;
@@ -103,7 +103,7 @@ impl Engine {
             self.look_at_lease(pass).await?;
             let change = BTreeMap::from([(RATE, rate)]);
             let quotas = self.reach.admin().quotas();
-            if let Err(error) = quotas.alter_quota(cluster, &entity, &change).await {
+            if let Err(error) = made(quotas.alter_quota(cluster, &entity, &change).await) {
                 return Ok(Err(error));
             }
         }

@@ -14,6 +14,11 @@ const PRICE: RangeInclusive<u32> = 0..=1_000_000;
 /// Of cores, gigabytes of memory and gigabytes of disk.
 const SIZE: RangeInclusive<u32> = 1..=1_000_000;
 
+/// Replicas of partitions on a node whose family does not say: half of the memory is heap, and
+/// more than this many take a broker minutes to start.
+const PARTITIONS_PER_GB: u32 = 500;
+const MOST_PARTITIONS: u32 = 4000;
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -34,6 +39,7 @@ struct FileFamily {
     cores: Spanned<u32>,
     memory_gb: Spanned<u32>,
     disk_gb: Spanned<u32>,
+    partitions: Option<Spanned<u32>>,
     #[serde(default)]
     nodes: Vec<Spanned<u32>>,
     #[serde(default)]
@@ -175,12 +181,18 @@ fn family(lines: &Lines, given: &FileFamily) -> Result<Family, CatalogueError> {
         return Err(lines.refuse(&given.name, reason));
     }
     let nodes = given.nodes.iter().map(|count| lines.bounded("a count of nodes", count, &NODES));
+    let memory_gb = lines.bounded("memory_gb", &given.memory_gb, &SIZE)?;
+    let partitions = match &given.partitions {
+        Some(given) => lines.bounded("partitions", given, &SIZE)?,
+        None => memory_gb.saturating_mul(PARTITIONS_PER_GB).min(MOST_PARTITIONS),
+    };
     Ok(Family {
         name,
         node_price: lines.bounded("node_price", &given.node_price, &PRICE)?,
         cores: lines.bounded("cores", &given.cores, &SIZE)?,
-        memory_gb: lines.bounded("memory_gb", &given.memory_gb, &SIZE)?,
+        memory_gb,
         disk_gb: lines.bounded("disk_gb", &given.disk_gb, &SIZE)?,
+        partitions,
         nodes: nodes.collect::<Result<_, _>>()?,
         shared: given.shared,
     })

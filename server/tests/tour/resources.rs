@@ -32,6 +32,11 @@ pub fn live_settings() -> Value {
     })
 }
 
+/// The replicas of a topic's partitions.
+fn copies(topic: &Value) -> i64 {
+    topic["partitions"].as_i64().unwrap() * topic["replicas"].as_i64().unwrap()
+}
+
 /// What every server tells of itself within moments, broker and all.
 const MEASURED: [&str; 14] = [
     "bytes_in_per_second",
@@ -91,10 +96,34 @@ impl Day<'_> {
             let refused = self.post("topics", &asked, 400).await;
             assert!(refused["error"].as_str().unwrap().contains(says), "{asked}: {refused}");
         }
+        self.strain(replicas).await;
         let both = json!({"partitions": 4, "config": {"retention.ms": "soon"}});
         let (status, refused) = self.castellan.put(&self.path("topics/day"), &both).await;
         assert_eq!(status, 400, "{refused}");
         assert_eq!(self.seen("day").await, seen, "everything or nothing");
+    }
+
+    /// As many partitions as the plan allows, and what is made while brokers are busy with them.
+    async fn strain(&self, replicas: i64) {
+        let others: i64 = self.get("topics").await.as_array().unwrap().iter().map(copies).sum();
+        // A plan of so many servers has 1000 for each.
+        let most = (1000 * replicas - others) / replicas;
+        let many = |partitions| json!({"name": "many", "partitions": partitions});
+        let refused = self.post("topics", &many(most + 1), 400).await;
+        let says = format!("must be at most {most} with {replicas} replicas");
+        assert!(refused["error"].as_str().unwrap().contains(&says), "{refused}");
+        self.post("topics", &many(1), 201).await;
+        // Room is left for one more topic.
+        let grown = json!({"partitions": most - 1});
+        let (status, answer) = self.castellan.put(&self.path("topics/many"), &grown).await;
+        assert_eq!((status, &answer["partitions"]), (200, &grown["partitions"]), "{answer}");
+        let made = self.post("topics", &json!({"name": "x-0", "partitions": 1}), 201).await;
+        assert_eq!(self.get("topics/x-0").await["partitions"], 1, "{made}");
+        let user = self.post("users", &json!({"name": "strained"}), 201).await;
+        assert_eq!(user["password"].as_str().unwrap().len(), 32);
+        for rest in ["topics/x-0", "topics/many", "users/strained"] {
+            self.delete(rest, 200).await;
+        }
     }
 
     async fn users_and_rights(&self, default_user: &str) {

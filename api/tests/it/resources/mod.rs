@@ -9,6 +9,7 @@ mod partly;
 mod plans;
 mod quotas;
 mod settings;
+mod strain;
 mod topics;
 mod trouble;
 mod unconfirmed;
