@@ -30,6 +30,7 @@ mod raw;
 mod reported;
 mod resources;
 mod rules;
+mod schemas;
 mod team;
 mod vpcs;
 mod watching;

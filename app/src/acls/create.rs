@@ -11,7 +11,7 @@ use model::UserName;
 use store::acls as numbers;
 
 /// At once; more are asked for in another call.
-const MOST: usize = 100;
+pub const MOST: usize = 100;
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct NewAcls {

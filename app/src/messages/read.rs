@@ -72,9 +72,11 @@ fn validate(topic: &str, fields: &ReadFields, mut problems: Problems) -> Result<
     let count = usize::try_from(limit).ok().filter(|count| (1..=MOST).contains(count));
     let count = count.ok_or(format!("must be from 1 to {MOST}"));
     let count = problems.take("limit", count);
-    let number = fields.partition.map(i32::try_from).transpose();
-    let number = number.map_err(|_| "must be the number of a partition");
-    let partition = problems.take("partition", number).flatten();
+    let number = fields.partition.map(|number| {
+        let number = i32::try_from(number).ok().filter(|number| *number >= 0);
+        number.ok_or("must be the number of a partition")
+    });
+    let partition = problems.take("partition", number.transpose()).flatten();
     let from = match (fields.offset, fields.from.as_deref()) {
         (Some(_), Some(_)) => {
             problems.add("from", "can't be given beside offset");

@@ -12,7 +12,7 @@ pub use delete::delete;
 pub use read::{list, read};
 pub use test::test;
 pub use update::update;
-pub use validate::RecipientFields;
+pub use validate::{RESPONDERS, RecipientFields};
 
 use model::{Instance, RecipientId, RecipientType};
 
