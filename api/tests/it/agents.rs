@@ -48,18 +48,18 @@ pub async fn enrol_server(world: &World, server: &Server) -> Vec<u8> {
     der(answer.json()["certificate"].as_str().unwrap())
 }
 
-fn der(pem: &str) -> Vec<u8> {
+pub fn der(pem: &str) -> Vec<u8> {
     CertificateDer::from_pem_slice(pem.as_bytes()).unwrap().to_vec()
 }
 
-fn report(detail: &str) -> Value {
+pub fn report(detail: &str) -> Value {
     json!({
         "incarnation": 1, "agent_version": "0.1.0", "revision": 1, "phase": "running",
         "detail": detail, "field_of_a_newer_agent": true,
     })
 }
 
-async fn set_desired(world: &World, server: &Server, revision: i64, text: &str) {
+pub async fn set_desired(world: &World, server: &Server, revision: i64, text: &str) {
     let mut work = world.app.store().begin().await.unwrap();
     store::servers::set_desired(&mut work, server.id, revision, text).await.unwrap();
     work.commit().await.unwrap();

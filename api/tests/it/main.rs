@@ -30,6 +30,7 @@ mod raw;
 mod reported;
 mod resources;
 mod rules;
+mod stolen_identity;
 mod team;
 mod vpcs;
 mod watching;

@@ -7,7 +7,8 @@ use model::{ServerId, SignedDuration};
 use pki::{Authority, Leaf, Request, Usage};
 use store::{hash_public_key, servers};
 
-const LIFE: SignedDuration = SignedDuration::from_hours(24 * 30);
+/// The operator may set a shorter life.
+const LONGEST_LIFE: SignedDuration = SignedDuration::from_hours(24 * 30);
 
 /// A new certificate, for the agent's key or for a new one, which then replaces it. The
 /// call came over TLS with the enrolled key, which so vouches for the new one; the request
@@ -44,7 +45,7 @@ pub(super) fn issue(
         common_name: common_name(server_id, incarnation),
         hosts: Vec::new(),
         usage: Usage::Client,
-        valid_for: LIFE,
+        valid_for: app.settings.certificate_life.at_most(LONGEST_LIFE),
     };
     Ok(fleet.issue(request, &leaf, app.now(), app.entropy())?)
 }
