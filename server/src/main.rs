@@ -1,6 +1,7 @@
 //! The one binary: control plane, agent and command line.
 
 mod account;
+mod agent_listener;
 mod apis;
 mod at;
 mod audit;
