@@ -19,6 +19,7 @@ mod keeper;
 mod launcher;
 mod leave;
 mod link;
+mod log_files;
 mod log_tail;
 mod metrics;
 mod pace;
@@ -102,6 +103,7 @@ pub async fn run(dir: PathBuf) -> Result<(), AgentError> {
     };
     let sampler = tokio::spawn(sampler.run());
     let ballast = tokio::spawn(ballast::keep(place.clone(), board.clone()));
+    let logs = tokio::spawn(log_files::keep_small(place.clone()));
     let keeper = tokio::spawn(keeper::keep(place.clone(), desired_seen, board.clone(), goal));
     let link = Link {
         place: place.clone(),
@@ -137,6 +139,7 @@ pub async fn run(dir: PathBuf) -> Result<(), AgentError> {
         ended = link => return Err(failed("link to the control plane", ended)),
         ended = sampler => return Err(failed("sampler of metrics", ended)),
         ended = ballast => return Err(failed("keeper of the ballast", ended)),
+        ended = logs => return Err(failed("keeper of log files", ended)),
     }
     tracing::info!("stopping the broker, then ending");
     shutdown.send_replace(true);

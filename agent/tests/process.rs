@@ -73,11 +73,15 @@ async fn open(place: &Path, program: &Path, control_plane: &ControlPlane) -> Loc
 }
 
 async fn ensure(cloud: &LocalCloud, token: Option<&str>) {
+    ensure_incarnation(cloud, 1, token).await;
+}
+
+async fn ensure_incarnation(cloud: &LocalCloud, incarnation: i64, token: Option<&str>) {
     let disk =
         DiskSpec { id: disk_id(), instance_id: InstanceId(3), server_id: ServerId(11), size_gb: 1 };
     let server = ServerSpec {
         id: ServerId(11),
-        incarnation: 1,
+        incarnation,
         instance_id: InstanceId(3),
         vpc_id: VpcId(7),
         disk_id: disk_id(),
@@ -176,11 +180,25 @@ async fn a_life() {
     assert_ne!(next.pid, agent.pid);
     println!("a dead agent was started anew and knew what it had known ... ok");
 
+    // As after `castellan server re-enrol`.
+    control_plane.state().refuses = true;
+    ensure_incarnation(&cloud, 2, Some("token-2")).await;
+    wait_for("the new identity", || control_plane.state().enrolments.len() == 2).await;
+    {
+        let mut state = control_plane.state();
+        state.refuses = false;
+        state.desired = Some(Desired { incarnation: 2, ..document(4, None) });
+    }
+    let report = control_plane.report(|report| report.revision == 4).await;
+    assert_eq!((report.incarnation, report.agent_pid), (2, Some(next.pid)));
+    assert!(next.is_alive());
+    println!("an agent got a new identity under its pid ... ok");
+
     let stopped = cloud_local::stop_all(&place.path().join("data"), |_| {}).await.unwrap();
     assert_eq!(stopped.agents, 1);
     control_plane.report(|report| report.phase == Phase::Stopped).await;
     let enrolments = control_plane.state().enrolments.len();
-    assert_eq!(enrolments, 1);
+    assert_eq!(enrolments, 2);
     let log = fs::read_to_string(dir.join("agent.log")).unwrap();
     assert_eq!(log, "", "the agent panicked");
     println!("an agent ended in an orderly way and said so ... ok");

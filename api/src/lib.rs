@@ -11,6 +11,7 @@ mod answer;
 mod around;
 mod auth;
 mod body;
+mod connections;
 mod customer;
 mod docs;
 mod error;
@@ -27,6 +28,7 @@ pub mod routes;
 mod state;
 pub mod tls;
 
+pub use connections::{ConnectionLimits, Connections};
 pub use limit::{Rate, RateLimit, RateLimits};
 pub use routes::{agent_router, customer_router, instance_router};
 pub use state::{Listener, Options, PeerCertificate};

@@ -26,14 +26,9 @@ impl LocalCloud {
     async fn make_server(&self, spec: &ServerSpec) -> Result<Agent, LocalError> {
         let _serial = self.serial.lock().await;
         let directory = self.layout.server(spec.id);
-        if let Some(present) = servers::Record::load(&directory) {
-            if present.incarnation > spec.incarnation {
-                let present = present.incarnation;
-                return Err(LocalError::Outdated { server: spec.id, present });
-            }
-            if present.incarnation < spec.incarnation {
-                self.unmake(spec.id, &directory).await?;
-            }
+        let present = servers::Record::load(&directory).map(|record| record.incarnation);
+        if let Some(present) = present.filter(|present| *present > spec.incarnation) {
+            return Err(LocalError::Outdated { server: spec.id, present });
         }
         servers::prepare(&self.layout, spec, &self.options)?;
         self.have_agent(spec, &directory)

@@ -27,6 +27,8 @@ pub struct HeldServer {
     pub id: ServerId,
     /// None if its directory is gone or half made.
     pub instance_id: Option<InstanceId>,
+    /// Of its agent; none as above.
+    pub incarnation: Option<i64>,
     pub running: Option<Running>,
     pub path: PathBuf,
 }
@@ -66,9 +68,11 @@ fn held_servers(layout: &Layout) -> Result<Vec<HeldServer>, LocalError> {
     let held = ids.into_iter().map(|id| {
         let path = layout.server(id);
         let at = running.iter().position(|server| server.server_id == id);
+        let record = servers::Record::load(&path);
         HeldServer {
             id,
-            instance_id: servers::Record::load(&path).map(|record| record.instance_id),
+            instance_id: record.as_ref().map(|record| record.instance_id),
+            incarnation: record.as_ref().map(|record| record.incarnation),
             running: at.map(|at| running.swap_remove(at)),
             path,
         }

@@ -64,7 +64,8 @@ pub struct Server {
     pub number: u32,
     /// Kafka's node id; never reused within the instance.
     pub node_id: i32,
-    /// Raised when the server is replaced; an older agent is not obeyed.
+    /// Counts the identities of the server's agent. Raised to revoke the present one; the
+    /// broker goes on.
     pub incarnation: i64,
     pub roles: Vec<ServerRole>,
     pub name: String,

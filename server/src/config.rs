@@ -5,6 +5,7 @@
 
 use crate::{catalogue, floor};
 use anyhow::{Context, Result, bail};
+use api::ConnectionLimits;
 use clap::Args;
 use cloud_local::addresses::AddressMode;
 use ipnet::{IpNet, Ipv4Net};
@@ -114,6 +115,23 @@ pub struct Listen {
     pub behind_proxy: Vec<IpNet>,
     /// Plain HTTP on addresses that others can reach.
     pub insecure_http: bool,
+    /// Connections to both APIs together, and as many again of agents.
+    pub max_connections: Option<u32>,
+    /// Of one address, or IPv6 /64, to the APIs; and of one agent.
+    pub max_connections_per_address: Option<u32>,
+}
+
+impl Listen {
+    pub fn connection_limits(&self) -> ConnectionLimits {
+        let set = |number: Option<u32>, otherwise: usize| {
+            number.and_then(|number| number.try_into().ok()).unwrap_or(otherwise)
+        };
+        let ConnectionLimits { total, per_address } = ConnectionLimits::default();
+        ConnectionLimits {
+            total: set(self.max_connections, total),
+            per_address: set(self.max_connections_per_address, per_address),
+        }
+    }
 }
 
 /// How the control plane works.
@@ -239,8 +257,11 @@ impl Config {
     /// What is out of these bounds is a slip: it would start, and fail much later.
     fn check_numbers(&self) -> Result<()> {
         let (mail, heap) = (self.mail.timeout_seconds, self.local.max_heap_mb);
+        let Listen { max_connections, max_connections_per_address, .. } = self.listen;
         let numbers = [
             ("engine.lease_seconds", Some(self.engine.lease_seconds), 2..=3600),
+            ("listen.max_connections", max_connections, 16..=1_000_000),
+            ("listen.max_connections_per_address", max_connections_per_address, 4..=1_000_000),
             ("mail.timeout_seconds", mail, 1..=600),
             ("local.max_heap_mb", heap, 64..=1_048_576),
             ("metrics.history_mb", Some(self.metrics.history_mb), 16..=1_048_576),
@@ -324,6 +345,7 @@ mod tests {
         check("[local]\nmode = \"shared-address\"", "local.shared_host");
         check("[listen]\ntls_cert = \"x\"", "go together");
         check("[engine]\nlease_seconds = 1", "engine.lease_seconds must be 2 to 3600");
+        check("[listen]\nmax_connections = 1", "listen.max_connections must be 16 to");
         check("[mail]\ntimeout_seconds = 0", "mail.timeout_seconds must be 1 to 600");
         check("[local]\nmax_heap_mb = 1", "local.max_heap_mb must be 64 to");
         check("[metrics]\nhistory_mb = 0", "metrics.history_mb must be 16 to");

@@ -1,6 +1,7 @@
 //! The one binary: control plane, agent and command line.
 
 mod account;
+mod agent_listener;
 mod apis;
 mod at;
 mod audit;
@@ -35,6 +36,7 @@ mod prepare;
 mod restore;
 mod room;
 mod serve;
+mod server_command;
 mod settings;
 mod signals;
 mod stage;
@@ -90,6 +92,9 @@ enum Command {
     /// Hold the engine, and let it go on
     #[command(subcommand)]
     Engine(engine_command::EngineCommand),
+    /// Single servers of an instance, on the store itself
+    #[command(subcommand)]
+    Server(server_command::ServerCommand),
     /// Tell customers of maintenance, on the store itself
     #[command(subcommand)]
     Notice(notice::NoticeCommand),
@@ -151,6 +156,7 @@ fn run(given: &ArgMatches) -> anyhow::Result<()> {
         Command::Restore(args) => runtime()?.block_on(restore::run(args)),
         Command::Orphans(command) => runtime()?.block_on(orphans::run(command)),
         Command::Engine(command) => runtime()?.block_on(engine_command::run(command)),
+        Command::Server(command) => runtime()?.block_on(server_command::run(command)),
         Command::Notice(command) => runtime()?.block_on(notice::run(command)),
         Command::Cli(command) => runtime()?.block_on(cli::run(command, &DataDir::default_path())),
     }

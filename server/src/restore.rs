@@ -47,7 +47,9 @@ pub async fn run(args: RestoreArgs) -> Result<()> {
              EXTRACT(EPOCH FROM now()); UPDATE sequences SET value = value + 1000000 WHERE name <> \
              'invoice_numbers'; INSERT INTO slowed_quotas SELECT id, '[]' FROM instances WHERE \
              deleted_at IS NULL ON CONFLICT DO NOTHING; DELETE FROM held_names; UPDATE instances \
-             SET inside_generation = inside_generation + 1 WHERE deleted_at IS NULL; and set \
+             SET inside_generation = inside_generation + 1 WHERE deleted_at IS NULL; UPDATE servers \
+             SET incarnation = incarnation + 1000, enrolled_key = NULL, enrolled_at = NULL, \
+             token_hash = '', token_expires_at = 0 WHERE token_hash IS NOT NULL; and set \
              invoice_numbers to the last number that was sent out. Passwords of default users and \
              settings are then those of the backup again. Once a control plane runs, start with \
              actions/cluster-start what was started since the backup, and revoke again what was \

@@ -38,6 +38,8 @@ pub struct Past {
     pub certificates: Vec<Signed>,
     /// Servers that this host has: they run on.
     pub held: Vec<ServerId>,
+    /// By server: how many identities its agent has had.
+    pub incarnations: BTreeMap<ServerId, i64>,
 }
 
 /// A row of `certificates`, as it is.

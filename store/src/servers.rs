@@ -143,12 +143,12 @@ pub async fn set_unmade(work: &mut Work, id: ServerId) -> Result<()> {
     work.execute(query).await.map(drop)
 }
 
-/// Saves a new token. Whoever enrols with it may bring a new key: the old one
-/// went with the server's directory, or its certificate has run out.
+/// Saves a new token that no key has used yet. The enrolled key stays good until another
+/// key enrols: an agent that has one ignores the token.
 pub async fn set_token(work: &mut Work, id: ServerId, token: &Token) -> Result<()> {
     let query = Query::new(
-        "UPDATE servers SET token_hash = $2, token_expires_at = $3, enrolled_key = NULL, \
-             enrolled_at = NULL WHERE id = $1",
+        "UPDATE servers SET token_hash = $2, token_expires_at = $3, enrolled_at = NULL \
+         WHERE id = $1",
     )
     .bind(id.0)
     .bind(token.hash.as_str())
@@ -156,7 +156,18 @@ pub async fn set_token(work: &mut Work, id: ServerId, token: &Token) -> Result<(
     work.execute(query).await.map(drop)
 }
 
-/// Notes which key enrolled. The first key to use a token keeps it.
+/// Lets a token last until `token.expires_at`, unless another was saved since.
+pub async fn prolong_token(work: &mut Work, id: ServerId, token: &Token) -> Result<()> {
+    let query =
+        Query::new("UPDATE servers SET token_expires_at = $3 WHERE id = $1 AND token_hash = $2")
+            .bind(id.0)
+            .bind(token.hash.as_str())
+            .bind(token.expires_at);
+    work.execute(query).await.map(drop)
+}
+
+/// Notes which key enrolled; no other key is good from then on. The first key to use a
+/// token keeps it.
 pub async fn set_enrolled(
     work: &mut Work,
     id: ServerId,
@@ -165,12 +176,58 @@ pub async fn set_enrolled(
 ) -> Result<bool> {
     let query = Query::new(
         "UPDATE servers SET enrolled_key = $2, enrolled_at = $3 \
-         WHERE id = $1 AND (enrolled_key IS NULL OR enrolled_key = $2)",
+         WHERE id = $1 AND (enrolled_at IS NULL OR enrolled_key = $2)",
     )
     .bind(id.0)
     .bind(key_hash)
     .bind(at);
     Ok(work.execute(query).await? == 1)
+}
+
+/// Makes `new` the enrolled key, in place of `old`. False if `old` is not the enrolled
+/// key of this incarnation any more.
+pub async fn replace_key(
+    work: &mut Work,
+    id: ServerId,
+    incarnation: i64,
+    old: &str,
+    new: &str,
+) -> Result<bool> {
+    let query = Query::new(
+        "UPDATE servers SET enrolled_key = $4 \
+         WHERE id = $1 AND incarnation = $2 AND enrolled_key = $3",
+    )
+    .bind(id.0)
+    .bind(incarnation)
+    .bind(old)
+    .bind(new);
+    Ok(work.execute(query).await? == 1)
+}
+
+/// Has the engine give the server's directory a new token; the last one is void, by a
+/// hash that no token has, so that no clock that is set back makes it good again. False if
+/// a token is due or given already.
+pub async fn void_token(work: &mut Work, id: ServerId, now: Timestamp) -> Result<bool> {
+    let query = Query::new(
+        "UPDATE servers SET enrolled_at = NULL, token_hash = '', token_expires_at = $2 \
+         WHERE id = $1 AND enrolled_at IS NOT NULL",
+    );
+    Ok(work.execute(query.bind(id.0).bind(now)).await? == 1)
+}
+
+/// Revokes the agent's certificate and every token: the next agent that enrols, with a
+/// token of the new incarnation, is the server's. Broker and disk stay as they are; the
+/// broker's keys, which lie beside the agent's, are made anew.
+pub async fn raise_incarnation(work: &mut Work, id: ServerId, now: Timestamp) -> Result<()> {
+    let query = Query::new(
+        "UPDATE servers SET incarnation = incarnation + 1, \
+         certificate_generation = certificate_generation + 1, enrolled_key = NULL, \
+         enrolled_at = NULL, token_hash = '', token_expires_at = $2 WHERE id = $1",
+    );
+    work.execute(query.bind(id.0).bind(now)).await?;
+    // A long poll that the old certificate holds ends at once.
+    work.tell(Change::Desired(id));
+    Ok(())
 }
 
 /// Has the broker started anew, when its turn comes. `known` is the highest

@@ -28,7 +28,8 @@ pub struct Enrolled {
     pub certificate: String,
 }
 
-/// `POST /agent/v1/renew`, with the present certificate: a new one for a key.
+/// `POST /agent/v1/renew`, with the present certificate: a new one. If the request is for
+/// another key, that is the agent's from then on, and the present one is refused.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Renew {
     pub csr: String,

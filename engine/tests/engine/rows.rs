@@ -262,6 +262,21 @@ impl Rows {
         self.act(work, id, kind, which).await;
     }
 
+    /// Has the agents of these servers enrol anew; none: of all of them.
+    pub async fn re_enrol(&self, id: InstanceId, which: &[ServerId]) {
+        let now = self.clock.now();
+        let mut work = self.store.begin().await.unwrap();
+        for record in servers::list(&mut work, id).await.unwrap() {
+            if which.is_empty() || which.contains(&record.server.id) {
+                servers::raise_incarnation(&mut work, record.server.id, now).await.unwrap();
+            }
+        }
+        if instances::find(&mut work, id).await.unwrap().is_some() {
+            instances::wake(&mut work, id, now).await.unwrap();
+        }
+        work.commit().await.unwrap();
+    }
+
     /// Has one server stop, or start again.
     pub async fn stop_server(&self, id: InstanceId, server: ServerId, stopped: bool) {
         let mut work = self.store.begin().await.unwrap();

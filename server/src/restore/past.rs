@@ -25,6 +25,7 @@ pub async fn past(data: &DataDir) -> Result<Past> {
         past.note("servers", server.id.0);
         past.note("instances", server.instance_id.map_or(0, |id| id.0));
         past.store_epoch = past.store_epoch.max(obeyed_epoch(&server.path));
+        past.incarnations.extend(server.incarnation.map(|incarnation| (server.id, incarnation)));
         // A half of a directory without a process is what a stop has left.
         if server.instance_id.is_some() || server.running.is_some() {
             past.held.push(server.id);

@@ -214,7 +214,7 @@ impl Installation {
     }
 
     /// The servers' directories, by id.
-    fn server_dirs(&self) -> Vec<PathBuf> {
+    pub fn server_dirs(&self) -> Vec<PathBuf> {
         let entries = fs::read_dir(self.data().join("servers")).unwrap();
         let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
         paths.sort();

@@ -23,6 +23,7 @@ mod left_over;
 mod luck;
 mod meanwhile;
 mod mishap;
+mod re_enrolled;
 mod receiver;
 mod resources;
 mod rolled;
@@ -89,6 +90,7 @@ async fn the_grand_tour() {
     }
     rolled::goes_in_order(&castellan, &instance).await;
     certified::stay_as_they_were(&castellan, &instance, &certified).await;
+    re_enrolled::shuts_a_thief_out_and_restarts_nothing(&castellan, &instance).await;
     lagging::keeps_the_next_from_its_restart(&castellan, &instance).await;
     unlucky::survives_bad_luck(&mut castellan, &instance).await;
 

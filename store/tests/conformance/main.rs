@@ -114,6 +114,7 @@ checks! {
     rows::a_network_goes_with_its_maker_alone,
     rows::an_answer_is_kept_for_the_same_call,
     rows::the_first_key_keeps_the_token,
+    rows::one_key_is_an_agents_until_it_is_replaced_or_revoked,
     rows::another_master_key_is_refused,
     rows::a_newer_store_is_refused,
     rows::whether_a_store_is_behind_is_seen_without_a_change,

@@ -182,6 +182,48 @@ pub async fn the_first_key_keeps_the_token(f: Fixture) {
     assert!(!servers::set_enrolled(&mut work, server.id, "key 2", now()).await.unwrap());
 }
 
+pub async fn one_key_is_an_agents_until_it_is_replaced_or_revoked(f: Fixture) {
+    let account = f.account().await;
+    let (_, server, _) = f.instance(account.account.id, 9000).await;
+    let id = server.id;
+    let mut work = f.store.begin().await.unwrap();
+    let token = |hash: &str, minutes: i64| Token {
+        hash: hash.into(),
+        expires_at: now() + SignedDuration::from_mins(minutes),
+    };
+    servers::set_token(&mut work, id, &token("one", 5)).await.unwrap();
+    servers::prolong_token(&mut work, id, &token("one", 15)).await.unwrap();
+    servers::prolong_token(&mut work, id, &token("another", 60)).await.unwrap();
+    let found = servers::find(&mut work, id).await.unwrap().unwrap();
+    assert_eq!(found.token, Some(token("one", 15)));
+    assert!(servers::set_enrolled(&mut work, id, "key 1", now()).await.unwrap());
+
+    let replace = async |work: &mut Work, incarnation: i64, old: &str, new: &str| {
+        servers::replace_key(work, id, incarnation, old, new).await.unwrap()
+    };
+    assert!(!replace(&mut work, 1, "key 0", "key 2").await, "not the enrolled key");
+    assert!(!replace(&mut work, 2, "key 1", "key 2").await, "not the incarnation");
+    assert!(replace(&mut work, 1, "key 1", "key 2").await);
+    assert!(!replace(&mut work, 1, "key 1", "key 3").await, "replaced already");
+
+    // A token that nobody has used leaves the enrolled key as it is.
+    servers::set_token(&mut work, id, &token("two", 15)).await.unwrap();
+    let found = servers::find(&mut work, id).await.unwrap().unwrap();
+    assert_eq!(found.enrolled_key.as_deref(), Some("key 2"));
+    assert!(!servers::void_token(&mut work, id, now()).await.unwrap(), "one is given");
+    assert!(servers::set_enrolled(&mut work, id, "key 3", now()).await.unwrap());
+    assert!(servers::void_token(&mut work, id, now()).await.unwrap());
+    let found = servers::find(&mut work, id).await.unwrap().unwrap();
+    assert_eq!((found.token, found.server.enrolled_at), (Some(token("", 0)), None));
+    assert_eq!(found.enrolled_key.as_deref(), Some("key 3"));
+
+    servers::raise_incarnation(&mut work, id, now()).await.unwrap();
+    let found = servers::find(&mut work, id).await.unwrap().unwrap();
+    assert_eq!((found.server.incarnation, found.server.certificate_generation), (2, 2));
+    assert_eq!((found.enrolled_key, found.server.enrolled_at), (None, None));
+    assert!(!replace(&mut work, 1, "key 3", "key 4").await, "revoked");
+}
+
 pub async fn another_master_key_is_refused(f: Fixture) {
     let installation = Installation {
         id: f.entropy.uuid(),

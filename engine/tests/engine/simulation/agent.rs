@@ -43,8 +43,8 @@ pub struct SimAgent {
 #[derive(Default)]
 struct Directory {
     life: u32,
-    key: Option<String>,
-    enrolled: bool,
+    /// What it was let in with: an incarnation and a key.
+    identity: Option<(i64, String)>,
     desired: Option<Desired>,
     requests: BTreeMap<(String, i64), String>,
     /// Certificates found to be for the agent's own keys.
@@ -96,7 +96,7 @@ impl SimAgent {
         let may_stop = self.claims(rows, reach, ground, record.as_ref()).await;
         let report = self.obey(rows, &mut ground.lock().unwrap(), may_stop);
         let Some(report) = report else { return false };
-        match record.filter(|_| self.directory.enrolled) {
+        match record.filter(|record| self.is_let_in(record)) {
             Some(record) => self.say(rows, &record, report).await,
             None => false,
         }
@@ -129,23 +129,36 @@ impl SimAgent {
         self.pid = None;
     }
 
+    /// Whether the control plane takes its certificate.
+    fn is_let_in(&self, record: &ServerRecord) -> bool {
+        let identity = self.directory.identity.as_ref();
+        identity.is_some_and(|(incarnation, key)| {
+            *incarnation == record.server.incarnation && record.enrolled_key.as_ref() == Some(key)
+        })
+    }
+
     async fn enrol(&mut self, rows: &Rows, cloud: &SimulatedCloud, record: &ServerRecord) {
-        if self.directory.enrolled {
+        if self.is_let_in(record) {
             return;
         }
         let now = rows.clock.now();
-        let given = cloud.server(self.server).and_then(|spec| spec.token);
+        let start = cloud.server(self.server);
+        let start = start.filter(|spec| spec.incarnation == record.server.incarnation);
+        let given = start.and_then(|spec| spec.token);
         let (Some(given), Some(known)) = (given, &record.token) else { return };
         if hash_key(&given) != known.hash || known.expires_at <= now {
             return;
         }
-        let life = self.directory.life;
-        let key = self.directory.key.get_or_insert_with(|| format!("key of life {life}"));
+        // The same until it is let in.
+        let (life, incarnation) = (self.directory.life, record.server.incarnation);
+        let key = format!("key of life {life}, incarnation {incarnation}");
         let mut work = rows.store.begin().await.unwrap();
-        let taken = servers::set_enrolled(&mut work, self.server, key, now).await.unwrap();
+        let taken = servers::set_enrolled(&mut work, self.server, &key, now).await.unwrap();
         instances::wake(&mut work, record.server.instance_id, now).await.unwrap();
         work.commit().await.unwrap();
-        self.directory.enrolled = taken && !std::mem::take(&mut self.lose_reply);
+        if taken && !std::mem::take(&mut self.lose_reply) {
+            self.directory.identity = Some((incarnation, key));
+        }
     }
 
     fn fetch(&mut self, record: &ServerRecord) {
@@ -154,7 +167,7 @@ impl SimAgent {
             return;
         }
         let held = self.directory.desired.as_ref().map(|desired| desired.revision);
-        if self.directory.enrolled && held != Some(record.revision) {
+        if self.is_let_in(record) && held != Some(record.revision) {
             let text = record.desired.as_deref();
             self.directory.desired = text.map(|text| serde_json::from_str(text).unwrap());
         }
@@ -169,7 +182,7 @@ impl SimAgent {
         ground: &Arc<Mutex<Ground>>,
         record: Option<&ServerRecord>,
     ) -> bool {
-        let Some(record) = record.filter(|_| self.directory.enrolled) else { return false };
+        let Some(record) = record.filter(|record| self.is_let_in(record)) else { return false };
         let Some(held) = self.directory.desired.clone() else { return false };
         let (process, launch) = {
             let mut ground = ground.lock().unwrap();
@@ -243,8 +256,10 @@ impl SimAgent {
             }
         };
         let broker = ground.broker(self.server).filter(|_| phase == Phase::Running);
+        let incarnation =
+            self.directory.identity.as_ref().map_or(0, |(incarnation, _)| *incarnation);
         Some(Report {
-            incarnation: desired.incarnation,
+            incarnation,
             agent_version: "simulated".into(),
             agent_pid: self.pid,
             revision: desired.revision,

@@ -22,6 +22,8 @@ pub enum Mind {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stage {
     Made,
+    /// The agent of every server gets a new identity; no broker has a part in that.
+    ReEnrolled,
     /// Every server, one at a time.
     Restarted,
     /// The last server alone.
@@ -34,8 +36,9 @@ pub enum Stage {
     Deleted,
 }
 
-pub const LIFE: [Stage; 8] = [
+pub const LIFE: [Stage; 9] = [
     Stage::Made,
+    Stage::ReEnrolled,
     Stage::Restarted,
     Stage::ServerStopped,
     Stage::ServerStarted,
@@ -49,6 +52,7 @@ impl Stage {
     pub async fn begin(self, rows: &Rows, id: InstanceId) {
         match self {
             Stage::Made => {}
+            Stage::ReEnrolled => rows.re_enrol(id, &[]).await,
             Stage::Restarted => rows.restart(id, &[]).await,
             Stage::ServerStopped | Stage::ServerStarted => {
                 let servers = rows.servers(id).await;
@@ -139,6 +143,10 @@ impl<'a> Life<'a> {
         settled.map(|()| false)
     }
 
+    fn starts(&self) -> u32 {
+        self.sim.ground.lock().unwrap().starts
+    }
+
     pub async fn is_there(&self) -> bool {
         self.sim.rows.instance(self.sim.id()).await.is_some()
     }
@@ -149,8 +157,13 @@ impl<'a> Life<'a> {
         let mut died = 0;
         for stage in LIFE {
             if self.is_there().await {
+                let starts = self.starts();
                 stage.begin(self.sim.rows, id).await;
                 died += usize::from(self.stage(point, deaths, mind).await?);
+                let started = stage == Stage::ReEnrolled && self.starts() > starts;
+                if mind == Mind::Same && started {
+                    return Err("a broker was started anew with its agent's identity".into());
+                }
             }
         }
         if self.is_there().await {

@@ -264,7 +264,9 @@ impl<'a> Sim<'a> {
             Some(now) if now.progress.inside_observed < now.inside_generation => false,
             Some(now) => {
                 let rests = matches!(went, Went::Rested(Rest::Until(_)));
+                let agents = self.rows.servers(self.id()).await;
                 rests
+                    && agents.iter().all(|record| record.enrolled_key.is_some())
                     && now.progress.status.starts_with("running")
                     && now.ready()
                     && self.lets_in().await
