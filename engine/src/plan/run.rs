@@ -1,13 +1,14 @@
 //! Towards a running cluster: make what is missing, tell the agents, wait for
 //! the brokers, then let the customer in.
 
-use super::{Lane, Plan, Step, restart, waits};
+use super::{Lane, Plan, Step, Wait, renewal, restart, waits};
 use crate::desired;
 use crate::world::{ServerView, World};
 use model::DiskState;
+use std::time::Duration;
 
 pub(super) fn plan(world: &World) -> Plan {
-    let wait = waits::of(world);
+    let wait = until_renewal(world, waits::of(world));
     // A stop of all servers that was taken back.
     if world.ticket.as_ref().is_some_and(|ticket| ticket.server_id.is_none()) {
         return Plan::whole(vec![Step::CloseTicket], wait);
@@ -69,6 +70,13 @@ fn all_run_or_are_held(world: &World) -> bool {
     running > held && running + held + stopped == world.servers.len()
 }
 
+/// The same wait, but not beyond the next renewal of a certificate.
+fn until_renewal(world: &World, wait: Wait) -> Wait {
+    let next = world.servers.iter().filter_map(|view| renewal::renew_at(world, view)).min();
+    let left = next.and_then(|at| Duration::try_from(at.duration_since(world.now)).ok());
+    Wait { after: left.map_or(wait.after, |left| left.min(wait.after)), ..wait }
+}
+
 /// What one server lacks, in the order it must come.
 fn lane(world: &World, view: &ServerView) -> Lane {
     let server = view.server.id;
@@ -86,6 +94,9 @@ fn lane(world: &World, view: &ServerView) -> Lane {
     }
     if !world.confirmed.contains(&server) {
         steps.push(Step::EnsureServer(server));
+    }
+    if renewal::is_due(world, view) {
+        steps.push(Step::RenewCertificates(server));
     }
     if !view.unanswered().is_empty() {
         steps.push(Step::IssueCertificates(server));

@@ -6,7 +6,7 @@ use super::plane::Plane;
 use super::sim::Sim;
 use super::steps::STEPS;
 use crate::rows::Rows;
-use model::InstanceId;
+use model::{CertificateLife, InstanceId};
 use std::collections::BTreeSet;
 
 /// What the customer wants at the moment of the crash.
@@ -31,10 +31,12 @@ pub enum Stage {
     Started,
     /// Stopped and started before anybody looked.
     Flipped,
+    /// After so long that certificates are renewed.
+    Renewed,
     Deleted,
 }
 
-pub const LIFE: [Stage; 8] = [
+pub const LIFE: [Stage; 9] = [
     Stage::Made,
     Stage::Restarted,
     Stage::ServerStopped,
@@ -42,6 +44,7 @@ pub const LIFE: [Stage; 8] = [
     Stage::Stopped,
     Stage::Started,
     Stage::Flipped,
+    Stage::Renewed,
     Stage::Deleted,
 ];
 
@@ -64,6 +67,7 @@ impl Stage {
                 rows.stop(id, true).await;
                 rows.stop(id, false).await;
             }
+            Stage::Renewed => rows.clock.advance(CertificateLife::default().duration() * 5 / 6),
             Stage::Deleted => rows.delete(id).await,
         }
     }
@@ -117,6 +121,7 @@ impl<'a> Life<'a> {
         }
         let mut plane = self.sim.plane();
         self.sim.settle(&mut plane).await?;
+        self.sim.check_certificates().await?;
         Ok(died)
     }
 
