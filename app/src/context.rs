@@ -109,7 +109,8 @@ impl App {
             installation,
         } = parts;
         Self {
-            reach: Reach::new(store.clone(), admin, Arc::clone(&clock), Arc::clone(&entropy)),
+            reach: Reach::new(store.clone(), admin, Arc::clone(&clock), Arc::clone(&entropy))
+                .with_certificate_life(settings.certificate_life),
             store,
             catalogue,
             clock,

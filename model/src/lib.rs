@@ -16,6 +16,7 @@ mod disk;
 mod disk_guard;
 mod email;
 mod entropy;
+mod expiring;
 mod history;
 mod id;
 mod incident;
@@ -50,6 +51,7 @@ pub use disk::{Disk, DiskState};
 pub use disk_guard::{DiskGuard, DiskLevel, SLOW_BYTES_PER_SECOND, SlowedQuota, UnknownDiskLevel};
 pub use email::{Email, NoEmail, email_key};
 pub use entropy::{Entropy, OsEntropy, SeededEntropy, kafka_uuid};
+pub use expiring::{Expiring, NotExpiring};
 pub use history::{HistoryChange, HistoryEntry, UnknownChange};
 pub use id::{
     AccountId, ActionId, AlarmId, DiskId, HostId, IncidentId, InstanceId, InvitationId, InvoiceId,

@@ -34,7 +34,7 @@ const CLIENT_AUTH: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.6.1.5.5.
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ClientCertificate {
-    /// Followed by its authority's, which keytool wants to see.
+    /// Followed by the certificate of the authority that signed it, which leads to the root.
     pub pem: String,
     /// In hex, lower case.
     pub serial: String,

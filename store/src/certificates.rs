@@ -61,6 +61,26 @@ pub async fn is_issued(
     Ok(run.fetch_one(query).await?.is_some())
 }
 
+/// Names whose last certificate that is not revoked ends after `now` and by `until`, with
+/// that end, the earliest first. One that was replaced by a later one is not among them.
+pub async fn ending(
+    run: &mut impl Run,
+    instance: InstanceId,
+    now: Timestamp,
+    until: Timestamp,
+) -> Result<Vec<(String, Timestamp)>> {
+    let query = Query::new(
+        "SELECT cn, MAX(expires_at) AS expires_at FROM certificates \
+         WHERE instance_id = $1 AND revoked_at IS NULL GROUP BY cn \
+         HAVING MAX(expires_at) > $2 AND MAX(expires_at) <= $3 ORDER BY 2, 1",
+    )
+    .bind(instance.0)
+    .bind(now)
+    .bind(until);
+    let rows = run.fetch(query).await?;
+    rows.iter().map(|row| Ok((row.text("cn")?, row.time("expires_at")?))).collect()
+}
+
 /// How many have not expired, revoked or not.
 pub async fn count(run: &mut impl Run, instance: InstanceId, now: Timestamp) -> Result<i64> {
     let query = Query::new(

@@ -262,6 +262,19 @@ pub async fn set_stopped(work: &mut Work, id: ServerId, stopped: bool) -> Result
     work.execute(query).await.map(drop)
 }
 
+/// Has new keys made and certified, unless that was asked for since `present` was read.
+pub async fn raise_certificate_generation(
+    work: &mut Work,
+    id: ServerId,
+    present: i64,
+) -> Result<()> {
+    let query = Query::new(
+        "UPDATE servers SET certificate_generation = certificate_generation + 1 \
+         WHERE id = $1 AND certificate_generation = $2",
+    );
+    work.execute(query.bind(id.0).bind(present)).await.map(drop)
+}
+
 /// Saves the broker's configuration as rendered now.
 pub async fn set_broker(
     work: &mut Work,

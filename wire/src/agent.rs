@@ -175,6 +175,17 @@ pub struct Report {
     pub silent_since: Option<Timestamp>,
     #[serde(default)]
     pub requests: Vec<CertificateRequest>,
+    /// The certificates that the broker's listeners read, whatever is desired by now.
+    #[serde(default)]
+    pub certificates: Vec<InstalledCertificate>,
+}
+
+/// A certificate on the server's disk, as `tls/<name>.pem`.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct InstalledCertificate {
+    pub name: String,
+    pub not_before: Timestamp,
+    pub not_after: Timestamp,
 }
 
 /// In Kafka's own counts.

@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use wire::agent::{
     AgentStart, CertificateRequest, Claim, Claimed, Desired, DesiredBroker, DesiredCertificate,
-    DesiredDisk, Enrol, Format, HostSettings, Loading, Phase, Report, Run, StoreRoom,
+    DesiredDisk, Enrol, Format, HostSettings, InstalledCertificate, Loading, Phase, Report, Run,
+    StoreRoom,
 };
 use wire::metrics::{Sample, Samples, Taken, TopicSample};
 
@@ -79,6 +80,12 @@ fn report() -> Report {
             name: "internal".into(),
             generation: 1,
             csr: "a request".into(),
+        }],
+
+        certificates: vec![InstalledCertificate {
+            name: "internal".into(),
+            not_before: "2026-01-01T11:00:00Z".parse().unwrap(),
+            not_after: "2027-02-02T12:00:00Z".parse().unwrap(),
         }],
     }
 }

@@ -6,7 +6,7 @@ use kafka::client::Admin as _;
 use model::{Instance, Secret};
 use serde_json::{Value, json};
 use std::path::Path;
-use x509_parser::pem::parse_x509_pem;
+use x509_parser::pem::{Pem, parse_x509_pem};
 
 /// One of those that openssl and keytool made for the tests of `pki`.
 fn made(name: &str) -> String {
@@ -195,6 +195,32 @@ async fn a_request_that_asks_for_much_gets_a_plain_certificate() {
     let kind = store::AuthorityKind::Client;
     let ca = store::authorities::certificate(&mut reader, instance.id, kind).await.unwrap();
     assert!(answer.text.ends_with(&ca.unwrap()), "{}", answer.text);
+}
+
+/// By one root clients verify brokers, and anybody verifies clients' certificates.
+#[tokio::test]
+async fn a_signed_certificate_leads_to_the_root_that_customers_have() {
+    let world = World::new().await;
+    let instance = ready(&world).await;
+    let path = format!("/api/instances/{}/ca/ca_cert.pem", instance.id);
+    let root = Call::get(&path).key(&world.key).send(&world.customer).await.text;
+    let signed = sign(&world, &instance, &request("orders")).await.text;
+    let mut reader = world.app.store().reader();
+    let of = store::authorities::certificates(&mut reader, instance.id).await.unwrap();
+    let server = &of[&store::AuthorityKind::Server];
+    let blocks = |pem: &str| -> Vec<Pem> {
+        Pem::iter_from_buffer(pem.as_bytes()).map(Result::unwrap).collect()
+    };
+    let (signed, root, server) = (blocks(&signed), blocks(&root), blocks(server));
+    assert_eq!((signed.len(), root.len(), server.len()), (2, 1, 1));
+    let chain = [&signed[0], &signed[1], &root[0], &root[0]].map(|it| it.parse_x509().unwrap());
+    for pair in chain.windows(2) {
+        pair[0].verify_signature(Some(pair[1].public_key())).unwrap();
+        assert_eq!(pair[0].issuer(), pair[1].subject());
+    }
+    let server = server[0].parse_x509().unwrap();
+    server.verify_signature(Some(chain[2].public_key())).unwrap();
+    assert_ne!(server.subject(), chain[1].subject(), "each has an intermediate of its own");
 }
 
 #[tokio::test]

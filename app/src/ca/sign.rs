@@ -22,7 +22,7 @@ pub struct Signing {
     pub csr: Option<String>,
 }
 
-/// The certificate as PEM, followed by its authority's.
+/// The certificate as PEM, followed by the intermediate that signed it.
 pub async fn sign(access: &InstanceAccess, app: &App, wanted: Asked<Signing>) -> Result<String> {
     access.may_change()?;
     let (Signing { csr }, mut problems) = wanted.open()?;

@@ -3,6 +3,7 @@
 
 use crate::{App, Error, Placement, Result};
 use model::{InstanceName, KafkaVersion, Plan, Region, Secret, Subnet, Tags, VpcId};
+use pki::ClusterAuthorities;
 use store::AuthorityKind;
 
 /// A checked order.
@@ -39,13 +40,14 @@ pub fn choose(app: &App) -> Result<Chosen> {
     let entropy = app.entropy();
     let username = entropy.username();
     tracing::debug!(username, "chose a new instance's names");
-    let authorities = AuthorityKind::ALL
-        .into_iter()
-        .map(|kind| {
-            let name = format!("Castellan {username} {} CA", kind.as_str());
-            Ok((kind, pki::Authority::create(&name, app.now(), entropy)?))
-        })
-        .collect::<Result<_>>()?;
+    let ClusterAuthorities { internal, root, server, client } =
+        ClusterAuthorities::create(&username, app.now(), entropy)?;
+    let authorities = vec![
+        (AuthorityKind::Internal, internal),
+        (AuthorityKind::Root, root),
+        (AuthorityKind::Server, server),
+        (AuthorityKind::Client, client),
+    ];
     Ok(Chosen { username, password: entropy.password(), apikey: entropy.key(), authorities })
 }
 

@@ -98,6 +98,7 @@ impl Documents {
             loading: None,
             silent_since: None,
             requests: CERTIFICATES.into_iter().map(request).collect(),
+            certificates: vec![],
         }
     }
 }

@@ -9,10 +9,25 @@ use crate::{Engine, PassError};
 use cloud::Remedy;
 use model::{Server, SignedDuration};
 use pki::{Leaf, Request, Usage};
-use store::AuthorityKind;
+use store::{AuthorityKind, servers};
 use wire::agent::DesiredCertificate;
 
 impl Engine {
+    /// The next document asks the agent for keys of the next generation. Those in use stay
+    /// in place until the new certificates have come.
+    pub(super) async fn renew_certificates(
+        &self,
+        pass: &Pass,
+        view: &ServerView,
+    ) -> Result<Done, PassError> {
+        let Server { id, certificate_generation: present, .. } = view.server;
+        let mut work = self.guarded(pass).await?;
+        servers::raise_certificate_generation(&mut work, id, present).await?;
+        work.commit().await?;
+        tracing::info!(server = %id, generation = present + 1, "renewing certificates");
+        Ok(Done::Progress)
+    }
+
     pub(super) async fn issue_certificates(
         &self,
         pass: &Pass,
@@ -32,8 +47,7 @@ impl Engine {
             certificates.push(DesiredCertificate {
                 name: request.name.clone(),
                 generation: request.generation,
-                // Clients that only have the root can verify; sending it along
-                // lets tools show the whole chain.
+                // Clients have the root alone, and need the intermediate to get there.
                 certificate: Some(issued + &authority.certificate),
             });
         }

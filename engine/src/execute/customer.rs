@@ -23,7 +23,7 @@ use kafka::client::{Changes, Cluster, Endpoint, Login, Mechanism, made};
 use kafka::{WHO_STAYS, rights, settings};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
-use store::{AuthorityKind, authorities, instances, leases};
+use store::{authorities, instances, leases};
 
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -123,8 +123,7 @@ impl Engine {
     ) -> Result<Result<(), kafka::client::Error>, PassError> {
         let instance = &world.instance;
         let mut reader = self.store.reader();
-        let trust =
-            authorities::certificate(&mut reader, instance.id, AuthorityKind::Server).await?;
+        let trust = authorities::customers_root(&mut reader, instance.id).await?;
         let trust_pem = trust.unwrap_or_default();
         let running = world.servers.iter().filter(|view| view.is_up());
         let brokers = running.map(|view| Endpoint::from(&view.server.listeners.sasl_scram));

@@ -52,10 +52,9 @@ impl Rows {
         installation::insert(&mut work, &installation).await.unwrap();
         accounts::insert(&mut work, &account).await.unwrap();
         work.commit().await.unwrap();
-        let authority = |kind: AuthorityKind| {
-            pki::Authority::create(kind.as_str(), now, &*entropy).expect("an authority")
-        };
-        let authorities = Arc::new(AuthorityKind::ALL.map(authority).into());
+        let made = pki::ClusterAuthorities::create("test", now, &*entropy).unwrap();
+        // In the order of `AuthorityKind::ALL`.
+        let authorities = Arc::new(vec![made.internal, made.root, made.server, made.client]);
         let clock = Arc::new(ManualClock::at(now));
         let account = account.account.id;
         let catalogue = Arc::new(Catalogue::built_in());

@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use std::ops::Deref;
 use std::sync::Arc;
 use store::{ServerRecord, hash_key, instances, servers};
-use wire::agent::{CertificateRequest, Desired, Phase, Report, Run};
+use wire::agent::{CertificateRequest, Desired, DesiredCertificate, Phase, Report, Run};
 
 pub struct World {
     pub rows: Rows,
@@ -167,10 +167,13 @@ impl World {
 
 /// What an agent says: first its keys, then that the broker runs.
 pub fn report(rows: &Rows, desired: &Desired, earlier: Option<&Report>) -> Report {
-    let requests = match earlier {
-        Some(earlier) if !earlier.requests.is_empty() => earlier.requests.clone(),
-        _ => desired.certificates.iter().map(|wanted| request(rows, wanted)).collect(),
+    let asked = |wanted: &DesiredCertificate| {
+        let mut requests = earlier.iter().flat_map(|earlier| &earlier.requests);
+        let same =
+            requests.find(|it| (&it.name, it.generation) == (&wanted.name, wanted.generation));
+        same.cloned().unwrap_or_else(|| request(rows, wanted))
     };
+    let requests = desired.certificates.iter().map(asked).collect();
     let certified = desired.certificates.iter().all(|wanted| wanted.certificate.is_some());
     let runs = certified && desired.run == Run::Running;
     let phase = match desired.run {
@@ -197,10 +200,11 @@ pub fn report(rows: &Rows, desired: &Desired, earlier: Option<&Report>) -> Repor
         loading: None,
         silent_since: None,
         requests,
+        certificates: vec![],
     }
 }
 
-fn request(rows: &Rows, wanted: &wire::agent::DesiredCertificate) -> CertificateRequest {
+fn request(rows: &Rows, wanted: &DesiredCertificate) -> CertificateRequest {
     CertificateRequest {
         name: wanted.name.clone(),
         generation: wanted.generation,

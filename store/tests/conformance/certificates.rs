@@ -101,3 +101,25 @@ pub async fn they_go_with_their_instance(f: Fixture) {
     let left = certificates::list(&mut f.store.reader(), instance.id).await.unwrap();
     assert_eq!(left, []);
 }
+
+pub async fn of_each_name_the_last_certificate_counts_until_it_ends(f: Fixture) {
+    let account = f.account().await.account.id;
+    let (instance, ..) = f.instance(account, 9000).await;
+    let day = SignedDuration::from_hours(24);
+    let (orders, replaced) = (certificate(1, "orders", now()), certificate(2, "replaced", now()));
+    let (again, revoked) =
+        (certificate(3, "replaced", now() + day * 90), certificate(4, "revoked", now()));
+    let later = certificate(5, "later", now() + day);
+    issue(&f, instance.id, &[&later, &orders, &replaced, &again, &revoked]).await;
+    assert!(revoke(&f, instance.id, &revoked.serial, now()).await);
+    let ending = async |at: Timestamp| {
+        let mut reader = f.store.reader();
+        certificates::ending(&mut reader, instance.id, at, at + day * 30).await.unwrap()
+    };
+    let end = orders.expires_at;
+    assert_eq!(ending(end - day * 32).await, []);
+    let both = [("orders".to_owned(), end), ("later".to_owned(), end + day)];
+    assert_eq!(ending(end - day * 29).await, both);
+    assert_eq!(ending(end).await, both[1..], "one that has ended is past");
+    assert_eq!(ending(end + day).await, []);
+}

@@ -26,6 +26,21 @@ pub async fn what_is_written_is_read_back(f: Fixture) {
     assert_eq!((certificate.as_str(), key.expose()), ("PEM", "ca key"));
 }
 
+pub async fn an_instance_from_before_there_were_roots_has_its_server_authority_in_its_place(
+    f: Fixture,
+) {
+    let account = f.account().await.account.id;
+    let (instance, ..) = f.instance(account, 9000).await;
+    let root =
+        async || authorities::customers_root(&mut f.store.reader(), instance.id).await.unwrap();
+    assert_eq!(root().await.as_deref(), Some("PEM"), "the server authority's");
+    let mut work = f.store.begin().await.unwrap();
+    let (kind, key) = (AuthorityKind::Root, Secret::new("root key"));
+    authorities::insert(&mut work, instance.id, kind, "ROOT", &key).await.unwrap();
+    work.commit().await.unwrap();
+    assert_eq!(root().await.as_deref(), Some("ROOT"));
+}
+
 pub async fn keys_are_found_by_hash_and_secrets_are_not_in_the_database(f: Fixture) {
     let account = f.account().await;
     let secret = f.entropy.key();

@@ -8,11 +8,12 @@ use crate::rows::Rows;
 use cloud::SimulatedCloud;
 use kafka::simulated::Process;
 use model::{Clock, ServerId, SignedDuration, Timestamp};
+use pki::Facts;
 use reach::Reach;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use store::{ServerRecord, hash_key, instances, servers, tickets};
-use wire::agent::{CertificateRequest, Desired, Phase, Report, Run};
+use wire::agent::{CertificateRequest, Desired, InstalledCertificate, Phase, Report, Run};
 
 /// A broker that does not answer for so long is told of.
 const SILENT: SignedDuration = SignedDuration::from_secs(20);
@@ -47,8 +48,8 @@ struct Directory {
     identity: Option<(i64, String)>,
     desired: Option<Desired>,
     requests: BTreeMap<(String, i64), String>,
-    /// Certificates found to be for the agent's own keys.
-    fitting: Vec<String>,
+    /// What is in place, by name, and stays there until another has come.
+    installed: BTreeMap<String, String>,
 }
 
 impl SimAgent {
@@ -122,6 +123,11 @@ impl SimAgent {
     fn silent_since(&self, now: Timestamp) -> Option<Timestamp> {
         let silence = self.silence.filter(|_| !self.hears);
         silence.filter(|since| now.duration_since(*since) >= SILENT)
+    }
+
+    /// The certificates that its broker uses.
+    pub fn installed(&self) -> Vec<InstalledCertificate> {
+        self.directory.certificates()
     }
 
     /// The process died; another may come.
@@ -227,6 +233,7 @@ impl SimAgent {
     fn obey(&mut self, rows: &Rows, ground: &mut Ground, may_stop: bool) -> Option<Report> {
         let (desired, now) = (self.directory.desired.clone()?, rows.clock.now());
         let requests = self.directory.requests(rows, &desired);
+        self.directory.install(&desired);
         let mut fault = None;
         let process = ground.look_at_broker(self.server);
         let outdated = ground.broker(self.server).is_some_and(|broker| {
@@ -277,6 +284,7 @@ impl SimAgent {
             loading: None,
             silent_since: self.silent_since(now).filter(|_| phase == Phase::Running),
             requests,
+            certificates: self.directory.certificates(),
         })
     }
 
@@ -343,18 +351,29 @@ impl Directory {
             .collect()
     }
 
-    fn is_certified(&mut self, desired: &Desired) -> bool {
-        desired.certificates.iter().all(|wanted| {
-            let Some(certificate) = &wanted.certificate else { return false };
-            if self.fitting.contains(certificate) {
-                return true;
+    /// Puts in place what was issued to a key of ours.
+    fn install(&mut self, desired: &Desired) {
+        for wanted in &desired.certificates {
+            let Some(certificate) = &wanted.certificate else { continue };
+            if self.installed.get(&wanted.name) == Some(certificate) {
+                continue;
             }
             let place = (wanted.name.clone(), wanted.generation);
-            let fits = self.requests.get(&place).is_some_and(|csr| pki::answers(certificate, csr));
-            if fits {
-                self.fitting.push(certificate.clone());
+            if self.requests.get(&place).is_some_and(|csr| pki::answers(certificate, csr)) {
+                self.installed.insert(wanted.name.clone(), certificate.clone());
             }
-            fits
-        })
+        }
+    }
+
+    fn is_certified(&self, desired: &Desired) -> bool {
+        desired.certificates.iter().all(|wanted| self.installed.contains_key(&wanted.name))
+    }
+
+    fn certificates(&self) -> Vec<InstalledCertificate> {
+        let facts = |(name, pem): (&String, &String)| {
+            let Facts { not_before, not_after, .. } = Facts::read(pem).unwrap();
+            InstalledCertificate { name: name.clone(), not_before, not_after }
+        };
+        self.installed.iter().map(facts).collect()
     }
 }

@@ -6,7 +6,7 @@ use super::plane::Plane;
 use super::sim::Sim;
 use super::steps::STEPS;
 use crate::rows::Rows;
-use model::InstanceId;
+use model::{CertificateLife, InstanceId};
 use std::collections::BTreeSet;
 
 /// What the customer wants at the moment of the crash.
@@ -33,6 +33,8 @@ pub enum Stage {
     Started,
     /// Stopped and started before anybody looked.
     Flipped,
+    /// After so long that certificates are renewed.
+    Renewed,
     Deleted,
 }
 
@@ -45,6 +47,7 @@ pub const LIFE: [Stage; 9] = [
     Stage::Stopped,
     Stage::Started,
     Stage::Flipped,
+    Stage::Renewed,
     Stage::Deleted,
 ];
 
@@ -68,6 +71,7 @@ impl Stage {
                 rows.stop(id, true).await;
                 rows.stop(id, false).await;
             }
+            Stage::Renewed => rows.clock.advance(CertificateLife::default().duration() * 5 / 6),
             Stage::Deleted => rows.delete(id).await,
         }
     }
@@ -121,6 +125,7 @@ impl<'a> Life<'a> {
         }
         let mut plane = self.sim.plane();
         self.sim.settle(&mut plane).await?;
+        self.sim.check_certificates().await?;
         Ok(died)
     }
 

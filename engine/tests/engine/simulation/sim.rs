@@ -35,6 +35,8 @@ pub struct Sim<'a> {
     /// Kafka's ids of the same.
     pub nodes: Vec<i32>,
     internal: BTreeMap<i32, Endpoint>,
+    /// As the operator has set it.
+    pub certificate_life: CertificateLife,
     /// A broker was killed or frozen since the cluster last served.
     excused: bool,
 }
@@ -63,6 +65,7 @@ impl<'a> Sim<'a> {
             internal: records.iter().map(|record| node(&record.server)).map(at).collect(),
             nodes: records.iter().map(|record| record.server.node_id).collect(),
             instance,
+            certificate_life: CertificateLife::default(),
             excused: false,
         }
     }
@@ -105,7 +108,11 @@ impl<'a> Sim<'a> {
             host_id,
             owner: host_id.to_string(),
             // The simulated clock does not move while a step waits.
-            settings: Settings { login_patience: Duration::ZERO, ..Settings::default() },
+            settings: Settings {
+                login_patience: Duration::ZERO,
+                certificate_life: self.certificate_life,
+                ..Settings::default()
+            },
         });
         Plane::new(Arc::new(engine.witnessed(gate.clone())), gate)
     }
@@ -199,6 +206,19 @@ impl<'a> Sim<'a> {
             }
             if disk.state == DiskState::Formatted && !formatted {
                 return Err(format!("disk {} is sealed, but nothing is on it", disk.id));
+            }
+        }
+        Ok(())
+    }
+
+    /// That no server of a cluster that runs has a certificate that is to be renewed.
+    pub async fn check_certificates(&self) -> Result<(), String> {
+        let runs = self.rows.instance(self.id()).await.is_some_and(|now| !now.stopped);
+        let now = self.rows.clock.now();
+        for installed in self.agents.iter().filter(|_| runs).flat_map(SimAgent::installed) {
+            let life = installed.not_after.duration_since(installed.not_before);
+            if installed.not_before + life * 2 / 3 <= now {
+                return Err(format!("not renewed by {now}: {installed:?}"));
             }
         }
         Ok(())
