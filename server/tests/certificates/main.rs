@@ -23,10 +23,11 @@ mod writer;
 
 use faults::Fault;
 use installation::Installation;
+use kafka::Endpoint;
 use kafka::client::admin::quorum::DescribeQuorum;
-use kafka::client::{Call, Connection, DirectDial, Endpoint, Limits, Mechanism, sasl, tls};
+use kafka::client::{Call as _, Connection, DirectDial, Limits, Mechanism, sasl, tls};
 use kcat::Kcat;
-use model::{Clock, KafkaVersion, Secret, SystemClock, Timestamp};
+use model::{Clock as _, KafkaVersion, Secret, SystemClock};
 use serde_json::{Value, json};
 use served::Server;
 use writer::Writer;
@@ -46,8 +47,7 @@ async fn outlives(version: KafkaVersion) {
     let castellan = Installation::start_with("[certificates]\nlifetime = \"2m\"\n").await;
     let instance = create(&castellan, version).await;
     let servers = Server::all(&castellan);
-    let first: Vec<Timestamp> = servers.iter().map(Server::first_end).collect();
-    let end = *first.iter().max().unwrap();
+    let end = servers.iter().map(Server::end).max().unwrap();
     let before = castellan.processes();
     let (_, details) = castellan.get(&format!("/api/instances/{}/details", instance["id"])).await;
     let mut writer = Writer::start(&instance, &details, 3).await;
@@ -80,10 +80,9 @@ async fn outlives(version: KafkaVersion) {
     assert_eq!(kcat.read("tour", "SCRAM-SHA-256").await, ["first", "renewed", "elected"]);
 
     let after = castellan.processes();
-    for at in 0..SERVERS {
-        assert_eq!(after[at].agent, before[at].agent, "server {}", at + 1);
-        let is_same = after[at].broker == before[at].broker;
-        assert_eq!(is_same, at != stopped, "the broker of server {}", at + 1);
+    for (at, (is, was)) in after.iter().zip(&before).enumerate() {
+        assert_eq!(is.agent, was.agent, "server {}", at + 1);
+        assert_eq!(is.broker == was.broker, at != stopped, "the broker of server {}", at + 1);
     }
     castellan.until_heard_anew(&after).await;
     writer.stop().await;

@@ -50,10 +50,10 @@ impl Server {
         fs::read_to_string(self.directory.join(format!("tls/{name}.pem"))).unwrap()
     }
 
-    /// When the first of its certificates ends.
-    pub fn first_end(&self) -> Timestamp {
-        let ends = ["internal", "server"].map(|name| Facts::read(&self.pem(name)).unwrap());
-        ends.into_iter().map(|it| it.not_after).min().unwrap()
+    /// When the last of the certificates that are in place now ends.
+    pub fn end(&self) -> Timestamp {
+        let of = |name: &str| Facts::read(&self.pem(name)).unwrap().not_after;
+        of("internal").max(of("server"))
     }
 
     /// Waits until every listener shows what is on disk, and that ends later than then.

@@ -1,9 +1,9 @@
 //! What the authorities of a cluster sign, and who takes it.
 
-use crate::clients::{Clients, P256};
+use crate::clients::{Clients, P256, REFUSED};
 use crate::installation::Installation;
 use crate::served::Server;
-use model::{Clock, InstanceId, OsEntropy, Secret, SignedDuration, SystemClock};
+use model::{Clock as _, InstanceId, OsEntropy, Secret, SignedDuration, SystemClock};
 use pki::{Authority, Leaf, Usage};
 use serde_json::Value;
 use std::fs;
@@ -33,15 +33,26 @@ pub async fn is_where_it_should_be(castellan: &Installation, instance: &Value, a
     for kind in [AuthorityKind::Root, AuthorityKind::Server, AuthorityKind::Internal] {
         let name = kind.as_str();
         forge(castellan, instance, kind, &clients, name).await;
-        let refused = clients.refusal_at(&ssl, name).await;
-        assert!(refused.is_ok(), "a certificate of the {name} authority at {ssl}: {refused:?}");
+        is_refused(&clients, &ssl, name).await;
     }
     // And what a broker shows itself.
-    fs::write(clients.file("broker", "pem"), all[0].pem("server")).unwrap();
-    fs::write(clients.file("broker", "key"), all[0].pem("server")).unwrap();
-    let refused = clients.refusal_at(&ssl, "broker").await;
-    assert!(refused.is_ok(), "a broker's own certificate at {ssl}: {refused:?}");
+    for kind in ["pem", "key", "chain"] {
+        fs::write(clients.file("broker", kind), all[0].pem("server")).unwrap();
+    }
+    is_refused(&clients, &ssl, "broker").await;
     clients.write(USER).await;
+}
+
+/// By openssl, which shows a certificate also where the other side says that it trusts
+/// none of its kind, and what leads to it.
+async fn is_refused(clients: &Clients, listener: &str, name: &str) {
+    let [certificate, key, chain] = ["pem", "key", "chain"].map(|kind| clients.file(name, kind));
+    let shown = ["-cert", &certificate, "-key", &key, "-cert_chain", &chain];
+    let arguments = [&["s_client", "-ign_eof", "-connect", listener][..], &shown].concat();
+    let ran = host::run_output(Path::new("openssl"), &arguments, None).await.unwrap();
+    let said = String::from_utf8_lossy(&ran.stderr);
+    let is_refused = !ran.status.success() && said.contains(REFUSED);
+    assert!(is_refused, "the certificate of {name} at {listener}: {} {said}", ran.status);
 }
 
 /// By openssl, with what came behind the certificate and the root.
@@ -77,6 +88,7 @@ async fn forge(
     };
     let (pem, key) = authority.issue_with_key(&leaf, SystemClock.now(), &OsEntropy).unwrap();
     let root = instance["ca"].as_str().unwrap();
-    fs::write(clients.file(name, "pem"), pem + &authority.certificate + root).unwrap();
+    fs::write(clients.file(name, "pem"), pem).unwrap();
+    fs::write(clients.file(name, "chain"), authority.certificate + root).unwrap();
     fs::write(clients.file(name, "key"), key.expose()).unwrap();
 }
