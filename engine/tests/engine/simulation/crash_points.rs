@@ -38,7 +38,7 @@ pub enum Stage {
     Deleted,
 }
 
-pub const LIFE: [Stage; 9] = [
+pub const LIFE: [Stage; 10] = [
     Stage::Made,
     Stage::ReEnrolled,
     Stage::Restarted,
