@@ -5,7 +5,9 @@ use crate::resources::Behind;
 use crate::{Destinations, Limits, Places, Result};
 use ipnet::Ipv4Net;
 use kafka::client::Admin;
-use model::{Catalogue, CertificateLife, Clock, Entropy, KeyId, Seller, ServerId, Timestamp};
+use model::{
+    Catalogue, CertificateLife, Clock, Entropy, KeyId, MessageLimits, Seller, ServerId, Timestamp,
+};
 use reach::Reach;
 use std::collections::HashMap;
 use std::net::Ipv4Addr;
@@ -26,10 +28,12 @@ pub struct Settings {
     pub seller: Seller,
     /// Where people reach the Customer API, for links in mails.
     pub public_url: String,
-    /// How many people an account may invite in an hour; 0: any number.
+    /// How many mails an account may cause in an hour to people who did not ask for
+    /// them: invitations and mails with a link to confirm. 0: any number.
     pub invitations_per_hour: u32,
     /// How much one account may have.
     pub limits: Limits,
+    pub messages: MessageLimits,
     /// How long a caller waits for a broker's answer.
     pub broker_patience: Duration,
     /// How many reads of messages go on at the same moment: whoever wrote them decides
@@ -49,6 +53,7 @@ impl Default for Settings {
             public_url: "http://127.0.0.1:8080".into(),
             invitations_per_hour: 20,
             limits: Limits::default(),
+            messages: MessageLimits::default(),
             broker_patience: Duration::from_secs(25),
             reads_at_once: 8,
             certificate_life: CertificateLife::default(),

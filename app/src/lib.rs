@@ -58,6 +58,7 @@ mod error;
 mod history;
 mod idempotency;
 mod limits;
+mod mail;
 mod operator;
 mod places;
 mod resources;

@@ -132,6 +132,7 @@ impl ControlPlane {
             clock: Arc::new(SystemClock),
             mailer,
             notifier: Arc::new(notifier),
+            limits: config.rate_limit.messages,
         };
         running.spawn(outbox.run(stop.clone()));
         running.spawn(keep_host_seen(store, host_id, stop.clone()));
@@ -220,6 +221,7 @@ fn make_app(
         invitations_per_hour: config.rate_limit.invitations_per_hour,
         certificate_life: config.certificates.lifetime,
         limits: config.limits,
+        messages: config.rate_limit.messages,
         ..app::Settings::default()
     };
     if let Some(pool) = config.subnet_pool {

@@ -16,7 +16,7 @@ const MASTER_KEY: &str = "master.key";
 const BALLAST: &str = wire::agent::STORE_BALLAST;
 const SETUP_LOCK: &str = "setup.lock";
 /// Everything that a control plane ever puts into its data directory.
-const ENTRIES: [&str; 21] = [
+const ENTRIES: [&str; 23] = [
     BALLAST,
     "castellan.db",
     "castellan.db-journal",
@@ -33,6 +33,8 @@ const ENTRIES: [&str; 21] = [
     "endpoints.json",
     "fleet-ca.pem",
     "host",
+    "kcat-ca.pem",
+    "kcat.conf",
     "lock",
     "mail",
     MASTER_KEY,
@@ -90,6 +92,15 @@ impl DataDir {
     /// The first account's customer key, for the person who ran `castellan up`.
     pub fn customer_key(&self) -> PathBuf {
         self.0.join("customer-key")
+    }
+
+    /// What kcat reads to log in to the cluster of `castellan up`.
+    pub fn kcat_settings(&self) -> PathBuf {
+        self.0.join("kcat.conf")
+    }
+
+    pub fn kcat_ca(&self) -> PathBuf {
+        self.0.join("kcat-ca.pem")
     }
 
     /// Mail that went out as files.

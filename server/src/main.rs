@@ -22,6 +22,7 @@ mod host_facts;
 mod installation;
 mod instance;
 mod invoice;
+mod kcat;
 mod key;
 mod listen;
 mod logging;

@@ -36,6 +36,8 @@ pub struct Past {
     pub slowed: BTreeMap<i64, String>,
     /// What was signed for customers, revoked or not.
     pub certificates: Vec<Signed>,
+    /// Who wants no mail from this installation, and since when.
+    pub mail_blocks: Vec<(String, i64)>,
     /// Servers that this host has: they run on.
     pub held: Vec<ServerId>,
     /// By server: how many identities its agent has had.
@@ -121,6 +123,7 @@ async fn past(connection: &mut SqliteConnection, path: &Path) -> Result<Past> {
     }
     past.slowed = slowed(connection).await?;
     past.certificates = certificates(connection).await?;
+    past.mail_blocks = mail_blocks(connection).await?;
     Ok(past)
 }
 
@@ -141,6 +144,15 @@ async fn certificates(connection: &mut SqliteConnection) -> Result<Vec<Signed>> 
         "SELECT instance_id, serial, cn, issued_at, expires_at, revoked_at FROM certificates",
     );
     query.fetch_all(connection).await?.iter().map(signed).collect()
+}
+
+async fn mail_blocks(connection: &mut SqliteConnection) -> Result<Vec<(String, i64)>> {
+    if !has_table(connection, "mail_blocks").await? {
+        return Ok(Vec::new());
+    }
+    let query = sqlx::query("SELECT mailbox_hash, blocked_at FROM mail_blocks");
+    let rows = query.fetch_all(connection).await?;
+    rows.iter().map(|row| Ok((row.try_get("mailbox_hash")?, row.try_get("blocked_at")?))).collect()
 }
 
 fn signed(row: &SqliteRow) -> Result<Signed> {

@@ -58,32 +58,6 @@ pub async fn remove(work: &mut Work, id: InvitationId) -> Result<bool> {
     Ok(work.execute(query).await? == 1)
 }
 
-/// When the account has invited since then, oldest first.
-pub async fn sent_since(
-    run: &mut impl Run,
-    account: AccountId,
-    since: Timestamp,
-) -> Result<Vec<Timestamp>> {
-    let query = Query::new("SELECT at FROM invited WHERE account_id = $1 AND at > $2 ORDER BY at")
-        .bind(account.to_string())
-        .bind(since);
-    run.fetch(query).await?.iter().map(|row| row.time("at")).collect()
-}
-
-/// Notes that the account has invited, and forgets what was before `since`.
-pub async fn note_sent(
-    work: &mut Work,
-    account: AccountId,
-    at: Timestamp,
-    since: Timestamp,
-) -> Result<()> {
-    work.execute(Query::new("DELETE FROM invited WHERE at <= $1").bind(since)).await?;
-    let query = Query::new("INSERT INTO invited (account_id, at) VALUES ($1, $2)")
-        .bind(account.to_string())
-        .bind(at);
-    work.execute(query).await.map(drop)
-}
-
 fn invitation(row: &Row) -> Result<Invitation> {
     Ok(Invitation {
         id: row.parse("id")?,

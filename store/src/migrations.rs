@@ -13,7 +13,7 @@ macro_rules! file {
 }
 
 /// Each begins with the number of its place, and is never changed once released.
-const FILES: [(&str, &str); 21] = [
+const FILES: [(&str, &str); 22] = [
     file!("0001_first"),
     file!("0002_idempotency"),
     file!("0003_hosts"),
@@ -35,6 +35,7 @@ const FILES: [(&str, &str); 21] = [
     file!("0019_overtaken_actions"),
     file!("0020_outbox_holders"),
     file!("0021_certificate_roots"),
+    file!("0022_mail_consents"),
 ];
 
 /// What brings a database up to date.

@@ -17,7 +17,7 @@
 
 use crate::db::{Query, Row, Run};
 use crate::{Change, MasterKey, Result, SealError, Work};
-use model::{InstanceId, MessageId, Secret, SignedDuration, Timestamp};
+use model::{AccountId, InstanceId, MessageId, Secret, SignedDuration, Timestamp};
 
 /// No message waits longer for its next try.
 pub const LONGEST_PAUSE: SignedDuration = SignedDuration::from_hours(1);
@@ -63,6 +63,8 @@ pub struct Message {
     /// from later ones.
     pub attempts: i64,
     pub lane: Option<String>,
+    /// Whose instance it is of, also once that is gone; none: it is of none.
+    pub account: Option<AccountId>,
 }
 
 /// What became of a message that could not be sent.
@@ -86,8 +88,9 @@ pub async fn insert(work: &mut Work, new: &NewMessage, now: Timestamp) -> Result
     let query = Query::new(
         "INSERT INTO outbox \
          (id, kind, about, body_sealed, created_at, give_up_at, due_at, attempts, last_error, \
-         lane, instance_id, destination, incident) \
-         VALUES ($1, $2, $3, $4, $5, $6, $5, 0, '', $7, $8, $9, $10)",
+         lane, instance_id, destination, incident, account_id) \
+         VALUES ($1, $2, $3, $4, $5, $6, $5, 0, '', $7, $8, $9, $10, \
+         (SELECT account_id FROM instances WHERE id = $8))",
     )
     .bind(id.0)
     .bind(new.kind)
@@ -216,7 +219,15 @@ fn message(row: &Row, key: &MasterKey) -> Result<Message> {
         created_at: row.time("created_at")?,
         attempts: row.int("attempts")?,
         lane: row.text_or_none("lane")?,
+        account: account(row)?,
     })
+}
+
+fn account(row: &Row) -> Result<Option<AccountId>> {
+    match row.text_or_none("account_id")? {
+        None => Ok(None),
+        Some(_) => row.parse("account_id").map(Some),
+    }
 }
 
 /// What waits behind a message in its lane, oldest first and at most so much of it. For

@@ -302,3 +302,47 @@ async fn on_a_shared_plan_a_name_begins_with_the_customer_s() {
     );
     sign(&world, &shared, &request("orders")).await.expect_error(400, &sentence);
 }
+
+/// A list that is full of revoked certificates does not keep new ones away for a year.
+#[tokio::test]
+async fn a_full_list_has_room_again_once_some_are_revoked_or_expired() {
+    let world = World::new().await;
+    let instance = ready(&world).await;
+    let issued_at = world.app.now();
+    let numbered = |number: u32| model::Certificate {
+        serial: format!("{number:032x}").parse().unwrap(),
+        cn: model::UserName::parse("orders").unwrap(),
+        issued_at,
+        expires_at: issued_at + model::SignedDuration::from_hours(24 * 397),
+        revoked_at: None,
+    };
+    let mut work = world.app.store().begin().await.unwrap();
+    for number in 1..=10_000 {
+        store::certificates::insert(&mut work, instance.id, &numbered(number)).await.unwrap();
+    }
+    // Revoked, and expired two days ago.
+    let gone = model::Certificate {
+        expires_at: issued_at - model::SignedDuration::from_hours(48),
+        revoked_at: Some(issued_at),
+        ..numbered(10_001)
+    };
+    store::certificates::insert(&mut work, instance.id, &gone).await.unwrap();
+    work.commit().await.unwrap();
+    let full = sign(&world, &instance, &request("payments")).await;
+    full.expect_error(
+        400,
+        "This instance has 10000 certificates that are good, and can't have more; revoke some \
+         that are not used any more, and sign again",
+    );
+    let one = numbered(1).serial;
+    assert_eq!(revoke(&world, &instance, one.as_str()).await.status, 204);
+    assert_eq!(sign(&world, &instance, &request("payments")).await.status, 200);
+    assert_eq!(sign(&world, &instance, &request("payments")).await.status, 400);
+    let refused = async |at: model::Timestamp| {
+        let mut reader = world.app.store().reader();
+        store::certificates::revoked(&mut reader, instance.id, at).await.unwrap()
+    };
+    assert_eq!(refused(world.app.now()).await, [one.as_str()], "brokers still refuse it");
+    let listed = list(&world, &instance).await;
+    assert_eq!(listed.as_array().unwrap().len(), 10_001, "the expired one is forgotten");
+}

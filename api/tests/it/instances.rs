@@ -307,14 +307,18 @@ async fn addresses_that_were_taken_meanwhile_are_chosen_again() {
 }
 
 #[tokio::test]
-async fn what_the_cloud_says_is_a_sentence_and_what_breaks_is_not() {
+async fn a_region_without_room_tells_nothing_of_its_host() {
     let world = World::new().await;
     let create = async |region: &str| {
         let text = format!("name=a&plan=mouse-1&region={region}");
         Call::post("/api/instances").key(&world.key).form(&text).send(&world.customer).await
     };
     let full = create("google-compute-engine::us-central1").await;
-    full.expect_error(400, "This machine has 1 GB left of 8 GB");
+    full.expect_error(
+        400,
+        "This region has no room for that plan now; choose a smaller plan or disk, delete an \
+         instance, or ask the operator",
+    );
     let broken = create("azure-arm::westeurope").await;
     broken.expect_error(500, "Something went wrong on our side; try again later");
     assert_eq!(broken.header("x-request-id").len(), 36);

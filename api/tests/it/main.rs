@@ -11,6 +11,7 @@ mod away;
 mod bodies;
 mod call;
 mod certificates;
+mod confirmations;
 mod connections;
 mod coverage;
 mod customer;

@@ -3,7 +3,7 @@
 use crate::call::Call;
 use crate::postgres;
 use api::{Options, RateLimit, RateLimits};
-use app::{App, Destinations, Parts, Placement, Places, Settings, Source, SourceKind};
+use app::{App, Destinations, NoRoom, Parts, Placement, Places, Settings, Source, SourceKind};
 use async_trait::async_trait;
 use axum::Router;
 use ipnet::Ipv4Net;
@@ -450,10 +450,12 @@ impl Places for Loopback {
         region: &Region,
         taken: &[(String, u16)],
         plan: &Plan,
-    ) -> Result<Vec<Placement>, String> {
+    ) -> Result<Vec<Placement>, NoRoom> {
         match region.provider.as_str() {
             "azure-arm" => panic!("a fault of ours"),
-            "google-compute-engine" => return Err("This machine has 1 GB left of 8 GB".into()),
+            "google-compute-engine" => {
+                return Err(NoRoom::Refused("This machine has 1 GB left of 8 GB".into()));
+            }
             _ => {}
         }
         let late = |left: u32| left.checked_sub(1);

@@ -63,8 +63,7 @@ pub async fn place(app: &App, order: &Order, chosen: &Chosen) -> Result<Placed> 
     app.places.check_room(&order.plan, order.plan.disk_gb(order.disk_size)).await?;
     let taken = store::servers::taken_listeners(&mut app.store().reader()).await?;
     let nodes = order.plan.nodes;
-    let placements =
-        app.places.propose(&order.region, &taken, &order.plan).await.map_err(Error::Refused)?;
+    let placements = app.places.propose(&order.region, &taken, &order.plan).await?;
     if placements.len() != nodes as usize || placements.is_empty() {
         return Err(Error::internal("the region proposed another number of places than asked for"));
     }

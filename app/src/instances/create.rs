@@ -75,9 +75,7 @@ pub async fn create(caller: &Caller, app: &App, asked: Asked<NewInstance>) -> Re
             }
         }
     }
-    Err(Error::Refused(
-        "Other instances took every address that was free; try again in a few seconds".into(),
-    ))
+    Err(Error::Refused("This region is busy; try again in a few seconds".into()))
 }
 
 fn check(app: &App, new: NewInstance, mut problems: Problems) -> Result<Order> {

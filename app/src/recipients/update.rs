@@ -2,6 +2,7 @@
 //! be why it waits. At another address what goes on is over at the old one.
 
 use super::about;
+use super::confirmation::{Asking, ask};
 use super::validate::{RecipientFields, validate};
 use crate::alarms::{tell_leaver, tell_newcomer};
 use crate::{App, Asked, Error, InstanceAccess, Result, audit};
@@ -31,12 +32,18 @@ pub async fn update(
     let updated = recipients::find(&mut work, id, recipient).await?.ok_or(Error::NotFound)?;
     if (before.kind, &before.value) != (updated.kind, &updated.value) {
         tellings::forget_pace(&mut work, id, recipient).await?;
+        recipients::forget_last_status(&mut work, id, recipient).await?;
     }
+    let of = (access.instance.account_id, id);
+    let is_waiting = !matches!(ask(&mut work, app, of, &updated).await?, Asking::NotNeeded);
     tellings::hasten(&mut work, id, &updated, app.now()).await?;
     if is_elsewhere(&before, &updated) {
         tell_leaver(&mut work, app, &access.instance, &before).await?;
-        tell_newcomer(&mut work, app, &access.instance, recipient).await?;
+        if !is_waiting {
+            tell_newcomer(&mut work, app, &access.instance, recipient).await?;
+        }
     }
+    let updated = recipients::find(&mut work, id, recipient).await?.ok_or(Error::NotFound)?;
     work.commit().await?;
     Ok(updated)
 }

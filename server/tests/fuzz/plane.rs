@@ -20,6 +20,10 @@ key = { per_second = 0 }
 account = { per_second = 0 }
 address = { per_second = 0 }
 invitations_per_hour = 0
+[rate_limit.messages]
+unrequested_mails_per_mailbox_per_day = 0
+tests_per_account_per_hour = 0
+tests_per_destination_per_hour = 0
 "#;
 
 pub struct Plane {

@@ -25,6 +25,7 @@ pub async fn go_beyond(work: &mut Work, past: &Past) -> Result<i64> {
     take_over_slowed(work, past).await?;
     take_over_certificates(work, past).await?;
     enrol_agents_anew(work, past).await?;
+    take_over_mail_blocks(work, past).await?;
     // Kafka may have been given another password or other settings since. They are
     // written once more, so that what the store says is what lets customers in.
     let query = Query::new(
@@ -109,6 +110,18 @@ async fn enrol_agents_anew(work: &mut Work, past: &Past) -> Result<()> {
          token_expires_at = 0 WHERE token_hash IS NOT NULL",
     );
     work.execute(query).await.map(drop)
+}
+
+/// Who refused mail since the backup still gets none.
+async fn take_over_mail_blocks(work: &mut Work, past: &Past) -> Result<()> {
+    for (mailbox, at) in &past.mail_blocks {
+        let query = Query::new(
+            "INSERT INTO mail_blocks (mailbox_hash, blocked_at) VALUES ($1, $2) \
+             ON CONFLICT (mailbox_hash) DO NOTHING",
+        );
+        work.execute(query.bind(mailbox.as_str()).bind(*at)).await?;
+    }
+    Ok(())
 }
 
 /// Has what this host holds run on, also where the restored store says that it was

@@ -12,6 +12,7 @@ mod chain;
 mod copies;
 mod fixture;
 mod guards;
+mod mail;
 mod metrics;
 mod names;
 mod outbox;
@@ -74,6 +75,11 @@ checks! {
     chain::several_seal_and_write_at_once,
     chain::a_late_line_is_sealed_once_behind_the_others,
     chain::a_month_is_read_in_pages,
+    mail::an_address_outside_the_team_is_asked_once_by_account,
+    mail::who_refuses_mail_gets_none_until_they_agree,
+    mail::an_address_that_is_no_recipient_any_more_is_forgotten,
+    mail::recipients_of_an_older_store_count_as_confirmed,
+    mail::messages_are_counted_by_window_and_against_all_limits_or_none,
     metrics::a_window_is_written_by_one_and_read_by_time,
     metrics::what_is_too_old_is_forgotten_and_counted,
     names::a_name_is_held_by_one_until_let_go,
@@ -130,7 +136,6 @@ checks! {
     team::a_key_that_another_store_takes_back_is_gone_at_once,
     team::the_last_use_of_a_key_never_goes_back,
     team::an_invitation_is_found_by_its_token_until_it_expires,
-    team::invitations_are_counted_by_account_and_time,
     turns::a_transaction_that_is_dropped_never_was,
     turns::a_transaction_with_a_failed_statement_is_not_carried_out,
     turns::a_lease_has_one_holder_and_an_old_one_writes_nothing,

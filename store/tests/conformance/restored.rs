@@ -112,3 +112,25 @@ async fn what_was_revoked_or_signed_since_is_known_from_the_store_before() {
     assert_eq!(certificates::list(&mut work, instance.id).await.unwrap(), [revoked, later]);
     assert!(certificates::list(&mut work, made_since.id).await.unwrap().is_empty());
 }
+
+#[tokio::test]
+async fn who_refused_mail_since_gets_none_after_a_restore() {
+    let it = Copies::new().await;
+    let copy = it.copy("copy.db").await;
+    let token = it.f.entropy.key();
+    let mut work = it.f.store.begin().await.unwrap();
+    mail_consents::ask(&mut work, it.account, "ada@x.test", &token, now()).await.unwrap();
+    let consent = mail_consents::find(&mut work, &token).await.unwrap().unwrap();
+    mail_consents::block(&mut work, &consent, now()).await.unwrap();
+    work.commit().await.unwrap();
+    it.f.store.close().await;
+    let past = backup::settle(it.store()).await.unwrap();
+
+    let restored = Store::open(&copy, master_key(1)).await.unwrap();
+    let mut work = restored.begin().await.unwrap();
+    assert!(!mail_consents::is_blocked(&mut work, "ada@x.test").await.unwrap());
+    for _ in 0..2 {
+        backup::go_beyond(&mut work, &past).await.unwrap();
+    }
+    assert!(mail_consents::is_blocked(&mut work, "ada@x.test").await.unwrap());
+}

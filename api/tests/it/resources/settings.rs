@@ -135,3 +135,21 @@ async fn everything_or_nothing() {
     }
     assert_eq!(world.load(instance.id.0).await, before);
 }
+
+/// Some clients send the header with nothing in it.
+#[tokio::test]
+async fn an_empty_content_type_is_none() {
+    let world = World::new().await;
+    let instance = cluster(&world, "mouse-1").await;
+    for (kind, value) in [("", 60_000), ("  ", 70_000)] {
+        let call = Call::post(&path(&instance, "config/kafka")).key(&world.key);
+        let text = format!("log.retention.ms={value}\n");
+        let saved = call.body(kind, text).send(&world.customer).await;
+        assert_eq!(saved.status, 200, "{kind:?}: {}", saved.text);
+        let expected = json!([{"name": "log.retention.ms", "value": value}]);
+        assert_eq!(get(&world, &instance, "config/kafka").await, expected);
+    }
+    let call = Call::post(&path(&instance, "config/kafka")).key(&world.key);
+    let refused = call.body("", r#"{"log.retention.ms": 1}"#).send(&world.customer).await;
+    refused.expect_error(400, "JSON needs the header Content-Type: application/json");
+}
