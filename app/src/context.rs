@@ -1,5 +1,6 @@
 //! What every use case works with.
 
+use crate::messages::Turns;
 use crate::metrics::Metrics;
 use crate::resources::Behind;
 use crate::{Destinations, Limits, Places, Result};
@@ -14,7 +15,6 @@ use std::net::Ipv4Addr;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 use store::{Installation, MetricsHistory, Store};
-use tokio::sync::Semaphore;
 
 /// What the operator decides for all customers.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -36,8 +36,9 @@ pub struct Settings {
     pub messages: MessageLimits,
     /// How long a caller waits for a broker's answer.
     pub broker_patience: Duration,
-    /// How many reads of messages go on at the same moment: whoever wrote them decides
-    /// how much of our memory and time each takes, within bounds.
+    /// How many reads of messages go on at the same moment: the author of messages decides
+    /// how much of our memory and time each takes, within bounds. An instance has a quarter
+    /// of them at most, an account a half.
     pub reads_at_once: usize,
     /// Of certificates that are renewed by themselves.
     pub certificate_life: CertificateLife,
@@ -82,8 +83,7 @@ pub struct App {
     last_used: Arc<Mutex<HashMap<KeyId, Timestamp>>>,
     metrics: Arc<Metrics>,
     behind: Arc<Behind>,
-    /// A permit for each read of messages that may begin.
-    pub(crate) reading: Arc<Semaphore>,
+    pub(crate) reading: Arc<Turns>,
 }
 
 /// The parts an app is made from.
@@ -122,7 +122,7 @@ impl App {
             entropy,
             places,
             destinations,
-            reading: Arc::new(Semaphore::new(settings.reads_at_once)),
+            reading: Arc::new(Turns::new(settings.reads_at_once)),
             settings,
             installation,
             placing: Arc::default(),

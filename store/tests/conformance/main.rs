@@ -12,6 +12,7 @@ mod chain;
 mod copies;
 mod fixture;
 mod guards;
+mod kept_out;
 mod mail;
 mod metrics;
 mod names;
@@ -80,6 +81,10 @@ checks! {
     mail::an_address_that_is_no_recipient_any_more_is_forgotten,
     mail::recipients_of_an_older_store_count_as_confirmed,
     mail::messages_are_counted_by_window_and_against_all_limits_or_none,
+    kept_out::what_was_taken_away_since_a_backup_stays_away,
+    kept_out::a_key_that_is_named_is_kept_unless_its_user_is_gone,
+    kept_out::where_nothing_says_what_was_taken_away_no_key_is_good_but_those_named,
+    kept_out::secrets_that_another_master_key_has_sealed_are_not_taken_over,
     metrics::a_window_is_written_by_one_and_read_by_time,
     metrics::what_is_too_old_is_forgotten_and_counted,
     names::a_name_is_held_by_one_until_let_go,
