@@ -78,9 +78,10 @@ fn answer(asked: &str) -> (u16, Value) {
             (200, json!([]))
         }
         "GET /api/instances/8/actions" => (200, json!([running])),
-        "GET /api/instances/8/actions/3" | "GET /api/instances/9/actions" => {
-            (404, json!({"error": "Invalid ID"}))
-        }
+        "GET /api/instances/8"
+        | "GET /api/instances/9"
+        | "GET /api/instances/8/actions/3"
+        | "GET /api/instances/9/actions" => (404, json!({"error": "Invalid ID"})),
         "GET /api/instances/7" => {
             let mut whole = instance(7, "orders");
             let rest = json!({"ca": "", "apikey": "", "brokers": "", "username": "",
@@ -91,7 +92,6 @@ fn answer(asked: &str) -> (u16, Value) {
             whole.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
             (200, whole)
         }
-        "GET /api/instances/8" | "GET /api/instances/9" => (404, json!({"error": "Invalid ID"})),
         "DELETE /api/instances/7" => (204, Value::Null),
         "POST /api/team/remove" => {
             let to_rotate = json!([{"id": 7, "name": "orders"}]);
