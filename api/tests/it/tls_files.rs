@@ -31,7 +31,7 @@ fn pair(authority: &Authority, name: &str) -> Pair {
         usage: Usage::Server,
         valid_for: SignedDuration::from_hours(1),
     };
-    let entropy = SeededEntropy::new(name.len() as u64);
+    let entropy = SeededEntropy::new(u64::try_from(name.len()).unwrap());
     let (certificate, key) = authority.issue_with_key(&leaf, now(), &entropy).unwrap();
     Pair { certificate, key: key.expose().to_owned() }
 }
