@@ -34,6 +34,8 @@ pub struct Settings {
     /// How much one account may have.
     pub limits: Limits,
     pub messages: MessageLimits,
+    /// How many bytes of audit lines an account may write a day; lines beyond are counted.
+    pub audit_bytes_per_day: i64,
     /// How long a caller waits for a broker's answer.
     pub broker_patience: Duration,
     /// How many reads of messages go on at the same moment: the author of messages decides
@@ -55,6 +57,7 @@ impl Default for Settings {
             invitations_per_hour: 20,
             limits: Limits::default(),
             messages: MessageLimits::default(),
+            audit_bytes_per_day: 16 * 1024 * 1024,
             broker_patience: Duration::from_secs(25),
             reads_at_once: 8,
             certificate_life: CertificateLife::default(),
@@ -113,6 +116,7 @@ impl App {
             settings,
             installation,
         } = parts;
+        let store = store.with_audit_budget(settings.audit_bytes_per_day);
         Self {
             reach: Reach::new(store.clone(), admin, Arc::clone(&clock), Arc::clone(&entropy))
                 .with_certificate_life(settings.certificate_life),

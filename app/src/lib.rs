@@ -42,6 +42,7 @@ pub mod plans;
 pub mod quotas;
 pub mod recipients;
 pub mod regions;
+pub mod retention;
 pub mod settings;
 pub mod team;
 pub mod topics;

@@ -3,10 +3,12 @@
 
 use crate::instances::Order;
 use crate::{App, Error, Result};
-use model::AccountId;
+use model::{AccountId, SignedDuration};
 use serde::Deserialize;
 use store::accounts::Holdings;
-use store::{Run, accounts};
+use store::{Run, accounts, history};
+
+const DAY: SignedDuration = SignedDuration::from_hours(24);
 
 /// At most so many for each account; 0 is no limit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
@@ -23,17 +25,35 @@ pub struct Limits {
     pub keys: u32,
     /// Users, and invitations that wait.
     pub users: u32,
+    /// Instances that are created within 24 hours. Bills are made of their histories, which
+    /// are kept.
+    pub creates_per_day: u32,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { instances: 20, servers: 60, disk_gb: 50_000, vpcs: 40, keys: 200, users: 100 }
+        Self {
+            instances: 20,
+            servers: 60,
+            disk_gb: 50_000,
+            vpcs: 40,
+            keys: 200,
+            users: 100,
+            creates_per_day: 100,
+        }
     }
 }
 
 impl Limits {
-    pub const NONE: Self =
-        Self { instances: 0, servers: 0, disk_gb: 0, vpcs: 0, keys: 0, users: 0 };
+    pub const NONE: Self = Self {
+        instances: 0,
+        servers: 0,
+        disk_gb: 0,
+        vpcs: 0,
+        keys: 0,
+        users: 0,
+        creates_per_day: 0,
+    };
 }
 
 /// Fails if an account can't have one more such instance.
@@ -49,7 +69,16 @@ pub(crate) async fn check_instance(
     let disk_gb = i64::from(plan.disk_gb(order.disk_size)) * i64::from(plan.nodes);
     within("instances", limits.instances, has.instances, 1)?;
     within("servers", limits.servers, has.servers, plan.nodes.into())?;
-    within("GB of disk", limits.disk_gb, has.disk_gb, disk_gb)
+    within("GB of disk", limits.disk_gb, has.disk_gb, disk_gb)?;
+    let created = history::created_since(run, account, app.now() - DAY).await?;
+    let most = limits.creates_per_day;
+    if most > 0 && created >= i64::from(most) {
+        return Err(Error::Refused(format!(
+            "An account can create at most {most} instances within 24 hours, and this one has \
+             created {created}; try again later, or ask the operator for a higher limit"
+        )));
+    }
+    Ok(())
 }
 
 pub(crate) async fn check_vpc(run: &mut impl Run, app: &App, account: AccountId) -> Result<()> {

@@ -81,7 +81,8 @@ fn answer(asked: &str) -> (u16, Value) {
         "GET /api/instances/8"
         | "GET /api/instances/9"
         | "GET /api/instances/8/actions/3"
-        | "GET /api/instances/9/actions" => (404, json!({"error": "Invalid ID"})),
+        | "GET /api/instances/9/actions"
+        | "POST /api/instances/9/actions/99/cancel" => (404, json!({"error": "Invalid ID"})),
         "GET /api/instances/7" => {
             let mut whole = instance(7, "orders");
             let rest = json!({"ca": "", "apikey": "", "brokers": "", "username": "",
@@ -92,7 +93,6 @@ fn answer(asked: &str) -> (u16, Value) {
             whole.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
             (200, whole)
         }
-        "DELETE /api/instances/7" => (204, Value::Null),
         "POST /api/team/remove" => {
             let to_rotate = json!([{"id": 7, "name": "orders"}]);
             (200, json!({"message": "ada@x.test was deleted", "instances_to_rotate": to_rotate}))
@@ -116,9 +116,10 @@ fn answer(asked: &str) -> (u16, Value) {
         }
         "GET /api/instances/7/nodes" => (200, json!([node])),
         "POST /api/instances/7/actions/99/cancel" => (404, json!({"error": "Not Found"})),
-        "POST /api/instances/9/actions/99/cancel" => (404, json!({"error": "Invalid ID"})),
         "POST /api/instances/7/actions/restart" => (200, json!({"message": "Done", "action": 4})),
-        "POST /api/instances/7/account/rotate-password" => (204, Value::Null),
+        "DELETE /api/instances/7" | "POST /api/instances/7/account/rotate-password" => {
+            (204, Value::Null)
+        }
         _ => printed::answer(asked).unwrap_or((200, message)),
     }
 }

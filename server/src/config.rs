@@ -45,6 +45,7 @@ pub struct Config {
     pub metrics: Metrics,
     /// How much an account may have.
     pub limits: app::Limits,
+    pub audit: Audit,
     /// How often a key, an account and an unknown address may call.
     pub rate_limit: api::RateLimits,
     /// Who invoices are from.
@@ -210,6 +211,21 @@ impl Default for Metrics {
     }
 }
 
+/// The audit logs of accounts.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Audit {
+    /// How much each account may write a day; lines beyond that are counted, and the
+    /// counts are one line an hour.
+    pub mb_per_day: u32,
+}
+
+impl Default for Audit {
+    fn default() -> Self {
+        Self { mb_per_day: 16 }
+    }
+}
+
 /// Which database, for every command that opens the store.
 #[derive(Args)]
 pub struct DatabaseArgs {
@@ -264,6 +280,7 @@ impl Config {
             ("listen.max_connections_per_address", max_connections_per_address, 4..=1_000_000),
             ("mail.timeout_seconds", mail, 1..=600),
             ("local.max_heap_mb", heap, 64..=1_048_576),
+            ("audit.mb_per_day", Some(self.audit.mb_per_day), 1..=1_048_576),
             ("metrics.history_mb", Some(self.metrics.history_mb), 16..=1_048_576),
         ];
         for (name, number, bounds) in numbers {
@@ -348,6 +365,7 @@ mod tests {
         check("[listen]\nmax_connections = 1", "listen.max_connections must be 16 to");
         check("[mail]\ntimeout_seconds = 0", "mail.timeout_seconds must be 1 to 600");
         check("[local]\nmax_heap_mb = 1", "local.max_heap_mb must be 64 to");
+        check("[audit]\nmb_per_day = 0", "audit.mb_per_day must be 1 to");
         check("[metrics]\nhistory_mb = 0", "metrics.history_mb must be 16 to");
         check(
             "[local]\nmode = \"shared-address\"\nshared_host = \"x\"\nshared_ports = [9, 8]",

@@ -138,6 +138,7 @@ impl ControlPlane {
         running.spawn(keep_host_seen(store, host_id, stop.clone()));
         running.spawn(tasks::issue_invoices(app.clone(), stop.clone()));
         running.spawn(tasks::seal_audit_log(app.clone(), stop.clone()));
+        running.spawn(tasks::tidy(app.clone(), stop.clone()));
         running.spawn(tasks::watch_alarms(app.clone(), stop.clone()));
         let history_mb = config.metrics.history_mb;
         running.spawn(tasks::keep_metrics(app.clone(), history_mb, stop.clone()));
@@ -222,6 +223,7 @@ fn make_app(
         certificate_life: config.certificates.lifetime,
         limits: config.limits,
         messages: config.rate_limit.messages,
+        audit_bytes_per_day: i64::from(config.audit.mb_per_day) * 1024 * 1024,
         ..app::Settings::default()
     };
     if let Some(pool) = config.subnet_pool {

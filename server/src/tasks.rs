@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 /// How often the clock is looked at; it may be set meanwhile.
 const LOOK: Duration = Duration::from_secs(30);
 const SEAL: Duration = Duration::from_secs(2);
+const TIDY: Duration = Duration::from_secs(60);
 const LOOK_FOR_SILENCE: Duration = Duration::from_secs(5);
 const LOOK_FOR_EXPIRY: Duration = Duration::from_mins(10);
 /// After a start what is overdue is renewed first.
@@ -44,6 +45,18 @@ pub async fn seal_audit_log(app: App, stop: CancellationToken) {
             tracing::warn!(%error, "the audit log could not be sealed; trying again");
         }
         if stop.run_until_cancelled(tokio::time::sleep(SEAL)).await.is_none() {
+            return;
+        }
+    }
+}
+
+/// What is too old leaves the store, and the audit log gets its summaries.
+pub async fn tidy(app: App, stop: CancellationToken) {
+    loop {
+        if let Err(error) = app::retention::tidy(&app).await {
+            tracing::warn!(%error, "the store could not be tidied; trying again");
+        }
+        if stop.run_until_cancelled(tokio::time::sleep(TIDY)).await.is_none() {
             return;
         }
     }

@@ -5,12 +5,14 @@
 
 use crate::db::{Query, Row, Run, json};
 use crate::{Result, Work, hash_key};
-use model::{AccountId, Invitation, InvitationId, Secret, Timestamp, email_key};
+use model::{AccountId, Invitation, InvitationId, Secret, SignedDuration, Timestamp, email_key};
+
+/// How long an invitation counts.
+const COUNTED: SignedDuration = SignedDuration::from_hours(1);
 
 /// Writes an invitation and forgets those that have expired.
 pub async fn insert(work: &mut Work, new: &Invitation, token: &Secret) -> Result<()> {
-    let forget = Query::new("DELETE FROM invitations WHERE expires_at <= $1").bind(new.created_at);
-    work.execute(forget).await?;
+    forget(work, new.created_at).await?;
     let query = Query::new(
         "INSERT INTO invitations \
          (id, account_id, email, email_key, role, tags, token_hash, created_at, expires_at) \
@@ -25,6 +27,14 @@ pub async fn insert(work: &mut Work, new: &Invitation, token: &Secret) -> Result
     .bind(hash_key(token))
     .bind(new.created_at)
     .bind(new.expires_at);
+    work.execute(query).await.map(drop)
+}
+
+/// Forgets links that have expired, and invitations that count no more.
+pub(crate) async fn forget(work: &mut Work, now: Timestamp) -> Result<()> {
+    let query = Query::new("DELETE FROM invitations WHERE expires_at <= $1").bind(now);
+    work.execute(query).await?;
+    let query = Query::new("DELETE FROM invited WHERE at <= $1").bind(now - COUNTED);
     work.execute(query).await.map(drop)
 }
 

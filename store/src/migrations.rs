@@ -13,7 +13,7 @@ macro_rules! file {
 }
 
 /// Each begins with the number of its place, and is never changed once released.
-const FILES: [(&str, &str); 22] = [
+const FILES: [(&str, &str); 23] = [
     file!("0001_first"),
     file!("0002_idempotency"),
     file!("0003_hosts"),
@@ -36,6 +36,7 @@ const FILES: [(&str, &str); 22] = [
     file!("0020_outbox_holders"),
     file!("0021_certificate_roots"),
     file!("0022_mail_consents"),
+    file!("0023_audit_bounds"),
 ];
 
 /// What brings a database up to date.

@@ -107,6 +107,26 @@ pub async fn insert(work: &mut Work, new: &NewMessage, now: Timestamp) -> Result
     Ok(id)
 }
 
+/// Gives up the oldest messages of an instance beyond `most`, unless they are being sent
+/// just now; what they were, as far as it can be opened.
+pub(crate) async fn give_up_oldest(
+    work: &mut Work,
+    instance: InstanceId,
+    most: i64,
+) -> Result<Vec<Secret>> {
+    let query = Query::new(
+        "DELETE FROM outbox WHERE instance_id = $1 AND taken_by IS NULL AND id <= \
+         (SELECT MAX(id) FROM (SELECT id FROM outbox WHERE instance_id = $1 \
+         ORDER BY id DESC LIMIT 1 OFFSET $2) AS beyond) RETURNING id, body_sealed",
+    );
+    let mut bodies = Vec::new();
+    for row in work.fetch(query.bind(instance.0).bind(most)).await? {
+        let id = MessageId(row.int("id")?);
+        bodies.extend(work.master_key().open(&place(id), &row.text("body_sealed")?).ok());
+    }
+    Ok(bodies)
+}
+
 /// Takes back what was not sent yet.
 pub async fn withdraw(work: &mut Work, about: &str) -> Result<()> {
     work.execute(Query::new("DELETE FROM outbox WHERE about = $1").bind(about)).await.map(drop)

@@ -37,6 +37,8 @@ pub struct World {
     pub places: Arc<Loopback>,
     entropy: Arc<SeededEntropy>,
     settings: Settings,
+    /// Of the store.
+    pub at: Location,
     _data: tempfile::TempDir,
 }
 
@@ -97,6 +99,7 @@ impl World {
             places,
             entropy,
             settings,
+            at: at.clone(),
             _data: data,
         }
     }

@@ -4,6 +4,7 @@
 mod create;
 mod delete;
 mod list;
+mod room;
 mod rule;
 
 pub use create::{MOST, NewAcls, create};

@@ -37,6 +37,12 @@ pub async fn set(access: &InstanceAccess, app: &App, asked: Asked<QuotaFields>) 
         return Err(Error::Refused(format!("Give at least one limit: {}", all.join(", "))));
     }
     let cluster = Cluster::of_its_own(access, app).await?;
+    let before = cluster.ask(|admin, at| admin.quotas().list_quotas(at)).await?;
+    if are_made(&before, &entity, &fields.limits) && slowed(access, app).await?.is_none() {
+        until_all_show(&cluster, &entity, &fields.limits).await;
+        let same = before.into_iter().find(|quota| quota.entity == entity);
+        return Ok(same.unwrap_or(Quota { entity, limits: BTreeMap::new() }));
+    }
     alter(access, app, &cluster, &entity, &fields.limits).await?;
     let found = find(&cluster.after_change(), &entity).await.ok().flatten();
     let mut quota = found.unwrap_or(Quota { entity, limits: BTreeMap::new() });
@@ -127,12 +133,16 @@ async fn alter_now(
             },
         );
     resources::change(access, app, "quota.update", &about, effect).await?;
+    until_all_show(cluster, entity, changes).await;
+    Ok(())
+}
+
+async fn until_all_show(cluster: &Cluster<'_>, entity: &QuotaEntity, changes: &QuotaChange) {
     cluster
         .until_all_show(|admin, alone| async move {
             Ok(are_made(&admin.quotas().list_quotas(&alone).await?, entity, changes))
         })
         .await;
-    Ok(())
 }
 
 fn are_made(all: &[Quota], entity: &QuotaEntity, changes: &QuotaChange) -> bool {

@@ -7,7 +7,7 @@ use super::validate::{RecipientFields, validate};
 use crate::alarms::{tell_leaver, tell_newcomer};
 use crate::{App, Asked, Error, InstanceAccess, Result, audit};
 use model::{Recipient, RecipientId};
-use store::{recipients, tellings};
+use store::{NewRecipient, recipients, tellings};
 
 /// `None` stands for a path segment that is no id.
 pub async fn update(
@@ -26,9 +26,11 @@ pub async fn update(
     if !recipients::update(&mut work, id, recipient, &new).await? {
         return Err(Error::NotFound);
     }
-    let asker = access.asker(&mut work).await?;
-    let extras = about(&access.instance, recipient, new.kind, &new.name);
-    audit::write(&mut work, &asker, app.now(), "recipient.update", &extras).await?;
+    if !is_same(&before, &new) {
+        let asker = access.asker(&mut work).await?;
+        let extras = about(&access.instance, recipient, new.kind, &new.name);
+        audit::write(&mut work, &asker, app.now(), "recipient.update", &extras).await?;
+    }
     let updated = recipients::find(&mut work, id, recipient).await?.ok_or(Error::NotFound)?;
     if (before.kind, &before.value) != (updated.kind, &updated.value) {
         tellings::forget_pace(&mut work, id, recipient).await?;
@@ -46,6 +48,13 @@ pub async fn update(
     let updated = recipients::find(&mut work, id, recipient).await?.ok_or(Error::NotFound)?;
     work.commit().await?;
     Ok(updated)
+}
+
+/// Whether the update changes nothing that was saved; what waits goes out all the same.
+fn is_same(before: &Recipient, new: &NewRecipient) -> bool {
+    before.updated
+        && (before.kind, &before.value, &before.name, &before.options)
+            == (new.kind, &new.value, &new.name, &new.options)
 }
 
 /// Whether what they were told before is known there by another name, or not at all.

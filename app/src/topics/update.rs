@@ -44,6 +44,10 @@ pub async fn update(
     {
         demand_may_change(access, &cluster, Some(&topic.name)).await?;
     }
+    if is_changed(&topic, &wanted) {
+        until_all_show(&cluster, &topic).await;
+        return Ok(topic);
+    }
     let about = [("topic", name.to_string())];
     change(access, app, "topic.update", &about, alter(&cluster, &topic, &wanted)).await
 }
@@ -111,14 +115,18 @@ async fn alter(cluster: &Cluster<'_>, before: &Topic, wanted: &TopicChange) -> R
     }
     // Whether it is there for all is seen from what one of them has by now.
     let changed = there(cluster.ask(|admin, at| admin.topics().describe_topic(at, name)).await?)?;
-    let (count, settings) = (changed.partitions.len(), &changed.settings);
+    until_all_show(cluster, &changed).await;
+    Ok(changed)
+}
+
+async fn until_all_show(cluster: &Cluster<'_>, topic: &Topic) {
+    let (count, settings) = (topic.partitions.len(), &topic.settings);
     cluster
         .until_all_show(|admin, alone| async move {
-            let seen = admin.topics().describe_topic(&alone, name).await?;
+            let seen = admin.topics().describe_topic(&alone, &topic.name).await?;
             Ok(seen.is_some_and(|it| it.partitions.len() == count && it.settings == *settings))
         })
         .await;
-    Ok(changed)
 }
 
 /// The topic after a change that Kafka confirmed and that the broker did not show: as another

@@ -30,6 +30,7 @@ instances = 0
 servers = 0
 disk_gb = 0
 vpcs = 0
+creates_per_day = 0
 "#;
 
 pub struct Plane {

@@ -6,7 +6,9 @@
 mod actions;
 mod alarms;
 mod answers;
+mod archive;
 mod billing;
+mod bounds;
 mod certificates;
 mod chain;
 mod copies;
@@ -54,12 +56,23 @@ checks! {
     answers::an_answer_lives_its_time_and_then_the_key_is_free,
     answers::of_the_same_call_at_two_stores_one_is_answered,
     answers::an_answer_is_sealed_and_opens_for_its_own_call_alone,
+    archive::archived_lines_leave_the_store_and_the_chain_is_whole,
+    archive::whatever_is_done_to_an_archive_is_found,
+    archive::whatever_is_done_to_the_start_of_a_chain_is_found,
+    archive::pruning_can_be_broken_off_anywhere_and_repeated,
+    archive::a_line_that_came_late_stays_with_its_neighbours,
+    archive::lines_beyond_a_share_are_counted_and_others_are_not,
     billing::a_history_outlives_its_instance,
     billing::time_never_runs_back_in_a_history_nor_into_a_closed_month,
+    billing::names_and_tags_make_one_entry_a_month,
     billing::months_are_due_in_their_order,
     billing::an_invoice_is_numbered_without_a_gap_and_stays,
     billing::a_customer_is_told_by_the_account,
     billing::an_older_store_gets_its_histories,
+    bounds::what_is_too_old_is_forgotten,
+    bounds::actions_that_have_ended_are_kept_up_to_a_number,
+    bounds::of_one_instance_so_many_messages_wait,
+    bounds::numbers_of_acls_that_are_gone_can_be_forgotten,
     guards::a_guard_is_known_by_its_server_and_goes_with_it,
     guards::what_producers_had_is_kept_until_they_are_let_go,
     certificates::a_certificate_is_issued_until_it_is_revoked,
