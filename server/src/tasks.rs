@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 /// How often the clock is looked at; it may be set meanwhile.
 const LOOK: Duration = Duration::from_secs(30);
 const SEAL: Duration = Duration::from_secs(2);
-const TIDY: Duration = Duration::from_secs(60);
+const TIDY: Duration = Duration::from_mins(1);
 const LOOK_FOR_SILENCE: Duration = Duration::from_secs(5);
 const LOOK_FOR_EXPIRY: Duration = Duration::from_mins(10);
 /// After a start what is overdue is renewed first.

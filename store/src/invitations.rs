@@ -5,10 +5,7 @@
 
 use crate::db::{Query, Row, Run, json};
 use crate::{Result, Work, hash_key};
-use model::{AccountId, Invitation, InvitationId, Secret, SignedDuration, Timestamp, email_key};
-
-/// How long an invitation counts.
-const COUNTED: SignedDuration = SignedDuration::from_hours(1);
+use model::{AccountId, Invitation, InvitationId, Secret, Timestamp, email_key};
 
 /// Writes an invitation and forgets those that have expired.
 pub async fn insert(work: &mut Work, new: &Invitation, token: &Secret) -> Result<()> {
@@ -30,11 +27,9 @@ pub async fn insert(work: &mut Work, new: &Invitation, token: &Secret) -> Result
     work.execute(query).await.map(drop)
 }
 
-/// Forgets links that have expired, and invitations that count no more.
+/// Forgets links that have expired.
 pub(crate) async fn forget(work: &mut Work, now: Timestamp) -> Result<()> {
     let query = Query::new("DELETE FROM invitations WHERE expires_at <= $1").bind(now);
-    work.execute(query).await?;
-    let query = Query::new("DELETE FROM invited WHERE at <= $1").bind(now - COUNTED);
     work.execute(query).await.map(drop)
 }
 

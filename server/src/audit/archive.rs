@@ -149,3 +149,7 @@ pub fn show(at: &StoreArgs, moved: &Moved) {
         );
     }
 }
+
+#[cfg(test)]
+#[path = "archive_tests.rs"]
+mod tests;

@@ -65,7 +65,7 @@ pub async fn a_history_outlives_its_instance(f: Fixture) {
     assert_eq!(list(&mut reader, "2026-08").await, []);
     // Another name in the same month takes the place of the first.
     let named = HistoryEntry { name: renamed.name, ..created };
-    assert_eq!(list(&mut reader, "2026-09").await, [named.clone()]);
+    assert_eq!(list(&mut reader, "2026-09").await, std::slice::from_ref(&named));
     // What it was at the beginning of the month, and not how it came to that.
     assert_eq!(list(&mut reader, "2026-10").await, [named, deleted.clone()]);
     assert_eq!(list(&mut reader, "2026-11").await, [], "it was gone before");

@@ -2,6 +2,7 @@
 
 use crate::fixture::*;
 use model::*;
+use sqlx::{Connection, Row, SqliteConnection};
 use std::collections::BTreeSet;
 use store::*;
 
@@ -131,4 +132,35 @@ pub async fn numbers_of_acls_that_are_gone_can_be_forgotten(f: Fixture) {
     assert_eq!(ids, [2, 5, 9], "the highest says which numbers were given");
     acls::give(&mut work, instance.id, "rule 1", "{}", now()).await.unwrap();
     assert_eq!(acls::list(&mut work, instance.id).await.unwrap().last().unwrap().id, 10);
+}
+
+/// docs/operations.md tells the bound and the growth of every table there is.
+#[tokio::test]
+async fn every_table_is_documented_with_its_bound() {
+    let f = Fixture::sqlite().await;
+    let Location::Sqlite(path) = &f.at else { panic!("a file") };
+    let history = MetricsHistory::open(&f.at).await.unwrap();
+    let mut there = BTreeSet::new();
+    for path in [path.clone(), path.with_file_name("metrics.db")] {
+        let url = format!("sqlite://{}", path.display());
+        let mut connection = SqliteConnection::connect(&url).await.unwrap();
+        let rows = sqlx::query(
+            "SELECT name FROM sqlite_master WHERE type = 'table' \
+             AND name NOT LIKE 'sqlite_%' AND name NOT LIKE '_sqlx_%'",
+        );
+        let rows = rows.fetch_all(&mut connection).await.unwrap();
+        there.extend(rows.iter().map(|row| row.get::<String, _>("name")));
+    }
+    history.close().await;
+    let docs = include_str!("../../../docs/operations.md");
+    let (_, section) = docs.split_once("## What grows, and its bounds").unwrap();
+    let (section, _) = section.split_once("\n## ").unwrap();
+    let mut told = BTreeSet::new();
+    for row in section.lines().filter(|line| line.starts_with("| `")) {
+        let cells: Vec<&str> = row.trim_matches('|').split('|').map(str::trim).collect();
+        assert_eq!(cells.len(), 4, "{row}");
+        assert!(cells.iter().all(|cell| !cell.is_empty()), "{row}");
+        assert!(told.insert(cells[0].trim_matches('`').to_owned()), "twice: {row}");
+    }
+    assert_eq!(told, there, "each table needs a row with its bound in docs/operations.md");
 }
