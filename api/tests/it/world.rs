@@ -3,7 +3,9 @@
 use crate::call::Call;
 use crate::postgres;
 use api::{Options, RateLimit, RateLimits};
-use app::{App, Destinations, NoRoom, Parts, Placement, Places, Settings, Source, SourceKind};
+use app::{
+    App, Destinations, Limits, NoRoom, Parts, Placement, Places, Settings, Source, SourceKind,
+};
 use async_trait::async_trait;
 use axum::Router;
 use ipnet::Ipv4Net;
@@ -44,7 +46,8 @@ pub struct World {
 
 impl World {
     pub async fn new() -> Self {
-        Self::with(Settings::default()).await
+        let limits = Limits { instances: 0, servers: 0, creates_per_day: 0, ..Limits::default() };
+        Self::with(Settings { limits, ..Settings::default() }).await
     }
 
     pub async fn with(settings: Settings) -> Self {

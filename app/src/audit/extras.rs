@@ -50,12 +50,13 @@ fn cut(name: &str, value: &str, room: usize) -> String {
     loop {
         end = value.floor_char_boundary(end);
         let text = pair(name, &format!("{}…", &value[..end]));
-        // Quoting makes a value longer, so the first try may not fit.
+        // Quoting makes a value longer, so the first try may not fit. One byte becomes eight
+        // at most: taking off as many as are too long could leave nothing.
         let over = text.len().saturating_sub(room);
         if over == 0 || end == 0 {
             return text;
         }
-        end = end.saturating_sub(over);
+        end = end.saturating_sub(over.div_ceil(8));
     }
 }
 

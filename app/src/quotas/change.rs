@@ -37,8 +37,13 @@ pub async fn set(access: &InstanceAccess, app: &App, asked: Asked<QuotaFields>) 
         return Err(Error::Refused(format!("Give at least one limit: {}", all.join(", "))));
     }
     let cluster = Cluster::of_its_own(access, app).await?;
+    if fields.limits.contains_key(&QuotaKey::ProducerByteRate)
+        && let Some(why) = slowed(access, app).await?
+    {
+        return Err(Error::Refused(why.into()));
+    }
     let before = cluster.ask(|admin, at| admin.quotas().list_quotas(at)).await?;
-    if are_made(&before, &entity, &fields.limits) && slowed(access, app).await?.is_none() {
+    if are_made(&before, &entity, &fields.limits) {
         until_all_show(&cluster, &entity, &fields.limits).await;
         let same = before.into_iter().find(|quota| quota.entity == entity);
         return Ok(same.unwrap_or(Quota { entity, limits: BTreeMap::new() }));

@@ -101,7 +101,7 @@ fn with_values(about: About) -> About {
             RecipientType::Webhook | RecipientType::Slack | RecipientType::Teams => {
                 let url =
                     Input::text("value", "An address").like("^[Hh][Tt][Tt][Pp][Ss]?://[!-~]+$");
-                url.such_as("https://hooks.example.com/orders")
+                url.such_as("https://hooks.example.com/alarms")
             }
             RecipientType::Pagerduty
             | RecipientType::Opsgenie

@@ -3,10 +3,10 @@
 
 use super::gate::Point;
 use super::plane::Plane;
-use super::sim::Sim;
+use super::sim::{Sim, certificate_life};
 use super::steps::STEPS;
 use crate::rows::Rows;
-use model::{CertificateLife, InstanceId};
+use model::InstanceId;
 use std::collections::BTreeSet;
 
 /// What the customer wants at the moment of the crash.
@@ -71,7 +71,7 @@ impl Stage {
                 rows.stop(id, true).await;
                 rows.stop(id, false).await;
             }
-            Stage::Renewed => rows.clock.advance(CertificateLife::default().duration() * 5 / 6),
+            Stage::Renewed => rows.clock.advance(certificate_life().duration() * 5 / 6),
             Stage::Deleted => rows.delete(id).await,
         }
     }
