@@ -7,7 +7,8 @@ use crate::{Destinations, Limits, Places, Result};
 use ipnet::Ipv4Net;
 use kafka::client::Admin;
 use model::{
-    Catalogue, CertificateLife, Clock, Entropy, KeyId, MessageLimits, Seller, ServerId, Timestamp,
+    Catalogue, CertificateLife, Clock, Entropy, Instance, KeyId, MessageLimits, Seller, ServerId,
+    Timestamp,
 };
 use reach::Reach;
 use std::collections::HashMap;
@@ -36,6 +37,8 @@ pub struct Settings {
     pub messages: MessageLimits,
     /// How many bytes of audit lines an account may write a day; lines beyond are counted.
     pub audit_bytes_per_day: i64,
+    /// Caps the heap of every broker.
+    pub max_heap_mb: Option<u32>,
     /// How long a caller waits for a broker's answer.
     pub broker_patience: Duration,
     /// How many reads of messages go on at the same moment: the author of messages decides
@@ -58,6 +61,7 @@ impl Default for Settings {
             limits: Limits::default(),
             messages: MessageLimits::default(),
             audit_bytes_per_day: 16 * 1024 * 1024,
+            max_heap_mb: None,
             broker_patience: Duration::from_secs(25),
             reads_at_once: 8,
             certificate_life: CertificateLife::default(),
@@ -146,6 +150,13 @@ impl App {
 
     pub fn store(&self) -> &Store {
         &self.store
+    }
+
+    /// The heap of an instance's brokers; none if its plan is no longer in the catalogue.
+    pub(crate) fn heap_mb(&self, instance: &Instance) -> Option<u32> {
+        let plan = self.catalogue.plan(&instance.plan.0)?;
+        let memory_mb = plan.family.memory_gb * 1024;
+        Some(kafka::render::heap_mb(memory_mb, self.settings.max_heap_mb))
     }
 
     /// The way into the clusters.

@@ -66,6 +66,9 @@ pub struct Engine {
 pub struct Settings {
     /// Caps the heap of every broker, for small machines and tests.
     pub max_heap_mb: Option<u32>,
+    /// Whether brokers may have a listener without encryption or login. One that has
+    /// it loses it otherwise, when it is rendered anew.
+    pub plaintext: bool,
     /// How long a worker that says nothing keeps its instances. Longer than any
     /// write takes; a step that takes longer holds on to its lease.
     pub lease: SignedDuration,
@@ -80,6 +83,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             max_heap_mb: None,
+            plaintext: true,
             lease: SignedDuration::from_mins(1),
             login_patience: Duration::from_secs(3),
             certificate_life: CertificateLife::default(),

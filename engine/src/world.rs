@@ -161,17 +161,11 @@ impl ServerView {
         report.waits_for_leave.as_ref().filter(|_| !report.wait_is_passing)
     }
 
-    /// Whether its broker runs since it was last asked to be started anew.
+    /// Whether its broker runs since it was last asked to be started anew. Whoever changes
+    /// its configuration asks for that as well, unless it need not be in a hurry.
     pub fn is_current(&self) -> bool {
         let launch = self.current_report().map(|report| report.launch);
         self.is_up() && launch >= Some(self.server.launch)
-    }
-
-    /// Whether its broker runs what it should.
-    pub fn runs(&self) -> bool {
-        let told = self.broker.as_ref().map(|broker| &broker.config_hash);
-        let running = self.current_report().and_then(|report| report.config_hash.as_ref());
-        self.is_current() && running == told
     }
 
     /// Whether its broker has stopped as it was last told. A report that was

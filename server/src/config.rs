@@ -164,6 +164,9 @@ pub struct Local {
     pub shared_host: Option<String>,
     pub shared_bind: Option<IpAddr>,
     pub shared_ports: Option<(u16, u16)>,
+    /// For the modes whose addresses others can reach: open 9092 there too, where
+    /// nothing is encrypted and nobody logs in. Mode `loopback` always has it.
+    pub plaintext: bool,
     pub cache: Option<PathBuf>,
     pub java: Option<PathBuf>,
     pub distributions: BTreeMap<String, PathBuf>,
@@ -310,7 +313,10 @@ impl Local {
             Mode::Addresses if self.addresses.is_empty() => {
                 bail!("local.mode \"addresses\" needs local.addresses, such as [\"192.0.2.16/28\"]")
             }
-            Mode::Addresses => Ok(AddressMode::Addresses(self.addresses.clone())),
+            Mode::Addresses => {
+                let (nets, plaintext) = (self.addresses.clone(), self.plaintext);
+                Ok(AddressMode::Addresses { nets, plaintext })
+            }
             Mode::SharedAddress => {
                 let (Some(host), Some((first, last))) = (&self.shared_host, self.shared_ports)
                 else {
@@ -323,7 +329,12 @@ impl Local {
                     bail!("local.shared_ports must be the first and the last port, in this order");
                 }
                 let bind = self.shared_bind.unwrap_or(IpAddr::from([0, 0, 0, 0]));
-                Ok(AddressMode::SharedAddress { host: host.clone(), bind, ports: first..=last })
+                Ok(AddressMode::SharedAddress {
+                    host: host.clone(),
+                    bind,
+                    ports: first..=last,
+                    plaintext: self.plaintext,
+                })
             }
         }
     }
@@ -341,6 +352,21 @@ mod tests {
         let uncommented: Vec<&str> =
             example.lines().map(|line| line.strip_prefix("#= ").unwrap_or(line)).collect();
         Config::parse(&uncommented.join("\n")).unwrap();
+    }
+
+    #[test]
+    fn plaintext_is_for_loopback_unless_it_is_asked_for() {
+        let check = |local: &str, expected: bool| {
+            let config = Config::parse(&format!("[local]\n{local}")).unwrap();
+            assert_eq!(config.local.address_mode().unwrap().has_plaintext(), expected, "{local}");
+        };
+        let addresses = "mode = \"addresses\"\naddresses = [\"192.0.2.16/28\"]";
+        let shared = "mode = \"shared-address\"\nshared_host = \"x\"\nshared_ports = [8, 99]";
+        check("", true);
+        check(addresses, false);
+        check(&format!("{addresses}\nplaintext = true"), true);
+        check(shared, false);
+        check(&format!("{shared}\nplaintext = true"), true);
     }
 
     #[test]

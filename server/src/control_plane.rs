@@ -108,7 +108,7 @@ impl ControlPlane {
             installation: installation.clone(),
             host_id,
             owner: owner.clone(),
-            settings: engine_settings(&config),
+            settings: engine_settings(&config)?,
         });
 
         let stop = CancellationToken::new();
@@ -220,6 +220,7 @@ fn make_app(
         domain: config.domain.clone(),
         seller: config.seller.clone(),
         invitations_per_hour: config.rate_limit.invitations_per_hour,
+        max_heap_mb: config.local.max_heap_mb,
         certificate_life: config.certificates.lifetime,
         limits: config.limits,
         messages: config.rate_limit.messages,
@@ -271,13 +272,14 @@ async fn with_history(app: App, at: &Location, remarks: &mut Vec<String>) -> App
     }
 }
 
-fn engine_settings(config: &Config) -> engine::Settings {
-    engine::Settings {
+fn engine_settings(config: &Config) -> Result<engine::Settings> {
+    Ok(engine::Settings {
+        plaintext: config.local.address_mode()?.has_plaintext(),
         max_heap_mb: config.local.max_heap_mb,
         lease: SignedDuration::from_secs(config.engine.lease_seconds.into()),
         certificate_life: config.certificates.lifetime,
         ..engine::Settings::default()
-    }
+    })
 }
 
 /// Agents' signs of life are written in batches.

@@ -2,7 +2,7 @@
 
 use crate::db::{Query, Row, Run, json};
 use crate::{Change, Result, Work, disk_guards};
-use model::{HostId, InstanceId, PlanName, Server, ServerId, Timestamp};
+use model::{HostId, InstanceId, Listeners, PlanName, Server, ServerId, Timestamp};
 
 /// A server's row with its documents, which this crate does not read.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -52,7 +52,11 @@ pub async fn insert(work: &mut Work, server: &Server) -> Result<()> {
     .bind(server.launch)
     .bind(server.stopped);
     work.execute(query).await?;
-    for listener in server.listeners.all() {
+    take_addresses(work, server, &server.listeners).await
+}
+
+async fn take_addresses(work: &mut Work, server: &Server, listeners: &Listeners) -> Result<()> {
+    for listener in listeners.all() {
         let query = Query::new(
             "INSERT INTO listeners (host_id, bind_host, port, server_id) VALUES ($1, $2, $3, $4)",
         )
@@ -63,6 +67,11 @@ pub async fn insert(work: &mut Work, server: &Server) -> Result<()> {
         work.execute(query).await?;
     }
     Ok(())
+}
+
+async fn free_addresses(work: &mut Work, id: ServerId) -> Result<()> {
+    let query = Query::new("DELETE FROM listeners WHERE server_id = $1").bind(id.0);
+    work.execute(query).await.map(drop)
 }
 
 /// Every address and port in use, as (bind host, port).
@@ -289,10 +298,26 @@ pub async fn set_broker(
     work.execute(query).await.map(drop)
 }
 
+/// Changes where a server listens; what it has no longer is free for others.
+pub async fn set_listeners(work: &mut Work, server: &Server, listeners: &Listeners) -> Result<()> {
+    let query = Query::new("UPDATE servers SET listeners = $2 WHERE id = $1");
+    work.execute(query.bind(server.id.0).bind(json(listeners))).await?;
+    free_addresses(work, server.id).await?;
+    take_addresses(work, server, listeners).await
+}
+
 /// Has the brokers of an instance rendered anew.
 pub async fn forget_brokers(work: &mut Work, instance: InstanceId) -> Result<()> {
     let query = Query::new("UPDATE servers SET broker = NULL WHERE instance_id = $1");
     work.execute(query.bind(instance.0)).await.map(drop)
+}
+
+/// Has a broker rendered anew if that was last done by a version that renders
+/// otherwise. To be called where it is restarted anyway.
+pub async fn forget_older_rendering(work: &mut Work, id: ServerId, version: i64) -> Result<()> {
+    let query =
+        Query::new("UPDATE servers SET broker = NULL WHERE id = $1 AND render_version < $2");
+    work.execute(query.bind(id.0).bind(version)).await.map(drop)
 }
 
 /// Gives the agent a new document. `revision` is the one that stands in it.
@@ -344,7 +369,7 @@ pub async fn set_last_seen(work: &mut Work, seen: &[(ServerId, Timestamp)]) -> R
 
 /// Forgets the server and frees its addresses.
 pub async fn remove(work: &mut Work, id: ServerId) -> Result<()> {
-    work.execute(Query::new("DELETE FROM listeners WHERE server_id = $1").bind(id.0)).await?;
+    free_addresses(work, id).await?;
     disk_guards::remove(work, id).await?;
     work.execute(Query::new("DELETE FROM servers WHERE id = $1").bind(id.0)).await?;
     // Whoever holds a long poll for it shall see that it is gone.

@@ -288,6 +288,22 @@ async fn both_listeners_give_the_same_documents() {
 }
 
 #[tokio::test]
+async fn details_have_an_empty_plaintext_where_servers_don_t_listen_there() {
+    let world = World::new().await;
+    let instance = world.create("orders", &[]).await;
+    for server in world.servers(instance.id).await {
+        let listeners = model::Listeners { plaintext: None, ..server.listeners.clone() };
+        let mut work = world.app.store().begin().await.unwrap();
+        store::servers::set_listeners(&mut work, &server, &listeners).await.unwrap();
+        work.commit().await.unwrap();
+    }
+    let details = Call::get("/api/details").key(&instance.apikey).send(&world.instance).await;
+    let connections = &details.json()["connections"];
+    assert_eq!(connections["plaintext"], json!({}), "{connections}");
+    assert!(connections["ssl"]["port"].is_u64(), "{connections}");
+}
+
+#[tokio::test]
 async fn addresses_that_were_taken_meanwhile_are_chosen_again() {
     let world = World::new().await;
     world.create("first", &[]).await;

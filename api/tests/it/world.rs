@@ -485,7 +485,7 @@ fn placement(host_id: HostId, address: &str) -> Placement {
         zone: "a".into(),
         private_ip: address.into(),
         listeners: Listeners {
-            plaintext: listener(9092),
+            plaintext: Some(listener(9092)),
             ssl: listener(9093),
             sasl_scram: listener(9094),
             internal: listener(9095),

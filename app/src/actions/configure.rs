@@ -52,7 +52,7 @@ async fn start_anew(work: &mut Work, scene: &Scene) -> Result<()> {
     servers::forget_brokers(work, scene.instance.id).await?;
     for record in servers::list(work, scene.instance.id).await? {
         if !record.server.stopped {
-            servers::raise_launch(work, record.server.id, launches::known(&record)).await?;
+            launches::raise(work, &record).await?;
         }
     }
     Ok(())

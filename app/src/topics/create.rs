@@ -1,6 +1,9 @@
 //! A new topic.
 
-use super::{MIN_IN_SYNC, Room, can_be_in_sync, number, unread_partitions, unread_settings};
+use super::{
+    MIN_IN_SYNC, Room, TOPIC_MESSAGE_BYTES, can_be_in_sync, messages_fit, number,
+    unread_partitions, unread_settings,
+};
 use crate::resources::{Cluster, change, is_own, unknown};
 use crate::{App, Asked, Error, InstanceAccess, Problems, Result};
 use kafka::client::{Created, Error as KafkaError, Topic};
@@ -47,6 +50,8 @@ pub async fn create(access: &InstanceAccess, app: &App, asked: Asked<NewTopic>) 
     if let Some(demand) = wanted.topic.settings.iter().find(|(name, _)| name == MIN_IN_SYNC) {
         can_be_in_sync(&demand.1, i64::from(replicas))?;
     }
+    let message = wanted.topic.settings.iter().find(|(name, _)| name == TOPIC_MESSAGE_BYTES);
+    messages_fit(access, app, message.map(|(_, bytes)| bytes))?;
     wanted.topic.replicas = replicas;
     let room = Room::look(access, app, &cluster).await?;
     if room.has(&wanted.topic.name) {

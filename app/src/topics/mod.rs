@@ -17,7 +17,7 @@ use room::Room;
 use crate::resources::is_own;
 use crate::{App, Error, InstanceAccess, Problems, Result};
 use kafka::client::PartitionView;
-use kafka::settings::MIN_IN_SYNC;
+use kafka::settings::{MIN_IN_SYNC, TOPIC_MESSAGE_BYTES, bounds};
 use model::TopicName;
 use std::ops::Range;
 
@@ -43,6 +43,20 @@ fn can_be_in_sync(demand: &str, replicas: i64) -> Result<()> {
                 "{MIN_IN_SYNC} is {demand}, but of {replicas} replicas no more than {replicas} \
                  can be in sync; give the topic more replicas, or a lower {MIN_IN_SYNC}"
             ),
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Fails for messages that no request to these brokers can hold. What is no number
+/// Kafka refuses in its own words.
+fn messages_fit(access: &InstanceAccess, app: &App, asked: Option<&String>) -> Result<()> {
+    let bounds = app.heap_mb(&access.instance).and_then(|heap| bounds(TOPIC_MESSAGE_BYTES, heap));
+    let asked = asked.and_then(|text| text.trim().parse::<i64>().ok());
+    match (asked, bounds) {
+        (Some(asked), Some(bounds)) if asked > *bounds.end() => Err(Error::field(
+            "config",
+            format!("{TOPIC_MESSAGE_BYTES} must be at most {} on this plan", bounds.end()),
         )),
         _ => Ok(()),
     }

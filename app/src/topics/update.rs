@@ -1,7 +1,8 @@
 //! More partitions of a topic, or other settings.
 
 use super::{
-    MIN_IN_SYNC, Room, can_be_in_sync, number, own, there, unread_partitions, unread_settings,
+    MIN_IN_SYNC, Room, TOPIC_MESSAGE_BYTES, can_be_in_sync, messages_fit, number, own, there,
+    unread_partitions, unread_settings,
 };
 use crate::resources::{Cluster, change, demand_may_change, in_order};
 use crate::{App, Asked, Error, InstanceAccess, Result};
@@ -48,6 +49,8 @@ pub async fn update(
         until_all_show(&cluster, &topic).await;
         return Ok(topic);
     }
+    let settings = wanted.settings.as_ref();
+    messages_fit(access, app, settings.and_then(|all| all.get(TOPIC_MESSAGE_BYTES)))?;
     let about = [("topic", name.to_string())];
     change(access, app, "topic.update", &about, alter(&cluster, &topic, &wanted)).await
 }

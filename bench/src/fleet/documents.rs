@@ -110,6 +110,7 @@ fn broker(instance: &Instance, all: &[Server], server: &Server) -> Result<Desire
         node_id: server.node_id,
         roles: server.roles.clone(),
         listeners: server.listeners.clone(),
+        private_ip: server.private_ip.clone(),
         controllers: all.iter().map(|it| Endpoint::from(&it.listeners.controller)).collect(),
         servers: instance.nodes,
         zone: server.zone.clone(),

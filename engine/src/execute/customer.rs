@@ -42,7 +42,7 @@ impl Engine {
             return Ok(Done::Failed { reason: error.to_string(), remedy: Remedy::Retry });
         }
         let rights = rights::of_default_user(&instance.username);
-        let chosen = settings::while_running(&instance.settings);
+        let chosen = settings::in_kafka(&instance.settings);
         pass.wrote_inside.store(true, Ordering::Relaxed);
         let (user, acls, settings) = tokio::join!(
             self.reach.admin().set_scram_user(&cluster, &instance.username, &instance.password),

@@ -41,7 +41,7 @@ pub(super) fn plan(world: &World) -> Plan {
     if let Some(plan) = restart::plan(world) {
         return plan;
     }
-    if world.servers.iter().all(|view| view.server.stopped || view.runs()) {
+    if world.servers.iter().all(|view| view.server.stopped || view.is_current()) {
         return Plan::whole(customer_steps(world), wait);
     }
     Plan { lanes, wait }
@@ -66,7 +66,7 @@ fn has_majority(world: &World, lanes: &[Lane]) -> bool {
 
 fn all_run_or_are_held(world: &World) -> bool {
     let of = |is: fn(&ServerView) -> bool| world.servers.iter().filter(|view| is(view)).count();
-    let running = of(ServerView::runs);
+    let running = of(ServerView::is_current);
     let held = of(|view| !view.server.stopped && view.is_held());
     let stopped = of(|view| view.server.stopped);
     running > held && running + held + stopped == world.servers.len()

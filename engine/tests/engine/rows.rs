@@ -194,7 +194,7 @@ impl Rows {
             zone: "a".into(),
             private_ip: address.clone(),
             listeners: Listeners {
-                plaintext: listener(9092),
+                plaintext: Some(listener(9092)),
                 ssl: listener(9093),
                 sasl_scram: listener(9094),
                 internal: listener(9091),

@@ -47,7 +47,17 @@ impl World {
         self.engine_on(HostId(self.entropy.uuid()))
     }
 
+    /// A control plane whose operator wants no listener without encryption.
+    pub fn engine_without_plaintext(&self) -> Engine {
+        let settings = Settings { plaintext: false, ..Settings::default() };
+        self.engine_with(self.installation.host_id, settings)
+    }
+
     fn engine_on(&self, host_id: HostId) -> Engine {
+        self.engine_with(host_id, Settings::default())
+    }
+
+    fn engine_with(&self, host_id: HostId, settings: Settings) -> Engine {
         Engine::new(Parts {
             store: self.store.clone(),
             clouds: HashMap::from([("local".into(), self.cloud.clone() as Arc<dyn Cloud>)]),
@@ -58,7 +68,7 @@ impl World {
             installation: self.installation.clone(),
             host_id,
             owner: host_id.to_string(),
-            settings: Settings::default(),
+            settings,
         })
     }
 

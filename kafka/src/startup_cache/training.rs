@@ -143,13 +143,14 @@ fn spec(release: &'static Release) -> io::Result<BrokerSpec> {
     }
     let [plaintext, ssl, sasl_scram, internal, controller, metrics] =
         <[Listener; 6]>::try_from(listeners).expect("six were bound");
-    let metrics = Some(metrics);
+    let (plaintext, metrics) = (Some(plaintext), Some(metrics));
     Ok(BrokerSpec {
         release,
         node_id: 1,
         roles: vec![ServerRole::Broker, ServerRole::Controller],
         controllers: vec![Endpoint { host: ADDRESS.to_string(), port: controller.port }],
         listeners: Listeners { plaintext, ssl, sasl_scram, internal, controller, metrics },
+        private_ip: ADDRESS.to_string(),
         servers: 1,
         zone: "training".into(),
         cores: 2,

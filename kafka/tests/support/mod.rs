@@ -174,7 +174,7 @@ pub fn free_listeners<const SERVERS: usize>() -> [Listeners; SERVERS] {
         Listener { bind_host: host.clone(), advertised_host: host, port }
     };
     std::array::from_fn(|_| Listeners {
-        plaintext: free(),
+        plaintext: Some(free()),
         ssl: free(),
         sasl_scram: free(),
         internal: free(),
@@ -198,6 +198,7 @@ fn spec(version: KafkaVersion) -> BrokerSpec {
         roles: vec![ServerRole::Broker, ServerRole::Controller],
         controllers: vec![Endpoint::from(&listeners.controller)],
         listeners,
+        private_ip: ADDRESS.to_string(),
         servers: 1,
         zone: "test".into(),
         cores: 1,

@@ -27,8 +27,16 @@ pub fn live_settings() -> Value {
         "log.segment.bytes": 134_217_728,
         "message.max.bytes": 1_048_576,
         "min.insync.replicas": 1,
-        "num.io.threads": 5,
-        "num.network.threads": 3,
+    })
+}
+
+/// Settings that brokers read when they start, beyond what Kafka lets a running broker
+/// of these cores have.
+pub fn settings_at_start() -> Value {
+    json!({
+        "auto.create.topics.enable": false,
+        "num.io.threads": 10,
+        "num.network.threads": 10,
     })
 }
 

@@ -73,6 +73,38 @@ async fn a_restart_is_accepted_right_after_another_password_and_live_settings() 
     assert_eq!(launches(&world, &instance).await, [2, 2, 2]);
 }
 
+/// What an older Castellan rendered is rendered anew where a broker is restarted or
+/// started, and nowhere else.
+#[tokio::test]
+async fn brokers_are_restarted_with_what_this_version_renders() {
+    let world = World::new().await;
+    let instance = cluster(&world).await;
+    let now = i64::from(kafka::render::RENDER_VERSION);
+    let render = async |versions: [i64; 3]| {
+        let mut work = world.app.store().begin().await.unwrap();
+        for (server, version) in world.servers(instance.id).await.iter().zip(versions) {
+            let done = store::servers::set_broker(&mut work, server.id, "{}", version).await;
+            done.unwrap();
+        }
+        work.commit().await.unwrap();
+    };
+    let rendered = async || {
+        let all = store::servers::list(&mut world.app.store().reader(), instance.id).await.unwrap();
+        all.iter().map(|record| record.broker.is_some()).collect::<Vec<_>>()
+    };
+    render([now - 1, now - 1, now]).await;
+    let name = world.servers(instance.id).await[0].name.clone();
+    let named = json!({"nodes": [name]});
+    assert_eq!(post_json(&world, &instance, "actions/restart", &named).await.status, 200);
+    assert_eq!(rendered().await, [false, true, true]);
+    render([now - 1, now - 1, now]).await;
+    world.make_ready(instance.id).await;
+    assert_eq!(post(&world, &instance, "actions/cluster-stop").await.status, 200);
+    assert_eq!(rendered().await, [true, true, true]);
+    assert_eq!(post(&world, &instance, "actions/cluster-start").await.status, 200);
+    assert_eq!(rendered().await, [false, false, true]);
+}
+
 /// The two doors of a customer key, by name of who asks.
 #[tokio::test]
 async fn a_customer_key_restarts_by_either_path() {

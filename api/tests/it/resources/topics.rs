@@ -96,6 +96,8 @@ async fn what_kafka_would_refuse_changes_nothing() {
     check(json!({"name": "a", "config": {"retention.ms": "soon"}}), "Not a number").await;
     check(json!({"name": "a", "config": {"retention.ms": [1]}}), "names and values").await;
     check(json!({"name": "a", "config": "retention.ms=1"}), "names and values").await;
+    let larger_than_a_request = json!({"name": "a", "config": {"max.message.bytes": 16 << 20}});
+    check(larger_than_a_request, "max.message.bytes must be at most 16711680 on this plan").await;
     assert_eq!(get(&world, &instance, "topics").await, json!([]));
 
     let asked = json!({"name": "a", "partitions": 3, "config": {"retention.ms": 1}});
@@ -104,6 +106,7 @@ async fn what_kafka_would_refuse_changes_nothing() {
     let before = get(&world, &instance, "topics").await;
     for (asked, says) in [
         (json!({"partitions": 2}), "partitions only grow"),
+        (json!({"config": {"max.message.bytes": 16 << 20}}), "at most 16711680"),
         (json!({"partitions": 4, "config": {"retention.ms": "soon"}}), "Not a number"),
     ] {
         let refused = send(&world, "PUT", &instance, "topics/a", &asked).await;
