@@ -1,0 +1,192 @@
+//! Files in directories that another user may write to.
+//!
+//! That user may put anything there at any moment: a link to a file of root's, a
+//! pipe that nobody writes to, a file without end. So links are never followed,
+//! nothing but a regular file is opened, and no more is read than was asked for.
+
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, fchown, openat, unlinkat};
+use rustix::io::Errno;
+use rustix::process::{Gid, Uid};
+use std::fs::{self, File, Permissions};
+use std::io::{self, ErrorKind, Read as _};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, lchown};
+use std::path::{Component, Path};
+
+/// What a record of ours may hold at most.
+const RECORD: u64 = 1 << 20;
+/// How often the place of a new log is cleared for it.
+const ATTEMPTS: u32 = 5;
+
+/// Opens a file of a directory for reading. Neither the file nor a directory on
+/// the way to it may be a link.
+pub fn open_beneath(directory: &Path, file: &Path) -> io::Result<File> {
+    let mut parts = file.components().peekable();
+    let mut at: Option<OwnedFd> = None;
+    let within = OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
+    while let Some(part) = parts.next() {
+        let Component::Normal(name) = part else { return Err(ErrorKind::InvalidInput.into()) };
+        let kind =
+            if parts.peek().is_some() { OFlags::PATH | OFlags::DIRECTORY } else { OFlags::RDONLY };
+        let opened = match &at {
+            Some(parent) => openat(parent, name, kind | within, Mode::empty())?,
+            None => openat(CWD, directory.join(name), kind | within, Mode::empty())?,
+        };
+        at = Some(opened);
+    }
+    let file = File::from(at.ok_or(ErrorKind::InvalidInput)?);
+    if file.metadata()?.is_file() { Ok(file) } else { Err(ErrorKind::InvalidInput.into()) }
+}
+
+/// The contents of a small file of a directory.
+pub fn read_beneath(directory: &Path, file: &Path) -> io::Result<Vec<u8>> {
+    read(open_beneath(directory, file)?)
+}
+
+/// The same for a file that only root or this user can have written.
+pub fn read_own(directory: &Path, file: &Path) -> io::Result<Vec<u8>> {
+    let file = open_beneath(directory, file)?;
+    let owner = file.metadata()?.uid();
+    let is_ours = owner == 0 || owner == rustix::process::geteuid().as_raw();
+    if is_ours { read(file) } else { Err(ErrorKind::PermissionDenied.into()) }
+}
+
+fn read(file: File) -> io::Result<Vec<u8>> {
+    let mut contents = Vec::new();
+    file.take(RECORD + 1).read_to_end(&mut contents)?;
+    let is_whole = u64::try_from(contents.len()).is_ok_and(|length| length <= RECORD);
+    if is_whole { Ok(contents) } else { Err(ErrorKind::FileTooLarge.into()) }
+}
+
+/// Who a file or directory belongs to; a link counts for itself.
+pub fn owner(path: &Path) -> io::Result<u32> {
+    Ok(fs::symlink_metadata(path)?.uid())
+}
+
+/// Gives a directory and everything in it to a user, but for these files at its
+/// top. The directory itself is last: once it is theirs, all of it is. Until then
+/// it is closed to them, so that they can't put links in the way.
+pub fn give_away(directory: &Path, uid: u32, but: &[&str]) -> io::Result<()> {
+    if owner(directory)? == uid {
+        return Ok(());
+    }
+    fs::set_permissions(directory, Permissions::from_mode(0o700))?;
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        if !but.iter().any(|name| entry.file_name() == *name) {
+            give_tree(&entry.path(), uid)?;
+        }
+    }
+    lchown(directory, Some(uid), Some(uid))
+}
+
+fn give_tree(path: &Path, uid: u32) -> io::Result<()> {
+    if fs::symlink_metadata(path)?.is_dir() {
+        for entry in fs::read_dir(path)? {
+            give_tree(&entry?.path(), uid)?;
+        }
+    }
+    lchown(path, Some(uid), Some(uid))
+}
+
+/// The log of a user's process, to be appended to: a file of theirs without
+/// another name. Whatever else has its name goes.
+pub(crate) fn open_log(path: &Path, uid: u32) -> io::Result<File> {
+    let flags = OFlags::CLOEXEC
+        | OFlags::NOFOLLOW
+        | OFlags::NONBLOCK
+        | OFlags::NOCTTY
+        | OFlags::WRONLY
+        | OFlags::APPEND;
+    let mode = Mode::RUSR | Mode::WUSR;
+    for _ in 0..ATTEMPTS {
+        match openat(CWD, path, flags, mode).map(File::from) {
+            Ok(file) if is_plain(&file, uid)? => return Ok(file),
+            Err(Errno::NOENT) => {}
+            Ok(_) | Err(_) => remove(path)?,
+        }
+        match openat(CWD, path, flags | OFlags::CREATE | OFlags::EXCL, mode).map(File::from) {
+            Ok(file) => {
+                give_file(&file, uid)?;
+                return Ok(file);
+            }
+            Err(Errno::EXIST) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Err(ErrorKind::ResourceBusy.into())
+}
+
+/// Gives an open file to a user, who is in a group of the same number.
+pub(crate) fn give_file(file: &File, uid: u32) -> io::Result<()> {
+    Ok(fchown(file, Some(Uid::from_raw(uid)), Some(Gid::from_raw(uid)))?)
+}
+
+fn is_plain(file: &File, uid: u32) -> io::Result<bool> {
+    let found = file.metadata()?;
+    Ok(found.is_file() && found.uid() == uid && found.nlink() == 1)
+}
+
+fn remove(path: &Path) -> io::Result<()> {
+    match unlinkat(CWD, path, AtFlags::empty()) {
+        Err(Errno::NOENT) => Ok(()),
+        // Some system calls say so of a directory, others otherwise.
+        Err(Errno::ISDIR | Errno::PERM) => fs::remove_dir_all(path),
+        other => Ok(other?),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::skip;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn neither_links_nor_pipes_are_read() {
+        let place = tempfile::tempdir().unwrap();
+        let (secret, home) = (place.path().join("secret"), place.path().join("home"));
+        fs::create_dir_all(home.join("logs")).unwrap();
+        fs::create_dir_all(place.path().join("elsewhere")).unwrap();
+        fs::write(&secret, "s").unwrap();
+        fs::write(home.join("logs/log"), "l").unwrap();
+        fs::write(place.path().join("elsewhere/log"), "e").unwrap();
+        symlink(&secret, home.join("link")).unwrap();
+        symlink("../elsewhere", home.join("linked")).unwrap();
+        rustix::fs::mkfifoat(CWD, home.join("pipe"), Mode::RUSR | Mode::WUSR).unwrap();
+        File::create(home.join("large")).unwrap().set_len(RECORD + 1).unwrap();
+        let read = |file: &str| read_beneath(&home, Path::new(file));
+        assert_eq!(read("logs/log").unwrap(), b"l");
+        for file in ["link", "linked/log", "pipe", "logs", "large", "../secret", "/etc/passwd", ""]
+        {
+            read(file).unwrap_err();
+        }
+        assert_eq!(read("none").unwrap_err().kind(), ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn what_is_given_away_is_theirs_but_for_what_is_kept() {
+        if !skip::has_uids() {
+            return;
+        }
+        let place = tempfile::tempdir().unwrap();
+        let (secret, home) = (place.path().join("secret"), place.path().join("home"));
+        fs::create_dir_all(home.join("a/b")).unwrap();
+        for file in [&secret, &home.join("record"), &home.join("a/record")] {
+            fs::write(file, "x").unwrap();
+        }
+        symlink(&secret, home.join("a/link")).unwrap();
+        give_away(&home, 77, &["record"]).unwrap();
+        for (path, expected) in
+            [("", 77), ("a", 77), ("a/b", 77), ("a/link", 77), ("a/record", 77), ("record", 0)]
+        {
+            assert_eq!(owner(&home.join(path)).unwrap(), expected, "{path}");
+        }
+        assert_eq!(owner(&secret).unwrap(), 0, "a link was followed");
+        read_own(&home, Path::new("record")).unwrap();
+        read_own(&home, Path::new("a/record")).unwrap_err();
+        // Once it is theirs, nobody else's files in it are touched.
+        give_away(&home, 77, &[]).unwrap();
+        assert_eq!(owner(&home.join("record")).unwrap(), 0);
+    }
+}
