@@ -4,10 +4,10 @@
 //! pipe that nobody writes to, a file without end. So links are never followed,
 //! nothing but a regular file is opened, and no more is read than was asked for.
 
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, fchown, openat, unlinkat};
+use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags, fchown, openat, unlinkat};
 use rustix::io::Errno;
 use rustix::process::{Gid, Uid};
-use std::fs::{self, File, Permissions};
+use std::fs::{self, File, Metadata, Permissions};
 use std::io::{self, ErrorKind, Read as _};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, lchown};
@@ -46,8 +46,8 @@ pub fn read_beneath(directory: &Path, file: &Path) -> io::Result<Vec<u8>> {
 /// The same for a file that only root or this user can have written.
 pub fn read_own(directory: &Path, file: &Path) -> io::Result<Vec<u8>> {
     let file = open_beneath(directory, file)?;
-    let owner = file.metadata()?.uid();
-    let is_ours = owner == 0 || owner == rustix::process::geteuid().as_raw();
+    let found = file.metadata()?;
+    let is_ours = found.uid() == 0 || is_own(&found);
     if is_ours { read(file) } else { Err(ErrorKind::PermissionDenied.into()) }
 }
 
@@ -61,6 +61,16 @@ fn read(file: File) -> io::Result<Vec<u8>> {
 /// Who a file or directory belongs to; a link counts for itself.
 pub fn owner(path: &Path) -> io::Result<u32> {
     Ok(fs::symlink_metadata(path)?.uid())
+}
+
+/// Whether a file belongs to this user.
+pub fn is_own(found: &Metadata) -> bool {
+    found.uid() == rustix::process::geteuid().as_raw()
+}
+
+/// Whether this user may make and remove files in a directory.
+pub fn can_write(directory: &Path) -> bool {
+    rustix::fs::access(directory, Access::WRITE_OK | Access::EXEC_OK).is_ok()
 }
 
 /// Gives a directory and everything in it to a user, but for these files at its
