@@ -1,7 +1,7 @@
 //! Starting, recognising, watching and ending processes.
 
 use crate::confine;
-use crate::foreign::open_log;
+use crate::foreign::{open_log, read_beneath};
 use process_wrap::tokio::{ChildWrapper, CommandWrap, ProcessSession};
 use procfs::process::Process;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
@@ -44,9 +44,10 @@ impl ProcessId {
     }
 
     /// Reads an identity written by [`ProcessId::save`]; none if there is no
-    /// such file or it is not whole.
+    /// such file or it is not whole. A link is none.
     pub fn load(path: &Path) -> Option<Self> {
-        serde_json::from_slice(&fs::read(path).ok()?).ok()
+        let name = Path::new(path.file_name()?);
+        serde_json::from_slice(&read_beneath(path.parent()?, name).ok()?).ok()
     }
 
     pub fn save(&self, path: &Path) -> io::Result<()> {
