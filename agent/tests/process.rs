@@ -14,7 +14,6 @@ use host::ProcessId;
 use model::{DiskId, InstanceId, Secret, ServerId, VpcId};
 use std::fs;
 use std::ops::RangeInclusive;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
@@ -130,8 +129,7 @@ impl Drop for CleanUp {
 /// Enrolment, certificates, a control plane that dies and moves, an upgrade in
 /// place, the agent's death, and an orderly end.
 async fn a_life() {
-    let place = tempfile::tempdir().unwrap();
-    fs::set_permissions(place.path(), fs::Permissions::from_mode(0o711)).unwrap();
+    let place = host::testing::tempdir();
     let _clean_up = CleanUp(place.path().join("data"));
     let program = std::env::current_exe().unwrap();
     let control_plane = ControlPlane::start().await;
@@ -167,7 +165,7 @@ async fn a_life() {
     bytes.push(0);
     fs::write(&newer, bytes).unwrap();
     // It also gives instances uids, where that is possible.
-    let uids = host::skip::has_uids().then_some(1_900_000_000..=1_999_999_999);
+    let uids = host::testing::has_uids().then_some(1_900_000_000..=1_999_999_999);
     let cloud = open(place.path(), &newer, &control_plane, uids.clone()).await;
     let is_separate = |agent: &ProcessId| {
         let uid = agent.uid().unwrap();

@@ -12,7 +12,7 @@ async fn it_conforms() {
 
 #[tokio::test]
 async fn it_conforms_with_uids_for_instances() {
-    if host::skip::has_uids() {
+    if host::testing::has_uids() {
         suite(Local::separate).await;
     }
 }

@@ -6,7 +6,7 @@ mod support;
 
 use cloud::{Cloud as _, DiskSpec, Outcome, Owner, ServerSpec};
 use cloud_local::LocalCloud;
-use host::{ProcessId, Spawn, skip};
+use host::{ProcessId, Spawn, testing};
 use model::{InstanceId, Secret, ServerId};
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
@@ -51,7 +51,7 @@ fn owner_and_mode(path: &Path) -> (u32, u32) {
 
 #[tokio::test]
 async fn each_instance_has_a_uid_and_its_files_are_closed_to_others() {
-    if !skip::has_uids() {
+    if !testing::has_uids() {
         return;
     }
     let local = Local::separate().await;
@@ -102,7 +102,7 @@ async fn each_instance_has_a_uid_and_its_files_are_closed_to_others() {
 
 #[tokio::test]
 async fn a_uid_goes_with_the_last_of_its_instance() {
-    if !skip::has_uids() {
+    if !testing::has_uids() {
         return;
     }
     let local = Local::separate().await;
@@ -122,7 +122,7 @@ async fn a_uid_goes_with_the_last_of_its_instance() {
 /// Everything that a tenant could write into its own directory to have root hurt somebody.
 #[tokio::test]
 async fn what_a_tenant_plants_in_its_directory_hurts_nobody() {
-    if !skip::has_uids() {
+    if !testing::has_uids() {
         return;
     }
     let local = Local::separate().await;
@@ -179,7 +179,7 @@ async fn what_a_tenant_plants_in_its_directory_hurts_nobody() {
 
 #[tokio::test]
 async fn a_marker_that_a_tenant_wrote_is_none() {
-    if !skip::has_uids() {
+    if !testing::has_uids() {
         return;
     }
     let local = Local::separate().await;
@@ -198,7 +198,7 @@ async fn a_marker_that_a_tenant_wrote_is_none() {
 /// An installation of an earlier release: everything is root's, and its brokers run.
 #[tokio::test]
 async fn what_runs_as_root_goes_on_and_gets_its_uid_at_the_next_start() {
-    if !skip::has_uids() {
+    if !testing::has_uids() {
         return;
     }
     let local = Local::new().await;
@@ -262,7 +262,7 @@ fn disk_spec() -> DiskSpec {
 
 #[tokio::test]
 async fn a_server_is_held_to_its_plan_and_its_group_goes_with_it() {
-    if !skip::has_groups() {
+    if !testing::has_groups() {
         return;
     }
     let local = Local::new().await;

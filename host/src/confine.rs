@@ -23,6 +23,24 @@ pub fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
+/// What root needs to start processes under other uids and look after them, and does not
+/// have here, as in a container.
+pub fn missing_capabilities() -> Vec<&'static str> {
+    const NEEDED: [(CapabilitySet, &str); 8] = [
+        (CapabilitySet::CHOWN, "CAP_CHOWN"),
+        (CapabilitySet::DAC_OVERRIDE, "CAP_DAC_OVERRIDE"),
+        (CapabilitySet::FOWNER, "CAP_FOWNER"),
+        (CapabilitySet::KILL, "CAP_KILL"),
+        (CapabilitySet::SETGID, "CAP_SETGID"),
+        (CapabilitySet::SETUID, "CAP_SETUID"),
+        (CapabilitySet::SETPCAP, "CAP_SETPCAP"),
+        (CapabilitySet::SYS_PTRACE, "CAP_SYS_PTRACE"),
+    ];
+    let has = capabilities(None).map_or(CapabilitySet::empty(), |sets| sets.effective);
+    let missing = NEEDED.iter().filter(|(one, _)| !has.contains(*one));
+    missing.map(|(_, name)| *name).collect()
+}
+
 pub(crate) fn environment() -> Vec<(&'static str, OsString)> {
     PASSED_ON.iter().filter_map(|name| Some((*name, std::env::var_os(name)?))).collect()
 }
@@ -58,7 +76,7 @@ pub(crate) fn give_up() -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Spawn, skip};
+    use crate::{Spawn, testing};
     use std::fs;
     use std::os::unix::fs::{PermissionsExt as _, chown, symlink};
     use std::path::Path;
@@ -89,7 +107,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_confined_process_has_a_uid_and_nothing_else() {
-        if !skip::has_uids() {
+        if !testing::has_uids() {
             return;
         }
         let place = tempfile::tempdir().unwrap();
@@ -118,7 +136,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_log_that_leads_elsewhere_is_not_followed() {
-        if !skip::has_uids() {
+        if !testing::has_uids() {
             return;
         }
         let place = tempfile::tempdir().unwrap();

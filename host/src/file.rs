@@ -1,6 +1,6 @@
 //! Files that are there whole or not at all, also after a crash.
 
-use crate::foreign::give_file;
+use crate::foreign::give_to;
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
@@ -41,7 +41,7 @@ fn write(path: &Path, contents: &[u8], mode: u32, uid: Option<u32>) -> io::Resul
     // The mode above is less what the user's umask takes away.
     file.set_permissions(Permissions::from_mode(mode))?;
     if let Some(uid) = uid {
-        give_file(&file, uid)?;
+        give_to(&file, uid)?;
     }
     let written = file
         .write_all(contents)

@@ -4,17 +4,23 @@
 //! pipe that nobody writes to, a file without end. So links are never followed,
 //! nothing but a regular file is opened, and no more is read than was asked for.
 
-use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags, fchown, openat, unlinkat};
+use rustix::fs::{
+    Access, AtFlags, CWD, Dir, Mode, OFlags, chownat, fchmod, fchown, openat, unlinkat,
+};
 use rustix::io::Errno;
 use rustix::process::{Gid, Uid};
-use std::fs::{self, File, Metadata, Permissions};
+use std::ffi::CStr;
+use std::fs::{self, File, Metadata};
 use std::io::{self, ErrorKind, Read as _};
-use std::os::fd::OwnedFd;
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, lchown};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path};
 
 /// What a record of ours may hold at most.
 const RECORD: u64 = 1 << 20;
+/// A directory that is no link, to look into.
+const DIRECTORY: OFlags =
+    OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 /// How often the place of a new log is cleared for it.
 const ATTEMPTS: u32 = 5;
 
@@ -74,29 +80,42 @@ pub fn can_write(directory: &Path) -> bool {
 }
 
 /// Gives a directory and everything in it to a user, but for these files at its
-/// top. The directory itself is last: once it is theirs, all of it is. Until then
-/// it is closed to them, so that they can't put links in the way.
+/// top. The directory itself is last: once it is theirs, all of it is. No link is followed,
+/// whatever its present owner does meanwhile.
 pub fn give_away(directory: &Path, uid: u32, but: &[&str]) -> io::Result<()> {
     if owner(directory)? == uid {
         return Ok(());
     }
-    fs::set_permissions(directory, Permissions::from_mode(0o700))?;
-    for entry in fs::read_dir(directory)? {
+    let top = openat(CWD, directory, DIRECTORY, Mode::empty())?;
+    fchown(&top, Some(Uid::ROOT), Some(Gid::ROOT))?;
+    fchmod(&top, Mode::RWXU)?;
+    for entry in Dir::read_from(&top)? {
         let entry = entry?;
-        if !but.iter().any(|name| entry.file_name() == *name) {
-            give_tree(&entry.path(), uid)?;
+        let name = entry.file_name().to_bytes();
+        if !but.iter().any(|kept| kept.as_bytes() == name) {
+            give_entry(&top, entry.file_name(), uid)?;
         }
     }
-    lchown(directory, Some(uid), Some(uid))
+    give_to(&top, uid)
 }
 
-fn give_tree(path: &Path, uid: u32) -> io::Result<()> {
-    if fs::symlink_metadata(path)?.is_dir() {
-        for entry in fs::read_dir(path)? {
-            give_tree(&entry?.path(), uid)?;
-        }
+fn give_entry(parent: &OwnedFd, name: &CStr, uid: u32) -> io::Result<()> {
+    if matches!(name.to_bytes(), b"." | b"..") {
+        return Ok(());
     }
-    lchown(path, Some(uid), Some(uid))
+    match openat(parent, name, DIRECTORY, Mode::empty()) {
+        Ok(directory) => {
+            for entry in Dir::read_from(&directory)? {
+                give_entry(&directory, entry?.file_name(), uid)?;
+            }
+            give_to(&directory, uid)
+        }
+        Err(Errno::NOTDIR | Errno::LOOP) => {
+            let (user, group) = (Uid::from_raw(uid), Gid::from_raw(uid));
+            Ok(chownat(parent, name, Some(user), Some(group), AtFlags::SYMLINK_NOFOLLOW)?)
+        }
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// The log of a user's process, to be appended to: a file of theirs without
@@ -117,7 +136,7 @@ pub(crate) fn open_log(path: &Path, uid: u32) -> io::Result<File> {
         }
         match openat(CWD, path, flags | OFlags::CREATE | OFlags::EXCL, mode).map(File::from) {
             Ok(file) => {
-                give_file(&file, uid)?;
+                give_to(&file, uid)?;
                 return Ok(file);
             }
             Err(Errno::EXIST) => {}
@@ -128,7 +147,7 @@ pub(crate) fn open_log(path: &Path, uid: u32) -> io::Result<File> {
 }
 
 /// Gives an open file to a user, who is in a group of the same number.
-pub(crate) fn give_file(file: &File, uid: u32) -> io::Result<()> {
+pub(crate) fn give_to(file: impl AsFd, uid: u32) -> io::Result<()> {
     Ok(fchown(file, Some(Uid::from_raw(uid)), Some(Gid::from_raw(uid)))?)
 }
 
@@ -149,7 +168,7 @@ fn remove(path: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::skip;
+    use crate::testing;
     use std::os::unix::fs::symlink;
 
     #[test]
@@ -176,7 +195,7 @@ mod tests {
 
     #[test]
     fn what_is_given_away_is_theirs_but_for_what_is_kept() {
-        if !skip::has_uids() {
+        if !testing::has_uids() {
             return;
         }
         let place = tempfile::tempdir().unwrap();

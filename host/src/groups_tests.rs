@@ -72,7 +72,7 @@ fn sleeper(script: &str, directory: &Path) -> (ProcessId, impl Future<Output = c
 /// One that eats more than its group may have is killed, and its neighbour is not.
 #[tokio::test]
 async fn a_group_without_memory_loses_a_process_of_its_own() {
-    if !crate::skip::has_groups() {
+    if !crate::testing::has_groups() {
         return;
     }
     let place = tempfile::tempdir().unwrap();

@@ -15,11 +15,12 @@ mod process;
 mod replace;
 mod reserve;
 mod room;
-pub mod skip;
+
 mod slots;
+pub mod testing;
 mod usage;
 
-pub use confine::is_root;
+pub use confine::{is_root, missing_capabilities};
 pub use file::{create_private_dir, sync_dir, write_atomic, write_private, write_private_for};
 pub use foreign::{can_write, give_away, is_own, open_beneath, owner, read_beneath, read_own};
 pub use groups::{Group, Groups, Limits};

@@ -10,7 +10,6 @@ use host::ProcessId;
 use model::{DiskId, InstanceId, Secret, ServerId, VpcId};
 use std::fs;
 use std::ops::RangeInclusive;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tempfile::TempDir;
@@ -69,8 +68,7 @@ impl Local {
 
     /// With uids for instances, which takes root.
     pub async fn separate() -> Self {
-        let place = tempfile::tempdir().unwrap();
-        fs::set_permissions(place.path(), fs::Permissions::from_mode(0o711)).unwrap();
+        let place = host::testing::tempdir();
         let cloud = LocalCloud::open(separate_options(place.path(), "")).await.unwrap();
         Self { cloud, place }
     }

@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn a_cache_of_another_user_is_refused() {
-        if !host::skip::has_uids() {
+        if !host::testing::has_uids() {
             return;
         }
         let place = tempfile::tempdir().unwrap();

@@ -41,7 +41,7 @@ impl Place {
     async fn new() -> Self {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let database = postgres::database().await.expose().to_owned();
-        Self { directory: tempfile::tempdir().unwrap(), database }
+        Self { directory: host::testing::tempdir(), database }
     }
 
     fn root(&self) -> &Path {

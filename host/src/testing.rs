@@ -1,8 +1,23 @@
-//! For tests of what not every machine can do. A test that is left out fails,
-//! unless the person who runs it has named what is missing.
+//! For tests alone: directories for real servers, and what not every machine can do. A
+//! test that is left out fails, unless the person who runs it has named what is missing.
+
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
+use tempfile::TempDir;
 
 /// Names what may be missing, separated by commas: `CASTELLAN_MAY_SKIP=uids,groups`.
 const VARIABLE: &str = "CASTELLAN_MAY_SKIP";
+
+/// A temporary directory that users of other uids can pass through, as those of instances
+/// have to.
+///
+/// # Panics
+/// If there is none to be had.
+pub fn tempdir() -> TempDir {
+    let passage = Permissions::from_mode(0o711);
+    let made = tempfile::Builder::new().permissions(passage).tempdir();
+    made.expect("a temporary directory can be made")
+}
 
 /// Leaves a test out, with the reason.
 ///
