@@ -235,7 +235,7 @@ impl DataDir {
     pub fn load_host_id(&self, proposed: HostId) -> Result<HostId> {
         let path = self.host_id();
         if !path.exists() {
-            host::write_atomic(&path, proposed.to_string().as_bytes())
+            host::write_private(&path, proposed.to_string().as_bytes())
                 .with_context(|| format!("{} can't be written", path.display()))?;
         }
         let text = fs::read_to_string(&path)
@@ -303,6 +303,6 @@ impl DataDir {
 
     pub fn save_endpoints(&self, endpoints: &Endpoints) -> Result<()> {
         let text = serde_json::to_vec_pretty(endpoints).expect("plain data serialises");
-        host::write_atomic(&self.endpoints(), &text).context("endpoints.json can't be written")
+        host::write_private(&self.endpoints(), &text).context("endpoints.json can't be written")
     }
 }

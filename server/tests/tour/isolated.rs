@@ -171,7 +171,7 @@ pub async fn eats_its_own_memory_alone(castellan: &Installation, id: i64) {
     if uid != 0 {
         let tenant = Tenant::new(uid);
         let eat = "import os, time\nwhile not os.path.exists('go'): time.sleep(0.01)\n\
-                   held = []\nwhile True: held.append(bytearray(64 << 20))";
+                   held = []\nwhile True: held.append(b'x' * (64 << 20))";
         let (eater, ended) = tenant.start(&["-c", eat]);
         group.add(&eater).unwrap();
         fs::write(tenant.home().join("go"), "").unwrap();

@@ -105,9 +105,10 @@ impl Drop for Place {
     fn drop(&mut self) {
         for server in cloud_local::running(&self.host()).unwrap_or_default() {
             for process in server.agent.iter().chain(&server.brokers) {
-                process.kill();
+                process.kill_for_good();
             }
         }
+        let _ = cloud_local::remove_groups(&self.host());
     }
 }
 
