@@ -22,6 +22,7 @@ mod link;
 mod log_files;
 mod log_tail;
 mod metrics;
+mod own_user;
 mod pace;
 mod place;
 mod prepare;
@@ -37,11 +38,13 @@ mod control_plane;
 mod testing;
 
 use board::{Board, View};
+use broker::Broker;
 use goal::Goal;
 use host::{DirLock, LockError, ProcessId};
 use link::Link;
 use metrics::Sampler;
 use model::SystemClock;
+use own_user::UserError;
 use pace::Pace;
 use place::Place;
 use start::StartError;
@@ -68,6 +71,8 @@ pub enum AgentError {
     Taken(#[from] LockError),
     #[error(transparent)]
     Start(#[from] StartError),
+    #[error(transparent)]
+    User(#[from] UserError),
     #[error("signals can't be handled: {0}")]
     Signals(io::Error),
     #[error("the agent's {part} failed and has to be started anew: {reason}")]
@@ -81,6 +86,9 @@ pub async fn run(dir: PathBuf) -> Result<(), AgentError> {
     let mut signals = Signals::new().map_err(AgentError::Signals)?;
     let unusable = |source| AgentError::Directory { path: dir.clone(), source };
     let place = Place::open(&dir).map_err(unusable)?;
+    if Broker::adopt(&place).is_none() {
+        own_user::take(&place)?;
+    }
     let _lock = DirLock::try_take(place.dir())?;
     ProcessId::own().save(&place.agent_pid()).map_err(unusable)?;
     let start = start::load(&place)?;

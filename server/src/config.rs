@@ -3,21 +3,28 @@
 //! `castellan.example.toml` at the root of the repository shows every field;
 //! a test keeps the two in step.
 
-use crate::{catalogue, floor};
+use crate::{catalogue, floor, separation};
 use anyhow::{Context, Result, bail};
 use api::ConnectionLimits;
 use clap::Args;
 use cloud_local::addresses::AddressMode;
 use ipnet::{IpNet, Ipv4Net};
+use kafka::artifacts::default_cache_root;
 use model::{Catalogue, CertificateLife, Secret, Seller};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::fs;
 use std::net::{IpAddr, SocketAddr};
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use url::Url;
 use wire::agent::{HostSettings, StoreRoom};
+
+/// Those below are people's and the system's own.
+const LEAST_UID: u32 = 1000;
+/// The two above it mean something else.
+const MOST_UID: u32 = u32::MAX - 2;
 
 /// Everything of the file. Flags win over it.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -173,6 +180,8 @@ pub struct Local {
     pub max_heap_mb: Option<u32>,
     /// Take creates that this host's memory and disk can't hold.
     pub overcommit: bool,
+    /// The first and the last uid that instances get if root starts us; empty: none.
+    pub uids: Option<Vec<u32>>,
 }
 
 /// What serves the regions.
@@ -260,6 +269,7 @@ impl Config {
     fn parse(text: &str) -> Result<Self> {
         let config: Self = toml::from_str(text)?;
         config.local.address_mode()?;
+        config.local.check_uids()?;
         config.check_numbers()?;
         if config.listen.tls_cert.is_some() != config.listen.tls_key.is_some() {
             bail!("listen.tls_cert and listen.tls_key go together");
@@ -300,13 +310,41 @@ impl Config {
 
     /// For the agents of a host whose control plane has its store in that directory.
     pub fn host_settings(&self, data: &Path) -> HostSettings {
-        let Local { cache, java, distributions, .. } = self.local.clone();
+        let Local { java, distributions, .. } = self.local.clone();
+        let cache = Some(self.local.cache());
         let store = Some(StoreRoom { directory: data.into(), bytes: floor::KEPT });
         HostSettings { cache, java, distributions, store }
     }
 }
 
 impl Local {
+    /// Where Kafka and start-up caches are.
+    pub fn cache(&self) -> PathBuf {
+        self.cache.clone().unwrap_or_else(default_cache_root)
+    }
+
+    /// Those for instances and for us; none if all shall share ours.
+    pub fn uids(&self) -> Option<RangeInclusive<u32>> {
+        match self.uids.as_deref() {
+            None => Some(separation::DEFAULT),
+            Some([first, last]) => Some(*first..=*last),
+            Some(_) => None,
+        }
+    }
+
+    fn check_uids(&self) -> Result<()> {
+        match self.uids.as_deref() {
+            None | Some([]) => Ok(()),
+            Some([first, last]) if *first >= LEAST_UID && first < last && *last <= MOST_UID => {
+                Ok(())
+            }
+            Some(_) => bail!(
+                "local.uids must be the first and the last uid for instances, in this order and \
+                 from {LEAST_UID} to {MOST_UID}, such as [1900000000, 1999999999], or []"
+            ),
+        }
+    }
+
     pub fn address_mode(&self) -> Result<AddressMode> {
         match self.mode {
             Mode::Loopback => Ok(AddressMode::Loopback),
@@ -392,6 +430,9 @@ mod tests {
         check("[mail]\ntimeout_seconds = 0", "mail.timeout_seconds must be 1 to 600");
         check("[local]\nmax_heap_mb = 1", "local.max_heap_mb must be 64 to");
         check("[audit]\nmb_per_day = 0", "audit.mb_per_day must be 1 to");
+        for uids in ["[5]", "[1000000, 5]", "[10, 20]", "[70000, 70000]", "[70000, 4294967295]"] {
+            check(&format!("[local]\nuids = {uids}"), "local.uids must be the first and the last");
+        }
         check("[metrics]\nhistory_mb = 0", "metrics.history_mb must be 16 to");
         check(
             "[local]\nmode = \"shared-address\"\nshared_host = \"x\"\nshared_ports = [9, 8]",

@@ -22,6 +22,7 @@ mod host_facts;
 mod installation;
 mod instance;
 mod invoice;
+mod kafka_ready;
 mod kcat;
 mod key;
 mod listen;
@@ -36,6 +37,7 @@ mod preflight;
 mod prepare;
 mod restore;
 mod room;
+mod separation;
 mod serve;
 mod server_command;
 mod settings;
@@ -51,6 +53,7 @@ mod user;
 
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use data_dir::DataDir;
+use rustix::fs::Mode;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use tokio::runtime::{Builder, Runtime};
@@ -125,6 +128,9 @@ fn program() -> clap::Command {
 }
 
 fn run(given: &ArgMatches) -> anyhow::Result<()> {
+    // Whatever we write is private unless it says otherwise. The data directory may be one
+    // that other users pass through.
+    rustix::process::umask(Mode::from_raw_mode(0o077));
     rustls::crypto::ring::default_provider()
         .install_default()
         .expect("nobody has installed a provider before main");

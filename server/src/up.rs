@@ -137,7 +137,7 @@ async fn cluster(
     let id = if let Some(first) = present.first() {
         first.id
     } else {
-        prepare::kafka(config, version).await?;
+        prepare::kafka(config, version, running.trainer).await?;
         let create = CreateInstance {
             name: "first".into(),
             plan: args.plan.clone(),

@@ -2,7 +2,7 @@
 
 use crate::db::{Query, Row, Run, json};
 use crate::{Change, Result, Work, disk_guards};
-use model::{HostId, InstanceId, Listeners, PlanName, Server, ServerId, Timestamp};
+use model::{HostId, InstanceId, KafkaVersion, Listeners, PlanName, Server, ServerId, Timestamp};
 
 /// A server's row with its documents, which this crate does not read.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -92,6 +92,22 @@ pub async fn plans_on(run: &mut impl Run, host: HostId) -> Result<Vec<(PlanName,
     .bind(host.to_string());
     let rows = run.fetch(query).await?;
     rows.iter().map(|row| Ok((PlanName(row.text("plan")?), row.number("servers")?))).collect()
+}
+
+/// The versions of Kafka that the servers of a host run, or will after an upgrade.
+pub async fn kafka_versions_on(run: &mut impl Run, host: HostId) -> Result<Vec<KafkaVersion>> {
+    let query = Query::new(
+        "SELECT servers.kafka_version AS version FROM servers \
+         JOIN instances ON instances.id = servers.instance_id \
+         WHERE servers.host_id = $1 AND instances.deleted_at IS NULL \
+         UNION SELECT instances.kafka_version FROM servers \
+         JOIN instances ON instances.id = servers.instance_id \
+         WHERE servers.host_id = $2 AND instances.deleted_at IS NULL",
+    )
+    .bind(host.to_string())
+    .bind(host.to_string());
+    let rows = run.fetch(query).await?;
+    rows.iter().map(|row| row.parse("version")).collect()
 }
 
 /// An instance's servers, by number.

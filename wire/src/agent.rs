@@ -281,6 +281,9 @@ pub struct AgentStart {
     pub token: Option<Secret>,
     #[serde(default)]
     pub host: HostSettings,
+    /// Whom the server's processes and files belong to; none: the user who started the agent.
+    #[serde(default)]
+    pub uid: Option<u32>,
 }
 
 /// What the operator set for this host.
@@ -311,6 +314,13 @@ pub struct StoreRoom {
 
 /// The name of the store's ballast in its directory.
 pub const STORE_BALLAST: &str = "ballast";
+
+/// In the environment of every process of a server, with the server's directory: it
+/// finds those that a crash left unrecorded.
+pub const SERVER_VARIABLE: &str = "CASTELLAN_SERVER";
+
+/// The cloud's own record in a server's directory. It never belongs to the server's uid.
+pub const SERVER_RECORD: &str = "server.json";
 
 /// The name of the file that a cloud puts on each disk it makes.
 pub const DISK_MARKER: &str = "castellan-disk.json";

@@ -111,6 +111,7 @@ fn start() -> AgentStart {
             distributions: BTreeMap::from([("4.3.1".into(), "/kafka".into())]),
             store: Some(StoreRoom { directory: "/data".into(), bytes: 7 }),
         },
+        uid: Some(1_900_000_001),
     }
 }
 

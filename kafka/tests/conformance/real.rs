@@ -137,7 +137,7 @@ async fn prepare(spec: BrokerSpec, directory: TempDir, authority: &Authority) ->
     let artifacts = Artifacts::new(root.clone(), BTreeMap::new());
     let kafka = artifacts.ensure(spec.release.version, &show).await.unwrap();
     let java = java::find(spec.release.java(), None).await.unwrap();
-    let cache = startup_cache::ensure(&root, &kafka, &java, &show).await.unwrap();
+    let cache = startup_cache::ensure(&root, &kafka, &java, None, &show).await.unwrap();
     let (flags, logging) = (&rendered.jvm_flags, &rendered.logging_file);
     let program = launch::command_line(&kafka, &java, Some(&cache), flags, logging);
     RealNode { directory, listeners: spec.listeners, program, running: Mutex::default() }

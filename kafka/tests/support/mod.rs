@@ -92,7 +92,9 @@ impl Broker {
         let mut cache = None;
         if cached {
             cache = Some(
-                startup_cache::ensure(&default_cache_root(), &kafka, &java, &show).await.unwrap(),
+                startup_cache::ensure(&default_cache_root(), &kafka, &java, None, &show)
+                    .await
+                    .unwrap(),
             );
         }
         let (program, arguments) = launch::command_line(

@@ -39,7 +39,7 @@ pub struct Plane {
 impl Plane {
     pub async fn start() -> Self {
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let directory = tempfile::tempdir().unwrap();
+        let directory = host::testing::tempdir();
         let config = directory.path().join("castellan.toml");
         fs::write(&config, CONFIG).unwrap();
         let data = directory.path().join("data");

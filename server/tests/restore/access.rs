@@ -46,7 +46,7 @@ async fn a_restore_revives_no_key() {
     let (data, owner) = (castellan.data(), castellan.key.clone());
     let at = ["--data", data.to_str().unwrap()];
     let (stolen, other) = (new_key(&at).await, new_key(&at).await);
-    let backups = tempfile::tempdir().unwrap();
+    let backups = host::testing::tempdir();
     let file = backups.path().join("castellan.backup");
     let file = file.to_str().unwrap();
     run(&castellan, &["backup", file]).await;
@@ -104,7 +104,7 @@ async fn copy_database(from: &str, to: &str) -> String {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_restored_database_revives_no_key() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = host::testing::tempdir();
     let data = directory.path().join("data");
     let old = postgres::database().await.expose().to_owned();
     let name = old.rsplit('/').next().unwrap();

@@ -13,7 +13,7 @@ struct Stopped {
 
 impl Stopped {
     async fn new() -> Self {
-        let it = Self { directory: tempfile::tempdir().unwrap() };
+        let it = Self { directory: host::testing::tempdir() };
         it.run(&["account", "create", "--email", "t@x.test"]).await.unwrap();
         it
     }
