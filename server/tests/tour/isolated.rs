@@ -123,12 +123,13 @@ pub async fn finds_no_way_out(castellan: &Installation) {
     let (broker, stranger) = (Tenant::new(uid), Tenant::new(uid + 1));
     let (victim, ended) = stranger.start(&["-c", "import time; time.sleep(1000)"]);
     let of_root = [root_files(castellan), vec![stranger.home().join("data")]].concat();
+    let directories = [root_dirs(castellan), vec![stranger.home()]].concat();
     let group = group_of(castellan, 0);
     let own = castellan.server_dir(0).join("start.json");
     let said = broker
         .probe(
             json!({
-                "read": of_root, "list": [root_dirs(castellan), vec![stranger.home()]].concat(),
+                "read": of_root, "list": directories,
                 "change": shared_files(castellan), "put": shared_dirs(castellan),
                 "pids": [castellan.control_plane().pid, victim.pid, std::process::id()],
                 "groups": group_dirs(castellan), "own": [own],
