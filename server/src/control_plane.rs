@@ -153,8 +153,7 @@ impl ControlPlane {
         running.spawn(tasks::seal_audit_log(app.clone(), stop.clone()));
         running.spawn(tasks::tidy(app.clone(), stop.clone()));
         running.spawn(tasks::watch_alarms(app.clone(), stop.clone()));
-        let history_mb = config.metrics.history_mb;
-        running.spawn(tasks::keep_metrics(app.clone(), history_mb, stop.clone()));
+        running.spawn(tasks::keep_metrics(app.clone(), config.metrics.history_mb, stop.clone()));
         running.spawn(tasks::sample_groups(app.clone(), stop.clone()));
         running.spawn(floor::keep(data.ballast(), stop.clone()));
         data.save_endpoints(&endpoints)?;
