@@ -26,6 +26,7 @@ command -v javac >/dev/null 2>&1 || missing+=(jdk)
 if [ "$purpose" != run ]; then
     need kcat kcat
     need openssl openssl
+    need ss iproute2
     # The checker's librdkafka is built from source.
     need g++ g++
     need make make

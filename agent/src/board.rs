@@ -5,7 +5,7 @@
 use jiff::Timestamp;
 use std::sync::Arc;
 use tokio::sync::watch;
-use wire::agent::{CertificateRequest, Loading, Phase, Report};
+use wire::agent::{CertificateRequest, InstalledCertificate, Loading, Phase, Report};
 
 /// How the broker does.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -50,6 +50,7 @@ pub struct View {
     /// The broker that does not answer, and since when.
     pub silence: Option<Silence>,
     pub requests: Vec<CertificateRequest>,
+    pub certificates: Vec<InstalledCertificate>,
 }
 
 /// A broker's process that lives and does not answer its own agent.
@@ -89,6 +90,7 @@ impl View {
             loading: status.loading,
             silent_since,
             requests: self.requests.clone(),
+            certificates: self.certificates.clone(),
         }
     }
 }
@@ -99,8 +101,9 @@ pub struct Board(Arc<watch::Sender<View>>);
 impl Default for Board {
     fn default() -> Self {
         let status = Status::new(Phase::Preparing, "waiting for the control plane");
-        let requests = Vec::new();
-        let view = View { revision: 0, store_epoch: 0, status, silence: None, requests };
+        let (requests, certificates) = (Vec::new(), Vec::new());
+        let silence = None;
+        let view = View { revision: 0, store_epoch: 0, status, silence, requests, certificates };
         Self(Arc::new(watch::channel(view).0))
     }
 }
@@ -122,8 +125,12 @@ impl Board {
         self.change(|view| view.silence = silence);
     }
 
-    pub fn set_requests(&self, requests: Vec<CertificateRequest>) {
-        self.change(|view| view.requests = requests);
+    pub fn set_certificates(
+        &self,
+        requests: Vec<CertificateRequest>,
+        installed: Vec<InstalledCertificate>,
+    ) {
+        self.change(|view| (view.requests, view.certificates) = (requests, installed));
     }
 
     pub fn view(&self) -> View {

@@ -17,8 +17,6 @@ use wire::agent::Loading;
 /// In the broker's environment, with the server's directory: it finds a broker
 /// whose agent died before it could put it on record.
 const BROKER_VARIABLE: &str = "CASTELLAN_BROKER";
-/// A larger output file is put aside before a start.
-const OUTPUT_LIMIT: u64 = 8 * 1024 * 1024;
 
 /// Between looks at how far a start has come.
 const LOOK_AT_LOGS: Duration = Duration::from_secs(1);
@@ -180,15 +178,11 @@ fn find_unrecorded(place: &Place) -> Option<ProcessId> {
     Some(process)
 }
 
-/// Removes what an earlier broker left and puts aside a large output file.
+/// Removes what an earlier broker left.
 fn forget(place: &Place) -> io::Result<()> {
     match fs::remove_file(place.started()) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
-    }
-    let output = place.broker_output();
-    if output.metadata().is_ok_and(|metadata| metadata.len() > OUTPUT_LIMIT) {
-        fs::rename(&output, output.with_extension("out.1"))?;
     }
     Ok(())
 }

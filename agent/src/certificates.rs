@@ -9,13 +9,12 @@
 //! its store was restored from an earlier day, stays revoked here.
 
 use crate::place::Place;
-use crate::x509::Facts;
-use pki::KeyPair;
+use pki::{Facts, KeyPair};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::PathBuf;
-use wire::agent::{CertificateRequest, Desired, DesiredCertificate};
+use wire::agent::{CertificateRequest, Desired, DesiredCertificate, InstalledCertificate};
 
 #[derive(Debug, thiserror::Error)]
 pub enum CertificateError {
@@ -32,6 +31,8 @@ pub enum CertificateError {
 pub struct Applied {
     /// Requests that wait for a certificate.
     pub requests: Vec<CertificateRequest>,
+    /// What is in place, whether it is what is desired or not.
+    pub installed: Vec<InstalledCertificate>,
     /// Names that have no certificate at all yet; the broker can't start.
     pub missing: Vec<String>,
 }
@@ -46,8 +47,9 @@ pub fn apply(place: &Place, desired: &Desired) -> Result<Applied, CertificateErr
         if !apply_one(place, certificate)? {
             applied.requests.push(request(place, certificate)?);
         }
-        if !place.tls(&format!("{}.pem", certificate.name)).exists() {
-            applied.missing.push(certificate.name.clone());
+        match installed(place, &certificate.name) {
+            Some(installed) => applied.installed.push(installed),
+            None => applied.missing.push(certificate.name.clone()),
         }
     }
     Ok(applied)
@@ -91,6 +93,12 @@ fn apply_one(place: &Place, desired: &DesiredCertificate) -> Result<bool, Certif
     write(place.tls(&format!("{}.pem", desired.name)), &pem)?;
     forget_older(place, desired);
     Ok(true)
+}
+
+fn installed(place: &Place, name: &str) -> Option<InstalledCertificate> {
+    let pem = fs::read_to_string(place.tls(&format!("{name}.pem"))).ok()?;
+    let Facts { not_before, not_after, .. } = Facts::read(&pem)?;
+    Some(InstalledCertificate { name: name.to_owned(), not_before, not_after })
 }
 
 /// The key of this generation, made if it is not there.

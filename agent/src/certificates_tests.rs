@@ -23,7 +23,10 @@ fn a_request_stays_the_same_until_its_certificate_is_in_place() {
     let authority = authority();
     let certificate = sign(&authority, &first.requests[0].csr);
     let done = apply(&place, &wanted(1, Some(certificate.clone()))).unwrap();
-    assert_eq!(done, Applied::default());
+    assert_eq!((done.requests, done.missing), (vec![], vec![]));
+    let facts = Facts::read(&certificate).unwrap();
+    let [installed] = &done.installed[..] else { panic!("{:?}", done.installed) };
+    assert_eq!((installed.name.as_str(), installed.not_after), ("internal", facts.not_after));
     let pem = fs::read_to_string(place.tls("internal.pem")).unwrap();
     assert!(pem.starts_with("-----BEGIN PRIVATE KEY-----"), "{pem}");
     assert!(pem.ends_with(&certificate), "{pem}");
@@ -42,6 +45,7 @@ fn a_new_generation_gets_a_new_key_while_the_old_certificate_serves() {
 
     let turned = apply(&place, &wanted(2, None)).unwrap();
     assert_eq!(turned.missing, Vec::<String>::new(), "the old one still serves");
+    assert_eq!(turned.installed.len(), 1, "and is told of");
     assert_ne!(turned.requests[0].csr, first.csr);
     assert_eq!(fs::read_to_string(place.tls("internal.pem")).unwrap(), old);
     apply(&place, &wanted(2, Some(sign(&authority, &turned.requests[0].csr)))).unwrap();

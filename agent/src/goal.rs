@@ -34,6 +34,7 @@ impl Goal {
         let orders = Desired {
             revision: 0,
             store_epoch: 0,
+            incarnation: 0,
             certificates: Vec::new(),
             trust: <_>::default(),
             revoked: Vec::new(),
@@ -52,6 +53,8 @@ mod tests {
     fn a_new_revision_alone_is_no_new_goal() {
         let goal = Goal::of(&desired(), &[]);
         assert_eq!(goal, Goal::of(&Desired { revision: 9, ..desired() }, &[]));
+        // The agent got a new identity; its broker has no part in that.
+        assert_eq!(goal, Goal::of(&Desired { incarnation: 2, ..desired() }, &[]));
         let revoked = Desired { revoked: vec!["4f".into()], ..desired() };
         assert_eq!(goal, Goal::of(&revoked, &[]));
         let mut other = desired();

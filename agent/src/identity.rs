@@ -1,20 +1,21 @@
 //! Who the agent is to the control plane: a key made here and a certificate.
 //!
 //! A key is on disk before anybody is asked to certify it, so that an answer
-//! that was lost can be asked for again with the same key. Key and certificate
-//! change together, in one file.
+//! that was lost can be asked for again with the same key. It waits for one incarnation
+//! alone: what was copied along with a stolen identity is of no use to the next. Key and
+//! certificate change together, in one file.
 
 use crate::place::Place;
-use crate::x509::Facts;
 use jiff::Timestamp;
 use model::Secret;
-use pki::KeyPair;
+use pki::{Facts, KeyPair};
 use std::fs;
 use std::io;
 
-/// The file of key and certificate, and of the key that waits for one.
+/// The file of key and certificate.
 const PRESENT: &str = "agent.pem";
-const NEXT_KEY: &str = "next.key";
+/// Begins the name of a key that waits for one.
+const NEXT: &str = "next";
 
 #[derive(Debug, thiserror::Error)]
 pub enum IdentityError {
@@ -56,8 +57,8 @@ impl Identity {
 }
 
 /// A key that waits for its certificate: the one from before, or a new one.
-pub fn next_key(place: &Place) -> Result<KeyPair, IdentityError> {
-    let path = place.identity(NEXT_KEY);
+pub fn next_key(place: &Place, incarnation: i64) -> Result<KeyPair, IdentityError> {
+    let path = place.identity(&format!("{NEXT}-{incarnation}.key"));
     if let Some(key) = fs::read_to_string(&path).ok().and_then(|pem| KeyPair::from_pem(&pem).ok()) {
         return Ok(key);
     }
@@ -78,8 +79,10 @@ pub fn complete(
     }
     let pem = Secret::new(format!("{}{certificate}", key.private_key_pem().expose()));
     host::write_private(&place.identity(PRESENT), pem.expose().as_bytes())?;
-    match fs::remove_file(place.identity(NEXT_KEY)) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error.into()),
-        _ => Ok(Identity { pem, facts }),
+    for entry in fs::read_dir(place.identity(""))?.flatten() {
+        if entry.file_name().to_string_lossy().starts_with(NEXT) {
+            fs::remove_file(entry.path())?;
+        }
     }
+    Ok(Identity { pem, facts })
 }

@@ -8,16 +8,22 @@ use crate::launcher::{Launch, Launcher};
 use crate::place::Place;
 use crate::start;
 use async_trait::async_trait;
-use kafka::artifacts::{Artifacts, Distribution, default_cache_root};
+use kafka::artifacts::{Artifacts, Distribution, Work, default_cache_root};
 use kafka::java::Java;
 use kafka::startup_cache::StartupCache;
 use kafka::{Progress, java, launch, startup_cache, versions};
 use std::path::Path;
+use std::time::Duration;
+use tokio::time::{Instant, sleep};
 use wire::agent::{Desired, DesiredBroker, Format, STORE_BALLAST, StoreRoom};
 
 /// What a start writes before it serves, recovery of the last segments included.
 /// With less, all that starts do is fail.
 pub(crate) const ROOM_TO_START: u64 = 32 << 20;
+
+/// How long a start-up cache that another process makes is worth the wait.
+const OTHERS_WORK: Duration = Duration::from_mins(5);
+const LOOK: Duration = Duration::from_millis(500);
 
 pub struct Jvm {
     pub place: Place,
@@ -39,7 +45,8 @@ impl Launcher for Jvm {
         let java = java::find(release.java(), host.java.as_deref()).await.map_err(words)?;
         let artifacts = Artifacts::new(cache.clone(), host.distributions);
         let distribution = artifacts.ensure(broker.kafka_version, &say).await.map_err(words)?;
-        let startup = startup_cache(&cache, &distribution, &java, &say).await;
+        let work = artifacts.work(broker.kafka_version);
+        let startup = startup_cache(&cache, &distribution, &java, &work, &say).await;
         let (program, arguments) = launch::command_line(
             &distribution,
             &java,
@@ -81,15 +88,32 @@ fn is_held(store: &StoreRoom) -> bool {
     ballast.is_ok_and(|ballast| ballast.len() >= store.bytes)
 }
 
-/// A broker starts without it too, only slower.
+/// A broker starts without it too, only slower. An agent that may not write to the cache
+/// waits for the process that may, while that is at work.
 async fn startup_cache(
     root: &Path,
     distribution: &Distribution,
     java: &Java,
+    work: &Work,
     say: &(dyn Fn(Progress) + Send + Sync),
 ) -> Option<StartupCache> {
-    let made = startup_cache::ensure(root, distribution, java, say).await;
-    made.inspect_err(|error| tracing::warn!(%error, "starting without a start-up cache")).ok()
+    if host::can_write(root) {
+        let made = startup_cache::ensure(root, distribution, java, None, say).await;
+        let warn = |error: &_| tracing::warn!(%error, "starting without a start-up cache");
+        return made.inspect_err(warn).ok();
+    }
+    let deadline = Instant::now() + OTHERS_WORK;
+    loop {
+        if let Some(found) = startup_cache::find(root, distribution, java).await {
+            return Some(found);
+        }
+        if !work.goes_on() || Instant::now() > deadline {
+            tracing::warn!("starting without a start-up cache: there is none");
+            return None;
+        }
+        say(Progress::Training { version: distribution.version, java: java.major });
+        sleep(LOOK).await;
+    }
 }
 
 fn words(error: impl std::error::Error) -> String {

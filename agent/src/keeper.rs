@@ -38,7 +38,7 @@ fn apply(place: &Place, desired: &Desired, board: &Board, goal: &watch::Sender<G
     board.set_revision(desired.revision, desired.store_epoch);
     let (next, is_done) = match certificates::apply(place, desired) {
         Ok(applied) => {
-            board.set_requests(applied.requests);
+            board.set_certificates(applied.requests, applied.installed);
             (Goal::of(desired, &applied.missing), true)
         }
         // A stop needs no certificates.

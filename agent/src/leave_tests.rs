@@ -14,7 +14,7 @@ fn enrolled(directory: &std::path::Path, server: &Server) -> ControlPlane {
         ..parameters()
     };
     host::write_private(&place.start(), &serde_json::to_vec(&start).unwrap()).unwrap();
-    let key = identity::next_key(&place).unwrap();
+    let key = identity::next_key(&place, 1).unwrap();
     let csr = pki::request(&key, "server-11").unwrap();
     identity::complete(&place, &key, &sign(&server.authority, &csr)).unwrap();
     let board = Board::default();

@@ -19,8 +19,10 @@ mod keeper;
 mod launcher;
 mod leave;
 mod link;
+mod log_files;
 mod log_tail;
 mod metrics;
+mod own_user;
 mod pace;
 mod place;
 mod prepare;
@@ -28,7 +30,6 @@ mod start;
 mod stuck;
 mod supervisor;
 mod turns;
-mod x509;
 
 #[cfg(test)]
 #[path = "../tests/support/control_plane.rs"]
@@ -37,11 +38,13 @@ mod control_plane;
 mod testing;
 
 use board::{Board, View};
+use broker::Broker;
 use goal::Goal;
 use host::{DirLock, LockError, ProcessId};
 use link::Link;
 use metrics::Sampler;
 use model::SystemClock;
+use own_user::UserError;
 use pace::Pace;
 use place::Place;
 use start::StartError;
@@ -68,6 +71,8 @@ pub enum AgentError {
     Taken(#[from] LockError),
     #[error(transparent)]
     Start(#[from] StartError),
+    #[error(transparent)]
+    User(#[from] UserError),
     #[error("signals can't be handled: {0}")]
     Signals(io::Error),
     #[error("the agent's {part} failed and has to be started anew: {reason}")]
@@ -81,6 +86,9 @@ pub async fn run(dir: PathBuf) -> Result<(), AgentError> {
     let mut signals = Signals::new().map_err(AgentError::Signals)?;
     let unusable = |source| AgentError::Directory { path: dir.clone(), source };
     let place = Place::open(&dir).map_err(unusable)?;
+    if Broker::adopt(&place).is_none() {
+        own_user::take(&place)?;
+    }
     let _lock = DirLock::try_take(place.dir())?;
     ProcessId::own().save(&place.agent_pid()).map_err(unusable)?;
     let start = start::load(&place)?;
@@ -103,6 +111,7 @@ pub async fn run(dir: PathBuf) -> Result<(), AgentError> {
     };
     let sampler = tokio::spawn(sampler.run());
     let ballast = tokio::spawn(ballast::keep(place.clone(), board.clone()));
+    let logs = tokio::spawn(log_files::keep_small(place.clone()));
     let keeper = tokio::spawn(keeper::keep(place.clone(), desired_seen, board.clone(), goal));
     let link = Link {
         place: place.clone(),
@@ -138,6 +147,7 @@ pub async fn run(dir: PathBuf) -> Result<(), AgentError> {
         ended = link => return Err(failed("link to the control plane", ended)),
         ended = sampler => return Err(failed("sampler of metrics", ended)),
         ended = ballast => return Err(failed("keeper of the ballast", ended)),
+        ended = logs => return Err(failed("keeper of log files", ended)),
     }
     tracing::info!("stopping the broker, then ending");
     shutdown.send_replace(true);

@@ -61,7 +61,7 @@ pub struct Link {
 /// What was tried to get a certificate.
 #[derive(Default)]
 pub struct Enrolment {
-    /// The last token used.
+    /// The last token that the control plane took or refused.
     spent: Option<Secret>,
     /// The present certificate is not accepted, and there is another token.
     is_due: bool,
@@ -126,16 +126,19 @@ impl Link {
 
     async fn enrol(&mut self, start: &AgentStart) -> Result<Identity, LinkError> {
         let token = start.token.clone().ok_or(LinkError::NoToken)?;
-        self.enrolment.spent = Some(token.clone());
-        let key = identity::next_key(&self.place)?;
+        let key = identity::next_key(&self.place, start.incarnation)?;
         let request = Enrol {
             server_id: start.server_id,
             incarnation: start.incarnation,
-            token,
+            token: token.clone(),
             csr: pki::request(&key, &name(start))?,
         };
-        let enrolled = Connection::open(start, None)?.enrol(&request).await?;
-        let identity = identity::complete(&self.place, &key, &enrolled.certificate)?;
+        let answer = Connection::open(start, None)?.enrol(&request).await;
+        // Where nobody answered, the token is as good as before.
+        if answer.as_ref().map_or_else(ConnectionError::is_unknown_agent, |_| true) {
+            self.enrolment.spent = Some(token);
+        }
+        let identity = identity::complete(&self.place, &key, &answer?.certificate)?;
         tracing::info!("enrolled with the control plane");
         Ok(identity)
     }
@@ -148,7 +151,7 @@ impl Link {
     }
 
     async fn renew(&self, connection: &Connection, start: &AgentStart) -> Result<(), LinkError> {
-        let key = identity::next_key(&self.place)?;
+        let key = identity::next_key(&self.place, start.incarnation)?;
         let csr = pki::request(&key, &name(start))?;
         let renewed = connection.renew(&Renew { csr }).await?;
         identity::complete(&self.place, &key, &renewed.certificate)?;

@@ -14,7 +14,17 @@ struct Agent {
 }
 
 fn write_start(place: &Place, control_plane: &ControlPlane, token: Option<&str>) {
+    write_start_of(1, place, control_plane, token);
+}
+
+fn write_start_of(
+    incarnation: i64,
+    place: &Place,
+    control_plane: &ControlPlane,
+    token: Option<&str>,
+) {
     let start = AgentStart {
+        incarnation,
         control_plane: control_plane.url.clone(),
         fleet_ca: control_plane.authority.certificate.clone(),
         token: token.map(Secret::new),
@@ -63,7 +73,8 @@ async fn it_enrols_once_obeys_what_is_saved_and_finds_a_control_plane_that_moved
     assert_eq!(seen.await.unwrap().as_ref().map(|held| held.revision), Some(2));
     let enrolments = moved.state().enrolments.len();
     assert_eq!(enrolments, 1);
-    assert!(!agent.place.identity("next.key").exists(), "the waiting key is kept");
+    let kept: Vec<_> = fs::read_dir(agent.place.identity("")).unwrap().flatten().collect();
+    assert_eq!(kept.len(), 1, "the waiting key is kept: {kept:?}");
 }
 
 #[tokio::test]
@@ -98,4 +109,59 @@ async fn a_refused_certificate_is_replaced_only_with_a_new_token() {
     control_plane.state().reports.clear();
     control_plane.report(|_| true).await;
     assert_eq!(tokens(), ["token-1", "token-2"]);
+}
+
+/// The operator has revoked the identity: the cloud writes another incarnation and token.
+#[tokio::test]
+async fn an_agent_of_another_incarnation_enrols_with_a_new_key_and_keeps_its_document() {
+    let control_plane = ControlPlane::start().await;
+    let mut agent = agent(&control_plane, Arc::new(SystemClock));
+    control_plane.state().desired = Some(document());
+    agent.desired.wait_for(Option::is_some).await.unwrap();
+    let identity = || fs::read_to_string(agent.place.identity("agent.pem")).unwrap_or_default();
+    let first = identity();
+    control_plane.state().refuses = true;
+    // A key that was waiting may have been copied, too.
+    identity::next_key(&agent.place, 1).unwrap();
+    let copied = fs::read_to_string(agent.place.identity("next-1.key")).unwrap();
+    write_start_of(2, &agent.place, &control_plane, Some("token-2"));
+    let second = wait_for(identity, |pem| *pem != first).await;
+    assert_ne!(first.lines().nth(1), second.lines().nth(1), "the key stayed");
+    assert!(!second.contains(&copied), "the key was known to whoever copied it");
+    assert_eq!(agent.desired.borrow().as_ref(), Some(&document()), "its broker goes on");
+    control_plane.state().refuses = false;
+    control_plane.report(|report| report.incarnation == 2).await;
+    let newer = Desired { incarnation: 2, revision: 9, ..document() };
+    control_plane.state().desired = Some(newer.clone());
+    agent.desired.wait_for(|held| held.as_ref() == Some(&newer)).await.unwrap();
+    let enrolled: Vec<i64> =
+        control_plane.state().enrolments.iter().map(|enrol| enrol.incarnation).collect();
+    assert_eq!(enrolled, [1, 2]);
+}
+
+/// A control plane that is away when the token comes has not used it up.
+#[tokio::test]
+async fn a_token_that_nobody_answered_is_tried_again() {
+    let control_plane = ControlPlane::start().await;
+    let agent = agent(&control_plane, Arc::new(SystemClock));
+    control_plane.report(|_| true).await;
+    {
+        let mut state = control_plane.state();
+        (state.refuses, state.loses_enrolments) = (true, 2);
+    }
+    write_start_of(2, &agent.place, &control_plane, Some("token-2"));
+    let enrolments = || control_plane.state().enrolments.len();
+    wait_for(enrolments, |count| *count == 4).await;
+    control_plane.state().refuses = false;
+    control_plane.report(|report| report.incarnation == 2).await;
+    let keys: Vec<String> =
+        control_plane.state().enrolments[1..].iter().map(|enrol| key_of(&enrol.csr)).collect();
+    assert!(
+        keys.iter().all(|key| *key == keys[0]),
+        "an answer that was lost can be asked for again"
+    );
+}
+
+fn key_of(csr: &str) -> String {
+    format!("{:?}", pki::Request::parse(csr).unwrap().public_key_der())
 }

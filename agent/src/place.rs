@@ -35,6 +35,11 @@ impl Place {
         self.dir.join("agent.pid")
     }
 
+    /// What this process prints.
+    pub fn agent_log(&self) -> PathBuf {
+        self.dir.join("agent.log")
+    }
+
     pub fn identity(&self, name: &str) -> PathBuf {
         self.dir.join("identity").join(name)
     }

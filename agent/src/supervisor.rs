@@ -14,6 +14,7 @@ use crate::goal::{Goal, Orders};
 use crate::launcher::Launcher;
 use crate::leave::{Answer, Leave};
 use crate::log_tail::Marks;
+use crate::own_user;
 use crate::pace::Pace;
 use crate::place::Place;
 use crate::prepare::{self, PrepareError, Prepared};
@@ -102,6 +103,10 @@ impl Supervisor {
 
     /// One attempt. None: it failed, or something else is wanted by now.
     async fn start(&mut self, orders: &Orders) -> Option<Broker> {
+        if let Err(error) = own_user::take(&self.place) {
+            self.pause_after(&PrepareError::Launch(error.to_string())).await;
+            return None;
+        }
         self.show_preparing("preparing the broker");
         let (place, launcher) = (&self.place.clone(), self.launcher.clone());
         let board = self.board.clone();

@@ -14,6 +14,7 @@ pub fn start() -> AgentStart {
         fleet_ca: String::new(),
         token: None,
         host: <_>::default(),
+        uid: None,
     }
 }
 

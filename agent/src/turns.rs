@@ -9,12 +9,13 @@
 use crate::place::Place;
 use host::{Slot, Slots};
 use model::InstanceId;
-use std::num::NonZero;
-use std::thread::available_parallelism;
 use std::time::Duration;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
 const AGAIN: Duration = Duration::from_millis(200);
+/// No turn is worth a longer wait. Clusters of a host belong to different people, and one
+/// who keeps every place must not keep the others down.
+const PATIENCE: Duration = Duration::from_mins(10);
 /// A JVM that starts keeps this many busy.
 const CORES_EACH: usize = 2;
 
@@ -24,8 +25,7 @@ pub struct Turns(Slots);
 impl Turns {
     /// Those of the host that the server is on.
     pub fn of(place: &Place) -> Self {
-        let cores = available_parallelism().map_or(1, NonZero::get);
-        Self::within(Slots::new(place.turns(), (cores / CORES_EACH).max(1)))
+        Self::within(Slots::new(place.turns(), (host::processors() / CORES_EACH).max(1)))
     }
 
     pub fn within(slots: Slots) -> Self {
@@ -38,7 +38,8 @@ impl Turns {
         instance: InstanceId,
         progress: &(dyn Fn(String) + Send + Sync),
     ) -> Option<Slot> {
-        loop {
+        let patience_ends = Instant::now() + PATIENCE;
+        while Instant::now() < patience_ends {
             match self.0.try_take(&instance.to_string()) {
                 Ok(Some(turn)) => return Some(turn),
                 Ok(None) => progress("waiting while other clusters of this host start".into()),
@@ -49,5 +50,7 @@ impl Turns {
             }
             sleep(AGAIN).await;
         }
+        tracing::warn!("starting without a turn, after a long wait");
+        None
     }
 }

@@ -13,6 +13,7 @@ use control_plane::{ControlPlane, sign};
 use host::ProcessId;
 use model::{DiskId, InstanceId, Secret, ServerId, VpcId};
 use std::fs;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
@@ -61,23 +62,33 @@ fn document(revision: i64, certificate: Option<String>) -> Desired {
     }
 }
 
-async fn open(place: &Path, program: &Path, control_plane: &ControlPlane) -> LocalCloud {
+async fn open(
+    place: &Path,
+    program: &Path,
+    control_plane: &ControlPlane,
+    uids: Option<RangeInclusive<u32>>,
+) -> LocalCloud {
     let options = Options {
         data_dir: place.join("data"),
         binary: program.into(),
         control_plane: control_plane.url.clone(),
         fleet_ca: control_plane.authority.certificate.clone(),
         host: <_>::default(),
+        uids,
     };
     LocalCloud::open(options).await.unwrap()
 }
 
 async fn ensure(cloud: &LocalCloud, token: Option<&str>) {
+    ensure_incarnation(cloud, 1, token).await;
+}
+
+async fn ensure_incarnation(cloud: &LocalCloud, incarnation: i64, token: Option<&str>) {
     let disk =
         DiskSpec { id: disk_id(), instance_id: InstanceId(3), server_id: ServerId(11), size_gb: 1 };
     let server = ServerSpec {
         id: ServerId(11),
-        incarnation: 1,
+        incarnation,
         instance_id: InstanceId(3),
         vpc_id: VpcId(7),
         disk_id: disk_id(),
@@ -109,19 +120,20 @@ struct CleanUp(PathBuf);
 impl Drop for CleanUp {
     fn drop(&mut self) {
         for server in cloud_local::running(&self.0).unwrap_or_default() {
-            server.agent.map(|agent| agent.kill());
+            server.agent.iter().for_each(ProcessId::kill_for_good);
         }
+        let _ = cloud_local::remove_groups(&self.0);
     }
 }
 
 /// Enrolment, certificates, a control plane that dies and moves, an upgrade in
 /// place, the agent's death, and an orderly end.
 async fn a_life() {
-    let place = tempfile::tempdir().unwrap();
+    let place = host::testing::tempdir();
     let _clean_up = CleanUp(place.path().join("data"));
     let program = std::env::current_exe().unwrap();
     let control_plane = ControlPlane::start().await;
-    let cloud = open(place.path(), &program, &control_plane).await;
+    let cloud = open(place.path(), &program, &control_plane, None).await;
     let dir = place.path().join("data/servers/11");
     ensure(&cloud, Some("token-1")).await;
 
@@ -139,7 +151,7 @@ async fn a_life() {
     let agent = ProcessId::load(&dir.join("agent.pid")).unwrap();
     let control_plane = control_plane.move_away().await;
     control_plane.state().reports.clear();
-    let cloud = open(place.path(), &program, &control_plane).await;
+    let cloud = open(place.path(), &program, &control_plane, None).await;
     assert_eq!(cloud.resume().await.unwrap(), []);
     let report = control_plane.report(|_| true).await;
     assert_eq!(report.revision, 2);
@@ -152,7 +164,13 @@ async fn a_life() {
     let mut bytes = fs::read(&newer).unwrap();
     bytes.push(0);
     fs::write(&newer, bytes).unwrap();
-    let cloud = open(place.path(), &newer, &control_plane).await;
+    // It also gives instances uids, where that is possible.
+    let uids = host::testing::has_uids().then_some(1_900_000_000..=1_999_999_999);
+    let cloud = open(place.path(), &newer, &control_plane, uids.clone()).await;
+    let is_separate = |agent: &ProcessId| {
+        let uid = agent.uid().unwrap();
+        uids.as_ref().is_none_or(|uids| uids.contains(&uid) && host::owner(&dir).unwrap() == uid)
+    };
     let current = fs::canonicalize(place.path().join("data/bin/current")).unwrap();
     assert_ne!(agent.command_line()[0], current.to_string_lossy());
     ensure(&cloud, None).await;
@@ -162,7 +180,7 @@ async fn a_life() {
     .await;
     control_plane.state().desired = Some(document(3, None));
     control_plane.report(|report| report.revision == 3).await;
-    assert!(agent.is_alive());
+    assert!(agent.is_alive() && is_separate(&agent));
     println!("an agent became the new release under its pid ... ok");
 
     let mut events = cloud.events();
@@ -174,13 +192,28 @@ async fn a_life() {
     let next = ProcessId::load(&dir.join("agent.pid")).unwrap();
     assert_eq!(report.agent_pid, Some(next.pid));
     assert_ne!(next.pid, agent.pid);
+    assert!(is_separate(&next));
     println!("a dead agent was started anew and knew what it had known ... ok");
+
+    // As after `castellan server re-enrol`.
+    control_plane.state().refuses = true;
+    ensure_incarnation(&cloud, 2, Some("token-2")).await;
+    wait_for("the new identity", || control_plane.state().enrolments.len() == 2).await;
+    {
+        let mut state = control_plane.state();
+        state.refuses = false;
+        state.desired = Some(Desired { incarnation: 2, ..document(4, None) });
+    }
+    let report = control_plane.report(|report| report.revision == 4).await;
+    assert_eq!((report.incarnation, report.agent_pid), (2, Some(next.pid)));
+    assert!(next.is_alive());
+    println!("an agent got a new identity under its pid ... ok");
 
     let stopped = cloud_local::stop_all(&place.path().join("data"), |_| {}).await.unwrap();
     assert_eq!(stopped.agents, 1);
     control_plane.report(|report| report.phase == Phase::Stopped).await;
     let enrolments = control_plane.state().enrolments.len();
-    assert_eq!(enrolments, 1);
+    assert_eq!(enrolments, 2);
     let log = fs::read_to_string(dir.join("agent.log")).unwrap();
     assert_eq!(log, "", "the agent panicked");
     println!("an agent ended in an orderly way and said so ... ok");

@@ -4,7 +4,7 @@ use crate::state::Options;
 use axum::extract::ConnectInfo;
 use axum::http::{Extensions, HeaderMap, HeaderValue};
 use ipnet::IpNet;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 /// The other end of the connection.
 pub fn peer(extensions: &Extensions) -> Option<IpAddr> {
@@ -19,6 +19,17 @@ pub fn client(headers: &HeaderMap, extensions: &Extensions, options: &Options) -
 
 pub fn within(address: IpAddr, networks: &[IpNet]) -> bool {
     networks.iter().any(|network| network.contains(&address))
+}
+
+/// What one client has: an address of IPv4, or at least a /64 of IPv6.
+pub fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => {
+            let host_part = u128::from(u64::MAX);
+            Ipv6Addr::from_bits(address.to_bits() & !host_part).into()
+        }
+        address @ IpAddr::V4(_) => address,
+    }
 }
 
 /// Walks from the nearest hop outwards and stops at the first address that is
@@ -43,6 +54,17 @@ fn parsed(hop: &[u8]) -> Option<IpAddr> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ipv6_counts_by_64_and_ipv4_by_address() {
+        let check = |address: &str, expected: &str| {
+            assert_eq!(network(address.parse().unwrap()).to_string(), expected);
+        };
+        check("192.0.2.7", "192.0.2.7");
+        check("::ffff:192.0.2.7", "192.0.2.7");
+        check("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::");
+        check("2001:db8:1:3::1", "2001:db8:1:3::");
+    }
 
     #[test]
     fn only_configured_proxies_are_believed() {

@@ -6,8 +6,8 @@
 
 use crate::address;
 use crate::error::{Failure, respond};
-use crate::invitations::TOKEN;
 use crate::limit::{Charge, EXEMPT};
+use crate::page::TOKEN;
 use crate::state::{Api, Listener};
 use axum::body::Body;
 use axum::extract::{MatchedPath, Request, State};
@@ -23,7 +23,8 @@ use tokio_util::task::task_tracker::TaskTrackerToken;
 use tracing::Instrument as _;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
-const INVITATIONS: &str = "/invitations";
+/// What the token of a link follows.
+const LINKS: [&str; 2] = ["/invitations", "/confirmations"];
 
 pub async fn around(State(api): State<Api>, mut request: Request, next: Next) -> Response {
     let started = Instant::now();
@@ -73,15 +74,18 @@ fn until_sent(body: Body, under_way: TaskTrackerToken) -> Body {
     }))
 }
 
-/// The path, without what follows where the token of an invitation stands: a
-/// link may be mistyped, and is a secret even so.
+/// The path, without what follows where the token of a link stands: a link may be
+/// mistyped, and is a secret even so.
 fn loggable(path: &str) -> String {
     let bytes = path.as_bytes();
-    let is_before = |end: &usize| {
-        let word = &bytes[end - INVITATIONS.len()..*end];
-        matches!(bytes[*end], b'/' | b'%') && word.eq_ignore_ascii_case(INVITATIONS.as_bytes())
+    let follows = |end: usize, word: &str| {
+        let before = end.checked_sub(word.len()).map(|start| &bytes[start..end]);
+        before.is_some_and(|before| before.eq_ignore_ascii_case(word.as_bytes()))
     };
-    match (INVITATIONS.len()..bytes.len()).find(is_before) {
+    let is_end = |end: &usize| {
+        matches!(bytes[*end], b'/' | b'%') && LINKS.iter().any(|word| follows(*end, word))
+    };
+    match (0..bytes.len()).find(is_end) {
         Some(end) => format!("{}/{TOKEN}", &path[..end]),
         None => path.to_owned(),
     }

@@ -157,6 +157,11 @@ fn fields(schema: &Value) -> Vec<Input<'_>> {
 
 /// The types that say something; null and empty texts mean "not given".
 fn kind(schema: &Value) -> String {
+    let words = schema["enum"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    if !words.is_empty() && schema.get("type").is_some() {
+        return format!("one of {}", words.join(", "));
+    }
     let kinds = match &schema["type"] {
         Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).collect(),
         Value::String(kind) => vec![kind.as_str()],

@@ -1,18 +1,18 @@
 //! Serving a router on a socket, plain or with TLS, until told to stop.
 
+use crate::connections::{Connections, Counted, Place};
 use crate::polite::Polite;
 use crate::state::{Options, PeerCertificate};
+use crate::tls::Served;
 use axum::middleware::AddExtension;
 use axum::{Extension, Router};
 use axum_server::Handle;
 use axum_server::accept::Accept;
 use futures::future::BoxFuture;
 use hyper_util::rt::TokioTimer;
-use rustls::ServerConfig;
 use std::future::{Ready, ready};
 use std::io;
 use std::net::{SocketAddr, TcpListener};
-use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio_rustls::server::TlsStream;
@@ -27,15 +27,17 @@ const FAREWELL: Duration = Duration::from_secs(1);
 
 /// Serves until a stop is asked for, then lets the calls under way end within a
 /// bound; as long as there are any, new ones are told to come again. `options`
-/// are those of the router.
+/// are those of the router. Each handshake is made with the TLS settings of its
+/// moment; connections that are open go on with theirs.
 pub async fn serve(
     listener: TcpListener,
     router: Router,
-    tls: Option<Arc<ServerConfig>>,
+    tls: Option<Served>,
     options: Options,
 ) -> io::Result<()> {
     listener.set_nonblocking(true)?;
     let handle = Handle::new();
+    let connections = options.connections;
     tokio::spawn(stop_after(options.stopping, options.under_way, handle.clone()));
     let mut server = axum_server::from_tcp(listener)?.handle(handle);
     server.http_builder().http1().timer(TokioTimer::new()).header_read_timeout(options.silence);
@@ -43,9 +45,10 @@ pub async fn serve(
     // HTTP/1 alone: while the version is still open, silence is not timed. Said
     // last, because an acceptor takes it back.
     match tls {
-        None => server.acceptor(PlainAcceptor).http1_only().serve(service).await,
-        Some(config) => {
-            server.acceptor(TlsAcceptor(config.into())).http1_only().serve(service).await
+        None => server.acceptor(PlainAcceptor(connections)).http1_only().serve(service).await,
+        Some(tls) => {
+            let acceptor = TlsAcceptor { tls, connections };
+            server.acceptor(acceptor).http1_only().serve(service).await
         }
     }
 }
@@ -58,37 +61,61 @@ async fn stop_after(stop: CancellationToken, under_way: TaskTracker, handle: Han
     handle.graceful_shutdown(Some(FAREWELL));
 }
 
-#[derive(Clone, Copy)]
-struct PlainAcceptor;
+/// Closes a connection that has no place, at once and without a word.
+fn enter(connections: &Connections, stream: &TcpStream) -> io::Result<Place> {
+    let place = connections.enter(stream.peer_addr()?.ip());
+    place.ok_or_else(|| io::ErrorKind::ConnectionRefused.into())
+}
+
+#[derive(Clone)]
+struct PlainAcceptor(Connections);
 
 impl<S> Accept<TcpStream, S> for PlainAcceptor {
-    type Stream = Polite<TcpStream>;
+    type Stream = Polite<Counted<TcpStream>>;
     type Service = S;
     type Future = Ready<io::Result<(Self::Stream, S)>>;
 
     fn accept(&self, stream: TcpStream, service: S) -> Self::Future {
-        ready(Ok((Polite::new(stream), service)))
+        let place = enter(&self.0, &stream);
+        ready(place.map(|place| (Polite::new(Counted::new(stream, place)), service)))
     }
 }
 
 /// Shakes hands, and hands the client's verified certificate to the handlers.
 #[derive(Clone)]
-struct TlsAcceptor(tokio_rustls::TlsAcceptor);
+struct TlsAcceptor {
+    tls: Served,
+    connections: Connections,
+}
 
 impl<S: Send + 'static> Accept<TcpStream, S> for TlsAcceptor {
-    type Stream = Polite<TlsStream<TcpStream>>;
+    type Stream = Polite<Counted<TlsStream<TcpStream>>>;
     type Service = AddExtension<S, PeerCertificate>;
     type Future = BoxFuture<'static, io::Result<(Self::Stream, Self::Service)>>;
 
     fn accept(&self, stream: TcpStream, service: S) -> Self::Future {
-        let shaking = self.0.accept(stream);
+        let connections = self.connections.clone();
+        let tls = tokio_rustls::TlsAcceptor::from(self.tls.borrow().clone());
         Box::pin(async move {
-            let stream = tokio::time::timeout(HANDSHAKE, shaking)
-                .await
-                .map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??;
+            let place = enter(&connections, &stream)?;
+            let shaking = tokio::time::timeout(HANDSHAKE, tls.accept(stream));
+            let stream = tokio::select! {
+                shaken = shaking => {
+                    shaken.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??
+                }
+                () = place.closed.cancelled() => {
+                    return Err(io::ErrorKind::ConnectionAborted.into());
+                }
+            };
             let certificates = stream.get_ref().1.peer_certificates();
             let leaf = certificates.and_then(|chain| chain.first()).map(|leaf| leaf.to_vec());
-            Ok((Polite::new(stream), Extension(PeerCertificate(leaf)).layer(service)))
+            let place = match &leaf {
+                Some(leaf) => connections.enter_certified(leaf),
+                None => Some(place),
+            };
+            let place = place.ok_or(io::ErrorKind::ConnectionRefused)?;
+            let stream = Polite::new(Counted::new(stream, place));
+            Ok((stream, Extension(PeerCertificate(leaf)).layer(service)))
         })
     }
 }

@@ -3,7 +3,8 @@
 use crate::openapi::About;
 use crate::state::{Api, Listener, Options};
 use crate::{
-    agents, around, customer, docs, error, health, instance, invitations, limit, metrics, openapi,
+    agents, around, confirmations, customer, docs, error, health, instance, invitations, limit,
+    metrics, openapi,
 };
 use app::App;
 use axum::Router;
@@ -83,8 +84,10 @@ pub fn customer() -> Vec<Route> {
 /// so its document does not name them.
 pub fn pages() -> Vec<Route> {
     vec![
-        get("/invitations/{token}", Guard::Invitation, invitations::show::handle),
-        post("/invitations/{token}", Guard::Invitation, invitations::accept::handle),
+        get("/invitations/{token}", Guard::Link, invitations::show::handle),
+        post("/invitations/{token}", Guard::Link, invitations::accept::handle),
+        get("/confirmations/{token}", Guard::Link, confirmations::show),
+        post("/confirmations/{token}", Guard::Link, confirmations::answer),
     ]
 }
 
@@ -190,7 +193,7 @@ pub enum Guard {
     AgentToken,
     AgentCertificate,
     /// A link that was sent by mail.
-    Invitation,
+    Link,
     /// This machine, or a network the operator named.
     Neighbour,
 }

@@ -1,5 +1,6 @@
 //! What every handler can reach.
 
+use crate::connections::Connections;
 use crate::limit::{RateLimit, RateLimits};
 use app::App;
 use ipnet::IpNet;
@@ -46,6 +47,8 @@ pub struct Options {
     pub only_from_proxies: bool,
     /// How much a client may ask for; give both APIs the same one.
     pub rate_limit: RateLimit,
+    /// How many connections there may be; give both APIs the same one.
+    pub connections: Connections,
     /// Who may read `/metrics` besides this machine itself.
     pub metrics_from: Vec<IpNet>,
     pub metrics: Option<PrometheusHandle>,
@@ -66,6 +69,7 @@ impl Default for Options {
             proxies: Vec::new(),
             only_from_proxies: false,
             rate_limit: RateLimit::new(RateLimits::default()),
+            connections: Connections::default(),
             metrics_from: Vec::new(),
             metrics: None,
             body_timeout: Duration::from_secs(30),

@@ -1,5 +1,9 @@
 //! TLS settings of the listeners, with the ring provider alone.
 
+mod files;
+
+pub use files::CertificateFiles;
+
 use model::Secret;
 use rustls::crypto::CryptoProvider;
 use rustls::server::WebPkiClientVerifier;
@@ -7,6 +11,10 @@ use rustls::{RootCertStore, ServerConfig};
 use rustls_pki_types::pem::PemObject as _;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer};
 use std::sync::Arc;
+use tokio::sync::watch;
+
+/// What a listener shakes hands with; whoever renews the certificate sends another.
+pub type Served = watch::Receiver<Arc<ServerConfig>>;
 
 /// Why a certificate can't be served.
 #[derive(Debug, thiserror::Error)]

@@ -49,8 +49,16 @@ async fn logs_hold_no_query_no_body_and_no_key() {
     let link = format!("/invitations/{token}");
     Call::get(&link).send(&world.customer).await;
     Call::post(&link).form("name=Ada&password=a-secret-of-ada").send(&world.customer).await;
+    let path = format!("/api/instances/{}/alarms/recipients", instance.id);
+    let recipient = Call::post(&path).key(&world.key).form("type=email&value=eve@example.com");
+    recipient.send(&world.customer).await;
+    let mail = world.mails().await.remove(0).text;
+    let other = mail.split("/confirmations/").nth(1).unwrap().split_whitespace().next().unwrap();
+    Call::post(&format!("/confirmations/{other}")).form("answer=allow").send(&world.customer).await;
     // Mistyped, or sent to where no such page is.
     for path in [
+        format!("/api/confirmations/{other}"),
+        format!("/Confirmations%2F{other}"),
         format!("{link}/"),
         format!("{link}/x"),
         format!("/{link}"),
@@ -74,6 +82,7 @@ async fn logs_hold_no_query_no_body_and_no_key() {
         "asked-in-the-query",
         "Basic",
         token,
+        other,
         "a-secret-of-ada",
         world.key.expose(),
         instance.apikey.expose(),

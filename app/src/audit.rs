@@ -1,12 +1,24 @@
-//! Audit lines, in the contract's words.
+//! Audit lines, in the contract's words, each of a bounded size.
+//!
+//! Every line goes through [`budget`], which keeps an account within its bytes a day.
+//! Lines of the operator are always written in full.
+
+mod budget;
+mod extras;
+
+pub(crate) use budget::summary_extras;
 
 use crate::{Caller, Result, Source, SourceKind};
+use extras::join;
 use model::{AccountId, Timestamp};
 use store::{AuditLine, Work, audit};
 
 /// Who the control plane itself is, and who works on its store.
 const SYSTEM: &str = "system@localhost";
 pub(crate) const OPERATOR: &str = "operator@localhost";
+
+/// The most bytes of the extras.
+const MOST: usize = 2048;
 
 /// In whose log a line stands, and who did it from where.
 pub(crate) struct Actor<'a> {
@@ -44,6 +56,18 @@ pub(crate) async fn write<'a>(
     event: &str,
     extras: &[(&str, String)],
 ) -> Result<()> {
+    write_within(work, actor, at, event, extras, MOST).await
+}
+
+/// The same with at most so many bytes of extras.
+pub(crate) async fn write_within<'a>(
+    work: &mut Work,
+    actor: impl Into<Actor<'a>>,
+    at: Timestamp,
+    event: &str,
+    extras: &[(&str, String)],
+    most: usize,
+) -> Result<()> {
     let actor = actor.into();
     let line = AuditLine {
         account_id: actor.account_id,
@@ -51,9 +75,12 @@ pub(crate) async fn write<'a>(
         event: event.into(),
         source: actor.source.to_string(),
         user: actor.user.into(),
-        extras: join(extras),
+        extras: join(extras, most),
     };
-    Ok(audit::insert(work, &line).await?)
+    if actor.source.kind == SourceKind::Cli {
+        return Ok(audit::insert(work, &line).await?);
+    }
+    budget::insert(work, &line).await
 }
 
 /// The line of something that nobody asked for.
@@ -64,9 +91,20 @@ pub(crate) async fn system(
     event: &str,
     extras: &[(&str, String)],
 ) -> Result<()> {
+    let source = Source { kind: SourceKind::System, address: None };
+    write(work, Actor { account_id, source, user: SYSTEM }, at, event, extras).await
+}
+
+/// The line that says how many lines were beyond the budget. It is no part of the budget.
+pub(crate) async fn summary(
+    work: &mut Work,
+    account_id: AccountId,
+    at: Timestamp,
+    extras: &[(&str, String)],
+) -> Result<()> {
     let source = Source { kind: SourceKind::System, address: None }.to_string();
-    let (event, user) = (event.into(), SYSTEM.into());
-    let line = AuditLine { account_id, at, event, source, user, extras: join(extras) };
+    let (event, user) = ("audit.summary".into(), SYSTEM.into());
+    let line = AuditLine { account_id, at, event, source, user, extras: join(extras, MOST) };
     Ok(audit::insert(work, &line).await?)
 }
 
@@ -91,34 +129,6 @@ pub fn operator_line(
     extras: &[(&str, String)],
 ) -> AuditLine {
     let (event, user) = (event.into(), OPERATOR.into());
-    AuditLine { account_id, at, event, source: source.to_string(), user, extras: join(extras) }
-}
-
-/// `k=v; k=v`. A value that could be taken for more than one is quoted.
-pub(crate) fn join(extras: &[(&str, String)]) -> String {
-    let pair = |(name, value): &(&str, String)| {
-        if value.contains([';', '"']) {
-            format!("{name}={value:?}")
-        } else {
-            format!("{name}={value}")
-        }
-    };
-    extras.iter().map(pair).collect::<Vec<_>>().join("; ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_value_can_not_pretend_to_be_another_one() {
-        let check = |value: &str, expected: &str| {
-            let extras = [("name", value.to_owned()), ("id", "7".to_owned())];
-            assert_eq!(join(&extras), expected);
-        };
-        check("orders", "name=orders; id=7");
-        check("a=b, ü", "name=a=b, ü; id=7");
-        check("x; id=9", r#"name="x; id=9"; id=7"#);
-        check(r#"x"; id=9"#, r#"name="x\"; id=9"; id=7"#);
-    }
+    let extras = join(extras, MOST);
+    AuditLine { account_id, at, event, source: source.to_string(), user, extras }
 }

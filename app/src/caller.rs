@@ -51,7 +51,7 @@ pub struct Grant {
 }
 
 impl Grant {
-    fn shows(&self, tags: &Tags) -> bool {
+    pub(crate) fn shows(&self, tags: &Tags) -> bool {
         !narrowed_by_tags(self.role) || self.tags.is_empty() || self.tags.meets(tags)
     }
 }

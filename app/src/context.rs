@@ -1,18 +1,21 @@
 //! What every use case works with.
 
+use crate::messages::Turns;
 use crate::metrics::Metrics;
 use crate::resources::Behind;
-use crate::{Destinations, Places, Result};
+use crate::{Destinations, Limits, Places, Result};
 use ipnet::Ipv4Net;
 use kafka::client::Admin;
-use model::{Catalogue, Clock, Entropy, KeyId, Seller, ServerId, Timestamp};
+use model::{
+    Catalogue, CertificateLife, Clock, Entropy, Instance, KeyId, MessageLimits, Seller, ServerId,
+    Timestamp,
+};
 use reach::Reach;
 use std::collections::HashMap;
 use std::net::Ipv4Addr;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 use store::{Installation, MetricsHistory, Store};
-use tokio::sync::Semaphore;
 
 /// What the operator decides for all customers.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -26,13 +29,24 @@ pub struct Settings {
     pub seller: Seller,
     /// Where people reach the Customer API, for links in mails.
     pub public_url: String,
-    /// How many people an account may invite in an hour; 0: any number.
+    /// How many mails an account may cause in an hour to people who did not ask for
+    /// them: invitations and mails with a link to confirm. 0: any number.
     pub invitations_per_hour: u32,
+    /// How much one account may have.
+    pub limits: Limits,
+    pub messages: MessageLimits,
+    /// How many bytes of audit lines an account may write a day; lines beyond are counted.
+    pub audit_bytes_per_day: i64,
+    /// Caps the heap of every broker.
+    pub max_heap_mb: Option<u32>,
     /// How long a caller waits for a broker's answer.
     pub broker_patience: Duration,
-    /// How many reads of messages go on at the same moment: whoever wrote them decides
-    /// how much of our memory and time each takes, within bounds.
+    /// How many reads of messages go on at the same moment: the author of messages decides
+    /// how much of our memory and time each takes, within bounds. An instance has a quarter
+    /// of them at most, an account a half.
     pub reads_at_once: usize,
+    /// Of certificates that are renewed by themselves.
+    pub certificate_life: CertificateLife,
 }
 
 impl Default for Settings {
@@ -44,8 +58,13 @@ impl Default for Settings {
             seller: Seller::default(),
             public_url: "http://127.0.0.1:8080".into(),
             invitations_per_hour: 20,
+            limits: Limits::default(),
+            messages: MessageLimits::default(),
+            audit_bytes_per_day: 16 * 1024 * 1024,
+            max_heap_mb: None,
             broker_patience: Duration::from_secs(25),
             reads_at_once: 8,
+            certificate_life: CertificateLife::default(),
         }
     }
 }
@@ -71,8 +90,7 @@ pub struct App {
     last_used: Arc<Mutex<HashMap<KeyId, Timestamp>>>,
     metrics: Arc<Metrics>,
     behind: Arc<Behind>,
-    /// A permit for each read of messages that may begin.
-    pub(crate) reading: Arc<Semaphore>,
+    pub(crate) reading: Arc<Turns>,
 }
 
 /// The parts an app is made from.
@@ -102,15 +120,17 @@ impl App {
             settings,
             installation,
         } = parts;
+        let store = store.with_audit_budget(settings.audit_bytes_per_day);
         Self {
-            reach: Reach::new(store.clone(), admin, Arc::clone(&clock), Arc::clone(&entropy)),
+            reach: Reach::new(store.clone(), admin, Arc::clone(&clock), Arc::clone(&entropy))
+                .with_certificate_life(settings.certificate_life),
             store,
             catalogue,
             clock,
             entropy,
             places,
             destinations,
-            reading: Arc::new(Semaphore::new(settings.reads_at_once)),
+            reading: Arc::new(Turns::new(settings.reads_at_once)),
             settings,
             installation,
             placing: Arc::default(),
@@ -130,6 +150,13 @@ impl App {
 
     pub fn store(&self) -> &Store {
         &self.store
+    }
+
+    /// The heap of an instance's brokers; none if its plan is no longer in the catalogue.
+    pub(crate) fn heap_mb(&self, instance: &Instance) -> Option<u32> {
+        let plan = self.catalogue.plan(&instance.plan.0)?;
+        let memory_mb = plan.family.memory_gb * 1024;
+        Some(kafka::render::heap_mb(memory_mb, self.settings.max_heap_mb))
     }
 
     /// The way into the clusters.

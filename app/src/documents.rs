@@ -20,6 +20,27 @@ pub(crate) struct Document {
     pub silent_since: Option<Timestamp>,
 }
 
+/// A certificate on a server's disk, as its agent reports it.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+pub(crate) struct Installed {
+    pub not_before: Timestamp,
+    pub not_after: Timestamp,
+}
+
+/// The certificates that a server's listeners read, as far as its agent has said.
+pub(crate) fn installed(record: &ServerRecord) -> Vec<Installed> {
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
+    struct Report {
+        incarnation: i64,
+        certificates: Vec<Installed>,
+    }
+    let text = record.report.as_deref().unwrap_or_default();
+    let report: Report = serde_json::from_str(text).unwrap_or_default();
+    let is_current = report.incarnation == record.server.incarnation;
+    if is_current { report.certificates } else { Vec::new() }
+}
+
 impl Document {
     /// What the agent was last told.
     pub fn told(record: &ServerRecord) -> Self {

@@ -3,6 +3,8 @@
 //! `Display` is the public sentence of each variant: it never holds SQL, a
 //! path or a secret. What only the log may see is the source.
 
+use model::Timestamp;
+
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// A field of a request and what is wrong with it.
@@ -66,6 +68,12 @@ impl Error {
 
     pub fn internal(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Error::Internal(source.into())
+    }
+
+    /// A limit is reached until then.
+    pub(crate) fn too_many(now: Timestamp, until: Timestamp) -> Self {
+        let seconds = u64::try_from(until.duration_since(now).as_secs()).unwrap_or_default();
+        Error::TooMany { retry_after: seconds + 1 }
     }
 
     /// A field error on its own.

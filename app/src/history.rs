@@ -1,9 +1,9 @@
 //! What bills are made of, written with every change of an instance and in its
 //! transaction.
 //!
-//! A price is taken from the catalogue when a plan is chosen and stays until
-//! another plan is: an operator's new prices are for new choices, and rewrite
-//! nothing.
+//! A price, that of disk beyond the plan included, is taken from the catalogue when a
+//! plan is chosen and stays until another plan is: an operator's new prices are for new
+//! choices, and rewrite nothing. The disk is chosen with the instance and stays.
 
 use crate::{App, Error, Result};
 use model::{HistoryChange, HistoryEntry, Instance, Timestamp};
@@ -44,7 +44,8 @@ fn entry(
     last: Option<&HistoryEntry>,
 ) -> Result<HistoryEntry> {
     let agreed = last.filter(|last| last.plan == instance.plan).map(|last| last.price);
-    let offered = || app.catalogue.plan(&instance.plan.0).map(model::Plan::price_cents);
+    let plan = || app.catalogue.plan(&instance.plan.0);
+    let offered = || plan().map(|plan| plan.price_cents(instance.disk_size));
     let price = agreed.or_else(offered).ok_or_else(|| {
         Error::internal(format!("no price is known for the plan {}", instance.plan))
     })?;

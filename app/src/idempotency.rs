@@ -6,7 +6,7 @@
 //! this.
 
 use crate::{App, Caller, Error, Problems, Result};
-use model::{Secret, SignedDuration, Timestamp};
+use model::{Secret, Timestamp};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use store::idempotency::{self, Answered, Scope};
@@ -14,7 +14,6 @@ use store::{Work, hash_key};
 
 /// The name clients know it by.
 const FIELD: &str = "Idempotency-Key";
-const LIFE: SignedDuration = SignedDuration::from_hours(24);
 
 /// A call under the key its client chose.
 pub(crate) struct Repeatable {
@@ -74,5 +73,5 @@ pub(crate) async fn keep(
 }
 
 fn since(now: Timestamp) -> Timestamp {
-    now - LIFE
+    now - idempotency::LIFE
 }

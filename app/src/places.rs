@@ -14,10 +14,15 @@ pub struct Placement {
     pub listeners: Listeners,
 }
 
+/// What a customer is answered where a region can't take an instance. The reason tells of
+/// the host and of other customers, so it is for the operator's log alone.
+const NO_ROOM: &str = "This region has no room for that plan now; choose a smaller plan or disk, \
+                       delete an instance, or ask the operator";
+
 /// Why a new instance can't be promised.
 #[derive(Debug, thiserror::Error)]
 pub enum NoRoom {
-    /// A sentence for the customer, with the numbers.
+    /// A sentence for the operator, with the numbers.
     #[error("{0}")]
     Refused(String),
     /// Nobody knows whether there is room.
@@ -28,7 +33,10 @@ pub enum NoRoom {
 impl From<NoRoom> for Error {
     fn from(why: NoRoom) -> Self {
         match why {
-            NoRoom::Refused(sentence) => Error::Refused(sentence),
+            NoRoom::Refused(reason) => {
+                tracing::warn!(reason, "a region has no room for a new instance");
+                Error::Refused(NO_ROOM.into())
+            }
             NoRoom::Store(error) => error.into(),
         }
     }
@@ -45,13 +53,13 @@ pub trait Places: Send + Sync {
     }
 
     /// A place for each server of the `plan`, none of them among the `taken`
-    /// addresses. An error is a sentence for the customer.
+    /// addresses.
     async fn propose(
         &self,
         region: &Region,
         taken: &[(String, u16)],
         plan: &Plan,
-    ) -> Result<Vec<Placement>, String>;
+    ) -> Result<Vec<Placement>, NoRoom>;
 
     /// Networks that the hosts themselves use, which no customer's network
     /// may overlap.

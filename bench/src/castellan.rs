@@ -48,7 +48,7 @@ pub struct PowerCycle {
 
 impl Castellan {
     pub async fn start(binary: &Path) -> Result<Self> {
-        let directory = tempfile::tempdir()?;
+        let directory = host::testing::tempdir();
         let data = directory.path().join("data");
         let config = directory.path().join("castellan.toml");
         fs::write(&config, CONFIG)?;

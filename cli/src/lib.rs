@@ -182,7 +182,7 @@ mod tests {
         for line in ["castellan plan list --json", "castellan region --json list"] {
             Program::try_parse_from(line.split_whitespace()).unwrap();
         }
-        assert!(Program::try_parse_from(["castellan", "instance", "get", "x"]).is_err());
+        assert!(Program::try_parse_from(["castellan", "instance", "get"]).is_err());
     }
 
     #[test]

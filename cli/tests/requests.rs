@@ -78,9 +78,26 @@ fn answer(asked: &str) -> (u16, Value) {
             (200, json!([]))
         }
         "GET /api/instances/8/actions" => (200, json!([running])),
-        "GET /api/instances/8/actions/3" | "GET /api/instances/9/actions" => {
-            (404, json!({"error": "Invalid ID"}))
+        "GET /api/instances/8"
+        | "GET /api/instances/9"
+        | "GET /api/instances/8/actions/3"
+        | "GET /api/instances/9/actions"
+        | "POST /api/instances/9/actions/99/cancel" => (404, json!({"error": "Invalid ID"})),
+        "GET /api/instances/7" => {
+            let mut whole = instance(7, "orders");
+            let rest = json!({"ca": "", "apikey": "", "brokers": "", "username": "",
+                "password": "", "topic_prefix": "", "ready": true, "kafka_version": "4.3.1",
+                "nodes": 3, "vpc": null, "vpc_id": null, "url": "", "backend": "kafka",
+                "hostname_external": "", "hostname_internal": "", "created_at": at,
+                "status": "running"});
+            whole.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+            (200, whole)
         }
+        "POST /api/team/remove" => {
+            let to_rotate = json!([{"id": 7, "name": "orders"}]);
+            (200, json!({"message": "ada@x.test was deleted", "instances_to_rotate": to_rotate}))
+        }
+        "POST /api/instances/7/account/rotate-apikey" => (200, json!({"apikey": "n3w"})),
         "GET /api/instances" => {
             (200, json!([instance(7, "orders"), instance(8, "twice"), instance(9, "twice")]))
         }
@@ -99,9 +116,10 @@ fn answer(asked: &str) -> (u16, Value) {
         }
         "GET /api/instances/7/nodes" => (200, json!([node])),
         "POST /api/instances/7/actions/99/cancel" => (404, json!({"error": "Not Found"})),
-        "POST /api/instances/9/actions/99/cancel" => (404, json!({"error": "Invalid ID"})),
         "POST /api/instances/7/actions/restart" => (200, json!({"message": "Done", "action": 4})),
-        "POST /api/instances/7/account/rotate-password" => (204, Value::Null),
+        "DELETE /api/instances/7" | "POST /api/instances/7/account/rotate-password" => {
+            (204, Value::Null)
+        }
         _ => printed::answer(asked).unwrap_or((200, message)),
     }
 }
@@ -325,6 +343,41 @@ async fn an_instance_goes_by_its_name_too() {
 }
 
 #[tokio::test]
+async fn an_instance_is_shown_and_deleted_by_its_name() {
+    let api = Api::start().await;
+    for (verb, method) in [("get", "GET"), ("delete", "DELETE")] {
+        let (asked, error) = api.run(&format!("instance {verb} orders")).await;
+        let asked: Vec<&str> = asked.iter().map(|(call, _)| call.as_str()).collect();
+        assert_eq!(asked, ["GET /api/instances", &format!("{method} /api/instances/7")]);
+        assert_eq!(error, None, "{verb}");
+    }
+}
+
+#[tokio::test]
+async fn a_list_of_instances_has_state_servers_and_version() {
+    let api = Api::start().await;
+    let (_, error, printed) = api.run_and_keep("instance list").await;
+    assert_eq!(error, None);
+    let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+    let lines: Vec<String> = printed.lines().map(words).collect();
+    let expected =
+        ["ID NAME PLAN REGION SERVERS VERSION STATE TAGS", "7 orders mouse-3 r 3 4.3.1 running"];
+    assert_eq!(lines, expected, "two were deleted meanwhile");
+}
+
+#[tokio::test]
+async fn what_a_removed_member_could_read_is_printed_with_the_commands_that_rotate_it() {
+    let api = Api::start().await;
+    let (asked, error, printed) = api.run_and_keep("team remove ada@x.test").await;
+    assert_eq!(asked, [("POST /api/team/remove".into(), json!({"email": "ada@x.test"}))]);
+    assert_eq!(error, None);
+    assert!(printed.contains("castellan instance rotate-apikey 7"), "{printed}");
+    let (asked, error, printed) = api.run_and_keep("instance rotate-apikey 7").await;
+    assert_eq!(asked[0].0, "POST /api/instances/7/account/rotate-apikey");
+    assert_eq!((error, printed.contains("n3w")), (None, true));
+}
+
+#[tokio::test]
 async fn names_reach_no_other_path_and_refusals_are_told() {
     let api = Api::start().await;
     let (asked, error) = api.run("topic delete 7 ..").await;
@@ -409,7 +462,7 @@ async fn recipients_are_made_changed_and_tested() {
     assert!(error.unwrap().starts_with("Ops is no responder"));
     api.check("recipient delete 7 2", "DELETE alarms/recipients/2", none.clone()).await;
 
-    let failed = "the test was not delivered, and is tried again: x.test answered 500";
+    let failed = "the test is not delivered: x.test answered 500";
     for (recipient, expected) in [(2, None), (3, Some(failed))] {
         let path = format!("/api/instances/7/alarms/recipients/{recipient}");
         let look = (format!("GET {path}"), none.clone());

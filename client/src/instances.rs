@@ -6,6 +6,7 @@ use wire::customer::{
     CreateInstance, CreatedInstance, Instance, InstanceEntry, Message, UpdateInstance,
 };
 use wire::instance::{ClusterStatus, Details};
+use wire::team::RotatedKey;
 
 impl Client {
     pub async fn instances(&self) -> Result<Vec<InstanceEntry>> {
@@ -40,6 +41,11 @@ impl Client {
 
     pub async fn cluster_status(&self, id: i64) -> Result<ClusterStatus> {
         self.call.get(&format!("api/instances/{id}/cluster/status")).await
+    }
+
+    /// Gives the instance another key; the old one stops at once.
+    pub async fn rotate_instance_key(&self, id: i64) -> Result<RotatedKey> {
+        self.call.post(&format!("api/instances/{id}/account/rotate-apikey")).await
     }
 
     /// Gives the default user another password, which the instance then tells.

@@ -3,7 +3,7 @@
 use crate::{Client, Result};
 use reqwest::Method;
 use wire::customer::Message;
-use wire::team::{Invite, RemoveMember, RotatedKey, TeamMember, UpdateMember};
+use wire::team::{Invite, RemoveMember, RemovedMember, RotatedKey, TeamMember, UpdateMember};
 
 impl Client {
     pub async fn team(&self) -> Result<Vec<TeamMember>> {
@@ -14,7 +14,7 @@ impl Client {
         self.call.send(Method::POST, "api/team/invite", invite).await
     }
 
-    pub async fn remove_member(&self, email: &str) -> Result<Message> {
+    pub async fn remove_member(&self, email: &str) -> Result<RemovedMember> {
         let body = RemoveMember { email: email.into() };
         self.call.send(Method::POST, "api/team/remove", &body).await
     }

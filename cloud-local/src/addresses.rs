@@ -18,14 +18,30 @@ pub enum AddressMode {
     /// One loopback address a server. Only this host reaches them.
     Loopback,
     /// One of the operator's addresses a server.
-    Addresses(Vec<Ipv4Net>),
+    Addresses {
+        nets: Vec<Ipv4Net>,
+        /// Whether servers have a listener without encryption or login.
+        plaintext: bool,
+    },
     /// One address for all, a block of ports a server.
     SharedAddress {
         /// The name or address that clients use.
         host: String,
         bind: IpAddr,
         ports: RangeInclusive<u16>,
+        plaintext: bool,
     },
+}
+
+impl AddressMode {
+    /// Whether servers have a listener without encryption or login. On loopback
+    /// addresses they always do.
+    pub fn has_plaintext(&self) -> bool {
+        match self {
+            Self::Loopback => true,
+            Self::Addresses { plaintext, .. } | Self::SharedAddress { plaintext, .. } => *plaintext,
+        }
+    }
 }
 
 /// Where one server listens.
@@ -74,14 +90,18 @@ pub fn propose(
     taken: &dyn Fn(&str, u16) -> bool,
     count: usize,
 ) -> Result<Vec<Placement>, AddressError> {
+    let plaintext = mode.has_plaintext();
     let found = match mode {
-        AddressMode::Loopback => whole_addresses(loopback(installation), LOOPBACK, taken, count),
-        AddressMode::Addresses(nets) => {
-            let range: Vec<String> = nets.iter().map(ToString::to_string).collect();
-            whole_addresses(nets.iter().flat_map(Ipv4Net::hosts), &range.join(", "), taken, count)
+        AddressMode::Loopback => {
+            whole_addresses(loopback(installation), LOOPBACK, plaintext, taken, count)
         }
-        AddressMode::SharedAddress { host, bind, ports } => {
-            port_blocks(host, *bind, ports, taken, count)
+        AddressMode::Addresses { nets, .. } => {
+            let range: Vec<String> = nets.iter().map(ToString::to_string).collect();
+            let all = nets.iter().flat_map(Ipv4Net::hosts);
+            whole_addresses(all, &range.join(", "), plaintext, taken, count)
+        }
+        AddressMode::SharedAddress { host, bind, ports, .. } => {
+            port_blocks(host, *bind, ports, plaintext, taken, count)
         }
     };
     let mut found = found?;
@@ -141,6 +161,7 @@ fn loopback(installation: Uuid) -> impl Iterator<Item = Ipv4Addr> {
 fn whole_addresses(
     candidates: impl Iterator<Item = Ipv4Addr>,
     range: &str,
+    plaintext: bool,
     taken: &dyn Fn(&str, u16) -> bool,
     count: usize,
 ) -> Result<Vec<Placement>, AddressError> {
@@ -152,7 +173,7 @@ fn whole_addresses(
         }
         let text = address.to_string();
         let placement = Placement {
-            listeners: listeners(&text, &text, [9092, 9093, 9094, 9091, 9090]),
+            listeners: listeners(&text, &text, [9092, 9093, 9094, 9091, 9090], plaintext),
             private_ip: text,
         };
         let trial = try_all(&placement.listeners, taken)?;
@@ -176,6 +197,7 @@ fn port_blocks(
     host: &str,
     bind: IpAddr,
     ports: &RangeInclusive<u16>,
+    plaintext: bool,
     taken: &dyn Fn(&str, u16) -> bool,
     count: usize,
 ) -> Result<Vec<Placement>, AddressError> {
@@ -196,7 +218,7 @@ fn port_blocks(
             });
         };
         let block = [first, first + 1, first + 2, first + 3, last];
-        let listeners = listeners(&bind_host, host, block);
+        let listeners = listeners(&bind_host, host, block, plaintext);
         match try_all(&listeners, taken)? {
             Trial::Free => found.push(Placement { private_ip: private_ip.clone(), listeners }),
             Trial::Taken => {}
@@ -216,13 +238,20 @@ fn resolve(host: &str) -> Option<IpAddr> {
     found.iter().find(|address| address.is_ipv4()).or(found.first()).copied()
 }
 
-/// Ports in the order plaintext, ssl, sasl_scram, internal, controller.
-fn listeners(bind_host: &str, advertised_host: &str, ports: [u16; 5]) -> Listeners {
+/// Ports in the order plaintext, ssl, sasl_scram, internal, controller. Without
+/// plaintext its port is left free, so that blocks of ports always begin alike.
+fn listeners(
+    bind_host: &str,
+    advertised_host: &str,
+    ports: [u16; 5],
+    has_plaintext: bool,
+) -> Listeners {
     let [plaintext, ssl, sasl_scram, internal, controller] = ports.map(|port| Listener {
         bind_host: bind_host.into(),
         advertised_host: advertised_host.into(),
         port,
     });
+    let plaintext = has_plaintext.then_some(plaintext);
     Listeners { plaintext, ssl, sasl_scram, internal, controller, metrics: None }
 }
 

@@ -2,12 +2,13 @@
 
 use crate::error::outcome;
 use crate::layout::remove;
-use crate::{LocalCloud, LocalError, disks, kept_logs, servers};
+use crate::{LocalCloud, LocalError, disks, holdings, kept_logs, limits, servers, uids};
 use async_trait::async_trait;
 use cloud::{
     Agent, Cloud, DiskSpec, Disruption, Inventory, Kind, NetworkSpec, Outcome, Owner, ServerSpec,
 };
-use model::{DiskId, ServerId, VpcId};
+use host::ProcessId;
+use model::{DiskId, InstanceId, ServerId, VpcId};
 use std::fs;
 use std::path::Path;
 use tokio::sync::broadcast;
@@ -26,31 +27,73 @@ impl LocalCloud {
     async fn make_server(&self, spec: &ServerSpec) -> Result<Agent, LocalError> {
         let _serial = self.serial.lock().await;
         let directory = self.layout.server(spec.id);
-        if let Some(present) = servers::Record::load(&directory) {
-            if present.incarnation > spec.incarnation {
-                let present = present.incarnation;
-                return Err(LocalError::Outdated { server: spec.id, present });
-            }
-            if present.incarnation < spec.incarnation {
-                self.unmake(spec.id, &directory).await?;
-            }
+        let present = servers::Record::load(&directory).map(|record| record.incarnation);
+        if let Some(present) = present.filter(|present| *present > spec.incarnation) {
+            return Err(LocalError::Outdated { server: spec.id, present });
         }
-        servers::prepare(&self.layout, spec, &self.options)?;
-        self.have_agent(spec, &directory)
+        let uid = self.uid(spec.instance_id)?;
+        servers::prepare(&self.layout, spec, &self.options, uid)?;
+        self.have_agent(spec, &directory, uid)
     }
 
-    fn have_agent(&self, spec: &ServerSpec, directory: &Path) -> Result<Agent, LocalError> {
+    fn have_agent(
+        &self,
+        spec: &ServerSpec,
+        directory: &Path,
+        uid: Option<u32>,
+    ) -> Result<Agent, LocalError> {
+        let group = limits::ensure(&self.layout, &self.groups, spec);
+        let enter = |processes: &[ProcessId]| {
+            if let Some(group) = &group {
+                limits::enter(group, spec.id, processes);
+            }
+        };
         if let Some(agent) = servers::live_agent(directory)? {
+            enter(std::slice::from_ref(&agent));
             self.agents.upgrade(spec.id, &agent, &self.binary);
             self.agents.watch(spec.id, spec.instance_id, agent);
             return Ok(Agent::Running);
         }
-        let (agent, ended) = servers::start_agent(directory, self.binary.path())?;
-        tracing::info!(server = %spec.id, pid = agent.pid, "started an agent");
+        let uid = self.settle_uid(spec, directory, uid)?;
+        let (agent, ended) = servers::start_agent(directory, self.binary.path(), uid)?;
+        enter(std::slice::from_ref(&agent));
+        tracing::info!(server = %spec.id, pid = agent.pid, uid, "started an agent");
         self.agents.follow(spec.id, spec.instance_id, agent, async move {
             ended.await;
         });
         Ok(Agent::Started)
+    }
+
+    /// The uid that the instance's servers have, if they have one apart.
+    pub(crate) fn uid(&self, instance: InstanceId) -> Result<Option<u32>, LocalError> {
+        self.uids.as_ref().map(|uids| uids.ensure(instance)).transpose()
+    }
+
+    /// Gives the server's files to its uid before an agent starts. One whose broker runs
+    /// stays as it is: a broker that an earlier release started runs as us, and its agent has
+    /// to reach it. That agent changes its uid when the broker has ended.
+    fn settle_uid(
+        &self,
+        spec: &ServerSpec,
+        directory: &Path,
+        uid: Option<u32>,
+    ) -> Result<Option<u32>, LocalError> {
+        let owner = host::owner(directory).map_err(LocalError::at(directory))?;
+        let Some(uid) = uid else {
+            // One that has a uid keeps it when instances get none any more.
+            return Ok(Some(owner).filter(|owner| host::is_root() && *owner != 0));
+        };
+        if owner != uid && !servers::processes(directory).is_empty() {
+            return Ok(None);
+        }
+        let disk = self.layout.disk(spec.disk_id);
+        // One that is not there, or another's, is the agent's to see.
+        let marker = disks::marker(&disk).filter(|marker| marker.server_id == spec.id);
+        if marker.is_some() {
+            disks::give_away(&disk, uid)?;
+        }
+        servers::give_away(directory, uid)?;
+        Ok(Some(uid))
     }
 
     async fn unmake(&self, id: ServerId, directory: &Path) -> Result<(), LocalError> {
@@ -59,7 +102,7 @@ impl LocalCloud {
             return Err(LocalError::StillEnding(id));
         }
         kept_logs::set_aside(&self.layout, directory);
-        servers::remove_directory(directory)
+        servers::remove_all(&self.layout, id)
     }
 
     async fn remove_disk_for(&self, by: &Owner, disk: DiskId) -> Result<(), LocalError> {
@@ -101,7 +144,8 @@ impl Cloud for LocalCloud {
     }
 
     async fn ensure_disk(&self, by: &Owner, disk: &DiskSpec) -> Outcome<()> {
-        self.owned(by, Kind::Make, async { disks::ensure(&self.layout, disk) }).await
+        let made = async { disks::ensure(&self.layout, disk, self.uid(disk.instance_id)?) };
+        self.owned(by, Kind::Make, made).await
     }
 
     async fn ensure_server(&self, by: &Owner, server: &ServerSpec) -> Outcome<Agent> {
@@ -127,6 +171,9 @@ impl Cloud for LocalCloud {
     async fn retire(&self, by: &Owner) -> Outcome<()> {
         let retired = async {
             let leave = self.fences.enter(by, Kind::Remove).await?;
+            if !holdings::has_any(&self.layout, by.instance_id)? {
+                uids::forget(&self.layout, by.instance_id)?;
+            }
             self.fences.retire(&leave, by)
         };
         outcome(retired.await)

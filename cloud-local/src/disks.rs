@@ -1,10 +1,12 @@
 //! Disks as directories with a marker.
 //!
 //! The marker says whose disk it is. A directory without one, or with another
-//! one, is never used, emptied or removed.
+//! one, is never used, emptied or removed. It is ours, also where the disk belongs to
+//! the uid of its instance: one that somebody else wrote is none.
 
 use crate::LocalError;
 use crate::layout::{Layout, hidden, remove, remove_whole};
+use crate::servers::Record;
 use cloud::DiskSpec;
 use model::{DiskId, ServerId};
 use std::fs;
@@ -13,29 +15,38 @@ use wire::agent::{DISK_MARKER, DiskMarker};
 
 /// Whose disk a directory says to be.
 pub(crate) fn marker(disk: &Path) -> Option<DiskMarker> {
-    serde_json::from_slice(&fs::read(disk.join(DISK_MARKER)).ok()?).ok()
+    serde_json::from_slice(&host::read_own(disk, Path::new(DISK_MARKER)).ok()?).ok()
 }
 
-pub(crate) fn ensure(layout: &Layout, disk: &DiskSpec) -> Result<(), LocalError> {
+/// One that is there stays whose it is until its server starts.
+pub(crate) fn ensure(layout: &Layout, disk: &DiskSpec, uid: Option<u32>) -> Result<(), LocalError> {
     let path = layout.disk(disk.id);
     let wanted =
         DiskMarker { disk_id: disk.id, instance_id: disk.instance_id, server_id: disk.server_id };
     match (path.try_exists().map_err(LocalError::at(&path))?, marker(&path)) {
         (true, Some(marker)) if marker == wanted => Ok(()),
         (true, marker) => Err(refusal(path, marker)),
-        (false, _) => make(&path, &wanted),
+        (false, _) => make(&path, &wanted, uid),
     }
 }
 
 /// Made aside and renamed, so that a disk never exists without its marker.
-fn make(path: &Path, marker: &DiskMarker) -> Result<(), LocalError> {
+fn make(path: &Path, marker: &DiskMarker, uid: Option<u32>) -> Result<(), LocalError> {
     let half = hidden(path, "new");
     remove(&half)?;
     host::create_private_dir(&half).map_err(LocalError::at(&half))?;
     let text = serde_json::to_vec_pretty(marker).expect("plain data serialises");
     host::write_atomic(&half.join(DISK_MARKER), &text).map_err(LocalError::at(&half))?;
+    if let Some(uid) = uid {
+        give_away(&half, uid)?;
+    }
     fs::rename(&half, path).map_err(LocalError::at(path))?;
     path.parent().map_or(Ok(()), host::sync_dir).map_err(LocalError::at(path))
+}
+
+/// Makes a disk that of a uid, but for its marker. Nothing may use it meanwhile.
+pub(crate) fn give_away(path: &Path, uid: u32) -> Result<(), LocalError> {
+    host::give_away(path, uid, &[DISK_MARKER]).map_err(LocalError::at(path))
 }
 
 fn refusal(path: PathBuf, marker: Option<DiskMarker>) -> LocalError {
@@ -68,14 +79,10 @@ pub(crate) fn remove_disk(layout: &Layout, id: DiskId) -> Result<(), LocalError>
     }
 }
 
-/// The server whose `disk` link leads to this disk.
+/// The server that this disk was made for and that is there.
 fn user(layout: &Layout, id: DiskId) -> Result<Option<ServerId>, LocalError> {
-    let name = id.to_string();
     let servers = layout.servers()?;
-    let uses = |directory: &Path| {
-        fs::read_link(directory.join("disk"))
-            .is_ok_and(|target| target.file_name().is_some_and(|file| file == name.as_str()))
-    };
+    let uses = |directory: &Path| Record::load(directory).is_some_and(|it| it.disk_id == id);
     Ok(servers.into_iter().find(|(_, directory)| uses(directory)).map(|(server, _)| server))
 }
 

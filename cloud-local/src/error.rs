@@ -31,6 +31,10 @@ pub enum LocalError {
     Outdated { server: ServerId, present: i64 },
     #[error("the program {} can't be started: {source}", path.display())]
     Start { path: PathBuf, source: io::Error },
+    #[error(
+        "no uid from {first} to {last} is free for one more instance; widen uids under [local]"
+    )]
+    NoUid { first: u32, last: u32 },
     #[error("the work was interrupted")]
     Interrupted,
 }
@@ -58,6 +62,7 @@ impl LocalError {
             | Self::StillEnding(_)
             | Self::Held { .. }
             | Self::Start { .. }
+            | Self::NoUid { .. }
             | Self::Interrupted => Remedy::Retry,
         }
     }

@@ -27,6 +27,8 @@ pub struct HeldServer {
     pub id: ServerId,
     /// None if its directory is gone or half made.
     pub instance_id: Option<InstanceId>,
+    /// Of its agent; none as above.
+    pub incarnation: Option<i64>,
     pub running: Option<Running>,
     pub path: PathBuf,
 }
@@ -66,14 +68,26 @@ fn held_servers(layout: &Layout) -> Result<Vec<HeldServer>, LocalError> {
     let held = ids.into_iter().map(|id| {
         let path = layout.server(id);
         let at = running.iter().position(|server| server.server_id == id);
+        let record = servers::Record::load(&path);
         HeldServer {
             id,
-            instance_id: servers::Record::load(&path).map(|record| record.instance_id),
+            instance_id: record.as_ref().map(|record| record.instance_id),
+            incarnation: record.as_ref().map(|record| record.incarnation),
             running: at.map(|at| running.swap_remove(at)),
             path,
         }
     });
     Ok(held.collect())
+}
+
+/// Whether a server or a disk of the instance is here.
+pub(crate) fn has_any(layout: &Layout, instance: InstanceId) -> Result<bool, LocalError> {
+    let mut servers = layout.servers()?.into_iter();
+    let mut disks = layout.disks()?.into_iter();
+    let of_server = |path: &Path| servers::Record::load(path).map(|record| record.instance_id);
+    let of_disk = |path: &Path| disks::marker(path).map(|marker| marker.instance_id);
+    Ok(servers.any(|(_, path)| of_server(&path) == Some(instance))
+        || disks.any(|(_, path)| of_disk(&path) == Some(instance)))
 }
 
 /// The room that everything under a path takes. What can't be read counts as
@@ -100,7 +114,7 @@ pub async fn remove_server(data_dir: &Path, id: ServerId) -> Result<(), LocalErr
         let processes = agent.map_or(brokers, |agent| vec![agent]);
         stop(data_dir, processes, &mut |_| {}).await?;
     }
-    servers::remove_directory(&layout.server(id))
+    servers::remove_all(&layout, id)
 }
 
 /// Removes a disk with all data on it, unless a server has it.

@@ -12,7 +12,7 @@ use std::fs;
 use std::path::Path;
 
 /// What agent and broker write for people, in a server's directory.
-const LOGS: [&str; 2] = ["logs", "agent.log"];
+const LOGS: [&str; 3] = ["logs", "agent.log", "agent.log.1"];
 
 /// Before the directory of a server goes.
 pub(crate) fn set_aside(layout: &Layout, directory: &Path) {

@@ -4,9 +4,11 @@
 //! them for the thing itself.
 
 use crate::LocalError;
+use host::Slots;
 use model::{DiskId, InstanceId, ServerId, VpcId};
-use std::fs;
+use std::fs::{self, Permissions};
 use std::io::ErrorKind;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -15,7 +17,12 @@ pub(crate) struct Layout {
     root: PathBuf,
 }
 
-const ROOMS: [&str; 7] = ["servers", "disks", "networks", "bin", "fences", "planes", "logs"];
+const ROOMS: [&str; 9] =
+    ["servers", "disks", "networks", "bin", "fences", "planes", "logs", "uids", "groups"];
+/// What users of other uids have to pass through, to what is theirs or everybody's.
+const PASSAGES: [&str; 3] = ["servers", "disks", "bin"];
+/// Where clusters take turns to start; agents know it by this name.
+const STARTS: &str = "starts";
 
 impl Layout {
     /// The layout of a data directory that may not exist yet.
@@ -32,6 +39,23 @@ impl Layout {
     pub(crate) fn of(data_dir: &Path) -> Result<Self, LocalError> {
         let root = data_dir.canonicalize().map_err(LocalError::at(data_dir))?;
         Ok(Self { root })
+    }
+
+    /// Lets users of other uids pass through to what is theirs, and see nothing else.
+    pub(crate) fn open_passages(&self) -> Result<(), LocalError> {
+        let pass = |path: &Path| fs::set_permissions(path, Permissions::from_mode(0o711));
+        let mut paths = vec![self.root.clone()];
+        paths.extend(PASSAGES.map(|room| self.root.join(room)));
+        for path in paths {
+            pass(&path).map_err(LocalError::at(&path))?;
+        }
+        let starts = self.root.join(STARTS);
+        let slots = Slots::new(starts.clone(), host::processors());
+        slots.open_to_all().map_err(LocalError::at(&starts))
+    }
+
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
     }
 
     pub(crate) fn server(&self, id: ServerId) -> PathBuf {
@@ -59,6 +83,18 @@ impl Layout {
         self.root.join("planes")
     }
 
+    pub(crate) fn uids(&self) -> PathBuf {
+        self.root.join("uids")
+    }
+
+    pub(crate) fn uid(&self, id: InstanceId) -> PathBuf {
+        self.uids().join(id.to_string())
+    }
+
+    pub(crate) fn group(&self, id: ServerId) -> PathBuf {
+        self.root.join("groups").join(id.to_string())
+    }
+
     pub(crate) fn bin(&self) -> PathBuf {
         self.root.join("bin")
     }
@@ -73,6 +109,14 @@ impl Layout {
 
     pub(crate) fn networks(&self) -> Result<Vec<(VpcId, PathBuf)>, LocalError> {
         list(&self.root.join("networks"))
+    }
+
+    pub(crate) fn recorded_uids(&self) -> Result<Vec<(InstanceId, PathBuf)>, LocalError> {
+        list(&self.uids())
+    }
+
+    pub(crate) fn groups(&self) -> Result<Vec<(ServerId, PathBuf)>, LocalError> {
+        list(&self.root.join("groups"))
     }
 
     pub(crate) fn fences(&self) -> Result<Vec<(InstanceId, PathBuf)>, LocalError> {

@@ -15,25 +15,27 @@ mod fences;
 pub mod holdings;
 mod kept_logs;
 mod layout;
+mod limits;
 mod planes;
 mod running;
 mod servers;
+mod uids;
 
 pub use error::LocalError;
 pub use planes::planes;
-pub use running::{Running, Stopped, kill_all, running, stop_all};
+pub use running::{Running, Stopped, kill_all, remove_groups, running, stop_all};
 
 use agents::Agents;
 use binary::AgentBinary;
 use cloud::Disruption;
 use fences::Fences;
+use host::{Group, Groups};
 use layout::Layout;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
+use uids::Uids;
 use wire::agent::HostSettings;
-
-/// The variable every process of a server has in its environment, with the
-/// server's directory: it finds those that a crash left unrecorded.
-pub const SERVER_VARIABLE: &str = "CASTELLAN_SERVER";
+pub use wire::agent::SERVER_VARIABLE;
 
 /// What the local cloud is opened with.
 #[derive(Clone, Debug)]
@@ -47,6 +49,8 @@ pub struct Options {
     /// PEM of the fleet CA.
     pub fleet_ca: String,
     pub host: HostSettings,
+    /// Uids for instances, one each. Takes root. None: all share ours.
+    pub uids: Option<RangeInclusive<u32>>,
 }
 
 #[derive(Debug)]
@@ -56,6 +60,8 @@ pub struct LocalCloud {
     options: Options,
     agents: Agents,
     fences: Fences,
+    uids: Option<Uids>,
+    groups: Groups,
     /// Making and removing servers happens one at a time: both are short.
     serial: tokio::sync::Mutex<()>,
 }
@@ -68,6 +74,9 @@ impl LocalCloud {
         let opening = options.clone();
         let opened = tokio::task::spawn_blocking(move || {
             let layout = Layout::make(&opening.data_dir)?;
+            if opening.uids.is_some() {
+                layout.open_passages()?;
+            }
             planes::register(&layout)?;
             let fences = Fences::open(&layout)?;
             let binary = AgentBinary::install(&layout, &opening.binary)?;
@@ -78,11 +87,18 @@ impl LocalCloud {
                     running.flat_map(|server| server.agent.into_iter().chain(server.brokers));
                 binary.remove_others(&layout, &users.collect::<Vec<_>>());
             }
-            Ok::<_, LocalError>((layout, fences, binary))
+            Ok::<_, LocalError>((layout, fences, binary, Groups::find()))
         });
-        let (layout, fences, binary) = opened.await.map_err(|_| LocalError::Interrupted)??;
+        let (layout, fences, binary, groups) =
+            opened.await.map_err(|_| LocalError::Interrupted)??;
         let (agents, serial) = (Agents::new(), <_>::default());
-        Ok(Self { layout, binary, options, agents, fences, serial })
+        let uids = options.uids.clone().map(|range| Uids::new(&layout, range));
+        Ok(Self { layout, binary, options, agents, fences, uids, groups, serial })
+    }
+
+    /// What of a server's plan can't be held to on this host, for people.
+    pub fn unlimited(&self) -> Option<String> {
+        self.groups.missing()
     }
 
     /// After a start of the control plane: every agent is told its address,
@@ -94,7 +110,11 @@ impl LocalCloud {
         let mut down = Vec::new();
         for (id, directory) in self.layout.servers()? {
             let Some(record) = servers::Record::load(&directory) else { continue };
-            servers::refresh_start(&directory, &self.options)?;
+            let uid = self.uid(record.instance_id)?;
+            servers::refresh_start(&directory, &record, &self.options, uid)?;
+            if let Some(group) = limits::load(&self.layout, id).filter(Group::is_there) {
+                limits::enter(&group, id, &servers::processes(&directory));
+            }
             match servers::live_agent(&directory)? {
                 Some(agent) => {
                     self.agents.upgrade(id, &agent, &self.binary);

@@ -6,12 +6,18 @@
 //! only where its data goes with it.
 
 use crate::layout::Layout;
-use crate::{LocalError, SERVER_VARIABLE, servers};
+use crate::{LocalError, SERVER_VARIABLE, limits, servers};
 use host::ProcessId;
 use model::ServerId;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
+
+/// How long one that ended may be counted in its group.
+const PATIENCE: Duration = Duration::from_secs(5);
+const GLANCE: Duration = Duration::from_millis(10);
 
 /// One server with at least one live process.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -68,7 +74,7 @@ fn marked(layout: &Layout) -> BTreeMap<ServerId, Vec<ProcessId>> {
         let directory = PathBuf::from(value);
         let name = directory.file_name().and_then(|name| name.to_str());
         let Some(server) = name.and_then(|name| name.parse().ok()) else { continue };
-        if layout.server(server) == directory {
+        if layout.server(server) == directory && servers::is_of(&directory, &process) {
             found.entry(server).or_default().push(process);
         }
     }
@@ -98,6 +104,24 @@ pub async fn stop_all(
             left.into_iter().flat_map(|server| server.agent.into_iter().chain(server.brokers));
         stopped.orphaned_brokers += stop(data_dir, left.collect(), &mut progress).await?;
     }
+}
+
+/// Removes the control groups of all servers, which must have ended. Blocks for a moment.
+pub fn remove_groups(data_dir: &Path) -> Result<(), LocalError> {
+    if !data_dir.exists() {
+        return Ok(());
+    }
+    let layout = Layout::of(data_dir)?;
+    let deadline = Instant::now() + PATIENCE;
+    for (server, _) in layout.groups()? {
+        loop {
+            match limits::forget(&layout, server) {
+                Err(LocalError::StillEnding(_)) if Instant::now() < deadline => sleep(GLANCE),
+                other => break other?,
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Ends everything at once, for servers whose data is removed next. Answers how

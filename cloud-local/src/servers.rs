@@ -1,11 +1,15 @@
 //! A server's directory and the processes that belong to it.
 //!
 //! A process belongs to a server if its identity is recorded in `agent.pid` or
-//! `run/*.pid`, or if it has the server's mark in its environment. No other
-//! process is ever signalled.
+//! `run/*.pid`, or if it has the server's mark in its environment, and if it runs as the
+//! user whose directory that is. No other process is ever signalled.
+//!
+//! The directory belongs to the uid of its instance, whose processes may write anything
+//! there. So nothing in it is believed but `server.json`, which is ours, and no link in
+//! it is followed.
 
 use crate::layout::{Layout, remove, remove_whole};
-use crate::{LocalError, Options, SERVER_VARIABLE, kept_logs};
+use crate::{LocalError, Options, SERVER_VARIABLE, kept_logs, limits};
 use cloud::ServerSpec;
 use host::{Exit, ProcessId, Spawn};
 use model::{DiskId, InstanceId, Secret, ServerId};
@@ -13,13 +17,16 @@ use serde::{Deserialize, Serialize};
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
+use std::pin::Pin;
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
-use wire::agent::AgentStart;
+use wire::agent::{AgentStart, SERVER_RECORD as RECORD};
 
 /// How long one call waits for killed processes to be gone.
 const PATIENCE: Duration = Duration::from_secs(3);
 const GLANCE: Duration = Duration::from_millis(10);
+
+const START: &str = "start.json";
 
 /// `server.json`: what the directory was made for.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -32,7 +39,7 @@ pub(crate) struct Record {
 
 impl Record {
     pub(crate) fn load(directory: &Path) -> Option<Self> {
-        serde_json::from_slice(&fs::read(directory.join("server.json")).ok()?).ok()
+        serde_json::from_slice(&host::read_own(directory, Path::new(RECORD)).ok()?).ok()
     }
 
     fn of(spec: &ServerSpec) -> Self {
@@ -51,6 +58,7 @@ pub(crate) fn prepare(
     layout: &Layout,
     spec: &ServerSpec,
     options: &Options,
+    uid: Option<u32>,
 ) -> Result<(), LocalError> {
     let directory = layout.server(spec.id);
     host::create_private_dir(&directory).map_err(LocalError::at(&directory))?;
@@ -62,24 +70,29 @@ pub(crate) fn prepare(
         symlink(&target, &link).map_err(LocalError::at(&link))?;
     }
     let token = spec.token.clone().or_else(|| token_of(&directory, spec.incarnation));
-    write_start(&directory, spec.id, spec.incarnation, token, options)?;
+    write_start(&directory, spec.id, spec.incarnation, token, options, uid)?;
     let record = Record::of(spec);
     if Record::load(&directory).as_ref() != Some(&record) {
         let text = serde_json::to_vec_pretty(&record).expect("plain data serialises");
-        let path = directory.join("server.json");
+        let path = directory.join(RECORD);
         host::write_atomic(&path, &text).map_err(LocalError::at(&path))?;
     }
     Ok(())
 }
 
 /// Tells a server that exists where the control plane is now.
-pub(crate) fn refresh_start(directory: &Path, options: &Options) -> Result<(), LocalError> {
-    let Some(start) = load_start(directory) else { return Ok(()) };
-    write_start(directory, start.server_id, start.incarnation, start.token, options)
+pub(crate) fn refresh_start(
+    directory: &Path,
+    record: &Record,
+    options: &Options,
+    uid: Option<u32>,
+) -> Result<(), LocalError> {
+    let Some(token) = load_start(directory).map(|start| start.token) else { return Ok(()) };
+    write_start(directory, record.server_id, record.incarnation, token, options, uid)
 }
 
 fn load_start(directory: &Path) -> Option<AgentStart> {
-    serde_json::from_slice(&fs::read(directory.join("start.json")).ok()?).ok()
+    serde_json::from_slice(&host::read_beneath(directory, Path::new(START)).ok()?).ok()
 }
 
 /// The token that this incarnation was given before.
@@ -93,6 +106,7 @@ fn write_start(
     incarnation: i64,
     token: Option<Secret>,
     options: &Options,
+    uid: Option<u32>,
 ) -> Result<(), LocalError> {
     let start = AgentStart {
         server_id,
@@ -101,32 +115,48 @@ fn write_start(
         fleet_ca: options.fleet_ca.clone(),
         token,
         host: options.host.clone(),
+        uid,
     };
     let text = serde_json::to_vec_pretty(&start).expect("plain data serialises");
-    let path = directory.join("start.json");
-    if fs::read(&path).is_ok_and(|present| present == text) {
+    let path = directory.join(START);
+    if host::read_beneath(directory, Path::new(START)).is_ok_and(|present| present == text) {
         return Ok(());
     }
-    host::write_private(&path, &text).map_err(LocalError::at(&path))
+    let owner = host::owner(directory).map_err(LocalError::at(directory))?;
+    let reader = Some(owner).filter(|_| host::is_root());
+    host::write_private_for(&path, &text, reader).map_err(LocalError::at(&path))
+}
+
+/// Makes the directory that of a uid, but for our record. No process of the server may run.
+pub(crate) fn give_away(directory: &Path, uid: u32) -> Result<(), LocalError> {
+    host::give_away(directory, uid, &[RECORD]).map_err(LocalError::at(directory))
+}
+
+/// Whether a process is one of the directory's user. Of a directory that is gone nobody
+/// knows, and the mark of the process is all there is.
+pub(crate) fn is_of(directory: &Path, process: &ProcessId) -> bool {
+    host::owner(directory).map_or(true, |owner| process.uid() == Some(owner))
 }
 
 /// The agent that runs for a server. One that is not on record, because we
 /// died right after starting it, is known by the lock that it holds.
 pub(crate) fn live_agent(directory: &Path) -> Result<Option<ProcessId>, LocalError> {
     let path = directory.join("agent.pid");
-    if let Some(agent) = ProcessId::load(&path).filter(ProcessId::is_alive) {
+    let is_ours = |agent: &ProcessId| agent.is_alive() && is_of(directory, agent);
+    if let Some(agent) = ProcessId::load(&path).filter(is_ours) {
         return Ok(Some(agent));
     }
-    let Some(agent) = host::holder(directory) else { return Ok(None) };
+    let Some(agent) = host::holder(directory).filter(is_ours) else { return Ok(None) };
     agent.save(&path).map_err(LocalError::at(&path))?;
     Ok(Some(agent))
 }
 
-/// Starts the agent and puts it on record.
+/// Starts the agent as that user, if one is given, and puts it on record.
 pub(crate) fn start_agent(
     directory: &Path,
     program: &Path,
-) -> Result<(ProcessId, impl Future<Output = Exit> + Send + 'static + use<>), LocalError> {
+    uid: Option<u32>,
+) -> Result<(ProcessId, BoxFuture<'static, Exit>), LocalError> {
     let place = directory.to_string_lossy().into_owned();
     let spawn = Spawn {
         program: program.into(),
@@ -135,11 +165,21 @@ pub(crate) fn start_agent(
         directory: directory.into(),
         output: directory.join("agent.log"),
     };
+    let started = match uid {
+        Some(uid) => spawn.start_as(uid).map(|(agent, ended)| (agent, boxed(ended))),
+        None => spawn.start().map(|(agent, ended)| (agent, boxed(ended))),
+    };
     let (agent, ended) =
-        spawn.start().map_err(|source| LocalError::Start { path: program.into(), source })?;
+        started.map_err(|source| LocalError::Start { path: program.into(), source })?;
     let path = directory.join("agent.pid");
     agent.save(&path).map_err(LocalError::at(&path))?;
     Ok((agent, ended))
+}
+
+type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+fn boxed(ended: impl Future<Output = Exit> + Send + 'static) -> BoxFuture<'static, Exit> {
+    Box::pin(ended)
 }
 
 /// Ends everything of a server at once. Answers whether all of it is gone.
@@ -170,8 +210,10 @@ pub(crate) async fn end_processes(directory: &Path) -> bool {
     }
 }
 
-fn processes(directory: &Path) -> Vec<ProcessId> {
+/// Everything that runs of a server.
+pub(crate) fn processes(directory: &Path) -> Vec<ProcessId> {
     let mut found = host::with_environment(SERVER_VARIABLE, &directory.to_string_lossy());
+    found.retain(|process| is_of(directory, process));
     found.extend(recorded(directory));
     found.retain(ProcessId::is_alive);
     found
@@ -184,11 +226,12 @@ pub(crate) fn recorded(directory: &Path) -> Vec<ProcessId> {
     files
         .filter(|path| path.extension().is_some_and(|extension| extension == "pid"))
         .filter_map(|path| ProcessId::load(&path))
-        .filter(ProcessId::is_alive)
+        .filter(|process| process.is_alive() && is_of(directory, process))
         .collect()
 }
 
-/// Removes the directory of a server whose processes are gone.
-pub(crate) fn remove_directory(directory: &Path) -> Result<(), LocalError> {
-    remove_whole(directory)
+/// Removes what there is of a server whose processes are gone.
+pub(crate) fn remove_all(layout: &Layout, id: ServerId) -> Result<(), LocalError> {
+    limits::forget(layout, id)?;
+    remove_whole(&layout.server(id))
 }

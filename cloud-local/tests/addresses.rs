@@ -55,14 +55,16 @@ fn the_last_installation_offset_wraps_around() {
 
 #[test]
 fn given_addresses_run_out_with_words() {
-    let mode = AddressMode::Addresses(vec!["127.20.0.0/30".parse().unwrap()]);
+    let mode =
+        AddressMode::Addresses { nets: vec!["127.20.0.0/30".parse().unwrap()], plaintext: true };
     let found = propose(&mode, Uuid::nil(), &free, 2).unwrap();
     assert_eq!(hosts(&found), ["127.20.0.1", "127.20.0.2"]);
     let error = propose(&mode, Uuid::nil(), &free, 3).unwrap_err();
     let expected =
         AddressError::AddressesExhausted { found: 2, wanted: 3, range: "127.20.0.0/30".into() };
     assert_eq!(error, expected);
-    let foreign = AddressMode::Addresses(vec!["203.0.113.0/30".parse().unwrap()]);
+    let foreign =
+        AddressMode::Addresses { nets: vec!["203.0.113.0/30".parse().unwrap()], plaintext: true };
     let error = propose(&foreign, Uuid::nil(), &free, 1).unwrap_err();
     assert_eq!(error, AddressError::NotOurs { range: "203.0.113.0/30".into() });
 }
@@ -71,7 +73,12 @@ fn given_addresses_run_out_with_words() {
 fn the_private_ip_is_an_address_also_if_clients_use_a_name() {
     let check = |host: &str, bind: &str, expected: &str| {
         let bind = bind.parse().unwrap();
-        let mode = AddressMode::SharedAddress { host: host.into(), bind, ports: 20_100..=20_199 };
+        let mode = AddressMode::SharedAddress {
+            host: host.into(),
+            bind,
+            ports: 20_100..=20_199,
+            plaintext: true,
+        };
         let found = propose(&mode, Uuid::nil(), &free, 1).unwrap();
         assert_eq!(hosts(&found), [expected], "{host}");
         assert_eq!(found[0].listeners.ssl.advertised_host, host);
@@ -89,6 +96,7 @@ fn a_shared_address_gives_blocks_of_ports() {
         host: "kafka.example.com".into(),
         bind: "127.21.0.1".parse().unwrap(),
         ports: 20_000..=20_013,
+        plaintext: true,
     };
     let found = propose(&mode, Uuid::nil(), &free, 2).unwrap();
     assert_eq!(ports(&found[1]), [20_005, 20_006, 20_007, 20_008, 20_009, 9404]);
@@ -103,13 +111,34 @@ fn a_shared_address_gives_blocks_of_ports() {
 }
 
 #[test]
+fn plaintext_is_not_opened_where_others_can_reach_it_unless_it_is_wanted() {
+    let nets = vec!["127.24.0.0/30".parse().unwrap()];
+    let mode = AddressMode::Addresses { nets, plaintext: false };
+    let found = propose(&mode, Uuid::nil(), &free, 1).unwrap();
+    assert_eq!(ports(&found[0]), [9093, 9094, 9091, 9090, 9404]);
+    // Its port is left out of a block and need not be free.
+    let _in_use = TcpListener::bind("127.24.1.1:20300").unwrap();
+    let mode = AddressMode::SharedAddress {
+        host: "kafka.example.com".into(),
+        bind: "127.24.1.1".parse().unwrap(),
+        ports: 20_300..=20_309,
+        plaintext: false,
+    };
+    let found = propose(&mode, Uuid::nil(), &free, 2).unwrap();
+    assert_eq!(ports(&found[0]), [20_301, 20_302, 20_303, 20_304, 9404]);
+    assert_eq!(ports(&found[1])[..4], [20_306, 20_307, 20_308, 20_309]);
+}
+
+#[test]
 fn metrics_are_on_loopback_in_every_mode_and_never_at_one_place() {
     let installation = Uuid::from_u128(0x0003_0400);
-    let addresses = AddressMode::Addresses(vec!["127.22.0.0/29".parse().unwrap()]);
+    let addresses =
+        AddressMode::Addresses { nets: vec!["127.22.0.0/29".parse().unwrap()], plaintext: true };
     let shared = AddressMode::SharedAddress {
         host: "kafka.example.com".into(),
         bind: "127.23.0.1".parse().unwrap(),
         ports: 20_200..=20_299,
+        plaintext: true,
     };
     let on_record = |host: &str, port: u16| host == "127.67.4.1" && port == 9404;
     for mode in [addresses, shared] {

@@ -9,3 +9,10 @@ use support::Local;
 async fn it_conforms() {
     suite(Local::new).await;
 }
+
+#[tokio::test]
+async fn it_conforms_with_uids_for_instances() {
+    if host::testing::has_uids() {
+        suite(Local::separate).await;
+    }
+}

@@ -43,6 +43,7 @@ pub async fn suite<S: Subject>(make: impl AsyncFn() -> S) {
     a_disk_of_another_is_refused(&make().await).await;
     a_disk_in_use_stays(&make().await).await;
     a_disk_outlives_its_server(&make().await).await;
+    a_higher_incarnation_ends_nothing(&make().await).await;
     an_older_incarnation_is_refused(&make().await).await;
     a_token_stays_until_there_is_another(&make().await).await;
     a_dead_agent_is_told_of_and_started_anew(&make().await).await;
@@ -202,11 +203,22 @@ async fn a_disk_outlives_its_server(subject: &dyn Subject) {
     assert!(subject.has_data(disk_id(11)).await, "the disk went with its server");
     let again = ServerSpec { incarnation: 2, ..server(11) };
     ready("server again", async || cloud.ensure_server(&BY, &again).await).await;
-    // Replaced in one step as well, for a caller that does not remove first.
-    let third = ServerSpec { incarnation: 3, ..server(11) };
-    ready("server replaced", async || cloud.ensure_server(&BY, &third).await).await;
-    assert!(subject.has_data(disk_id(11)).await, "the disk went with its server");
     assert!(subject.agent_is_alive(ServerId(11)).await);
+    clean(cloud, 11).await;
+}
+
+/// A new identity for the agent: it and all that it runs go on.
+async fn a_higher_incarnation_ends_nothing(subject: &dyn Subject) {
+    let cloud = subject.cloud();
+    make_server(cloud, 11).await;
+    subject.write_on_disk(disk_id(11)).await;
+    let token = Some(Secret::new("for the second"));
+    let second = ServerSpec { incarnation: 2, token, ..server(11) };
+    let found = ready("server", async || cloud.ensure_server(&BY, &second).await).await;
+    assert_eq!(found, Agent::Running, "its agent was started anew");
+    assert!(subject.agent_is_alive(ServerId(11)).await);
+    assert_eq!(subject.token(ServerId(11)).await, Some(Secret::new("for the second")));
+    assert!(subject.has_data(disk_id(11)).await);
     clean(cloud, 11).await;
 }
 
@@ -214,7 +226,7 @@ async fn an_older_incarnation_is_refused(subject: &dyn Subject) {
     let cloud = subject.cloud();
     make_server(cloud, 11).await;
     let second = ServerSpec { incarnation: 2, ..server(11) };
-    ready("server replaced", async || cloud.ensure_server(&BY, &second).await).await;
+    ready("server", async || cloud.ensure_server(&BY, &second).await).await;
     refused("an older incarnation", async || cloud.ensure_server(&BY, &server(11)).await).await;
     assert!(subject.agent_is_alive(ServerId(11)).await);
     clean(cloud, 11).await;

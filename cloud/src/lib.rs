@@ -35,6 +35,8 @@ pub struct DiskSpec {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ServerSpec {
     pub id: ServerId,
+    /// Counts the identities of its agent. A higher one than before hands the agent that
+    /// runs its new token; nothing is ended or started anew.
     pub incarnation: i64,
     pub instance_id: InstanceId,
     pub vpc_id: VpcId,

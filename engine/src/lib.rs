@@ -30,7 +30,9 @@ pub use witness::{Moment, Witness};
 pub use world::{ServerView, World};
 
 use cloud::Cloud;
-use model::{Catalogue, Clock, Entropy, HostId, RegionName, SignedDuration, Timestamp};
+use model::{
+    Catalogue, CertificateLife, Clock, Entropy, HostId, RegionName, SignedDuration, Timestamp,
+};
 use reach::Reach;
 use silences::Silences;
 use std::collections::HashMap;
@@ -64,20 +66,27 @@ pub struct Engine {
 pub struct Settings {
     /// Caps the heap of every broker, for small machines and tests.
     pub max_heap_mb: Option<u32>,
+    /// Whether brokers may have a listener without encryption or login. One that has
+    /// it loses it otherwise, when it is rendered anew.
+    pub plaintext: bool,
     /// How long a worker that says nothing keeps its instances. Longer than any
     /// write takes; a step that takes longer holds on to its lease.
     pub lease: SignedDuration,
     /// A new user is known to every broker within moments; longer is a failure
     /// and tried again later.
     pub login_patience: Duration,
+    /// Of brokers' certificates.
+    pub certificate_life: CertificateLife,
 }
 
 impl Default for Settings {
     fn default() -> Self {
         Self {
             max_heap_mb: None,
+            plaintext: true,
             lease: SignedDuration::from_mins(1),
             login_patience: Duration::from_secs(3),
+            certificate_life: CertificateLife::default(),
         }
     }
 }

@@ -51,8 +51,10 @@ impl Engine {
             trust: Trust {
                 internal: trusted(AuthorityKind::Internal),
                 clients: trusted(AuthorityKind::Client),
+                server: trusted(AuthorityKind::Server),
                 revoked: certificates::revoked(&mut moment, id, self.clock.now()).await?,
             },
+            certificate_life: self.settings.certificate_life,
             disk_guards: disk_guards::list(&mut moment, id).await?,
             slowed: disk_guards::slowed(&mut moment, id).await?,
             epoch: 0,

@@ -7,12 +7,13 @@
 //! until its time is over. A destination that hangs holds its own part of the places
 //! (`places.rs`), and nobody else.
 
+mod gate;
 mod places;
 mod telling;
 
 pub use telling::{Notify, Untold};
 
-use model::{Clock, Mail, SignedDuration};
+use model::{Clock, Mail, MessageLimits, SignedDuration};
 use outbound::{Mailer, Outgoing, Sent};
 use places::{OF_DESTINATION, Place, Places};
 use std::sync::Arc;
@@ -45,6 +46,7 @@ pub struct Outbox {
     pub clock: Arc<dyn Clock>,
     pub mailer: Arc<dyn Mailer>,
     pub notifier: Arc<dyn Notify>,
+    pub limits: MessageLimits,
 }
 
 impl Outbox {

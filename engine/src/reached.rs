@@ -53,7 +53,7 @@ fn has_stopped(_: &World, view: &ServerView) -> bool {
 }
 
 fn runs(_: &World, view: &ServerView) -> bool {
-    !view.server.stopped && view.runs()
+    !view.server.stopped && view.is_current()
 }
 
 /// Whether its broker runs as asked, and every copy on it has caught up, by the word of

@@ -3,8 +3,8 @@
 
 use kafka::safety::Look;
 use model::{
-    Action, Disk, DiskGuard, DiskLevel, Instance, Server, ServerId, SignedDuration, SlowedQuota,
-    Timestamp, Vpc,
+    Action, CertificateLife, Disk, DiskGuard, DiskLevel, Instance, Server, ServerId,
+    SignedDuration, SlowedQuota, Timestamp, Vpc,
 };
 use std::collections::HashSet;
 use store::Ticket;
@@ -28,6 +28,8 @@ pub struct World {
     pub vpc: Option<Vpc>,
     pub servers: Vec<ServerView>,
     pub trust: Trust,
+    /// Of the certificates that are issued from now on.
+    pub certificate_life: CertificateLife,
     /// Servers whose disks are nearly full.
     pub disk_guards: Vec<DiskGuard>,
     /// While producers are slowed down: their quotas before. Of a restored store that can't
@@ -103,11 +105,14 @@ impl World {
     }
 }
 
-/// The authorities' certificates that servers trust, and what of theirs is revoked.
+/// The authorities' certificates that servers trust or are certified by, and what of
+/// theirs is revoked.
 #[derive(Clone, Debug, Default)]
 pub struct Trust {
     pub internal: String,
     pub clients: String,
+    /// Signs what servers show to customers.
+    pub server: String,
     /// Serials of the clients' that are trusted no more, in order.
     pub revoked: Vec<String>,
 }
@@ -156,17 +161,11 @@ impl ServerView {
         report.waits_for_leave.as_ref().filter(|_| !report.wait_is_passing)
     }
 
-    /// Whether its broker runs since it was last asked to be started anew.
+    /// Whether its broker runs since it was last asked to be started anew. Whoever changes
+    /// its configuration asks for that as well, unless it need not be in a hurry.
     pub fn is_current(&self) -> bool {
         let launch = self.current_report().map(|report| report.launch);
         self.is_up() && launch >= Some(self.server.launch)
-    }
-
-    /// Whether its broker runs what it should.
-    pub fn runs(&self) -> bool {
-        let told = self.broker.as_ref().map(|broker| &broker.config_hash);
-        let running = self.current_report().and_then(|report| report.config_hash.as_ref());
-        self.is_current() && running == told
     }
 
     /// Whether its broker has stopped as it was last told. A report that was

@@ -42,6 +42,11 @@ pub async fn inject(jvm: &ProcessId, guest: &Guest, told: &str) -> Result<Undo, 
     let directory = tempfile::tempdir().map_err(FaultError::at(&temporary))?;
     let jar = pack(&tools, guest, directory.path()).await?;
     write(&directory.path().join(HOLD), told)?;
+    // The JVM may be another user's, and reads and writes there.
+    if let Some(uid) = jvm.uid() {
+        let given = host::give_away(directory.path(), uid, &[]);
+        given.map_err(FaultError::at(directory.path()))?;
+    }
     if !jvm.is_alive() {
         return Err(FaultError::Ended(jvm.pid));
     }

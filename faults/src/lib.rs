@@ -7,6 +7,7 @@
 
 mod burn;
 mod clock_step;
+mod cut_connections;
 mod error;
 mod fill_memory;
 mod full_disk;
@@ -26,6 +27,7 @@ pub use store_away::Store;
 
 use host::{ProcessId, Spawn};
 use std::fmt;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -48,6 +50,8 @@ pub enum Fault {
     /// Our own processes that were started with
     /// [`STEPPED_CLOCK`](Fault::STEPPED_CLOCK) naming that file see another time.
     ClockStep { file: PathBuf, by: Step },
+    /// The TCP connections to and from these addresses are reset, once.
+    CutConnections(Vec<SocketAddr>),
     /// The process, a JVM of a JDK, keeps a core busy besides what it does.
     Burn(ProcessId),
     /// The process, a JVM of a JDK, holds so much memory besides what it needs.
@@ -82,6 +86,7 @@ impl Fault {
             }
             Self::StoreAway(store) => store.take_away().await?,
             Self::ClockStep { file, by } => clock_step::inject(file, *by)?,
+            Self::CutConnections(addresses) => cut_connections::inject(addresses).await?,
             Self::Burn(process) => burn::inject(process).await?,
             Self::FillMemory { process, bytes } => fill_memory::inject(process, *bytes).await?,
         };
@@ -104,6 +109,7 @@ impl fmt::Display for Fault {
             Self::StoreAway(store) => write!(f, "{store} away"),
             Self::ClockStep { by: Step::Forward(by), .. } => write!(f, "clocks {by:?} ahead"),
             Self::ClockStep { by: Step::Back(by), .. } => write!(f, "clocks {by:?} back"),
+            Self::CutConnections(addresses) => write!(f, "connections cut at {addresses:?}"),
             Self::Burn(process) => write!(f, "a burning core in process {}", process.pid),
             Self::FillMemory { process, bytes } => {
                 write!(f, "{bytes} bytes of memory held in process {}", process.pid)

@@ -1,18 +1,29 @@
 //! Files that are there whole or not at all, also after a crash.
 
+use crate::foreign::give_to;
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Two threads of a process that write the same file do so side by side.
+static NUMBER: AtomicU64 = AtomicU64::new(0);
 
 /// Replaces `path` in one step, readable by everyone the directory lets in.
 pub fn write_atomic(path: &Path, contents: &[u8]) -> io::Result<()> {
-    write(path, contents, 0o644)
+    write(path, contents, 0o644, None)
 }
 
 /// The same for secrets: mode 0600.
 pub fn write_private(path: &Path, contents: &[u8]) -> io::Result<()> {
-    write(path, contents, 0o600)
+    write(path, contents, 0o600, None)
+}
+
+/// The same for a user's own directory: the file is theirs, and private. Whatever
+/// they have put into its way goes.
+pub fn write_private_for(path: &Path, contents: &[u8], uid: Option<u32>) -> io::Result<()> {
+    write(path, contents, 0o600, uid)
 }
 
 /// Makes the directory and its parents with mode 0700; keeps one that is there.
@@ -20,15 +31,18 @@ pub fn create_private_dir(path: &Path) -> io::Result<()> {
     fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
-fn write(path: &Path, contents: &[u8], mode: u32) -> io::Result<()> {
+fn write(path: &Path, contents: &[u8], mode: u32, uid: Option<u32>) -> io::Result<()> {
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let directory = directory.unwrap_or(Path::new("."));
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let temporary = directory.join(format!(".{name}.{}.new", std::process::id()));
-    let mut file =
-        OpenOptions::new().write(true).create(true).truncate(true).mode(mode).open(&temporary)?;
-    // The mode above is only for a new file; one left by a crash keeps its own.
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let temporary = directory.join(format!(".{name}.{}-{number}.new", std::process::id()));
+    let mut file = create_new(&temporary, mode)?;
+    // The mode above is less what the user's umask takes away.
     file.set_permissions(Permissions::from_mode(mode))?;
+    if let Some(uid) = uid {
+        give_to(&file, uid)?;
+    }
     let written = file
         .write_all(contents)
         .and_then(|()| file.sync_all())
@@ -39,6 +53,19 @@ fn write(path: &Path, contents: &[u8], mode: u32) -> io::Result<()> {
     }
     // The rename itself is durable only once the directory is.
     sync_dir(directory)
+}
+
+/// A file that was not there: others may write to the directory, and a link of that
+/// name must not be followed. What a crash left there goes.
+fn create_new(path: &Path, mode: u32) -> io::Result<File> {
+    let create = || OpenOptions::new().write(true).create_new(true).mode(mode).open(path);
+    match create() {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            fs::remove_file(path)?;
+            create()
+        }
+        other => other,
+    }
 }
 
 /// Makes creations, renames and removals in a directory survive a crash.

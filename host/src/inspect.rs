@@ -59,6 +59,18 @@ pub fn with_variable(name: &str) -> Vec<(OsString, ProcessId)> {
         .collect()
 }
 
+/// Whether any process runs as that user.
+pub fn has_processes(uid: u32) -> bool {
+    let Ok(mut processes) = all_processes() else { return false };
+    processes.any(|process| process.and_then(|it| it.status()).is_ok_and(|it| it.ruid == uid))
+}
+
+/// How many processors the host gives us. A limit of our group does not count.
+pub fn processors() -> usize {
+    let allowed = rustix::thread::sched_getaffinity(None).map(|set| set.count());
+    allowed.map_or(1, |count| usize::try_from(count).unwrap_or(1)).max(1)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,7 +4,10 @@
 //! A process is known by pid, start time and boot id together, so that a
 //! reused pid is never taken for ours.
 
+mod confine;
 mod file;
+mod foreign;
+mod groups;
 mod inspect;
 mod lock;
 mod piped;
@@ -12,15 +15,20 @@ mod process;
 mod replace;
 mod reserve;
 mod room;
+
 mod slots;
+pub mod testing;
 mod usage;
 
-pub use file::{create_private_dir, sync_dir, write_atomic, write_private};
-pub use inspect::{with_environment, with_variable};
+pub use confine::{is_root, missing_capabilities};
+pub use file::{create_private_dir, sync_dir, write_atomic, write_private, write_private_for};
+pub use foreign::{can_write, give_away, is_own, open_beneath, owner, read_beneath, read_own};
+pub use groups::{Group, Groups, Limits};
+pub use inspect::{has_processes, processors, with_environment, with_variable};
 pub use lock::{DirLock, LockError, holder};
 pub use piped::Piped;
 pub use process::{Exit, ProcessId, Spawn, Watch, run_lines, run_output};
-pub use replace::replace_self;
+pub use replace::{replace_self, replace_self_as};
 pub use reserve::{keep_reserved, reserve};
 pub use room::{Room, room, share_room, taken};
 pub use slots::{Slot, Slots};

@@ -6,7 +6,7 @@
 use crate::ProcessId;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Seek, Write};
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// The file that stands for its whole directory.
@@ -109,8 +109,10 @@ fn is_locked(description: &Path) -> bool {
     text.lines().any(|line| line.starts_with("lock:") && line.contains("FLOCK"))
 }
 
+/// Private: whoever may read a file can lock it, and keep us out.
 fn open(path: &Path) -> io::Result<File> {
-    File::options().read(true).write(true).create(true).truncate(false).open(path)
+    let mut options = File::options();
+    options.read(true).write(true).create(true).truncate(false).mode(0o600).open(path)
 }
 
 #[cfg(test)]

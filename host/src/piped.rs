@@ -22,11 +22,7 @@ pub struct Piped {
 impl Piped {
     /// Starts it; what it says on standard error goes to that file.
     pub fn start(program: &Path, arguments: &[String], errors: &Path) -> io::Result<Self> {
-        #[expect(clippy::disallowed_methods, reason = "this is the one home of spawning")]
-        let mut command = tokio::process::Command::new(program);
-        for secret in crate::process::SECRETS {
-            command.env_remove(secret);
-        }
+        let mut command = crate::process::without_secrets(program);
         command
             .args(arguments)
             .stdin(Stdio::piped())

@@ -1,10 +1,12 @@
 //! Starting, recognising, watching and ending processes.
 
-use process_wrap::tokio::{CommandWrap, ProcessSession};
+use crate::confine;
+use crate::foreign::{open_log, read_beneath};
+use process_wrap::tokio::{ChildWrapper, CommandWrap, ProcessSession};
 use procfs::process::Process;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use serde::{Deserialize, Serialize};
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -42,13 +44,20 @@ impl ProcessId {
     }
 
     /// Reads an identity written by [`ProcessId::save`]; none if there is no
-    /// such file or it is not whole.
+    /// such file or it is not whole. A link is none.
     pub fn load(path: &Path) -> Option<Self> {
-        serde_json::from_slice(&fs::read(path).ok()?).ok()
+        let name = Path::new(path.file_name()?);
+        serde_json::from_slice(&read_beneath(path.parent()?, name).ok()?).ok()
     }
 
     pub fn save(&self, path: &Path) -> io::Result<()> {
         crate::write_atomic(path, &serde_json::to_vec(self).expect("plain data serialises"))
+    }
+
+    /// The uid that it was started with; none if it has ended.
+    pub fn uid(&self) -> Option<u32> {
+        let uid = Process::new(self.pid).ok()?.status().ok()?.ruid;
+        self.is_alive().then_some(uid)
     }
 
     pub fn is_alive(&self) -> bool {
@@ -114,9 +123,9 @@ impl Watch {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Exit(pub String);
 
-/// Variables of ours that hold keys and passwords: what outlives us must not
-/// carry them around.
-pub(crate) const SECRETS: [&str; 4] = [
+/// Variables of ours that hold keys and passwords: no program that we start gets
+/// them.
+const SECRETS: [&str; 4] = [
     "CASTELLAN_MASTER_KEY",
     "CASTELLAN_DATABASE_URL",
     "CASTELLAN_APIKEY",
@@ -142,36 +151,77 @@ impl Spawn {
         &self,
     ) -> io::Result<(ProcessId, impl Future<Output = Exit> + Send + 'static + use<>)> {
         let output = OpenOptions::new().create(true).append(true).open(&self.output)?;
-        #[expect(clippy::disallowed_methods, reason = "this is the one home of spawning")]
-        let mut command = tokio::process::Command::new(&self.program);
-        for secret in SECRETS {
-            command.env_remove(secret);
-        }
+        let mut command = self.command(output)?;
+        command.envs(self.variables());
+        followed(CommandWrap::from(command).wrap(ProcessSession).spawn()?)
+    }
+
+    /// Starts it as that user, who is in a group of the same number and no other:
+    /// without capabilities, without a way to gain any, and with few of our
+    /// variables. Takes root. The output file may lie in a directory of that user.
+    pub fn start_as(
+        &self,
+        uid: u32,
+    ) -> io::Result<(ProcessId, impl Future<Output = Exit> + Send + 'static + use<>)> {
+        let mut command = self.command(open_log(&self.output, uid)?)?;
+        command.env_clear().envs(confine::environment()).envs(self.variables());
+        // The standard library drops root's other groups with root's uid.
+        command.uid(uid).gid(uid);
+        let mut command = CommandWrap::from(command);
+        command.wrap(ProcessSession);
+        let runtime = tokio::runtime::Handle::current();
+        followed(confine::without_privileges(|| {
+            let _runtime = runtime.enter();
+            command.spawn()
+        })?)
+    }
+
+    fn variables(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.environment.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
+    fn command(&self, output: File) -> io::Result<tokio::process::Command> {
+        let mut command = without_secrets(&self.program);
         command
             .args(&self.arguments)
-            .envs(self.environment.iter().map(|(name, value)| (name, value)))
             .current_dir(&self.directory)
             .stdin(Stdio::null())
             .stdout(output.try_clone()?)
             .stderr(output)
             .kill_on_drop(false);
-        let mut child = CommandWrap::from(command).wrap(ProcessSession).spawn()?;
-        let identity = child
-            .id()
-            .and_then(|pid| i32::try_from(pid).ok())
-            // A child that has ended already keeps its entry until we take its
-            // status, so even its identity and exit are known.
-            .and_then(ProcessId::look)
-            .map(|(identity, _)| identity)
-            .ok_or_else(|| io::Error::other("the new process can't be seen in /proc"))?;
-        let ended = async move {
-            match child.wait().await {
-                Ok(status) => Exit(status.to_string()),
-                Err(error) => Exit(format!("unknown exit: {error}")),
-            }
-        };
-        Ok((identity, ended))
+        Ok(command)
     }
+}
+
+/// A program of which the keys and passwords in our environment are kept.
+pub(crate) fn without_secrets(program: &Path) -> tokio::process::Command {
+    #[expect(clippy::disallowed_methods, reason = "this is the one home of spawning")]
+    let mut command = tokio::process::Command::new(program);
+    for secret in SECRETS {
+        command.env_remove(secret);
+    }
+    command
+}
+
+/// A child with its identity, and how it ends.
+fn followed(
+    mut child: Box<dyn ChildWrapper>,
+) -> io::Result<(ProcessId, impl Future<Output = Exit> + Send + 'static + use<>)> {
+    let identity = child
+        .id()
+        .and_then(|pid| i32::try_from(pid).ok())
+        // A child that has ended already keeps its entry until we take its
+        // status, so even its identity and exit are known.
+        .and_then(ProcessId::look)
+        .map(|(identity, _)| identity)
+        .ok_or_else(|| io::Error::other("the new process can't be seen in /proc"))?;
+    let ended = async move {
+        match child.wait().await {
+            Ok(status) => Exit(status.to_string()),
+            Err(error) => Exit(format!("unknown exit: {error}")),
+        }
+    };
+    Ok((identity, ended))
 }
 
 /// Runs a short-lived command to its end and returns what it printed.
@@ -180,8 +230,7 @@ pub async fn run_output(
     arguments: &[&str],
     directory: Option<&Path>,
 ) -> io::Result<Output> {
-    #[expect(clippy::disallowed_methods, reason = "this is the one home of spawning")]
-    let mut command = tokio::process::Command::new(program);
+    let mut command = without_secrets(program);
     command.args(arguments).stdin(Stdio::null()).kill_on_drop(true);
     if let Some(directory) = directory {
         command.current_dir(directory);
@@ -197,8 +246,7 @@ pub async fn run_lines(
     directory: &Path,
     mut on_line: impl FnMut(&str),
 ) -> io::Result<ExitStatus> {
-    #[expect(clippy::disallowed_methods, reason = "this is the one home of spawning")]
-    let mut command = tokio::process::Command::new(program);
+    let mut command = without_secrets(program);
     command
         .args(arguments)
         .current_dir(directory)
@@ -276,6 +324,50 @@ mod tests {
         ended.await;
         assert_eq!(pidfd_send_signal(&checked, Signal::KILL), Err(rustix::io::Errno::SRCH));
         assert!(identity.descriptor().is_none());
+    }
+
+    /// The test runs itself once more with secrets in its environment, since a process can't
+    /// change its own.
+    #[tokio::test]
+    async fn no_program_is_started_with_our_keys_and_passwords() {
+        const INNER: &str = "HOST_TEST_INNER";
+        let directory = tempfile::tempdir().unwrap();
+        if std::env::var_os(INNER).is_none() {
+            let name = "process::tests::no_program_is_started_with_our_keys_and_passwords";
+            let secrets = SECRETS.into_iter().chain([INNER]);
+            let spawn = Spawn {
+                program: std::env::current_exe().unwrap(),
+                arguments: ["--exact", name, "--nocapture"].map(String::from).into(),
+                environment: secrets.map(|secret| (secret.into(), "s3cret".into())).collect(),
+                ..sleeper(directory.path())
+            };
+            let (_, ended) = spawn.start().unwrap();
+            let exit = ended.await;
+            let said = fs::read_to_string(directory.path().join("output")).unwrap();
+            assert_eq!(exit.0, "exit status: 0", "{said}");
+            assert!(said.contains("1 passed"), "{said}");
+            return;
+        }
+        assert!(std::env::var_os(SECRETS[0]).is_some());
+        let check = |said: &str| {
+            assert!(said.contains(INNER) && !SECRETS.iter().any(|it| said.contains(it)), "{said}");
+        };
+        let env = Path::new("/usr/bin/env");
+        let output = run_output(env, &[], None).await.unwrap();
+        check(&String::from_utf8_lossy(&output.stdout));
+        let mut lines = String::new();
+        let add = |line: &str| lines = format!("{lines}{line}\n");
+        run_lines(env, &[], directory.path(), add).await.unwrap();
+        check(&lines);
+        let spawn = Spawn { program: env.into(), arguments: vec![], ..sleeper(directory.path()) };
+        spawn.start().unwrap().1.await;
+        check(&fs::read_to_string(directory.path().join("output")).unwrap());
+        let mut piped = crate::Piped::start(env, &[], &directory.path().join("errors")).unwrap();
+        let mut lines = String::new();
+        while let Some(line) = piped.hear().await.unwrap() {
+            lines = format!("{lines}{line}\n");
+        }
+        check(&lines);
     }
 
     #[tokio::test]

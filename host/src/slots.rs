@@ -1,11 +1,18 @@
 //! A few places for which groups take turns; all of a group share its place.
 //!
-//! They are locks on files, so they hold across processes, and end with whoever
-//! holds them. Nothing here waits: who finds no place asks again later.
+//! They are locks on files, so they hold across processes, and end with the process
+//! that holds them. Nothing here waits: who finds no place asks again later. Users of
+//! different uids can share them; one who keeps a place keeps others waiting, and
+//! can do nothing else to them.
 
-use std::fs::{File, TryLockError};
+use std::fs::{self, File, Permissions, TryLockError};
 use std::io::{self, Read, Seek, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
+
+const GATE: &str = "gate";
+/// A longer name of a group is no name.
+const NAME: u64 = 256;
 
 #[derive(Clone, Debug)]
 pub struct Slots {
@@ -25,11 +32,21 @@ impl Slots {
         Self { directory, count }
     }
 
+    /// Makes the files, for users of every uid. The directory stays ours, so that nobody
+    /// can put other files in their place.
+    pub fn open_to_all(&self) -> io::Result<()> {
+        crate::create_private_dir(&self.directory)?;
+        for name in (0..self.count).map(|number| number.to_string()).chain([GATE.into()]) {
+            self.open(&name)?.set_permissions(Permissions::from_mode(0o666))?;
+        }
+        fs::set_permissions(&self.directory, Permissions::from_mode(0o711))
+    }
+
     /// The place that the group has, or a free one.
     pub fn try_take(&self, group: &str) -> io::Result<Option<Slot>> {
         crate::create_private_dir(&self.directory)?;
         // One at a time looks and chooses, or two could take two for a group.
-        let gate = self.open("gate")?;
+        let gate = self.open(GATE)?;
         if !locked(gate.try_lock())? {
             return Ok(None);
         }
@@ -61,9 +78,9 @@ fn give(mut file: File, group: &str) -> io::Result<Slot> {
 }
 
 fn text(file: &mut File) -> io::Result<String> {
-    let mut text = String::new();
-    file.read_to_string(&mut text)?;
-    Ok(text)
+    let mut text = Vec::new();
+    file.take(NAME).read_to_end(&mut text)?;
+    Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
 fn locked(tried: Result<(), TryLockError>) -> io::Result<bool> {

@@ -4,7 +4,7 @@
 #   kafka/artifacts/update.sh 4.3.1 org.apache.logging.log4j:log4j-slf4j-impl:2.25.4
 #
 # The second argument is the log binding that kafka/src/versions.rs names for the
-# release. Run it when a release is added, on a machine whose Maven settings you
+# release. It takes the broker jar (`make jar`). Run it when a release is added, on a machine whose Maven settings you
 # trust, and review the difference: the sums are what later downloads must match.
 set -eu
 version=$1
@@ -15,8 +15,8 @@ trap 'rm -rf "$work"' EXIT
 cp "$here/pom.xml" "$work/pom.xml"
 (
     cd "$work"
-    mvn -q -B org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies \
-        -DincludeScope=runtime -DoutputDirectory=libs -Dkafka.version="$version" \
+    mvn -q -B validate -Dmaven.ext.class.path="$here/../../broker-jar/target/castellan-broker.jar" \
+        -Dcastellan.libs=libs -Dkafka.version="$version" \
         -Dbinding.group="${binding%%:*}" -Dbinding.artifact="$(echo "$binding" | cut -d: -f2)" \
         -Dbinding.version="${binding##*:}"
     cd libs

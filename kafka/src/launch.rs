@@ -89,6 +89,7 @@ mod tests {
         let distribution = Distribution {
             version: KafkaVersion::new(4, 3, 1),
             class_path: vec!["/c/castellan.jar".into(), "/c/kafka.jar".into()],
+            identity: String::new(),
         };
         let check = |major, logging: &str, expected: &str| {
             let java = Java { major, version: major.to_string(), home: "/jdk".into() };

@@ -8,6 +8,8 @@ use std::fmt;
 pub enum Progress {
     /// Another process does the same work; we take its result.
     Waiting,
+    /// The process that may write to the cache has not fetched this yet, or can't.
+    WaitingForKafka { version: KafkaVersion, problem: Option<String> },
     /// Jars seen so far, of those the release has.
     Fetching { version: KafkaVersion, done: usize, total: usize },
     /// All jars are there and are compared with their known sums.
@@ -20,6 +22,10 @@ impl fmt::Display for Progress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Waiting => f.write_str("waiting for another process that prepares the same"),
+            Self::WaitingForKafka { version, problem: None } => {
+                write!(f, "waiting for Kafka {version}, which the control plane fetches")
+            }
+            Self::WaitingForKafka { problem: Some(problem), .. } => f.write_str(problem),
             Self::Fetching { version, done, total } => {
                 write!(f, "fetching Kafka {version} ({done} of {total} jars)")
             }

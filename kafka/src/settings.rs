@@ -21,6 +21,18 @@ pub struct Known {
     pub at_start: bool,
 }
 
+const fn flag_at_start(name: &'static str) -> Known {
+    Known { name, kind: Kind::Flag, at_start: true }
+}
+
+/// Kafka changes the number of threads of a running broker to at most twice and at
+/// least half of what it is, and at a start compares it with the configuration file
+/// in the same way. A broker that finds it out of these bounds then leaves out all
+/// settings that were made while it ran. So the number is in the file alone.
+const fn threads(name: &'static str) -> Known {
+    Known { name, kind: Kind::Number(1..=64), at_start: true }
+}
+
 const fn live(name: &'static str, bounds: RangeInclusive<i64>) -> Known {
     Known { name, kind: Kind::Number(bounds), at_start: false }
 }
@@ -28,19 +40,23 @@ const fn live(name: &'static str, bounds: RangeInclusive<i64>) -> Known {
 /// How many copies a write with acks=all waits for at least; of a topic, or of all.
 pub const MIN_IN_SYNC: &str = "min.insync.replicas";
 
+/// How large a batch of messages may be, of topics that say nothing else.
+pub const MESSAGE_BYTES: &str = "message.max.bytes";
+/// The same, of one topic.
+pub const TOPIC_MESSAGE_BYTES: &str = "max.message.bytes";
+
 const INT: i64 = i32::MAX as i64;
-const THREADS: RangeInclusive<i64> = 1..=256;
 
 /// By name.
 pub const KNOWN: [Known; 8] = [
-    Known { name: "auto.create.topics.enable", kind: Kind::Flag, at_start: true },
+    flag_at_start("auto.create.topics.enable"),
     live("log.retention.bytes", -1..=i64::MAX),
     live("log.retention.ms", -1..=i64::MAX),
     live("log.segment.bytes", 1024 * 1024..=INT),
-    live("message.max.bytes", 0..=INT),
+    live(MESSAGE_BYTES, 0..=INT),
     live(MIN_IN_SYNC, 1..=INT),
-    live("num.io.threads", THREADS),
-    live("num.network.threads", THREADS),
+    threads("num.io.threads"),
+    threads("num.network.threads"),
 ];
 
 pub fn known(name: &str) -> Option<&'static Known> {
@@ -64,17 +80,11 @@ impl Known {
     }
 }
 
-/// What a broker of so many cores takes. Kafka refuses at a start, as at any change,
-/// to have more than twice as many threads as it started with or less than half, and
-/// then leaves out all other settings as well.
-pub fn bounds(name: &str, cores: u32) -> Option<RangeInclusive<i64>> {
-    let threads = render::threads(cores);
-    let first = match name {
-        "num.io.threads" => threads.io,
-        "num.network.threads" => threads.network,
-        _ => return None,
-    };
-    Some(i64::from(first / 2)..=i64::from(first * 2))
+/// What a broker with that heap takes, where it is less than Kafka would: a message
+/// that fits into no request can't be written.
+pub fn bounds(name: &str, heap_mb: u32) -> Option<RangeInclusive<i64>> {
+    let most = render::Limits::of_heap(heap_mb).message_bytes();
+    matches!(name, MESSAGE_BYTES | TOPIC_MESSAGE_BYTES).then_some(0..=i64::from(most))
 }
 
 /// Those that brokers are started with.
@@ -83,10 +93,18 @@ pub fn at_start(chosen: &BTreeMap<String, String>) -> BTreeMap<String, String> {
     chosen.iter().filter(|(name, _)| is(name)).map(|(n, v)| (n.clone(), v.clone())).collect()
 }
 
-/// Those that are written into Kafka while brokers run.
+/// Those that are changed while brokers run.
 pub fn while_running(chosen: &BTreeMap<String, String>) -> Changes {
     let is = |name: &str| known(name).is_some_and(|known| !known.at_start);
     chosen.iter().filter(|(name, _)| is(name)).map(|(n, v)| (n.clone(), Some(v.clone()))).collect()
+}
+
+/// What Kafka is to hold of them. Earlier versions of Castellan wrote the number of
+/// threads into Kafka, where it would be in the way of the one in the file.
+pub fn in_kafka(chosen: &BTreeMap<String, String>) -> Changes {
+    let mut changes = while_running(chosen);
+    changes.extend(at_start(chosen).into_keys().map(|name| (name, None)));
+    changes
 }
 
 #[cfg(test)]
@@ -103,17 +121,17 @@ mod tests {
         check("auto.create.topics.enable", "1", Err("must be true or false"));
         check("log.retention.ms", "0060000", Ok("60000"));
         check("log.retention.ms", "-1", Ok("-1"));
-        check("num.io.threads", "0", Err("must be a number from 1 to 256"));
-        check("num.io.threads", "8.0", Err("must be a number from 1 to 256"));
+        check("num.io.threads", "64", Ok("64"));
+        check("num.io.threads", "65", Err("must be a number from 1 to 64"));
+        check("num.network.threads", "8.0", Err("must be a number from 1 to 64"));
         assert!(known("log.dirs").is_none());
     }
 
     #[test]
-    fn threads_stay_within_what_a_broker_takes_at_its_start() {
-        assert_eq!(bounds("num.io.threads", 1), Some(2..=8));
-        assert_eq!(bounds("num.network.threads", 1), Some(1..=4));
-        assert_eq!(bounds("num.io.threads", 16), Some(16..=64));
-        assert_eq!(bounds("log.retention.ms", 1), None);
+    fn a_message_fits_into_a_request() {
+        assert_eq!(bounds(MESSAGE_BYTES, 256), Some(0..=(4 << 20) - (64 << 10)));
+        assert_eq!(bounds(TOPIC_MESSAGE_BYTES, 1024), Some(0..=(16 << 20) - (64 << 10)));
+        assert_eq!(bounds("num.io.threads", 1024), None);
     }
 
     #[test]
@@ -122,8 +140,11 @@ mod tests {
             KNOWN.iter().map(|known| (known.name.to_owned(), "1".to_owned())).collect();
         assert_eq!(
             at_start(&chosen).into_keys().collect::<Vec<_>>(),
-            ["auto.create.topics.enable"]
+            ["auto.create.topics.enable", "num.io.threads", "num.network.threads"]
         );
-        assert_eq!(while_running(&chosen).len(), KNOWN.len() - 1);
+        assert_eq!(while_running(&chosen).len(), KNOWN.len() - 3);
+        let left_to_kafka = in_kafka(&chosen);
+        assert_eq!(left_to_kafka["num.io.threads"], None);
+        assert_eq!(left_to_kafka["log.retention.ms"], Some("1".into()));
     }
 }

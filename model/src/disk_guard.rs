@@ -12,8 +12,8 @@ const SLOW: f64 = 95.0;
 /// A level is over when the disk is emptier by so much: on the edge nothing flaps.
 const BACK: f64 = 2.0;
 
-/// What producers get of a broker then, each user under each client id: 64 KiB, but as a
-/// number that nobody else chooses, so that a limit of ours is known as such.
+/// What the producers of a user get of a broker then, all client ids together: 64 KiB, but as
+/// a number that nobody else chooses, so that a limit of ours is known as such.
 pub const SLOW_BYTES_PER_SECOND: f64 = 65_521.0;
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -84,7 +84,8 @@ pub struct DiskGuard {
 pub struct SlowedQuota {
     /// `<default>`: whoever has none of his own.
     pub user: String,
-    pub client_id: String,
+    /// None: the user's limit for all client ids together.
+    pub client_id: Option<String>,
     /// None: there was no limit.
     pub producer_byte_rate: Option<f64>,
     /// Whether Kafka has taken our limit in its place; of what is written down before Kafka

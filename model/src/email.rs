@@ -42,6 +42,15 @@ pub fn email_key(email: &str) -> String {
     email.to_lowercase()
 }
 
+/// The mailbox that mail to an address ends up in, to limit how much goes there:
+/// what follows a `+` in the first part makes no other mailbox.
+pub fn mailbox_key(email: &str) -> String {
+    let key = email_key(email);
+    let Some((name, host)) = key.rsplit_once('@') else { return key };
+    let name = name.split_once('+').map_or(name, |(name, _)| name);
+    format!("{name}@{host}")
+}
+
 impl TryFrom<String> for Email {
     type Error = NoEmail;
     fn try_from(text: String) -> Result<Self, NoEmail> {
@@ -109,5 +118,13 @@ mod tests {
     #[test]
     fn case_does_not_tell_addresses_apart() {
         assert_eq!(email_key("Ada@Example.COM"), email_key("ada@example.com"));
+    }
+
+    #[test]
+    fn a_tag_makes_no_other_mailbox() {
+        let check = |email: &str, expected: &str| assert_eq!(mailbox_key(email), expected);
+        check("Ada+kafka@Example.com", "ada@example.com");
+        check("ada+a+b@example.com", "ada@example.com");
+        check("ada@example.com", "ada@example.com");
     }
 }

@@ -1,6 +1,6 @@
 //! What an alarm has seen, from the first sign until it is over.
 
-use crate::{AlarmId, IncidentId, InstanceId, Timestamp};
+use crate::{AlarmId, Expiring, IncidentId, InstanceId, Timestamp};
 
 /// It waits for its time, is triggered, and is resolved; or goes before its time
 /// and was nothing.
@@ -9,7 +9,8 @@ pub struct Incident {
     pub id: IncidentId,
     pub instance_id: InstanceId,
     pub alarm_id: AlarmId,
-    /// The name of a server or a group; empty: the cluster as a whole.
+    /// The name of a server, of a group or of [`Expiring`] certificates; empty: the cluster
+    /// as a whole.
     pub about: String,
     /// When the level was crossed.
     pub since: Timestamp,
@@ -28,6 +29,11 @@ pub struct Incident {
 }
 
 impl Incident {
+    /// Which certificates it is about, if it is about any.
+    pub fn expiring(&self) -> Option<Expiring> {
+        self.about.parse().ok()
+    }
+
     /// What was measured up to then has been judged.
     pub fn judged_at(&self) -> Timestamp {
         let moved = self.seen_at.max(self.triggered_at).max(self.reminded_at).max(self.clear_since);

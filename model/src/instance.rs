@@ -103,10 +103,10 @@ impl Instance {
         self.progress.ready_at.is_some() && !self.stopped
     }
 
-    /// Whether servers have reached what was last asked for.
+    /// Whether servers have reached what was last asked of them. What the engine writes into a
+    /// running Kafka, such as a password, reconfigures no server.
     pub fn configured(&self) -> bool {
         self.progress.observed_generation >= self.generation
-            && self.progress.inside_observed >= self.inside_generation
     }
 }
 

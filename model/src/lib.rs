@@ -10,11 +10,13 @@ mod action;
 mod alarm;
 mod catalogue;
 mod certificate;
+mod certificate_life;
 mod clock;
 mod disk;
 mod disk_guard;
 mod email;
 mod entropy;
+mod expiring;
 mod history;
 mod id;
 mod incident;
@@ -43,11 +45,13 @@ pub use action::{Action, ActionKind, ActionState, ActionStep, UnknownAction, ser
 pub use alarm::{Alarm, AlarmSpec, AlarmType, Measure, UnknownAlarmType};
 pub use catalogue::{Catalogue, CatalogueError, Supported};
 pub use certificate::{Certificate, NoSerial, Serial};
+pub use certificate_life::{CertificateLife, NoCertificateLife};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use disk::{Disk, DiskState};
 pub use disk_guard::{DiskGuard, DiskLevel, SLOW_BYTES_PER_SECOND, SlowedQuota, UnknownDiskLevel};
-pub use email::{Email, NoEmail, email_key};
+pub use email::{Email, NoEmail, email_key, mailbox_key};
 pub use entropy::{Entropy, OsEntropy, SeededEntropy, kafka_uuid};
+pub use expiring::{Expiring, NotExpiring};
 pub use history::{HistoryChange, HistoryEntry, UnknownChange};
 pub use id::{
     AccountId, ActionId, AlarmId, DiskId, HostId, IncidentId, InstanceId, InvitationId, InvoiceId,
@@ -57,12 +61,12 @@ pub use incident::Incident;
 pub use instance::{Instance, InstanceProgress, LOG_SAID, LOG_SAYS, Vpc};
 pub use invoice::{Bill, Customer, Invoice, InvoiceLine, Seller};
 pub use kafka_version::KafkaVersion;
-pub use mail::Mail;
+pub use mail::{Mail, MailStanding, MessageLimits};
 pub use money::{CURRENCY, Cents};
 pub use month::{BadMonth, Month};
 pub use name::{AccountName, InstanceName, KeyComment, NameError, PersonName, Tags};
 pub use notification::{Maintenance, Notification, NotificationState, Telling};
-pub use plan::{Family, Plan, PlanName};
+pub use plan::{DiskOffer, Family, Plan, PlanName};
 pub use principal::{NoUserName, UserName, is_reserved};
 pub use recipient::{
     LastStatus, Recipient, RecipientAddress, RecipientOptions, RecipientType, Responder,

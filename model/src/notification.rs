@@ -1,6 +1,6 @@
 //! What people are told of an alarm.
 
-use crate::{AlarmId, AlarmType, InstanceId, RecipientAddress, RecipientId, Timestamp};
+use crate::{AlarmId, AlarmType, Expiring, InstanceId, RecipientAddress, RecipientId, Timestamp};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -31,6 +31,10 @@ pub struct Notification {
     /// in the message alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub maintenance: Option<Maintenance>,
+    /// Which certificates near their end, if a notice tells of that. Webhooks get it in
+    /// the message alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expiring: Option<Expiring>,
     /// What happened, in a sentence.
     pub message: String,
 }
@@ -80,6 +84,7 @@ impl Notification {
             triggered_at: None,
             resolved_at: None,
             maintenance: None,
+            expiring: None,
             message: format!("This is a test: alarms of {instance_name} reach you here"),
         }
     }
@@ -90,11 +95,11 @@ impl Notification {
     /// of the one before, and the end of a test closes nothing else.
     pub fn incident(&self) -> String {
         match self.alarm_id {
-            Some(_) if self.is_notice() && !self.is_of_disk_guard() => {
-                format!("castellan-notice-{}", self.id)
-            }
+            Some(_) if self.is_of_maintenance() => format!("castellan-notice-{}", self.id),
             Some(alarm) if self.state != NotificationState::Test => {
-                let about = self.server.as_deref().or(self.group.as_deref()).unwrap_or("all");
+                let expiring = self.expiring.map(Expiring::as_str);
+                let named = self.server.as_deref().or(self.group.as_deref());
+                let about = named.or(expiring).unwrap_or("all");
                 format!("castellan-{}-{alarm}-{about}", self.instance_id)
             }
             _ => format!("castellan-test-{}", self.id),
@@ -103,6 +108,11 @@ impl Notification {
 
     pub fn is_notice(&self) -> bool {
         self.alarm_type == AlarmType::Notice.as_str()
+    }
+
+    /// Whether it is over with being told, unlike other notices.
+    fn is_of_maintenance(&self) -> bool {
+        self.is_notice() && self.server.is_none() && self.expiring.is_none()
     }
 
     /// Whether it tells of a disk that is nearly full: by notice alarms as
@@ -144,5 +154,13 @@ mod tests {
         check("offline_partitions", None, "castellan-7-3-all");
         check("notice", None, "castellan-notice-00000000-0000-0000-0000-000000000005");
         check("notice", Some("prod-02"), "castellan-7-3-prod-02");
+        let expiring = Notification {
+            alarm_id: Some(AlarmId(3)),
+            alarm_type: "notice".into(),
+            state: NotificationState::Triggered,
+            expiring: Some(Expiring::Authorities),
+            ..Notification::test(Uuid::from_u128(5), InstanceId(7), "prod")
+        };
+        assert_eq!(expiring.incident(), "castellan-7-3-authorities");
     }
 }

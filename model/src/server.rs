@@ -33,7 +33,10 @@ pub struct Listener {
 /// pattern.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Listeners {
-    pub plaintext: Listener,
+    /// Without encryption or login; only where others than this host can't reach it,
+    /// or the operator wants it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plaintext: Option<Listener>,
     pub ssl: Listener,
     pub sasl_scram: Listener,
     /// Brokers and the control plane, with certificates of the internal CA.
@@ -48,9 +51,8 @@ pub struct Listeners {
 
 impl Listeners {
     pub fn all(&self) -> impl Iterator<Item = &Listener> {
-        [&self.plaintext, &self.ssl, &self.sasl_scram, &self.internal, &self.controller]
-            .into_iter()
-            .chain(&self.metrics)
+        let always = [&self.ssl, &self.sasl_scram, &self.internal, &self.controller];
+        self.plaintext.iter().chain(always).chain(&self.metrics)
     }
 }
 
@@ -64,7 +66,8 @@ pub struct Server {
     pub number: u32,
     /// Kafka's node id; never reused within the instance.
     pub node_id: i32,
-    /// Raised when the server is replaced; an older agent is not obeyed.
+    /// Counts the identities of the server's agent. Raised to revoke the present one; the
+    /// broker goes on.
     pub incarnation: i64,
     pub roles: Vec<ServerRole>,
     pub name: String,
@@ -107,7 +110,7 @@ mod tests {
     #[test]
     fn a_row_from_before_there_were_metrics_stays_as_it_is() {
         let old = Listeners {
-            plaintext: listener(1),
+            plaintext: Some(listener(1)),
             ssl: listener(2),
             sasl_scram: listener(3),
             internal: listener(4),

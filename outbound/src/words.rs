@@ -29,7 +29,13 @@ pub fn headline(notification: &Notification) -> String {
         (None, Some(name)) => format!(" group {}", cut(&in_a_line(name), NAME)),
         (None, None) => String::new(),
     };
-    let of = if notification.is_of_disk_guard() { "disk nearly full" } else { alarm_type.as_str() };
+    let of = if notification.is_of_disk_guard() {
+        "disk nearly full"
+    } else if notification.expiring.is_some() {
+        "certificates expire"
+    } else {
+        alarm_type.as_str()
+    };
     format!("{what}: {of} on {}{about}", quoted(instance_name))
 }
 
@@ -48,7 +54,8 @@ pub fn facts(notification: &Notification) -> Vec<(&'static str, String)> {
     let kind: Option<AlarmType> = of.alarm_type.parse().ok();
     // Of a disk that is nearly full it is told how full.
     let full = of.is_of_disk_guard().then_some(Measure::Percent);
-    let measure = full.or(kind.and_then(AlarmType::measure));
+    let left = of.expiring.map(|_| Measure::Days);
+    let measure = full.or(left).or(kind.and_then(AlarmType::measure));
     let is_alarm = of.state != NotificationState::Test;
     let all = [
         ("Instance", Some(format!("{} ({})", of.instance_name, of.instance_id))),
@@ -102,6 +109,7 @@ pub fn severity(notification: &Notification) -> Severity {
     match (notification.state, kind) {
         (NotificationState::Test, _) => Severity::Info,
         _ if notification.is_of_disk_guard() => Severity::Critical,
+        _ if notification.expiring.is_some() => Severity::Warning,
         (_, Some(AlarmType::Notice)) => match notification.maintenance {
             Some(Maintenance::Emergency) => Severity::Critical,
             Some(Maintenance::Planned) | None => Severity::Info,
@@ -165,6 +173,7 @@ mod tests {
         let whole = Notification { server: None, ..samples::triggered() };
         check(whole, "Triggered: cpu on \"prod\"");
         check(samples::nearly_full(), "Triggered: disk nearly full on \"prod\" server prod-02");
+        check(samples::expiring(), "Triggered: certificates expire on \"prod\"");
         check(samples::behind("billing"), "Triggered: consumer_lag on \"prod\" group billing");
         check(samples::behind("a\r\nb"), "Triggered: consumer_lag on \"prod\" group a  b");
         let long = headline(&samples::behind(&"x".repeat(5000)));
@@ -182,6 +191,7 @@ mod tests {
         let full = samples::nearly_full();
         assert_eq!(fact(&full, "Server"), Some("prod-02".into()));
         assert_eq!(fact(&full, "Value"), Some("96.5 %".into()));
+        assert_eq!(fact(&samples::expiring(), "Value"), Some("6.5 days".into()));
     }
 
     #[test]
@@ -194,6 +204,7 @@ mod tests {
         check(samples::notice(1, Maintenance::Planned), Severity::Info);
         check(samples::notice(1, Maintenance::Emergency), Severity::Critical);
         check(samples::nearly_full(), Severity::Critical);
+        check(samples::expiring(), Severity::Warning);
         let forecast = Notification { alarm_type: "disk_forecast".into(), ..samples::triggered() };
         check(forecast, Severity::Warning);
     }

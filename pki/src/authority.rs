@@ -1,6 +1,6 @@
 //! An authority and what it signs.
 
-use crate::{Error, KeyPair, Request};
+use crate::{Error, Facts, KeyPair, Request};
 use model::{Entropy, Secret, SignedDuration, Timestamp};
 use rcgen::{
     BasicConstraints, CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa,
@@ -9,8 +9,15 @@ use rcgen::{
 use std::net::IpAddr;
 use time::OffsetDateTime;
 
-/// Clocks of servers and clients may run behind ours.
-pub(crate) const BACKDATE: SignedDuration = SignedDuration::from_hours(1);
+const AUTHORITY_LIFE: SignedDuration = SignedDuration::from_hours(24 * 3653);
+const ROOT_LIFE: SignedDuration = SignedDuration::from_hours(24 * 7305);
+
+/// Clocks of servers and clients may run behind ours: so much earlier than it is issued
+/// a certificate is valid. Never more than a tenth of its life, so that two thirds of
+/// its validity are never over before it is issued.
+pub(crate) fn backdate(valid_for: SignedDuration) -> SignedDuration {
+    SignedDuration::from_hours(1).min(valid_for / 10).max(SignedDuration::ZERO)
+}
 
 /// A certificate authority: its certificate, and the key it signs with.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -39,13 +46,35 @@ pub struct Leaf {
 }
 
 impl Authority {
-    /// A new authority, good for ten years.
+    /// A new authority that signs leaves, good for ten years.
     pub fn create(name: &str, now: Timestamp, entropy: &dyn Entropy) -> Result<Self, Error> {
+        Self::self_signed(&authority_params(name, now, AUTHORITY_LIFE, 0, entropy))
+    }
+
+    /// A new authority that signs intermediates, good for twenty years.
+    pub fn create_root(name: &str, now: Timestamp, entropy: &dyn Entropy) -> Result<Self, Error> {
+        Self::self_signed(&authority_params(name, now, ROOT_LIFE, 1, entropy))
+    }
+
+    /// A new authority under this root that signs leaves of one usage, good for ten years.
+    pub fn create_intermediate(
+        &self,
+        name: &str,
+        usage: Usage,
+        now: Timestamp,
+        entropy: &dyn Entropy,
+    ) -> Result<Self, Error> {
         let key = KeyPair::generate();
-        let mut params = base(name, now, SignedDuration::from_hours(24 * 3653), entropy);
-        // It may sign leaves only, never another authority.
-        params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
-        params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
+        let life = self.at_most(AUTHORITY_LIFE, now)?;
+        let mut params = authority_params(name, now, life, 0, entropy);
+        params.use_authority_key_identifier_extension = true;
+        params.extended_key_usages = usage.purposes();
+        let certificate = params.signed_by(&key.0, &self.issuer()?)?;
+        Ok(Self { certificate: certificate.pem(), key: key.private_key_pem() })
+    }
+
+    fn self_signed(params: &CertificateParams) -> Result<Self, Error> {
+        let key = KeyPair::generate();
         let certificate = params.self_signed(&key.0)?;
         Ok(Self { certificate: certificate.pem(), key: key.private_key_pem() })
     }
@@ -59,7 +88,7 @@ impl Authority {
         entropy: &dyn Entropy,
     ) -> Result<String, Error> {
         let mut csr = request.0;
-        csr.params = leaf_params(leaf, now, entropy)?;
+        csr.params = self.leaf_params(leaf, now, entropy)?;
         Ok(csr.signed_by(&self.issuer()?)?.pem())
     }
 
@@ -71,7 +100,7 @@ impl Authority {
         entropy: &dyn Entropy,
     ) -> Result<(String, Secret), Error> {
         let key = KeyPair::generate();
-        let params = leaf_params(leaf, now, entropy)?;
+        let params = self.leaf_params(leaf, now, entropy)?;
         let certificate = params.signed_by(&key.0, &self.issuer()?)?;
         Ok((certificate.pem(), key.private_key_pem()))
     }
@@ -80,27 +109,55 @@ impl Authority {
         let key = KeyPair::from_pem(self.key.expose())?;
         Issuer::from_ca_cert_pem(&self.certificate, key.0).map_err(|_| Error::BadAuthority)
     }
+
+    /// What an authority signs is never valid for longer than its own certificate.
+    fn at_most(&self, valid_for: SignedDuration, now: Timestamp) -> Result<SignedDuration, Error> {
+        let own = Facts::read(&self.certificate).ok_or(Error::BadAuthority)?;
+        Ok(valid_for.min(own.not_after.duration_since(now)))
+    }
+
+    fn leaf_params(
+        &self,
+        leaf: &Leaf,
+        now: Timestamp,
+        entropy: &dyn Entropy,
+    ) -> Result<CertificateParams, Error> {
+        let valid_for = self.at_most(leaf.valid_for, now)?;
+        let mut params = base(&leaf.common_name, now, valid_for, entropy);
+        params.is_ca = IsCa::ExplicitNoCa;
+        params.use_authority_key_identifier_extension = true;
+        params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
+        params.extended_key_usages = leaf.usage.purposes();
+        params.subject_alt_names =
+            leaf.hosts.iter().map(|host| alternative_name(host)).collect::<Result<_, _>>()?;
+        Ok(params)
+    }
 }
 
-fn leaf_params(
-    leaf: &Leaf,
-    now: Timestamp,
-    entropy: &dyn Entropy,
-) -> Result<CertificateParams, Error> {
-    let mut params = base(&leaf.common_name, now, leaf.valid_for, entropy);
-    params.is_ca = IsCa::ExplicitNoCa;
-    params.use_authority_key_identifier_extension = true;
-    params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
-    params.extended_key_usages = match leaf.usage {
-        Usage::Server => vec![ExtendedKeyUsagePurpose::ServerAuth],
-        Usage::Client => vec![ExtendedKeyUsagePurpose::ClientAuth],
-        Usage::Both => {
-            vec![ExtendedKeyUsagePurpose::ServerAuth, ExtendedKeyUsagePurpose::ClientAuth]
+impl Usage {
+    fn purposes(self) -> Vec<ExtendedKeyUsagePurpose> {
+        match self {
+            Usage::Server => vec![ExtendedKeyUsagePurpose::ServerAuth],
+            Usage::Client => vec![ExtendedKeyUsagePurpose::ClientAuth],
+            Usage::Both => {
+                vec![ExtendedKeyUsagePurpose::ServerAuth, ExtendedKeyUsagePurpose::ClientAuth]
+            }
         }
-    };
-    params.subject_alt_names =
-        leaf.hosts.iter().map(|host| alternative_name(host)).collect::<Result<_, _>>()?;
-    Ok(params)
+    }
+}
+
+/// `depth` is how many authorities may stand between this one and a leaf.
+fn authority_params(
+    name: &str,
+    now: Timestamp,
+    valid_for: SignedDuration,
+    depth: u8,
+    entropy: &dyn Entropy,
+) -> CertificateParams {
+    let mut params = base(name, now, valid_for, entropy);
+    params.is_ca = IsCa::Ca(BasicConstraints::Constrained(depth));
+    params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
+    params
 }
 
 fn alternative_name(host: &str) -> Result<SanType, Error> {
@@ -120,7 +177,7 @@ fn base(
     let mut params = CertificateParams::default();
     params.distinguished_name = DistinguishedName::new();
     params.distinguished_name.push(DnType::CommonName, common_name);
-    params.not_before = date(now - BACKDATE);
+    params.not_before = date(now - backdate(valid_for));
     params.not_after = date(now + valid_for);
     params.serial_number = Some(SerialNumber::from_slice(&serial_bytes(entropy)));
     params
@@ -175,6 +232,23 @@ mod tests {
         assert_eq!(certificate.public_key().raw, key.public_key_der());
         let names = certificate.subject_alternative_name().unwrap().unwrap();
         assert_eq!(names.value.general_names.len(), 2);
+    }
+
+    #[test]
+    fn a_certificate_of_any_life_is_good_at_once_and_due_for_renewal_later() {
+        let now: Timestamp = "2026-11-15T00:00:00Z".parse().unwrap();
+        let entropy = SeededEntropy::new(1);
+        let authority = Authority::create("Test CA", now, &entropy).unwrap();
+        for minutes in [2, 60, 24 * 60, 397 * 24 * 60] {
+            let valid_for = SignedDuration::from_mins(minutes);
+            let leaf = Leaf { valid_for, ..leaf() };
+            let (pem, _) = authority.issue_with_key(&leaf, now, &entropy).unwrap();
+            let facts = crate::Facts::read(&pem).unwrap();
+            assert!(facts.not_before < now, "{minutes} minutes: {facts:?}");
+            assert_eq!(facts.not_after, now + valid_for);
+            let used = facts.renew_at().duration_since(now);
+            assert!(used > valid_for / 2 && used <= valid_for * 2 / 3, "{minutes}: {used:?}");
+        }
     }
 
     #[test]

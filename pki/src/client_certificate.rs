@@ -5,7 +5,7 @@
 //! sign. Its signature depends on nothing but what is signed, so that the same
 //! request at the same moment, with the same serial, gives the same bytes.
 
-use crate::authority::{BACKDATE, serial_bytes};
+use crate::authority::{backdate, serial_bytes};
 use crate::{Authority, ClientRequest, Error};
 use model::{Entropy, SignedDuration, Timestamp};
 use p256::ecdsa::{DerSignature, SigningKey};
@@ -34,7 +34,7 @@ const CLIENT_AUTH: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.6.1.5.5.
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ClientCertificate {
-    /// Followed by its authority's, which keytool wants to see.
+    /// Followed by the certificate of the authority that signed it, which leads to the root.
     pub pem: String,
     /// In hex, lower case.
     pub serial: String,
@@ -58,7 +58,7 @@ impl Authority {
         }
         let serial = serial_bytes(entropy);
         let expires_at = expiry(&issuer, now);
-        let built = build(&issuer, &key, request, &serial, (now - BACKDATE, expires_at));
+        let built = build(&issuer, &key, request, &serial, (now - backdate(LIFE), expires_at));
         let pem = built.and_then(|certificate| Ok(certificate.to_pem(LineEnding::LF)?));
         let pem = pem.map_err(|error| Error::Build(error.to_string()))?;
         let serial = format!("{:032x}", u128::from_be_bytes(serial));

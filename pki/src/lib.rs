@@ -6,11 +6,15 @@
 mod authority;
 mod client_certificate;
 mod client_request;
+mod cluster_authorities;
+mod facts;
 mod key;
 
 pub use authority::{Authority, Leaf, Usage};
 pub use client_certificate::ClientCertificate;
 pub use client_request::{ClientRequest, Refusal};
+pub use cluster_authorities::ClusterAuthorities;
+pub use facts::Facts;
 pub use key::{KeyPair, Request, answers, request};
 
 /// What can go wrong with keys and certificates.

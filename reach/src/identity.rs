@@ -9,20 +9,20 @@ use std::collections::HashMap;
 use std::sync::Mutex;
 use store::AuthorityKind;
 
-const LIFE: SignedDuration = SignedDuration::from_hours(24);
-const RENEW_AFTER: SignedDuration = SignedDuration::from_hours(12);
+const LONGEST_LIFE: SignedDuration = SignedDuration::from_hours(24);
 
 /// Identities made so far, with the time they were made.
 #[derive(Default)]
 pub(crate) struct Identities(Mutex<HashMap<InstanceId, (Identity, Timestamp)>>);
 
 impl Identities {
-    fn fresh(&self, id: InstanceId, now: Timestamp) -> Option<Identity> {
+    /// One of which less than half of its life is over.
+    fn fresh(&self, id: InstanceId, now: Timestamp, life: SignedDuration) -> Option<Identity> {
         let made = self.0.lock().expect("no holder of this lock panics");
         let (identity, at) = made.get(&id)?;
         // One made before the clock was set back may not be good yet.
         let age = now.duration_since(*at);
-        (SignedDuration::ZERO..RENEW_AFTER).contains(&age).then(|| identity.clone())
+        (SignedDuration::ZERO..life / 2).contains(&age).then(|| identity.clone())
     }
 
     fn keep(&self, id: InstanceId, identity: Identity, now: Timestamp) {
@@ -34,7 +34,8 @@ impl Identities {
 impl Reach {
     pub async fn identity(&self, id: InstanceId) -> Result<Identity, Error> {
         let now = self.clock.now();
-        if let Some(identity) = self.identities.fresh(id, now) {
+        let life = self.certificate_life.at_most(LONGEST_LIFE);
+        if let Some(identity) = self.identities.fresh(id, now, life) {
             return Ok(identity);
         }
         let authority = self.authority(id, AuthorityKind::Internal).await?;
@@ -42,7 +43,7 @@ impl Reach {
             common_name: "castellan".into(),
             hosts: vec![],
             usage: Usage::Client,
-            valid_for: LIFE,
+            valid_for: life,
         };
         let (certificate, key) = authority.issue_with_key(&leaf, now, &*self.entropy)?;
         let identity = Identity { certificate_chain_pem: certificate, key_pem: key };
@@ -68,7 +69,8 @@ mod tests {
         let identity = Identity { certificate_chain_pem: "c".into(), key_pem: Secret::new("k") };
         identities.keep(id, identity, now);
         let is_fresh =
-            |after| identities.fresh(id, now + SignedDuration::from_hours(after)).is_some();
+            |after| identities.fresh(id, now + SignedDuration::from_hours(after), LONGEST_LIFE);
+        let is_fresh = |after| is_fresh(after).is_some();
         assert!(is_fresh(0) && is_fresh(11));
         assert!(!is_fresh(12) && !is_fresh(-3));
     }

@@ -11,7 +11,7 @@ mod look;
 
 use identity::Identities;
 use kafka::client::{Admin, Cluster};
-use model::{Clock, Entropy, InstanceId, Server};
+use model::{CertificateLife, Clock, Entropy, InstanceId, Server};
 use pki::Authority;
 use std::sync::Arc;
 use store::{AuthorityKind, Store, authorities};
@@ -37,6 +37,7 @@ pub struct Reach {
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
     identities: Arc<Identities>,
+    certificate_life: CertificateLife,
 }
 
 impl Reach {
@@ -46,7 +47,14 @@ impl Reach {
         clock: Arc<dyn Clock>,
         entropy: Arc<dyn Entropy>,
     ) -> Self {
-        Self { store, admin, clock, entropy, identities: Arc::default() }
+        let certificate_life = CertificateLife::default();
+        Self { store, admin, clock, entropy, identities: Arc::default(), certificate_life }
+    }
+
+    /// With identities that live no longer than this. To be called before the first is made.
+    #[must_use]
+    pub fn with_certificate_life(self, certificate_life: CertificateLife) -> Self {
+        Self { certificate_life, ..self }
     }
 
     pub fn admin(&self) -> &dyn Admin {

@@ -1,28 +1,25 @@
 //! Starting the three listeners with their routers and certificates.
 
+use crate::agent_listener::AgentListener;
 use crate::config::Config;
 use crate::listen::Bound;
-use anyhow::{Context, Result};
-use api::{Options, RateLimit, listen, tls};
+use anyhow::Result;
+use api::tls::{CertificateFiles, Served};
+use api::{Connections, Options, RateLimit, listen};
 use app::App;
 use axum::Router;
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
-use model::{Clock, OsEntropy, Secret, SignedDuration, SystemClock};
-use pki::{Authority, Leaf, Usage};
-use rustls::ServerConfig;
-use std::fs;
+use model::{Clock, OsEntropy, SystemClock};
+use pki::Authority;
 use std::net::TcpListener;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use store::Installation;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
-use url::Url;
 
 const UPKEEP: Duration = Duration::from_secs(5);
-/// Renewed with every start.
-const AGENT_LISTENER_LIFE: SignedDuration = SignedDuration::from_hours(24 * 397);
+const LOOK_AT_CERTIFICATES: Duration = Duration::from_secs(2);
 
 /// Everything the listeners need to start.
 pub struct Apis<'a> {
@@ -41,14 +38,19 @@ impl Apis<'_> {
         if let Some(metrics) = metrics.clone() {
             tasks.spawn(upkeep(metrics, self.stop.clone()));
         }
-        let public = self.public_tls()?;
+        let files = self.public_files()?;
+        let public = files.as_ref().map(CertificateFiles::served);
         let rate_limit = RateLimit::new(self.config.rate_limit);
         tasks.spawn(rate_limit.clone().keep_tidy(self.stop.clone()));
-        let agents = self.agent_tls(&bound.agent)?;
+        let listener = self.agent_listener(&bound.agent)?;
+        let agents = listener.served();
+        tasks.spawn(keep_certificates(listener, files, self.stop.clone()));
+        let limits = self.config.listen.connection_limits();
         let options = Options {
             only_from_proxies: !self.config.listen.behind_proxy.is_empty() && public.is_none(),
             proxies: self.config.listen.behind_proxy.clone(),
             rate_limit,
+            connections: Connections::of_apis(limits, &self.config.listen.behind_proxy),
             metrics_from: self.config.metrics.allow.clone(),
             metrics,
             stopping: self.stop.clone(),
@@ -58,58 +60,52 @@ impl Apis<'_> {
         let customer = api::customer_router(app.clone(), options.clone());
         let instance = api::instance_router(app.clone(), options.clone());
         let agent = api::agent_router(app.clone(), options.clone());
-        for (listener, router, tls) in [
-            (bound.customer, customer, public.clone()),
-            (bound.instance, instance, public),
-            (bound.agent, agent, Some(agents)),
+        let of_agents = Options { connections: Connections::of_agents(limits), ..options.clone() };
+        for (listener, router, tls, options) in [
+            (bound.customer, customer, public.clone(), options.clone()),
+            (bound.instance, instance, public, options),
+            (bound.agent, agent, Some(agents), of_agents),
         ] {
-            tasks.spawn(serve(listener, router, tls, options.clone()));
+            tasks.spawn(serve(listener, router, tls, options));
         }
         Ok(())
     }
 
-    fn public_tls(&self) -> Result<Option<Arc<ServerConfig>>> {
+    fn public_files(&self) -> Result<Option<CertificateFiles>> {
         let listen = &self.config.listen;
         let (Some(cert), Some(key)) = (&listen.tls_cert, &listen.tls_key) else { return Ok(None) };
-        let config = tls::server(&read(cert)?, &Secret::new(read(key)?))
-            .with_context(|| format!("{} and {} can't be used", cert.display(), key.display()))?;
-        Ok(Some(config))
+        Ok(Some(CertificateFiles::open(cert, key)?))
     }
 
-    /// A fresh certificate of the fleet's authority for wherever agents call.
-    fn agent_tls(&self, listener: &TcpListener) -> Result<Arc<ServerConfig>> {
-        let installation = self.installation;
+    fn agent_listener(&self, listener: &TcpListener) -> Result<AgentListener> {
         let authority = Authority {
-            certificate: installation.fleet_ca.clone(),
-            key: installation.fleet_ca_key.clone(),
+            certificate: self.installation.fleet_ca.clone(),
+            key: self.installation.fleet_ca_key.clone(),
         };
-        let called = Url::parse(self.agent_url)
-            .ok()
-            .and_then(|url| url.host_str().map(str::to_owned))
-            .with_context(|| {
-                format!("listen.agent_url {:?} is no https address", self.agent_url)
-            })?;
-        let mut hosts = vec![listener.local_addr()?.ip().to_string(), "localhost".to_owned()];
-        if !hosts.contains(&called) {
-            hosts.push(called);
-        }
-        let leaf = Leaf {
-            common_name: "castellan control plane".into(),
-            hosts,
-            usage: Usage::Server,
-            valid_for: AGENT_LISTENER_LIFE,
-        };
-        let (certificate, key) = authority.issue_with_key(&leaf, SystemClock.now(), &OsEntropy)?;
-        Ok(tls::agents(&certificate, &key, &installation.fleet_ca)?)
+        let life = self.config.certificates.lifetime.duration();
+        let (at, now) = (listener.local_addr()?, SystemClock.now());
+        AgentListener::open(authority, at, self.agent_url, life, Arc::new(OsEntropy), now)
     }
 }
 
-async fn serve(
-    listener: TcpListener,
-    router: Router,
-    tls: Option<Arc<ServerConfig>>,
-    options: Options,
+/// Renews the certificate of the agents' listener, and follows the operator's files.
+async fn keep_certificates(
+    mut agents: AgentListener,
+    mut public: Option<CertificateFiles>,
+    stop: CancellationToken,
 ) {
+    let mut tick = tokio::time::interval(LOOK_AT_CERTIFICATES);
+    while stop.run_until_cancelled(tick.tick()).await.is_some() {
+        if let Err(error) = agents.look(SystemClock.now()) {
+            tracing::warn!(%error, "the certificate of the agents' listener can't be renewed");
+        }
+        if let Some(Err(error)) = public.as_mut().map(CertificateFiles::look) {
+            tracing::warn!(%error, "the APIs go on with the certificate from before");
+        }
+    }
+}
+
+async fn serve(listener: TcpListener, router: Router, tls: Option<Served>, options: Options) {
     if let Err(error) = listen::serve(listener, router, tls, options).await {
         tracing::error!(%error, "a listener failed");
     }
@@ -121,8 +117,4 @@ async fn upkeep(metrics: PrometheusHandle, stop: CancellationToken) {
     while stop.run_until_cancelled(tick.tick()).await.is_some() {
         metrics.run_upkeep();
     }
-}
-
-fn read(path: &Path) -> Result<String> {
-    fs::read_to_string(path).with_context(|| format!("{} can't be read", path.display()))
 }

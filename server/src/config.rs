@@ -3,20 +3,28 @@
 //! `castellan.example.toml` at the root of the repository shows every field;
 //! a test keeps the two in step.
 
-use crate::{catalogue, floor};
+use crate::{catalogue, floor, separation};
 use anyhow::{Context, Result, bail};
+use api::ConnectionLimits;
 use clap::Args;
 use cloud_local::addresses::AddressMode;
 use ipnet::{IpNet, Ipv4Net};
-use model::{Catalogue, Secret, Seller};
+use kafka::artifacts::default_cache_root;
+use model::{Catalogue, CertificateLife, Secret, Seller};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::fs;
 use std::net::{IpAddr, SocketAddr};
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use url::Url;
 use wire::agent::{HostSettings, StoreRoom};
+
+/// Those below are people's and the system's own.
+const LEAST_UID: u32 = 1000;
+/// The two above it mean something else.
+const MOST_UID: u32 = u32::MAX - 2;
 
 /// Everything of the file. Flags win over it.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -35,12 +43,16 @@ pub struct Config {
     /// the data directory.
     pub database_url: Option<Secret>,
     pub api: Api,
+    pub certificates: Certificates,
     pub listen: Listen,
     pub engine: Engine,
     pub mail: Mail,
     pub outbound: Outbound,
     pub local: Local,
     pub metrics: Metrics,
+    /// How much an account may have.
+    pub limits: app::Limits,
+    pub audit: Audit,
     /// How often a key, an account and an unknown address may call.
     pub rate_limit: api::RateLimits,
     /// Who invoices are from.
@@ -54,6 +66,14 @@ pub struct Api {
     /// Where people reach the Customer API, for links in mails; none: the
     /// address that it listens on.
     pub public_url: Option<Url>,
+}
+
+/// Certificates that Castellan issues for its own use and renews by itself.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Certificates {
+    /// From issue to expiry; renewed at two thirds of it.
+    pub lifetime: CertificateLife,
 }
 
 /// How alarms are told, whoever they are told to.
@@ -103,6 +123,23 @@ pub struct Listen {
     pub behind_proxy: Vec<IpNet>,
     /// Plain HTTP on addresses that others can reach.
     pub insecure_http: bool,
+    /// Connections to both APIs together, and as many again of agents.
+    pub max_connections: Option<u32>,
+    /// Of one address, or IPv6 /64, to the APIs; and of one agent.
+    pub max_connections_per_address: Option<u32>,
+}
+
+impl Listen {
+    pub fn connection_limits(&self) -> ConnectionLimits {
+        let set = |number: Option<u32>, otherwise: usize| {
+            number.and_then(|number| number.try_into().ok()).unwrap_or(otherwise)
+        };
+        let ConnectionLimits { total, per_address } = ConnectionLimits::default();
+        ConnectionLimits {
+            total: set(self.max_connections, total),
+            per_address: set(self.max_connections_per_address, per_address),
+        }
+    }
 }
 
 /// How the control plane works.
@@ -134,12 +171,17 @@ pub struct Local {
     pub shared_host: Option<String>,
     pub shared_bind: Option<IpAddr>,
     pub shared_ports: Option<(u16, u16)>,
+    /// For the modes whose addresses others can reach: open 9092 there too, where
+    /// nothing is encrypted and nobody logs in. Mode `loopback` always has it.
+    pub plaintext: bool,
     pub cache: Option<PathBuf>,
     pub java: Option<PathBuf>,
     pub distributions: BTreeMap<String, PathBuf>,
     pub max_heap_mb: Option<u32>,
     /// Take creates that this host's memory and disk can't hold.
     pub overcommit: bool,
+    /// The first and the last uid that instances get if root starts us; empty: none.
+    pub uids: Option<Vec<u32>>,
 }
 
 /// What serves the regions.
@@ -181,6 +223,21 @@ impl Default for Metrics {
     }
 }
 
+/// The audit logs of accounts.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Audit {
+    /// How much each account may write a day; lines beyond that are counted, and the
+    /// counts are one line an hour.
+    pub mb_per_day: u32,
+}
+
+impl Default for Audit {
+    fn default() -> Self {
+        Self { mb_per_day: 16 }
+    }
+}
+
 /// Which database, for every command that opens the store.
 #[derive(Args)]
 pub struct DatabaseArgs {
@@ -212,6 +269,7 @@ impl Config {
     fn parse(text: &str) -> Result<Self> {
         let config: Self = toml::from_str(text)?;
         config.local.address_mode()?;
+        config.local.check_uids()?;
         config.check_numbers()?;
         if config.listen.tls_cert.is_some() != config.listen.tls_key.is_some() {
             bail!("listen.tls_cert and listen.tls_key go together");
@@ -228,10 +286,14 @@ impl Config {
     /// What is out of these bounds is a slip: it would start, and fail much later.
     fn check_numbers(&self) -> Result<()> {
         let (mail, heap) = (self.mail.timeout_seconds, self.local.max_heap_mb);
+        let Listen { max_connections, max_connections_per_address, .. } = self.listen;
         let numbers = [
             ("engine.lease_seconds", Some(self.engine.lease_seconds), 2..=3600),
+            ("listen.max_connections", max_connections, 16..=1_000_000),
+            ("listen.max_connections_per_address", max_connections_per_address, 4..=1_000_000),
             ("mail.timeout_seconds", mail, 1..=600),
             ("local.max_heap_mb", heap, 64..=1_048_576),
+            ("audit.mb_per_day", Some(self.audit.mb_per_day), 1..=1_048_576),
             ("metrics.history_mb", Some(self.metrics.history_mb), 16..=1_048_576),
         ];
         for (name, number, bounds) in numbers {
@@ -248,20 +310,51 @@ impl Config {
 
     /// For the agents of a host whose control plane has its store in that directory.
     pub fn host_settings(&self, data: &Path) -> HostSettings {
-        let Local { cache, java, distributions, .. } = self.local.clone();
+        let Local { java, distributions, .. } = self.local.clone();
+        let cache = Some(self.local.cache());
         let store = Some(StoreRoom { directory: data.into(), bytes: floor::KEPT });
         HostSettings { cache, java, distributions, store }
     }
 }
 
 impl Local {
+    /// Where Kafka and start-up caches are.
+    pub fn cache(&self) -> PathBuf {
+        self.cache.clone().unwrap_or_else(default_cache_root)
+    }
+
+    /// Those for instances and for us; none if all shall share ours.
+    pub fn uids(&self) -> Option<RangeInclusive<u32>> {
+        match self.uids.as_deref() {
+            None => Some(separation::DEFAULT),
+            Some([first, last]) => Some(*first..=*last),
+            Some(_) => None,
+        }
+    }
+
+    fn check_uids(&self) -> Result<()> {
+        match self.uids.as_deref() {
+            None | Some([]) => Ok(()),
+            Some([first, last]) if *first >= LEAST_UID && first < last && *last <= MOST_UID => {
+                Ok(())
+            }
+            Some(_) => bail!(
+                "local.uids must be the first and the last uid for instances, in this order and \
+                 from {LEAST_UID} to {MOST_UID}, such as [1900000000, 1999999999], or []"
+            ),
+        }
+    }
+
     pub fn address_mode(&self) -> Result<AddressMode> {
         match self.mode {
             Mode::Loopback => Ok(AddressMode::Loopback),
             Mode::Addresses if self.addresses.is_empty() => {
                 bail!("local.mode \"addresses\" needs local.addresses, such as [\"192.0.2.16/28\"]")
             }
-            Mode::Addresses => Ok(AddressMode::Addresses(self.addresses.clone())),
+            Mode::Addresses => {
+                let (nets, plaintext) = (self.addresses.clone(), self.plaintext);
+                Ok(AddressMode::Addresses { nets, plaintext })
+            }
             Mode::SharedAddress => {
                 let (Some(host), Some((first, last))) = (&self.shared_host, self.shared_ports)
                 else {
@@ -274,7 +367,12 @@ impl Local {
                     bail!("local.shared_ports must be the first and the last port, in this order");
                 }
                 let bind = self.shared_bind.unwrap_or(IpAddr::from([0, 0, 0, 0]));
-                Ok(AddressMode::SharedAddress { host: host.clone(), bind, ports: first..=last })
+                Ok(AddressMode::SharedAddress {
+                    host: host.clone(),
+                    bind,
+                    ports: first..=last,
+                    plaintext: self.plaintext,
+                })
             }
         }
     }
@@ -292,6 +390,21 @@ mod tests {
         let uncommented: Vec<&str> =
             example.lines().map(|line| line.strip_prefix("#= ").unwrap_or(line)).collect();
         Config::parse(&uncommented.join("\n")).unwrap();
+    }
+
+    #[test]
+    fn plaintext_is_for_loopback_unless_it_is_asked_for() {
+        let check = |local: &str, expected: bool| {
+            let config = Config::parse(&format!("[local]\n{local}")).unwrap();
+            assert_eq!(config.local.address_mode().unwrap().has_plaintext(), expected, "{local}");
+        };
+        let addresses = "mode = \"addresses\"\naddresses = [\"192.0.2.16/28\"]";
+        let shared = "mode = \"shared-address\"\nshared_host = \"x\"\nshared_ports = [8, 99]";
+        check("", true);
+        check(addresses, false);
+        check(&format!("{addresses}\nplaintext = true"), true);
+        check(shared, false);
+        check(&format!("{shared}\nplaintext = true"), true);
     }
 
     #[test]
@@ -313,13 +426,19 @@ mod tests {
         check("[local]\nmode = \"shared-address\"", "local.shared_host");
         check("[listen]\ntls_cert = \"x\"", "go together");
         check("[engine]\nlease_seconds = 1", "engine.lease_seconds must be 2 to 3600");
+        check("[listen]\nmax_connections = 1", "listen.max_connections must be 16 to");
         check("[mail]\ntimeout_seconds = 0", "mail.timeout_seconds must be 1 to 600");
         check("[local]\nmax_heap_mb = 1", "local.max_heap_mb must be 64 to");
+        check("[audit]\nmb_per_day = 0", "audit.mb_per_day must be 1 to");
+        for uids in ["[5]", "[1000000, 5]", "[10, 20]", "[70000, 70000]", "[70000, 4294967295]"] {
+            check(&format!("[local]\nuids = {uids}"), "local.uids must be the first and the last");
+        }
         check("[metrics]\nhistory_mb = 0", "metrics.history_mb must be 16 to");
         check(
             "[local]\nmode = \"shared-address\"\nshared_host = \"x\"\nshared_ports = [9, 8]",
             "in this order",
         );
+        check("[certificates]\nlifetime = \"1m\"", "from \"2m\" to \"825d\"");
         check("[seller]\nvat = \"x\"", "vat");
         check("[api]\npublic_url = \"castellan.example.com\"", "line 2");
         check("[api]\npublic_url = \"ftp://example.com\"", "api.public_url");

@@ -8,11 +8,13 @@ use crate::data_dir::{DataDir, Endpoints};
 use crate::floor;
 use crate::host_facts::{self, HostFacts};
 use crate::installation::{self, Opened};
+use crate::kafka_ready::KafkaReady;
 use crate::listen::{self, Bound};
 use crate::mail;
 use crate::places::LocalPlaces;
 use crate::preflight;
 use crate::room::Room;
+use crate::separation::{self, Found, Separation};
 use crate::tasks;
 use crate::telling::{self, Callable};
 use anyhow::{Context, Result};
@@ -43,6 +45,8 @@ pub struct Running {
     pub app: App,
     /// What is low on this host, a sentence each.
     pub remarks: Vec<String>,
+    /// Whom a broker for a start-up cache runs as, where instances have uids.
+    pub trainer: Option<u32>,
     stop: CancellationToken,
     tasks: JoinSet<()>,
     _lock: DirLock,
@@ -61,7 +65,7 @@ impl ControlPlane {
         let facts = HostFacts::read(&data.host());
         // Before the store is made: a wrong clock would spoil its authority.
         preflight::check(&facts)?;
-        let bound = listen::bind(&config.listen).inspect_err(|_| {
+        let (separation, bound, said) = settle(data, &config).inspect_err(|_| {
             // A start that can't be leaves nothing behind.
             if is_new {
                 let _ = data.purge();
@@ -72,6 +76,7 @@ impl ControlPlane {
         let created_at = Some(installation.created_at);
         let facts = HostFacts { now: SystemClock.now(), store_created_at: created_at, ..facts };
         let mut remarks = preflight::check(&facts)?;
+        remarks.extend(said);
         see_host(&store, host_id).await.context("this host can't be noted in the store")?;
         let endpoints = endpoints(&config, &bound)?;
         if config.api.public_url.is_none() {
@@ -80,7 +85,10 @@ impl ControlPlane {
         }
 
         let local: Arc<dyn Cloud> = match config.cloud {
-            CloudKind::Local => local_cloud(data, &config, &installation, &endpoints.agent).await?,
+            CloudKind::Local => {
+                let (url, uids) = (&endpoints.agent, separation.as_ref());
+                local_cloud(data, &config, &installation, url, uids, &mut remarks).await?
+            }
             CloudKind::Simulated => Arc::new(SimulatedCloud::new()),
         };
         let app = make_app(
@@ -108,7 +116,7 @@ impl ControlPlane {
             installation: installation.clone(),
             host_id,
             owner: owner.clone(),
-            settings: engine_settings(&config),
+            settings: engine_settings(&config)?,
         });
 
         let stop = CancellationToken::new();
@@ -132,18 +140,24 @@ impl ControlPlane {
             clock: Arc::new(SystemClock),
             mailer,
             notifier: Arc::new(notifier),
+            limits: config.rate_limit.messages,
         };
         running.spawn(outbox.run(stop.clone()));
+        let trainer = separation.map(|separation| separation.trainer);
+        if let Some(trainer) = trainer {
+            let ready = KafkaReady::new(&store, host_id, &config, trainer);
+            running.spawn(ready.run(stop.clone()));
+        }
         running.spawn(keep_host_seen(store, host_id, stop.clone()));
         running.spawn(tasks::issue_invoices(app.clone(), stop.clone()));
         running.spawn(tasks::seal_audit_log(app.clone(), stop.clone()));
+        running.spawn(tasks::tidy(app.clone(), stop.clone()));
         running.spawn(tasks::watch_alarms(app.clone(), stop.clone()));
-        let history_mb = config.metrics.history_mb;
-        running.spawn(tasks::keep_metrics(app.clone(), history_mb, stop.clone()));
+        running.spawn(tasks::keep_metrics(app.clone(), config.metrics.history_mb, stop.clone()));
         running.spawn(tasks::sample_groups(app.clone(), stop.clone()));
         running.spawn(floor::keep(data.ballast(), stop.clone()));
         data.save_endpoints(&endpoints)?;
-        Ok(Running { endpoints, app, remarks, stop, tasks: running, _lock: lock })
+        Ok(Running { endpoints, app, remarks, trainer, stop, tasks: running, _lock: lock })
     }
 }
 
@@ -161,6 +175,22 @@ impl Running {
         self.stop.cancel();
         while self.tasks.join_next().await.is_some() {}
         self.app.store().close().await;
+    }
+}
+
+/// What may be refused, before anything is made: uids and addresses. With what is to be
+/// said of them.
+fn settle(data: &DataDir, config: &Config) -> Result<(Option<Separation>, Bound, Vec<String>)> {
+    let found = separation::find(config, data)?;
+    let bound = listen::bind(&config.listen)?;
+    match found {
+        Some(Found::Separate(separation)) => {
+            separation::check_paths(config)?;
+            data.open_to_uids()?;
+            Ok((Some(separation), bound, vec![]))
+        }
+        Some(Found::Shared(remark)) => Ok((None, bound, vec![remark])),
+        None => Ok((None, bound, vec![])),
     }
 }
 
@@ -184,6 +214,8 @@ async fn local_cloud(
     config: &Config,
     installation: &Installation,
     agent_url: &str,
+    separation: Option<&Separation>,
+    remarks: &mut Vec<String>,
 ) -> Result<Arc<dyn Cloud>> {
     let options = cloud_local::Options {
         data_dir: data.host(),
@@ -191,8 +223,16 @@ async fn local_cloud(
         control_plane: agent_url.to_owned(),
         fleet_ca: installation.fleet_ca.clone(),
         host: config.host_settings(data.path()),
+        uids: separation.map(|separation| separation.uids.clone()),
     };
     let local = LocalCloud::open(options).await?;
+    remarks.extend(local.unlimited().map(|missing| {
+        format!(
+            "servers are not held to their plans' {missing}, because no control groups can be made \
+             for that here: one broker can take it from all others; docs/operations.md tells what \
+             it takes"
+        )
+    }));
     local.resume().await?;
     let local: Arc<dyn Cloud> = Arc::new(local);
     #[cfg(debug_assertions)]
@@ -218,6 +258,11 @@ fn make_app(
         domain: config.domain.clone(),
         seller: config.seller.clone(),
         invitations_per_hour: config.rate_limit.invitations_per_hour,
+        max_heap_mb: config.local.max_heap_mb,
+        certificate_life: config.certificates.lifetime,
+        limits: config.limits,
+        messages: config.rate_limit.messages,
+        audit_bytes_per_day: i64::from(config.audit.mb_per_day) * 1024 * 1024,
         ..app::Settings::default()
     };
     if let Some(pool) = config.subnet_pool {
@@ -265,12 +310,14 @@ async fn with_history(app: App, at: &Location, remarks: &mut Vec<String>) -> App
     }
 }
 
-fn engine_settings(config: &Config) -> engine::Settings {
-    engine::Settings {
+fn engine_settings(config: &Config) -> Result<engine::Settings> {
+    Ok(engine::Settings {
+        plaintext: config.local.address_mode()?.has_plaintext(),
         max_heap_mb: config.local.max_heap_mb,
         lease: SignedDuration::from_secs(config.engine.lease_seconds.into()),
+        certificate_life: config.certificates.lifetime,
         ..engine::Settings::default()
-    }
+    })
 }
 
 /// Agents' signs of life are written in batches.

@@ -6,7 +6,7 @@ use host::{DirLock, LockError};
 use model::{Entropy, HostId, OsEntropy, Secret};
 use serde::{Deserialize, Serialize};
 use std::fs;
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use store::{Location, MasterKey};
@@ -15,8 +15,10 @@ const MASTER_KEY_VARIABLE: &str = "CASTELLAN_MASTER_KEY";
 const MASTER_KEY: &str = "master.key";
 const BALLAST: &str = wire::agent::STORE_BALLAST;
 const SETUP_LOCK: &str = "setup.lock";
+/// Where root's data directories are.
+const SYSTEM: &str = "/var/lib";
 /// Everything that a control plane ever puts into its data directory.
-const ENTRIES: [&str; 21] = [
+const ENTRIES: [&str; 23] = [
     BALLAST,
     "castellan.db",
     "castellan.db-journal",
@@ -33,6 +35,8 @@ const ENTRIES: [&str; 21] = [
     "endpoints.json",
     "fleet-ca.pem",
     "host",
+    "kcat-ca.pem",
+    "kcat.conf",
     "lock",
     "mail",
     MASTER_KEY,
@@ -43,6 +47,12 @@ const ENTRIES: [&str; 21] = [
 /// With the host's servers, which are in it as a rule.
 fn ours() -> impl Iterator<Item = &'static str> {
     ENTRIES.into_iter().chain(host_dir::ENTRIES)
+}
+
+/// Those of root's are for uids of instances to pass through.
+fn make_parents(path: &Path) -> std::io::Result<()> {
+    let Some(parent) = path.parent().filter(|_| host::is_root()) else { return Ok(()) };
+    fs::DirBuilder::new().recursive(true).mode(0o711).create(parent)
 }
 
 /// Paths inside a data directory. Making one touches nothing.
@@ -66,11 +76,18 @@ impl DataDir {
 
     /// Where data lies if nobody says otherwise.
     pub fn default_path() -> PathBuf {
-        let data = std::env::var_os("XDG_DATA_HOME").filter(|value| !value.is_empty());
-        let data = data.map(PathBuf::from).or_else(|| {
-            let home = std::env::var_os("HOME").filter(|value| !value.is_empty())?;
-            Some(PathBuf::from(home).join(".local/share"))
-        });
+        let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+        let home = variable("HOME").map(|home| PathBuf::from(home).join(".local/share"));
+        let data = match variable("XDG_DATA_HOME") {
+            Some(named) => Some(PathBuf::from(named)),
+            // Root's home is closed to the uids of instances. What an earlier release has
+            // put there is still found.
+            None if host::is_root() => {
+                let is_used = |data: &PathBuf| Self(data.join("castellan")).is_in_use();
+                home.filter(is_used).or_else(|| Some(SYSTEM.into()))
+            }
+            None => home,
+        };
         data.map_or_else(|| PathBuf::from("castellan-data"), |data| data.join("castellan"))
     }
 
@@ -90,6 +107,15 @@ impl DataDir {
     /// The first account's customer key, for the person who ran `castellan up`.
     pub fn customer_key(&self) -> PathBuf {
         self.0.join("customer-key")
+    }
+
+    /// What kcat reads to log in to the cluster of `castellan up`.
+    pub fn kcat_settings(&self) -> PathBuf {
+        self.0.join("kcat.conf")
+    }
+
+    pub fn kcat_ca(&self) -> PathBuf {
+        self.0.join("kcat-ca.pem")
     }
 
     /// Mail that went out as files.
@@ -129,17 +155,20 @@ impl DataDir {
                 self.0.display()
             );
         }
-        host::create_private_dir(&self.0).with_context(|| {
-            format!(
-                "the data directory {} can't be made; choose another with --data",
-                self.0.display()
-            )
-        })?;
+        make_parents(&self.0).and_then(|()| host::create_private_dir(&self.0)).with_context(
+            || {
+                format!(
+                    "the data directory {} can't be made; choose another with --data",
+                    self.0.display()
+                )
+            },
+        )?;
         // Keys and credentials lie here: a directory that was there before
-        // must not be open to others either.
-        let mode = fs::metadata(&self.0)?.permissions().mode();
-        if mode & 0o077 != 0 {
-            fs::set_permissions(&self.0, fs::Permissions::from_mode(0o700)).with_context(|| {
+        // must not be open to others either. Uids of instances pass through it.
+        let mode = fs::metadata(&self.0)?.permissions().mode() & 0o777;
+        if mode & 0o066 != 0 {
+            let closed = fs::Permissions::from_mode(mode & 0o711);
+            fs::set_permissions(&self.0, closed).with_context(|| {
                 format!("{} must belong to you and be private", self.0.display())
             })?;
         }
@@ -206,7 +235,7 @@ impl DataDir {
     pub fn load_host_id(&self, proposed: HostId) -> Result<HostId> {
         let path = self.host_id();
         if !path.exists() {
-            host::write_atomic(&path, proposed.to_string().as_bytes())
+            host::write_private(&path, proposed.to_string().as_bytes())
                 .with_context(|| format!("{} can't be written", path.display()))?;
         }
         let text = fs::read_to_string(&path)
@@ -274,6 +303,6 @@ impl DataDir {
 
     pub fn save_endpoints(&self, endpoints: &Endpoints) -> Result<()> {
         let text = serde_json::to_vec_pretty(endpoints).expect("plain data serialises");
-        host::write_atomic(&self.endpoints(), &text).context("endpoints.json can't be written")
+        host::write_private(&self.endpoints(), &text).context("endpoints.json can't be written")
     }
 }

@@ -118,6 +118,10 @@ fn purge(data: &DataDir) -> Result<()> {
     let path = data.path().display();
     let host = data.host();
     let (elsewhere, keeps_key) = (host != data.path(), !data.holds_store());
+    // What is left of a group is no reason to leave data behind.
+    if let Err(error) = cloud_local::remove_groups(&host) {
+        eprintln!("  ! a control group stays: {error}");
+    }
     data.purge_host()?;
     let is_gone = data.purge()?;
     let mut said = match (is_gone, keeps_key) {

@@ -8,13 +8,18 @@
 use crate::data_dir::DataDir;
 use anyhow::{Context, Result, bail};
 use host::DirLock;
-use std::fs;
-use std::os::unix::fs::symlink;
+use std::fs::{self, Permissions};
+use std::io;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
 /// Everything that is ever put into a host directory.
-pub const ENTRIES: [&str; 9] =
-    ["bin", "disks", "fences", "host-id", "logs", "networks", "planes", "servers", "starts"];
+pub const ENTRIES: [&str; 11] = [
+    "bin", "disks", "fences", "groups", "host-id", "logs", "networks", "planes", "servers",
+    "starts", "uids",
+];
+/// What users of other uids pass through, to their own or to what is everybody's.
+const PASSAGES: [&str; 4] = ["bin", "disks", "servers", "starts"];
 
 impl DataDir {
     fn host_link(&self) -> PathBuf {
@@ -50,6 +55,18 @@ impl DataDir {
             .with_context(|| format!("the host directory {} can't be used", wanted.display()))
     }
 
+    /// Lets users of other uids pass through to what is theirs, and closes everything else.
+    pub fn open_to_uids(&self) -> Result<()> {
+        for directory in [self.path(), &self.host()] {
+            let opened = close_entries(directory)
+                .and_then(|()| fs::set_permissions(directory, Permissions::from_mode(0o711)));
+            opened.with_context(|| {
+                format!("the permissions of {} can't be changed", directory.display())
+            })?;
+        }
+        Ok(())
+    }
+
     /// Takes the data directory, and fails while any control plane works on
     /// this host's servers: what is stopped or removed, it would start again.
     pub fn lock_alone(&self) -> Result<DirLock> {
@@ -80,6 +97,19 @@ impl DataDir {
     }
 }
 
+/// A directory that others pass through shows them what they know the name of.
+fn close_entries(directory: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        let (found, name) = (entry.metadata()?, entry.file_name());
+        let mode = found.permissions().mode() & 0o777;
+        if !found.is_symlink() && mode & 0o077 != 0 && !PASSAGES.iter().any(|it| name == *it) {
+            fs::set_permissions(entry.path(), Permissions::from_mode(mode & 0o700))?;
+        }
+    }
+    Ok(())
+}
+
 /// Removes a file or directory; absent is fine.
 pub fn remove(path: &Path) -> Result<()> {
     let removed = match fs::symlink_metadata(path) {
@@ -93,6 +123,38 @@ pub fn remove(path: &Path) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_passes_through_sees_nothing() {
+        let place = tempfile::tempdir().unwrap();
+        let data = DataDir::new(&place.path().join("data")).unwrap();
+        data.create().unwrap();
+        for file in ["metrics.db", "lock", "endpoints.json"] {
+            fs::write(data.path().join(file), "x").unwrap();
+            fs::set_permissions(data.path().join(file), Permissions::from_mode(0o644)).unwrap();
+        }
+        for directory in ["mail", "servers", "fences"] {
+            fs::create_dir(data.path().join(directory)).unwrap();
+            let open = Permissions::from_mode(0o711);
+            fs::set_permissions(data.path().join(directory), open).unwrap();
+        }
+        data.open_to_uids().unwrap();
+        // Another command beside the control plane leaves it so.
+        data.create().unwrap();
+        let mode =
+            |name: &str| fs::metadata(data.path().join(name)).unwrap().permissions().mode() & 0o777;
+        for (name, expected) in [
+            ("", 0o711),
+            ("metrics.db", 0o600),
+            ("lock", 0o600),
+            ("endpoints.json", 0o600),
+            ("mail", 0o700),
+            ("fences", 0o700),
+            ("servers", 0o711),
+        ] {
+            assert_eq!(mode(name), expected, "{name}: {:o}", mode(name));
+        }
+    }
 
     #[test]
     fn a_data_directory_stays_with_its_host_directory() {

@@ -34,7 +34,7 @@ pub async fn open(data: &DataDir, database_url: Option<&Secret>) -> Result<Opene
         Location::Postgres(_) => HostId(OsEntropy.uuid()),
     })?;
     let ca = data.fleet_ca();
-    host::write_atomic(&ca, installation.fleet_ca.as_bytes())
+    host::write_private(&ca, installation.fleet_ca.as_bytes())
         .with_context(|| format!("{} can't be written", ca.display()))?;
     Ok(Opened { store, installation, host_id })
 }

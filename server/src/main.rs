@@ -1,6 +1,7 @@
 //! The one binary: control plane, agent and command line.
 
 mod account;
+mod agent_listener;
 mod apis;
 mod at;
 mod audit;
@@ -21,6 +22,8 @@ mod host_facts;
 mod installation;
 mod instance;
 mod invoice;
+mod kafka_ready;
+mod kcat;
 mod key;
 mod listen;
 mod logging;
@@ -34,7 +37,9 @@ mod preflight;
 mod prepare;
 mod restore;
 mod room;
+mod separation;
 mod serve;
+mod server_command;
 mod settings;
 mod signals;
 mod stage;
@@ -48,6 +53,7 @@ mod user;
 
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use data_dir::DataDir;
+use rustix::fs::Mode;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use tokio::runtime::{Builder, Runtime};
@@ -90,6 +96,9 @@ enum Command {
     /// Hold the engine, and let it go on
     #[command(subcommand)]
     Engine(engine_command::EngineCommand),
+    /// Single servers of an instance, on the store itself
+    #[command(subcommand)]
+    Server(server_command::ServerCommand),
     /// Tell customers of maintenance, on the store itself
     #[command(subcommand)]
     Notice(notice::NoticeCommand),
@@ -119,6 +128,9 @@ fn program() -> clap::Command {
 }
 
 fn run(given: &ArgMatches) -> anyhow::Result<()> {
+    // Whatever we write is private unless it says otherwise. The data directory may be one
+    // that other users pass through.
+    rustix::process::umask(Mode::from_raw_mode(0o077));
     rustls::crypto::ring::default_provider()
         .install_default()
         .expect("nobody has installed a provider before main");
@@ -151,6 +163,7 @@ fn run(given: &ArgMatches) -> anyhow::Result<()> {
         Command::Restore(args) => runtime()?.block_on(restore::run(args)),
         Command::Orphans(command) => runtime()?.block_on(orphans::run(command)),
         Command::Engine(command) => runtime()?.block_on(engine_command::run(command)),
+        Command::Server(command) => runtime()?.block_on(server_command::run(command)),
         Command::Notice(command) => runtime()?.block_on(notice::run(command)),
         Command::Cli(command) => runtime()?.block_on(cli::run(command, &DataDir::default_path())),
     }

@@ -98,6 +98,9 @@ mod tests {
             "castellan invoice --data /d list --all --json",
             "castellan audit verify --data /d",
             "castellan audit verify --account 0b6e2d5c-4f0f-4c0e-9d5a-0d6b8f2f7a11",
+            "castellan audit verify --archive a.jsonl --archive b.jsonl",
+            "castellan audit archive --before 2026-01 --data /d",
+            "castellan audit archive --before 2026-01 --out a.jsonl --json",
             "castellan instance shell-config 7",
         ] {
             assert!(ours(line), "{line}");
@@ -115,6 +118,8 @@ mod tests {
             "castellan invoice paid",
             "castellan invoice paid x",
             "castellan audit verify --account x",
+            "castellan audit archive",
+            "castellan audit archive --before 2026",
         ] {
             assert!(parse(line).is_err(), "{line}");
         }

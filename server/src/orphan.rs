@@ -154,6 +154,7 @@ mod tests {
         let stopped = HeldServer {
             id: ServerId(12),
             instance_id: Some(InstanceId(5)),
+            incarnation: Some(1),
             running: None,
             path: path.clone(),
         };

@@ -46,13 +46,13 @@ impl Places for LocalPlaces {
         region: &Region,
         taken: &[(String, u16)],
         plan: &Plan,
-    ) -> Result<Vec<Placement>, String> {
+    ) -> Result<Vec<Placement>, NoRoom> {
         let taken: HashSet<(&str, u16)> =
             taken.iter().map(|(host, port)| (host.as_str(), *port)).collect();
-        let count = usize::try_from(plan.nodes).map_err(|error| error.to_string())?;
+        let count = plan.nodes as usize;
         let is_taken = |host: &str, port: u16| taken.contains(&(host, port));
         let placements = addresses::propose(&self.mode, self.installation, &is_taken, count)
-            .map_err(|error| error.to_string())?;
+            .map_err(|error| NoRoom::Refused(error.to_string()))?;
         let place = |placement: addresses::Placement| Placement {
             host_id: self.host_id,
             // One machine is one zone, whatever the region is called.
@@ -89,15 +89,17 @@ mod tests {
     use app::instances::{NewInstance, create};
     use app::{App, Asked, Source, SourceKind};
     use model::{Catalogue, OsEntropy, SystemClock};
-    use std::sync::Arc;
+    use std::sync::{Arc, Mutex};
 
-    /// Has room for nothing, and says for what.
-    struct Full;
+    /// Has room for nothing, and notes for what it was asked.
+    #[derive(Default)]
+    struct Full(Mutex<Vec<String>>);
 
     #[async_trait]
     impl Places for Full {
         async fn check_room(&self, plan: &Plan, disk_gb: u32) -> Result<(), NoRoom> {
-            Err(NoRoom::Refused(format!("no {} with {disk_gb} GB", plan.name)))
+            self.0.lock().unwrap().push(format!("{} with {disk_gb} GB", plan.name));
+            Err(NoRoom::Refused("7 of 8 MiB are promised to 3 servers".into()))
         }
 
         async fn propose(
@@ -105,8 +107,8 @@ mod tests {
             _: &Region,
             _: &[(String, u16)],
             _: &Plan,
-        ) -> Result<Vec<Placement>, String> {
-            Err("there is no place in this test".into())
+        ) -> Result<Vec<Placement>, NoRoom> {
+            Err(NoRoom::Refused("there is no place in this test".into()))
         }
 
         fn host_networks(&self) -> Vec<Ipv4Net> {
@@ -119,13 +121,14 @@ mod tests {
         let here = TestInstallation::make(None).await;
         let Opened { store, installation, .. } =
             installation::open(&here.data, None).await.unwrap();
+        let full = Arc::new(Full::default());
         let app = App::new(app::Parts {
             store,
             admin: crate::control_plane::admin(),
             catalogue: Arc::new(Catalogue::built_in()),
             clock: Arc::new(SystemClock),
             entropy: Arc::new(OsEntropy),
-            places: Arc::new(Full),
+            places: full.clone(),
             destinations: Arc::new(app::Anywhere),
             settings: app::Settings::default(),
             installation,
@@ -142,7 +145,11 @@ mod tests {
                 ..NewInstance::default()
             };
             let refused = create(&caller, &app, Asked::given(new)).await.unwrap_err();
-            assert_eq!(refused.to_string(), format!("no mouse-3 with {expected} GB"));
+            let refused = refused.to_string();
+            assert!(refused.starts_with("This region has no room for that plan now"), "{refused}");
+            assert!(!refused.contains("MiB"), "a customer hears nothing of the host: {refused}");
+            let asked = full.0.lock().unwrap().pop();
+            assert_eq!(asked, Some(format!("mouse-3 with {expected} GB")));
         }
     }
 

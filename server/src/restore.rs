@@ -3,8 +3,11 @@
 //! Clusters are not touched. What was made since the backup runs on and is an
 //! orphan; what was deleted since is missed and held; what was started since runs
 //! on. The restored store never gives out a number that an orphan has, and agents
-//! follow it again, because its epoch is higher than any before.
+//! follow it again, because its epoch is higher than any before. No key that was
+//! revoked since the backup is good again.
 
+mod access;
+mod database;
 mod past;
 
 use crate::at::At;
@@ -13,47 +16,61 @@ use crate::data_dir::DataDir;
 use anyhow::{Context, Result, bail};
 use app::{Source, SourceKind, audit};
 use clap::Args;
-use model::{Clock, InstanceId, SystemClock};
-use past::past;
-use std::collections::BTreeSet;
+use model::{Clock, InstanceId, KeyId, OsEntropy, Secret, SystemClock};
+use std::collections::{BTreeMap, BTreeSet};
+use std::convert::Infallible;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use store::backup::{Past, go_beyond, run_on};
+use store::backup::{Dropped, Past, drop_access, go_beyond, run_on};
 use store::{Location, MasterKey, Store};
 
 /// Gaps do no harm anywhere but in the numbers of invoices.
 const NUMBERS_ARE_LOST: &str = "No store says which numbers were given out since that backup. \
     Ids go on a million further. Numbers of invoices go on from the backup: if any was sent out \
-    since, set the last one in castellan.db before the control plane starts, with INSERT OR \
-    REPLACE INTO sequences (name, value) VALUES ('invoice_numbers', <number>)";
+    since, set the last one in the store before the control plane starts, with INSERT INTO \
+    sequences (name, value) VALUES ('invoice_numbers', <number>) ON CONFLICT (name) DO UPDATE \
+    SET value = <number>";
 
 #[derive(Args)]
 pub struct RestoreArgs {
-    /// A file that `castellan backup` has written
-    file: PathBuf,
+    /// A file that `castellan backup` has written. With PostgreSQL there is none:
+    /// pg_restore restores a dump into a new database, and this has it go on
+    file: Option<PathBuf>,
     /// Replace the store that an earlier restore has kept
     #[arg(long)]
     force: bool,
+    /// A key of the backup that stays good, though the store before does not have it or
+    /// can't be read; by its id, any number of times
+    #[arg(long, value_name = "KEY ID")]
+    keep_key: Vec<KeyId>,
+    /// With PostgreSQL: the database before, which says what was revoked since the backup.
+    /// Others on this machine can read arguments: rather set the variable
+    #[arg(long, value_name = "URL", env = "CASTELLAN_OLD_DATABASE_URL", hide_env_values = true)]
+    #[arg(value_parser = |url: &str| Ok::<_, Infallible>(Secret::new(url)))]
+    old_database_url: Option<Secret>,
+    /// With PostgreSQL: don't ask before keys are revoked
+    #[arg(long)]
+    yes: bool,
     #[command(flatten)]
     at: At,
 }
 
 pub async fn run(args: RestoreArgs) -> Result<()> {
-    if args.at.config()?.database_url.is_some() {
-        bail!(
-            "this installation keeps everything in PostgreSQL; restore that with pg_restore while \
-             no control plane runs, then run there: UPDATE installation SET store_epoch = \
-             EXTRACT(EPOCH FROM now()); UPDATE sequences SET value = value + 1000000 WHERE name <> \
-             'invoice_numbers'; INSERT INTO slowed_quotas SELECT id, '[]' FROM instances WHERE \
-             deleted_at IS NULL ON CONFLICT DO NOTHING; DELETE FROM held_names; UPDATE instances \
-             SET inside_generation = inside_generation + 1 WHERE deleted_at IS NULL; and set \
-             invoice_numbers to the last number that was sent out. Passwords of default users and \
-             settings are then those of the backup again. Once a control plane runs, start with \
-             actions/cluster-start what was started since the backup, and revoke again what was \
-             revoked since"
-        );
+    let keep = args.keep_key.iter().copied().collect();
+    match args.at.config()?.database_url {
+        Some(url) => database::run(&args, &url, &keep).await,
+        None => run_file(&args, &keep).await,
     }
+}
+
+async fn run_file(args: &RestoreArgs, keep: &BTreeSet<KeyId>) -> Result<()> {
+    if args.old_database_url.is_some() {
+        bail!("--old-database-url is for PostgreSQL; name the restored one with --database-url");
+    }
+    let Some(file) = &args.file else {
+        bail!("name the file to restore, which `castellan backup` has written");
+    };
     let data = args.at.data()?;
     check_owner(data.path(), rustix::process::geteuid().as_raw())?;
     data.create()?;
@@ -66,26 +83,17 @@ pub async fn run(args: RestoreArgs) -> Result<()> {
             kept.display()
         );
     }
-    let past = past(&data).await?;
-    let key = data.load_master_key(&Location::Sqlite(args.file.clone()), true)?;
+    let past = past::of_file(&data).await?;
+    let key = data.load_master_key(&Location::Sqlite(file.clone()), true)?;
     let half = HalfStore(sibling(&data.store(), "restore"));
-    let restored = prepare(&args.file, &half.0, key, &past).await?;
+    let restored = prepare(file, &half.0, key, &past, keep).await?;
     let had_store = data.store().exists();
     swap(&data, &half.0).context("the store could not be replaced")?;
-    eprintln!("Restored from {} as store epoch {}.", args.file.display(), restored.epoch);
+    eprintln!("Restored from {} as store epoch {}.", file.display(), restored.epoch);
     if had_store {
         eprintln!("The store before is kept as {}.", kept.display());
     }
-    for id in &restored.run_on {
-        eprintln!("Instance {id} was stopped in that backup. Its servers are here, and run on.");
-    }
-    if past.is_lost {
-        eprintln!("{NUMBERS_ARE_LOST}");
-    }
-    eprintln!(
-        "Start the control plane, then see with `castellan orphans list` what was made since \
-         that backup."
-    );
+    restored.tell(&past);
     Ok(())
 }
 
@@ -110,15 +118,40 @@ struct Restored {
     epoch: i64,
     /// Instances that were stopped in the backup, and are no more.
     run_on: BTreeSet<InstanceId>,
+    dropped: Dropped,
+}
+
+impl Restored {
+    fn tell(&self, past: &Past) {
+        for id in &self.run_on {
+            eprintln!(
+                "Instance {id} was stopped in that backup. Its servers are here, and run on."
+            );
+        }
+        eprint!("{}", access::words(&self.dropped, past.access.is_some()));
+        if past.is_lost {
+            eprintln!("{NUMBERS_ARE_LOST}");
+        }
+        eprintln!(
+            "Start the control plane, then see with `castellan orphans list` what was made since \
+             that backup."
+        );
+    }
 }
 
 /// Checks a copy of the backup, brings it up to date and lets it go on beyond
 /// the past. The backup itself stays as it is.
-async fn prepare(file: &Path, half: &Path, key: MasterKey, past: &Past) -> Result<Restored> {
+async fn prepare(
+    file: &Path,
+    half: &Path,
+    key: MasterKey,
+    past: &Past,
+    keep: &BTreeSet<KeyId>,
+) -> Result<Restored> {
     copy(file, half).await?;
     let unusable = || format!("{} can't be restored", file.display());
     let store = Store::open(half, key).await.with_context(unusable)?;
-    let restored = go_on(&store, past).await.with_context(unusable);
+    let restored = go_on(&store, past, keep).await.with_context(unusable);
     // The last to close brings the log into the file.
     store.close().await;
     let restored = restored?;
@@ -129,7 +162,8 @@ async fn prepare(file: &Path, half: &Path, key: MasterKey, past: &Past) -> Resul
     Ok(restored)
 }
 
-async fn go_on(store: &Store, past: &Past) -> Result<Restored> {
+/// All in one transaction: a store with a past that was taken over in part is not used.
+async fn go_on(store: &Store, past: &Past, keep: &BTreeSet<KeyId>) -> Result<Restored> {
     let Some(found) = store::installation::find(&mut store.reader()).await? else {
         bail!("it holds no installation");
     };
@@ -143,17 +177,27 @@ async fn go_on(store: &Store, past: &Past) -> Result<Restored> {
         );
     }
     let mut work = store.begin().await?;
+    access::check_kept(&mut work, keep).await?;
     let epoch = go_beyond(&mut work, past).await?;
     let run_on = run_on(&mut work, &past.held, SystemClock.now()).await?;
+    let dropped = match &past.access {
+        Some(access) => access.take_over(&mut work, keep, &OsEntropy).await?,
+        None => drop_access(&mut work, keep, &OsEntropy).await?,
+    };
     // Everybody's log goes back to the backup, and says so.
     let source = Source { kind: SourceKind::Cli, address: None };
-    let extras = [("store_epoch", epoch.to_string())];
+    let mut revoked: BTreeMap<_, usize> = BTreeMap::new();
+    for key in &dropped.keys {
+        *revoked.entry(key.user.account_id.to_string()).or_default() += 1;
+    }
     for account in store::accounts::list(&mut work).await? {
         let now = SystemClock.now();
+        let count = revoked.get(&account.id.to_string()).copied().unwrap_or_default();
+        let extras = [("store_epoch", epoch.to_string()), ("keys_revoked", count.to_string())];
         audit::operator(&mut work, source, account.id, now, "store.restore", &extras).await?;
     }
     work.commit().await?;
-    Ok(Restored { epoch, run_on })
+    Ok(Restored { epoch, run_on, dropped })
 }
 
 /// The present store is linked to its new name, not moved: a data directory

@@ -32,9 +32,10 @@ impl Scene {
     /// The store that a restore would leave now.
     async fn restored(&self) -> (Store, Restored) {
         self.here.store().close().await;
-        let past = past(&self.here.data).await.unwrap();
+        let past = past::of_file(&self.here.data).await.unwrap();
         let half = self.here.data.path().with_file_name("half");
-        let restored = prepare(&self.backup, &half, self.key(), &past).await.unwrap();
+        let keep = BTreeSet::new();
+        let restored = prepare(&self.backup, &half, self.key(), &past, &keep).await.unwrap();
         (Store::open(&half, self.key()).await.unwrap(), restored)
     }
 }

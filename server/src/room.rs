@@ -102,7 +102,7 @@ impl Question {
             "This host can't hold {plan}: {servers} servers of {each_mb} MiB need {needed} MiB of \
              memory, and {left} MiB are left ({memory} MiB, less {promised_mb} MiB promised to \
              {promised_servers} servers and {reserve} MiB kept for the host); choose a smaller \
-             plan, delete an instance, or have the operator set overcommit = true under [local]"
+             plan, delete an instance, or set overcommit = true under [local] in the config file"
         ))
     }
 
@@ -120,7 +120,7 @@ impl Question {
             "This host can't hold {plan}: {needed} MiB of disk are needed ({DISK_EACH_MB} MiB for \
              each of {servers} servers to begin with, and once for all {stays} MiB that stay free, \
              or producers are slowed down), and {free} MiB are free; free some space, delete an \
-             instance, or have the operator set overcommit = true under [local]"
+             instance, or set overcommit = true under [local] in the config file"
         ))
     }
 }
@@ -198,8 +198,13 @@ mod tests {
         let here = TestInstallation::make(Some(6000)).await;
         let first = here.create("mouse-3").await.unwrap();
         let refused = here.create("mouse-3").await.unwrap_err().to_string();
-        assert!(refused.contains("944 MiB are left"), "{refused}");
-        assert!(refused.contains("promised to 3 servers"), "{refused}");
+        assert!(refused.starts_with("This region has no room for that plan now"), "{refused}");
+        // The numbers are for the operator alone.
+        let room = Room { memory_mb: Some(6000), ..room(&here) };
+        let plan = room.catalogue.plan("mouse-3").unwrap();
+        let reason = room.check(plan, 25).await.unwrap_err().to_string();
+        assert!(reason.contains("944 MiB are left"), "{reason}");
+        assert!(reason.contains("promised to 3 servers"), "{reason}");
 
         let mut work = here.store().begin().await.unwrap();
         store::instances::set_deleted(&mut work, first, SystemClock.now()).await.unwrap();

@@ -7,7 +7,7 @@ use crate::installation::Opened;
 use crate::places::LocalPlaces;
 use anyhow::{Result, bail};
 use app::{App, Operator, team};
-use model::{Account, AccountId, Catalogue, OsEntropy, SystemClock, User};
+use model::{Account, AccountId, Catalogue, InstanceId, OsEntropy, SystemClock, User};
 use std::sync::Arc;
 
 /// An app on an opened store; it can't place servers.
@@ -22,7 +22,7 @@ pub fn app(opened: Opened, config: &Config) -> Result<App> {
         entropy: Arc::new(OsEntropy),
         places: Arc::new(LocalPlaces::new(mode, installation.id, host_id)),
         destinations: Arc::new(app::Anywhere),
-        settings: app::Settings::default(),
+        settings: app::Settings { limits: config.limits, ..app::Settings::default() },
         installation,
     }))
 }
@@ -58,6 +58,23 @@ pub async fn account(app: &App, named: Option<&str>) -> Result<AccountId> {
                 Some(name) => bail!("several accounts are {name}; give the id of one: {ids}"),
                 None => bail!("there are several accounts; say which by --account: {ids}"),
             }
+        }
+    }
+}
+
+/// The instance that is meant: by id, or by a name that no other has.
+pub async fn instance(app: &App, text: &str) -> Result<InstanceId> {
+    if let Ok(id) = text.parse() {
+        return Ok(InstanceId(id));
+    }
+    let mut found = store::pauses::list(&mut app.store().reader()).await?;
+    found.retain(|it| it.name == text);
+    match &found[..] {
+        [one] => Ok(one.id),
+        [] => bail!("there is no instance {text}; `castellan engine status` lists them"),
+        several => {
+            let ids: Vec<String> = several.iter().map(|it| it.id.to_string()).collect();
+            bail!("several instances are called {text}; give an id: {}", ids.join(", "))
         }
     }
 }

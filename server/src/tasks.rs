@@ -8,12 +8,17 @@ use app::metrics::News;
 use model::Month;
 use std::time::Duration;
 use tokio::sync::broadcast::error::RecvError;
+use tokio::time::{Instant, interval, interval_at};
 use tokio_util::sync::CancellationToken;
 
 /// How often the clock is looked at; it may be set meanwhile.
 const LOOK: Duration = Duration::from_secs(30);
 const SEAL: Duration = Duration::from_secs(2);
+const TIDY: Duration = Duration::from_mins(1);
 const LOOK_FOR_SILENCE: Duration = Duration::from_secs(5);
+const LOOK_FOR_EXPIRY: Duration = Duration::from_mins(10);
+/// After a start what is overdue is renewed first.
+const FIRST_LOOK_FOR_EXPIRY: Duration = Duration::from_mins(5);
 const FLUSH_USES: Duration = Duration::from_secs(5);
 const FLUSH_METRICS: Duration = Duration::from_secs(10);
 const SAMPLE_GROUPS: Duration = Duration::from_secs(30);
@@ -45,6 +50,18 @@ pub async fn seal_audit_log(app: App, stop: CancellationToken) {
     }
 }
 
+/// What is too old leaves the store, and the audit log gets its summaries.
+pub async fn tidy(app: App, stop: CancellationToken) {
+    loop {
+        if let Err(error) = app::retention::tidy(&app).await {
+            tracing::warn!(%error, "the store could not be tidied; trying again");
+        }
+        if stop.run_until_cancelled(tokio::time::sleep(TIDY)).await.is_none() {
+            return;
+        }
+    }
+}
+
 /// When keys were used is written in batches, the last of them at the stop.
 pub async fn flush_last_used(app: App, stop: CancellationToken) {
     loop {
@@ -58,15 +75,18 @@ pub async fn flush_last_used(app: App, stop: CancellationToken) {
     }
 }
 
-/// Every sample against the alarms, and servers that are silent.
+/// Every sample against the alarms, servers that are silent, and certificates that near
+/// their end.
 pub async fn watch_alarms(app: App, stop: CancellationToken) {
     let mut news = app::metrics::subscribe(&app);
-    let mut silence = tokio::time::interval(LOOK_FOR_SILENCE);
+    let mut silence = interval(LOOK_FOR_SILENCE);
+    let mut expiry = interval_at(Instant::now() + FIRST_LOOK_FOR_EXPIRY, LOOK_FOR_EXPIRY);
     let mut watch = Watch::new(app);
     loop {
         let looked = tokio::select! {
             () = stop.cancelled() => return,
             _ = silence.tick() => watch.silence().await,
+            _ = expiry.tick() => watch.expiry().await,
             news = news.recv() => match news {
                 Ok(News::Sample(server, sample)) => watch.sample(server, &sample).await,
                 Ok(News::Groups(instance, lags)) => watch.groups(instance, &lags).await,

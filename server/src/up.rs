@@ -5,7 +5,7 @@ use crate::control_plane::{ControlPlane, Running};
 use crate::data_dir::DataDir;
 use crate::settings::SettingsArgs;
 use crate::stage::Stage;
-use crate::{first_account, host_audit, prepare, signals};
+use crate::{first_account, host_audit, kcat, prepare, signals};
 use anyhow::{Result, anyhow, bail};
 use clap::Args;
 use client::Client;
@@ -73,7 +73,7 @@ pub async fn run(args: UpArgs) -> Result<()> {
         }
     };
     match outcome {
-        Ok(instance) => summary(&running, &data, &key, instance.as_ref()),
+        Ok(instance) => summary(&running, &data, &key, instance.as_ref())?,
         Err(error) => {
             running.stop().await;
             return Err(error);
@@ -137,7 +137,7 @@ async fn cluster(
     let id = if let Some(first) = present.first() {
         first.id
     } else {
-        prepare::kafka(config, version).await?;
+        prepare::kafka(config, version, running.trainer).await?;
         let create = CreateInstance {
             name: "first".into(),
             plan: args.plan.clone(),
@@ -193,7 +193,12 @@ fn goes_on(rest: AtRest, id: i64, data_flag: &str) -> String {
     }
 }
 
-fn summary(running: &Running, data: &DataDir, key: &Secret, instance: Option<&Instance>) {
+fn summary(
+    running: &Running,
+    data: &DataDir,
+    key: &Secret,
+    instance: Option<&Instance>,
+) -> Result<()> {
     let key = key.expose();
     let customer = &running.endpoints.customer;
     println!("\nCustomer API   {customer}");
@@ -201,18 +206,12 @@ fn summary(running: &Running, data: &DataDir, key: &Secret, instance: Option<&In
     println!("Customer key   {key}   (also in {})", data.customer_key().display());
     println!("\nTry it:");
     println!("  curl -u :{key} {customer}/api/instances");
-    let Some(instance) = instance else { return };
-    let id = instance.entry.id;
-    let ca = format!("curl -fsS -u :{key} {customer}/api/instances/{id}/ca/ca_cert.pem");
-    let kcat = format!(
-        "kcat -b {} -X security.protocol=SASL_SSL -X sasl.mechanisms=SCRAM-SHA-256 \
-         -X sasl.username={} -X sasl.password={} -X ssl.ca.pem=\"$({ca})\" -t hello",
-        instance.brokers,
-        instance.username,
-        instance.password.expose()
-    );
+    let Some(instance) = instance else { return Ok(()) };
+    let settings = kcat::write_settings(data, instance)?;
+    let kcat = format!("kcat -F {} -t hello", settings.display());
     println!("  echo hello | {kcat} -P");
     println!("  {kcat} -C -e");
+    Ok(())
 }
 
 fn data_flag(data: &DataDir) -> String {

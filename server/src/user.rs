@@ -168,9 +168,15 @@ async fn update(args: UpdateArgs) -> Result<()> {
 async fn remove(args: RemoveArgs) -> Result<()> {
     let (app, operator) = store_app::open(&args.at).await?;
     let user = store_app::user(&app, operator, &args.user, args.account.as_deref()).await?;
-    team::remove_user(operator, &app, user.id).await?;
+    let removed = team::remove_user(operator, &app, user.id).await?;
     app.store().close().await;
     println!("User {} ({}) is removed, and their keys have stopped", user.id, user.email);
+    if !removed.to_rotate.is_empty() {
+        println!("They could read the key and the password of these; have both rotated:");
+    }
+    for (id, name) in removed.to_rotate {
+        println!("  {id}  {name}");
+    }
     Ok(())
 }
 

@@ -32,7 +32,7 @@ async fn castellan(data: &Path, clock: &Path, arguments: &[&str]) -> Value {
 
 #[tokio::test]
 async fn our_processes_go_by_a_stepped_clock() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = host::testing::tempdir();
     let (data, clock) = (directory.path().join("data"), directory.path().join("clock"));
     castellan(&data, &clock, &["account", "create", "--email", "owner@x.test"]).await;
     let created = async |email: &str| -> Timestamp {

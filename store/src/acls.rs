@@ -4,6 +4,7 @@
 use crate::db::{Query, Row, Run};
 use crate::{Result, Work};
 use model::{InstanceId, Timestamp};
+use std::collections::BTreeSet;
 
 /// A number that was given.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -64,6 +65,24 @@ pub async fn retire(work: &mut Work, instance: InstanceId, id: i64) -> Result<()
         .bind(id)
         .bind(format!("was {id}"));
     work.execute(query).await?;
+    forget_retired(work, instance).await
+}
+
+/// The same for all that say something else than these.
+pub async fn retire_others(
+    work: &mut Work,
+    instance: InstanceId,
+    there: &BTreeSet<String>,
+) -> Result<()> {
+    for number in list(work, instance).await? {
+        if !there.contains(&number.says) {
+            let query = Query::new("UPDATE acls SET says = $3 WHERE instance_id = $1 AND id = $2")
+                .bind(instance.0)
+                .bind(number.id)
+                .bind(format!("was {}", number.id));
+            work.execute(query).await?;
+        }
+    }
     forget_retired(work, instance).await
 }
 

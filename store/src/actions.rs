@@ -12,6 +12,10 @@ use std::collections::BTreeMap;
 /// An action that waits for long says the same few things again and again: it
 /// keeps its first steps, and whatever must not be missed.
 const MOST_STEPS: i64 = 1000;
+/// How many steps it has with those; beyond that the last one is written over.
+const MOST_KEPT_STEPS: i64 = 2 * MOST_STEPS;
+/// How many actions of an instance are kept that have ended; `GET actions` shows fewer.
+pub const MOST_ENDED: i64 = 200;
 
 /// What is asked, by whom.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -41,7 +45,26 @@ pub async fn insert(work: &mut Work, action: &NewAction<'_>, now: Timestamp) -> 
     .bind(now)
     .bind(action.generation);
     work.execute(query).await?;
+    forget_ended(work, action.instance_id).await?;
     Ok(ActionId(id))
+}
+
+/// Forgets the oldest that have ended, with their steps.
+async fn forget_ended(work: &mut Work, instance: InstanceId) -> Result<()> {
+    let query = Query::new(
+        "SELECT id FROM actions WHERE instance_id = $1 AND ended_at IS NOT NULL \
+         ORDER BY id DESC LIMIT 1 OFFSET $2",
+    );
+    let row = work.fetch_one(query.bind(instance.0).bind(MOST_ENDED)).await?;
+    let Some(beyond) = row.map(|row| row.int("id")).transpose()? else { return Ok(()) };
+    for all in [
+        "DELETE FROM action_steps WHERE action_id IN (SELECT id FROM actions \
+         WHERE instance_id = $1 AND ended_at IS NOT NULL AND id <= $2)",
+        "DELETE FROM actions WHERE instance_id = $1 AND ended_at IS NOT NULL AND id <= $2",
+    ] {
+        work.execute(Query::new(all).bind(instance.0).bind(beyond)).await?;
+    }
+    Ok(())
 }
 
 /// An instance's last actions, newest first.
@@ -96,7 +119,13 @@ pub async fn note_once(work: &mut Work, id: ActionId, text: &str, now: Timestamp
 /// that was the last it said.
 pub async fn keep(work: &mut Work, id: ActionId, text: &str, now: Timestamp) -> Result<()> {
     let (number, said) = last(work, id).await?;
-    if said == text { Ok(()) } else { add(work, id, number + 1, text, now).await }
+    if said == text {
+        return Ok(());
+    }
+    if number >= MOST_KEPT_STEPS {
+        return write_over(work, id, number, text, now).await;
+    }
+    add(work, id, number + 1, text, now).await
 }
 
 /// Adds a step to one action that has not said too much. If it is what the last one
@@ -107,11 +136,7 @@ pub async fn note_on(work: &mut Work, id: ActionId, text: &str, now: Timestamp) 
         return Ok(());
     }
     if gist(&said) == gist(text) {
-        let query = Query::new(
-            "UPDATE action_steps SET at = $3, text = $4 WHERE action_id = $1 AND number = $2",
-        );
-        let query = query.bind(id.0).bind(number).bind(now).bind(text);
-        return work.execute(query).await.map(drop);
+        return write_over(work, id, number, text, now).await;
     }
     if number < MOST_STEPS { add(work, id, number + 1, text, now).await } else { Ok(()) }
 }
@@ -126,6 +151,20 @@ async fn last(work: &mut Work, id: ActionId) -> Result<(i64, String)> {
         Some(row) => Ok((row.int("number")?, row.text("text")?)),
         None => Ok((0, String::new())),
     }
+}
+
+async fn write_over(
+    work: &mut Work,
+    id: ActionId,
+    number: i64,
+    text: &str,
+    now: Timestamp,
+) -> Result<()> {
+    let query = Query::new(
+        "UPDATE action_steps SET at = $3, text = $4 WHERE action_id = $1 AND number = $2",
+    );
+    let query = query.bind(id.0).bind(number).bind(now).bind(text);
+    work.execute(query).await.map(drop)
 }
 
 async fn add(work: &mut Work, id: ActionId, number: i64, text: &str, now: Timestamp) -> Result<()> {

@@ -1,4 +1,5 @@
 //! The audit log: one line for every change, in the change's own transaction.
+//! A line beyond its account's budget is counted instead ([`insert_within`]).
 //!
 //! Whoever writes a line marks it with the master key, so that one put there by
 //! other means is known. Lines are sealed into their account's chain later
@@ -7,8 +8,13 @@
 use crate::db::{Query, Row, Run};
 use crate::{MasterKey, Result, Work, chain};
 use model::{AccountId, Month, Timestamp};
+use serde::{Deserialize, Serialize};
 
-#[derive(Clone, PartialEq, Eq, Debug)]
+mod withheld;
+
+pub use withheld::{Withheld, insert_within, take_withheld, withheld_outside};
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct AuditLine {
     pub account_id: AccountId,
     pub at: Timestamp,

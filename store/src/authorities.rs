@@ -10,18 +10,23 @@ use std::collections::HashMap;
 pub enum AuthorityKind {
     /// Brokers, controllers and the control plane; trusted there alone.
     Internal,
-    /// Certificates of the customers' listeners; what `ca` returns.
+    /// What customers trust, and what signed the next two. Instances that were made
+    /// before there were roots have none: their `Server` is self-signed and stands in
+    /// for it.
+    Root,
+    /// Signs the certificates of the customers' listeners.
     Server,
     /// Signs customers' requests; trusted on the TLS listener alone.
     Client,
 }
 
 impl AuthorityKind {
-    pub const ALL: [Self; 3] = [Self::Internal, Self::Server, Self::Client];
+    pub const ALL: [Self; 4] = [Self::Internal, Self::Root, Self::Server, Self::Client];
 
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Internal => "internal",
+            Self::Root => "root",
             Self::Server => "server",
             Self::Client => "client",
         }
@@ -75,6 +80,12 @@ pub async fn certificate(
             .bind(instance.0)
             .bind(kind.as_str());
     run.fetch_one(query).await?.map(|row| row.text("certificate")).transpose()
+}
+
+/// What customers verify an instance's brokers with.
+pub async fn customers_root(run: &mut impl Run, instance: InstanceId) -> Result<Option<String>> {
+    let mut all = certificates(run, instance).await?;
+    Ok(all.remove(&AuthorityKind::Root).or_else(|| all.remove(&AuthorityKind::Server)))
 }
 
 /// The certificates of all of an instance's authorities.

@@ -1,18 +1,23 @@
-//! Copies of a SQLite store, and a store that goes on from such a copy.
+//! Copies of a SQLite store, and a store that goes on from a copy, on any database.
 //!
 //! A copy is taken while others write, is one whole file, and holds nothing
 //! that the store itself does not hold: secrets stay sealed, and the key that
 //! opens them is elsewhere. Neither side of a copy is migrated by it.
 
+mod access;
+mod before;
 mod go_on;
 
+pub use access::{Access, Dropped, DroppedKey, drop_access};
 pub use go_on::{go_beyond, run_on};
 
-use crate::{Error, Result};
-use model::ServerId;
+use crate::db::Query;
+use crate::{Error, Location, Result, postgres};
+use before::Before;
+use model::{Secret, ServerId};
 use sqlx::error::DatabaseError;
-use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteRow};
-use sqlx::{ConnectOptions as _, Connection as _, Row as _};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
+use sqlx::{ConnectOptions as _, Connection as _};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
@@ -36,8 +41,14 @@ pub struct Past {
     pub slowed: BTreeMap<i64, String>,
     /// What was signed for customers, revoked or not.
     pub certificates: Vec<Signed>,
+    /// Who wants no mail from this installation, and since when.
+    pub mail_blocks: Vec<(String, i64)>,
+    /// Who might do what. None where no store could be read.
+    pub access: Option<Access>,
     /// Servers that this host has: they run on.
     pub held: Vec<ServerId>,
+    /// By server: how many identities its agent has had.
+    pub incarnations: BTreeMap<ServerId, i64>,
 }
 
 /// A row of `certificates`, as it is.
@@ -77,12 +88,24 @@ pub async fn copy(from: &Path, to: &Path) -> Result<()> {
 /// the file alone is the store. The caller sees to it that nobody else uses it.
 pub async fn settle(store: &Path) -> Result<Past> {
     let mut connection = open(store, false).await?;
-    let past = past(&mut connection, store).await;
-    if past.is_ok() {
-        sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(&mut connection).await?;
+    check(&mut connection, store).await?;
+    let mut before = Before::Sqlite(connection);
+    let past = before.past().await?;
+    before.fetch(Query::new("PRAGMA wal_checkpoint(TRUNCATE)")).await?;
+    if let Before::Sqlite(connection) = before {
+        connection.close().await?;
     }
-    connection.close().await?;
-    past
+    Ok(past)
+}
+
+/// Reads what the store in a PostgreSQL database has given out. One that holds no
+/// installation has given out nothing.
+pub async fn read(url: &Secret) -> Result<Past> {
+    if !postgres::is_set_up(url).await? {
+        return Ok(Past::default());
+    }
+    let connection = postgres::connect(&Location::postgres_options(url)?).await?;
+    Before::Postgres(connection).past().await
 }
 
 async fn open(path: &Path, read_only: bool) -> Result<SqliteConnection> {
@@ -102,60 +125,6 @@ async fn check(connection: &mut SqliteConnection, path: &Path) -> Result<()> {
     );
     let tables = query.fetch_all(connection).await.map_err(|error| named(error, path))?;
     if tables.len() == 3 { Ok(()) } else { Err(Error::NotAStore(path.to_owned())) }
-}
-
-async fn past(connection: &mut SqliteConnection, path: &Path) -> Result<Past> {
-    check(connection, path).await?;
-    let query = sqlx::query("SELECT id, store_epoch FROM installation");
-    let row = query.fetch_optional(&mut *connection).await?;
-    let mut past = Past::default();
-    if let Some(row) = row {
-        past.installation = Some(row.try_get("id")?);
-        past.store_epoch = row.try_get("store_epoch")?;
-    }
-    let rows = sqlx::query("SELECT name, value FROM sequences").fetch_all(&mut *connection).await?;
-    for row in rows {
-        past.note(row.try_get("name")?, row.try_get("value")?);
-    }
-    past.slowed = slowed(connection).await?;
-    past.certificates = certificates(connection).await?;
-    Ok(past)
-}
-
-async fn slowed(connection: &mut SqliteConnection) -> Result<BTreeMap<i64, String>> {
-    if !has_table(connection, "slowed_quotas").await? {
-        return Ok(BTreeMap::new());
-    }
-    let query = sqlx::query("SELECT instance_id, quotas FROM slowed_quotas");
-    let rows = query.fetch_all(connection).await?;
-    rows.iter().map(|row| Ok((row.try_get("instance_id")?, row.try_get("quotas")?))).collect()
-}
-
-async fn certificates(connection: &mut SqliteConnection) -> Result<Vec<Signed>> {
-    if !has_table(connection, "certificates").await? {
-        return Ok(Vec::new());
-    }
-    let query = sqlx::query(
-        "SELECT instance_id, serial, cn, issued_at, expires_at, revoked_at FROM certificates",
-    );
-    query.fetch_all(connection).await?.iter().map(signed).collect()
-}
-
-fn signed(row: &SqliteRow) -> Result<Signed> {
-    Ok(Signed {
-        instance_id: row.try_get("instance_id")?,
-        serial: row.try_get("serial")?,
-        cn: row.try_get("cn")?,
-        issued_at: row.try_get("issued_at")?,
-        expires_at: row.try_get("expires_at")?,
-        revoked_at: row.try_get("revoked_at")?,
-    })
-}
-
-/// A store of an earlier release may lack it.
-async fn has_table(connection: &mut SqliteConnection, name: &str) -> Result<bool> {
-    let query = sqlx::query("SELECT name FROM sqlite_master WHERE type = 'table' AND name = $1");
-    Ok(query.bind(name.to_owned()).fetch_optional(connection).await?.is_some())
 }
 
 fn named(error: sqlx::Error, path: &Path) -> Error {

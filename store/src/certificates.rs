@@ -1,7 +1,8 @@
 //! What client authorities have signed.
 //!
 //! A certificate is written in the transaction that answers with it, so none is
-//! out there that can't be revoked. What is revoked stays so.
+//! out there that can't be revoked. What is revoked stays so until it has expired. One
+//! that has expired is forgotten a day later, when the next one is signed.
 
 use crate::db::{Query, Row, Run};
 use crate::{Error, Result, Work};
@@ -61,15 +62,53 @@ pub async fn is_issued(
     Ok(run.fetch_one(query).await?.is_some())
 }
 
-/// How many have not expired, revoked or not.
-pub async fn count(run: &mut impl Run, instance: InstanceId, now: Timestamp) -> Result<i64> {
+/// Names whose last certificate that is not revoked ends after `now` and by `until`, with
+/// that end, the earliest first. One that was replaced by a later one is not among them.
+pub async fn ending(
+    run: &mut impl Run,
+    instance: InstanceId,
+    now: Timestamp,
+    until: Timestamp,
+) -> Result<Vec<(String, Timestamp)>> {
     let query = Query::new(
-        "SELECT COUNT(*) AS certificates FROM certificates \
+        "SELECT cn, MAX(expires_at) AS expires_at FROM certificates \
+         WHERE instance_id = $1 AND revoked_at IS NULL GROUP BY cn \
+         HAVING MAX(expires_at) > $2 AND MAX(expires_at) <= $3 ORDER BY 2, 1",
+    )
+    .bind(instance.0)
+    .bind(now)
+    .bind(until);
+    let rows = run.fetch(query).await?;
+    rows.iter().map(|row| Ok((row.text("cn")?, row.time("expires_at")?))).collect()
+}
+
+/// How many certificates of an instance have not expired.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Count {
+    /// A client can log in with them.
+    pub good: i64,
+    /// Brokers have to refuse each of them.
+    pub revoked: i64,
+}
+
+pub async fn count(run: &mut impl Run, instance: InstanceId, now: Timestamp) -> Result<Count> {
+    let query = Query::new(
+        "SELECT COUNT(*) AS certificates, COUNT(revoked_at) AS revoked FROM certificates \
          WHERE instance_id = $1 AND expires_at > $2",
     )
     .bind(instance.0)
     .bind(now);
-    run.fetch_one(query).await?.map_or(Ok(0), |row| row.int("certificates"))
+    let Some(row) = run.fetch_one(query).await? else { return Ok(Count { good: 0, revoked: 0 }) };
+    let revoked = row.int("revoked")?;
+    Ok(Count { good: row.int("certificates")? - revoked, revoked })
+}
+
+/// Forgets those that no broker could take for good any more, revoked or not.
+pub async fn forget_expired(work: &mut Work, instance: InstanceId, now: Timestamp) -> Result<()> {
+    let query = Query::new("DELETE FROM certificates WHERE instance_id = $1 AND expires_at <= $2")
+        .bind(instance.0)
+        .bind(now - SLACK);
+    work.execute(query).await.map(drop)
 }
 
 /// False if it was revoked before, or was never issued.

@@ -1,16 +1,25 @@
 //! What instances were, and since when: written in the transaction of each
-//! change, never changed, and kept when the instance is gone.
+//! change and kept when the instance is gone. Within a month that is not closed, another
+//! name or other tags replace those of the last entry, because bills tell the last ones.
 
 use crate::db::{Query, Row, Run, json};
 use crate::{Error, Result, Work};
-use model::{AccountId, Cents, HistoryEntry, InstanceId, InstanceName, Month, PlanName, Timestamp};
+use model::{
+    AccountId, Cents, HistoryChange, HistoryEntry, InstanceId, InstanceName, Month, PlanName,
+    Timestamp,
+};
 
 /// Adds an entry. Clocks of several control planes differ, and a transaction
 /// may wait while a month is closed: the entry is then put where the one before
 /// it, or the last closed month, ends.
 pub async fn insert(work: &mut Work, entry: &HistoryEntry) -> Result<()> {
+    let last = last(work, entry.instance_id).await?;
+    let closed = billed_until(work, entry.account_id).await?;
+    let at = entry.at.max(last.as_ref().map_or(closed, |last| last.at.max(closed)));
+    if last.is_some_and(|last| is_label_of(entry, &last, at)) {
+        return set_last_labels(work, entry).await;
+    }
     let id = work.next("instance_history").await?;
-    let at = entry.at.max(earliest(work, entry).await?);
     let query = Query::new(
         "INSERT INTO instance_history \
          (id, instance_id, account_id, at, change, name, plan, price_cents, tags) \
@@ -28,10 +37,37 @@ pub async fn insert(work: &mut Work, entry: &HistoryEntry) -> Result<()> {
     work.execute(query).await.map(drop)
 }
 
-async fn earliest(work: &mut Work, entry: &HistoryEntry) -> Result<Timestamp> {
-    let closed = billed_until(work, entry.account_id).await?;
-    let last = last(work, entry.instance_id).await?;
-    Ok(last.map_or(closed, |last| last.at.max(closed)))
+/// Whether an entry says nothing new to a bill but what the instance is called.
+fn is_label_of(entry: &HistoryEntry, last: &HistoryEntry, at: Timestamp) -> bool {
+    entry.change == HistoryChange::Changed
+        && last.change != HistoryChange::Deleted
+        && (&entry.plan, entry.price) == (&last.plan, last.price)
+        && Month::of(at) == Month::of(last.at)
+}
+
+async fn set_last_labels(work: &mut Work, entry: &HistoryEntry) -> Result<()> {
+    let query = Query::new(
+        "UPDATE instance_history SET name = $2, tags = $3 \
+         WHERE id = (SELECT MAX(id) FROM instance_history WHERE instance_id = $1)",
+    )
+    .bind(entry.instance_id.0)
+    .bind(entry.name.as_str())
+    .bind(json(&entry.tags));
+    work.execute(query).await.map(drop)
+}
+
+/// How many instances the account has made since then.
+pub async fn created_since(
+    run: &mut impl Run,
+    account: AccountId,
+    since: Timestamp,
+) -> Result<i64> {
+    let query = Query::new(
+        "SELECT COUNT(*) AS created FROM instance_history \
+         WHERE account_id = $1 AND at > $2 AND change = 'created'",
+    );
+    let row = run.fetch_one(query.bind(account.to_string()).bind(since)).await?;
+    row.map_or(Ok(0), |row| row.int("created"))
 }
 
 /// The instance as its history has it now.

@@ -2,7 +2,7 @@
 
 use crate::db::{Query, Run};
 use crate::{Result, Work};
-use model::{Secret, Timestamp, UserId};
+use model::{Secret, SignedDuration, Timestamp, UserId};
 
 /// Which call: a user's, of one operation, under the key the client chose.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -40,6 +40,15 @@ pub async fn find(run: &mut impl Run, scope: &Scope, since: Timestamp) -> Result
         request_hash: row.text("request_hash")?,
         answer: run.master_key().open(&scope.place(), &row.text("answer_sealed")?)?,
     }))
+}
+
+/// How long an answer is kept.
+pub const LIFE: SignedDuration = SignedDuration::from_hours(24);
+
+/// Forgets answers whose time is over.
+pub(crate) async fn forget(work: &mut Work, now: Timestamp) -> Result<()> {
+    let query = Query::new("DELETE FROM idempotency WHERE created_at <= $1").bind(now - LIFE);
+    work.execute(query).await.map(drop)
 }
 
 /// Keeps an answer and forgets those given before `since`. A conflict means

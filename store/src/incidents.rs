@@ -153,6 +153,12 @@ pub async fn tidy(
     work.execute(many).await.map(drop)
 }
 
+/// Forgets what is long over, of all alarms.
+pub(crate) async fn forget_old(work: &mut Work, now: Timestamp) -> Result<()> {
+    let query = Query::new("DELETE FROM incidents WHERE resolved_at < $1").bind(now - KEPT);
+    work.execute(query).await.map(drop)
+}
+
 /// With the alarm.
 pub async fn remove_alarm(work: &mut Work, instance: InstanceId, alarm: AlarmId) -> Result<()> {
     let query = Query::new("DELETE FROM incidents WHERE instance_id = $1 AND alarm_id = $2")

@@ -9,8 +9,7 @@ use model::{AccountId, Invitation, InvitationId, Secret, Timestamp, email_key};
 
 /// Writes an invitation and forgets those that have expired.
 pub async fn insert(work: &mut Work, new: &Invitation, token: &Secret) -> Result<()> {
-    let forget = Query::new("DELETE FROM invitations WHERE expires_at <= $1").bind(new.created_at);
-    work.execute(forget).await?;
+    forget(work, new.created_at).await?;
     let query = Query::new(
         "INSERT INTO invitations \
          (id, account_id, email, email_key, role, tags, token_hash, created_at, expires_at) \
@@ -25,6 +24,12 @@ pub async fn insert(work: &mut Work, new: &Invitation, token: &Secret) -> Result
     .bind(hash_key(token))
     .bind(new.created_at)
     .bind(new.expires_at);
+    work.execute(query).await.map(drop)
+}
+
+/// Forgets links that have expired.
+pub(crate) async fn forget(work: &mut Work, now: Timestamp) -> Result<()> {
+    let query = Query::new("DELETE FROM invitations WHERE expires_at <= $1").bind(now);
     work.execute(query).await.map(drop)
 }
 
@@ -56,32 +61,6 @@ pub async fn find_by_email(
 pub async fn remove(work: &mut Work, id: InvitationId) -> Result<bool> {
     let query = Query::new("DELETE FROM invitations WHERE id = $1").bind(id.to_string());
     Ok(work.execute(query).await? == 1)
-}
-
-/// When the account has invited since then, oldest first.
-pub async fn sent_since(
-    run: &mut impl Run,
-    account: AccountId,
-    since: Timestamp,
-) -> Result<Vec<Timestamp>> {
-    let query = Query::new("SELECT at FROM invited WHERE account_id = $1 AND at > $2 ORDER BY at")
-        .bind(account.to_string())
-        .bind(since);
-    run.fetch(query).await?.iter().map(|row| row.time("at")).collect()
-}
-
-/// Notes that the account has invited, and forgets what was before `since`.
-pub async fn note_sent(
-    work: &mut Work,
-    account: AccountId,
-    at: Timestamp,
-    since: Timestamp,
-) -> Result<()> {
-    work.execute(Query::new("DELETE FROM invited WHERE at <= $1").bind(since)).await?;
-    let query = Query::new("INSERT INTO invited (account_id, at) VALUES ($1, $2)")
-        .bind(account.to_string())
-        .bind(at);
-    work.execute(query).await.map(drop)
 }
 
 fn invitation(row: &Row) -> Result<Invitation> {

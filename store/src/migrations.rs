@@ -13,7 +13,7 @@ macro_rules! file {
 }
 
 /// Each begins with the number of its place, and is never changed once released.
-const FILES: [(&str, &str); 20] = [
+const FILES: [(&str, &str); 23] = [
     file!("0001_first"),
     file!("0002_idempotency"),
     file!("0003_hosts"),
@@ -34,6 +34,9 @@ const FILES: [(&str, &str); 20] = [
     file!("0018_audit_heads"),
     file!("0019_overtaken_actions"),
     file!("0020_outbox_holders"),
+    file!("0021_certificate_roots"),
+    file!("0022_mail_consents"),
+    file!("0023_audit_bounds"),
 ];
 
 /// What brings a database up to date.

@@ -17,7 +17,7 @@
 
 use crate::db::{Query, Row, Run};
 use crate::{Change, MasterKey, Result, SealError, Work};
-use model::{InstanceId, MessageId, Secret, SignedDuration, Timestamp};
+use model::{AccountId, InstanceId, MessageId, Secret, SignedDuration, Timestamp};
 
 /// No message waits longer for its next try.
 pub const LONGEST_PAUSE: SignedDuration = SignedDuration::from_hours(1);
@@ -63,6 +63,8 @@ pub struct Message {
     /// from later ones.
     pub attempts: i64,
     pub lane: Option<String>,
+    /// Whose instance it is of, also once that is gone; none: it is of none.
+    pub account: Option<AccountId>,
 }
 
 /// What became of a message that could not be sent.
@@ -86,8 +88,9 @@ pub async fn insert(work: &mut Work, new: &NewMessage, now: Timestamp) -> Result
     let query = Query::new(
         "INSERT INTO outbox \
          (id, kind, about, body_sealed, created_at, give_up_at, due_at, attempts, last_error, \
-         lane, instance_id, destination, incident) \
-         VALUES ($1, $2, $3, $4, $5, $6, $5, 0, '', $7, $8, $9, $10)",
+         lane, instance_id, destination, incident, account_id) \
+         VALUES ($1, $2, $3, $4, $5, $6, $5, 0, '', $7, $8, $9, $10, \
+         (SELECT account_id FROM instances WHERE id = $8))",
     )
     .bind(id.0)
     .bind(new.kind)
@@ -102,6 +105,26 @@ pub async fn insert(work: &mut Work, new: &NewMessage, now: Timestamp) -> Result
     work.execute(query).await?;
     work.tell(Change::Outbox);
     Ok(id)
+}
+
+/// Gives up the oldest messages of an instance beyond `most`, unless they are being sent
+/// just now; what they were, as far as it can be opened.
+pub(crate) async fn give_up_oldest(
+    work: &mut Work,
+    instance: InstanceId,
+    most: i64,
+) -> Result<Vec<Secret>> {
+    let query = Query::new(
+        "DELETE FROM outbox WHERE instance_id = $1 AND taken_by IS NULL AND id <= \
+         (SELECT MAX(id) FROM (SELECT id FROM outbox WHERE instance_id = $1 \
+         ORDER BY id DESC LIMIT 1 OFFSET $2) AS beyond) RETURNING id, body_sealed",
+    );
+    let mut bodies = Vec::new();
+    for row in work.fetch(query.bind(instance.0).bind(most)).await? {
+        let id = MessageId(row.int("id")?);
+        bodies.extend(work.master_key().open(&place(id), &row.text("body_sealed")?).ok());
+    }
+    Ok(bodies)
 }
 
 /// Takes back what was not sent yet.
@@ -216,7 +239,15 @@ fn message(row: &Row, key: &MasterKey) -> Result<Message> {
         created_at: row.time("created_at")?,
         attempts: row.int("attempts")?,
         lane: row.text_or_none("lane")?,
+        account: account(row)?,
     })
+}
+
+fn account(row: &Row) -> Result<Option<AccountId>> {
+    match row.text_or_none("account_id")? {
+        None => Ok(None),
+        Some(_) => row.parse("account_id").map(Some),
+    }
 }
 
 /// What waits behind a message in its lane, oldest first and at most so much of it. For

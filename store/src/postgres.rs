@@ -91,7 +91,7 @@ pub(crate) async fn is_behind(url: &Secret) -> Result<bool> {
     Ok(migrations::is_behind(last))
 }
 
-async fn connect(options: &PgConnectOptions) -> Result<PgConnection> {
+pub(crate) async fn connect(options: &PgConnectOptions) -> Result<PgConnection> {
     let connected = tokio::time::timeout(CONNECT, PgConnection::connect_with(options)).await;
     connected.unwrap_or_else(|_| Err(silence())).map_err(|error| refused(options, error))
 }

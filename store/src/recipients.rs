@@ -7,8 +7,10 @@
 
 use crate::db::{Query, Row, Run, json};
 use crate::{Error, Result, SealError, Work, tellings};
-use model::Secret;
-use model::{InstanceId, LastStatus, Recipient, RecipientId, RecipientOptions, RecipientType};
+use model::{
+    AccountId, InstanceId, LastStatus, Recipient, RecipientId, RecipientOptions, RecipientType,
+    Secret, email_key,
+};
 
 /// A recipient that has no id yet.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -87,6 +89,39 @@ pub async fn find(
         .bind(id.0);
     let row = run.fetch_one(query).await?;
     row.map(|row| recipient(run, instance, &row)).transpose()
+}
+
+/// The recipients of an account with that e-mail, in whatever case it is written.
+pub async fn find_by_email(
+    run: &mut impl Run,
+    account: AccountId,
+    email: &str,
+) -> Result<Vec<(InstanceId, RecipientId)>> {
+    let query = Query::new(
+        "SELECT recipients.instance_id AS instance_id, recipients.id AS id FROM recipients \
+         JOIN instances ON instances.id = recipients.instance_id \
+         WHERE instances.account_id = $1 AND instances.deleted_at IS NULL \
+         AND recipients.type = 'email' AND LOWER(recipients.value) = $2 \
+         ORDER BY recipients.instance_id, recipients.id",
+    )
+    .bind(account.to_string())
+    .bind(email_key(email));
+    let rows = run.fetch(query).await?;
+    let pair = |row: &Row| Ok((InstanceId(row.int("instance_id")?), RecipientId(row.int("id")?)));
+    rows.iter().map(pair).collect()
+}
+
+/// Nothing is known of the address that a recipient has now.
+pub async fn forget_last_status(
+    work: &mut Work,
+    instance: InstanceId,
+    id: RecipientId,
+) -> Result<()> {
+    let query =
+        Query::new("UPDATE recipients SET last_status = NULL WHERE instance_id = $1 AND id = $2")
+            .bind(instance.0)
+            .bind(id.0);
+    work.execute(query).await.map(drop)
 }
 
 /// How telling them went. Nothing if they are gone.

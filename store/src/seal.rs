@@ -97,6 +97,11 @@ pub fn hash_key(key: &Secret) -> String {
     STANDARD_NO_PAD.encode(Sha256::digest(key.expose().as_bytes()))
 }
 
+/// The hash by which a public key, DER-encoded, is known in the store.
+pub fn hash_public_key(der: &[u8]) -> String {
+    hash_key(&Secret::new(STANDARD_NO_PAD.encode(der)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,7 +2,7 @@
 
 use crate::db::{Query, Row, Run, json};
 use crate::{Change, Result, Work, disk_guards};
-use model::{HostId, InstanceId, PlanName, Server, ServerId, Timestamp};
+use model::{HostId, InstanceId, KafkaVersion, Listeners, PlanName, Server, ServerId, Timestamp};
 
 /// A server's row with its documents, which this crate does not read.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -52,7 +52,11 @@ pub async fn insert(work: &mut Work, server: &Server) -> Result<()> {
     .bind(server.launch)
     .bind(server.stopped);
     work.execute(query).await?;
-    for listener in server.listeners.all() {
+    take_addresses(work, server, &server.listeners).await
+}
+
+async fn take_addresses(work: &mut Work, server: &Server, listeners: &Listeners) -> Result<()> {
+    for listener in listeners.all() {
         let query = Query::new(
             "INSERT INTO listeners (host_id, bind_host, port, server_id) VALUES ($1, $2, $3, $4)",
         )
@@ -63,6 +67,11 @@ pub async fn insert(work: &mut Work, server: &Server) -> Result<()> {
         work.execute(query).await?;
     }
     Ok(())
+}
+
+async fn free_addresses(work: &mut Work, id: ServerId) -> Result<()> {
+    let query = Query::new("DELETE FROM listeners WHERE server_id = $1").bind(id.0);
+    work.execute(query).await.map(drop)
 }
 
 /// Every address and port in use, as (bind host, port).
@@ -83,6 +92,22 @@ pub async fn plans_on(run: &mut impl Run, host: HostId) -> Result<Vec<(PlanName,
     .bind(host.to_string());
     let rows = run.fetch(query).await?;
     rows.iter().map(|row| Ok((PlanName(row.text("plan")?), row.number("servers")?))).collect()
+}
+
+/// The versions of Kafka that the servers of a host run, or will after an upgrade.
+pub async fn kafka_versions_on(run: &mut impl Run, host: HostId) -> Result<Vec<KafkaVersion>> {
+    let query = Query::new(
+        "SELECT servers.kafka_version AS version FROM servers \
+         JOIN instances ON instances.id = servers.instance_id \
+         WHERE servers.host_id = $1 AND instances.deleted_at IS NULL \
+         UNION SELECT instances.kafka_version FROM servers \
+         JOIN instances ON instances.id = servers.instance_id \
+         WHERE servers.host_id = $2 AND instances.deleted_at IS NULL",
+    )
+    .bind(host.to_string())
+    .bind(host.to_string());
+    let rows = run.fetch(query).await?;
+    rows.iter().map(|row| row.parse("version")).collect()
 }
 
 /// An instance's servers, by number.
@@ -143,12 +168,12 @@ pub async fn set_unmade(work: &mut Work, id: ServerId) -> Result<()> {
     work.execute(query).await.map(drop)
 }
 
-/// Saves a new token. Whoever enrols with it may bring a new key: the old one
-/// went with the server's directory, or its certificate has run out.
+/// Saves a new token that no key has used yet. The enrolled key stays good until another
+/// key enrols: an agent that has one ignores the token.
 pub async fn set_token(work: &mut Work, id: ServerId, token: &Token) -> Result<()> {
     let query = Query::new(
-        "UPDATE servers SET token_hash = $2, token_expires_at = $3, enrolled_key = NULL, \
-             enrolled_at = NULL WHERE id = $1",
+        "UPDATE servers SET token_hash = $2, token_expires_at = $3, enrolled_at = NULL \
+         WHERE id = $1",
     )
     .bind(id.0)
     .bind(token.hash.as_str())
@@ -156,7 +181,18 @@ pub async fn set_token(work: &mut Work, id: ServerId, token: &Token) -> Result<(
     work.execute(query).await.map(drop)
 }
 
-/// Notes which key enrolled. The first key to use a token keeps it.
+/// Lets a token last until `token.expires_at`, unless another was saved since.
+pub async fn prolong_token(work: &mut Work, id: ServerId, token: &Token) -> Result<()> {
+    let query =
+        Query::new("UPDATE servers SET token_expires_at = $3 WHERE id = $1 AND token_hash = $2")
+            .bind(id.0)
+            .bind(token.hash.as_str())
+            .bind(token.expires_at);
+    work.execute(query).await.map(drop)
+}
+
+/// Notes which key enrolled; no other key is good from then on. The first key to use a
+/// token keeps it.
 pub async fn set_enrolled(
     work: &mut Work,
     id: ServerId,
@@ -165,12 +201,58 @@ pub async fn set_enrolled(
 ) -> Result<bool> {
     let query = Query::new(
         "UPDATE servers SET enrolled_key = $2, enrolled_at = $3 \
-         WHERE id = $1 AND (enrolled_key IS NULL OR enrolled_key = $2)",
+         WHERE id = $1 AND (enrolled_at IS NULL OR enrolled_key = $2)",
     )
     .bind(id.0)
     .bind(key_hash)
     .bind(at);
     Ok(work.execute(query).await? == 1)
+}
+
+/// Makes `new` the enrolled key, in place of `old`. False if `old` is not the enrolled
+/// key of this incarnation any more.
+pub async fn replace_key(
+    work: &mut Work,
+    id: ServerId,
+    incarnation: i64,
+    old: &str,
+    new: &str,
+) -> Result<bool> {
+    let query = Query::new(
+        "UPDATE servers SET enrolled_key = $4 \
+         WHERE id = $1 AND incarnation = $2 AND enrolled_key = $3",
+    )
+    .bind(id.0)
+    .bind(incarnation)
+    .bind(old)
+    .bind(new);
+    Ok(work.execute(query).await? == 1)
+}
+
+/// Has the engine give the server's directory a new token; the last one is void, by a
+/// hash that no token has, so that no clock that is set back makes it good again. False if
+/// a token is due or given already.
+pub async fn void_token(work: &mut Work, id: ServerId, now: Timestamp) -> Result<bool> {
+    let query = Query::new(
+        "UPDATE servers SET enrolled_at = NULL, token_hash = '', token_expires_at = $2 \
+         WHERE id = $1 AND enrolled_at IS NOT NULL",
+    );
+    Ok(work.execute(query.bind(id.0).bind(now)).await? == 1)
+}
+
+/// Revokes the agent's certificate and every token: the next agent that enrols, with a
+/// token of the new incarnation, is the server's. Broker and disk stay as they are; the
+/// broker's keys, which lie beside the agent's, are made anew.
+pub async fn raise_incarnation(work: &mut Work, id: ServerId, now: Timestamp) -> Result<()> {
+    let query = Query::new(
+        "UPDATE servers SET incarnation = incarnation + 1, \
+         certificate_generation = certificate_generation + 1, enrolled_key = NULL, \
+         enrolled_at = NULL, token_hash = '', token_expires_at = $2 WHERE id = $1",
+    );
+    work.execute(query.bind(id.0).bind(now)).await?;
+    // A long poll that the old certificate holds ends at once.
+    work.tell(Change::Desired(id));
+    Ok(())
 }
 
 /// Has the broker started anew, when its turn comes. `known` is the highest
@@ -205,6 +287,19 @@ pub async fn set_stopped(work: &mut Work, id: ServerId, stopped: bool) -> Result
     work.execute(query).await.map(drop)
 }
 
+/// Has new keys made and certified, unless that was asked for since `present` was read.
+pub async fn raise_certificate_generation(
+    work: &mut Work,
+    id: ServerId,
+    present: i64,
+) -> Result<()> {
+    let query = Query::new(
+        "UPDATE servers SET certificate_generation = certificate_generation + 1 \
+         WHERE id = $1 AND certificate_generation = $2",
+    );
+    work.execute(query.bind(id.0).bind(present)).await.map(drop)
+}
+
 /// Saves the broker's configuration as rendered now.
 pub async fn set_broker(
     work: &mut Work,
@@ -219,10 +314,26 @@ pub async fn set_broker(
     work.execute(query).await.map(drop)
 }
 
+/// Changes where a server listens; what it has no longer is free for others.
+pub async fn set_listeners(work: &mut Work, server: &Server, listeners: &Listeners) -> Result<()> {
+    let query = Query::new("UPDATE servers SET listeners = $2 WHERE id = $1");
+    work.execute(query.bind(server.id.0).bind(json(listeners))).await?;
+    free_addresses(work, server.id).await?;
+    take_addresses(work, server, listeners).await
+}
+
 /// Has the brokers of an instance rendered anew.
 pub async fn forget_brokers(work: &mut Work, instance: InstanceId) -> Result<()> {
     let query = Query::new("UPDATE servers SET broker = NULL WHERE instance_id = $1");
     work.execute(query.bind(instance.0)).await.map(drop)
+}
+
+/// Has a broker rendered anew if that was last done by a version that renders
+/// otherwise. To be called where it is restarted anyway.
+pub async fn forget_older_rendering(work: &mut Work, id: ServerId, version: i64) -> Result<()> {
+    let query =
+        Query::new("UPDATE servers SET broker = NULL WHERE id = $1 AND render_version < $2");
+    work.execute(query.bind(id.0).bind(version)).await.map(drop)
 }
 
 /// Gives the agent a new document. `revision` is the one that stands in it.
@@ -274,7 +385,7 @@ pub async fn set_last_seen(work: &mut Work, seen: &[(ServerId, Timestamp)]) -> R
 
 /// Forgets the server and frees its addresses.
 pub async fn remove(work: &mut Work, id: ServerId) -> Result<()> {
-    work.execute(Query::new("DELETE FROM listeners WHERE server_id = $1").bind(id.0)).await?;
+    free_addresses(work, id).await?;
     disk_guards::remove(work, id).await?;
     work.execute(Query::new("DELETE FROM servers WHERE id = $1").bind(id.0)).await?;
     // Whoever holds a long poll for it shall see that it is gone.

@@ -46,6 +46,11 @@ pub async fn list(run: &mut impl Run, instance: InstanceId) -> Result<Vec<String
     run.fetch(query.bind(instance.0)).await?.iter().map(|row| row.text("name")).collect()
 }
 
+pub async fn count(run: &mut impl Run, instance: InstanceId) -> Result<i64> {
+    let query = Query::new("SELECT COUNT(*) AS users FROM ssl_users WHERE instance_id = $1");
+    run.fetch_one(query.bind(instance.0)).await?.map_or(Ok(0), |row| row.int("users"))
+}
+
 /// False if there is one of that name.
 pub async fn insert(
     work: &mut Work,
@@ -117,6 +122,13 @@ pub async fn hold(
     .bind(now + life);
     work.execute(query).await?;
     Ok(Some(Held { id, name: name.clone(), after_unknown }))
+}
+
+/// Forgets names whose time is long over.
+pub(crate) async fn forget_held(work: &mut Work, now: Timestamp) -> Result<()> {
+    let now = work.now(now).await?;
+    let query = Query::new("DELETE FROM held_names WHERE expires_at <= $1");
+    work.execute(query.bind(now - KEPT_IN_MIND)).await.map(drop)
 }
 
 /// Leaves a name held for its time, and keeps in mind that nobody knows whether a user

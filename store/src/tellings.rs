@@ -1,19 +1,22 @@
 //! Notifications that wait in the outbox, each for one recipient.
 //!
 //! What is told to one recipient of one alarm is one lane: nobody hears that
-//! something is over before they heard of it.
+//! something is over before they heard of it. Of one instance a bounded number waits.
 
 use crate::db::{Query, Run};
 use crate::{NewMessage, Result, Work, outbox, recipients};
 use model::{
-    AlarmId, InstanceId, MessageId, Notification, Recipient, RecipientAddress, RecipientId, Secret,
-    SignedDuration, Telling, Timestamp,
+    AlarmId, InstanceId, LastStatus, MessageId, Notification, Recipient, RecipientAddress,
+    RecipientId, Secret, SignedDuration, Telling, Timestamp,
 };
 
 /// The kind of messages whose body is a [`Telling`].
 pub const KIND: &str = "notification";
 /// How long a destination may be away.
 const LIFE: SignedDuration = SignedDuration::from_hours(24);
+/// How many of one instance may wait. Beyond that the oldest are given up.
+pub const MOST: i64 = 1000;
+const GIVEN_UP: &str = "not told: given up, because more than 1000 messages waited";
 
 /// Writes it, in the transaction of what it tells of.
 pub async fn insert(
@@ -22,7 +25,20 @@ pub async fn insert(
     notification: Notification,
     now: Timestamp,
 ) -> Result<MessageId> {
-    outbox::insert(work, &message(recipient, None, notification), now).await
+    insert_bounded(work, &message(recipient, None, notification), now).await
+}
+
+async fn insert_bounded(work: &mut Work, new: &NewMessage, now: Timestamp) -> Result<MessageId> {
+    let id = outbox::insert(work, new, now).await?;
+    let Some(instance) = new.instance else { return Ok(id) };
+    for body in outbox::give_up_oldest(work, instance, MOST).await? {
+        let Ok(telling) = serde_json::from_str::<Telling>(body.expose()) else { continue };
+        if telling.address.is_none() {
+            let status = LastStatus { at: now, ok: false, message: GIVEN_UP.into() };
+            recipients::set_last_status(work, instance, telling.recipient_id, &status).await?;
+        }
+    }
+    Ok(id)
 }
 
 /// The same to somebody who is gone, or told elsewhere from now on. It has a lane of its own:
@@ -38,7 +54,7 @@ pub async fn insert_former(
     let mut new = message(recipient, address, notification);
     new.about.push_str("/former");
     new.lane = new.lane.map(|lane| format!("{lane}/former"));
-    outbox::insert(work, &new, now).await
+    insert_bounded(work, &new, now).await
 }
 
 fn message(

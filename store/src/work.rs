@@ -31,6 +31,8 @@ pub struct Store {
     db: Db,
     master_key: MasterKey,
     changes: broadcast::Sender<Change>,
+    /// See [`Store::with_audit_budget`].
+    audit_budget: Option<i64>,
     /// Present where other processes share the database.
     others: Option<Arc<Others>>,
 }
@@ -56,7 +58,13 @@ impl Store {
                 (db, Some(Arc::new(Others { origin, listening })))
             }
         };
-        Ok(Self { db, master_key, changes, others })
+        Ok(Self { db, master_key, changes, audit_budget: None, others })
+    }
+
+    /// With a bound on the bytes of audit lines that an account may write a day.
+    #[must_use]
+    pub fn with_audit_budget(self, bytes: i64) -> Self {
+        Self { audit_budget: Some(bytes), ..self }
     }
 
     /// Whether an installation lives there already, and with it a master key.
@@ -94,6 +102,7 @@ impl Store {
             failed: false,
             master_key: self.master_key.clone(),
             changes: self.changes.clone(),
+            audit_budget: self.audit_budget,
             others: self.others.clone(),
             told: Vec::new(),
         })
@@ -188,6 +197,7 @@ pub struct Work {
     failed: bool,
     master_key: MasterKey,
     changes: broadcast::Sender<Change>,
+    audit_budget: Option<i64>,
     others: Option<Arc<Others>>,
     told: Vec<Change>,
 }
@@ -222,6 +232,11 @@ impl Work {
             Some(row) => row.int("value"),
             None => Err(Error::Corrupt { what: "sequences", value: sequence.into() }),
         }
+    }
+
+    /// The bytes of audit lines that an account may write a day; none: any number.
+    pub fn audit_budget(&self) -> Option<i64> {
+        self.audit_budget
     }
 
     fn check(&self) -> Result<()> {

@@ -28,7 +28,8 @@ pub struct Enrolled {
     pub certificate: String,
 }
 
-/// `POST /agent/v1/renew`, with the present certificate: a new one for a key.
+/// `POST /agent/v1/renew`, with the present certificate: a new one. If the request is for
+/// another key, that is the agent's from then on, and the present one is refused.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Renew {
     pub csr: String,
@@ -174,6 +175,17 @@ pub struct Report {
     pub silent_since: Option<Timestamp>,
     #[serde(default)]
     pub requests: Vec<CertificateRequest>,
+    /// The certificates that the broker's listeners read, whatever is desired by now.
+    #[serde(default)]
+    pub certificates: Vec<InstalledCertificate>,
+}
+
+/// A certificate on the server's disk, as `tls/<name>.pem`.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct InstalledCertificate {
+    pub name: String,
+    pub not_before: Timestamp,
+    pub not_after: Timestamp,
 }
 
 /// In Kafka's own counts.
@@ -269,6 +281,9 @@ pub struct AgentStart {
     pub token: Option<Secret>,
     #[serde(default)]
     pub host: HostSettings,
+    /// Whom the server's processes and files belong to; none: the user who started the agent.
+    #[serde(default)]
+    pub uid: Option<u32>,
 }
 
 /// What the operator set for this host.
@@ -299,6 +314,13 @@ pub struct StoreRoom {
 
 /// The name of the store's ballast in its directory.
 pub const STORE_BALLAST: &str = "ballast";
+
+/// In the environment of every process of a server, with the server's directory: it
+/// finds those that a crash left unrecorded.
+pub const SERVER_VARIABLE: &str = "CASTELLAN_SERVER";
+
+/// The cloud's own record in a server's directory. It never belongs to the server's uid.
+pub const SERVER_RECORD: &str = "server.json";
 
 /// The name of the file that a cloud puts on each disk it makes.
 pub const DISK_MARKER: &str = "castellan-disk.json";

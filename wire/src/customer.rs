@@ -154,6 +154,12 @@ pub struct Plan {
     pub price: u32,
     pub backend: String,
     pub shared: bool,
+    /// Gigabytes of each server.
+    pub disk_size: u32,
+    /// The most gigabytes that `disk_size` of an instance may ask for.
+    pub max_disk_size: u32,
+    /// US cents a month for each gigabyte beyond the plan's, on each server.
+    pub extra_disk_gb_cents: u32,
 }
 
 /// One element of `GET /api/regions`.

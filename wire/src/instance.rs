@@ -18,9 +18,16 @@ pub struct Details {
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Connections {
-    pub plaintext: Port,
+    pub plaintext: Plaintext,
     pub ssl: Port,
     pub sasl_scram: SaslScram,
+}
+
+/// Empty if servers don't listen without encryption.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Plaintext {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub port: Option<u16>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]

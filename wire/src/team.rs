@@ -34,6 +34,22 @@ pub struct RemoveMember {
     pub email: String,
 }
 
+/// The answer to `POST /api/team/remove`.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct RemovedMember {
+    pub message: String,
+    /// Those whose key and password the member could read. A copy of them works until they
+    /// are rotated.
+    #[serde(default)]
+    pub instances_to_rotate: Vec<InstanceToRotate>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct InstanceToRotate {
+    pub id: i64,
+    pub name: String,
+}
+
 /// `PUT /api/team/<user-id>`.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct UpdateMember {

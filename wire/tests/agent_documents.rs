@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use wire::agent::{
     AgentStart, CertificateRequest, Claim, Claimed, Desired, DesiredBroker, DesiredCertificate,
-    DesiredDisk, Enrol, Format, HostSettings, Loading, Phase, Report, Run, StoreRoom,
+    DesiredDisk, Enrol, Format, HostSettings, InstalledCertificate, Loading, Phase, Report, Run,
+    StoreRoom,
 };
 use wire::metrics::{Sample, Samples, Taken, TopicSample};
 
@@ -80,6 +81,12 @@ fn report() -> Report {
             generation: 1,
             csr: "a request".into(),
         }],
+
+        certificates: vec![InstalledCertificate {
+            name: "internal".into(),
+            not_before: "2026-01-01T11:00:00Z".parse().unwrap(),
+            not_after: "2027-02-02T12:00:00Z".parse().unwrap(),
+        }],
     }
 }
 
@@ -104,6 +111,7 @@ fn start() -> AgentStart {
             distributions: BTreeMap::from([("4.3.1".into(), "/kafka".into())]),
             store: Some(StoreRoom { directory: "/data".into(), bytes: 7 }),
         },
+        uid: Some(1_900_000_001),
     }
 }
 

@@ -176,7 +176,9 @@ impl Sampler {
         due: Vec<Sample>,
     ) -> Result<(), ConnectionError> {
         let samples = due.iter().map(Sample::to_wire).collect();
-        let body = Samples { incarnation: self.start.incarnation, samples };
+        let held = self.desired.borrow().as_ref().map(|held| held.incarnation);
+        let incarnation = held.unwrap_or(self.start.incarnation);
+        let body = Samples { incarnation, samples };
         let answer = connection.metrics(&body).await?;
         lock(kept).answered(&due, &answer);
         Ok(())

@@ -88,7 +88,7 @@ async fn what_waits_is_sent_once_and_again_to_a_control_plane_that_forgot() {
         ..start()
     };
     let (sampler, _directory) = sampler(None);
-    let key = identity::next_key(&sampler.place).unwrap();
+    let key = identity::next_key(&sampler.place, 1).unwrap();
     let csr = pki::request(&key, "server-11").unwrap();
     let certificate = crate::control_plane::sign(&control_plane.authority, &csr);
     identity::complete(&sampler.place, &key, &certificate).unwrap();

@@ -3,9 +3,9 @@
 
 use super::{disk, number};
 use crate::place::Place;
-use crate::x509::Facts;
 use jiff::Timestamp;
 use model::Series;
+use pki::Facts;
 use std::fs;
 
 const DAY: f64 = 24.0 * 3600.0;

@@ -32,6 +32,8 @@ pub struct State {
     pub window: String,
     /// Every call that needs a certificate is answered with 403.
     pub refuses: bool,
+    /// The answers to so many enrolments are lost.
+    pub loses_enrolments: usize,
 }
 
 pub struct ControlPlane {
@@ -166,7 +168,12 @@ async fn answer(
     if path == "/agent/v1/enrol" {
         let enrol: Enrol = serde_json::from_slice(body).unwrap();
         let answer = certificate(&enrol.csr);
-        state.lock().unwrap().enrolments.push(enrol);
+        let mut state = state.lock().unwrap();
+        state.enrolments.push(enrol);
+        if state.loses_enrolments > 0 {
+            state.loses_enrolments -= 1;
+            return (503, "come again".into());
+        }
         return (200, answer);
     }
     if !is_known || state.lock().unwrap().refuses {

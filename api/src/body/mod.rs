@@ -168,9 +168,11 @@ async fn collect(mut body: axum::body::Body, announced: Announced) -> Result<Byt
 }
 
 impl Taken {
-    /// Whether nobody said what it is, and it is not JSON.
+    /// Whether no content type says what it is, and it is not JSON. An empty header says
+    /// nothing.
     fn is_properties(&self) -> bool {
-        let said = self.parts.headers.contains_key(CONTENT_TYPE);
+        let said = self.parts.headers.get(CONTENT_TYPE);
+        let said = said.is_some_and(|value| !value.as_bytes().trim_ascii().is_empty());
         !said && !self.bytes.is_empty() && !looks_like_json(&self.bytes)
     }
 

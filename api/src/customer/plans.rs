@@ -30,12 +30,22 @@ fn document(plan: &model::Plan) -> Plan {
         price: plan.price(),
         backend: BACKEND.into(),
         shared: plan.shared(),
+        disk_size: plan.family.disk_gb,
+        max_disk_size: plan.disk.max_gb,
+        extra_disk_gb_cents: plan.disk.extra_gb_cents,
     }
 }
 
 pub fn about() -> About {
-    let example =
-        Plan { name: "mouse-1".into(), price: 99, backend: BACKEND.into(), shared: false };
+    let example = Plan {
+        name: "mouse-1".into(),
+        price: 99,
+        backend: BACKEND.into(),
+        shared: false,
+        disk_size: 25,
+        max_disk_size: 16_000,
+        extra_disk_gb_cents: 20,
+    };
     About::new("List the plans on offer")
         .needs(Right::UseCatalogue)
         .query(&[Input::text("backend", "Only plans of this software")])

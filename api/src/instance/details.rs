@@ -8,7 +8,7 @@ use crate::state::Api;
 use app::{Right, details};
 use axum::extract::State;
 use model::Secret;
-use wire::instance::{Connections, Details, DetailsServer, Port, SaslScram};
+use wire::instance::{Connections, Details, DetailsServer, Plaintext, Port, SaslScram};
 
 pub async fn handle(
     State(api): State<Api>,
@@ -26,7 +26,7 @@ fn document(details: &details::Details) -> Details {
         subnet: details.vpc.subnet.to_string(),
         kafka_version: instance.kafka_version.to_string(),
         connections: Connections {
-            plaintext: Port { port: listeners.plaintext.port },
+            plaintext: Plaintext { port: listeners.plaintext.as_ref().map(|it| it.port) },
             ssl: Port { port: listeners.ssl.port },
             sasl_scram: SaslScram {
                 port: listeners.sasl_scram.port,
@@ -60,7 +60,7 @@ pub fn about() -> About {
         subnet: "10.192.0.0/24".into(),
         kafka_version: "4.3.1".into(),
         connections: Connections {
-            plaintext: Port { port: 9092 },
+            plaintext: Plaintext { port: Some(9092) },
             ssl: Port { port: 9093 },
             sasl_scram: SaslScram {
                 port: 9094,
@@ -70,5 +70,8 @@ pub fn about() -> About {
         },
         servers: vec![server],
     };
-    About::new("Read how to connect").needs(Right::SeeInstances).json("Ports and servers", &details)
+    About::new("Read how to connect")
+        .needs(Right::SeeInstances)
+        .json("Ports and servers; `plaintext` is empty where there is no such listener", &details)
+        .open(&["plaintext"])
 }

@@ -4,13 +4,13 @@
 use super::{Link, page};
 use crate::body::{Body, Fields};
 use crate::error::Failure;
+use crate::page::is_browser;
 use crate::state::Api;
 use app::Error;
 use app::team::{self, Acceptance, Invitee, Joined};
 use axum::Json;
 use axum::extract::State;
 use axum::http::HeaderMap;
-use axum::http::header::ACCEPT;
 use axum::response::{IntoResponse, Response};
 use model::Secret;
 use wire::customer::Message;
@@ -56,10 +56,4 @@ fn refused(invitee: &Invitee, name: &str, error: Error) -> Response {
 
 pub(super) fn sentence(joined: &Joined) -> String {
     format!("Welcome, {}; you are in the team {} now", joined.name, joined.team)
-}
-
-/// Browsers ask for pages by name; nobody else does.
-fn is_browser(headers: &HeaderMap) -> bool {
-    let accepted = headers.get(ACCEPT).and_then(|accepted| accepted.to_str().ok());
-    accepted.is_some_and(|accepted| accepted.contains("text/html"))
 }

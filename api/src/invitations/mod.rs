@@ -18,9 +18,6 @@ use axum::extract::{FromRequestParts, Path};
 use axum::http::request::Parts;
 use model::Secret;
 
-/// What stands for the token in the table of routes.
-pub const TOKEN: &str = "{token}";
-
 /// Whoever holds the link, or why it does not work.
 pub struct Link(pub Result<Invitee, Failure>);
 

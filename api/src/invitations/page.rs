@@ -1,22 +1,16 @@
-//! The pages themselves. What people chose is escaped by the templates; there
-//! is no script, and the policy allows none.
+//! What the link of an invitation shows.
 
 use super::accept::sentence;
-use crate::error::{self, Failure};
+use crate::error::Failure;
+use crate::page::{self, STYLE, respond};
 use app::FieldProblem;
 use app::team::{Invitee, Joined};
 use askama::Template;
-use axum::http::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, RETRY_AFTER,
-    X_FRAME_OPTIONS,
-};
-use axum::http::{HeaderName, HeaderValue, StatusCode};
-use axum::response::{IntoResponse, Response};
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-use sha2::{Digest as _, Sha256};
+use axum::http::StatusCode;
+use axum::response::Response;
 
-const STYLE: &str = include_str!("../../templates/page.css");
+const GONE: &str = "This link was used, replaced or withdrawn, or it is older than seven days. \
+                    Ask whoever invited you for a new one.";
 
 #[derive(Template)]
 #[template(path = "invitation.html")]
@@ -27,14 +21,6 @@ struct FormPage<'a> {
     role: &'static str,
     name: &'a str,
     problems: &'a [FieldProblem],
-}
-
-#[derive(Template)]
-#[template(path = "notice.html")]
-struct NoticePage<'a> {
-    style: &'static str,
-    title: &'a str,
-    text: &'a str,
 }
 
 /// What the invitee fills in; with problems, once more.
@@ -53,52 +39,9 @@ pub fn form(invitee: &Invitee, name: &str, problems: &[FieldProblem]) -> Respons
 }
 
 pub fn joined(joined: &Joined) -> Response {
-    let page = NoticePage { style: STYLE, title: "You are in", text: &sentence(joined) };
-    respond(StatusCode::OK, &page)
+    page::notice(StatusCode::OK, "You are in", &sentence(joined))
 }
 
 pub fn failed(failure: &Failure) -> Response {
-    let status = error::status(&failure.0);
-    let text = match failure.0 {
-        app::Error::NotFound => {
-            "This link was used, replaced or withdrawn, or it is older than seven days. \
-             Ask whoever invited you for a new one."
-                .to_owned()
-        }
-        ref error => error.to_string(),
-    };
-    if status.is_server_error() {
-        error::log(&failure.0);
-    }
-    let page = NoticePage { style: STYLE, title: "That did not work", text: &text };
-    let mut response = respond(status, &page);
-    if let Some(seconds) = error::retry_after(&failure.0) {
-        response.headers_mut().insert(RETRY_AFTER, seconds.into());
-    }
-    response
-}
-
-fn respond(status: StatusCode, page: &impl Template) -> Response {
-    let Ok(text) = page.render() else {
-        return Failure(app::Error::internal("a page can't be rendered")).into_response();
-    };
-    let headers: [(HeaderName, HeaderValue); 5] = [
-        (CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8")),
-        (CACHE_CONTROL, HeaderValue::from_static("no-store")),
-        (REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
-        (X_FRAME_OPTIONS, HeaderValue::from_static("DENY")),
-        (CONTENT_SECURITY_POLICY, policy()),
-    ];
-    (status, headers, text).into_response()
-}
-
-/// Nothing is loaded or run but the one style that stands in the page, known
-/// by its hash.
-fn policy() -> HeaderValue {
-    let hash = STANDARD.encode(Sha256::digest(STYLE));
-    let policy = format!(
-        "default-src 'none'; style-src 'sha256-{hash}'; form-action 'self'; \
-         frame-ancestors 'none'; base-uri 'none'"
-    );
-    HeaderValue::from_str(&policy).expect("base64 is made of header characters")
+    page::failed(failure, GONE)
 }

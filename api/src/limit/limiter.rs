@@ -2,11 +2,12 @@
 
 use super::bucket::{Buckets, Empty, Standing, Ticks};
 use super::settings::RateLimits;
+use crate::address::network;
 use crate::state::Listener;
 use dashmap::DashMap;
 use model::{AccountId, Secret};
 use sha2::{Digest, Sha256};
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -132,30 +133,9 @@ fn nanos(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// A customer of IPv6 has at least a /64.
-fn network(address: IpAddr) -> IpAddr {
-    match address {
-        IpAddr::V4(_) => address,
-        IpAddr::V6(address) => {
-            let host_part = u128::from(u64::MAX);
-            Ipv6Addr::from_bits(address.to_bits() & !host_part).into()
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn ipv6_counts_by_64_and_ipv4_by_address() {
-        let check = |address: &str, expected: &str| {
-            assert_eq!(network(address.parse().unwrap()).to_string(), expected);
-        };
-        check("192.0.2.7", "192.0.2.7");
-        check("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::");
-        check("2001:db8:1:3::1", "2001:db8:1:3::");
-    }
 
     #[test]
     fn what_no_longer_matters_is_forgotten() {

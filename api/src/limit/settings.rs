@@ -1,5 +1,6 @@
 //! What the operator sets.
 
+use model::MessageLimits;
 use serde::Deserialize;
 
 /// A token bucket: how fast it fills, and how much it holds.
@@ -27,13 +28,21 @@ pub struct RateLimits {
     pub account: Rate,
     /// For each address, or IPv6 /64, that sends requests without a known key.
     pub address: Rate,
-    /// Mails to people who have no account here; 0 switches the limit off.
+    /// Invitations and mails with a link to confirm that an account may cause; 0 switches
+    /// the limit off.
     pub invitations_per_hour: u32,
+    /// Mails and other messages to people; those of the API itself are above.
+    pub messages: MessageLimits,
 }
 
 impl RateLimits {
-    pub const OFF: Self =
-        Self { key: Rate::OFF, account: Rate::OFF, address: Rate::OFF, invitations_per_hour: 0 };
+    pub const OFF: Self = Self {
+        key: Rate::OFF,
+        account: Rate::OFF,
+        address: Rate::OFF,
+        invitations_per_hour: 0,
+        messages: MessageLimits::OFF,
+    };
 }
 
 impl Default for RateLimits {
@@ -43,6 +52,7 @@ impl Default for RateLimits {
             account: Rate { per_second: 500, burst: 2500 },
             address: Rate { per_second: 10, burst: 30 },
             invitations_per_hour: 20,
+            messages: MessageLimits::default(),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What an endpoint says of itself.
 
+use super::input::{Counts, Input};
 use app::Right;
 use serde::Serialize;
 use serde_json::Value;
@@ -25,50 +26,17 @@ pub(super) struct Sent {
     pub example: Value,
     /// Whether the call says something without any.
     pub optional: bool,
+    /// Of each of these groups at least one field must be given.
+    pub groups: Vec<Vec<(&'static str, Counts)>>,
+    pub cases: Vec<Case>,
 }
 
-/// A field of the body or the query, or a header.
-#[derive(Clone, Copy)]
-pub struct Input {
-    pub(super) name: &'static str,
-    pub(super) kind: Kind,
-    pub(super) what: &'static str,
-    pub(super) required: bool,
-    /// The bounds of a number; of a text's length; of the length of each text
-    /// in a list.
-    pub(super) least: Option<i64>,
-    /// What a number must be greater than.
-    pub(super) above: Option<i64>,
-    pub(super) most: Option<i64>,
-    pub(super) pattern: Option<&'static str>,
-    /// A value that works, where not any of its kind does.
-    pub(super) example: Option<&'static str>,
+/// What other fields must be where a field is one of these words.
+pub(super) struct Case {
+    pub field: &'static str,
+    pub words: Vec<&'static str>,
+    pub then: Vec<Input>,
 }
-
-#[derive(Clone, Copy)]
-pub enum Kind {
-    Text,
-    Integer,
-    Number,
-    Flag,
-    List,
-    /// A list of integers.
-    Integers,
-    /// Written as one text with commas.
-    CommaList,
-    /// Names and values.
-    Map,
-    /// An object with these fields.
-    Object(&'static [Input]),
-    /// A list of objects with these fields.
-    Objects(&'static [Input]),
-}
-
-/// No control characters; for lists no comma either.
-const PLAIN: &str = r"^[^\x00-\x1f\x7f-\x9f]*$";
-const PLAIN_ITEM: &str = r"^[^,\x00-\x1f\x7f-\x9f]*$";
-/// Empty means "not given", as everywhere.
-const MONTH: &str = "^(([1-9][0-9]{3}|0[1-9][0-9]{2}|00[1-9][0-9]|000[1-9])-(0[1-9]|1[0-2]))?$";
 
 /// What a success looks like.
 pub struct Answer {
@@ -128,13 +96,30 @@ impl About {
 
     pub fn body(self, fields: &[Input], example: &impl Serialize) -> Self {
         let (fields, example) = (fields.to_vec(), value(example));
-        Self { body: Some(Sent { fields, example, optional: false }), ..self }
+        let (groups, cases) = (vec![], vec![]);
+        Self { body: Some(Sent { fields, example, optional: false, groups, cases }), ..self }
     }
 
     /// The same for a body that may be left out.
-    pub fn optional_body(mut self, fields: &[Input], example: &impl Serialize) -> Self {
-        let (fields, example) = (fields.to_vec(), value(example));
-        self.body = Some(Sent { fields, example, optional: true });
+    pub fn optional_body(self, fields: &[Input], example: &impl Serialize) -> Self {
+        let mut about = self.body(fields, example);
+        about.body = about.body.map(|sent| Sent { optional: true, ..sent });
+        about
+    }
+
+    /// The body must have at least one of these fields.
+    pub fn at_least_one(mut self, of: &[(&'static str, Counts)]) -> Self {
+        if let Some(sent) = &mut self.body {
+            sent.groups.push(of.to_vec());
+        }
+        self
+    }
+
+    /// Where a field of the body is one of these words, others must be like this.
+    pub fn when(mut self, field: &'static str, words: &[&'static str], then: &[Input]) -> Self {
+        if let Some(sent) = &mut self.body {
+            sent.cases.push(Case { field, words: words.to_vec(), then: then.to_vec() });
+        }
         self
     }
 
@@ -201,99 +186,6 @@ impl About {
     pub fn answer_header(mut self, headers: &'static [(&'static str, &'static str)]) -> Self {
         self.answer.headers = headers;
         self
-    }
-}
-
-impl Input {
-    const fn new(name: &'static str, kind: Kind, what: &'static str) -> Self {
-        let (least, above, most, pattern, example) = (None, None, None, None, None);
-        Self { name, kind, what, required: false, least, above, most, pattern, example }
-    }
-
-    pub const fn text(name: &'static str, what: &'static str) -> Self {
-        Self::new(name, Kind::Text, what)
-    }
-
-    /// What a thing is called; required.
-    pub const fn name(name: &'static str) -> Self {
-        let input = Self::text(name, "1 to 64 characters, without control characters");
-        Self { pattern: Some(PLAIN), ..input.required().at_most(64) }
-    }
-
-    pub const fn integer(name: &'static str, what: &'static str) -> Self {
-        Self::new(name, Kind::Integer, what)
-    }
-
-    pub const fn number(name: &'static str, what: &'static str) -> Self {
-        Self::new(name, Kind::Number, what)
-    }
-
-    pub const fn flag(name: &'static str, what: &'static str) -> Self {
-        Self::new(name, Kind::Flag, what)
-    }
-
-    pub const fn list(name: &'static str, what: &'static str) -> Self {
-        Self::new(name, Kind::List, what)
-    }
-
-    pub const fn integers(name: &'static str, what: &'static str) -> Self {
-        Self::new(name, Kind::Integers, what)
-    }
-
-    pub const fn object(name: &'static str, what: &'static str, fields: &'static [Input]) -> Self {
-        Self::new(name, Kind::Object(fields), what)
-    }
-
-    pub const fn comma_list(name: &'static str, what: &'static str) -> Self {
-        Self::new(name, Kind::CommaList, what)
-    }
-
-    pub const fn map(name: &'static str, what: &'static str) -> Self {
-        Self::new(name, Kind::Map, what)
-    }
-
-    pub const fn objects(name: &'static str, what: &'static str, fields: &'static [Input]) -> Self {
-        Self::new(name, Kind::Objects(fields), what)
-    }
-
-    /// Tags, each of 1 to 64 characters.
-    pub const fn tags(name: &'static str, what: &'static str) -> Self {
-        let input = Self::list(name, what).at_least(1).at_most(64);
-        Self { pattern: Some(PLAIN_ITEM), ..input }
-    }
-
-    pub const fn required(self) -> Self {
-        let least = match self.kind {
-            // An empty text means "not given".
-            Kind::Text => Some(1),
-            _ => self.least,
-        };
-        Self { required: true, least, ..self }
-    }
-
-    pub const fn at_least(self, least: i64) -> Self {
-        Self { least: Some(least), ..self }
-    }
-
-    pub const fn more_than(self, bound: i64) -> Self {
-        Self { above: Some(bound), ..self }
-    }
-
-    pub const fn at_most(self, most: i64) -> Self {
-        Self { most: Some(most), ..self }
-    }
-
-    pub const fn like(self, pattern: &'static str) -> Self {
-        Self { pattern: Some(pattern), ..self }
-    }
-
-    /// A month as `YYYY-MM`.
-    pub const fn month(name: &'static str, what: &'static str) -> Self {
-        Self::text(name, what).like(MONTH)
-    }
-
-    pub const fn such_as(self, example: &'static str) -> Self {
-        Self { example: Some(example), ..self }
     }
 }
 

@@ -1,6 +1,8 @@
 //! The document of one listener.
 
-use super::about::{About, Input, Sent};
+use super::about::{About, Sent};
+use super::answers;
+use super::input::Input;
 use super::schema::{self, Form};
 use crate::error;
 use crate::routes::{Guard, Route};
@@ -109,7 +111,7 @@ fn parameter(input: &Input, place: ParameterIn) -> Parameter {
 
 fn body(sent: &Sent) -> RequestBody {
     let content = |form| {
-        let schema = schema::fields(&sent.fields, form);
+        let schema = schema::body(sent, form);
         ContentBuilder::new().schema(Some(schema)).example(Some(sent.example.clone())).build()
     };
     RequestBodyBuilder::new()
@@ -124,7 +126,7 @@ fn success(route: &Route, about: &About) -> Response {
     let answer = &about.answer;
     let mut response = ResponseBuilder::new().description(answer.what);
     if let Some(content) = &answer.content {
-        let schema = schema::answer(answer, &content.example);
+        let schema = answers::answer(answer, &content.example);
         let example = Some(content.example.clone());
         let built = ContentBuilder::new().schema(Some(schema)).example(example).build();
         response = response.content(content.kind, built);

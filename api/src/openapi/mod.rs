@@ -5,10 +5,13 @@
 //! read off them, so neither can say what the code does not.
 
 mod about;
+mod answers;
 mod document;
+mod input;
 mod schema;
 
-pub use about::{About, Input};
+pub use about::About;
+pub use input::{Counts, Input};
 
 use crate::routes::{self, Route};
 use crate::state::{Api, Listener};

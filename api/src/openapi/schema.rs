@@ -1,9 +1,10 @@
-//! Schemas: of inputs by what they are said to be, of answers by example.
+//! Schemas of inputs, by what they are said to be.
 
-use super::about::{Answer, Input, Kind};
-use model::Timestamp;
-use serde_json::Value;
+use super::about::{Case, Sent};
+use super::input::{Counts, Input, Kind, Words};
+use serde_json::{Value, json};
 use utoipa::openapi::RefOr;
+use utoipa::openapi::extensions::Extensions;
 use utoipa::openapi::schema::{
     ArrayBuilder, KnownFormat, ObjectBuilder, Schema, SchemaFormat, SchemaType, Type,
 };
@@ -22,13 +23,15 @@ pub enum Form {
 /// The value of one input.
 pub fn input(input: &Input, form: Form) -> Schema {
     match input.kind {
-        Kind::Text => text(scalar(Type::String, input, form), input).into(),
+        Kind::Text => worded(text(scalar(Type::String, input, form), input), input, form).into(),
         Kind::Integer => scalar(Type::Integer, input, form)
             .format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
+            .multiple_of(input.step)
             .minimum(input.least)
             .maximum(input.most)
             .into(),
         Kind::Number => scalar(Type::Number, input, form)
+            .multiple_of(input.step)
             .minimum(input.least)
             .exclusive_minimum(input.above)
             .maximum(input.most)
@@ -76,6 +79,7 @@ fn list(input: &Input, form: Form) -> ArrayBuilder {
         Form::Text => (either(Type::Array, Type::String), item),
     };
     let list = ArrayBuilder::new().schema_type(kinds).items(RefOr::T(item.into()));
+    let list = list.min_items(input.least_items).max_items(input.most_items);
     list.description(Some(input.what))
 }
 
@@ -111,8 +115,9 @@ fn map(input: &Input) -> ObjectBuilder {
 fn objects(input: &Input, of: &[Input]) -> ArrayBuilder {
     ArrayBuilder::new()
         .schema_type(types(Type::Array, !input.required))
-        .items(RefOr::T(fields(of, Form::Json)))
-        .min_items(input.required.then_some(1))
+        .items(RefOr::T(object(of, Form::Json).into()))
+        .min_items(input.least_items.or_else(|| input.required.then_some(1)))
+        .max_items(input.most_items)
         .description(Some(input.what))
 }
 
@@ -121,9 +126,76 @@ fn text(schema: ObjectBuilder, input: &Input) -> ObjectBuilder {
     schema.min_length(length(input.least)).max_length(length(input.most)).pattern(input.pattern)
 }
 
-/// A body of these fields.
-pub fn fields(inputs: &[Input], form: Form) -> Schema {
-    object(inputs, form).into()
+/// With the words that it may be. One that is not required may also say nothing.
+fn worded(schema: ObjectBuilder, input: &Input, form: Form) -> ObjectBuilder {
+    let schema = schema.examples(input.example);
+    let schema = if input.is_email {
+        schema.format(Some(SchemaFormat::Custom("email".into())))
+    } else {
+        schema
+    };
+    match input.words {
+        None => schema,
+        Some(Words::Exactly(words)) => {
+            let mut all: Vec<Value> = words().into_iter().map(Value::from).collect();
+            if !input.required {
+                all.push("".into());
+                all.extend((form == Form::Json).then_some(Value::Null));
+            }
+            schema.enum_values(Some(all))
+        }
+        Some(Words::AnyCase(words)) => {
+            let each: Vec<String> = words().into_iter().map(any_case).collect();
+            let or_none = if input.required { "" } else { "?" };
+            schema.pattern(Some(format!("^({}){or_none}$", each.join("|"))))
+        }
+    }
+}
+
+/// Such as `[Rr][Ee][Aa][Dd]`.
+fn any_case(word: &str) -> String {
+    let either =
+        |letter: char| format!("[{}{}]", letter.to_ascii_uppercase(), letter.to_ascii_lowercase());
+    word.chars().map(either).collect()
+}
+
+/// A body: its fields, and what they must be together.
+pub fn body(sent: &Sent, form: Form) -> Schema {
+    let groups = sent.groups.iter().map(|group| {
+        let each = group.iter().filter_map(|(name, counts)| {
+            let field = sent.fields.iter().find(|field| field.name == *name)?;
+            Some(json!({"required": [name], "properties": {*name: counted(field, *counts, form)}}))
+        });
+        json!({"anyOf": each.collect::<Vec<_>>()})
+    });
+    let together: Vec<Value> =
+        groups.chain(sent.cases.iter().map(|case| case_schema(case, form))).collect();
+    let schema = object(&sent.fields, form);
+    if together.is_empty() {
+        return schema.into();
+    }
+    schema.extensions(Some(Extensions::from_iter([("allOf", Value::from(together))]))).into()
+}
+
+/// What a field must be to count as given. In a form nothing is null, and an empty text is no
+/// list.
+fn counted(field: &Input, counts: Counts, form: Form) -> Value {
+    let is_list = matches!(field.kind, Kind::List | Kind::Objects(_));
+    match (counts, form) {
+        (Counts::EvenNull, Form::Json) => json!({}),
+        (Counts::EvenEmpty | Counts::EvenNull, Form::Text) if !is_list => json!({}),
+        (Counts::EvenEmpty, Form::Json) => json!({"type": ["string", "array"]}),
+        (Counts::Given, Form::Json) => {
+            json!({"type": ["string", "array"], "minLength": 1, "minItems": 1})
+        }
+        (_, Form::Text) => json!({"minLength": 1, "minItems": 1}),
+    }
+}
+
+fn case_schema(case: &Case, form: Form) -> Value {
+    let Case { field, words, then } = case;
+    let is_so = json!({"required": [field], "properties": {*field: {"enum": words}}});
+    json!({"if": is_so, "then": Schema::from(object(then, form))})
 }
 
 fn object(inputs: &[Input], form: Form) -> ObjectBuilder {
@@ -137,88 +209,7 @@ fn object(inputs: &[Input], form: Form) -> ObjectBuilder {
     object
 }
 
-/// What an answer looks like, read off its example: a value of the very type
-/// that is sent. What no example can show is said beside it.
-pub fn answer(answer: &Answer, example: &Value) -> Schema {
-    like(example, answer)
-}
-
-fn like(value: &Value, answer: &Answer) -> Schema {
-    match value {
-        Value::Null => ObjectBuilder::new().schema_type(SchemaType::AnyValue).into(),
-        Value::Bool(_) => ObjectBuilder::new().schema_type(Type::Boolean).into(),
-        Value::Number(number) if number.is_f64() => {
-            ObjectBuilder::new().schema_type(Type::Number).into()
-        }
-        Value::Number(_) => ObjectBuilder::new()
-            .schema_type(Type::Integer)
-            .format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
-            .into(),
-        Value::String(text) => {
-            ObjectBuilder::new().schema_type(Type::String).format(format(text)).into()
-        }
-        Value::Array(items) => {
-            // A list that shows null beside a value may hold both.
-            let item = items.iter().find(|item| !item.is_null()).unwrap_or(&Value::Null);
-            let schema = like(item, answer);
-            let nullable = items.iter().any(Value::is_null);
-            let schema = if nullable { or_null(schema) } else { schema };
-            ArrayBuilder::new().items(RefOr::T(schema)).into()
-        }
-        Value::Object(fields) => {
-            let mut object = ObjectBuilder::new().schema_type(Type::Object);
-            for (name, value) in fields {
-                let name = name.as_str();
-                let schema =
-                    if answer.open.contains(&name) { any(value) } else { like(value, answer) };
-                let nullable = answer.nullable.contains(&name);
-                object = object.property(name, if nullable { or_null(schema) } else { schema });
-                if !answer.optional.contains(&name) {
-                    object = object.required(name);
-                }
-            }
-            object.into()
-        }
-    }
-}
-
-/// Anything of its kind: of an object, under any name.
-fn any(value: &Value) -> Schema {
-    let kinds: SchemaType = match value {
-        Value::Object(_) => Type::Object.into(),
-        _ => [Type::String, Type::Number, Type::Boolean].into_iter().collect(),
-    };
-    ObjectBuilder::new().schema_type(kinds).into()
-}
-
-/// The format that a text's own shape shows.
-fn format(text: &str) -> Option<SchemaFormat> {
-    if text.parse::<Timestamp>().is_ok() {
-        Some(SchemaFormat::KnownFormat(KnownFormat::DateTime))
-    } else if is_uuid(text) {
-        Some(SchemaFormat::Custom("uuid".into()))
-    } else {
-        None
-    }
-}
-
-fn is_uuid(text: &str) -> bool {
-    text.len() == 36 && text.parse::<model::AccountId>().is_ok()
-}
-
-fn or_null(mut schema: Schema) -> Schema {
-    let kind = match &mut schema {
-        Schema::Object(object) => &mut object.schema_type,
-        Schema::Array(array) => &mut array.schema_type,
-        _ => return schema,
-    };
-    if let SchemaType::Type(one) = kind.clone() {
-        *kind = types(one, true);
-    }
-    schema
-}
-
-fn types(kind: Type, or_null: bool) -> SchemaType {
+pub(super) fn types(kind: Type, or_null: bool) -> SchemaType {
     if or_null { either(kind, Type::Null) } else { kind.into() }
 }
 

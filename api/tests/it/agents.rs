@@ -2,15 +2,13 @@
 
 use crate::call::Call;
 use crate::world::{World, on_postgres};
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD_NO_PAD;
 use kafka::simulated::Fault;
 use model::{Instance, Secret, Server, SignedDuration};
 use pki::KeyPair;
 use rustls_pki_types::CertificateDer;
 use rustls_pki_types::pem::PemObject as _;
 use serde_json::{Value, json};
-use store::{Token, hash_key};
+use store::{Token, hash_key, hash_public_key};
 
 pub async fn server_of(world: &World, instance: &Instance) -> Server {
     let mut reader = world.app.store().reader();
@@ -50,18 +48,18 @@ pub async fn enrol_server(world: &World, server: &Server) -> Vec<u8> {
     der(answer.json()["certificate"].as_str().unwrap())
 }
 
-fn der(pem: &str) -> Vec<u8> {
+pub fn der(pem: &str) -> Vec<u8> {
     CertificateDer::from_pem_slice(pem.as_bytes()).unwrap().to_vec()
 }
 
-fn report(detail: &str) -> Value {
+pub fn report(detail: &str) -> Value {
     json!({
         "incarnation": 1, "agent_version": "0.1.0", "revision": 1, "phase": "running",
         "detail": detail, "field_of_a_newer_agent": true,
     })
 }
 
-async fn set_desired(world: &World, server: &Server, revision: i64, text: &str) {
+pub async fn set_desired(world: &World, server: &Server, revision: i64, text: &str) {
     let mut work = world.app.store().begin().await.unwrap();
     store::servers::set_desired(&mut work, server.id, revision, text).await.unwrap();
     work.commit().await.unwrap();
@@ -93,8 +91,7 @@ async fn a_token_lets_one_key_in_for_fifteen_minutes() {
     let wakes = store::instances::wakes(&mut world.app.store().reader(), instance.id).await;
     assert_eq!(enrol(&good).await.status, 200);
     let record = store::servers::find(&mut world.app.store().reader(), server.id).await;
-    let public_key = STANDARD_NO_PAD.encode(key.public_key_der());
-    let hash = hash_key(&Secret::new(public_key));
+    let hash = hash_public_key(&key.public_key_der());
     assert_eq!(record.unwrap().unwrap().enrolled_key, Some(hash), "hashed as all keys are");
     let woken = store::instances::wakes(&mut world.app.store().reader(), instance.id).await;
     assert_eq!(woken.unwrap(), wakes.unwrap() + 1, "the engine hears of it");

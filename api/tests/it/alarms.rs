@@ -245,7 +245,7 @@ async fn a_new_test_takes_the_place_of_one_that_is_still_tried() {
 #[tokio::test]
 async fn the_pace_of_mails_is_forgotten_with_their_address() {
     let desk = Desk::new().await;
-    let mut body = json!({"type": "email", "value": "ada@example.com"});
+    let mut body = json!({"type": "email", "value": "owner@example.test"});
     desk.made("POST", "alarms/recipients", body.clone(), 201).await;
     assert_eq!(desk.send("POST", "alarms/recipients/2/test", None).await.status, 200);
 

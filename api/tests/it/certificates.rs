@@ -6,7 +6,7 @@ use kafka::client::Admin as _;
 use model::{Instance, Secret};
 use serde_json::{Value, json};
 use std::path::Path;
-use x509_parser::pem::parse_x509_pem;
+use x509_parser::pem::{Pem, parse_x509_pem};
 
 /// One of those that openssl and keytool made for the tests of `pki`.
 fn made(name: &str) -> String {
@@ -197,6 +197,32 @@ async fn a_request_that_asks_for_much_gets_a_plain_certificate() {
     assert!(answer.text.ends_with(&ca.unwrap()), "{}", answer.text);
 }
 
+/// By one root clients verify brokers, and anybody verifies clients' certificates.
+#[tokio::test]
+async fn a_signed_certificate_leads_to_the_root_that_customers_have() {
+    let world = World::new().await;
+    let instance = ready(&world).await;
+    let path = format!("/api/instances/{}/ca/ca_cert.pem", instance.id);
+    let root = Call::get(&path).key(&world.key).send(&world.customer).await.text;
+    let signed = sign(&world, &instance, &request("orders")).await.text;
+    let mut reader = world.app.store().reader();
+    let of = store::authorities::certificates(&mut reader, instance.id).await.unwrap();
+    let server = &of[&store::AuthorityKind::Server];
+    let blocks = |pem: &str| -> Vec<Pem> {
+        Pem::iter_from_buffer(pem.as_bytes()).map(Result::unwrap).collect()
+    };
+    let (signed, root, server) = (blocks(&signed), blocks(&root), blocks(server));
+    assert_eq!((signed.len(), root.len(), server.len()), (2, 1, 1));
+    let chain = [&signed[0], &signed[1], &root[0], &root[0]].map(|it| it.parse_x509().unwrap());
+    for pair in chain.windows(2) {
+        pair[0].verify_signature(Some(pair[1].public_key())).unwrap();
+        assert_eq!(pair[0].issuer(), pair[1].subject());
+    }
+    let server = server[0].parse_x509().unwrap();
+    server.verify_signature(Some(chain[2].public_key())).unwrap();
+    assert_ne!(server.subject(), chain[1].subject(), "each has an intermediate of its own");
+}
+
 #[tokio::test]
 async fn what_is_refused_changes_nothing() {
     let world = World::new().await;
@@ -275,4 +301,48 @@ async fn on_a_shared_plan_a_name_begins_with_the_customer_s() {
         shared.username
     );
     sign(&world, &shared, &request("orders")).await.expect_error(400, &sentence);
+}
+
+/// A list that is full of revoked certificates does not keep new ones away for a year.
+#[tokio::test]
+async fn a_full_list_has_room_again_once_some_are_revoked_or_expired() {
+    let world = World::new().await;
+    let instance = ready(&world).await;
+    let issued_at = world.app.now();
+    let numbered = |number: u32| model::Certificate {
+        serial: format!("{number:032x}").parse().unwrap(),
+        cn: model::UserName::parse("orders").unwrap(),
+        issued_at,
+        expires_at: issued_at + model::SignedDuration::from_hours(24 * 397),
+        revoked_at: None,
+    };
+    let mut work = world.app.store().begin().await.unwrap();
+    for number in 1..=10_000 {
+        store::certificates::insert(&mut work, instance.id, &numbered(number)).await.unwrap();
+    }
+    // Revoked, and expired two days ago.
+    let gone = model::Certificate {
+        expires_at: issued_at - model::SignedDuration::from_hours(48),
+        revoked_at: Some(issued_at),
+        ..numbered(10_001)
+    };
+    store::certificates::insert(&mut work, instance.id, &gone).await.unwrap();
+    work.commit().await.unwrap();
+    let full = sign(&world, &instance, &request("payments")).await;
+    full.expect_error(
+        400,
+        "This instance has 10000 certificates that are good, and can't have more; revoke some \
+         that are not used any more, and sign again",
+    );
+    let one = numbered(1).serial;
+    assert_eq!(revoke(&world, &instance, one.as_str()).await.status, 204);
+    assert_eq!(sign(&world, &instance, &request("payments")).await.status, 200);
+    assert_eq!(sign(&world, &instance, &request("payments")).await.status, 400);
+    let refused = async |at: model::Timestamp| {
+        let mut reader = world.app.store().reader();
+        store::certificates::revoked(&mut reader, instance.id, at).await.unwrap()
+    };
+    assert_eq!(refused(world.app.now()).await, [one.as_str()], "brokers still refuse it");
+    let listed = list(&world, &instance).await;
+    assert_eq!(listed.as_array().unwrap().len(), 10_001, "the expired one is forgotten");
 }

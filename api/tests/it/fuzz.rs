@@ -48,7 +48,7 @@ type Done = Arc<Mutex<BTreeSet<String>>>;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn schemathesis_finds_nothing_in_a_cluster_that_is_ready() {
-    let world = Arc::new(World::new().await);
+    let world = Arc::new(World::with(unlimited()).await);
     let instance = world.create_of("mouse-3", "orders", &[]).await;
     world.make_ready(instance.id).await;
     let instance = world.load(instance.id.0).await;
@@ -193,4 +193,10 @@ fn program() -> PathBuf {
 fn seed() -> u32 {
     let given = std::env::var("CASTELLAN_SEED").ok();
     given.map_or(1, |seed| seed.parse().expect("CASTELLAN_SEED is a number below 2³²"))
+}
+
+/// Messages are not sent here, so none is too many.
+fn unlimited() -> app::Settings {
+    let messages = model::MessageLimits::OFF;
+    app::Settings { messages, invitations_per_hour: 0, ..app::Settings::default() }
 }

@@ -138,6 +138,26 @@ async fn what_an_update_refuses_changes_nothing() {
 }
 
 #[tokio::test]
+async fn a_disk_larger_than_what_is_offered_by_now_stays() {
+    let world = World::new().await;
+    let body = json!({"name": "orders", "plan": "mouse-1", "region": "local::this-machine",
+                      "disk_size": 5000});
+    let created = Call::post("/api/instances").key(&world.key).json(&body);
+    let created = created.send(&world.customer).await;
+    let path = format!("/api/instances/{}", created.json()["id"]);
+    let smaller = Catalogue::BUILT_IN.replacen("max_disk_gb = 16000", "max_disk_gb = 4000", 1);
+    let router = world.customer_with(Catalogue::parse(&smaller, None).unwrap());
+    let change = async |disk_size: i64| {
+        let body = json!({"disk_size": disk_size});
+        Call::put(&path).key(&world.key).json(&body).send(&router).await
+    };
+    let same = change(5000).await;
+    assert_eq!(same.status, 200, "{}", same.text);
+    let more = "disk_size: must be gigabytes between 1 and 4000";
+    change(5001).await.expect_error(400, more);
+}
+
+#[tokio::test]
 async fn disks_only_grow_and_versions_only_rise() {
     let world = World::new().await;
     let body = json!({
@@ -268,6 +288,22 @@ async fn both_listeners_give_the_same_documents() {
 }
 
 #[tokio::test]
+async fn details_have_an_empty_plaintext_where_servers_don_t_listen_there() {
+    let world = World::new().await;
+    let instance = world.create("orders", &[]).await;
+    for server in world.servers(instance.id).await {
+        let listeners = model::Listeners { plaintext: None, ..server.listeners.clone() };
+        let mut work = world.app.store().begin().await.unwrap();
+        store::servers::set_listeners(&mut work, &server, &listeners).await.unwrap();
+        work.commit().await.unwrap();
+    }
+    let details = Call::get("/api/details").key(&instance.apikey).send(&world.instance).await;
+    let connections = &details.json()["connections"];
+    assert_eq!(connections["plaintext"], json!({}), "{connections}");
+    assert!(connections["ssl"]["port"].is_u64(), "{connections}");
+}
+
+#[tokio::test]
 async fn addresses_that_were_taken_meanwhile_are_chosen_again() {
     let world = World::new().await;
     world.create("first", &[]).await;
@@ -287,14 +323,18 @@ async fn addresses_that_were_taken_meanwhile_are_chosen_again() {
 }
 
 #[tokio::test]
-async fn what_the_cloud_says_is_a_sentence_and_what_breaks_is_not() {
+async fn a_region_without_room_tells_nothing_of_its_host() {
     let world = World::new().await;
     let create = async |region: &str| {
         let text = format!("name=a&plan=mouse-1&region={region}");
         Call::post("/api/instances").key(&world.key).form(&text).send(&world.customer).await
     };
     let full = create("google-compute-engine::us-central1").await;
-    full.expect_error(400, "This machine has 1 GB left of 8 GB");
+    full.expect_error(
+        400,
+        "This region has no room for that plan now; choose a smaller plan or disk, delete an \
+         instance, or ask the operator",
+    );
     let broken = create("azure-arm::westeurope").await;
     broken.expect_error(500, "Something went wrong on our side; try again later");
     assert_eq!(broken.header("x-request-id").len(), 36);

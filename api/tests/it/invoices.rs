@@ -87,6 +87,24 @@ async fn a_month_from_its_first_second_to_its_payment() {
 }
 
 #[tokio::test]
+async fn disk_beyond_the_plan_is_on_the_bill() {
+    let world = world().await;
+    advance_to(&world, "2026-12-01T00:00:00Z");
+    for disk_size in [10, 125] {
+        let body = json!({"name": "orders", "plan": "mouse-3", "region": "local::this-machine",
+                          "disk_size": disk_size});
+        let made = Call::post("/api/instances").key(&world.key).json(&body);
+        assert_eq!(made.send(&world.customer).await.status, 200);
+    }
+    world.issue_month().await;
+    let invoice = get(&world, "/api/invoices/1").await.json();
+    let amounts: Vec<&serde_json::Value> =
+        invoice["lines"].as_array().unwrap().iter().map(|line| &line["amount"]).collect();
+    // 100 GB more on each of three servers, at 20 cents each.
+    assert_eq!(amounts, [&json!(297), &json!(357)], "{invoice}");
+}
+
+#[tokio::test]
 async fn from_and_to_are_inclusive_months() {
     let world = world().await;
     world.create("orders", &[]).await;

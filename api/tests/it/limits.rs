@@ -42,7 +42,7 @@ async fn statuses(call: &Call, router: &Router, times: usize) -> Vec<u16> {
 
 #[test]
 fn the_defaults_are_the_contracts() {
-    let RateLimits { key, account, address, invitations_per_hour } = RateLimits::default();
+    let RateLimits { key, account, address, invitations_per_hour, .. } = RateLimits::default();
     assert_eq!((key, account, address), (rate(100, 500), rate(500, 2500), rate(10, 30)));
     assert_eq!(invitations_per_hour, 20);
 }

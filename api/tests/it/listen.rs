@@ -2,33 +2,39 @@
 
 use crate::agents::{enrolment, give_token, server_of};
 use crate::world::World;
-use api::Options;
+use api::{ConnectionLimits, Connections, Options};
 use model::SignedDuration;
 use pki::{Authority, KeyPair, Leaf, Usage};
 use reqwest::{Certificate, Client, Identity};
-use std::net::TcpListener;
+use std::net::{SocketAddr, TcpListener};
 use std::time::Duration;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-struct Served {
-    url: String,
-    ca: Certificate,
-    stop: CancellationToken,
+pub struct Served {
+    pub url: String,
+    pub at: SocketAddr,
+    pub ca: Certificate,
+    pub stop: CancellationToken,
     task: tokio::task::JoinHandle<std::io::Result<()>>,
 }
 
-fn fleet(world: &World) -> Authority {
+pub fn fleet(world: &World) -> Authority {
     let installation = world.app.installation();
     Authority { certificate: installation.fleet_ca.clone(), key: installation.fleet_ca_key.clone() }
 }
 
 /// Certificates are checked against the machine's clock here.
 #[expect(clippy::disallowed_methods, reason = "TLS looks at the wall clock")]
-fn now() -> model::Timestamp {
+pub fn now() -> model::Timestamp {
     jiff::Timestamp::now()
 }
 
 fn serve(world: &World) -> Served {
+    serve_with(world, Connections::of_agents(ConnectionLimits::default()))
+}
+
+pub fn serve_with(world: &World, connections: Connections) -> Served {
     let leaf = Leaf {
         common_name: "castellan".into(),
         hosts: vec!["127.0.0.1".into()],
@@ -39,16 +45,18 @@ fn serve(world: &World) -> Served {
     let (certificate, key) = fleet.issue_with_key(&leaf, now(), world.app.entropy()).unwrap();
     let tls = api::tls::agents(&certificate, &key, &fleet.certificate).unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("https://{}/agent/v1", listener.local_addr().unwrap());
+    let at = listener.local_addr().unwrap();
+    let url = format!("https://{at}/agent/v1");
     let stop = CancellationToken::new();
-    let options = Options { stopping: stop.clone(), ..Options::default() };
+    let options = Options { stopping: stop.clone(), connections, ..Options::default() };
     let router = api::agent_router(world.app.clone(), options.clone());
-    let task = tokio::spawn(api::listen::serve(listener, router, Some(tls), options));
+    let served = watch::channel(tls).1;
+    let task = tokio::spawn(api::listen::serve(listener, router, Some(served), options));
     let ca = Certificate::from_pem(fleet.certificate.as_bytes()).unwrap();
-    Served { url, ca, stop, task }
+    Served { url, at, ca, stop, task }
 }
 
-fn http(ca: &Certificate, identity: Option<(&str, &KeyPair)>) -> Client {
+pub fn http(ca: &Certificate, identity: Option<(&str, &KeyPair)>) -> Client {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let builder = Client::builder().tls_certs_only([ca.clone()]);
     let builder = match identity {

@@ -2,17 +2,22 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on shall panic")]
 
+mod account_limits;
 mod actions;
 mod agents;
 mod alarms;
+mod audit_budget;
 mod auditlog;
 mod away;
 mod bodies;
 mod call;
 mod certificates;
+mod confirmations;
+mod connections;
 mod coverage;
 mod customer;
 mod fuzz;
+mod hundred_days;
 mod instances;
 mod invitations;
 mod invoices;
@@ -29,7 +34,10 @@ mod raw;
 mod reported;
 mod resources;
 mod rules;
+mod schemas;
+mod stolen_identity;
 mod team;
+mod tls_files;
 mod vpcs;
 mod watching;
 mod world;

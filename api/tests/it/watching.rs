@@ -3,6 +3,7 @@
 mod changes;
 mod clock;
 mod disk_guard;
+mod expiry;
 
 use crate::call::Call;
 use crate::world::{World, tellings};

@@ -3,7 +3,9 @@
 use crate::call::Call;
 use crate::postgres;
 use api::{Options, RateLimit, RateLimits};
-use app::{App, Destinations, Parts, Placement, Places, Settings, Source, SourceKind};
+use app::{
+    App, Destinations, Limits, NoRoom, Parts, Placement, Places, Settings, Source, SourceKind,
+};
 use async_trait::async_trait;
 use axum::Router;
 use ipnet::Ipv4Net;
@@ -36,12 +38,16 @@ pub struct World {
     pub key: Secret,
     pub places: Arc<Loopback>,
     entropy: Arc<SeededEntropy>,
+    settings: Settings,
+    /// Of the store.
+    pub at: Location,
     _data: tempfile::TempDir,
 }
 
 impl World {
     pub async fn new() -> Self {
-        Self::with(Settings::default()).await
+        let limits = Limits { instances: 0, servers: 0, creates_per_day: 0, ..Limits::default() };
+        Self::with(Settings { limits, ..Settings::default() }).await
     }
 
     pub async fn with(settings: Settings) -> Self {
@@ -73,7 +79,7 @@ impl World {
             entropy: entropy.clone(),
             places: places.clone(),
             destinations: Arc::new(Public),
-            settings,
+            settings: settings.clone(),
             installation,
         });
         let source = Source { kind: SourceKind::Cli, address: None };
@@ -95,6 +101,8 @@ impl World {
             key: created.apikey,
             places,
             entropy,
+            settings,
+            at: at.clone(),
             _data: data,
         }
     }
@@ -109,7 +117,7 @@ impl World {
             entropy: self.entropy.clone(),
             places: self.places.clone(),
             destinations: Arc::new(Public),
-            settings: Settings::default(),
+            settings: self.settings.clone(),
             installation: self.app.installation().clone(),
         });
         let rate_limit = RateLimit::new(RateLimits::OFF);
@@ -448,10 +456,12 @@ impl Places for Loopback {
         region: &Region,
         taken: &[(String, u16)],
         plan: &Plan,
-    ) -> Result<Vec<Placement>, String> {
+    ) -> Result<Vec<Placement>, NoRoom> {
         match region.provider.as_str() {
             "azure-arm" => panic!("a fault of ours"),
-            "google-compute-engine" => return Err("This machine has 1 GB left of 8 GB".into()),
+            "google-compute-engine" => {
+                return Err(NoRoom::Refused("This machine has 1 GB left of 8 GB".into()));
+            }
             _ => {}
         }
         let late = |left: u32| left.checked_sub(1);
@@ -475,7 +485,7 @@ fn placement(host_id: HostId, address: &str) -> Placement {
         zone: "a".into(),
         private_ip: address.into(),
         listeners: Listeners {
-            plaintext: listener(9092),
+            plaintext: Some(listener(9092)),
             ssl: listener(9093),
             sasl_scram: listener(9094),
             internal: listener(9095),

@@ -1,17 +1,18 @@
 //! New rights of a user.
 
 use super::list::{numbered, words_text};
+use super::room::make_room;
 use super::{AclView, Rule, Words};
 use crate::resources::{Cluster, change};
 use crate::users::chosen_name;
 use crate::{App, Asked, Error, InstanceAccess, Problems, Result};
-use kafka::client::Acl;
+use kafka::client::{Acl, Admin};
 use kafka::rights;
 use model::UserName;
 use store::acls as numbers;
 
 /// At once; more are asked for in another call.
-const MOST: usize = 100;
+pub const MOST: usize = 100;
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct NewAcls {
@@ -32,6 +33,11 @@ pub async fn create(
         rules.into_iter().filter_map(|words| Some((words.acl(user.as_str())?, words))).collect();
     can_be_told(access, &wanted)?;
     let cluster = Cluster::of_its_own(access, app).await?;
+    let there = cluster.ask(|admin, at| admin.users().list_acls(at)).await?;
+    if let Some(views) = unchanged(&cluster, access, app, &wanted, &there).await? {
+        return Ok(views);
+    }
+    make_room(app, access.instance.id, &there, wanted.iter().map(|(acl, _)| acl)).await?;
     let said: Vec<String> = wanted.iter().map(|(acl, _)| acl.to_string()).collect();
     let about = [("user", user.to_string()), ("rules", said.join(", "))];
     change(access, app, "acl.create", &about, Box::pin(make(&cluster, access, app, &wanted))).await
@@ -72,6 +78,37 @@ fn can_be_told(access: &InstanceAccess, wanted: &[(Acl, Words)]) -> Result<()> {
     Err(Error::field("rules", what))
 }
 
+/// The ACLs if all of them are there, by these words. Then there is nothing to change and
+/// nothing to tell the audit log.
+async fn unchanged(
+    cluster: &Cluster<'_>,
+    access: &InstanceAccess,
+    app: &App,
+    wanted: &[(Acl, Words)],
+    there: &[Acl],
+) -> Result<Option<Vec<AclView>>> {
+    if !wanted.iter().all(|(acl, _)| there.contains(acl)) {
+        return Ok(None);
+    }
+    let acls: Vec<Acl> = wanted.iter().map(|(acl, _)| acl.clone()).collect();
+    let views = numbered(app, access.instance.id, &acls).await?;
+    if views.iter().zip(wanted).any(|(view, (_, words))| view.words != *words) {
+        return Ok(None);
+    }
+    let all = &acls;
+    cluster.until_all_show(|admin, at| async move { all_there(admin, at, all).await }).await;
+    Ok(Some(views))
+}
+
+async fn all_there(
+    admin: &dyn Admin,
+    at: kafka::client::Cluster,
+    wanted: &[Acl],
+) -> std::result::Result<bool, kafka::client::Error> {
+    let there = admin.users().list_acls(&at).await?;
+    Ok(wanted.iter().all(|acl| there.contains(acl)))
+}
+
 /// In Kafka first: a number without an ACL would be a promise that nobody keeps.
 async fn make(
     cluster: &Cluster<'_>,
@@ -84,10 +121,7 @@ async fn make(
     let added = cluster.alter_for_all(
         "GET acls tells which rules are there, and the same call can be repeated",
         |admin, at| admin.add_acls(at, all),
-        |admin, at| async move {
-            let there = admin.users().list_acls(&at).await?;
-            Ok(all.iter().all(|acl| there.contains(acl)))
-        },
+        |admin, at| async move { all_there(admin, at, all).await },
     );
     added.await?;
     let id = access.instance.id;

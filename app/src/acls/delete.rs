@@ -1,6 +1,7 @@
 //! The end of a right.
 
 use super::list::{customers, numbered};
+use super::room::with_numbers;
 use crate::resources::{Cluster, change};
 use crate::{App, Error, InstanceAccess, Result};
 use store::acls;
@@ -11,6 +12,7 @@ pub async fn delete(access: &InstanceAccess, app: &App, id: Option<i64>) -> Resu
     access.may_change()?;
     let cluster = Cluster::of_its_own(access, app).await?;
     let there = customers(&cluster, access).await?;
+    let there = with_numbers(app, access.instance.id, there).await?;
     let views = numbered(app, access.instance.id, &there).await?;
     let view = views.into_iter().find(|view| Some(view.id) == id).ok_or(Error::NotFound)?;
     let acl = there.iter().find(|acl| view.words.acl(&view.user).as_ref() == Some(acl));

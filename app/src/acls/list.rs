@@ -1,5 +1,6 @@
 //! Every ACL that the contract has words for, by number.
 
+use super::room::with_numbers;
 use super::{AclView, Words};
 use crate::resources::Cluster;
 use crate::{App, Error, InstanceAccess, Result};
@@ -16,6 +17,7 @@ const LONGEST: usize = 2600;
 pub async fn list(access: &InstanceAccess, app: &App) -> Result<Vec<AclView>> {
     let cluster = Cluster::of_its_own(access, app).await?;
     let there = customers(&cluster, access).await?;
+    let there = with_numbers(app, access.instance.id, there).await?;
     let mut views = numbered(app, access.instance.id, &there).await?;
     views.sort_by_key(|view| view.id);
     Ok(views)

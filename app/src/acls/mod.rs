@@ -4,12 +4,13 @@
 mod create;
 mod delete;
 mod list;
+mod room;
 mod rule;
 
-pub use create::{NewAcls, create};
+pub use create::{MOST, NewAcls, create};
 pub use delete::delete;
 pub use list::list;
-pub use rule::{Rule, Words};
+pub use rule::{Rule, Words, operations, patterns, resources};
 
 use model::Timestamp;
 

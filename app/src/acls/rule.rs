@@ -39,6 +39,25 @@ const RESOURCES: [(&str, ResourceType); 4] = [
 const PATTERNS: [(&str, PatternType); 2] =
     [(LITERAL, PatternType::Literal), ("prefixed", PatternType::Prefixed)];
 
+fn words<T>(known: &[(&'static str, T)]) -> Vec<&'static str> {
+    known.iter().map(|(word, _)| *word).collect()
+}
+
+/// The words for what a user may do.
+pub fn operations() -> Vec<&'static str> {
+    words(&OPERATIONS)
+}
+
+/// The words for what it may be done with.
+pub fn resources() -> Vec<&'static str> {
+    words(&RESOURCES)
+}
+
+/// The words for how names are meant.
+pub fn patterns() -> Vec<&'static str> {
+    words(&PATTERNS)
+}
+
 /// A rule as it is asked for.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Rule {

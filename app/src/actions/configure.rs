@@ -32,14 +32,15 @@ pub(crate) async fn configure(
     settings.extend(chosen.clone());
     let id = scene.instance.id;
     instances::set_settings(&mut work, id, &settings).await?;
-    let generation = instances::raise(&mut work, id, app.now()).await?;
     let about = ("settings", new.join(", "));
     if at_start.iter().any(|setting| is_new(&setting)) {
         start_anew(&mut work, &scene).await?;
+        let generation = instances::raise(&mut work, id, app.now()).await?;
         let kind = ActionKind::Configure;
         let asking = Asking { kind, event: "config.update", servers: &[], generation };
         record(&mut work, access, app, &scene.instance, asking, Some(about)).await?;
     } else {
+        instances::wake(&mut work, id, app.now()).await?;
         let asker = access.asker(&mut work).await?;
         write_line(&mut work, &asker, app, &scene.instance, "config.update", Some(about)).await?;
     }
@@ -51,7 +52,7 @@ async fn start_anew(work: &mut Work, scene: &Scene) -> Result<()> {
     servers::forget_brokers(work, scene.instance.id).await?;
     for record in servers::list(work, scene.instance.id).await? {
         if !record.server.stopped {
-            servers::raise_launch(work, record.server.id, launches::known(&record)).await?;
+            launches::raise(work, &record).await?;
         }
     }
     Ok(())

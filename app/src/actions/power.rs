@@ -1,12 +1,13 @@
 //! Stopping a whole cluster and starting it again. No process runs in between;
 //! data, addresses and credentials stay.
 
+use super::launches;
 use super::record::{Asking, record};
 use super::scene::Scene;
 use crate::alarms::stop_measuring;
 use crate::{App, InstanceAccess, Result};
 use model::{ActionId, ActionKind, Instance};
-use store::{Work, instances};
+use store::{Work, instances, servers};
 
 /// Whether a cluster shall run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -48,6 +49,10 @@ pub(super) async fn switch(
     if power == Power::Stop {
         let why = "is over: the cluster was stopped as asked";
         stop_measuring(work, app, instance, None, why).await?;
+    } else {
+        for record in servers::list(work, instance.id).await? {
+            launches::render_anew(work, record.server.id).await?;
+        }
     }
     // Raised by that; nobody else writes at this time.
     let generation = instance.generation + 1;

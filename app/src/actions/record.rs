@@ -2,9 +2,12 @@
 
 use super::overtake::overtake;
 use crate::audit::{self, Asker};
-use crate::{App, InstanceAccess, Result};
+use crate::{App, Error, InstanceAccess, Result};
 use model::{ActionId, ActionKind, Instance, Server};
 use store::{NewAction, Work, actions, instances, servers};
+
+/// How many actions of an instance may wait for their end.
+const MOST_OPEN: usize = 50;
 
 /// What is asked.
 pub(super) struct Asking<'a> {
@@ -39,6 +42,11 @@ pub(super) async fn record(
     };
     let id = actions::insert(work, &action, app.now()).await?;
     overtake(work, app, instance.id, &asking, id).await?;
+    if actions::open(work, instance.id).await?.len() > MOST_OPEN {
+        return Err(Error::Refused(format!(
+            "{MOST_OPEN} actions of this instance have not ended yet; try again once some have"
+        )));
+    }
     let rows = servers::list_bare(work, instance.id).await?;
     if let Some(status) = promise(asking.kind, &numbers, &rows) {
         instances::set_status(work, instance.id, &status).await?;

@@ -53,7 +53,7 @@ pub async fn restart(
     let chosen: Vec<&Server> = named.clone().unwrap_or_else(all);
     for record in rows {
         if chosen.iter().any(|server| server.id == record.server.id) {
-            servers::raise_launch(&mut work, record.server.id, launches::known(&record)).await?;
+            launches::raise(&mut work, &record).await?;
         }
     }
     let asking = Asking {

@@ -35,7 +35,7 @@ impl Scene {
         }
         let sentence = match in_the_way(access, run, &self.instance).await? {
             Some(way) => format!("The cluster follows another change: {way}"),
-            // A password or a setting, which nobody needs to be restarted for.
+            // The journal no longer has the action, as after a restore.
             None => format!(
                 "The cluster follows another change ({}); try again once `configured` reads true",
                 self.instance.progress.in_short()

@@ -1,5 +1,6 @@
 //! Starting brokers that were stopped on their own.
 
+use super::launches;
 use super::nodes::Nodes;
 use super::power::{Power, switch};
 use super::record::{Asking, record};
@@ -28,6 +29,7 @@ pub async fn start_servers(
     let stopped: Vec<&Server> = asked_for.into_iter().filter(|server| server.stopped).collect();
     for server in &stopped {
         servers::set_stopped(&mut work, server.id, false).await?;
+        launches::render_anew(&mut work, server.id).await?;
     }
     let id = if cluster_is_stopped {
         switch(&mut work, access, app, &scene.instance, Power::Start).await?

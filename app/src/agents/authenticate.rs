@@ -1,20 +1,31 @@
 //! From a certificate to the server it names.
+//!
+//! TLS has verified that the fleet's authority signed the certificate, and that the caller
+//! holds its key. That is not enough: a certificate is good while it names the present
+//! incarnation of its server and has the enrolled key, which a renewal or an enrolment
+//! replaces. So of a server's agent and a thief of its key one alone is let in.
 
 use crate::{App, Error, Result};
-use model::{InstanceId, ServerId};
-use store::{Run, ServerRecord, servers};
+use model::{InstanceId, ServerId, Timestamp};
+use store::{Run, ServerRecord, hash_public_key, instances, servers};
 use x509_parser::prelude::{FromDer, X509Certificate};
 
 const UNKNOWN: Error = Error::NotAuthorized(
-    "This certificate names no server that exists; the server was replaced or removed",
+    "This certificate names no server that exists; the server was enrolled anew or removed",
+);
+const EXPIRED: Error = Error::NotAuthorized("This certificate has expired");
+pub(super) const REPLACED: Error = Error::NotAuthorized(
+    "This certificate's key is not the enrolled one; the server's agent gets a token to enrol anew",
 );
 
 /// The agent of one server, in one of its incarnations.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Agent {
     pub(super) server_id: ServerId,
     pub(super) instance_id: InstanceId,
     pub(super) incarnation: i64,
+    /// The hash of its public key.
+    pub(super) key: String,
 }
 
 impl Agent {
@@ -26,19 +37,50 @@ impl Agent {
         self.instance_id
     }
 
-    /// The agent's own row, unless the server was replaced or removed.
+    /// The agent's own row, as long as the agent is the server's.
     pub(super) async fn record(&self, run: &mut impl Run) -> Result<ServerRecord> {
-        row(run, self.server_id, self.incarnation).await
+        let record = row(run, self.server_id, self.incarnation).await?;
+        if record.enrolled_key.as_ref() == Some(&self.key) { Ok(record) } else { Err(REPLACED) }
     }
 }
 
-/// The agent that a certificate names. TLS has verified that the fleet's
-/// authority signed it; whether the row is still there is checked on each
-/// call, so deleting the row revokes the certificate.
+/// The agent that a certificate names. The row is looked at on each call, so that a change
+/// there revokes the certificate at once.
 pub async fn authenticate(app: &App, certificate_der: &[u8]) -> Result<Agent> {
-    let (server_id, incarnation) = named(certificate_der).ok_or(UNKNOWN)?;
+    let Named { server_id, incarnation, key, not_after } = named(certificate_der).ok_or(UNKNOWN)?;
+    // A connection may be older than that.
+    if app.now() > not_after {
+        return Err(EXPIRED);
+    }
     let record = row(&mut app.store().reader(), server_id, incarnation).await?;
-    Ok(Agent { server_id, instance_id: record.server.instance_id, incarnation })
+    if record.enrolled_key.as_ref() != Some(&key) {
+        give_token(app, &record).await?;
+        return Err(REPLACED);
+    }
+    Ok(Agent { server_id, instance_id: record.server.instance_id, incarnation, key })
+}
+
+/// The caller may be the server's own agent: somebody else has renewed in its name, or it
+/// never got the answer to its renewal. A token in the server's directory tells them apart.
+async fn give_token(app: &App, record: &ServerRecord) -> Result<()> {
+    let server = &record.server;
+    if server.enrolled_at.is_none() {
+        return Ok(());
+    }
+    let now = app.now();
+    let mut work = app.store().begin().await?;
+    if servers::void_token(&mut work, server.id, now).await? {
+        instances::wake(&mut work, server.instance_id, now).await?;
+        work.commit().await?;
+        tracing::warn!(
+            instance = %server.instance_id,
+            server = %server.name,
+            "an agent came with a key that is not the enrolled one and was refused; the server's \
+             directory gets a token. Unless the answer to a renewal was just lost, the key was \
+             copied: see castellan server re-enrol"
+        );
+    }
+    Ok(())
 }
 
 async fn row(run: &mut impl Run, id: ServerId, incarnation: i64) -> Result<ServerRecord> {
@@ -51,9 +93,21 @@ pub(super) fn common_name(server_id: ServerId, incarnation: i64) -> String {
     format!("server-{server_id}.{incarnation}")
 }
 
-fn named(der: &[u8]) -> Option<(ServerId, i64)> {
+struct Named {
+    server_id: ServerId,
+    incarnation: i64,
+    key: String,
+    not_after: Timestamp,
+}
+
+fn named(der: &[u8]) -> Option<Named> {
     let (_, certificate) = X509Certificate::from_der(der).ok()?;
     let name = certificate.subject().iter_common_name().next()?.as_str().ok()?;
     let (server_id, incarnation) = name.strip_prefix("server-")?.split_once('.')?;
-    Some((server_id.parse().ok()?, incarnation.parse().ok()?))
+    Some(Named {
+        server_id: server_id.parse().ok()?,
+        incarnation: incarnation.parse().ok()?,
+        key: hash_public_key(certificate.public_key().raw),
+        not_after: Timestamp::from_second(certificate.validity().not_after.timestamp()).ok()?,
+    })
 }

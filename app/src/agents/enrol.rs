@@ -2,10 +2,8 @@
 
 use super::certificate::{issue, parse};
 use crate::{App, Error, Result};
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD_NO_PAD;
 use model::{Secret, ServerId, Timestamp};
-use store::{Run, ServerRecord, hash_key, instances, servers};
+use store::{Run, ServerRecord, hash_key, hash_public_key, instances, servers};
 use subtle::ConstantTimeEq;
 
 /// One answer for every wrong token, so that nothing is learnt from trying.
@@ -32,7 +30,7 @@ pub async fn enrol(app: &App, enrolment: &Enrolment) -> Result<String> {
     // Looked at before anything is locked or signed: anybody can call this.
     let_in(&mut app.store().reader(), enrolment, now).await?;
     let request = parse(&enrolment.csr)?;
-    let key = hash_key(&Secret::new(STANDARD_NO_PAD.encode(request.public_key_der())));
+    let key = hash_public_key(&request.public_key_der());
     let certificate = issue(app, request, enrolment.server_id, enrolment.incarnation)?;
 
     let mut work = app.store().begin().await?;

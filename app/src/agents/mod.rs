@@ -9,6 +9,7 @@ mod certificate;
 mod claim;
 mod desired;
 mod enrol;
+mod re_enrol;
 mod report;
 
 pub use authenticate::{Agent, authenticate};
@@ -16,4 +17,5 @@ pub use certificate::renew;
 pub use claim::{Claim, claim};
 pub use desired::{Held, desired};
 pub use enrol::{Enrolment, enrol};
+pub use re_enrol::re_enrol;
 pub use report::{flush_last_seen, report};

@@ -15,7 +15,7 @@ pub use delete::delete;
 pub use notice::{Scope, notice};
 pub use read::{history, list, read};
 pub use update::update;
-pub use validate::AlarmFields;
+pub use validate::{AlarmFields, LARGEST};
 pub use watch::Watch;
 pub(crate) use watch::{stop_measuring, tell_leaver, tell_newcomer, tell_of_change};
 

@@ -4,7 +4,7 @@ use crate::{Error, Problems, Result};
 use model::{AlarmSpec, AlarmType, Measure, Recipient, RecipientId};
 
 /// Beyond this a threshold is a slip of the keyboard.
-const LARGEST: i64 = 1_000_000_000;
+pub const LARGEST: i64 = 1_000_000_000;
 
 /// What may be said of an alarm, as sent.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

@@ -2,7 +2,7 @@
 
 use super::{Grounds, insert_key};
 use crate::rights::{is_within, narrowed_by_tags};
-use crate::{App, Error, Grant, Operator, Problems, Result, audit};
+use crate::{App, Error, Grant, Operator, Problems, Result, audit, limits};
 use model::{AccountId, ApiKey, KeyComment, KeyId, Role, Secret, Tags, User, UserId};
 use store::{apikeys, users};
 
@@ -34,6 +34,7 @@ pub async fn create(
     let mut work = app.store().begin().await?;
     let user = users::find(&mut work, user_id).await?.ok_or(Error::NotFound)?;
     let (grant, comment) = check(&user, new)?;
+    limits::check_key(&mut work, app, user.account_id).await?;
     let grounds = Grounds {
         user_id,
         grant,

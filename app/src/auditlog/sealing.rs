@@ -4,6 +4,7 @@
 use crate::{App, Result};
 use model::{Account, AccountId};
 use store::accounts;
+use store::chain::archive::{Section, Unjoined, check_joined};
 use store::chain::{self, Verdict};
 
 /// Lines sealed in one transaction. Other writers wait meanwhile, so they are
@@ -45,16 +46,35 @@ async fn seal_account(app: &App, account: AccountId) -> store::Result<usize> {
 pub struct Verified {
     pub account: Account,
     pub verdict: Verdict,
+    /// Why the archives are not all that was archived, if they were given.
+    pub unjoined: Option<Unjoined>,
 }
 
-/// Reads the chain of one account again, or of all.
-pub async fn verify(app: &App, only: Option<AccountId>) -> Result<Vec<Verified>> {
+impl Verified {
+    pub fn is_whole(&self) -> bool {
+        self.verdict.broken.is_none() && self.unjoined.is_none()
+    }
+}
+
+/// Reads the chain of one account again, or of all. With archives, whose sections were
+/// read before, also whether they lead up to it.
+pub async fn verify(
+    app: &App,
+    only: Option<AccountId>,
+    archives: Option<&[Section]>,
+) -> Result<Vec<Verified>> {
     let mut reader = app.store().reader();
     let mut verified = Vec::new();
     for account in accounts::list(&mut reader).await? {
         if only.is_none_or(|only| only == account.id) {
             let verdict = chain::verify(&mut reader, account.id).await?;
-            verified.push(Verified { account, verdict });
+            let unjoined = match archives {
+                Some(sections) if verdict.broken.is_none() => {
+                    check_joined(&mut reader, account.id, sections).await?
+                }
+                _ => None,
+            };
+            verified.push(Verified { account, verdict, unjoined });
         }
     }
     Ok(verified)

@@ -1,7 +1,7 @@
 //! Prices of histories from before histories were kept.
 
 use crate::{App, Result};
-use model::{Catalogue, Cents, Plan};
+use model::{Catalogue, Cents};
 use store::history;
 
 /// Gives entries without a price the catalogue's. Done before anything is
@@ -17,7 +17,7 @@ pub async fn settle_prices(app: &App) -> Result<()> {
         if offered.is_none() {
             tracing::error!(%plan, "no catalogue knows its price; instances on it are billed 0");
         }
-        let price = offered.map_or(Cents(0), Plan::price_cents);
+        let price = offered.map_or(Cents(0), |plan| plan.price_cents(None));
         history::set_missing_price(&mut work, &plan, price).await?;
     }
     Ok(work.commit().await?)

@@ -12,15 +12,13 @@ pub use sign::{Signing, sign};
 
 use crate::{App, Error, InstanceAccess, Result};
 use model::{Certificate, Instance};
-use store::{AuthorityKind, authorities};
+use store::authorities;
 
-/// The certificate of the customers' listeners' authority, as PEM. It is
-/// written together with the instance and goes with it.
+/// What clients verify brokers with, as PEM. It is written together with the instance and
+/// goes with it.
 pub async fn certificate(access: &InstanceAccess, app: &App) -> Result<String> {
     let mut reader = app.store().reader();
-    authorities::certificate(&mut reader, access.instance.id, AuthorityKind::Server)
-        .await?
-        .ok_or(Error::InvalidId)
+    authorities::customers_root(&mut reader, access.instance.id).await?.ok_or(Error::InvalidId)
 }
 
 /// What the audit log says of a certificate.

@@ -9,11 +9,15 @@ use crate::users::{has_password, hold, let_go};
 use crate::{App, Asked, Error, InstanceAccess, Result, audit};
 use model::{Certificate, Instance, UserName};
 use pki::{ClientCertificate, ClientRequest};
+use store::certificates::{self, Count};
 use store::ssl_users::{self, Held, Purpose};
-use store::{AuthorityKind, Work, authorities, certificates};
+use store::{AuthorityKind, Work, authorities};
 
-/// Each of them may be revoked, and brokers are told of every one that is.
+/// Certificates of an instance that clients can log in with.
 const MOST: i64 = 10_000;
+/// Revoked certificates that have not expired, beyond which none is signed. Brokers keep
+/// a list of them, which has at most so many and [`MOST`] entries.
+const MOST_REVOKED: i64 = 10_000;
 
 /// What is asked for.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -22,7 +26,7 @@ pub struct Signing {
     pub csr: Option<String>,
 }
 
-/// The certificate as PEM, followed by its authority's.
+/// The certificate as PEM, followed by the intermediate that signed it.
 pub async fn sign(access: &InstanceAccess, app: &App, wanted: Asked<Signing>) -> Result<String> {
     access.may_change()?;
     let (Signing { csr }, mut problems) = wanted.open()?;
@@ -111,12 +115,8 @@ async fn issue(
     request: &ClientRequest,
 ) -> Result<(Certificate, String)> {
     let now = app.now();
-    if certificates::count(work, instance.id, now).await? >= MOST {
-        return Err(Error::Refused(format!(
-            "This instance has {MOST} certificates that have not expired, and can't have more; \
-             sign again once one has expired"
-        )));
-    }
+    certificates::forget_expired(work, instance.id, now).await?;
+    has_room(certificates::count(work, instance.id, now).await?)?;
     let found = authorities::find(work, instance.id, AuthorityKind::Client).await?;
     let (certificate, key) = found.ok_or(Error::InvalidId)?;
     let authority = pki::Authority { certificate, key };
@@ -131,4 +131,40 @@ async fn issue(
     };
     certificates::insert(work, instance.id, &issued).await?;
     Ok((issued, pem))
+}
+
+/// A revoked certificate makes room for another one, as long as brokers can keep the
+/// list of those that they have to refuse.
+fn has_room(Count { good, revoked }: Count) -> Result<()> {
+    if good >= MOST {
+        return Err(Error::Refused(format!(
+            "This instance has {good} certificates that are good, and can't have more; revoke \
+             some that are not used any more, and sign again"
+        )));
+    }
+    if revoked >= MOST_REVOKED {
+        return Err(Error::Refused(format!(
+            "This instance has revoked {revoked} certificates that have not expired, and brokers \
+             can't keep more in mind; sign again once some of them have expired"
+        )));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn revoked_certificates_make_room_within_a_bound_of_their_own() {
+        let check = |good, revoked, expected: Option<&str>| {
+            let refused = has_room(Count { good, revoked }).err().map(|error| error.to_string());
+            assert_eq!(refused.is_some(), expected.is_some(), "{good} {revoked}");
+            assert!(refused.is_none_or(|it| it.contains(expected.unwrap_or_default())));
+        };
+        check(9_999, 0, None);
+        check(9_999, 9_999, None);
+        check(10_000, 0, Some("revoke some"));
+        check(0, 10_000, Some("has revoked 10000"));
+    }
 }

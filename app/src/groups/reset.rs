@@ -40,7 +40,7 @@ pub async fn reset(
     without_members(&group)?;
     let partitions = choose(access, app, &cluster, &group, to, choices.as_deref()).await?;
     let moved = foresee(&cluster, to, &partitions).await?;
-    if dry_run {
+    if dry_run || moved.iter().all(|moved| moved.from == Some(moved.to)) {
         return Ok(moved);
     }
     let about = [

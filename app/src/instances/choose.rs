@@ -3,6 +3,7 @@
 
 use crate::{App, Error, Placement, Result};
 use model::{InstanceName, KafkaVersion, Plan, Region, Secret, Subnet, Tags, VpcId};
+use pki::ClusterAuthorities;
 use store::AuthorityKind;
 
 /// A checked order.
@@ -39,13 +40,14 @@ pub fn choose(app: &App) -> Result<Chosen> {
     let entropy = app.entropy();
     let username = entropy.username();
     tracing::debug!(username, "chose a new instance's names");
-    let authorities = AuthorityKind::ALL
-        .into_iter()
-        .map(|kind| {
-            let name = format!("Castellan {username} {} CA", kind.as_str());
-            Ok((kind, pki::Authority::create(&name, app.now(), entropy)?))
-        })
-        .collect::<Result<_>>()?;
+    let ClusterAuthorities { internal, root, server, client } =
+        ClusterAuthorities::create(&username, app.now(), entropy)?;
+    let authorities = vec![
+        (AuthorityKind::Internal, internal),
+        (AuthorityKind::Root, root),
+        (AuthorityKind::Server, server),
+        (AuthorityKind::Client, client),
+    ];
     Ok(Chosen { username, password: entropy.password(), apikey: entropy.key(), authorities })
 }
 
@@ -61,8 +63,7 @@ pub async fn place(app: &App, order: &Order, chosen: &Chosen) -> Result<Placed> 
     app.places.check_room(&order.plan, order.plan.disk_gb(order.disk_size)).await?;
     let taken = store::servers::taken_listeners(&mut app.store().reader()).await?;
     let nodes = order.plan.nodes;
-    let placements =
-        app.places.propose(&order.region, &taken, &order.plan).await.map_err(Error::Refused)?;
+    let placements = app.places.propose(&order.region, &taken, &order.plan).await?;
     if placements.len() != nodes as usize || placements.is_empty() {
         return Err(Error::internal("the region proposed another number of places than asked for"));
     }

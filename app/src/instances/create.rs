@@ -5,7 +5,7 @@ use super::choose::{self, Network, Order};
 use super::validate;
 use super::write::{WriteError, write};
 use crate::idempotency::{self, Repeatable};
-use crate::{App, Asked, Caller, Error, Problems, Result, Right};
+use crate::{App, Asked, Caller, Error, Problems, Result, Right, limits};
 use model::{InstanceId, InstanceName, Plan, Region, Secret, Tags, VpcId};
 use serde::{Deserialize, Serialize};
 
@@ -50,6 +50,11 @@ pub async fn create(caller: &Caller, app: &App, asked: Asked<NewInstance>) -> Re
         if let Some(created) = idempotency::answered(app, repeatable.as_ref()).await? {
             return Ok(created);
         }
+        // Checked again where it is written; here it saves making keys in vain.
+        let reader = &mut app.store().reader();
+        if let Err(error) = limits::check_instance(reader, app, caller.account_id, &order).await {
+            return idempotency::answered(app, repeatable.as_ref()).await?.ok_or(error);
+        }
         let chosen = choose::choose(app)?;
         // One at a time between asking for places and taking them; keys are
         // made before, because that is what takes long.
@@ -70,9 +75,7 @@ pub async fn create(caller: &Caller, app: &App, asked: Asked<NewInstance>) -> Re
             }
         }
     }
-    Err(Error::Refused(
-        "Other instances took every address that was free; try again in a few seconds".into(),
-    ))
+    Err(Error::Refused("This region is busy; try again in a few seconds".into()))
 }
 
 fn check(app: &App, new: NewInstance, mut problems: Problems) -> Result<Order> {
@@ -90,7 +93,7 @@ fn check(app: &App, new: NewInstance, mut problems: Problems) -> Result<Order> {
         None => Some(app.catalogue.newest_kafka()),
     };
     let network = network(found, new.vpc_id, new.vpc_subnet.as_deref());
-    let disk_size = new.disk_size.and_then(|size| validate::disk_size(found, size));
+    let disk_size = new.disk_size.and_then(|size| validate::disk_size(found, &app.catalogue, size));
     let tags = found.take("tags", Tags::parse(new.tags));
     if new.copies_settings {
         found.add("copy_settings", "is not available; leave it out");

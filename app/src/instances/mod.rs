@@ -10,6 +10,7 @@ mod update;
 pub(crate) mod validate;
 mod write;
 
+pub(crate) use choose::Order;
 pub use create::{Created, NewInstance, create};
 pub use delete::{Deletion, delete};
 pub use list::{Listed, Page, list};

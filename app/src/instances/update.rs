@@ -131,7 +131,11 @@ fn check_server_changes(
         .as_deref()
         .filter(|text| text.parse::<KafkaVersion>().ok() != Some(instance.kafka_version))
         .and_then(|text| validate::kafka_version(found, catalogue, text));
-    let disk_size = changes.disk_size.and_then(|size| validate::disk_size(found, size));
+    // The disk that it has may be larger than what is offered by now.
+    let disk_size = match (changes.disk_size, instance.disk_size) {
+        (Some(asked), Some(has)) if asked == i64::from(has) => Some(has),
+        (asked, _) => asked.and_then(|size| validate::disk_size(found, catalogue, size)),
+    };
     if let (Some(present), Some(plan)) = (present, plan) {
         check_plan(found, present, plan);
         check_disk(found, instance, present, plan, disk_size);

@@ -5,9 +5,6 @@ use crate::Problems;
 use model::{Catalogue, KafkaVersion, Plan, Region};
 use std::fmt::Display;
 
-/// More than any server holds, and far from what numbers can't hold.
-const LARGEST_DISK_GB: i64 = 1_000_000;
-
 /// The plan that name and node count ask for: `nodes` wins over the suffix,
 /// and alone it keeps the family of `present`.
 pub fn plan<'a>(
@@ -67,11 +64,11 @@ pub fn kafka_version(
     version
 }
 
-pub fn disk_size(problems: &mut Problems, size: i64) -> Option<u32> {
-    let fits = (1..=LARGEST_DISK_GB).contains(&size);
-    let size = u32::try_from(size).ok().filter(|_| fits);
+pub fn disk_size(problems: &mut Problems, catalogue: &Catalogue, size: i64) -> Option<u32> {
+    let most = catalogue.disk().max_gb;
+    let size = u32::try_from(size).ok().filter(|size| (1..=most).contains(size));
     if size.is_none() {
-        problems.add("disk_size", format!("must be gigabytes between 1 and {LARGEST_DISK_GB}"));
+        problems.add("disk_size", format!("must be gigabytes between 1 and {most}"));
     }
     size
 }

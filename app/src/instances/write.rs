@@ -4,7 +4,8 @@ use super::choose::{Chosen, Network, Order, Placed};
 use super::create::Created;
 use super::read::connection_url;
 use crate::idempotency::{self, Repeatable};
-use crate::{App, Caller, Error, Placement, Result, alarms, audit, history, vpcs::choose_subnet};
+use crate::vpcs::choose_subnet;
+use crate::{App, Caller, Error, Placement, Result, alarms, audit, history, limits};
 use model::{
     ActionKind, Disk, DiskId, DiskState, Instance, InstanceId, InstanceProgress, Server, ServerId,
     ServerRole, Subnet, Vpc, VpcId, kafka_uuid,
@@ -49,6 +50,7 @@ pub async fn write(
     repeatable: Option<&Repeatable>,
 ) -> std::result::Result<Created, WriteError> {
     let mut work = app.store().begin().await?;
+    limits::check_instance(&mut work, app, caller.account_id, order).await?;
     let id = InstanceId(work.next("instances").await?);
     let vpc_id = match order.network {
         Network::Join(vpc) => join(&mut work, caller, order, vpc).await?,
@@ -124,6 +126,7 @@ async fn make_vpc(
     asked: Option<Subnet>,
     made_for: InstanceId,
 ) -> Result<VpcId> {
+    limits::check_vpc(work, app, caller.account_id).await?;
     let subnet = choose_subnet(work, caller, app, "vpc_subnet", asked).await?;
     let vpc = Vpc {
         id: VpcId(work.next("vpcs").await?),

@@ -3,10 +3,12 @@
 mod fate;
 mod read;
 mod send;
+mod turns;
 mod write;
 
 pub use kafka::client::messages::{Message, NewMessage};
 pub use read::{ReadFields, read};
+pub(crate) use turns::Turns;
 pub use write::{Contents, MessageFields, WriteFields, write};
 
 use crate::resources::{Cluster, is_own};

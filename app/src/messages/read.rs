@@ -7,8 +7,6 @@ use crate::{App, Asked, Error, InstanceAccess, Problems, Result};
 use kafka::client::messages::{From, ReadMessages};
 use model::Timestamp;
 use std::time::Duration;
-use tokio::sync::SemaphorePermit;
-use tokio::time::{Instant, timeout_at};
 
 const MOST: usize = 1000;
 const USUAL: i64 = 10;
@@ -52,19 +50,11 @@ pub async fn read(
     if !is_own(access, app, topic) {
         return Err(Error::NotFound);
     }
-    let _turn = turn(app, cluster.deadline()).await?;
+    let instance = &access.instance;
+    let _turn = app.reading.take(instance.id, instance.account_id, cluster.deadline()).await?;
     let or = if what.partition.is_none() { OTHERS } else { "" };
     let found = cluster.ask_leaders(or, |admin, at| admin.messages().read_messages(at, what));
     found.await?.ok_or(Error::NotFound)
-}
-
-/// Leave to read, for as long as it is held.
-async fn turn(app: &App, until: Instant) -> Result<SemaphorePermit<'_>> {
-    let Ok(turn) = timeout_at(until, app.reading.acquire()).await else {
-        let busy = "There are too many reads of messages at once; try again in a few seconds";
-        return Err(Error::Refused(busy.into()));
-    };
-    turn.map_err(Error::internal)
 }
 
 fn validate(topic: &str, fields: &ReadFields, mut problems: Problems) -> Result<ReadMessages> {
@@ -72,9 +62,11 @@ fn validate(topic: &str, fields: &ReadFields, mut problems: Problems) -> Result<
     let count = usize::try_from(limit).ok().filter(|count| (1..=MOST).contains(count));
     let count = count.ok_or(format!("must be from 1 to {MOST}"));
     let count = problems.take("limit", count);
-    let number = fields.partition.map(i32::try_from).transpose();
-    let number = number.map_err(|_| "must be the number of a partition");
-    let partition = problems.take("partition", number).flatten();
+    let number = fields.partition.map(|number| {
+        let number = i32::try_from(number).ok().filter(|number| *number >= 0);
+        number.ok_or("must be the number of a partition")
+    });
+    let partition = problems.take("partition", number.transpose()).flatten();
     let from = match (fields.offset, fields.from.as_deref()) {
         (Some(_), Some(_)) => {
             problems.add("from", "can't be given beside offset");

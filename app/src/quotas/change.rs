@@ -7,7 +7,7 @@ use kafka::client::CLIENT_ID;
 use kafka::client::quotas::QuotaChange;
 use model::{DiskLevel, is_reserved};
 use std::collections::BTreeMap;
-use store::disk_guards;
+use store::{disk_guards, instances};
 
 /// Kafka keeps names of 1 to so many bytes.
 const MAX_NAME: usize = 249;
@@ -37,12 +37,28 @@ pub async fn set(access: &InstanceAccess, app: &App, asked: Asked<QuotaFields>) 
         return Err(Error::Refused(format!("Give at least one limit: {}", all.join(", "))));
     }
     let cluster = Cluster::of_its_own(access, app).await?;
-    if fields.limits.contains_key(&QuotaKey::ProducerByteRate) {
-        producers_are_free(access, app).await?;
+    if fields.limits.contains_key(&QuotaKey::ProducerByteRate)
+        && let Some(why) = slowed(access, app).await?
+    {
+        return Err(Error::Refused(why.into()));
+    }
+    let before = cluster.ask(|admin, at| admin.quotas().list_quotas(at)).await?;
+    if are_made(&before, &entity, &fields.limits) {
+        until_all_show(&cluster, &entity, &fields.limits).await;
+        let same = before.into_iter().find(|quota| quota.entity == entity);
+        return Ok(same.unwrap_or(Quota { entity, limits: BTreeMap::new() }));
     }
     alter(access, app, &cluster, &entity, &fields.limits).await?;
-    let found = find(&cluster.after_change(), &entity).await?;
-    Ok(found.unwrap_or(Quota { entity, limits: BTreeMap::new() }))
+    let found = find(&cluster.after_change(), &entity).await.ok().flatten();
+    let mut quota = found.unwrap_or(Quota { entity, limits: BTreeMap::new() });
+    // Kafka has confirmed them, though the broker that was asked may not show them yet.
+    for (key, limit) in fields.limits {
+        match limit {
+            Some(limit) => drop(quota.limits.insert(key, limit)),
+            None => drop(quota.limits.remove(&key)),
+        }
+    }
+    Ok(quota)
 }
 
 /// Removes every limit of an entity that has any.
@@ -52,35 +68,56 @@ pub async fn remove(access: &InstanceAccess, app: &App, asked: Asked<QuotaFields
     let entity = entity(&fields, problems)?;
     let cluster = Cluster::of_its_own(access, app).await?;
     let quota = find(&cluster, &entity).await?.ok_or(Error::NotFound)?;
-    if quota.limits.contains_key(&QuotaKey::ProducerByteRate) {
-        producers_are_free(access, app).await?;
-    }
     let changes = quota.limits.into_keys().map(|key| (key, None)).collect();
     alter(access, app, &cluster, &entity, &changes).await
 }
 
-/// While a disk is nearly full, what producers get is ours: what was there is put back
-/// afterwards, and what somebody sets meanwhile would be lost by that.
-async fn producers_are_free(access: &InstanceAccess, app: &App) -> Result<()> {
+/// Why the limits of producers can't be changed now, if so. While a disk is nearly full they
+/// are ours: those before are put back afterwards, and what is set meanwhile would be lost.
+async fn slowed(access: &InstanceAccess, app: &App) -> Result<Option<&'static str>> {
     let mut reader = app.store().reader();
     let guards = disk_guards::list(&mut reader, access.instance.id).await?;
     let slowed = disk_guards::slowed(&mut reader, access.instance.id).await?;
     let is_slowed = guards.iter().any(|guard| guard.level >= DiskLevel::Slowed);
-    let what = match (is_slowed, slowed) {
-        (false, None) => return Ok(()),
-        (false, Some(_)) => {
+    Ok(match (is_slowed, slowed) {
+        (false, None) => None,
+        (false, Some(_)) => Some(
             "The quotas of producers are about to be put back as they were before a disk was \
-             nearly full: try again in a moment"
-        }
-        (true, _) => {
+             nearly full: try again in a moment",
+        ),
+        (true, _) => Some(
             "Producers are slowed down because a disk is nearly full, and their quotas are put \
-             back as they were afterwards: make room on the disk first"
-        }
-    };
-    Err(Error::Refused(what.into()))
+             back as they were afterwards: make room on the disk first",
+        ),
+    })
 }
 
+/// Changes limits, unless they are of producers and those are slowed down.
 async fn alter(
+    access: &InstanceAccess,
+    app: &App,
+    cluster: &Cluster<'_>,
+    entity: &QuotaEntity,
+    changes: &QuotaChange,
+) -> Result<()> {
+    if !changes.contains_key(&QuotaKey::ProducerByteRate) {
+        return alter_now(access, app, cluster, entity, changes).await;
+    }
+    if let Some(why) = slowed(access, app).await? {
+        return Err(Error::Refused(why.into()));
+    }
+    let altered = alter_now(access, app, cluster, entity, changes).await;
+    // A disk may have become nearly full while Kafka was asked, and this change come after
+    // the limits that slow producers down: the engine is to set them once more.
+    if slowed(access, app).await?.is_some() {
+        let mut work = app.store().begin().await?;
+        instances::raise_inside(&mut work, access.instance.id, app.now()).await?;
+        work.commit().await?;
+    }
+    altered
+}
+
+async fn alter_now(
     access: &InstanceAccess,
     app: &App,
     cluster: &Cluster<'_>,
@@ -101,12 +138,16 @@ async fn alter(
             },
         );
     resources::change(access, app, "quota.update", &about, effect).await?;
+    until_all_show(cluster, entity, changes).await;
+    Ok(())
+}
+
+async fn until_all_show(cluster: &Cluster<'_>, entity: &QuotaEntity, changes: &QuotaChange) {
     cluster
         .until_all_show(|admin, alone| async move {
             Ok(are_made(&admin.quotas().list_quotas(&alone).await?, entity, changes))
         })
         .await;
-    Ok(())
 }
 
 fn are_made(all: &[Quota], entity: &QuotaEntity, changes: &QuotaChange) -> bool {

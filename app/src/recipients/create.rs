@@ -1,6 +1,7 @@
 //! Somebody new to tell.
 
 use super::about;
+use super::confirmation::{Asking, ask};
 use super::validate::{RecipientFields, validate};
 use crate::alarms::tell_newcomer;
 use crate::{App, Asked, Error, InstanceAccess, Result, audit};
@@ -30,7 +31,11 @@ pub async fn create(
     let asker = access.asker(&mut work).await?;
     let extras = about(&access.instance, recipient, new.kind, &new.name);
     audit::write(&mut work, &asker, app.now(), "recipient.create", &extras).await?;
-    tell_newcomer(&mut work, app, &access.instance, recipient).await?;
+    let created = recipients::find(&mut work, id, recipient).await?.ok_or(Error::NotFound)?;
+    let of = (access.instance.account_id, id);
+    if let Asking::NotNeeded = ask(&mut work, app, of, &created).await? {
+        tell_newcomer(&mut work, app, &access.instance, recipient).await?;
+    }
     let created = recipients::find(&mut work, id, recipient).await?.ok_or(Error::NotFound)?;
     work.commit().await?;
     Ok(created)

@@ -1,5 +1,6 @@
 //! Whom an instance's alarms are told to.
 
+mod confirmation;
 mod create;
 mod delete;
 mod read;
@@ -7,12 +8,13 @@ mod test;
 mod update;
 mod validate;
 
+pub use confirmation::{Addressee, Answer, addressee, answer};
 pub use create::create;
 pub use delete::delete;
 pub use read::{list, read};
-pub use test::test;
+pub use test::{Tested, test};
 pub use update::update;
-pub use validate::RecipientFields;
+pub use validate::{RESPONDERS, RecipientFields};
 
 use model::{Instance, RecipientId, RecipientType};
 

@@ -2,11 +2,12 @@
 //! be why it waits. At another address what goes on is over at the old one.
 
 use super::about;
+use super::confirmation::{Asking, ask};
 use super::validate::{RecipientFields, validate};
 use crate::alarms::{tell_leaver, tell_newcomer};
 use crate::{App, Asked, Error, InstanceAccess, Result, audit};
 use model::{Recipient, RecipientId};
-use store::{recipients, tellings};
+use store::{NewRecipient, recipients, tellings};
 
 /// `None` stands for a path segment that is no id.
 pub async fn update(
@@ -25,20 +26,35 @@ pub async fn update(
     if !recipients::update(&mut work, id, recipient, &new).await? {
         return Err(Error::NotFound);
     }
-    let asker = access.asker(&mut work).await?;
-    let extras = about(&access.instance, recipient, new.kind, &new.name);
-    audit::write(&mut work, &asker, app.now(), "recipient.update", &extras).await?;
+    if !is_same(&before, &new) {
+        let asker = access.asker(&mut work).await?;
+        let extras = about(&access.instance, recipient, new.kind, &new.name);
+        audit::write(&mut work, &asker, app.now(), "recipient.update", &extras).await?;
+    }
     let updated = recipients::find(&mut work, id, recipient).await?.ok_or(Error::NotFound)?;
     if (before.kind, &before.value) != (updated.kind, &updated.value) {
         tellings::forget_pace(&mut work, id, recipient).await?;
+        recipients::forget_last_status(&mut work, id, recipient).await?;
     }
+    let of = (access.instance.account_id, id);
+    let is_waiting = !matches!(ask(&mut work, app, of, &updated).await?, Asking::NotNeeded);
     tellings::hasten(&mut work, id, &updated, app.now()).await?;
     if is_elsewhere(&before, &updated) {
         tell_leaver(&mut work, app, &access.instance, &before).await?;
-        tell_newcomer(&mut work, app, &access.instance, recipient).await?;
+        if !is_waiting {
+            tell_newcomer(&mut work, app, &access.instance, recipient).await?;
+        }
     }
+    let updated = recipients::find(&mut work, id, recipient).await?.ok_or(Error::NotFound)?;
     work.commit().await?;
     Ok(updated)
+}
+
+/// Whether the update changes nothing that was saved; what waits goes out all the same.
+fn is_same(before: &Recipient, new: &NewRecipient) -> bool {
+    before.updated
+        && (before.kind, &before.value, &before.name, &before.options)
+            == (new.kind, &new.value, &new.name, &new.options)
 }
 
 /// Whether what they were told before is known there by another name, or not at all.

@@ -8,7 +8,7 @@ use store::NewRecipient;
 const LENGTH: usize = 128;
 const MOST_RESPONDERS: usize = 50;
 /// What Opsgenie knows.
-const RESPONDERS: [&str; 4] = ["team", "user", "escalation", "schedule"];
+pub const RESPONDERS: [&str; 4] = ["team", "user", "escalation", "schedule"];
 
 /// What may be said of a recipient, as sent.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

@@ -7,7 +7,7 @@ use crate::access::{on_servers_of_its_own, ready};
 use crate::{App, Error, InstanceAccess, Result};
 use futures::future::join_all;
 use kafka::Endpoint;
-use kafka::client::{Admin, Error as KafkaError, LogDir, graver, none_answered};
+use kafka::client::{Admin, Error as KafkaError, LogDir, graver, made, none_answered};
 use model::Server;
 use std::time::Duration;
 use store::servers;
@@ -16,6 +16,8 @@ use tokio::time::{Instant, sleep, timeout, timeout_at};
 /// Servers hear of a change from each other within moments.
 const SOON: Duration = Duration::from_millis(20);
 const SHOWN: Duration = Duration::from_secs(2);
+/// Between two looks for a server that shows a change.
+const PAUSE: Duration = Duration::from_millis(100);
 /// For one server's word of itself.
 const ALONE: Duration = Duration::from_secs(3);
 
@@ -100,9 +102,11 @@ impl<'a> Cluster<'a> {
         asked.await.map_err(|why| why.told(self.patience, or))
     }
 
-    /// The same for a change. Where nobody confirms it, whether one broker shows it
-    /// is looked at once: then it was made, and the answer is none. Otherwise nobody
-    /// knows, and `see` says how to find out and what to do.
+    /// The same for a change. It is repeated until a broker confirms it; one that Kafka
+    /// confirmed is made, and the answer is none if that broker does not show it yet. Where
+    /// nobody confirms it, whether one broker shows it is looked at once: then it was made,
+    /// and the answer is none, too. Otherwise nobody knows, and `see` says how to find out
+    /// and what to do.
     pub async fn alter<'b, T, F, S>(
         &'b self,
         see: &str,
@@ -115,9 +119,12 @@ impl<'a> Cluster<'a> {
     {
         let until = self.until();
         let asked = until - self.patience / TWENTIETH;
-        let asked = repeat(asked, self.patience, move || call(self.admin, &self.brokers));
+        let asked = repeat(asked, self.patience, move || {
+            let answer = call(self.admin, &self.brokers);
+            async move { made(answer.await) }
+        });
         match asked.await {
-            Ok(answer) => Ok(Some(answer)),
+            Ok(answer) => Ok(answer),
             Err(why) if why.perhaps => {
                 let seen = timeout_at(until, shows(self.admin, &self.brokers)).await;
                 if matches!(seen, Ok(Ok(true))) {
@@ -212,9 +219,10 @@ impl<'a> Cluster<'a> {
         any(join_all(asked).await)
     }
 
-    /// Waits until every server that answers shows a change, for some seconds at
-    /// most: whoever asks next may be answered by another than who made it. The others
-    /// are asked last for a while.
+    /// Waits until every server that answers shows a change, for some seconds at most: whoever
+    /// asks next may be answered by another than the one that made it. The others are asked
+    /// last for a while. Where none shows it, as while brokers make thousands of partitions,
+    /// the first that does is waited for as long as the caller's patience lasts.
     pub async fn until_all_show<'b, F>(
         &'b self,
         shows: impl Fn(&'b dyn Admin, kafka::client::Cluster) -> F,
@@ -234,12 +242,33 @@ impl<'a> Cluster<'a> {
                         }
                     }
                 });
-                if knows_it.await != Ok(true) {
+                let knows_it = knows_it.await == Ok(true);
+                if !knows_it {
                     self.behind.note(broker, Instant::now().into_std());
                 }
+                knows_it
             }
         });
-        join_all(asked).await;
+        if !join_all(asked).await.contains(&true) {
+            // If none does in time, the change is made all the same.
+            let _ = timeout_at(self.deadline, self.until_one_shows(shows)).await;
+        }
+    }
+
+    async fn until_one_shows<'b, F>(
+        &'b self,
+        shows: &impl Fn(&'b dyn Admin, kafka::client::Cluster) -> F,
+    ) where
+        F: Future<Output = std::result::Result<bool, KafkaError>>,
+    {
+        loop {
+            for broker in &self.brokers.brokers {
+                if matches!(shows(self.admin, self.brokers.through(broker)).await, Ok(true)) {
+                    return self.behind.forget(broker);
+                }
+            }
+            sleep(PAUSE).await;
+        }
     }
 }
 

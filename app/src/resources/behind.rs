@@ -26,6 +26,11 @@ impl Behind {
         inside.insert(broker.clone(), now);
     }
 
+    /// It has shown the change since.
+    pub fn forget(&self, broker: &Endpoint) {
+        self.inside().remove(broker);
+    }
+
     /// Those that know all there is first, as they are, then whoever had most time to
     /// hear of it.
     pub fn last(&self, brokers: &mut [Endpoint], now: Instant) {
@@ -56,6 +61,10 @@ mod tests {
         note("a", 2);
         check(2, ["c", "b", "a"]);
         check(601, ["b", "c", "a"]);
+        check(602, ["a", "b", "c"]);
+        note("a", 602);
+        check(602, ["b", "c", "a"]);
+        behind.forget(&Endpoint::new("a", 9094));
         check(602, ["a", "b", "c"]);
     }
 }

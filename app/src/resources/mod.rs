@@ -20,3 +20,4 @@ pub(crate) use change::change;
 pub(crate) use demand::demand_may_change;
 pub(crate) use in_order::in_order;
 pub(crate) use own::{is_own, is_own_group};
+pub(crate) use unanswered::unknown;

@@ -52,7 +52,7 @@ pub(super) fn refused(error: &KafkaError) -> Error {
 
 /// For a change of which nobody knows whether it was made; `see` says how to find out
 /// and what to do then.
-pub(super) fn unknown(see: &str, reason: Option<&KafkaError>) -> Error {
+pub(crate) fn unknown(see: &str, reason: Option<&KafkaError>) -> Error {
     let reason = reason.map_or_else(String::new, |reason| format!(" ({reason})"));
     Error::Unknown(format!(
         "No broker confirmed the change in time{reason}, so it may have been made or not, or may \

@@ -18,8 +18,8 @@ pub async fn update(
 ) -> Result<Vec<String>> {
     access.may_change()?;
     let (asked, problems) = asked.open()?;
-    let cores = app.catalogue.plan(&access.instance.plan.0).map(|plan| plan.family.cores);
-    let chosen = validate(&asked, cores, problems)?;
+    let heap_mb = app.heap_mb(&access.instance);
+    let chosen = validate(&asked, heap_mb, problems)?;
     let cluster = Cluster::of_its_own(access, app).await?;
     let replicas = chosen.get(MIN_IN_SYNC).and_then(|text| text.parse::<usize>().ok());
     let servers = cluster.servers();
@@ -44,7 +44,7 @@ pub async fn update(
 
 fn validate(
     asked: &Values,
-    cores: Option<u32>,
+    heap_mb: Option<u32>,
     mut problems: Problems,
 ) -> Result<BTreeMap<String, String>> {
     let mut chosen = BTreeMap::new();
@@ -55,7 +55,7 @@ fn validate(
             continue;
         };
         let Some(text) = text else { continue };
-        let bounds = cores.and_then(|cores| bounds(name, cores));
+        let bounds = heap_mb.and_then(|heap_mb| bounds(name, heap_mb));
         let value = known.value(text).and_then(|value| fits_plan(value, bounds));
         if let Some(value) = problems.take(name, value) {
             chosen.insert(name.clone(), value);
@@ -65,7 +65,7 @@ fn validate(
     Ok(chosen)
 }
 
-/// Some numbers are bound by what the plan's servers start with.
+/// Some numbers are bound by the heap of the plan's brokers.
 fn fits_plan(
     value: String,
     bounds: Option<RangeInclusive<i64>>,

@@ -3,12 +3,12 @@
 //! The answer is the same whether or not that e-mail is known elsewhere.
 
 use super::{grants, mail};
-use crate::{App, Asked, Caller, Error, Grant, Problems, Result, Right, audit};
-use model::{AccountId, Email, Invitation, InvitationId, Role, SignedDuration, Tags, Timestamp};
-use store::{Work, accounts, invitations, outbox, users};
+use crate::mail::count_unrequested;
+use crate::{App, Asked, Caller, Error, Grant, Problems, Result, Right, audit, limits};
+use model::{AccountId, Email, Invitation, InvitationId, Role, SignedDuration, Tags};
+use store::{Work, accounts, invitations, mail_consents, outbox, users};
 
 const LIFE: SignedDuration = SignedDuration::from_hours(24 * 7);
-const HOUR: SignedDuration = SignedDuration::from_hours(1);
 
 /// Whom to ask and as what, as sent.
 #[derive(Clone, Debug, Default)]
@@ -41,8 +41,13 @@ pub async fn invite(caller: &Caller, app: &App, asked: Asked<NewInvitation>) -> 
     if users::find_by_email(&mut work, caller.account_id, email.as_str()).await?.is_some() {
         return Err(Error::field("email", format!("{email} is in the team already")));
     }
-    keep_within_limit(&mut work, caller, now, app.settings.invitations_per_hour).await?;
+    if mail_consents::is_blocked(&mut work, email.as_str()).await? {
+        return Err(Error::field("email", format!("{email} wants no mail from here")));
+    }
+    let counted = count_unrequested(&mut work, app, caller.account_id, email.as_str()).await?;
+    counted.map_or(Ok(()), |exceeded| Err(Error::too_many(now, exceeded.until)))?;
     withdraw(&mut work, caller.account_id, email.as_str()).await?;
+    limits::check_user(&mut work, app, caller.account_id).await?;
     invitations::insert(&mut work, &invitation, &token).await?;
     let account = accounts::find(&mut work, caller.account_id).await?;
     let account = account.ok_or(Error::NOT_AUTHORIZED)?;
@@ -64,27 +69,6 @@ fn check(new: NewInvitation, mut problems: Problems) -> Result<(Email, Grant)> {
     problems.finish()?;
     let email = email.ok_or_else(|| Error::internal("a field is missing without a problem"))?;
     Ok((email, grant))
-}
-
-/// Mails go to people who have no account here, so their number is limited.
-async fn keep_within_limit(
-    work: &mut Work,
-    caller: &Caller,
-    now: Timestamp,
-    an_hour: u32,
-) -> Result<()> {
-    if an_hour == 0 {
-        return Ok(());
-    }
-    let since = now - HOUR;
-    let sent = invitations::sent_since(work, caller.account_id, since).await?;
-    // The next may go once fewer than the limit are left in the hour.
-    if let Some(first) = sent.len().checked_sub(an_hour as usize).and_then(|over| sent.get(over)) {
-        let left = (*first + HOUR).duration_since(now);
-        let seconds = u64::try_from(left.as_secs()).unwrap_or_default() + 1;
-        return Err(Error::TooMany { retry_after: seconds });
-    }
-    Ok(invitations::note_sent(work, caller.account_id, now, since).await?)
 }
 
 /// Takes back what waits for this e-mail: the link, and its mail if that is

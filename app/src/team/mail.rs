@@ -1,13 +1,8 @@
 //! What an invitation says.
 
-use crate::App;
-use model::{Email, Invitation, InvitationId, Mail, RecipientType, Secret, SignedDuration};
+use crate::{App, mail};
+use model::{Email, Invitation, InvitationId, Mail, Secret};
 use store::NewMessage;
-
-/// The kind of messages whose body is a [`Mail`].
-pub(crate) const KIND: &str = "mail";
-/// How long a mail server may be away.
-const LIFE: SignedDuration = SignedDuration::from_hours(24);
 
 /// Who invites.
 pub(super) struct From<'a> {
@@ -27,7 +22,7 @@ pub(super) fn invitation(
     to: Email,
     token: &Secret,
 ) -> NewMessage {
-    let team: String = from.account.chars().filter(|c| !c.is_control()).collect();
+    let team = mail::in_one_line(from.account);
     let from = From { account: &team, email: from.email };
     let mail = Mail {
         to,
@@ -35,18 +30,7 @@ pub(super) fn invitation(
         text: text(&app.settings.public_url, &from, invitation, token),
         html: None,
     };
-    let body = serde_json::to_string(&mail).expect("plain data serialises");
-    NewMessage {
-        kind: KIND,
-        about: about(invitation.id),
-        body: Secret::new(body),
-        life: LIFE,
-        lane: None,
-        instance: None,
-        // Alarms by mail go to the same server.
-        destination: RecipientType::Email.to_string(),
-        incident: None,
-    }
+    mail::message(about(invitation.id), &mail)
 }
 
 fn text(public_url: &str, from: &From<'_>, invitation: &Invitation, token: &Secret) -> String {

@@ -19,5 +19,5 @@ pub use list::list;
 pub use operate::{
     NewUser, UserChanges, create_user, find_user, list_users, remove_user, update_user,
 };
-pub use remove::remove;
+pub use remove::{Removed, remove};
 pub use update::{RoleChanges, update};

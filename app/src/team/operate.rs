@@ -1,7 +1,8 @@
 //! What the operator does with users.
 
-use super::{grants, invite, remove};
-use crate::{App, Error, Grant, Operator, Problems, Result, audit, passwords};
+use super::remove::{self, Removed};
+use super::{grants, invite};
+use crate::{App, Error, Grant, Operator, Problems, Result, audit, limits, passwords};
 use model::{AccountId, Email, PersonName, Role, Secret, Tags, User, UserId};
 use store::{accounts, users};
 
@@ -48,6 +49,7 @@ pub async fn create_user(
         return Err(Error::Refused(format!("{email} is in the team already")));
     }
     invite::withdraw(&mut work, account, email.as_str()).await?;
+    limits::check_user(&mut work, app, account).await?;
     let user = User {
         id: UserId(app.entropy().uuid()),
         account_id: account,
@@ -116,14 +118,14 @@ pub async fn update_user(
 }
 
 /// Removes a user with their keys; the last admin stays.
-pub async fn remove_user(operator: Operator, app: &App, id: UserId) -> Result<User> {
+pub async fn remove_user(operator: Operator, app: &App, id: UserId) -> Result<Removed> {
     let mut work = app.store().begin().await?;
     let user = users::find(&mut work, id).await?.ok_or(Error::NotFound)?;
-    let (_, extras) = remove::remove_member(&mut work, user.clone()).await?;
     let actor = operator.acting_on(user.account_id);
+    let (removed, extras) = remove::remove_member(&mut work, user).await?;
     audit::write(&mut work, actor, app.now(), "team.remove", &extras).await?;
     work.commit().await?;
-    Ok(user)
+    Ok(removed)
 }
 
 /// The hash of a password that passes, after all other problems are told.

@@ -1,7 +1,10 @@
 //! A new topic.
 
-use super::{MIN_IN_SYNC, can_be_in_sync, number};
-use crate::resources::{Cluster, change, is_own};
+use super::{
+    MIN_IN_SYNC, Room, TOPIC_MESSAGE_BYTES, can_be_in_sync, messages_fit, number,
+    unread_partitions, unread_settings,
+};
+use crate::resources::{Cluster, change, is_own, unknown};
 use crate::{App, Asked, Error, InstanceAccess, Problems, Result};
 use kafka::client::{Created, Error as KafkaError, Topic};
 use model::TopicName;
@@ -20,7 +23,16 @@ pub struct NewTopic {
     pub config: Option<BTreeMap<String, String>>,
 }
 
-pub async fn create(access: &InstanceAccess, app: &App, asked: Asked<NewTopic>) -> Result<Topic> {
+/// A topic that was made.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Made {
+    /// As a broker has it, or as it was asked for.
+    pub topic: Topic,
+    /// Whether a broker shows it. Kafka has confirmed it otherwise.
+    pub is_shown: bool,
+}
+
+pub async fn create(access: &InstanceAccess, app: &App, asked: Asked<NewTopic>) -> Result<Made> {
     access.may_change()?;
     let (new, problems) = asked.open()?;
     let mut wanted = validate(new, problems)?;
@@ -38,7 +50,15 @@ pub async fn create(access: &InstanceAccess, app: &App, asked: Asked<NewTopic>) 
     if let Some(demand) = wanted.topic.settings.iter().find(|(name, _)| name == MIN_IN_SYNC) {
         can_be_in_sync(&demand.1, i64::from(replicas))?;
     }
+    let message = wanted.topic.settings.iter().find(|(name, _)| name == TOPIC_MESSAGE_BYTES);
+    messages_fit(access, app, message.map(|(_, bytes)| bytes))?;
     wanted.topic.replicas = replicas;
+    let room = Room::look(access, app, &cluster).await?;
+    if room.has(&wanted.topic.name) {
+        return Err(exists(&wanted.topic.name));
+    }
+    let copies = usize::try_from(replicas).unwrap_or_default();
+    room.fits(&wanted.topic.name, wanted.topic.partitions, copies)?;
     let about = [("topic", wanted.topic.name.clone())];
     change(access, app, "topic.create", &about, make(&cluster, &wanted.topic)).await
 }
@@ -63,11 +83,9 @@ fn validate(new: NewTopic, mut problems: Problems) -> Result<Wanted> {
     Ok(Wanted { topic, replicas })
 }
 
-/// A topic that is found after an answer got lost is the one that was made, if
-/// it is like it. One that was there before and is like it in all is told as made then:
-/// whoever asked has what they asked for, and to look for it beforehand would cost every
-/// call a question.
-async fn make(cluster: &Cluster<'_>, wanted: &kafka::client::NewTopic) -> Result<Topic> {
+/// There was no such topic when its room was looked at. So one that is there after an answer
+/// of ours got lost was made by that attempt, if it is like it.
+async fn make(cluster: &Cluster<'_>, wanted: &kafka::client::NewTopic) -> Result<Made> {
     let lost = &AtomicBool::new(false);
     let name = &wanted.name;
     let see = format!("GET topics/{name} tells whether it is there; if not, make it again");
@@ -86,24 +104,43 @@ async fn make(cluster: &Cluster<'_>, wanted: &kafka::client::NewTopic) -> Result
         },
     );
     let created = created.await?.unwrap_or(Created::New);
-    let may_be_ours = lost.load(Ordering::Relaxed);
+    if created == Created::AlreadyThere && !lost.load(Ordering::Relaxed) {
+        return Err(exists(name));
+    }
     cluster
         .until_all_show(|admin, alone| async move {
             Ok(admin.topics().describe_topic(&alone, name).await?.is_some())
         })
         .await;
     let cluster = cluster.after_change();
-    let found = cluster.ask(|admin, at| admin.topics().describe_topic(at, name)).await?;
+    let found = cluster.ask(|admin, at| admin.topics().describe_topic(at, name)).await;
     match (created, found) {
-        (Created::New, Some(topic)) => Ok(topic),
-        (Created::AlreadyThere, Some(topic)) if may_be_ours && is_like(&topic, wanted) => Ok(topic),
-        (Created::AlreadyThere, _) => {
-            Err(Error::field("name", format!("a topic {name} exists already")))
-        }
-        (Created::New, None) => {
-            Err(Error::Refused(format!("Topic {name} was deleted by somebody else meanwhile")))
-        }
+        (Created::New, found) => Ok(found.ok().flatten().map_or_else(|| unread(wanted), shown)),
+        (_, Ok(Some(topic))) if is_like(&topic, wanted) => Ok(shown(topic)),
+        (_, Ok(Some(_))) => Err(exists(name)),
+        // The controller has it, and no broker says whether it is like what was wanted.
+        (_, Ok(None) | Err(_)) => Err(unknown(&see, None)),
     }
+}
+
+/// A topic that Kafka confirmed and no broker shows yet.
+fn unread(wanted: &kafka::client::NewTopic) -> Made {
+    let count = usize::try_from(wanted.partitions).unwrap_or_default();
+    let replicas = usize::try_from(wanted.replicas).unwrap_or_default();
+    let topic = Topic {
+        name: wanted.name.clone(),
+        partitions: unread_partitions(0..count, replicas),
+        settings: unread_settings(wanted.settings.iter().map(|(name, value)| (name, value))),
+    };
+    Made { topic, is_shown: false }
+}
+
+fn shown(topic: Topic) -> Made {
+    Made { topic, is_shown: true }
+}
+
+fn exists(name: &str) -> Error {
+    Error::field("name", format!("a topic {name} exists already"))
 }
 
 fn is_like(topic: &Topic, wanted: &kafka::client::NewTopic) -> bool {

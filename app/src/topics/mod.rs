@@ -3,18 +3,23 @@
 mod create;
 mod delete;
 mod read;
+mod room;
 mod update;
 
-pub use create::{NewTopic, create};
+pub use create::{Made, NewTopic, create};
 pub use delete::delete;
 pub use kafka::client::{Setting, SettingKind, Topic};
 pub use read::{TopicDetails, list, read};
 pub use update::{TopicUpdate, update};
 
+use room::Room;
+
 use crate::resources::is_own;
 use crate::{App, Error, InstanceAccess, Problems, Result};
-use kafka::settings::MIN_IN_SYNC;
+use kafka::client::PartitionView;
+use kafka::settings::{MIN_IN_SYNC, TOPIC_MESSAGE_BYTES, bounds};
 use model::TopicName;
+use std::ops::Range;
 
 /// Kafka makes no more partitions at once.
 const MOST: i64 = 10_000;
@@ -43,9 +48,49 @@ fn can_be_in_sync(demand: &str, replicas: i64) -> Result<()> {
     }
 }
 
+/// Fails for messages that no request to these brokers can hold. What is no number
+/// Kafka refuses in its own words.
+fn messages_fit(access: &InstanceAccess, app: &App, asked: Option<&String>) -> Result<()> {
+    let bounds = app.heap_mb(&access.instance).and_then(|heap| bounds(TOPIC_MESSAGE_BYTES, heap));
+    let asked = asked.and_then(|text| text.trim().parse::<i64>().ok());
+    match (asked, bounds) {
+        (Some(asked), Some(bounds)) if asked > *bounds.end() => Err(Error::field(
+            "config",
+            format!("{TOPIC_MESSAGE_BYTES} must be at most {} on this plan", bounds.end()),
+        )),
+        _ => Ok(()),
+    }
+}
+
 /// A name that may be one of the caller's topics.
 fn own(access: &InstanceAccess, app: &App, name: &str) -> Result<TopicName> {
     there(TopicName::parse(name).ok().filter(|name| is_own(access, app, name.as_str())))
+}
+
+/// Kafka's number where no broker is known.
+const NOWHERE: i32 = -1;
+
+/// Partitions that Kafka confirmed and no broker shows yet.
+fn unread_partitions(numbers: Range<usize>, replicas: usize) -> Vec<PartitionView> {
+    let partition = |number: usize| PartitionView {
+        index: i32::try_from(number).unwrap_or(i32::MAX),
+        leader: None,
+        replicas: vec![NOWHERE; replicas],
+        in_sync: vec![],
+    };
+    numbers.map(partition).collect()
+}
+
+/// Settings that Kafka confirmed and no broker shows yet.
+fn unread_settings<'a>(
+    settings: impl IntoIterator<Item = (&'a String, &'a String)>,
+) -> Vec<Setting> {
+    let setting = |(name, value): (&String, &String)| Setting {
+        name: name.clone(),
+        value: value.clone(),
+        kind: SettingKind::Text,
+    };
+    settings.into_iter().map(setting).collect()
 }
 
 /// What was asked about is not there: nobody tells a name that can't be from one

@@ -1,6 +1,9 @@
 //! More partitions of a topic, or other settings.
 
-use super::{MIN_IN_SYNC, can_be_in_sync, number, own, there};
+use super::{
+    MIN_IN_SYNC, Room, TOPIC_MESSAGE_BYTES, can_be_in_sync, messages_fit, number, own, there,
+    unread_partitions, unread_settings,
+};
 use crate::resources::{Cluster, change, demand_may_change, in_order};
 use crate::{App, Asked, Error, InstanceAccess, Result};
 use kafka::client::{Topic, TopicChange};
@@ -31,13 +34,25 @@ pub async fn update(
         return Err(Error::field("partitions", what));
     }
     keeps_replicas(&topic, replicas)?;
+    if let Some(wanted) = wanted.partitions
+        && usize::try_from(wanted).is_ok_and(|wanted| wanted > there)
+    {
+        let room = Room::look(access, app, &cluster).await?;
+        room.fits(&topic.name, wanted, topic.replicas())?;
+    }
     if let Some(settings) = &wanted.settings
         && changes_demand(&topic, settings)?
     {
         demand_may_change(access, &cluster, Some(&topic.name)).await?;
     }
+    if is_changed(&topic, &wanted) {
+        until_all_show(&cluster, &topic).await;
+        return Ok(topic);
+    }
+    let settings = wanted.settings.as_ref();
+    messages_fit(access, app, settings.and_then(|all| all.get(TOPIC_MESSAGE_BYTES)))?;
     let about = [("topic", name.to_string())];
-    change(access, app, "topic.update", &about, alter(&cluster, name.as_str(), &wanted)).await
+    change(access, app, "topic.update", &about, alter(&cluster, &topic, &wanted)).await
 }
 
 /// The cluster, and the topic there.
@@ -85,7 +100,8 @@ fn changes_demand(topic: &Topic, settings: &BTreeMap<String, String>) -> Result<
     }
 }
 
-async fn alter(cluster: &Cluster<'_>, name: &str, wanted: &TopicChange) -> Result<Topic> {
+async fn alter(cluster: &Cluster<'_>, before: &Topic, wanted: &TopicChange) -> Result<Topic> {
+    let name = before.name.as_str();
     let see = format!("GET topics/{name} tells what it has, and the same call can be repeated");
     let changed = cluster.alter(
         &see,
@@ -95,19 +111,50 @@ async fn alter(cluster: &Cluster<'_>, name: &str, wanted: &TopicChange) -> Resul
             Ok(found.is_some_and(|topic| is_changed(&topic, wanted)))
         },
     );
-    if changed.await? == Some(false) {
-        return Err(Error::NotFound);
+    match changed.await? {
+        Some(true) => {}
+        Some(false) => return Err(Error::NotFound),
+        None => return unread(cluster, before, wanted).await,
     }
     // Whether it is there for all is seen from what one of them has by now.
     let changed = there(cluster.ask(|admin, at| admin.topics().describe_topic(at, name)).await?)?;
-    let (count, settings) = (changed.partitions.len(), &changed.settings);
+    until_all_show(cluster, &changed).await;
+    Ok(changed)
+}
+
+async fn until_all_show(cluster: &Cluster<'_>, topic: &Topic) {
+    let (count, settings) = (topic.partitions.len(), &topic.settings);
     cluster
         .until_all_show(|admin, alone| async move {
-            let seen = admin.topics().describe_topic(&alone, name).await?;
+            let seen = admin.topics().describe_topic(&alone, &topic.name).await?;
             Ok(seen.is_some_and(|it| it.partitions.len() == count && it.settings == *settings))
         })
         .await;
-    Ok(changed)
+}
+
+/// The topic after a change that Kafka confirmed and that the broker did not show: as another
+/// has it by the end of the caller's patience, or as it was before with what was changed.
+async fn unread(cluster: &Cluster<'_>, before: &Topic, wanted: &TopicChange) -> Result<Topic> {
+    let name = before.name.as_str();
+    cluster
+        .until_all_show(|admin, alone| async move {
+            let seen = admin.topics().describe_topic(&alone, name).await?;
+            Ok(seen.is_some_and(|topic| is_changed(&topic, wanted)))
+        })
+        .await;
+    let cluster = cluster.after_change();
+    let found = cluster.ask(|admin, at| admin.topics().describe_topic(at, name)).await;
+    if let Some(topic) = found.ok().flatten().filter(|topic| is_changed(topic, wanted)) {
+        return Ok(topic);
+    }
+    let mut topic = before.clone();
+    let count = wanted.partitions.and_then(|count| usize::try_from(count).ok());
+    let new = topic.partitions.len()..count.unwrap_or_default();
+    topic.partitions.extend(unread_partitions(new, before.replicas()));
+    if let Some(settings) = &wanted.settings {
+        topic.settings = unread_settings(settings);
+    }
+    Ok(topic)
 }
 
 fn is_changed(topic: &Topic, wanted: &TopicChange) -> bool {

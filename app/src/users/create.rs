@@ -8,6 +8,9 @@ use model::{Secret, UserName};
 use store::certificates;
 use store::ssl_users::{self, Held, Purpose};
 
+/// How many users an instance may have that come by certificate.
+const MOST: i64 = 10_000;
+
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct NewUserAsked {
     pub name: Option<String>,
@@ -139,6 +142,11 @@ async fn with_password(cluster: &Cluster<'_>, app: &App, held: &Held) -> Result<
 
 async fn written_down(access: &InstanceAccess, app: &App, name: &UserName) -> Result<()> {
     let mut work = app.store().begin().await?;
+    if ssl_users::count(&mut work, access.instance.id).await? >= MOST {
+        let sentence =
+            format!("This instance has {MOST} users of type ssl, and can't have more; delete one");
+        return Err(Error::Refused(sentence));
+    }
     if !ssl_users::insert(&mut work, access.instance.id, name, app.now()).await? {
         return Err(exists(name));
     }

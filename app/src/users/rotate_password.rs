@@ -1,5 +1,5 @@
 //! Another password for the default user. The engine writes it into Kafka within
-//! moments; until then `configured` reads false and the old one is good.
+//! moments, or once enough controllers run; until then the old one is good.
 
 use crate::access::{self, on_servers_of_its_own};
 use crate::{App, InstanceAccess, Result, audit};
@@ -12,7 +12,7 @@ pub async fn rotate_password(access: &InstanceAccess, app: &App) -> Result<()> {
     on_servers_of_its_own(app, &instance)?;
     access::ready(&instance)?;
     instances::set_password(&mut work, instance.id, &app.entropy().password()).await?;
-    instances::raise(&mut work, instance.id, app.now()).await?;
+    instances::wake(&mut work, instance.id, app.now()).await?;
     let asker = access.asker(&mut work).await?;
     let extras = [("id", instance.id.to_string()), ("name", instance.name.to_string())];
     audit::write(&mut work, &asker, app.now(), "instance.rotate_password", &extras).await?;

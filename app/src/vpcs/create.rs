@@ -2,7 +2,7 @@
 
 use super::choose_subnet;
 use crate::instances::validate;
-use crate::{App, Asked, Caller, Error, Problems, Result, Right, audit};
+use crate::{App, Asked, Caller, Error, Problems, Result, Right, audit, limits};
 use model::{InstanceName, Region, Subnet, Tags, Vpc, VpcId};
 
 /// What a customer says of a new network, as sent.
@@ -27,6 +27,7 @@ pub async fn create(caller: &Caller, app: &App, asked: Asked<NewVpc>) -> Result<
     let order = check(app, new, problems)?;
     let now = app.now();
     let mut work = app.store().begin().await?;
+    limits::check_vpc(&mut work, app, caller.account_id).await?;
     let subnet = choose_subnet(&mut work, caller, app, "subnet", Some(order.subnet)).await?;
     let vpc = Vpc {
         id: VpcId(work.next("vpcs").await?),

@@ -12,13 +12,15 @@ pub struct Occupied {
 }
 
 impl Occupied {
-    /// Why the range can't be used, as a sentence about the field.
+    /// Why the range can't be used, as a sentence about the field. The customer's own
+    /// networks are named, and those of the host are not.
     pub fn refuse(&self, subnet: Subnet) -> Option<String> {
         if let Some(vpc) = self.vpcs.iter().find(|vpc| vpc.overlaps(subnet)) {
             return Some(format!("overlaps {vpc}, the subnet of a VPC you have"));
         }
         let host = self.host_networks.iter().find(|host| overlap(**host, subnet.net()))?;
-        Some(format!("overlaps {host}, a network of the servers' host"))
+        tracing::info!(%subnet, %host, "a subnet overlaps a network of the host");
+        Some("is not free here; choose another".into())
     }
 
     /// The first free /24 of the pool. Takes one look at each range that is
@@ -83,7 +85,7 @@ mod tests {
         check("10.192.3.0/24", None);
         check("10.192.0.0/16", Some("10.192.0.0/24"));
         check("10.192.0.64/28", Some("10.192.0.0/24"));
-        check("172.17.3.0/24", Some("172.17.0.0/16"));
+        check("172.17.3.0/24", Some("is not free here; choose another"));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Control planes on one store, with a clock that tests move.
 
 use crate::postgres;
-use app::{App, Parts, Placement, Places, Settings, Source, SourceKind};
+use app::{App, NoRoom, Parts, Placement, Places, Settings, Source, SourceKind};
 use async_trait::async_trait;
 use ipnet::Ipv4Net;
 use kafka::simulated::{SimKafka, Timing};
@@ -152,8 +152,8 @@ impl Places for Nowhere {
         _: &Region,
         _: &[(String, u16)],
         _: &Plan,
-    ) -> Result<Vec<Placement>, String> {
-        Err("there is no place in this test".into())
+    ) -> Result<Vec<Placement>, NoRoom> {
+        Err(NoRoom::Refused("there is no place in this test".into()))
     }
 
     fn host_networks(&self) -> Vec<Ipv4Net> {

@@ -25,6 +25,12 @@ agent = "127.0.0.1:0"
 key = { per_second = 0 }
 account = { per_second = 0 }
 address = { per_second = 0 }
+[limits]
+instances = 0
+servers = 0
+disk_gb = 0
+vpcs = 0
+creates_per_day = 0
 "#;
 
 pub struct Plane {

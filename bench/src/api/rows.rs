@@ -210,7 +210,7 @@ pub fn server(id: ServerId, instance_id: InstanceId, host_id: HostId, username: 
         zone: "a".into(),
         private_ip: address.clone(),
         listeners: Listeners {
-            plaintext: listener(9092),
+            plaintext: Some(listener(9092)),
             ssl: listener(9093),
             sasl_scram: listener(9094),
             internal: listener(9091),

@@ -98,6 +98,7 @@ impl Documents {
             loading: None,
             silent_since: None,
             requests: CERTIFICATES.into_iter().map(request).collect(),
+            certificates: vec![],
         }
     }
 }
@@ -109,6 +110,7 @@ fn broker(instance: &Instance, all: &[Server], server: &Server) -> Result<Desire
         node_id: server.node_id,
         roles: server.roles.clone(),
         listeners: server.listeners.clone(),
+        private_ip: server.private_ip.clone(),
         controllers: all.iter().map(|it| Endpoint::from(&it.listeners.controller)).collect(),
         servers: instance.nodes,
         zone: server.zone.clone(),

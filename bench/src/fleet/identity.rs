@@ -5,6 +5,7 @@ use anyhow::{Error, Result};
 use model::ServerId;
 use rcgen::{
     CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
+    PublicKeyData as _,
 };
 use rustls::client::Resumption;
 use rustls::pki_types::pem::PemObject as _;
@@ -28,8 +29,9 @@ impl Authority {
         Ok(Self { issuer, roots: Arc::new(roots) })
     }
 
-    /// What the agent of a server connects with.
-    pub fn tls(&self, server: ServerId, incarnation: i64) -> Result<Arc<ClientConfig>> {
+    /// What the agent of a server connects with, and the hash of its key as an enrolment
+    /// notes it.
+    pub fn tls(&self, server: ServerId, incarnation: i64) -> Result<(Arc<ClientConfig>, String)> {
         let key = KeyPair::generate()?;
         let mut params = CertificateParams::default();
         params.distinguished_name = DistinguishedName::new();
@@ -40,12 +42,13 @@ impl Authority {
         params.use_authority_key_identifier_extension = true;
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
         let certificate = params.signed_by(&key, &self.issuer)?;
+        let hash = store::hash_public_key(&key.subject_public_key_info());
         let key = PrivateKeyDer::try_from(key.serialize_der()).map_err(Error::msg)?;
         let mut config = ClientConfig::builder()
             .with_root_certificates(Arc::clone(&self.roots))
             .with_client_auth_cert(vec![certificate.der().clone()], key)?;
         // Room for hundreds of sessions, thousands of times, would be all for nothing.
         config.resumption = Resumption::disabled();
-        Ok(Arc::new(config))
+        Ok((Arc::new(config), hash))
     }
 }

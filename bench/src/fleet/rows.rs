@@ -139,6 +139,8 @@ impl Rows<'_> {
         servers::set_desired(work, one.id, desired.revision, &text).await?;
         let report = serde_json::to_string(&self.documents.report(&desired))?;
         servers::set_report(work, one.id, &report, SystemClock.now()).await?;
+        let (tls, key) = self.authority.tls(one.id, one.incarnation)?;
+        servers::set_enrolled(work, one.id, &key, SystemClock.now()).await?;
         let (after, epoch) = (desired.revision, desired.store_epoch);
         Ok(Agent {
             server: one.id,
@@ -147,7 +149,7 @@ impl Rows<'_> {
             report,
             desired: format!("/agent/v1/desired?after={after}&epoch={epoch}"),
             sets_off: None,
-            tls: self.authority.tls(one.id, one.incarnation)?,
+            tls,
         })
     }
 }

@@ -41,13 +41,6 @@ pub fn instances(current: &OsStr) -> Vec<CompletionCandidate> {
     })
 }
 
-/// For verbs that take no name.
-pub fn instance_ids(current: &OsStr) -> Vec<CompletionCandidate> {
-    ask(current, async |connection, _| {
-        Some(by_name_or_id(connection.client.instances().await.ok()?, true))
-    })
-}
-
 pub fn topics(current: &OsStr) -> Vec<CompletionCandidate> {
     ask(current, async |connection, verb| {
         let topics = connection.client.topics(instance(connection, verb).await?).await.ok()?;

@@ -1,28 +1,27 @@
 //! `castellan instance delete`.
 
 use super::wait;
-use crate::{Connection, complete, output};
-use clap_complete::ArgValueCompleter;
+use crate::{Connection, OnInstance, output};
 use serde_json::json;
 
 #[derive(Debug, clap::Args)]
 pub struct Delete {
-    /// The instance's id
-    #[arg(add = ArgValueCompleter::new(complete::instance_ids))]
-    pub id: i64,
+    #[command(flatten)]
+    pub on: OnInstance,
     /// Wait until nothing of it is left
     #[arg(long)]
     pub wait: bool,
 }
 
 pub async fn run(options: &Delete, connection: &Connection) -> anyhow::Result<()> {
-    connection.client.delete_instance(options.id).await?;
+    let id = options.on.id(connection).await?;
+    connection.client.delete_instance(id).await?;
     if options.wait {
-        wait::until_gone(&connection.client, options.id).await?;
+        wait::until_gone(&connection.client, id).await?;
     }
     if connection.json {
-        return output::print_json(&json!({ "id": options.id, "deleted": true }));
+        return output::print_json(&json!({ "id": id, "deleted": true }));
     }
     let became = if options.wait { "nothing of it is left" } else { "its servers are torn down" };
-    output::print_line(&format!("Instance {} is deleted; {became}", options.id))
+    output::print_line(&format!("Instance {id} is deleted; {became}"))
 }

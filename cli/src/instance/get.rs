@@ -1,18 +1,10 @@
 //! `castellan instance get`.
 
-use crate::{Connection, complete, output};
-use clap_complete::ArgValueCompleter;
+use crate::{Connection, OnInstance, output};
 use wire::customer::Instance;
 
-#[derive(Debug, clap::Args)]
-pub struct Get {
-    /// The instance's id
-    #[arg(add = ArgValueCompleter::new(complete::instance_ids))]
-    pub id: i64,
-}
-
-pub async fn run(options: &Get, connection: &Connection) -> anyhow::Result<()> {
-    let instance = connection.client.instance(options.id).await?;
+pub async fn run(on: &OnInstance, connection: &Connection) -> anyhow::Result<()> {
+    let instance = connection.client.instance(on.id(connection).await?).await?;
     print(&instance, connection)
 }
 

@@ -9,6 +9,7 @@ mod get;
 mod list;
 mod power;
 mod restart;
+mod rotate_apikey;
 mod rotate_password;
 mod servers;
 mod wait;
@@ -24,7 +25,7 @@ pub enum InstanceCommand {
     /// Order an instance
     Create(create::Create),
     /// Show one instance
-    Get(get::Get),
+    Get(OnInstance),
     /// Restart every server of an instance, one at a time, or some of them
     Restart(restart::Restart),
     /// Stop every server of an instance, or some of them; data and addresses stay
@@ -37,6 +38,8 @@ pub enum InstanceCommand {
     Watch(OnInstance),
     /// Cancel a restart; what has begun is brought to its end
     Cancel(cancel::Cancel),
+    /// Give an instance another key; the old one stops at once
+    RotateApikey(OnInstance),
     /// Give the default user another password
     RotatePassword(OnInstance),
     /// Delete an instance and its data
@@ -54,6 +57,7 @@ pub async fn run(command: InstanceCommand, connection: &Connection) -> anyhow::R
         InstanceCommand::Actions(options) => actions::run(&options, connection).await,
         InstanceCommand::Watch(on) => watch::run(&on, connection).await,
         InstanceCommand::Cancel(options) => cancel::run(&options, connection).await,
+        InstanceCommand::RotateApikey(on) => rotate_apikey::run(&on, connection).await,
         InstanceCommand::RotatePassword(on) => rotate_password::run(&on, connection).await,
         InstanceCommand::Delete(options) => delete::run(&options, connection).await,
     }

@@ -27,7 +27,7 @@ pub async fn run(options: &Test, connection: &Connection) -> anyhow::Result<()> 
         let now = client.recipient(id, recipient).await?.last_status;
         if let Some(status) = now.filter(|now| Some(now) != before.as_ref()) {
             if !status.ok {
-                bail!("the test was not delivered, and is tried again: {}", status.message);
+                bail!("the test is not delivered: {}", status.message);
             }
             if connection.json {
                 return output::print_json(&status);

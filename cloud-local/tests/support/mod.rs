@@ -9,6 +9,7 @@ use cloud_local::{LocalCloud, Options};
 use host::ProcessId;
 use model::{DiskId, InstanceId, Secret, ServerId, VpcId};
 use std::fs;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tempfile::TempDir;
@@ -33,6 +34,8 @@ while :; do read line <&3; done
 /// Whoever works on the one instance there is.
 pub const BY: Owner = Owner { instance_id: InstanceId(3), epoch: Epoch { store: 1, lease: 1 } };
 
+pub const UIDS: RangeInclusive<u32> = 1_900_000_000..=1_999_999_999;
+
 pub struct Local {
     pub cloud: LocalCloud,
     pub place: TempDir,
@@ -47,13 +50,26 @@ pub fn options(place: &Path, extra: &str) -> Options {
         control_plane: "https://127.0.0.1:7443".into(),
         fleet_ca: "the fleet CA".into(),
         host: <_>::default(),
+        uids: None,
     }
+}
+
+/// With uids for instances.
+pub fn separate_options(place: &Path, extra: &str) -> Options {
+    Options { uids: Some(UIDS), ..options(place, extra) }
 }
 
 impl Local {
     pub async fn new() -> Self {
         let place = tempfile::tempdir().unwrap();
         let cloud = LocalCloud::open(options(place.path(), "")).await.unwrap();
+        Self { cloud, place }
+    }
+
+    /// With uids for instances, which takes root.
+    pub async fn separate() -> Self {
+        let place = host::testing::tempdir();
+        let cloud = LocalCloud::open(separate_options(place.path(), "")).await.unwrap();
         Self { cloud, place }
     }
 
@@ -97,6 +113,7 @@ impl Drop for Local {
         for running in cloud_local::running(&self.data()).unwrap_or_default() {
             running.agent.iter().chain(&running.brokers).for_each(ProcessId::kill_for_good);
         }
+        let _ = cloud_local::remove_groups(&self.data());
     }
 }
 

@@ -125,20 +125,14 @@ impl State {
     }
 
     pub(super) fn ensure_server(&mut self, spec: &ServerSpec) -> Outcome<Agent> {
-        let present = self.servers.get(&spec.id).map(|server| server.spec.incarnation);
-        match present {
-            Some(newer) if newer > spec.incarnation => {
-                return Outcome::give_up(format!(
-                    "server {} is at incarnation {newer} already",
-                    spec.id
-                ));
-            }
-            Some(older) if older < spec.incarnation => {
-                self.remove_server(spec.id);
-            }
-            _ => {}
-        }
         let known = self.servers.get(&spec.id);
+        let present = known.map(|server| server.spec.incarnation);
+        if let Some(newer) = present.filter(|present| *present > spec.incarnation) {
+            return Outcome::give_up(format!(
+                "server {} is at incarnation {newer} already",
+                spec.id
+            ));
+        }
         let (is_new, agent_alive) = (known.is_none(), known.is_some_and(|s| s.agent_alive));
         if is_new {
             self.effects.push(Effect::ServerMade(spec.id, spec.incarnation));
@@ -147,7 +141,8 @@ impl State {
             self.effects.push(Effect::AgentStarted(spec.id));
         }
         let mut spec = spec.clone();
-        spec.token = spec.token.or_else(|| known.and_then(|server| server.spec.token.clone()));
+        let kept = known.filter(|_| present == Some(spec.incarnation));
+        spec.token = spec.token.or_else(|| kept.and_then(|server| server.spec.token.clone()));
         self.servers.insert(spec.id, Server { spec, agent_alive: true });
         Outcome::Ready(if agent_alive { Agent::Running } else { Agent::Started })
     }

@@ -9,12 +9,25 @@ use crate::{Engine, PassError};
 use cloud::Remedy;
 use model::{Server, SignedDuration};
 use pki::{Leaf, Request, Usage};
-use store::AuthorityKind;
+use store::{AuthorityKind, servers};
 use wire::agent::DesiredCertificate;
 
-const LIFE: SignedDuration = SignedDuration::from_hours(24 * 397);
-
 impl Engine {
+    /// The next document asks the agent for keys of the next generation. Those in use stay
+    /// in place until the new certificates have come.
+    pub(super) async fn renew_certificates(
+        &self,
+        pass: &Pass,
+        view: &ServerView,
+    ) -> Result<Done, PassError> {
+        let Server { id, certificate_generation: present, .. } = view.server;
+        let mut work = self.guarded(pass).await?;
+        servers::raise_certificate_generation(&mut work, id, present).await?;
+        work.commit().await?;
+        tracing::info!(server = %id, generation = present + 1, "renewing certificates");
+        Ok(Done::Progress)
+    }
+
     pub(super) async fn issue_certificates(
         &self,
         pass: &Pass,
@@ -23,7 +36,7 @@ impl Engine {
     ) -> Result<Done, PassError> {
         let mut certificates = view.certificates();
         for request in view.unanswered() {
-            let Some((kind, leaf)) = leaf(world, view, &request.name) else { continue };
+            let Some((kind, leaf)) = self.leaf(world, view, &request.name) else { continue };
             let Ok(csr) = Request::parse(&request.csr) else {
                 let reason = format!("{} sent a certificate request that is none", view.title());
                 return Ok(Done::Failed { reason, remedy: Remedy::Retry });
@@ -34,8 +47,7 @@ impl Engine {
             certificates.push(DesiredCertificate {
                 name: request.name.clone(),
                 generation: request.generation,
-                // Clients that only have the root can verify; sending it along
-                // lets tools show the whole chain.
+                // Clients have the root alone, and need the intermediate to get there.
                 certificate: Some(issued + &authority.certificate),
             });
         }
@@ -46,20 +58,21 @@ impl Engine {
             None => Ok(nothing_to_tell(view)),
         }
     }
-}
 
-/// Which authority signs what for the key pair of this name. An agent of
-/// another release may want one that we don't know.
-fn leaf(world: &World, view: &ServerView, name: &str) -> Option<(AuthorityKind, Leaf)> {
-    match name {
-        INTERNAL => Some((AuthorityKind::Internal, internal_leaf(&view.server))),
-        SERVER => Some((AuthorityKind::Server, server_leaf(world, &view.server))),
-        _ => None,
+    /// Which authority signs what for the key pair of this name. An agent of
+    /// another release may want one that we don't know.
+    fn leaf(&self, world: &World, view: &ServerView, name: &str) -> Option<(AuthorityKind, Leaf)> {
+        let life = self.settings.certificate_life.duration();
+        match name {
+            INTERNAL => Some((AuthorityKind::Internal, internal_leaf(&view.server, life))),
+            SERVER => Some((AuthorityKind::Server, server_leaf(world, &view.server, life))),
+            _ => None,
+        }
     }
 }
 
 /// Brokers and controllers are servers and clients of each other.
-fn internal_leaf(server: &Server) -> Leaf {
+fn internal_leaf(server: &Server, valid_for: SignedDuration) -> Leaf {
     let listeners = &server.listeners;
     Leaf {
         common_name: format!("broker-{}", server.node_id),
@@ -69,12 +82,12 @@ fn internal_leaf(server: &Server) -> Leaf {
             &server.private_ip,
         ]),
         usage: Usage::Both,
-        valid_for: LIFE,
+        valid_for,
     }
 }
 
 /// Good for every name and address that customers are told.
-fn server_leaf(world: &World, server: &Server) -> Leaf {
+fn server_leaf(world: &World, server: &Server, valid_for: SignedDuration) -> Leaf {
     let listeners = &server.listeners;
     Leaf {
         common_name: server.name.clone(),
@@ -85,7 +98,7 @@ fn server_leaf(world: &World, server: &Server) -> Leaf {
             &server.private_ip,
         ]),
         usage: Usage::Server,
-        valid_for: LIFE,
+        valid_for,
     }
 }
 

@@ -57,7 +57,8 @@ impl Engine {
     }
 
     /// Has the agent running. Until it is enrolled it gets a token, whose hash
-    /// is saved before the token leaves this process.
+    /// is saved before the token leaves this process. Only once the cloud has it
+    /// does it count as given: after a crash in between there is another.
     pub(super) async fn ensure_server(
         &self,
         pass: &Pass,
@@ -69,6 +70,7 @@ impl Engine {
             return Ok(Done::Failed { reason, remedy: Remedy::GiveUp });
         };
         let plan = self.plan_of(world)?;
+        let token = self.token_for(pass, view).await?;
         let spec = ServerSpec {
             id: view.server.id,
             incarnation: view.server.incarnation,
@@ -77,31 +79,38 @@ impl Engine {
             disk_id: disk.id,
             cores: plan.family.cores,
             memory_mb: plan.family.memory_gb * 1024,
-            token: self.token_for(pass, view).await?,
+            token: token.clone(),
         };
         let (cloud, by) = self.cloud_for(pass, world).await?;
         let outcome = cloud.ensure_server(&by, &spec).await;
         if let Some(done) = unfinished(&outcome) {
             return Ok(done);
         }
-        self.note_server(pass, view, outcome == Outcome::Ready(Agent::Started)).await?;
+        let started = outcome == Outcome::Ready(Agent::Started);
+        self.note_server(pass, view, started, token.as_ref()).await?;
         Ok(Done::Progress)
     }
 
-    /// Saves that the server exists. What an agent that had ended said of its
-    /// broker may be long past, so a new one has to say it again.
+    /// Saves that the server exists and has its token. What an agent that had ended
+    /// said of its broker may be long past, so a new one has to say it again.
     async fn note_server(
         &self,
         pass: &Pass,
         view: &ServerView,
         started: bool,
+        token: Option<&Secret>,
     ) -> Result<(), PassError> {
         let outdated = view.report_text.as_deref().filter(|_| started);
-        if view.server.made && outdated.is_none() {
+        if view.server.made && outdated.is_none() && token.is_none() {
             return Ok(());
         }
         let mut work = self.guarded(pass).await?;
         servers::set_made(&mut work, view.server.id).await?;
+        if let Some(token) = token {
+            let expires_at = self.clock.now() + TOKEN_LIFE;
+            let given = Token { hash: hash_key(token), expires_at };
+            servers::prolong_token(&mut work, view.server.id, &given).await?;
+        }
         if let Some(report) = outdated {
             servers::clear_report(&mut work, view.server.id, report).await?;
         }
@@ -113,11 +122,12 @@ impl Engine {
     async fn token_for(&self, pass: &Pass, view: &ServerView) -> Result<Option<Secret>, PassError> {
         let now = self.clock.now();
         let lasts = view.token_expires_at.is_some_and(|until| until > now + TOKEN_SPARE);
-        if is_enrolled(view, now) || view.server.made && lasts {
+        if is_enrolled(view, now) || lasts {
             return Ok(None);
         }
         let token = self.entropy.key();
-        let saved = Token { hash: hash_key(&token), expires_at: now + TOKEN_LIFE };
+        // Too short to count as one that lasts, until the cloud has it.
+        let saved = Token { hash: hash_key(&token), expires_at: now + TOKEN_SPARE };
         let mut work = self.guarded(pass).await?;
         servers::set_token(&mut work, view.server.id, &saved).await?;
         work.commit().await?;

@@ -19,11 +19,11 @@ use cloud::Remedy;
 use futures::future::try_join_all;
 use kafka::client::Remedy::Retry;
 use kafka::client::settings::differing;
-use kafka::client::{Changes, Cluster, Endpoint, Login, Mechanism};
+use kafka::client::{Changes, Cluster, Endpoint, Login, Mechanism, made};
 use kafka::{WHO_STAYS, rights, settings};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
-use store::{AuthorityKind, authorities, instances, leases};
+use store::{authorities, instances, leases};
 
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -38,18 +38,18 @@ impl Engine {
         self.look_at_lease(pass).await?;
         let nobody = self.entropy.password();
         let first = self.reach.admin().set_scram_user(&cluster, WHO_STAYS, &nobody).await;
-        if let Err(error) = first {
+        if let Err(error) = made(first) {
             return Ok(Done::Failed { reason: error.to_string(), remedy: Remedy::Retry });
         }
         let rights = rights::of_default_user(&instance.username);
-        let chosen = settings::while_running(&instance.settings);
+        let chosen = settings::in_kafka(&instance.settings);
         pass.wrote_inside.store(true, Ordering::Relaxed);
         let (user, acls, settings) = tokio::join!(
             self.reach.admin().set_scram_user(&cluster, &instance.username, &instance.password),
             self.reach.admin().add_acls(&cluster, &rights),
             self.set(&cluster, &chosen),
         );
-        if let Err(error) = user.and(acls).and(settings) {
+        if let Err(error) = made(user).and(made(acls)).and(made(settings)) {
             return Ok(Done::Failed { reason: error.to_string(), remedy: Remedy::Retry });
         }
         if let Err(error) = self.slow_or_let_go(pass, world, &cluster).await? {
@@ -123,8 +123,7 @@ impl Engine {
     ) -> Result<Result<(), kafka::client::Error>, PassError> {
         let instance = &world.instance;
         let mut reader = self.store.reader();
-        let trust =
-            authorities::certificate(&mut reader, instance.id, AuthorityKind::Server).await?;
+        let trust = authorities::customers_root(&mut reader, instance.id).await?;
         let trust_pem = trust.unwrap_or_default();
         let running = world.servers.iter().filter(|view| view.is_up());
         let brokers = running.map(|view| Endpoint::from(&view.server.listeners.sasl_scram));

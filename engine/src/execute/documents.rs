@@ -24,11 +24,16 @@ impl Engine {
         let server = &view.server;
         let release = kafka::versions::release(server.kafka_version)
             .ok_or(PassError::NoRelease(server.kafka_version))?;
+        let mut listeners = server.listeners.clone();
+        if !self.settings.plaintext {
+            listeners.plaintext = None;
+        }
         let rendered = render::render(&BrokerSpec {
             release,
             node_id: server.node_id,
             roles: server.roles.clone(),
-            listeners: server.listeners.clone(),
+            listeners: listeners.clone(),
+            private_ip: server.private_ip.clone(),
             controllers: controllers(world),
             servers: world.instance.nodes,
             zone: server.zone.clone(),
@@ -48,6 +53,9 @@ impl Engine {
         };
         let text = serde_json::to_string(&broker).expect("plain data serialises");
         let mut work = self.guarded(pass).await?;
+        if listeners != server.listeners {
+            servers::set_listeners(&mut work, server, &listeners).await?;
+        }
         servers::set_broker(&mut work, server.id, &text, render::RENDER_VERSION.into()).await?;
         work.commit().await?;
         Ok(Done::Progress)

@@ -33,6 +33,7 @@ impl Engine {
             Step::AllowFormat(id) => {
                 self.advance(pass, id, DiskState::Made, DiskState::Formatting).await
             }
+            Step::RenewCertificates(id) => self.renew_certificates(pass, server(world, id)).await,
             Step::IssueCertificates(id) => {
                 self.issue_certificates(pass, world, server(world, id)).await
             }

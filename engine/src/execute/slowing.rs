@@ -13,12 +13,14 @@ use crate::pass::Pass;
 use crate::world::World;
 use crate::{Engine, PassError};
 use kafka::client::quotas::{Name, Quota, QuotaEntity, QuotaKey};
-use kafka::client::{Cluster, Error};
+use kafka::client::{Cluster, Error, made};
 use model::{SLOW_BYTES_PER_SECOND as SLOW, SlowedQuota};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use store::disk_guards;
 
 const RATE: QuotaKey = QuotaKey::ProducerByteRate;
+/// Every user who has no limit of their own, all client ids together.
+const DEFAULT_USER: QuotaEntity = QuotaEntity { user: Some(Name::Default), client_id: None };
 /// What producers may write, by whom; none: as much as they can.
 type Limits = BTreeMap<QuotaEntity, Option<f64>>;
 
@@ -50,11 +52,7 @@ impl Engine {
         };
         let before = to_change(&present, kept);
         self.keep(pass, world, &written(&before, false)).await?;
-        let slow = |(entity, was): (&QuotaEntity, &Option<f64>)| {
-            (entity.clone(), Some(slow_limit(&present, entity, *was)))
-        };
-        let limits = before.iter().map(slow).collect();
-        if let Err(error) = self.set_limits(pass, cluster, limits).await? {
+        if let Err(error) = self.set_limits(pass, cluster, slow_limits(&before)).await? {
             return Ok(Err(error));
         }
         self.keep(pass, world, &written(&before, true)).await?;
@@ -93,17 +91,21 @@ impl Engine {
         Ok(Ok(()))
     }
 
+    /// Sets limits before it takes others away, so that no producer is without one in
+    /// between.
     async fn set_limits(
         &self,
         pass: &Pass,
         cluster: &Cluster,
         limits: Limits,
     ) -> Result<Result<(), Error>, PassError> {
-        for (entity, rate) in limits {
+        let (set, removed): (Vec<_>, Vec<_>) =
+            limits.into_iter().partition(|(_, rate)| rate.is_some());
+        for (entity, rate) in set.into_iter().chain(removed) {
             self.look_at_lease(pass).await?;
             let change = BTreeMap::from([(RATE, rate)]);
             let quotas = self.reach.admin().quotas();
-            if let Err(error) = quotas.alter_quota(cluster, &entity, &change).await {
+            if let Err(error) = made(quotas.alter_quota(cluster, &entity, &change).await) {
                 return Ok(Err(error));
             }
         }
@@ -111,67 +113,67 @@ impl Engine {
     }
 }
 
-/// The limits that have to be changed so that no producer is faster, as they were
-/// before. Kafka goes by the most particular limit: a user's under a client id, then
-/// a user's, then that of any user under a client id, then that of all, then those of
-/// client ids. So one for all catches whoever has none that is more particular, and a
-/// user's own is outdone by one of his under any client id. Whoever is slower than
-/// that stays so. The one for all is always among them, be it strict enough: an empty
-/// list would say that nobody knows whether producers are slowed down.
+/// The limits that have to be changed so that no user's producers are faster together, as
+/// they were before. Kafka goes by the most specific limit: first that of a user under a
+/// client id, then the user's, then that of the default user under a client id, then the
+/// default user's, and last those of client ids alone. A limit under a client id is for
+/// each such client by itself, so a user could have it many times over: all of these go,
+/// and the users' own and the default user's are left. The default user's is always among
+/// them, even if it is strict enough: an empty list would say that nobody knows whether
+/// producers are slowed down.
 fn to_change(present: &[Quota], kept: Limits) -> Limits {
-    let is_fast = |entity: &QuotaEntity| rate(present, entity).is_none_or(|rate| rate > SLOW);
-    let is_ours = |entity: &QuotaEntity| rate(present, entity) == Some(SLOW);
-    let limiting = present.iter().filter(|quota| quota.limits.contains_key(&RATE));
-    let everybody = of(&Name::Default, &Name::Default);
-    let mut entities = BTreeSet::from([everybody.clone()]);
-    for Quota { entity, .. } in limiting {
-        match (&entity.user, &entity.client_id) {
-            (Some(user), None) if is_fast(entity) => {
-                entities.insert(of(user, &Name::Default));
-            }
-            (None, Some(client)) if !is_fast(entity) => {
-                entities.insert(of(&Name::Default, client));
-            }
-            (Some(_), Some(_)) => {
-                entities.insert(entity.clone());
-            }
-            _ => {}
+    let mut before = kept;
+    for Quota { entity, limits } in present {
+        let Some(rate) = limits.get(&RATE) else { continue };
+        let is_to_change = match (&entity.user, &entity.client_id) {
+            (Some(_), Some(_)) => true,
+            (Some(_), None) => *rate >= SLOW,
+            (None, _) => false,
+        };
+        if is_to_change {
+            before.entry(entity.clone()).or_insert((*rate != SLOW).then_some(*rate));
         }
     }
-    let mut before = kept;
-    let is_to_change = |it: &QuotaEntity| *it == everybody || is_fast(it) || is_ours(it);
-    for entity in entities.into_iter().filter(is_to_change) {
-        let was = rate(present, &entity).filter(|_| !is_ours(&entity));
-        before.entry(entity).or_insert(was);
-    }
+    let default = DEFAULT_USER;
+    let was = rate(present, &default);
+    before.entry(default).or_insert(was);
     before
 }
 
 /// What was kept, and nothing where a limit of ours stands of which nothing was. Ours
-/// are always of a user under a client id.
+/// are those of users without a client id.
 fn to_put_back(present: &[Quota], kept: Limits) -> Limits {
-    let is_ours = |quota: &&Quota| {
-        let QuotaEntity { user, client_id } = &quota.entity;
-        user.is_some() && client_id.is_some() && quota.limits.get(&RATE) == Some(&SLOW)
-    };
+    let is_ours =
+        |quota: &&Quota| quota.entity.user.is_some() && quota.limits.get(&RATE) == Some(&SLOW);
     let ours = present.iter().filter(is_ours);
     let mut limits: Limits = ours.map(|quota| (quota.entity.clone(), None)).collect();
     limits.extend(kept);
     limits
 }
 
-/// What a limit becomes that was as given. One that outdoes a stricter one is as strict,
-/// and one that is strict enough stays.
-fn slow_limit(present: &[Quota], entity: &QuotaEntity, was: Option<f64>) -> f64 {
-    let any_user = QuotaEntity { user: Some(Name::Default), client_id: None };
-    let outdone = match (was, &entity.user) {
-        (None, Some(Name::Default)) => {
-            let of_client = QuotaEntity { user: None, client_id: entity.client_id.clone() };
-            rate(present, &any_user).or_else(|| rate(present, &of_client))
-        }
-        _ => None,
+/// The limits while producers are slowed down, made of those before: none under a client
+/// id, and the stricter of the customer's and ours for users.
+fn slow_limits(before: &Limits) -> Limits {
+    let limit = |(entity, was): (&QuotaEntity, &Option<f64>)| {
+        let slow = match entity {
+            QuotaEntity { client_id: Some(_), .. } => None,
+            QuotaEntity { user: Some(Name::Default), .. } => Some(of_default_user(before)),
+            _ => Some(was.unwrap_or(SLOW).min(SLOW)),
+        };
+        (entity.clone(), slow)
     };
-    outdone.or(was).unwrap_or(SLOW).min(SLOW)
+    before.iter().map(limit).collect()
+}
+
+/// As much as the fastest client of a user without limits of their own had, and no more
+/// than ours.
+fn of_default_user(before: &Limits) -> f64 {
+    let was = |entity: &QuotaEntity| before.get(entity).copied().flatten();
+    let any_client = QuotaEntity { client_id: Some(Name::Default), ..DEFAULT_USER };
+    let Some(usual) = was(&any_client).or_else(|| was(&DEFAULT_USER)) else { return SLOW };
+    let of_clients = before.iter().filter(|(entity, _)| entity.user == DEFAULT_USER.user);
+    let of_clients = of_clients.filter(|(entity, _)| entity.client_id.is_some());
+    of_clients.filter_map(|(_, rate)| *rate).fold(usual, f64::max).min(SLOW)
 }
 
 fn rate(present: &[Quota], entity: &QuotaEntity) -> Option<f64> {
@@ -179,15 +181,10 @@ fn rate(present: &[Quota], entity: &QuotaEntity) -> Option<f64> {
     found.limits.get(&RATE).copied()
 }
 
-fn of(user: &Name, client_id: &Name) -> QuotaEntity {
-    QuotaEntity { user: Some(user.clone()), client_id: Some(client_id.clone()) }
-}
-
 fn written(before: &Limits, is_set: bool) -> Vec<SlowedQuota> {
-    let name = |name: &Option<Name>| name.as_ref().unwrap_or(&Name::Default).to_string();
     let quota = |(entity, rate): (&QuotaEntity, &Option<f64>)| SlowedQuota {
-        user: name(&entity.user),
-        client_id: name(&entity.client_id),
+        user: entity.user.as_ref().unwrap_or(&Name::Default).to_string(),
+        client_id: entity.client_id.as_ref().map(Name::to_string),
         producer_byte_rate: *rate,
         is_set,
     };
@@ -196,8 +193,9 @@ fn written(before: &Limits, is_set: bool) -> Vec<SlowedQuota> {
 
 fn read(kept: Vec<SlowedQuota>) -> Limits {
     let limit = |quota: SlowedQuota| {
-        let (user, client_id) = (Name::from(&*quota.user), Name::from(&*quota.client_id));
-        (of(&user, &client_id), quota.producer_byte_rate)
+        let user = Some(Name::from(&*quota.user));
+        let client_id = quota.client_id.as_deref().map(Name::from);
+        (QuotaEntity { user, client_id }, quota.producer_byte_rate)
     };
     kept.into_iter().map(limit).collect()
 }

@@ -7,6 +7,7 @@
 //! the message: who lost it to another control plane, or to a change of the recipient,
 //! has nothing to say any more.
 
+use super::gate::Gate;
 use super::{Outbox, log_failed, pause};
 use async_trait::async_trait;
 use model::{
@@ -15,6 +16,7 @@ use model::{
 };
 use outbound::Notifier;
 use store::outbox::Failed;
+use store::send_counts::{self, Limit};
 use store::{Message, Run, Work, alarms, incidents, instances, outbox, recipients, tellings};
 
 /// At most one mail in this time of one alarm to one recipient.
@@ -114,6 +116,11 @@ impl Outbox {
             );
             return self.note_sent(message).await;
         }
+        let limits = match self.pass_gate(message, &whom).await? {
+            Gate::Open(limits) => limits,
+            Gate::Closed => return Ok(()),
+            Gate::Later(untold) => return self.note_untold(message, &whom, &untold, &[]).await,
+        };
         // A test is a mail of its own.
         let is_mail = recipient.kind == RecipientType::Email && notification.alarm_id.is_some();
         let (along, more) =
@@ -131,7 +138,7 @@ impl Outbox {
                 );
                 self.note_told(message, &along, &whom).await
             }
-            Err(untold) => self.note_untold(message, &whom, &untold).await,
+            Err(untold) => self.note_untold(message, &whom, &untold, &limits).await,
         }
     }
 
@@ -176,19 +183,22 @@ impl Outbox {
         Ok(())
     }
 
+    /// It is tried again later; `counted` is what it was counted against.
     async fn note_untold(
         &self,
         message: &Message,
         whom: &Whom,
         untold: &Untold,
+        counted: &[Limit],
     ) -> store::Result<()> {
         let now = self.clock.now();
         let wish = untold.wait.unwrap_or_default().min(LONGEST_WISH);
         let pause = pause(message.attempts).max(wish);
         let mut work = self.store.begin().await?;
+        send_counts::give_back(&mut work, counted).await?;
         let failed = outbox::set_failed(&mut work, message, &untold.reason, now, pause).await?;
         if failed == Failed::NotOurs {
-            return Ok(());
+            return work.commit().await;
         }
         let status = LastStatus { at: now, ok: false, message: untold.reason.clone() };
         whom.set_last_status(&mut work, &status).await?;
@@ -216,7 +226,11 @@ impl Outbox {
 }
 
 impl Whom {
-    async fn set_last_status(&self, work: &mut Work, status: &LastStatus) -> store::Result<()> {
+    pub(super) async fn set_last_status(
+        &self,
+        work: &mut Work,
+        status: &LastStatus,
+    ) -> store::Result<()> {
         if self.is_former {
             return Ok(());
         }

@@ -1,5 +1,6 @@
 //! Messages through a mailer that fails, hangs and dies.
 
+mod gated;
 #[allow(dead_code, reason = "shared with tests that need more of it")]
 #[path = "../../tests/engine/rows.rs"]
 mod rows;
@@ -101,6 +102,7 @@ impl Post {
             clock: clock.clone(),
             mailer: mailer.clone(),
             notifier: notifier.clone(),
+            limits: MessageLimits::default(),
         };
         Self { rows, clock, mailer, notifier, outbox }
     }

@@ -4,6 +4,7 @@
 //! plan can be tested with a table.
 
 mod remove;
+mod renewal;
 mod restart;
 mod run;
 mod stop;
@@ -29,6 +30,8 @@ pub enum Step {
     Render(ServerId),
     /// Lets the agent format the disk, once.
     AllowFormat(DiskId),
+    /// Asks the agent for new keys, whose certificates replace those that near their end.
+    RenewCertificates(ServerId),
     IssueCertificates(ServerId),
     /// Tells the agent what its server shall be.
     Publish(ServerId),
@@ -69,6 +72,9 @@ impl fmt::Display for Step {
             Step::EnsureServer(server) => write!(f, "start the agent of server {server}"),
             Step::Render(server) => write!(f, "render the configuration of server {server}"),
             Step::AllowFormat(disk) => write!(f, "release disk {disk} for formatting"),
+            Step::RenewCertificates(server) => {
+                write!(f, "begin the renewal of the certificates of server {server}")
+            }
             Step::IssueCertificates(server) => write!(f, "issue certificates to server {server}"),
             Step::Publish(server) => write!(f, "tell the agent of server {server} what to do"),
             Step::SealFormat(disk) => write!(f, "seal disk {disk} against formatting"),

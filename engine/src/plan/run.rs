@@ -1,13 +1,16 @@
 //! Towards a running cluster: make what is missing, tell the agents, wait for
 //! the brokers, then let the customer in.
 
-use super::{Lane, Plan, Step, restart, waits};
+use super::{Lane, Plan, Step, Wait, renewal, restart, waits};
 use crate::desired;
 use crate::world::{ServerView, World};
-use model::DiskState;
+use model::{DiskState, ServerId, Timestamp};
+use std::collections::HashMap;
+use std::time::Duration;
 
 pub(super) fn plan(world: &World) -> Plan {
-    let wait = waits::of(world);
+    let due = renewal::due(world);
+    let wait = until_renewal(world, &due, waits::of(world));
     // A stop of all servers that was taken back.
     if world.ticket.as_ref().is_some_and(|ticket| ticket.server_id.is_none()) {
         return Plan::whole(vec![Step::CloseTicket], wait);
@@ -15,7 +18,7 @@ pub(super) fn plan(world: &World) -> Plan {
     if !world.instance.progress.network_made {
         return Plan::whole(vec![Step::MakeNetwork], wait);
     }
-    let mut lanes: Vec<Lane> = world.servers.iter().map(|view| lane(world, view)).collect();
+    let mut lanes: Vec<Lane> = world.servers.iter().map(|view| lane(world, view, &due)).collect();
     // Whoever is away or stuck reads it in Kafka when it is back.
     let inside = is_changed_inside(world) && has_majority(world, &lanes);
     if lanes.iter().any(|lane| !lane.steps.is_empty()) {
@@ -38,7 +41,7 @@ pub(super) fn plan(world: &World) -> Plan {
     if let Some(plan) = restart::plan(world) {
         return plan;
     }
-    if world.servers.iter().all(|view| view.server.stopped || view.runs()) {
+    if world.servers.iter().all(|view| view.server.stopped || view.is_current()) {
         return Plan::whole(customer_steps(world), wait);
     }
     Plan { lanes, wait }
@@ -63,14 +66,21 @@ fn has_majority(world: &World, lanes: &[Lane]) -> bool {
 
 fn all_run_or_are_held(world: &World) -> bool {
     let of = |is: fn(&ServerView) -> bool| world.servers.iter().filter(|view| is(view)).count();
-    let running = of(ServerView::runs);
+    let running = of(ServerView::is_current);
     let held = of(|view| !view.server.stopped && view.is_held());
     let stopped = of(|view| view.server.stopped);
     running > held && running + held + stopped == world.servers.len()
 }
 
+/// The same wait, but not beyond the next renewal of a certificate.
+fn until_renewal(world: &World, due: &HashMap<ServerId, Timestamp>, wait: Wait) -> Wait {
+    let next = due.values().min();
+    let left = next.and_then(|at| Duration::try_from(at.duration_since(world.now)).ok());
+    Wait { after: left.map_or(wait.after, |left| left.min(wait.after)), ..wait }
+}
+
 /// What one server lacks, in the order it must come.
-fn lane(world: &World, view: &ServerView) -> Lane {
+fn lane(world: &World, view: &ServerView, due: &HashMap<ServerId, Timestamp>) -> Lane {
     let server = view.server.id;
     let mut steps = Vec::new();
     match view.disk.as_ref().map(|disk| (disk.id, disk.state)) {
@@ -86,6 +96,9 @@ fn lane(world: &World, view: &ServerView) -> Lane {
     }
     if !world.confirmed.contains(&server) {
         steps.push(Step::EnsureServer(server));
+    }
+    if due.get(&server).is_some_and(|at| *at <= world.now) {
+        steps.push(Step::RenewCertificates(server));
     }
     if !view.unanswered().is_empty() {
         steps.push(Step::IssueCertificates(server));

@@ -127,7 +127,7 @@ fn server(view: &ServerView) -> Option<String> {
         let wait = if starts { "stops once it has started" } else { "is to stop" };
         return (!view.is_stopped()).then(|| format!("waiting: {title} {wait}"));
     }
-    if view.runs() {
+    if view.is_current() {
         return None;
     }
     let Some(report) = view.current_report() else {
@@ -136,8 +136,7 @@ fn server(view: &ServerView) -> Option<String> {
     let held_back = view.desired.as_ref().is_some_and(|told| told.run == Run::Stopped);
     let wait = match report.phase {
         Phase::Failed => failure(&title, report),
-        Phase::Running if !view.is_current() => format!("waiting: {title} is to be restarted"),
-        Phase::Running => format!("{title} runs with an older configuration"),
+        Phase::Running => format!("waiting: {title} is to be restarted"),
         Phase::Starting => starting(&title, report),
         Phase::Stopping => format!("waiting: the broker of {title} is stopping"),
         Phase::Stopped if held_back => format!("waiting: {title} starts after the controllers"),

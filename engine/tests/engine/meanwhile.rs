@@ -5,8 +5,8 @@ use crate::world::World;
 use async_trait::async_trait;
 use engine::{Moment, Step, Witness};
 use model::*;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use store::{Store, actions, disk_guards, instances, servers};
 
 const ASKED: &str = "waiting: server 2 is to stop";
@@ -126,6 +126,40 @@ async fn a_stop_that_is_asked_for_during_a_step_stays_in_the_status() {
         assert_eq!(progress.observed_generation, reached, "of what was asked before");
         assert_eq!(progress.inside_observed, 1, "and the step itself is noted");
     }
+}
+
+/// The steps that were begun, in order.
+#[derive(Default)]
+struct Steps(Mutex<Vec<Step>>);
+
+#[async_trait]
+impl Witness for Steps {
+    async fn sees(&self, step: Step, moment: Moment) {
+        if moment == Moment::Begins {
+            self.0.lock().unwrap().push(step);
+        }
+    }
+
+    async fn sees_rest(&self) {}
+}
+
+#[tokio::test]
+async fn a_restart_asked_for_before_a_password_is_written_comes_after_it() {
+    let (world, id, server) = running().await;
+    let mut work = world.store.begin().await.unwrap();
+    instances::set_password(&mut work, id, &Secret::new("another")).await.unwrap();
+    instances::wake(&mut work, id, world.clock.now()).await.unwrap();
+    work.commit().await.unwrap();
+    assert!(world.instance(id).await.unwrap().configured(), "a restart may be asked for");
+    world.restart(id, &[server]).await;
+    let steps = Arc::new(Steps::default());
+    world.run(&world.engine().witnessed(steps.clone()), id).await;
+    let now = world.instance(id).await.unwrap();
+    assert!(world.kafka.knows(&now.username, &Secret::new("another")));
+    assert_eq!(world.servers(id).await[1].server.launch, 1);
+    let steps = steps.0.lock().unwrap();
+    let at = |step| steps.iter().position(|it| *it == step).unwrap_or_else(|| panic!("{steps:?}"));
+    assert!(at(Step::SetCredentials) < at(Step::OpenTicket(Some(server))), "{steps:?}");
 }
 
 /// Otherwise `configured` would read true, and then false again.

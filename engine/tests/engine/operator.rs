@@ -153,7 +153,7 @@ async fn after_a_restore_limits_that_only_kafka_knows_of_are_lifted() {
     let cluster = world.cluster(id).await;
     let rate = QuotaKey::ProducerByteRate;
     let limit = |user: &str, rate_limit: f64| Quota {
-        entity: QuotaEntity { user: Some(Name::from(user)), client_id: Some(Name::Default) },
+        entity: QuotaEntity { user: Some(Name::from(user)), client_id: None },
         limits: [(rate, rate_limit)].into(),
     };
     let (ours, bobs) = (limit("<default>", SLOW_BYTES_PER_SECOND), limit("bob", 1e6));
@@ -170,7 +170,7 @@ async fn after_a_restore_limits_that_only_kafka_knows_of_are_lifted() {
 
 #[tokio::test]
 async fn after_a_restore_a_full_disk_slows_producers_whatever_was_done_before() {
-    let everybody = QuotaEntity { user: Some(Name::Default), client_id: Some(Name::Default) };
+    let everybody = QuotaEntity { user: Some(Name::Default), client_id: None };
     let rate = QuotaKey::ProducerByteRate;
     // One that is slower by the customer's will stays so, and is not asked for again and again.
     for (before, expected) in [(None, SLOW_BYTES_PER_SECOND), (Some(10.0), 10.0)] {
@@ -205,7 +205,7 @@ async fn after_a_restore_a_full_disk_slows_producers_whatever_was_done_before() 
         assert_eq!(world.kafka.list_quotas(&cluster).await.unwrap(), [slow]);
         let kept = SlowedQuota {
             user: "<default>".into(),
-            client_id: "<default>".into(),
+            client_id: None,
             producer_byte_rate: before,
             is_set: true,
         };

@@ -52,10 +52,9 @@ impl Rows {
         installation::insert(&mut work, &installation).await.unwrap();
         accounts::insert(&mut work, &account).await.unwrap();
         work.commit().await.unwrap();
-        let authority = |kind: AuthorityKind| {
-            pki::Authority::create(kind.as_str(), now, &*entropy).expect("an authority")
-        };
-        let authorities = Arc::new(AuthorityKind::ALL.map(authority).into());
+        let made = pki::ClusterAuthorities::create("test", now, &*entropy).unwrap();
+        // In the order of `AuthorityKind::ALL`.
+        let authorities = Arc::new(vec![made.internal, made.root, made.server, made.client]);
         let clock = Arc::new(ManualClock::at(now));
         let account = account.account.id;
         let catalogue = Arc::new(Catalogue::built_in());
@@ -195,7 +194,7 @@ impl Rows {
             zone: "a".into(),
             private_ip: address.clone(),
             listeners: Listeners {
-                plaintext: listener(9092),
+                plaintext: Some(listener(9092)),
                 ssl: listener(9093),
                 sasl_scram: listener(9094),
                 internal: listener(9091),
@@ -260,6 +259,21 @@ impl Rows {
         let all = which.is_empty();
         let kind = if all { ActionKind::ClusterRestart } else { ActionKind::Restart };
         self.act(work, id, kind, which).await;
+    }
+
+    /// Has the agents of these servers enrol anew; none: of all of them.
+    pub async fn re_enrol(&self, id: InstanceId, which: &[ServerId]) {
+        let now = self.clock.now();
+        let mut work = self.store.begin().await.unwrap();
+        for record in servers::list(&mut work, id).await.unwrap() {
+            if which.is_empty() || which.contains(&record.server.id) {
+                servers::raise_incarnation(&mut work, record.server.id, now).await.unwrap();
+            }
+        }
+        if instances::find(&mut work, id).await.unwrap().is_some() {
+            instances::wake(&mut work, id, now).await.unwrap();
+        }
+        work.commit().await.unwrap();
     }
 
     /// Has one server stop, or start again.

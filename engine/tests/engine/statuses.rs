@@ -125,12 +125,16 @@ async fn producers_are_slowed_down_while_a_disk_is_nearly_full() {
     let server = world.servers(id).await[1].server.id;
     let cluster = world.cluster(id).await;
     let rate = QuotaKey::ProducerByteRate;
-    let of = |user: &str| QuotaEntity {
-        user: Some(Name::Of(user.into())),
-        client_id: Some(Name::Of("app".into())),
+    let of = |user: Name, client: Option<&str>| QuotaEntity {
+        user: Some(user),
+        client_id: client.map(|client| Name::Of(client.into())),
     };
-    let everybody = QuotaEntity { user: Some(Name::Default), client_id: Some(Name::Default) };
-    world.kafka.alter_quota(&cluster, &of("bob"), &[(rate, Some(1e9))].into()).await.unwrap();
+    let bob = || Name::Of("bob".into());
+    // A user who has a limit for each of many client ids, and one for all others.
+    for client in [None, Some("app"), Some("tool")] {
+        let change = [(rate, Some(1e9))].into();
+        world.kafka.alter_quota(&cluster, &of(bob(), client), &change).await.unwrap();
+    }
     let before = world.kafka.list_quotas(&cluster).await.unwrap();
 
     let guard = DiskGuard {
@@ -160,11 +164,11 @@ async fn producers_are_slowed_down_while_a_disk_is_nearly_full() {
         (instance.progress.status, world.kafka.list_quotas(&cluster).await.unwrap())
     };
     let check_slow = |quotas: &[Quota], when: &str| {
-        for entity in [&everybody, &of("bob")] {
-            let quota = quotas.iter().find(|quota| quota.entity == *entity);
-            let limit = quota.and_then(|quota| quota.limits.get(&rate).copied());
-            assert_eq!(limit, Some(SLOW_BYTES_PER_SECOND), "{entity} {when}");
-        }
+        let slow = [Name::Default, bob()].map(|user| Quota {
+            entity: of(user, None),
+            limits: [(rate, SLOW_BYTES_PER_SECOND)].into(),
+        });
+        assert_eq!(quotas, slow, "{when}");
     };
     for _ in 0..2 {
         let (status, quotas) = turn(true).await;
@@ -176,7 +180,7 @@ async fn producers_are_slowed_down_while_a_disk_is_nearly_full() {
         assert_eq!(turn(false).await, ("running".to_owned(), before.clone()));
     }
     // Cut off before or after any of its calls, it ends the same.
-    for (calls, fault) in (0..8).flat_map(|calls| [(calls, Refused), (calls, LostReply)]) {
+    for (calls, fault) in (0..12).flat_map(|calls| [(calls, Refused), (calls, LostReply)]) {
         let when = format!("with {fault:?} after {calls}");
         world.kafka.fail_after(calls, fault);
         check_slow(&turn(true).await.1, &when);

@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use std::ops::Deref;
 use std::sync::Arc;
 use store::{ServerRecord, hash_key, instances, servers};
-use wire::agent::{CertificateRequest, Desired, Phase, Report, Run};
+use wire::agent::{CertificateRequest, Desired, DesiredCertificate, Phase, Report, Run};
 
 pub struct World {
     pub rows: Rows,
@@ -47,7 +47,17 @@ impl World {
         self.engine_on(HostId(self.entropy.uuid()))
     }
 
+    /// A control plane whose operator wants no listener without encryption.
+    pub fn engine_without_plaintext(&self) -> Engine {
+        let settings = Settings { plaintext: false, ..Settings::default() };
+        self.engine_with(self.installation.host_id, settings)
+    }
+
     fn engine_on(&self, host_id: HostId) -> Engine {
+        self.engine_with(host_id, Settings::default())
+    }
+
+    fn engine_with(&self, host_id: HostId, settings: Settings) -> Engine {
         Engine::new(Parts {
             store: self.store.clone(),
             clouds: HashMap::from([("local".into(), self.cloud.clone() as Arc<dyn Cloud>)]),
@@ -58,7 +68,7 @@ impl World {
             installation: self.installation.clone(),
             host_id,
             owner: host_id.to_string(),
-            settings: Settings::default(),
+            settings,
         })
     }
 
@@ -99,6 +109,7 @@ impl World {
                 || self.instance(id).await.is_some_and(|instance| {
                     let rested = if instance.stopped { "stopped" } else { "running" };
                     instance.configured()
+                        && instance.progress.inside_observed >= instance.inside_generation
                         && instance.deleted_at.is_none()
                         && instance.progress.status == rested
                 });
@@ -166,10 +177,13 @@ impl World {
 
 /// What an agent says: first its keys, then that the broker runs.
 pub fn report(rows: &Rows, desired: &Desired, earlier: Option<&Report>) -> Report {
-    let requests = match earlier {
-        Some(earlier) if !earlier.requests.is_empty() => earlier.requests.clone(),
-        _ => desired.certificates.iter().map(|wanted| request(rows, wanted)).collect(),
+    let asked = |wanted: &DesiredCertificate| {
+        let mut requests = earlier.iter().flat_map(|earlier| &earlier.requests);
+        let same =
+            requests.find(|it| (&it.name, it.generation) == (&wanted.name, wanted.generation));
+        same.cloned().unwrap_or_else(|| request(rows, wanted))
     };
+    let requests = desired.certificates.iter().map(asked).collect();
     let certified = desired.certificates.iter().all(|wanted| wanted.certificate.is_some());
     let runs = certified && desired.run == Run::Running;
     let phase = match desired.run {
@@ -196,10 +210,11 @@ pub fn report(rows: &Rows, desired: &Desired, earlier: Option<&Report>) -> Repor
         loading: None,
         silent_since: None,
         requests,
+        certificates: vec![],
     }
 }
 
-fn request(rows: &Rows, wanted: &wire::agent::DesiredCertificate) -> CertificateRequest {
+fn request(rows: &Rows, wanted: &DesiredCertificate) -> CertificateRequest {
     CertificateRequest {
         name: wanted.name.clone(),
         generation: wanted.generation,

@@ -29,6 +29,12 @@ pub enum ArtifactError {
     Missing { version: KafkaVersion, jar: String },
     #[error("{} is not an unpacked Kafka {version}: {found}", path.display())]
     NotKafka { version: KafkaVersion, path: PathBuf, found: String },
+    #[error(
+        "{} can't be used as a cache, because {reason}: set another one with cache under [local], \
+         such as /var/cache/castellan",
+        path.display()
+    )]
+    Unsafe { path: PathBuf, reason: String },
     #[error("the disk of {} is full: make room for 200 MB, or set another cache directory", .0.display())]
     DiskFull(PathBuf),
     #[error("{} can't be used as a cache ({source}): make it writable, or set another one", path.display())]

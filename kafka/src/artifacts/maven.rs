@@ -1,5 +1,8 @@
 //! Fetches a release's jars with the user's own Maven, so that mirrors and
 //! proxies in their settings are honoured.
+//!
+//! No plugin takes part: it would be fetched, and run, before anybody could check it. Our
+//! own jar (`castellan.fetch.CopyJars`) is an extension of Maven's core and does the rest.
 
 use super::ArtifactError;
 use super::is_jar;
@@ -12,20 +15,22 @@ use std::io;
 use std::path::Path;
 
 const POM: &str = include_str!("../../artifacts/pom.xml");
-/// Pinned: without a version, Maven asks the network for the newest each time.
-const GOAL: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies";
+/// A phase that has no plugin, for a project that is nothing but its POM.
+const PHASE: &str = "validate";
 
-/// Copies all jars of the release into `libs` of a directory.
+/// Copies all jars of the release into `libs` of a directory. The extension is our
+/// own jar.
 pub async fn fetch(
     release: &Release,
     sums: &Sums,
     directory: &Path,
+    extension: &Path,
     progress: &(dyn Fn(Progress) + Send + Sync),
 ) -> Result<(), ArtifactError> {
     fs::write(directory.join("pom.xml"), POM)
         .map_err(|error| ArtifactError::io(directory, error))?;
     let version = release.version;
-    let arguments = arguments(release);
+    let arguments = arguments(release, extension);
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let mut seen = BTreeSet::new();
     let mut errors = Vec::new();
@@ -50,13 +55,13 @@ pub async fn fetch(
     }
 }
 
-fn arguments(release: &Release) -> Vec<String> {
+fn arguments(release: &Release, extension: &Path) -> Vec<String> {
     let (group, artifact) = release.binding();
-    let mut arguments: Vec<String> = ["-B", "-Dstyle.color=never", GOAL].map(String::from).into();
+    let mut arguments: Vec<String> = ["-B", "-Dstyle.color=never", PHASE].map(String::from).into();
     arguments.extend(
         [
-            ("includeScope", "runtime"),
-            ("outputDirectory", "libs"),
+            ("maven.ext.class.path", &*extension.to_string_lossy()),
+            ("castellan.libs", "libs"),
             ("kafka.version", &release.version.to_string()),
             ("binding.group", group),
             ("binding.artifact", artifact),

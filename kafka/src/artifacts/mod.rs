@@ -1,30 +1,38 @@
-//! Kafka's jars on this machine: fetched once, checked once, shared by all
-//! servers and all processes of the user.
+//! Kafka's jars on this machine: fetched once, shared by all servers and all
+//! processes that may read the cache, and checked by their sums at each use.
 //!
 //! `<cache>/kafka/<version>-<sums>/libs/*.jar` is there whole or not at all: it
-//! is renamed into place after every jar was checked. Later starts compare names
-//! and sizes only.
+//! is renamed into place after every jar was checked. A process that may not write
+//! to the cache, as agents with a uid of their own, waits for one that may.
 
 mod cache;
+mod cache_root;
 mod error;
 mod maven;
 mod sums;
 mod unpacked;
+mod work;
 
 pub(crate) use cache::{STAGING, remove_leftovers};
+pub use cache_root::default_cache_root;
+pub(crate) use cache_root::make as make_cache_dir;
 pub use error::ArtifactError;
-pub(crate) use sums::digest;
+pub(crate) use sums::{digest, digest_of_file};
+pub use work::Work;
 
 use crate::Progress;
 use crate::versions::{self, Release};
-use cache::{MANIFEST, cached, lock, place};
+use cache::{checked, lock, place};
 use model::KafkaVersion;
 use std::collections::BTreeMap;
-use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use sums::Sums;
+use tokio::task::spawn_blocking;
 
+/// Between looks for what another process fetches.
+const LOOK: Duration = Duration::from_millis(500);
 const BROKER_JAR: &[u8] = include_bytes!(env!("CASTELLAN_BROKER_JAR"));
 
 /// A Kafka that can be started.
@@ -34,6 +42,8 @@ pub struct Distribution {
     /// Our own jar first, then Kafka's by name: start-up caches need a stable
     /// order.
     pub class_path: Vec<PathBuf>,
+    /// Differs if any byte of any jar does.
+    pub identity: String,
 }
 
 impl Distribution {
@@ -46,34 +56,26 @@ impl Distribution {
 /// Where Kafka is taken from.
 #[derive(Clone, Debug)]
 pub struct Artifacts {
+    root: PathBuf,
+    /// For jars, below the root.
     cache: PathBuf,
     distributions: BTreeMap<String, PathBuf>,
-}
-
-/// The user's cache directory for us.
-pub fn default_cache_root() -> PathBuf {
-    let named = env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-    let home = || {
-        env::var_os("HOME").map_or_else(env::temp_dir, |home| PathBuf::from(home).join(".cache"))
-    };
-    named.unwrap_or_else(home).join("castellan")
 }
 
 impl Artifacts {
     /// `distributions` are unpacked Kafkas by version, used instead of Maven.
     pub fn new(cache_root: PathBuf, distributions: BTreeMap<String, PathBuf>) -> Self {
-        let mut cache = cache_root;
-        cache.push("kafka");
-        Self { cache, distributions }
+        Self { cache: cache_root.join("kafka"), root: cache_root, distributions }
     }
 
-    /// Whether that version can be used without fetching.
+    /// Whether that version seems to be there, without a look into its jars.
     pub fn present(&self, version: KafkaVersion) -> bool {
-        match (self.distributions.get(&version.to_string()), Sums::of(version)) {
-            (Some(directory), _) => directory.join("libs").is_dir(),
-            (None, Some(sums)) => cached(&self.home(version, &sums)).is_some(),
-            (None, None) => false,
-        }
+        let home = match (self.distributions.get(&version.to_string()), Sums::of(version)) {
+            (Some(directory), _) => directory.clone(),
+            (None, Some(sums)) => self.home(version, &sums),
+            (None, None) => return false,
+        };
+        home.join("libs").is_dir()
     }
 
     /// That version, fetched if need be. Two processes that ask at once share
@@ -85,13 +87,20 @@ impl Artifacts {
     ) -> Result<Distribution, ArtifactError> {
         let release = versions::release(version).ok_or(ArtifactError::Unsupported(version))?;
         let sums = Sums::of(version).ok_or(ArtifactError::Unsupported(version))?;
-        fs::create_dir_all(&self.cache).map_err(|error| ArtifactError::io(&self.cache, error))?;
-        let mut class_path = vec![self.broker_jar()?];
-        class_path.extend(match self.distributions.get(&version.to_string()) {
-            Some(directory) => unpacked::jars(directory, version, &sums, &self.cache)?,
-            None => self.maven(release, &sums, progress).await?,
-        });
-        Ok(Distribution { version, class_path })
+        let made = cache_root::make(&self.root).and_then(|()| cache_root::make(&self.cache));
+        made.map_err(|error| ArtifactError::io(&self.cache, error))?;
+        cache_root::check(&self.root)?;
+        let own = self.broker_jar(version, progress).await?;
+        let (jars, identity) = match self.distributions.get(&version.to_string()).cloned() {
+            Some(directory) => {
+                let look = move || unpacked::jars(&directory, version, &sums);
+                spawn_blocking(look).await.expect("checking does not panic")?
+            }
+            None => (self.maven(release, &sums, progress).await?, sums.identity().to_owned()),
+        };
+        let identity = format!("{identity} {}", digest(BROKER_JAR));
+        let class_path = [own].into_iter().chain(jars).collect();
+        Ok(Distribution { version, class_path, identity })
     }
 
     fn home(&self, version: KafkaVersion, sums: &Sums) -> PathBuf {
@@ -99,50 +108,92 @@ impl Artifacts {
     }
 
     /// Our jar, named by its contents: a newer Castellan brings another beside it.
-    fn broker_jar(&self) -> Result<PathBuf, ArtifactError> {
+    async fn broker_jar(
+        &self,
+        version: KafkaVersion,
+        progress: &(dyn Fn(Progress) + Send + Sync),
+    ) -> Result<PathBuf, ArtifactError> {
         let path = self.cache.join(format!("castellan-broker-{}.jar", &digest(BROKER_JAR)[..16]));
-        let there = fs::metadata(&path).is_ok_and(|file| file.len() == BROKER_JAR.len() as u64);
-        if !there {
-            host::write_atomic(&path, BROKER_JAR)
-                .map_err(|error| ArtifactError::io(&path, error))?;
+        while !fs::read(&path).is_ok_and(|present| present == BROKER_JAR) {
+            if host::can_write(&self.cache) {
+                host::write_atomic(&path, BROKER_JAR)
+                    .map_err(|error| ArtifactError::io(&path, error))?;
+            } else {
+                self.wait_for_work(version, progress).await;
+            }
         }
         Ok(path)
     }
 
     async fn maven(
         &self,
-        release: &Release,
+        release: &'static Release,
+        sums: &Sums,
+        progress: &(dyn Fn(Progress) + Send + Sync),
+    ) -> Result<Vec<PathBuf>, ArtifactError> {
+        loop {
+            if let Some(jars) = self.checked(release, sums).await {
+                return Ok(jars);
+            }
+            if host::can_write(&self.cache) {
+                return self.fetch(release, sums, progress).await;
+            }
+            self.wait_for_work(release.version, progress).await;
+        }
+    }
+
+    /// What the process that may write to the cache says, and a while.
+    async fn wait_for_work(
+        &self,
+        version: KafkaVersion,
+        progress: &(dyn Fn(Progress) + Send + Sync),
+    ) {
+        let problem = self.work(version).problem();
+        progress(Progress::WaitingForKafka { version, problem });
+        tokio::time::sleep(LOOK).await;
+    }
+
+    /// The work that another process does for those that may only read.
+    pub fn work(&self, version: KafkaVersion) -> Work {
+        Work::new(&self.cache, version)
+    }
+
+    async fn checked(&self, release: &Release, sums: &Sums) -> Option<Vec<PathBuf>> {
+        let (sums, home) = (sums.clone(), self.home(release.version, sums));
+        spawn_blocking(move || checked(&sums, &home)).await.expect("checking does not panic")
+    }
+
+    async fn fetch(
+        &self,
+        release: &'static Release,
         sums: &Sums,
         progress: &(dyn Fn(Progress) + Send + Sync),
     ) -> Result<Vec<PathBuf>, ArtifactError> {
         let home = self.home(release.version, sums);
-        if let Some(jars) = cached(&home) {
-            return Ok(jars);
-        }
         let _lock = lock(&self.cache, progress).await?;
         // Whoever had the lock before may have fetched it.
-        if let Some(jars) = cached(&home) {
+        if let Some(jars) = self.checked(release, sums).await {
             return Ok(jars);
         }
         let io = |error| ArtifactError::io(&home, error);
         remove_leftovers(&self.cache);
         let staging =
             tempfile::Builder::new().prefix(STAGING).tempdir_in(&self.cache).map_err(io)?;
-        maven::fetch(release, sums, staging.path(), progress).await?;
+        let extension = staging.path().join("castellan-fetch.jar");
+        host::write_atomic(&extension, BROKER_JAR).map_err(io)?;
+        maven::fetch(release, sums, staging.path(), &extension, progress).await?;
         progress(Progress::Checking { version: release.version });
         let ready = staging.keep();
-        let (checked, target) = (sums.clone(), home.clone());
-        let placed = tokio::task::spawn_blocking(move || {
-            place(&checked, &ready, &target).inspect_err(|_| {
+        let (known, target) = (sums.clone(), home.clone());
+        let placed = spawn_blocking(move || {
+            place(&known, &ready, &target).inspect_err(|_| {
                 // The reason to fail is told; what is left over is no second one.
                 let _ = fs::remove_dir_all(&ready);
             })
         });
         placed.await.expect("checking does not panic")?;
-        cached(&home).ok_or_else(|| ArtifactError::Missing {
-            version: release.version,
-            jar: MANIFEST.into(),
-        })
+        let libs = home.join("libs");
+        Ok(sums.names().map(|jar| libs.join(jar)).collect())
     }
 }
 

@@ -37,6 +37,13 @@ impl Sums {
         })
     }
 
+    /// A release with one jar.
+    #[cfg(test)]
+    pub fn of_one(jar: &'static str, sum: &'static str) -> Self {
+        let version = KafkaVersion::new(4, 3, 1);
+        Self { version, jars: BTreeMap::from([(jar, sum)]), identity: "one".into() }
+    }
+
     /// Differs when the list of jars does.
     pub fn identity(&self) -> &str {
         &self.identity
@@ -72,7 +79,7 @@ pub fn digest(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
 
-fn digest_of_file(path: &Path) -> io::Result<String> {
+pub fn digest_of_file(path: &Path) -> io::Result<String> {
     let mut file = File::open(path)?;
     let mut digest = Sha256::new();
     let mut block = vec![0; 256 * 1024];

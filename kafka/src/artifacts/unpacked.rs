@@ -1,22 +1,19 @@
 //! Kafka from a distribution directory that the operator named.
 
-use super::sums::{Sums, digest};
+use super::sums::{Sums, digest, digest_of_file};
 use super::{ArtifactError, is_jar};
 use model::KafkaVersion;
-use std::fmt::Write as _;
 use std::fs;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Its jars, by name. Those that others made are checked; what Kafka's own build
-/// gave is the operator's word, since a tarball's jars are built apart from
-/// those in Maven's repository.
+/// Its jars, by name, and what they are. Those that others made are checked; what
+/// Kafka's own build gave is the operator's word, since a tarball's jars are built
+/// apart from those in Maven's repository. Reads all of them, so it blocks.
 pub fn jars(
     directory: &Path,
     version: KafkaVersion,
     sums: &Sums,
-    cache: &Path,
-) -> Result<Vec<PathBuf>, ArtifactError> {
+) -> Result<(Vec<PathBuf>, String), ArtifactError> {
     let libs = directory.join("libs");
     let names = names(&libs);
     if !names.contains(&format!("kafka_2.13-{version}.jar")) {
@@ -30,15 +27,17 @@ pub fn jars(
             },
         });
     }
-    let mark = cache.join(format!("unpacked-{}", fingerprint(&libs, &names)));
-    if !mark.exists() {
-        let foreign = |name: &&String| !name.starts_with("kafka") && !name.starts_with("connect");
-        for name in names.iter().filter(foreign).filter(|name| sums.knows(name)) {
-            sums.check(&libs, name)?;
-        }
-        host::write_atomic(&mark, b"").map_err(|error| ArtifactError::io(&mark, error))?;
+    let foreign = |name: &&String| !name.starts_with("kafka") && !name.starts_with("connect");
+    for name in names.iter().filter(foreign).filter(|name| sums.knows(name)) {
+        sums.check(&libs, name)?;
     }
-    Ok(names.iter().map(|name| libs.join(name)).collect())
+    let jars: Vec<PathBuf> = names.iter().map(|name| libs.join(name)).collect();
+    let mut identity = String::new();
+    for jar in &jars {
+        let sum = digest_of_file(jar).map_err(|error| ArtifactError::io(jar, error))?;
+        identity.push_str(&sum);
+    }
+    Ok((jars, digest(identity.as_bytes())))
 }
 
 fn names(libs: &Path) -> Vec<String> {
@@ -51,30 +50,16 @@ fn names(libs: &Path) -> Vec<String> {
     names
 }
 
-/// Changes when a jar does, without reading it.
-fn fingerprint(libs: &Path, names: &[String]) -> String {
-    let mut text = libs.display().to_string();
-    for name in names {
-        if let Ok(metadata) = fs::metadata(libs.join(name)) {
-            write!(text, "\n{name} {} {}", metadata.len(), metadata.mtime_nsec())
-                .and_then(|()| write!(text, " {}", metadata.mtime()))
-                .expect("writing to a string can't fail");
-        }
-    }
-    digest(text.as_bytes())[..16].to_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn only_an_unpacked_kafka_of_that_version_will_do() {
-        let cache = tempfile::tempdir().unwrap();
         let directory = tempfile::tempdir().unwrap();
         let version = KafkaVersion::new(4, 3, 1);
         let sums = Sums::of(version).unwrap();
-        let try_it = || jars(directory.path(), version, &sums, cache.path());
+        let try_it = || jars(directory.path(), version, &sums);
         let check = |expected: &str| {
             let error = try_it().unwrap_err().to_string();
             assert!(error.contains(expected), "{error}");
@@ -88,6 +73,18 @@ mod tests {
         fs::write(libs.join("re2j-1.8.jar"), "wrong").unwrap();
         check("re2j-1.8.jar is not the file");
         fs::remove_file(libs.join("re2j-1.8.jar")).unwrap();
-        assert_eq!(try_it().unwrap().len(), 2);
+        let (jars, identity) = try_it().unwrap();
+        assert_eq!(jars.len(), 2);
+        assert_eq!(try_it().unwrap().1, identity);
+        // At each use, also if its size and time are the same.
+        let kafka = libs.join("kafka_2.13-4.3.1.jar");
+        let modified = fs::metadata(&kafka).unwrap().modified().unwrap();
+        fs::write(&kafka, "").unwrap();
+        assert_eq!(try_it().unwrap().1, identity);
+        fs::write(&kafka, "another").unwrap();
+        fs::File::options().write(true).open(&kafka).unwrap().set_modified(modified).unwrap();
+        assert_ne!(try_it().unwrap().1, identity);
+        fs::write(libs.join("re2j-1.8.jar"), "wrong").unwrap();
+        check("re2j-1.8.jar is not the file");
     }
 }

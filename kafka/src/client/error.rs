@@ -58,9 +58,14 @@ pub enum Error {
     Unproven { endpoint: Endpoint, username: String, reason: String },
     #[error("Kafka refused {call} for {subject}: {code}{}", detail(.message))]
     Kafka { call: &'static str, subject: String, code: ResponseError, message: String },
-    /// Written, but the broker we asked has not caught up.
+    /// Kafka confirmed the write, but the broker we asked has not read it from the metadata
+    /// log. Nothing is to be written again; see [`made`].
     #[error("{endpoint} does not show {what} yet, {after:?} after it was written")]
     NotReadableYet { endpoint: Endpoint, what: String, after: Duration },
+    /// The broker's view is older than what the controller decided by, so that nothing can be
+    /// concluded from it.
+    #[error("{endpoint} has not read {what} from the metadata log yet")]
+    Stale { endpoint: Endpoint, what: String },
     /// Whoever leads them is away, or they are not there.
     #[error("no server that answers leads {partitions} now")]
     Leaderless { partitions: String, count: usize },
@@ -90,6 +95,7 @@ impl Error {
             | Self::Broken { .. }
             | Self::Deadline { .. }
             | Self::Leaderless { .. }
+            | Self::Stale { .. }
             | Self::NotReadableYet { .. } => Remedy::Retry,
             Self::Kafka { code, .. } if passes(*code) => Remedy::Retry,
             Self::AllFailed { last, .. } | Self::Incomplete { last, .. } => last.remedy(),
@@ -163,8 +169,19 @@ impl Error {
             | Self::Unsupported { .. }
             | Self::MechanismNotOffered { .. }
             | Self::Unproven { .. } => true,
+            // Kafka has confirmed it: no other broker is to do it once more.
+            Self::NotReadableYet { .. } => false,
             other => other.remedy() == Remedy::Retry,
         }
+    }
+}
+
+/// The answer to a write; none if Kafka confirmed the write and the broker that took it does
+/// not show it yet.
+pub fn made<T>(answer: Result<T, Error>) -> Result<Option<T>, Error> {
+    match answer {
+        Err(Error::NotReadableYet { .. }) => Ok(None),
+        answer => answer.map(Some),
     }
 }
 

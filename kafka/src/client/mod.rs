@@ -47,7 +47,7 @@ pub use admin::topics::{Created, NewTopic, PartitionView};
 pub use ask::{Call, graver, none_answered};
 pub use connection::{CLIENT_ID, Connection, Limits};
 pub use dial::{Dial, DirectDial, Stream};
-pub use error::{Error, Remedy};
+pub use error::{Error, Remedy, made};
 pub use groups::Groups;
 pub use messages::Messages;
 pub use protocol::ProtocolAdmin;

@@ -3,6 +3,7 @@
 use super::admin::change_topic::ChangeTopic;
 use super::admin::delete_topic::DeleteTopic;
 use super::admin::list_topics::ListTopics;
+use super::admin::topics::{DescribeTopics, TopicView};
 use super::{Cluster, Error, PartitionView, ProtocolAdmin, Setting};
 use async_trait::async_trait;
 use std::collections::BTreeMap;
@@ -45,6 +46,9 @@ pub trait Topics: Send + Sync {
 
     async fn describe_topic(&self, cluster: &Cluster, name: &str) -> Result<Option<Topic>, Error>;
 
+    /// How many partition replicas each topic has, by name, in one request.
+    async fn count_replicas(&self, cluster: &Cluster) -> Result<BTreeMap<String, usize>, Error>;
+
     /// Everything that is asked or, where Kafka refuses a part of it, nothing.
     /// False if there is no such topic. On return the broker that was asked shows
     /// it, and knows a leader of each new partition.
@@ -69,6 +73,13 @@ impl Topics for ProtocolAdmin {
     async fn describe_topic(&self, cluster: &Cluster, name: &str) -> Result<Option<Topic>, Error> {
         let found = self.ask(cluster, &ListTopics { names: Some(&[name.to_owned()]) }).await?;
         Ok(found.into_iter().next())
+    }
+
+    async fn count_replicas(&self, cluster: &Cluster) -> Result<BTreeMap<String, usize>, Error> {
+        let topics = self.ask(cluster, &DescribeTopics { names: None }).await?;
+        let replicas =
+            |topic: &TopicView| topic.partitions.iter().map(|it| it.replicas.len()).sum();
+        Ok(topics.iter().map(|topic| (topic.name.clone(), replicas(topic))).collect())
     }
 
     async fn change_topic(

@@ -6,6 +6,7 @@
 //! `tls/clients-ca.pem`, `disk/data`, `logs/server.log`. No secret is rendered.
 
 mod jvm;
+mod limits;
 mod logging;
 mod metrics;
 mod properties;
@@ -14,6 +15,7 @@ mod settings;
 mod tests;
 
 pub use jvm::heap_mb;
+pub use limits::Limits;
 pub use properties::{Threads, threads};
 
 use crate::Endpoint;
@@ -25,7 +27,7 @@ use std::fmt::Write as _;
 
 /// Raised when the same server is rendered differently. Nothing is restarted
 /// for it; the next planned restart applies it.
-pub const RENDER_VERSION: u32 = 1;
+pub const RENDER_VERSION: u32 = 2;
 
 /// Everything rendering depends on.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -34,6 +36,8 @@ pub struct BrokerSpec {
     pub node_id: i32,
     pub roles: Vec<ServerRole>,
     pub listeners: Listeners,
+    /// The address that others on this host come from.
+    pub private_ip: String,
     /// Controllers to ask for the quorum; the voters themselves are in the log.
     pub controllers: Vec<Endpoint>,
     /// Servers in the cluster, which bounds how often data is kept.
@@ -65,11 +69,14 @@ pub struct Rendered {
 
 pub fn render(spec: &BrokerSpec) -> Rendered {
     let heap_mb = jvm::heap_mb(spec.memory_mb, spec.max_heap_mb);
+    let limits = Limits::of_heap(heap_mb);
+    let mut jvm_flags = jvm::flags(heap_mb);
+    jvm_flags.extend(limits.flags());
     let mut rendered = Rendered {
-        properties: properties::text(spec, heap_mb),
+        properties: properties::text(spec, heap_mb, &limits),
         logging_file: logging::file_name(spec.release.logging).into(),
         logging: logging::text(spec.release.logging).into(),
-        jvm_flags: jvm::flags(heap_mb),
+        jvm_flags,
         config_hash: String::new(),
     };
     rendered.config_hash = hash(spec, &rendered);

@@ -6,13 +6,13 @@
 //! which can't change later.
 
 use super::settings::Settings;
-use super::{BrokerSpec, Endpoint, metrics};
+use super::{BrokerSpec, Endpoint, Limits, metrics};
 use model::{Listener, ServerRole};
 use std::collections::BTreeMap;
 
 const HEADER: &str = "# Rendered by Castellan; changes are overwritten.\n";
 
-pub fn text(spec: &BrokerSpec, heap_mb: u32) -> String {
+pub fn text(spec: &BrokerSpec, heap_mb: u32, limits: &Limits) -> String {
     let mut settings = Settings::default();
     identity(&mut settings, spec);
     listeners(&mut settings, spec);
@@ -20,6 +20,8 @@ pub fn text(spec: &BrokerSpec, heap_mb: u32) -> String {
     rights(&mut settings, spec);
     replication(&mut settings, spec);
     capacity(&mut settings, spec, heap_mb);
+    let names: Vec<&str> = open(spec).into_iter().map(|(name, ..)| name).collect();
+    limits.settings(&mut settings, spec, &names);
     metrics::settings(&mut settings, spec);
     customers(&mut settings, &spec.settings);
     settings.text(HEADER)
@@ -43,8 +45,8 @@ fn open(spec: &BrokerSpec) -> Vec<(&'static str, &'static str, &Listener)> {
     let listeners = &spec.listeners;
     let mut open = Vec::new();
     if spec.roles.contains(&ServerRole::Broker) {
+        open.extend(listeners.plaintext.as_ref().map(|it| ("PLAINTEXT", "PLAINTEXT", it)));
         open.extend([
-            ("PLAINTEXT", "PLAINTEXT", &listeners.plaintext),
             ("SSL", "SSL", &listeners.ssl),
             ("SASL_SSL", "SASL_SSL", &listeners.sasl_scram),
             ("INTERNAL", "SSL", &listeners.internal),

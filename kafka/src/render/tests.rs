@@ -15,13 +15,14 @@ fn spec(version: KafkaVersion, node_id: i32, servers: u32) -> BrokerSpec {
         node_id,
         roles: vec![ServerRole::Broker, ServerRole::Controller],
         listeners: Listeners {
-            plaintext: listener(&own, 9092),
+            plaintext: Some(listener(&own, 9092)),
             ssl: listener(&own, 9093),
             sasl_scram: listener(&own, 9094),
             internal: listener(&own, 9095),
             controller: listener(&own, 9096),
             metrics: Some(listener(&own, 9404)),
         },
+        private_ip: own,
         controllers: (1..)
             .take(servers as usize)
             .map(|number| Endpoint { host: host(number), port: 9096 })
@@ -85,6 +86,36 @@ fn a_server_opens_only_the_listeners_of_its_roles() {
         "listeners=PLAINTEXT://127.64.0.1:9092,SSL://127.64.0.1:9093,\
          SASL_SSL://127.64.0.1:9094,INTERNAL://127.64.0.1:9095",
     );
+}
+
+#[test]
+fn every_listener_of_every_release_has_limits() {
+    for release in crate::versions::all() {
+        let spec = spec(release.version, 1, 3);
+        let rendered = render(&spec);
+        let number = |name: &str| -> u64 {
+            let line = rendered.properties.lines().find_map(|it| it.strip_prefix(name));
+            line.and_then(|it| it.strip_prefix('=')).expect(name).parse().expect(name)
+        };
+        for listener in ["plaintext", "ssl", "sasl_ssl", "internal", "controller"] {
+            for limit in ["max.connections", "max.connection.creation.rate"] {
+                assert!(number(&format!("listener.name.{listener}.{limit}")) > 0);
+            }
+        }
+        assert!(number("socket.request.max.bytes") <= number("queued.max.request.bytes"));
+        assert!(number("max.connections.per.ip") < number("max.connections"));
+        let flag = |it: &String| it.starts_with("-Dcastellan.request.small.bytes=");
+        assert!(rendered.jvm_flags.iter().any(flag), "{:?}", rendered.jvm_flags);
+    }
+}
+
+#[test]
+fn a_server_without_plaintext_does_not_listen_there() {
+    let mut spec = spec(KafkaVersion::new(4, 3, 1), 1, 1);
+    spec.listeners.plaintext = None;
+    let text = render(&spec).properties;
+    assert!(!text.contains("PLAINTEXT://") && !text.contains("listener.name.plaintext"), "{text}");
+    assert!(text.contains("\nlisteners=SSL://127.64.0.1:9093,SASL_SSL://"), "{text}");
 }
 
 #[test]

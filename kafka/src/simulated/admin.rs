@@ -54,13 +54,44 @@ impl Asked<'_> {
         &mut self,
         change: impl FnOnce(&mut State) -> Result<T, Error>,
     ) -> Result<T, Error> {
+        let changed = self.hand_on(change)?;
+        self.until_read(changed)
+    }
+
+    /// Waits until the broker has read what was changed. One whose view is held has not by the
+    /// end of that wait.
+    pub fn until_read<T>(&mut self, changed: T) -> Result<T, Error> {
+        if self.is_held() {
+            let (endpoint, what) = (self.endpoint.clone(), format!("what {} made", self.call));
+            return Err(Error::NotReadableYet {
+                endpoint,
+                what,
+                after: Limits::default().readable,
+            });
+        }
+        let metadata = self.state.metadata.clone();
+        self.state.nodes.get_mut(&self.broker).expect("it answers").sees_all(&metadata);
+        Ok(changed)
+    }
+
+    pub fn stale(&self, what: &str) -> Error {
+        Error::Stale { endpoint: self.endpoint.clone(), what: what.to_owned() }
+    }
+
+    pub fn is_held(&self) -> bool {
+        self.state.nodes.get(&self.broker).is_some_and(|node| node.is_held(self.state.now))
+    }
+
+    /// What the broker hands on to the active controller, without that wait.
+    pub fn hand_on<T>(
+        &mut self,
+        change: impl FnOnce(&mut State) -> Result<T, Error>,
+    ) -> Result<T, Error> {
         if !self.state.is_led() {
             return Err(late(self.endpoint, self.call));
         }
         let changed = change(self.state);
         self.state.settle();
-        let metadata = self.state.metadata.clone();
-        self.state.nodes.get_mut(&self.broker).expect("it answers").sees_all(&metadata);
         changed
     }
 }
@@ -192,7 +223,11 @@ impl Admin for SimKafka {
 
     async fn create_topic(&self, cluster: &Cluster, topic: &NewTopic) -> Result<Created, Error> {
         self.ask("CreateTopics", &cluster.brokers, |asked| {
-            asked.change(|state| state.create_topic(topic))
+            match asked.hand_on(|state| state.create_topic(topic))? {
+                Created::New => asked.until_read(Created::New),
+                // Nothing was written that could be waited for.
+                Created::AlreadyThere => Ok(Created::AlreadyThere),
+            }
         })
     }
 
@@ -267,7 +302,7 @@ impl Admin for SimKafka {
 
     async fn elect_preferred_leaders(&self, cluster: &Cluster) -> Result<(), Error> {
         self.ask("ElectLeaders", &cluster.brokers, |asked| {
-            asked.change(|state| state.change().prefer())
+            asked.hand_on(|state| state.change().prefer())
         })
     }
 

@@ -106,6 +106,10 @@ impl Node {
         self.held_until = Some(until);
     }
 
+    pub fn is_held(&self, now: Timestamp) -> bool {
+        self.held_until.is_some_and(|until| until > now)
+    }
+
     /// A change that it will have read by then.
     pub fn tell(&mut self, at: Timestamp, metadata: &Arc<Metadata>) {
         self.coming.push_back((at, metadata.clone()));
@@ -120,7 +124,7 @@ impl Node {
 
     /// What it knows now.
     pub fn view(&mut self, now: Timestamp) -> Arc<Metadata> {
-        if self.held_until.is_none_or(|until| until <= now) {
+        if !self.is_held(now) {
             while self.coming.front().is_some_and(|(at, _)| *at <= now) {
                 self.view = self.coming.pop_front().expect("it is there").1;
             }

@@ -1,6 +1,8 @@
 use super::*;
 use crate::Endpoint;
-use crate::client::{Admin, Cluster, Error, Identity, NewTopic, Remedy};
+use crate::client::{
+    Admin, Cluster, Created, Error, Identity, NewTopic, Remedy, TopicChange, Topics as _,
+};
 use model::{ManualClock, Secret, ServerRole, SignedDuration};
 
 /// A cluster of so many servers, the first three of them controllers too, and
@@ -248,4 +250,28 @@ async fn a_broker_may_tell_what_was_true_before() {
     assert!(knows(3).await && !knows(2).await, "one of them later still");
     world.pass(5);
     assert!(knows(2).await);
+}
+
+/// As a real one while it makes thousands of partitions.
+#[tokio::test]
+async fn a_broker_that_lags_takes_writes_and_does_not_show_them() {
+    let world = World::new(9, 1);
+    let (kafka, cluster) = (&world.kafka, world.cluster());
+    kafka.hold_view(1, SignedDuration::from_secs(50));
+    let topic = NewTopic { name: "a".into(), partitions: 1, replicas: 1, settings: vec![] };
+    let taken = kafka.create_topic(&cluster, &topic).await;
+    assert!(matches!(taken, Err(Error::NotReadableYet { .. })), "{taken:?}");
+    assert_eq!(kafka.describe_topic(&cluster, "a").await, Ok(None));
+    assert_eq!(kafka.create_topic(&cluster, &topic).await, Ok(Created::AlreadyThere));
+    world.pass(51);
+    assert!(kafka.describe_topic(&cluster, "a").await.unwrap().is_some());
+    kafka.hold_view(1, SignedDuration::from_secs(50));
+    let change = TopicChange { partitions: Some(3), settings: None };
+    let taken = kafka.change_topic(&cluster, "a", &change).await;
+    assert!(matches!(taken, Err(Error::NotReadableYet { .. })), "{taken:?}");
+    let again = kafka.change_topic(&cluster, "a", &change).await;
+    assert!(matches!(again, Err(Error::Stale { .. })), "{again:?}");
+    let taken = kafka.delete_topic(&cluster, "a").await;
+    assert!(matches!(taken, Err(Error::NotReadableYet { .. })), "{taken:?}");
+    assert_eq!(kafka.delete_topic(&cluster, "a").await, Ok(false));
 }

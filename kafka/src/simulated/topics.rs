@@ -2,6 +2,7 @@
 //! codes and much in its words.
 
 use super::SimKafka;
+use super::admin::Asked;
 use super::metadata::{Partition, Topic as SimTopic};
 use super::settings::{TOPIC, read_values, typed};
 use super::state::State;
@@ -26,6 +27,15 @@ impl Topics for SimKafka {
         })
     }
 
+    async fn count_replicas(&self, cluster: &Cluster) -> Result<BTreeMap<String, usize>, Error> {
+        self.ask("Metadata", &cluster.brokers, |asked| {
+            let replicas =
+                |topic: &SimTopic| topic.partitions.iter().map(|it| it.replicas.len()).sum();
+            let view = asked.view();
+            Ok(view.topics.iter().map(|(name, topic)| (name.clone(), replicas(topic))).collect())
+        })
+    }
+
     async fn change_topic(
         &self,
         cluster: &Cluster,
@@ -33,18 +43,36 @@ impl Topics for SimKafka {
         change: &TopicChange,
     ) -> Result<bool, Error> {
         self.ask("CreatePartitions", &cluster.brokers, |asked| {
-            asked.change(|state| state.change_topic(name, change))
+            let Some(seen) = asked.seen_partitions(name) else { return Ok(false) };
+            let there = asked.state.metadata.topics.get(name).map(|it| it.partitions.len());
+            if change.partitions.is_some_and(|it| seen < count(it) && Some(count(it)) <= there) {
+                return Err(asked.stale(name));
+            }
+            if !asked.hand_on(|state| state.change_topic(name, change))? {
+                return Ok(false);
+            }
+            asked.until_read(true)
         })
     }
 
     async fn delete_topic(&self, cluster: &Cluster, name: &str) -> Result<bool, Error> {
         self.ask("DeleteTopics", &cluster.brokers, |asked| {
-            asked.change(|state| {
+            let is_there = asked.hand_on(|state| {
                 state.copies.retain(|(topic, _), _| topic != name);
                 state.forget_offsets(name);
                 Ok(state.change().topics.remove(name).is_some())
-            })
+            })?;
+            if is_there { asked.until_read(true) } else { Ok(false) }
         })
+    }
+}
+
+impl Asked<'_> {
+    /// How many partitions of a topic the broker knows, after the time that a call waits for
+    /// what others changed; none if it does not know the topic.
+    fn seen_partitions(&mut self, name: &str) -> Option<usize> {
+        let view = if self.is_held() { self.view() } else { self.state.metadata.clone() };
+        view.topics.get(name).map(|topic| topic.partitions.len())
     }
 }
 

@@ -8,7 +8,9 @@ use crate::java::Java;
 use crate::launch::{self, FORMAT_FILE, PROPERTIES_FILE, STARTED_FILE};
 use crate::render::{BrokerSpec, Rendered, render};
 use crate::versions::{self, Release};
-use host::{ProcessId, Spawn};
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use host::{Exit, ProcessId, Spawn};
 use model::{Listener, Listeners, OsEntropy, ServerRole, kafka_uuid};
 use std::collections::BTreeMap;
 use std::fs;
@@ -33,6 +35,7 @@ pub async fn run(
     recording: &StartupCache,
     directory: &Path,
     made: &Path,
+    uid: Option<u32>,
 ) -> Result<(), StartupCacheError> {
     let io = StartupCacheError::io(directory);
     let Some(release) = versions::release(distribution.version) else {
@@ -56,7 +59,7 @@ pub async fn run(
         directory: directory.into(),
         output: directory.join(OUTPUT),
     };
-    let (process, ended) = spawn.start().map_err(&io)?;
+    let (process, ended) = start(&spawn, uid).map_err(&io)?;
     let guard = KillOnDrop(process);
     let started = directory.join(STARTED_FILE);
     tokio::pin!(ended);
@@ -77,6 +80,18 @@ pub async fn run(
         return Ok(());
     }
     Err(StartupCacheError::NotWritten(java.version.clone(), tail(directory)))
+}
+
+/// As a user of its own where there is one: it listens on this machine, and nobody who
+/// reaches it shall reach more.
+fn start(spawn: &Spawn, uid: Option<u32>) -> io::Result<(ProcessId, BoxFuture<'static, Exit>)> {
+    let Some(uid) = uid else {
+        let (process, ended) = spawn.start()?;
+        return Ok((process, ended.boxed()));
+    };
+    host::give_away(&spawn.directory, uid, &[])?;
+    let (process, ended) = spawn.start_as(uid)?;
+    Ok((process, ended.boxed()))
 }
 
 /// A training broker must not outlive its training, however that ends.
@@ -143,13 +158,14 @@ fn spec(release: &'static Release) -> io::Result<BrokerSpec> {
     }
     let [plaintext, ssl, sasl_scram, internal, controller, metrics] =
         <[Listener; 6]>::try_from(listeners).expect("six were bound");
-    let metrics = Some(metrics);
+    let (plaintext, metrics) = (Some(plaintext), Some(metrics));
     Ok(BrokerSpec {
         release,
         node_id: 1,
         roles: vec![ServerRole::Broker, ServerRole::Controller],
         controllers: vec![Endpoint { host: ADDRESS.to_string(), port: controller.port }],
         listeners: Listeners { plaintext, ssl, sasl_scram, internal, controller, metrics },
+        private_ip: ADDRESS.to_string(),
         servers: 1,
         zone: "training".into(),
         cores: 2,

@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+mod attackers;
 mod checks;
 mod groups;
 mod member;
@@ -13,6 +14,7 @@ mod simulated;
 mod subject;
 #[path = "../support/mod.rs"]
 mod support;
+mod under_attack;
 
 use kafka::versions;
 use real::RealCluster;
@@ -34,6 +36,7 @@ async fn kafka_does_what_the_simulated_cluster_does() {
     for release in oldest.into_iter().chain(releases.last()) {
         let cluster = RealCluster::start(release.version).await;
         checks::all(&cluster).await;
+        under_attack::writes_go_on(&cluster).await;
         cluster.end().await;
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::member::{Join, JoinNewer, Leave, Newer};
 use crate::subject::{NODES, Subject};
-use crate::support::{Authority, free_listeners, last_words};
+use crate::support::{ADDRESS, Authority, free_listeners, last_words};
 use async_trait::async_trait;
 use host::{Exit, ProcessId, Spawn};
 use kafka::Endpoint;
@@ -94,6 +94,23 @@ impl RealCluster {
         tokio::join!(first, second, third);
     }
 
+    pub fn listeners(&self, id: i32) -> &Listeners {
+        &self.node(id).listeners
+    }
+
+    /// Good on every listener that asks for a certificate.
+    pub fn identity(&self) -> Identity {
+        self.cluster.identity.clone()
+    }
+
+    pub fn assert_none_ended(&self) {
+        for node in &self.nodes {
+            let running = node.running.lock().unwrap();
+            let alive = running.as_ref().is_some_and(|(process, _)| process.is_alive());
+            assert!(alive, "a broker ended: {}", last_words(node.directory.path()));
+        }
+    }
+
     fn node(&self, id: i32) -> &RealNode {
         &self.nodes[usize::try_from(id - 1).unwrap()]
     }
@@ -120,7 +137,7 @@ async fn prepare(spec: BrokerSpec, directory: TempDir, authority: &Authority) ->
     let artifacts = Artifacts::new(root.clone(), BTreeMap::new());
     let kafka = artifacts.ensure(spec.release.version, &show).await.unwrap();
     let java = java::find(spec.release.java(), None).await.unwrap();
-    let cache = startup_cache::ensure(&root, &kafka, &java, &show).await.unwrap();
+    let cache = startup_cache::ensure(&root, &kafka, &java, None, &show).await.unwrap();
     let (flags, logging) = (&rendered.jvm_flags, &rendered.logging_file);
     let program = launch::command_line(&kafka, &java, Some(&cache), flags, logging);
     RealNode { directory, listeners: spec.listeners, program, running: Mutex::default() }
@@ -133,6 +150,7 @@ fn spec(version: KafkaVersion, id: i32, listeners: &[Listeners; 3], at: usize) -
         roles: vec![ServerRole::Broker, ServerRole::Controller],
         controllers: listeners.iter().map(|it| Endpoint::from(&it.controller)).collect(),
         listeners: listeners[at].clone(),
+        private_ip: ADDRESS.to_string(),
         servers: 3,
         zone: "test".into(),
         cores: 1,

@@ -49,6 +49,9 @@ async fn a_topic_is_changed_wholly_or_not_at_all(subject: &dyn Subject) {
     let names: Vec<&str> = listed.iter().map(|topic| &*topic.name).collect();
     assert!(names.is_sorted() && names.contains(&"changing"), "{names:?}");
 
+    let counted = topics.count_replicas(&cluster).await.unwrap();
+    assert_eq!(counted.get("changing"), Some(&6), "{counted:?}");
+
     let change = TopicChange {
         partitions: Some(3),
         settings: Some(settings(&[("unclean.leader.election.enable", "false")])),

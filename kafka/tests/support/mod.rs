@@ -92,7 +92,9 @@ impl Broker {
         let mut cache = None;
         if cached {
             cache = Some(
-                startup_cache::ensure(&default_cache_root(), &kafka, &java, &show).await.unwrap(),
+                startup_cache::ensure(&default_cache_root(), &kafka, &java, None, &show)
+                    .await
+                    .unwrap(),
             );
         }
         let (program, arguments) = launch::command_line(
@@ -174,7 +176,7 @@ pub fn free_listeners<const SERVERS: usize>() -> [Listeners; SERVERS] {
         Listener { bind_host: host.clone(), advertised_host: host, port }
     };
     std::array::from_fn(|_| Listeners {
-        plaintext: free(),
+        plaintext: Some(free()),
         ssl: free(),
         sasl_scram: free(),
         internal: free(),
@@ -198,6 +200,7 @@ fn spec(version: KafkaVersion) -> BrokerSpec {
         roles: vec![ServerRole::Broker, ServerRole::Controller],
         controllers: vec![Endpoint::from(&listeners.controller)],
         listeners,
+        private_ip: ADDRESS.to_string(),
         servers: 1,
         zone: "test".into(),
         cores: 1,

@@ -2,7 +2,7 @@
 //! here, with the line it stands on.
 
 use super::{Catalogue, CatalogueError, Supported};
-use crate::{Family, KafkaVersion, Plan, PlanName, Region};
+use crate::{DiskOffer, Family, KafkaVersion, Plan, PlanName, Region};
 use serde::Deserialize;
 use std::fmt::Display;
 use std::ops::RangeInclusive;
@@ -14,10 +14,17 @@ const PRICE: RangeInclusive<u32> = 0..=1_000_000;
 /// Of cores, gigabytes of memory and gigabytes of disk.
 const SIZE: RangeInclusive<u32> = 1..=1_000_000;
 
+/// Replicas of partitions on a node whose family does not say: half of the memory is heap, and
+/// more than this many take a broker minutes to start.
+const PARTITIONS_PER_GB: u32 = 500;
+const MOST_PARTITIONS: u32 = 4000;
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
     kafka_versions: Spanned<Vec<Spanned<KafkaVersion>>>,
+    extra_disk_gb_cents: Spanned<u32>,
+    max_disk_gb: Spanned<u32>,
     #[serde(default)]
     family: Vec<FileFamily>,
     #[serde(default)]
@@ -32,6 +39,7 @@ struct FileFamily {
     cores: Spanned<u32>,
     memory_gb: Spanned<u32>,
     disk_gb: Spanned<u32>,
+    partitions: Option<Spanned<u32>>,
     #[serde(default)]
     nodes: Vec<Spanned<u32>>,
     #[serde(default)]
@@ -56,7 +64,7 @@ pub fn parse(text: &str, supported: Option<&Supported>) -> Result<Catalogue, Cat
     })?;
     Ok(Catalogue {
         versions: versions(&lines, &file.kafka_versions, supported)?,
-        plans: plans(&lines, &file.family)?,
+        plans: plans(&lines, &file.family, disk(&lines, &file)?)?,
         regions: regions(&lines, &file.region, supported)?,
     })
 }
@@ -124,7 +132,22 @@ fn versions(
     Ok(versions)
 }
 
-fn plans(lines: &Lines, families: &[FileFamily]) -> Result<Vec<Plan>, CatalogueError> {
+/// What disk beyond the plans' own costs. Every plan must be within the most there is.
+fn disk(lines: &Lines, file: &File) -> Result<DiskOffer, CatalogueError> {
+    let max_gb = lines.bounded("max_disk_gb", &file.max_disk_gb, &SIZE)?;
+    if let Some(large) = file.family.iter().find(|family| *family.disk_gb.get_ref() > max_gb) {
+        let reason = format!("disk_gb is more than max_disk_gb, {max_gb}");
+        return Err(lines.refuse(&large.disk_gb, reason));
+    }
+    let extra_gb_cents = lines.bounded("extra_disk_gb_cents", &file.extra_disk_gb_cents, &PRICE)?;
+    Ok(DiskOffer { extra_gb_cents, max_gb })
+}
+
+fn plans(
+    lines: &Lines,
+    families: &[FileFamily],
+    disk: DiskOffer,
+) -> Result<Vec<Plan>, CatalogueError> {
     let mut plans: Vec<Plan> = Vec::new();
     for given in families {
         let family = family(lines, given)?;
@@ -137,7 +160,7 @@ fn plans(lines: &Lines, families: &[FileFamily]) -> Result<Vec<Plan>, CatalogueE
             if plans.iter().any(|plan| plan.name == name) {
                 return Err(lines.refuse(&given.name, format!("two plans are called {name}")));
             }
-            plans.push(Plan { name, family: family.clone(), nodes });
+            plans.push(Plan { name, family: family.clone(), nodes, disk });
         }
     }
     if plans.is_empty() {
@@ -158,12 +181,18 @@ fn family(lines: &Lines, given: &FileFamily) -> Result<Family, CatalogueError> {
         return Err(lines.refuse(&given.name, reason));
     }
     let nodes = given.nodes.iter().map(|count| lines.bounded("a count of nodes", count, &NODES));
+    let memory_gb = lines.bounded("memory_gb", &given.memory_gb, &SIZE)?;
+    let partitions = match &given.partitions {
+        Some(given) => lines.bounded("partitions", given, &SIZE)?,
+        None => memory_gb.saturating_mul(PARTITIONS_PER_GB).min(MOST_PARTITIONS),
+    };
     Ok(Family {
         name,
         node_price: lines.bounded("node_price", &given.node_price, &PRICE)?,
         cores: lines.bounded("cores", &given.cores, &SIZE)?,
-        memory_gb: lines.bounded("memory_gb", &given.memory_gb, &SIZE)?,
+        memory_gb,
         disk_gb: lines.bounded("disk_gb", &given.disk_gb, &SIZE)?,
+        partitions,
         nodes: nodes.collect::<Result<_, _>>()?,
         shared: given.shared,
     })

@@ -5,7 +5,7 @@ mod file;
 #[cfg(test)]
 mod tests;
 
-use crate::{KafkaVersion, Plan, Region};
+use crate::{DiskOffer, KafkaVersion, Plan, Region};
 
 /// Why a catalogue file is refused: a reason, and the line it is about.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -57,6 +57,11 @@ impl Catalogue {
     /// The plan of this family with that many nodes.
     pub fn plan_of(&self, family: &str, nodes: u32) -> Option<&Plan> {
         self.plans.iter().find(|plan| plan.family.name == family && plan.nodes == nodes)
+    }
+
+    /// Disk beyond that of the plans.
+    pub fn disk(&self) -> DiskOffer {
+        self.plans.first().expect("a catalogue without a plan is refused").disk
     }
 
     /// Regions by provider, then region.

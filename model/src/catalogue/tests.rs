@@ -35,28 +35,50 @@ fn a_bad_file_is_refused_with_line_and_reason() {
         r#""4.9.9""#,
         "line 5: this Castellan can't run Kafka 4.9.9; it can run 3.9.2, 4.0.2, 4.1.2, 4.2.1, 4.3.1",
     );
-    check("name = \"mouse\"", "name = \"bat\"", "line 26: two plans are called bat-1");
+    check("name = \"mouse\"", "name = \"bat\"", "line 35: two plans are called bat-1");
     check(
         "name = \"mouse\"",
         "name = \"Mouse 1\"",
-        "line 18: a family's name must be lowercase letters, digits and dashes",
+        "line 26: a family's name must be lowercase letters, digits and dashes",
     );
     check(
         "nodes = [1, 3, 5, 7]",
         "nodes = []",
-        "line 18: family mouse needs at least one count under nodes, such as nodes = [1, 3]",
+        "line 26: family mouse needs at least one count under nodes, such as nodes = [1, 3]",
     );
-    check("nodes = [1,", "nodes = [0,", "line 23: a count of nodes must be between 1 and 99");
-    check("memory_gb = 2", "memory_gb = 0", "line 14: memory_gb must be between 1 and 1000000");
+    check("nodes = [1,", "nodes = [0,", "line 32: a count of nodes must be between 1 and 99");
+    check("disk_gb = 4000", "disk_gb = 16001", "line 66: disk_gb is more than max_disk_gb, 16000");
+    check("max_disk_gb = 16000", "", "line 1: missing field `max_disk_gb`");
+    check("memory_gb = 2", "memory_gb = 0", "line 21: memory_gb must be between 1 and 1000000");
     check(
         "cloud = \"local\"",
         "cloud = \"moon\"",
-        "line 64: local::this-machine is bound to cloud \"moon\", but there is only local",
+        "line 77: local::this-machine is bound to cloud \"moon\", but there is only local",
     );
     check("cores = 1", "colour = 1", &{
-        let fields = "`name`, `node_price`, `cores`, `memory_gb`, `disk_gb`, `nodes`, `shared`";
-        format!("line 13: unknown field `colour`, expected one of {fields}")
+        let fields = "`name`, `node_price`, `cores`, `memory_gb`, `disk_gb`, `partitions`, `nodes`, `shared`";
+        format!("line 20: unknown field `colour`, expected one of {fields}")
     });
+}
+
+#[test]
+fn a_family_has_partitions_by_its_memory_where_it_says_nothing_else() {
+    let stated = Catalogue::BUILT_IN;
+    let is_left = |line: &&str| !line.starts_with("partitions = ");
+    let unstated = stated.lines().filter(is_left).collect::<Vec<_>>().join("\n");
+    for text in [stated, &unstated] {
+        let catalogue = Catalogue::parse(text, None).unwrap();
+        let check = |plan: &str, expected: u32| {
+            assert_eq!(catalogue.plan(plan).unwrap().family.partitions, expected, "{plan}");
+        };
+        check("mouse-1", 1000);
+        check("bat-3", 2000);
+        check("fox-5", 4000);
+        check("penguin-7", 4000);
+    }
+    let other = stated.replacen("partitions = 2000", "partitions = 12", 1);
+    let catalogue = Catalogue::parse(&other, None).unwrap();
+    assert_eq!(catalogue.plan("bat-1").unwrap().family.partitions, 12);
 }
 
 #[test]
@@ -66,7 +88,8 @@ fn a_file_that_is_no_catalogue_is_refused() {
         assert!(error.contains(expected), "{error}");
     };
     check("", "missing field `kafka_versions`");
-    check("kafka_versions = [\"4.3.1\"]", "there is no [[family]]");
+    let top = "kafka_versions = [\"4.3.1\"]\nextra_disk_gb_cents = 20\nmax_disk_gb = 16000";
+    check(top, "there is no [[family]]");
     check("kafka_versions = [\"4.3.1\"]\n\nfamily = 7", "line 3: ");
     check("a\nb\n= 1", "line 1: ");
 }

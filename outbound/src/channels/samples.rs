@@ -3,8 +3,8 @@
 use super::{HttpRequest, requests};
 use crate::settings::Endpoints;
 use model::{
-    AlarmId, InstanceId, Maintenance, Notification, NotificationState, Recipient, RecipientId,
-    RecipientOptions, RecipientType, Secret, Timestamp,
+    AlarmId, Expiring, InstanceId, Maintenance, Notification, NotificationState, Recipient,
+    RecipientId, RecipientOptions, RecipientType, Secret, Timestamp,
 };
 use serde_json::Value;
 use uuid::Uuid;
@@ -29,6 +29,7 @@ pub fn triggered() -> Notification {
         triggered_at: Some("2026-11-15T12:00:00Z".parse().unwrap()),
         resolved_at: None,
         maintenance: None,
+        expiring: None,
         message: "cpu of prod-02 is at 97.5 %, above 90 % for 600 s".into(),
     }
 }
@@ -85,6 +86,20 @@ pub fn nearly_full() -> Notification {
         value_threshold: None,
         time_threshold: None,
         message: "The disk of prod-02 of prod is 96 % full".into(),
+        ..triggered()
+    }
+}
+
+/// Certificates near their end, as notice alarms tell of them.
+pub fn expiring() -> Notification {
+    Notification {
+        alarm_type: "notice".into(),
+        server: None,
+        value: Some(6.5),
+        value_threshold: None,
+        time_threshold: None,
+        expiring: Some(Expiring::ClientCertificates),
+        message: "Client certificates of prod end soon: orders (2026-11-22 00:30 UTC)".into(),
         ..triggered()
     }
 }

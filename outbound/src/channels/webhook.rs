@@ -19,7 +19,7 @@ pub fn request(
     notification: &Notification,
     now: Timestamp,
 ) -> Option<HttpRequest> {
-    let document = Notification { maintenance: None, ..notification.clone() };
+    let document = Notification { maintenance: None, expiring: None, ..notification.clone() };
     let body = serde_json::to_vec(&document).expect("plain data serialises");
     let timestamp = now.as_second().to_string();
     let signature = secret.map(|secret| signature(secret, &timestamp, &body));

@@ -76,6 +76,7 @@ pub fn notification(state: NotificationState, hostile: bool) -> Notification {
         triggered_at: if test { None } else { at("2026-11-15T12:00:00Z") },
         resolved_at: None,
         maintenance: None,
+        expiring: None,
         message: "cpu of prod-02 is at 97.5 %, above 90 % for 600 s".into(),
     };
     if state == NotificationState::Resolved {

@@ -78,8 +78,8 @@ fn server_pieces(
     }
     let directory = opened.logs_dir(record.server.id, disk);
     // The broker's logs, and the agent's beside them.
-    for found in [directory.join("logs"), directory] {
-        match logs::tails(&found) {
+    for inner in ["logs", ""] {
+        match logs::tails(&directory, inner) {
             Ok(logs) => pieces.extend(logs.into_iter().map(|log| {
                 Piece::new(at(&format!("logs/{}", log.name)), redactor.text(&log.text))
             })),

@@ -1,9 +1,12 @@
 //! The ends of a server's logs: enough to see what happened, never so much
 //! that a bundle can't be sent.
+//!
+//! They lie in a directory of the server's own user, who may put links there to what is
+//! no log. None is followed.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Of each file, its last bytes.
 const TAIL_BYTES: u64 = 1 << 20;
@@ -17,25 +20,30 @@ pub struct Log {
     pub text: String,
 }
 
-/// The logs in a directory, newest first. One that can't be read says why
-/// in its place.
-pub fn tails(directory: &Path) -> io::Result<Vec<Log>> {
+/// The logs in a directory of a server's, or at its top, newest first. One that can't be
+/// read says why in its place.
+pub fn tails(server: &Path, directory: &str) -> io::Result<Vec<Log>> {
+    let path = server.join(directory);
+    if fs::symlink_metadata(&path)?.is_symlink() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "the directory is a link"));
+    }
     let mut files = Vec::new();
-    for entry in fs::read_dir(directory)? {
+    for entry in fs::read_dir(&path)? {
         let entry = entry?;
-        // A link could lead to what is no log.
         if let Ok(metadata) = entry.metadata()
             && metadata.is_file()
             && is_log(&entry.file_name().to_string_lossy())
         {
-            files.push((metadata.modified()?, entry.file_name(), entry.path()));
+            let file = Path::new(directory).join(entry.file_name());
+            files.push((metadata.modified()?, entry.file_name(), file));
         }
     }
     files.sort_by(|one, two| two.cmp(one));
     files.truncate(FILES);
-    let log = |(_, name, path): &(_, std::ffi::OsString, std::path::PathBuf)| Log {
+    let log = |(_, name, file): &(_, std::ffi::OsString, PathBuf)| Log {
         name: name.to_string_lossy().into_owned(),
-        text: tail(path, TAIL_BYTES).unwrap_or_else(|error| format!("can't be read: {error}\n")),
+        text: tail(server, file, TAIL_BYTES)
+            .unwrap_or_else(|error| format!("can't be read: {error}\n")),
     };
     Ok(files.iter().map(log).collect())
 }
@@ -46,8 +54,8 @@ fn is_log(name: &str) -> bool {
 }
 
 /// Whole lines only: half of one could be half of a secret.
-fn tail(path: &Path, bytes: u64) -> io::Result<String> {
-    let mut file = File::open(path)?;
+fn tail(server: &Path, file: &Path, bytes: u64) -> io::Result<String> {
+    let mut file = host::open_beneath(server, file)?;
     let size = file.metadata()?.len();
     let left_out = size.saturating_sub(bytes);
     file.seek(SeekFrom::Start(left_out))?;
@@ -69,10 +77,10 @@ mod tests {
     #[test]
     fn a_long_log_is_cut_at_a_line() {
         let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("server.log");
-        fs::write(&path, "first\nsecond\nthird\n").unwrap();
-        assert_eq!(tail(&path, 100).unwrap(), "first\nsecond\nthird\n");
-        let cut = tail(&path, 9).unwrap();
+        fs::write(directory.path().join("server.log"), "first\nsecond\nthird\n").unwrap();
+        let tail = |bytes| tail(directory.path(), Path::new("server.log"), bytes).unwrap();
+        assert_eq!(tail(100), "first\nsecond\nthird\n");
+        let cut = tail(9);
         assert_eq!(cut, "[10 bytes before this are left out]\nthird\n");
     }
 
@@ -87,9 +95,12 @@ mod tests {
         for number in 0..FILES + 3 {
             fs::write(logs.join(format!("server.log.{number}")), "x").unwrap();
         }
-        let found = tails(&logs).unwrap();
+        let found = tails(directory.path(), "logs").unwrap();
         assert_eq!(found.len(), FILES);
         assert!(found.iter().all(|log| log.name.starts_with("server.log.")), "{found:?}");
-        assert!(tails(&directory.path().join("absent")).is_err());
+        assert!(tails(directory.path(), "absent").is_err());
+        std::os::unix::fs::symlink("logs", directory.path().join("linked")).unwrap();
+        assert!(tails(directory.path(), "linked").is_err());
+        assert!(tail(directory.path(), Path::new("linked/server.log.1"), 9).is_err());
     }
 }

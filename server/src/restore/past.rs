@@ -8,8 +8,8 @@ use std::fs;
 use std::path::Path;
 use store::backup::{Past, settle};
 
-/// Everything given out so far.
-pub async fn past(data: &DataDir) -> Result<Past> {
+/// Everything given out so far, where the store is a file of the data directory.
+pub async fn of_file(data: &DataDir) -> Result<Past> {
     let store = data.store();
     let had_store = store.exists();
     let mut past = Past::default();
@@ -20,11 +20,21 @@ pub async fn past(data: &DataDir) -> Result<Past> {
             Err(error) => eprintln!("The present store can't be read and is kept: {error}"),
         }
     }
+    with_host(data, past, had_store)
+}
+
+/// The same where it is a database; none if the one before can't be read.
+pub fn of_database(data: &DataDir, before: Option<Past>) -> Result<Past> {
+    with_host(data, before.unwrap_or_default(), true)
+}
+
+fn with_host(data: &DataDir, mut past: Past, had_store: bool) -> Result<Past> {
     let held = holdings(&data.host())?;
     for server in &held.servers {
         past.note("servers", server.id.0);
         past.note("instances", server.instance_id.map_or(0, |id| id.0));
         past.store_epoch = past.store_epoch.max(obeyed_epoch(&server.path));
+        past.incarnations.extend(server.incarnation.map(|incarnation| (server.id, incarnation)));
         // A half of a directory without a process is what a stop has left.
         if server.instance_id.is_some() || server.running.is_some() {
             past.held.push(server.id);

@@ -20,6 +20,10 @@ key = { per_second = 0 }
 account = { per_second = 0 }
 address = { per_second = 0 }
 invitations_per_hour = 0
+[rate_limit.messages]
+unrequested_mails_per_mailbox_per_day = 0
+tests_per_account_per_hour = 0
+tests_per_destination_per_hour = 0
 "#;
 
 pub struct Plane {
@@ -35,7 +39,7 @@ pub struct Plane {
 impl Plane {
     pub async fn start() -> Self {
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let directory = tempfile::tempdir().unwrap();
+        let directory = host::testing::tempdir();
         let config = directory.path().join("castellan.toml");
         fs::write(&config, CONFIG).unwrap();
         let data = directory.path().join("data");

@@ -3,12 +3,15 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+mod access;
 #[expect(dead_code, reason = "the tour uses the rest")]
 #[path = "../tour/installation.rs"]
 mod installation;
 #[expect(dead_code, reason = "the tour uses the rest")]
 #[path = "../tour/left_over.rs"]
 mod left_over;
+#[path = "../../../store/tests/postgres/mod.rs"]
+mod postgres;
 mod refusals;
 
 use installation::{BINARY, Installation, Processes};

@@ -39,7 +39,7 @@ impl Installation {
     /// With more lines of config.
     pub async fn start_with(config: &str) -> Self {
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let directory = tempfile::tempdir().unwrap();
+        let directory = host::testing::tempdir();
         let mut castellan = Self {
             directory,
             process: None,
@@ -214,11 +214,15 @@ impl Installation {
     }
 
     /// The servers' directories, by id.
-    fn server_dirs(&self) -> Vec<PathBuf> {
+    pub fn server_dirs(&self) -> Vec<PathBuf> {
         let entries = fs::read_dir(self.data().join("servers")).unwrap();
         let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
         paths.sort();
         paths
+    }
+
+    pub fn server_dir(&self, server: usize) -> PathBuf {
+        self.server_dirs().swap_remove(server)
     }
 
     /// Where a server's disk really is.
@@ -294,9 +298,10 @@ impl Drop for Installation {
         }
         for server in cloud_local::running(&self.data()).unwrap_or_default() {
             for process in server.agent.iter().chain(&server.brokers) {
-                process.kill();
+                process.kill_for_good();
             }
         }
+        let _ = cloud_local::remove_groups(&self.data());
     }
 }
 

@@ -28,11 +28,13 @@ impl LeftOver {
             .map(|process| process.pid)
             .chain(processes_of("CASTELLAN_SERVER", &castellan.data()))
             .collect();
-        let files = ["servers", "disks", "networks", "fences"]
+        let files = ["servers", "disks", "networks", "fences", "groups", "uids"]
             .into_iter()
             .filter_map(|name| fs::read_dir(castellan.data().join(name)).ok())
             .flatten()
             .map(|entry| entry.unwrap().path().display().to_string())
+            // Which uid was chosen last outlives what had it.
+            .filter(|path| !path.ends_with("uids/last") && !path.ends_with("uids/lock"))
             .collect();
         let mut counted = BTreeMap::new();
         for table in tables(castellan).await {

@@ -17,12 +17,14 @@ mod guarded;
 mod held;
 mod held_back;
 mod installation;
+mod isolated;
 mod kcat;
 mod lagging;
 mod left_over;
 mod luck;
 mod meanwhile;
 mod mishap;
+mod re_enrolled;
 mod receiver;
 mod resources;
 mod rolled;
@@ -77,6 +79,8 @@ async fn the_grand_tour() {
     kcat.write("SCRAM-SHA-512", "two").await;
     assert_eq!(kcat.read("tour", "SCRAM-SHA-512").await, ["one", "two"]);
     strangers_are_refused(&castellan, &kcat).await;
+    isolated::finds_no_way_out(&castellan).await;
+    isolated::eats_its_own_memory_alone(&castellan, id).await;
 
     resources::are_what_kafka_has(&castellan, &instance).await;
     groups::are_what_kafka_has(&castellan, &instance).await;
@@ -89,6 +93,7 @@ async fn the_grand_tour() {
     }
     rolled::goes_in_order(&castellan, &instance).await;
     certified::stay_as_they_were(&castellan, &instance, &certified).await;
+    re_enrolled::shuts_a_thief_out_and_restarts_nothing(&castellan, &instance).await;
     lagging::keeps_the_next_from_its_restart(&castellan, &instance).await;
     unlucky::survives_bad_luck(&mut castellan, &instance).await;
 
@@ -122,6 +127,7 @@ async fn the_oldest_release_has_it_too(castellan: &Installation) {
     let instance = create(castellan, &json!({"kafka_version": oldest})).await;
     assert_eq!(instance["kafka_version"], oldest.as_str());
     Kcat::new(castellan, &instance).await.write("SCRAM-SHA-256", "one").await;
+    isolated::finds_no_way_out(castellan).await;
     resources::are_what_kafka_has(castellan, &instance).await;
     groups::are_what_kafka_has(castellan, &instance).await;
     let certified = certified::come_in_until_they_are_revoked(castellan, &instance).await;

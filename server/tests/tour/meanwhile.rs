@@ -6,7 +6,7 @@ use crate::checked::customers;
 use crate::clients::{Clients, P256};
 use crate::day::Day;
 use crate::installation::Installation;
-use crate::resources::live_settings;
+use crate::resources::{live_settings, settings_at_start};
 use crate::rolled::until_configured;
 use checker::{Access, Question, ask_admin_client};
 use serde_json::{Value, json};
@@ -31,7 +31,7 @@ pub async fn go_on(castellan: &Installation, instance: &Value, ended: &AtomicBoo
     until_configured(castellan, instance["id"].as_i64().unwrap()).await;
 
     let mut chosen = live_settings();
-    chosen["auto.create.topics.enable"] = json!(false);
+    chosen.as_object_mut().unwrap().extend(settings_at_start().as_object().unwrap().clone());
     chosen["min.insync.replicas"] = json!(2);
     chosen[RETENTION] = json!(retention(rounds));
     let day = &meanwhile.day;

@@ -27,9 +27,22 @@ pub fn live_settings() -> Value {
         "log.segment.bytes": 134_217_728,
         "message.max.bytes": 1_048_576,
         "min.insync.replicas": 1,
-        "num.io.threads": 5,
-        "num.network.threads": 3,
     })
+}
+
+/// Settings that brokers read when they start, beyond what Kafka lets a running broker
+/// of these cores have.
+pub fn settings_at_start() -> Value {
+    json!({
+        "auto.create.topics.enable": false,
+        "num.io.threads": 10,
+        "num.network.threads": 10,
+    })
+}
+
+/// The replicas of a topic's partitions.
+fn copies(topic: &Value) -> i64 {
+    topic["partitions"].as_i64().unwrap() * topic["replicas"].as_i64().unwrap()
 }
 
 /// What every server tells of itself within moments, broker and all.
@@ -91,10 +104,34 @@ impl Day<'_> {
             let refused = self.post("topics", &asked, 400).await;
             assert!(refused["error"].as_str().unwrap().contains(says), "{asked}: {refused}");
         }
+        self.strain(replicas).await;
         let both = json!({"partitions": 4, "config": {"retention.ms": "soon"}});
         let (status, refused) = self.castellan.put(&self.path("topics/day"), &both).await;
         assert_eq!(status, 400, "{refused}");
         assert_eq!(self.seen("day").await, seen, "everything or nothing");
+    }
+
+    /// As many partitions as the plan allows, and what is made while brokers are busy with them.
+    async fn strain(&self, replicas: i64) {
+        let others: i64 = self.get("topics").await.as_array().unwrap().iter().map(copies).sum();
+        // A plan of so many servers has 1000 for each.
+        let most = (1000 * replicas - others) / replicas;
+        let many = |partitions| json!({"name": "many", "partitions": partitions});
+        let refused = self.post("topics", &many(most + 1), 400).await;
+        let says = format!("must be at most {most} with {replicas} replicas");
+        assert!(refused["error"].as_str().unwrap().contains(&says), "{refused}");
+        self.post("topics", &many(1), 201).await;
+        // Room is left for one more topic.
+        let grown = json!({"partitions": most - 1});
+        let (status, answer) = self.castellan.put(&self.path("topics/many"), &grown).await;
+        assert_eq!((status, &answer["partitions"]), (200, &grown["partitions"]), "{answer}");
+        let made = self.post("topics", &json!({"name": "x-0", "partitions": 1}), 201).await;
+        assert_eq!(self.get("topics/x-0").await["partitions"], 1, "{made}");
+        let user = self.post("users", &json!({"name": "strained"}), 201).await;
+        assert_eq!(user["password"].as_str().unwrap().len(), 32);
+        for rest in ["topics/x-0", "topics/many", "users/strained"] {
+            self.delete(rest, 200).await;
+        }
     }
 
     async fn users_and_rights(&self, default_user: &str) {
@@ -179,14 +216,7 @@ impl Day<'_> {
         let mut chosen = live_settings();
         self.post("config/kafka", &chosen, 200).await;
         assert_eq!(self.get("config/kafka").await, agree::listed(&chosen));
-        self.castellan
-            .until("every broker has them", async || {
-                let cluster = self.get("cluster/status").await;
-                let seen = self.witness.everything().await;
-                let whole = i64::try_from(agree::going_by(&seen, &chosen)) == Ok(servers);
-                if whole && cluster["configured"] == true { Ok(()) } else { Err((cluster, seen)) }
-            })
-            .await;
+        self.until_every_broker_has(&chosen, servers).await;
         for asked in [json!({"num.io.threads": 100}), json!({"log.dirs": "/tmp"})] {
             self.post("config/kafka", &asked, 400).await;
         }
@@ -195,10 +225,16 @@ impl Day<'_> {
         self.post("config/kafka", &safe, 200).await;
         chosen["min.insync.replicas"] = safe["min.insync.replicas"].clone();
         assert_eq!(self.get("config/kafka").await, agree::listed(&chosen));
+        self.until_every_broker_has(&chosen, servers).await;
+    }
+
+    async fn until_every_broker_has(&self, chosen: &Value, servers: i64) {
         self.castellan
-            .until("the cluster is configured", async || {
+            .until("every broker has the settings", async || {
                 let cluster = self.get("cluster/status").await;
-                if cluster["configured"] == true { Ok(()) } else { Err(cluster) }
+                let seen = self.witness.everything().await;
+                let whole = i64::try_from(agree::going_by(&seen, chosen)) == Ok(servers);
+                if whole && cluster["configured"] == true { Ok(()) } else { Err((cluster, seen)) }
             })
             .await;
     }

@@ -4,6 +4,7 @@
 use crate::checked::customers;
 use crate::installation::Installation;
 use crate::meanwhile;
+use crate::resources::settings_at_start;
 use checker::{Load, LoadSpec, judge, read_back};
 use host::ProcessId;
 use kafka::Endpoint;
@@ -77,12 +78,11 @@ pub async fn goes_in_order(castellan: &Installation, instance: &Value) {
     is_clean(instance, load).await;
 }
 
-/// A setting that brokers read when they start: they are restarted for it. Without it
+/// Settings that brokers read when they start: they are restarted for them. Without them
 /// the contrary holds.
 async fn choose_what_is_read_at_start(castellan: &Installation, id: i64) {
     let path = format!("/api/instances/{id}/config/kafka");
-    let chosen = json!({"auto.create.topics.enable": false});
-    let (status, answer) = castellan.post(&path, &chosen).await;
+    let (status, answer) = castellan.post(&path, &settings_at_start()).await;
     assert_eq!(status, 200, "{answer}");
     let (_, cluster) = castellan.get(&format!("/api/instances/{id}/cluster/status")).await;
     assert_eq!((&cluster["ready"], &cluster["configured"]), (&json!(true), &json!(false)));

@@ -41,7 +41,7 @@ impl Place {
     async fn new() -> Self {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let database = postgres::database().await.expose().to_owned();
-        Self { directory: tempfile::tempdir().unwrap(), database }
+        Self { directory: host::testing::tempdir(), database }
     }
 
     fn root(&self) -> &Path {
@@ -105,9 +105,10 @@ impl Drop for Place {
     fn drop(&mut self) {
         for server in cloud_local::running(&self.host()).unwrap_or_default() {
             for process in server.agent.iter().chain(&server.brokers) {
-                process.kill();
+                process.kill_for_good();
             }
         }
+        let _ = cloud_local::remove_groups(&self.host());
     }
 }
 

@@ -24,6 +24,8 @@ pub async fn go_beyond(work: &mut Work, past: &Past) -> Result<i64> {
     }
     take_over_slowed(work, past).await?;
     take_over_certificates(work, past).await?;
+    enrol_agents_anew(work, past).await?;
+    take_over_mail_blocks(work, past).await?;
     // Kafka may have been given another password or other settings since. They are
     // written once more, so that what the store says is what lets customers in.
     let query = Query::new(
@@ -91,6 +93,33 @@ async fn take_over_certificates(work: &mut Work, past: &Past) -> Result<()> {
         .bind(signed.expires_at)
         .bind(signed.revoked_at);
         work.execute(query).await?;
+    }
+    Ok(())
+}
+
+/// No key of that time lets an agent in: it may have been replaced since because it was
+/// stolen. Each agent gets a token of its present incarnation; brokers go on.
+async fn enrol_agents_anew(work: &mut Work, past: &Past) -> Result<()> {
+    for (server, incarnation) in &past.incarnations {
+        let query =
+            Query::new("UPDATE servers SET incarnation = $2 WHERE id = $1 AND incarnation < $2");
+        work.execute(query.bind(server.0).bind(*incarnation)).await?;
+    }
+    let query = Query::new(
+        "UPDATE servers SET enrolled_key = NULL, enrolled_at = NULL, token_hash = '', \
+         token_expires_at = 0 WHERE token_hash IS NOT NULL",
+    );
+    work.execute(query).await.map(drop)
+}
+
+/// Who refused mail since the backup still gets none.
+async fn take_over_mail_blocks(work: &mut Work, past: &Past) -> Result<()> {
+    for (mailbox, at) in &past.mail_blocks {
+        let query = Query::new(
+            "INSERT INTO mail_blocks (mailbox_hash, blocked_at) VALUES ($1, $2) \
+             ON CONFLICT (mailbox_hash) DO NOTHING",
+        );
+        work.execute(query.bind(mailbox.as_str()).bind(*at)).await?;
     }
     Ok(())
 }

@@ -10,7 +10,11 @@
 //! can't is the mark of each line and the end of each chain: both are sealed
 //! with the master key, which is not there. The end is written down twice, beside
 //! the log and in the account's own row, so that an emptied log is missed.
+//!
+//! A chain starts with its first line, or behind the lines that were archived
+//! ([`archive`]); where that is, is sealed with the master key as well.
 
+pub mod archive;
 mod verify;
 
 pub use verify::{Broken, Verdict, verify};
@@ -25,12 +29,26 @@ use model::{AccountId, Secret};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+/// Lines that are read at once.
+const PAGE: u32 = 1000;
+
 /// Where a chain ends.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Head {
     pub length: i64,
     /// Of the last line; empty at the beginning.
     pub hash: String,
+}
+
+/// A line's place in a chain, with all that the check of the next line needs.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Point {
+    /// 0 before the first line.
+    pub place: i64,
+    pub hash: String,
+    /// Whether lines have marks by then: those from before marks were made come first, and
+    /// never again.
+    pub marked: bool,
 }
 
 /// Accounts with lines that are not sealed yet.
@@ -118,6 +136,31 @@ async fn set_head(work: &mut Work, account: AccountId, head: &Head) -> Result<()
     work.execute(query).await.map(drop)
 }
 
+/// The last line that was archived; the chain that is in the store starts behind it.
+pub(crate) async fn start(run: &mut impl Run, account: AccountId) -> Result<Point> {
+    let query = Query::new("SELECT audit_start_sealed FROM accounts WHERE id = $1");
+    let row = run.fetch_one(query.bind(account.to_string())).await?;
+    let sealed = row.map(|row| row.text_or_none("audit_start_sealed")).transpose()?.flatten();
+    let Some(sealed) = sealed else { return Ok(Point::default()) };
+    let opened = run.master_key().open(&start_place(account), &sealed)?;
+    let what = "the start of an audit chain";
+    serde_json::from_str(opened.expose())
+        .map_err(|_| Error::Corrupt { what, value: account.to_string() })
+}
+
+async fn set_start(work: &mut Work, account: AccountId, start: &Point) -> Result<()> {
+    let text = Secret::new(serde_json::to_string(start).expect("plain data serialises"));
+    let sealed = work.master_key().seal(&start_place(account), &text);
+    let query = Query::new("UPDATE accounts SET audit_start_sealed = $2 WHERE id = $1")
+        .bind(account.to_string())
+        .bind(sealed);
+    work.execute(query).await.map(drop)
+}
+
+fn start_place(account: AccountId) -> String {
+    format!("accounts/{account}/audit_start")
+}
+
 fn head_place(account: AccountId) -> String {
     format!("audit_chains/{account}")
 }
@@ -136,8 +179,10 @@ fn mark_place(id: i64) -> String {
 }
 
 /// A line with what holds it in its chain.
+#[derive(Serialize, Deserialize)]
 struct Link {
     id: i64,
+    #[serde(flatten)]
     line: AuditLine,
     mark: Option<String>,
     place: Option<i64>,
@@ -162,6 +207,24 @@ impl Link {
         hash.update(digest(self.id, &self.line));
         encode(&hash.finalize())
     }
+}
+
+/// Sealed lines behind a place and up to another one.
+async fn sealed(
+    run: &mut impl Run,
+    account: AccountId,
+    after: i64,
+    until: i64,
+) -> Result<Vec<Link>> {
+    let query = Query::new(
+        "SELECT * FROM audit WHERE account_id = $1 AND place > $2 AND place <= $3 \
+         ORDER BY place LIMIT $4",
+    )
+    .bind(account.to_string())
+    .bind(after)
+    .bind(until)
+    .bind(PAGE);
+    run.fetch(query).await?.iter().map(Link::read).collect()
 }
 
 async fn unsealed(

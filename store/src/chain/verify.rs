@@ -2,17 +2,18 @@
 //!
 //! Goes page by page, beside writers and the task that seals.
 
-use super::{Head, Link, digest, encode, head, heads, mark_place, unsealed};
-use crate::db::{Query, Run};
-use crate::{Error, Result};
+use super::{Head, Link, PAGE, Point, digest, encode, head, heads, mark_place};
+use super::{sealed, start, unsealed};
+use crate::db::Run;
+use crate::{Error, MasterKey, Result};
 use model::{AccountId, Timestamp};
 use std::fmt;
-
-const PAGE: u32 = 1000;
 
 /// What became of one account's chain.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Verdict {
+    /// How many lines were archived; the chain in the store starts behind them.
+    pub archived: i64,
     /// Where the chain ends. Worth keeping elsewhere: whoever can replace the
     /// whole database can't make it end like this.
     pub head: Head,
@@ -34,6 +35,8 @@ pub enum Broken {
     Removed { first: i64, last: i64, next: Option<Named> },
     /// The record of where the chain ends was removed or changed.
     Head,
+    /// The same of where it starts.
+    Start,
     /// There is no line at all, and there always is one: an account begins with it.
     Empty,
 }
@@ -47,32 +50,61 @@ pub struct Named {
     pub event: String,
 }
 
+/// Lines that are archived meanwhile are no gap: then it begins again.
 pub async fn verify(run: &mut impl Run, account: AccountId) -> Result<Verdict> {
+    loop {
+        let from = match start(run, account).await {
+            Err(Error::Seal(_) | Error::Corrupt { .. }) => return Ok(Verdict::of(Broken::Start)),
+            from => from?,
+        };
+        let verdict = verify_from(run, account, &from).await?;
+        if !start(run, account).await.is_ok_and(|now| now != from) {
+            return Ok(verdict);
+        }
+    }
+}
+
+async fn verify_from(run: &mut impl Run, account: AccountId, from: &Point) -> Result<Verdict> {
     let heads = match heads(run, account).await {
         Ok(heads) => heads,
-        Err(Error::Seal(_) | Error::Corrupt { .. }) => return Ok(end_is_broken()),
+        Err(Error::Seal(_) | Error::Corrupt { .. }) => return Ok(Verdict::of(Broken::Head)),
         Err(error) => return Err(error),
     };
     let end = heads.later().unwrap_or_default();
-    let mut seen = Seen::default();
-    let mut broken = check_sealed(run, account, &end, &mut seen).await?;
+    let mut seen = Seen(from.clone());
+    let mut broken = check_archived(run, account, from).await?;
+    if broken.is_none() {
+        broken = check_sealed(run, account, &end, &mut seen).await?;
+    }
     if broken.is_none() && end.length > 0 && heads.of_log.is_none() {
         broken = Some(Broken::Head);
     }
     if broken.is_none() {
         broken = check_beyond(run, account, &end).await?;
     }
-    let (unsealed, odd) = check_unsealed(run, account, seen.marked).await?;
+    let (unsealed, odd) = check_unsealed(run, account, seen.0.marked).await?;
     broken = broken.or(odd);
     // Looked up last: lines may have been sealed since the first look.
     if broken.is_none() && unsealed == 0 && head(run, account).await?.is_none() {
         broken = Some(Broken::Empty);
     }
-    Ok(Verdict { head: end, unsealed, broken })
+    Ok(Verdict { archived: from.place, head: end, unsealed, broken })
 }
 
-fn end_is_broken() -> Verdict {
-    Verdict { head: Head::default(), unsealed: 0, broken: Some(Broken::Head) }
+impl Verdict {
+    fn of(broken: Broken) -> Self {
+        Self { archived: 0, head: Head::default(), unsealed: 0, broken: Some(broken) }
+    }
+}
+
+/// Lines at places whose lines were archived.
+async fn check_archived(
+    run: &mut impl Run,
+    account: AccountId,
+    from: &Point,
+) -> Result<Option<Broken>> {
+    let odd = sealed(run, account, i64::MIN, from.place).await?;
+    Ok(odd.first().map(|link| Broken::Inserted(link.named())))
 }
 
 /// Everything up to where the chain ended when this began.
@@ -82,48 +114,43 @@ async fn check_sealed(
     end: &Head,
     seen: &mut Seen,
 ) -> Result<Option<Broken>> {
-    while seen.length < end.length {
-        let page = sealed(run, account, seen.length, end.length).await?;
+    while seen.0.place < end.length {
+        let page = sealed(run, account, seen.0.place, end.length).await?;
         if page.is_empty() {
-            let (first, last) = (seen.length + 1, end.length);
+            let (first, last) = (seen.0.place + 1, end.length);
             return Ok(Some(Broken::Removed { first, last, next: None }));
         }
         for link in &page {
-            if let Some(broken) = seen.check(run, link) {
+            if let Some(broken) = seen.check(run.master_key(), link) {
                 return Ok(Some(broken));
             }
         }
     }
     // Every hash was made anew to fit, but not where they end.
-    Ok((seen.hash != end.hash).then_some(Broken::Head))
+    Ok((seen.0.hash != end.hash).then_some(Broken::Head))
 }
 
-/// What was read of a chain so far.
-#[derive(Default)]
-struct Seen {
-    length: i64,
-    hash: String,
-    /// Lines from before marks were made come first, and never again.
-    marked: bool,
-}
+/// The last line of a chain that was read so far.
+pub(super) struct Seen(pub Point);
 
 impl Seen {
-    fn check(&mut self, run: &impl Run, link: &Link) -> Option<Broken> {
-        let place = self.length + 1;
+    /// Reads the next line.
+    pub fn check(&mut self, key: &MasterKey, link: &Link) -> Option<Broken> {
+        let place = self.0.place + 1;
         if link.place != Some(place) {
             let last = link.place.map_or(place, |there| there - 1);
             return Some(Broken::Removed { first: place, last, next: Some(link.named()) });
         }
-        if let Some(broken) = link.check_mark(run, self.marked) {
+        if let Some(broken) = link.check_mark(key, self.0.marked) {
             return Some(broken);
         }
-        let hash = link.hash_after(&self.hash);
+        let hash = link.hash_after(&self.0.hash);
         if link.hash.as_deref() != Some(hash.as_str()) {
             let named = link.named();
             let unmarked = link.mark.is_none();
             return Some(if unmarked { Broken::Changed(named) } else { Broken::Moved(named) });
         }
-        *self = Self { length: place, hash, marked: self.marked || link.mark.is_some() };
+        self.0 = Point { place, hash, marked: self.0.marked || link.mark.is_some() };
         None
     }
 }
@@ -134,11 +161,11 @@ impl Link {
         Named { id: *id, place: *place, at: line.at, event: line.event.clone() }
     }
 
-    fn check_mark(&self, run: &impl Run, needed: bool) -> Option<Broken> {
+    fn check_mark(&self, key: &MasterKey, needed: bool) -> Option<Broken> {
         let Some(mark) = &self.mark else {
             return needed.then(|| Broken::Inserted(self.named()));
         };
-        match run.master_key().open(&mark_place(self.id), mark) {
+        match key.open(&mark_place(self.id), mark) {
             Err(_) => Some(Broken::Inserted(self.named())),
             Ok(said) if said.expose() != encode(&digest(self.id, &self.line)) => {
                 Some(Broken::Changed(self.named()))
@@ -170,7 +197,7 @@ async fn check_unsealed(
     loop {
         let page = unsealed(run, account, after, PAGE).await?;
         for link in &page {
-            broken = broken.or_else(|| link.check_mark(run, marked));
+            broken = broken.or_else(|| link.check_mark(run.master_key(), marked));
             marked |= link.mark.is_some();
         }
         count += page.len();
@@ -179,23 +206,6 @@ async fn check_unsealed(
             None => return Ok((count, broken)),
         }
     }
-}
-
-async fn sealed(
-    run: &mut impl Run,
-    account: AccountId,
-    after: i64,
-    until: i64,
-) -> Result<Vec<Link>> {
-    let query = Query::new(
-        "SELECT * FROM audit WHERE account_id = $1 AND place > $2 AND place <= $3 \
-         ORDER BY place LIMIT $4",
-    )
-    .bind(account.to_string())
-    .bind(after)
-    .bind(until)
-    .bind(PAGE);
-    run.fetch(query).await?.iter().map(Link::read).collect()
 }
 
 impl fmt::Display for Named {
@@ -223,6 +233,9 @@ impl fmt::Display for Broken {
                     Some(next) => write!(f, "; the next is {next}"),
                     None => write!(f, " (the log ended with place {last})"),
                 }
+            }
+            Self::Start => {
+                f.write_str("the record of where the chain starts was changed or removed")
             }
             Self::Head => f.write_str("the record of where the chain ends was changed or removed"),
             Self::Empty => {

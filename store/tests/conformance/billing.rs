@@ -63,9 +63,11 @@ pub async fn a_history_outlives_its_instance(f: Fixture) {
         history::list(reader, account, month.start(), month.end()).await.unwrap()
     };
     assert_eq!(list(&mut reader, "2026-08").await, []);
-    assert_eq!(list(&mut reader, "2026-09").await, [created, renamed.clone()]);
+    // Another name in the same month takes the place of the first.
+    let named = HistoryEntry { name: renamed.name, ..created };
+    assert_eq!(list(&mut reader, "2026-09").await, std::slice::from_ref(&named));
     // What it was at the beginning of the month, and not how it came to that.
-    assert_eq!(list(&mut reader, "2026-10").await, [renamed, deleted.clone()]);
+    assert_eq!(list(&mut reader, "2026-10").await, [named, deleted.clone()]);
     assert_eq!(list(&mut reader, "2026-11").await, [], "it was gone before");
     assert_eq!(history::last(&mut reader, instance.id).await.unwrap(), Some(deleted));
 }
@@ -85,6 +87,40 @@ pub async fn time_never_runs_back_in_a_history_nor_into_a_closed_month(f: Fixtur
     work.commit().await.unwrap();
     insert_entry(&f.store, &entry(&instance, "2026-11-30T23:59:59Z", HistoryChange::Deleted)).await;
     assert_eq!(at().await, december.start());
+}
+
+/// However often an instance is renamed, its history has one entry a month for it.
+pub async fn names_and_tags_make_one_entry_a_month(f: Fixture) {
+    let account = f.account().await.account.id;
+    let (instance, ..) = f.instance(account, 9000).await;
+    insert_entry(&f.store, &entry(&instance, "2026-09-03T10:00:00Z", HistoryChange::Created)).await;
+    for n in 0..50 {
+        let renamed = HistoryEntry {
+            name: InstanceName::parse(format!("name {n}")).unwrap(),
+            ..entry(
+                &instance,
+                &format!("2026-{}-04T00:00:{n:02}Z", 9 + n / 25),
+                HistoryChange::Changed,
+            )
+        };
+        insert_entry(&f.store, &renamed).await;
+    }
+    let dearer = HistoryEntry {
+        price: Cents(19_900),
+        ..entry(&instance, "2026-10-05T00:00:00Z", HistoryChange::Changed)
+    };
+    insert_entry(&f.store, &dearer).await;
+    let october: Month = "2026-10".parse().unwrap();
+    let mut reader = f.store.reader();
+    let list = history::list(&mut reader, account, Month::FIRST.start(), october.end());
+    let names: Vec<(String, Cents)> =
+        list.await.unwrap().into_iter().map(|it| (it.name.to_string(), it.price)).collect();
+    let expected = [
+        ("name 24".to_owned(), Cents(9900)),
+        ("name 49".to_owned(), Cents(9900)),
+        (instance.name.to_string(), Cents(19_900)),
+    ];
+    assert_eq!(names, expected, "another price is another entry");
 }
 
 pub async fn months_are_due_in_their_order(f: Fixture) {

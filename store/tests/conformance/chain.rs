@@ -16,25 +16,25 @@ pub fn line(account_id: AccountId, n: usize) -> AuditLine {
     }
 }
 
-async fn write(store: &Store, account: AccountId, n: usize) {
+pub async fn write(store: &Store, account: AccountId, n: usize) {
     let mut work = store.begin().await.unwrap();
     audit::insert(&mut work, &line(account, n)).await.unwrap();
     work.commit().await.unwrap();
 }
 
-async fn seal(store: &Store, account: AccountId, limit: u32) -> usize {
+pub async fn seal(store: &Store, account: AccountId, limit: u32) -> usize {
     let mut work = store.begin().await.unwrap();
     let sealed = chain::seal(&mut work, account, limit).await.unwrap();
     work.commit().await.unwrap();
     sealed
 }
 
-async fn verify(f: &Fixture, account: AccountId) -> Verdict {
+pub async fn verify(f: &Fixture, account: AccountId) -> Verdict {
     chain::verify(&mut f.store.reader(), account).await.unwrap()
 }
 
 /// What was found, and at which id or place.
-async fn found(f: &Fixture, account: AccountId) -> (&'static str, i64) {
+pub async fn found(f: &Fixture, account: AccountId) -> (&'static str, i64) {
     match verify(f, account).await.broken {
         None => ("whole", 0),
         Some(Broken::Changed(line)) => ("changed", line.id),
@@ -42,6 +42,7 @@ async fn found(f: &Fixture, account: AccountId) -> (&'static str, i64) {
         Some(Broken::Moved(line)) => ("moved", line.id),
         Some(Broken::Removed { first, .. }) => ("removed", first),
         Some(Broken::Head) => ("head", 0),
+        Some(Broken::Start) => ("start", 0),
         Some(Broken::Empty) => ("empty", 0),
     }
 }

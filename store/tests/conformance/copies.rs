@@ -216,7 +216,7 @@ async fn whether_producers_are_slowed_down_is_known_from_the_store_before() {
     let kept = |user: &str| {
         vec![SlowedQuota {
             user: user.into(),
-            client_id: "<default>".into(),
+            client_id: None,
             producer_byte_rate: None,
             is_set: true,
         }]

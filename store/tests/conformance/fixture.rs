@@ -226,7 +226,7 @@ pub fn new_server(id: ServerId, instance_id: InstanceId, port: u16) -> Server {
         zone: "a".into(),
         private_ip: "127.64.0.1".into(),
         listeners: Listeners {
-            plaintext: listener(0),
+            plaintext: Some(listener(0)),
             ssl: listener(1),
             sasl_scram: listener(2),
             internal: listener(3),

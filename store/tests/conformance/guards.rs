@@ -31,7 +31,7 @@ pub async fn what_producers_had_is_kept_until_they_are_let_go(f: Fixture) {
     assert_eq!(disk_guards::slowed(&mut work, instance.id).await.unwrap(), None);
     let quota = |producer_byte_rate: Option<f64>| SlowedQuota {
         user: "<default>".into(),
-        client_id: "app".into(),
+        client_id: producer_byte_rate.map(|_| "app".into()),
         producer_byte_rate,
         is_set: producer_byte_rate.is_some(),
     };

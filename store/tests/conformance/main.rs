@@ -6,12 +6,16 @@
 mod actions;
 mod alarms;
 mod answers;
+mod archive;
 mod billing;
+mod bounds;
 mod certificates;
 mod chain;
 mod copies;
 mod fixture;
 mod guards;
+mod kept_out;
+mod mail;
 mod metrics;
 mod names;
 mod outbox;
@@ -52,16 +56,28 @@ checks! {
     answers::an_answer_lives_its_time_and_then_the_key_is_free,
     answers::of_the_same_call_at_two_stores_one_is_answered,
     answers::an_answer_is_sealed_and_opens_for_its_own_call_alone,
+    archive::archived_lines_leave_the_store_and_the_chain_is_whole,
+    archive::whatever_is_done_to_an_archive_is_found,
+    archive::whatever_is_done_to_the_start_of_a_chain_is_found,
+    archive::pruning_can_be_broken_off_anywhere_and_repeated,
+    archive::a_line_that_came_late_stays_with_its_neighbours,
+    archive::lines_beyond_a_share_are_counted_and_others_are_not,
     billing::a_history_outlives_its_instance,
     billing::time_never_runs_back_in_a_history_nor_into_a_closed_month,
+    billing::names_and_tags_make_one_entry_a_month,
     billing::months_are_due_in_their_order,
     billing::an_invoice_is_numbered_without_a_gap_and_stays,
     billing::a_customer_is_told_by_the_account,
     billing::an_older_store_gets_its_histories,
+    bounds::what_is_too_old_is_forgotten,
+    bounds::actions_that_have_ended_are_kept_up_to_a_number,
+    bounds::of_one_instance_so_many_messages_wait,
+    bounds::numbers_of_acls_that_are_gone_can_be_forgotten,
     guards::a_guard_is_known_by_its_server_and_goes_with_it,
     guards::what_producers_had_is_kept_until_they_are_let_go,
     certificates::a_certificate_is_issued_until_it_is_revoked,
     certificates::revoked_ones_are_told_until_nobody_could_use_them,
+    certificates::of_each_name_the_last_certificate_counts_until_it_ends,
     certificates::they_go_with_their_instance,
     chain::a_chain_is_sealed_in_pieces_and_whole,
     chain::whatever_is_done_to_a_sealed_line_is_found_and_named,
@@ -73,6 +89,15 @@ checks! {
     chain::several_seal_and_write_at_once,
     chain::a_late_line_is_sealed_once_behind_the_others,
     chain::a_month_is_read_in_pages,
+    mail::an_address_outside_the_team_is_asked_once_by_account,
+    mail::who_refuses_mail_gets_none_until_they_agree,
+    mail::an_address_that_is_no_recipient_any_more_is_forgotten,
+    mail::recipients_of_an_older_store_count_as_confirmed,
+    mail::messages_are_counted_by_window_and_against_all_limits_or_none,
+    kept_out::what_was_taken_away_since_a_backup_stays_away,
+    kept_out::a_key_that_is_named_is_kept_unless_its_user_is_gone,
+    kept_out::where_nothing_says_what_was_taken_away_no_key_is_good_but_those_named,
+    kept_out::secrets_that_another_master_key_has_sealed_are_not_taken_over,
     metrics::a_window_is_written_by_one_and_read_by_time,
     metrics::what_is_too_old_is_forgotten_and_counted,
     names::a_name_is_held_by_one_until_let_go,
@@ -104,15 +129,18 @@ checks! {
     pauses::a_pause_is_of_one_or_of_all,
     pauses::a_pause_and_a_resume_wake,
     rows::what_is_written_is_read_back,
+    rows::an_instance_from_before_there_were_roots_has_its_server_authority_in_its_place,
     rows::keys_are_found_by_hash_and_secrets_are_not_in_the_database,
     rows::a_listener_is_given_once,
     rows::what_a_host_was_promised_is_counted_by_plan,
     rows::a_username_is_given_once,
+    rows::what_an_account_has_is_counted,
     rows::a_host_is_seen,
     rows::a_deleted_instance_is_gone_for_customers_then_for_good,
     rows::a_network_goes_with_its_maker_alone,
     rows::an_answer_is_kept_for_the_same_call,
     rows::the_first_key_keeps_the_token,
+    rows::one_key_is_an_agents_until_it_is_replaced_or_revoked,
     rows::another_master_key_is_refused,
     rows::a_newer_store_is_refused,
     rows::whether_a_store_is_behind_is_seen_without_a_change,
@@ -126,7 +154,6 @@ checks! {
     team::a_key_that_another_store_takes_back_is_gone_at_once,
     team::the_last_use_of_a_key_never_goes_back,
     team::an_invitation_is_found_by_its_token_until_it_expires,
-    team::invitations_are_counted_by_account_and_time,
     turns::a_transaction_that_is_dropped_never_was,
     turns::a_transaction_with_a_failed_statement_is_not_carried_out,
     turns::a_lease_has_one_holder_and_an_old_one_writes_nothing,

@@ -19,6 +19,30 @@ async fn numbers_that_nobody_knows_of_are_leapt_over() {
     assert_eq!(work.next("invoice_numbers").await.unwrap(), 2, "invoices have no gaps");
 }
 
+/// What was revoked since would be good again by the backup.
+#[tokio::test]
+async fn no_agent_is_let_in_with_a_key_of_that_time() {
+    let it = Copies::new().await;
+    let (instance, server, _) = it.f.instance(it.account, 9000).await;
+    let (_, other, _) = it.f.instance(it.account, 9010).await;
+    let mut work = it.f.store.begin().await.unwrap();
+    let token = Token { hash: "hash".into(), expires_at: now() + LIFE };
+    servers::set_token(&mut work, server.id, &token).await.unwrap();
+    assert!(servers::set_enrolled(&mut work, server.id, "key", now()).await.unwrap());
+    let incarnations = [(server.id, 3), (ServerId(99), 5)].into();
+    let past = Past { incarnations, ..Past::default() };
+    backup::go_beyond(&mut work, &past).await.unwrap();
+    let found = servers::list(&mut work, instance.id).await.unwrap().remove(0);
+    assert_eq!((found.server.incarnation, found.enrolled_key), (3, None));
+    assert_eq!(found.server.enrolled_at, None);
+    assert!(found.token.is_none_or(|token| token.hash.is_empty() && token.expires_at < now()));
+    let other = servers::find(&mut work, other.id).await.unwrap().unwrap();
+    assert_eq!((other.server.incarnation, other.token), (1, None), "it was never made");
+    backup::go_beyond(&mut work, &Past::default()).await.unwrap();
+    let found = servers::find_bare(&mut work, server.id).await.unwrap().unwrap();
+    assert_eq!(found.incarnation, 3, "a host that knows less takes nothing back");
+}
+
 #[tokio::test]
 async fn a_stop_of_what_runs_is_taken_back() {
     let it = Copies::new().await;
@@ -87,4 +111,26 @@ async fn what_was_revoked_or_signed_since_is_known_from_the_store_before() {
     backup::go_beyond(&mut work, &Past::default()).await.unwrap();
     assert_eq!(certificates::list(&mut work, instance.id).await.unwrap(), [revoked, later]);
     assert!(certificates::list(&mut work, made_since.id).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn who_refused_mail_since_gets_none_after_a_restore() {
+    let it = Copies::new().await;
+    let copy = it.copy("copy.db").await;
+    let token = it.f.entropy.key();
+    let mut work = it.f.store.begin().await.unwrap();
+    mail_consents::ask(&mut work, it.account, "ada@x.test", &token, now()).await.unwrap();
+    let consent = mail_consents::find(&mut work, &token).await.unwrap().unwrap();
+    mail_consents::block(&mut work, &consent, now()).await.unwrap();
+    work.commit().await.unwrap();
+    it.f.store.close().await;
+    let past = backup::settle(it.store()).await.unwrap();
+
+    let restored = Store::open(&copy, master_key(1)).await.unwrap();
+    let mut work = restored.begin().await.unwrap();
+    assert!(!mail_consents::is_blocked(&mut work, "ada@x.test").await.unwrap());
+    for _ in 0..2 {
+        backup::go_beyond(&mut work, &past).await.unwrap();
+    }
+    assert!(mail_consents::is_blocked(&mut work, "ada@x.test").await.unwrap());
 }

@@ -26,6 +26,21 @@ pub async fn what_is_written_is_read_back(f: Fixture) {
     assert_eq!((certificate.as_str(), key.expose()), ("PEM", "ca key"));
 }
 
+pub async fn an_instance_from_before_there_were_roots_has_its_server_authority_in_its_place(
+    f: Fixture,
+) {
+    let account = f.account().await.account.id;
+    let (instance, ..) = f.instance(account, 9000).await;
+    let root =
+        async || authorities::customers_root(&mut f.store.reader(), instance.id).await.unwrap();
+    assert_eq!(root().await.as_deref(), Some("PEM"), "the server authority's");
+    let mut work = f.store.begin().await.unwrap();
+    let (kind, key) = (AuthorityKind::Root, Secret::new("root key"));
+    authorities::insert(&mut work, instance.id, kind, "ROOT", &key).await.unwrap();
+    work.commit().await.unwrap();
+    assert_eq!(root().await.as_deref(), Some("ROOT"));
+}
+
 pub async fn keys_are_found_by_hash_and_secrets_are_not_in_the_database(f: Fixture) {
     let account = f.account().await;
     let secret = f.entropy.key();
@@ -182,6 +197,48 @@ pub async fn the_first_key_keeps_the_token(f: Fixture) {
     assert!(!servers::set_enrolled(&mut work, server.id, "key 2", now()).await.unwrap());
 }
 
+pub async fn one_key_is_an_agents_until_it_is_replaced_or_revoked(f: Fixture) {
+    let account = f.account().await;
+    let (_, server, _) = f.instance(account.account.id, 9000).await;
+    let id = server.id;
+    let mut work = f.store.begin().await.unwrap();
+    let token = |hash: &str, minutes: i64| Token {
+        hash: hash.into(),
+        expires_at: now() + SignedDuration::from_mins(minutes),
+    };
+    servers::set_token(&mut work, id, &token("one", 5)).await.unwrap();
+    servers::prolong_token(&mut work, id, &token("one", 15)).await.unwrap();
+    servers::prolong_token(&mut work, id, &token("another", 60)).await.unwrap();
+    let found = servers::find(&mut work, id).await.unwrap().unwrap();
+    assert_eq!(found.token, Some(token("one", 15)));
+    assert!(servers::set_enrolled(&mut work, id, "key 1", now()).await.unwrap());
+
+    let replace = async |work: &mut Work, incarnation: i64, old: &str, new: &str| {
+        servers::replace_key(work, id, incarnation, old, new).await.unwrap()
+    };
+    assert!(!replace(&mut work, 1, "key 0", "key 2").await, "not the enrolled key");
+    assert!(!replace(&mut work, 2, "key 1", "key 2").await, "not the incarnation");
+    assert!(replace(&mut work, 1, "key 1", "key 2").await);
+    assert!(!replace(&mut work, 1, "key 1", "key 3").await, "replaced already");
+
+    // A token that nobody has used leaves the enrolled key as it is.
+    servers::set_token(&mut work, id, &token("two", 15)).await.unwrap();
+    let found = servers::find(&mut work, id).await.unwrap().unwrap();
+    assert_eq!(found.enrolled_key.as_deref(), Some("key 2"));
+    assert!(!servers::void_token(&mut work, id, now()).await.unwrap(), "one is given");
+    assert!(servers::set_enrolled(&mut work, id, "key 3", now()).await.unwrap());
+    assert!(servers::void_token(&mut work, id, now()).await.unwrap());
+    let found = servers::find(&mut work, id).await.unwrap().unwrap();
+    assert_eq!((found.token, found.server.enrolled_at), (Some(token("", 0)), None));
+    assert_eq!(found.enrolled_key.as_deref(), Some("key 3"));
+
+    servers::raise_incarnation(&mut work, id, now()).await.unwrap();
+    let found = servers::find(&mut work, id).await.unwrap().unwrap();
+    assert_eq!((found.server.incarnation, found.server.certificate_generation), (2, 2));
+    assert_eq!((found.enrolled_key, found.server.enrolled_at), (None, None));
+    assert!(!replace(&mut work, 1, "key 3", "key 4").await, "revoked");
+}
+
 pub async fn another_master_key_is_refused(f: Fixture) {
     let installation = Installation {
         id: f.entropy.uuid(),
@@ -229,4 +286,39 @@ pub async fn whether_a_store_is_behind_is_seen_without_a_change(f: Fixture) {
     }
     f.raw("UPDATE _sqlx_migrations SET version = 9999 WHERE version = 2").await;
     assert!(!is_behind().await, "a later one's is not behind");
+}
+
+pub async fn what_an_account_has_is_counted(f: Fixture) {
+    let (account, other) = (f.account().await, f.account().await);
+    let id = account.account.id;
+    f.instance(id, 9000).await;
+    let (deleted, ..) = f.instance(id, 9010).await;
+    f.instance(other.account.id, 9020).await;
+    let key = ApiKey {
+        id: KeyId(f.entropy.uuid()),
+        user_id: account.owner.id,
+        role: Role::Admin,
+        tags: Tags::default(),
+        comment: String::new(),
+        created_at: now(),
+        last_used_at: None,
+    };
+    let invitation = Invitation {
+        id: InvitationId(f.entropy.uuid()),
+        account_id: id,
+        email: "ada@x.test".into(),
+        role: Role::Member,
+        tags: Tags::default(),
+        created_at: now(),
+        expires_at: now() + LIFE,
+    };
+    let mut work = f.store.begin().await.unwrap();
+    instances::set_deleted(&mut work, deleted.id, now()).await.unwrap();
+    apikeys::insert(&mut work, &key, &f.entropy.key()).await.unwrap();
+    invitations::insert(&mut work, &invitation, &f.entropy.key()).await.unwrap();
+    let expected =
+        accounts::Holdings { instances: 2, servers: 2, disk_gb: 50, vpcs: 2, keys: 1, users: 2 };
+    assert_eq!(accounts::holdings(&mut work, id, now()).await.unwrap(), expected);
+    let later = accounts::holdings(&mut work, id, now() + LIFE).await.unwrap();
+    assert_eq!(later.users, 1, "the invitation has expired");
 }

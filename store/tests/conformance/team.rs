@@ -173,25 +173,3 @@ pub async fn an_invitation_is_found_by_its_token_until_it_expires(f: Fixture) {
     let holds = |text: &str| held.windows(text.len()).any(|window| window == text.as_bytes());
     assert!(!holds(token.expose()), "only a hash of the token is kept");
 }
-
-pub async fn invitations_are_counted_by_account_and_time(f: Fixture) {
-    let (one, other) = (f.account().await.account.id, f.account().await.account.id);
-    let note = async |account: AccountId, at: Timestamp, since: Timestamp| {
-        let mut work = f.store.begin().await.unwrap();
-        invitations::note_sent(&mut work, account, at, since).await.unwrap();
-        work.commit().await.unwrap();
-    };
-    let since = async |account: AccountId, at: Timestamp| {
-        invitations::sent_since(&mut f.store.reader(), account, at).await.unwrap()
-    };
-    let second = SignedDuration::from_secs(1);
-    for (account, at) in [(one, now()), (one, now() + second), (other, now())] {
-        note(account, at, now() - LIFE).await;
-    }
-    assert_eq!(since(one, now() - second).await, [now(), now() + second]);
-    assert_eq!(since(one, now()).await, [now() + second]);
-    // A later one forgets what was before.
-    let later = now() + LIFE;
-    note(other, later, now()).await;
-    assert_eq!(since(other, now() - second).await, [later]);
-}

@@ -83,14 +83,16 @@ const KEY: Input = Input::text("Idempotency-Key", "Sending it again makes no sec
     .at_most(255)
     .like("^[ -~]*$");
 
+const VERSION: &str = r"^([0-9]+\.[0-9]+\.[0-9]+)?$";
+
 const FIELDS: [Input; 10] = [
     Input::name("name"),
     Input::text("plan", "A name of /api/plans").required(),
     Input::text("region", "<provider>::<region> of /api/regions").required(),
-    Input::text("vpc_subnet", "A private range from /16 to /28; a free one if not given"),
+    Input::subnet("vpc_subnet", "A private range from /16 to /28; a free one if not given"),
     Input::integer("vpc_id", "A network of /api/vpcs to join; wins over vpc_subnet"),
-    Input::integer("nodes", "Wins over the number in the plan's name"),
-    Input::text("kafka_version", "The newest if not given"),
+    Input::integer("nodes", "Wins over the number in the plan's name").at_least(1).at_most(99),
+    Input::text("kafka_version", "The newest if not given").like(VERSION),
     Input::tags("tags", "At most 20, of 1 to 64 characters without comma"),
     Input::integer("disk_size", "Gigabytes of each server, if more than the plan's"),
     Input::flag("no_default_alarms", "Start with the notice alarm alone"),

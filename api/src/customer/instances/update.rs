@@ -3,7 +3,7 @@
 use crate::auth::CustomerKey;
 use crate::body::{Body, Fields};
 use crate::error::Failure;
-use crate::openapi::{About, Input};
+use crate::openapi::{About, Counts, Input};
 use crate::path::Id;
 use crate::state::Api;
 use app::Right;
@@ -44,17 +44,12 @@ pub fn about() -> About {
     About::new("Change an instance")
         .needs(Right::ChangeInstances)
         .body(&FIELDS, &asked)
+        .at_least_one(&[("name", Counts::Given), ("tags", Counts::EvenNull)])
         .json("It is changed", &Message { message: SAVED.into() })
 }
 
-const FIELDS: [Input; 9] = [
-    Input::text("name", "1 to 64 characters").at_most(64),
+/// Those that can change. The others may be sent as they are, because clients do.
+const FIELDS: [Input; 2] = [
+    Input::plain("name", "1 to 64 characters").at_most(64),
     Input::tags("tags", "Null or an empty list clears them; for admin and devops"),
-    Input::text("plan", "Changing it is not available yet"),
-    Input::integer("nodes", "Changing it is not available yet"),
-    Input::integer("disk_size", "Changing it is not available yet"),
-    Input::text("kafka_version", "Changing it is not available yet"),
-    Input::text("region", "Never changes; another one is refused"),
-    Input::integer("vpc_id", "Never changes; another one is refused"),
-    Input::text("vpc_subnet", "Never changes; another one is refused"),
 ];

@@ -1,5 +1,6 @@
 //! `POST /api/team/invite`.
 
+use super::roles;
 use crate::auth::CustomerKey;
 use crate::body::{Body, Fields};
 use crate::error::Failure;
@@ -46,7 +47,7 @@ pub fn about() -> About {
 }
 
 const FIELDS: [Input; 3] = [
-    Input::text("email", "Whom to invite; inviting again replaces the link").required(),
-    Input::text("role", "admin, devops, member, monitor or billing manager; member if not given"),
+    Input::email("email", "Whom to invite; inviting again replaces the link").required(),
+    Input::text("role", "member if not given").one_of(roles),
     Input::comma_list("tags", "Comma-separated, for member and monitor: the instances they see"),
 ];

@@ -1,9 +1,10 @@
 //! `PUT /api/team/<user-id>`.
 
+use super::roles;
 use crate::auth::CustomerKey;
 use crate::body::{Body, Fields};
 use crate::error::Failure;
-use crate::openapi::{About, Input};
+use crate::openapi::{About, Counts, Input};
 use crate::path::Member;
 use crate::state::Api;
 use app::Right;
@@ -34,10 +35,11 @@ pub fn about() -> About {
     About::new("Change the role and tags of a member")
         .needs(Right::ManageTeam)
         .body(&FIELDS, &asked)
+        .at_least_one(&[("role", Counts::Given), ("tags", Counts::EvenEmpty)])
         .json("It counts from their next request on", &Message { message: UPDATED.into() })
 }
 
 const FIELDS: [Input; 2] = [
-    Input::text("role", "admin, devops, member, monitor or billing manager"),
+    Input::text("role", "What they may do").one_of(roles),
     Input::comma_list("tags", "Comma-separated, for member and monitor; an empty text clears them"),
 ];

@@ -49,6 +49,7 @@ pub fn about() -> About {
 const FIELDS: [Input; 4] = [
     Input::name("name"),
     Input::text("region", "<provider>::<region> of /api/regions").required(),
-    Input::text("subnet", "A private range from /16 to /28 that overlaps none you have").required(),
+    Input::subnet("subnet", "A private range from /16 to /28 that overlaps none you have")
+        .required(),
     Input::tags("tags", "At most 20, of 1 to 64 characters without comma"),
 ];

@@ -3,7 +3,7 @@
 use crate::auth::CustomerKey;
 use crate::body::{Body, Fields};
 use crate::error::Failure;
-use crate::openapi::{About, Input};
+use crate::openapi::{About, Counts, Input};
 use crate::path::VpcPath;
 use crate::state::Api;
 use app::Right;
@@ -38,12 +38,11 @@ pub fn about() -> About {
     About::new("Rename or tag a network")
         .needs(Right::CreateInstances)
         .body(&FIELDS, &asked)
+        .at_least_one(&[("name", Counts::Given), ("tags", Counts::EvenEmpty)])
         .json("It is changed", &Message { message: SAVED.into() })
 }
 
-const FIELDS: [Input; 4] = [
-    Input::text("name", "1 to 64 characters").at_most(64),
+const FIELDS: [Input; 2] = [
+    Input::plain("name", "1 to 64 characters").at_most(64),
     Input::tags("tags", "An empty list clears them"),
-    Input::text("region", "Never changes; another one is refused"),
-    Input::text("subnet", "Never changes; another one is refused"),
 ];

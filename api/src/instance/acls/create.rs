@@ -7,7 +7,7 @@ use crate::error::Failure;
 use crate::openapi::{About, Input};
 use crate::state::Api;
 use app::Right;
-use app::acls::{self, NewAcls, Rule};
+use app::acls::{self, MOST, NewAcls, Rule};
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -46,19 +46,22 @@ pub fn about() -> About {
 
 const FIELDS: [Input; 2] = [
     Input::text("user", "The name of a user").required().at_most(64).like("^[A-Za-z0-9._-]+$"),
-    Input::objects("rules", "What the user may do", &RULE).required(),
+    Input::objects("rules", "What the user may do", &RULE).required().items(1, MOST),
 ];
 
 const RULE: [Input; 4] = [
     Input::text(
         "operation",
-        "read, write, create, delete, alter, describe, all, … in any case, which is kept. On the \
-         cluster clusteraction and alterconfigs are the service's own: brokers grant them to no \
-         user",
+        "In any case, which is kept. On the cluster clusteraction and alterconfigs are the \
+         service's own: brokers grant them to no user",
     )
+    .one_of_any_case(acls::operations)
     .required(),
-    Input::text("resource", "cluster, topic, group or transactionalid, in any case, which is kept")
+    Input::text("resource", "In any case, which is kept")
+        .one_of_any_case(acls::resources)
         .required(),
-    Input::text("resource_pattern", "A name, a prefix or *").required(),
-    Input::text("resource_pattern_type", "literal, if not given, or prefixed"),
+    Input::plain("resource_pattern", "A name, a prefix or *; needed unless it is the cluster")
+        .at_most(2000),
+    Input::text("resource_pattern_type", "literal if not given; in any case, which is kept")
+        .one_of_any_case(acls::patterns),
 ];

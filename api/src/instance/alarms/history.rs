@@ -22,7 +22,8 @@ pub async fn handle(
 }
 
 fn document(incident: model::Incident, of_groups: bool) -> Incident {
-    let about = Some(incident.about).filter(|about| !about.is_empty());
+    let is_of_certificates = !of_groups && incident.expiring().is_some();
+    let about = Some(incident.about).filter(|it| !it.is_empty() && !is_of_certificates);
     let (server, group) = if of_groups { (None, about) } else { (about, None) };
     Incident {
         id: incident.id.0,

@@ -10,7 +10,7 @@ pub mod update;
 use crate::body::Fields;
 use crate::openapi::Input;
 use app::alarms::AlarmFields;
-use model::Alarm;
+use model::{Alarm, AlarmType};
 
 fn document(alarm: &Alarm) -> wire::alarms::Alarm {
     let what = &alarm.what;
@@ -44,8 +44,10 @@ fn asked(fields: &mut Fields) -> AlarmFields {
 const OPTIONAL: &[&str] = &["value_threshold", "time_threshold", "group"];
 const NULLABLE: &[&str] = &["reminder_interval"];
 
-const FIELDS: [Input; 7] = [
-    Input::text("type", TYPES),
+const TYPE: Input = Input::text("type", "What is watched").one_of(types).required();
+
+/// Those that can change; the type can't.
+const FIELDS: [Input; 6] = [
     Input::flag("enabled", "True if not given"),
     // Without bounds: types that don't take them ignore whatever is sent.
     Input::integer("value_threshold", VALUE),
@@ -57,8 +59,10 @@ const FIELDS: [Input; 7] = [
         .at_most(1_000_000_000),
 ];
 
-const TYPES: &str = "cpu, memory, disk, netsplit, server_unreachable, notice, consumer_lag, \
-                     under_min_isr, offline_partitions, certificate_expiry or disk_forecast";
+fn types() -> Vec<&'static str> {
+    AlarmType::ALL.iter().map(|kind| kind.as_str()).collect()
+}
+
 const VALUE: &str = "Percent used of cpu and memory, gigabytes free of disk, seconds behind of \
                      consumer_lag, days left of certificate_expiry, hours left of disk_forecast";
 

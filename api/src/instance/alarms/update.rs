@@ -26,7 +26,7 @@ pub async fn handle(
 pub fn about() -> About {
     About::new("Change an alarm; its type stays, and so do enabled and recipients if not given")
         .needs(Right::ChangeInstances)
-        .body(&FIELDS, &example_fields())
+        .body(&FIELDS, &wire::alarms::AlarmFields { kind: None, ..example_fields() })
         .created_json("The alarm as it is now", &example())
         .nullable(NULLABLE)
         .optional(OPTIONAL)

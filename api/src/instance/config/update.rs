@@ -67,7 +67,11 @@ pub fn about() -> About {
         .needs(Right::ChangeInstances)
         .asks_kafka()
         .optional_body(&FIELDS, &json!({"log.retention.ms": 86_400_000}))
-        .json("Saved; `configured` is false until all brokers have them", &done(&[]))
+        .json("Saved; `configured` is false while brokers are restarted for one", &done(&[]))
+}
+
+const fn threads(name: &'static str) -> Input {
+    Input::integer(name, "Brokers are restarted one at a time for it").at_least(1).at_most(64)
 }
 
 const fn number(name: &'static str) -> Input {
@@ -81,6 +85,6 @@ const FIELDS: [Input; 8] = [
     number("log.segment.bytes").at_least(1024 * 1024),
     number("message.max.bytes").at_least(0),
     number("min.insync.replicas").at_least(1),
-    number("num.io.threads").at_least(1).at_most(256),
-    number("num.network.threads").at_least(1).at_most(256),
+    threads("num.io.threads"),
+    threads("num.network.threads"),
 ];

@@ -58,14 +58,19 @@ pub fn about() -> About {
         .asks_kafka()
         .or_not_found()
         .body(&FIELDS, &asked)
+        .when("strategy", &["to-datetime"], &[AT])
+        .when("strategy", &["shift-by"], &[BY])
         .json("Where it goes on, or would, by topic and partition", &[moved])
         .nullable(&["offset"])
 }
 
+const AT: Input = Input::text("datetime", "A time").such_as("2026-11-15T12:00:00Z").required();
+const BY: Input = Input::integer("shift_by", "So many messages").required();
+
 const FIELDS: [Input; 5] = [
-    Input::text("strategy", "to-earliest, to-latest, to-datetime or shift-by")
+    Input::text("strategy", "Where it goes on")
         .required()
-        .like("^(to-earliest|to-latest|to-datetime|shift-by)$"),
+        .one_of(|| vec!["to-earliest", "to-latest", "to-datetime", "shift-by"]),
     Input::text("datetime", "Of to-datetime: a time such as 2026-11-15T12:00:00Z"),
     Input::integer("shift_by", "Of shift-by: so many messages further, or back if negative"),
     Input::list("topics", "Topics, as orders, or partitions, as orders:0; all it has committed"),

@@ -3,7 +3,7 @@
 use crate::auth::Changing;
 use crate::body::{Body, Fields};
 use crate::error::Failure;
-use crate::openapi::{About, Input};
+use crate::openapi::{About, Counts, Input};
 use crate::path::Named;
 use crate::state::Api;
 use app::Right;
@@ -60,18 +60,25 @@ pub fn about() -> About {
         .asks_kafka()
         .or_not_found()
         .body(&FIELDS, &asked)
+        .at_least_one(&[
+            ("messages", Counts::Given),
+            ("key", Counts::EvenEmpty),
+            ("value", Counts::EvenEmpty),
+        ])
         .created_json(
             "Every replica in sync has them; where each is, in the order they came",
             &[Written { partition: 0, offset: 42 }],
         )
 }
 
-const ENCODING: &str = "^(text|base64)?$";
+fn encodings() -> Vec<&'static str> {
+    vec!["text", "base64"]
+}
 
 const HEADER: [Input; 3] = [
     Input::text("name", "Each once").required(),
     Input::text("value", "Its contents"),
-    Input::text("encoding", "text if not given, or base64").like(ENCODING),
+    Input::text("encoding", "text if not given").one_of(encodings),
 ];
 
 const MESSAGE: [Input; 6] = [
@@ -79,18 +86,21 @@ const MESSAGE: [Input; 6] = [
         "key",
         "Messages of a key are in one partition, in their order; null is none (in a form, leave it out)",
     ),
-    Input::text("key_encoding", "text if not given, or base64").like(ENCODING),
+    Input::text("key_encoding", "text if not given").one_of(encodings),
     Input::text(
         "value",
         "Null, beside a key, deletes what the key names in a compacted topic; an empty text does not",
     ),
-    Input::text("value_encoding", "text if not given, or base64").like(ENCODING),
+    Input::text("value_encoding", "text if not given").one_of(encodings),
     Input::objects("headers", "Names and contents", &HEADER),
-    Input::integer("partition", "That of the key if not given, or one after another").at_least(0),
+    Input::integer("partition", "That of the key if not given, or one after another")
+        .at_least(0)
+        .at_most(i32::MAX as i64),
 ];
 
 const FIELDS: [Input; 7] = [
-    Input::objects("messages", "At most 100, of 1 MiB together; nothing else beside it", &MESSAGE),
+    Input::objects("messages", "At most 100, of 1 MiB together; nothing else beside it", &MESSAGE)
+        .items(1, 100),
     MESSAGE[0],
     MESSAGE[1],
     MESSAGE[2],

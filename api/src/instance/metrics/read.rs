@@ -69,12 +69,14 @@ pub fn about() -> About {
             Input::text("to", "Likewise; now if not given"),
             Input::integer("step", "Seconds between values, a multiple of 10; chosen for at most 1000 values if not given")
                 .at_least(10)
-                .at_most(86_400),
+                .at_most(86_400)
+                .multiple_of(10),
             Input::list("series", "All of a server's if not given; those of topics and groups by name alone")
                 .such_as("cpu_percent"),
             Input::text("topic", "Of series of topics, this topic alone"),
             Input::text("group", "Of series of consumer groups, this group alone"),
-            Input::text("of", "What stands for the points of one step: avg or max; avg if not given")
+            Input::text("of", "What stands for the points of one step; avg if not given")
+                .one_of(|| vec!["avg", "max"])
                 .such_as("avg"),
         ])
         .json("By server; the first value is of `from`, the next a step later, and null where nothing was measured", &metrics)

@@ -4,7 +4,7 @@ use super::{NULLABLE, document, example};
 use crate::auth::Changing;
 use crate::body::{Body, Fields};
 use crate::error::Failure;
-use crate::openapi::{About, Input};
+use crate::openapi::{About, Counts, Input};
 use crate::state::Api;
 use app::Right;
 use app::quotas::{self, QuotaFields, QuotaKey};
@@ -42,6 +42,8 @@ pub fn about() -> About {
         .needs(Right::ChangeInstances)
         .asks_kafka()
         .body(&FIELDS, &example())
+        .at_least_one(&[("user", Counts::Given), ("client_id", Counts::Given)])
+        .at_least_one(&QuotaKey::ALL.map(|key| (key.as_str(), Counts::EvenNull)))
         .json("What it may use from now on", &example())
         .nullable(NULLABLE)
 }
@@ -49,8 +51,12 @@ pub fn about() -> About {
 const FIELDS: [Input; 6] = [
     Input::text("user", "A user, or <default> for those without a quota of their own").at_most(249),
     Input::text("client_id", "A client id, or <default>").at_most(249),
-    Input::number("producer_byte_rate", "Bytes a second; null removes the limit").at_least(1),
-    Input::number("consumer_byte_rate", "Bytes a second; null removes the limit").at_least(1),
+    Input::number("producer_byte_rate", "Bytes a second; null removes the limit")
+        .at_least(1)
+        .multiple_of(1),
+    Input::number("consumer_byte_rate", "Bytes a second; null removes the limit")
+        .at_least(1)
+        .multiple_of(1),
     Input::number("request_percentage", "Percent of one thread's time; null removes the limit")
         .more_than(0),
     Input::number("controller_mutation_rate", "Partitions a second; null removes the limit")

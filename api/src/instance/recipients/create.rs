@@ -1,6 +1,6 @@
 //! `POST /api/alarms/recipients`.
 
-use super::{FIELDS, NULLABLE, OPEN, asked, example, example_fields, whole};
+use super::{FIELDS, NULLABLE, OPEN, asked, example, example_fields, whole, with_values};
 use crate::answer::SecretJson;
 use crate::auth::Changing;
 use crate::body::Body;
@@ -22,10 +22,8 @@ pub async fn handle(
 }
 
 pub fn about() -> About {
-    About::new("Have alarms told to somebody")
+    let about = About::new("Have alarms told to somebody")
         .needs(Right::ChangeInstances)
-        .body(&FIELDS, &example_fields())
-        .created_json("The recipient", &example())
-        .nullable(NULLABLE)
-        .open(OPEN)
+        .body(&FIELDS, &example_fields());
+    with_values(about).created_json("The recipient", &example()).nullable(NULLABLE).open(OPEN)
 }

@@ -8,9 +8,9 @@ pub mod test;
 pub mod update;
 
 use crate::body::Fields;
-use crate::openapi::Input;
-use app::recipients::RecipientFields;
-use model::{Recipient, RecipientOptions, Responder, Secret, Timestamp};
+use crate::openapi::{About, Input};
+use app::recipients::{RESPONDERS, RecipientFields};
+use model::{Recipient, RecipientOptions, RecipientType, Responder, Secret, Timestamp};
 use wire::alarms::LastStatus;
 
 /// What a read shows: no options before the first update.
@@ -63,28 +63,60 @@ const NULLABLE: &[&str] = &["options", "last_status"];
 const OPEN: &[&str] = &["options"];
 
 const FIELDS: [Input; 4] = [
-    Input::text("type", TYPES).required(),
+    Input::text("type", "How they are told").one_of(types).required(),
     Input::text("value", VALUE).required().at_most(2048),
-    Input::text("name", "Its first letter becomes a capital").at_most(128),
+    Input::plain("name", "Its first letter becomes a capital").at_most(128),
     Input::object("options", "Each type takes its own", &OPTIONS),
 ];
 
 const OPTIONS: [Input; 4] = [
-    Input::text("dedupkey", "pagerduty: one incident for all alarms").at_most(128),
-    Input::text("rk", "victorops: the routing key").at_most(128),
-    Input::objects("responders", "opsgenie: who is called", &RESPONDER),
+    Input::plain("dedupkey", "pagerduty: one incident for all alarms").at_most(128),
+    Input::text("rk", "victorops: the routing key")
+        .at_most(128)
+        .like("^([A-Za-z0-9 _-][A-Za-z0-9 ._-]*)?$"),
+    Input::objects("responders", "opsgenie: who is called", &RESPONDER).items(0, 50),
     Input::text("secret", "webhook: bodies are signed with it").at_most(1024),
 ];
 
 const RESPONDER: [Input; 4] = [
-    Input::text("type", "team, user, escalation or schedule").required(),
+    Input::text("type", "What is called").one_of(responders).required(),
     Input::text("id", "By which Opsgenie knows it").at_most(128),
     Input::text("name", "Or its name").at_most(128),
     Input::text("username", "Or, of a user, the e-mail").at_most(128),
 ];
 
-const TYPES: &str = "email, webhook, slack, teams, pagerduty, opsgenie, opsgenie-eu, victorops or \
-                     signl4";
+fn types() -> Vec<&'static str> {
+    RecipientType::ALL.iter().map(|kind| kind.as_str()).collect()
+}
+
+fn responders() -> Vec<&'static str> {
+    RESPONDERS.to_vec()
+}
+
+/// What each type wants as its value.
+fn with_values(about: About) -> About {
+    RecipientType::ALL.iter().fold(about, |about, kind| {
+        let value = match kind {
+            RecipientType::Email => Input::email("value", "An address"),
+            RecipientType::Webhook | RecipientType::Slack | RecipientType::Teams => {
+                let url =
+                    Input::text("value", "An address").like("^[Hh][Tt][Tt][Pp][Ss]?://[!-~]+$");
+                url.such_as("https://hooks.example.com/alarms")
+            }
+            RecipientType::Pagerduty
+            | RecipientType::Opsgenie
+            | RecipientType::OpsgenieEu
+            | RecipientType::Victorops
+            | RecipientType::Signl4 => {
+                let key =
+                    Input::text("value", "A key").like("^[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}$");
+                key.such_as("4bf92f3577b34da6")
+            }
+        };
+        about.when("type", &[kind.as_str()], &[value])
+    })
+}
+
 const VALUE: &str = "An e-mail address; the address of a webhook; the key of an integration";
 
 fn example() -> wire::alarms::Recipient {

@@ -5,7 +5,8 @@ use crate::error::Failure;
 use crate::openapi::About;
 use crate::path::RecipientPath;
 use crate::state::Api;
-use app::{Right, recipients};
+use app::Right;
+use app::recipients::{self, Tested};
 use axum::Json;
 use axum::extract::State;
 use wire::customer::Message;
@@ -15,14 +16,22 @@ pub async fn handle(
     Changing(access): Changing,
     RecipientPath(id): RecipientPath,
 ) -> Result<Json<Message>, Failure> {
-    recipients::test(&access, &api.app, id).await?;
-    Ok(Json(done()))
+    let tested = recipients::test(&access, &api.app, id).await?;
+    Ok(Json(done(&tested)))
 }
 
-fn done() -> Message {
-    Message { message: "A test is on its way; last_status tells what became of it".into() }
+fn done(tested: &Tested) -> Message {
+    let message = match tested {
+        Tested::Sent => "A test is on its way; last_status tells what became of it",
+        Tested::LinkSent => {
+            "The address is not confirmed yet; a mail with a link is on its way instead of a test"
+        }
+    };
+    Message { message: message.into() }
 }
 
 pub fn about() -> About {
-    About::new("Send a test").needs(Right::ChangeInstances).json("It is on its way", &done())
+    About::new("Send a test")
+        .needs(Right::ChangeInstances)
+        .json("It is on its way", &done(&Tested::Sent))
 }

@@ -1,6 +1,6 @@
 //! `POST /api/topics`.
 
-use super::{document, example, example_config};
+use super::{CREATING, document, example, example_config};
 use crate::auth::Changing;
 use crate::body::{Body, Fields};
 use crate::error::Failure;
@@ -18,8 +18,12 @@ pub async fn handle(
     Changing(access): Changing,
     body: Body,
 ) -> Result<(StatusCode, Json<Topic>), Failure> {
-    let topic = topics::create(&access, &api.app, body.ask(new_topic)).await?;
-    Ok((StatusCode::CREATED, Json(document(&topic))))
+    let made = topics::create(&access, &api.app, body.ask(new_topic)).await?;
+    let mut topic = document(&made.topic);
+    if !made.is_shown {
+        topic.status = CREATING.into();
+    }
+    Ok((StatusCode::CREATED, Json(topic)))
 }
 
 fn new_topic(fields: &mut Fields) -> NewTopic {

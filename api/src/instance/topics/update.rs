@@ -42,8 +42,7 @@ pub fn about() -> About {
         .json("The topic as it is now", &example())
 }
 
-const FIELDS: [Input; 3] = [
+const FIELDS: [Input; 2] = [
     Input::integer("partitions", "As many as now or more").at_least(1).at_most(10_000),
-    Input::integer("replicas", "As many as now; it can't change").at_least(1).at_most(10_000),
     Input::map("config", "All that is set for this topic from now on; unchanged if not given"),
 ];

@@ -47,5 +47,5 @@ const FIELDS: [Input; 2] = [
         .required()
         .at_most(64)
         .like("^[A-Za-z0-9._-]+$"),
-    Input::text("type", "sasl, if not given, or ssl").like("^(sasl|ssl)?$"),
+    Input::text("type", "sasl if not given").one_of(|| vec!["sasl", "ssl"]),
 ];

@@ -1,6 +1,6 @@
 //! Restarts of a whole cluster, through every door.
 
-use super::{actions, busy, cluster, last_line, launches, path, post};
+use super::{actions, busy, cluster, last_line, launches, path, post, post_json};
 use crate::call::Call;
 use crate::world::World;
 use model::{ActionKind, Role};
@@ -47,6 +47,62 @@ async fn from_the_answer_on_it_is_not_configured_and_a_second_one_is_refused() {
 
     world.make_ready(instance.id).await;
     assert_eq!(restart.send(&world.instance).await.status, 201, "once it is done");
+}
+
+/// What the engine writes into a running Kafka reconfigures no server.
+#[tokio::test]
+async fn a_restart_is_accepted_right_after_another_password_and_live_settings() {
+    let world = World::new().await;
+    let instance = cluster(&world).await;
+    world.run_kafka(&instance, &[]).await;
+    let changes = [
+        ("account/rotate-password", json!({})),
+        ("config/kafka", json!({"log.retention.ms": 60000})),
+    ];
+    for (rest, body) in changes {
+        let answer = post_json(&world, &instance, rest, &body).await;
+        assert!(answer.status.is_success(), "{rest}: {}", answer.text);
+        let now = world.load(instance.id.0).await;
+        assert!(now.inside_generation > now.progress.inside_observed, "{rest} is to be written");
+        let status = Call::get("/api/api/cluster/status").key(&instance.apikey);
+        assert_eq!(status.send(&world.instance).await.json()["configured"], true, "{rest}");
+        let restart = post(&world, &instance, "actions/restart").await;
+        assert_eq!(restart.status, 200, "after {rest}: {}", restart.text);
+        world.make_ready(instance.id).await;
+    }
+    assert_eq!(launches(&world, &instance).await, [2, 2, 2]);
+}
+
+/// What an older Castellan rendered is rendered anew where a broker is restarted or
+/// started, and nowhere else.
+#[tokio::test]
+async fn brokers_are_restarted_with_what_this_version_renders() {
+    let world = World::new().await;
+    let instance = cluster(&world).await;
+    let now = i64::from(kafka::render::RENDER_VERSION);
+    let render = async |versions: [i64; 3]| {
+        let mut work = world.app.store().begin().await.unwrap();
+        for (server, version) in world.servers(instance.id).await.iter().zip(versions) {
+            let done = store::servers::set_broker(&mut work, server.id, "{}", version).await;
+            done.unwrap();
+        }
+        work.commit().await.unwrap();
+    };
+    let rendered = async || {
+        let all = store::servers::list(&mut world.app.store().reader(), instance.id).await.unwrap();
+        all.iter().map(|record| record.broker.is_some()).collect::<Vec<_>>()
+    };
+    render([now - 1, now - 1, now]).await;
+    let name = world.servers(instance.id).await[0].name.clone();
+    let named = json!({"nodes": [name]});
+    assert_eq!(post_json(&world, &instance, "actions/restart", &named).await.status, 200);
+    assert_eq!(rendered().await, [false, true, true]);
+    render([now - 1, now - 1, now]).await;
+    world.make_ready(instance.id).await;
+    assert_eq!(post(&world, &instance, "actions/cluster-stop").await.status, 200);
+    assert_eq!(rendered().await, [true, true, true]);
+    assert_eq!(post(&world, &instance, "actions/cluster-start").await.status, 200);
+    assert_eq!(rendered().await, [false, false, true]);
 }
 
 /// The two doors of a customer key, by name of who asks.

@@ -2,6 +2,9 @@
 
 use super::{cluster, get, send};
 use crate::world::World;
+use kafka::client::{
+    Acl, Admin as _, Operation, PatternType, Permission, ResourceType, Users as _,
+};
 use serde_json::{Value, json};
 
 fn rule(operation: &str, pattern: &str) -> Value {
@@ -158,4 +161,42 @@ async fn what_the_default_user_has_anyway_is_not_given() {
     let another = json!({"user": instance.username, "rules": [rule("read", "a")]});
     let made = send(&world, "POST", &instance, "acls", &another).await.json();
     assert!(get(&world, &instance, "acls").await.as_array().unwrap().contains(&made[0]));
+}
+
+/// Whoever may alter ACLs can make as many through Kafka's own protocol as they like.
+#[tokio::test]
+async fn numbers_of_acls_are_bounded() {
+    const MOST: usize = 5000;
+    let world = World::new().await;
+    let instance = cluster(&world, "mouse-1").await;
+    let servers = world.servers(instance.id).await;
+    let at = world.app.reach().cluster(instance.id, &servers).await.unwrap();
+    let acl = |n: usize| Acl {
+        resource_type: ResourceType::Topic,
+        pattern: format!("t{n}"),
+        pattern_type: PatternType::Literal,
+        principal: "User:eve".into(),
+        operation: Operation::Read,
+        permission: Permission::Allow,
+    };
+    let acls: Vec<Acl> = (0..MOST + 100).map(acl).collect();
+    world.kafka.add_acls(&at, &acls[..MOST + 50]).await.unwrap();
+    world.pass_time();
+    let listed = async || get(&world, &instance, "acls").await.as_array().unwrap().len();
+    assert_eq!(listed().await, MOST, "the others are too many");
+    let asked = json!({"user": "ada", "rules": [rule("read", "new")]});
+    let refused = send(&world, "POST", &instance, "acls", &asked).await;
+    assert_eq!(refused.status, 400);
+    assert!(refused.text.contains("at most 5000 ACLs"), "{}", refused.text);
+    // Numbers of those that are gone are there for others.
+    for acl in &acls[..60] {
+        world.kafka.remove_acl(&at, acl).await.unwrap();
+    }
+    world.kafka.add_acls(&at, &acls[MOST + 50..]).await.unwrap();
+    world.pass_time();
+    let count = listed().await;
+    assert!(count >= MOST - 1, "{count}: one number is kept, so that none is given again");
+    let mut reader = world.app.store().reader();
+    let rows = store::acls::list(&mut reader, instance.id).await.unwrap().len();
+    assert!(rows <= MOST, "{rows}");
 }

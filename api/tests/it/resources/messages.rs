@@ -202,6 +202,42 @@ async fn a_read_that_has_no_turn_in_time_is_refused() {
     assert_eq!(topics.status, 200, "nothing else waits: {}", topics.text);
 }
 
+/// One account has topics that are slow to read, and asks for as many reads as it likes.
+#[tokio::test]
+async fn slow_topics_hold_up_their_own_readers_alone() {
+    let world = World::new().await;
+    let victim = scene(&world).await;
+    let attacker = world.stranger().await;
+    let mut slow = Vec::new();
+    for name in ["a", "b", "c", "d"] {
+        let body = json!({"name": name, "plan": "mouse-1", "region": "local::this-machine"});
+        let made = Call::post("/api/instances").key(&attacker).json(&body);
+        let id = made.send(&world.customer).await.json()["id"].as_i64().unwrap();
+        // Its brokers don't answer, so each read lasts as long as it may.
+        world.make_ready(model::InstanceId(id)).await;
+        for _ in 0..8 {
+            let path = format!("/api/instances/{id}/topics/orders/messages");
+            let (call, customer) = (Call::get(&path).key(&attacker), world.customer.clone());
+            slow.push(tokio::spawn(async move { call.send(&customer).await.text }));
+        }
+    }
+    // By then each has begun, and those that may have asked several times.
+    let before = world.kafka.calls();
+    let begun = tokio::time::timeout(Duration::from_secs(10), async {
+        while world.kafka.calls() < before + 50 {
+            tokio::task::yield_now().await;
+        }
+    });
+    assert!(begun.await.is_ok(), "{} calls", world.kafka.calls() - before);
+
+    assert_eq!(values(&read(&world, &victim, "from=earliest").await), "");
+    let ended = slow.iter().filter(|read| read.is_finished()).count();
+    assert_eq!(ended, 0, "none of the slow ones made room");
+    for read in slow {
+        read.abort();
+    }
+}
+
 #[tokio::test]
 async fn reads_have_their_turn_one_after_another() {
     let world = World::with(Settings { reads_at_once: 1, ..Settings::default() }).await;

@@ -9,6 +9,7 @@ mod partly;
 mod plans;
 mod quotas;
 mod settings;
+mod strain;
 mod topics;
 mod trouble;
 mod unconfirmed;
@@ -20,7 +21,7 @@ use model::Instance;
 use serde_json::Value;
 
 /// A cluster that runs, without topics.
-async fn cluster(world: &World, plan: &str) -> Instance {
+pub(crate) async fn cluster(world: &World, plan: &str) -> Instance {
     let instance = world.create_of(plan, "orders", &[]).await;
     world.make_ready(instance.id).await;
     let instance = world.load(instance.id.0).await;
@@ -33,13 +34,13 @@ fn path(instance: &Instance, rest: &str) -> String {
     format!("/api/instances/{}/{rest}", instance.id)
 }
 
-async fn get(world: &World, instance: &Instance, rest: &str) -> Value {
+pub(crate) async fn get(world: &World, instance: &Instance, rest: &str) -> Value {
     let answer = Call::get(&path(instance, rest)).key(&world.key).send(&world.customer).await;
     assert_eq!(answer.status, 200, "{rest}: {}", answer.text);
     answer.json()
 }
 
-async fn send(
+pub(crate) async fn send(
     world: &World,
     method: &str,
     instance: &Instance,

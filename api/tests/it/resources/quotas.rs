@@ -3,7 +3,11 @@
 use super::{cluster, get, lines, send};
 use crate::call::Call;
 use crate::world::World;
+use kafka::simulated::Fault;
+use model::{DiskGuard, DiskLevel};
 use serde_json::{Value, json};
+use std::time::Duration;
+use store::disk_guards;
 
 #[tokio::test]
 async fn a_quota_is_set_read_changed_and_removed() {
@@ -84,4 +88,41 @@ async fn shared_plans_have_none() {
     let shared = world.share(&instance).await;
     let answer = Call::get("/api/quotas").key(&shared.apikey).send(&world.instance).await;
     answer.expect_error(400, "Not available on shared plans");
+}
+
+/// A call that passed the check before a disk was nearly full, and whose change comes after
+/// the limits of the engine.
+#[tokio::test]
+async fn a_quota_that_is_late_does_not_outdo_the_slowing_of_producers() {
+    let world = World::new().await;
+    let instance = cluster(&world, "mouse-1").await;
+    let server = world.servers(instance.id).await.remove(0);
+    // The present quotas are read first.
+    world.kafka.fail_after(1, Fault::Refused);
+    world.kafka.fail_next(Fault::Refused, 1000);
+    let before = world.kafka.calls();
+    let fast = json!({"user": "ada", "client_id": "app", "producer_byte_rate": 1_000_000_000});
+    let put = send(&world, "PUT", &instance, "quotas", &fast);
+    let meanwhile = async {
+        let asked = tokio::time::timeout(Duration::from_secs(10), async {
+            while world.kafka.calls() < before + 2 {
+                tokio::task::yield_now().await;
+            }
+        });
+        assert!(asked.await.is_ok(), "Kafka was not asked");
+        let guard = DiskGuard {
+            instance_id: instance.id,
+            server_id: server.id,
+            level: DiskLevel::Slowed,
+            since: world.app.now(),
+        };
+        let mut work = world.app.store().begin().await.unwrap();
+        disk_guards::set(&mut work, &guard).await.unwrap();
+        work.commit().await.unwrap();
+        world.kafka.forget_faults();
+    };
+    let (set, ()) = tokio::join!(put, meanwhile);
+    assert_eq!(set.status, 200, "{}", set.text);
+    let after = world.load(instance.id.0).await;
+    assert_eq!(after.inside_generation, instance.inside_generation + 1, "the engine looks again");
 }

@@ -17,18 +17,21 @@ async fn only_what_was_chosen_is_listed_at_its_intended_value() {
     let world = World::new().await;
     let instance = cluster(&world, "mouse-3").await;
     assert_eq!(get(&world, &instance, "config/kafka").await, json!([]));
-    let asked = json!({"num.io.threads": 8, "log.retention.ms": 60000});
+    let asked = json!({"message.max.bytes": 8000, "log.retention.ms": 60000});
     let saved = send(&world, "POST", &instance, "config/kafka", &asked).await;
     assert_eq!(saved.status, 200, "{}", saved.text);
     let expected = json!([
-        {"name": "log.retention.ms", "value": 60000}, {"name": "num.io.threads", "value": 8}]);
+        {"name": "log.retention.ms", "value": 60000}, {"name": "message.max.bytes", "value": 8000}]);
     assert_eq!(get(&world, &instance, "config/kafka").await, expected);
     assert_eq!(
         lines(&world, 1).await,
-        ["config.update settings=log.retention.ms=60000, num.io.threads=8"]
+        ["config.update settings=log.retention.ms=60000, message.max.bytes=8000"]
     );
     let after = world.load(instance.id.0).await;
-    assert!(!after.configured() && after.inside_generation == 1);
+    assert!(after.configured() && after.inside_generation == 1);
+    let mut reader = world.app.store().reader();
+    let due = store::instances::due(&mut reader, world.app.now()).await.unwrap();
+    assert!(due.contains(&instance.id), "the engine is woken");
     assert!(world.servers(instance.id).await.iter().all(|server| server.launch == 0));
     // The same again changes nothing, and nothing is fine.
     for body in [asked, json!({})] {
@@ -37,7 +40,7 @@ async fn only_what_was_chosen_is_listed_at_its_intended_value() {
     }
     // A form has texts alone.
     let form =
-        Call::post(&path(&instance, "config/kafka")).key(&world.key).form("num.io.threads=8");
+        Call::post(&path(&instance, "config/kafka")).key(&world.key).form("message.max.bytes=8000");
     assert_eq!(form.send(&world.customer).await.status, 200);
     assert_eq!(world.load(instance.id.0).await, after);
 }
@@ -46,15 +49,18 @@ async fn only_what_was_chosen_is_listed_at_its_intended_value() {
 async fn what_brokers_read_at_their_start_restarts_them() {
     let world = World::new().await;
     let instance = cluster(&world, "mouse-3").await;
-    let text = "# ours\nauto.create.topics.enable = TRUE\nmin.insync.replicas: 2\n";
+    let text =
+        "# ours\nauto.create.topics.enable = TRUE\nmin.insync.replicas: 2\nnum.io.threads=64\n";
     let call = Call::post(&path(&instance, "config/kafka")).key(&world.key);
     let saved = call.bytes(text).send(&world.customer).await;
     assert_eq!(saved.status, 200, "{}", saved.text);
     let expected = json!([
         {"name": "auto.create.topics.enable", "value": true},
-        {"name": "min.insync.replicas", "value": 2}]);
+        {"name": "min.insync.replicas", "value": 2},
+        {"name": "num.io.threads", "value": 64}]);
     assert_eq!(get(&world, &instance, "config/kafka").await, expected);
     assert!(world.servers(instance.id).await.iter().all(|server| server.launch == 1));
+    assert!(!world.load(instance.id.0).await.configured());
     let action = world.last_action(instance.id).await;
     assert_eq!(action.kind, model::ActionKind::Configure);
     // Half of the brokers with other settings than the rest are nobody's wish.
@@ -117,8 +123,10 @@ async fn everything_or_nothing() {
     refused(&quoted, "\"log.retention.ms: must be a number, without quotes\"").await;
     let quoted = json!({"auto.create.topics.enable": "true"});
     refused(&quoted, "must be true or false, without quotes").await;
-    refused(&json!({"num.io.threads": 1000}), "from 1 to 256").await;
-    refused(&json!({"num.io.threads": 16}), "from 2 to 8 on servers of this plan").await;
+    refused(&json!({"num.io.threads": 65}), "from 1 to 64").await;
+    refused(&json!({"num.network.threads": 0}), "from 1 to 64").await;
+    let larger_than_a_request = json!({"message.max.bytes": 16 << 20});
+    refused(&larger_than_a_request, "from 0 to 16711680 on servers of this plan").await;
     refused(&json!({"min.insync.replicas": 4}), "at most 3, the number of servers").await;
     for number in [0, 1, 7] {
         let body = json!({"auto.create.topics.enable": number});
@@ -130,4 +138,22 @@ async fn everything_or_nothing() {
         assert!(refused.status == 400 && refused.text.contains(says), "{}", refused.text);
     }
     assert_eq!(world.load(instance.id.0).await, before);
+}
+
+/// Some clients send the header with nothing in it.
+#[tokio::test]
+async fn an_empty_content_type_is_none() {
+    let world = World::new().await;
+    let instance = cluster(&world, "mouse-1").await;
+    for (kind, value) in [("", 60_000), ("  ", 70_000)] {
+        let call = Call::post(&path(&instance, "config/kafka")).key(&world.key);
+        let text = format!("log.retention.ms={value}\n");
+        let saved = call.body(kind, text).send(&world.customer).await;
+        assert_eq!(saved.status, 200, "{kind:?}: {}", saved.text);
+        let expected = json!([{"name": "log.retention.ms", "value": value}]);
+        assert_eq!(get(&world, &instance, "config/kafka").await, expected);
+    }
+    let call = Call::post(&path(&instance, "config/kafka")).key(&world.key);
+    let refused = call.body("", r#"{"log.retention.ms": 1}"#).send(&world.customer).await;
+    refused.expect_error(400, "JSON needs the header Content-Type: application/json");
 }

@@ -96,6 +96,8 @@ async fn what_kafka_would_refuse_changes_nothing() {
     check(json!({"name": "a", "config": {"retention.ms": "soon"}}), "Not a number").await;
     check(json!({"name": "a", "config": {"retention.ms": [1]}}), "names and values").await;
     check(json!({"name": "a", "config": "retention.ms=1"}), "names and values").await;
+    let larger_than_a_request = json!({"name": "a", "config": {"max.message.bytes": 16 << 20}});
+    check(larger_than_a_request, "max.message.bytes must be at most 16711680 on this plan").await;
     assert_eq!(get(&world, &instance, "topics").await, json!([]));
 
     let asked = json!({"name": "a", "partitions": 3, "config": {"retention.ms": 1}});
@@ -104,6 +106,7 @@ async fn what_kafka_would_refuse_changes_nothing() {
     let before = get(&world, &instance, "topics").await;
     for (asked, says) in [
         (json!({"partitions": 2}), "partitions only grow"),
+        (json!({"config": {"max.message.bytes": 16 << 20}}), "at most 16711680"),
         (json!({"partitions": 4, "config": {"retention.ms": "soon"}}), "Not a number"),
     ] {
         let refused = send(&world, "PUT", &instance, "topics/a", &asked).await;
@@ -124,7 +127,8 @@ async fn what_kafka_would_refuse_changes_nothing() {
 async fn an_answer_that_got_lost_is_no_duplicate() {
     let world = World::new().await;
     let instance = cluster(&world, "mouse-1").await;
-    world.kafka.fail_next(Fault::LostReply, 1);
+    // The first call looks how many partitions there are, the second makes the topic.
+    world.kafka.fail_after(1, Fault::LostReply);
     let made = send(&world, "POST", &instance, "topics", &json!({"name": "a"})).await;
     assert_eq!(made.status, 201, "{}", made.text);
     let again = send(&world, "POST", &instance, "topics", &json!({"name": "a"})).await;
@@ -161,7 +165,7 @@ async fn values_are_told_as_kafka_reads_them() {
     let told = json!({"cleanup.policy": "compact,delete", "min.cleanable.dirty.ratio": 1.0,
         "retention.ms": 60000});
     // It is known again, though it is spelled differently.
-    world.kafka.fail_next(Fault::LostReply, 1);
+    world.kafka.fail_after(1, Fault::LostReply);
     let asked = json!({"name": "a", "config": config});
     let made = send(&world, "POST", &instance, "topics", &asked).await;
     assert_eq!(made.status, 201, "{}", made.text);

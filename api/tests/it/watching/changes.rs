@@ -1,6 +1,7 @@
 //! What is told when an alarm that fires is about another group, or has others to tell.
 
 use super::{Post, cpu, looks};
+use crate::call::Call;
 use app::metrics::{Lag, Lags};
 use model::{NotificationState, Series, SignedDuration, Telling};
 use serde_json::{Value, json};
@@ -127,4 +128,27 @@ async fn who(post: &Post) -> Vec<(i64, NotificationState)> {
     let mut told = post.tellings().await;
     told.sort_by_key(|it| it.recipient_id);
     told.into_iter().map(|it| (it.recipient_id.0, it.notification.state)).collect()
+}
+
+/// An address outside the team is told nothing before it confirmed, and then what goes on.
+#[tokio::test]
+async fn an_address_that_confirms_hears_what_goes_on() {
+    let mut alarm = cpu();
+    alarm["recipients"] = json!([]);
+    let post = Post::with(alarm).await;
+    let mut watch = post.watch();
+    for _ in 0..7 {
+        post.sees(&mut watch, Series::Cpu, 99.0).await;
+    }
+    let began = NotificationState::Triggered;
+    assert_eq!(who(&post).await, [(1, began)]);
+    let body = json!({"type": "email", "value": "eve@example.com"});
+    assert_eq!(post.call("POST", "alarms/recipients", Some(body)).await, 201);
+    let mails = post.world.mails().await;
+    assert_eq!(mails.len(), 1, "the link, and nothing of the alarm");
+    let (_, rest) = mails[0].text.split_once("http://127.0.0.1:8080").unwrap();
+    let link = Call::post(rest.split_whitespace().next().unwrap());
+    let confirmed = link.json(&json!({"answer": "allow"})).send(&post.world.customer).await;
+    assert_eq!(confirmed.status, 200, "{}", confirmed.text);
+    assert_eq!(who(&post).await, [(2, began)]);
 }

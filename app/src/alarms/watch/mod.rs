@@ -1,5 +1,5 @@
-//! Watching: every sample against every alarm of its instance, and servers that
-//! are silent.
+//! Watching: every sample against every alarm of its instance, servers that are silent,
+//! and certificates that near their end.
 //!
 //! What it needs to go on is in the store; this memory only knows when a value
 //! was last seen, to tell a level that held from one that nobody looked at, and which
@@ -8,10 +8,13 @@
 
 mod disk_guard;
 mod disk_incident;
+mod expiry;
+mod expiry_words;
 mod forecast;
 mod judge;
 mod lag;
 mod level;
+mod notice_incident;
 mod silence;
 mod step;
 mod tell;

@@ -173,6 +173,8 @@ fn notification(
 ) -> Notification {
     let what = &alarm.what;
     let about = Some(incident.about.clone()).filter(|about| !about.is_empty());
+    let expiring = incident.expiring().filter(|_| what.kind == AlarmType::Notice);
+    let about = about.filter(|_| expiring.is_none());
     let (server, group) =
         if what.kind == AlarmType::ConsumerLag { (None, about) } else { (about, None) };
     Notification {
@@ -190,6 +192,7 @@ fn notification(
         triggered_at: incident.triggered_at,
         resolved_at: incident.resolved_at,
         maintenance,
+        expiring,
         message: incident.message.clone(),
     }
 }

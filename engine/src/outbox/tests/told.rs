@@ -9,12 +9,12 @@ fn webhook(value: &str) -> NewRecipient {
 
 impl Post {
     /// An instance with somebody to tell.
-    async fn recipient(&self, kind: RecipientType) -> (InstanceId, RecipientId) {
+    pub(super) async fn recipient(&self, kind: RecipientType) -> (InstanceId, RecipientId) {
         let instance = self.rows.create(1).await.id;
-        self.recipient_of(instance, kind, "ada@example.com").await
+        self.recipient_of(instance, kind, "a@acme.test").await
     }
 
-    async fn recipient_of(
+    pub(super) async fn recipient_of(
         &self,
         instance: InstanceId,
         kind: RecipientType,
@@ -45,7 +45,7 @@ impl Post {
         (whom, fires)
     }
 
-    async fn tell(&self, whom: (InstanceId, RecipientId), message: &str) {
+    pub(super) async fn tell(&self, whom: (InstanceId, RecipientId), message: &str) {
         self.tell_of(NotificationState::Triggered, whom, message).await;
     }
 
@@ -68,13 +68,13 @@ impl Post {
         work.commit().await.unwrap();
     }
 
-    async fn found(&self, whom: (InstanceId, RecipientId)) -> Recipient {
+    pub(super) async fn found(&self, whom: (InstanceId, RecipientId)) -> Recipient {
         let mut reader = self.outbox.store.reader();
         recipients::find(&mut reader, whom.0, whom.1).await.unwrap().unwrap()
     }
 
     /// As the engine does at the end of a delete.
-    async fn remove(&self, instance: InstanceId) {
+    pub(super) async fn remove(&self, instance: InstanceId) {
         let (servers, disks) = (self.rows.servers(instance).await, self.rows.disks(instance).await);
         let mut work = self.outbox.store.begin().await.unwrap();
         for disk in disks {
@@ -95,18 +95,19 @@ impl Post {
         let path = self.rows.directory.path().join("test.db");
         let other = Store::open(&path, key).await.unwrap();
         let mut work = other.begin().await.unwrap();
-        recipients::update(&mut work, instance, recipient, &webhook("ada@example.com"))
-            .await
-            .unwrap();
+        recipients::update(&mut work, instance, recipient, &webhook("a@acme.test")).await.unwrap();
         work.commit().await.unwrap();
         other.close().await;
     }
 
-    fn told(&self) -> Vec<String> {
+    pub(super) fn told(&self) -> Vec<String> {
         self.notifier.told.lock().unwrap().iter().map(|told| told.1.clone()).collect()
     }
 
-    async fn last_status(&self, whom: (InstanceId, RecipientId)) -> Option<(bool, String)> {
+    pub(super) async fn last_status(
+        &self,
+        whom: (InstanceId, RecipientId),
+    ) -> Option<(bool, String)> {
         self.found(whom).await.last_status.map(|status| (status.ok, status.message))
     }
 }
@@ -185,7 +186,7 @@ async fn what_waits_for_the_next_mail_goes_in_one() {
 async fn who_is_told_elsewhere_than_by_the_last_mail_does_not_wait() {
     let elsewhere = [
         webhook("https://example.com/"),
-        NewRecipient { kind: RecipientType::Email, ..webhook("grace@example.com") },
+        NewRecipient { kind: RecipientType::Email, ..webhook("A@ACME.test") },
     ];
     for (is_under_way, new) in
         [false, true].into_iter().flat_map(|it| [(it, &elsewhere[0]), (it, &elsewhere[1])])

@@ -8,11 +8,12 @@ use crate::rows::Rows;
 use cloud::SimulatedCloud;
 use kafka::simulated::Process;
 use model::{Clock, ServerId, SignedDuration, Timestamp};
+use pki::Facts;
 use reach::Reach;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use store::{ServerRecord, hash_key, instances, servers, tickets};
-use wire::agent::{CertificateRequest, Desired, Phase, Report, Run};
+use wire::agent::{CertificateRequest, Desired, InstalledCertificate, Phase, Report, Run};
 
 /// A broker that does not answer for so long is told of.
 const SILENT: SignedDuration = SignedDuration::from_secs(20);
@@ -43,12 +44,12 @@ pub struct SimAgent {
 #[derive(Default)]
 struct Directory {
     life: u32,
-    key: Option<String>,
-    enrolled: bool,
+    /// What it was let in with: an incarnation and a key.
+    identity: Option<(i64, String)>,
     desired: Option<Desired>,
     requests: BTreeMap<(String, i64), String>,
-    /// Certificates found to be for the agent's own keys.
-    fitting: Vec<String>,
+    /// What is in place, by name, and stays there until another has come.
+    installed: BTreeMap<String, String>,
 }
 
 impl SimAgent {
@@ -96,7 +97,7 @@ impl SimAgent {
         let may_stop = self.claims(rows, reach, ground, record.as_ref()).await;
         let report = self.obey(rows, &mut ground.lock().unwrap(), may_stop);
         let Some(report) = report else { return false };
-        match record.filter(|_| self.directory.enrolled) {
+        match record.filter(|record| self.is_let_in(record)) {
             Some(record) => self.say(rows, &record, report).await,
             None => false,
         }
@@ -124,28 +125,46 @@ impl SimAgent {
         silence.filter(|since| now.duration_since(*since) >= SILENT)
     }
 
+    /// The certificates that its broker uses.
+    pub fn installed(&self) -> Vec<InstalledCertificate> {
+        self.directory.certificates()
+    }
+
     /// The process died; another may come.
     pub fn died(&mut self) {
         self.pid = None;
     }
 
+    /// Whether the control plane takes its certificate.
+    fn is_let_in(&self, record: &ServerRecord) -> bool {
+        let identity = self.directory.identity.as_ref();
+        identity.is_some_and(|(incarnation, key)| {
+            *incarnation == record.server.incarnation && record.enrolled_key.as_ref() == Some(key)
+        })
+    }
+
     async fn enrol(&mut self, rows: &Rows, cloud: &SimulatedCloud, record: &ServerRecord) {
-        if self.directory.enrolled {
+        if self.is_let_in(record) {
             return;
         }
         let now = rows.clock.now();
-        let given = cloud.server(self.server).and_then(|spec| spec.token);
+        let start = cloud.server(self.server);
+        let start = start.filter(|spec| spec.incarnation == record.server.incarnation);
+        let given = start.and_then(|spec| spec.token);
         let (Some(given), Some(known)) = (given, &record.token) else { return };
         if hash_key(&given) != known.hash || known.expires_at <= now {
             return;
         }
-        let life = self.directory.life;
-        let key = self.directory.key.get_or_insert_with(|| format!("key of life {life}"));
+        // The same until it is let in.
+        let (life, incarnation) = (self.directory.life, record.server.incarnation);
+        let key = format!("key of life {life}, incarnation {incarnation}");
         let mut work = rows.store.begin().await.unwrap();
-        let taken = servers::set_enrolled(&mut work, self.server, key, now).await.unwrap();
+        let taken = servers::set_enrolled(&mut work, self.server, &key, now).await.unwrap();
         instances::wake(&mut work, record.server.instance_id, now).await.unwrap();
         work.commit().await.unwrap();
-        self.directory.enrolled = taken && !std::mem::take(&mut self.lose_reply);
+        if taken && !std::mem::take(&mut self.lose_reply) {
+            self.directory.identity = Some((incarnation, key));
+        }
     }
 
     fn fetch(&mut self, record: &ServerRecord) {
@@ -154,7 +173,7 @@ impl SimAgent {
             return;
         }
         let held = self.directory.desired.as_ref().map(|desired| desired.revision);
-        if self.directory.enrolled && held != Some(record.revision) {
+        if self.is_let_in(record) && held != Some(record.revision) {
             let text = record.desired.as_deref();
             self.directory.desired = text.map(|text| serde_json::from_str(text).unwrap());
         }
@@ -169,7 +188,7 @@ impl SimAgent {
         ground: &Arc<Mutex<Ground>>,
         record: Option<&ServerRecord>,
     ) -> bool {
-        let Some(record) = record.filter(|_| self.directory.enrolled) else { return false };
+        let Some(record) = record.filter(|record| self.is_let_in(record)) else { return false };
         let Some(held) = self.directory.desired.clone() else { return false };
         let (process, launch) = {
             let mut ground = ground.lock().unwrap();
@@ -214,6 +233,7 @@ impl SimAgent {
     fn obey(&mut self, rows: &Rows, ground: &mut Ground, may_stop: bool) -> Option<Report> {
         let (desired, now) = (self.directory.desired.clone()?, rows.clock.now());
         let requests = self.directory.requests(rows, &desired);
+        self.directory.install(&desired);
         let mut fault = None;
         let process = ground.look_at_broker(self.server);
         let outdated = ground.broker(self.server).is_some_and(|broker| {
@@ -243,8 +263,10 @@ impl SimAgent {
             }
         };
         let broker = ground.broker(self.server).filter(|_| phase == Phase::Running);
+        let incarnation =
+            self.directory.identity.as_ref().map_or(0, |(incarnation, _)| *incarnation);
         Some(Report {
-            incarnation: desired.incarnation,
+            incarnation,
             agent_version: "simulated".into(),
             agent_pid: self.pid,
             revision: desired.revision,
@@ -262,6 +284,7 @@ impl SimAgent {
             loading: None,
             silent_since: self.silent_since(now).filter(|_| phase == Phase::Running),
             requests,
+            certificates: self.directory.certificates(),
         })
     }
 
@@ -328,18 +351,29 @@ impl Directory {
             .collect()
     }
 
-    fn is_certified(&mut self, desired: &Desired) -> bool {
-        desired.certificates.iter().all(|wanted| {
-            let Some(certificate) = &wanted.certificate else { return false };
-            if self.fitting.contains(certificate) {
-                return true;
+    /// Puts in place what was issued to a key of ours.
+    fn install(&mut self, desired: &Desired) {
+        for wanted in &desired.certificates {
+            let Some(certificate) = &wanted.certificate else { continue };
+            if self.installed.get(&wanted.name) == Some(certificate) {
+                continue;
             }
             let place = (wanted.name.clone(), wanted.generation);
-            let fits = self.requests.get(&place).is_some_and(|csr| pki::answers(certificate, csr));
-            if fits {
-                self.fitting.push(certificate.clone());
+            if self.requests.get(&place).is_some_and(|csr| pki::answers(certificate, csr)) {
+                self.installed.insert(wanted.name.clone(), certificate.clone());
             }
-            fits
-        })
+        }
+    }
+
+    fn is_certified(&self, desired: &Desired) -> bool {
+        desired.certificates.iter().all(|wanted| self.installed.contains_key(&wanted.name))
+    }
+
+    fn certificates(&self) -> Vec<InstalledCertificate> {
+        let facts = |(name, pem): (&String, &String)| {
+            let Facts { not_before, not_after, .. } = Facts::read(pem).unwrap();
+            InstalledCertificate { name: name.clone(), not_before, not_after }
+        };
+        self.installed.iter().map(facts).collect()
     }
 }

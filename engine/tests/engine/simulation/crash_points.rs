@@ -3,7 +3,7 @@
 
 use super::gate::Point;
 use super::plane::Plane;
-use super::sim::Sim;
+use super::sim::{Sim, certificate_life};
 use super::steps::STEPS;
 use crate::rows::Rows;
 use model::InstanceId;
@@ -22,6 +22,8 @@ pub enum Mind {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stage {
     Made,
+    /// The agent of every server gets a new identity; no broker has a part in that.
+    ReEnrolled,
     /// Every server, one at a time.
     Restarted,
     /// The last server alone.
@@ -31,17 +33,21 @@ pub enum Stage {
     Started,
     /// Stopped and started before anybody looked.
     Flipped,
+    /// After so long that certificates are renewed.
+    Renewed,
     Deleted,
 }
 
-pub const LIFE: [Stage; 8] = [
+pub const LIFE: [Stage; 10] = [
     Stage::Made,
+    Stage::ReEnrolled,
     Stage::Restarted,
     Stage::ServerStopped,
     Stage::ServerStarted,
     Stage::Stopped,
     Stage::Started,
     Stage::Flipped,
+    Stage::Renewed,
     Stage::Deleted,
 ];
 
@@ -49,6 +55,7 @@ impl Stage {
     pub async fn begin(self, rows: &Rows, id: InstanceId) {
         match self {
             Stage::Made => {}
+            Stage::ReEnrolled => rows.re_enrol(id, &[]).await,
             Stage::Restarted => rows.restart(id, &[]).await,
             Stage::ServerStopped | Stage::ServerStarted => {
                 let servers = rows.servers(id).await;
@@ -64,6 +71,7 @@ impl Stage {
                 rows.stop(id, true).await;
                 rows.stop(id, false).await;
             }
+            Stage::Renewed => rows.clock.advance(certificate_life().duration() * 5 / 6),
             Stage::Deleted => rows.delete(id).await,
         }
     }
@@ -117,6 +125,7 @@ impl<'a> Life<'a> {
         }
         let mut plane = self.sim.plane();
         self.sim.settle(&mut plane).await?;
+        self.sim.check_certificates().await?;
         Ok(died)
     }
 
@@ -139,6 +148,10 @@ impl<'a> Life<'a> {
         settled.map(|()| false)
     }
 
+    fn starts(&self) -> u32 {
+        self.sim.ground.lock().unwrap().starts
+    }
+
     pub async fn is_there(&self) -> bool {
         self.sim.rows.instance(self.sim.id()).await.is_some()
     }
@@ -149,8 +162,13 @@ impl<'a> Life<'a> {
         let mut died = 0;
         for stage in LIFE {
             if self.is_there().await {
+                let starts = self.starts();
                 stage.begin(self.sim.rows, id).await;
                 died += usize::from(self.stage(point, deaths, mind).await?);
+                let started = stage == Stage::ReEnrolled && self.starts() > starts;
+                if mind == Mind::Same && started {
+                    return Err("a broker was started anew with its agent's identity".into());
+                }
             }
         }
         if self.is_there().await {

@@ -61,11 +61,12 @@ enum Event {
     Restart,
     StopServer,
     StartServer,
+    ReEnrol,
     Delete,
 }
 
 /// How often, compared with the others.
-const WEIGHTS: [(Event, usize); 28] = [
+const WEIGHTS: [(Event, usize); 29] = [
     (Event::Turn, 12),
     (Event::Pass, 14),
     (Event::OtherTurn, 3),
@@ -93,6 +94,7 @@ const WEIGHTS: [(Event, usize); 28] = [
     (Event::Restart, 4),
     (Event::StopServer, 2),
     (Event::StartServer, 3),
+    (Event::ReEnrol, 2),
     (Event::Delete, 1),
 ];
 
@@ -175,6 +177,7 @@ impl<'a> Explorer<'a> {
             Event::Restart => self.sim.rows.restart(id, &[]).await,
             Event::StopServer => self.stop_server(at).await,
             Event::StartServer => self.start_servers().await,
+            Event::ReEnrol => self.sim.rows.re_enrol(id, &[self.sim.servers[at]]).await,
             Event::Delete => self.sim.rows.delete(id).await,
         }
         Ok(())

@@ -21,6 +21,8 @@ pub struct Ground {
     owners: BTreeMap<InstanceId, Epoch>,
     /// How often a server's directory was wiped, its agent's keys with it.
     pub lives: BTreeMap<ServerId, u32>,
+    /// How often a broker was started.
+    pub starts: u32,
     /// Servers that were let stop one at a time and are not back yet.
     pub away: BTreeMap<ServerId, Away>,
     /// What happened that never may.
@@ -65,6 +67,7 @@ impl Ground {
             founders: BTreeSet::new(),
             owners: BTreeMap::new(),
             lives: BTreeMap::new(),
+            starts: 0,
             away: BTreeMap::new(),
             violations: Vec::new(),
         }
@@ -254,6 +257,7 @@ impl Ground {
             launch: desired.launch,
         });
         self.kafka.start(desired.node_id);
+        self.starts += 1;
     }
 
     fn format(&mut self, desired: &Desired) {

@@ -13,6 +13,7 @@ mod hands;
 mod hanging;
 mod lagging;
 mod plane;
+mod renewal;
 mod rolls;
 mod sim;
 mod sleepers;

@@ -35,8 +35,15 @@ pub struct Sim<'a> {
     /// Kafka's ids of the same.
     pub nodes: Vec<i32>,
     internal: BTreeMap<i32, Endpoint>,
+    /// As the operator has set it.
+    pub certificate_life: CertificateLife,
     /// A broker was killed or frozen since the cluster last served.
     excused: bool,
+}
+
+/// Short enough for thousands of renewals before the authorities of the rows end.
+pub fn certificate_life() -> CertificateLife {
+    "10d".parse().expect("ten days are a life")
 }
 
 impl<'a> Sim<'a> {
@@ -63,6 +70,7 @@ impl<'a> Sim<'a> {
             internal: records.iter().map(|record| node(&record.server)).map(at).collect(),
             nodes: records.iter().map(|record| record.server.node_id).collect(),
             instance,
+            certificate_life: certificate_life(),
             excused: false,
         }
     }
@@ -105,7 +113,11 @@ impl<'a> Sim<'a> {
             host_id,
             owner: host_id.to_string(),
             // The simulated clock does not move while a step waits.
-            settings: Settings { login_patience: Duration::ZERO, ..Settings::default() },
+            settings: Settings {
+                login_patience: Duration::ZERO,
+                certificate_life: self.certificate_life,
+                ..Settings::default()
+            },
         });
         Plane::new(Arc::new(engine.witnessed(gate.clone())), gate)
     }
@@ -204,6 +216,19 @@ impl<'a> Sim<'a> {
         Ok(())
     }
 
+    /// That no server of a cluster that runs has a certificate that is to be renewed.
+    pub async fn check_certificates(&self) -> Result<(), String> {
+        let runs = self.rows.instance(self.id()).await.is_some_and(|now| !now.stopped);
+        let now = self.rows.clock.now();
+        for installed in self.agents.iter().filter(|_| runs).flat_map(SimAgent::installed) {
+            let life = installed.not_after.duration_since(installed.not_before);
+            if installed.not_before + life * 2 / 3 <= now {
+                return Err(format!("not renewed by {now}: {installed:?}"));
+            }
+        }
+        Ok(())
+    }
+
     fn nothing_runs(&self) -> bool {
         let brokers = self.ground.lock().unwrap().brokers.len();
         brokers == 0 && !self.servers.iter().any(|server| self.cloud.agent_is_alive(*server))
@@ -261,9 +286,12 @@ impl<'a> Sim<'a> {
                     && self.nothing_runs()
             }
             Some(now) if !now.configured() => false,
+            Some(now) if now.progress.inside_observed < now.inside_generation => false,
             Some(now) => {
                 let rests = matches!(went, Went::Rested(Rest::Until(_)));
+                let agents = self.rows.servers(self.id()).await;
                 rests
+                    && agents.iter().all(|record| record.enrolled_key.is_some())
                     && now.progress.status.starts_with("running")
                     && now.ready()
                     && self.lets_in().await

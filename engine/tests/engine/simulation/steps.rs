@@ -36,6 +36,7 @@ every_step! {
     EnsureServer(_) => [EnsureServer],
     Render(_) => [],
     AllowFormat(_) => [],
+    RenewCertificates(_) => [],
     IssueCertificates(_) => [],
     Publish(_) => [],
     SealFormat(_) => [],

@@ -27,10 +27,7 @@ impl Call for ChangeTopic<'_> {
         let Some(topic) = self.find(connection).await? else { return Ok(false) };
         match self.change(connection, &topic).await {
             Err(error) if self.is_unread(&topic, &error) => {
-                let what = format!("how many partitions topic {} has", self.name);
-                let (settings, grow) = (Changes::new(), self.grow(&topic));
-                let grown = Shows { call: self, before: &topic, settings: &settings, grow };
-                until_readable(connection, &what, &grown).await?;
+                self.until_grown(connection, &topic).await?;
                 let Some(topic) = self.find(connection).await? else { return Ok(false) };
                 self.change(connection, &topic).await?;
             }
@@ -56,6 +53,20 @@ impl ChangeTopic<'_> {
         let what = format!("the change of topic {}", self.name);
         let shows = Shows { call: self, before: topic, settings: &settings, grow };
         until_readable(connection, &what, &shows).await
+    }
+
+    /// Waits until the broker lists as many partitions as are wanted. Nothing of this change
+    /// may be made yet, so a broker that does not is stale.
+    async fn until_grown(&self, connection: &mut Connection, before: &Topic) -> Result<(), Error> {
+        let what = format!("how many partitions topic {} has", self.name);
+        let (settings, grow) = (Changes::new(), self.grow(before));
+        let grown = Shows { call: self, before, settings: &settings, grow };
+        match until_readable(connection, &what, &grown).await {
+            Err(Error::NotReadableYet { endpoint, what, .. }) => {
+                Err(Error::Stale { endpoint, what })
+            }
+            grown => grown,
+        }
     }
 
     /// Whether the broker did not know yet that there are more partitions than it told

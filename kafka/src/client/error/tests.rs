@@ -81,3 +81,20 @@ fn a_no_is_an_answer() {
     assert_eq!(all(few).lacks_in_sync(), Some("User:ada"));
     assert!(all(refusal(80, "")).lacks_preferred_leader());
 }
+
+/// Neither another broker nor the caller writes it once more.
+#[test]
+fn a_write_that_kafka_confirmed_is_made() {
+    let endpoint = Endpoint::new("127.64.0.2", 9091);
+    let unread = Error::NotReadableYet {
+        endpoint: endpoint.clone(),
+        what: "user ada".into(),
+        after: Duration::from_secs(10),
+    };
+    assert!(!unread.is_about_one_broker());
+    assert_eq!(made::<()>(Err(unread)), Ok(None));
+    assert_eq!(made(Ok(7)), Ok(Some(7)));
+    let stale = Error::Stale { endpoint, what: "user ada".into() };
+    assert!(stale.is_about_one_broker() && !stale.may_have_done_it());
+    assert_eq!(made::<()>(Err(stale.clone())), Err(stale));
+}

@@ -64,15 +64,22 @@ pub fn speaks(asked: &Asked, calls: &[(ApiKey, i16, i16)]) -> Reply {
 /// A connection to a broker that speaks these calls and replies like this.
 pub async fn connect(
     calls: &'static [(ApiKey, i16, i16)],
+    reply: impl FnMut(&Asked) -> Reply + Send + 'static,
+) -> Connection {
+    connect_within(Limits::default(), calls, reply).await
+}
+
+/// The same with these limits.
+pub async fn connect_within(
+    limits: Limits,
+    calls: &'static [(ApiKey, i16, i16)],
     mut reply: impl FnMut(&Asked) -> Reply + Send + 'static,
 ) -> Connection {
     let (ours, theirs) = tokio::io::duplex(1 << 16);
     tokio::spawn(serve(theirs, move |asked| {
         if asked.key == ApiVersionsRequest::KEY { speaks(asked, calls) } else { reply(asked) }
     }));
-    Connection::negotiate(Box::new(ours), Endpoint::new("b1", 9091), Limits::default())
-        .await
-        .unwrap()
+    Connection::negotiate(Box::new(ours), Endpoint::new("b1", 9091), limits).await.unwrap()
 }
 
 /// Answers requests until the client or a reply hangs up.

@@ -31,7 +31,8 @@ fn nodes(fields: &mut Fields) -> Nodes {
     Nodes { names: fields.list_even_empty("nodes") }
 }
 
-const FIELDS: [Input; 1] = [Input::list("nodes", "Names of servers; all of them if not given")];
+const FIELDS: [Input; 1] =
+    [Input::list("nodes", "Names of servers; all of them if not given").items(1, 99)];
 
 fn example_nodes() -> wire::actions::Nodes {
     wire::actions::Nodes { nodes: Some(vec!["u7k2m9qa-01".into()]) }

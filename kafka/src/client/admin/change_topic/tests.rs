@@ -1,7 +1,7 @@
 use super::*;
 use crate::client::admin::text;
-use crate::client::fake::{answer, connect};
-use crate::client::{PartitionView, Setting, SettingKind};
+use crate::client::fake::{answer, connect_within};
+use crate::client::{Limits, PartitionView, Setting, SettingKind};
 use kafka_protocol::messages::create_partitions_response::CreatePartitionsTopicResult;
 use kafka_protocol::messages::describe_configs_response::DescribeConfigsResult;
 use kafka_protocol::messages::metadata_response::{
@@ -13,6 +13,7 @@ use kafka_protocol::messages::{
 };
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 /// A topic with these leaders and settings.
 fn topic(leaders: &[Option<i32>], settings: &[(&str, &str, SettingKind)]) -> Topic {
@@ -116,10 +117,18 @@ async fn on_one_that_lists(
     counts: &'static [i32],
     wanted: i32,
 ) -> (Result<bool, Error>, Vec<ApiKey>) {
+    on_one_within(Limits::default(), counts, wanted).await
+}
+
+async fn on_one_within(
+    limits: Limits,
+    counts: &'static [i32],
+    wanted: i32,
+) -> (Result<bool, Error>, Vec<ApiKey>) {
     let asked = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&asked);
     let mut counts = counts.iter().copied().chain(counts.last().copied().into_iter().cycle());
-    let mut connection = connect(CALLS, move |asked| {
+    let mut connection = connect_within(limits, CALLS, move |asked| {
         let key = ApiKey::try_from(asked.key).unwrap();
         seen.lock().unwrap().push(key);
         match key {
@@ -188,4 +197,14 @@ async fn fewer_than_another_made_is_refused_once_that_is_read() {
     assert!(matches!(done, Err(Error::Kafka { .. })), "{done:?}");
     let tries = asked.iter().filter(|it| **it == ApiKey::CreatePartitions).count();
     assert_eq!(tries, 2, "{asked:?}");
+}
+
+/// Nothing of the change was made, so that it is tried again and not taken for made.
+#[tokio::test]
+async fn a_broker_that_does_not_read_what_another_made_is_stale() {
+    let limits = Limits { readable: Duration::from_millis(100), ..Limits::default() };
+    let (done, asked) = on_one_within(limits, &[2], 5).await;
+    assert!(matches!(done, Err(Error::Stale { .. })), "{done:?}");
+    let tries = asked.iter().filter(|it| **it == ApiKey::CreatePartitions).count();
+    assert_eq!(tries, 1);
 }

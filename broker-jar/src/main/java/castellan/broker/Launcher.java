@@ -70,6 +70,7 @@ public final class Launcher {
                     server.shutdown();
                 };
         Runtime.getRuntime().addShutdownHook(new Thread(stop, "shutdown"));
+        StalledConnections.watch(server);
         server.startup();
         DurableFile.write(STARTED, List.of(Long.toString(ProcessHandle.current().pid())));
         server.awaitShutdown();

@@ -1,6 +1,7 @@
 package castellan.broker;
 
-import java.lang.reflect.Method;
+import static castellan.broker.Internals.get;
+
 import java.util.concurrent.CompletableFuture;
 import kafka.server.KafkaRaftServer;
 import org.apache.kafka.raft.QuorumState;
@@ -86,18 +87,5 @@ final class LeaveToStop implements Runnable {
         } catch (IllegalStateException e) {
             return false; // It has ceased to be one since.
         }
-    }
-
-    /** Some of these are private, and some have moved to another class since. */
-    private static Object get(Object from, String name) throws ReflectiveOperationException {
-        for (Class<?> type = from.getClass(); type != null; type = type.getSuperclass()) {
-            for (Method method : type.getDeclaredMethods()) {
-                if (method.getName().equals(name) && method.getParameterCount() == 0) {
-                    method.setAccessible(true);
-                    return method.invoke(from);
-                }
-            }
-        }
-        throw new NoSuchMethodException(from.getClass().getName() + "." + name);
     }
 }

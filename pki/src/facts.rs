@@ -1,4 +1,4 @@
-//! Reading our own certificates: for which key, and from when to when.
+//! Reading certificates: for which key, and from when to when.
 
 use jiff::Timestamp;
 use x509_parser::pem::Pem;

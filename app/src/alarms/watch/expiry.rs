@@ -1,0 +1,182 @@
+//! Certificates that near their end: every notice alarm tells of them until they are
+//! renewed, as one incident for each kind of them.
+//!
+//! Servers' certificates are told of when they should have been renewed long ago,
+//! authorities and customers' certificates while there is time to do something. Whoever
+//! was told is told once more when another one comes so far, or the same one comes to its
+//! next mark; that follows from when they were told and needs no memory.
+
+use super::Watch;
+use super::expiry_words::message;
+use super::notice_incident::{Sight, is_reminder_due, open_of, step, told_at};
+use crate::alarms::notice::notice_alarms;
+use crate::documents::installed;
+use crate::{App, Result};
+use model::{
+    AlarmSpec, AlarmType, Expiring, Incident, Instance, InstanceId, NotificationState,
+    SignedDuration, Timestamp,
+};
+use pki::Facts;
+use std::collections::BTreeSet;
+use store::{Run, alarms, authorities, certificates, incidents, instances, servers};
+
+const DAY: i64 = 24;
+/// Before the end of an authority. Its customers have to move.
+const AUTHORITY_MARKS: [SignedDuration; 3] = [days(180), days(30), days(7)];
+/// Before the end of a customer's certificate.
+const CLIENT_MARKS: [SignedDuration; 2] = [days(30), days(7)];
+/// Nobody is told of the same kind more often, however many certificates there are.
+const AT_MOST_EVERY: SignedDuration = days(1);
+
+const fn days(number: i64) -> SignedDuration {
+    SignedDuration::from_hours(number * DAY)
+}
+
+/// A certificate that people may have to know of.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Ending {
+    /// The server, the authority or the user.
+    pub name: String,
+    pub at: Timestamp,
+    /// The moments at which people are told, in order.
+    marks: Vec<Timestamp>,
+}
+
+impl Ending {
+    fn new(name: impl Into<String>, at: Timestamp, before: &[SignedDuration]) -> Self {
+        Self { name: name.into(), at, marks: before.iter().map(|left| at - *left).collect() }
+    }
+
+    fn is_near(&self, now: Timestamp) -> bool {
+        self.marks.first().is_some_and(|first| *first <= now)
+    }
+
+    /// Whether it came to a mark after people were last told.
+    fn is_news(&self, told: Timestamp, now: Timestamp) -> bool {
+        self.marks.iter().any(|mark| told < *mark && *mark <= now)
+    }
+}
+
+impl Watch {
+    /// Looks at the certificates of every instance whose notice alarms can tell of them.
+    pub async fn expiry(&mut self) -> Result<()> {
+        let mut reader = self.app.store().reader();
+        let told = alarms::enabled_of(&mut reader, AlarmType::Notice).await?;
+        let ids: BTreeSet<InstanceId> = told.into_iter().map(|(id, _)| id).collect();
+        for id in ids {
+            let found = instances::find(&mut reader, id).await?;
+            // A cluster that shall not run is certified anew when it starts.
+            if found.is_some_and(|it| it.deleted_at.is_none() && !it.stopped) {
+                look(&self.app, id).await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+async fn look(app: &App, id: InstanceId) -> Result<()> {
+    let mut reader = app.store().reader();
+    for kind in Expiring::ALL {
+        let now = app.now();
+        let mut near = ending(&mut reader, id, kind, now).await?;
+        near.retain(|it| it.is_near(now));
+        near.sort_by(|a, b| (a.at, &a.name).cmp(&(b.at, &b.name)));
+        let open = incidents::open(&mut reader, id).await?;
+        let watched = notice_alarms(&mut reader, id).await?;
+        let is_due = watched.iter().any(|alarm| {
+            next(&alarm.what, open_of(alarm, kind.as_str(), &open), &near, now).is_some()
+        });
+        if is_due {
+            tell(app, id, kind, &near, now).await?;
+        }
+    }
+    Ok(())
+}
+
+/// What is to be told is decided once more inside the transaction.
+async fn tell(
+    app: &App,
+    id: InstanceId,
+    kind: Expiring,
+    near: &[Ending],
+    now: Timestamp,
+) -> Result<()> {
+    let mut work = app.store().begin().await?;
+    let there = instances::find(&mut work, id).await?;
+    let Some(instance) = there.filter(|it| it.deleted_at.is_none() && !it.stopped) else {
+        return Ok(());
+    };
+    let sight = sight(&instance, kind, near, now);
+    let open = incidents::open(&mut work, id).await?;
+    for alarm in notice_alarms(&mut work, id).await? {
+        let was = open_of(&alarm, sight.about, &open);
+        if let Some(state) = next(&alarm.what, was, near, now) {
+            step(&mut work, app, &instance, &alarm, was, state, &sight).await?;
+        }
+    }
+    Ok(work.commit().await?)
+}
+
+fn sight<'a>(instance: &Instance, kind: Expiring, near: &[Ending], now: Timestamp) -> Sight<'a> {
+    let left = near.first().map(|it| it.at.duration_since(now).as_secs_f64() / 86_400.0);
+    Sight {
+        about: kind.as_str(),
+        at: now,
+        value: left.map(|days| (days * 10.0).floor() / 10.0),
+        message: message(kind, &instance.name.to_string(), near),
+    }
+}
+
+fn next(
+    spec: &AlarmSpec,
+    open: Option<&Incident>,
+    near: &[Ending],
+    now: Timestamp,
+) -> Option<NotificationState> {
+    let Some(open) = open else {
+        return (!near.is_empty()).then_some(NotificationState::Triggered);
+    };
+    if near.is_empty() {
+        return Some(NotificationState::Resolved);
+    }
+    let told = told_at(open)?;
+    let is_news = near.iter().any(|it| it.is_news(told, now));
+    if is_news && now.duration_since(told) >= AT_MOST_EVERY {
+        return Some(NotificationState::Triggered);
+    }
+    is_reminder_due(spec, open, now).then_some(NotificationState::Reminder)
+}
+
+/// Every certificate of a kind, or at least those that are near.
+async fn ending(
+    run: &mut impl Run,
+    id: InstanceId,
+    kind: Expiring,
+    now: Timestamp,
+) -> Result<Vec<Ending>> {
+    Ok(match kind {
+        Expiring::ServerCertificates => {
+            let mut all = servers::list(run, id).await?;
+            all.retain(|record| !record.server.stopped);
+            let each = all.iter().filter_map(|record| {
+                let of = installed(record).into_iter().min_by_key(|it| it.not_after)?;
+                // Renewal begins when a third is left.
+                let life = of.not_after.duration_since(of.not_before);
+                Some(Ending::new(&record.server.name, of.not_after, &[life / 6, life / 12]))
+            });
+            each.collect()
+        }
+        Expiring::Authorities => {
+            let all = authorities::certificates(run, id).await?.into_iter();
+            let each = all.filter_map(|(kind, pem)| {
+                let at = Facts::read(&pem)?.not_after;
+                Some(Ending::new(kind.as_str(), at, &AUTHORITY_MARKS))
+            });
+            each.collect()
+        }
+        Expiring::ClientCertificates => {
+            let all = certificates::ending(run, id, now, now + CLIENT_MARKS[0]).await?;
+            all.into_iter().map(|(name, at)| Ending::new(name, at, &CLIENT_MARKS)).collect()
+        }
+    })
+}

@@ -1,0 +1,80 @@
+//! Reading the store before a restore, in whichever database it is and without changing it.
+
+use super::{Access, Past, Signed};
+use crate::Result;
+use crate::db::{Query, Row};
+use model::ServerId;
+use sqlx::postgres::PgConnection;
+use sqlx::sqlite::SqliteConnection;
+
+pub(super) enum Before {
+    Sqlite(SqliteConnection),
+    Postgres(PgConnection),
+}
+
+impl Before {
+    pub async fn fetch(&mut self, query: Query) -> Result<Vec<Row>> {
+        Ok(match self {
+            Self::Sqlite(connection) => {
+                let rows = query.sqlite().fetch_all(connection).await?;
+                rows.into_iter().map(Row::Sqlite).collect()
+            }
+            Self::Postgres(connection) => {
+                let rows = query.postgres().fetch_all(connection).await?;
+                rows.into_iter().map(Row::Postgres).collect()
+            }
+        })
+    }
+
+    pub async fn past(&mut self) -> Result<Past> {
+        let mut past = Past::default();
+        let query = Query::new("SELECT id, store_epoch, master_key_id FROM installation");
+        for row in self.fetch(query).await? {
+            past.installation = Some(row.text("id")?);
+            past.store_epoch = row.int("store_epoch")?;
+            past.access = Some(Access::read(self, row.text("master_key_id")?).await?);
+        }
+        for row in self.fetch(Query::new("SELECT name, value FROM sequences")).await? {
+            past.note(&row.text("name")?, row.int("value")?);
+        }
+        let query = Query::new("SELECT instance_id, quotas FROM slowed_quotas");
+        for row in self.fetch(query).await? {
+            past.slowed.insert(row.int("instance_id")?, row.text("quotas")?);
+        }
+        let query = Query::new(
+            "SELECT instance_id, serial, cn, issued_at, expires_at, revoked_at FROM certificates",
+        );
+        let rows = self.fetch(query).await?;
+        past.certificates = rows.iter().map(signed).collect::<Result<_>>()?;
+        for row in self.fetch(Query::new("SELECT id, incarnation FROM servers")).await? {
+            past.incarnations.insert(ServerId(row.int("id")?), row.int("incarnation")?);
+        }
+        past.mail_blocks = self.mail_blocks().await?;
+        Ok(past)
+    }
+
+    /// A store of an earlier release has no such table.
+    async fn mail_blocks(&mut self) -> Result<Vec<(String, i64)>> {
+        let table = match self {
+            Self::Sqlite(_) => "SELECT name FROM sqlite_master WHERE name = 'mail_blocks'",
+            Self::Postgres(_) => "SELECT tablename FROM pg_tables WHERE tablename = 'mail_blocks'",
+        };
+        if self.fetch(Query::new(table)).await?.is_empty() {
+            return Ok(Vec::new());
+        }
+        let query = Query::new("SELECT mailbox_hash, blocked_at FROM mail_blocks");
+        let rows = self.fetch(query).await?;
+        rows.iter().map(|row| Ok((row.text("mailbox_hash")?, row.int("blocked_at")?))).collect()
+    }
+}
+
+fn signed(row: &Row) -> Result<Signed> {
+    Ok(Signed {
+        instance_id: row.int("instance_id")?,
+        serial: row.text("serial")?,
+        cn: row.text("cn")?,
+        issued_at: row.int("issued_at")?,
+        expires_at: row.int("expires_at")?,
+        revoked_at: row.int_or_none("revoked_at")?,
+    })
+}
