@@ -59,10 +59,12 @@ mod tests {
         let file = directory.path().join("catalogue.toml");
         fs::write(&file, Catalogue::BUILT_IN).unwrap();
         assert_eq!(load(&file).unwrap().plans().len(), 21);
+        let (before, _) = Catalogue::BUILT_IN.split_once("node_price = 99").unwrap();
+        let line = before.lines().count() + 1;
         let spoilt = Catalogue::BUILT_IN.replacen("node_price = 99", "node_price = \"99\"", 1);
         fs::write(&file, spoilt).unwrap();
         let refused = crate::in_one_line(&load(&file).unwrap_err());
-        let expected = format!("the catalogue {} can't be used: line 19: ", file.display());
+        let expected = format!("the catalogue {} can't be used: line {line}: ", file.display());
         assert!(refused.starts_with(&expected), "{refused}");
     }
 }

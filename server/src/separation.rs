@@ -150,6 +150,13 @@ mod tests {
     use super::*;
     use std::fs::Permissions;
 
+    /// A directory that users of other uids can't pass through.
+    fn closed() -> tempfile::TempDir {
+        let place = tempfile::tempdir().unwrap();
+        fs::set_permissions(place.path(), Permissions::from_mode(0o700)).unwrap();
+        place
+    }
+
     #[test]
     fn a_range_must_be_there_as_a_whole() {
         let check = |map: &str, uids: RangeInclusive<u32>, expected: bool| {
@@ -164,7 +171,7 @@ mod tests {
 
     #[test]
     fn a_closed_directory_above_is_named() {
-        let place = tempfile::tempdir().unwrap();
+        let place = closed();
         let place = place.path().canonicalize().unwrap();
         let path = place.join("a/b");
         assert_eq!(closed_to_others(&path), Some(place.clone()));
@@ -184,7 +191,7 @@ mod tests {
         if !host::testing::has_uids() {
             return;
         }
-        let place = tempfile::tempdir().unwrap();
+        let place = closed();
         let data = DataDir::new(&place.path().join("data")).unwrap();
         data.create().unwrap();
         let config = Config::default();

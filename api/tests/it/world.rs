@@ -46,7 +46,8 @@ pub struct World {
 
 impl World {
     pub async fn new() -> Self {
-        let limits = Limits { instances: 0, servers: 0, creates_per_day: 0, ..Limits::default() };
+        let limits =
+            Limits { instances: 0, servers: 0, vpcs: 0, creates_per_day: 0, ..Limits::default() };
         Self::with(Settings { limits, ..Settings::default() }).await
     }
 

@@ -121,7 +121,7 @@ async fn start_again(castellan: &Installation, instance: &Value, stopped: usize)
 async fn change(castellan: &Installation, instance: &Value, verb: &str, node: i32) {
     let path = format!("/api/instances/{}", instance["id"]);
     let name = format!("{}-{node:02}", instance["username"].as_str().unwrap());
-    let body = json!({"servers": [name]});
+    let body = json!({"nodes": [name]});
     let (status, answer) = castellan.post(&format!("{path}/actions/{verb}"), &body).await;
     assert_eq!(status, 200, "{answer}");
     castellan
