@@ -33,5 +33,6 @@ fn done(tested: &Tested) -> Message {
 pub fn about() -> About {
     About::new("Send a test")
         .needs(Right::ChangeInstances)
+        .refuses("waiting for confirmation: a mail with a link went to ops@example.com")
         .json("It is on its way", &done(&Tested::Sent))
 }
