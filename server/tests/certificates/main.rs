@@ -83,7 +83,8 @@ async fn outlives(version: KafkaVersion) {
     let after = castellan.processes();
     for (at, (is, was)) in after.iter().zip(&before).enumerate() {
         assert_eq!(is.agent, was.agent, "server {}", at + 1);
-        assert_eq!(is.broker == was.broker, at != stopped, "the broker of server {}", at + 1);
+        let log = fs::read_to_string(castellan.server_dir(at).join("agent.log")).unwrap();
+        assert_eq!(is.broker == was.broker, at != stopped, "server {}, {stopped}: {log}", at + 1);
     }
     castellan.until_heard_anew(&after).await;
     writer.stop().await;
