@@ -112,12 +112,7 @@ fn close_entries(directory: &Path) -> io::Result<()> {
 
 /// Removes a file or directory; absent is fine.
 pub fn remove(path: &Path) -> Result<()> {
-    let removed = match fs::symlink_metadata(path) {
-        Ok(found) if found.is_dir() => fs::remove_dir_all(path),
-        Ok(_) => fs::remove_file(path),
-        Err(_) => Ok(()),
-    };
-    removed.with_context(|| format!("{} can't be removed", path.display()))
+    host::remove_tree(path).with_context(|| format!("{} can't be removed", path.display()))
 }
 
 #[cfg(test)]
