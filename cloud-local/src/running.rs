@@ -52,7 +52,7 @@ pub(crate) fn of_layout(layout: &Layout) -> Result<Vec<Running>, LocalError> {
     let mut found = Vec::new();
     for (server_id, mut brokers) in marked {
         let directory = layout.server(server_id);
-        let agent = servers::live_agent(&directory)?;
+        let agent = servers::live_agent(&directory);
         for recorded in servers::recorded(&directory) {
             if !brokers.contains(&recorded) {
                 brokers.push(recorded);

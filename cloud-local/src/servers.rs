@@ -27,6 +27,7 @@ const PATIENCE: Duration = Duration::from_secs(3);
 const GLANCE: Duration = Duration::from_millis(10);
 
 const START: &str = "start.json";
+const AGENT: &str = "agent.pid";
 
 /// `server.json`: what the directory was made for.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -75,6 +76,7 @@ pub(crate) fn prepare(
     if Record::load(&directory).as_ref() != Some(&record) {
         let text = serde_json::to_vec_pretty(&record).expect("plain data serialises");
         let path = directory.join(RECORD);
+        clear_directory(&path)?;
         host::write_atomic(&path, &text).map_err(LocalError::at(&path))?;
     }
     Ok(())
@@ -122,9 +124,16 @@ fn write_start(
     if host::read_beneath(directory, Path::new(START)).is_ok_and(|present| present == text) {
         return Ok(());
     }
+    clear_directory(&path)?;
     let owner = host::owner(directory).map_err(LocalError::at(directory))?;
     let reader = Some(owner).filter(|_| host::is_root());
     host::write_private_for(&path, &text, reader).map_err(LocalError::at(&path))
+}
+
+/// A file can't take the place of a directory, which the server's user may have made there.
+fn clear_directory(path: &Path) -> Result<(), LocalError> {
+    let is_directory = fs::symlink_metadata(path).is_ok_and(|found| found.is_dir());
+    if is_directory { remove(path) } else { Ok(()) }
 }
 
 /// Makes the directory that of a uid, but for our record. No process of the server may run.
@@ -140,15 +149,22 @@ pub(crate) fn is_of(directory: &Path, process: &ProcessId) -> bool {
 
 /// The agent that runs for a server. One that is not on record, because we
 /// died right after starting it, is known by the lock that it holds.
-pub(crate) fn live_agent(directory: &Path) -> Result<Option<ProcessId>, LocalError> {
-    let path = directory.join("agent.pid");
+pub(crate) fn live_agent(directory: &Path) -> Option<ProcessId> {
     let is_ours = |agent: &ProcessId| agent.is_alive() && is_of(directory, agent);
-    if let Some(agent) = ProcessId::load(&path).filter(is_ours) {
-        return Ok(Some(agent));
+    if let Some(agent) = ProcessId::load(&directory.join(AGENT)).filter(is_ours) {
+        return Some(agent);
     }
-    let Some(agent) = host::holder(directory).filter(is_ours) else { return Ok(None) };
-    agent.save(&path).map_err(LocalError::at(&path))?;
-    Ok(Some(agent))
+    let agent = host::holder(directory).filter(is_ours)?;
+    if let Err(error) = put_on_record(&agent, directory) {
+        tracing::warn!(pid = agent.pid, %error, "an agent is not on record");
+    }
+    Some(agent)
+}
+
+fn put_on_record(agent: &ProcessId, directory: &Path) -> Result<(), LocalError> {
+    let path = directory.join(AGENT);
+    clear_directory(&path)?;
+    agent.save(&path).map_err(LocalError::at(&path))
 }
 
 /// Starts the agent as that user, if one is given, and puts it on record.
@@ -171,8 +187,7 @@ pub(crate) fn start_agent(
     };
     let (agent, ended) =
         started.map_err(|source| LocalError::Start { path: program.into(), source })?;
-    let path = directory.join("agent.pid");
-    agent.save(&path).map_err(LocalError::at(&path))?;
+    put_on_record(&agent, directory)?;
     Ok((agent, ended))
 }
 

@@ -1,6 +1,6 @@
 //! Files that are there whole or not at all, also after a crash.
 
-use crate::foreign::give_to;
+use crate::foreign::{give_to, remove_tree};
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
@@ -56,12 +56,12 @@ fn write(path: &Path, contents: &[u8], mode: u32, uid: Option<u32>) -> io::Resul
 }
 
 /// A file that was not there: others may write to the directory, and a link of that
-/// name must not be followed. What a crash left there goes.
+/// name must not be followed. What a crash left there, or somebody put there, goes.
 fn create_new(path: &Path, mode: u32) -> io::Result<File> {
     let create = || OpenOptions::new().write(true).create_new(true).mode(mode).open(path);
     match create() {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            fs::remove_file(path)?;
+            remove_tree(path)?;
             create()
         }
         other => other,
