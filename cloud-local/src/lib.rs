@@ -19,6 +19,7 @@ mod limits;
 mod planes;
 mod running;
 mod servers;
+mod strays;
 mod uids;
 
 pub use error::LocalError;

@@ -2,14 +2,15 @@
 //!
 //! A process belongs to a server if its identity is recorded in `agent.pid` or
 //! `run/*.pid`, or if it has the server's mark in its environment, and if it runs as the
-//! user whose directory that is. No other process is ever signalled.
+//! user whose directory that is; or if it is a stray (see `strays`). No other process is ever
+//! signalled.
 //!
 //! The directory belongs to the uid of its instance, whose processes may write anything
 //! there. So nothing in it is believed but `server.json`, which is ours, and no link in
 //! it is followed.
 
 use crate::layout::{Layout, remove, remove_whole};
-use crate::{LocalError, Options, SERVER_VARIABLE, kept_logs, limits};
+use crate::{LocalError, Options, SERVER_VARIABLE, kept_logs, limits, strays};
 use cloud::ServerSpec;
 use host::{Exit, ProcessId, Spawn};
 use model::{DiskId, InstanceId, Secret, ServerId};
@@ -197,11 +198,17 @@ fn boxed(ended: impl Future<Output = Exit> + Send + 'static) -> BoxFuture<'stati
     Box::pin(ended)
 }
 
-/// Ends everything of a server at once. Answers whether all of it is gone.
-pub(crate) async fn end_processes(directory: &Path) -> bool {
+/// Ends everything of a server at once, and what its instance's user runs if that is known.
+/// Answers whether all of it is gone.
+pub(crate) async fn end_processes(
+    layout: &Layout,
+    id: ServerId,
+    instance: Option<InstanceId>,
+) -> bool {
+    let directory = &layout.server(id);
     let deadline = Instant::now() + PATIENCE;
     // The agent goes first: it would start its broker again.
-    if let Ok(Some(agent)) = live_agent(directory) {
+    if let Some(agent) = live_agent(directory) {
         agent.kill();
         while agent.is_alive() {
             if Instant::now() > deadline {
@@ -211,7 +218,8 @@ pub(crate) async fn end_processes(directory: &Path) -> bool {
         }
     }
     loop {
-        let alive = processes(directory);
+        let mut alive = processes(directory);
+        alive.extend(strays::of_server(layout, id, instance));
         if alive.is_empty() {
             return true;
         }

@@ -7,6 +7,7 @@
 use crate::ProcessId;
 use procfs::process::{MountInfo, Process};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -114,7 +115,19 @@ impl Group {
 
     /// Whether nothing of it is gone, as after a reboot.
     pub fn is_there(&self) -> bool {
-        self.0.iter().all(|part| part.path.is_dir())
+        !self.0.is_empty() && self.0.iter().all(|part| part.path.is_dir())
+    }
+
+    /// What is in it: a process can't leave, whatever it does to its environment.
+    pub fn processes(&self) -> Vec<ProcessId> {
+        let of_part = |part: &Part| fs::read_to_string(part.path.join("cgroup.procs")).ok();
+        let pids: BTreeSet<i32> = self
+            .0
+            .iter()
+            .filter_map(of_part)
+            .flat_map(|text| text.lines().flat_map(str::parse).collect::<Vec<_>>())
+            .collect();
+        pids.into_iter().filter_map(ProcessId::of).collect()
     }
 
     /// Puts a process into it, with all its threads. Its children are born there.

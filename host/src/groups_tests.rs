@@ -95,6 +95,7 @@ async fn a_group_without_memory_loses_a_process_of_its_own() {
     greedy.add(&eater).unwrap();
     let (neighbour, neighbour_ended) = sleeper("exec sleep 1000", place.path());
     modest.add(&neighbour).unwrap();
+    assert_eq!(modest.processes(), std::slice::from_ref(&neighbour));
     fs::write(place.path().join("go"), "").unwrap();
     assert_eq!(ended.await, crate::Exit("signal: 9 (SIGKILL)".into()));
     assert!(neighbour.is_alive());

@@ -26,7 +26,7 @@ pub use foreign::{
     can_write, give_away, is_own, open_beneath, owner, read_beneath, read_own, remove_tree,
 };
 pub use groups::{Group, Groups, Limits};
-pub use inspect::{has_processes, processors, with_environment, with_variable};
+pub use inspect::{has_processes, of_user, processors, with_environment, with_variable};
 pub use lock::{DirLock, LockError, holder};
 pub use piped::Piped;
 pub use process::{Exit, ProcessId, Spawn, Watch, run_lines, run_output};
