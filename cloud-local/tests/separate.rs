@@ -416,3 +416,27 @@ async fn a_server_is_held_to_its_plan_and_its_group_goes_with_it() {
     assert_eq!(local.cloud.remove_server(&BY, ServerId(11)).await, Outcome::Ready(()));
     assert!(!group.is_there() && !local.data().join("groups/11").exists());
 }
+
+#[tokio::test]
+async fn a_server_that_was_made_without_limits_gets_them() {
+    if !testing::has_groups() {
+        return;
+    }
+    let local = Local::new().await;
+    let record = local.data().join("groups/11");
+    fs::write(&record, "[]").unwrap();
+    local.make(11).await;
+    let parts = || -> Vec<serde_json::Value> {
+        serde_json::from_slice(&fs::read(&record).unwrap()).unwrap()
+    };
+    let all = parts();
+    assert_eq!(all.len(), 3, "{all:?}");
+    let cgroup = format!("/proc/{}/cgroup", local.agent(11).unwrap().pid);
+    let inside = || fs::read_to_string(&cgroup).unwrap().matches("-11\n").count();
+    let first = inside();
+    assert!(first >= 1);
+    // One where memory alone could be limited.
+    fs::write(&record, serde_json::to_vec(&all[..1]).unwrap()).unwrap();
+    support::ensure(&local.cloud, &server(11)).await;
+    assert_eq!((parts(), inside()), (all, first));
+}

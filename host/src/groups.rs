@@ -92,14 +92,18 @@ impl Groups {
         (!missing.is_empty()).then(|| missing.join(", "))
     }
 
-    /// The group of that name, which is not made yet.
-    pub fn group(&self, name: &str) -> Group {
-        let part = |place: &Place| Part {
-            controller: place.controller,
-            unified: place.unified,
-            path: place.directory.join(name),
-        };
-        Group(self.0.iter().map(part).collect())
+    /// The group of that name, which is not made yet. Of one that is there, the parts stay
+    /// where they are, and it gets those it lacks.
+    pub fn group(&self, name: &str, known: Option<Group>) -> Group {
+        let mut parts = known.filter(Group::is_there).map_or_else(Vec::new, |known| known.0);
+        for place in &self.0 {
+            let Place { controller, unified, directory } = place;
+            if !parts.iter().any(|part| part.controller == *controller) {
+                let path = directory.join(name);
+                parts.push(Part { controller: *controller, unified: *unified, path });
+            }
+        }
+        Group(parts)
     }
 }
 
@@ -113,7 +117,7 @@ impl Group {
         Ok(())
     }
 
-    /// Whether nothing of it is gone, as after a reboot.
+    /// Whether nothing of it is gone, as after a reboot. One without a limit is none.
     pub fn is_there(&self) -> bool {
         !self.0.is_empty() && self.0.iter().all(|part| part.path.is_dir())
     }
