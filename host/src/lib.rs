@@ -21,7 +21,9 @@ pub mod testing;
 mod usage;
 
 pub use confine::{is_root, missing_capabilities};
-pub use file::{create_private_dir, sync_dir, write_atomic, write_private, write_private_for};
+pub use file::{
+    create_parents, create_private_dir, sync_dir, write_atomic, write_private, write_private_for,
+};
 pub use foreign::{
     can_write, give_away, is_own, open_beneath, owner, read_beneath, read_own, remove_tree,
 };

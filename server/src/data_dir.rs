@@ -6,7 +6,7 @@ use host::{DirLock, LockError};
 use model::{Entropy, HostId, OsEntropy, Secret};
 use serde::{Deserialize, Serialize};
 use std::fs;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use store::{Location, MasterKey};
@@ -50,9 +50,8 @@ fn ours() -> impl Iterator<Item = &'static str> {
 }
 
 /// Those of root's are for uids of instances to pass through.
-fn make_parents(path: &Path) -> std::io::Result<()> {
-    let Some(parent) = path.parent().filter(|_| host::is_root()) else { return Ok(()) };
-    fs::DirBuilder::new().recursive(true).mode(0o711).create(parent)
+pub fn make_parents(path: &Path) -> std::io::Result<()> {
+    if host::is_root() { host::create_parents(path, 0o711) } else { Ok(()) }
 }
 
 /// Paths inside a data directory. Making one touches nothing.

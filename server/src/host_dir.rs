@@ -5,7 +5,7 @@
 //! directory, with one host id in it. A data directory stays with its host
 //! directory; the link in it tells the commands that read no config file.
 
-use crate::data_dir::DataDir;
+use crate::data_dir::{DataDir, make_parents};
 use anyhow::{Context, Result, bail};
 use host::DirLock;
 use std::fs::{self, Permissions};
@@ -50,7 +50,8 @@ impl DataDir {
                 wanted.display()
             );
         }
-        host::create_private_dir(&wanted)
+        make_parents(&wanted)
+            .and_then(|()| host::create_private_dir(&wanted))
             .and_then(|()| symlink(&wanted, self.host_link()))
             .with_context(|| format!("the host directory {} can't be used", wanted.display()))
     }
