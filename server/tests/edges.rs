@@ -47,6 +47,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("bench", &["model", "wire", "host", "store", "kafka", "client", "checker", "faults"]),
     ("checker", &["model", "host", "kafka"]),
     ("faults", &["host"]),
+    ("test-support", &["model", "wire", "pki", "host", "store", "kafka", "cloud-local", "faults"]),
 ];
 
 fn manifest(path: &Path) -> toml::Table {

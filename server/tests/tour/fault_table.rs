@@ -22,12 +22,12 @@ use crate::at_rest::until_at_rest;
 use crate::every_alarm::{EveryAlarm, Expected};
 use crate::guarded;
 use crate::held_back::{Consumer, GROUP};
-use crate::installation::{Installation, Processes};
 use crate::tight::Tight;
 use faults::Fault;
 use serde_json::{Value, json};
 use std::pin::pin;
 use std::time::Instant;
+use test_support::installation::{Installation, Processes};
 
 /// Whether this alone is tried, and nothing else of the tour.
 pub fn chosen() -> bool {

@@ -3,10 +3,10 @@
 
 use crate::agree;
 use crate::day::Day;
-use crate::installation::Installation;
 use crate::rolled::{restart, until_configured};
-use crate::witness::Witness;
 use serde_json::{Value, json};
+use test_support::installation::Installation;
+use test_support::witness::Witness;
 
 pub async fn are_what_kafka_has(castellan: &Installation, instance: &Value) {
     let day = Day::of(castellan, instance);

@@ -2,7 +2,6 @@
 //! Nothing that was acknowledged is lost, nothing is there twice, and no send fails.
 
 use crate::checked::customers;
-use crate::installation::Installation;
 use crate::meanwhile;
 use crate::resources::settings_at_start;
 use checker::{Load, LoadSpec, judge, read_back};
@@ -16,6 +15,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use test_support::installation::Installation;
 
 pub const TOPIC: &str = "rolled";
 pub const PARTITIONS: i32 = 6;

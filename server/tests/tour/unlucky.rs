@@ -1,8 +1,6 @@
 //! Rolls of the real cluster under the checker with bad luck in the middle. What holds
 //! without it holds with it; whoever has to wait says why, and nobody else is touched.
 
-use crate::installation::Installation;
-use crate::left_over;
 use crate::luck::{Case, Luck, Moment, Victim, cases};
 use crate::mishap::{Mishap, Spared};
 use crate::rolled::{brokers, is_clean, restart, start, until_configured};
@@ -13,6 +11,8 @@ use host::ProcessId;
 use serde_json::Value;
 use std::collections::VecDeque;
 use std::time::Instant;
+use test_support::installation::Installation;
+use test_support::left_over;
 
 /// A moment may go by before it is seen, and does not so often.
 const ATTEMPTS: usize = 8;
