@@ -40,6 +40,17 @@ pub fn settings_at_start() -> Value {
     })
 }
 
+/// Chooses them, unless [`are_what_kafka_has`] has done so.
+pub async fn choose_live_settings(castellan: &Installation, instance: &Value) {
+    let day = Day::of(castellan, instance);
+    if day.get("config/kafka").await == json!([]) {
+        let mut chosen = live_settings();
+        chosen["min.insync.replicas"] = json!(2);
+        day.post("config/kafka", &chosen, 200).await;
+        day.until_every_broker_has(&chosen, instance["nodes"].as_i64().unwrap()).await;
+    }
+}
+
 /// The replicas of a topic's partitions.
 fn copies(topic: &Value) -> i64 {
     topic["partitions"].as_i64().unwrap() * topic["replicas"].as_i64().unwrap()
@@ -277,6 +288,9 @@ impl Day<'_> {
 /// that were started since.
 pub async fn another_password(castellan: &Installation, instance: &Value) {
     let id = instance["id"].as_i64().unwrap();
+    if castellan.get(&format!("/api/instances/{id}/topics/day")).await.0 == 404 {
+        Day::of(castellan, instance).post("topics", &json!({"name": "day"}), 201).await;
+    }
     until_configured(castellan, id).await;
     restart(castellan, id).await;
     let path = format!("/api/instances/{id}/account/rotate-password");
