@@ -34,10 +34,9 @@ test: setup-build $(JAR) $(CHECK_JAR) format ## Everything that must hold, with 
 	$(LINTED) $(BUILD_TESTS)
 	$(LINTED) scripts/beside.sh '$(SIMULATION)' $(OTHERS)
 
-test-all: setup-build $(JAR) $(CHECK_JAR) format ## The long version: every Kafka version, every kill ten times
+test-all: setup-build $(JAR) $(CHECK_JAR) format ## The long version, or PARTS="rolls alarms" of it
 	$(LINTED) $(BUILD_TESTS)
-	$(LINTED) CASTELLAN_TEST_ALL=1 scripts/beside.sh '$(SIMULATION)' $(OTHERS)
-	$(LINTED) CASTELLAN_TEST_DATABASE=postgres $(CARGO) test --workspace --locked --test it
+	$(LINTED) CARGO='$(CARGO)' scripts/test-all.sh $(PARTS)
 
 bench: setup-test build $(CHECK_JAR) ## Ratios taken in one run; see docs/benchmarks.md
 	$(CARGO) run --release --locked -p bench -- $(PARTS)
