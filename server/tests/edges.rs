@@ -9,6 +9,9 @@ use std::path::{Path, PathBuf};
 
 /// Documents that name files.
 const DOCUMENTS: [&str; 3] = ["ARCHITECTURE.md", "CONTRIBUTING.md", "docs/glossary.md"];
+/// Dependencies for their features alone: without its name for an algorithm, p256 signs no
+/// certificate.
+const UNNAMED: [(&str, &str); 1] = [("pki", "sha2")];
 /// A page that can be read in one go.
 const MOST_WORDS: usize = 1800;
 
@@ -149,6 +152,37 @@ fn every_test_is_in_a_part_of_the_long_run() {
         let found = found.map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned());
         for name in declared.map(str::to_owned).chain(found) {
             assert!(is_named(&name), "{member}/tests/{name} is in no part of scripts/test-all.sh");
+        }
+    }
+}
+
+/// The text of all Rust files below.
+fn rust_below(directory: &Path) -> String {
+    let entries = fs::read_dir(directory).into_iter().flatten();
+    let paths = entries.map(|entry| entry.unwrap().path());
+    let text = |path: PathBuf| match path.extension() {
+        Some(end) if end == "rs" => fs::read_to_string(path).unwrap(),
+        _ => rust_below(&path),
+    };
+    paths.map(text).collect()
+}
+
+#[test]
+fn every_dependency_is_used() {
+    for member in members() {
+        let manifest = manifest(&format!("{member}/Cargo.toml"));
+        let code = rust_below(&root().join(&member).join("src"));
+        let tests = rust_below(&root().join(&member).join("tests"));
+        for (kind, places) in
+            [("dependencies", vec![&code]), ("dev-dependencies", vec![&code, &tests])]
+        {
+            let listed = manifest.get(kind).and_then(toml::Value::as_table);
+            for name in listed.into_iter().flat_map(toml::Table::keys) {
+                let path = format!("{}::", name.replace('-', "_"));
+                let is_used = places.iter().any(|text| text.contains(&path));
+                let is_known = UNNAMED.contains(&(member.as_str(), name.as_str()));
+                assert!(is_used || is_known, "{member} does not use {name}, one of its {kind}");
+            }
         }
     }
 }
