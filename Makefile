@@ -17,7 +17,8 @@ OTHERS := $(CARGO) test --workspace --locked --no-fail-fast -- --skip simulation
 # What only running tests need is fetched while they are built.
 BUILD_TESTS := scripts/beside.sh 'scripts/setup.sh test' $(CARGO) test --workspace --locked --no-run --tests
 
-.PHONY: run build castellan-check test test-all bench jar setup setup-build setup-test lint format clean
+.PHONY: run build castellan-check test test-all bench jar setup setup-build setup-test lint doc audit \
+	format clean
 
 run: build ## Start Castellan with one cluster; Ctrl-C leaves the cluster running
 	$(RELEASE) up $(ARGS)
@@ -44,8 +45,14 @@ bench: setup-test build $(CHECK_JAR) ## Ratios taken in one run; see docs/benchm
 format:
 	$(CARGO) fmt --all --check
 
-lint: $(JAR) $(CHECK_JAR) format ## What `make test` says of the code, without building it
+lint: $(JAR) $(CHECK_JAR) format doc ## What `make test` says of the code, without building it
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+
+doc: $(JAR) $(CHECK_JAR) ## Links between comments lead somewhere
+	RUSTDOCFLAGS=-Dwarnings $(CARGO) doc --workspace --no-deps --locked
+
+audit: ## Licences, sources and bans of dependencies
+	@CARGO='$(CARGO)' scripts/audit.sh
 
 jar: $(JAR) $(CHECK_JAR)
 
