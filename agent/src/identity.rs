@@ -51,6 +51,11 @@ impl Identity {
         now < self.facts.not_after
     }
 
+    /// Whether it was issued while a clock was ahead: no control plane accepts it yet.
+    pub fn begins_after(&self, now: Timestamp) -> bool {
+        now < self.facts.not_before
+    }
+
     pub fn renew_at(&self) -> Timestamp {
         self.facts.renew_at()
     }

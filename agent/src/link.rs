@@ -25,6 +25,8 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 const REPORT_PAUSE: Duration = Duration::from_millis(50);
 /// Between renewals, even if the two clocks are far apart.
 const RENEWAL_PAUSE: Duration = Duration::from_mins(1);
+/// After a renewal that failed.
+const FAILED_RENEWAL_PAUSE: Duration = Duration::from_secs(10);
 /// The wall clock may be set, so a far date is looked at again.
 const LONGEST_SLEEP: Duration = Duration::from_hours(1);
 
@@ -65,7 +67,8 @@ pub struct Enrolment {
     spent: Option<Secret>,
     /// The present certificate is not accepted, and there is another token.
     is_due: bool,
-    renewed: Option<Instant>,
+    /// Not before then.
+    next_renewal: Option<Instant>,
 }
 
 impl Link {
@@ -104,9 +107,11 @@ impl Link {
             ended = self.fetch(&connection, &start) => ended,
             ended = self.tell(&connection, &start) => ended,
             () = self.until_renewal(&identity) => {
-                self.renew(&connection, &start).await?;
-                self.enrolment.renewed = Some(Instant::now());
-                Ok(())
+                let renewed = self.renew(&connection, &start).await;
+                // Reports go on while renewals fail.
+                let pause = if renewed.is_ok() { RENEWAL_PAUSE } else { FAILED_RENEWAL_PAUSE };
+                self.enrolment.next_renewal = Some(Instant::now() + pause);
+                renewed
             }
         }
     }
@@ -116,6 +121,10 @@ impl Link {
     async fn identity(&mut self, start: &AgentStart) -> Result<Identity, LinkError> {
         let now = self.clock.now();
         let present = Identity::load(&self.place).filter(|identity| identity.is_valid_at(now));
+        // It is refused in the handshake, where nobody can tell us why.
+        if present.as_ref().is_some_and(|identity| identity.begins_after(now)) {
+            self.consider_enrolment();
+        }
         let is_due = std::mem::take(&mut self.enrolment.is_due);
         match present {
             Some(identity) if is_due => Ok(self.enrol(start).await.unwrap_or(identity)),
@@ -160,8 +169,8 @@ impl Link {
     }
 
     async fn until_renewal(&self, identity: &Identity) {
-        if let Some(renewed) = self.enrolment.renewed {
-            sleep_until(renewed + RENEWAL_PAUSE).await;
+        if let Some(next) = self.enrolment.next_renewal {
+            sleep_until(next).await;
         }
         loop {
             let left = identity.renew_at().duration_since(self.clock.now());

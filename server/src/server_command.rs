@@ -35,7 +35,9 @@ pub async fn run(command: ServerCommand) -> Result<()> {
     let server = done?;
     eprintln!(
         "The certificate of the agent of {} is revoked. Its agent gets a new token from the control \
-         plane, once that runs and is not paused, and comes back; the broker runs on, with new keys.",
+         plane, once that runs and is not paused, and comes back; the broker runs on, with new keys. \
+         A copy of its broker's old certificate is good on the cluster's internal listeners until it \
+         expires.",
         server.name
     );
     Ok(())

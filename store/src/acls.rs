@@ -18,6 +18,13 @@ pub struct AclNumber {
     pub created_at: Timestamp,
 }
 
+impl AclNumber {
+    /// Whether its ACL is gone. The highest of these numbers stays, so that none is given again.
+    pub fn is_retired(&self) -> bool {
+        self.says == format!("was {}", self.id)
+    }
+}
+
 /// All of an instance, by number.
 pub async fn list(run: &mut impl Run, instance: InstanceId) -> Result<Vec<AclNumber>> {
     let query = Query::new("SELECT * FROM acls WHERE instance_id = $1 ORDER BY id");

@@ -64,14 +64,23 @@ pub async fn ask(
     work.execute(query).await.map(drop)
 }
 
+/// The link of an address whose owner wants no mail stays: it is how they change their mind.
 async fn forget_unused(work: &mut Work, before: Timestamp) -> Result<()> {
     let query = Query::new(
-        "DELETE FROM mail_consents WHERE asked_at <= $1 AND NOT EXISTS \
+        "SELECT * FROM mail_consents WHERE asked_at <= $1 AND NOT EXISTS \
          (SELECT 1 FROM recipients JOIN instances ON instances.id = recipients.instance_id \
          WHERE instances.account_id = mail_consents.account_id AND recipients.type = 'email' \
          AND LOWER(recipients.value) = mail_consents.email_key)",
     );
-    work.execute(query.bind(before)).await.map(drop)
+    for row in &work.fetch(query.bind(before)).await? {
+        let unused = consent(row)?;
+        if !is_blocked(work, &unused.email).await? {
+            let query =
+                Query::new("DELETE FROM mail_consents WHERE account_id = $1 AND email_key = $2");
+            work.execute(query.bind(unused.account_id.to_string()).bind(unused.email)).await?;
+        }
+    }
+    Ok(())
 }
 
 /// What a link asks; none for a link that never was or was replaced.

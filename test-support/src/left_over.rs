@@ -8,9 +8,17 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-/// Tables that keep what happened, or numbers that must not be reused.
-const KEPT: [&str; 5] =
-    ["audit", "audit_chains", "instance_history", "sequences", "_sqlx_migrations"];
+/// Tables that keep what happened, what an account has used up, or numbers that must not
+/// be reused.
+const KEPT: [&str; 7] = [
+    "audit",
+    "audit_chains",
+    "audit_spent",
+    "instance_history",
+    "send_counts",
+    "sequences",
+    "_sqlx_migrations",
+];
 
 #[derive(PartialEq, Eq, Debug)]
 pub struct LeftOver {

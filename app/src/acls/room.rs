@@ -55,13 +55,18 @@ async fn with_room(
     wanted: &BTreeSet<String>,
 ) -> Result<BTreeSet<String>> {
     let says = |numbers: Vec<store::AclNumber>| -> BTreeSet<String> {
-        numbers.into_iter().map(|number| number.says).collect()
+        let held = numbers.into_iter().filter(|number| !number.is_retired());
+        held.map(|number| number.says).collect()
     };
     let has = says(acls::list(&mut app.store().reader(), id).await?);
     if has.union(wanted).count() <= MOST {
         return Ok(has);
     }
     let there: BTreeSet<String> = there.iter().map(ToString::to_string).collect();
+    // Where nothing can be forgotten, other writers of the store don't wait for us.
+    if has.is_subset(&there) {
+        return Ok(has);
+    }
     let mut work = app.store().begin().await?;
     acls::retire_others(&mut work, id, &there).await?;
     let has = says(acls::list(&mut work, id).await?);

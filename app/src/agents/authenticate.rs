@@ -64,21 +64,21 @@ pub async fn authenticate(app: &App, certificate_der: &[u8]) -> Result<Agent> {
 /// never got the answer to its renewal. A token in the server's directory tells them apart.
 async fn give_token(app: &App, record: &ServerRecord) -> Result<()> {
     let server = &record.server;
-    if server.enrolled_at.is_none() {
-        return Ok(());
-    }
-    let now = app.now();
-    let mut work = app.store().begin().await?;
-    if servers::void_token(&mut work, server.id, now).await? {
-        instances::wake(&mut work, server.instance_id, now).await?;
-        work.commit().await?;
-        tracing::warn!(
-            instance = %server.instance_id,
-            server = %server.name,
-            "an agent came with a key that is not the enrolled one and was refused; the server's \
-             directory gets a token. Unless the answer to a renewal was just lost, the key was \
-             copied: see castellan server re-enrol"
-        );
+    tracing::warn!(
+        instance = %server.instance_id,
+        server = %server.name,
+        "an agent came with a key that is not the enrolled one and was refused; the server's \
+         directory gets a token. Unless the answer to a renewal was just lost, the key was \
+         copied: see castellan server re-enrol"
+    );
+    // Otherwise a token is on its way already.
+    if server.enrolled_at.is_some() {
+        let now = app.now();
+        let mut work = app.store().begin().await?;
+        if servers::void_token(&mut work, server.id, now).await? {
+            instances::wake(&mut work, server.instance_id, now).await?;
+            work.commit().await?;
+        }
     }
     Ok(())
 }

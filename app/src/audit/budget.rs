@@ -9,8 +9,9 @@ use crate::Result;
 use store::{AuditLine, Withheld, Work, audit};
 
 /// Nouns whose events have a share each.
-const NOUNS: [&str; 11] = [
+const NOUNS: [&str; 12] = [
     "account",
+    "acl",
     "apikey",
     "ca",
     "certificate",
@@ -23,11 +24,13 @@ const NOUNS: [&str; 11] = [
     "user",
 ];
 /// Other events that have one.
-const EVENTS: [&str; 5] = [
+const EVENTS: [&str; 7] = [
     "instance.create",
     "instance.delete",
     "instance.rotate_apikey",
     "instance.rotate_password",
+    "recipient.block",
+    "recipient.confirm",
     "vpc.delete",
 ];
 
@@ -80,11 +83,11 @@ mod tests {
     #[test]
     fn what_decides_who_may_do_what_has_a_share_of_its_own() {
         for event in
-            ["apikey.rotate", "team.update", "login.failed", "instance.delete", "ca.rotate"]
+            ["apikey.rotate", "acl.create", "login.failed", "instance.delete", "recipient.block"]
         {
             assert!(has_share(event), "{event}");
         }
-        for event in ["acl.create", "topic.delete", "instance.update", "message.create", "x"] {
+        for event in ["topic.create", "topic.delete", "instance.update", "message.create", "x"] {
             assert!(!has_share(event), "{event}");
         }
     }

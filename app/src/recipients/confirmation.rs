@@ -12,10 +12,14 @@ use model::{
     SignedDuration,
 };
 use store::mail_consents::{self, Consent};
+use store::send_counts::{self, Limit};
 use store::{Work, accounts, instances, outbox, recipients};
 
 /// No second mail with a link goes to an address within this time.
 const BETWEEN_MAILS: SignedDuration = SignedDuration::from_hours(24);
+/// Each answer is a line in the account's audit log.
+const ANSWERS_PER_DAY: u32 = 20;
+const DAY: SignedDuration = SignedDuration::from_hours(24);
 const TIME: &str = "%Y-%m-%d %H:%M UTC";
 
 /// What became of a recipient that may need a confirmation.
@@ -165,6 +169,10 @@ pub async fn answer(
     let mut work = app.store().begin().await?;
     let consent = mail_consents::find(&mut work, &addressee.token).await?;
     let consent = consent.ok_or(Error::NotFound)?;
+    let limit = Limit::of_mailbox("answers", &consent.email, ANSWERS_PER_DAY, DAY);
+    if let Some(exceeded) = send_counts::spend(&mut work, &[limit], app.now()).await? {
+        return Err(Error::too_many(app.now(), exceeded.until));
+    }
     if write(&mut work, app, &consent, answer).await? {
         let event = match answer {
             Answer::Allow => "recipient.confirm",

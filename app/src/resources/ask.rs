@@ -67,6 +67,12 @@ impl<'a> Cluster<'a> {
         Self { brokers, servers, ..*self }
     }
 
+    /// Whether what a broker shows may be older than a change that was made. Then a call
+    /// that seems to change nothing is sent nevertheless.
+    pub fn may_show_old(&self) -> bool {
+        self.behind.has_any_of(&self.brokers.brokers, Instant::now().into_std())
+    }
+
     /// The same, for what customers of a shared plan can't do.
     pub async fn of_its_own(access: &InstanceAccess, app: &'a App) -> Result<Self> {
         on_servers_of_its_own(app, &access.instance)?;

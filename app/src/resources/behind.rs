@@ -31,6 +31,12 @@ impl Behind {
         self.inside().remove(broker);
     }
 
+    /// Whether one of them may still show what was before a change.
+    pub fn has_any_of(&self, brokers: &[Endpoint], now: Instant) -> bool {
+        let inside = self.inside();
+        brokers.iter().any(|broker| inside.get(broker).is_some_and(|at| now - *at < BEHIND))
+    }
+
     /// Those that know all there is first, as they are, then whoever had most time to
     /// hear of it.
     pub fn last(&self, brokers: &mut [Endpoint], now: Instant) {

@@ -121,7 +121,9 @@ impl Engine {
     /// A new token, if the agent needs one and has none that lasts.
     async fn token_for(&self, pass: &Pass, view: &ServerView) -> Result<Option<Secret>, PassError> {
         let now = self.clock.now();
-        let lasts = view.token_expires_at.is_some_and(|until| until > now + TOKEN_SPARE);
+        // One that lasts longer than any was given while the clock was ahead.
+        let is_good = |until| until > now + TOKEN_SPARE && until <= now + TOKEN_LIFE;
+        let lasts = view.token_expires_at.is_some_and(is_good);
         if is_enrolled(view, now) || lasts {
             return Ok(None);
         }

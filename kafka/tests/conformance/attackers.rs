@@ -8,6 +8,7 @@ use model::Secret;
 use std::error::Error;
 use std::io;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -46,31 +47,45 @@ pub struct Attack {
 
 /// They go on until they are dropped, on a thread of their own: what they compute must
 /// not keep the writers of the test from reading their answers.
-pub struct Attackers(Option<Runtime>);
+pub struct Attackers {
+    runtime: Option<Runtime>,
+    /// How often an attacker of each kind came as far as its harm.
+    entered: Vec<Arc<AtomicUsize>>,
+}
 
 impl Attackers {
     pub fn begin(attacks: Vec<Attack>, trust_pem: &str) -> Self {
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        let mut all = Vec::new();
         for Attack { at, count, entry, harm } in attacks {
+            let entered = Arc::new(AtomicUsize::new(0));
+            all.push(Arc::clone(&entered));
             for endpoint in at.iter().flat_map(|it| std::iter::repeat_n(it, count)) {
                 let (endpoint, trust) = (endpoint.clone(), trust_pem.to_owned());
-                let (entry, harm) = (entry.clone(), harm.clone());
+                let (entry, harm, entered) = (entry.clone(), harm.clone(), Arc::clone(&entered));
                 runtime.spawn(async move {
                     loop {
                         // Whatever the broker refuses or closes is tried again.
-                        let _ = once(&endpoint, &trust, &entry, &harm).await;
+                        let _ = once(&endpoint, &trust, &entry, &harm, &entered).await;
                         tokio::time::sleep(PAUSE).await;
                     }
                 });
             }
         }
-        Self(Some(runtime))
+        Self { runtime: Some(runtime), entered: all }
+    }
+
+    /// Fails if a kind of attack never took place.
+    pub fn assert_all_entered(&self) {
+        let entered: Vec<usize> =
+            self.entered.iter().map(|it| it.load(Ordering::Relaxed)).collect();
+        assert!(entered.iter().all(|times| *times > 0), "{entered:?}");
     }
 }
 
 impl Drop for Attackers {
     fn drop(&mut self) {
-        if let Some(runtime) = self.0.take() {
+        if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }
     }
@@ -85,8 +100,15 @@ const HOLD: Duration = Duration::from_mins(1);
 type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
 /// Returns once the broker has closed the connection.
-async fn once(endpoint: &Endpoint, trust: &str, entry: &Entry, harm: &Harm) -> Outcome<()> {
+async fn once(
+    endpoint: &Endpoint,
+    trust: &str,
+    entry: &Entry,
+    harm: &Harm,
+    entered: &AtomicUsize,
+) -> Outcome<()> {
     let mut stream = timeout(PATIENCE, enter(endpoint, trust, entry)).await??;
+    entered.fetch_add(1, Ordering::Relaxed);
     timeout(HOLD, act(&mut *stream, harm)).await??;
     Ok(())
 }

@@ -79,6 +79,7 @@ pub async fn writes_go_on(cluster: &RealCluster) {
         writer.await.unwrap();
     }
     cluster.assert_none_ended();
+    attackers.assert_all_entered();
     drop(attackers);
     subject
         .until_topic(TOPIC, &NODES, "every copy is in sync", |topic| {

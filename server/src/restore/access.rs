@@ -13,7 +13,7 @@ pub async fn check_kept(work: &mut Work, keep: &BTreeSet<KeyId>) -> Result<()> {
         if apikeys::find_by_id(work, *id).await?.is_none() {
             bail!(
                 "it has no key {id}, which --keep-key names; without it the restore says which \
-                 keys it revokes, and can be repeated with --force"
+                 keys it revokes"
             );
         }
     }
@@ -36,12 +36,16 @@ pub fn words(dropped: &Dropped, is_known: bool) -> String {
              {} customer keys are revoked, {invitations} invitations are withdrawn, and \
              {instances} instances have new keys of their own, which `details` tells. Make a new \
              customer key with: castellan key create <e-mail>. Passwords of default users are \
-             those of the backup: rotate those that were rotated since.\n",
+             those of the backup: rotate those that were rotated since. Roles and tags are those of the \
+             backup, too.\n",
             keys.len()
         )
     };
     if !keys.is_empty() {
-        text.push_str("To keep one of these, restore again with --force and --keep-key:\n");
+        text.push_str(
+            "To keep one of these, move castellan.db.before-restore to a safe place and restore \
+             again with --keep-key:\n",
+        );
     }
     for dropped in keys {
         let (key, user) = (&dropped.key, &dropped.user);

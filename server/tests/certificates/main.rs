@@ -14,6 +14,7 @@ use kafka::client::{Call as _, Connection, DirectDial, Limits, Mechanism, sasl, 
 use model::{Clock as _, KafkaVersion, Secret, SystemClock};
 use serde_json::{Value, json};
 use served::Server;
+use std::fs;
 use test_support::installation::Installation;
 use test_support::kcat::Kcat;
 use test_support::writer::Writer;
@@ -72,6 +73,11 @@ async fn outlives(version: KafkaVersion) {
     }
     castellan.until_heard_anew(&after).await;
     writer.stop().await;
+    for server in 0..SERVERS {
+        let log = fs::read_to_string(castellan.server_dir(server).join("agent.log")).unwrap();
+        assert_eq!(log.matches("enrolled with the control plane").count(), 1, "{log}");
+        assert!(log.contains("renewed the agent's certificate"), "{log}");
+    }
     castellan.purge().await;
 }
 

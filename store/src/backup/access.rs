@@ -117,9 +117,11 @@ const INSTANCES: Table = Table {
         ("apikey_sealed", Text),
         ("apikey_hash", Text),
         ("password_sealed", Text),
+        // They decide who sees the instance.
+        ("tags", Text),
     ],
-    write: "UPDATE instances SET apikey_sealed = $2, apikey_hash = $3, password_sealed = $4 \
-            WHERE id = $1",
+    write: "UPDATE instances SET apikey_sealed = $2, apikey_hash = $3, password_sealed = $4, \
+            tags = $5 WHERE id = $1",
 };
 
 impl Access {

@@ -42,6 +42,13 @@ pub(super) struct Ending {
     marks: Vec<Timestamp>,
 }
 
+/// The certificates of one kind, or at least those that are near.
+struct Endings {
+    near: Vec<Ending>,
+    /// False while a server that shall run has not reported its certificates.
+    all_known: bool,
+}
+
 impl Ending {
     fn new(name: impl Into<String>, at: Timestamp, before: &[SignedDuration]) -> Self {
         Self { name: name.into(), at, marks: before.iter().map(|left| at - *left).collect() }
@@ -78,8 +85,12 @@ async fn look(app: &App, id: InstanceId) -> Result<()> {
     let mut reader = app.store().reader();
     for kind in Expiring::ALL {
         let now = app.now();
-        let mut near = ending(&mut reader, id, kind, now).await?;
+        let Endings { mut near, all_known } = ending(&mut reader, id, kind, now).await?;
         near.retain(|it| it.is_near(now));
+        // What nobody knows of is not renewed.
+        if near.is_empty() && !all_known {
+            continue;
+        }
         near.sort_by(|a, b| (a.at, &a.name).cmp(&(b.at, &b.name)));
         let open = incidents::open(&mut reader, id).await?;
         let watched = notice_alarms(&mut reader, id).await?;
@@ -147,17 +158,18 @@ fn next(
     is_reminder_due(spec, open, now).then_some(NotificationState::Reminder)
 }
 
-/// Every certificate of a kind, or at least those that are near.
 async fn ending(
     run: &mut impl Run,
     id: InstanceId,
     kind: Expiring,
     now: Timestamp,
-) -> Result<Vec<Ending>> {
-    Ok(match kind {
+) -> Result<Endings> {
+    let mut all_known = true;
+    let near = match kind {
         Expiring::ServerCertificates => {
             let mut all = servers::list(run, id).await?;
             all.retain(|record| !record.server.stopped);
+            all_known = all.iter().all(|record| !installed(record).is_empty());
             let each = all.iter().filter_map(|record| {
                 let of = installed(record).into_iter().min_by_key(|it| it.not_after)?;
                 // Renewal begins when a third is left.
@@ -178,5 +190,6 @@ async fn ending(
             let all = certificates::ending(run, id, now, now + CLIENT_MARKS[0]).await?;
             all.into_iter().map(|(name, at)| Ending::new(name, at, &CLIENT_MARKS)).collect()
         }
-    })
+    };
+    Ok(Endings { near, all_known })
 }

@@ -5,7 +5,6 @@ import static castellan.broker.Internals.get;
 import java.io.IOException;
 import java.nio.channels.SocketChannel;
 import java.util.ArrayList;
-import java.util.ConcurrentModificationException;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -58,11 +57,7 @@ final class StalledConnections implements Runnable {
         try {
             while (true) {
                 Thread.sleep(LOOK_MS);
-                Map<KafkaChannel, Wait> now = new HashMap<>();
-                for (Selector selector : selectors()) {
-                    look(selector, now);
-                }
-                waits = now;
+                lookAtAll();
             }
         } catch (ReflectiveOperationException e) {
             LOG.error("Connections that don't log in can't be closed early", e);
@@ -71,16 +66,27 @@ final class StalledConnections implements Runnable {
         }
     }
 
-    private void look(Selector selector, Map<KafkaChannel, Wait> now) {
-        List<KafkaChannel> channels;
+    /** All lists belong to network threads, so reading one may fail in any way. */
+    private void lookAtAll() throws ReflectiveOperationException {
+        Map<KafkaChannel, Wait> now = new HashMap<>();
         try {
-            channels = selector.channels();
-        } catch (ConcurrentModificationException e) {
-            // The list belongs to the network thread. What was known of it stays.
+            for (Selector selector : selectors()) {
+                look(selector, now);
+            }
+        } catch (RuntimeException e) {
+            // What was known stays, and the next look is in a second.
+            LOG.debug("Connections could not be looked at", e);
             waits.forEach(now::putIfAbsent);
-            return;
         }
-        for (KafkaChannel channel : channels) {
+        waits = now;
+    }
+
+    private void look(Selector selector, Map<KafkaChannel, Wait> now) {
+        for (KafkaChannel channel : selector.channels()) {
+            if (channel == null) {
+                // Closed while the list was copied.
+                continue;
+            }
             NetworkReceive request = channel.currentReceive();
             boolean loggedIn = channel.ready();
             if (loggedIn && (request == null || !request.memoryAllocated())) {
