@@ -17,7 +17,8 @@ OTHERS := $(CARGO) test --workspace --locked --no-fail-fast -- --skip simulation
 # What only running tests need is fetched while they are built.
 BUILD_TESTS := scripts/beside.sh 'scripts/setup.sh test' $(CARGO) test --workspace --locked --no-run --tests
 
-.PHONY: run build castellan-check test test-all bench jar setup setup-build setup-test lint format clean
+.PHONY: run build castellan-check test test-all bench jar setup setup-build setup-test lint doc audit \
+	format clean
 
 run: build ## Start Castellan with one cluster; Ctrl-C leaves the cluster running
 	$(RELEASE) up $(ARGS)
@@ -34,10 +35,9 @@ test: setup-build $(JAR) $(CHECK_JAR) format ## Everything that must hold, with 
 	$(LINTED) $(BUILD_TESTS)
 	$(LINTED) scripts/beside.sh '$(SIMULATION)' $(OTHERS)
 
-test-all: setup-build $(JAR) $(CHECK_JAR) format ## The long version: every Kafka version, every kill ten times
+test-all: setup-build $(JAR) $(CHECK_JAR) format ## The long version, or PARTS="rolls alarms" of it
 	$(LINTED) $(BUILD_TESTS)
-	$(LINTED) CASTELLAN_TEST_ALL=1 scripts/beside.sh '$(SIMULATION)' $(OTHERS)
-	$(LINTED) CASTELLAN_TEST_DATABASE=postgres $(CARGO) test --workspace --locked --test it
+	$(LINTED) CARGO='$(CARGO)' scripts/test-all.sh $(PARTS)
 
 bench: setup-test build $(CHECK_JAR) ## Ratios taken in one run; see docs/benchmarks.md
 	$(CARGO) run --release --locked -p bench -- $(PARTS)
@@ -45,8 +45,14 @@ bench: setup-test build $(CHECK_JAR) ## Ratios taken in one run; see docs/benchm
 format:
 	$(CARGO) fmt --all --check
 
-lint: $(JAR) $(CHECK_JAR) format ## What `make test` says of the code, without building it
+lint: $(JAR) $(CHECK_JAR) format doc ## What `make test` says of the code, without building it
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+
+doc: $(JAR) $(CHECK_JAR) ## Links between comments lead somewhere
+	RUSTDOCFLAGS=-Dwarnings $(CARGO) doc --workspace --no-deps --locked
+
+audit: ## Licences, sources and bans of dependencies
+	@CARGO='$(CARGO)' scripts/audit.sh
 
 jar: $(JAR) $(CHECK_JAR)
 

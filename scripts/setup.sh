@@ -83,7 +83,7 @@ if [ "$purpose" = test ]; then
     # Tries the API as its document describes it.
     install_python schemathesis server/tests/fuzz/requirements.txt
     # A client to hold our answers against.
-    install_python witness server/tests/tour/requirements.txt
+    install_python witness test-support/scripts/witness/requirements.txt
     # A mail server to send to.
-    install_python aiosmtpd outbound/tests/receiver/requirements.txt
+    install_python aiosmtpd test-support/scripts/mail/requirements.txt
 fi

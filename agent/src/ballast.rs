@@ -118,7 +118,7 @@ mod tests {
         make(&place).unwrap();
         let room = host::room(&place.disk()).unwrap();
         if size(room.total) == 0 || room.free < 6 * MOST {
-            return;
+            return host::testing::skip("room", "the temporary directory has too little room");
         }
         assert_eq!(fs::metadata(place.ballast()).unwrap().len(), size(room.total));
         let needs = |to_start: u64| Needed { to_start, kept: 0 };

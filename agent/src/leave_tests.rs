@@ -1,9 +1,9 @@
 //! Claims at a small control plane over real TLS.
 
 use super::*;
-use crate::control_plane::{ControlPlane as Server, sign};
 use crate::identity;
 use crate::testing::start as parameters;
+use test_support::control_plane::{ControlPlane as Server, sign};
 use wire::agent::{AgentStart, Claimed};
 
 fn enrolled(directory: &std::path::Path, server: &Server) -> ControlPlane {

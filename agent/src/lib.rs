@@ -32,9 +32,6 @@ mod supervisor;
 mod turns;
 
 #[cfg(test)]
-#[path = "../tests/support/control_plane.rs"]
-mod control_plane;
-#[cfg(test)]
 mod testing;
 
 use board::{Board, View};

@@ -1,11 +1,11 @@
 //! The conversation with a small control plane over real TLS.
 
 use super::*;
-use crate::control_plane::ControlPlane;
 use crate::testing::{desired as document, start as parameters, wait_for};
 use model::{ManualClock, SignedDuration, SystemClock};
 use std::fs;
 use tempfile::TempDir;
+use test_support::control_plane::ControlPlane;
 
 struct Agent {
     place: Place,

@@ -4,18 +4,15 @@
 //! That is why it has a main function and no test harness.
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
-#[path = "support/control_plane.rs"]
-mod control_plane;
-
 use cloud::{Cloud as _, DiskSpec, Epoch, Outcome, Owner, Remedy, ServerSpec};
 use cloud_local::{LocalCloud, Options};
-use control_plane::{ControlPlane, sign};
 use host::ProcessId;
 use model::{DiskId, InstanceId, Secret, ServerId, VpcId};
 use std::fs;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use test_support::control_plane::{ControlPlane, sign};
 use tokio::time::{Instant, sleep};
 use wire::agent::{Desired, DesiredCertificate, DesiredDisk, Phase, Run};
 

@@ -2,14 +2,12 @@
 //! release.
 
 mod client_story;
-mod support;
-
 use client_story::Running;
 use kafka::Endpoint;
 use kafka::client::{Cluster, Identity};
 use kafka::versions;
 use model::Secret;
-use support::{Authority, Broker};
+use test_support::broker::{Authority, Broker};
 
 #[tokio::test]
 async fn the_client_keeps_its_promises() {

@@ -3,14 +3,12 @@
 
 #![allow(clippy::unwrap_used, reason = "it is a test")]
 
-mod support;
-
 use kafka::artifacts::{Artifacts, default_cache_root};
 use kafka::{Endpoint, metrics, versions};
 use model::KafkaVersion;
 use std::collections::BTreeMap;
 use std::path::Path;
-use support::{Authority, Broker};
+use test_support::broker::{Authority, Broker};
 
 /// What alarms and graphs are made of.
 const SERIES: [&str; 26] = [

@@ -2,13 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "it is a test")]
 
-mod support;
-
 use model::KafkaVersion;
 use rustls::RootCertStore;
 use rustls::pki_types::ServerName;
 use std::sync::Arc;
-use support::{ADDRESS, Authority, Broker, DIRECTORY_ID};
+use test_support::broker::{ADDRESS, Authority, Broker, DIRECTORY_ID};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 

@@ -3,16 +3,15 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-mod receiver;
 mod telling;
 
 use model::{Maintenance, Notification, NotificationState, RecipientType, Responder, Secret};
 use outbound::{Endpoints, OutboundSettings, Sender, Smtp, SmtpSettings};
-use receiver::Receiver;
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
 use telling::{NoMail, notification, notifier, recipient, settings, tell};
+use test_support::receiver::Receiver;
 use uuid::Uuid;
 
 const STATES: [NotificationState; 4] = [

@@ -3,17 +3,16 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-mod receiver;
 mod telling;
 
 use model::{NotificationState, RecipientType};
 use outbound::{NotifyError, OutboundSettings};
 use rcgen::{CertifiedKey, generate_simple_self_signed};
-use receiver::Receiver;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use telling::{NoMail, notification, notifier, recipient, settings, tell};
+use test_support::receiver::Receiver;
 
 const SECRET_PATH: &str = "s3cret-path";
 

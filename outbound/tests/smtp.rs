@@ -2,14 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-mod receiver;
-
 use model::{Email, Mail, MessageId, Secret};
 use outbound::{MailFiles, Mailer, Outgoing, SendError, Sender, Sent, Smtp, SmtpSettings};
 use rcgen::{CertifiedKey, generate_simple_self_signed};
-use receiver::Receiver;
 use std::os::unix::fs::PermissionsExt as _;
 use std::time::Duration;
+use test_support::receiver::Receiver;
 
 const PATIENCE: Duration = Duration::from_secs(30);
 

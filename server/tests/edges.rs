@@ -1,80 +1,188 @@
-//! The crates know each other only along these edges. A new edge is a decision:
-//! it changes this table, and ARCHITECTURE.md says why.
+//! What ARCHITECTURE.md and its companions say of the code, compared with the code: the
+//! table of crates with the Cargo manifests, and every file and test they name.
 
-use std::collections::BTreeSet;
-use std::path::Path;
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-/// A crate, and the crates of ours it may know.
-const EDGES: &[(&str, &[&str])] = &[
-    ("model", &[]),
-    ("series", &["model"]),
-    ("wire", &["model"]),
-    ("pki", &["model"]),
-    ("host", &[]),
-    ("store", &["model"]),
-    ("kafka", &["model", "host"]),
-    ("reach", &["model", "store", "pki", "kafka"]),
-    ("cloud", &["model"]),
-    ("cloud-local", &["model", "wire", "cloud", "host"]),
-    ("agent", &["model", "wire", "host", "kafka", "pki"]),
-    ("outbound", &["model", "host"]),
-    ("engine", &["model", "wire", "store", "cloud", "kafka", "reach", "pki", "outbound"]),
-    ("app", &["model", "store", "pki", "kafka", "reach", "series"]),
-    ("api", &["model", "wire", "app"]),
-    ("client", &["model", "wire"]),
-    ("cli", &["model", "wire", "client"]),
-    (
-        "server",
-        &[
-            "model",
-            "wire",
-            "pki",
-            "host",
-            "store",
-            "kafka",
-            "reach",
-            "cloud",
-            "cloud-local",
-            "agent",
-            "outbound",
-            "engine",
-            "app",
-            "api",
-            "client",
-            "cli",
-        ],
-    ),
-    ("bench", &["model", "wire", "host", "store", "kafka", "client", "checker", "faults"]),
-    ("checker", &["model", "host", "kafka"]),
-    ("faults", &["host"]),
-];
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
 
-fn manifest(path: &Path) -> toml::Table {
-    let text = std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-    text.parse().unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+/// Documents that name files.
+const DOCUMENTS: [&str; 3] = ["ARCHITECTURE.md", "CONTRIBUTING.md", "docs/glossary.md"];
+/// Dependencies for their features alone: without its name for an algorithm, p256 signs no
+/// certificate.
+const UNNAMED: [(&str, &str); 1] = [("pki", "sha2")];
+/// A page that can be read in one go.
+const MOST_WORDS: usize = 1800;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
+}
+
+fn read(name: &str) -> String {
+    let path = root().join(name);
+    fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+fn manifest(name: &str) -> toml::Table {
+    read(name).parse().unwrap_or_else(|e| panic!("{name}: {e}"))
+}
+
+fn members() -> BTreeSet<String> {
+    let workspace = manifest("Cargo.toml");
+    let members = workspace["workspace"]["members"].as_array().unwrap();
+    members.iter().map(|member| member.as_str().unwrap().to_owned()).collect()
+}
+
+/// The crates of ours that each crate depends on, as the map says. `every crate above but x`
+/// stands for the rows before it.
+fn map() -> BTreeMap<String, BTreeSet<String>> {
+    let text = read("ARCHITECTURE.md");
+    let table = text.split("| crate |").nth(1).expect("there is a table of crates");
+    let mut map = BTreeMap::new();
+    for row in table.lines().skip(2).take_while(|line| line.starts_with('|')) {
+        let [_, name, _, known, _] = row.split('|').collect::<Vec<_>>()[..] else {
+            panic!("a row of three columns: {row}")
+        };
+        let list = |text: &str| -> BTreeSet<String> {
+            text.split(',').map(|name| name.trim().to_owned()).collect()
+        };
+        let known = match known.trim() {
+            "none" => BTreeSet::new(),
+            // It is no crate: Java.
+            "Kafka" => continue,
+            known => match known.strip_prefix("every crate above but ") {
+                Some(others) => &map.keys().cloned().collect() - &list(others),
+                None => list(known),
+            },
+        };
+        map.insert(name.trim().trim_matches('`').to_owned(), known);
+    }
+    map
 }
 
 #[test]
-fn crates_know_only_whom_they_may() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    let workspace = manifest(&root.join("Cargo.toml"));
-    let members: Vec<&str> = workspace["workspace"]["members"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|member| member.as_str().unwrap())
-        .collect();
-    let ours: BTreeSet<&str> = members.iter().copied().collect();
+fn the_map_shows_every_crate_and_whom_it_depends_on() {
+    let (members, map) = (members(), map());
+    assert_eq!(map.keys().cloned().collect::<BTreeSet<_>>(), members, "the crates of the map");
+    for (name, shown) in map {
+        let manifest = manifest(&format!("{name}/Cargo.toml"));
+        let found = manifest["dependencies"].as_table().unwrap().keys();
+        let found: BTreeSet<String> = found.filter(|it| members.contains(*it)).cloned().collect();
+        assert_eq!(found, shown, "what {name} depends on; a new edge needs its reason");
+    }
+}
 
-    for member in &members {
-        let (_, allowed) = EDGES
-            .iter()
-            .find(|(name, _)| name == member)
-            .unwrap_or_else(|| panic!("crate {member} is not in the table of edges"));
-        let manifest = manifest(&root.join(member).join("Cargo.toml"));
-        let known = manifest.get("dependencies").and_then(toml::Value::as_table).unwrap();
-        for dependency in known.keys().filter(|name| ours.contains(name.as_str())) {
-            assert!(allowed.contains(&dependency.as_str()), "{member} must not know {dependency}");
+/// Paths in backticks, with the test after `::` if one is named. Those with placeholders are
+/// examples.
+fn named(document: &str) -> Vec<(String, Option<String>)> {
+    let text = read(document);
+    let quoted = text.split('`').skip(1).step_by(2);
+    let is_path = |word: &&str| {
+        let first = word.split('/').next().unwrap();
+        let is_ours = !first.is_empty() && root().join(first).is_dir();
+        is_ours && word.contains('/') && !word.contains(['…', '<', ' ', '*'])
+    };
+    let split = |word: &str| match word.split_once("::") {
+        Some((path, name)) => (path.to_owned(), Some(name.to_owned())),
+        None => (word.to_owned(), None),
+    };
+    quoted.filter(is_path).map(split).collect()
+}
+
+#[test]
+fn documents_name_files_and_tests_that_exist() {
+    for document in DOCUMENTS {
+        for (path, test) in named(document) {
+            assert!(root().join(&path).exists(), "{document} names {path}");
+            if let Some(test) = test {
+                let found = read(&path).contains(&format!("fn {test}("));
+                assert!(found, "{document} names the test {test} of {path}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_architecture_is_one_page_with_ten_rules() {
+    let text = read("ARCHITECTURE.md");
+    let words = text.split_whitespace().count();
+    assert!(words <= MOST_WORDS, "it has {words} words, and {MOST_WORDS} at most");
+    let rules = text.split("## Ten rules").nth(1).unwrap().split("\n## ").next().unwrap();
+    let rules: Vec<&str> = rules.split(". **").skip(1).collect();
+    assert_eq!(rules.len(), 10);
+    for rule in rules {
+        assert!(rule.contains("::"), "it names no test: {rule}");
+    }
+}
+
+/// The glossary has one row for a term, each with a place.
+#[test]
+fn a_term_has_one_meaning() {
+    let text = read("docs/glossary.md");
+    let rows: Vec<Vec<&str>> = text
+        .lines()
+        .filter(|line| line.starts_with("| **"))
+        .map(|line| line.split('|').map(str::trim).collect())
+        .collect();
+    let mut terms = BTreeSet::new();
+    for row in &rows {
+        assert_eq!(row.len(), 5, "term, meaning, place: {row:?}");
+        assert!(row[3].contains('`'), "where it lives: {row:?}");
+        assert!(terms.insert(row[1].to_lowercase()), "{} is there twice", row[1]);
+    }
+    assert!(rows.len() >= 25, "{} terms", rows.len());
+}
+
+#[test]
+fn every_test_is_in_a_part_of_the_long_run() {
+    let script = read("scripts/test-all.sh");
+    let words: Vec<&str> = script.split([' ', '\n', ';']).collect();
+    let is_named = |name: &str| words.windows(2).any(|pair| pair == ["--test", name]);
+    for member in members() {
+        let manifest = manifest(&format!("{member}/Cargo.toml"));
+        let declared = manifest.get("test").and_then(toml::Value::as_array);
+        let declared = declared.into_iter().flatten().map(|test| test["name"].as_str().unwrap());
+        let entries = fs::read_dir(root().join(&member).join("tests")).into_iter().flatten();
+        let found = entries.map(|entry| entry.unwrap().path());
+        let is_test = |path: &PathBuf| {
+            path.join("main.rs").exists() || path.extension() == Some("rs".as_ref())
+        };
+        let found = found.filter(is_test);
+        let found = found.map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned());
+        for name in declared.map(str::to_owned).chain(found) {
+            assert!(is_named(&name), "{member}/tests/{name} is in no part of scripts/test-all.sh");
+        }
+    }
+}
+
+/// The text of all Rust files below.
+fn rust_below(directory: &Path) -> String {
+    let entries = fs::read_dir(directory).into_iter().flatten();
+    let paths = entries.map(|entry| entry.unwrap().path());
+    let text = |path: PathBuf| match path.extension() {
+        Some(end) if end == "rs" => fs::read_to_string(path).unwrap(),
+        _ => rust_below(&path),
+    };
+    paths.map(text).collect()
+}
+
+#[test]
+fn every_dependency_is_used() {
+    for member in members() {
+        let manifest = manifest(&format!("{member}/Cargo.toml"));
+        let code = rust_below(&root().join(&member).join("src"));
+        let tests = rust_below(&root().join(&member).join("tests"));
+        for (kind, places) in
+            [("dependencies", vec![&code]), ("dev-dependencies", vec![&code, &tests])]
+        {
+            let listed = manifest.get(kind).and_then(toml::Value::as_table);
+            for name in listed.into_iter().flat_map(toml::Table::keys) {
+                let path = format!("{}::", name.replace('-', "_"));
+                let is_used = places.iter().any(|text| text.contains(&path));
+                let is_known = UNNAMED.contains(&(member.as_str(), name.as_str()));
+                assert!(is_used || is_known, "{member} does not use {name}, one of its {kind}");
+            }
         }
     }
 }
@@ -84,8 +192,7 @@ fn crates_know_only_whom_they_may() {
 /// ship to run clusters knows the checker.
 #[test]
 fn no_second_tls_is_in_the_tree() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    let lock = manifest(&root.join("Cargo.lock"));
+    let lock = manifest("Cargo.lock");
     let packages = lock["package"].as_array().unwrap();
     let name = |package: &toml::Value| package["name"].as_str().unwrap().to_owned();
     let users = |of: &str| -> Vec<String> {
@@ -99,6 +206,6 @@ fn no_second_tls_is_in_the_tree() {
     assert_eq!(users("openssl-sys"), ["rdkafka-sys"]);
     assert_eq!(users("rdkafka-sys"), ["rdkafka"]);
     assert_eq!(users("rdkafka"), ["checker"]);
-    let server = manifest(&root.join("server/Cargo.toml"));
+    let server = manifest("server/Cargo.toml");
     assert!(server["dependencies"].get("checker").is_none(), "it is for tests alone");
 }

@@ -1,12 +1,12 @@
 //! Samples of this very process, sent to a small control plane over real TLS.
 
 use super::*;
-use crate::control_plane::ControlPlane;
 use crate::identity::{self, Identity};
 use crate::testing::{start, wait_for};
 use model::SystemClock;
 use std::collections::BTreeMap;
 use tempfile::TempDir;
+use test_support::control_plane::ControlPlane;
 
 fn sampler(connection: Option<Connection>) -> (Sampler, TempDir) {
     let directory = tempfile::tempdir().unwrap();
@@ -90,7 +90,7 @@ async fn what_waits_is_sent_once_and_again_to_a_control_plane_that_forgot() {
     let (sampler, _directory) = sampler(None);
     let key = identity::next_key(&sampler.place, 1).unwrap();
     let csr = pki::request(&key, "server-11").unwrap();
-    let certificate = crate::control_plane::sign(&control_plane.authority, &csr);
+    let certificate = test_support::control_plane::sign(&control_plane.authority, &csr);
     identity::complete(&sampler.place, &key, &certificate).unwrap();
     let identity = Identity::load(&sampler.place).unwrap();
     let connection = Connection::open(&parameters, Some(&identity)).unwrap();

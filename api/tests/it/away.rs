@@ -1,13 +1,13 @@
 //! The database goes away under the server, and comes back.
 
 use crate::call::{Answer, Call};
-use crate::postgres::Server;
 use crate::world::World;
 use app::Settings;
 use serde_json::json;
 use sqlx::{Connection as _, Executor as _, SqliteConnection};
 use std::time::{Duration, Instant};
 use store::Location;
+use test_support::postgres::Server;
 
 const PATIENCE: Duration = Duration::from_secs(30);
 

@@ -28,8 +28,6 @@ mod masking;
 mod metrics;
 mod metrics_memory;
 mod openapi;
-#[path = "../../../store/tests/postgres/mod.rs"]
-mod postgres;
 mod raw;
 mod reported;
 mod resources;

@@ -5,8 +5,6 @@
 
 mod histories;
 mod issue;
-#[path = "../../../store/tests/postgres/mod.rs"]
-mod postgres;
 mod properties;
 mod recompute;
 mod world;

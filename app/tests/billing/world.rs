@@ -1,6 +1,5 @@
 //! Control planes on one store, with a clock that tests move.
 
-use crate::postgres;
 use app::{App, NoRoom, Parts, Placement, Places, Settings, Source, SourceKind};
 use async_trait::async_trait;
 use ipnet::Ipv4Net;
@@ -12,6 +11,7 @@ use model::{
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, SqliteConnection};
 use std::sync::Arc;
 use store::{Installation, Location, MasterKey, Store};
+use test_support::postgres;
 
 pub const CLI: Source = Source { kind: SourceKind::Cli, address: None };
 

@@ -1,9 +1,6 @@
 //! Messages through a mailer that fails, hangs and dies.
 
 mod gated;
-#[allow(dead_code, reason = "shared with tests that need more of it")]
-#[path = "../../tests/engine/rows.rs"]
-mod rows;
 mod told;
 
 use super::telling::{MOST_ALONG, Whom};
@@ -15,10 +12,10 @@ use model::{
     RecipientType, Secret, SeededEntropy, Timestamp,
 };
 use outbound::SendError;
-use rows::Rows;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use store::{MasterKey, NewMessage, NewRecipient, alarms, incidents, recipients};
+use test_support::rows::Rows;
 
 const DAY: SignedDuration = SignedDuration::from_hours(24);
 

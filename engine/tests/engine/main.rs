@@ -7,8 +7,9 @@ mod create_and_delete;
 mod meanwhile;
 mod networks;
 mod operator;
-mod rows;
 mod set_back;
 mod simulation;
 mod statuses;
 mod world;
+
+use test_support::rows;

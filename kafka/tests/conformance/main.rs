@@ -12,8 +12,6 @@ mod real;
 mod resources;
 mod simulated;
 mod subject;
-#[path = "../support/mod.rs"]
-mod support;
 mod under_attack;
 
 use kafka::versions;

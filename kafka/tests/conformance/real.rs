@@ -2,7 +2,6 @@
 
 use crate::member::{Join, JoinNewer, Leave, Newer};
 use crate::subject::{NODES, Subject};
-use crate::support::{ADDRESS, Authority, free_listeners, last_words};
 use async_trait::async_trait;
 use host::{Exit, ProcessId, Spawn};
 use kafka::Endpoint;
@@ -22,6 +21,7 @@ use std::fs;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tempfile::TempDir;
+use test_support::broker::{ADDRESS, Authority, free_listeners, last_words};
 
 pub struct RealCluster {
     admin: ProtocolAdmin,

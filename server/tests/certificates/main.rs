@@ -4,34 +4,20 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-#[expect(dead_code, reason = "the tour uses the rest")]
-#[path = "../tour/clients.rs"]
-mod clients;
-#[expect(dead_code, reason = "the tour uses the rest")]
-#[path = "../tour/installation.rs"]
-mod installation;
-#[expect(dead_code, reason = "the tour uses the rest")]
-#[path = "../tour/kcat.rs"]
-mod kcat;
-#[expect(dead_code, reason = "the tour uses the rest")]
-#[path = "../tour/left_over.rs"]
-mod left_over;
 mod served;
 mod trust;
-#[path = "../tour/writer.rs"]
-mod writer;
 
 use faults::Fault;
-use installation::Installation;
 use kafka::Endpoint;
 use kafka::client::admin::quorum::DescribeQuorum;
 use kafka::client::{Call as _, Connection, DirectDial, Limits, Mechanism, sasl, tls};
-use kcat::Kcat;
 use model::{Clock as _, KafkaVersion, Secret, SystemClock};
 use serde_json::{Value, json};
 use served::Server;
 use std::fs;
-use writer::Writer;
+use test_support::installation::Installation;
+use test_support::kcat::Kcat;
+use test_support::writer::Writer;
 
 const SERVERS: usize = 3;
 

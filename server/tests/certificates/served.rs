@@ -1,12 +1,12 @@
 //! The certificates of a server: what its agent has on disk, and what its listeners show.
 
-use crate::installation::Installation;
 use model::Timestamp;
 use pki::Facts;
 use std::collections::BTreeMap;
 use std::fs;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use test_support::installation::Installation;
 
 /// One server by its directory.
 pub struct Server {

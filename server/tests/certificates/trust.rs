@@ -1,7 +1,5 @@
 //! What the authorities of a cluster sign, and who takes it.
 
-use crate::clients::{Clients, P256, REFUSED};
-use crate::installation::Installation;
 use crate::served::Server;
 use model::{Clock as _, InstanceId, OsEntropy, Secret, SignedDuration, SystemClock};
 use pki::{Authority, Leaf, Usage};
@@ -10,6 +8,8 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use store::{AuthorityKind, Location, MasterKey, Store, authorities};
+use test_support::clients::{Clients, P256, REFUSED};
+use test_support::installation::Installation;
 
 const TOPIC: &str = "trusted";
 const USER: &str = "orders";

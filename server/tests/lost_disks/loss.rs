@@ -1,9 +1,9 @@
 //! Taking a disk away from a server that is down, and giving it back.
 
-use crate::installation::Installation;
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
+use test_support::installation::Installation;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Loss {

@@ -4,29 +4,18 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-#[expect(dead_code, reason = "the tour uses the rest")]
-#[path = "../tour/installation.rs"]
-mod installation;
-#[expect(dead_code, reason = "the tour uses the rest")]
-#[path = "../tour/kcat.rs"]
-mod kcat;
-#[expect(dead_code, reason = "the tour uses the rest")]
-#[path = "../tour/left_over.rs"]
-mod left_over;
 mod loss;
-#[path = "../tour/writer.rs"]
-mod writer;
 
 use faults::Fault;
-use installation::{Installation, Processes};
-use kcat::Kcat;
 use loss::{Loss, Taken};
 use model::KafkaVersion;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
-use writer::Writer;
+use test_support::installation::{Installation, Processes};
+use test_support::kcat::Kcat;
+use test_support::writer::{self, Writer};
 
 /// As many of five, and the first ones.
 const CONTROLLERS: usize = 3;

@@ -3,20 +3,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-#[expect(dead_code, reason = "the tour uses the rest")]
-#[path = "../tour/installation.rs"]
-mod installation;
-#[expect(dead_code, reason = "the tour uses the rest")]
-#[path = "../tour/left_over.rs"]
-mod left_over;
-#[path = "../../../outbound/tests/receiver/mod.rs"]
-mod receiver;
-
-use installation::{BINARY, Installation};
-use receiver::Receiver;
 use serde_json::{Value, json};
-use std::path::Path;
 use std::time::{Duration, Instant};
+use test_support::binary;
+use test_support::installation::Installation;
+use test_support::receiver::Receiver;
 
 const PUBLIC: &str = "https://castellan.example.com/base";
 
@@ -42,7 +33,7 @@ async fn run(castellan: &Installation, arguments: &[&str]) -> Result<String, Str
     let data = castellan.data();
     let data = ["--data", data.to_str().unwrap()];
     let arguments = [arguments, data.as_slice()].concat();
-    let output = host::run_output(Path::new(BINARY), &arguments, None).await.unwrap();
+    let output = host::run_output(&binary(), &arguments, None).await.unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     if output.status.success() { Ok(text(output.stdout)) } else { Err(text(output.stderr)) }
 }

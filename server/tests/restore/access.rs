@@ -1,17 +1,18 @@
 //! What was revoked since a backup stays so, with the real binary. No cluster is needed.
 
-use crate::installation::{BINARY, Installation};
-use crate::{postgres, refused, run};
+use crate::{refused, run};
 use serde_json::Value;
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection};
 use std::fs;
-use std::path::Path;
 use std::time::{Duration, Instant};
+use test_support::binary;
+use test_support::installation::Installation;
+use test_support::postgres;
 
 /// Runs the binary, and reads what it prints as JSON.
 async fn printed(at: &[&str], arguments: &[&str]) -> Value {
     let arguments = [arguments, at, &["--json"]].concat();
-    let output = host::run_output(Path::new(BINARY), &arguments, None).await.unwrap();
+    let output = host::run_output(&binary(), &arguments, None).await.unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{arguments:?}: {said}");
     serde_json::from_slice(&output.stdout).unwrap()
@@ -114,7 +115,7 @@ async fn a_restored_database_revives_no_key() {
         let at = on(url);
         let at: Vec<&str> = at.iter().map(String::as_str).collect();
         let arguments = [arguments, at.as_slice()].concat();
-        let output = host::run_output(Path::new(BINARY), &arguments, None).await.unwrap();
+        let output = host::run_output(&binary(), &arguments, None).await.unwrap();
         let said = String::from_utf8(output.stderr).unwrap();
         if output.status.success() { Ok(said) } else { Err(said) }
     };

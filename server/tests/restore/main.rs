@@ -4,21 +4,15 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod access;
-#[expect(dead_code, reason = "the tour uses the rest")]
-#[path = "../tour/installation.rs"]
-mod installation;
-#[expect(dead_code, reason = "the tour uses the rest")]
-#[path = "../tour/left_over.rs"]
-mod left_over;
-#[path = "../../../store/tests/postgres/mod.rs"]
-mod postgres;
 mod refusals;
 
-use installation::{BINARY, Installation, Processes};
 use serde_json::{Value, json};
 use sqlx::{Connection as _, Executor as _};
 use std::path::Path;
 use std::time::{Duration, Instant};
+use test_support::binary;
+use test_support::installation::{Installation, Processes};
+use test_support::left_over;
 
 /// Given to the agent after the backup, so that the restored store has to count
 /// on from below it.
@@ -170,7 +164,7 @@ fn kinds(orphans: &[Value]) -> Vec<&str> {
 async fn castellan_command(castellan: &Installation, arguments: &[&str]) -> std::process::Output {
     let data = castellan.data();
     let arguments = [arguments, &["--data", data.to_str().unwrap()]].concat();
-    host::run_output(Path::new(BINARY), &arguments, None).await.unwrap()
+    host::run_output(&binary(), &arguments, None).await.unwrap()
 }
 
 /// What it says to the person.

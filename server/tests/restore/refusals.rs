@@ -1,11 +1,11 @@
 //! What a backup and a restore refuse, and that nothing changes then. No
 //! cluster is needed for that, and no control plane.
 
-use crate::installation::BINARY;
 use host::DirLock;
 use sqlx::{Connection as _, Executor as _, Row as _, SqliteConnection};
 use std::fs;
 use std::path::{Path, PathBuf};
+use test_support::binary;
 
 struct Stopped {
     directory: tempfile::TempDir,
@@ -29,7 +29,7 @@ impl Stopped {
     async fn run(&self, arguments: &[&str]) -> Result<String, String> {
         let data = self.data();
         let arguments = [arguments, &["--data", data.to_str().unwrap()]].concat();
-        let output = host::run_output(Path::new(BINARY), &arguments, None).await.unwrap();
+        let output = host::run_output(&binary(), &arguments, None).await.unwrap();
         let said = String::from_utf8(output.stderr).unwrap();
         if output.status.success() { Ok(said) } else { Err(said) }
     }

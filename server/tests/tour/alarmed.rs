@@ -4,11 +4,11 @@
 //! end only after a while, so other steps go on meanwhile.
 
 use crate::SERVERS;
-use crate::installation::Installation;
-use crate::receiver::Receiver;
 use faults::Fault;
 use serde_json::{Value, json};
 use std::time::Instant;
+use test_support::installation::Installation;
+use test_support::webhook::Webhook;
 
 const VICTIM: usize = 1;
 
@@ -17,12 +17,12 @@ pub struct Told {
     alarm: String,
     recipient: String,
     first: Value,
-    receiver: Receiver,
+    receiver: Webhook,
 }
 
 pub async fn of_a_broker_that_hangs(castellan: &mut Installation, instance: &Value) -> Told {
     let path = format!("/api/instances/{}/alarms", instance["id"]);
-    let mut receiver = Receiver::start().await;
+    let mut receiver = Webhook::start().await;
     let (status, made) = castellan.post(&format!("{path}/recipients"), &receiver.recipient()).await;
     assert_eq!(status, 201, "{made}");
     let recipient = format!("{path}/recipients/{}", made["id"]);

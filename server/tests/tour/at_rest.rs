@@ -2,8 +2,8 @@
 //! still on its way.
 
 use crate::SERVERS;
-use crate::installation::Installation;
 use serde_json::Value;
+use test_support::installation::Installation;
 
 /// The last sample of every server, as Prometheus would scrape it.
 pub struct Latest(String);

@@ -2,12 +2,12 @@
 //! the API, without rights until an ACL gives them some, and out within seconds of
 //! being revoked, while every broker runs on. What is ours they never see.
 
-use crate::clients::{Clients, P256, REFUSED, REFUSED_WITHIN};
 use crate::day::Day;
-use crate::installation::Installation;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
+use test_support::clients::{Clients, P256, REFUSED, REFUSED_WITHIN};
+use test_support::installation::Installation;
 
 const TOPIC: &str = "certified";
 /// All of them are this user.

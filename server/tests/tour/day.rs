@@ -1,9 +1,9 @@
 //! One cluster of a test and everybody who asks it: our API, and a client that knows
 //! nothing of it.
 
-use crate::installation::Installation;
-use crate::witness::Witness;
 use serde_json::Value;
+use test_support::installation::Installation;
+use test_support::witness::Witness;
 
 pub struct Day<'a> {
     pub castellan: &'a Installation,

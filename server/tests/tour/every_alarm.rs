@@ -3,11 +3,11 @@
 //! What comes must be what was expected, in that order and in time; whatever else
 //! comes fails the test with its text. In the end the histories must agree.
 
-use crate::installation::Installation;
-use crate::receiver::Receiver;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
+use test_support::installation::Installation;
+use test_support::webhook::Webhook;
 
 /// What a busy machine may take besides: for the fault itself, for a sample on its
 /// way, for the delivery.
@@ -30,7 +30,7 @@ pub struct EveryAlarm<'a> {
     castellan: &'a Installation,
     /// Of the instance's alarms.
     path: String,
-    receiver: Receiver,
+    receiver: Webhook,
     /// The path of the receiver as a recipient.
     recipient: String,
     /// By type.
@@ -49,7 +49,7 @@ impl<'a> EveryAlarm<'a> {
         for alarm in first.as_array().unwrap().iter().filter(is_of_servers) {
             assert_eq!(castellan.delete(&format!("{path}/{}", alarm["id"])).await, 204, "{alarm}");
         }
-        let receiver = Receiver::start().await;
+        let receiver = Webhook::start().await;
         let recipients = format!("{path}/recipients");
         let (status, made) = castellan.post(&recipients, &receiver.recipient()).await;
         assert_eq!(status, 201, "{made}");

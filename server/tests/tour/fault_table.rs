@@ -8,7 +8,7 @@
 //! earliest, and faults come one after another. To run it alone:
 //!
 //! ```sh
-//! CASTELLAN_FAULT_TABLE=1 cargo test -p server --test tour -- --nocapture
+//! cargo test -p server --test tour -- fault_table
 //! ```
 //!
 //! Two types have no row. `disk_forecast` is not set: it knows nothing before a
@@ -22,17 +22,12 @@ use crate::at_rest::until_at_rest;
 use crate::every_alarm::{EveryAlarm, Expected};
 use crate::guarded;
 use crate::held_back::{Consumer, GROUP};
-use crate::installation::{Installation, Processes};
 use crate::tight::Tight;
 use faults::Fault;
 use serde_json::{Value, json};
 use std::pin::pin;
 use std::time::Instant;
-
-/// Whether this alone is tried, and nothing else of the tour.
-pub fn chosen() -> bool {
-    std::env::var_os("CASTELLAN_FAULT_TABLE").is_some()
-}
+use test_support::installation::{Installation, Processes};
 
 /// The server on the small disk: 1.6 GB, of which half is left to be beyond the
 /// smallest threshold that there is, 1 GB.

@@ -4,9 +4,9 @@
 use crate::agree;
 use crate::checked::customers;
 use crate::day::Day;
-use crate::installation::Installation;
 use checker::{Question, ask_admin_client};
 use serde_json::{Value, json};
+use test_support::installation::Installation;
 
 const TOPIC: &str = "letters";
 

@@ -1,12 +1,12 @@
 //! A roll that is held: it says why, and nobody is touched until that is over.
 
-use crate::installation::Installation;
-use crate::left_over;
 use crate::rolled::{PARTITIONS, PATIENCE, TOPIC, brokers};
 use checker::Load;
 use host::ProcessId;
 use serde_json::{Value, json};
 use std::time::Duration;
+use test_support::installation::Installation;
+use test_support::left_over;
 
 const BETWEEN_OTHERS: Duration = Duration::from_secs(5);
 /// A coordinator of transactions gives up what it has written itself after so long; see

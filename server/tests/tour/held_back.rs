@@ -3,11 +3,11 @@
 //! again once it goes on; what it has not read by then it reads.
 
 use crate::day::Day;
-use crate::installation::Installation;
-use crate::witness::Member;
 use faults::{Fault, Injected};
 use host::ProcessId;
 use serde_json::{Value, json};
+use test_support::installation::Installation;
+use test_support::witness::Member;
 
 pub const GROUP: &str = "slow-readers";
 const TOPIC: &str = "held-back";

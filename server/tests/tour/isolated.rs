@@ -4,7 +4,6 @@
 //! The probe (`probe.py`) has the uid, groups, capabilities and control group of a broker
 //! that runs, which is compared, and tries everything that it knows.
 
-use crate::installation::{Installation, Processes};
 use crate::thorough;
 use faults::Fault;
 use host::{Exit, Group, ProcessId, Spawn, testing};
@@ -13,6 +12,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
+use test_support::installation::{Installation, Processes};
 
 const PROBE: &str = include_str!("probe.py");
 /// What is compared between a broker and what pretends to be one.

@@ -4,7 +4,6 @@
 
 use crate::checked::customers;
 use crate::day::Day;
-use crate::installation::Installation;
 use crate::rolled::{brokers, log_in};
 use crate::tight::switch;
 use checker::{TopicSpec, make_topic, remove_topic};
@@ -15,6 +14,7 @@ use serde_json::{Value, json};
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt as _;
 use std::time::Instant;
+use test_support::installation::Installation;
 
 const TOPIC: &str = "lagging";
 const VALUE: &str = "nobody has copied this as yet";

@@ -115,36 +115,55 @@ const ALL: &[(Luck, &[(Moment, Victim)])] = &[
     (Luck::FullDisk, SMALL_DISKS),
 ];
 
-/// The kind of luck that alone is tried, such as `FullDisk`, `FullDisk at Back` or `all`,
-/// and nothing else of the tour.
-pub fn chosen() -> Option<String> {
-    std::env::var("CASTELLAN_ROLL_LUCK").ok()
+/// What the long run tries together: each fits into a few rolls.
+const GROUPS: [(&str, &[Luck]); 4] = [
+    (
+        "control_plane",
+        &[Luck::KillControlPlane, Luck::PauseControlPlane, Luck::StoreAway, Luck::ClockStep],
+    ),
+    ("agents", &[Luck::KillAgent, Luck::PauseAgent]),
+    ("brokers", &[Luck::KillBroker, Luck::PauseBroker]),
+    ("disks", &[Luck::SlowDisk, Luck::FullDisk]),
+];
+
+/// Parts of the tour by name, each with its cases: what `CASTELLAN_ROLL_LUCK` chooses
+/// (`FullDisk`, `FullDisk at Back` or `all`); else every case, or a single one.
+pub fn parts(every: bool) -> Vec<(&'static str, Vec<Case>)> {
+    if let Ok(kind) = std::env::var("CASTELLAN_ROLL_LUCK") {
+        return vec![("chosen", chosen(&kind))];
+    }
+    if !every {
+        return vec![("any", vec![any()])];
+    }
+    let of = |kinds: &[Luck]| all().filter(|case| kinds.contains(&case.luck)).collect();
+    GROUPS.map(|(name, kinds)| (name, of(kinds))).into()
 }
 
-/// One case, another one every time, as `CASTELLAN_SEED` says; all of them in the long
-/// run, and those of one kind where that is chosen.
-pub fn cases() -> Vec<Case> {
+fn all() -> impl Iterator<Item = Case> {
     let of_one = |&(luck, when): &(Luck, &'static [(Moment, Victim)])| {
         when.iter().map(move |&(moment, victim)| Case { luck, moment, victim })
     };
-    let all = ALL.iter().flat_map(of_one);
-    if let Some(kind) = chosen() {
-        let is_it = |case: &Case| {
-            let Case { luck, moment, .. } = case;
-            ["all".to_owned(), format!("{luck:?}"), format!("{luck:?} at {moment:?}")]
-                .contains(&kind)
-        };
-        let of_it: Vec<Case> = all.filter(is_it).collect();
-        assert!(!of_it.is_empty(), "CASTELLAN_ROLL_LUCK names no kind of luck: {kind}");
-        return of_it;
-    }
-    if crate::thorough() {
-        return all.collect();
-    }
+    ALL.iter().flat_map(of_one)
+}
+
+fn chosen(kind: &str) -> Vec<Case> {
+    let is_it = |case: &Case| {
+        let Case { luck, moment, .. } = case;
+        ["all".to_owned(), format!("{luck:?}"), format!("{luck:?} at {moment:?}")]
+            .iter()
+            .any(|name| name == kind)
+    };
+    let of_it: Vec<Case> = all().filter(is_it).collect();
+    assert!(!of_it.is_empty(), "CASTELLAN_ROLL_LUCK names no kind of luck: {kind}");
+    of_it
+}
+
+/// Another one every time, as `CASTELLAN_SEED` says.
+fn any() -> Case {
     let given = std::env::var("CASTELLAN_SEED").ok().and_then(|seed| seed.parse().ok());
     let seed: usize = given.unwrap_or_else(|| usize::try_from(std::process::id()).unwrap());
-    println!("CASTELLAN_SEED={seed}");
+    eprintln!("CASTELLAN_SEED={seed}");
     // Putting a server on a small disk and back takes a minute of its own.
-    let quick: Vec<Case> = all.filter(|case| case.luck != Luck::FullDisk).collect();
-    vec![quick[seed % quick.len()]]
+    let quick: Vec<Case> = all().filter(|case| case.luck != Luck::FullDisk).collect();
+    quick[seed % quick.len()]
 }

@@ -3,15 +3,15 @@
 
 use crate::agree;
 use crate::checked::customers;
-use crate::clients::{Clients, P256};
 use crate::day::Day;
-use crate::installation::Installation;
 use crate::resources::{live_settings, settings_at_start};
 use crate::rolled::until_configured;
 use checker::{Access, Question, ask_admin_client};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
+use test_support::clients::{Clients, P256};
+use test_support::installation::Installation;
 
 /// The client with a certificate.
 const CERTIFIED: &str = "p256";

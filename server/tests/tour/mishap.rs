@@ -2,7 +2,6 @@
 //! it lasts.
 
 use crate::held::{holds_while_full, nobody_else_is_touched};
-use crate::installation::Installation;
 use crate::luck::{Case, Luck, Moment, Victim};
 use crate::rolled::{PATIENCE, brokers};
 use crate::tight::Tight;
@@ -10,6 +9,7 @@ use checker::Load;
 use faults::{Fault, FaultError, Injected, Step, Store};
 use host::ProcessId;
 use std::time::Duration;
+use test_support::installation::Installation;
 
 /// Far more than anybody waits for anything in a roll.
 const STEP: Duration = Duration::from_mins(10);

@@ -1,10 +1,11 @@
 //! A stolen identity of an agent, ended by the operator while its broker runs.
 
-use crate::installation::{BINARY, Installation};
 use reqwest::{Certificate, Client, Identity};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
+use test_support::binary;
+use test_support::installation::Installation;
 
 /// What a thief has copied from a server's directory.
 struct Stolen {
@@ -42,7 +43,7 @@ pub async fn shuts_a_thief_out_and_restarts_nothing(castellan: &Installation, in
 
     let (data, name) = (castellan.data(), instance["name"].as_str().unwrap());
     let arguments = ["server", "re-enrol", name, "1", "--data", data.to_str().unwrap()];
-    let output = host::run_output(Path::new(BINARY), &arguments, None).await.unwrap();
+    let output = host::run_output(&binary(), &arguments, None).await.unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert_eq!(stolen.status().await, 401, "at once");
 

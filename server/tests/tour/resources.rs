@@ -3,10 +3,10 @@
 
 use crate::agree;
 use crate::day::Day;
-use crate::installation::Installation;
 use crate::rolled::{restart, until_configured};
-use crate::witness::Witness;
 use serde_json::{Value, json};
+use test_support::installation::Installation;
+use test_support::witness::Witness;
 
 pub async fn are_what_kafka_has(castellan: &Installation, instance: &Value) {
     let day = Day::of(castellan, instance);
@@ -38,6 +38,17 @@ pub fn settings_at_start() -> Value {
         "num.io.threads": 10,
         "num.network.threads": 10,
     })
+}
+
+/// Chooses them, unless [`are_what_kafka_has`] has done so.
+pub async fn choose_live_settings(castellan: &Installation, instance: &Value) {
+    let day = Day::of(castellan, instance);
+    if day.get("config/kafka").await == json!([]) {
+        let mut chosen = live_settings();
+        chosen["min.insync.replicas"] = json!(2);
+        day.post("config/kafka", &chosen, 200).await;
+        day.until_every_broker_has(&chosen, instance["nodes"].as_i64().unwrap()).await;
+    }
 }
 
 /// The replicas of a topic's partitions.
@@ -277,6 +288,9 @@ impl Day<'_> {
 /// that were started since.
 pub async fn another_password(castellan: &Installation, instance: &Value) {
     let id = instance["id"].as_i64().unwrap();
+    if castellan.get(&format!("/api/instances/{id}/topics/day")).await.0 == 404 {
+        Day::of(castellan, instance).post("topics", &json!({"name": "day"}), 201).await;
+    }
     until_configured(castellan, id).await;
     restart(castellan, id).await;
     let path = format!("/api/instances/{id}/account/rotate-password");

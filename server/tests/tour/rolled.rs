@@ -2,9 +2,9 @@
 //! Nothing that was acknowledged is lost, nothing is there twice, and no send fails.
 
 use crate::checked::customers;
-use crate::installation::Installation;
-use crate::meanwhile;
 use crate::resources::settings_at_start;
+use crate::shared::Tour;
+use crate::{certified, meanwhile, resources};
 use checker::{Load, LoadSpec, judge, read_back};
 use host::ProcessId;
 use kafka::Endpoint;
@@ -16,10 +16,23 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use test_support::installation::Installation;
 
 pub const TOPIC: &str = "rolled";
 pub const PARTITIONS: i32 = 6;
 pub const PATIENCE: Duration = Duration::from_mins(2);
+
+/// Clients with certificates come in before and after.
+pub async fn goes_in_order_and_certificates_stay_as_they_were(tour: &mut Tour) {
+    let Tour { castellan, instance, .. } = tour;
+    let certified = match tour.certified.take() {
+        Some(certified) => certified,
+        None => certified::come_in_until_they_are_revoked(castellan, instance).await,
+    };
+    resources::choose_live_settings(castellan, instance).await;
+    goes_in_order(castellan, instance).await;
+    certified::stay_as_they_were(castellan, instance, &certified).await;
+}
 
 /// While nothing goes wrong: every server is restarted once, one at a time, the
 /// active controller last and nobody while another lacks a copy, as the brokers

@@ -6,8 +6,6 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod plane;
-#[path = "../../../store/tests/postgres/mod.rs"]
-mod postgres;
 
 use host::ProcessId;
 use plane::Plane;
@@ -16,6 +14,7 @@ use sqlx::{Connection as _, PgConnection, Row as _};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use test_support::postgres;
 
 /// What a late worker is told.
 const LATE: &str = "has a later owner";

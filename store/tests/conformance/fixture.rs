@@ -1,11 +1,11 @@
 //! A store of its own for every check, with rows to put in.
 
-use crate::postgres;
 use model::*;
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, SqliteConnection};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use store::*;
+use test_support::postgres;
 
 /// A store of its own, and a clock.
 pub struct Fixture {

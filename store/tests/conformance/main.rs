@@ -20,8 +20,6 @@ mod metrics;
 mod names;
 mod outbox;
 mod pauses;
-#[path = "../postgres/mod.rs"]
-mod postgres;
 mod restored;
 mod rows;
 mod several;

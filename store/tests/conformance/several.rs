@@ -1,11 +1,11 @@
 //! What only a database does that several control planes share.
 
 use crate::fixture::*;
-use crate::postgres;
 use crate::turns::take;
 use model::*;
 use std::time::Duration;
 use store::*;
+use test_support::postgres;
 
 /// The next change within some seconds.
 async fn hear(changes: &mut tokio::sync::broadcast::Receiver<Change>) -> Option<Change> {

@@ -1,7 +1,7 @@
 //! A Castellan of its own for a test: started from the binary, used over HTTP,
 //! killed by pid, purged at the end.
 
-use crate::left_over;
+use crate::{binary, left_over};
 use faults::Fault;
 use host::{ProcessId, Spawn};
 use model::{Clock, SystemClock};
@@ -11,7 +11,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-pub const BINARY: &str = env!("CARGO_BIN_EXE_castellan");
 const PATIENCE: Duration = Duration::from_mins(3);
 
 /// The two processes of a server.
@@ -83,7 +82,7 @@ impl Installation {
         let path = |path: PathBuf| path.to_str().unwrap().to_owned();
         let config = path(self.directory.path().join("castellan.toml"));
         let spawn = Spawn {
-            program: BINARY.into(),
+            program: binary(),
             arguments: vec![
                 "serve".into(),
                 "--data".into(),
@@ -119,7 +118,7 @@ impl Installation {
             "t@x.test",
             "--json",
         ];
-        let output = host::run_output(Path::new(BINARY), &arguments, None).await.unwrap();
+        let output = host::run_output(&binary(), &arguments, None).await.unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         let created: Value = serde_json::from_slice(&output.stdout).unwrap();
         created["apikey"].as_str().unwrap().to_owned()
@@ -263,7 +262,7 @@ impl Installation {
     pub async fn purge(mut self) {
         let data = self.data();
         let arguments = ["down", "--data", data.to_str().unwrap(), "--purge", "--yes"];
-        let output = host::run_output(Path::new(BINARY), &arguments, None).await.unwrap();
+        let output = host::run_output(&binary(), &arguments, None).await.unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         assert!(!data.exists());
         self.process = None;

@@ -1,7 +1,6 @@
 //! A webhook's other side, which is none of our code: a web server in Python that
 //! checks signatures and says what came.
 
-use crate::witness::python;
 use host::Piped;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -10,24 +9,24 @@ use std::time::Duration;
 const SECRET: &str = "7h15 15 n0 53cr37";
 const PATIENCE: Duration = Duration::from_secs(90);
 
-pub struct Receiver {
+pub struct Webhook {
     running: Piped,
     directory: tempfile::TempDir,
     url: String,
 }
 
-impl Receiver {
+impl Webhook {
     pub async fn start() -> Self {
         let directory = tempfile::tempdir().unwrap();
         let [fails, holds] = ["fails", "holds"].map(|name| directory.path().join(name));
         for file in [&fails, &holds] {
             std::fs::write(file, "").unwrap();
         }
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tour/receiver.py");
+        let script = crate::script("webhook.py");
         let text = |path: &Path| path.to_str().unwrap().to_owned();
         let arguments = [text(&script), SECRET.to_owned(), text(&fails), text(&holds)];
         let errors = directory.path().join("errors");
-        let mut running = Piped::start(&python(), &arguments, &errors).unwrap();
+        let mut running = Piped::start(Path::new("python3"), &arguments, &errors).unwrap();
         let port = tokio::time::timeout(PATIENCE, running.hear()).await.expect("it listens");
         let port = port.unwrap().unwrap();
         Self { running, directory, url: format!("http://127.0.0.1:{port}/castellan") }

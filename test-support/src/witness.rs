@@ -3,9 +3,11 @@
 
 use host::Piped;
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
+/// Of Python.
+const ENVIRONMENT: &str = "witness";
 const PATIENCE: Duration = Duration::from_mins(1);
 
 pub struct Witness {
@@ -67,7 +69,7 @@ impl Witness {
     pub async fn join(&self, topic: &str, group: &str, protocol: &str) -> Member {
         let arguments = self.arguments(&["stay", topic, group, protocol]);
         let errors = self.directory.path().join("errors");
-        let mut piped = Piped::start(&python(), &arguments, &errors).unwrap();
+        let mut piped = Piped::start(&crate::python(ENVIRONMENT), &arguments, &errors).unwrap();
         let said = tokio::time::timeout(PATIENCE, piped.hear()).await;
         let Ok(Ok(Some(line))) = said else {
             panic!("it does not join: {}", std::fs::read_to_string(&errors).unwrap());
@@ -78,7 +80,7 @@ impl Witness {
     fn arguments(&self, words: &[&str]) -> Vec<String> {
         let login = self.directory.path().join("login.json");
         std::fs::write(&login, self.login.to_string()).unwrap();
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tour/witness.py");
+        let script = crate::script("witness/witness.py");
         let text = |path: PathBuf| path.to_str().unwrap().to_owned();
         let words = words.iter().map(ToString::to_string);
         [text(script), text(login)].into_iter().chain(words).collect()
@@ -92,7 +94,7 @@ impl Witness {
     async fn attempt(&self, arguments: &[&str]) -> Result<Value, String> {
         let all = self.arguments(arguments);
         let all: Vec<&str> = all.iter().map(String::as_str).collect();
-        let python = python();
+        let python = crate::python(ENVIRONMENT);
         let running = host::run_output(&python, &all, None);
         let Ok(ran) = tokio::time::timeout(PATIENCE, running).await else {
             return Err(format!("it has not ended after {PATIENCE:?}"));
@@ -118,12 +120,4 @@ impl Member {
         let ended = tokio::time::timeout(PATIENCE, self.piped.end()).await;
         assert!(ended.expect("it ends in time").unwrap().success());
     }
-}
-
-/// Where `scripts/setup.sh test` puts it: beside what is built.
-pub fn python() -> PathBuf {
-    let target = Path::new(env!("CARGO_BIN_EXE_castellan")).ancestors().nth(2).unwrap();
-    let program = target.join("witness/bin/python");
-    assert!(program.exists(), "{} is not there; `make setup-test` installs it", program.display());
-    program
 }

@@ -1,6 +1,4 @@
 //! A control plane of one screen: the agent protocol over TLS, by hand.
-#![allow(dead_code, reason = "each test uses its own part")]
-#![allow(clippy::unwrap_used, reason = "a test may fail")]
 
 use model::{Clock as _, SeededEntropy, SignedDuration, SystemClock};
 use rustls::RootCertStore;

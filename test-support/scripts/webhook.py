@@ -1,6 +1,6 @@
 """A webhook's other side: checks the signature and prints what came.
 
-Usage: receiver.py SECRET FAILS HOLDS. The first line is the port it listens on; then
+Usage: webhook.py SECRET FAILS HOLDS. The first line is the port it listens on; then
 one line of JSON for each call. Calls whose state is in the file FAILS are answered
 503; those whose state is in the file HOLDS are answered once it is not there any more.
 """

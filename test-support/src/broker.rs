@@ -1,8 +1,5 @@
 //! A real broker in a directory of its own, as an agent would run it.
 
-#![allow(dead_code, reason = "each test uses its part")]
-#![allow(clippy::unwrap_used, reason = "it is part of tests")]
-
 use host::{ProcessId, Spawn};
 use kafka::Endpoint;
 use kafka::artifacts::{Artifacts, default_cache_root};

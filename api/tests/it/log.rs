@@ -4,12 +4,8 @@
 #![expect(clippy::unwrap_used, reason = "a test that can't go on shall panic")]
 
 #[expect(dead_code, reason = "the other tests use the rest of it")]
-#[path = "it/call.rs"]
 mod call;
-#[path = "../../store/tests/postgres/mod.rs"]
-mod postgres;
 #[expect(dead_code, reason = "the other tests use the rest of it")]
-#[path = "it/world.rs"]
 mod world;
 
 use call::Call;

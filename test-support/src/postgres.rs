@@ -19,7 +19,6 @@ pub async fn database() -> Secret {
 
 /// The address of a database that may not be there, with a password that may
 /// be wrong.
-#[allow(dead_code, reason = "only some of the tests that share this need it")]
 pub fn url(password: &str, database: &str) -> String {
     shared().url(password, database)
 }
@@ -44,7 +43,7 @@ impl Server {
         );
         // The supervisor removes it.
         let directory = tempfile::Builder::new().prefix("castellan-pg-").tempdir().unwrap().keep();
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../store/tests/postgres/run.sh");
+        let script = crate::script("postgres.sh");
         #[expect(
             clippy::disallowed_methods,
             reason = "it must end with this process, by its input"
@@ -76,13 +75,11 @@ impl Server {
     }
 
     /// Turns every client out, and is gone.
-    #[allow(dead_code, reason = "only some of the tests that share this need it")]
     pub fn stop(&self) {
         self.tell("stop\n");
         self.hear("stopped\n");
     }
 
-    #[allow(dead_code, reason = "only some of the tests that share this need it")]
     pub fn start(&self) {
         self.tell("start\n");
         self.hear("ready\n");

@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, ChildStdout, Stdio};
 
 pub struct Receiver {
@@ -16,20 +16,17 @@ pub struct Receiver {
 
 impl Receiver {
     /// Of mails: aiosmtpd. `receive.py` says what the options are.
-    #[allow(dead_code, reason = "not every test is about mail")]
     pub fn of_mail(options: &[(&str, &str)]) -> Self {
-        Self::run(&aiosmtpd(), "receiver", options)
+        Self::run(&crate::python("aiosmtpd"), "mail", options)
     }
 
     /// Of calls: Python's web server. `receive.py` says what the options are.
-    #[allow(dead_code, reason = "not every test is about calls")]
     pub fn of_calls(options: &[(&str, &str)]) -> Self {
-        Self::run(Path::new("python3"), "http", options)
+        Self::run(Path::new("python3"), "calls", options)
     }
 
     fn run(python: &Path, directory: &str, options: &[(&str, &str)]) -> Self {
-        let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../outbound/tests");
-        let script = tests.join(directory).join("receive.py");
+        let script = crate::script(directory).join("receive.py");
         #[expect(
             clippy::disallowed_methods,
             reason = "it must end with this process, by its input"
@@ -58,7 +55,6 @@ impl Receiver {
     }
 
     /// Whatever else came in, once it has ended.
-    #[allow(dead_code, reason = "not every test waits for its end")]
     pub fn rest(mut self) -> Vec<Value> {
         drop(self.process.stdin.take());
         let lines = self.lines.by_ref().lines();
@@ -73,13 +69,4 @@ impl Drop for Receiver {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
-}
-
-/// The Python that `scripts/setup.sh test` has set up beside the build.
-fn aiosmtpd() -> PathBuf {
-    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or("target".into(), PathBuf::from);
-    let python = workspace.join(target).join("aiosmtpd/bin/python");
-    assert!(python.exists(), "these tests need aiosmtpd; run: scripts/setup.sh test");
-    python
 }

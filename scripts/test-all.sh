@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# The long tests, in named parts of at most 40 minutes each on two cores:
+#
+#   scripts/test-all.sh                 # all of them
+#   scripts/test-all.sh rolls alarms    # some
+#
+# Every part runs, whatever fails; the end says what failed and how long each took.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+export CASTELLAN_TEST_ALL=1
+
+parts=(units simulation kafka releases postgres planes tour rolls broker-rolls alarms oldest
+    certificates disks fuzz)
+
+# Always the whole workspace, so that dependencies are built once.
+check() { ${CARGO:-cargo} test --workspace --locked --no-fail-fast "$@" || outcome=FAILED; }
+
+units() {
+    check --lib --bins --test addresses --test agent_documents --test billing --test channels \
+        --test client_certificates --test edges --test faults --test holdings --test it --test log \
+        --test people --test printed --test process --test properties --test requests \
+        --test separate --test servers --test simulated --test smtp --test stepped_clock \
+        -- --skip fuzz::
+    check --doc
+}
+simulation() { check --test engine; }
+kafka() { check --test client --test conformance --test start; }
+releases() { check --test releases; }
+postgres() { CASTELLAN_TEST_DATABASE=postgres check --test it -- --skip fuzz::; }
+planes() { check --test two_planes --test restore; }
+tour() { check --test tour -- --skip unlucky:: --skip fault_table --skip oldest; }
+rolls() {
+    check --test tour -- unlucky::control_plane
+    check --test tour -- unlucky::agents
+}
+broker-rolls() {
+    check --test tour -- unlucky::brokers
+    check --test tour -- unlucky::disks
+}
+alarms() { check --test tour -- fault_table; }
+oldest() { check --test tour -- oldest; }
+certificates() { check --test certificates; }
+disks() { check --test lost_disks; }
+fuzz() {
+    check --test fuzz
+    check --test it -- fuzz::
+}
+
+[ $# -eq 0 ] && set -- "${parts[@]}"
+for part in "$@"; do
+    if [[ " ${parts[*]} " != *" $part "* ]]; then
+        echo "there is no part $part; these are: ${parts[*]}" >&2
+        exit 2
+    fi
+done
+
+result=0
+summary=
+for part in "$@"; do
+    echo "== $part"
+    began=$SECONDS
+    outcome=ok
+    "$part"
+    [ $outcome = ok ] || result=1
+    summary+=$(printf '%-14s %-6s %4d s' "$part" "$outcome" $((SECONDS - began)))$'\n'
+done
+printf '\n%s' "$summary"
+exit $result
