@@ -44,9 +44,9 @@ pub mod vpcs;
 
 mod backend;
 mod cache;
+mod cached_rows;
 mod db;
 mod error;
-mod kept;
 mod listen;
 mod location;
 mod metrics;
@@ -54,7 +54,6 @@ mod migrations;
 mod postgres;
 mod seal;
 mod sqlite;
-mod wal_stamp;
 mod work;
 
 pub use accounts::NewAccount;

@@ -1,8 +1,7 @@
 //! Rows as plain values, for any number of readers at once.
 //!
-//! SQLite's own values change while they are read, so a row of it is of one
-//! reader. What is read from a kept row is what the same call reads from the row
-//! that it was made of.
+//! sqlx's rows of SQLite can't be shared, so their values are copied. A column of a cached
+//! row reads the same as that of the row it was copied from.
 
 use crate::Result;
 use crate::db::Row;
@@ -22,14 +21,14 @@ pub(crate) enum Cell {
 
 /// All rows of one answer, one after another.
 #[derive(PartialEq, Eq, Debug)]
-pub(crate) struct Page {
+pub(crate) struct CachedRows {
     columns: Vec<Box<str>>,
     cells: Vec<Cell>,
 }
 
-impl Page {
-    /// None if it holds what no row of ours does, such as bytes.
-    pub fn of(rows: &[SqliteRow]) -> Option<Self> {
+impl CachedRows {
+    /// None if a value is neither text, number nor null.
+    pub fn copy(rows: &[SqliteRow]) -> Option<Self> {
         let Some(first) = rows.first() else {
             return Some(Self { columns: Vec::new(), cells: Vec::new() });
         };
@@ -40,7 +39,7 @@ impl Page {
 
     pub fn rows(self: &Arc<Self>) -> Vec<Row> {
         let count = self.cells.len().checked_div(self.columns.len()).unwrap_or(0);
-        (0..count).map(|at| Row::Kept(KeptRow { page: Arc::clone(self), at })).collect()
+        (0..count).map(|at| Row::Cached(CachedRow { rows: Arc::clone(self), at })).collect()
     }
 
     #[cfg(test)]
@@ -69,29 +68,29 @@ fn cell(row: &SqliteRow, at: usize) -> Option<Cell> {
     }
 }
 
-/// One row of a page.
+/// One row of an answer.
 #[derive(Debug)]
-pub struct KeptRow {
-    page: Arc<Page>,
+pub struct CachedRow {
+    rows: Arc<CachedRows>,
     at: usize,
 }
 
-impl KeptRow {
+impl CachedRow {
     pub(crate) fn get<T: FromCell>(&self, column: &str) -> Result<T> {
-        let columns = &self.page.columns;
+        let columns = &self.rows.columns;
         // As in SQLite's rows, the last of several columns of a name counts.
         let Some(position) = columns.iter().rposition(|name| **name == *column) else {
             return Err(sqlx::Error::ColumnNotFound(column.to_owned()).into());
         };
-        T::from_cell(&self.page.cells[self.at * columns.len() + position]).ok_or_else(|| {
+        T::from_cell(&self.rows.cells[self.at * columns.len() + position]).ok_or_else(|| {
             let source = "the value is of another type".into();
             sqlx::Error::ColumnDecode { index: column.to_owned(), source }.into()
         })
     }
 }
 
-/// A type that a column is read as. As of SQLite's rows, nothing is read as an
-/// empty text, zero or no, where it was not asked for.
+/// A type that a column is read as. As in SQLite's rows, null is an empty text, zero or
+/// false where the type has no null.
 pub(crate) trait FromCell: Sized {
     fn from_cell(cell: &Cell) -> Option<Self>;
 }
