@@ -19,7 +19,7 @@ use cloud::Remedy;
 use futures::future::try_join_all;
 use kafka::client::Remedy::Retry;
 use kafka::client::settings::differing;
-use kafka::client::{Changes, Cluster, Endpoint, Login, Mechanism, made};
+use kafka::client::{Broker, Changes, Cluster, Login, Mechanism, made};
 use kafka::{WHO_STAYS, rights, settings};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -126,9 +126,10 @@ impl Engine {
         let trust = authorities::customers_root(&mut reader, instance.id).await?;
         let trust_pem = trust.unwrap_or_default();
         let running = world.servers.iter().filter(|view| view.is_up());
-        let brokers = running.map(|view| Endpoint::from(&view.server.listeners.sasl_scram));
+        let brokers = running.map(|view| Broker::sasl_scram(&view.server));
         let logins = brokers.flat_map(|broker| {
             Mechanism::ALL.map(|mechanism| Login {
+                instance: instance.id,
                 brokers: vec![broker.clone()],
                 trust_pem: trust_pem.clone(),
                 username: instance.username.clone(),

@@ -4,7 +4,7 @@
 use crate::resources;
 use crate::subject::{NODES, SOON, Subject, others};
 use kafka::client::{
-    Acl, Created, Error, Mechanism, NewTopic, Operation, PatternType, Permission, Remedy,
+    Acl, Broker, Created, Error, Mechanism, NewTopic, Operation, PatternType, Permission, Remedy,
     ResourceType, TopicReplication,
 };
 use model::Secret;
@@ -295,7 +295,8 @@ async fn the_dead_don_t_answer(subject: &dyn Subject, node: i32) {
     assert_eq!(error.to_string(), format!("{} refused the connection", subject.internal(node)));
     assert_eq!(error.remedy(), Remedy::Retry);
     let mut cluster = subject.cluster();
-    cluster.brokers = [node, others(node)[0]].map(|id| subject.internal(id)).into();
+    cluster.brokers =
+        [node, others(node)[0]].map(|id| Broker::new(id, subject.internal(id))).into();
     subject
         .until("it is no longer counted on", SOON, async || {
             let view = admin.describe_cluster(&cluster).await.unwrap();

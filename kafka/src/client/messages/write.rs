@@ -9,7 +9,7 @@ use crate::client::admin::init_producer::InitProducer;
 use crate::client::admin::routes::Routes;
 use crate::client::admin::write::Write;
 use crate::client::ask::Brokers;
-use crate::client::{Cluster, Endpoint, Error, ProtocolAdmin, TopicPartition};
+use crate::client::{Broker, Cluster, Endpoint, Error, ProtocolAdmin, TopicPartition};
 use async_trait::async_trait;
 use futures::future::join_all;
 use kafka_protocol::ResponseError;
@@ -73,7 +73,7 @@ async fn send(
     until: Instant,
 ) -> Outcomes {
     let mut outcomes = Outcomes::new();
-    let mut calls: BTreeMap<Endpoint, BTreeMap<i32, Vec<&NewMessage>>> = BTreeMap::new();
+    let mut calls: BTreeMap<Broker, BTreeMap<i32, Vec<&NewMessage>>> = BTreeMap::new();
     for (message, partition) in what.messages.iter().zip(places) {
         let at = TopicPartition::new(&what.topic, *partition);
         if let Some(leader) = routes.leader(&at) {
@@ -99,7 +99,7 @@ async fn send(
 /// The leader's answer, or why there is none.
 async fn ask(
     brokers: &Brokers<'_>,
-    leader: &Endpoint,
+    leader: &Broker,
     call: &Write<'_>,
     until: Instant,
 ) -> Result<Outcomes, Unwritten> {
@@ -110,11 +110,9 @@ async fn ask(
         Ok(Err(error)) if sent => return Err(Unwritten::of(error)),
         Ok(Err(error)) => error,
         Err(_) => {
-            // Whoever was cut off here could not note it for the next call.
-            if let Some((pool, _)) = &brokers.pool {
-                pool.shun(leader);
-            }
-            late(leader, sent)
+            // `ask_one` was cut off before it could note that for the next call.
+            brokers.shun(leader);
+            late(&leader.endpoint, sent)
         }
     };
     Err(Unwritten { error, perhaps: sent })
