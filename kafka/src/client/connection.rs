@@ -6,7 +6,7 @@
 use super::dial::{connect_tcp, in_words};
 use super::frame::{self, FrameError};
 use super::versions::{self, Versions};
-use super::{BrokerKey, Dial, Endpoint, Error, Stream, tls, wary};
+use super::{BrokerKey, Dial, Endpoint, Error, Stream, checked_lengths, tls};
 use bytes::{Bytes, BytesMut};
 use kafka_protocol::messages::{ApiVersionsRequest, RequestHeader, ResponseHeader};
 use kafka_protocol::protocol::{Decodable, Encodable, HeaderVersion, Request, StrBytes};
@@ -119,7 +119,7 @@ impl Connection {
             return Err(connection.unsupported::<ApiVersionsRequest>());
         }
         let answer = connection.decode::<ApiVersionsRequest>(&body, version)?;
-        connection.versions = Versions::of(&answer.api_keys);
+        connection.versions = Versions::announced_by(&answer.api_keys);
         Ok(connection)
     }
 
@@ -199,7 +199,7 @@ impl Connection {
     }
 
     fn decode<R: Request>(&self, body: &Bytes, version: i16) -> Result<R::Response, Error> {
-        wary::decode(body, version).map_err(|reason| self.malformed::<R>(reason))
+        checked_lengths::decode::<R>(body, version).map_err(|reason| self.malformed::<R>(reason))
     }
 
     fn failed<R: Request>(&self, error: &FrameError) -> Error {
@@ -233,7 +233,7 @@ impl Connection {
             endpoint: self.endpoint.clone(),
             call: versions::name::<R>(),
             ours: versions::ours::<R>(),
-            theirs: self.versions.of_call(R::KEY),
+            theirs: self.versions.range(R::KEY),
         }
     }
 }

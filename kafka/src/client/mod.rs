@@ -10,13 +10,10 @@ pub mod admin;
 mod ask;
 mod batch;
 mod broker;
+mod checked_lengths;
 mod connection;
 mod dial;
 mod error;
-#[cfg(test)]
-mod every_call;
-#[cfg(test)]
-mod every_hop;
 #[cfg(test)]
 mod fake;
 mod frame;
@@ -25,7 +22,11 @@ pub mod messages;
 mod pool;
 mod protocol;
 pub mod quotas;
+#[cfg(test)]
+mod request_snapshots;
 mod route;
+#[cfg(test)]
+mod routing_tests;
 pub mod sasl;
 mod setting;
 pub mod settings;
@@ -33,7 +34,6 @@ pub mod tls;
 mod topics;
 mod users;
 mod versions;
-mod wary;
 
 pub use crate::Endpoint;
 pub use admin::acls::{Acl, Operation, PatternType, Permission, ResourceType};
