@@ -1,9 +1,9 @@
-//! What clients were told, by record and by transaction.
+//! What the clients know of their records and transactions.
 
 use crate::{Event, History, RecordId, Run};
 use std::collections::{BTreeMap, BTreeSet};
 
-pub struct Told<'a> {
+pub struct ClientView<'a> {
     pub run: &'a Run,
     pub records: BTreeMap<RecordId, Record>,
     /// By client and number.
@@ -34,9 +34,9 @@ pub enum End {
     Unsure,
 }
 
-impl<'a> Told<'a> {
-    pub fn of(history: &'a History) -> Self {
-        let mut told = Self {
+impl<'a> ClientView<'a> {
+    pub fn from_history(history: &'a History) -> Self {
+        let mut view = Self {
             run: &history.run,
             records: BTreeMap::new(),
             ends: BTreeMap::new(),
@@ -44,12 +44,12 @@ impl<'a> Told<'a> {
             whole: false,
         };
         for event in &history.events {
-            told.hear(event);
+            view.note(event);
         }
-        told
+        view
     }
 
-    fn hear(&mut self, event: &Event) {
+    fn note(&mut self, event: &Event) {
         match event {
             Event::Sent { id, partition, transaction, at } => {
                 let (partition, transaction) = (*partition, *transaction);
@@ -99,9 +99,9 @@ impl<'a> Told<'a> {
         self.records.iter().filter(move |(_, record)| acked(record)).map(|(id, it)| (*id, it))
     }
 
-    /// Whether every client that sent something was told of some of it. One that was told
-    /// nothing can't say anything of the cluster.
-    pub fn has_heard_of_all(&self) -> bool {
+    /// Whether every client that sent records got an ack. One that got none says nothing of
+    /// the cluster.
+    pub fn every_client_was_acked(&self) -> bool {
         let sent: BTreeSet<usize> = self.records.keys().map(|id| id.client).collect();
         let acked: BTreeSet<usize> = self.acked().map(|(id, _)| id.client).collect();
         sent == acked

@@ -3,24 +3,28 @@ package castellan.check;
 import java.io.BufferedOutputStream;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
+import java.io.OutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Tells what happens, one line each, with microseconds since the load began. Lines wait a moment
+ * Writes what happens, one line each, with microseconds since the load began. Lines wait a moment
  * for each other; their times do not.
  */
-final class Told {
+final class EventLog {
     private static final long MOMENT_MS = 20;
 
-    private final PrintStream out =
-            new PrintStream(
-                    new BufferedOutputStream(new FileOutputStream(FileDescriptor.out), 1 << 16),
-                    false,
-                    StandardCharsets.UTF_8);
+    private final PrintStream out;
     private volatile long zero;
 
-    Told() {
+    /** To standard output. */
+    EventLog() {
+        this(new FileOutputStream(FileDescriptor.out));
+    }
+
+    EventLog(OutputStream to) {
+        var buffer = new BufferedOutputStream(to, 1 << 16);
+        out = new PrintStream(buffer, false, StandardCharsets.UTF_8);
         Thread flusher = new Thread(this::flushOften, "flush");
         flusher.setDaemon(true);
         flusher.start();
@@ -41,7 +45,7 @@ final class Told {
     }
 
     void error(String what, Throwable error) {
-        line(what + ' ' + words(error));
+        line(what + ' ' + oneLine(error));
     }
 
     void flush() {
@@ -50,7 +54,7 @@ final class Told {
         }
     }
 
-    static String words(Throwable error) {
+    static String oneLine(Throwable error) {
         return String.valueOf(error).replace('\n', ' ').replace('\r', ' ');
     }
 
