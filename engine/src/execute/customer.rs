@@ -20,7 +20,7 @@ use futures::future::try_join_all;
 use kafka::client::Remedy::Retry;
 use kafka::client::settings::differing;
 use kafka::client::{Broker, Changes, Cluster, Login, Mechanism, made};
-use kafka::{WHO_STAYS, rights, settings};
+use kafka::{PLACEHOLDER_USER, rights, settings};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use store::{authorities, instances, leases};
@@ -37,7 +37,7 @@ impl Engine {
         let cluster = self.reach.cluster(instance.id, &world.server_rows()).await?;
         self.look_at_lease(pass).await?;
         let nobody = self.entropy.password();
-        let first = self.reach.admin().set_scram_user(&cluster, WHO_STAYS, &nobody).await;
+        let first = self.reach.admin().set_scram_user(&cluster, PLACEHOLDER_USER, &nobody).await;
         if let Err(error) = made(first) {
             return Ok(Done::Failed { reason: error.to_string(), remedy: Remedy::Retry });
         }

@@ -48,7 +48,7 @@ impl Messages for ProtocolAdmin {
             }
         };
         let outcomes = send(&brokers, &routes, what, &places, until).await;
-        Written::of(&places, &outcomes).map(Some)
+        Written::from_outcomes(&places, &outcomes).map(Some)
     }
 }
 
@@ -107,7 +107,7 @@ async fn ask(
     let sent = call.is_sent();
     let error = match asked {
         Ok(Ok(said)) => return Ok(said),
-        Ok(Err(error)) if sent => return Err(Unwritten::of(error)),
+        Ok(Err(error)) if sent => return Err(Unwritten::from_error(error)),
         Ok(Err(error)) => error,
         Err(_) => {
             // `ask_one` was cut off before it could note that for the next call.
@@ -150,7 +150,7 @@ impl Unwritten {
     }
 
     /// After some of Kafka's own errors, too, the messages may be in the log.
-    pub(crate) fn of(error: Error) -> Self {
+    pub(crate) fn from_error(error: Error) -> Self {
         let unsure = matches!(
             error,
             // That what was sent could not be read back tells nothing of it.
@@ -169,7 +169,7 @@ impl Unwritten {
 
 impl Written {
     /// Messages of one batch follow one another.
-    fn of(places: &[i32], outcomes: &Outcomes) -> Result<Self, Error> {
+    fn from_outcomes(places: &[i32], outcomes: &Outcomes) -> Result<Self, Error> {
         let mut before: BTreeMap<i32, i64> = BTreeMap::new();
         let place = |partition: &i32| {
             let number = before.entry(*partition).or_default();

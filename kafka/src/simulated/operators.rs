@@ -1,4 +1,4 @@
-//! What an operator, chance or an enemy does to a simulated cluster.
+//! What operators and faults do to a simulated cluster.
 
 use super::messages::SimRecord;
 use super::node::{Node, Process, SimNode};
