@@ -51,7 +51,7 @@ const MOST_ROWS: &[(&str, i64)] = &[
     ("listeners", 2 * 6),
     ("mail_blocks", 1),
     ("mail_consents", 31 * 24 * 20),
-    ("outbox", 2 * store::tellings::MOST + 2 * 24 * 20),
+    ("outbox", 2 * store::notifications::MOST + 2 * 24 * 20),
     ("outbox_lanes", 200),
     ("recipients", 2 * 100),
     ("send_counts", 1000),

@@ -1,5 +1,6 @@
-//! What a restored store becomes before anybody works with it: it goes on beyond
-//! everything that was given out since its backup, and takes over what others go by.
+//! Prepares a restored store before anything works with it: its numbers are raised beyond
+//! all that were given out since its backup, and it takes over what the store before knew of
+//! the running servers.
 
 use super::Past;
 use crate::db::{Query, Run as _};
