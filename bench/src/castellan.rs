@@ -5,8 +5,8 @@ use anyhow::{Context, Result, bail};
 use client::Client;
 use host::{ProcessId, Spawn};
 use kafka::Endpoint;
-use kafka::client::{Login, Mechanism};
-use model::Secret;
+use kafka::client::{Broker, Login, Mechanism};
+use model::{InstanceId, Secret};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -241,12 +241,13 @@ impl Drop for Castellan {
 
 /// What the API says a customer needs.
 fn login(instance: &Instance) -> Result<Login> {
-    let broker = |text: &str| {
+    let broker = |(node_id, text): (i32, &str)| {
         let (host, port) = text.rsplit_once(':').context("brokers are host:port")?;
-        Ok(Endpoint::new(host, port.parse()?))
+        Ok(Broker::new(node_id, Endpoint::new(host, port.parse()?)))
     };
     Ok(Login {
-        brokers: instance.brokers.split(',').map(broker).collect::<Result<_>>()?,
+        instance: InstanceId(instance.id),
+        brokers: (1..).zip(instance.brokers.split(',')).map(broker).collect::<Result<_>>()?,
         trust_pem: instance.ca.clone(),
         username: instance.username.clone(),
         password: instance.password.clone(),

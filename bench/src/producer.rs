@@ -7,7 +7,7 @@ use kafka::Endpoint;
 use kafka::client::admin::cluster::DescribeCluster;
 use kafka::client::admin::produce::Produce;
 use kafka::client::admin::topics::{CreateTopic, DescribeTopics};
-use kafka::client::{Call, Connection, Dial, DirectDial, Limits, Login, sasl, tls};
+use kafka::client::{Call, Connection, Limits, Login, connect_tcp, sasl, tls};
 use model::{Clock, SystemClock};
 use std::time::{Duration, Instant};
 
@@ -24,7 +24,7 @@ pub struct Write<'a> {
 /// Over plaintext, to stock Kafka; tries until it is taken.
 pub async fn write_plain(brokers: &[Endpoint], write: Write<'_>) -> Result<()> {
     let open = async |broker: &Endpoint| {
-        let stream = DirectDial.dial(broker).await?;
+        let stream = connect_tcp(broker).await?;
         Ok(Connection::negotiate(stream, broker.clone(), Limits::default()).await?)
     };
     until_taken(async || write.once(brokers, &open).await).await
@@ -34,11 +34,12 @@ pub async fn write_plain(brokers: &[Endpoint], write: Write<'_>) -> Result<()> {
 pub async fn write_secured(login: &Login, write: Write<'_>) -> Result<()> {
     let tls = tls::client_config(&login.trust_pem, None)?;
     let open = async |broker: &Endpoint| {
-        let mut connection = Connection::open(&DirectDial, broker, &tls, Limits::default()).await?;
+        let mut connection = Connection::open_tcp(broker, &tls, Limits::default()).await?;
         sasl::log_in(&mut connection, &login.username, &login.password, login.mechanism).await?;
         Ok(connection)
     };
-    until_taken(async || write.once(&login.brokers, &open).await).await
+    let brokers: Vec<Endpoint> = login.brokers.iter().map(|it| it.endpoint.clone()).collect();
+    until_taken(async || write.once(&brokers, &open).await).await
 }
 
 impl Write<'_> {

@@ -56,7 +56,7 @@ async fn under_load(
 ) -> Result<Restarted> {
     let login = castellan.login(id).await?;
     let spec = LoadSpec {
-        brokers: login.brokers,
+        brokers: login.brokers.into_iter().map(|broker| broker.endpoint).collect(),
         auth: Auth::Scram {
             ca_pem: Some(login.trust_pem),
             username: login.username,

@@ -3,7 +3,7 @@
 
 use crate::{Access, Auth};
 use kafka::Endpoint;
-use kafka::client::{Connection, Dial, DirectDial, Error, Limits, Stream, sasl, tls};
+use kafka::client::{Connection, Error, Limits, Stream, connect_tcp, sasl, tls};
 
 /// Logged in on that broker.
 pub async fn connect(access: &Access, broker: &Endpoint) -> Result<Connection, Error> {
@@ -15,7 +15,7 @@ pub async fn connect(access: &Access, broker: &Endpoint) -> Result<Connection, E
     };
     let mut connection = if let Some(ca_pem) = trust {
         let config = tls::client_config(ca_pem, identity)?;
-        Connection::open(&DirectDial, broker, &config, limits).await?
+        Connection::open_tcp(broker, &config, limits).await?
     } else {
         Connection::negotiate(dial(broker, limits).await?, broker.clone(), limits).await?
     };
@@ -27,7 +27,7 @@ pub async fn connect(access: &Access, broker: &Endpoint) -> Result<Connection, E
 
 /// Without TLS.
 async fn dial(broker: &Endpoint, limits: Limits) -> Result<Box<dyn Stream>, Error> {
-    let dialled = tokio::time::timeout(limits.connect, DirectDial.dial(broker)).await;
+    let dialled = tokio::time::timeout(limits.connect, connect_tcp(broker)).await;
     let reason = match dialled {
         Ok(Ok(stream)) => return Ok(stream),
         Ok(Err(error)) => format!("could not be reached: {error}"),

@@ -19,7 +19,7 @@ use places::{OF_DESTINATION, Place, Places};
 use std::sync::Arc;
 use std::time::Duration;
 use store::outbox::{self, Failed, LONGEST_PAUSE};
-use store::{Change, Due, Message, Store, tellings};
+use store::{Change, Due, Message, Store, notifications};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::task::JoinSet;
@@ -145,7 +145,7 @@ impl Outbox {
             Err(error) => self.note_failed(message, &error.to_string()).await,
             Ok(body) => match message.kind.as_str() {
                 "mail" => self.deliver_mail(message, body.expose()).await,
-                tellings::KIND => self.tell(message, body.expose()).await,
+                notifications::KIND => self.tell(message, body.expose()).await,
                 kind => {
                     self.note_failed(message, &format!("this Castellan can't send a {kind}")).await
                 }

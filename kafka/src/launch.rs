@@ -13,8 +13,6 @@ use std::path::PathBuf;
 pub const FORMAT_FILE: &str = "format.args";
 /// Holds the broker's pid from the moment it has started.
 pub const STARTED_FILE: &str = "run/started";
-/// Says that the disk was formatted, for which cluster and as what directory.
-pub const FORMATTED_FILE: &str = "disk/FORMATTED";
 pub const PROPERTIES_FILE: &str = "server.properties";
 
 const LAUNCHER: &str = "castellan.broker.Launcher";

@@ -12,6 +12,7 @@ pub mod java;
 pub mod launch;
 pub mod metrics;
 mod naming;
+mod placeholder_user;
 mod progress;
 pub mod render;
 pub mod rights;
@@ -20,8 +21,7 @@ pub mod settings;
 pub mod simulated;
 pub mod startup_cache;
 pub mod versions;
-mod who_stays;
 
 pub use endpoint::Endpoint;
+pub use placeholder_user::PLACEHOLDER_USER;
 pub use progress::Progress;
-pub use who_stays::WHO_STAYS;

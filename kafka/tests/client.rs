@@ -4,9 +4,9 @@
 mod client_story;
 use client_story::Running;
 use kafka::Endpoint;
-use kafka::client::{Cluster, Identity};
+use kafka::client::{self, Cluster, Identity};
 use kafka::versions;
-use model::Secret;
+use model::{InstanceId, Secret};
 use test_support::broker::{Authority, Broker};
 
 #[tokio::test]
@@ -17,7 +17,8 @@ async fn the_client_keeps_its_promises() {
         let broker = Broker::start(release.version, &authority, false).await;
         let (key_and_certificate, _) = authority.issue();
         let cluster = Cluster {
-            brokers: vec![Endpoint::from(&broker.listeners.internal)],
+            instance: InstanceId(1),
+            brokers: vec![client::Broker::new(1, Endpoint::from(&broker.listeners.internal))],
             trust_pem: authority.pem(),
             identity: Identity {
                 certificate_chain_pem: key_and_certificate.clone(),

@@ -10,7 +10,7 @@ mod leave;
 mod look;
 
 use identity::Identities;
-use kafka::client::{Admin, Cluster};
+use kafka::client::{Admin, Broker, Cluster};
 use model::{CertificateLife, Clock, Entropy, InstanceId, Server};
 use pki::Authority;
 use std::sync::Arc;
@@ -66,7 +66,8 @@ impl Reach {
         let kind = AuthorityKind::Internal;
         let trust = authorities::certificate(&mut self.store.reader(), id, kind).await?;
         Ok(Cluster {
-            brokers: servers.iter().map(|server| (&server.listeners.internal).into()).collect(),
+            instance: id,
+            brokers: servers.iter().map(Broker::internal).collect(),
             trust_pem: trust.ok_or(Error::NoAuthority(kind.as_str()))?,
             identity: self.identity(id).await?,
         })

@@ -3,7 +3,7 @@
 
 use crate::{Error, Reach};
 use futures::future::join_all;
-use kafka::client::{self, Cluster, TopicReplication};
+use kafka::client::{self, Broker, Cluster, TopicReplication};
 use kafka::safety::Look;
 use model::{InstanceId, Server};
 use std::collections::{BTreeMap, BTreeSet};
@@ -38,7 +38,7 @@ impl Reach {
         let mut through = self.cluster(id, servers).await?;
         let brokers: Vec<&Server> = servers.iter().filter(|server| server.is_broker()).collect();
         let asked = brokers.iter().map(|server| {
-            let alone = through.through(&(&server.listeners.internal).into());
+            let alone = through.through(&Broker::internal(server));
             async move { timeout(PATIENCE, self.admin.describe_replication(&alone)).await }
         });
         let (mut views, mut answering) = (BTreeMap::new(), vec![]);
@@ -49,7 +49,7 @@ impl Reach {
             }
             if let Ok(Ok(view)) = answer {
                 views.insert(server.node_id, view);
-                answering.push((&server.listeners.internal).into());
+                answering.push(Broker::internal(server));
             } else {
                 silent.insert(server.node_id);
             }

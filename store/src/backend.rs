@@ -24,8 +24,7 @@ pub(crate) enum Db {
 }
 
 impl Db {
-    /// What is true now. PostgreSQL alone knows what others committed there;
-    /// for SQLite it may be in memory.
+    /// What is committed now, for SQLite from the cache if it is there.
     pub async fn fetch(&self, query: Query) -> Result<Vec<Row>> {
         match self {
             Db::Sqlite { read, cache, .. } => cache.fetch(read, query).await,
@@ -75,7 +74,7 @@ impl Db {
             Db::Sqlite { write, read, cache } => {
                 // The last to go brings the log into the file, so it must be one
                 // that may write.
-                cache.close().await;
+                cache.close();
                 read.close().await;
                 write.close().await;
             }

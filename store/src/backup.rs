@@ -5,11 +5,11 @@
 //! opens them is elsewhere. Neither side of a copy is migrated by it.
 
 mod access;
+mod after_restore;
 mod before;
-mod go_on;
 
 pub use access::{Access, Dropped, DroppedKey, drop_access};
-pub use go_on::{go_beyond, run_on};
+pub use after_restore::{go_beyond, run_on};
 
 use crate::db::Query;
 use crate::{Error, Location, Result, postgres};

@@ -1,7 +1,7 @@
 //! One text of SQL for every database: statements with `$1` placeholders,
 //! values of four portable types, and rows read by column name.
 
-use crate::kept::{FromCell, KeptRow};
+use crate::cached_rows::{CachedRow, FromCell};
 use crate::seal::MasterKey;
 use crate::{Error, Result};
 use model::Timestamp;
@@ -168,8 +168,8 @@ impl Hash for Query {
 pub enum Row {
     Sqlite(SqliteRow),
     Postgres(PgRow),
-    /// Told again from memory.
-    Kept(KeptRow),
+    /// From the cache.
+    Cached(CachedRow),
 }
 
 /// What every database can give.
@@ -192,7 +192,7 @@ impl Row {
         Ok(match self {
             Row::Sqlite(row) => row.try_get(column)?,
             Row::Postgres(row) => row.try_get(column)?,
-            Row::Kept(row) => row.get(column)?,
+            Row::Cached(row) => row.get(column)?,
         })
     }
 
@@ -216,12 +216,12 @@ impl Row {
         self.get(column)
     }
 
-    /// Only rows of histories hold bytes, and those are not kept in memory.
+    /// Only rows of histories hold bytes, and those are not cached.
     pub fn bytes(&self, column: &'static str) -> Result<Vec<u8>> {
         Ok(match self {
             Row::Sqlite(row) => row.try_get(column)?,
             Row::Postgres(row) => row.try_get(column)?,
-            Row::Kept(_) => {
+            Row::Cached(_) => {
                 return Err(Error::Corrupt { what: column, value: "bytes".into() });
             }
         })

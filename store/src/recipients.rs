@@ -6,7 +6,7 @@
 //! and the others are told.
 
 use crate::db::{Query, Row, Run, json};
-use crate::{Error, Result, SealError, Work, tellings};
+use crate::{Error, Result, SealError, Work, notifications};
 use model::{
     AccountId, InstanceId, LastStatus, Recipient, RecipientId, RecipientOptions, RecipientType,
     Secret, email_key,
@@ -149,7 +149,7 @@ pub async fn delete(work: &mut Work, instance: InstanceId, id: RecipientId) -> R
 
 /// With the instance. What waits for them is still told.
 pub(crate) async fn remove(work: &mut Work, instance: InstanceId) -> Result<()> {
-    tellings::keep_addresses(work, instance).await?;
+    notifications::keep_addresses(work, instance).await?;
     let query = Query::new("DELETE FROM recipients WHERE instance_id = $1").bind(instance.0);
     work.execute(query).await.map(drop)
 }

@@ -1,15 +1,16 @@
-//! A host's clock that was set back. What was written before by that clock lies
-//! ahead of it, and would keep everybody waiting for as long as it went back.
+//! Mends stored times after a host's clock was set back. A time that the clock wrote before
+//! lies ahead of it, and would hold up whatever waits for it for as long as the clock went
+//! back. This is the one place that changes such rows.
 //!
-//! On PostgreSQL leave to stop and messages go by the database's clock, and so lie ahead
-//! only where that was set back.
+//! On PostgreSQL tickets and messages go by the database's clock, and so lie ahead only
+//! where that was set back.
 
 use crate::db::{Query, Run as _};
 use crate::{Result, Work, instances, outbox, tickets};
 use model::{HostId, Timestamp};
 
-/// Has every instance of the host looked at, and nothing last longer than if it were
-/// written now. No leave ends before its time: whoever got it may act on it.
+/// Wakes every instance of the host, and cuts each time to what it would be if it were
+/// written now. No ticket ends early: the agent that claimed it may act on it.
 pub async fn look_again(work: &mut Work, host: HostId, now: Timestamp) -> Result<()> {
     instances::wake_all(work, host, now).await?;
     for past in [

@@ -5,7 +5,6 @@ use crate::backend::Db;
 use crate::cache::Cache;
 use crate::db::Query;
 use crate::migrations::{self, migrator};
-use crate::wal_stamp::WalIndex;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions as _, Connection as _, Row as _, Sqlite, SqlitePool, Transaction};
 use std::path::Path;
@@ -33,14 +32,13 @@ pub(crate) async fn open(path: &Path) -> Result<Db> {
         .connect_with(options.clone())
         .await?;
     migrator().run(&write).await?;
-    let reading = options.read_only(true);
     let read = pool()
         .max_connections(4)
         .min_connections(1)
         .acquire_timeout(Duration::from_secs(5))
-        .connect_with(reading.clone())
+        .connect_with(options.read_only(true))
         .await?;
-    let cache = Arc::new(Cache::new(WalIndex::open(path, &reading).await?));
+    let cache = Arc::new(Cache::open(path));
     Ok(Db::Sqlite { write, read, cache })
 }
 

@@ -5,7 +5,7 @@
 use kafka::Endpoint;
 use kafka::client::admin::produce::Produce;
 use kafka::client::admin::topics::{CreateTopic, DescribeTopics};
-use kafka::client::{Call, Connection, DirectDial, Error, Limits, Mechanism, sasl, tls};
+use kafka::client::{Call, Connection, Error, Limits, Mechanism, sasl, tls};
 use model::{Clock, Secret, SystemClock};
 use rustls::ClientConfig;
 use serde_json::Value;
@@ -86,7 +86,7 @@ impl Customer {
 
     async fn connect(&self, broker: &Endpoint) -> Result<Connection, Error> {
         let limits = Limits { call: Duration::from_secs(5), ..Limits::default() };
-        let mut connection = Connection::open(&DirectDial, broker, &self.tls, limits).await?;
+        let mut connection = Connection::open_tcp(broker, &self.tls, limits).await?;
         let mechanism = Mechanism::ScramSha512;
         sasl::log_in(&mut connection, &self.username, &self.password, mechanism).await?;
         Ok(connection)

@@ -53,7 +53,7 @@ const MOST_ROWS: &[(&str, i64)] = &[
     ("mail_blocks", 1),
     // One a day, kept for a month.
     ("mail_consents", 32),
-    ("outbox", 2 * store::tellings::MOST + 2 * 24 * 20),
+    ("outbox", 2 * store::notifications::MOST + 2 * 24 * 20),
     ("outbox_lanes", 200),
     ("recipients", 2 * 100),
     ("send_counts", 20),

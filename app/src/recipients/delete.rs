@@ -4,7 +4,7 @@ use super::about;
 use crate::alarms::{tell_leaver, tell_of_change};
 use crate::{App, Error, InstanceAccess, Result, audit};
 use model::RecipientId;
-use store::{alarms, recipients, tellings};
+use store::{alarms, notifications, recipients};
 
 /// `None` stands for a path segment that is no id.
 pub async fn delete(
@@ -17,7 +17,7 @@ pub async fn delete(
     let mut work = app.store().begin().await?;
     let found = recipients::find(&mut work, id, recipient).await?.ok_or(Error::NotFound)?;
     recipients::delete(&mut work, id, recipient).await?;
-    tellings::withdraw(&mut work, id, recipient).await?;
+    notifications::withdraw(&mut work, id, recipient).await?;
     tell_leaver(&mut work, app, &access.instance, &found).await?;
     // An alarm that named nobody else is everybody's now, and may fire.
     for (before, after) in alarms::forget_recipient(&mut work, id, recipient).await? {

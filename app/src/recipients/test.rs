@@ -5,7 +5,7 @@ use super::confirmation::{Asking, ask};
 use crate::{App, Error, InstanceAccess, Result, audit};
 use model::{AccountId, Notification, Recipient, RecipientId, SignedDuration};
 use store::send_counts::{self, Limit};
-use store::{Work, recipients, tellings};
+use store::{Work, notifications, recipients};
 
 const HOUR: SignedDuration = SignedDuration::from_hours(1);
 
@@ -37,10 +37,10 @@ pub async fn test(
         Asking::Waiting(sentence) => return Err(Error::Refused(sentence)),
         Asking::Sent => Tested::LinkSent,
         Asking::NotNeeded => {
-            tellings::withdraw_test(&mut work, instance.id, recipient).await?;
+            notifications::withdraw_test(&mut work, instance.id, recipient).await?;
             let id = app.entropy().uuid();
             let notification = Notification::test(id, instance.id, instance.name.as_str());
-            tellings::insert(&mut work, &found, notification, now).await?;
+            notifications::insert(&mut work, &found, notification, now).await?;
             Tested::Sent
         }
     };

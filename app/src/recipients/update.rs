@@ -7,7 +7,7 @@ use super::validate::{RecipientFields, validate};
 use crate::alarms::{tell_leaver, tell_newcomer};
 use crate::{App, Asked, Error, InstanceAccess, Result, audit};
 use model::{Recipient, RecipientId};
-use store::{NewRecipient, recipients, tellings};
+use store::{NewRecipient, notifications, recipients};
 
 /// `None` stands for a path segment that is no id.
 pub async fn update(
@@ -33,12 +33,12 @@ pub async fn update(
     }
     let updated = recipients::find(&mut work, id, recipient).await?.ok_or(Error::NotFound)?;
     if (before.kind, &before.value) != (updated.kind, &updated.value) {
-        tellings::forget_pace(&mut work, id, recipient).await?;
+        notifications::forget_pace(&mut work, id, recipient).await?;
         recipients::forget_last_status(&mut work, id, recipient).await?;
     }
     let of = (access.instance.account_id, id);
     let is_waiting = !matches!(ask(&mut work, app, of, &updated).await?, Asking::NotNeeded);
-    tellings::hasten(&mut work, id, &updated, app.now()).await?;
+    notifications::hasten(&mut work, id, &updated, app.now()).await?;
     if is_elsewhere(&before, &updated) {
         tell_leaver(&mut work, app, &access.instance, &before).await?;
         if !is_waiting {

@@ -6,8 +6,7 @@ use super::unanswered::{refused, unknown};
 use crate::access::{on_servers_of_its_own, ready};
 use crate::{App, Error, InstanceAccess, Result};
 use futures::future::join_all;
-use kafka::Endpoint;
-use kafka::client::{Admin, Error as KafkaError, LogDir, graver, made, none_answered};
+use kafka::client::{Admin, Broker, Error as KafkaError, LogDir, graver, made, none_answered};
 use model::Server;
 use std::time::Duration;
 use store::servers;
@@ -55,7 +54,7 @@ impl<'a> Cluster<'a> {
         let servers = servers::list_bare(&mut app.store().reader(), instance.id).await?;
         let mut brokers = app.reach().cluster(instance.id, &servers).await.map_err(unreachable)?;
         let (admin, behind) = (app.reach().admin(), app.behind());
-        behind.last(&mut brokers.brokers, Instant::now().into_std());
+        behind.last(&mut brokers, Instant::now().into_std());
         Ok(Self { admin, brokers, behind, servers, patience, deadline })
     }
 
@@ -63,7 +62,7 @@ impl<'a> Cluster<'a> {
     #[must_use]
     pub fn after_change(&self) -> Self {
         let (mut brokers, servers) = (self.brokers.clone(), self.servers.clone());
-        self.behind.last(&mut brokers.brokers, Instant::now().into_std());
+        self.behind.last(&mut brokers, Instant::now().into_std());
         Self { brokers, servers, ..*self }
     }
 
@@ -185,7 +184,7 @@ impl<'a> Cluster<'a> {
     /// does not is left out soon.
     pub async fn log_dirs(&self) -> Vec<(&Server, Vec<LogDir>)> {
         let asked = self.servers.iter().map(|server| async move {
-            let alone = self.brokers.through(&(&server.listeners.internal).into());
+            let alone = self.brokers.through(&Broker::internal(server));
             let told = timeout(ALONE, self.admin.describe_log_dirs(&alone)).await;
             told.ok().and_then(std::result::Result::ok).map(|directories| (server, directories))
         });
@@ -250,7 +249,7 @@ impl<'a> Cluster<'a> {
                 });
                 let knows_it = knows_it.await == Ok(true);
                 if !knows_it {
-                    self.behind.note(broker, Instant::now().into_std());
+                    self.behind.note(broker.key(self.brokers.instance), Instant::now().into_std());
                 }
                 knows_it
             }
@@ -270,7 +269,7 @@ impl<'a> Cluster<'a> {
         loop {
             for broker in &self.brokers.brokers {
                 if matches!(shows(self.admin, self.brokers.through(broker)).await, Ok(true)) {
-                    return self.behind.forget(broker);
+                    return self.behind.forget(broker.key(self.brokers.instance));
                 }
             }
             sleep(PAUSE).await;
@@ -278,8 +277,8 @@ impl<'a> Cluster<'a> {
     }
 }
 
-fn silent(broker: &Endpoint) -> KafkaError {
-    KafkaError::Deadline { endpoint: broker.clone(), call: "us".to_owned(), after: ALONE }
+fn silent(broker: &Broker) -> KafkaError {
+    KafkaError::Deadline { endpoint: broker.endpoint.clone(), call: "us".to_owned(), after: ALONE }
 }
 
 /// The answers, if there is any.
@@ -309,9 +308,10 @@ fn unreachable(error: reach::Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use kafka::Endpoint;
     use kafka::client::Identity;
     use kafka::simulated::{SimKafka, Timing};
-    use model::{ManualClock, Secret, Timestamp};
+    use model::{InstanceId, ManualClock, Secret, Timestamp};
     use std::sync::Arc;
 
     #[tokio::test]
@@ -323,7 +323,10 @@ mod tests {
         let cluster = Cluster {
             admin: &kafka,
             brokers: kafka::client::Cluster {
-                brokers: ["a", "b", "c"].map(|host| Endpoint::new(host, 9094)).into(),
+                instance: InstanceId(1),
+                brokers: [(1, "a"), (2, "b"), (3, "c")]
+                    .map(|(id, host)| Broker::new(id, Endpoint::new(host, 9094)))
+                    .into(),
                 trust_pem: String::new(),
                 identity,
             },
@@ -336,14 +339,18 @@ mod tests {
         assert_eq!(first(&cluster.after_change()).await, "a", "everybody has shown it");
         cluster
             .until_all_show(|_, alone| async move {
-                if alone.brokers[0].host == "a" { Err(KafkaError::NoBrokers) } else { Ok(true) }
+                if alone.brokers[0].endpoint.host == "a" {
+                    Err(KafkaError::NoBrokers)
+                } else {
+                    Ok(true)
+                }
             })
             .await;
         assert_eq!(first(&cluster.after_change()).await, "b", "a is being restarted");
     }
 
     async fn first(cluster: &Cluster<'_>) -> String {
-        let asked = cluster.ask(|_, at| async move { Ok(at.brokers[0].host.clone()) });
+        let asked = cluster.ask(|_, at| async move { Ok(at.brokers[0].endpoint.host.clone()) });
         asked.await.unwrap()
     }
 }

@@ -1,6 +1,6 @@
 //! Servers that may not know of a change yet.
 
-use kafka::Endpoint;
+use kafka::client::{Broker, BrokerKey, Cluster};
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
@@ -13,22 +13,22 @@ const BEHIND: Duration = Duration::from_mins(10);
 /// it listens again it still reads what it missed: asked first, it would deny what the
 /// caller was just told. Known to the control plane that made the change, and to no other.
 #[derive(Default)]
-pub(crate) struct Behind(Mutex<HashMap<Endpoint, Instant>>);
+pub(crate) struct Behind(Mutex<HashMap<BrokerKey, Instant>>);
 
 impl Behind {
-    fn inside(&self) -> MutexGuard<'_, HashMap<Endpoint, Instant>> {
+    fn inside(&self) -> MutexGuard<'_, HashMap<BrokerKey, Instant>> {
         self.0.lock().expect("no holder of this lock panics")
     }
 
-    pub fn note(&self, broker: &Endpoint, now: Instant) {
+    pub fn note(&self, broker: BrokerKey, now: Instant) {
         let mut inside = self.inside();
         inside.retain(|_, at| now - *at < BEHIND);
-        inside.insert(broker.clone(), now);
+        inside.insert(broker, now);
     }
 
     /// It has shown the change since.
-    pub fn forget(&self, broker: &Endpoint) {
-        self.inside().remove(broker);
+    pub fn forget(&self, broker: BrokerKey) {
+        self.inside().remove(&broker);
     }
 
     /// Whether one of them may still show what was before a change.
@@ -39,29 +39,59 @@ impl Behind {
 
     /// Those that know all there is first, as they are, then whoever had most time to
     /// hear of it.
-    pub fn last(&self, brokers: &mut [Endpoint], now: Instant) {
-        let inside = self.inside();
-        brokers.sort_by_key(|broker| inside.get(broker).filter(|at| now - **at < BEHIND));
+    pub fn last(&self, cluster: &mut Cluster, now: Instant) {
+        let (inside, instance) = (self.inside(), cluster.instance);
+        let noted = |broker: &Broker| {
+            inside.get(&broker.key(instance)).filter(|at| now - **at < BEHIND).copied()
+        };
+        cluster.brokers.sort_by_key(noted);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use kafka::Endpoint;
+    use kafka::client::Identity;
+    use model::{InstanceId, Secret};
+
+    const HOSTS: [&str; 3] = ["a", "b", "c"];
+
+    fn cluster(instance: i64) -> Cluster {
+        let brokers = (1..).zip(HOSTS.map(|host| Endpoint::new(host, 9094)));
+        Cluster {
+            instance: InstanceId(instance),
+            brokers: brokers.map(|(id, endpoint)| Broker::new(id, endpoint)).collect(),
+            trust_pem: String::new(),
+            identity: Identity { certificate_chain_pem: String::new(), key_pem: Secret::new("") },
+        }
+    }
 
     #[test]
     fn whoever_missed_a_change_is_asked_last_for_a_while() {
         let (behind, begin) = (Behind::default(), Instant::now());
         let at = |seconds| begin + Duration::from_secs(seconds);
-        let note = |host, seconds| behind.note(&Endpoint::new(host, 9094), at(seconds));
-        let check = |seconds, expected: [&str; 3]| {
-            let mut brokers = ["a", "b", "c"].map(|host| Endpoint::new(host, 9094));
-            behind.last(&mut brokers, at(seconds));
-            assert_eq!(brokers.map(|broker| broker.host), expected);
+        let key = |host| {
+            let cluster = cluster(1);
+            cluster
+                .brokers
+                .iter()
+                .find(|it| it.endpoint.host == host)
+                .unwrap()
+                .key(cluster.instance)
         };
+        let note = |host, seconds| behind.note(key(host), at(seconds));
+        let check_of = |instance, seconds, expected: [&str; 3]| {
+            let mut cluster = cluster(instance);
+            behind.last(&mut cluster, at(seconds));
+            let order: Vec<_> = cluster.brokers.into_iter().map(|it| it.endpoint.host).collect();
+            assert_eq!(order, expected);
+        };
+        let check = |seconds, expected| check_of(1, seconds, expected);
         check(0, ["a", "b", "c"]);
         note("a", 0);
         check(0, ["b", "c", "a"]);
+        check_of(2, 0, ["a", "b", "c"]);
         note("b", 1);
         check(1, ["c", "a", "b"]);
         note("a", 2);
@@ -70,7 +100,7 @@ mod tests {
         check(602, ["a", "b", "c"]);
         note("a", 602);
         check(602, ["b", "c", "a"]);
-        behind.forget(&Endpoint::new("a", 9094));
+        behind.forget(key("a"));
         check(602, ["a", "b", "c"]);
     }
 }

@@ -12,8 +12,8 @@ use kafka::client::{Admin, Error as KafkaError, TopicPartition, TopicReplication
 use model::KafkaVersion;
 use std::time::Duration;
 
-/// The first release that keeps in mind which copies may lead beside those in sync.
-const KEEPS_IN_MIND: KafkaVersion = KafkaVersion::new(4, 1, 0);
+/// The first release that tracks eligible leader replicas beside those in sync (ELR).
+const FIRST_WITH_ELR: KafkaVersion = KafkaVersion::new(4, 1, 0);
 
 /// Between two looks, each of which is at all topics.
 const PAUSE: Duration = Duration::from_secs(2);
@@ -25,7 +25,7 @@ pub(crate) async fn demand_may_change(
     cluster: &Cluster<'_>,
     topic: Option<&str>,
 ) -> Result<()> {
-    if access.instance.kafka_version < KEEPS_IN_MIND {
+    if access.instance.kafka_version < FIRST_WITH_ELR {
         return Ok(());
     }
     while let Some(at) = cluster.ask(|admin, brokers| lacking(admin, brokers, topic)).await? {

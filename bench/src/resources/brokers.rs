@@ -7,7 +7,7 @@
 use anyhow::{Context, Result, bail};
 use host::Piped;
 use kafka::Endpoint;
-use kafka::client::{Cluster, Identity};
+use kafka::client::{Broker, Cluster, Identity};
 use kafka_protocol::messages::api_versions_response::ApiVersion;
 use kafka_protocol::messages::{
     ApiKey, ApiVersionsResponse, MetadataRequest, MetadataResponse, ResponseHeader,
@@ -15,7 +15,7 @@ use kafka_protocol::messages::{
 use kafka_protocol::protocol::{
     Encodable, HeaderVersion, Message, decode_request_header_from_buffer,
 };
-use model::Secret;
+use model::{InstanceId, Secret};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
 use rustls::pki_types::PrivateKeyDer;
 use rustls::server::WebPkiClientVerifier;
@@ -46,7 +46,7 @@ impl Clusters {
         let mut piped = Piped::start(&program, &arguments, &directory.path().join("errors"))?;
         let line = piped.hear().await?.context("the simulated brokers say how they are reached")?;
         let told: Vec<Value> = serde_json::from_str(&line)?;
-        let all = told.iter().map(cluster).collect::<Result<_>>()?;
+        let all = (1..).zip(&told).map(cluster).collect::<Result<_>>()?;
         Ok(Self { all, piped, _errors: directory })
     }
 
@@ -59,15 +59,16 @@ impl Clusters {
     }
 }
 
-fn cluster(told: &Value) -> Result<Cluster> {
+fn cluster((number, told): (i64, &Value)) -> Result<Cluster> {
     let text = |field: &str| told[field].as_str().map(str::to_owned).context("it is told");
     let ports = told["ports"].as_array().context("there are ports")?;
-    let broker = |port: &Value| {
+    let broker = |(node_id, port): (i32, &Value)| {
         let port = port.as_u64().and_then(|port| port.try_into().ok()).context("it is a port")?;
-        Ok(Endpoint::new(HOST, port))
+        Ok(Broker::new(node_id, Endpoint::new(HOST, port)))
     };
     Ok(Cluster {
-        brokers: ports.iter().map(broker).collect::<Result<_>>()?,
+        instance: InstanceId(number),
+        brokers: (1..).zip(ports).map(broker).collect::<Result<_>>()?,
         trust_pem: text("trust")?,
         identity: Identity {
             certificate_chain_pem: text("certificate")?,

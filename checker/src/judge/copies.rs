@@ -1,14 +1,14 @@
 //! Replicas against each other: the leader's copy, or the first that could be
 //! read, is what the others must have too.
 
-use super::told::Told;
+use super::client_view::ClientView;
 use crate::logs::{Entry, Logs, ReplicaLog};
 use crate::report::Findings;
 use std::collections::BTreeMap;
 
-pub fn judge(told: &Told<'_>, logs: &Logs, findings: &mut Findings) {
+pub fn judge(view: &ClientView<'_>, logs: &Logs, findings: &mut Findings) {
     for (partition, replicas) in &logs.partitions {
-        let highest = told.highest(*partition);
+        let highest = view.highest(*partition);
         let reference = reference(replicas);
         for log in replicas {
             if let Some(reason) = &log.unread {

@@ -1,24 +1,24 @@
 //! What was promised against what is there.
 
+use super::client_view::{ClientView, End};
 use super::copies::reference;
-use super::told::{End, Told};
 use super::visible::Held;
 use crate::logs::{Logs, ReplicaLog};
 use crate::report::Findings;
 use crate::{RecordId, Wrong};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-pub fn judge(told: &Told<'_>, logs: &Logs, findings: &mut Findings) {
+pub fn judge(view: &ClientView<'_>, logs: &Logs, findings: &mut Findings) {
     let mut held: BTreeMap<i32, Held> = BTreeMap::new();
     for (partition, replicas) in &logs.partitions {
         if let Some(log) = reference(replicas) {
-            let copy = Held::of(log);
+            let copy = Held::from_log(log);
             duplicated(*partition, &copy, findings);
             reordered(*partition, &copy, findings);
             held.insert(*partition, copy);
         }
     }
-    let kept = Kept { told, held, anywhere: anywhere(logs), logs };
+    let kept = Kept { view, held, anywhere: anywhere(logs), logs };
     kept.promises(findings);
     kept.aborted(findings);
     kept.torn(findings);
@@ -55,11 +55,11 @@ fn reordered(partition: i32, held: &Held, findings: &mut Findings) {
 /// Every record that any replica has.
 fn anywhere(logs: &Logs) -> BTreeSet<RecordId> {
     let replicas = logs.partitions.values().flatten();
-    replicas.flat_map(|log| Held::of(log).places.into_keys()).collect()
+    replicas.flat_map(|log| Held::from_log(log).places.into_keys()).collect()
 }
 
 struct Kept<'a> {
-    told: &'a Told<'a>,
+    view: &'a ClientView<'a>,
     held: BTreeMap<i32, Held>,
     anywhere: BTreeSet<RecordId>,
     logs: &'a Logs,
@@ -72,7 +72,7 @@ impl Kept<'_> {
 
     /// What was acknowledged and not aborted is there, can be seen, and was.
     fn promises(&self, findings: &mut Findings) {
-        for (id, record) in self.told.promised() {
+        for (id, record) in self.view.promised() {
             let partition = record.partition;
             if !self.anywhere.contains(&id) {
                 if let Some(why) = self.why_lost(partition) {
@@ -83,7 +83,7 @@ impl Kept<'_> {
             } else if !self.is_visible(id, partition) {
                 let why = "its transaction was committed, and the log does not say so".into();
                 findings.of_record(Wrong::CommittedInvisible, id, partition, None, why);
-            } else if self.should_be_seen() && !self.told.seen.contains(&id) {
+            } else if self.should_be_seen() && !self.view.seen.contains(&id) {
                 let why = "the consumer group was never given it".into();
                 findings.of_record(Wrong::Unseen, id, partition, None, why);
             }
@@ -92,7 +92,7 @@ impl Kept<'_> {
 
     /// A group that was cut off would have been given more.
     fn should_be_seen(&self) -> bool {
-        self.told.run.group && self.told.whole
+        self.view.run.group && self.view.whole
     }
 
     /// In the copy that the others are held against.
@@ -113,11 +113,11 @@ impl Kept<'_> {
 
     /// What was aborted is seen by nobody.
     fn aborted(&self, findings: &mut Findings) {
-        for (id, record) in &self.told.records {
-            if self.told.end_of(*id) != Some(End::Aborted) {
+        for (id, record) in &self.view.records {
+            if self.view.end_of(*id) != Some(End::Aborted) {
                 continue;
             }
-            let why = match (self.is_visible(*id, record.partition), self.told.seen.contains(id)) {
+            let why = match (self.is_visible(*id, record.partition), self.view.seen.contains(id)) {
                 (true, _) => "the log says that its transaction was committed",
                 (false, true) => "the consumer group was given it",
                 (false, false) => continue,
@@ -129,10 +129,10 @@ impl Kept<'_> {
     /// A transaction of which nobody knows how it ended is there whole or not
     /// at all.
     fn torn(&self, findings: &mut Findings) {
-        let unsure = self.told.ends.iter().filter(|(_, end)| **end == End::Unsure);
+        let unsure = self.view.ends.iter().filter(|(_, end)| **end == End::Unsure);
         let mut members: BTreeMap<(usize, u64), Vec<(RecordId, bool)>> =
             unsure.map(|(key, _)| (*key, Vec::new())).collect();
-        for (id, record) in self.told.acked() {
+        for (id, record) in self.view.acked() {
             let key = record.transaction.map(|transaction| (id.client, transaction));
             if let Some(members) = key.and_then(|key| members.get_mut(&key)) {
                 members.push((id, self.is_visible(id, record.partition)));
@@ -143,7 +143,7 @@ impl Kept<'_> {
             if let (Some(_), Some((id, _))) = (seen.first(), unseen.first()) {
                 let (seen, all) = (seen.len(), seen.len() + unseen.len());
                 let why = format!("{seen} of {all} records of transaction {transaction} are seen");
-                let partition = self.told.records[id].partition;
+                let partition = self.view.records[id].partition;
                 findings.of_record(Wrong::Torn, *id, partition, None, why);
             }
         }

@@ -5,9 +5,9 @@
 //! the order in which its client sent it, on every replica alike, and visible
 //! if and only if its transaction was committed.
 
+mod client_view;
 mod copies;
 mod kept;
-mod told;
 mod visible;
 
 #[cfg(test)]
@@ -15,19 +15,19 @@ mod tests;
 
 use crate::report::{ClientReport, Findings, Report, Times};
 use crate::{Event, History, Logs};
-use told::{Answer, End, Told};
+use client_view::{Answer, ClientView, End};
 
 pub fn judge(history: &History, logs: &Logs) -> Report {
-    let told = Told::of(history);
+    let view = ClientView::from_history(history);
     let mut findings = Findings::default();
-    failed(&told, &mut findings);
-    copies::judge(&told, logs, &mut findings);
-    kept::judge(&told, logs, &mut findings);
-    report(history, &told, findings)
+    failed(&view, &mut findings);
+    copies::judge(&view, logs, &mut findings);
+    kept::judge(&view, logs, &mut findings);
+    report(history, &view, findings)
 }
 
-fn failed(told: &Told<'_>, findings: &mut Findings) {
-    for (id, record) in &told.records {
+fn failed(view: &ClientView<'_>, findings: &mut Findings) {
+    for (id, record) in &view.records {
         if let Answer::Failed { error, at } = &record.answer {
             let waited = seconds(at.saturating_sub(record.sent_at));
             findings.failed(
@@ -39,9 +39,9 @@ fn failed(told: &Told<'_>, findings: &mut Findings) {
     }
 }
 
-fn report(history: &History, told: &Told<'_>, findings: Findings) -> Report {
+fn report(history: &History, view: &ClientView<'_>, findings: Findings) -> Report {
     let History { run, events } = history;
-    let ended = |kind: fn(&End) -> bool| told.ends.values().filter(|end| kind(end)).count() as u64;
+    let ended = |kind: fn(&End) -> bool| view.ends.values().filter(|end| kind(end)).count() as u64;
     let trouble = |event: &Event| match event {
         Event::Trouble { who, at, error } => {
             Some(format!("{who}, {:.1} s after the begin: {error}", seconds(*at)))
@@ -51,20 +51,20 @@ fn report(history: &History, told: &Told<'_>, findings: Findings) -> Report {
     let clients = run.clients.iter().enumerate();
     Report {
         run: run.clone(),
-        whole: told.whole && told.has_heard_of_all(),
+        whole: view.whole && view.every_client_was_acked(),
         seconds: events.iter().map(Event::at).max().map_or(0.0, seconds),
-        sent: told.records.len() as u64,
-        acked: told.acked().count() as u64,
+        sent: view.records.len() as u64,
+        acked: view.acked().count() as u64,
         failed: findings.count(crate::Wrong::Failed),
         committed: ended(|end| matches!(end, End::Committed)),
         aborted: ended(|end| matches!(end, End::Aborted)),
         unsure: ended(|end| matches!(end, End::Unsure)),
-        seen: told.seen.len() as u64,
-        send_to_ack: Times::of(told.waits(None)),
+        seen: view.seen.len() as u64,
+        send_to_ack: Times::from_waits(view.waits(None)),
         clients: clients
             .map(|(number, client)| ClientReport {
                 client: client.to_string(),
-                send_to_ack: Times::of(told.waits(Some(number))),
+                send_to_ack: Times::from_waits(view.waits(Some(number))),
             })
             .collect(),
         troubles: events.iter().filter_map(trouble).collect(),

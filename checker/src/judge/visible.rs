@@ -19,7 +19,7 @@ pub struct Place {
 }
 
 impl Held {
-    pub fn of(log: &ReplicaLog) -> Self {
+    pub fn from_log(log: &ReplicaLog) -> Self {
         let mut held = Self { order: Vec::new(), places: BTreeMap::new() };
         // Records of transactions that have not come to an end, by producer.
         let mut open: HashMap<i64, Vec<(i64, RecordId)>> = HashMap::new();

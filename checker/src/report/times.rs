@@ -19,7 +19,7 @@ pub struct Times {
 impl Times {
     /// Of moments, durations in microseconds and what they are of; none of
     /// none.
-    pub(crate) fn of(mut waits: Vec<(u64, u64, RecordId)>) -> Option<Self> {
+    pub(crate) fn from_waits(mut waits: Vec<(u64, u64, RecordId)>) -> Option<Self> {
         waits.sort_unstable_by_key(|(_, took, _)| *took);
         let (at, took, worst) = *waits.last()?;
         let ms = |micros: u64| std::time::Duration::from_micros(micros).as_secs_f64() * 1e3;
@@ -46,12 +46,12 @@ mod tests {
     #[test]
     fn percentiles_and_when_it_was_worst() {
         let id = |number| RecordId { client: 0, number };
-        assert_eq!(Times::of(vec![]), None);
+        assert_eq!(Times::from_waits(vec![]), None);
         let waits = (1..=100).map(|n| (n * 1_000_000, n * 1000, id(n))).rev().collect();
-        let times = Times::of(waits).unwrap();
+        let times = Times::from_waits(waits).unwrap();
         assert_eq!((times.p50_ms, times.p99_ms, times.worst_ms), (50.0, 99.0, 100.0));
         assert_eq!((times.worst, times.worst_at_seconds), (id(100), 100.0));
-        let one = Times::of(vec![(0, 7000, id(1))]).unwrap();
+        let one = Times::from_waits(vec![(0, 7000, id(1))]).unwrap();
         assert_eq!((one.p50_ms, one.p99_ms, one.worst_ms), (7.0, 7.0, 7.0));
     }
 }

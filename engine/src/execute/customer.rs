@@ -19,8 +19,8 @@ use cloud::Remedy;
 use futures::future::try_join_all;
 use kafka::client::Remedy::Retry;
 use kafka::client::settings::differing;
-use kafka::client::{Changes, Cluster, Endpoint, Login, Mechanism, made};
-use kafka::{WHO_STAYS, rights, settings};
+use kafka::client::{Broker, Changes, Cluster, Login, Mechanism, made};
+use kafka::{PLACEHOLDER_USER, rights, settings};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use store::{authorities, instances, leases};
@@ -37,7 +37,7 @@ impl Engine {
         let cluster = self.reach.cluster(instance.id, &world.server_rows()).await?;
         self.look_at_lease(pass).await?;
         let nobody = self.entropy.password();
-        let first = self.reach.admin().set_scram_user(&cluster, WHO_STAYS, &nobody).await;
+        let first = self.reach.admin().set_scram_user(&cluster, PLACEHOLDER_USER, &nobody).await;
         if let Err(error) = made(first) {
             return Ok(Done::Failed { reason: error.to_string(), remedy: Remedy::Retry });
         }
@@ -126,9 +126,10 @@ impl Engine {
         let trust = authorities::customers_root(&mut reader, instance.id).await?;
         let trust_pem = trust.unwrap_or_default();
         let running = world.servers.iter().filter(|view| view.is_up());
-        let brokers = running.map(|view| Endpoint::from(&view.server.listeners.sasl_scram));
+        let brokers = running.map(|view| Broker::sasl_scram(&view.server));
         let logins = brokers.flat_map(|broker| {
             Mechanism::ALL.map(|mechanism| Login {
+                instance: instance.id,
                 brokers: vec![broker.clone()],
                 trust_pem: trust_pem.clone(),
                 username: instance.username.clone(),

@@ -17,7 +17,7 @@ use model::{
 use outbound::Notifier;
 use store::outbox::Failed;
 use store::send_counts::{self, Limit};
-use store::{Message, Run, Work, alarms, incidents, instances, outbox, recipients, tellings};
+use store::{Message, Run, Work, alarms, incidents, instances, notifications, outbox, recipients};
 
 /// At most one mail in this time of one alarm to one recipient.
 const BETWEEN_MAILS: SignedDuration = SignedDuration::from_mins(1);
@@ -213,7 +213,7 @@ impl Outbox {
         work: &mut Work,
         message: &Message,
     ) -> store::Result<()> {
-        let body = message.body.as_ref().ok().filter(|_| message.kind == tellings::KIND);
+        let body = message.body.as_ref().ok().filter(|_| message.kind == notifications::KIND);
         let telling = body.and_then(|body| serde_json::from_str::<Telling>(body.expose()).ok());
         let Some(telling) = telling.filter(|it| it.address.is_none() && message.attempts == 0)
         else {

@@ -71,7 +71,8 @@ impl Artifacts {
 
     /// Whether that version seems to be there, without a look into its jars.
     pub fn present(&self, version: KafkaVersion) -> bool {
-        let home = match (self.distributions.get(&version.to_string()), Sums::of(version)) {
+        let home = match (self.distributions.get(&version.to_string()), Sums::for_version(version))
+        {
             (Some(directory), _) => directory.clone(),
             (None, Some(sums)) => self.home(version, &sums),
             (None, None) => return false,
@@ -87,7 +88,7 @@ impl Artifacts {
         progress: &(dyn Fn(Progress) + Send + Sync),
     ) -> Result<Distribution, ArtifactError> {
         let release = versions::release(version).ok_or(ArtifactError::Unsupported(version))?;
-        let sums = Sums::of(version).ok_or(ArtifactError::Unsupported(version))?;
+        let sums = Sums::for_version(version).ok_or(ArtifactError::Unsupported(version))?;
         let made = cache_root::make(&self.root).and_then(|()| cache_root::make(&self.cache));
         made.map_err(|error| ArtifactError::io(&self.cache, error))?;
         cache_root::check(&self.root)?;

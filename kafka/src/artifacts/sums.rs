@@ -27,7 +27,7 @@ pub struct Sums {
 }
 
 impl Sums {
-    pub fn of(version: KafkaVersion) -> Option<Self> {
+    pub fn for_version(version: KafkaVersion) -> Option<Self> {
         let (_, text) = TEXTS.iter().find(|(known, _)| *known == version)?;
         let jars = text.lines().filter_map(|line| line.split_once("  "));
         Some(Self {
@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn every_release_has_sums_with_kafka_and_its_log_binding() {
         for release in crate::versions::all() {
-            let sums = Sums::of(release.version).expect("the release has sums");
+            let sums = Sums::for_version(release.version).expect("the release has sums");
             let binding = format!("{}-{}.jar", release.binding().1, release.binding_version);
             for jar in [format!("kafka_2.13-{}.jar", release.version), binding] {
                 assert!(sums.knows(&jar), "{jar}");
@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn a_wrong_or_missing_jar_is_named() {
         let directory = tempfile::tempdir().unwrap();
-        let sums = Sums::of(KafkaVersion::new(4, 3, 1)).unwrap();
+        let sums = Sums::for_version(KafkaVersion::new(4, 3, 1)).unwrap();
         let jar = "re2j-1.8.jar";
         let check = |expected: &str| {
             let error = sums.check(directory.path(), jar).unwrap_err().to_string();

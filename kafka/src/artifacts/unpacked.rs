@@ -58,7 +58,7 @@ mod tests {
     fn only_an_unpacked_kafka_of_that_version_will_do() {
         let directory = tempfile::tempdir().unwrap();
         let version = KafkaVersion::new(4, 3, 1);
-        let sums = Sums::of(version).unwrap();
+        let sums = Sums::for_version(version).unwrap();
         let try_it = || jars(directory.path(), version, &sums);
         let check = |expected: &str| {
             let error = try_it().unwrap_err().to_string();

@@ -4,8 +4,9 @@
 //! needs no routing: brokers are tried in turn until one answers.
 
 use super::pool::{Pool, Who};
-use super::{Connection, Dial, Endpoint, Error, Limits};
+use super::{Broker, Connection, Dial, Error, Limits};
 use async_trait::async_trait;
+use model::InstanceId;
 use rustls::ClientConfig;
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,7 +30,8 @@ pub trait Call: Send + Sync {
 /// The brokers of one cluster and how to reach them.
 pub(super) struct Brokers<'a> {
     pub dial: &'a dyn Dial,
-    pub endpoints: &'a [Endpoint],
+    pub instance: InstanceId,
+    pub all: &'a [Broker],
     pub tls: Arc<ClientConfig>,
     pub limits: Limits,
     /// Where connections are kept; none for those that are made for one call.
@@ -41,53 +43,55 @@ impl Brokers<'_> {
     /// broker.
     pub async fn ask<C: Call>(&self, call: &C) -> Result<C::Answer, Error> {
         let mut last = None;
-        for endpoint in self.in_order() {
-            match self.ask_one(endpoint, call).await {
+        for broker in self.in_order() {
+            match self.ask_one(broker, call).await {
                 Err(error) if error.is_about_one_broker() => {
                     if error.may_have_done_it() && !call.is_repeatable() {
                         return Err(error);
                     }
-                    tracing::debug!(%endpoint, %error, "asking the next broker");
+                    tracing::debug!(%broker, %error, "asking the next broker");
                     last = Some(graver(last, error));
                 }
                 answer => return answer,
             }
         }
-        Err(none_answered(last, self.endpoints.len()))
+        Err(none_answered(last, self.all.len()))
     }
 
     /// The answer of this broker.
-    pub async fn ask_one<C: Call>(
-        &self,
-        endpoint: &Endpoint,
-        call: &C,
-    ) -> Result<C::Answer, Error> {
-        let asked = self.run(endpoint, call).await;
-        if let (Err(error), Some((pool, _))) = (&asked, &self.pool)
-            && error.is_silence()
-        {
-            pool.shun(endpoint);
+    pub async fn ask_one<C: Call>(&self, broker: &Broker, call: &C) -> Result<C::Answer, Error> {
+        let asked = self.run(broker, call).await;
+        if asked.as_ref().is_err_and(Error::is_silence) {
+            self.shun(broker);
         }
         asked
     }
 
-    async fn run<C: Call>(&self, endpoint: &Endpoint, call: &C) -> Result<C::Answer, Error> {
-        let kept = self.pool.as_ref().and_then(|(pool, who)| pool.take(who, endpoint));
+    /// Has the broker asked last for a while, because it did not answer in time.
+    pub fn shun(&self, broker: &Broker) {
+        if let Some((pool, _)) = &self.pool {
+            pool.shun(broker.key(self.instance));
+        }
+    }
+
+    async fn run<C: Call>(&self, broker: &Broker, call: &C) -> Result<C::Answer, Error> {
+        let (key, endpoint) = (broker.key(self.instance), &broker.endpoint);
+        let kept = self.pool.as_ref().and_then(|(pool, who)| pool.take(who, key, endpoint));
         let mut connection = match kept {
             Some(connection) => connection,
-            None => Connection::open(self.dial, endpoint, &self.tls, self.limits).await?,
+            None => Connection::open(self.dial, key, endpoint, &self.tls, self.limits).await?,
         };
         let answer = call.run(&mut connection).await;
         if let Some((pool, who)) = &self.pool {
-            pool.put(who, connection);
+            pool.put(who, key, connection);
         }
         answer
     }
 
-    fn in_order(&self) -> Vec<&Endpoint> {
+    fn in_order(&self) -> Vec<&Broker> {
         match &self.pool {
-            Some((pool, _)) => pool.in_order(self.endpoints),
-            None => self.endpoints.iter().collect(),
+            Some((pool, _)) => pool.in_order(self.instance, self.all),
+            None => self.all.iter().collect(),
         }
     }
 }

@@ -3,14 +3,15 @@
 //! A connection on which a call failed, ran out of time or was cancelled is
 //! never used again: the answer to that call could be taken for the next one's.
 
-use super::dial::in_words;
+use super::dial::{connect_tcp, in_words};
 use super::frame::{self, FrameError};
 use super::versions::{self, Versions};
-use super::{Dial, Endpoint, Error, Stream, tls, wary};
+use super::{BrokerKey, Dial, Endpoint, Error, Stream, checked_lengths, tls};
 use bytes::{Bytes, BytesMut};
 use kafka_protocol::messages::{ApiVersionsRequest, RequestHeader, ResponseHeader};
 use kafka_protocol::protocol::{Decodable, Encodable, HeaderVersion, Request, StrBytes};
 use rustls::ClientConfig;
+use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Waker};
@@ -59,13 +60,32 @@ impl Connection {
     /// Dials, proves the broker's certificate and ours, and negotiates.
     pub async fn open(
         dial: &dyn Dial,
+        broker: BrokerKey,
+        endpoint: &Endpoint,
+        tls: &Arc<ClientConfig>,
+        limits: Limits,
+    ) -> Result<Self, Error> {
+        Self::secure(dial.dial(broker, endpoint), endpoint, tls, limits).await
+    }
+
+    /// The same over TCP from this machine, to any broker.
+    pub async fn open_tcp(
+        endpoint: &Endpoint,
+        tls: &Arc<ClientConfig>,
+        limits: Limits,
+    ) -> Result<Self, Error> {
+        Self::secure(connect_tcp(endpoint), endpoint, tls, limits).await
+    }
+
+    async fn secure(
+        dialled: impl Future<Output = io::Result<Box<dyn Stream>>> + Send,
         endpoint: &Endpoint,
         tls: &Arc<ClientConfig>,
         limits: Limits,
     ) -> Result<Self, Error> {
         let unreachable = |reason| Error::Unreachable { endpoint: endpoint.clone(), reason };
         let late = |what| unreachable(format!("did not {what} within {:?}", limits.connect));
-        let stream = timeout(limits.connect, dial.dial(endpoint))
+        let stream = timeout(limits.connect, dialled)
             .await
             .map_err(|_| late("accept a connection"))?
             .map_err(|error| unreachable(in_words(&error)))?;
@@ -99,7 +119,7 @@ impl Connection {
             return Err(connection.unsupported::<ApiVersionsRequest>());
         }
         let answer = connection.decode::<ApiVersionsRequest>(&body, version)?;
-        connection.versions = Versions::of(&answer.api_keys);
+        connection.versions = Versions::announced_by(&answer.api_keys);
         Ok(connection)
     }
 
@@ -179,7 +199,7 @@ impl Connection {
     }
 
     fn decode<R: Request>(&self, body: &Bytes, version: i16) -> Result<R::Response, Error> {
-        wary::decode(body, version).map_err(|reason| self.malformed::<R>(reason))
+        checked_lengths::decode::<R>(body, version).map_err(|reason| self.malformed::<R>(reason))
     }
 
     fn failed<R: Request>(&self, error: &FrameError) -> Error {
@@ -213,7 +233,7 @@ impl Connection {
             endpoint: self.endpoint.clone(),
             call: versions::name::<R>(),
             ours: versions::ours::<R>(),
-            theirs: self.versions.of_call(R::KEY),
+            theirs: self.versions.range(R::KEY),
         }
     }
 }

@@ -1,9 +1,10 @@
 //! Opening a byte stream to a broker.
 //!
 //! This is the only place that assumes a route to a server. A cloud whose
-//! networks can't be reached puts its own [`Dial`] here, through the agent's
-//! connection; TLS runs inside the stream, end to end.
+//! networks can't be reached, or overlap, puts its own [`Dial`] here, through the
+//! connection of the server's agent; TLS runs inside the stream, end to end.
 
+use super::BrokerKey;
 use crate::Endpoint;
 use async_trait::async_trait;
 use std::io;
@@ -15,10 +16,11 @@ pub trait Stream: AsyncRead + AsyncWrite + Send + Sync + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Sync + Unpin> Stream for T {}
 
-/// Opens a byte stream to a server's listener.
+/// Opens a byte stream to a server's listener. The key says which server; the endpoint
+/// need be known in that server's network alone.
 #[async_trait]
 pub trait Dial: Send + Sync {
-    async fn dial(&self, endpoint: &Endpoint) -> io::Result<Box<dyn Stream>>;
+    async fn dial(&self, broker: BrokerKey, endpoint: &Endpoint) -> io::Result<Box<dyn Stream>>;
 }
 
 /// Over TCP from this machine.
@@ -27,13 +29,18 @@ pub struct DirectDial;
 
 #[async_trait]
 impl Dial for DirectDial {
-    async fn dial(&self, endpoint: &Endpoint) -> io::Result<Box<dyn Stream>> {
-        let stream = TcpStream::connect((endpoint.host.as_str(), endpoint.port)).await?;
-        // A request is one write and then a wait: holding it back for more
-        // bytes would only add latency.
-        stream.set_nodelay(true)?;
-        Ok(Box::new(stream))
+    async fn dial(&self, _: BrokerKey, endpoint: &Endpoint) -> io::Result<Box<dyn Stream>> {
+        connect_tcp(endpoint).await
     }
+}
+
+/// To any listener that this machine can reach.
+pub async fn connect_tcp(endpoint: &Endpoint) -> io::Result<Box<dyn Stream>> {
+    let stream = TcpStream::connect((endpoint.host.as_str(), endpoint.port)).await?;
+    // A request is one write and then a wait: holding it back for more
+    // bytes would only add latency.
+    stream.set_nodelay(true)?;
+    Ok(Box::new(stream))
 }
 
 /// The end of a sentence that starts with the endpoint.
@@ -65,7 +72,7 @@ mod tests {
     async fn a_closed_port_refuses() {
         // Bound and dropped, so that nobody listens there.
         let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let error = DirectDial.dial(&Endpoint::new("127.0.0.1", port)).await.err().unwrap();
+        let error = connect_tcp(&Endpoint::new("127.0.0.1", port)).await.err().unwrap();
         assert_eq!(in_words(&error), "refused the connection");
     }
 }

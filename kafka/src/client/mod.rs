@@ -9,13 +9,11 @@
 pub mod admin;
 mod ask;
 mod batch;
+mod broker;
+mod checked_lengths;
 mod connection;
 mod dial;
 mod error;
-#[cfg(test)]
-mod every_call;
-#[cfg(test)]
-mod every_hop;
 #[cfg(test)]
 mod fake;
 mod frame;
@@ -24,7 +22,11 @@ pub mod messages;
 mod pool;
 mod protocol;
 pub mod quotas;
+#[cfg(test)]
+mod request_snapshots;
 mod route;
+#[cfg(test)]
+mod routing_tests;
 pub mod sasl;
 mod setting;
 pub mod settings;
@@ -32,7 +34,6 @@ pub mod tls;
 mod topics;
 mod users;
 mod versions;
-mod wary;
 
 pub use crate::Endpoint;
 pub use admin::acls::{Acl, Operation, PatternType, Permission, ResourceType};
@@ -45,8 +46,9 @@ pub use admin::quorum::{Quorum, Replica};
 pub use admin::replication::TopicReplication;
 pub use admin::topics::{Created, NewTopic, PartitionView};
 pub use ask::{Call, graver, none_answered};
+pub use broker::{Broker, BrokerKey};
 pub use connection::{CLIENT_ID, Connection, Limits};
-pub use dial::{Dial, DirectDial, Stream};
+pub use dial::{Dial, DirectDial, Stream, connect_tcp};
 pub use error::{Error, Remedy, made};
 pub use groups::Groups;
 pub use messages::Messages;
@@ -61,12 +63,13 @@ pub use topics::{Topic, TopicChange, Topics};
 pub use users::Users;
 
 use async_trait::async_trait;
-use model::Secret;
+use model::{InstanceId, Secret};
 
 /// A cluster's internal listener, and who we are there.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Cluster {
-    pub brokers: Vec<Endpoint>,
+    pub instance: InstanceId,
+    pub brokers: Vec<Broker>,
     pub trust_pem: String,
     pub identity: Identity,
 }
@@ -74,7 +77,7 @@ pub struct Cluster {
 impl Cluster {
     /// The same cluster, through this broker alone.
     #[must_use]
-    pub fn through(&self, broker: &Endpoint) -> Self {
+    pub fn through(&self, broker: &Broker) -> Self {
         Self { brokers: vec![broker.clone()], ..self.clone() }
     }
 }
@@ -82,7 +85,8 @@ impl Cluster {
 /// A user at the SASL listener.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Login {
-    pub brokers: Vec<Endpoint>,
+    pub instance: InstanceId,
+    pub brokers: Vec<Broker>,
     pub trust_pem: String,
     pub username: String,
     pub password: Secret,

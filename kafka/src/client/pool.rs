@@ -2,10 +2,11 @@
 //!
 //! A handshake costs both sides more than most calls do. A connection is used by
 //! one call at a time; one whose broker has closed it, or has said anything
-//! unasked, is not used again. What belongs to one identity is never lent to
-//! another, so an address that another cluster has by now is dialled anew.
+//! unasked, is not used again. Everything is kept by instance and node id: two clusters
+//! may have the same addresses. What belongs to one identity is never lent to another.
 
-use super::{Cluster, Connection, Endpoint, Error, tls};
+use super::{Broker, BrokerKey, Cluster, Connection, Endpoint, Error, tls};
+use model::InstanceId;
 use rustls::ClientConfig;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -24,28 +25,29 @@ pub(super) struct Pool(Mutex<Inside>);
 
 #[derive(Default)]
 struct Inside {
-    /// By who we are and whom we trust.
+    /// By instance, who we are and whom we trust.
     clusters: HashMap<Who, Kept>,
-    silent: HashMap<Endpoint, Instant>,
+    silent: HashMap<BrokerKey, Instant>,
     reaped: Option<Instant>,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(super) struct Who {
+    instance: InstanceId,
     trust: String,
     certificate: String,
 }
 
 struct Kept {
     tls: Arc<ClientConfig>,
-    idle: HashMap<Endpoint, Vec<(Connection, Instant)>>,
+    idle: HashMap<BrokerKey, Vec<(Connection, Instant)>>,
     used: Instant,
 }
 
 impl Who {
-    fn of(cluster: &Cluster) -> Self {
+    fn we_are(cluster: &Cluster) -> Self {
         let certificate = cluster.identity.certificate_chain_pem.clone();
-        Self { trust: cluster.trust_pem.clone(), certificate }
+        Self { instance: cluster.instance, trust: cluster.trust_pem.clone(), certificate }
     }
 }
 
@@ -56,7 +58,7 @@ impl Pool {
 
     /// What connections to the cluster are kept under, and how they are opened.
     pub fn enter(&self, cluster: &Cluster) -> Result<(Who, Arc<ClientConfig>), Error> {
-        let who = Who::of(cluster);
+        let who = Who::we_are(cluster);
         let mut inside = self.inside();
         let now = Instant::now();
         if let Some(kept) = inside.clusters.get_mut(&who) {
@@ -69,12 +71,14 @@ impl Pool {
         Ok((who, tls))
     }
 
-    /// A connection that is still good, if there is one.
-    pub fn take(&self, who: &Who, endpoint: &Endpoint) -> Option<Connection> {
+    /// A connection to the broker that is still good, if there is one. One to where it
+    /// listened before is given up.
+    pub fn take(&self, who: &Who, key: BrokerKey, endpoint: &Endpoint) -> Option<Connection> {
         let mut inside = self.inside();
-        let idle = inside.clusters.get_mut(who)?.idle.get_mut(endpoint)?;
+        let idle = inside.clusters.get_mut(who)?.idle.get_mut(&key)?;
         while let Some((mut connection, since)) = idle.pop() {
-            if since.elapsed() < IDLE && connection.is_quiet() {
+            let is_there = connection.endpoint() == endpoint;
+            if is_there && since.elapsed() < IDLE && connection.is_quiet() {
                 return Some(connection);
             }
         }
@@ -82,12 +86,12 @@ impl Pool {
     }
 
     /// Keeps a connection for the next call.
-    pub fn put(&self, who: &Who, connection: Connection) {
+    pub fn put(&self, who: &Who, key: BrokerKey, connection: Connection) {
         let now = Instant::now();
         let mut inside = self.inside();
-        inside.silent.remove(connection.endpoint());
+        inside.silent.remove(&key);
         if let Some(kept) = inside.clusters.get_mut(who) {
-            let idle = kept.idle.entry(connection.endpoint().clone()).or_default();
+            let idle = kept.idle.entry(key).or_default();
             if idle.len() < MOST_IDLE && connection.is_usable() {
                 idle.push((connection, now));
             }
@@ -96,17 +100,17 @@ impl Pool {
     }
 
     /// It did not answer.
-    pub fn shun(&self, endpoint: &Endpoint) {
-        self.inside().silent.insert(endpoint.clone(), Instant::now());
+    pub fn shun(&self, key: BrokerKey) {
+        self.inside().silent.insert(key, Instant::now());
     }
 
     /// Those that did not answer lately last, the others as they are.
-    pub fn in_order<'a>(&self, endpoints: &'a [Endpoint]) -> Vec<&'a Endpoint> {
+    pub fn in_order<'a>(&self, instance: InstanceId, brokers: &'a [Broker]) -> Vec<&'a Broker> {
         let inside = self.inside();
-        let silent = |endpoint: &&Endpoint| {
-            inside.silent.get(*endpoint).is_some_and(|at| at.elapsed() < SHUNNED)
+        let silent = |broker: &&Broker| {
+            inside.silent.get(&broker.key(instance)).is_some_and(|at| at.elapsed() < SHUNNED)
         };
-        let mut order: Vec<&Endpoint> = endpoints.iter().collect();
+        let mut order: Vec<&Broker> = brokers.iter().collect();
         order.sort_by_key(silent);
         order
     }

@@ -46,7 +46,8 @@ impl ProtocolAdmin {
         let (who, tls) = self.pool.enter(cluster)?;
         Ok(Brokers {
             dial: self.dial.as_ref(),
-            endpoints: &cluster.brokers,
+            instance: cluster.instance,
+            all: &cluster.brokers,
             tls,
             limits: self.limits,
             pool: Some((&self.pool, who)),
@@ -143,7 +144,8 @@ impl Admin for ProtocolAdmin {
     async fn check_login(&self, login: &Login) -> Result<(), Error> {
         let brokers = Brokers {
             dial: self.dial.as_ref(),
-            endpoints: &login.brokers,
+            instance: login.instance,
+            all: &login.brokers,
             tls: tls::client_config(&login.trust_pem, None)?,
             limits: self.limits,
             pool: None,

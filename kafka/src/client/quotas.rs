@@ -99,7 +99,7 @@ impl QuotaKey {
         }
     }
 
-    pub fn of(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|key| key.as_str() == name)
     }
 }

@@ -8,7 +8,7 @@
 
 use super::admin::routes::{FindRoutes, Routes};
 use super::ask::Brokers;
-use super::{Call, Endpoint, Error, none_answered};
+use super::{Broker, Call, Error, none_answered};
 use futures::future::join_all;
 use std::collections::BTreeMap;
 
@@ -41,19 +41,17 @@ impl Brokers<'_> {
     /// requests it is made of.
     pub(super) async fn ask_at<C: Call>(
         &self,
-        endpoint: &Endpoint,
+        broker: &Broker,
         call: &C,
     ) -> Result<C::Answer, Error> {
         let within = self.limits.call;
-        if let Ok(answer) = tokio::time::timeout(within, self.ask_one(endpoint, call)).await {
+        if let Ok(answer) = tokio::time::timeout(within, self.ask_one(broker, call)).await {
             return answer;
         }
-        // Whoever was cut off here could not note it for the next call.
-        if let Some((pool, _)) = &self.pool {
-            pool.shun(endpoint);
-        }
+        // `ask_one` was cut off before it could note that for the next call.
+        self.shun(broker);
         Err(Error::Deadline {
-            endpoint: endpoint.clone(),
+            endpoint: broker.endpoint.clone(),
             call: "all that was asked".to_owned(),
             after: within,
         })
@@ -63,10 +61,10 @@ impl Brokers<'_> {
     /// them says in Kafka's words is an error, and so is the silence of all.
     pub(super) async fn ask_each<C: Call>(
         &self,
-        calls: Vec<(Endpoint, C)>,
+        calls: Vec<(Broker, C)>,
     ) -> Result<Vec<C::Answer>, Error> {
         let asked = calls.len();
-        let each = calls.iter().map(|(endpoint, call)| self.ask_at(endpoint, call));
+        let each = calls.iter().map(|(broker, call)| self.ask_at(broker, call));
         let (mut answers, mut last) = (Vec::new(), None);
         for answer in join_all(each).await {
             match answer {
@@ -89,10 +87,10 @@ impl Brokers<'_> {
     /// tell would look whole. `without` says what it would be.
     pub(super) async fn ask_every<C: Call>(
         &self,
-        calls: Vec<(Endpoint, C)>,
-        without: impl Fn(&[&(Endpoint, C)]) -> String + Send,
+        calls: Vec<(Broker, C)>,
+        without: impl Fn(&[&(Broker, C)]) -> String + Send,
     ) -> Result<Vec<C::Answer>, Error> {
-        let each = calls.iter().map(|(endpoint, call)| self.ask_at(endpoint, call));
+        let each = calls.iter().map(|(broker, call)| self.ask_at(broker, call));
         let answered = join_all(each).await;
         let (mut answers, mut missing, mut last) = (Vec::new(), Vec::new(), None);
         for (call, answer) in calls.iter().zip(answered) {
@@ -119,8 +117,8 @@ impl Routes {
     pub(super) fn by_leader<'a>(
         &self,
         partitions: impl IntoIterator<Item = &'a TopicPartition>,
-    ) -> BTreeMap<Endpoint, Vec<&'a TopicPartition>> {
-        let mut led: BTreeMap<Endpoint, Vec<_>> = BTreeMap::new();
+    ) -> BTreeMap<Broker, Vec<&'a TopicPartition>> {
+        let mut led: BTreeMap<Broker, Vec<_>> = BTreeMap::new();
         for partition in partitions {
             if let Some(leader) = self.leader(partition) {
                 led.entry(leader.clone()).or_default().push(partition);
@@ -130,7 +128,7 @@ impl Routes {
     }
 
     /// Where the partition's leader listens, if it has one that lives.
-    pub(super) fn leader(&self, at: &TopicPartition) -> Option<&Endpoint> {
+    pub(super) fn leader(&self, at: &TopicPartition) -> Option<&Broker> {
         let leader = self.topics.get(&at.topic)?.get(&at.partition)?.as_ref()?;
         self.brokers.get(leader)
     }

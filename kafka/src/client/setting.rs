@@ -17,7 +17,7 @@ pub struct Setting {
 
 impl SettingKind {
     /// By Kafka's number for it.
-    pub(crate) fn of(number: i8) -> Self {
+    pub(crate) fn from_config_type(number: i8) -> Self {
         match number {
             1 => Self::Flag,
             3..=6 => Self::Number,

@@ -10,40 +10,48 @@ use std::collections::HashMap;
 pub(super) struct Versions(HashMap<i16, VersionRange>);
 
 impl Versions {
-    pub(super) fn of(announced: &[ApiVersion]) -> Self {
+    pub(super) fn announced_by(announced: &[ApiVersion]) -> Self {
         let range = |api: &ApiVersion| VersionRange { min: api.min_version, max: api.max_version };
         Self(announced.iter().map(|api| (api.api_key, range(api))).collect())
     }
 
-    pub(super) fn of_call(&self, key: i16) -> Option<VersionRange> {
+    pub(super) fn range(&self, key: i16) -> Option<VersionRange> {
         self.0.get(&key).copied()
     }
 
     /// The highest version both sides speak.
     pub(super) fn choose<R: Request>(&self) -> Option<i16> {
-        let common = self.of_call(R::KEY)?.intersect(&ours::<R>());
+        let common = self.range(R::KEY)?.intersect(&ours::<R>());
         (!common.is_empty()).then_some(common.max)
     }
 }
 
-/// What we speak: all that the codec knows, but for a few calls.
+/// Flexible versions have all lengths as varints, which `checked_lengths` needs.
+pub(super) fn is_flexible<R: Request>(version: i16) -> bool {
+    // Their requests came with the second header.
+    R::header_version(version) >= 2
+}
+
+/// What we speak: the flexible versions that the codec knows, but for a few calls. Every
+/// supported release speaks some of each.
 pub(super) fn ours<R: Request>() -> VersionRange {
     let codec = <R as Message>::VERSIONS;
     let limits = match ApiKey::try_from(R::KEY) {
         // Later versions name topics by id alone, and our callers by name.
         Ok(ApiKey::OffsetFetch) => VersionRange { min: 0, max: 9 },
-        Ok(ApiKey::Produce) => VersionRange { min: 0, max: 12 },
-        // Earlier ones announce bytes as they announce lists, so that they can't be told
-        // apart (see `wary`); 12 is spoken by every release since 2.7.
-        Ok(ApiKey::Fetch) => VersionRange { min: 12, max: 12 },
-        // Version 0 switches the connection to bare SASL tokens.
-        Ok(ApiKey::SaslHandshake) => VersionRange { min: 1, max: i16::MAX },
+        Ok(ApiKey::Produce | ApiKey::Fetch) => VersionRange { min: 0, max: 12 },
+        // Version 0 switches the connection to bare SASL tokens. No version is flexible.
+        Ok(ApiKey::SaslHandshake) => {
+            return codec.intersect(&VersionRange { min: 1, max: i16::MAX });
+        }
         // It is sent before the broker's versions are known; 3 is spoken by
         // every release since 2.4.
         Ok(ApiKey::ApiVersions) => VersionRange { min: 3, max: 3 },
-        _ => return codec,
+        _ => codec,
     };
-    codec.intersect(&limits)
+    let first = (codec.min..=codec.max).find(|version| is_flexible::<R>(*version));
+    let flexible = VersionRange { min: first.unwrap_or(i16::MAX), max: codec.max };
+    flexible.intersect(&limits)
 }
 
 /// The call's name as Kafka's documentation has it.
@@ -61,7 +69,12 @@ mod tests {
     fn check<R: Request>(min: i16, max: i16, expected: Option<i16>) {
         let api =
             ApiVersion::default().with_api_key(R::KEY).with_min_version(min).with_max_version(max);
-        assert_eq!(Versions::of(&[api]).choose::<R>(), expected, "{} {min}..{max}", name::<R>());
+        assert_eq!(
+            Versions::announced_by(&[api]).choose::<R>(),
+            expected,
+            "{} {min}..{max}",
+            name::<R>()
+        );
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::state::State;
 use super::{Fault, SimKafka};
 use crate::Endpoint;
 use crate::client::{
-    Acl, Admin, BrokerView, Cluster, ClusterView, Created, Error, Groups, Limits, LogDir,
+    Acl, Admin, Broker, BrokerView, Cluster, ClusterView, Created, Error, Groups, Limits, LogDir,
     LogReplica, Login, Mechanism, Messages, NewTopic, Quorum, Quotas, Settings, TopicReplication,
     Topics, Users, graver, none_answered,
 };
@@ -101,14 +101,14 @@ impl SimKafka {
     pub(super) fn ask<T>(
         &self,
         call: &'static str,
-        brokers: &[Endpoint],
+        brokers: &[Broker],
         run: impl Fn(&mut Asked) -> Result<T, Error>,
     ) -> Result<T, Error> {
         let mut state = self.state();
         state.calls += 1;
         let fault = state.faults.pop_front().flatten();
         let refused = "refused the connection";
-        let first = brokers.first().ok_or(Error::NoBrokers)?.clone();
+        let first = brokers.first().ok_or(Error::NoBrokers)?.endpoint.clone();
         match fault {
             Some(Fault::Refused) => {
                 return Err(Error::Unreachable { endpoint: first, reason: refused.into() });
@@ -117,7 +117,7 @@ impl SimKafka {
             Some(Fault::LostReply) | None => {}
         }
         let mut last = None;
-        for endpoint in brokers {
+        for Broker { endpoint, .. } in brokers {
             let answer = state
                 .reach(endpoint, call)
                 .and_then(|broker| run(&mut Asked { state: &mut state, broker, endpoint, call }));

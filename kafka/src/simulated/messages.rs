@@ -33,7 +33,7 @@ impl SimRecord {
         Self { timestamp: now.as_millisecond(), key: None, value, headers: vec![], by: None }
     }
 
-    fn of(message: &NewMessage, at: Timestamp, by: Option<(Producer, usize)>) -> Self {
+    fn from_message(message: &NewMessage, at: Timestamp, by: Option<(Producer, usize)>) -> Self {
         let header = |(name, value): &(String, Option<Bytes>)| (name.clone().into(), value.clone());
         Self {
             timestamp: at.as_millisecond(),
@@ -180,8 +180,11 @@ impl State {
             let leader = self.leaders(&what.topic).and_then(|leaders| leaders[partition]);
             let index = usize::try_from(*partition).unwrap_or_default();
             let before = written.iter().filter(|(other, _)| other == partition).count();
-            let record =
-                SimRecord::of(message, what.at, what.producer.map(|producer| (producer, before)));
+            let record = SimRecord::from_message(
+                message,
+                what.at,
+                what.producer.map(|producer| (producer, before)),
+            );
             let outcome = leader
                 .ok_or_else(|| refused(&what.topic, ResponseError::LeaderNotAvailable))
                 .and_then(|leader| self.write(leader, &what.topic, index, record));

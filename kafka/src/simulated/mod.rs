@@ -9,10 +9,10 @@
 mod admin;
 mod copies;
 mod groups;
-mod hands;
 mod messages;
 mod metadata;
 mod node;
+mod operators;
 mod quorum;
 mod quotas;
 mod replicas;

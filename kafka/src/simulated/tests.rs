@@ -1,9 +1,9 @@
 use super::*;
 use crate::Endpoint;
 use crate::client::{
-    Admin, Cluster, Created, Error, Identity, NewTopic, Remedy, TopicChange, Topics as _,
+    Admin, Broker, Cluster, Created, Error, Identity, NewTopic, Remedy, TopicChange, Topics as _,
 };
-use model::{ManualClock, Secret, ServerRole, SignedDuration};
+use model::{InstanceId, ManualClock, Secret, ServerRole, SignedDuration};
 
 /// A cluster of so many servers, the first three of them controllers too, and
 /// hands on its clock.
@@ -11,6 +11,10 @@ struct World {
     clock: Arc<ManualClock>,
     kafka: SimKafka,
     nodes: Vec<i32>,
+}
+
+fn broker(id: i32) -> Broker {
+    Broker::new(id, endpoint(id))
 }
 
 fn endpoint(id: i32) -> Endpoint {
@@ -44,7 +48,8 @@ impl World {
 
     fn cluster(&self) -> Cluster {
         Cluster {
-            brokers: self.nodes.iter().map(|id| endpoint(*id)).collect(),
+            instance: InstanceId(1),
+            brokers: self.nodes.iter().map(|id| broker(*id)).collect(),
             trust_pem: String::new(),
             identity: Identity { certificate_chain_pem: String::new(), key_pem: Secret::new("") },
         }
@@ -136,7 +141,7 @@ async fn one_that_stands_still_is_fenced_and_comes_back() {
     world.topic("t", 3, "2").await;
     let leader = world.partition("t").leader.unwrap();
     world.kafka.freeze(leader);
-    let cluster = world.cluster().through(&endpoint(leader));
+    let cluster = world.cluster().through(&broker(leader));
     let error = world.kafka.describe_cluster(&cluster).await.unwrap_err();
     assert!(matches!(error, Error::Deadline { .. }), "{error}");
     world.pass(15);
@@ -238,11 +243,11 @@ async fn what_goes_wrong_with_a_call_goes_wrong_before_or_after_its_effect() {
 async fn a_broker_may_tell_what_was_true_before() {
     let world = World::new(9, 3);
     let knows = async |id: i32| {
-        let cluster = world.cluster().through(&endpoint(id));
+        let cluster = world.cluster().through(&broker(id));
         !world.kafka.describe_scram_user(&cluster, "ada").await.unwrap().is_empty()
     };
     world.kafka.hold_view(2, SignedDuration::from_secs(5));
-    let first = world.cluster().through(&endpoint(1));
+    let first = world.cluster().through(&broker(1));
     world.kafka.set_scram_user(&first, "ada", &Secret::new("x")).await.unwrap();
     assert!(knows(1).await, "who took the write knows at once");
     assert!(!knows(3).await, "the others a moment later");

@@ -132,13 +132,6 @@ impl SimKafka {
         agreed
     }
 
-    /// Partitions that take no write with acks=all.
-    pub fn below_min_in_sync(&self) -> Vec<SimPartition> {
-        let mut all = self.partitions();
-        all.retain(|partition| partition.alive.len() < partition.needed);
-        all
-    }
-
     /// Acknowledged writes that are gone: from the leader's copy or, where
     /// nobody leads, from every copy that may lead next.
     pub fn lost_writes(&self) -> Vec<(String, usize, u64)> {

@@ -6,15 +6,17 @@ use super::training::Training;
 use crate::client::admin::produce::Produce;
 use crate::client::admin::topics::CreateTopic;
 use crate::client::{
-    Acl, Admin, Call, Cluster, Connection, DirectDial, Error, Identity, Limits, Login, Mechanism,
-    Operation, PatternType, Permission, ProtocolAdmin, ResourceType, sasl, tls,
+    Acl, Admin, Broker, Call, Cluster, Connection, DirectDial, Error, Identity, Limits, Login,
+    Mechanism, Operation, PatternType, Permission, ProtocolAdmin, ResourceType, sasl, tls,
 };
 use crate::{Endpoint, metrics};
-use model::{Clock, Listeners, OsEntropy, Secret, SystemClock};
+use model::{Clock, InstanceId, Listeners, OsEntropy, Secret, SystemClock};
 use std::sync::Arc;
 
 const USER: &str = "training";
 const TOPIC: &str = "training";
+/// No instance has it; the client that is used here asks nobody else.
+const NO_INSTANCE: InstanceId = InstanceId(0);
 
 /// A user with rights, a login by each mechanism, a topic and some messages, and
 /// a look at the metrics.
@@ -22,7 +24,8 @@ pub async fn run(training: &Training) -> Result<(), Error> {
     let admin = ProtocolAdmin::new(Arc::new(DirectDial), Arc::new(OsEntropy));
     let listeners = &training.listeners;
     let cluster = Cluster {
-        brokers: vec![Endpoint::from(&listeners.internal)],
+        instance: NO_INSTANCE,
+        brokers: vec![Broker::new(1, Endpoint::from(&listeners.internal))],
         trust_pem: training.authority.clone(),
         identity: Identity {
             certificate_chain_pem: training.identity.clone(),
@@ -42,14 +45,15 @@ pub async fn run(training: &Training) -> Result<(), Error> {
     admin.add_acls(&cluster, &[rights]).await?;
     for mechanism in Mechanism::ALL {
         let login = Login {
-            brokers: vec![Endpoint::from(&listeners.sasl_scram)],
+            instance: NO_INSTANCE,
+            brokers: vec![Broker::new(1, Endpoint::from(&listeners.sasl_scram))],
             trust_pem: training.authority.clone(),
             username: USER.into(),
             password: password.clone(),
             mechanism,
         };
         admin.check_login(&login).await?;
-        write(&login).await?;
+        write(&login, &Endpoint::from(&listeners.sasl_scram)).await?;
     }
     look(listeners).await
 }
@@ -67,10 +71,9 @@ async fn look(listeners: &Listeners) -> Result<(), Error> {
 }
 
 /// Logs in as a customer and writes.
-async fn write(login: &Login) -> Result<(), Error> {
+async fn write(login: &Login, endpoint: &Endpoint) -> Result<(), Error> {
     let tls = tls::client_config(&login.trust_pem, None)?;
-    let mut connection =
-        Connection::open(&DirectDial, &login.brokers[0], &tls, Limits::default()).await?;
+    let mut connection = Connection::open_tcp(endpoint, &tls, Limits::default()).await?;
     sasl::log_in(&mut connection, &login.username, &login.password, login.mechanism).await?;
     let topic = CreateTopic { name: TOPIC, partitions: 1, replicas: 1, settings: &[] };
     topic.run(&mut connection).await?;

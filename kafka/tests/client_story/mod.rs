@@ -7,8 +7,8 @@ use kafka::client::admin::quorum::DescribeQuorum;
 use kafka::client::admin::scram::DescribeUser;
 use kafka::client::admin::topics::{CreateTopic, Created, DescribeTopics};
 use kafka::client::{
-    Acl, Admin, Call, Cluster, Connection, DirectDial, Endpoint, Error, Limits, Login, Mechanism,
-    Operation, PatternType, Permission, ProtocolAdmin, Remedy, ResourceType, sasl, tls,
+    Acl, Admin, Broker, Call, Cluster, Connection, DirectDial, Endpoint, Error, Limits, Login,
+    Mechanism, Operation, PatternType, Permission, ProtocolAdmin, Remedy, ResourceType, sasl, tls,
 };
 use model::{Entropy, OsEntropy, Secret};
 use std::sync::Arc;
@@ -33,7 +33,8 @@ pub async fn tell(running: &Running) {
 
 fn login(running: &Running, username: &str, password: &Secret, mechanism: Mechanism) -> Login {
     Login {
-        brokers: running.sasl.clone(),
+        instance: running.cluster.instance,
+        brokers: running.sasl.iter().map(|it| Broker::new(1, it.clone())).collect(),
         trust_pem: running.sasl_trust_pem.clone(),
         username: username.to_owned(),
         password: password.clone(),
@@ -47,7 +48,7 @@ async fn cluster_is_described(admin: &ProtocolAdmin, running: &Running) {
     assert!(quorum.leader.is_some(), "{quorum:?}");
     assert_eq!(view.controller_id, quorum.leader);
     assert!(quorum.voters.iter().all(|voter| voter.log_end_offset.is_some()), "{quorum:?}");
-    let first = &running.cluster.brokers[0];
+    let first = &running.cluster.brokers[0].endpoint;
     assert!(
         view.brokers.iter().any(|broker| broker.endpoint == *first && !broker.fenced),
         "{view:?}"
@@ -116,8 +117,7 @@ async fn as_user<C: Call>(
     call: &C,
 ) -> Result<C::Answer, Error> {
     let config = tls::client_config(&running.sasl_trust_pem, None)?;
-    let mut connection =
-        Connection::open(&DirectDial, &running.sasl[0], &config, Limits::default()).await?;
+    let mut connection = Connection::open_tcp(&running.sasl[0], &config, Limits::default()).await?;
     sasl::log_in(&mut connection, username, password, Mechanism::ScramSha512).await?;
     call.run(&mut connection).await
 }
@@ -137,8 +137,8 @@ async fn errors_are_told_apart(admin: &ProtocolAdmin, running: &Running) {
     assert!(error.to_string().contains("InvalidRequest (The only valid name"), "{error}");
 
     // Port 1 of the first broker's address: nobody listens there.
-    let closed = Endpoint::new(cluster.brokers[0].host.clone(), 1);
-    let mut brokers = vec![closed.clone()];
+    let closed = Endpoint::new(cluster.brokers[0].endpoint.host.clone(), 1);
+    let mut brokers = vec![Broker::new(9, closed.clone())];
     let down = Cluster { brokers: brokers.clone(), ..cluster.clone() };
     let error = admin.describe_cluster(&down).await.unwrap_err();
     assert_eq!(error.to_string(), format!("{closed} refused the connection"));

@@ -1,9 +1,7 @@
 //! Clients that mean harm: they hold connections and memory, and do nothing with them.
 
 use kafka::Endpoint;
-use kafka::client::{
-    Connection, Dial as _, DirectDial, Identity, Limits, Mechanism, Stream, sasl, tls,
-};
+use kafka::client::{Connection, Identity, Limits, Mechanism, Stream, connect_tcp, sasl, tls};
 use model::Secret;
 use std::error::Error;
 use std::io;
@@ -114,7 +112,7 @@ async fn once(
 }
 
 async fn enter(endpoint: &Endpoint, trust: &str, entry: &Entry) -> Outcome<Box<dyn Stream>> {
-    let stream = DirectDial.dial(endpoint).await?;
+    let stream = connect_tcp(endpoint).await?;
     let identity = match entry {
         Entry::Bare => return Ok(stream),
         Entry::Certificate(identity) => Some(identity),

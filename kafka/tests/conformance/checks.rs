@@ -4,7 +4,7 @@
 use crate::resources;
 use crate::subject::{NODES, SOON, Subject, others};
 use kafka::client::{
-    Acl, Created, Error, Mechanism, NewTopic, Operation, PatternType, Permission, Remedy,
+    Acl, Broker, Created, Error, Mechanism, NewTopic, Operation, PatternType, Permission, Remedy,
     ResourceType, TopicReplication,
 };
 use model::Secret;
@@ -29,7 +29,7 @@ pub async fn all(subject: &dyn Subject) {
     one_that_stops_hands_over(subject, active).await;
     crate::messages::found_again(subject, &sent, &places).await;
     one_that_is_back_catches_up(subject, active).await;
-    who_stays_can_log_in(subject, active).await;
+    users_can_log_in_where_others_were_deleted(subject, active).await;
     let follower = others(the_quorum_is_whole(subject).await)[0];
     one_that_is_killed_is_missed_after_a_while(subject, follower).await;
     one_that_is_back_catches_up(subject, follower).await;
@@ -124,17 +124,17 @@ const EARLIER: &str = "bob";
 /// One user is deleted, and another is not.
 async fn one_stays(subject: &dyn Subject) {
     let (admin, cluster, word) = (subject.admin(), subject.through(1), Secret::new("word"));
-    for user in [kafka::WHO_STAYS, LATER, EARLIER] {
+    for user in [kafka::PLACEHOLDER_USER, LATER, EARLIER] {
         admin.set_scram_user(&cluster, user, &word).await.unwrap();
     }
     admin.remove_scram_user(&cluster, EARLIER).await.unwrap();
 }
 
 /// A broker that was started anew knows everybody who was not deleted.
-async fn who_stays_can_log_in(subject: &dyn Subject, node: i32) {
+async fn users_can_log_in_where_others_were_deleted(subject: &dyn Subject, node: i32) {
     for mechanism in Mechanism::ALL {
         subject
-            .until("it lets in who stays", SOON, async || {
+            .until("it lets a user in who was not deleted", SOON, async || {
                 let login = subject.login(node, LATER, &Secret::new("word"), mechanism);
                 subject.admin().check_login(&login).await.map_err(|error| error.to_string())
             })
@@ -295,7 +295,8 @@ async fn the_dead_don_t_answer(subject: &dyn Subject, node: i32) {
     assert_eq!(error.to_string(), format!("{} refused the connection", subject.internal(node)));
     assert_eq!(error.remedy(), Remedy::Retry);
     let mut cluster = subject.cluster();
-    cluster.brokers = [node, others(node)[0]].map(|id| subject.internal(id)).into();
+    cluster.brokers =
+        [node, others(node)[0]].map(|id| Broker::new(id, subject.internal(id))).into();
     subject
         .until("it is no longer counted on", SOON, async || {
             let view = admin.describe_cluster(&cluster).await.unwrap();

@@ -7,17 +7,18 @@ use host::{Exit, ProcessId, Spawn};
 use kafka::Endpoint;
 use kafka::artifacts::{Artifacts, default_cache_root};
 use kafka::client::admin::produce::Produce;
-use kafka::client::{Admin, Cluster, DirectDial, Error, Identity, ProtocolAdmin};
+use kafka::client::{Admin, Broker, Cluster, DirectDial, Error, Identity, ProtocolAdmin};
 use kafka::launch::{self, FORMAT_FILE, PROPERTIES_FILE};
 use kafka::render::{BrokerSpec, render};
 use kafka::{java, startup_cache, versions};
 use kafka_protocol::ResponseError;
 use model::{
-    Clock, KafkaVersion, Listener, Listeners, OsEntropy, Secret, ServerRole, SystemClock,
-    Timestamp, kafka_uuid,
+    Clock, InstanceId, KafkaVersion, Listener, Listeners, OsEntropy, Secret, ServerRole,
+    SystemClock, Timestamp, kafka_uuid,
 };
 use std::collections::BTreeMap;
 use std::fs;
+use std::iter::zip;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tempfile::TempDir;
@@ -71,7 +72,10 @@ impl RealCluster {
         let this = Self {
             admin: ProtocolAdmin::new(Arc::new(DirectDial), Arc::new(OsEntropy)),
             cluster: Cluster {
-                brokers: listeners.iter().map(|it| Endpoint::from(&it.internal)).collect(),
+                instance: InstanceId(1),
+                brokers: zip(NODES, &listeners)
+                    .map(|(id, it)| Broker::new(id, (&it.internal).into()))
+                    .collect(),
                 trust_pem: authority.pem(),
                 identity: Identity {
                     certificate_chain_pem: identity.clone(),
@@ -226,7 +230,7 @@ impl Subject for RealCluster {
     }
 
     async fn write(&self, node: i32, topic: &str, partition: i32) -> Result<(), Error> {
-        let cluster = self.cluster.through(&self.internal(node));
+        let cluster = self.cluster.through(&Broker::new(node, self.internal(node)));
         let message = Produce { topic, partition, value: b"one", at: self.now() };
         self.admin.ask(&cluster, &message).await.map(drop)
     }

@@ -4,9 +4,9 @@ use crate::subject::{NODES, Subject};
 use async_trait::async_trait;
 use kafka::Endpoint;
 use kafka::client::groups::{Assignment, Member};
-use kafka::client::{Admin, Cluster, Error, Identity};
+use kafka::client::{Admin, Broker, Cluster, Error, Identity};
 use kafka::simulated::{Process, SimKafka, SimNode, Timing};
-use model::{Clock, ManualClock, Secret, ServerRole, SignedDuration, Timestamp};
+use model::{Clock, InstanceId, ManualClock, Secret, ServerRole, SignedDuration, Timestamp};
 use std::sync::Arc;
 
 pub struct Simulated {
@@ -54,7 +54,8 @@ impl Subject for Simulated {
 
     fn cluster(&self) -> Cluster {
         Cluster {
-            brokers: NODES.map(|id| self.internal(id)).into(),
+            instance: InstanceId(1),
+            brokers: NODES.map(|id| Broker::new(id, self.internal(id))).into(),
             trust_pem: String::new(),
             identity: Identity { certificate_chain_pem: String::new(), key_pem: Secret::new("") },
         }

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use kafka::Endpoint;
-use kafka::client::{Admin, Cluster, Error, Login, Mechanism, TopicReplication};
+use kafka::client::{Admin, Broker, Cluster, Error, Login, Mechanism, TopicReplication};
 use model::{Secret, Timestamp};
 use std::time::Duration;
 
@@ -41,12 +41,13 @@ pub trait Subject: Send + Sync {
 /// What every check begins from.
 impl dyn Subject + '_ {
     pub fn through(&self, node: i32) -> Cluster {
-        self.cluster().through(&self.internal(node))
+        self.cluster().through(&Broker::new(node, self.internal(node)))
     }
 
     pub fn login(&self, node: i32, user: &str, password: &Secret, mechanism: Mechanism) -> Login {
         Login {
-            brokers: vec![self.sasl(node)],
+            instance: self.cluster().instance,
+            brokers: vec![Broker::new(node, self.sasl(node))],
             trust_pem: self.cluster().trust_pem,
             username: user.to_owned(),
             password: password.clone(),

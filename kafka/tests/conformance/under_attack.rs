@@ -182,7 +182,7 @@ impl Writer {
         let trust = tls::client_config(&Subject::cluster(cluster).trust_pem, None).unwrap();
         let limits = Limits::default();
         let mut connection =
-            Connection::open(&DirectDial, &cluster.sasl(leader), &trust, limits).await.unwrap();
+            Connection::open_tcp(&cluster.sasl(leader), &trust, limits).await.unwrap();
         sasl::log_in(&mut connection, USER, password, Mechanism::ScramSha256).await.unwrap();
         Self { connection, partition, clock: || model::Clock::now(&model::SystemClock) }
     }

@@ -6,7 +6,7 @@ use crate::installation::{self, Opened};
 use anyhow::{Context, Result, bail};
 use app::{Source, SourceKind};
 use clap::Args;
-use kafka::client::{Cluster, Endpoint, Identity};
+use kafka::client::{Broker, Cluster, Identity};
 use model::{Clock, DiskId, HostId, Instance, InstanceId, OsEntropy, SignedDuration, SystemClock};
 use model::{Secret, ServerId, Timestamp};
 use pki::{Authority, Leaf, Usage};
@@ -88,7 +88,8 @@ impl BrokenGlass {
             self.internal.issue_with_key(&leaf, now, &OsEntropy)?;
         let brokers = self.servers.iter().filter(|record| record.server.is_broker());
         Ok(Cluster {
-            brokers: brokers.map(|b| Endpoint::from(&b.server.listeners.internal)).collect(),
+            instance: self.instance.id,
+            brokers: brokers.map(|record| Broker::internal(&record.server)).collect(),
             trust_pem: self.internal.certificate.clone(),
             identity: Identity { certificate_chain_pem, key_pem },
         })

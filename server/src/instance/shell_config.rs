@@ -98,13 +98,16 @@ fn minute(at: Timestamp) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kafka::client::{Endpoint, Identity};
+    use kafka::client::{Broker, Endpoint, Identity};
     use model::Secret;
 
     #[test]
     fn a_pem_is_one_property_and_brokers_are_a_list() {
         let cluster = Cluster {
-            brokers: vec![Endpoint::new("127.64.0.1", 9091), Endpoint::new("127.64.0.2", 9091)],
+            instance: InstanceId(7),
+            brokers: [1, 2]
+                .map(|id| Broker::new(id, Endpoint::new(format!("127.64.0.{id}"), 9091)))
+                .into(),
             trust_pem: "-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n".into(),
             identity: Identity {
                 certificate_chain_pem: "-----BEGIN CERTIFICATE-----\r\nBB==\r\n".into(),

@@ -10,7 +10,7 @@ mod trust;
 use faults::Fault;
 use kafka::Endpoint;
 use kafka::client::admin::quorum::DescribeQuorum;
-use kafka::client::{Call as _, Connection, DirectDial, Limits, Mechanism, sasl, tls};
+use kafka::client::{Call as _, Connection, Limits, Mechanism, sasl, tls};
 use model::{Clock as _, KafkaVersion, Secret, SystemClock};
 use serde_json::{Value, json};
 use served::Server;
@@ -135,7 +135,7 @@ async fn leader(instance: &Value) -> Result<i32, String> {
         let (host, port) = broker.rsplit_once(':').unwrap();
         let broker = Endpoint::new(host, port.parse().unwrap());
         let asked = async {
-            let opened = Connection::open(&DirectDial, &broker, &tls, Limits::default()).await;
+            let opened = Connection::open_tcp(&broker, &tls, Limits::default()).await;
             let mut connection = opened.map_err(|error| error.to_string())?;
             let (password, mechanism) = (Secret::new(text("password")), Mechanism::ScramSha512);
             let logged_in =

@@ -10,7 +10,7 @@ use host::ProcessId;
 use kafka::Endpoint;
 use kafka::client::admin::quorum::DescribeQuorum;
 use kafka::client::admin::topics::DescribeTopics;
-use kafka::client::{Call as _, Connection, DirectDial, Limits, Mechanism, sasl, tls};
+use kafka::client::{Call as _, Connection, Limits, Mechanism, sasl, tls};
 use model::Secret;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -180,7 +180,7 @@ pub async fn log_in(instance: &Value, broker: &Endpoint) -> Option<Connection> {
     let text = |field: &str| instance[field].as_str().unwrap().to_owned();
     let tls = tls::client_config(&text("ca"), None).unwrap();
     let limits = Limits { call: Duration::from_secs(2), ..Limits::default() };
-    let mut connection = Connection::open(&DirectDial, broker, &tls, limits).await.ok()?;
+    let mut connection = Connection::open_tcp(broker, &tls, limits).await.ok()?;
     let (password, mechanism) = (Secret::new(text("password")), Mechanism::ScramSha512);
     sasl::log_in(&mut connection, &text("username"), &password, mechanism).await.ok()?;
     Some(connection)

@@ -1,8 +1,8 @@
-//! What is told from memory is what SQLite would say, whoever writes.
+//! A cached answer is what SQLite would say, whichever connection or process writes.
 
 use super::*;
 use crate::backend::Db;
-use crate::{Error, backup, sqlite};
+use crate::{Error, sqlite};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteSynchronous};
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Executor as _};
 use std::path::{Path, PathBuf};
@@ -30,8 +30,8 @@ impl Bed {
         self.directory.path().join(name)
     }
 
-    fn asked(&self) -> u64 {
-        cache(&self.db).asked.load(Ordering::Relaxed)
+    fn misses(&self) -> u64 {
+        cache(&self.db).misses.load(Ordering::Relaxed)
     }
 
     async fn value(&self) -> i64 {
@@ -83,9 +83,9 @@ async fn sqlite_is_asked_once_while_nothing_changes() {
         let absent = bed.db.fetch(Query::new(VALUE).bind("y")).await.unwrap();
         assert!(absent.is_empty());
     }
-    assert_eq!(bed.asked(), 2);
+    assert_eq!(bed.misses(), 2);
     set(&bed.db, 2).await;
-    assert_eq!((bed.value().await, bed.asked()), (2, 3));
+    assert_eq!((bed.value().await, bed.misses()), (2, 3));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 3)]
@@ -100,7 +100,7 @@ async fn what_another_connection_commits_is_read_next() {
                 while last < 3000 {
                     let known = committed.load(Ordering::SeqCst).max(last);
                     last = bed.value().await;
-                    assert!(last >= known, "{last} was told after {known} was known");
+                    assert!(last >= known, "{last} was read after {known} was known");
                     tokio::task::yield_now().await;
                 }
             })
@@ -154,7 +154,7 @@ async fn what_another_process_commits_is_read_next() {
     drop(orders);
     assert!(process.wait().unwrap().success());
     let expected = u64::try_from(COMMITS).unwrap();
-    assert!(bed.asked() <= expected, "each value was asked for once: {}", bed.asked());
+    assert!(bed.misses() <= expected, "each value was asked for once: {}", bed.misses());
 }
 
 #[tokio::test]
@@ -166,7 +166,7 @@ async fn what_is_rolled_back_changes_nothing() {
     assert_eq!(number(&work.fetch(Query::new(VALUE).bind("x")).await.unwrap()), 2);
     assert_eq!(bed.value().await, 1);
     drop(work);
-    assert_eq!((bed.value().await, bed.asked()), (1, 1));
+    assert_eq!((bed.value().await, bed.misses()), (1, 1));
     set(&bed.db, 3).await;
     assert_eq!(bed.value().await, 3);
 }
@@ -201,26 +201,7 @@ async fn a_checkpoint_does_no_harm() {
 }
 
 #[tokio::test]
-async fn a_file_in_the_place_of_another_is_not_answered_for() {
-    let bed = Bed::new().await;
-    backup::copy(&bed.path("test.db"), &bed.path("copy.db")).await.unwrap();
-    set(&bed.db, 2).await;
-    assert_eq!((bed.value().await, bed.value().await, bed.asked()), (2, 2, 1));
-
-    for suffix in ["-wal", "-shm"] {
-        std::fs::remove_file(bed.path(&format!("test.db{suffix}"))).unwrap();
-    }
-    std::fs::rename(bed.path("copy.db"), bed.path("test.db")).unwrap();
-    let new = sqlite::open(&bed.path("test.db")).await.unwrap();
-    assert_eq!(value(&new).await, 1);
-    for asked in 2..5 {
-        bed.value().await;
-        assert_eq!(bed.asked(), asked, "only SQLite can say what it has open");
-    }
-}
-
-#[tokio::test]
-async fn a_closed_store_tells_nothing_and_opened_again_nothing_old() {
+async fn a_closed_store_answers_nothing_and_opened_again_nothing_old() {
     let bed = Bed::new().await;
     assert_eq!(bed.value().await, 1);
     bed.db.close().await;
@@ -233,77 +214,54 @@ async fn a_closed_store_tells_nothing_and_opened_again_nothing_old() {
     assert_eq!(value(&again).await, 2);
 }
 
-/// The hazard of opening a file that SQLite has locked: see `wal_stamp`.
-#[tokio::test]
-async fn a_store_that_goes_takes_no_locks_from_another() {
-    let bed = Bed::new().await;
-    let index = bed.path("test.db-shm");
-    let second = sqlite::open(&bed.path("test.db")).await.unwrap();
-    assert_eq!(value(&second).await, 1);
-    second.close().await;
-    drop(second);
-    assert!(is_locked(&index), "the wal-index is anybody's to empty");
-    drop(std::fs::File::open(&index).unwrap());
-    assert!(!is_locked(&index), "this check can't see locks");
-}
-
-fn is_locked(path: &Path) -> bool {
-    let inode = std::os::unix::fs::MetadataExt::ino(&std::fs::metadata(path).unwrap());
-    std::fs::read_to_string("/proc/locks").unwrap().contains(&format!(":{inode} "))
-}
-
 #[test]
-fn the_memory_is_bounded() {
-    let stamp = stamp(1);
-    let page = |text: &str| Arc::new(Page::with(text));
-    let mut memory = Memory::default();
+fn the_cache_is_bounded() {
+    let version = 1;
+    let rows = |text: &str| Arc::new(CachedRows::with(text));
+    let mut answers = Answers::default();
     let numbered = |number: i64| Query::new(VALUE).bind(number);
-    for number in 0..3 * i64::try_from(ANSWERS).unwrap() {
-        drop(memory.keep(stamp, numbered(number), &page("x")));
-        assert!(memory.find(stamp, &numbered(number)).is_some());
-        assert!(memory.pages.len() <= ANSWERS);
+    for number in 0..3 * i64::try_from(MAX_ANSWERS).unwrap() {
+        drop(answers.insert(version, numbered(number), &rows("x")));
+        assert!(answers.find(version, &numbered(number)).is_some());
+        assert!(answers.rows.len() <= MAX_ANSWERS);
     }
-    let long = "x".repeat(LONGEST / 2);
+    let long = "x".repeat(MAX_ANSWER_BYTES / 2);
     for number in 0..200 {
-        drop(memory.keep(stamp, numbered(number), &page(&long)));
-        drop(memory.keep(stamp, numbered(number), &page(&long)));
-        let held: usize = memory.pages.iter().map(|(query, page)| query.size() + page.size()).sum();
-        assert_eq!(memory.bytes, held);
-        assert!(held <= BYTES);
+        drop(answers.insert(version, numbered(number), &rows(&long)));
+        drop(answers.insert(version, numbered(number), &rows(&long)));
+        let held: usize = answers.rows.iter().map(|(query, rows)| query.size() + rows.size()).sum();
+        assert_eq!(answers.bytes, held);
+        assert!(held <= MAX_BYTES);
     }
-    drop(memory.keep(stamp, numbered(-1), &page(&"x".repeat(LONGEST))));
-    assert!(memory.find(stamp, &numbered(-1)).is_none(), "too long");
-    assert!(memory.find(stamp, &numbered(199)).is_some(), "nothing made room for it");
+    drop(answers.insert(version, numbered(-1), &rows(&"x".repeat(MAX_ANSWER_BYTES))));
+    assert!(answers.find(version, &numbered(-1)).is_none(), "too long");
+    assert!(answers.find(version, &numbered(199)).is_some(), "nothing made room for it");
 }
 
 #[test]
-fn a_new_stamp_forgets_everything() {
-    let (old, new) = (stamp(1), stamp(2));
+fn a_new_data_version_forgets_everything() {
+    let (old, new) = (1, 2);
     let query = |name: &str| Query::new(VALUE).bind(name);
-    let page = Arc::new(Page::with("x"));
-    let mut memory = Memory::default();
-    assert!(memory.keep(old, query("a"), &page).is_some_and(|before| before.pages.is_empty()));
-    assert!(memory.find(old, &query("a")).is_some());
-    assert!(memory.find(new, &query("a")).is_none());
-    assert!(memory.keep(new, query("b"), &page).is_some_and(|before| before.pages.len() == 1));
-    assert!(memory.find(new, &query("a")).is_none());
-    assert!(memory.find(old, &query("a")).is_none());
-    assert!(memory.find(new, &query("b")).is_some());
-}
-
-fn stamp(number: u8) -> Stamp {
-    Stamp::numbered(number)
+    let rows = Arc::new(CachedRows::with("x"));
+    let mut answers = Answers::default();
+    assert!(answers.insert(old, query("a"), &rows).is_some_and(|before| before.rows.is_empty()));
+    assert!(answers.find(old, &query("a")).is_some());
+    assert!(answers.find(new, &query("a")).is_none());
+    assert!(answers.insert(new, query("b"), &rows).is_some_and(|before| before.rows.len() == 1));
+    assert!(answers.find(new, &query("a")).is_none());
+    assert!(answers.find(old, &query("a")).is_none());
+    assert!(answers.find(new, &query("b")).is_some());
 }
 
 #[tokio::test]
-async fn a_kept_row_reads_as_the_row_it_was_made_of() {
+async fn a_cached_row_reads_as_the_row_it_was_copied_from() {
     let bed = Bed::new().await;
     let sql = "SELECT 7 AS number, 0 AS zero, 'text' AS text, '' AS empty, NULL AS absence, \
                'first' AS twice, 'second' AS twice";
     let asked = bed.db.ask(Query::new(sql)).await.unwrap();
     bed.db.fetch(Query::new(sql)).await.unwrap();
-    let kept = bed.db.fetch(Query::new(sql)).await.unwrap();
-    assert!(matches!((&asked[0], &kept[0]), (Row::Sqlite(_), Row::Kept(_))));
+    let cached = bed.db.fetch(Query::new(sql)).await.unwrap();
+    assert!(matches!((&asked[0], &cached[0]), (Row::Sqlite(_), Row::Cached(_))));
     for column in ["number", "zero", "text", "empty", "absence", "twice", "absent"] {
         let read = |row: &Row| {
             [
@@ -314,18 +272,18 @@ async fn a_kept_row_reads_as_the_row_it_was_made_of() {
                 format!("{:?}", row.flag(column).ok()),
             ]
         };
-        assert_eq!(read(&asked[0]), read(&kept[0]), "{column}");
+        assert_eq!(read(&asked[0]), read(&cached[0]), "{column}");
     }
 }
 
 #[tokio::test]
-async fn bytes_are_told_and_not_kept() {
+async fn bytes_are_read_and_not_cached() {
     let bed = Bed::new().await;
     for _ in 0..2 {
         let rows = bed.db.fetch(Query::new("SELECT x'00' AS bytes, 1 AS one")).await.unwrap();
         assert_eq!(rows[0].int("one").unwrap(), 1);
     }
-    assert_eq!(bed.asked(), 2);
+    assert_eq!(bed.misses(), 2);
 }
 
 /// Such a function's answer changes while no row does.

@@ -54,7 +54,9 @@ pub struct Named {
 pub async fn verify(run: &mut impl Run, account: AccountId) -> Result<Verdict> {
     loop {
         let from = match start(run, account).await {
-            Err(Error::Seal(_) | Error::Corrupt { .. }) => return Ok(Verdict::of(Broken::Start)),
+            Err(Error::Seal(_) | Error::Corrupt { .. }) => {
+                return Ok(Verdict::broken(Broken::Start));
+            }
             from => from?,
         };
         let verdict = verify_from(run, account, &from).await?;
@@ -67,7 +69,7 @@ pub async fn verify(run: &mut impl Run, account: AccountId) -> Result<Verdict> {
 async fn verify_from(run: &mut impl Run, account: AccountId, from: &Point) -> Result<Verdict> {
     let heads = match heads(run, account).await {
         Ok(heads) => heads,
-        Err(Error::Seal(_) | Error::Corrupt { .. }) => return Ok(Verdict::of(Broken::Head)),
+        Err(Error::Seal(_) | Error::Corrupt { .. }) => return Ok(Verdict::broken(Broken::Head)),
         Err(error) => return Err(error),
     };
     let end = heads.later().unwrap_or_default();
@@ -92,7 +94,7 @@ async fn verify_from(run: &mut impl Run, account: AccountId, from: &Point) -> Re
 }
 
 impl Verdict {
-    fn of(broken: Broken) -> Self {
+    fn broken(broken: Broken) -> Self {
         Self { archived: 0, head: Head::default(), unsealed: 0, broken: Some(broken) }
     }
 }

@@ -131,7 +131,7 @@ pub async fn alarms_go_with_their_instance(f: Fixture) {
     let mut work = f.store.begin().await.unwrap();
     let whom = recipients::find(&mut work, instance.id, pager).await.unwrap().unwrap();
     let over = over(&f, instance.id);
-    tellings::insert(&mut work, &whom, over.clone(), f.now()).await.unwrap();
+    notifications::insert(&mut work, &whom, over.clone(), f.now()).await.unwrap();
     disks::remove(&mut work, disk.id).await.unwrap();
     servers::remove(&mut work, server.id).await.unwrap();
     instances::remove(&mut work, instance.id).await.unwrap();

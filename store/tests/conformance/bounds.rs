@@ -95,12 +95,12 @@ pub async fn of_one_instance_so_many_messages_wait(f: Fixture) {
         name: "ada".into(),
         options: RecipientOptions::default(),
     };
-    for (of, count) in [(&other, 1), (&instance, tellings::MOST + 5)] {
+    for (of, count) in [(&other, 1), (&instance, notifications::MOST + 5)] {
         let id = recipients::insert(&mut work, of.id, &new).await.unwrap();
         let recipient = recipients::find(&mut work, of.id, id).await.unwrap().unwrap();
         for _ in 0..count {
             let told = Notification::test(f.entropy.uuid(), of.id, "orders");
-            tellings::insert(&mut work, &recipient, told, now()).await.unwrap();
+            notifications::insert(&mut work, &recipient, told, now()).await.unwrap();
         }
     }
     work.commit().await.unwrap();
@@ -112,7 +112,7 @@ pub async fn of_one_instance_so_many_messages_wait(f: Fixture) {
         waiting.push((due.instance.unwrap(), i64::try_from(behind).unwrap() + 1));
     }
     waiting.sort_unstable();
-    assert_eq!(waiting, [(instance.id, tellings::MOST), (other.id, 1)]);
+    assert_eq!(waiting, [(instance.id, notifications::MOST), (other.id, 1)]);
     let recipients = recipients::list(&mut work, instance.id).await.unwrap();
     let status = recipients[0].last_status.clone().unwrap();
     assert_eq!((status.ok, status.message.contains("1000 messages")), (false, true));

@@ -4,8 +4,7 @@ use super::{cluster, get, lines, send};
 use crate::call::Call;
 use crate::world::World;
 use futures::future::join_all;
-use kafka::Endpoint;
-use kafka::client::{Admin as _, Login, Mechanism};
+use kafka::client::{Admin as _, Broker, Login, Mechanism};
 use model::{Certificate, Instance, Secret, Server, SignedDuration, UserName};
 use serde_json::{Value, json};
 
@@ -151,9 +150,9 @@ async fn names_that_only_kafka_gives_are_told_and_go_like_others() {
 /// Whether a password is the one that Kafka takes.
 pub async fn lets_in(world: &World, instance: &Instance, username: &str, password: &str) -> bool {
     let servers = world.servers(instance.id).await;
-    let endpoint = |server: &Server| Endpoint::from(&server.listeners.sasl_scram);
     let login = Login {
-        brokers: servers.iter().map(endpoint).collect(),
+        instance: instance.id,
+        brokers: servers.iter().map(Broker::sasl_scram).collect(),
         trust_pem: String::new(),
         username: username.to_owned(),
         password: Secret::new(password),

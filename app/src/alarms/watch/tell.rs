@@ -10,7 +10,7 @@ use model::{
     Alarm, AlarmSpec, AlarmType, Incident, Instance, Maintenance, Notification, NotificationState,
     Recipient, RecipientId,
 };
-use store::{Work, alarms, incidents, recipients, tellings};
+use store::{Work, alarms, incidents, notifications, recipients};
 
 /// What is told of an incident: how it goes on, or a maintenance, which is all
 /// there is to its own.
@@ -113,7 +113,7 @@ pub async fn tell_leaver(
         let over = over_for_one(app, &alarm, &open);
         let told = NotificationState::Resolved.into();
         let notification = notification(app, instance, &alarm, &over, told);
-        tellings::insert_former(work, leaver, notification, app.now()).await?;
+        notifications::insert_former(work, leaver, notification, app.now()).await?;
     }
     Ok(())
 }
@@ -155,11 +155,11 @@ async fn tell_those(
     for recipient in everybody.iter().filter(|recipient| is_meant(recipient.id)) {
         let notification = notification(app, instance, alarm, incident, told);
         if told.unless_waiting
-            && tellings::incident_waits(work, recipient.id, &notification).await?
+            && notifications::incident_waits(work, recipient.id, &notification).await?
         {
             continue;
         }
-        tellings::insert(work, recipient, notification, app.now()).await?;
+        notifications::insert(work, recipient, notification, app.now()).await?;
     }
     Ok(())
 }

@@ -64,7 +64,7 @@ impl Post {
         };
         let recipient = self.found((instance_id, recipient_id)).await;
         let mut work = self.outbox.store.begin().await.unwrap();
-        tellings::insert(&mut work, &recipient, notification, self.clock.now()).await.unwrap();
+        notifications::insert(&mut work, &recipient, notification, self.clock.now()).await.unwrap();
         work.commit().await.unwrap();
     }
 
@@ -203,7 +203,7 @@ async fn who_is_told_elsewhere_than_by_the_last_mail_does_not_wait() {
         let change = async {
             let mut work = post.outbox.store.begin().await.unwrap();
             recipients::update(&mut work, whom.0, whom.1, new).await.unwrap();
-            tellings::forget_pace(&mut work, whom.0, whom.1).await.unwrap();
+            notifications::forget_pace(&mut work, whom.0, whom.1).await.unwrap();
             work.commit().await.unwrap();
         };
         if is_under_way {
@@ -269,10 +269,10 @@ async fn who_is_told_elsewhere_or_gone_hears_the_end_where_they_were() {
             ..Notification::test(SeededEntropy::new(3).uuid(), whom.0, "orders")
         };
         let mut work = post.outbox.store.begin().await.unwrap();
-        tellings::insert_former(&mut work, &former, over, now).await.unwrap();
+        notifications::insert_former(&mut work, &former, over, now).await.unwrap();
         if is_gone {
             recipients::delete(&mut work, whom.0, whom.1).await.unwrap();
-            tellings::withdraw(&mut work, whom.0, whom.1).await.unwrap();
+            notifications::withdraw(&mut work, whom.0, whom.1).await.unwrap();
         } else {
             let hook = webhook("https://example.com/");
             recipients::update(&mut work, whom.0, whom.1, &hook).await.unwrap();

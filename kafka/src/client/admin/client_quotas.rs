@@ -45,7 +45,7 @@ fn quota(entry: &Described) -> Option<Quota> {
         }
     }
     let value = |value: &kafka_protocol::messages::describe_client_quotas_response::ValueData| {
-        Some((QuotaKey::of(&value.key)?, value.value))
+        Some((QuotaKey::from_name(&value.key)?, value.value))
     };
     Some(Quota { entity, limits: entry.values.iter().filter_map(value).collect() })
 }

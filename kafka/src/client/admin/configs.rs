@@ -83,7 +83,7 @@ pub(crate) async fn describe(
             .map(|it| Setting {
                 name: it.name.to_string(),
                 value: it.value.as_ref().map(ToString::to_string).unwrap_or_default(),
-                kind: SettingKind::of(it.config_type),
+                kind: SettingKind::from_config_type(it.config_type),
             })
             .collect();
         settings.sort_by(|a, b| a.name.cmp(&b.name));

@@ -2,7 +2,7 @@
 
 use super::text;
 use crate::client::error::check;
-use crate::client::{Call, Connection, Endpoint, Error};
+use crate::client::{Broker, Call, Connection, Endpoint, Error};
 use async_trait::async_trait;
 use kafka_protocol::ResponseError;
 use kafka_protocol::messages::FindCoordinatorRequest;
@@ -19,9 +19,9 @@ pub struct FindCoordinator<'a> {
 
 #[async_trait]
 impl Call for FindCoordinator<'_> {
-    type Answer = Endpoint;
+    type Answer = Broker;
 
-    async fn run(&self, connection: &mut Connection) -> Result<Endpoint, Error> {
+    async fn run(&self, connection: &mut Connection) -> Result<Broker, Error> {
         let request = FindCoordinatorRequest::default()
             .with_key_type(GROUP)
             .with_coordinator_keys(vec![text(self.group)]);
@@ -30,10 +30,11 @@ impl Call for FindCoordinator<'_> {
         let none = ResponseError::CoordinatorNotAvailable.code();
         let code = found.map_or(none, |found| found.error_code);
         check(CALL, self.group, code, found.and_then(|found| found.error_message.as_ref()))?;
-        let endpoint = found.and_then(|found| {
-            Some(Endpoint::new(found.host.as_str(), u16::try_from(found.port).ok()?))
+        let broker = found.and_then(|found| {
+            let endpoint = Endpoint::new(found.host.as_str(), u16::try_from(found.port).ok()?);
+            Some(Broker::new(found.node_id.0, endpoint))
         });
-        endpoint.ok_or_else(|| {
+        broker.ok_or_else(|| {
             connection.malformed::<FindCoordinatorRequest>("the coordinator has no port".to_owned())
         })
     }

@@ -2,7 +2,7 @@
 
 use super::{text, topic_name};
 use crate::client::error::check;
-use crate::client::{Call, Connection, Endpoint, Error};
+use crate::client::{Broker, Call, Connection, Endpoint, Error};
 use async_trait::async_trait;
 use kafka_protocol::ResponseError;
 use kafka_protocol::messages::MetadataRequest;
@@ -17,7 +17,7 @@ const MOST_BROKERS: usize = 1 << 10;
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Routes {
     /// Those that live, by id, on the listener that was asked.
-    pub brokers: BTreeMap<i32, Endpoint>,
+    pub brokers: BTreeMap<i32, Broker>,
     /// The leader of each partition of each topic that exists.
     pub topics: BTreeMap<String, BTreeMap<i32, Option<i32>>>,
 }
@@ -48,7 +48,8 @@ impl Call for FindRoutes<'_> {
             // A port that is none can't be dialled; that broker is not there.
             if let Ok(port) = u16::try_from(broker.port) {
                 let endpoint = Endpoint::new(broker.host.as_str(), port);
-                routes.brokers.insert(broker.node_id.0, endpoint);
+                let node_id = broker.node_id.0;
+                routes.brokers.insert(node_id, Broker::new(node_id, endpoint));
             }
         }
         if routes.brokers.is_empty() {

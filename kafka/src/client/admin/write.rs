@@ -43,7 +43,7 @@ impl Call for Write<'_> {
             let message = partition.error_message.as_ref();
             let outcome = check("Produce", &at, partition.error_code, message);
             let outcome = outcome.map(|()| partition.base_offset).map_err(|error| {
-                let not = Unwritten::of(error);
+                let not = Unwritten::from_error(error);
                 // One that led no longer before all had it says where it wrote it: who
                 // leads now may have it, too.
                 Unwritten { perhaps: not.perhaps || partition.base_offset >= 0, ..not }

@@ -1,6 +1,6 @@
 use super::*;
 use crate::client::fake::{Asked, FakeCa, Reply, accept, answer, serve, speaks};
-use crate::client::{Identity, Stream, tls};
+use crate::client::{BrokerKey, Endpoint, Identity, Stream, tls};
 use kafka_protocol::messages::{ApiKey, DescribeClusterRequest, DescribeClusterResponse};
 use kafka_protocol::protocol::StrBytes;
 use std::io;
@@ -16,7 +16,7 @@ struct FakeCluster {
 }
 
 impl FakeCluster {
-    fn of(codes: &[(&'static str, i16)]) -> Self {
+    fn replying(codes: &[(&'static str, i16)]) -> Self {
         let ca = Arc::new(FakeCa::new("internal"));
         Self { ca, codes: codes.to_vec(), dialled: Mutex::default() }
     }
@@ -24,10 +24,12 @@ impl FakeCluster {
     /// Asks these hosts; the answer, and who was dialled.
     async fn ask(&self, hosts: &[&str]) -> (Result<String, Error>, String) {
         let us: Identity = self.ca.issue(&[]);
-        let endpoints: Vec<_> = hosts.iter().map(|host| Endpoint::new(*host, 9091)).collect();
+        let endpoints = hosts.iter().map(|host| Endpoint::new(*host, 9091));
+        let brokers: Vec<_> = (1..).zip(endpoints).map(|(id, it)| Broker::new(id, it)).collect();
         let brokers = Brokers {
             dial: self,
-            endpoints: &endpoints,
+            instance: InstanceId(1),
+            all: &brokers,
             tls: tls::client_config(&self.ca.pem(), Some(&us)).unwrap(),
             limits: Limits { call: Duration::from_millis(500), ..Limits::default() },
             pool: None,
@@ -39,7 +41,7 @@ impl FakeCluster {
 
 #[async_trait]
 impl Dial for FakeCluster {
-    async fn dial(&self, endpoint: &Endpoint) -> io::Result<Box<dyn Stream>> {
+    async fn dial(&self, _: BrokerKey, endpoint: &Endpoint) -> io::Result<Box<dyn Stream>> {
         self.dialled.lock().unwrap().push(endpoint.host.clone());
         let Some((host, code)) =
             self.codes.iter().find(|(host, _)| *host == endpoint.host).copied()
@@ -82,7 +84,7 @@ impl Call for WhoAreYou {
 
 #[tokio::test]
 async fn the_first_live_broker_answers() {
-    let cluster = FakeCluster::of(&[("b2", 0), ("b3", 0)]);
+    let cluster = FakeCluster::replying(&[("b2", 0), ("b3", 0)]);
     let (answer, dialled) = cluster.ask(&["b1", "b2", "b3"]).await;
     assert_eq!(answer.unwrap(), "b2");
     assert_eq!(dialled, "b1 b2");
@@ -91,14 +93,14 @@ async fn the_first_live_broker_answers() {
 #[tokio::test]
 async fn a_passing_error_is_asked_of_the_next() {
     const NOT_CONTROLLER: i16 = 41;
-    let cluster = FakeCluster::of(&[("b1", NOT_CONTROLLER), ("b2", 0)]);
+    let cluster = FakeCluster::replying(&[("b1", NOT_CONTROLLER), ("b2", 0)]);
     assert_eq!(cluster.ask(&["b1", "b2"]).await.0.unwrap(), "b2");
 }
 
 #[tokio::test]
 async fn a_definite_no_is_not_asked_again() {
     const CLUSTER_AUTHORIZATION_FAILED: i16 = 31;
-    let cluster = FakeCluster::of(&[("b1", CLUSTER_AUTHORIZATION_FAILED), ("b2", 0)]);
+    let cluster = FakeCluster::replying(&[("b1", CLUSTER_AUTHORIZATION_FAILED), ("b2", 0)]);
     let (answer, dialled) = cluster.ask(&["b1", "b2"]).await;
     assert_eq!(
         answer.unwrap_err().to_string(),
@@ -109,7 +111,7 @@ async fn a_definite_no_is_not_asked_again() {
 
 #[tokio::test]
 async fn when_all_fail_the_last_error_is_told() {
-    let cluster = FakeCluster::of(&[]);
+    let cluster = FakeCluster::replying(&[]);
     let error = cluster.ask(&["b1", "b2"]).await.0.unwrap_err();
     assert_eq!(
         error.to_string(),

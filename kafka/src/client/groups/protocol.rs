@@ -11,9 +11,7 @@ use crate::client::admin::list_groups::{GroupKind, ListGroups};
 use crate::client::admin::list_offsets::ListOffsets;
 use crate::client::admin::routes::Routes;
 use crate::client::ask::Brokers;
-use crate::client::{
-    At, Call, Cluster, Connection, Endpoint, Error, ProtocolAdmin, TopicPartition,
-};
+use crate::client::{At, Broker, Call, Cluster, Connection, Error, ProtocolAdmin, TopicPartition};
 use async_trait::async_trait;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -107,12 +105,12 @@ fn all_are_led(routes: &Routes) -> Result<(), Error> {
 
 /// Those who coordinate any. Before the first group there is no such topic, or the
 /// broker that was asked has not heard of it: then it may be anybody.
-fn coordinators(routes: &Routes) -> Vec<(Endpoint, Coordinated)> {
+fn coordinators(routes: &Routes) -> Vec<(Broker, Coordinated)> {
     let led = routes.topics.get(OFFSETS).into_iter().flat_map(BTreeMap::values);
     let leaders: BTreeSet<i32> = led.flatten().copied().collect();
-    let is_one = |(id, _): &(&i32, &Endpoint)| leaders.is_empty() || leaders.contains(*id);
+    let is_one = |(id, _): &(&i32, &Broker)| leaders.is_empty() || leaders.contains(*id);
     let brokers = routes.brokers.iter().filter(is_one);
-    brokers.map(|(_, endpoint)| (endpoint.clone(), Coordinated)).collect()
+    brokers.map(|(_, broker)| (broker.clone(), Coordinated)).collect()
 }
 
 async fn gather(brokers: &Brokers<'_>, told: Vec<Vec<Group>>) -> Result<Vec<Group>, Error> {

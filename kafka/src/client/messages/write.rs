@@ -9,7 +9,7 @@ use crate::client::admin::init_producer::InitProducer;
 use crate::client::admin::routes::Routes;
 use crate::client::admin::write::Write;
 use crate::client::ask::Brokers;
-use crate::client::{Cluster, Endpoint, Error, ProtocolAdmin, TopicPartition};
+use crate::client::{Broker, Cluster, Endpoint, Error, ProtocolAdmin, TopicPartition};
 use async_trait::async_trait;
 use futures::future::join_all;
 use kafka_protocol::ResponseError;
@@ -48,7 +48,7 @@ impl Messages for ProtocolAdmin {
             }
         };
         let outcomes = send(&brokers, &routes, what, &places, until).await;
-        Written::of(&places, &outcomes).map(Some)
+        Written::from_outcomes(&places, &outcomes).map(Some)
     }
 }
 
@@ -73,7 +73,7 @@ async fn send(
     until: Instant,
 ) -> Outcomes {
     let mut outcomes = Outcomes::new();
-    let mut calls: BTreeMap<Endpoint, BTreeMap<i32, Vec<&NewMessage>>> = BTreeMap::new();
+    let mut calls: BTreeMap<Broker, BTreeMap<i32, Vec<&NewMessage>>> = BTreeMap::new();
     for (message, partition) in what.messages.iter().zip(places) {
         let at = TopicPartition::new(&what.topic, *partition);
         if let Some(leader) = routes.leader(&at) {
@@ -99,7 +99,7 @@ async fn send(
 /// The leader's answer, or why there is none.
 async fn ask(
     brokers: &Brokers<'_>,
-    leader: &Endpoint,
+    leader: &Broker,
     call: &Write<'_>,
     until: Instant,
 ) -> Result<Outcomes, Unwritten> {
@@ -107,14 +107,12 @@ async fn ask(
     let sent = call.is_sent();
     let error = match asked {
         Ok(Ok(said)) => return Ok(said),
-        Ok(Err(error)) if sent => return Err(Unwritten::of(error)),
+        Ok(Err(error)) if sent => return Err(Unwritten::from_error(error)),
         Ok(Err(error)) => error,
         Err(_) => {
-            // Whoever was cut off here could not note it for the next call.
-            if let Some((pool, _)) = &brokers.pool {
-                pool.shun(leader);
-            }
-            late(leader, sent)
+            // `ask_one` was cut off before it could note that for the next call.
+            brokers.shun(leader);
+            late(&leader.endpoint, sent)
         }
     };
     Err(Unwritten { error, perhaps: sent })
@@ -152,7 +150,7 @@ impl Unwritten {
     }
 
     /// After some of Kafka's own errors, too, the messages may be in the log.
-    pub(crate) fn of(error: Error) -> Self {
+    pub(crate) fn from_error(error: Error) -> Self {
         let unsure = matches!(
             error,
             // That what was sent could not be read back tells nothing of it.
@@ -171,7 +169,7 @@ impl Unwritten {
 
 impl Written {
     /// Messages of one batch follow one another.
-    fn of(places: &[i32], outcomes: &Outcomes) -> Result<Self, Error> {
+    fn from_outcomes(places: &[i32], outcomes: &Outcomes) -> Result<Self, Error> {
         let mut before: BTreeMap<i32, i64> = BTreeMap::new();
         let place = |partition: &i32| {
             let number = before.entry(*partition).or_default();

@@ -1,22 +1,22 @@
 package castellan.check;
 
-import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.Producer;
 
 /** Without transactions: every record stands for itself. */
 final class Idempotent extends Writer {
-    Idempotent(Settings settings, Told told, int client) {
-        super(settings, told, client);
+    Idempotent(Settings settings, EventLog log, int client) {
+        super(settings, log, client);
     }
 
     @Override
-    protected KafkaProducer<byte[], byte[]> open() {
+    protected Producer<byte[], byte[]> open() {
         var producer = settings.producer(null);
         producer.partitionsFor(settings.topic());
         return producer;
     }
 
     @Override
-    protected void write(KafkaProducer<byte[], byte[]> producer) {
+    protected void write(Producer<byte[], byte[]> producer) {
         while (!isOver()) {
             pace.await();
             numbering.send(producer, null);

@@ -19,22 +19,22 @@ public final class Main {
     private Main() {}
 
     public static void main(String[] arguments) throws IOException, InterruptedException {
-        Told told = new Told();
+        EventLog log = new EventLog();
         var input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         List<Writer> writers = List.of();
         try {
             Settings settings = Settings.take(Path.of(arguments[0]));
-            writers = settings.clients().stream().map(it -> Writer.of(settings, told, it)).toList();
+            writers = settings.clients().stream().map(it -> Writer.of(settings, log, it)).toList();
             writers.forEach(Writer::prepare);
         } catch (RuntimeException error) {
             Throwable cause = error.getCause() == null ? error : error.getCause();
-            told.line(Told.words(cause));
-            told.flush();
+            log.line(EventLog.oneLine(cause));
+            log.flush();
             System.exit(FAILED);
         }
-        told.line("ready");
+        log.line("ready");
         expect("go", input);
-        told.begin();
+        log.begin();
         // Of a client that ends before its time nobody would hear otherwise.
         Thread.setDefaultUncaughtExceptionHandler(
                 (thread, error) -> {
@@ -48,7 +48,7 @@ public final class Main {
         for (Thread thread : threads) {
             thread.join();
         }
-        told.flush();
+        log.flush();
     }
 
     private static void expect(String line, BufferedReader input) throws IOException {

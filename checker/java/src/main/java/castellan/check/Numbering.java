@@ -1,44 +1,44 @@
 package castellan.check;
 
 import java.nio.charset.StandardCharsets;
-import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 
 /** Numbers one client's records, and tells of each that it was sent and what became of it. */
 final class Numbering {
     private final Settings settings;
-    private final Told told;
+    private final EventLog log;
     final int client;
     private long next;
 
-    Numbering(Settings settings, Told told, int client) {
+    Numbering(Settings settings, EventLog log, int client) {
         this.settings = settings;
-        this.told = told;
+        this.log = log;
         this.client = client;
     }
 
     /** Sends the next record; an error of the client itself is thrown on. */
-    void send(KafkaProducer<byte[], byte[]> producer, Long transaction) {
+    void send(Producer<byte[], byte[]> producer, Long transaction) {
         long number = next++;
         String name = client + " " + number;
         int partition = (int) ((number + client) % settings.partitions());
         var record =
                 new ProducerRecord<byte[], byte[]>(settings.topic(), partition, null, value(number));
         String suffix = transaction == null ? "" : " " + transaction;
-        told.line("sent " + name + ' ' + partition + ' ' + told.now() + suffix);
+        log.line("sent " + name + ' ' + partition + ' ' + log.now() + suffix);
         try {
             producer.send(
                     record,
                     (metadata, error) -> {
-                        long at = told.now();
+                        long at = log.now();
                         if (error == null) {
-                            told.line("acked " + name + ' ' + at + ' ' + metadata.offset());
+                            log.line("acked " + name + ' ' + at + ' ' + metadata.offset());
                         } else {
-                            told.error("failed " + name + ' ' + at, error);
+                            log.error("failed " + name + ' ' + at, error);
                         }
                     });
         } catch (RuntimeException error) {
-            told.error("failed " + name + ' ' + told.now(), error);
+            log.error("failed " + name + ' ' + log.now(), error);
             throw error;
         }
     }

@@ -8,6 +8,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Properties;
 import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
 /** What is to be written, and how the cluster is reached: the file that Main is given. */
@@ -55,7 +56,7 @@ record Settings(
     }
 
     /** A producer that loses nothing it is told of. */
-    KafkaProducer<byte[], byte[]> producer(String transactionalId) {
+    Producer<byte[], byte[]> producer(String transactionalId) {
         Properties properties = new Properties();
         properties.putAll(client);
         properties.setProperty("client.id", "castellan-check");

@@ -1,6 +1,6 @@
 package castellan.check;
 
-import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.errors.AuthorizationException;
 import org.apache.kafka.common.errors.InvalidProducerEpochException;
@@ -16,13 +16,13 @@ final class Transactional extends Writer {
     private final long records;
     private long transaction;
 
-    Transactional(Settings settings, Told told, int client) {
-        super(settings, told, client);
+    Transactional(Settings settings, EventLog log, int client) {
+        super(settings, log, client);
         records = Math.max(1, Math.round(settings.rate() / PER_SECOND));
     }
 
     @Override
-    protected KafkaProducer<byte[], byte[]> open() {
+    protected Producer<byte[], byte[]> open() {
         // The id is this run's own.
         var producer =
                 settings.producer("castellan-check-" + settings.run() + "-" + numbering.client);
@@ -31,7 +31,7 @@ final class Transactional extends Writer {
     }
 
     @Override
-    protected void write(KafkaProducer<byte[], byte[]> producer) {
+    protected void write(Producer<byte[], byte[]> producer) {
         while (!isOver()) {
             boolean usable = one(producer);
             transaction++;
@@ -43,7 +43,7 @@ final class Transactional extends Writer {
     }
 
     /** One transaction; false if the producer is of no more use. */
-    private boolean one(KafkaProducer<byte[], byte[]> producer) {
+    private boolean one(Producer<byte[], byte[]> producer) {
         try {
             producer.beginTransaction();
             for (long n = 0; n < records; n++) {
@@ -54,10 +54,10 @@ final class Transactional extends Writer {
             producer.flush();
             if (transaction % ABORT_EVERY == ABORT_EVERY - 1) {
                 producer.abortTransaction();
-                tell("aborted");
+                end("aborted");
             } else {
                 commit(producer);
-                tell("committed");
+                end("committed");
             }
             return true;
         } catch (ProducerFencedException
@@ -69,13 +69,13 @@ final class Transactional extends Writer {
             return unsure(error);
         } catch (KafkaException error) {
             // Anything else is the end of this transaction, and of no other.
-            told.error("trouble " + numbering.client + ' ' + told.now(), error);
+            log.error("trouble " + numbering.client + ' ' + log.now(), error);
             return abort(producer);
         }
     }
 
     /** A commit that took too long is the same commit when it is tried again. */
-    private void commit(KafkaProducer<byte[], byte[]> producer) {
+    private void commit(Producer<byte[], byte[]> producer) {
         try {
             producer.commitTransaction();
         } catch (TimeoutException late) {
@@ -83,10 +83,10 @@ final class Transactional extends Writer {
         }
     }
 
-    private boolean abort(KafkaProducer<byte[], byte[]> producer) {
+    private boolean abort(Producer<byte[], byte[]> producer) {
         try {
             producer.abortTransaction();
-            tell("aborted");
+            end("aborted");
             return true;
         } catch (KafkaException | IllegalStateException error) {
             return unsure(error);
@@ -94,11 +94,11 @@ final class Transactional extends Writer {
     }
 
     private boolean unsure(RuntimeException error) {
-        told.error("unsure " + numbering.client + ' ' + transaction + ' ' + told.now(), error);
+        log.error("unsure " + numbering.client + ' ' + transaction + ' ' + log.now(), error);
         return false;
     }
 
-    private void tell(String end) {
-        told.line(end + ' ' + numbering.client + ' ' + transaction + ' ' + told.now());
+    private void end(String how) {
+        log.line(how + ' ' + numbering.client + ' ' + transaction + ' ' + log.now());
     }
 }

@@ -1,6 +1,6 @@
 package castellan.check;
 
-import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.Producer;
 
 /** One client: it is made ready first, then writes until it is told to stop. */
 abstract class Writer {
@@ -8,34 +8,34 @@ abstract class Writer {
     private static final long PAUSE_MS = 200;
 
     protected final Settings settings;
-    protected final Told told;
+    protected final EventLog log;
     protected final Numbering numbering;
     protected final Pace pace;
-    private KafkaProducer<byte[], byte[]> ready;
+    private Producer<byte[], byte[]> ready;
     private volatile boolean over;
 
-    Writer(Settings settings, Told told, int client) {
+    Writer(Settings settings, EventLog log, int client) {
         this.settings = settings;
-        this.told = told;
-        this.numbering = new Numbering(settings, told, client);
+        this.log = log;
+        this.numbering = new Numbering(settings, log, client);
         this.pace = new Pace(settings.rate());
     }
 
-    static Writer of(Settings settings, Told told, String client) {
+    static Writer of(Settings settings, EventLog log, String client) {
         String[] parts = client.split(":");
         int number = Integer.parseInt(parts[0]);
         return switch (parts[1]) {
-            case "idempotent" -> new Idempotent(settings, told, number);
-            case "transactional" -> new Transactional(settings, told, number);
+            case "idempotent" -> new Idempotent(settings, log, number);
+            case "transactional" -> new Transactional(settings, log, number);
             default -> throw new IllegalArgumentException(client);
         };
     }
 
     /** A producer that has spoken with the cluster. */
-    protected abstract KafkaProducer<byte[], byte[]> open();
+    protected abstract Producer<byte[], byte[]> open();
 
     /** Writes until the end, or until the producer is of no more use. */
-    protected abstract void write(KafkaProducer<byte[], byte[]> producer);
+    protected abstract void write(Producer<byte[], byte[]> producer);
 
     final void prepare() {
         ready = open();
@@ -52,11 +52,11 @@ abstract class Writer {
     final void run() {
         pace.forgive();
         while (!over) {
-            try (KafkaProducer<byte[], byte[]> producer = ready == null ? open() : ready) {
+            try (Producer<byte[], byte[]> producer = ready == null ? open() : ready) {
                 ready = null;
                 write(producer);
             } catch (RuntimeException error) {
-                told.error("trouble " + numbering.client + ' ' + told.now(), error);
+                log.error("trouble " + numbering.client + ' ' + log.now(), error);
                 pause();
             }
         }
