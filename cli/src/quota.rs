@@ -1,11 +1,10 @@
 //! `castellan quota`.
 
-mod set;
-
 use crate::{Connection, OnInstance, complete, output};
+use anyhow::bail;
 use clap::Subcommand;
 use clap_complete::ArgValueCompleter;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use wire::quotas::Quota;
 
 #[derive(Debug, Subcommand)]
@@ -13,7 +12,7 @@ pub enum QuotaCommand {
     /// List what users and client ids may use of each broker
     List(OnInstance),
     /// Set or remove limits
-    Set(set::Set),
+    Set(Set),
     /// Remove every limit
     Remove {
         #[command(flatten)]
@@ -40,7 +39,7 @@ pub async fn run(command: QuotaCommand, connection: &Connection) -> anyhow::Resu
         QuotaCommand::List(on) => {
             print(&connection.client.quotas(on.id(connection).await?).await?, connection)
         }
-        QuotaCommand::Set(options) => set::run(options, connection).await,
+        QuotaCommand::Set(options) => set(options, connection).await,
         QuotaCommand::Remove { on, of } => remove(&on, &of, connection).await,
     }
 }
@@ -78,4 +77,61 @@ fn print(quotas: &[Quota], connection: &Connection) -> anyhow::Result<()> {
     let headings =
         ["USER", "CLIENT ID", "PRODUCE B/S", "CONSUME B/S", "REQUESTS %", "PARTITIONS/S"];
     output::print_table(&output::table(headings, quotas.iter().map(row)))
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Set {
+    #[command(flatten)]
+    on: OnInstance,
+    #[command(flatten)]
+    of: Of,
+    /// Bytes a second and broker, or none
+    #[arg(long, value_name = "LIMIT")]
+    producer_byte_rate: Option<String>,
+    /// Bytes a second and broker, or none
+    #[arg(long, value_name = "LIMIT")]
+    consumer_byte_rate: Option<String>,
+    /// Percent of one thread's time on each broker, or none
+    #[arg(long, value_name = "LIMIT")]
+    request_percentage: Option<String>,
+    /// Partitions made or deleted a second, or none
+    #[arg(long, value_name = "LIMIT")]
+    controller_mutation_rate: Option<String>,
+}
+
+/// `castellan quota set`.
+async fn set(options: Set, connection: &Connection) -> anyhow::Result<()> {
+    let (on, quota) = body(options)?;
+    let id = on.id(connection).await?;
+    let quota = connection.client.set_quota(id, &quota).await?;
+    print(&[quota], connection)
+}
+
+/// What is not named stays as it is.
+fn body(options: Set) -> anyhow::Result<(OnInstance, Map<String, Value>)> {
+    let mut body = Map::new();
+    for (name, limit) in [
+        ("producer_byte_rate", options.producer_byte_rate),
+        ("consumer_byte_rate", options.consumer_byte_rate),
+        ("request_percentage", options.request_percentage),
+        ("controller_mutation_rate", options.controller_mutation_rate),
+    ] {
+        let Some(limit) = limit else { continue };
+        let value = match limit.parse::<f64>() {
+            // Anything else that is parsed has no place in JSON, and would become null.
+            Ok(limit) if limit.is_finite() => limit.into(),
+            Err(_) if limit == "none" => Value::Null,
+            _ => bail!("{limit} is neither a number nor none"),
+        };
+        body.insert(name.into(), value);
+    }
+    if body.is_empty() {
+        bail!("nothing to set; give a limit, such as --producer-byte-rate 1048576");
+    }
+    for (name, who) in [("user", options.of.user), ("client_id", options.of.client_id)] {
+        if let Some(who) = who {
+            body.insert(name.into(), who.into());
+        }
+    }
+    Ok((options.on, body))
 }
