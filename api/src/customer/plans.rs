@@ -49,5 +49,5 @@ pub fn about() -> About {
     About::new("List the plans on offer")
         .needs(Right::UseCatalogue)
         .query(&[Input::text("backend", "Only plans of this software")])
-        .json("Plans by price, then name", &[example])
+        .list("Plans by price, then name", example)
 }

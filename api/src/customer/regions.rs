@@ -43,5 +43,5 @@ pub fn about() -> About {
     About::new("List the regions on offer")
         .needs(Right::UseCatalogue)
         .query(&[Input::text("provider", "Only regions of this provider")])
-        .json("Regions by provider, then region", &[example])
+        .list("Regions by provider, then region", example)
 }

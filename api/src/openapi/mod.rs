@@ -1,8 +1,8 @@
 //! `GET /openapi.json`: what this listener serves, made of the route table and
 //! of what each endpoint says of itself.
 //!
-//! Examples are values of the bodies' own types and the schemas of answers are
-//! read off them, so neither can say what the code does not.
+//! Examples are values of the answers' own types, and the schemas of answers are
+//! derived from those, so neither can say what the code does not.
 
 mod about;
 mod answers;
@@ -31,7 +31,7 @@ pub async fn handle(State(api): State<Api>) -> Response {
 }
 
 pub fn about() -> About {
-    About::new("Read this document").json("The OpenAPI document", &serde_json::json!({}))
+    About::new("Read this document").json("The OpenAPI document", &serde_json::Map::new())
 }
 
 /// A text made of a listener's document and its routes. Made once: neither
@@ -48,7 +48,6 @@ pub fn once(
     };
     made.get_or_init(|| {
         let table = table();
-        let document = serde_json::to_value(document::document(title, &table));
-        write(&document.expect("plain data serialises"), &table)
+        write(&document::document(title, &table), &table)
     })
 }

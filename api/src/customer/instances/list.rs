@@ -41,6 +41,6 @@ pub fn about() -> About {
                 .at_most(1000),
             Input::flag("deleting", "Those that are being torn down instead"),
         ])
-        .json("Instances by id", &[example()])
+        .list("Instances by id", example())
         .answer_header(&[("X-Total-Count", "How many there are on all pages")])
 }

@@ -72,5 +72,4 @@ pub fn about() -> About {
     About::new("Read one instance")
         .needs(Right::SeeInstances)
         .json("Everything about it; a monitor reads secrets as empty", &read)
-        .nullable(&["vpc", "vpc_id"])
 }

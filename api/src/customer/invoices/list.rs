@@ -54,5 +54,5 @@ pub fn about() -> About {
             Input::month("from", "The first month, as YYYY-MM"),
             Input::month("to", "The last month, as YYYY-MM; not before from"),
         ])
-        .json("Invoices, newest first", &[example])
+        .list("Invoices, newest first", example)
 }

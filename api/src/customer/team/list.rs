@@ -39,5 +39,5 @@ pub fn about() -> About {
     };
     About::new("List the members of the team")
         .needs(Right::ManageTeam)
-        .json("Members by e-mail; pending invitations are not among them", &[example])
+        .list("Members by e-mail; pending invitations are not among them", example)
 }

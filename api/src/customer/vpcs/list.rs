@@ -21,5 +21,5 @@ pub async fn handle(
 pub fn about() -> About {
     About::new("List the networks you may see")
         .needs(Right::SeeInstances)
-        .json("Networks by id", &[example()])
+        .list("Networks by id", example())
 }

@@ -41,7 +41,7 @@ pub fn about() -> About {
         .needs(Right::ChangeInstances)
         .asks_kafka()
         .body(&FIELDS, &asked)
-        .created_json("The rights are given; those that were there keep their id", &[example()])
+        .created_json("The rights are given; those that were there keep their id", &vec![example()])
 }
 
 const FIELDS: [Input; 2] = [

@@ -22,5 +22,5 @@ pub fn about() -> About {
     About::new("List what users may do")
         .needs(Right::SeeInstances)
         .asks_kafka()
-        .json("By id, without the default user's own rights", &[example()])
+        .list("By id, without the default user's own rights", example())
 }

@@ -1,6 +1,6 @@
 //! `POST /api/alarms`.
 
-use super::{FIELDS, NULLABLE, OPTIONAL, TYPE, asked, document, example, example_fields};
+use super::{FIELDS, TYPE, asked, document, example, example_fields};
 use crate::auth::Changing;
 use crate::body::Body;
 use crate::error::Failure;
@@ -32,8 +32,6 @@ pub fn about() -> About {
         .iter()
         .fold(about, |about, kind| about.when("type", &[kind.as_str()], &thresholds(*kind)))
         .created_json("The alarm", &example())
-        .nullable(NULLABLE)
-        .optional(OPTIONAL)
 }
 
 /// What a type wants of them.

@@ -51,6 +51,5 @@ pub fn about() -> About {
     };
     About::new("List what people were told of an alarm")
         .needs(Right::SeeInstances)
-        .json("The latest first, at most 100", &[example])
-        .nullable(&["server", "triggered_at", "resolved_at", "value"])
+        .list("The latest first, at most 100", example)
 }

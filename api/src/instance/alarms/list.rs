@@ -1,6 +1,6 @@
 //! `GET /api/alarms`.
 
-use super::{NULLABLE, OPTIONAL, document, example};
+use super::{document, example};
 use crate::auth::Seeing;
 use crate::error::Failure;
 use crate::openapi::About;
@@ -19,9 +19,5 @@ pub async fn handle(
 }
 
 pub fn about() -> About {
-    About::new("List alarms")
-        .needs(Right::SeeInstances)
-        .json("By id", &[example()])
-        .nullable(NULLABLE)
-        .optional(OPTIONAL)
+    About::new("List alarms").needs(Right::SeeInstances).list("By id", example())
 }

@@ -40,10 +40,6 @@ fn asked(fields: &mut Fields) -> AlarmFields {
     }
 }
 
-/// Absent where the type has none, or there is nothing to say.
-const OPTIONAL: &[&str] = &["value_threshold", "time_threshold", "group"];
-const NULLABLE: &[&str] = &["reminder_interval"];
-
 const TYPE: Input = Input::text("type", "What is watched").one_of(types).required();
 
 /// Those that can change; the type can't.

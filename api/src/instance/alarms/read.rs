@@ -1,6 +1,6 @@
 //! `GET /api/alarms/<id>`.
 
-use super::{NULLABLE, OPTIONAL, document, example};
+use super::{document, example};
 use crate::auth::Seeing;
 use crate::error::Failure;
 use crate::openapi::About;
@@ -20,9 +20,5 @@ pub async fn handle(
 }
 
 pub fn about() -> About {
-    About::new("Read an alarm")
-        .needs(Right::SeeInstances)
-        .json("The alarm", &example())
-        .nullable(NULLABLE)
-        .optional(OPTIONAL)
+    About::new("Read an alarm").needs(Right::SeeInstances).json("The alarm", &example())
 }

@@ -1,6 +1,6 @@
 //! `PUT /api/alarms/<id>`.
 
-use super::{FIELDS, NULLABLE, OPTIONAL, asked, document, example, example_fields};
+use super::{FIELDS, asked, document, example, example_fields};
 use crate::auth::Changing;
 use crate::body::Body;
 use crate::error::Failure;
@@ -28,6 +28,4 @@ pub fn about() -> About {
         .needs(Right::ChangeInstances)
         .body(&FIELDS, &wire::alarms::AlarmFields { kind: None, ..example_fields() })
         .created_json("The alarm as it is now", &example())
-        .nullable(NULLABLE)
-        .optional(OPTIONAL)
 }

@@ -38,6 +38,5 @@ pub fn about() -> About {
     };
     About::new("List the certificates that were signed for clients")
         .needs(Right::SeeInstances)
-        .json("All of them, oldest first, also those that are revoked or have expired", &[example])
-        .nullable(&["revoked_at"])
+        .list("All of them, oldest first, also those that are revoked or have expired", example)
 }

@@ -29,6 +29,5 @@ pub fn about() -> About {
     About::new("List the settings of all brokers that were chosen")
         .needs(Right::SeeInstances)
         .asks_kafka()
-        .open(&["value"])
-        .json("By name", &[example])
+        .list("By name", example)
 }

@@ -22,6 +22,5 @@ pub fn about() -> About {
     About::new("List consumer groups, their members and their lag by partition")
         .needs(Right::SeeInstances)
         .asks_kafka()
-        .json("Groups, by name", &[example()])
-        .nullable(&["lag", "offset", "end"])
+        .list("Groups, by name", example())
 }

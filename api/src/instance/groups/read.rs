@@ -26,5 +26,4 @@ pub fn about() -> About {
         .asks_kafka()
         .or_not_found()
         .json("The group", &example())
-        .nullable(&["lag", "offset", "end"])
 }

@@ -60,8 +60,7 @@ pub fn about() -> About {
         .body(&FIELDS, &asked)
         .when("strategy", &["to-datetime"], &[AT])
         .when("strategy", &["shift-by"], &[BY])
-        .json("Where it goes on, or would, by topic and partition", &[moved])
-        .nullable(&["offset"])
+        .list("Where it goes on, or would, by topic and partition", moved)
 }
 
 const AT: Input = Input::text("datetime", "A time").such_as("2026-11-15T12:00:00Z").required();

@@ -93,6 +93,5 @@ pub fn about() -> About {
                 .such_as("earliest"),
             Input::integer("limit", "How many; 10 if not given").at_least(1).at_most(1000),
         ])
-        .json("Messages of committed transactions and of none, the oldest first", &[message])
-        .nullable(&["timestamp", "key", "value", "omitted_bytes"])
+        .list("Messages of committed transactions and of none, the oldest first", message)
 }

@@ -67,7 +67,7 @@ pub fn about() -> About {
         ])
         .created_json(
             "Every replica in sync has them; where each is, in the order they came",
-            &[Written { partition: 0, offset: 42 }],
+            &vec![Written { partition: 0, offset: 42 }],
         )
 }
 

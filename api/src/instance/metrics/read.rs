@@ -80,5 +80,4 @@ pub fn about() -> About {
                 .such_as("avg"),
         ])
         .json("By server; the first value is of `from`, the next a step later, and null where nothing was measured", &metrics)
-        .optional(&["topic", "group"])
 }

@@ -1,6 +1,6 @@
 //! `GET /api/quotas`.
 
-use super::{NULLABLE, document, example};
+use super::{document, example};
 use crate::auth::Seeing;
 use crate::error::Failure;
 use crate::openapi::About;
@@ -22,6 +22,5 @@ pub fn about() -> About {
     About::new("List what users and client ids may use of each broker")
         .needs(Right::SeeInstances)
         .asks_kafka()
-        .json("Quotas, by user and then by client id", &[example()])
-        .nullable(NULLABLE)
+        .list("Quotas, by user and then by client id", example())
 }

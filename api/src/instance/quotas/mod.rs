@@ -19,16 +19,6 @@ fn document(quota: &Quota) -> wire::quotas::Quota {
     }
 }
 
-/// What may be null in an answer.
-const NULLABLE: &[&str] = &[
-    "user",
-    "client_id",
-    "producer_byte_rate",
-    "consumer_byte_rate",
-    "request_percentage",
-    "controller_mutation_rate",
-];
-
 fn example() -> wire::quotas::Quota {
     wire::quotas::Quota {
         user: Some("ada".into()),

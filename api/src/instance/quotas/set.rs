@@ -1,6 +1,6 @@
 //! `PUT /api/quotas`.
 
-use super::{NULLABLE, document, example};
+use super::{document, example};
 use crate::auth::Changing;
 use crate::body::{Body, Fields};
 use crate::error::Failure;
@@ -45,7 +45,6 @@ pub fn about() -> About {
         .at_least_one(&[("user", Counts::Given), ("client_id", Counts::Given)])
         .at_least_one(&QuotaKey::ALL.map(|key| (key.as_str(), Counts::EvenNull)))
         .json("What it may use from now on", &example())
-        .nullable(NULLABLE)
 }
 
 const FIELDS: [Input; 6] = [

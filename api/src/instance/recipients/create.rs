@@ -1,6 +1,6 @@
 //! `POST /api/alarms/recipients`.
 
-use super::{FIELDS, NULLABLE, OPEN, asked, example, example_fields, whole, with_values};
+use super::{FIELDS, asked, example, example_fields, whole, with_values};
 use crate::answer::SecretJson;
 use crate::auth::Changing;
 use crate::body::Body;
@@ -25,5 +25,5 @@ pub fn about() -> About {
     let about = About::new("Have alarms told to somebody")
         .needs(Right::ChangeInstances)
         .body(&FIELDS, &example_fields());
-    with_values(about).created_json("The recipient", &example()).nullable(NULLABLE).open(OPEN)
+    with_values(about).created_json("The recipient", &example())
 }

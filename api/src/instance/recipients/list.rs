@@ -1,6 +1,6 @@
 //! `GET /api/alarms/recipients`.
 
-use super::{NULLABLE, OPEN, document, example};
+use super::{document, example};
 use crate::answer::SecretJson;
 use crate::auth::Seeing;
 use crate::error::Failure;
@@ -19,9 +19,5 @@ pub async fn handle(
 }
 
 pub fn about() -> About {
-    About::new("List whom alarms are told to")
-        .needs(Right::SeeInstances)
-        .json("By id", &[example()])
-        .nullable(NULLABLE)
-        .open(OPEN)
+    About::new("List whom alarms are told to").needs(Right::SeeInstances).list("By id", example())
 }

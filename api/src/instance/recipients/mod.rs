@@ -59,9 +59,6 @@ fn responder(fields: &mut Fields) -> Responder {
     }
 }
 
-const NULLABLE: &[&str] = &["options", "last_status"];
-const OPEN: &[&str] = &["options"];
-
 const FIELDS: [Input; 4] = [
     Input::text("type", "How they are told").one_of(types).required(),
     Input::text("value", VALUE).required().at_most(2048),

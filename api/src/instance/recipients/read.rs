@@ -1,6 +1,6 @@
 //! `GET /api/alarms/recipients/<id>`.
 
-use super::{NULLABLE, OPEN, document, example};
+use super::{document, example};
 use crate::answer::SecretJson;
 use crate::auth::Seeing;
 use crate::error::Failure;
@@ -23,6 +23,4 @@ pub fn about() -> About {
     About::new("Read a recipient, and how telling them went the last time")
         .needs(Right::SeeInstances)
         .json("The recipient", &example())
-        .nullable(NULLABLE)
-        .open(OPEN)
 }

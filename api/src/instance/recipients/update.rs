@@ -1,6 +1,6 @@
 //! `PUT /api/alarms/recipients/<id>`.
 
-use super::{FIELDS, NULLABLE, OPEN, asked, example, example_fields, whole, with_values};
+use super::{FIELDS, asked, example, example_fields, whole, with_values};
 use crate::answer::SecretJson;
 use crate::auth::Changing;
 use crate::body::Body;
@@ -26,5 +26,5 @@ pub fn about() -> About {
     let about = About::new("Change a recipient; name and options stay if not given")
         .needs(Right::ChangeInstances)
         .body(&FIELDS, &example_fields());
-    with_values(about).json("The recipient as it is now", &example()).nullable(NULLABLE).open(OPEN)
+    with_values(about).json("The recipient as it is now", &example())
 }

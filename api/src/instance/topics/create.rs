@@ -46,7 +46,6 @@ pub fn about() -> About {
         .needs(Right::ChangeInstances)
         .asks_kafka()
         .body(&FIELDS, &asked)
-        .open(&["config"])
         .created_json("The topic is there", &Topic { name: "payments".into(), ..example() })
 }
 

@@ -22,6 +22,5 @@ pub fn about() -> About {
     About::new("List topics")
         .needs(Right::SeeInstances)
         .asks_kafka()
-        .open(&["config"])
-        .json("By name, without Kafka's own", &[example()])
+        .list("By name, without Kafka's own", example())
 }

@@ -44,7 +44,5 @@ pub fn about() -> About {
         .needs(Right::SeeInstances)
         .asks_kafka()
         .or_not_found()
-        .open(&["config"])
         .json("The topic", &TopicDetails { topic: example(), details: vec![partition] })
-        .nullable(&["leader", "size"])
 }

@@ -38,7 +38,6 @@ pub fn about() -> About {
         .asks_kafka()
         .or_not_found()
         .optional_body(&FIELDS, &asked)
-        .open(&["config"])
         .json("The topic as it is now", &example())
 }
 

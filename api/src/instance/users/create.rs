@@ -39,7 +39,6 @@ pub fn about() -> About {
             "The user is there; the password is told this once, to ssl users none",
             &NewUser { user, password },
         )
-        .optional(&["password"])
 }
 
 const FIELDS: [Input; 2] = [

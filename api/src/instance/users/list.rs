@@ -22,5 +22,5 @@ pub fn about() -> About {
     About::new("List Kafka users")
         .needs(Right::SeeInstances)
         .asks_kafka()
-        .json("By name, the default user among them", &[example()])
+        .list("By name, the default user among them", example())
 }

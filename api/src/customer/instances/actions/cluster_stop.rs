@@ -27,5 +27,4 @@ pub fn about() -> About {
         .needs(Right::ChangeInstances)
         .refuses("Not available on shared plans")
         .json("Accepted; `ready` follows", &accepted(Some(EXAMPLE), BEGUN, ALREADY))
-        .nullable(&["action"])
 }

@@ -22,6 +22,5 @@ pub fn about() -> About {
     About::new("List what was asked of an instance")
         .needs(Right::SeeInstances)
         .refuses("Not available on shared plans")
-        .json("The last hundred actions, newest first", &[example()])
-        .nullable(&["ended_at"])
+        .list("The last hundred actions, newest first", example())
 }

@@ -31,5 +31,4 @@ pub fn about() -> About {
         .needs(Right::SeeInstances)
         .refuses("Not available on shared plans")
         .json("Who asked, and what was done and waited for", &details)
-        .nullable(&["ended_at"])
 }

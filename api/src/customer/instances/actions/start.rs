@@ -29,5 +29,4 @@ pub fn about() -> About {
         .needs(Right::ChangeInstances)
         .optional_body(&FIELDS, &example_nodes())
         .json("Accepted; the action tells how it goes", &accepted(Some(EXAMPLE), BEGUN, ALREADY))
-        .nullable(&["action"])
 }
