@@ -7,7 +7,7 @@ use crate::error::Failure;
 use crate::openapi::{About, Input};
 use crate::state::Api;
 use app::Right;
-use app::acls::{self, MOST, NewAcls, Rule};
+use app::acls::{self, MOST, NewAcls};
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -26,8 +26,8 @@ fn asked(fields: &mut Fields) -> NewAcls {
     NewAcls { user: fields.text("user"), rules: fields.objects("rules", rule) }
 }
 
-fn rule(fields: &mut Fields) -> Rule {
-    Rule {
+fn rule(fields: &mut Fields) -> acls::Rule {
+    acls::Rule {
         operation: fields.text("operation"),
         resource: fields.text("resource"),
         resource_pattern: fields.text("resource_pattern"),

@@ -10,11 +10,12 @@ pub mod update;
 use crate::body::Fields;
 use crate::openapi::Input;
 use app::alarms::AlarmFields;
-use model::{Alarm, AlarmType};
+use model::AlarmType;
+use wire::alarms::Alarm;
 
-fn document(alarm: &Alarm) -> wire::alarms::Alarm {
+fn document(alarm: &model::Alarm) -> Alarm {
     let what = &alarm.what;
-    wire::alarms::Alarm {
+    Alarm {
         id: alarm.id.0,
         kind: what.kind.to_string(),
         enabled: what.enabled,
@@ -62,8 +63,8 @@ fn types() -> Vec<&'static str> {
 const VALUE: &str = "Percent used of cpu and memory, gigabytes free of disk, seconds behind of \
                      consumer_lag, days left of certificate_expiry, hours left of disk_forecast";
 
-fn example() -> wire::alarms::Alarm {
-    wire::alarms::Alarm {
+fn example() -> Alarm {
+    Alarm {
         id: 1,
         kind: "cpu".into(),
         enabled: true,
@@ -75,7 +76,7 @@ fn example() -> wire::alarms::Alarm {
     }
 }
 
-fn example_fields() -> wire::alarms::AlarmFields {
+fn example_fields() -> AlarmFields {
     wire::alarms::AlarmFields {
         kind: Some("cpu".into()),
         enabled: Some(true),

@@ -5,11 +5,11 @@ pub mod list;
 pub mod read;
 pub mod reset;
 
-use app::groups::{Assignment, Group, GroupOffset, Member};
-use wire::groups as wire;
+use app::groups::{self, GroupOffset};
+use wire::groups::{Assignment, Group, Member, Offset};
 
-fn document(group: &Group) -> wire::Group {
-    wire::Group {
+fn document(group: &groups::Group) -> Group {
+    Group {
         name: group.view.name.clone(),
         state: group.view.state.clone(),
         protocol_type: group.view.protocol_type.clone(),
@@ -20,12 +20,12 @@ fn document(group: &Group) -> wire::Group {
     }
 }
 
-fn member(member: &Member) -> wire::Member {
-    let assignment = |it: &Assignment| wire::Assignment {
+fn member(member: &groups::Member) -> Member {
+    let assignment = |it: &groups::Assignment| Assignment {
         topic: it.topic.clone(),
         partitions: it.partitions.iter().map(|number| i64::from(*number)).collect(),
     };
-    wire::Member {
+    Member {
         id: member.id.clone(),
         client_id: member.client_id.clone(),
         host: member.host.clone(),
@@ -33,8 +33,8 @@ fn member(member: &Member) -> wire::Member {
     }
 }
 
-fn offset(offset: &GroupOffset) -> wire::Offset {
-    wire::Offset {
+fn offset(offset: &GroupOffset) -> Offset {
+    Offset {
         topic: offset.at.topic.clone(),
         partition: offset.at.partition.into(),
         offset: offset.offset,
@@ -43,20 +43,20 @@ fn offset(offset: &GroupOffset) -> wire::Offset {
     }
 }
 
-fn example() -> wire::Group {
-    wire::Group {
+fn example() -> Group {
+    Group {
         name: "billing".into(),
         state: "Stable".into(),
         protocol_type: "consumer".into(),
-        members: vec![wire::Member {
+        members: vec![Member {
             id: "reports-1-6c1f9a5e-0f0b-4ad5-8a4e-0e1d2c3b4a59".into(),
             client_id: "reports-1".into(),
             host: "192.0.2.7".into(),
-            assignments: vec![wire::Assignment { topic: "orders".into(), partitions: vec![0] }],
+            assignments: vec![Assignment { topic: "orders".into(), partitions: vec![0] }],
         }],
         topics: vec!["orders".into()],
         lag: Some(12),
-        offsets: vec![wire::Offset {
+        offsets: vec![Offset {
             topic: "orders".into(),
             partition: 0,
             offset: Some(30),

@@ -4,12 +4,13 @@ pub mod list;
 pub mod remove;
 pub mod set;
 
-use app::quotas::{Name, Quota, QuotaKey};
+use app::quotas::{self, Name, QuotaKey};
+use wire::quotas::Quota;
 
-fn document(quota: &Quota) -> wire::quotas::Quota {
+fn document(quota: &quotas::Quota) -> Quota {
     let limit = |key| quota.limits.get(&key).copied();
     let name = |name: &Option<Name>| name.as_ref().map(ToString::to_string);
-    wire::quotas::Quota {
+    Quota {
         user: name(&quota.entity.user),
         client_id: name(&quota.entity.client_id),
         producer_byte_rate: limit(QuotaKey::ProducerByteRate),
@@ -19,8 +20,8 @@ fn document(quota: &Quota) -> wire::quotas::Quota {
     }
 }
 
-fn example() -> wire::quotas::Quota {
-    wire::quotas::Quota {
+fn example() -> Quota {
+    Quota {
         user: Some("ada".into()),
         client_id: Some("reports".into()),
         producer_byte_rate: Some(1_048_576.0),

@@ -10,19 +10,19 @@ pub mod update;
 use crate::body::Fields;
 use crate::openapi::{About, Input};
 use app::recipients::{RESPONDERS, RecipientFields};
-use model::{Recipient, RecipientOptions, RecipientType, Responder, Secret, Timestamp};
-use wire::alarms::LastStatus;
+use model::{RecipientOptions, RecipientType, Responder, Secret, Timestamp};
+use wire::alarms::{LastStatus, Recipient};
 
 /// What a read shows: no options before the first update.
-fn document(recipient: &Recipient) -> wire::alarms::Recipient {
+fn document(recipient: &model::Recipient) -> Recipient {
     let shown = recipient.updated.then(|| recipient.options.clone());
-    wire::alarms::Recipient { options: shown, ..whole(recipient) }
+    Recipient { options: shown, ..whole(recipient) }
 }
 
 /// What a create and an update answer.
-fn whole(recipient: &Recipient) -> wire::alarms::Recipient {
+fn whole(recipient: &model::Recipient) -> Recipient {
     let last_status = recipient.last_status.clone();
-    wire::alarms::Recipient {
+    Recipient {
         id: recipient.id.0,
         kind: recipient.kind.to_string(),
         value: recipient.value.clone(),
@@ -116,9 +116,9 @@ fn with_values(about: About) -> About {
 
 const VALUE: &str = "An e-mail address; the address of a webhook; the key of an integration";
 
-fn example() -> wire::alarms::Recipient {
+fn example() -> Recipient {
     let at = Timestamp::constant(1_794_744_000, 0);
-    wire::alarms::Recipient {
+    Recipient {
         id: 2,
         kind: "email".into(),
         value: Secret::new("ops@example.com"),
@@ -128,7 +128,7 @@ fn example() -> wire::alarms::Recipient {
     }
 }
 
-fn example_fields() -> wire::alarms::RecipientFields {
+fn example_fields() -> RecipientFields {
     wire::alarms::RecipientFields {
         kind: "email".into(),
         value: Secret::new("ops@example.com"),

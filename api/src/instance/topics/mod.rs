@@ -6,14 +6,15 @@ pub mod list;
 pub mod read;
 pub mod update;
 
-use app::topics::{Setting, SettingKind, Topic};
+use app::topics::{self, Setting, SettingKind};
+use wire::topics::Topic;
 use serde_json::{Map, Value, json};
 
 const READY: &str = "ready";
 const CREATING: &str = "creating";
 
-fn document(topic: &Topic) -> wire::topics::Topic {
-    wire::topics::Topic {
+fn document(topic: &topics::Topic) -> Topic {
+    Topic {
         name: topic.name.clone(),
         partitions: count(topic.partitions.len()),
         replicas: count(topic.replicas()),
@@ -40,8 +41,8 @@ fn count(number: usize) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-fn example() -> wire::topics::Topic {
-    wire::topics::Topic {
+fn example() -> Topic {
+    Topic {
         name: "orders".into(),
         partitions: 1,
         replicas: 1,
