@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// under `/api/instances/{id}/`.
 pub fn customer() -> Vec<Route> {
     use customer::instances::{account, actions};
-    use customer::{auditlog, instances, invoices, plans, regions, team, vpcs};
+    use customer::{auditlog, catalogue, instances, invoices, team, vpcs};
     let key = Guard::CustomerKey;
     let mut routes = vec![
         get("/healthz", Guard::Open, health::live).about(health::about_live),
@@ -68,8 +68,8 @@ pub fn customer() -> Vec<Route> {
         put("/api/team/{user_id}", key, team::update).about(team::about_update),
         post("/api/apikeys/rotate-apikey", key, team::rotate_apikey)
             .about(team::about_rotate_apikey),
-        get("/api/plans", key, plans::handle).about(plans::about),
-        get("/api/regions", key, regions::handle).about(regions::about),
+        get("/api/plans", key, catalogue::plans).about(catalogue::about_plans),
+        get("/api/regions", key, catalogue::regions).about(catalogue::about_regions),
     ];
     routes.extend(under_instance().into_iter().map(|route| Route {
         path: format!("/api/instances/{{id}}/{}", route.path),

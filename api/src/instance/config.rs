@@ -18,7 +18,7 @@ pub async fn list(
     State(api): State<Api>,
     Seeing(access): Seeing,
 ) -> Result<Json<Vec<Setting>>, Failure> {
-    let chosen = settings::list(&access, &api.app).await?;
+    let chosen = settings::list(&access, &api.app)?;
     let setting = |(name, text): (String, String)| Setting { value: value(&text), name };
     Ok(Json(chosen.into_iter().map(setting).collect()))
 }

@@ -1,24 +1,20 @@
 //! Topics of a cluster.
 
 mod create;
-mod delete;
-mod read;
 mod room;
 mod update;
 
 pub use create::{Made, NewTopic, create};
-pub use delete::delete;
 pub use kafka::client::{Setting, SettingKind, Topic};
-pub use read::{TopicDetails, list, read};
 pub use update::{TopicUpdate, update};
 
-use room::Room;
-
-use crate::resources::is_own;
+use crate::resources::{Cluster, change, is_own};
 use crate::{App, Error, InstanceAccess, Problems, Result};
 use kafka::client::PartitionView;
 use kafka::settings::{MIN_IN_SYNC, TOPIC_MESSAGE_BYTES, bounds};
 use model::TopicName;
+use room::Room;
+use std::collections::HashMap;
 use std::ops::Range;
 
 /// Kafka makes no more partitions at once.
@@ -97,4 +93,63 @@ fn unread_settings<'a>(
 /// that is not, or from somebody else's.
 fn there<T>(found: Option<T>) -> Result<T> {
     found.ok_or(Error::NotFound)
+}
+
+/// A topic with the size of its copies.
+#[derive(Clone, PartialEq, Debug)]
+pub struct TopicDetails {
+    pub topic: Topic,
+    /// Bytes of the largest copy of each partition, by number; none where no
+    /// broker told.
+    pub sizes: HashMap<i32, i64>,
+}
+
+/// By name, without Kafka's own and other customers'.
+pub async fn list(access: &InstanceAccess, app: &App) -> Result<Vec<Topic>> {
+    let cluster = Cluster::open(access, app).await?;
+    let mut topics = cluster.ask(|admin, at| admin.topics().list_topics(at)).await?;
+    topics.retain(|topic| is_own(access, app, &topic.name));
+    Ok(topics)
+}
+
+pub async fn read(access: &InstanceAccess, app: &App, name: &str) -> Result<TopicDetails> {
+    let cluster = Cluster::open(access, app).await?;
+    let name = own(access, app, name)?;
+    let found = cluster.ask(|admin, at| admin.topics().describe_topic(at, name.as_str())).await?;
+    let topic = there(found)?;
+    let mut sizes = HashMap::new();
+    for (_, directories) in cluster.log_dirs().await {
+        let copies = directories.iter().flat_map(|directory| &directory.replicas);
+        for copy in copies.filter(|copy| copy.topic == topic.name && !copy.future) {
+            let size: &mut i64 = sizes.entry(copy.partition).or_default();
+            *size = copy.bytes.max(*size);
+        }
+    }
+    Ok(TopicDetails { topic, sizes })
+}
+
+/// Deletes a topic and everything in it.
+pub async fn delete(access: &InstanceAccess, app: &App, name: &str) -> Result<()> {
+    access.may_change()?;
+    let cluster = Cluster::open(access, app).await?;
+    let name = own(access, app, name)?;
+    let found = cluster.ask(|admin, at| admin.topics().describe_topic(at, name.as_str())).await?;
+    there(found)?;
+    let about = [("topic", name.to_string())];
+    // One that is gone by now was deleted by a call whose answer got lost, or by
+    // somebody else, to the same end.
+    let name = name.as_str();
+    let see = format!("GET topics/{name} tells whether it is there; if it is, delete it again");
+    let effect = cluster.alter(
+        &see,
+        |admin, at| admin.topics().delete_topic(at, name),
+        |admin, at| async move { Ok(admin.topics().describe_topic(at, name).await?.is_none()) },
+    );
+    change(access, app, "topic.delete", &about, effect).await?;
+    cluster
+        .until_all_show(|admin, alone| async move {
+            Ok(admin.topics().describe_topic(&alone, name).await?.is_none())
+        })
+        .await;
+    Ok(())
 }

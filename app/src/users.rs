@@ -4,20 +4,16 @@
 mod create;
 mod delete;
 mod hold;
-mod list;
-mod rotate_password;
 
 pub use create::{NewUser, NewUserAsked, create};
 pub use delete::delete;
-pub use list::list;
-pub use rotate_password::rotate_password;
-
 pub(crate) use hold::{hold, let_go};
 
+use crate::access::{self, on_servers_of_its_own};
 use crate::resources::Cluster;
-use crate::{App, Problems, Result};
+use crate::{App, InstanceAccess, Problems, Result, audit};
 use model::{InstanceId, UserName};
-use store::ssl_users;
+use store::{instances, ssl_users};
 
 /// How a user proves who it is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -78,4 +74,26 @@ async fn everybody(cluster: &Cluster<'_>, app: &App, id: InstanceId) -> Result<V
     users.retain(|user| !model::is_reserved(&user.name));
     users.sort();
     Ok(users)
+}
+
+/// By name; the default user is one of them.
+pub async fn list(access: &InstanceAccess, app: &App) -> Result<Vec<User>> {
+    let cluster = Cluster::of_its_own(access, app).await?;
+    everybody(&cluster, app, access.instance.id).await
+}
+
+/// Sets another password for the default user. The engine writes it into Kafka within
+/// moments, or once enough controllers run; until then the old one is good.
+pub async fn rotate_password(access: &InstanceAccess, app: &App) -> Result<()> {
+    access.may_change()?;
+    let mut work = app.store().begin().await?;
+    let instance = access.still_there(&mut work).await?;
+    on_servers_of_its_own(app, &instance)?;
+    access::ready(&instance)?;
+    instances::set_password(&mut work, instance.id, &app.entropy().password()).await?;
+    instances::wake(&mut work, instance.id, app.now()).await?;
+    let asker = access.asker(&mut work).await?;
+    let extras = [("id", instance.id.to_string()), ("name", instance.name.to_string())];
+    audit::write(&mut work, &asker, app.now(), "instance.rotate_password", &extras).await?;
+    work.commit().await.map_err(Into::into)
 }

@@ -1,6 +1,7 @@
-//! Setting and removing quotas.
+//! Client quotas of a cluster: what users and client ids may use of each broker.
 
-use super::{Name, Quota, QuotaEntity, QuotaKey};
+pub use kafka::client::quotas::{Name, Quota, QuotaEntity, QuotaKey};
+
 use crate::resources::{self, Cluster};
 use crate::{App, Asked, Error, InstanceAccess, Problems, Result};
 use kafka::client::CLIENT_ID;
@@ -8,6 +9,12 @@ use kafka::client::quotas::QuotaChange;
 use model::{DiskLevel, is_reserved};
 use std::collections::BTreeMap;
 use store::{disk_guards, instances};
+
+/// By user, then by client id.
+pub async fn list(access: &InstanceAccess, app: &App) -> Result<Vec<Quota>> {
+    let cluster = Cluster::of_its_own(access, app).await?;
+    cluster.ask(|admin, at| admin.quotas().list_quotas(at)).await
+}
 
 /// Kafka keeps names of 1 to so many bytes.
 const MAX_NAME: usize = 249;

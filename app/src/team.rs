@@ -1,10 +1,71 @@
-//! Taking somebody out of the team, or an invitation back.
+//! An account's team: who is in it, and how people come and go.
+//!
+//! A team always has an admin. Everything that decides who may do what is
+//! checked in the transaction that changes it, so that of two changes at once
+//! the second sees the first.
 
-use super::{grants, invite};
+mod grants;
+mod invite;
+mod join;
+mod mail;
+mod operate;
+
+pub use invite::{NewInvitation, invite};
+pub use join::{Acceptance, Invitee, Joined, invitee, join};
+pub use operate::{
+    NewUser, UserChanges, create_user, find_user, list_users, remove_user, update_user,
+};
+
 use crate::rights::sees_masked;
 use crate::{App, Asked, Caller, Error, Grant, Problems, Result, Right, audit};
-use model::{Instance, InstanceId, Timestamp, User};
+use model::{Instance, InstanceId, Timestamp, User, UserId};
 use store::{Work, instances, users};
+
+/// By e-mail. Whoever was invited and has not come yet is not in it.
+pub async fn list(caller: &Caller, app: &App) -> Result<Vec<User>> {
+    caller.may(Right::ManageTeam)?;
+    Ok(users::list(&mut app.store().reader(), caller.account_id).await?)
+}
+
+/// What to change, as sent; at least one.
+#[derive(Clone, Debug, Default)]
+pub struct RoleChanges {
+    pub role: Option<String>,
+    /// An empty list means no tags.
+    pub tags: Option<Vec<String>>,
+}
+
+/// Changes what a member of the team may do. `None` stands for a path segment that is no id. It counts from the member's
+/// next request on.
+pub async fn update(
+    caller: &Caller,
+    app: &App,
+    id: Option<UserId>,
+    asked: Asked<RoleChanges>,
+) -> Result<()> {
+    caller.may(Right::ManageTeam)?;
+    let mut work = app.store().begin().await?;
+    caller.confirm(&mut work, Right::ManageTeam).await?;
+    let id = id.ok_or(Error::NotFound)?;
+    let found = users::find(&mut work, id).await?;
+    let user = found.filter(|user| user.account_id == caller.account_id);
+    let user = user.ok_or(Error::NotFound)?;
+
+    let (changes, mut problems) = asked.open()?;
+    let nothing = changes.role.is_none() && changes.tags.is_none();
+    let present = Grant { role: user.role, tags: user.tags.clone() };
+    let grant = grants::read(&mut problems, changes.role.as_deref(), changes.tags, &present);
+    problems.finish()?;
+    if nothing {
+        return Err(Error::Refused("Give at least one of role and tags".into()));
+    }
+    if grants::set(&mut work, &user, &grant).await? {
+        let extras = grants::extras(&user.email, &grant);
+        audit::write(&mut work, caller, app.now(), "team.update", &extras).await?;
+        work.commit().await?;
+    }
+    Ok(())
+}
 
 /// Who was removed.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -18,7 +79,7 @@ pub struct Removed {
 
 type Extras = Vec<(&'static str, String)>;
 
-/// The user's own keys stop at that moment.
+/// Takes somebody out of the team, or an invitation back. The user's own keys stop at that moment.
 pub async fn remove(caller: &Caller, app: &App, asked: Asked<Option<String>>) -> Result<Removed> {
     caller.may(Right::ManageTeam)?;
     let (email, problems) = asked.open()?;
@@ -56,7 +117,7 @@ async fn cancel(
 }
 
 /// Removes a member with their keys; who that was, and what the audit log says of it.
-pub(super) async fn remove_member(work: &mut Work, user: User) -> Result<(Removed, Extras)> {
+async fn remove_member(work: &mut Work, user: User) -> Result<(Removed, Extras)> {
     grants::spare(work, &user).await?;
     let mut readable = instances::list(work, user.account_id).await?;
     readable.retain(|instance| reads_secrets(&user, instance));

@@ -1,16 +1,29 @@
-//! Choosing other values: all of them or none.
+//! The few settings of all brokers that a customer may choose.
+//!
+//! What was chosen is written down as intent. The engine writes what can change
+//! while brokers run into Kafka, and restarts them one at a time for the rest.
+//! `configured` reads false only until such a restart is done.
 
-use crate::actions;
+pub use kafka::settings::{KNOWN, Kind};
+
+use crate::access::{on_servers_of_its_own, ready};
 use crate::resources::{Cluster, demand_may_change};
-use crate::{App, Asked, Error, InstanceAccess, Problems, Result};
-use kafka::settings::{KNOWN, MIN_IN_SYNC, at_start, bounds, known, while_running};
+use crate::{App, Asked, Error, InstanceAccess, Problems, Result, actions};
+use kafka::settings::{MIN_IN_SYNC, at_start, bounds, known, while_running};
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
+
+/// By name: those alone that a customer set, at the value that was asked for.
+pub fn list(access: &InstanceAccess, app: &App) -> Result<BTreeMap<String, String>> {
+    on_servers_of_its_own(app, &access.instance)?;
+    ready(&access.instance)?;
+    Ok(access.instance.settings.clone())
+}
 
 /// By name; none of one that was sent without a value.
 pub type Values = BTreeMap<String, Option<String>>;
 
-/// Settings that are not named, or without a value, keep theirs; the latter are returned.
+/// Sets all of the values or none. Settings that are not named, or without a value, keep theirs; the latter are returned.
 pub async fn update(
     access: &InstanceAccess,
     app: &App,
