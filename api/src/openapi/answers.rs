@@ -13,21 +13,27 @@ pub fn schema_of<T: JsonSchema>() -> Value {
             settings.meta_schema = None;
             settings.inline_subschemas = true;
         })
-        .with_transform(RecursiveTransform(absent_in_place_of_null));
+        .with_transform(RecursiveTransform(as_sent));
     let mut schema = settings.into_generator().into_root_schema_for::<T>();
     schema.remove("title");
     schema.to_value()
 }
 
-/// A field that may be left out is never null: serde leaves out those that would be.
-fn absent_in_place_of_null(schema: &mut Schema) {
+/// A field that may be left out is never null, because serde leaves out those that would be.
+/// Defaults are for those who read.
+fn as_sent(schema: &mut Schema) {
     let required = schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
     let fields = schema.get_mut("properties").and_then(Value::as_object_mut);
     for (name, field) in fields.into_iter().flatten() {
-        if let Some(Value::Array(kinds)) = field.get_mut("type")
-            && !required.iter().any(|required| required == name)
+        if let Some(field) = field.as_object_mut() {
+            field.remove("default");
+        }
+        if !required.iter().any(|required| required == name)
+            && let Some(kind) = field.get_mut("type")
+            && let Some([one, Value::String(null)]) = kind.as_array().map(Vec::as_slice)
+            && null == "null"
         {
-            kinds.retain(|kind| kind != "null");
+            *kind = one.clone();
         }
     }
 }
