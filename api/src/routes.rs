@@ -17,60 +17,59 @@ use std::sync::Arc;
 /// under `/api/instances/{id}/`.
 pub fn customer() -> Vec<Route> {
     use customer::instances::{account, actions};
-    use customer::{apikeys, auditlog, instances, invoices, plans, regions, team, vpcs};
+    use customer::{auditlog, catalogue, instances, invoices, team, vpcs};
     let key = Guard::CustomerKey;
     let mut routes = vec![
         get("/healthz", Guard::Open, health::live).about(health::about_live),
         get("/readyz", Guard::Open, health::ready).about(health::about_ready),
         get("/openapi.json", Guard::Open, openapi::handle).about(openapi::about),
         get("/docs", Guard::Open, docs::handle).about(docs::about),
-        get("/api/instances", key, instances::list::handle).about(instances::list::about),
+        get("/api/instances", key, instances::list).about(instances::about_list),
         post("/api/instances", key, instances::create::handle).about(instances::create::about),
         get("/api/instances/{id}", key, instances::read::handle).about(instances::read::about),
-        put("/api/instances/{id}", key, instances::update::handle).about(instances::update::about),
-        delete("/api/instances/{id}", key, instances::delete::handle)
-            .about(instances::delete::about),
-        get("/api/instances/{id}/actions", key, actions::list::handle).about(actions::list::about),
-        get("/api/instances/{id}/actions/{action_id}", key, actions::read::handle)
-            .about(actions::read::about)
-            .otherwise(actions::unknown::handle),
-        post("/api/instances/{id}/actions/{action_id}/cancel", key, actions::cancel::handle)
-            .about(actions::cancel::about),
-        post("/api/instances/{id}/actions/restart", key, actions::restart::handle)
-            .about(actions::restart::about),
-        post("/api/instances/{id}/actions/reboot", key, actions::reboot::handle)
-            .about(actions::reboot::about),
-        post("/api/instances/{id}/actions/stop", key, actions::stop::handle)
-            .about(actions::stop::about),
-        post("/api/instances/{id}/actions/start", key, actions::start::handle)
-            .about(actions::start::about),
-        post("/api/instances/{id}/actions/cluster-restart", key, actions::cluster_restart::handle)
-            .about(actions::cluster_restart::about),
-        post("/api/instances/{id}/actions/cluster-stop", key, actions::cluster_stop::handle)
-            .about(actions::cluster_stop::about),
-        post("/api/instances/{id}/actions/cluster-start", key, actions::cluster_start::handle)
-            .about(actions::cluster_start::about),
-        post("/api/instances/{id}/account/rotate-apikey", key, account::rotate_apikey::handle)
-            .about(account::rotate_apikey::about),
-        post("/api/instances/{id}/account/rotate-password", key, account::rotate_password::handle)
-            .about(account::rotate_password::about),
-        get("/api/vpcs", key, vpcs::list::handle).about(vpcs::list::about),
-        post("/api/vpcs", key, vpcs::create::handle).about(vpcs::create::about),
-        get("/api/vpcs/{vpc_id}", key, vpcs::read::handle).about(vpcs::read::about),
-        put("/api/vpcs/{vpc_id}", key, vpcs::update::handle).about(vpcs::update::about),
-        delete("/api/vpcs/{vpc_id}", key, vpcs::delete::handle).about(vpcs::delete::about),
-        get("/api/invoices", key, invoices::list::handle).about(invoices::list::about),
-        get("/api/invoices/period", key, invoices::period::handle).about(invoices::period::about),
-        get("/api/invoices/{invoice_id}", key, invoices::read::handle).about(invoices::read::about),
-        get("/api/auditlog/csv", key, auditlog::csv::handle).about(auditlog::csv::about),
-        get("/api/team", key, team::list::handle).about(team::list::about),
-        post("/api/team/invite", key, team::invite::handle).about(team::invite::about),
-        post("/api/team/remove", key, team::remove::handle).about(team::remove::about),
-        put("/api/team/{user_id}", key, team::update::handle).about(team::update::about),
-        post("/api/apikeys/rotate-apikey", key, apikeys::rotate::handle)
-            .about(apikeys::rotate::about),
-        get("/api/plans", key, plans::handle).about(plans::about),
-        get("/api/regions", key, regions::handle).about(regions::about),
+        put("/api/instances/{id}", key, instances::update).about(instances::about_update),
+        delete("/api/instances/{id}", key, instances::delete).about(instances::about_delete),
+        get("/api/instances/{id}/actions", key, actions::list).about(actions::about_list),
+        get("/api/instances/{id}/actions/{action_id}", key, actions::read)
+            .about(actions::about_read)
+            .otherwise(actions::unknown),
+        post("/api/instances/{id}/actions/{action_id}/cancel", key, actions::cancel)
+            .about(actions::about_cancel),
+        post("/api/instances/{id}/actions/restart", key, actions::servers::restart)
+            .about(actions::servers::about_restart),
+        post("/api/instances/{id}/actions/reboot", key, actions::servers::reboot)
+            .about(actions::servers::about_reboot),
+        post("/api/instances/{id}/actions/stop", key, actions::servers::stop)
+            .about(actions::servers::about_stop),
+        post("/api/instances/{id}/actions/start", key, actions::servers::start)
+            .about(actions::servers::about_start),
+        post("/api/instances/{id}/actions/cluster-restart", key, actions::cluster::restart)
+            .about(actions::cluster::about_restart),
+        post("/api/instances/{id}/actions/cluster-stop", key, actions::cluster::stop)
+            .about(actions::cluster::about_stop),
+        post("/api/instances/{id}/actions/cluster-start", key, actions::cluster::start)
+            .about(actions::cluster::about_start),
+        post("/api/instances/{id}/account/rotate-apikey", key, account::rotate_apikey)
+            .about(account::about_rotate_apikey),
+        post("/api/instances/{id}/account/rotate-password", key, account::rotate_password)
+            .about(account::about_rotate_password),
+        get("/api/vpcs", key, vpcs::list).about(vpcs::about_list),
+        post("/api/vpcs", key, vpcs::create).about(vpcs::about_create),
+        get("/api/vpcs/{vpc_id}", key, vpcs::read).about(vpcs::about_read),
+        put("/api/vpcs/{vpc_id}", key, vpcs::update).about(vpcs::about_update),
+        delete("/api/vpcs/{vpc_id}", key, vpcs::delete).about(vpcs::about_delete),
+        get("/api/invoices", key, invoices::list).about(invoices::about_list),
+        get("/api/invoices/period", key, invoices::period).about(invoices::about_period),
+        get("/api/invoices/{invoice_id}", key, invoices::read).about(invoices::about_read),
+        get("/api/auditlog/csv", key, auditlog::csv).about(auditlog::about_csv),
+        get("/api/team", key, team::list).about(team::about_list),
+        post("/api/team/invite", key, team::invite).about(team::about_invite),
+        post("/api/team/remove", key, team::remove).about(team::about_remove),
+        put("/api/team/{user_id}", key, team::update).about(team::about_update),
+        post("/api/apikeys/rotate-apikey", key, team::rotate_apikey)
+            .about(team::about_rotate_apikey),
+        get("/api/plans", key, catalogue::plans).about(catalogue::about_plans),
+        get("/api/regions", key, catalogue::regions).about(catalogue::about_regions),
     ];
     routes.extend(under_instance().into_iter().map(|route| Route {
         path: format!("/api/instances/{{id}}/{}", route.path),
@@ -84,8 +83,8 @@ pub fn customer() -> Vec<Route> {
 /// so its document does not name them.
 pub fn pages() -> Vec<Route> {
     vec![
-        get("/invitations/{token}", Guard::Link, invitations::show::handle),
-        post("/invitations/{token}", Guard::Link, invitations::accept::handle),
+        get("/invitations/{token}", Guard::Link, invitations::show),
+        post("/invitations/{token}", Guard::Link, invitations::accept),
         get("/confirmations/{token}", Guard::Link, confirmations::show),
         post("/confirmations/{token}", Guard::Link, confirmations::answer),
     ]
@@ -116,55 +115,53 @@ fn under_instance() -> Vec<Route> {
     let key = Guard::InstanceKey;
     vec![
         get("details", key, details::handle).about(details::about),
-        get("ca/ca_cert.pem", key, ca::certificate::handle).about(ca::certificate::about),
-        post("ca/sign", key, ca::sign::handle).about(ca::sign::about),
-        get("ca/certificates", key, ca::list::handle).about(ca::list::about),
-        delete("ca/certificates/{serial}", key, ca::revoke::handle).about(ca::revoke::about),
-        get("cluster/status", key, cluster::status::handle).about(cluster::status::about),
-        post("cluster/restart", key, cluster::restart::handle).about(cluster::restart::about),
-        get("topics/{name}/messages", key, messages::read::handle).about(messages::read::about),
-        post("topics/{name}/messages", key, messages::write::handle).about(messages::write::about),
-        get("groups", key, groups::list::handle).about(groups::list::about),
-        get("groups/{name}", key, groups::read::handle).about(groups::read::about),
-        post("groups/{name}/reset", key, groups::reset::handle).about(groups::reset::about),
-        delete("groups/{name}", key, groups::delete::handle).about(groups::delete::about),
-        get("quotas", key, quotas::list::handle).about(quotas::list::about),
-        put("quotas", key, quotas::set::handle).about(quotas::set::about),
-        delete("quotas", key, quotas::remove::handle).about(quotas::remove::about),
-        get("topics", key, topics::list::handle).about(topics::list::about),
-        post("topics", key, topics::create::handle).about(topics::create::about),
-        get("topics/{name}", key, topics::read::handle).about(topics::read::about),
-        put("topics/{name}", key, topics::update::handle).about(topics::update::about),
-        delete("topics/{name}", key, topics::delete::handle).about(topics::delete::about),
-        get("users", key, users::list::handle).about(users::list::about),
-        post("users", key, users::create::handle).about(users::create::about),
-        delete("users/{name}", key, users::delete::handle).about(users::delete::about),
-        get("acls", key, acls::list::handle).about(acls::list::about),
-        post("acls", key, acls::create::handle).about(acls::create::about),
-        delete("acls/{acl_id}", key, acls::delete::handle).about(acls::delete::about),
-        get("config/kafka", key, config::list::handle).about(config::list::about),
-        post("config/kafka", key, config::update::handle).about(config::update::about),
-        get("metrics", key, metrics::read::handle).about(metrics::read::about),
-        get("metrics/prometheus", key, metrics::prometheus::handle)
-            .about(metrics::prometheus::about),
+        get("ca/ca_cert.pem", key, ca::certificate).about(ca::about_certificate),
+        post("ca/sign", key, ca::sign).about(ca::about_sign),
+        get("ca/certificates", key, ca::list).about(ca::about_list),
+        delete("ca/certificates/{serial}", key, ca::revoke).about(ca::about_revoke),
+        get("cluster/status", key, cluster::status).about(cluster::about_status),
+        post("cluster/restart", key, cluster::restart).about(cluster::about_restart),
+        get("topics/{name}/messages", key, messages::read).about(messages::about_read),
+        post("topics/{name}/messages", key, messages::write).about(messages::about_write),
+        get("groups", key, groups::list).about(groups::about_list),
+        get("groups/{name}", key, groups::read).about(groups::about_read),
+        post("groups/{name}/reset", key, groups::reset).about(groups::about_reset),
+        delete("groups/{name}", key, groups::delete).about(groups::about_delete),
+        get("quotas", key, quotas::list).about(quotas::about_list),
+        put("quotas", key, quotas::set).about(quotas::about_set),
+        delete("quotas", key, quotas::remove).about(quotas::about_remove),
+        get("topics", key, topics::list).about(topics::about_list),
+        post("topics", key, topics::create).about(topics::about_create),
+        get("topics/{name}", key, topics::read).about(topics::about_read),
+        put("topics/{name}", key, topics::update).about(topics::about_update),
+        delete("topics/{name}", key, topics::delete).about(topics::about_delete),
+        get("users", key, users::list).about(users::about_list),
+        post("users", key, users::create).about(users::about_create),
+        delete("users/{name}", key, users::delete).about(users::about_delete),
+        get("acls", key, acls::list).about(acls::about_list),
+        post("acls", key, acls::create).about(acls::about_create),
+        delete("acls/{acl_id}", key, acls::delete).about(acls::about_delete),
+        get("config/kafka", key, config::list).about(config::about_list),
+        post("config/kafka", key, config::update).about(config::about_update),
+        get("metrics", key, metrics::read).about(metrics::about_read),
+        get("metrics/prometheus", key, metrics::prometheus).about(metrics::about_prometheus),
         get("nodes", key, nodes::handle).about(nodes::about),
-        get("alarms", key, alarms::list::handle).about(alarms::list::about),
-        post("alarms", key, alarms::create::handle).about(alarms::create::about),
-        get("alarms/{alarm_id}", key, alarms::read::handle).about(alarms::read::about),
-        put("alarms/{alarm_id}", key, alarms::update::handle).about(alarms::update::about),
-        get("alarms/{alarm_id}/history", key, alarms::history::handle)
-            .about(alarms::history::about),
-        delete("alarms/{alarm_id}", key, alarms::delete::handle).about(alarms::delete::about),
-        get("alarms/recipients", key, recipients::list::handle).about(recipients::list::about),
-        post("alarms/recipients", key, recipients::create::handle).about(recipients::create::about),
-        get("alarms/recipients/{recipient_id}", key, recipients::read::handle)
-            .about(recipients::read::about),
-        put("alarms/recipients/{recipient_id}", key, recipients::update::handle)
-            .about(recipients::update::about),
-        post("alarms/recipients/{recipient_id}/test", key, recipients::test::handle)
-            .about(recipients::test::about),
-        delete("alarms/recipients/{recipient_id}", key, recipients::delete::handle)
-            .about(recipients::delete::about),
+        get("alarms", key, alarms::list).about(alarms::about_list),
+        post("alarms", key, alarms::create).about(alarms::about_create),
+        get("alarms/{alarm_id}", key, alarms::read).about(alarms::about_read),
+        put("alarms/{alarm_id}", key, alarms::update).about(alarms::about_update),
+        get("alarms/{alarm_id}/history", key, alarms::history).about(alarms::about_history),
+        delete("alarms/{alarm_id}", key, alarms::delete).about(alarms::about_delete),
+        get("alarms/recipients", key, recipients::list).about(recipients::about_list),
+        post("alarms/recipients", key, recipients::create).about(recipients::about_create),
+        get("alarms/recipients/{recipient_id}", key, recipients::read)
+            .about(recipients::about_read),
+        put("alarms/recipients/{recipient_id}", key, recipients::update)
+            .about(recipients::about_update),
+        post("alarms/recipients/{recipient_id}/test", key, recipients::test)
+            .about(recipients::about_test),
+        delete("alarms/recipients/{recipient_id}", key, recipients::delete)
+            .about(recipients::about_delete),
     ]
 }
 
@@ -174,11 +171,11 @@ pub fn agent() -> Vec<Route> {
     vec![
         get("/healthz", Guard::Open, health::live),
         get("/metrics", Guard::Neighbour, metrics::handle),
-        post("/agent/v1/enrol", Guard::AgentToken, agents::enrol::handle),
-        post("/agent/v1/renew", certificate, agents::renew::handle),
-        get("/agent/v1/desired", certificate, agents::desired::handle),
-        post("/agent/v1/report", certificate, agents::report::handle),
-        post("/agent/v1/claim", certificate, agents::claim::handle),
+        post("/agent/v1/enrol", Guard::AgentToken, agents::enrol),
+        post("/agent/v1/renew", certificate, agents::renew),
+        get("/agent/v1/desired", certificate, agents::desired),
+        post("/agent/v1/report", certificate, agents::report),
+        post("/agent/v1/claim", certificate, agents::claim),
         post("/agent/v1/metrics", certificate, agents::metrics::handle),
     ]
 }

@@ -1,5 +1,6 @@
-//! Who calls with a customer key, and what that lets them do.
+//! Who calls, with a customer key or as the operator, and what that lets them do.
 
+use crate::audit::{Actor, OPERATOR};
 use crate::rights::{Right, narrowed_by_tags, sees_masked};
 use crate::{Error, Result};
 use model::{AccountId, ApiKey, Instance, KeyId, Role, Tags, User, UserId, Vpc};
@@ -133,6 +134,25 @@ impl Caller {
 
     fn grants(&self) -> [&Grant; 2] {
         [&self.key, &self.user]
+    }
+}
+
+/// The operator, who works on the store itself.
+///
+/// Stands as the caller of use cases that no customer has. Whoever can open the
+/// store is the operator, so making one is for commands that have opened it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Operator {
+    source: Source,
+}
+
+impl Operator {
+    pub fn of_opened_store() -> Self {
+        Self { source: Source { kind: SourceKind::Cli, address: None } }
+    }
+
+    pub(crate) fn acting_on(self, account_id: AccountId) -> Actor<'static> {
+        Actor { account_id, source: self.source, user: OPERATOR }
     }
 }
 

@@ -7,6 +7,7 @@ mod acl;
 mod alarm;
 mod assignment;
 mod audit;
+mod catalogue;
 mod certificate;
 mod complete;
 mod completion;
@@ -21,10 +22,8 @@ mod metrics;
 mod node;
 mod on_instance;
 mod output;
-mod plan;
 mod quota;
 mod recipient;
-mod region;
 mod team;
 mod topic;
 
@@ -68,9 +67,9 @@ pub enum Command {
     /// What was changed, by whom
     Audit(Noun<audit::AuditCommand>),
     /// What can be ordered
-    Plan(Noun<plan::PlanCommand>),
+    Plan(Noun<catalogue::PlanCommand>),
     /// Where it can run
-    Region(Noun<region::RegionCommand>),
+    Region(Noun<catalogue::RegionCommand>),
     /// Who works with your account
     Team(Noun<team::TeamCommand>),
     /// Print what a shell needs to complete commands and names
@@ -136,10 +135,10 @@ pub async fn run(command: Command, default_data: &Path) -> anyhow::Result<()> {
             audit::run(verb, &options.connect(default_data)?).await
         }
         Command::Plan(Noun { options, verb }) => {
-            plan::run(verb, &options.connect(default_data)?).await
+            catalogue::plans(verb, &options.connect(default_data)?).await
         }
         Command::Region(Noun { options, verb }) => {
-            region::run(verb, &options.connect(default_data)?).await
+            catalogue::regions(verb, &options.connect(default_data)?).await
         }
         Command::Team(Noun { options, verb }) => {
             team::run(verb, &options.connect(default_data)?).await

@@ -2,6 +2,7 @@
 //! servers, and how it goes.
 
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// `POST …/actions/restart`, `reboot`, `stop`, `start`.
@@ -13,7 +14,7 @@ pub struct Nodes {
 }
 
 /// The answer to whatever asks for an action.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Accepted {
     pub message: String,
     /// The action's id; null if everything is so already.
@@ -21,7 +22,7 @@ pub struct Accepted {
 }
 
 /// One element of `GET …/actions`.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Action {
     pub id: i64,
     /// `create`, `cluster-restart`, `configure`, `cluster-stop`, `cluster-start`,
@@ -42,7 +43,7 @@ pub struct Action {
 }
 
 /// `GET …/actions/<id>`.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ActionDetails {
     #[serde(flatten)]
     pub action: Action,
@@ -50,7 +51,7 @@ pub struct ActionDetails {
 }
 
 /// Something that was done or waited for.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Step {
     pub at: Timestamp,
     pub text: String,

@@ -2,11 +2,12 @@
 
 use jiff::Timestamp;
 use model::{RecipientOptions, Secret};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One element of `GET /api/alarms`, and the answer to a create and an update.
 /// Thresholds are absent where the type has none.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Alarm {
     pub id: i64,
     #[serde(rename = "type")]
@@ -47,7 +48,7 @@ pub struct AlarmFields {
 }
 
 /// One element of `GET /api/alarms/<id>/history`: what people were told.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Incident {
     pub id: i64,
     /// The server it was about; null: the cluster as a whole.
@@ -67,22 +68,24 @@ pub struct Incident {
 
 /// One element of `GET /api/alarms/recipients`, and the answer to a create and
 /// an update.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Recipient {
     pub id: i64,
     #[serde(rename = "type")]
     pub kind: String,
     /// An address or a key; empty for who may not see keys.
+    #[schemars(with = "String")]
     pub value: Secret,
     pub name: String,
     /// Null in reads until the recipient was first updated.
+    #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
     pub options: Option<RecipientOptions>,
     /// Null until they were first told something.
     pub last_status: Option<LastStatus>,
 }
 
 /// How telling somebody went the last time.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct LastStatus {
     pub at: Timestamp,
     pub ok: bool,

@@ -2,28 +2,31 @@
 
 use jiff::Timestamp;
 use jiff::tz::Offset;
+use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
 /// One element of `GET /api/invoices`.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct InvoiceEntry {
     pub id: i64,
     /// `<year>/<month>`.
     pub period: String,
     pub number: i64,
     pub paid: bool,
+    #[schemars(with = "f64")]
     pub total: Money,
     pub currency: String,
     pub account_name: String,
 }
 
 /// `GET /api/invoices/<id>` and `GET /api/invoices/period`.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Invoice {
     /// `<year>/<month>`.
     pub period: String,
+    #[schemars(with = "f64")]
     pub total: Money,
     pub currency: String,
     pub lines: Vec<InvoiceLine>,
@@ -31,20 +34,23 @@ pub struct Invoice {
     pub seller: Seller,
 }
 
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct InvoiceLine {
     /// The instance's id.
     pub subscription_id: i64,
+    #[schemars(with = "f64")]
     pub amount: Money,
+    #[schemars(extend("format" = "date-time"))]
     pub from: String,
     /// Not part of it any more.
+    #[schemars(extend("format" = "date-time"))]
     pub to: String,
     pub name: String,
     pub plan: String,
     pub tags: Vec<String>,
 }
 
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Customer {
     pub company: String,
     pub address: String,
@@ -52,7 +58,7 @@ pub struct Customer {
     pub account_name: String,
 }
 
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Seller {
     pub company: String,
     pub address: String,

@@ -1,6 +1,7 @@
 //! Bodies of `/api/ca`: certificates that clients log in with.
 
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// `POST /api/ca/sign`. The answer is the certificate as PEM text.
@@ -11,7 +12,7 @@ pub struct Sign {
 }
 
 /// One element of `GET /api/ca/certificates`.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Certificate {
     /// In hex.
     pub serial: String,

@@ -5,11 +5,12 @@
 
 use jiff::Timestamp;
 use model::Secret;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// One element of `GET /api/instances`.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct InstanceEntry {
     pub id: i64,
     pub plan: String,
@@ -21,16 +22,18 @@ pub struct InstanceEntry {
 }
 
 /// `GET /api/instances/<ID>`.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Instance {
     #[serde(flatten)]
     pub entry: InstanceEntry,
     /// The authority of the customers' listeners, as PEM.
     pub ca: String,
+    #[schemars(with = "String")]
     pub apikey: Secret,
     /// Comma-separated `host:port` of the SASL/SCRAM listeners.
     pub brokers: String,
     pub username: String,
+    #[schemars(with = "String")]
     pub password: Secret,
     pub topic_prefix: String,
     pub ready: bool,
@@ -40,6 +43,7 @@ pub struct Instance {
     pub vpc: Option<InstanceVpc>,
     pub vpc_id: Option<i64>,
     /// Holds the password, so it is a secret itself.
+    #[schemars(with = "String")]
     pub url: Secret,
     pub backend: String,
     pub hostname_external: String,
@@ -49,7 +53,7 @@ pub struct Instance {
     pub status: String,
 }
 
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct InstanceVpc {
     pub id: i64,
     pub subnet: String,
@@ -76,10 +80,12 @@ pub struct CreateInstance {
 }
 
 /// The answer to a create.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct CreatedInstance {
     pub id: i64,
+    #[schemars(with = "String")]
     pub url: Secret,
+    #[schemars(with = "String")]
     pub apikey: Secret,
     pub message: String,
 }
@@ -95,7 +101,7 @@ pub struct UpdateInstance {
 }
 
 /// One element of `GET /api/vpcs`, and `GET /api/vpcs/<id>`.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Vpc {
     pub id: i64,
     pub name: String,
@@ -122,7 +128,7 @@ pub struct CreateVpc {
 }
 
 /// The answer to `POST /api/vpcs`.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct CreatedVpc {
     pub id: i64,
     pub message: String,
@@ -141,13 +147,14 @@ pub struct UpdateVpc {
 }
 
 /// An answer that holds a new key and nothing else.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct NewKey {
+    #[schemars(with = "String")]
     pub apikey: Secret,
 }
 
 /// One element of `GET /api/plans`.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Plan {
     pub name: String,
     /// US dollars a month.
@@ -163,7 +170,7 @@ pub struct Plan {
 }
 
 /// One element of `GET /api/regions`.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Region {
     pub provider: String,
     pub region: String,
@@ -172,13 +179,13 @@ pub struct Region {
 }
 
 /// An answer that has nothing but a sentence to say.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Message {
     pub message: String,
 }
 
 /// The body of every error, on every listener.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct ErrorBody {
     pub error: String,
     /// One `{field: what is wrong}` for each field that is.

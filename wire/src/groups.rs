@@ -1,9 +1,10 @@
 //! Bodies of `/api/groups`.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One element of `GET groups`, and `GET groups/<name>`.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Group {
     pub name: String,
     /// In Kafka's words: `Stable`, `Empty`, `PreparingRebalance` and others.
@@ -20,7 +21,7 @@ pub struct Group {
     pub offsets: Vec<Offset>,
 }
 
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Member {
     pub id: String,
     pub client_id: String,
@@ -28,13 +29,13 @@ pub struct Member {
     pub assignments: Vec<Assignment>,
 }
 
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Assignment {
     pub topic: String,
     pub partitions: Vec<i64>,
 }
 
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Offset {
     pub topic: String,
     pub partition: i64,
@@ -62,7 +63,7 @@ pub struct Reset {
 }
 
 /// One element of what a reset answers.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Moved {
     pub topic: String,
     pub partition: i64,

@@ -2,10 +2,11 @@
 //! instance's path.
 
 use model::Secret;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// `GET /api/details`.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Details {
     pub name: String,
     pub hostname: String,
@@ -16,7 +17,7 @@ pub struct Details {
     pub servers: Vec<DetailsServer>,
 }
 
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Connections {
     pub plaintext: Plaintext,
     pub ssl: Port,
@@ -24,25 +25,26 @@ pub struct Connections {
 }
 
 /// Empty if servers don't listen without encryption.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Plaintext {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub port: Option<u16>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Port {
     pub port: u16,
 }
 
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct SaslScram {
     pub port: u16,
     pub username: String,
+    #[schemars(with = "String")]
     pub password: Secret,
 }
 
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct DetailsServer {
     pub name: String,
     pub hostname: String,
@@ -52,7 +54,7 @@ pub struct DetailsServer {
 }
 
 /// `GET /api/api/cluster/status`.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ClusterStatus {
     pub name: String,
     /// False while the cluster is being created.

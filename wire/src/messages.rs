@@ -1,6 +1,7 @@
 //! Bodies of `/api/topics/<name>/messages`.
 
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Bytes as text, where they are UTF-8.
@@ -9,7 +10,7 @@ pub const TEXT: &str = "text";
 pub const BASE64: &str = "base64";
 
 /// One element of `GET topics/<name>/messages`.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Message {
     pub partition: i64,
     pub offset: i64,
@@ -25,7 +26,7 @@ pub struct Message {
     pub omitted_bytes: Option<i64>,
 }
 
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Header {
     pub name: String,
     #[serde(default)]
@@ -60,7 +61,7 @@ pub struct NewMessage {
 }
 
 /// One element of what a write answers, in the order of the messages.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Written {
     pub partition: i64,
     pub offset: i64,

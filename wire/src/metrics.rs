@@ -1,6 +1,7 @@
 //! What agents measured, on its way to the control plane, and bodies of
 //! `/api/metrics`.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -58,7 +59,7 @@ pub struct Taken {
 }
 
 /// `GET metrics`.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Metrics {
     /// Unix seconds; a multiple of `step`.
     pub from: i64,
@@ -68,14 +69,14 @@ pub struct Metrics {
     pub servers: Vec<ServerMetrics>,
 }
 
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ServerMetrics {
     pub server: String,
     pub series: Vec<SeriesValues>,
 }
 
 /// One series of one server.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct SeriesValues {
     pub name: String,
     pub unit: String,

@@ -1,10 +1,11 @@
 //! Bodies of `/api/nodes` and `/api/config/kafka`.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// One element of `GET nodes`. Sizes are GB.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Node {
     pub name: String,
     pub hostname: String,
@@ -33,9 +34,10 @@ pub const SETTINGS: [&str; 8] = [
 ];
 
 /// One element of `GET config/kafka`.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Setting {
     pub name: String,
     /// A number, or true or false.
+    #[schemars(extend("type" = ["number", "boolean", "string"]))]
     pub value: Value,
 }

@@ -1,10 +1,11 @@
 //! Bodies of `/api/quotas`.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 
 /// One element of `GET quotas`, and what `PUT quotas` takes and answers. In a
 /// request a limit of null is removed and one that is not there stays.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Quota {
     /// `<default>` stands for users without a quota of their own.
     #[serde(default)]
@@ -13,14 +14,18 @@ pub struct Quota {
     pub client_id: Option<String>,
     /// Bytes a second and broker.
     #[serde(default, serialize_with = "rate")]
+    #[schemars(with = "Option<f64>")]
     pub producer_byte_rate: Option<f64>,
     #[serde(default, serialize_with = "rate")]
+    #[schemars(with = "Option<f64>")]
     pub consumer_byte_rate: Option<f64>,
     /// Percent of one thread's time on each broker.
     #[serde(default, serialize_with = "rate")]
+    #[schemars(with = "Option<f64>")]
     pub request_percentage: Option<f64>,
     /// Partitions made or deleted a second.
     #[serde(default, serialize_with = "rate")]
+    #[schemars(with = "Option<f64>")]
     pub controller_mutation_rate: Option<f64>,
 }
 

@@ -1,11 +1,13 @@
 //! Bodies of the Customer API about people and their keys.
 
 use model::Secret;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One element of `GET /api/team`.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct TeamMember {
+    #[schemars(extend("format" = "uuid"))]
     pub id: String,
     pub email: String,
     pub tfa_auth_enabled: bool,
@@ -35,7 +37,7 @@ pub struct RemoveMember {
 }
 
 /// The answer to `POST /api/team/remove`.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct RemovedMember {
     pub message: String,
     /// Those whose key and password the member could read. A copy of them works until they
@@ -44,7 +46,7 @@ pub struct RemovedMember {
     pub instances_to_rotate: Vec<InstanceToRotate>,
 }
 
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct InstanceToRotate {
     pub id: i64,
     pub name: String,
@@ -61,7 +63,8 @@ pub struct UpdateMember {
 }
 
 /// The answer to `POST /api/apikeys/rotate-apikey`.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct RotatedKey {
+    #[schemars(with = "String")]
     pub apikey: Secret,
 }

@@ -1,10 +1,11 @@
 //! Bodies of `/api/topics`.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// One element of `GET topics`.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Topic {
     pub name: String,
     pub partitions: i64,
@@ -16,14 +17,14 @@ pub struct Topic {
 }
 
 /// `GET topics/<name>`.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct TopicDetails {
     #[serde(flatten)]
     pub topic: Topic,
     pub details: Vec<Partition>,
 }
 
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Partition {
     pub partition: i64,
     /// The node that serves it; null while there is none.

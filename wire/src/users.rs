@@ -2,10 +2,11 @@
 
 use jiff::Timestamp;
 use model::Secret;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One element of `GET users`, and the body of `POST users`.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct User {
     pub name: String,
     /// `sasl` or `ssl`.
@@ -14,12 +15,13 @@ pub struct User {
 }
 
 /// What `POST users` answers.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct NewUser {
     #[serde(flatten)]
     pub user: User,
     /// Told this once; absent for `ssl`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
     pub password: Option<Secret>,
 }
 
@@ -30,7 +32,7 @@ pub struct CreateAcls {
     pub rules: Vec<Rule>,
 }
 
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Rule {
     pub operation: String,
     pub resource: String,
@@ -39,7 +41,7 @@ pub struct Rule {
 }
 
 /// One element of `GET acls`.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Acl {
     pub id: i64,
     /// The user.

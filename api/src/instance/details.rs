@@ -73,5 +73,4 @@ pub fn about() -> About {
     About::new("Read how to connect")
         .needs(Right::SeeInstances)
         .json("Ports and servers; `plaintext` is empty where there is no such listener", &details)
-        .open(&["plaintext"])
 }

@@ -50,5 +50,5 @@ pub fn about() -> About {
         roles: vec!["controller".into(), "broker".into()],
         availability_zone: "a".into(),
     };
-    About::new("List servers").needs(Right::SeeInstances).json("By number; sizes in GB", &[node])
+    About::new("List servers").needs(Right::SeeInstances).list("By number; sizes in GB", node)
 }

@@ -1,6 +1,6 @@
 //! What the link of an invitation shows.
 
-use super::accept::sentence;
+use super::sentence;
 use crate::error::Failure;
 use crate::page::{self, STYLE, respond};
 use app::FieldProblem;

@@ -1,9 +1,11 @@
 //! What an endpoint says of itself.
 
+use super::answers;
 use super::input::{Counts, Input};
 use app::Right;
+use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// One operation, without what follows from its route.
 pub struct About {
@@ -43,31 +45,18 @@ pub struct Answer {
     pub status: u16,
     pub what: &'static str,
     pub content: Option<Content>,
-    /// Fields that may be null, though they are not in the example.
-    pub nullable: &'static [&'static str],
-    /// Fields that may hold anything of their kind, whatever the example has.
-    pub open: &'static [&'static str],
-    /// Fields that may be absent.
-    pub optional: &'static [&'static str],
     pub headers: &'static [(&'static str, &'static str)],
 }
 
 pub struct Content {
     pub kind: &'static str,
+    pub schema: Value,
     pub example: Value,
 }
 
 impl About {
     pub fn new(summary: &'static str) -> Self {
-        let answer = Answer {
-            status: 204,
-            what: "Done",
-            content: None,
-            nullable: &[],
-            open: &[],
-            optional: &[],
-            headers: &[],
-        };
+        let answer = Answer { status: 204, what: "Done", content: None, headers: &[] };
         let (query, headers) = (vec![], vec![]);
         Self {
             summary,
@@ -133,14 +122,21 @@ impl About {
         Self { or_not_found: true, ..self }
     }
 
-    /// Answers 200 with a document like this one.
-    pub fn json(self, what: &'static str, example: &impl Serialize) -> Self {
-        self.answers(what, Content { kind: "application/json", example: value(example) })
+    /// Answers 200 with a document of this one's type.
+    pub fn json<T: Serialize + JsonSchema>(self, what: &'static str, example: &T) -> Self {
+        let (schema, example) = (answers::schema_of::<T>(), value(example));
+        self.answers(what, Content { kind: "application/json", schema, example })
+    }
+
+    /// Answers 200 with a list of such documents.
+    pub fn list<T: Serialize + JsonSchema>(self, what: &'static str, example: T) -> Self {
+        self.json(what, &vec![example])
     }
 
     /// Answers 200 with text like this one.
     pub fn text(self, what: &'static str, kind: &'static str, example: &str) -> Self {
-        self.answers(what, Content { kind, example: example.into() })
+        let (schema, example) = (json!({"type": "string"}), example.into());
+        self.answers(what, Content { kind, schema, example })
     }
 
     /// Answers 201 without a body.
@@ -149,8 +145,8 @@ impl About {
         self
     }
 
-    /// Answers 201 with a document like this one.
-    pub fn created_json(self, what: &'static str, example: &impl Serialize) -> Self {
+    /// Answers 201 with a document of this one's type.
+    pub fn created_json<T: Serialize + JsonSchema>(self, what: &'static str, example: &T) -> Self {
         let mut about = self.json(what, example);
         about.answer.status = 201;
         about
@@ -165,21 +161,6 @@ impl About {
 
     fn answers(mut self, what: &'static str, content: Content) -> Self {
         self.answer = Answer { status: 200, what, content: Some(content), ..self.answer };
-        self
-    }
-
-    pub fn nullable(mut self, nullable: &'static [&'static str]) -> Self {
-        self.answer.nullable = nullable;
-        self
-    }
-
-    pub fn open(mut self, open: &'static [&'static str]) -> Self {
-        self.answer.open = open;
-        self
-    }
-
-    pub fn optional(mut self, optional: &'static [&'static str]) -> Self {
-        self.answer.optional = optional;
         self
     }
 

@@ -1,91 +1,39 @@
-//! Schemas of answers, by example.
+//! Schemas of answers, derived from the types that are sent.
 
-use super::about::Answer;
-use super::schema::types;
-use model::Timestamp;
+use schemars::generate::SchemaSettings;
+use schemars::transform::RecursiveTransform;
+use schemars::{JsonSchema, Schema};
 use serde_json::Value;
-use utoipa::openapi::RefOr;
-use utoipa::openapi::schema::{
-    ArrayBuilder, KnownFormat, ObjectBuilder, Schema, SchemaFormat, SchemaType, Type,
-};
 
-/// What an answer looks like, read off its example: a value of the very type
-/// that is sent. What no example can show is said beside it.
-pub fn answer(answer: &Answer, example: &Value) -> Schema {
-    like(example, answer)
+/// What a value of this type looks like when it is sent.
+pub fn schema_of<T: JsonSchema>() -> Value {
+    let settings = SchemaSettings::draft2020_12()
+        .for_serialize()
+        .with(|settings| {
+            settings.meta_schema = None;
+            settings.inline_subschemas = true;
+        })
+        .with_transform(RecursiveTransform(as_sent));
+    let mut schema = settings.into_generator().into_root_schema_for::<T>();
+    schema.remove("title");
+    schema.to_value()
 }
 
-fn like(value: &Value, answer: &Answer) -> Schema {
-    match value {
-        Value::Null => ObjectBuilder::new().schema_type(SchemaType::AnyValue).into(),
-        Value::Bool(_) => ObjectBuilder::new().schema_type(Type::Boolean).into(),
-        Value::Number(number) if number.is_f64() => {
-            ObjectBuilder::new().schema_type(Type::Number).into()
+/// A field that may be left out is never null, because serde leaves out those that would be.
+/// Defaults are for those who read.
+fn as_sent(schema: &mut Schema) {
+    let required = schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+    let fields = schema.get_mut("properties").and_then(Value::as_object_mut);
+    for (name, field) in fields.into_iter().flatten() {
+        if let Some(field) = field.as_object_mut() {
+            field.remove("default");
         }
-        Value::Number(_) => ObjectBuilder::new()
-            .schema_type(Type::Integer)
-            .format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
-            .into(),
-        Value::String(text) => {
-            ObjectBuilder::new().schema_type(Type::String).format(format(text)).into()
-        }
-        Value::Array(items) => {
-            // A list that shows null beside a value may hold both.
-            let item = items.iter().find(|item| !item.is_null()).unwrap_or(&Value::Null);
-            let schema = like(item, answer);
-            let nullable = items.iter().any(Value::is_null);
-            let schema = if nullable { or_null(schema) } else { schema };
-            ArrayBuilder::new().items(RefOr::T(schema)).into()
-        }
-        Value::Object(fields) => {
-            let mut object = ObjectBuilder::new().schema_type(Type::Object);
-            for (name, value) in fields {
-                let name = name.as_str();
-                let schema =
-                    if answer.open.contains(&name) { any(value) } else { like(value, answer) };
-                let nullable = answer.nullable.contains(&name);
-                object = object.property(name, if nullable { or_null(schema) } else { schema });
-                if !answer.optional.contains(&name) {
-                    object = object.required(name);
-                }
-            }
-            object.into()
+        if !required.iter().any(|required| required == name)
+            && let Some(kind) = field.get_mut("type")
+            && let Some([one, Value::String(null)]) = kind.as_array().map(Vec::as_slice)
+            && null == "null"
+        {
+            *kind = one.clone();
         }
     }
-}
-
-/// Anything of its kind: of an object, under any name.
-fn any(value: &Value) -> Schema {
-    let kinds: SchemaType = match value {
-        Value::Object(_) => Type::Object.into(),
-        _ => [Type::String, Type::Number, Type::Boolean].into_iter().collect(),
-    };
-    ObjectBuilder::new().schema_type(kinds).into()
-}
-
-/// The format that a text's own shape shows.
-fn format(text: &str) -> Option<SchemaFormat> {
-    if text.parse::<Timestamp>().is_ok() {
-        Some(SchemaFormat::KnownFormat(KnownFormat::DateTime))
-    } else if is_uuid(text) {
-        Some(SchemaFormat::Custom("uuid".into()))
-    } else {
-        None
-    }
-}
-
-fn is_uuid(text: &str) -> bool {
-    text.len() == 36 && text.parse::<model::AccountId>().is_ok()
-}
-
-fn or_null(mut schema: Schema) -> Schema {
-    let kind = match &mut schema {
-        Schema::Object(object) => &mut object.schema_type,
-        Schema::Array(array) => &mut array.schema_type,
-        _ => return schema,
-    };
-    if let SchemaType::Type(one) = kind.clone() {
-        *kind = types(one, true);
-    }
-    schema
 }

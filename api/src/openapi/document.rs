@@ -7,22 +7,11 @@ use super::schema::{self, Form};
 use crate::error;
 use crate::routes::{Guard, Route};
 use app::{Error, Right};
-use axum::http::{Method, StatusCode};
+use axum::http::StatusCode;
 use model::Role;
-use serde_json::json;
-use utoipa::openapi::content::ContentBuilder;
-use utoipa::openapi::header::HeaderBuilder;
-use utoipa::openapi::path::{
-    HttpMethod, OperationBuilder, Parameter, ParameterBuilder, ParameterIn, Paths,
-};
-use utoipa::openapi::request_body::{RequestBody, RequestBodyBuilder};
-use utoipa::openapi::response::{Response, ResponseBuilder};
-use utoipa::openapi::schema::{ArrayBuilder, ComponentsBuilder, Object, ObjectBuilder, Type};
-use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
-use utoipa::openapi::{Components, Header, Info, OpenApi, OpenApiBuilder, Ref, Required};
+use serde_json::{Map, Value, json};
+use wire::customer::ErrorBody;
 
-const KEY: &str = "key";
-const ERROR: &str = "Error";
 /// What stands between braces in paths.
 const PLACEHOLDERS: [Input; 10] = [
     Input::integer("id", "The instance's id").at_least(1).required(),
@@ -46,47 +35,47 @@ const LIMITS: [(&str, &str); 3] = [
     ("RateLimit-Reset", "Seconds until all of them are there again"),
 ];
 
-pub fn document(title: &str, table: &[Route]) -> OpenApi {
-    let mut paths = Paths::new();
+pub fn document(title: &str, table: &[Route]) -> Value {
+    let mut paths = json!({});
     for route in table {
-        let Some(about) = route.about.map(|about| about()) else { continue };
-        let method = match route.method {
-            Method::POST => HttpMethod::Post,
-            Method::PUT => HttpMethod::Put,
-            Method::DELETE => HttpMethod::Delete,
-            _ => HttpMethod::Get,
-        };
-        paths.add_path_operation(&route.path, vec![method], operation(route, &about));
+        if let Some(about) = route.about {
+            let method = route.method.as_str().to_lowercase();
+            paths[&route.path][method] = operation(route, &about());
+        }
     }
-    OpenApiBuilder::new()
-        .info(Info::new(title, env!("CARGO_PKG_VERSION")))
-        .paths(paths)
-        .components(Some(components()))
-        .build()
+    json!({
+        "openapi": "3.1.0",
+        "info": {"title": title, "version": env!("CARGO_PKG_VERSION")},
+        "paths": paths,
+        "components": components(),
+    })
 }
 
-fn operation(route: &Route, about: &About) -> OperationBuilder {
-    let mut operation = OperationBuilder::new()
-        .operation_id(Some(operation_id(route)))
-        .summary(Some(about.summary))
-        .request_body(about.body.as_ref().map(body));
-    if guarded(route) {
-        operation = operation.security(SecurityRequirement::new(KEY, [] as [&str; 0]));
-    }
+fn operation(route: &Route, about: &About) -> Value {
     let named = |input: &&Input| route.path.contains(&format!("{{{}}}", input.name));
-    for input in PLACEHOLDERS.iter().filter(named) {
-        operation = operation.parameter(parameter(input, ParameterIn::Path));
-    }
-    for input in &about.query {
-        operation = operation.parameter(parameter(input, ParameterIn::Query));
-    }
-    for input in &about.headers {
-        operation = operation.parameter(parameter(input, ParameterIn::Header));
-    }
-    operation = operation.response(about.answer.status.to_string(), success(route, about));
+    let in_path = PLACEHOLDERS.iter().filter(named).map(|input| parameter(input, "path"));
+    let in_query = about.query.iter().map(|input| parameter(input, "query"));
+    let in_headers = about.headers.iter().map(|input| parameter(input, "header"));
+    let parameters: Vec<Value> = in_path.chain(in_query).chain(in_headers).collect();
+    let mut responses = Map::new();
+    responses.insert(about.answer.status.to_string(), success(route, about));
     for error in refusals(route, about) {
         let status = error::status(&error);
-        operation = operation.response(status.as_str(), refusal(route, status, &error));
+        responses.insert(status.as_str().to_owned(), refusal(route, status, &error));
+    }
+    let mut operation = json!({
+        "operationId": operation_id(route),
+        "summary": about.summary,
+        "responses": responses,
+    });
+    if !parameters.is_empty() {
+        operation["parameters"] = parameters.into();
+    }
+    if let Some(sent) = &about.body {
+        operation["requestBody"] = body(sent);
+    }
+    if guarded(route) {
+        operation["security"] = json!([{"key": []}]);
     }
     operation
 }
@@ -98,43 +87,43 @@ fn operation_id(route: &Route) -> String {
     std::iter::once(method.as_str()).chain(words).collect::<Vec<_>>().join("_")
 }
 
-fn parameter(input: &Input, place: ParameterIn) -> Parameter {
-    ParameterBuilder::new()
-        .name(input.name)
-        .parameter_in(place)
-        .required(if input.required { Required::True } else { Required::False })
-        .description(Some(input.what))
-        .schema(Some(schema::input(input, Form::Text)))
-        .example(input.example.map(Into::into))
-        .build()
+fn parameter(input: &Input, place: &str) -> Value {
+    let mut parameter = json!({
+        "name": input.name,
+        "in": place,
+        "required": input.required,
+        "description": input.what,
+        "schema": schema::input(input, Form::Text),
+    });
+    if let Some(example) = input.example {
+        parameter["example"] = example.into();
+    }
+    parameter
 }
 
-fn body(sent: &Sent) -> RequestBody {
-    let content = |form| {
-        let schema = schema::body(sent, form);
-        ContentBuilder::new().schema(Some(schema)).example(Some(sent.example.clone())).build()
-    };
-    RequestBodyBuilder::new()
-        .content("application/json", content(Form::Json))
-        .content("application/x-www-form-urlencoded", content(Form::Text))
-        .content("multipart/form-data", content(Form::Text))
-        .required(Some(if sent.optional { Required::False } else { Required::True }))
-        .build()
+fn body(sent: &Sent) -> Value {
+    let content = |form| json!({"schema": schema::body(sent, form), "example": sent.example});
+    json!({
+        "required": !sent.optional,
+        "content": {
+            "application/json": content(Form::Json),
+            "application/x-www-form-urlencoded": content(Form::Text),
+            "multipart/form-data": content(Form::Text),
+        },
+    })
 }
 
-fn success(route: &Route, about: &About) -> Response {
+fn success(route: &Route, about: &About) -> Value {
     let answer = &about.answer;
-    let mut response = ResponseBuilder::new().description(answer.what);
+    let mut response = response(route, answer.what);
     if let Some(content) = &answer.content {
-        let schema = answers::answer(answer, &content.example);
-        let example = Some(content.example.clone());
-        let built = ContentBuilder::new().schema(Some(schema)).example(example).build();
-        response = response.content(content.kind, built);
+        let built = json!({"schema": content.schema, "example": content.example});
+        response["content"] = json!({content.kind: built});
     }
     for (name, what) in answer.headers {
-        response = response.header(*name, number(what));
+        response["headers"][name] = number(what);
     }
-    with_limits(response, route)
+    response
 }
 
 /// Every way in which this operation may be refused, as it is said.
@@ -170,59 +159,45 @@ fn refusals(route: &Route, about: &About) -> Vec<Error> {
     refusals
 }
 
-fn refusal(route: &Route, status: StatusCode, error: &Error) -> Response {
-    let content = ContentBuilder::new()
-        .schema(Some(Ref::from_schema_name(ERROR)))
-        .example(Some(json!(error::body(error))))
-        .build();
-    let mut response = ResponseBuilder::new()
-        .description(status.canonical_reason().unwrap_or_default())
-        .content("application/json", content);
+fn refusal(route: &Route, status: StatusCode, error: &Error) -> Value {
+    let mut response = response(route, status.canonical_reason().unwrap_or_default());
+    let schema = json!({"$ref": "#/components/schemas/Error"});
+    response["content"] =
+        json!({"application/json": {"schema": schema, "example": error::body(error)}});
     if error::retry_after(error).is_some() {
-        response = response.header("Retry-After", number("Seconds to wait before the next try"));
+        response["headers"]["Retry-After"] = number("Seconds to wait before the next try");
     }
     if status == StatusCode::UNAUTHORIZED {
-        response =
-            response.header("WWW-Authenticate", Header::new(Object::with_type(Type::String)));
+        response["headers"]["WWW-Authenticate"] = json!({"schema": {"type": "string"}});
     }
-    with_limits(response, route)
+    response
 }
 
-fn with_limits(mut response: ResponseBuilder, route: &Route) -> Response {
+/// With the headers of every answer that is charged to somebody.
+fn response(route: &Route, what: &str) -> Value {
+    let mut response = json!({"description": what});
     if !crate::limit::EXEMPT.contains(&route.path.as_str()) {
         for (name, _) in LIMITS {
-            response = response.header_ref(name, Ref::new(format!("#/components/headers/{name}")));
+            response["headers"][name] = json!({"$ref": format!("#/components/headers/{name}")});
         }
     }
-    response.build()
+    response
 }
 
 fn guarded(route: &Route) -> bool {
     matches!(route.guard, Guard::CustomerKey | Guard::InstanceKey)
 }
 
-fn number(what: &str) -> Header {
-    let schema = Object::with_type(Type::Integer);
-    HeaderBuilder::new().schema(Some(schema)).description(Some(what)).build()
+fn number(what: &str) -> Value {
+    json!({"schema": {"type": "integer"}, "description": what})
 }
 
-fn components() -> Components {
+fn components() -> Value {
+    let headers = LIMITS.map(|(name, what)| (name.to_owned(), number(what)));
     let what = "The key as password with an empty user, or as user with an empty password";
-    let basic = HttpBuilder::new().scheme(HttpAuthScheme::Basic).description(Some(what)).build();
-    let text = || Object::with_type(Type::String);
-    let fault = ObjectBuilder::new()
-        .schema_type(Type::Object)
-        .additional_properties(Some(ObjectBuilder::new().schema_type(Type::String)))
-        .description(Some("A field and what is wrong with it"));
-    let error = ObjectBuilder::new()
-        .property("error", text())
-        .property("errors", ArrayBuilder::new().items(fault.build()))
-        .required("error");
-    let mut components = ComponentsBuilder::new()
-        .security_scheme(KEY, SecurityScheme::Http(basic))
-        .schema(ERROR, error);
-    for (name, what) in LIMITS {
-        components = components.header(name, number(what));
-    }
-    components.build()
+    json!({
+        "schemas": {"Error": answers::schema_of::<ErrorBody>()},
+        "headers": Map::from_iter(headers),
+        "securitySchemes": {"key": {"type": "http", "scheme": "basic", "description": what}},
+    })
 }

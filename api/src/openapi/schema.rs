@@ -2,12 +2,7 @@
 
 use super::about::{Case, Sent};
 use super::input::{Counts, Input, Kind, Words};
-use serde_json::{Value, json};
-use utoipa::openapi::RefOr;
-use utoipa::openapi::extensions::Extensions;
-use utoipa::openapi::schema::{
-    ArrayBuilder, KnownFormat, ObjectBuilder, Schema, SchemaFormat, SchemaType, Type,
-};
+use serde_json::{Map, Value, json};
 
 /// Booleans in a form or a query; any case is understood.
 const FLAGS: [&str; 5] = ["true", "false", "1", "0", ""];
@@ -21,135 +16,118 @@ pub enum Form {
 }
 
 /// The value of one input.
-pub fn input(input: &Input, form: Form) -> Schema {
-    match input.kind {
-        Kind::Text => worded(text(scalar(Type::String, input, form), input), input, form).into(),
-        Kind::Integer => scalar(Type::Integer, input, form)
-            .format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
-            .multiple_of(input.step)
-            .minimum(input.least)
-            .maximum(input.most)
-            .into(),
-        Kind::Number => scalar(Type::Number, input, form)
-            .multiple_of(input.step)
-            .minimum(input.least)
-            .exclusive_minimum(input.above)
-            .maximum(input.most)
-            .into(),
-        Kind::Flag if form == Form::Text => ObjectBuilder::new()
-            .schema_type(SchemaType::AnyValue)
-            .description(Some(input.what))
-            .enum_values(Some(FLAGS))
-            .into(),
-        Kind::Flag => scalar(Type::Boolean, input, form).into(),
-        Kind::List => list(input, form).into(),
-        Kind::Integers => integers(input, form).into(),
-        Kind::CommaList => comma_list(input, form).into(),
+pub fn input(input: &Input, form: Form) -> Value {
+    let schema = match input.kind {
+        Kind::Text => text(input, form),
+        Kind::Integer => number("integer", input, form),
+        Kind::Number => number("number", input, form),
+        Kind::Flag if form == Form::Text => json!({"enum": FLAGS}),
+        Kind::Flag => json!({"type": scalar("boolean", input, form)}),
+        Kind::List => {
+            let item = match form {
+                Form::Json => with_lengths(json!({"type": "string"}), input),
+                Form::Text => json!({"type": "string"}),
+            };
+            list(input, form, &item)
+        }
+        Kind::Integers => list(input, form, &json!({"type": "integer"})),
+        Kind::CommaList => {
+            let kinds: &[&str] = match form {
+                Form::Json => &["string", "array", "null"],
+                Form::Text => &["string", "array"],
+            };
+            json!({"type": kinds, "items": {"type": "string"}})
+        }
         Kind::Map | Kind::Object(_) | Kind::Objects(_) if form == Form::Text => {
-            ObjectBuilder::new()
-                .schema_type(Type::String)
-                .description(Some(format!("{}; as JSON", input.what)))
-                .into()
+            return json!({"type": "string", "description": format!("{}; as JSON", input.what)});
         }
-        Kind::Map => map(input).into(),
-        Kind::Object(of) => {
-            let object = object(of, Form::Json).description(Some(input.what));
-            object.schema_type(types(Type::Object, !input.required)).into()
+        Kind::Map => {
+            // Values that a text can be made of.
+            let value = json!({"type": ["string", "number", "boolean", "null"]});
+            json!({"type": or_null("object", input), "additionalProperties": value})
         }
-        Kind::Objects(fields) => objects(input, fields).into(),
-    }
+        Kind::Object(fields) => {
+            let mut schema = object(fields, Form::Json);
+            schema["type"] = or_null("object", input);
+            schema
+        }
+        Kind::Objects(fields) => {
+            let mut schema = list(input, form, &object(fields, Form::Json));
+            let least = input.least_items.or_else(|| input.required.then_some(1));
+            schema["minItems"] = json!(least);
+            schema
+        }
+    };
+    let mut schema = without_nulls(schema);
+    schema["description"] = input.what.into();
+    schema
 }
 
-/// A text says that something is not given by being empty, JSON also by null.
-fn scalar(kind: Type, input: &Input, form: Form) -> ObjectBuilder {
-    let schema = ObjectBuilder::new().description(Some(input.what));
+/// The types of a scalar. A text says that something is not given by being empty, JSON also by
+/// null.
+fn scalar(kind: &str, input: &Input, form: Form) -> Value {
     match form {
-        _ if input.required || kind == Type::String && form == Form::Text => {
-            schema.schema_type(kind)
-        }
-        Form::Json => schema.schema_type(types(kind, true)),
-        Form::Text => schema.schema_type(either(kind, Type::String)).pattern(Some("^$")),
+        Form::Json => or_null(kind, input),
+        Form::Text if input.required || kind == "string" => kind.into(),
+        Form::Text => json!([kind, "string"]),
     }
 }
 
-fn list(input: &Input, form: Form) -> ArrayBuilder {
-    let item = ObjectBuilder::new().schema_type(Type::String);
-    let (kinds, item) = match form {
-        Form::Json => (types(Type::Array, !input.required), text(item, input)),
-        Form::Text => (either(Type::Array, Type::String), item),
-    };
-    let list = ArrayBuilder::new().schema_type(kinds).items(RefOr::T(item.into()));
-    let list = list.min_items(input.least_items).max_items(input.most_items);
-    list.description(Some(input.what))
+fn or_null(kind: &str, input: &Input) -> Value {
+    if input.required { kind.into() } else { json!([kind, "null"]) }
 }
 
-fn integers(input: &Input, form: Form) -> ArrayBuilder {
+fn number(kind: &str, input: &Input, form: Form) -> Value {
+    let or_empty = form == Form::Text && !input.required;
+    json!({
+        "type": scalar(kind, input, form),
+        "format": (kind == "integer").then_some("int64"),
+        "pattern": or_empty.then_some("^$"),
+        "multipleOf": input.step,
+        "minimum": input.least,
+        "exclusiveMinimum": input.above,
+        "maximum": input.most,
+    })
+}
+
+fn list(input: &Input, form: Form, item: &Value) -> Value {
     let kinds = match form {
-        Form::Json => types(Type::Array, !input.required),
-        Form::Text => either(Type::Array, Type::String),
+        Form::Json => or_null("array", input),
+        Form::Text => json!(["array", "string"]),
     };
-    let item = ObjectBuilder::new().schema_type(Type::Integer);
-    let list = ArrayBuilder::new().schema_type(kinds).items(RefOr::T(item.into()));
-    list.description(Some(input.what))
+    let (least, most) = (input.least_items, input.most_items);
+    json!({"type": kinds, "items": item, "minItems": least, "maxItems": most})
 }
 
-/// One text `a,b`, or a list all the same.
-fn comma_list(input: &Input, form: Form) -> ArrayBuilder {
-    let null = (form == Form::Json).then_some(Type::Null);
-    let kinds: SchemaType = [Type::String, Type::Array].into_iter().chain(null).collect();
-    let item = ObjectBuilder::new().schema_type(Type::String);
-    let list = ArrayBuilder::new().schema_type(kinds).items(RefOr::T(item.into()));
-    list.description(Some(input.what))
-}
-
-/// Values that a text can be made of.
-fn map(input: &Input) -> ObjectBuilder {
-    let value: SchemaType =
-        [Type::String, Type::Number, Type::Boolean, Type::Null].into_iter().collect();
-    ObjectBuilder::new()
-        .schema_type(types(Type::Object, !input.required))
-        .additional_properties(Some(ObjectBuilder::new().schema_type(value)))
-        .description(Some(input.what))
-}
-
-fn objects(input: &Input, of: &[Input]) -> ArrayBuilder {
-    ArrayBuilder::new()
-        .schema_type(types(Type::Array, !input.required))
-        .items(RefOr::T(object(of, Form::Json).into()))
-        .min_items(input.least_items.or_else(|| input.required.then_some(1)))
-        .max_items(input.most_items)
-        .description(Some(input.what))
-}
-
-fn text(schema: ObjectBuilder, input: &Input) -> ObjectBuilder {
-    let length = |bound: Option<i64>| bound.and_then(|bound| usize::try_from(bound).ok());
-    schema.min_length(length(input.least)).max_length(length(input.most)).pattern(input.pattern)
+fn with_lengths(mut schema: Value, input: &Input) -> Value {
+    schema["minLength"] = json!(input.least);
+    schema["maxLength"] = json!(input.most);
+    schema["pattern"] = json!(input.pattern);
+    without_nulls(schema)
 }
 
 /// With the words that it may be. One that is not required may also say nothing.
-fn worded(schema: ObjectBuilder, input: &Input, form: Form) -> ObjectBuilder {
-    let schema = schema.examples(input.example);
-    let schema = if input.is_email {
-        schema.format(Some(SchemaFormat::Custom("email".into())))
-    } else {
-        schema
-    };
+fn text(input: &Input, form: Form) -> Value {
+    let mut schema = with_lengths(json!({"type": scalar("string", input, form)}), input);
+    schema["examples"] = json!(input.example.map(|example| [example]));
+    schema["format"] = json!(input.is_email.then_some("email"));
     match input.words {
-        None => schema,
+        None => {}
         Some(Words::Exactly(words)) => {
             let mut all: Vec<Value> = words().into_iter().map(Value::from).collect();
             if !input.required {
                 all.push("".into());
                 all.extend((form == Form::Json).then_some(Value::Null));
             }
-            schema.enum_values(Some(all))
+            schema["enum"] = all.into();
         }
         Some(Words::AnyCase(words)) => {
             let each: Vec<String> = words().into_iter().map(any_case).collect();
             let or_none = if input.required { "" } else { "?" };
-            schema.pattern(Some(format!("^({}){or_none}$", each.join("|"))))
+            schema["pattern"] = format!("^({}){or_none}$", each.join("|")).into();
         }
     }
+    schema
 }
 
 /// Such as `[Rr][Ee][Aa][Dd]`.
@@ -160,7 +138,7 @@ fn any_case(word: &str) -> String {
 }
 
 /// A body: its fields, and what they must be together.
-pub fn body(sent: &Sent, form: Form) -> Schema {
+pub fn body(sent: &Sent, form: Form) -> Value {
     let groups = sent.groups.iter().map(|group| {
         let each = group.iter().filter_map(|(name, counts)| {
             let field = sent.fields.iter().find(|field| field.name == *name)?;
@@ -170,11 +148,11 @@ pub fn body(sent: &Sent, form: Form) -> Schema {
     });
     let together: Vec<Value> =
         groups.chain(sent.cases.iter().map(|case| case_schema(case, form))).collect();
-    let schema = object(&sent.fields, form);
-    if together.is_empty() {
-        return schema.into();
+    let mut schema = object(&sent.fields, form);
+    if !together.is_empty() {
+        schema["allOf"] = together.into();
     }
-    schema.extensions(Some(Extensions::from_iter([("allOf", Value::from(together))]))).into()
+    schema
 }
 
 /// What a field must be to count as given. In a form nothing is null, and an empty text is no
@@ -195,24 +173,22 @@ fn counted(field: &Input, counts: Counts, form: Form) -> Value {
 fn case_schema(case: &Case, form: Form) -> Value {
     let Case { field, words, then } = case;
     let is_so = json!({"required": [field], "properties": {*field: {"enum": words}}});
-    json!({"if": is_so, "then": Schema::from(object(then, form))})
+    json!({"if": is_so, "then": object(then, form)})
 }
 
-fn object(inputs: &[Input], form: Form) -> ObjectBuilder {
-    let mut object = ObjectBuilder::new().schema_type(Type::Object);
-    for field in inputs {
-        object = object.property(field.name, input(field, form));
-        if field.required {
-            object = object.required(field.name);
-        }
+fn object(inputs: &[Input], form: Form) -> Value {
+    let properties = inputs.iter().map(|field| (field.name.to_owned(), input(field, form)));
+    let properties = properties.collect::<Map<_, _>>();
+    let required: Vec<&str> =
+        inputs.iter().filter(|field| field.required).map(|field| field.name).collect();
+    let required = (!required.is_empty()).then_some(required);
+    without_nulls(json!({"type": "object", "properties": properties, "required": required}))
+}
+
+/// Without what is not said.
+fn without_nulls(mut schema: Value) -> Value {
+    if let Some(said) = schema.as_object_mut() {
+        said.retain(|_, value| !value.is_null());
     }
-    object
-}
-
-pub(super) fn types(kind: Type, or_null: bool) -> SchemaType {
-    if or_null { either(kind, Type::Null) } else { kind.into() }
-}
-
-fn either(one: Type, other: Type) -> SchemaType {
-    [one, other].into_iter().collect()
+    schema
 }

@@ -1,8 +1,8 @@
 //! New rights of a user.
 
-use super::list::{numbered, words_text};
 use super::room::make_room;
 use super::{AclView, Rule, Words};
+use super::{numbered, words_text};
 use crate::resources::{Cluster, change};
 use crate::users::chosen_name;
 use crate::{App, Asked, Error, InstanceAccess, Problems, Result};

@@ -5,7 +5,7 @@
 //! account's month is one transaction: the invoice, its number, its audit line
 //! and the note that the month is closed happen together or not at all.
 
-use super::bill;
+use super::make_bill;
 use crate::{App, Error, Result, audit};
 use model::{AccountId, Invoice, Month};
 use std::collections::HashSet;
@@ -44,7 +44,7 @@ async fn close(app: &App, account: AccountId, period: Month) -> Result<Option<In
     if history::billed_until(&mut work, account).await? >= period.end() {
         return Ok(None);
     }
-    let bill = bill::make(app, &mut work, account, period, period.end()).await?;
+    let bill = make_bill(app, &mut work, account, period, period.end()).await?;
     let mut invoice = None;
     if !bill.lines.is_empty() {
         let now = app.now();

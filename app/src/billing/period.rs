@@ -1,6 +1,6 @@
 //! The bill of one month, issued or not: the running one up to now.
 
-use super::bill;
+use super::make_bill;
 use crate::{App, Asked, Caller, Problems, Result, Right};
 use model::{BadMonth, Bill, Month};
 use store::invoices;
@@ -31,7 +31,7 @@ pub async fn period(caller: &Caller, app: &App, asked: Asked<Period>) -> Result<
     let issued = invoices::find_by_period(&mut reader, caller.account_id, period).await?;
     match issued {
         Some(invoice) => Ok(invoice.bill),
-        None => bill::make(app, &mut reader, caller.account_id, period, now).await,
+        None => make_bill(app, &mut reader, caller.account_id, period, now).await,
     }
 }
 

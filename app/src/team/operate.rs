@@ -1,7 +1,6 @@
 //! What the operator does with users.
 
-use super::remove::{self, Removed};
-use super::{grants, invite};
+use super::{Removed, grants, invite, remove_member};
 use crate::{App, Error, Grant, Operator, Problems, Result, audit, limits, passwords};
 use model::{AccountId, Email, PersonName, Role, Secret, Tags, User, UserId};
 use store::{accounts, users};
@@ -122,7 +121,7 @@ pub async fn remove_user(operator: Operator, app: &App, id: UserId) -> Result<Re
     let mut work = app.store().begin().await?;
     let user = users::find(&mut work, id).await?.ok_or(Error::NotFound)?;
     let actor = operator.acting_on(user.account_id);
-    let (removed, extras) = remove::remove_member(&mut work, user).await?;
+    let (removed, extras) = remove_member(&mut work, user).await?;
     audit::write(&mut work, actor, app.now(), "team.remove", &extras).await?;
     work.commit().await?;
     Ok(removed)

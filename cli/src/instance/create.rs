@@ -1,6 +1,6 @@
 //! `castellan instance create`.
 
-use super::{get, wait};
+use super::wait;
 use crate::Connection;
 use wire::customer::CreateInstance;
 
@@ -54,5 +54,5 @@ pub async fn run(options: Create, connection: &Connection) -> anyhow::Result<()>
     } else {
         connection.client.instance(created.id).await?
     };
-    get::print(&instance, connection)
+    super::print(&instance, connection)
 }

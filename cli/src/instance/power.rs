@@ -1,4 +1,4 @@
-//! `castellan instance stop` and `castellan instance start`.
+//! `castellan instance restart`, `stop` and `start`.
 
 use super::{follow, servers, wait};
 use crate::{Connection, OnInstance, output};
@@ -48,6 +48,35 @@ pub async fn start(options: &Power, connection: &Connection) -> anyhow::Result<(
     print(&accepted, connection)
 }
 
+#[derive(Debug, clap::Args)]
+pub struct Restart {
+    #[command(flatten)]
+    pub on: OnInstance,
+    /// Only the broker of this server, by name or number; may be given several times
+    #[arg(long = "server", value_name = "NAME")]
+    pub servers: Vec<String>,
+    /// Return only when it is done
+    #[arg(long)]
+    pub wait: bool,
+}
+
+/// `castellan instance restart`.
+pub async fn restart(options: &Restart, connection: &Connection) -> anyhow::Result<()> {
+    let Restart { on, servers, wait } = options;
+    let id = on.id(connection).await?;
+    let servers = servers::names(servers, id, connection).await?;
+    let client = &connection.client;
+    let accepted = if servers.is_empty() {
+        client.restart_cluster(id).await?
+    } else {
+        client.restart_servers(id, &servers).await?
+    };
+    if *wait {
+        follow::wait_for(client, id, &accepted).await?;
+    }
+    print(&accepted, connection)
+}
+
 async fn follow_and_print(
     id: i64,
     wait: bool,
@@ -60,7 +89,7 @@ async fn follow_and_print(
     print(accepted, connection)
 }
 
-pub fn print(accepted: &Accepted, connection: &Connection) -> anyhow::Result<()> {
+fn print(accepted: &Accepted, connection: &Connection) -> anyhow::Result<()> {
     if connection.json {
         return output::print_json(accepted);
     }

@@ -8,8 +8,8 @@ use crate::openapi::About;
 use crate::path::Id;
 use crate::state::Api;
 use app::Right;
+use app::catalogue::BACKEND;
 use app::instances::{self, InstanceView};
-use app::plans::BACKEND;
 use axum::extract::State;
 use model::{Secret, Timestamp};
 use wire::customer::{Instance, InstanceVpc};
@@ -72,5 +72,4 @@ pub fn about() -> About {
     About::new("Read one instance")
         .needs(Right::SeeInstances)
         .json("Everything about it; a monitor reads secrets as empty", &read)
-        .nullable(&["vpc", "vpc_id"])
 }

@@ -1,0 +1,8 @@
+//! The Customer API: one endpoint a file.
+
+pub mod auditlog;
+pub mod catalogue;
+pub mod instances;
+pub mod invoices;
+pub mod team;
+pub mod vpcs;

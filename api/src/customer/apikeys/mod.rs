@@ -1,3 +1,0 @@
-//! `/api/apikeys`.
-
-pub mod rotate;

@@ -1,4 +1,0 @@
-//! `/api/auditlog`.
-
-mod cell;
-pub mod csv;

@@ -1,0 +1,154 @@
+//! `/api/instances/<ID>/actions`.
+
+pub mod cluster;
+pub mod servers;
+
+use crate::auth::{Changing, Seeing};
+use crate::body::Fields;
+use crate::error::{self, Failure};
+use crate::openapi::{About, Input};
+use crate::path::ActionPath;
+use crate::state::Api;
+use app::Right;
+use app::actions::{self, ActionView, Cancelled, Nodes};
+use axum::Json;
+use axum::extract::State;
+use axum::http::{Method, StatusCode};
+use axum::response::Response;
+use model::{ActionId, ActionStep, Timestamp};
+use wire::actions::{Accepted, Action, ActionDetails, Step};
+use wire::customer::Message;
+
+/// What is said to whom asks for an action, and to whom asks for what is so
+/// already.
+fn accepted(action: Option<ActionId>, begun: &str, already: &str) -> Accepted {
+    let message = if action.is_some() { begun } else { already };
+    Accepted { message: message.into(), action: action.map(|id| id.0) }
+}
+
+/// The servers that are named. An empty list is not the same as none: whoever
+/// filters a list down to nothing does not mean everything.
+fn nodes(fields: &mut Fields) -> Nodes {
+    Nodes { names: fields.list_even_empty("nodes") }
+}
+
+const FIELDS: [Input; 1] =
+    [Input::list("nodes", "Names of servers; all of them if not given").items(1, 99)];
+
+fn example_nodes() -> wire::actions::Nodes {
+    wire::actions::Nodes { nodes: Some(vec!["u7k2m9qa-01".into()]) }
+}
+
+const EXAMPLE: ActionId = ActionId(12);
+
+fn document(view: &ActionView) -> Action {
+    let action = &view.action;
+    Action {
+        id: action.id.0,
+        kind: action.kind.to_string(),
+        servers: view.servers.clone(),
+        asked_by: action.asked_by.clone(),
+        source: action.source.clone(),
+        asked_at: action.asked_at,
+        ended_at: action.ended_at,
+        state: action.state().as_str().into(),
+        status: view.status.clone(),
+    }
+}
+
+fn example() -> Action {
+    Action {
+        id: EXAMPLE.0,
+        kind: "restart".into(),
+        servers: vec!["u7k2m9qa-02".into()],
+        asked_by: "ada@example.com".into(),
+        source: "customer-api 192.0.2.7".into(),
+        asked_at: Timestamp::constant(1_794_744_000, 0),
+        ended_at: Some(Timestamp::constant(1_794_744_012, 0)),
+        state: "done".into(),
+        status: "done".into(),
+    }
+}
+
+/// `GET /api/instances/<ID>/actions`.
+pub async fn list(
+    State(api): State<Api>,
+    Seeing(access): Seeing,
+) -> Result<Json<Vec<Action>>, Failure> {
+    let actions = actions::list(&access, &api.app).await?;
+    Ok(Json(actions.iter().map(document).collect()))
+}
+
+pub fn about_list() -> About {
+    About::new("List what was asked of an instance")
+        .needs(Right::SeeInstances)
+        .refuses("Not available on shared plans")
+        .list("The last hundred actions, newest first", example())
+}
+
+/// `GET /api/instances/<ID>/actions/<id>`.
+pub async fn read(
+    State(api): State<Api>,
+    Seeing(access): Seeing,
+    ActionPath(id): ActionPath,
+) -> Result<Json<ActionDetails>, Failure> {
+    let (view, steps) = actions::read(&access, &api.app, id).await?;
+    let step = |ActionStep { at, text }| Step { at, text };
+    let steps = steps.into_iter().map(step).collect();
+    Ok(Json(ActionDetails { action: document(&view), steps }))
+}
+
+pub fn about_read() -> About {
+    let at = Timestamp::constant(1_794_744_003, 0);
+    let text = "u7k2m9qa-02 is being restarted".into();
+    let details = ActionDetails { action: example(), steps: vec![Step { at, text }] };
+    About::new("Read one action with its steps")
+        .needs(Right::SeeInstances)
+        .refuses("Not available on shared plans")
+        .json("Who asked, and what was done and waited for", &details)
+}
+
+const AT_ONCE: &str = "Cancelled; nothing was restarted";
+const LATER: &str = "No further server is restarted; what has begun is brought to its end";
+
+/// `POST /api/instances/<ID>/actions/<id>/cancel`.
+pub async fn cancel(
+    State(api): State<Api>,
+    Changing(access): Changing,
+    ActionPath(id): ActionPath,
+) -> Result<Json<Message>, Failure> {
+    Ok(Json(answer(actions::cancel(&access, &api.app, id).await?)))
+}
+
+fn answer(cancelled: Cancelled) -> Message {
+    let message = match cancelled {
+        Cancelled::AtOnce => AT_ONCE,
+        Cancelled::Later => LATER,
+    };
+    Message { message: message.into() }
+}
+
+pub fn about_cancel() -> About {
+    About::new("Cancel a restart that is under way")
+        .needs(Right::ChangeInstances)
+        .refuses("Action 12 has ended; there is nothing left to cancel")
+        .json(
+            "Its state reads `cancelling` until what has begun is done",
+            &answer(Cancelled::Later),
+        )
+}
+
+const SENTENCE: &str = "There is no such action; there are actions/restart, actions/reboot, \
+    actions/stop, actions/start, actions/cluster-restart, actions/cluster-stop and \
+    actions/cluster-start, and actions/<id>/cancel";
+
+/// `POST /api/instances/<ID>/actions/<what nobody can do>`.
+///
+/// For methods that the path of one action does not take. A word where its number
+/// would be is the name of an action that does not exist.
+pub async fn unknown(method: Method, ActionPath(id): ActionPath) -> Response {
+    if method == Method::POST && id.is_none() {
+        return error::respond(StatusCode::NOT_FOUND, SENTENCE.into());
+    }
+    error::method_not_allowed().await
+}

@@ -1,4 +1,0 @@
-//! The cluster as a whole.
-
-pub mod restart;
-pub mod status;

@@ -1,4 +1,0 @@
-//! `/api/config/kafka`.
-
-pub mod list;
-pub mod update;

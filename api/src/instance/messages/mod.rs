@@ -1,4 +1,0 @@
-//! `/api/topics/<name>/messages`.
-
-pub mod read;
-pub mod write;

@@ -1,0 +1,123 @@
+//! Customer keys: who holds one, making, replacing and revoking them, and when
+//! they were last used.
+
+mod operate;
+
+pub use operate::{KeyOf, NewKey, create, list, revoke};
+
+use crate::audit::{self, Actor};
+use crate::{App, Caller, Error, Grant, InstanceAccess, Result, Right, Source};
+use model::{ApiKey, KeyId, Secret, SignedDuration, Timestamp, UserId};
+use store::{Work, apikeys, instances, users};
+
+/// The holder of a customer key. Looked up on every request, so that a change of
+/// role or a revoked key counts at once.
+pub async fn authenticate(source: Source, app: &App, key: &Secret) -> Result<Caller> {
+    let mut reader = app.store().reader();
+    let key = apikeys::find(&mut reader, key).await?.ok_or(Error::NOT_AUTHORIZED)?;
+    let user = users::find(&mut reader, key.user_id).await?.ok_or(Error::NOT_AUTHORIZED)?;
+    note_use(app, &key);
+    Ok(Caller::new(key, user, source))
+}
+
+/// The instance whose own key this is.
+pub async fn authenticate_instance(
+    source: Source,
+    app: &App,
+    key: &Secret,
+) -> Result<InstanceAccess> {
+    let found = instances::find_by_apikey(&mut app.store().reader(), key).await?;
+    let instance = found.ok_or(Error::NOT_AUTHORIZED)?;
+    Ok(InstanceAccess::of_owner(instance, source))
+}
+
+/// Replaces the key in use: a new key with the role, tags and comment of the one that the caller came
+/// with, which stops at that moment. Of several at once one wins; the others
+/// came with a key that is gone.
+pub async fn rotate(caller: &Caller, app: &App) -> Result<Secret> {
+    let secret = app.entropy().key();
+    let mut work = app.store().begin().await?;
+    caller.confirm(&mut work, Right::UseCatalogue).await?;
+    let old = apikeys::find_by_id(&mut work, caller.key_id).await?.ok_or(Error::NOT_AUTHORIZED)?;
+    apikeys::remove(&mut work, old.id).await?;
+    let grounds = Grounds {
+        user_id: caller.user_id,
+        grant: caller.key.clone(),
+        comment: &old.comment,
+        event: "apikey.rotate",
+        by: caller.into(),
+    };
+    insert_key(&mut work, app, grounds, &secret).await?;
+    work.commit().await?;
+    Ok(secret)
+}
+
+/// On what a key is made.
+pub(crate) struct Grounds<'a> {
+    pub user_id: UserId,
+    pub grant: Grant,
+    pub comment: &'a str,
+    /// `apikey.create` or `apikey.rotate`.
+    pub event: &'static str,
+    pub by: Actor<'a>,
+}
+
+/// The one place that writes a key, with its audit line. The secret is readable to whoever has it here, and never
+/// again.
+pub(crate) async fn insert_key(
+    work: &mut Work,
+    app: &App,
+    grounds: Grounds<'_>,
+    secret: &Secret,
+) -> Result<ApiKey> {
+    let now = app.now();
+    let key = ApiKey {
+        id: KeyId(app.entropy().uuid()),
+        user_id: grounds.user_id,
+        role: grounds.grant.role,
+        tags: grounds.grant.tags,
+        comment: grounds.comment.into(),
+        created_at: now,
+        last_used_at: None,
+    };
+    apikeys::insert(work, &key, secret).await?;
+    let extras = [("role", key.role.to_string()), ("comment", key.comment.clone())];
+    audit::write(work, grounds.by, now, grounds.event, &extras).await?;
+    Ok(key)
+}
+
+/// A key that was written within this time is not written again.
+const GRAIN: SignedDuration = SignedDuration::from_mins(1);
+
+/// Notes that a key was used, to the minute and in memory, so that no request waits for it or
+/// fails by it.
+fn note_use(app: &App, key: &ApiKey) {
+    let now = app.now();
+    if key.last_used_at.is_none_or(|at| now.duration_since(at) >= GRAIN) {
+        // The first of a minute stands for all of it.
+        app.last_used().entry(key.id).or_insert(now);
+    }
+}
+
+/// Writes the uses since the last flush, in one transaction. What can't be
+/// written is kept for the next time.
+pub async fn flush_last_used(app: &App) -> Result<()> {
+    let batch = std::mem::take(&mut *app.last_used());
+    if batch.is_empty() {
+        return Ok(());
+    }
+    let used: Vec<(KeyId, Timestamp)> = batch.iter().map(|(id, at)| (*id, *at)).collect();
+    let written = async {
+        let mut work = app.store().begin().await?;
+        apikeys::set_last_used(&mut work, &used).await?;
+        work.commit().await
+    };
+    if let Err(error) = written.await {
+        let mut waiting = app.last_used();
+        for (key, at) in batch {
+            waiting.insert(key, at);
+        }
+        return Err(error.into());
+    }
+    Ok(())
+}

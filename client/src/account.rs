@@ -1,0 +1,64 @@
+//! Calls about the account: `/api/plans`, `/api/regions`, `/api/team`, `/api/apikeys`,
+//! `/api/invoices` and `/api/auditlog`.
+
+use crate::call::Piecewise;
+use crate::{Client, Result};
+use reqwest::Method;
+use wire::billing::{Invoice, InvoiceEntry};
+use wire::customer::{Message, Plan, Region};
+use wire::team::{Invite, RemoveMember, RemovedMember, RotatedKey, TeamMember, UpdateMember};
+
+impl Client {
+    pub async fn plans(&self) -> Result<Vec<Plan>> {
+        self.call.get("api/plans").await
+    }
+
+    pub async fn regions(&self) -> Result<Vec<Region>> {
+        self.call.get("api/regions").await
+    }
+
+    pub async fn team(&self) -> Result<Vec<TeamMember>> {
+        self.call.get("api/team").await
+    }
+
+    pub async fn invite(&self, invite: &Invite) -> Result<Message> {
+        self.call.send(Method::POST, "api/team/invite", invite).await
+    }
+
+    pub async fn remove_member(&self, email: &str) -> Result<RemovedMember> {
+        let body = RemoveMember { email: email.into() };
+        self.call.send(Method::POST, "api/team/remove", &body).await
+    }
+
+    pub async fn update_member(&self, id: &str, changes: &UpdateMember) -> Result<Message> {
+        self.call.send(Method::PUT, &format!("api/team/{id}"), changes).await
+    }
+
+    /// From here on this client's own key does not work any more.
+    pub async fn rotate_apikey(&self) -> Result<RotatedKey> {
+        self.call.post("api/apikeys/rotate-apikey").await
+    }
+
+    /// Issued invoices of these months (`YYYY-MM`), newest first.
+    pub async fn invoices(
+        &self,
+        from: Option<&str>,
+        to: Option<&str>,
+    ) -> Result<Vec<InvoiceEntry>> {
+        self.call.get_with("api/invoices", &[("from", from), ("to", to)]).await
+    }
+
+    pub async fn invoice(&self, id: i64) -> Result<Invoice> {
+        self.call.get(&format!("api/invoices/{id}")).await
+    }
+
+    /// What is to be paid for a month (`YYYY-MM`), so far if it is running.
+    pub async fn invoice_of(&self, month: &str) -> Result<Invoice> {
+        self.call.get_with("api/invoices/period", &[("month", Some(month))]).await
+    }
+
+    /// A month (`YYYY-MM`) of the audit log, or the latest, as CSV.
+    pub async fn audit_log(&self, month: Option<&str>) -> Result<Piecewise> {
+        self.call.get_piecewise("api/auditlog/csv", &[("timestamp", month)]).await
+    }
+}
