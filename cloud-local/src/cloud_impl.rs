@@ -48,7 +48,7 @@ impl LocalCloud {
                 limits::enter(group, spec.id, processes);
             }
         };
-        if let Some(agent) = servers::live_agent(directory)? {
+        if let Some(agent) = servers::live_agent(directory) {
             enter(std::slice::from_ref(&agent));
             self.agents.upgrade(spec.id, &agent, &self.binary);
             self.agents.watch(spec.id, spec.instance_id, agent);
@@ -96,12 +96,12 @@ impl LocalCloud {
         Ok(Some(uid))
     }
 
-    async fn unmake(&self, id: ServerId, directory: &Path) -> Result<(), LocalError> {
+    async fn unmake(&self, id: ServerId, instance: InstanceId) -> Result<(), LocalError> {
         self.agents.forget(id);
-        if !servers::end_processes(directory).await {
+        if !servers::end_processes(&self.layout, id, Some(instance)).await {
             return Err(LocalError::StillEnding(id));
         }
-        kept_logs::set_aside(&self.layout, directory);
+        kept_logs::set_aside(&self.layout, &self.layout.server(id));
         servers::remove_all(&self.layout, id)
     }
 
@@ -155,7 +155,7 @@ impl Cloud for LocalCloud {
     async fn remove_server(&self, by: &Owner, server: ServerId) -> Outcome<()> {
         let removal = async {
             let _serial = self.serial.lock().await;
-            self.unmake(server, &self.layout.server(server)).await
+            self.unmake(server, by.instance_id).await
         };
         self.owned(by, Kind::Remove, removal).await
     }

@@ -114,6 +114,10 @@ pub async fn remove_server(data_dir: &Path, id: ServerId) -> Result<(), LocalErr
         let processes = agent.map_or(brokers, |agent| vec![agent]);
         stop(data_dir, processes, &mut |_| {}).await?;
     }
+    let instance = servers::Record::load(&layout.server(id)).map(|record| record.instance_id);
+    if !servers::end_processes(&layout, id, instance).await {
+        return Err(LocalError::StillEnding(id));
+    }
     servers::remove_all(&layout, id)
 }
 

@@ -123,13 +123,16 @@ impl Layout {
         list(&self.root.join("fences"))
     }
 
-    /// Removes what a crash left half made or half removed.
+    /// Removes what a crash left half made or half removed. What can't be removed costs
+    /// room and nothing else.
     pub(crate) fn clear_leftovers(&self) -> Result<(), LocalError> {
         for room in ROOMS {
             let room = self.root.join(room);
             for entry in fs::read_dir(&room).map_err(LocalError::at(&room))?.flatten() {
-                if entry.file_name().to_string_lossy().starts_with('.') {
-                    remove(&entry.path())?;
+                if entry.file_name().to_string_lossy().starts_with('.')
+                    && let Err(error) = remove(&entry.path())
+                {
+                    tracing::warn!(%error, "something half removed stays");
                 }
             }
         }
@@ -158,17 +161,9 @@ pub(crate) fn remove_whole(path: &Path) -> Result<(), LocalError> {
     remove(&removed)
 }
 
-/// Removes a file or directory; absent is fine.
+/// Removes a file or directory; absent is fine. A tenant may have filled it.
 pub(crate) fn remove(path: &Path) -> Result<(), LocalError> {
-    let removed = match fs::symlink_metadata(path) {
-        Ok(metadata) if metadata.is_dir() => fs::remove_dir_all(path),
-        Ok(_) => fs::remove_file(path),
-        Err(error) => Err(error),
-    };
-    match removed {
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-        other => other.map_err(LocalError::at(path)),
-    }
+    host::remove_tree(path).map_err(LocalError::at(path))
 }
 
 /// The entries of a room whose names are ids, in order.

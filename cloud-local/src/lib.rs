@@ -19,6 +19,7 @@ mod limits;
 mod planes;
 mod running;
 mod servers;
+mod strays;
 mod uids;
 
 pub use error::LocalError;
@@ -102,7 +103,8 @@ impl LocalCloud {
     }
 
     /// After a start of the control plane: every agent is told its address,
-    /// watched again and brought to this release. Returns the servers whose
+    /// watched again and brought to this release. What a tenant has done to one server
+    /// keeps no other from that. Returns the servers whose
     /// agent does not run; starting it is the caller's decision, because only
     /// the caller knows which servers should be.
     pub async fn resume(&self) -> Result<Vec<Disruption>, LocalError> {
@@ -110,12 +112,16 @@ impl LocalCloud {
         let mut down = Vec::new();
         for (id, directory) in self.layout.servers()? {
             let Some(record) = servers::Record::load(&directory) else { continue };
-            let uid = self.uid(record.instance_id)?;
-            servers::refresh_start(&directory, &record, &self.options, uid)?;
+            let told = self
+                .uid(record.instance_id)
+                .and_then(|uid| servers::refresh_start(&directory, &record, &self.options, uid));
+            if let Err(error) = told {
+                tracing::warn!(server = %id, %error, "an agent is not told where we are");
+            }
             if let Some(group) = limits::load(&self.layout, id).filter(Group::is_there) {
                 limits::enter(&group, id, &servers::processes(&directory));
             }
-            match servers::live_agent(&directory)? {
+            match servers::live_agent(&directory) {
                 Some(agent) => {
                     self.agents.upgrade(id, &agent, &self.binary);
                     self.agents.watch(id, record.instance_id, agent);

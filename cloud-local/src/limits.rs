@@ -33,12 +33,14 @@ fn limits(spec: &ServerSpec) -> Limits {
     }
 }
 
-/// The server's group, with the limits of its plan.
+/// The server's group, with the limits of its plan. One that was made where less could be
+/// limited gets the rest: its agent is in there at once, its broker from its next start.
 pub(crate) fn ensure(layout: &Layout, groups: &Groups, spec: &ServerSpec) -> Option<Group> {
-    let group = load(layout, spec.id)
-        .filter(Group::is_there)
-        .map_or_else(|| record(layout, spec.id, groups.group(&name(layout, spec.id))), Ok);
-    let made = group.and_then(|group| {
+    let known = load(layout, spec.id);
+    let group = groups.group(&name(layout, spec.id), known.clone());
+    let recorded =
+        if known.as_ref() == Some(&group) { Ok(()) } else { record(layout, spec.id, &group) };
+    let made = recorded.and_then(|()| {
         let made = group.make(&limits(spec));
         made.map(|()| group).map_err(LocalError::at(&layout.group(spec.id)))
     });
@@ -47,11 +49,10 @@ pub(crate) fn ensure(layout: &Layout, groups: &Groups, spec: &ServerSpec) -> Opt
 }
 
 /// On record before it is made, so that it is found again from any other group.
-fn record(layout: &Layout, server: ServerId, group: Group) -> Result<Group, LocalError> {
+fn record(layout: &Layout, server: ServerId, group: &Group) -> Result<(), LocalError> {
     let path = layout.group(server);
-    let text = serde_json::to_vec(&group).expect("plain data serialises");
-    host::write_private(&path, &text).map_err(LocalError::at(&path))?;
-    Ok(group)
+    let text = serde_json::to_vec(group).expect("plain data serialises");
+    host::write_private(&path, &text).map_err(LocalError::at(&path))
 }
 
 /// The group that a server was given.

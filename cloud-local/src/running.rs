@@ -6,7 +6,7 @@
 //! only where its data goes with it.
 
 use crate::layout::Layout;
-use crate::{LocalError, SERVER_VARIABLE, limits, servers};
+use crate::{LocalError, SERVER_VARIABLE, limits, servers, strays};
 use host::ProcessId;
 use model::ServerId;
 use std::collections::BTreeMap;
@@ -52,7 +52,7 @@ pub(crate) fn of_layout(layout: &Layout) -> Result<Vec<Running>, LocalError> {
     let mut found = Vec::new();
     for (server_id, mut brokers) in marked {
         let directory = layout.server(server_id);
-        let agent = servers::live_agent(&directory)?;
+        let agent = servers::live_agent(&directory);
         for recorded in servers::recorded(&directory) {
             if !brokers.contains(&recorded) {
                 brokers.push(recorded);
@@ -82,7 +82,8 @@ fn marked(layout: &Layout) -> BTreeMap<ServerId, Vec<ProcessId>> {
 }
 
 /// Stops all agents at once, each with its broker, and waits for them however
-/// long it takes; then the brokers that had no agent left, until nothing runs.
+/// long it takes; then the brokers that had no agent left, until nothing runs. What
+/// tenants' code has started besides is killed last.
 /// `progress` hears what still runs, first and after each end. The control
 /// plane must be down before, or it starts them again.
 pub async fn stop_all(
@@ -96,6 +97,7 @@ pub async fn stop_all(
     loop {
         let left = running(data_dir)?;
         if left.is_empty() {
+            end_strays(data_dir).await?;
             return Ok(stopped);
         }
         // An agent without a record ends with these, and its broker may be
@@ -144,7 +146,12 @@ pub async fn kill_all(data_dir: &Path) -> Result<usize, LocalError> {
         }
         left = running(data_dir)?;
     }
+    end_strays(data_dir).await?;
     Ok(count)
+}
+
+async fn end_strays(data_dir: &Path) -> Result<(), LocalError> {
+    if data_dir.exists() { strays::end_all(&Layout::of(data_dir)?).await } else { Ok(()) }
 }
 
 pub(crate) async fn stop(

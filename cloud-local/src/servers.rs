@@ -2,14 +2,15 @@
 //!
 //! A process belongs to a server if its identity is recorded in `agent.pid` or
 //! `run/*.pid`, or if it has the server's mark in its environment, and if it runs as the
-//! user whose directory that is. No other process is ever signalled.
+//! user whose directory that is; or if it is a stray (see `strays`). No other process is ever
+//! signalled.
 //!
 //! The directory belongs to the uid of its instance, whose processes may write anything
 //! there. So nothing in it is believed but `server.json`, which is ours, and no link in
 //! it is followed.
 
 use crate::layout::{Layout, remove, remove_whole};
-use crate::{LocalError, Options, SERVER_VARIABLE, kept_logs, limits};
+use crate::{LocalError, Options, SERVER_VARIABLE, kept_logs, limits, strays};
 use cloud::ServerSpec;
 use host::{Exit, ProcessId, Spawn};
 use model::{DiskId, InstanceId, Secret, ServerId};
@@ -27,6 +28,7 @@ const PATIENCE: Duration = Duration::from_secs(3);
 const GLANCE: Duration = Duration::from_millis(10);
 
 const START: &str = "start.json";
+const AGENT: &str = "agent.pid";
 
 /// `server.json`: what the directory was made for.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -75,6 +77,7 @@ pub(crate) fn prepare(
     if Record::load(&directory).as_ref() != Some(&record) {
         let text = serde_json::to_vec_pretty(&record).expect("plain data serialises");
         let path = directory.join(RECORD);
+        clear_directory(&path)?;
         host::write_atomic(&path, &text).map_err(LocalError::at(&path))?;
     }
     Ok(())
@@ -122,9 +125,16 @@ fn write_start(
     if host::read_beneath(directory, Path::new(START)).is_ok_and(|present| present == text) {
         return Ok(());
     }
+    clear_directory(&path)?;
     let owner = host::owner(directory).map_err(LocalError::at(directory))?;
     let reader = Some(owner).filter(|_| host::is_root());
     host::write_private_for(&path, &text, reader).map_err(LocalError::at(&path))
+}
+
+/// A file can't take the place of a directory, which the server's user may have made there.
+fn clear_directory(path: &Path) -> Result<(), LocalError> {
+    let is_directory = fs::symlink_metadata(path).is_ok_and(|found| found.is_dir());
+    if is_directory { remove(path) } else { Ok(()) }
 }
 
 /// Makes the directory that of a uid, but for our record. No process of the server may run.
@@ -140,15 +150,22 @@ pub(crate) fn is_of(directory: &Path, process: &ProcessId) -> bool {
 
 /// The agent that runs for a server. One that is not on record, because we
 /// died right after starting it, is known by the lock that it holds.
-pub(crate) fn live_agent(directory: &Path) -> Result<Option<ProcessId>, LocalError> {
-    let path = directory.join("agent.pid");
+pub(crate) fn live_agent(directory: &Path) -> Option<ProcessId> {
     let is_ours = |agent: &ProcessId| agent.is_alive() && is_of(directory, agent);
-    if let Some(agent) = ProcessId::load(&path).filter(is_ours) {
-        return Ok(Some(agent));
+    if let Some(agent) = ProcessId::load(&directory.join(AGENT)).filter(is_ours) {
+        return Some(agent);
     }
-    let Some(agent) = host::holder(directory).filter(is_ours) else { return Ok(None) };
-    agent.save(&path).map_err(LocalError::at(&path))?;
-    Ok(Some(agent))
+    let agent = host::holder(directory).filter(is_ours)?;
+    if let Err(error) = put_on_record(&agent, directory) {
+        tracing::warn!(pid = agent.pid, %error, "an agent is not on record");
+    }
+    Some(agent)
+}
+
+fn put_on_record(agent: &ProcessId, directory: &Path) -> Result<(), LocalError> {
+    let path = directory.join(AGENT);
+    clear_directory(&path)?;
+    agent.save(&path).map_err(LocalError::at(&path))
 }
 
 /// Starts the agent as that user, if one is given, and puts it on record.
@@ -171,8 +188,7 @@ pub(crate) fn start_agent(
     };
     let (agent, ended) =
         started.map_err(|source| LocalError::Start { path: program.into(), source })?;
-    let path = directory.join("agent.pid");
-    agent.save(&path).map_err(LocalError::at(&path))?;
+    put_on_record(&agent, directory)?;
     Ok((agent, ended))
 }
 
@@ -182,11 +198,17 @@ fn boxed(ended: impl Future<Output = Exit> + Send + 'static) -> BoxFuture<'stati
     Box::pin(ended)
 }
 
-/// Ends everything of a server at once. Answers whether all of it is gone.
-pub(crate) async fn end_processes(directory: &Path) -> bool {
+/// Ends everything of a server at once, and what its instance's user runs if that is known.
+/// Answers whether all of it is gone.
+pub(crate) async fn end_processes(
+    layout: &Layout,
+    id: ServerId,
+    instance: Option<InstanceId>,
+) -> bool {
+    let directory = &layout.server(id);
     let deadline = Instant::now() + PATIENCE;
     // The agent goes first: it would start its broker again.
-    if let Ok(Some(agent)) = live_agent(directory) {
+    if let Some(agent) = live_agent(directory) {
         agent.kill();
         while agent.is_alive() {
             if Instant::now() > deadline {
@@ -196,7 +218,8 @@ pub(crate) async fn end_processes(directory: &Path) -> bool {
         }
     }
     loop {
-        let alive = processes(directory);
+        let mut alive = processes(directory);
+        alive.extend(strays::of_server(layout, id, instance));
         if alive.is_empty() {
             return true;
         }

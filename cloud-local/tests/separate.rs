@@ -8,6 +8,7 @@ use cloud::{Cloud as _, DiskSpec, Outcome, Owner, ServerSpec};
 use cloud_local::LocalCloud;
 use host::{ProcessId, Spawn, testing};
 use model::{InstanceId, Secret, ServerId};
+use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
@@ -33,7 +34,7 @@ fn run_as(
     uid: u32,
     directory: &Path,
     script: &str,
-) -> (ProcessId, impl Future<Output = host::Exit>) {
+) -> (ProcessId, impl Future<Output = host::Exit> + use<>) {
     let spawn = Spawn {
         program: "/bin/sh".into(),
         arguments: vec!["-c".into(), script.into()],
@@ -177,6 +178,139 @@ async fn what_a_tenant_plants_in_its_directory_hurts_nobody() {
     assert!(local.disk_dir(disk_id(11)).exists());
 }
 
+/// Directories in place of what root writes, below an agent that runs and has no record.
+#[tokio::test]
+async fn directories_in_place_of_records_are_the_trouble_of_one_server() {
+    if !testing::has_uids() {
+        return;
+    }
+    let local = Local::separate().await;
+    local.make(11).await;
+    make_other(&local, 13).await;
+    let (own, other) = (local.agent(11).unwrap(), local.agent(13).unwrap());
+    let (uid, home) = (own.uid().unwrap(), local.server_dir(11));
+    own.kill();
+    wait_for(|| own.is_alive(), |alive| !alive).await;
+    let plant = format!(
+        "trap '' HUP; exec 9<>lock; flock -n 9; rm -f agent.pid start.json agent.log; \
+         for name in agent.pid start.json agent.log; do mkdir -p $name/full; done; \
+         n=0; while [ $n -lt 200 ]; do \
+         mkdir .start.json.{0}-$n.new .agent.pid.{0}-$n.new; n=$((n + 1)); done; \
+         echo done; exec sleep 1000",
+        std::process::id()
+    );
+    let (agent, ended) = run_as(uid, &home, &plant);
+    tokio::spawn(ended);
+    let said = || fs::read_to_string(home.join("said")).unwrap_or_default();
+    wait_for(said, |said| said.contains("done")).await;
+    fs::write(home.join("lock"), serde_json::to_vec(&agent).unwrap()).unwrap();
+
+    let again = LocalCloud::open(separate_options(local.place.path(), "")).await.unwrap();
+    again.resume().await.unwrap();
+    let running = cloud_local::running(&local.data()).unwrap();
+    let agents: Vec<_> = running.into_iter().map(|server| server.agent).collect();
+    assert_eq!(agents, [Some(agent.clone()), Some(other.clone())]);
+    assert_eq!(local.agent(11), Some(agent.clone()), "it is on record again");
+
+    agent.kill();
+    wait_for(|| agent.is_alive(), |alive| !alive).await;
+    let spec = ServerSpec { token: Some(Secret::new("twice")), ..server(11) };
+    assert!(matches!(again.ensure_server(&BY, &spec).await, Outcome::Ready(_)));
+    assert_eq!(local.start(11).token.unwrap().expose(), "twice");
+    // What can't be mended is told, and the others are looked after all the same.
+    fs::write(local.data().join("uids/3"), "broken").unwrap();
+    again.resume().await.unwrap();
+    assert!(other.is_alive());
+}
+
+/// Deeper than a path can name; `host` has the test for any depth.
+#[tokio::test]
+async fn a_directory_of_any_depth_goes_and_keeps_no_control_plane_from_starting() {
+    if !testing::has_uids() {
+        return;
+    }
+    let local = Local::separate().await;
+    local.make(11).await;
+    let disk = local.disk_dir(disk_id(11));
+    let flags = OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let mut at = openat(CWD, &disk, flags, Mode::empty()).unwrap();
+    for _ in 0..3_000 {
+        mkdirat(&at, "d", Mode::RWXU).unwrap();
+        at = openat(&at, "d", flags, Mode::empty()).unwrap();
+    }
+    assert_eq!(local.cloud.remove_server(&BY, ServerId(11)).await, Outcome::Ready(()));
+    // As a control plane left it that died there.
+    let half = local.data().join("disks/.removed-half");
+    fs::rename(&disk, &half).unwrap();
+    LocalCloud::open(separate_options(local.place.path(), "")).await.unwrap();
+    assert!(!half.exists());
+}
+
+/// Without the server's mark, in a session of its own.
+#[tokio::test]
+async fn a_process_without_a_mark_ends_with_the_last_server_of_its_uid() {
+    if !testing::has_uids() {
+        return;
+    }
+    let local = Local::separate().await;
+    for id in [11, 12] {
+        local.make(id).await;
+    }
+    make_other(&local, 13).await;
+    let uid = |id: i64| local.agent(id).unwrap().uid().unwrap();
+    let stray = |id: i64| {
+        let (stray, ended) = run_as(uid(id), &local.server_dir(id), "exec sleep 1000");
+        tokio::spawn(ended);
+        stray
+    };
+    let (own, other) = (stray(11), stray(13));
+    assert_eq!(local.cloud.remove_server(&BY, ServerId(12)).await, Outcome::Ready(()));
+    assert!(own.is_alive(), "another server of its uid is there");
+    assert_eq!(local.cloud.remove_server(&BY, ServerId(11)).await, Outcome::Ready(()));
+    assert!(!own.is_alive() && other.is_alive());
+    cloud_local::stop_all(&local.data(), |_| {}).await.unwrap();
+    assert!(!other.is_alive());
+    let spec = other_server(13);
+    assert!(matches!(local.cloud.ensure_server(&OTHER, &spec).await, Outcome::Ready(_)));
+    let other = stray(13);
+    assert_eq!(cloud_local::kill_all(&local.data()).await.unwrap(), 1);
+    assert!(!other.is_alive());
+}
+
+#[tokio::test]
+async fn a_process_without_a_mark_ends_with_its_group() {
+    if !testing::has_groups() {
+        return;
+    }
+    let local = Local::new().await;
+    for id in [11, 12] {
+        local.make(id).await;
+        let record = fs::read_to_string(local.data().join(format!("groups/{id}"))).unwrap();
+        let group: host::Group = serde_json::from_str(&record).unwrap();
+        let (stray, ended) = unmarked(local.place.path());
+        tokio::spawn(ended);
+        group.add(&stray).unwrap();
+        if id == 11 {
+            assert_eq!(local.cloud.remove_server(&BY, ServerId(11)).await, Outcome::Ready(()));
+        } else {
+            cloud_local::holdings::remove_server(&local.data(), ServerId(12)).await.unwrap();
+        }
+        assert!(!stray.is_alive() && !group.is_there());
+    }
+}
+
+/// A process of root's own.
+fn unmarked(place: &Path) -> (ProcessId, impl Future<Output = host::Exit> + use<>) {
+    let spawn = Spawn {
+        program: "/bin/sleep".into(),
+        arguments: vec!["1000".into()],
+        environment: vec![],
+        directory: place.into(),
+        output: place.join("output"),
+    };
+    spawn.start().unwrap()
+}
+
 #[tokio::test]
 async fn a_marker_that_a_tenant_wrote_is_none() {
     if !testing::has_uids() {
@@ -206,14 +340,7 @@ async fn what_runs_as_root_goes_on_and_gets_its_uid_at_the_next_start() {
     local.make(11).await;
     let before = local.agent(11).unwrap();
     assert_eq!(before.uid(), Some(0));
-    let spawn = Spawn {
-        program: "/bin/sleep".into(),
-        arguments: vec!["1000".into()],
-        environment: vec![],
-        directory: local.place.path().into(),
-        output: local.place.path().join("output"),
-    };
-    let (broker, ended) = spawn.start().unwrap();
+    let (broker, ended) = unmarked(local.place.path());
     tokio::spawn(ended);
     broker.save(&local.server_dir(11).join("run/broker.pid")).unwrap();
     fs::write(local.disk_dir(disk_id(11)).join("data"), "kept").unwrap();
@@ -288,4 +415,28 @@ async fn a_server_is_held_to_its_plan_and_its_group_goes_with_it() {
     }
     assert_eq!(local.cloud.remove_server(&BY, ServerId(11)).await, Outcome::Ready(()));
     assert!(!group.is_there() && !local.data().join("groups/11").exists());
+}
+
+#[tokio::test]
+async fn a_server_that_was_made_without_limits_gets_them() {
+    if !testing::has_groups() {
+        return;
+    }
+    let local = Local::new().await;
+    let record = local.data().join("groups/11");
+    fs::write(&record, "[]").unwrap();
+    local.make(11).await;
+    let parts = || -> Vec<serde_json::Value> {
+        serde_json::from_slice(&fs::read(&record).unwrap()).unwrap()
+    };
+    let all = parts();
+    assert_eq!(all.len(), 3, "{all:?}");
+    let cgroup = format!("/proc/{}/cgroup", local.agent(11).unwrap().pid);
+    let inside = || fs::read_to_string(&cgroup).unwrap().matches("-11\n").count();
+    let first = inside();
+    assert!(first >= 1);
+    // One where memory alone could be limited.
+    fs::write(&record, serde_json::to_vec(&all[..1]).unwrap()).unwrap();
+    support::ensure(&local.cloud, &server(11)).await;
+    assert_eq!((parts(), inside()), (all, first));
 }

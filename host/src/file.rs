@@ -1,6 +1,6 @@
 //! Files that are there whole or not at all, also after a crash.
 
-use crate::foreign::give_to;
+use crate::foreign::{give_to, remove_tree};
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
@@ -31,6 +31,22 @@ pub fn create_private_dir(path: &Path) -> io::Result<()> {
     fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
+/// Makes the directories above a path that are missing, with this mode whatever the user's
+/// umask is.
+pub fn create_parents(path: &Path, mode: u32) -> io::Result<()> {
+    let above = path.ancestors().skip(1).filter(|above| !above.as_os_str().is_empty());
+    let missing: Vec<&Path> = above.take_while(|above| !above.exists()).collect();
+    for directory in missing.into_iter().rev() {
+        match fs::create_dir(directory) {
+            Ok(()) => fs::set_permissions(directory, Permissions::from_mode(mode))?,
+            // Another process was first.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
 fn write(path: &Path, contents: &[u8], mode: u32, uid: Option<u32>) -> io::Result<()> {
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let directory = directory.unwrap_or(Path::new("."));
@@ -56,12 +72,12 @@ fn write(path: &Path, contents: &[u8], mode: u32, uid: Option<u32>) -> io::Resul
 }
 
 /// A file that was not there: others may write to the directory, and a link of that
-/// name must not be followed. What a crash left there goes.
+/// name must not be followed. What a crash left there, or somebody put there, goes.
 fn create_new(path: &Path, mode: u32) -> io::Result<File> {
     let create = || OpenOptions::new().write(true).create_new(true).mode(mode).open(path);
     match create() {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            fs::remove_file(path)?;
+            remove_tree(path)?;
             create()
         }
         other => other,
@@ -86,5 +102,40 @@ mod tests {
         assert_eq!(fs::read(&path).unwrap(), b"two");
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_directory_of_a_temporary_name_is_in_nobodys_way() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("start.json");
+        let next = NUMBER.load(Ordering::Relaxed);
+        for number in next..next + 100 {
+            let name = format!(".start.json.{}-{number}.new", std::process::id());
+            fs::create_dir_all(directory.path().join(name).join("inner")).unwrap();
+        }
+        write_private(&path, b"one").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"one");
+    }
+
+    /// The test runs itself once more under a umask, which is the whole process's.
+    #[tokio::test]
+    async fn missing_parents_have_their_mode_under_any_umask() {
+        const INNER: &str = "HOST_TEST_PARENTS";
+        if let Some(place) = std::env::var_os(INNER) {
+            return create_parents(&Path::new(&place).join("a/b/c"), 0o711).unwrap();
+        }
+        let place = tempfile::tempdir().unwrap();
+        let name = "file::tests::missing_parents_have_their_mode_under_any_umask";
+        let script = format!(
+            "umask 077; {INNER}={} exec {} --exact {name}",
+            place.path().display(),
+            std::env::current_exe().unwrap().display()
+        );
+        crate::run_output(Path::new("/bin/sh"), &["-c", &script], None).await.unwrap();
+        for made in ["a", "a/b"] {
+            let mode = fs::metadata(place.path().join(made)).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o711, "{made}");
+        }
+        assert!(!place.path().join("a/b/c").exists());
     }
 }

@@ -5,11 +5,11 @@
 //! nothing but a regular file is opened, and no more is read than was asked for.
 
 use rustix::fs::{
-    Access, AtFlags, CWD, Dir, Mode, OFlags, chownat, fchmod, fchown, openat, unlinkat,
+    Access, AtFlags, CWD, Dir, Mode, OFlags, chownat, fchmod, fchown, openat, renameat, unlinkat,
 };
 use rustix::io::Errno;
 use rustix::process::{Gid, Uid};
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 use std::fs::{self, File, Metadata};
 use std::io::{self, ErrorKind, Read as _};
 use std::os::fd::{AsFd, OwnedFd};
@@ -23,6 +23,10 @@ const DIRECTORY: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 /// How often the place of a new log is cleared for it.
 const ATTEMPTS: u32 = 5;
+/// How often a directory is emptied that somebody fills.
+const PASSES: u32 = 100;
+/// How deep a directory may be that is given away. Kafka's are three levels deep.
+const DEPTH: u32 = 100;
 
 /// Opens a file of a directory for reading. Neither the file nor a directory on
 /// the way to it may be a link.
@@ -93,20 +97,21 @@ pub fn give_away(directory: &Path, uid: u32, but: &[&str]) -> io::Result<()> {
         let entry = entry?;
         let name = entry.file_name().to_bytes();
         if !but.iter().any(|kept| kept.as_bytes() == name) {
-            give_entry(&top, entry.file_name(), uid)?;
+            give_entry(&top, entry.file_name(), uid, DEPTH)?;
         }
     }
     give_to(&top, uid)
 }
 
-fn give_entry(parent: &OwnedFd, name: &CStr, uid: u32) -> io::Result<()> {
+fn give_entry(parent: &OwnedFd, name: &CStr, uid: u32, depth: u32) -> io::Result<()> {
     if matches!(name.to_bytes(), b"." | b"..") {
         return Ok(());
     }
     match openat(parent, name, DIRECTORY, Mode::empty()) {
         Ok(directory) => {
+            let depth = depth.checked_sub(1).ok_or(ErrorKind::InvalidFilename)?;
             for entry in Dir::read_from(&directory)? {
-                give_entry(&directory, entry?.file_name(), uid)?;
+                give_entry(&directory, entry?.file_name(), uid, depth)?;
             }
             give_to(&directory, uid)
         }
@@ -132,7 +137,7 @@ pub(crate) fn open_log(path: &Path, uid: u32) -> io::Result<File> {
         match openat(CWD, path, flags, mode).map(File::from) {
             Ok(file) if is_plain(&file, uid)? => return Ok(file),
             Err(Errno::NOENT) => {}
-            Ok(_) | Err(_) => remove(path)?,
+            Ok(_) | Err(_) => remove_tree(path)?,
         }
         match openat(CWD, path, flags | OFlags::CREATE | OFlags::EXCL, mode).map(File::from) {
             Ok(file) => {
@@ -156,13 +161,107 @@ fn is_plain(file: &File, uid: u32) -> io::Result<bool> {
     Ok(found.is_file() && found.uid() == uid && found.nlink() == 1)
 }
 
-fn remove(path: &Path) -> io::Result<()> {
-    match unlinkat(CWD, path, AtFlags::empty()) {
-        Err(Errno::NOENT) => Ok(()),
-        // Some system calls say so of a directory, others otherwise.
-        Err(Errno::ISDIR | Errno::PERM) => fs::remove_dir_all(path),
-        other => Ok(other?),
+/// Removes a file, or a directory with everything in it; absent is fine. No link is
+/// followed. Stack and open files stay the same however deep the directory is: what is
+/// two levels down moves up one, until nothing is.
+pub fn remove_tree(path: &Path) -> io::Result<()> {
+    match unlink(CWD, path)? {
+        Unlinked::Gone => return Ok(()),
+        Unlinked::IsFull => {}
     }
+    let top = take_back(openat(CWD, path, DIRECTORY, Mode::empty())?)?;
+    let (mut moved, mut attempts) = (0, 0);
+    loop {
+        let before = moved;
+        if !empty_once(&top, &mut moved)? {
+            break;
+        }
+        // With nothing left to move, only somebody who fills it again makes us come back.
+        attempts += u32::from(moved == before);
+        if attempts > PASSES {
+            return Err(ErrorKind::DirectoryNotEmpty.into());
+        }
+    }
+    match unlink(CWD, path)? {
+        Unlinked::Gone => Ok(()),
+        Unlinked::IsFull => Err(ErrorKind::DirectoryNotEmpty.into()),
+    }
+}
+
+enum Unlinked {
+    Gone,
+    /// It is a directory with something in it.
+    IsFull,
+}
+
+/// Removes a file or an empty directory.
+fn unlink(parent: impl AsFd, name: impl rustix::path::Arg + Copy) -> io::Result<Unlinked> {
+    let refused = match unlinkat(&parent, name, AtFlags::empty()) {
+        Ok(()) | Err(Errno::NOENT) => return Ok(Unlinked::Gone),
+        // Some file systems say the one of a directory, others the other.
+        Err(error @ (Errno::ISDIR | Errno::PERM)) => error,
+        Err(error) => return Err(error.into()),
+    };
+    match unlinkat(&parent, name, AtFlags::REMOVEDIR) {
+        Ok(()) | Err(Errno::NOENT) => Ok(Unlinked::Gone),
+        Err(Errno::NOTEMPTY | Errno::EXIST) => Ok(Unlinked::IsFull),
+        Err(Errno::NOTDIR) => Err(refused.into()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Its owner can put nothing more into a directory that is root's.
+fn take_back(directory: OwnedFd) -> io::Result<OwnedFd> {
+    if rustix::process::geteuid().is_root() {
+        fchown(&directory, Some(Uid::ROOT), Some(Gid::ROOT))?;
+        fchmod(&directory, Mode::RWXU)?;
+    }
+    Ok(directory)
+}
+
+/// Removes what is in the directory and in those in it; directories two levels down are
+/// moved here, under names that count up. Whether there was anything.
+fn empty_once(top: &OwnedFd, moved: &mut u64) -> io::Result<bool> {
+    let mut found = false;
+    for entry in entries(top)? {
+        let name = entry?;
+        found = true;
+        if matches!(unlink(top, &*name)?, Unlinked::Gone) {
+            continue;
+        }
+        match openat(top, &*name, DIRECTORY, Mode::empty()) {
+            Ok(inner) => move_up(&take_back(inner)?, top, moved)?,
+            // Somebody has put something else in its place: that is next.
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => {}
+            Err(error) => return Err(error.into()),
+        }
+        unlink(top, &*name)?;
+    }
+    Ok(found)
+}
+
+/// Empties a directory: files are removed, directories moved to the top.
+fn move_up(directory: &OwnedFd, top: &OwnedFd, moved: &mut u64) -> io::Result<()> {
+    for entry in entries(directory)? {
+        let name = entry?;
+        while matches!(unlink(directory, &*name)?, Unlinked::IsFull) {
+            *moved += 1;
+            match renameat(directory, &*name, top, format!(".{moved}")) {
+                Ok(()) | Err(Errno::NOENT) => break,
+                // That name is taken: the next one.
+                Err(Errno::NOTEMPTY | Errno::EXIST | Errno::NOTDIR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The names in a directory.
+fn entries(directory: &OwnedFd) -> io::Result<impl Iterator<Item = io::Result<CString>> + use<>> {
+    let names = Dir::read_from(directory)?.map(|entry| Ok(entry?.file_name().to_owned()));
+    Ok(names
+        .filter(|name| !name.as_ref().is_ok_and(|name| matches!(name.to_bytes(), b"." | b".."))))
 }
 
 #[cfg(test)]
@@ -193,6 +292,45 @@ mod tests {
         assert_eq!(read("none").unwrap_err().kind(), ErrorKind::NotFound);
     }
 
+    /// Deeper than any stack or table of open files, with a link out of it, names of ours
+    /// taken, and directories that are closed.
+    #[test]
+    fn a_tree_of_any_depth_is_removed_and_no_link_is_followed() {
+        // In memory where that can be: on a busy disk it takes minutes to build.
+        let memory = tempfile::tempdir_in("/dev/shm");
+        let place = memory.or_else(|_| tempfile::tempdir()).unwrap();
+        let (kept, top) = (place.path().join("kept"), place.path().join("top"));
+        fs::create_dir_all(kept.join("inner")).unwrap();
+        fs::write(kept.join("inner/file"), "x").unwrap();
+        fs::create_dir(&top).unwrap();
+        for name in [".1", ".2", ".3/x"] {
+            fs::create_dir_all(top.join(name)).unwrap();
+        }
+        fs::write(top.join(".4"), "").unwrap();
+        let mut at = openat(CWD, &top, DIRECTORY, Mode::empty()).unwrap();
+        for level in 0..20_000 {
+            rustix::fs::mkdirat(&at, "d", Mode::RWXU).unwrap();
+            if level % 1000 == 0 {
+                rustix::fs::symlinkat(&kept, &at, "link").unwrap();
+                rustix::fs::mkdirat(&at, "empty", Mode::empty()).unwrap();
+            }
+            at = openat(&at, "d", DIRECTORY, Mode::empty()).unwrap();
+        }
+        // A thread has a small stack, and removing must not need more.
+        let remove = {
+            let top = top.clone();
+            move || remove_tree(&top)
+        };
+        let thread = std::thread::Builder::new().stack_size(64 << 10).spawn(remove).unwrap();
+        thread.join().unwrap().unwrap();
+        assert!(!top.exists());
+        assert_eq!(fs::read_to_string(kept.join("inner/file")).unwrap(), "x");
+        remove_tree(&top).unwrap();
+        symlink(&kept, &top).unwrap();
+        remove_tree(&top).unwrap();
+        assert!(!top.is_symlink() && kept.join("inner/file").exists());
+    }
+
     #[test]
     fn what_is_given_away_is_theirs_but_for_what_is_kept() {
         if !testing::has_uids() {
@@ -214,6 +352,9 @@ mod tests {
         assert_eq!(owner(&secret).unwrap(), 0, "a link was followed");
         read_own(&home, Path::new("record")).unwrap();
         read_own(&home, Path::new("a/record")).unwrap_err();
+        let deep = place.path().join("deep");
+        fs::create_dir_all(deep.join("d/".repeat(200))).unwrap();
+        give_away(&deep, 77, &[]).unwrap_err();
         // Once it is theirs, nobody else's files in it are touched.
         give_away(&home, 77, &[]).unwrap();
         assert_eq!(owner(&home.join("record")).unwrap(), 0);

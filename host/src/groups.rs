@@ -7,6 +7,7 @@
 use crate::ProcessId;
 use procfs::process::{MountInfo, Process};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -91,14 +92,18 @@ impl Groups {
         (!missing.is_empty()).then(|| missing.join(", "))
     }
 
-    /// The group of that name, which is not made yet.
-    pub fn group(&self, name: &str) -> Group {
-        let part = |place: &Place| Part {
-            controller: place.controller,
-            unified: place.unified,
-            path: place.directory.join(name),
-        };
-        Group(self.0.iter().map(part).collect())
+    /// The group of that name, which is not made yet. Of one that is there, the parts stay
+    /// where they are, and it gets those it lacks.
+    pub fn group(&self, name: &str, known: Option<Group>) -> Group {
+        let mut parts = known.filter(Group::is_there).map_or_else(Vec::new, |known| known.0);
+        for place in &self.0 {
+            let Place { controller, unified, directory } = place;
+            if !parts.iter().any(|part| part.controller == *controller) {
+                let path = directory.join(name);
+                parts.push(Part { controller: *controller, unified: *unified, path });
+            }
+        }
+        Group(parts)
     }
 }
 
@@ -112,9 +117,21 @@ impl Group {
         Ok(())
     }
 
-    /// Whether nothing of it is gone, as after a reboot.
+    /// Whether nothing of it is gone, as after a reboot. One without a limit is none.
     pub fn is_there(&self) -> bool {
-        self.0.iter().all(|part| part.path.is_dir())
+        !self.0.is_empty() && self.0.iter().all(|part| part.path.is_dir())
+    }
+
+    /// What is in it: a process can't leave, whatever it does to its environment.
+    pub fn processes(&self) -> Vec<ProcessId> {
+        let of_part = |part: &Part| fs::read_to_string(part.path.join("cgroup.procs")).ok();
+        let pids: BTreeSet<i32> = self
+            .0
+            .iter()
+            .filter_map(of_part)
+            .flat_map(|text| text.lines().flat_map(str::parse).collect::<Vec<_>>())
+            .collect();
+        pids.into_iter().filter_map(ProcessId::of).collect()
     }
 
     /// Puts a process into it, with all its threads. Its children are born there.

@@ -58,6 +58,29 @@ fn the_second_version_is_used_where_no_process_is_in_the_way() {
     check(SECOND, "0::/system.slice/a.service\n", &[offered, none], &at("/sys/fs/cgroup"));
 }
 
+#[test]
+fn a_group_gets_the_parts_it_lacks_and_keeps_those_that_are_there() {
+    let place = tempfile::tempdir().unwrap();
+    let at = |controller, name: &str| Place {
+        controller,
+        unified: false,
+        directory: place.path().join(name),
+    };
+    let memory = Groups(vec![at(Controller::Memory, "memory")]).group("a", None);
+    let moved = Groups(vec![at(Controller::Memory, "elsewhere"), at(Controller::Pids, "pids")]);
+    let paths = |known: &Group| -> Vec<PathBuf> {
+        let group = moved.group("a", Some(known.clone()));
+        group.0.into_iter().map(|part| part.path).collect()
+    };
+    let expected = |names: [&str; 2]| names.map(|name| place.path().join(name));
+    assert_eq!(paths(&memory), expected(["elsewhere/a", "pids/a"]), "it is gone");
+    fs::create_dir_all(place.path().join("memory/a")).unwrap();
+    assert_eq!(paths(&memory), expected(["memory/a", "pids/a"]));
+    let none = Groups(vec![]).group("a", None);
+    assert!(!none.is_there());
+    assert_eq!(paths(&none), expected(["elsewhere/a", "pids/a"]));
+}
+
 fn sleeper(script: &str, directory: &Path) -> (ProcessId, impl Future<Output = crate::Exit>) {
     let spawn = crate::Spawn {
         program: "/bin/sh".into(),
@@ -79,7 +102,8 @@ async fn a_group_without_memory_loses_a_process_of_its_own() {
     let groups = Groups::find();
     let name = |word: &str| format!("castellan-test-{}-{word}", std::process::id());
     let limits = Limits { memory: 64 << 20, cores: 1, most_cores: 4, pids: 50 };
-    let (greedy, modest) = (groups.group(&name("greedy")), groups.group(&name("modest")));
+    let (greedy, modest) =
+        (groups.group(&name("greedy"), None), groups.group(&name("modest"), None));
     assert!(!greedy.is_there());
     for group in [&greedy, &modest] {
         group.make(&limits).unwrap();
@@ -95,6 +119,7 @@ async fn a_group_without_memory_loses_a_process_of_its_own() {
     greedy.add(&eater).unwrap();
     let (neighbour, neighbour_ended) = sleeper("exec sleep 1000", place.path());
     modest.add(&neighbour).unwrap();
+    assert_eq!(modest.processes(), std::slice::from_ref(&neighbour));
     fs::write(place.path().join("go"), "").unwrap();
     assert_eq!(ended.await, crate::Exit("signal: 9 (SIGKILL)".into()));
     assert!(neighbour.is_alive());

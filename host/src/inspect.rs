@@ -65,6 +65,14 @@ pub fn has_processes(uid: u32) -> bool {
     processes.any(|process| process.and_then(|it| it.status()).is_ok_and(|it| it.ruid == uid))
 }
 
+/// The processes that run as that user.
+pub fn of_user(uid: u32) -> Vec<ProcessId> {
+    let Ok(processes) = all_processes() else { return Vec::new() };
+    let is_theirs = |process: &Process| process.status().is_ok_and(|it| it.ruid == uid);
+    let found = processes.flatten().filter(is_theirs);
+    found.filter_map(|process| ProcessId::of(process.pid())).collect()
+}
+
 /// How many processors the host gives us. A limit of our group does not count.
 pub fn processors() -> usize {
     let allowed = rustix::thread::sched_getaffinity(None).map(|set| set.count());

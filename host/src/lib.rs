@@ -21,10 +21,14 @@ pub mod testing;
 mod usage;
 
 pub use confine::{is_root, missing_capabilities};
-pub use file::{create_private_dir, sync_dir, write_atomic, write_private, write_private_for};
-pub use foreign::{can_write, give_away, is_own, open_beneath, owner, read_beneath, read_own};
+pub use file::{
+    create_parents, create_private_dir, sync_dir, write_atomic, write_private, write_private_for,
+};
+pub use foreign::{
+    can_write, give_away, is_own, open_beneath, owner, read_beneath, read_own, remove_tree,
+};
 pub use groups::{Group, Groups, Limits};
-pub use inspect::{has_processes, processors, with_environment, with_variable};
+pub use inspect::{has_processes, of_user, processors, with_environment, with_variable};
 pub use lock::{DirLock, LockError, holder};
 pub use piped::Piped;
 pub use process::{Exit, ProcessId, Spawn, Watch, run_lines, run_output};

@@ -185,7 +185,6 @@ fn settle(data: &DataDir, config: &Config) -> Result<(Option<Separation>, Bound,
     let bound = listen::bind(&config.listen)?;
     match found {
         Some(Found::Separate(separation)) => {
-            separation::check_paths(config)?;
             data.open_to_uids()?;
             Ok((Some(separation), bound, vec![]))
         }

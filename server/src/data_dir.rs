@@ -6,7 +6,7 @@ use host::{DirLock, LockError};
 use model::{Entropy, HostId, OsEntropy, Secret};
 use serde::{Deserialize, Serialize};
 use std::fs;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use store::{Location, MasterKey};
@@ -50,9 +50,8 @@ fn ours() -> impl Iterator<Item = &'static str> {
 }
 
 /// Those of root's are for uids of instances to pass through.
-fn make_parents(path: &Path) -> std::io::Result<()> {
-    let Some(parent) = path.parent().filter(|_| host::is_root()) else { return Ok(()) };
-    fs::DirBuilder::new().recursive(true).mode(0o711).create(parent)
+pub fn make_parents(path: &Path) -> std::io::Result<()> {
+    if host::is_root() { host::create_parents(path, 0o711) } else { Ok(()) }
 }
 
 /// Paths inside a data directory. Making one touches nothing.
@@ -142,7 +141,22 @@ impl DataDir {
 
     /// Whether something of ours lies here.
     pub fn is_in_use(&self) -> bool {
-        self.store().exists() || self.master_key().exists()
+        !self.traces().is_empty()
+    }
+
+    /// What shows that a control plane ran here. Where the store is a database and the key
+    /// in the environment, that is servers and disks alone.
+    pub fn traces(&self) -> Vec<PathBuf> {
+        let host = self.host();
+        let held = [host.join("servers"), host.join("disks")].into_iter().filter(|room| {
+            let mut names = fs::read_dir(room).into_iter().flatten().flatten();
+            names.any(|entry| !entry.file_name().to_string_lossy().starts_with('.'))
+        });
+        [self.store(), self.master_key()]
+            .into_iter()
+            .filter(|path| path.exists())
+            .chain(held)
+            .collect()
     }
 
     /// Makes the directory, readable by its owner alone. One that holds other
@@ -304,5 +318,51 @@ impl DataDir {
     pub fn save_endpoints(&self, endpoints: &Endpoints) -> Result<()> {
         let text = serde_json::to_vec_pretty(endpoints).expect("plain data serialises");
         host::write_private(&self.endpoints(), &text).context("endpoints.json can't be written")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The test runs itself once more under the umask that we have: it is the whole process's.
+    #[tokio::test]
+    async fn the_uids_of_instances_pass_through_the_parents_that_root_makes() {
+        const INNER: &str = "CASTELLAN_TEST_PARENTS";
+        if !host::testing::has_uids() {
+            return;
+        }
+        if let Some(place) = std::env::var_os(INNER).map(PathBuf::from) {
+            let data = DataDir::new(&place.join("one/data")).unwrap();
+            data.create().unwrap();
+            data.settle_host(Some(&place.join("two/host"))).unwrap();
+            return;
+        }
+        let place = host::testing::tempdir();
+        let name = "the_uids_of_instances_pass_through_the_parents_that_root_makes";
+        let script = format!(
+            "umask 077; {INNER}={} exec {} {name}",
+            place.path().display(),
+            std::env::current_exe().unwrap().display()
+        );
+        host::run_output(Path::new("/bin/sh"), &["-c", &script], None).await.unwrap();
+        for (path, expected) in
+            [("one", 0o711), ("one/data", 0o700), ("two", 0o711), ("two/host", 0o700)]
+        {
+            let mode = fs::metadata(place.path().join(path)).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn data_is_found_by_its_servers_where_store_and_key_are_elsewhere() {
+        let place = tempfile::tempdir().unwrap();
+        let data = DataDir::new(place.path()).unwrap();
+        for (entry, expected) in
+            [("servers", false), ("disks/.new-1", false), ("servers/7", true), ("disks/1", true)]
+        {
+            fs::create_dir_all(place.path().join(entry)).unwrap();
+            assert_eq!(data.is_in_use(), expected, "{entry}");
+        }
     }
 }

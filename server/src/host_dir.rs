@@ -5,7 +5,7 @@
 //! directory, with one host id in it. A data directory stays with its host
 //! directory; the link in it tells the commands that read no config file.
 
-use crate::data_dir::DataDir;
+use crate::data_dir::{DataDir, make_parents};
 use anyhow::{Context, Result, bail};
 use host::DirLock;
 use std::fs::{self, Permissions};
@@ -50,7 +50,8 @@ impl DataDir {
                 wanted.display()
             );
         }
-        host::create_private_dir(&wanted)
+        make_parents(&wanted)
+            .and_then(|()| host::create_private_dir(&wanted))
             .and_then(|()| symlink(&wanted, self.host_link()))
             .with_context(|| format!("the host directory {} can't be used", wanted.display()))
     }
@@ -112,12 +113,7 @@ fn close_entries(directory: &Path) -> io::Result<()> {
 
 /// Removes a file or directory; absent is fine.
 pub fn remove(path: &Path) -> Result<()> {
-    let removed = match fs::symlink_metadata(path) {
-        Ok(found) if found.is_dir() => fs::remove_dir_all(path),
-        Ok(_) => fs::remove_file(path),
-        Err(_) => Ok(()),
-    };
-    removed.with_context(|| format!("{} can't be removed", path.display()))
+    host::remove_tree(path).with_context(|| format!("{} can't be removed", path.display()))
 }
 
 #[cfg(test)]

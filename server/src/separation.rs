@@ -42,31 +42,35 @@ pub fn find(config: &Config, data: &DataDir) -> Result<Option<Found>> {
     if !host::is_root() {
         return Ok(Some(shared("it was not started by root")));
     }
-    check_user(&uids, data)?;
-    if let Some(closed) = closed_to_others(&data.host()) {
-        let reason = unreachable(&data.host(), &closed, "--data");
-        if !ran_without(&data.host()) {
-            bail!("{reason}, or let all instances share root's uid with uids = [] under [local]");
-        }
-        return Ok(Some(shared(&reason)));
-    }
     let (first, last) = (*uids.start(), *uids.end());
-    Ok(Some(Found::Separate(Separation { uids: first + 1..=last, trainer: first })))
+    match obstacle(config, &uids, data) {
+        None => Ok(Some(Found::Separate(Separation { uids: first + 1..=last, trainer: first }))),
+        Some(reason) if ran_without(data) => Ok(Some(shared(&reason))),
+        Some(reason) => {
+            bail!("{reason}, or let all instances share root's uid with uids = [] under [local]")
+        }
+    }
 }
 
-/// What brokers read besides must be open to them.
-pub fn check_paths(config: &Config) -> Result<()> {
+/// Why instances can't have uids here, and what to do about it.
+fn obstacle(config: &Config, uids: &RangeInclusive<u32>, data: &DataDir) -> Option<String> {
+    let closed = |(path, setting): (PathBuf, &str)| {
+        closed_to_others(&path).map(|closed| unreachable(&path, &closed, setting))
+    };
+    user_obstacle(uids, data).or_else(|| {
+        let host = (data.host(), "--data");
+        [host].into_iter().chain(read_by_brokers(config)).find_map(closed)
+    })
+}
+
+/// What brokers read besides must be open to them. With the setting that names it.
+fn read_by_brokers(config: &Config) -> impl Iterator<Item = (PathBuf, &'static str)> {
     let Config { local, .. } = config;
     let cache = (local.cache(), "cache under [local]");
     let java = local.java.iter().map(|path| (path.clone(), "java under [local]"));
     let kafka = local.distributions.values();
     let kafka = kafka.map(|path| (path.clone(), "[local.distributions]"));
-    for (path, setting) in [cache].into_iter().chain(java).chain(kafka) {
-        if let Some(closed) = closed_to_others(&path) {
-            bail!("{}", unreachable(&path, &closed, setting));
-        }
-    }
-    Ok(())
+    [cache].into_iter().chain(java).chain(kafka)
 }
 
 fn shared(reason: &str) -> Found {
@@ -77,32 +81,28 @@ fn shared(reason: &str) -> Found {
     ))
 }
 
-fn check_user(uids: &RangeInclusive<u32>, data: &DataDir) -> Result<()> {
-    let advice = "or let all instances share root's uid with uids = [] under [local]";
+fn user_obstacle(uids: &RangeInclusive<u32>, data: &DataDir) -> Option<String> {
     let missing = host::missing_capabilities();
     if !missing.is_empty() {
-        bail!(
-            "root lacks {} here, which uids for instances take; add them, {advice}",
-            missing.join(", ")
-        );
+        let missing = missing.join(", ");
+        return Some(format!("root lacks {missing} here, which uids for instances take; add them"));
     }
     let map = fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
     if !is_mapped(&map, uids) {
         let (first, last) = (uids.start(), uids.end());
-        bail!(
+        return Some(format!(
             "this user namespace has no uids {first} to {last}; set uids under [local] to some \
-             that /proc/self/uid_map has, {advice}"
-        );
+             that /proc/self/uid_map has"
+        ));
     }
     let owner = host::owner(data.path()).unwrap_or(0);
-    if owner != 0 {
-        let path = data.path().display();
-        bail!(
+    let path = data.path().display();
+    (owner != 0).then(|| {
+        format!(
             "{path} belongs to uid {owner}; start Castellan as that user, or, to go on as root, \
              run as that user: castellan down --data {path}, and then: chown -R root:root {path}"
-        );
-    }
-    Ok(())
+        )
+    })
 }
 
 /// Whether all of the range are uids here. A file of the kernel says which are.
@@ -136,13 +136,14 @@ fn unreachable(path: &Path, closed: &Path, setting: &str) -> String {
     )
 }
 
-/// Whether servers are here that an earlier release made, none of which has a uid.
-fn ran_without(host: &Path) -> bool {
-    let has_any = |room: &str| {
-        let entries = fs::read_dir(host.join(room)).into_iter().flatten().flatten();
-        entries.into_iter().any(|entry| entry.file_name().to_string_lossy().parse::<i64>().is_ok())
-    };
-    has_any("servers") && !has_any("uids")
+/// Whether root ran an earlier release here, which gave no instance a uid. What another user
+/// ran is theirs.
+fn ran_without(data: &DataDir) -> bool {
+    let uids = fs::read_dir(data.host().join("uids")).into_iter().flatten().flatten();
+    let mut names = uids.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let has_uids = names.any(|name| name.parse::<i64>().is_ok());
+    let traces = data.traces();
+    !has_uids && !traces.is_empty() && traces.iter().all(|path| host::owner(path).ok() == Some(0))
 }
 
 #[cfg(test)]
@@ -197,8 +198,14 @@ mod tests {
         let config = Config::default();
         let refused = find(&config, &data).unwrap_err().to_string();
         assert!(refused.contains("chmod o+x") && refused.contains("uids = []"), "{refused}");
+        // A stopped instance has a disk and no server; one without any has a store or a key.
+        for trace in ["servers/7", "disks/7", "castellan.db", "master.key"] {
+            fs::create_dir_all(data.path().join(trace)).unwrap();
+            assert!(matches!(find(&config, &data).unwrap(), Some(Found::Shared(_))), "{trace}");
+            host::remove_tree(&data.path().join(trace)).unwrap();
+            find(&config, &data).unwrap_err();
+        }
         fs::create_dir_all(data.path().join("servers/7")).unwrap();
-        assert!(matches!(find(&config, &data).unwrap(), Some(Found::Shared(_))));
         fs::create_dir_all(data.path().join("uids")).unwrap();
         fs::write(data.path().join("uids/3"), "1900000003").unwrap();
         find(&config, &data).unwrap_err();
@@ -206,9 +213,41 @@ mod tests {
         fs::set_permissions(place.path(), Permissions::from_mode(0o711)).unwrap();
         let Some(Found::Separate(found)) = find(&config, &data).unwrap() else { panic!("shared") };
         assert!(!found.uids.contains(&found.trainer));
+        let uids = data.path().join("uids");
         std::os::unix::fs::chown(data.path(), Some(77), None).unwrap();
         let refused = find(&config, &data).unwrap_err().to_string();
         assert!(refused.contains("belongs to uid 77"), "{refused}");
+        host::remove_tree(&uids).unwrap();
+        let Some(Found::Shared(said)) = find(&config, &data).unwrap() else { panic!("separate") };
+        assert!(said.contains("belongs to uid 77"), "{said}");
+        // What that user ran is not root's.
+        std::os::unix::fs::chown(data.path().join("servers"), Some(77), None).unwrap();
+        find(&config, &data).unwrap_err();
+    }
+
+    #[test]
+    fn an_earlier_release_goes_on_whatever_is_in_the_way() {
+        if !host::testing::has_uids() {
+            return;
+        }
+        let (place, elsewhere) = (host::testing::tempdir(), closed());
+        let data = DataDir::new(&place.path().join("data")).unwrap();
+        data.create().unwrap();
+        let mut no_cache = Config::default();
+        no_cache.local.cache = Some(elsewhere.path().join("cache"));
+        let mut no_uids = Config::default();
+        no_uids.local.uids = Some(vec![4_294_967_290, u32::MAX]);
+        let check = |config: &Config, expected: &str| {
+            fs::write(data.master_key(), "").unwrap();
+            let found = find(config, &data).unwrap();
+            let Some(Found::Shared(said)) = found else { panic!("{found:?}") };
+            assert!(said.contains(expected), "{said}");
+            fs::remove_file(data.master_key()).unwrap();
+            let refused = find(config, &data).unwrap_err().to_string();
+            assert!(refused.contains(expected) && refused.contains("uids = []"), "{refused}");
+        };
+        check(&no_cache, "cache under [local]");
+        check(&no_uids, "this user namespace has no uids");
     }
 
     #[test]

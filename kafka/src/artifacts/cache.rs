@@ -2,10 +2,12 @@
 //! whole, and checked by the sums of its jars at each use.
 
 use super::ArtifactError;
+use super::cache_root::open_to_readers;
 use super::sums::Sums;
 use crate::Progress;
 use host::DirLock;
 use std::fs::{self, File, Permissions};
+use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
@@ -61,19 +63,29 @@ pub fn place(sums: &Sums, staging: &Path, home: &Path) -> Result<(), ArtifactErr
     fs::rename(staging, home).map_err(io)
 }
 
-/// The jars of a directory that was put in place. Reads all of them, so it blocks.
-pub fn checked(sums: &Sums, home: &Path) -> Option<Vec<PathBuf>> {
+/// The jars of a directory that was put in place, which everybody may read if it is root's.
+/// Reads all of them, so it blocks. Fails if this user may not read them.
+pub fn checked(sums: &Sums, home: &Path) -> Result<Option<Vec<PathBuf>>, ArtifactError> {
     let libs = home.join("libs");
-    if !libs.exists() {
-        return None;
+    match fs::metadata(&libs) {
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+            return Err(ArtifactError::read(&libs, error));
+        }
+        Err(_) => return Ok(None),
+        Ok(_) => {}
     }
     match sums.names().try_for_each(|jar| sums.check(&libs, jar)) {
-        Ok(()) => Some(sums.names().map(|jar| libs.join(jar)).collect()),
+        Ok(()) => {}
+        Err(error @ ArtifactError::Closed(_)) => return Err(error),
         Err(error) => {
             tracing::warn!(%error, cache = %libs.display(), "the cache is not what it was");
-            None
+            return Ok(None);
         }
     }
+    let jars: Vec<PathBuf> = sums.names().map(|jar| libs.join(jar)).collect();
+    let parts = [home.to_owned(), libs].into_iter().chain(jars.iter().cloned());
+    open_to_readers(parts).map_err(|error| ArtifactError::io(home, error))?;
+    Ok(Some(jars))
 }
 
 #[cfg(test)]
@@ -89,7 +101,7 @@ mod tests {
             "a.jar",
             "04efaf080f5a3e74e1c29d1ca6a48569382cbbcd324e8d59d2b83ef21c039f00",
         );
-        assert_eq!(checked(&sums, &home), None);
+        assert_eq!(checked(&sums, &home).unwrap(), None);
         let fetched = |text: &str| {
             fs::create_dir_all(staging.join("libs")).unwrap();
             fs::write(staging.join("libs/a.jar"), text).unwrap();
@@ -98,16 +110,76 @@ mod tests {
         fetched("evil").unwrap_err();
         assert!(!home.exists());
         fetched("four").unwrap();
-        assert_eq!(checked(&sums, &home), Some(vec![jar.clone()]));
+        assert_eq!(checked(&sums, &home).unwrap(), Some(vec![jar.clone()]));
 
         // Of the same size and time.
         let modified = fs::metadata(&jar).unwrap().modified().unwrap();
         fs::write(&jar, "evil").unwrap();
         File::options().write(true).open(&jar).unwrap().set_modified(modified).unwrap();
-        assert_eq!(checked(&sums, &home), None);
+        assert_eq!(checked(&sums, &home).unwrap(), None);
         fetched("four").unwrap();
-        assert_eq!(checked(&sums, &home), Some(vec![jar.clone()]), "it is replaced");
+        assert_eq!(checked(&sums, &home).unwrap(), Some(vec![jar.clone()]), "it is replaced");
         fs::remove_file(&jar).unwrap();
-        assert_eq!(checked(&sums, &home), None);
+        assert_eq!(checked(&sums, &home).unwrap(), None);
+    }
+
+    /// What an earlier release fetched under a umask of 077.
+    #[tokio::test]
+    async fn a_cache_that_is_closed_is_opened_by_root_and_told_of_by_others() {
+        const INNER: &str = "CASTELLAN_TEST_CLOSED_CACHE";
+        let sums = Sums::of_one(
+            "a.jar",
+            "04efaf080f5a3e74e1c29d1ca6a48569382cbbcd324e8d59d2b83ef21c039f00",
+        );
+        if let Some(home) = std::env::var_os(INNER) {
+            let said = match checked(&sums, Path::new(&home)) {
+                Ok(jars) => format!("found {}", jars.is_some()),
+                Err(error) => error.to_string(),
+            };
+            return println!("{said}");
+        }
+        if !host::testing::has_uids() {
+            return;
+        }
+        let place = host::testing::tempdir();
+        let (home, theirs) = (place.path().join("4.3.1"), place.path().join("theirs"));
+        let (libs, jar) = (home.join("libs"), home.join("libs/a.jar"));
+        fs::create_dir_all(&libs).unwrap();
+        fs::write(&jar, "four").unwrap();
+        let closed = [(&home, 0o700), (&libs, 0o700), (&jar, 0o600)];
+        for (path, mode) in closed {
+            fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+        }
+        // The test runs itself once more, as another user.
+        let program = place.path().join("test");
+        fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+        fs::set_permissions(&program, Permissions::from_mode(0o755)).unwrap();
+        fs::create_dir(&theirs).unwrap();
+        std::os::unix::fs::chown(&theirs, Some(77), Some(77)).unwrap();
+        let look = async || {
+            let name = "a_cache_that_is_closed_is_opened_by_root_and_told_of_by_others";
+            let output = theirs.join(format!("said-{}", fs::read_dir(&theirs).unwrap().count()));
+            let spawn = host::Spawn {
+                program: program.clone(),
+                arguments: vec![name.into(), "--nocapture".into()],
+                environment: vec![(INNER.into(), home.to_string_lossy().into_owned())],
+                directory: theirs.clone(),
+                output: output.clone(),
+            };
+            spawn.start_as(77).unwrap().1.await;
+            fs::read_to_string(output).unwrap()
+        };
+        for (path, _) in closed {
+            let said = look().await;
+            assert!(said.contains("is closed to the user of this process"), "{said}");
+            let mode = if path.is_dir() { 0o755 } else { 0o600 };
+            fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+        }
+        for (path, mode) in closed {
+            fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+        }
+        assert_eq!(checked(&sums, &home).unwrap(), Some(vec![jar]));
+        let said = look().await;
+        assert!(said.contains("found true"), "{said}");
     }
 }

@@ -31,12 +31,32 @@ pub fn default_cache_root() -> PathBuf {
 /// Makes a directory of the cache. One of ours is closed to others' writing, and root's
 /// is open to everybody's reading.
 pub fn make(directory: &Path) -> io::Result<()> {
+    if host::is_root() {
+        host::create_parents(directory, 0o755)?;
+    }
     DirBuilder::new().recursive(true).mode(0o755).create(directory)?;
     let found = fs::metadata(directory)?;
     let mode = found.mode() & 0o777;
     let wanted = if host::is_root() { 0o755 } else { mode & !NOT_OURS_WRITE };
     if host::is_own(&found) && mode != wanted {
         fs::set_permissions(directory, Permissions::from_mode(wanted))?;
+    }
+    Ok(())
+}
+
+/// Lets everybody read what an earlier release has put into root's cache under a umask
+/// that closed it. None may be a link.
+pub fn open_to_readers(paths: impl IntoIterator<Item = PathBuf>) -> io::Result<()> {
+    if !host::is_root() {
+        return Ok(());
+    }
+    for path in paths {
+        let found = fs::symlink_metadata(&path)?;
+        let wanted = if found.is_dir() { 0o755 } else { 0o644 };
+        let is_closed = found.mode() & wanted != wanted;
+        if is_closed && host::is_own(&found) && !found.is_symlink() {
+            fs::set_permissions(&path, Permissions::from_mode(wanted))?;
+        }
     }
     Ok(())
 }

@@ -35,6 +35,12 @@ pub enum ArtifactError {
         path.display()
     )]
     Unsafe { path: PathBuf, reason: String },
+    #[error(
+        "{} is closed to the user of this process: open the cache with chmod -R a+rX, or set \
+         another one",
+        .0.display()
+    )]
+    Closed(PathBuf),
     #[error("the disk of {} is full: make room for 200 MB, or set another cache directory", .0.display())]
     DiskFull(PathBuf),
     #[error("{} can't be used as a cache ({source}): make it writable, or set another one", path.display())]
@@ -42,6 +48,14 @@ pub enum ArtifactError {
 }
 
 impl ArtifactError {
+    /// The same for what is only read.
+    pub(crate) fn read(path: &Path, source: io::Error) -> Self {
+        match source.kind() {
+            io::ErrorKind::PermissionDenied => Self::Closed(path.to_owned()),
+            _ => Self::io(path, source),
+        }
+    }
+
     pub(crate) fn io(path: &Path, source: io::Error) -> Self {
         match source.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {

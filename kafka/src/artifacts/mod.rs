@@ -26,6 +26,7 @@ use cache::{checked, lock, place};
 use model::KafkaVersion;
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use sums::Sums;
@@ -114,14 +115,20 @@ impl Artifacts {
         progress: &(dyn Fn(Progress) + Send + Sync),
     ) -> Result<PathBuf, ArtifactError> {
         let path = self.cache.join(format!("castellan-broker-{}.jar", &digest(BROKER_JAR)[..16]));
-        while !fs::read(&path).is_ok_and(|present| present == BROKER_JAR) {
-            if host::can_write(&self.cache) {
-                host::write_atomic(&path, BROKER_JAR)
-                    .map_err(|error| ArtifactError::io(&path, error))?;
-            } else {
-                self.wait_for_work(version, progress).await;
+        let io = |error| ArtifactError::io(&path, error);
+        loop {
+            match fs::read(&path) {
+                Ok(present) if present == BROKER_JAR => break,
+                _ if host::can_write(&self.cache) => {
+                    host::write_atomic(&path, BROKER_JAR).map_err(io)?;
+                }
+                Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+                    return Err(ArtifactError::read(&path, error));
+                }
+                _ => self.wait_for_work(version, progress).await,
             }
         }
+        cache_root::open_to_readers([path.clone()]).map_err(io)?;
         Ok(path)
     }
 
@@ -132,7 +139,7 @@ impl Artifacts {
         progress: &(dyn Fn(Progress) + Send + Sync),
     ) -> Result<Vec<PathBuf>, ArtifactError> {
         loop {
-            if let Some(jars) = self.checked(release, sums).await {
+            if let Some(jars) = self.checked(release, sums).await? {
                 return Ok(jars);
             }
             if host::can_write(&self.cache) {
@@ -158,7 +165,11 @@ impl Artifacts {
         Work::new(&self.cache, version)
     }
 
-    async fn checked(&self, release: &Release, sums: &Sums) -> Option<Vec<PathBuf>> {
+    async fn checked(
+        &self,
+        release: &Release,
+        sums: &Sums,
+    ) -> Result<Option<Vec<PathBuf>>, ArtifactError> {
         let (sums, home) = (sums.clone(), self.home(release.version, sums));
         spawn_blocking(move || checked(&sums, &home)).await.expect("checking does not panic")
     }
@@ -172,7 +183,7 @@ impl Artifacts {
         let home = self.home(release.version, sums);
         let _lock = lock(&self.cache, progress).await?;
         // Whoever had the lock before may have fetched it.
-        if let Some(jars) = self.checked(release, sums).await {
+        if let Some(jars) = self.checked(release, sums).await? {
             return Ok(jars);
         }
         let io = |error| ArtifactError::io(&home, error);

@@ -70,7 +70,7 @@ impl Sums {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 Err(ArtifactError::Missing { version: self.version, jar: jar.to_owned() })
             }
-            Err(error) => Err(ArtifactError::io(&path, error)),
+            Err(error) => Err(ArtifactError::read(&path, error)),
         }
     }
 }
