@@ -69,7 +69,7 @@ impl<'a> Cluster<'a> {
     /// Whether what a broker shows may be older than a change that was made. Then a call
     /// that seems to change nothing is sent nevertheless.
     pub fn may_show_old(&self) -> bool {
-        self.behind.has_any_of(&self.brokers.brokers, Instant::now().into_std())
+        self.behind.has_any_of(&self.brokers, Instant::now().into_std())
     }
 
     /// The same, for what customers of a shared plan can't do.

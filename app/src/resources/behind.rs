@@ -31,10 +31,11 @@ impl Behind {
         self.inside().remove(&broker);
     }
 
-    /// Whether one of them may still show what was before a change.
-    pub fn has_any_of(&self, brokers: &[Endpoint], now: Instant) -> bool {
+    /// Whether one of its brokers may still show what was before a change.
+    pub fn has_any_of(&self, cluster: &Cluster, now: Instant) -> bool {
         let inside = self.inside();
-        brokers.iter().any(|broker| inside.get(broker).is_some_and(|at| now - *at < BEHIND))
+        let noted = |broker: &Broker| inside.get(&broker.key(cluster.instance));
+        cluster.brokers.iter().filter_map(noted).any(|at| now - *at < BEHIND)
     }
 
     /// Those that know all there is first, as they are, then whoever had most time to
