@@ -246,7 +246,7 @@ fn login(instance: &Instance) -> Result<Login> {
         Ok(Broker::new(node_id, Endpoint::new(host, port.parse()?)))
     };
     Ok(Login {
-        instance: InstanceId(instance.id),
+        instance: InstanceId(instance.entry.id),
         brokers: (1..).zip(instance.brokers.split(',')).map(broker).collect::<Result<_>>()?,
         trust_pem: instance.ca.clone(),
         username: instance.username.clone(),

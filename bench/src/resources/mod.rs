@@ -117,7 +117,8 @@ async fn access(castellan: &Castellan, id: i64) -> Result<Access> {
         password: login.password,
         mechanism: login.mechanism,
     };
-    Ok(Access { brokers: login.brokers, auth })
+    let brokers = login.brokers.into_iter().map(|broker| broker.endpoint).collect();
+    Ok(Access { brokers, auth })
 }
 
 async fn create(client: &Client, id: i64, prefix: &str, count: u32) -> Result<()> {

@@ -5,7 +5,7 @@ use crate::call::Call;
 use crate::world::World;
 use futures::future::join_all;
 use kafka::client::{Admin as _, Broker, Login, Mechanism};
-use model::{Certificate, Instance, Secret, Server, SignedDuration, UserName};
+use model::{Certificate, Instance, Secret, SignedDuration, UserName};
 use serde_json::{Value, json};
 
 #[tokio::test]
