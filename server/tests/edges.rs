@@ -20,7 +20,8 @@ const EDGES: &[(&str, &[&str])] = &[
     ("outbound", &["model", "host"]),
     ("engine", &["model", "wire", "store", "cloud", "kafka", "reach", "pki", "outbound"]),
     ("app", &["model", "store", "pki", "kafka", "reach", "series"]),
-    ("api", &["model", "wire", "app"]),
+    ("web", &["model", "wire", "app"]),
+    ("api", &["model", "wire", "app", "web"]),
     ("client", &["model", "wire"]),
     ("cli", &["model", "wire", "client"]),
     (
@@ -39,6 +40,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "outbound",
             "engine",
             "app",
+            "web",
             "api",
             "client",
             "cli",

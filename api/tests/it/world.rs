@@ -2,7 +2,6 @@
 
 use crate::call::Call;
 use crate::postgres;
-use api::{Options, RateLimit, RateLimits};
 use app::{
     App, Destinations, Limits, NoRoom, Parts, Placement, Places, Settings, Source, SourceKind,
 };
@@ -24,6 +23,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use store::{Installation, Location, MasterKey, Store};
+use web::{Options, RateLimit, RateLimits};
 
 pub struct World {
     pub app: App,
