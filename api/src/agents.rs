@@ -6,8 +6,6 @@ pub mod metrics;
 
 use crate::answer::SecretJson;
 use crate::body::{self, Fields, Query, Taken};
-use crate::error::Failure;
-use crate::state::{Api, PeerCertificate};
 use app::Error;
 use app::agents::{self, Agent, Enrolment, Held};
 use axum::Json;
@@ -18,6 +16,8 @@ use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use serde::de::DeserializeOwned;
 use std::time::Duration;
+use web::error::Failure;
+use web::state::{Api, PeerCertificate};
 use wire::agent::{Claim, Claimed, Enrol, Enrolled, LONG_POLL_SECONDS, Renew, Report};
 
 /// The agent whose certificate the connection was made with.

@@ -13,7 +13,6 @@ mod values;
 
 pub use fields::Fields;
 
-use crate::state::Api;
 use app::{Asked, Error, Problems};
 use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Multipart, Request};
@@ -23,6 +22,7 @@ use axum::http::{HeaderMap, Method};
 use bytes::BytesMut;
 use http_body_util::BodyExt as _;
 use std::convert::Infallible;
+use web::state::Api;
 
 const LIMIT: usize = 1024 * 1024;
 /// Of a body that is too large, this much is read and thrown away.

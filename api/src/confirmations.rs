@@ -5,11 +5,8 @@
 //! form's `POST` does. The token is a secret: it is not logged, not kept by caches and
 //! not sent to other sites.
 
-use crate::address;
 use crate::body::{Body, Fields};
-use crate::error::Failure;
 use crate::page::{self, STYLE, is_browser, respond};
-use crate::state::Api;
 use app::recipients::{self, Addressee, Answer};
 use app::{Source, SourceKind};
 use askama::Template;
@@ -19,6 +16,9 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use model::{MailStanding, Secret};
+use web::address;
+use web::error::Failure;
+use web::state::Api;
 use wire::customer::Message;
 
 const GONE: &str = "This link was replaced by a later one, or nobody uses this address any more.";

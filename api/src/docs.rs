@@ -3,7 +3,6 @@
 
 use crate::openapi::{self, About};
 use crate::routes::{Guard, Route};
-use crate::state::Api;
 use askama::Template;
 use axum::extract::State;
 use axum::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE};
@@ -13,6 +12,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use std::sync::OnceLock;
+use web::state::Api;
 
 const STYLE: &str = include_str!("../templates/docs.css");
 const HTML: &str = "text/html; charset=utf-8";

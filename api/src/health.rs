@@ -1,10 +1,10 @@
 //! Whether the program runs, and whether it can work.
 
-use crate::error::Failure;
 use crate::openapi::About;
-use crate::state::Api;
 use axum::Json;
 use axum::extract::State;
+use web::error::Failure;
+use web::state::Api;
 use wire::customer::Message;
 
 /// `GET /healthz`: the process answers.

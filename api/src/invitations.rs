@@ -6,11 +6,8 @@
 
 mod page;
 
-use crate::address;
 use crate::body::{Body, Fields};
-use crate::error::Failure;
 use crate::page::is_browser;
-use crate::state::Api;
 use app::team::{self, Acceptance, Invitee, Joined};
 use app::{Error, Source, SourceKind};
 use axum::Json;
@@ -19,6 +16,9 @@ use axum::http::HeaderMap;
 use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use model::Secret;
+use web::address;
+use web::error::Failure;
+use web::state::Api;
 use wire::customer::Message;
 
 /// Whoever holds the link, or why it does not work.

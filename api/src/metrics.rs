@@ -1,13 +1,13 @@
 //! `GET /metrics`: our own metrics as Prometheus reads them, for this machine
 //! and the networks the operator named.
 
-use crate::address;
-use crate::error::Failure;
-use crate::state::Api;
 use app::Error;
 use axum::extract::{Request, State};
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
+use web::address;
+use web::error::Failure;
+use web::state::Api;
 
 const TEXT_FORMAT: &str = "text/plain; version=0.0.4; charset=utf-8";
 

@@ -14,12 +14,12 @@ pub use about::About;
 pub use input::{Counts, Input};
 
 use crate::routes::{self, Route};
-use crate::state::{Api, Listener};
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use serde_json::Value;
 use std::sync::OnceLock;
+use web::state::{Api, Listener};
 
 pub async fn handle(State(api): State<Api>) -> Response {
     static CUSTOMER: OnceLock<String> = OnceLock::new();

@@ -1,7 +1,6 @@
 //! Pages for people: how they are sent, and what they have in common. What people
 //! chose is escaped by the templates; there is no script, and the policy allows none.
 
-use crate::error::{self, Failure};
 use askama::Template;
 use axum::http::header::{
     ACCEPT, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, RETRY_AFTER,
@@ -12,10 +11,9 @@ use axum::response::{IntoResponse, Response};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest as _, Sha256};
+use web::error::{self, Failure};
 
 pub const STYLE: &str = include_str!("../templates/page.css");
-/// What stands for the token of a link in the table of routes.
-pub const TOKEN: &str = "{token}";
 
 #[derive(Template)]
 #[template(path = "notice.html")]

@@ -1,10 +1,8 @@
 //! Every path of both APIs and of the agents' listener, on one page.
 
 use crate::openapi::About;
-use crate::state::{Api, Listener, Options};
 use crate::{
-    agents, around, confirmations, customer, docs, error, health, instance, invitations, limit,
-    metrics, openapi,
+    agents, confirmations, customer, docs, health, instance, invitations, metrics, openapi,
 };
 use app::App;
 use axum::Router;
@@ -12,6 +10,8 @@ use axum::handler::Handler;
 use axum::http::Method;
 use axum::routing::{MethodFilter, MethodRouter, on};
 use std::sync::Arc;
+use web::state::{Api, Listener, Options};
+use web::{around, error, limit};
 
 /// The Customer API: the account's own routes, and every Instance API route
 /// under `/api/instances/{id}/`.
@@ -239,8 +239,8 @@ fn router(table: Vec<Route>, app: App, listener: Listener, options: Options) -> 
         router = router.route(&path, limited);
     }
     router
-        .fallback(error::not_found)
-        .method_not_allowed_fallback(error::method_not_allowed)
+        .fallback(|| async { error::not_found() })
+        .method_not_allowed_fallback(|| async { error::method_not_allowed() })
         .layer(around)
         .with_state(api)
 }

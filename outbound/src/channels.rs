@@ -1,5 +1,5 @@
 //! What each way of telling people sends: a recipient and a notification become
-//! calls. Pure; `send.rs` makes the calls. Each file says what its service
+//! calls. Pure; `egress` makes the calls. Each file says what its service
 //! documents, and keeps to the lengths that are given there.
 
 pub mod email;
@@ -14,36 +14,10 @@ mod victorops;
 mod webhook;
 
 use crate::settings::Endpoints;
+use egress::HttpRequest;
 use model::{Notification, Recipient, RecipientType, Timestamp};
-use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use serde_json::{Map, Value};
 use url::Url;
-
-/// A call to be made: a POST of JSON.
-pub struct HttpRequest {
-    pub url: Url,
-    pub headers: HeaderMap,
-    pub body: Vec<u8>,
-}
-
-impl HttpRequest {
-    fn new(url: Url, body: Vec<u8>) -> Self {
-        let json = HeaderValue::from_static("application/json");
-        Self { url, headers: HeaderMap::from_iter([(CONTENT_TYPE, json)]), body }
-    }
-
-    fn json(url: Url, body: &Value) -> Self {
-        Self::new(url, body.to_string().into_bytes())
-    }
-
-    /// None: a header can't hold that value.
-    fn header(mut self, name: HeaderName, value: &str) -> Option<Self> {
-        let mut value = HeaderValue::try_from(value).ok()?;
-        value.set_sensitive(true);
-        self.headers.insert(name, value);
-        Some(self)
-    }
-}
 
 /// What to call, in this order; none: the recipient's value is not of its type.
 /// `now` is when it is called.

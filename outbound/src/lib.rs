@@ -5,21 +5,17 @@
 //! tries nothing twice and knows no store; whoever calls it does that. Nothing
 //! here logs what a message says.
 
-mod addresses;
 mod channels;
-mod destinations;
 mod error;
 mod files;
 mod letter;
-mod lookup;
 mod notifier;
-mod send;
 mod settings;
 mod smtp;
 mod words;
 
-pub use destinations::Forbidden;
-pub use error::{Fault, NotifyError};
+pub use egress::{Fault, Forbidden};
+pub use error::NotifyError;
 pub use files::MailFiles;
 pub use letter::{BadSender, Sender};
 pub use notifier::Notifier;

@@ -1,12 +1,10 @@
 //! Tells one recipient once: of one thing, or by mail of several.
 
 use crate::channels::{email, requests};
-use crate::destinations::Destinations;
-use crate::error::{Fault, NotifyError};
-use crate::lookup::{Lookup, SystemLookup};
-use crate::send::Caller;
+use crate::error::NotifyError;
 use crate::settings::{BadSettings, Endpoints, OutboundSettings};
 use crate::{Mailer, Outgoing};
+use egress::{Caller, Destinations, Fault, Lookup, SystemLookup};
 use model::{Clock, MessageId, Notification, Recipient, RecipientType, Timestamp};
 use std::sync::Arc;
 use std::time::Duration;

@@ -58,10 +58,8 @@ impl Default for Endpoints {
 pub enum BadSettings {
     #[error("the address of {0} must begin with https:// or http://")]
     Endpoint(&'static str),
-    #[error("the authority of others' certificates is no certificate in PEM")]
-    Authority,
-    #[error("no calls can be made: {0}")]
-    Client(#[from] reqwest::Error),
+    #[error(transparent)]
+    Caller(#[from] egress::BadCaller),
 }
 
 impl Endpoints {

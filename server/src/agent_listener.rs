@@ -2,7 +2,6 @@
 //! listener serves.
 
 use anyhow::{Context, Result};
-use api::tls::{self, Served};
 use model::{Entropy, SignedDuration, Timestamp};
 use pki::{Authority, Facts, Leaf, Usage};
 use rustls::ServerConfig;
@@ -10,6 +9,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use tokio::sync::watch;
 use url::Url;
+use web::tls::{self, Served};
 
 pub struct AgentListener {
     authority: Authority,

@@ -4,8 +4,6 @@ use crate::agent_listener::AgentListener;
 use crate::config::Config;
 use crate::listen::Bound;
 use anyhow::Result;
-use api::tls::{CertificateFiles, Served};
-use api::{Connections, Options, RateLimit, listen};
 use app::App;
 use axum::Router;
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
@@ -17,6 +15,8 @@ use std::time::Duration;
 use store::Installation;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
+use web::tls::{CertificateFiles, Served};
+use web::{Connections, Options, RateLimit, listen};
 
 const UPKEEP: Duration = Duration::from_secs(5);
 const LOOK_AT_CERTIFICATES: Duration = Duration::from_secs(2);

@@ -5,7 +5,6 @@
 
 use crate::{catalogue, floor, separation};
 use anyhow::{Context, Result, bail};
-use api::ConnectionLimits;
 use clap::Args;
 use cloud_local::addresses::AddressMode;
 use ipnet::{IpNet, Ipv4Net};
@@ -19,6 +18,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use url::Url;
+use web::ConnectionLimits;
 use wire::agent::{HostSettings, StoreRoom};
 
 /// Those below are people's and the system's own.
@@ -54,7 +54,7 @@ pub struct Config {
     pub limits: app::Limits,
     pub audit: Audit,
     /// How often a key, an account and an unknown address may call.
-    pub rate_limit: api::RateLimits,
+    pub rate_limit: web::RateLimits,
     /// Who invoices are from.
     pub seller: Seller,
 }

@@ -1,14 +1,14 @@
 //! `POST /agent/v1/metrics`.
 
 use super::{AgentCertificate, Document};
-use crate::error::Failure;
-use crate::state::Api;
 use app::metrics;
 use axum::Json;
 use axum::extract::State;
 use model::TopicSeries;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use web::error::Failure;
+use web::state::Api;
 use wire::metrics::{Sample, Samples, Taken, TopicSample};
 
 pub async fn handle(

@@ -4,9 +4,7 @@ mod cell;
 
 use crate::auth::CustomerKey;
 use crate::body::{Fields, Query};
-use crate::error::Failure;
 use crate::openapi::{About, Input};
-use crate::state::Api;
 use app::auditlog::{self, AuditLine, Export, Wanted};
 use app::{Error, Right};
 use axum::body::{Body, Bytes};
@@ -17,6 +15,8 @@ use axum::response::{IntoResponse, Response};
 use cell::safe;
 use csv::{Terminator, WriterBuilder};
 use futures::stream;
+use web::error::Failure;
+use web::state::Api;
 
 const CSV: &str = "text/csv; charset=utf-8";
 const HEADER: [&str; 5] = ["Timestamp", "Event", "Source", "User", "Extras"];

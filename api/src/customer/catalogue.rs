@@ -2,13 +2,13 @@
 
 use crate::auth::CustomerKey;
 use crate::body::{Fields, Query};
-use crate::error::Failure;
 use crate::openapi::{About, Input};
-use crate::state::Api;
 use app::Right;
 use app::catalogue::{self, BACKEND, PlanFilter, RegionFilter};
 use axum::Json;
 use axum::extract::State;
+use web::error::Failure;
+use web::state::Api;
 use wire::customer::{Plan, Region};
 
 /// `GET /api/plans`.

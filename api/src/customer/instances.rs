@@ -7,15 +7,15 @@ pub mod read;
 
 use crate::auth::CustomerKey;
 use crate::body::{Body, Fields, Query};
-use crate::error::Failure;
 use crate::openapi::{About, Counts, Input};
 use crate::path::Id;
-use crate::state::Api;
 use app::Right;
 use app::instances::{self, Deletion, InstanceChanges, Page};
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
+use web::error::Failure;
+use web::state::Api;
 use wire::customer::{InstanceEntry, Message, UpdateInstance};
 
 /// What list and read both say of an instance.

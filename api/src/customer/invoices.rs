@@ -2,15 +2,15 @@
 
 use crate::auth::CustomerKey;
 use crate::body::{Fields, Query};
-use crate::error::Failure;
 use crate::openapi::{About, Input};
 use crate::path::InvoicePath;
-use crate::state::Api;
 use app::Right;
 use app::billing::{self, InvoiceSummary, Months, Period};
 use axum::Json;
 use axum::extract::State;
 use model::{Bill, CURRENCY, Cents, Month};
+use web::error::Failure;
+use web::state::Api;
 use wire::billing::{Customer, Invoice, InvoiceEntry, InvoiceLine, Money, Seller, time};
 
 /// `2026/11`.

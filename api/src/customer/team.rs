@@ -3,15 +3,15 @@
 use crate::answer::SecretJson;
 use crate::auth::CustomerKey;
 use crate::body::{Body, Fields};
-use crate::error::Failure;
 use crate::openapi::{About, Counts, Input};
 use crate::path::Member;
-use crate::state::Api;
 use app::team::{self, NewInvitation, Removed, RoleChanges};
 use app::{Right, apikeys};
 use axum::Json;
 use axum::extract::State;
 use model::{InstanceId, Role, Secret};
+use web::error::Failure;
+use web::state::Api;
 use wire::customer::Message;
 use wire::team::{
     InstanceToRotate, Invite, RemoveMember, RemovedMember, RotatedKey, TeamMember, UpdateMember,

@@ -2,16 +2,16 @@
 
 use crate::auth::CustomerKey;
 use crate::body::{Body, Fields};
-use crate::error::Failure;
 use crate::openapi::{About, Counts, Input};
 use crate::path::VpcPath;
-use crate::state::Api;
 use app::Right;
 use app::vpcs::{self, NewVpc, PLAN, VpcChanges, VpcView};
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use model::VpcId;
+use web::error::Failure;
+use web::state::Api;
 use wire::customer::{CreateVpc, CreatedVpc, Message, UpdateVpc, Vpc};
 
 fn document(view: VpcView) -> Vpc {

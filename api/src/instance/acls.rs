@@ -2,16 +2,16 @@
 
 use crate::auth::{Changing, Seeing};
 use crate::body::{Body, Fields};
-use crate::error::Failure;
 use crate::openapi::{About, Input};
 use crate::path::AclPath;
-use crate::state::Api;
 use app::Right;
 use app::acls::{self, AclView, MOST, NewAcls};
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use model::Timestamp;
+use web::error::Failure;
+use web::state::Api;
 use wire::customer::Message;
 use wire::users::{Acl, CreateAcls, Rule};
 

@@ -2,16 +2,16 @@
 
 use crate::auth::{Changing, Seeing};
 use crate::body::{Body, Fields};
-use crate::error::Failure;
 use crate::openapi::{About, Input};
 use crate::path::AlarmPath;
-use crate::state::Api;
 use app::Right;
 use app::alarms::{self, AlarmFields, LARGEST};
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use model::{AlarmType, Measure, Timestamp};
+use web::error::Failure;
+use web::state::Api;
 use wire::alarms::{Alarm, Incident};
 
 fn document(alarm: &model::Alarm) -> Alarm {

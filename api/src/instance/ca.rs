@@ -3,16 +3,16 @@
 use crate::answer::{self, Pem};
 use crate::auth::{Changing, Seeing};
 use crate::body::{Body, Fields};
-use crate::error::Failure;
 use crate::openapi::{About, Input};
 use crate::path::SerialPath;
-use crate::state::Api;
 use app::Right;
 use app::ca::{self, Signing};
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use model::Timestamp;
+use web::error::Failure;
+use web::state::Api;
 use wire::ca::{Certificate, Sign};
 
 const EXAMPLE_PEM: &str = "-----BEGIN CERTIFICATE-----\n…\n-----END CERTIFICATE-----\n";

@@ -1,14 +1,14 @@
 //! The cluster as a whole.
 
 use crate::auth::{Changing, Seeing};
-use crate::error::Failure;
 use crate::openapi::About;
-use crate::state::Api;
 use app::actions::{self, How, Nodes};
 use app::{Asked, Right, cluster};
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
+use web::error::Failure;
+use web::state::Api;
 use wire::instance::ClusterStatus;
 
 /// `GET /api/api/cluster/status`.

@@ -2,14 +2,14 @@
 
 use crate::auth::{Changing, Seeing};
 use crate::body::{Fields, SettingsBody};
-use crate::error::Failure;
 use crate::openapi::{About, Input};
-use crate::state::Api;
 use app::Right;
 use app::settings::{self, KNOWN, Kind, Values};
 use axum::Json;
 use axum::extract::State;
 use serde_json::{Value, json};
+use web::error::Failure;
+use web::state::Api;
 use wire::customer::Message;
 use wire::nodes::Setting;
 

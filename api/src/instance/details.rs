@@ -2,12 +2,12 @@
 
 use crate::answer::SecretJson;
 use crate::auth::Seeing;
-use crate::error::Failure;
 use crate::openapi::About;
-use crate::state::Api;
 use app::{Right, details};
 use axum::extract::State;
 use model::Secret;
+use web::error::Failure;
+use web::state::Api;
 use wire::instance::{Connections, Details, DetailsServer, Plaintext, Port, SaslScram};
 
 pub async fn handle(

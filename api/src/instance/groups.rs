@@ -2,15 +2,15 @@
 
 use crate::auth::{Changing, Seeing};
 use crate::body::{Body, Fields};
-use crate::error::Failure;
 use crate::openapi::{About, Input};
 use crate::path::Named;
-use crate::state::Api;
 use app::Right;
 use app::groups::{self, GroupOffset, Moved, Reset};
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
+use web::error::Failure;
+use web::state::Api;
 use wire::groups::{Assignment, Group, Member, Offset};
 
 fn document(group: &groups::Group) -> Group {

@@ -3,10 +3,8 @@
 use crate::answer::SecretJson;
 use crate::auth::Changing;
 use crate::body::{Body, Fields, Query};
-use crate::error::Failure;
 use crate::openapi::{About, Counts, Input};
 use crate::path::Named;
-use crate::state::Api;
 use app::Right;
 use app::messages::{self, Contents, MessageFields, ReadFields, WriteFields};
 use axum::Json;
@@ -16,6 +14,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use model::Timestamp;
+use web::error::Failure;
+use web::state::Api;
 use wire::messages::{BASE64, Header, Message, NewMessage, TEXT, WriteMessages, Written};
 
 /// `GET /api/topics/<name>/messages`.

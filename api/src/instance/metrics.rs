@@ -2,9 +2,7 @@
 
 use crate::auth::Seeing;
 use crate::body::{Fields, Query};
-use crate::error::Failure;
 use crate::openapi::{About, Input};
-use crate::state::Api;
 use app::Right;
 use app::metrics::{self, Latest, Measure, ReadFields, Told};
 use axum::Json;
@@ -14,6 +12,8 @@ use axum::response::{IntoResponse, Response};
 use model::Series;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use web::error::Failure;
+use web::state::Api;
 use wire::metrics::{Metrics, SeriesValues, ServerMetrics};
 
 /// `GET /api/metrics`.

@@ -1,12 +1,12 @@
 //! `GET /api/nodes`.
 
 use crate::auth::Seeing;
-use crate::error::Failure;
 use crate::openapi::About;
-use crate::state::Api;
 use app::{InstanceAccess, Right, nodes};
 use axum::Json;
 use axum::extract::State;
+use web::error::Failure;
+use web::state::Api;
 use wire::nodes::Node;
 
 pub async fn handle(

@@ -2,14 +2,14 @@
 
 use crate::auth::{Changing, Seeing};
 use crate::body::{Body, Fields, Query};
-use crate::error::Failure;
 use crate::openapi::{About, Counts, Input};
-use crate::state::Api;
 use app::Right;
 use app::quotas::{self, Name, QuotaFields, QuotaKey};
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
+use web::error::Failure;
+use web::state::Api;
 use wire::quotas::Quota;
 
 fn document(quota: &quotas::Quota) -> Quota {

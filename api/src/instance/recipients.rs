@@ -3,16 +3,16 @@
 use crate::answer::SecretJson;
 use crate::auth::{Changing, Seeing};
 use crate::body::{Body, Fields};
-use crate::error::Failure;
 use crate::openapi::{About, Input};
 use crate::path::RecipientPath;
-use crate::state::Api;
 use app::Right;
 use app::recipients::{self, RESPONDERS, RecipientFields, Tested};
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use model::{RecipientOptions, RecipientType, Responder, Secret, Timestamp};
+use web::error::Failure;
+use web::state::Api;
 use wire::alarms::{LastStatus, Recipient};
 use wire::customer::Message;
 

@@ -2,16 +2,16 @@
 
 use crate::auth::{Changing, Seeing};
 use crate::body::{Body, Fields};
-use crate::error::Failure;
 use crate::openapi::{About, Input};
 use crate::path::Named;
-use crate::state::Api;
 use app::Right;
 use app::topics::{self, NewTopic, Setting, SettingKind, TopicUpdate};
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde_json::{Map, Value, json};
+use web::error::Failure;
+use web::state::Api;
 use wire::customer::Message;
 use wire::topics::{CreateTopic, Partition, Topic, TopicDetails, UpdateTopic};
 

@@ -3,16 +3,16 @@
 use crate::answer::SecretJson;
 use crate::auth::{Changing, Seeing};
 use crate::body::{Body, Fields};
-use crate::error::Failure;
 use crate::openapi::{About, Input};
 use crate::path::Named;
-use crate::state::Api;
 use app::Right;
 use app::users::{self, NewUserAsked};
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use model::Secret;
+use web::error::Failure;
+use web::state::Api;
 use wire::customer::Message;
 use wire::users::{NewUser, User};
 

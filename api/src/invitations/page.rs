@@ -1,13 +1,13 @@
 //! What the link of an invitation shows.
 
 use super::sentence;
-use crate::error::Failure;
 use crate::page::{self, STYLE, respond};
 use app::FieldProblem;
 use app::team::{Invitee, Joined};
 use askama::Template;
 use axum::http::StatusCode;
 use axum::response::Response;
+use web::error::Failure;
 
 const GONE: &str = "This link was used, replaced or withdrawn, or it is older than seven days. \
                     Ask whoever invited you for a new one.";

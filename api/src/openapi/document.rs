@@ -4,12 +4,12 @@ use super::about::{About, Sent};
 use super::answers;
 use super::input::Input;
 use super::schema::{self, Form};
-use crate::error;
 use crate::routes::{Guard, Route};
 use app::{Error, Right};
 use axum::http::StatusCode;
 use model::Role;
 use serde_json::{Map, Value, json};
+use web::error;
 use wire::customer::ErrorBody;
 
 /// What stands between braces in paths.
@@ -176,7 +176,7 @@ fn refusal(route: &Route, status: StatusCode, error: &Error) -> Value {
 /// With the headers of every answer that is charged to somebody.
 fn response(route: &Route, what: &str) -> Value {
     let mut response = json!({"description": what});
-    if !crate::limit::EXEMPT.contains(&route.path.as_str()) {
+    if !web::limit::EXEMPT.contains(&route.path.as_str()) {
         for (name, _) in LIMITS {
             response["headers"][name] = json!({"$ref": format!("#/components/headers/{name}")});
         }

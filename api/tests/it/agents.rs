@@ -235,10 +235,10 @@ async fn a_removed_or_replaced_server_has_no_agent() {
 async fn metrics_are_for_neighbours() {
     let world = World::new().await;
     let recorder = metrics_exporter_prometheus::PrometheusBuilder::new().build_recorder();
-    let options = api::Options {
+    let options = web::Options {
         metrics: Some(recorder.handle()),
         metrics_from: vec!["10.0.0.0/8".parse().unwrap()],
-        ..api::Options::default()
+        ..web::Options::default()
     };
     let router = api::agent_router(world.app.clone(), options);
     let status = async |peer: &str, forwarded: Option<&str>| {

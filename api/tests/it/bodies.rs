@@ -5,11 +5,11 @@ use crate::coverage::Things;
 use crate::openapi::{document, filled, operation};
 use crate::world::World;
 use api::routes::{self, Guard, Route};
-use api::{Options, Rate, RateLimit, RateLimits};
 use axum::Router;
 use model::{Role, Secret};
 use serde_json::Value;
 use std::time::Duration;
+use web::{Options, Rate, RateLimit, RateLimits};
 
 /// What is made at random is named instead; a page for people is left out.
 async fn shown(world: &World, answer: &Answer) -> String {

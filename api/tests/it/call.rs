@@ -102,7 +102,7 @@ impl Call {
         }
         let mut request = request.body(Body::from(self.body.clone())).unwrap();
         request.extensions_mut().insert(ConnectInfo(self.peer));
-        request.extensions_mut().insert(api::PeerCertificate(self.certificate.clone()));
+        request.extensions_mut().insert(web::PeerCertificate(self.certificate.clone()));
         let response = router.clone().oneshot(request).await.unwrap();
         let (parts, body) = response.into_parts();
         let bytes = body.collect().await.unwrap().to_bytes();

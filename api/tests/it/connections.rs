@@ -3,7 +3,6 @@
 use crate::agents::{enrolment, give_token, server_of};
 use crate::listen::{http, now, serve_with};
 use crate::world::World;
-use api::{ConnectionLimits, Connections, Options};
 use pki::KeyPair;
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener};
@@ -12,6 +11,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
+use web::{ConnectionLimits, Connections, Options};
 
 /// Well below the time after which a silent connection is dropped.
 const AT_ONCE: Duration = Duration::from_secs(10);
@@ -60,7 +60,7 @@ async fn the_connection_beyond_what_an_address_may_have_is_closed_at_once() {
     let connections = Connections::of_apis(limits, &[]);
     let options = Options { stopping: stop.clone(), connections, ..Options::default() };
     let router = api::customer_router(world.app.clone(), options.clone());
-    let task = tokio::spawn(api::listen::serve(listener, router, None, options));
+    let task = tokio::spawn(web::listen::serve(listener, router, None, options));
 
     let mut held = Vec::new();
     for number in 1..=60 {

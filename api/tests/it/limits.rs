@@ -2,10 +2,10 @@
 
 use crate::call::{Answer, Call};
 use crate::world::World;
-use api::{Options, Rate, RateLimit, RateLimits};
 use axum::Router;
 use model::{Clock as _, Secret, SignedDuration};
 use std::time::Duration;
+use web::{Options, Rate, RateLimit, RateLimits};
 
 /// Both APIs with one limit, whose time is the world's.
 fn limited(world: &World, limits: RateLimits, proxies: &[&str]) -> [Router; 2] {

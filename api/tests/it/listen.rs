@@ -2,7 +2,6 @@
 
 use crate::agents::{enrolment, give_token, server_of};
 use crate::world::World;
-use api::{ConnectionLimits, Connections, Options};
 use model::SignedDuration;
 use pki::{Authority, KeyPair, Leaf, Usage};
 use reqwest::{Certificate, Client, Identity};
@@ -10,6 +9,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
+use web::{ConnectionLimits, Connections, Options};
 
 pub struct Served {
     pub url: String,
@@ -43,7 +43,7 @@ pub fn serve_with(world: &World, connections: Connections) -> Served {
     };
     let fleet = fleet(world);
     let (certificate, key) = fleet.issue_with_key(&leaf, now(), world.app.entropy()).unwrap();
-    let tls = api::tls::agents(&certificate, &key, &fleet.certificate).unwrap();
+    let tls = web::tls::agents(&certificate, &key, &fleet.certificate).unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let at = listener.local_addr().unwrap();
     let url = format!("https://{at}/agent/v1");
@@ -51,7 +51,7 @@ pub fn serve_with(world: &World, connections: Connections) -> Served {
     let options = Options { stopping: stop.clone(), connections, ..Options::default() };
     let router = api::agent_router(world.app.clone(), options.clone());
     let served = watch::channel(tls).1;
-    let task = tokio::spawn(api::listen::serve(listener, router, Some(served), options));
+    let task = tokio::spawn(web::listen::serve(listener, router, Some(served), options));
     let ca = Certificate::from_pem(fleet.certificate.as_bytes()).unwrap();
     Served { url, at, ca, stop, task }
 }
@@ -135,7 +135,7 @@ async fn a_plain_listener_tells_the_audit_log_the_peers_address() {
     let stop = CancellationToken::new();
     let options = Options { stopping: stop.clone(), ..Options::default() };
     let router = api::customer_router(world.app.clone(), options.clone());
-    let task = tokio::spawn(api::listen::serve(listener, router, None, options));
+    let task = tokio::spawn(web::listen::serve(listener, router, None, options));
     let _ = rustls::crypto::ring::default_provider().install_default();
     let new = serde_json::json!({
         "name": "orders", "plan": "mouse-1", "region": "local::this-machine",
@@ -157,7 +157,7 @@ async fn the_typed_client_speaks_the_same_language() {
     let stop = CancellationToken::new();
     let options = Options { stopping: stop.clone(), ..Options::default() };
     let router = api::customer_router(world.app.clone(), options.clone());
-    let task = tokio::spawn(api::listen::serve(listener, router, None, options));
+    let task = tokio::spawn(web::listen::serve(listener, router, None, options));
     let client = client::Client::new(&url, world.key.clone()).unwrap();
 
     let new = wire::customer::CreateInstance {

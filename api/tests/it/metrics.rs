@@ -3,7 +3,6 @@
 use crate::agents::enrol;
 use crate::call::{Answer, Call};
 use crate::world::World;
-use api::{Options, RateLimit, RateLimits};
 use app::App;
 use app::metrics::News;
 use axum::Router;
@@ -11,6 +10,7 @@ use kafka::client::NewTopic;
 use model::{Instance, Role, Secret, SignedDuration};
 use serde_json::{Value, json};
 use store::{Location, MetricsHistory};
+use web::{Options, RateLimit, RateLimits};
 
 /// The world's clock begins at this.
 pub const NOON: i64 = 1_794_744_000;

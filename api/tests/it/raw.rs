@@ -3,7 +3,6 @@
 
 use crate::call::Call;
 use crate::world::World;
-use api::{Options, RateLimit, RateLimits};
 use serde_json::Value;
 use std::net::{SocketAddr, TcpListener};
 use std::time::Duration;
@@ -11,6 +10,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
+use web::{Options, RateLimit, RateLimits};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -34,7 +34,7 @@ async fn serve_with(options: Options) -> Served {
     let stop = options.stopping.clone();
     let options = Options { rate_limit: RateLimit::new(RateLimits::OFF), ..options };
     let router = api::customer_router(world.app.clone(), options.clone());
-    let task = tokio::spawn(api::listen::serve(listener, router, None, options));
+    let task = tokio::spawn(web::listen::serve(listener, router, None, options));
     let authorization = Call::get("/").key(&world.key).sent_header("authorization").to_owned();
     Served { world, at, authorization, stop, task }
 }

@@ -2,13 +2,13 @@
 
 use crate::call::Call;
 use crate::world::World;
-use api::Options;
 use axum::body::{Body, Bytes};
 use axum::http::Request;
 use http_body_util::BodyExt as _;
 use serde_json::json;
 use std::time::Duration;
 use tower::ServiceExt as _;
+use web::Options;
 
 const NEEDS_HEADER: &str = "JSON needs the header Content-Type: application/json";
 

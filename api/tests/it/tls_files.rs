@@ -2,8 +2,6 @@
 
 use crate::listen::now;
 use crate::world::World;
-use api::Options;
-use api::tls::CertificateFiles;
 use model::{SeededEntropy, SignedDuration};
 use pki::{Authority, Leaf, Usage};
 use rustls::{ClientConfig, RootCertStore};
@@ -18,6 +16,8 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 use tokio_util::sync::CancellationToken;
+use web::Options;
+use web::tls::CertificateFiles;
 
 struct Pair {
     certificate: String,
@@ -84,7 +84,7 @@ async fn a_new_pair_is_served_and_a_broken_one_is_not() {
     let stop = CancellationToken::new();
     let options = Options { stopping: stop.clone(), ..Options::default() };
     let router = api::customer_router(world.app.clone(), options.clone());
-    let task = tokio::spawn(api::listen::serve(listener, router, Some(files.served()), options));
+    let task = tokio::spawn(web::listen::serve(listener, router, Some(files.served()), options));
     assert!(serves(&authority, to, &old).await);
     let mut open = connect(&authority, to).await;
     is_answered(&mut open).await;

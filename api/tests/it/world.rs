@@ -1,7 +1,6 @@
 //! A whole control plane without an engine: every test owns one.
 
 use crate::call::Call;
-use api::{Options, RateLimit, RateLimits};
 use app::{
     App, Destinations, Limits, NoRoom, Parts, Placement, Places, Settings, Source, SourceKind,
 };
@@ -24,6 +23,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use store::{Installation, Location, MasterKey, Store};
 use test_support::postgres;
+use web::{Options, RateLimit, RateLimits};
 
 pub struct World {
     pub app: App,

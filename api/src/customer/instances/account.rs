@@ -2,14 +2,14 @@
 
 use crate::answer::SecretJson;
 use crate::auth::{Changing, CustomerKey};
-use crate::error::Failure;
 use crate::openapi::About;
 use crate::path::Id;
-use crate::state::Api;
 use app::{Right, instances, users};
 use axum::extract::State;
 use axum::http::StatusCode;
 use model::Secret;
+use web::error::Failure;
+use web::state::Api;
 use wire::customer::NewKey;
 
 /// `POST /api/instances/<ID>/account/rotate-apikey`.

@@ -5,10 +5,8 @@ pub mod servers;
 
 use crate::auth::{Changing, Seeing};
 use crate::body::Fields;
-use crate::error::{self, Failure};
 use crate::openapi::{About, Input};
 use crate::path::ActionPath;
-use crate::state::Api;
 use app::Right;
 use app::actions::{self, ActionView, Cancelled, Nodes};
 use axum::Json;
@@ -16,6 +14,8 @@ use axum::extract::State;
 use axum::http::{Method, StatusCode};
 use axum::response::Response;
 use model::{ActionId, ActionStep, Timestamp};
+use web::error::{self, Failure};
+use web::state::Api;
 use wire::actions::{Accepted, Action, ActionDetails, Step};
 use wire::customer::Message;
 
@@ -150,5 +150,5 @@ pub async fn unknown(method: Method, ActionPath(id): ActionPath) -> Response {
     if method == Method::POST && id.is_none() {
         return error::respond(StatusCode::NOT_FOUND, SENTENCE.into());
     }
-    error::method_not_allowed().await
+    error::method_not_allowed()
 }

@@ -3,14 +3,14 @@
 use crate::answer::SecretJson;
 use crate::auth::CustomerKey;
 use crate::body::{Body, Fields};
-use crate::error::Failure;
 use crate::openapi::{About, Input};
-use crate::state::Api;
 use app::Right;
 use app::instances::{self, NewInstance};
 use axum::extract::State;
 use axum::http::HeaderMap;
 use model::Secret;
+use web::error::Failure;
+use web::state::Api;
 use wire::customer::{CreateInstance, CreatedInstance};
 
 const ACCEPTED: &str = "Your cluster is being created; it is ready once `ready` reads true";

@@ -3,15 +3,15 @@
 use super::{entry, example};
 use crate::answer::SecretJson;
 use crate::auth::CustomerKey;
-use crate::error::Failure;
 use crate::openapi::About;
 use crate::path::Id;
-use crate::state::Api;
 use app::Right;
 use app::catalogue::BACKEND;
 use app::instances::{self, InstanceView};
 use axum::extract::State;
 use model::{Secret, Timestamp};
+use web::error::Failure;
+use web::state::Api;
 use wire::customer::{Instance, InstanceVpc};
 
 pub async fn handle(

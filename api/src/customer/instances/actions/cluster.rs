@@ -2,13 +2,13 @@
 
 use super::{EXAMPLE, accepted};
 use crate::auth::Changing;
-use crate::error::Failure;
 use crate::openapi::About;
-use crate::state::Api;
 use app::actions::{self, How, Nodes, Power};
 use app::{Asked, Right};
 use axum::Json;
 use axum::extract::State;
+use web::error::Failure;
+use web::state::Api;
 use wire::actions::Accepted;
 
 const RESTART_BEGUN: &str = "The cluster is being restarted, one server at a time";

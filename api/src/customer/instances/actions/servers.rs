@@ -3,13 +3,13 @@
 use super::{EXAMPLE, FIELDS, accepted, example_nodes, nodes};
 use crate::auth::Changing;
 use crate::body::Body;
-use crate::error::Failure;
 use crate::openapi::About;
-use crate::state::Api;
 use app::actions::{self, How};
 use app::{InstanceAccess, Right};
 use axum::Json;
 use axum::extract::State;
+use web::error::Failure;
+use web::state::Api;
 use wire::actions::Accepted;
 
 const RESTART_BEGUN: &str = "Brokers are being restarted one at a time";

@@ -7,7 +7,6 @@
 use crate::address;
 use crate::error::{Failure, respond};
 use crate::limit::{Charge, EXEMPT};
-use crate::page::TOKEN;
 use crate::state::{Api, Listener};
 use axum::body::Body;
 use axum::extract::{MatchedPath, Request, State};
@@ -23,6 +22,8 @@ use tokio_util::task::task_tracker::TaskTrackerToken;
 use tracing::Instrument as _;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+/// What stands for the token of a link in the table of routes.
+pub const TOKEN: &str = "{token}";
 /// What the token of a link follows.
 const LINKS: [&str; 2] = ["/invitations", "/confirmations"];
 

@@ -87,12 +87,12 @@ pub fn respond(status: StatusCode, error: String) -> Response {
     (status, Json(ErrorBody { error, errors: Vec::new() })).into_response()
 }
 
-pub async fn not_found() -> Failure {
+pub fn not_found() -> Failure {
     Failure(Error::NotFound)
 }
 
 /// The router adds `Allow`.
-pub async fn method_not_allowed() -> Response {
+pub fn method_not_allowed() -> Response {
     let sentence = "This path does not take that method; see the Allow header";
     respond(StatusCode::METHOD_NOT_ALLOWED, sentence.into())
 }

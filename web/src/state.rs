@@ -19,7 +19,7 @@ pub enum Listener {
 }
 
 impl Listener {
-    pub(crate) const fn as_str(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Listener::Customer => "customer",
             Listener::Instance => "instance",
@@ -28,7 +28,7 @@ impl Listener {
     }
 
     /// The realm of HTTP Basic; agents don't use it.
-    pub(crate) const fn realm(self) -> Option<&'static str> {
+    pub const fn realm(self) -> Option<&'static str> {
         match self {
             Listener::Customer => Some("Basic realm=\"Customer API\""),
             Listener::Instance => Some("Basic realm=\"Instance API\""),
@@ -83,9 +83,9 @@ impl Default for Options {
 /// The state of one listener's router.
 #[derive(Clone)]
 pub struct Api {
-    pub(crate) app: App,
-    pub(crate) listener: Listener,
-    pub(crate) options: Arc<Options>,
+    pub app: App,
+    pub listener: Listener,
+    pub options: Arc<Options>,
 }
 
 /// The DER of the client's certificate, verified by TLS against the fleet's

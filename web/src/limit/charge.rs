@@ -5,7 +5,7 @@ use super::bucket::{Empty, Standing};
 use super::limiter::{Mark, RateLimit};
 use crate::error::Failure;
 use crate::state::{Api, Listener};
-use crate::{address, auth};
+use crate::{address, basic};
 use app::Error;
 use axum::extract::{MatchedPath, Request};
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
@@ -41,7 +41,7 @@ impl Charge {
             return None;
         }
         let limit = api.options.rate_limit.clone();
-        let mark = auth::key(request.headers()).map(|key| Mark::of(api.listener, &key));
+        let mark = basic::key(request.headers()).map(|key| Mark::of(api.listener, &key));
         let known = mark.and_then(|mark| limit.charge_known(mark));
         let was_known = known.is_some();
         let charged = known.unwrap_or_else(|| {

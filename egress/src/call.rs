@@ -6,25 +6,60 @@
 //! answer the status is read, and how long to wait; its body is left alone, so
 //! one without an end does no harm.
 
-use crate::channels::HttpRequest;
 use crate::destinations::Destinations;
-use crate::error::Fault;
-use crate::settings::BadSettings;
+use crate::fault::Fault;
 use jiff::fmt::rfc2822;
 use model::Timestamp;
-use reqwest::header::{HeaderMap, RETRY_AFTER};
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Response};
 use rustls::crypto::ring;
 use rustls::{ClientConfig, RootCertStore};
 use rustls_pki_types::CertificateDer;
 use rustls_pki_types::pem::PemObject as _;
+use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
+use url::Url;
 
 const USER_AGENT: &str = concat!("Castellan/", env!("CARGO_PKG_VERSION"));
 /// However long a destination asks to be left alone: alarms are for now.
 const LONGEST_WAIT: Duration = Duration::from_hours(1);
+
+/// A call to be made: a POST of JSON.
+pub struct HttpRequest {
+    pub url: Url,
+    pub headers: HeaderMap,
+    pub body: Vec<u8>,
+}
+
+impl HttpRequest {
+    pub fn new(url: Url, body: Vec<u8>) -> Self {
+        let json = HeaderValue::from_static("application/json");
+        Self { url, headers: HeaderMap::from_iter([(CONTENT_TYPE, json)]), body }
+    }
+
+    pub fn json(url: Url, body: &Value) -> Self {
+        Self::new(url, body.to_string().into_bytes())
+    }
+
+    /// None: a header can't hold that value.
+    pub fn header(mut self, name: HeaderName, value: &str) -> Option<Self> {
+        let mut value = HeaderValue::try_from(value).ok()?;
+        value.set_sensitive(true);
+        self.headers.insert(name, value);
+        Some(self)
+    }
+}
+
+/// Why no calls can be made.
+#[derive(Debug, thiserror::Error)]
+pub enum BadCaller {
+    #[error("the authority of others' certificates is no certificate in PEM")]
+    Authority,
+    #[error("no calls can be made: {0}")]
+    Client(#[from] reqwest::Error),
+}
 
 #[derive(Clone)]
 pub struct Caller {
@@ -33,10 +68,7 @@ pub struct Caller {
 }
 
 impl Caller {
-    pub fn new(
-        destinations: Destinations,
-        authority_pem: Option<&str>,
-    ) -> Result<Self, BadSettings> {
+    pub fn new(destinations: Destinations, authority_pem: Option<&str>) -> Result<Self, BadCaller> {
         let client = Client::builder()
             .user_agent(USER_AGENT)
             .tls_backend_preconfigured(tls(authority_pem)?)
@@ -94,18 +126,18 @@ fn wanted_wait(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
 
 /// What this machine trusts and what the operator adds. On a machine that
 /// trusts nobody calls without TLS still work, and the others say why not.
-fn tls(authority_pem: Option<&str>) -> Result<ClientConfig, BadSettings> {
+fn tls(authority_pem: Option<&str>) -> Result<ClientConfig, BadCaller> {
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     if let Some(pem) = authority_pem {
         let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem.as_bytes()).collect();
-        let found = found.map_err(|_| BadSettings::Authority)?;
+        let found = found.map_err(|_| BadCaller::Authority)?;
         // A text without any certificate would be taken for an empty list.
         if found.is_empty() {
-            return Err(BadSettings::Authority);
+            return Err(BadCaller::Authority);
         }
         for certificate in found {
-            roots.add(certificate).map_err(|_| BadSettings::Authority)?;
+            roots.add(certificate).map_err(|_| BadCaller::Authority)?;
         }
     }
     let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
@@ -145,7 +177,7 @@ mod tests {
         assert!(tls(Some(&good.cert.pem())).is_ok());
         let bad = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
         for text in ["", "no certificate", bad] {
-            assert!(matches!(tls(Some(text)), Err(BadSettings::Authority)), "{text:?}");
+            assert!(matches!(tls(Some(text)), Err(BadCaller::Authority)), "{text:?}");
         }
     }
 }
