@@ -60,7 +60,7 @@ pub use id::{
     KeyId, MessageId, RecipientId, ServerId, UserId, VpcId,
 };
 pub use incident::Incident;
-pub use instance::{Instance, InstanceProgress, LOG_SAID, LOG_SAYS, Vpc};
+pub use instance::{Instance, InstanceProgress, Vpc};
 pub use invoice::{Bill, Customer, Invoice, InvoiceLine, Seller};
 pub use kafka_version::KafkaVersion;
 pub use mail::{Mail, MailStanding, MessageLimits};
