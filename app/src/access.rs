@@ -127,6 +127,6 @@ pub(crate) fn ready(instance: &Instance) -> Result<()> {
     let what = if progress.observed_generation == 0 { "created" } else { "started" };
     Err(Error::Refused(format!(
         "The cluster is being {what} ({}); try again once `ready` reads true",
-        progress.in_short()
+        progress.status_without_logs()
     )))
 }

@@ -104,7 +104,7 @@ impl Castellan {
     pub async fn power_cycle(&self, id: i64) -> Result<PowerCycle> {
         let began = Instant::now();
         self.client.stop_cluster(id).await?;
-        self.until(id, |instance| instance.status == "stopped").await?;
+        self.until(id, Instance::is_stopped).await?;
         let stop = began.elapsed().as_secs_f64();
         let began = Instant::now();
         self.client.start_cluster(id).await?;

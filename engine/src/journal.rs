@@ -1,84 +1,88 @@
-//! Whose steps a sentence belongs to. Several actions may go on at the same time,
+//! Whose steps a condition belongs to. Several actions may go on at the same time,
 //! and each tells what was done and waited for because of it, and nothing else.
 
 use crate::PassError;
-use crate::pass::Pass;
-use crate::plan::{Plan, RUNNING};
 use crate::world::World;
-use model::{Action, ActionId, ActionKind, ServerId, Timestamp};
+use model::condition::Note;
+use model::{Action, ActionId, ActionKind, Condition, Reason, ServerId, Timestamp};
 use store::{Work, actions};
 
-/// Sentences by the servers that they are about; none: there is one, about all.
-pub(crate) type Said = Vec<(ServerId, String)>;
-
-/// What a pass that rests waits for.
-pub(crate) fn said(pass: &Pass, plan: &Plan) -> Said {
-    if pass.resting.is_empty() {
-        return plan.wait.of.clone();
-    }
-    let is_planned_of_all = plan.wait.of.is_empty() && plan.wait.reason != RUNNING;
-    if pass.resting.contains_key(&None) || is_planned_of_all {
-        return vec![];
-    }
-    let resting = pass.resting.iter();
-    let resting = resting.filter_map(|(server, resting)| Some(((*server)?, &resting.reason)));
-    resting.map(|(server, reason)| (server, reason.clone())).chain(plan.wait.of.clone()).collect()
-}
-
-/// Adds to every action that goes on what of this is its own: `sentence` is all of
-/// it, in one piece.
+/// Adds to every action that goes on what of this is its own.
 pub(crate) async fn note(
     work: &mut Work,
     world: &World,
-    sentence: &str,
-    said: &[(ServerId, String)],
+    conditions: &[Condition],
     now: Timestamp,
 ) -> Result<(), PassError> {
-    for (action, text) in by_action(work, world, sentence, said).await? {
-        actions::note_on(work, action, &text, now).await?;
+    let open = actions::open(work, world.instance.id).await?;
+    let is_stopped = |number| is_stopped(world, number);
+    for action in &open {
+        let own = own(action, &open, conditions, is_stopped);
+        if !own.is_empty() {
+            let note = Note::Conditions { conditions: own };
+            actions::note_on(work, action.id, &note, now).await?;
+        }
     }
     Ok(())
 }
 
-/// What of this is whose own, of the actions that go on.
-pub(crate) async fn by_action(
+/// The actions that go on and tell what happens to this server, or to all.
+pub(crate) async fn owners(
     work: &mut Work,
     world: &World,
-    sentence: &str,
-    said: &[(ServerId, String)],
-) -> Result<Vec<(ActionId, String)>, PassError> {
+    server: Option<ServerId>,
+) -> Result<Vec<ActionId>, PassError> {
     let open = actions::open(work, world.instance.id).await?;
-    let of: Vec<Of<'_>> = said.iter().filter_map(|(id, text)| of(world, *id, text)).collect();
-    let owned = open.iter().filter_map(|action| {
-        let text = own(action, &open, sentence, &of)?;
-        Some((action.id, text))
-    });
-    Ok(owned.collect())
+    let view = world.servers.iter().find(|view| Some(view.server.id) == server);
+    let Some(server) = view.map(|view| &view.server) else {
+        return Ok(open.iter().map(|action| action.id).collect());
+    };
+    let is_own = |action: &&Action| is_own(action, &open, server.number, server.stopped);
+    Ok(open.iter().filter(is_own).map(|action| action.id).collect())
 }
 
-/// A sentence about one server.
-struct Of<'a> {
-    number: u32,
-    /// Whether that server shall not run.
-    stopped: bool,
-    text: &'a str,
+/// Whether a server shall not run.
+fn is_stopped(world: &World, number: u32) -> bool {
+    world.servers.iter().any(|view| view.server.number == number && view.server.stopped)
 }
 
-fn of<'a>(world: &World, id: ServerId, text: &'a str) -> Option<Of<'a>> {
-    let view = world.servers.iter().find(|view| view.server.id == id)?;
-    Some(Of { number: view.server.number, stopped: view.server.stopped, text })
-}
-
-/// None: it is all of others. A server that nobody has asked anything of holds up
-/// whatever goes on.
-fn own(action: &Action, open: &[Action], sentence: &str, of: &[Of<'_>]) -> Option<String> {
-    if of.is_empty() {
-        return Some(sentence.to_owned());
+/// What of this is the action's own; nothing: it is all of others. What is about all
+/// servers is everybody's, with all that is beside it.
+fn own(
+    action: &Action,
+    open: &[Action],
+    conditions: &[Condition],
+    is_stopped: impl Fn(u32) -> bool,
+) -> Vec<Condition> {
+    let of_one = |it: &Condition| it.server.filter(|_| is_of_one_server(&it.reason));
+    let is_of_all = |it: &Condition| of_one(it).is_none() && !is_healthy(it);
+    if conditions.iter().any(is_of_all) || conditions.iter().all(|it| of_one(it).is_none()) {
+        return conditions.to_vec();
     }
-    let is_of = |action: &Action, of: &Of<'_>| concerns(action, of.number, of.stopped);
-    let is_own = |of: &&Of<'_>| is_of(action, of) || !open.iter().any(|other| is_of(other, of));
-    let texts: Vec<&str> = of.iter().filter(is_own).map(|of| of.text).collect();
-    (!texts.is_empty()).then(|| texts.join("; "))
+    let is_own = |it: &&Condition| {
+        of_one(it).is_some_and(|number| is_own(action, open, number, is_stopped(number)))
+    };
+    conditions.iter().filter(is_own).cloned().collect()
+}
+
+/// Whether a reason that names a server concerns nobody but those who asked for it.
+fn is_of_one_server(reason: &Reason) -> bool {
+    !matches!(reason, Reason::ClusterStopping { .. } | Reason::Stopped | Reason::DiskNearlyFull)
+}
+
+/// Whether nothing is waited for because of this.
+fn is_healthy(condition: &Condition) -> bool {
+    match condition.reason {
+        Reason::Running | Reason::DiskNearlyFull => true,
+        Reason::Stopped => condition.server.is_some(),
+        _ => false,
+    }
+}
+
+/// A server that nobody has asked anything of holds up whatever goes on.
+fn is_own(action: &Action, open: &[Action], number: u32, stopped: bool) -> bool {
+    let concerns = |action: &Action| concerns(action, number, stopped);
+    concerns(action) || !open.iter().any(concerns)
 }
 
 /// Whether a server is as it is, to run or `stopped`, because of this action.
@@ -117,13 +121,20 @@ mod tests {
     }
 
     /// What each of them tells of servers 1 and 2, and of 3, which shall not run.
-    fn check(open: &[Action], expected: &[&str]) {
-        let of = [(1, "one"), (2, "two"), (3, "three")];
-        let of = of.map(|(number, text)| Of { number, stopped: number == 3, text });
-        let told = open.iter().map(|action| own(action, open, "all", &of).unwrap_or_default());
-        assert_eq!(told.collect::<Vec<_>>(), expected);
+    fn check(open: &[Action], expected: &[&[u32]]) {
+        let servers = [1, 2, 3].map(|number| Reason::BrokerStopping.of(number));
+        let told = |action: &Action, conditions: &[Condition]| -> Vec<u32> {
+            let own = own(action, open, conditions, |number| number == 3);
+            own.iter().filter_map(|it| it.server).collect()
+        };
+        let of_each: Vec<_> = open.iter().map(|action| told(action, &servers)).collect();
+        assert_eq!(of_each, expected);
         for action in open {
-            assert_eq!(own(action, open, "all", &[]).as_deref(), Some("all"));
+            let mut all = servers.to_vec();
+            all.push(Reason::Unseen { error: "so it is".into() }.into());
+            assert_eq!(told(action, &all), [1, 2, 3], "it is about all of them");
+            let slowed = [Reason::Running.into(), Reason::DiskNearlyFull.of(2)];
+            assert_eq!(told(action, &slowed), [2]);
         }
     }
 
@@ -131,13 +142,13 @@ mod tests {
     fn each_action_tells_its_own() {
         let (restart, stop) = (action(ActionKind::Restart, &[1]), action(ActionKind::Stop, &[3]));
         // Nobody asked for server 2: both wait for it.
-        check(&[restart.clone(), stop.clone()], &["one; two", "two; three"]);
+        check(&[restart.clone(), stop.clone()], &[&[1, 2], &[2, 3]]);
         let (roll, start) =
             (action(ActionKind::ClusterRestart, &[]), action(ActionKind::Start, &[2]));
-        check(&[roll.clone(), stop.clone(), start], &["one; two", "three", "two"]);
-        check(&[action(ActionKind::ClusterStop, &[])], &["one; two; three"]);
-        check(std::slice::from_ref(&stop), &["one; two; three"]);
+        check(&[roll.clone(), stop.clone(), start], &[&[1, 2], &[3], &[2]]);
+        check(&[action(ActionKind::ClusterStop, &[])], &[&[1, 2, 3]]);
+        check(std::slice::from_ref(&stop), &[&[1, 2, 3]]);
         let overtaken = BTreeMap::from([(1, ActionId(2)), (2, ActionId(2))]);
-        check(&[Action { overtaken, ..roll }, stop, restart], &["two", "two; three", "one; two"]);
+        check(&[Action { overtaken, ..roll }, stop, restart], &[&[2], &[2, 3], &[1, 2]]);
     }
 }

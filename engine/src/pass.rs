@@ -7,7 +7,10 @@ use crate::plan::Wait;
 use crate::world::World;
 use cloud::Remedy;
 use kafka::safety::Look;
-use model::{Instance, InstanceId, InstanceProgress, ServerId, SignedDuration, Timestamp};
+use model::condition::since_when;
+use model::{
+    Condition, Instance, InstanceId, InstanceProgress, Reason, ServerId, SignedDuration, Timestamp,
+};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -61,7 +64,7 @@ pub(crate) enum Done {
     /// Why no broker told how the cluster is; as good for as long.
     Unseen(String),
     Wait {
-        reason: String,
+        reason: Reason,
         after: Duration,
     },
     Failed {
@@ -99,7 +102,7 @@ impl Pass {
 /// Why a lane rests.
 #[derive(Clone, Debug)]
 pub(crate) struct Resting {
-    pub reason: String,
+    pub condition: Condition,
     pub after: Duration,
     pub failed: bool,
 }
@@ -143,26 +146,26 @@ impl Engine {
         world: &World,
         wakes: i64,
         wait: Wait,
-        said: &[(ServerId, String)],
     ) -> Result<Option<Rest>, PassError> {
         let now = self.clock.now();
         let id = pass.lease.instance_id;
-        let Wait { reason: status, after, .. } = wait;
+        let Wait { conditions: told, after } = wait;
         let earlier = &world.instance.progress;
         let failed = pass.resting.values().any(|resting| resting.failed);
         let failures = if failed { earlier.failures.saturating_add(1) } else { 0 };
         self.seen_to_rest().await;
         let mut work = self.guarded(pass).await?;
-        let progress = InstanceProgress { status, failures, ..earlier.clone() };
+        let conditions = since_when(told.clone(), &earlier.conditions, now);
+        let progress = InstanceProgress { conditions, failures, ..earlier.clone() };
         let rests = instances::rest(&mut work, id, wakes, later(now, after)).await?;
         let is_told = rests || {
             let now = instances::find(&mut work, id).await?;
             now.is_some_and(|now| !is_past(&now, &world.instance))
         };
         if progress != world.instance.progress && is_told {
-            tracing::info!(instance = %id, status = progress.status, "status");
+            tracing::info!(instance = %id, status = progress.status(), "status");
             instances::set_progress(&mut work, id, &progress).await?;
-            journal::note(&mut work, world, &progress.status, said, now).await?;
+            journal::note(&mut work, world, &told, now).await?;
         }
         if rests {
             leases::release(&mut work, &pass.lease).await?;
@@ -200,9 +203,7 @@ impl Engine {
 /// Whether something was asked or taken back since an instance was looked at: its status
 /// says that, and what was seen before would say the contrary until the next look is over.
 pub(crate) fn is_past(now: &Instance, seen: &Instance) -> bool {
-    now.generation > seen.generation
-        || now.progress.observed_generation > seen.progress.observed_generation
-        || now.progress.status != seen.progress.status
+    now.progress.revision != seen.progress.revision
 }
 
 fn later(now: Timestamp, after: Duration) -> Timestamp {

@@ -72,7 +72,7 @@ impl Runner {
         let woken = async {
             let mut work = self.engine.store.begin().await?;
             set_back::look_again(&mut work, self.engine.host_id, now).await?;
-            instances::forget_all(&mut work, self.engine.host_id).await?;
+            instances::forget_all(&mut work, self.engine.host_id, now).await?;
             work.commit().await
         };
         if let Err(error) = woken.await {

@@ -1,17 +1,16 @@
 //! One turn of a pass: observe, plan, execute the first step of every lane side
 //! by side, and note which of them can't go on.
 
-use crate::journal;
 use crate::observe::Observed;
 use crate::pass::{Done, Pass, PassError, Rest, Resting};
-use crate::plan::{Lane, PAUSED, Plan, RUNNING, Step, Wait, plan};
+use crate::plan::{Lane, Plan, Step, Wait, plan};
 use crate::reached;
 use crate::witness::Moment;
 use crate::world::World;
 use crate::{Engine, backoff};
 use cloud::Remedy;
 use futures::future::join_all;
-use model::ServerId;
+use model::{Condition, Reason, ServerId};
 use std::time::Duration;
 use store::actions;
 use tokio::time::{Instant, interval_at};
@@ -32,7 +31,7 @@ impl Engine {
             return Err(store::Error::LeaseLost(pass.lease.instance_id).into());
         }
         if is_paused {
-            return self.rest(pass, &world, wakes, paused(), &[]).await;
+            return self.rest(pass, &world, wakes, paused()).await;
         }
         world.confirmed.clone_from(&pass.confirmed);
         world.look.clone_from(&pass.look);
@@ -44,9 +43,8 @@ impl Engine {
         let plan = plan(&world);
         let steps = first_steps(&plan, pass);
         if steps.is_empty() {
-            let said = journal::said(pass, &plan);
             let wait = wait(pass, plan.wait);
-            return self.rest(pass, &world, wakes, wait, &said).await;
+            return self.rest(pass, &world, wakes, wait).await;
         }
         let outcomes = self.execute_all(pass, &world, steps).await;
         // Also of a step that was cut off with its lease.
@@ -128,13 +126,16 @@ impl Engine {
             Done::Looked(look) => pass.look = Some(*look),
             Done::Unseen(why) => pass.unseen = Some(why),
             Done::Wait { reason, after } => {
-                pass.resting.insert(server, Resting { reason, after, failed: false });
+                let condition = condition(world, server, reason);
+                pass.resting.insert(server, Resting { condition, after, failed: false });
             }
             Done::Failed { reason, remedy } => {
                 let failures = world.instance.progress.failures.saturating_add(1);
                 let instance = pass.lease.instance_id;
                 tracing::warn!(%instance, %step, failures, reason, "step failed");
-                pass.resting.insert(server, failure(step, &reason, remedy, failures));
+                let (reason, after) = failure(step, reason, remedy, failures);
+                let condition = condition(world, server, reason);
+                pass.resting.insert(server, Resting { condition, after, failed: true });
             }
         }
         Ok(())
@@ -142,7 +143,7 @@ impl Engine {
 }
 
 fn paused() -> Wait {
-    Wait::new(PAUSED, WHILE_PAUSED)
+    Wait::new(Reason::Paused, WHILE_PAUSED)
 }
 
 /// The first step of each lane that can go on.
@@ -152,30 +153,36 @@ fn first_steps(plan: &Plan, pass: &Pass) -> Vec<(Option<ServerId>, Step)> {
     lanes.filter_map(|lane| Some((lane.server, *lane.steps.first()?))).collect()
 }
 
-fn failure(step: Step, reason: &str, remedy: Remedy, failures: u32) -> Resting {
-    let (after, outlook) = match remedy {
-        Remedy::Retry => {
-            let after = backoff::after(failures);
-            (after, format!("trying again in {} s", after.as_secs()))
-        }
-        Remedy::GiveUp => (UNTIL_A_PERSON_CAME, "it needs an operator".to_owned()),
-    };
-    let reason = format!("failed to {step}: {reason}; {outlook}");
-    Resting { reason, after, failed: true }
+/// A condition of the instance, or of the server whose lane rests.
+fn condition(world: &World, server: Option<ServerId>, reason: Reason) -> Condition {
+    let view = world.servers.iter().find(|view| Some(view.server.id) == server);
+    Condition { server: view.map(|view| view.server.number), ..reason.into() }
 }
 
-/// Everything that is waited for, in one sentence.
+fn failure(step: Step, error: String, remedy: Remedy, failures: u32) -> (Reason, Duration) {
+    let (after, retry_after) = match remedy {
+        Remedy::Retry => {
+            let after = backoff::after(failures);
+            (after, Some(after.as_secs()))
+        }
+        Remedy::GiveUp => (UNTIL_A_PERSON_CAME, None),
+    };
+    (Reason::StepFailed { step: step.to_string(), error, retry_after }, after)
+}
+
+/// Everything that is waited for.
 fn wait(pass: &Pass, planned: Wait) -> Wait {
     if pass.resting.is_empty() {
         return planned;
     }
-    let mut reasons: Vec<String> =
-        pass.resting.values().map(|resting| resting.reason.clone()).collect();
-    // Lanes that rest speak for themselves; the plan speaks for the others.
-    let alone = pass.resting.contains_key(&None);
-    if !alone && planned.reason != RUNNING {
-        reasons.push(planned.reason);
+    let mut conditions: Vec<Condition> =
+        pass.resting.values().map(|resting| resting.condition.clone()).collect();
+    // Lanes that rest speak for themselves; the plan speaks for the others, and its word
+    // that everything runs does not hold.
+    if !pass.resting.contains_key(&None) {
+        let runs = |it: &Condition| matches!(it.reason, Reason::Running | Reason::Stopped);
+        conditions.extend(planned.conditions.into_iter().filter(|it| !runs(it)));
     }
     let after = pass.resting.values().map(|resting| resting.after).min();
-    Wait::new(reasons.join("; "), after.unwrap_or(planned.after))
+    Wait { conditions, after: after.unwrap_or(planned.after) }
 }

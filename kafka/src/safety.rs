@@ -6,14 +6,12 @@
 //! broker that does not answer holds nothing in sync, whatever others say of it.
 
 use crate::client::{PartitionView, Quorum, Replica, TopicReplication};
-use crate::naming::{NAMED, first_of};
+use model::condition::{Objection, Place};
 use model::{Server, SignedDuration};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A voter that had everything so long ago, or less, has caught up.
 const CAUGHT_UP: SignedDuration = SignedDuration::from_secs(3);
-/// So many are named where somebody has to act on each.
-const MOST_NAMED: usize = 50;
 
 /// What the brokers of a cluster said, all asked at the same moment.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -54,31 +52,33 @@ pub struct Lagging {
 }
 
 impl Lagging {
-    /// For people, who know its node as this server.
-    pub fn in_words(&self, server: &str) -> String {
+    /// As an objection to another server's stop.
+    pub fn objection(self, place: Place) -> Objection {
         let Self { partition, in_sync, replicas, .. } = self;
-        format!("{partition} has {in_sync} of {replicas} replicas in sync, {server} is behind")
+        Objection::ReplicaLagging { partition, in_sync, replicas, place }
     }
 }
 
 impl Look {
-    /// Why a server can't be missed right now, a sentence each.
-    pub fn objections(&self, node: i32, need: Need) -> Vec<String> {
+    /// Why a server can't be missed right now.
+    pub fn objections(&self, node: i32, need: Need) -> Vec<Objection> {
         self.objections_to_all(&[node], need)
     }
 
     /// Why these servers can't be missed at once.
-    pub fn objections_to_all(&self, nodes: &[i32], need: Need) -> Vec<String> {
+    pub fn objections_to_all(&self, nodes: &[i32], need: Need) -> Vec<Objection> {
         if self.views.is_empty() {
-            return vec!["no broker tells of its partitions".into()];
+            return vec![Objection::NoReplicationKnown];
         }
-        let mut objections: Vec<String> = self.quorum_objection(nodes, need).into_iter().collect();
+        let mut objections: Vec<Objection> =
+            self.quorum_objection(nodes, need).into_iter().collect();
         // Nobody is restarted while a copy of theirs lags: it would lag the longer.
         // Whoever stays away is not missed for a copy that is not in sync.
         let partitions = self.partitions();
         let lagging = if need == Need::Returns { self.lagging_of(&partitions) } else { vec![] };
         let behind = lagging.into_iter().filter(|lag| nodes.contains(&lag.node));
-        objections.extend(behind.map(|lag| format!("its copy of {} is behind", lag.partition)));
+        objections
+            .extend(behind.map(|lag| Objection::OwnReplicaLagging { partition: lag.partition }));
         objections.extend(partitions.iter().filter_map(|(name, partition)| {
             let left = partition.in_sync.iter().filter(|id| !nodes.contains(id)).count();
             let held = partition.replicas.iter().filter(|id| nodes.contains(id)).count();
@@ -86,18 +86,19 @@ impl Look {
                 Need::Returns => partition.needed.min(partition.replicas.len().saturating_sub(1)),
                 Need::Stays => partition.needed,
             };
-            (held > 0 && left < needed).then(|| {
-                format!(
-                    "partition {name} would have {left} of the {needed} replicas in sync that it needs"
-                )
+            let partition = || name.clone();
+            (held > 0 && left < needed).then(|| Objection::TooFewInSync {
+                partition: partition(),
+                left,
+                needed,
             })
         }));
         objections
     }
 
-    fn quorum_objection(&self, nodes: &[i32], need: Need) -> Option<String> {
+    fn quorum_objection(&self, nodes: &[i32], need: Need) -> Option<Objection> {
         if self.quorum.leader.is_none() {
-            return Some("no controller is active".into());
+            return Some(Objection::NoActiveController);
         }
         let voters = &self.quorum.voters;
         let left = voters.iter().filter(|voter| !nodes.contains(&voter.id));
@@ -108,11 +109,7 @@ impl Look {
             Need::Returns => majority.min(all.saturating_sub(1)),
             Need::Stays => majority,
         };
-        (held > 0 && left < needed).then(|| {
-            format!(
-                "{left} of {all} controllers would be left with all metadata, {needed} are needed"
-            )
-        })
+        (held > 0 && left < needed).then_some(Objection::QuorumLost { left, all, needed })
     }
 
     /// Whether a controller has all metadata, as the active one sees it.
@@ -200,16 +197,6 @@ struct Judged {
     replicas: Vec<i32>,
     in_sync: BTreeSet<i32>,
     needed: usize,
-}
-
-/// The first few, and how many more there are.
-pub fn some_of(sentences: &[String]) -> String {
-    first_of(sentences, NAMED, "; ")
-}
-
-/// As many as anybody reads, and how many more there are.
-pub fn most_of(sentences: &[String]) -> String {
-    first_of(sentences, MOST_NAMED, "; ")
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! An instance: one Kafka cluster of one account, as it should be and as far
 //! as it has come.
 
+use crate::condition::{self, Condition};
 use crate::{
     AccountId, InstanceId, InstanceName, KafkaVersion, PlanName, RegionName, Secret, Subnet, Tags,
     Timestamp, VpcId,
@@ -65,7 +66,7 @@ pub struct Instance {
 }
 
 /// What the engine has seen and done. Beside it only an action writes here: what was asked
-/// for, as the status, and that an intent was reached by being taken back.
+/// for, as conditions, and that an intent was reached by being taken back.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct InstanceProgress {
     /// The intent that servers have fully reached.
@@ -75,24 +76,26 @@ pub struct InstanceProgress {
     pub credentials_set: bool,
     /// When a real login succeeded, since it was created or last started.
     pub ready_at: Option<Timestamp>,
-    /// What it does now, or why it waits, in a sentence.
-    pub status: String,
+    /// What it does now, or why it waits.
+    pub conditions: Vec<Condition>,
+    /// Raised whenever somebody but the engine changes what shall be or what is told: what
+    /// the engine saw at a lower one is past. The engine's own writes are in its lease's order.
+    pub revision: i64,
     /// Attempts of the present step that failed in a row.
     pub failures: u32,
     /// What was last written into Kafka.
     pub inside_observed: i64,
 }
 
-/// What comes in a status before lines of a broker's log.
-pub const LOG_SAYS: &str = "; its log says: ";
-/// The same while it starts again.
-pub const LOG_SAID: &str = "; before, its log said: ";
-
 impl InstanceProgress {
-    /// The status without lines of logs, for sentences that it is a part of.
-    pub fn in_short(&self) -> &str {
-        let at = [LOG_SAYS, LOG_SAID].iter().filter_map(|says| self.status.find(says)).min();
-        &self.status[..at.unwrap_or(self.status.len())]
+    /// What it does now, or why it waits, in words.
+    pub fn status(&self) -> String {
+        condition::status(&self.conditions)
+    }
+
+    /// The same without lines of logs, for sentences that it is a part of.
+    pub fn status_without_logs(&self) -> String {
+        condition::status_without_logs(&self.conditions)
     }
 }
 
@@ -107,25 +110,5 @@ impl Instance {
     /// running Kafka, such as a password, reconfigures no server.
     pub fn configured(&self) -> bool {
         self.progress.observed_generation >= self.generation
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_status_is_told_without_what_logs_say() {
-        let check = |status: &str, expected: &str| {
-            let progress =
-                InstanceProgress { status: status.into(), ..InstanceProgress::default() };
-            assert_eq!(progress.in_short(), expected);
-        };
-        check("", "");
-        check("waiting: server 1 is starting", "waiting: server 1 is starting");
-        let lines = "ERROR Encountered a fault (org.apache.kafka.X) | at java.base/Thread.run";
-        check(&format!("server 1 does not stay up{LOG_SAYS}{lines}"), "server 1 does not stay up");
-        let both = format!("server 1 starts{LOG_SAID}{lines} and server 2 does not{LOG_SAYS}x");
-        check(&both, "server 1 starts");
     }
 }

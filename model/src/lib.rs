@@ -12,6 +12,7 @@ mod catalogue;
 mod certificate;
 mod certificate_life;
 mod clock;
+pub mod condition;
 mod disk;
 mod disk_guard;
 mod email;
@@ -47,6 +48,7 @@ pub use catalogue::{Catalogue, CatalogueError, Supported};
 pub use certificate::{Certificate, NoSerial, Serial};
 pub use certificate_life::{CertificateLife, NoCertificateLife};
 pub use clock::{Clock, ManualClock, SystemClock};
+pub use condition::{Condition, ConditionKind, Reason};
 pub use disk::{Disk, DiskState};
 pub use disk_guard::{DiskGuard, DiskLevel, SLOW_BYTES_PER_SECOND, SlowedQuota, UnknownDiskLevel};
 pub use email::{Email, NoEmail, email_key, mailbox_key};
@@ -58,7 +60,7 @@ pub use id::{
     KeyId, MessageId, RecipientId, ServerId, UserId, VpcId,
 };
 pub use incident::Incident;
-pub use instance::{Instance, InstanceProgress, LOG_SAID, LOG_SAYS, Vpc};
+pub use instance::{Instance, InstanceProgress, Vpc};
 pub use invoice::{Bill, Customer, Invoice, InvoiceLine, Seller};
 pub use kafka_version::KafkaVersion;
 pub use mail::{Mail, MailStanding, MessageLimits};

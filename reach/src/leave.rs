@@ -3,7 +3,8 @@
 use crate::found::{Found, comes_first};
 use crate::look::Asked;
 use crate::{Error, Reach};
-use kafka::safety::{Need, some_of};
+use kafka::safety::Need;
+use model::condition::{FirstFew, Objection, Place};
 use model::{InstanceId, Server, ServerId};
 use store::{servers, tickets};
 
@@ -46,14 +47,16 @@ impl Reach {
             other.id != leaving && !other.stopped && look.silent.contains(&other.node_id)
         };
         let away = servers.iter().filter(is_away);
-        objections.extend(away.map(|other| format!("server {} does not answer", other.number)));
+        objections.extend(
+            away.map(|other| Objection::Unresponsive { server: other.number, remedy: None }),
+        );
         // Whoever shall not run itself is not waited for.
-        objections.extend(look.lagging().iter().filter_map(|lag| {
+        objections.extend(look.lagging().into_iter().filter_map(|lag| {
             let of = servers.iter().find(|other| other.node_id == lag.node)?;
             let stays = of.id != leaving && !of.stopped;
-            stays.then(|| lag.in_words(&format!("server {}", of.number)))
+            stays.then(|| lag.objection(Place::Server(of.number)))
         }));
-        Ok((!objections.is_empty()).then(|| some_of(&objections)))
+        Ok((!objections.is_empty()).then(|| FirstFew::few(objections).to_string()))
     }
 }
 

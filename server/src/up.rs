@@ -9,13 +9,12 @@ use crate::{first_account, host_audit, kcat, prepare, signals};
 use anyhow::{Result, anyhow, bail};
 use clap::Args;
 use client::Client;
-use engine::plan::{AtRest, RUNNING, at_rest, tells_of_all_running};
 use kafka::{java, versions};
-use model::{KafkaVersion, Secret};
+use model::{ConditionKind, KafkaVersion, Secret};
 use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
-use wire::customer::{CreateInstance, Instance};
+use wire::customer::{Condition, CreateInstance, Instance};
 
 const REGION: &str = "local::this-machine";
 const LOOK: Duration = Duration::from_millis(50);
@@ -156,15 +155,15 @@ async fn wait_until_ready(client: &Client, id: i64, data: &DataDir) -> Result<In
     let mut resting = 0;
     loop {
         let instance = client.instance(id).await?;
-        if instance.ready && tells_of_all_running(&instance.status) {
+        if instance.ready && all_run(&instance.conditions) {
             let name = &instance.entry.name;
             stage.done(&format!("{name} (id {id}, Kafka {})", instance.kafka_version));
-            if !instance.status.starts_with(RUNNING) {
+            if !instance.conditions.iter().any(|it| it.kind == ConditionKind::Running) {
                 eprintln!("  ! {}", instance.status);
             }
             return Ok(instance);
         }
-        let rest = at_rest(&instance.status);
+        let rest = at_rest(&instance.conditions);
         resting = rest.map_or(0, |_| resting + 1);
         if let Some(rest) = rest.filter(|_| resting >= SETTLED) {
             drop(stage);
@@ -175,6 +174,37 @@ async fn wait_until_ready(client: &Client, id: i64, data: &DataDir) -> Result<In
         }
         stage.say(instance.status);
         tokio::time::sleep(LOOK).await;
+    }
+}
+
+/// Whether all servers run as they should, as far as anybody knows: brokers run on without
+/// their agents.
+fn all_run(conditions: &[Condition]) -> bool {
+    let is_fine = |it: &Condition| match it.kind {
+        ConditionKind::Running | ConditionKind::DiskNearlyFull | ConditionKind::Unreachable => true,
+        ConditionKind::Stopped => it.server.is_some(),
+        _ => false,
+    };
+    !conditions.is_empty() && conditions.iter().all(is_fine)
+}
+
+/// Why a cluster stays as it is until a person does something.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum AtRest {
+    Stopped,
+    Paused,
+    /// Servers are, and nothing else is under way.
+    Held,
+}
+
+fn at_rest(conditions: &[Condition]) -> Option<AtRest> {
+    let has = |kind| conditions.iter().any(|it| it.kind == kind);
+    let goes_on = conditions.iter().any(|it| it.kind.goes_on());
+    match conditions {
+        [one] if one.kind == ConditionKind::Stopped => Some(AtRest::Stopped),
+        [one] if one.kind == ConditionKind::Paused => Some(AtRest::Paused),
+        _ if has(ConditionKind::Held) && !goes_on => Some(AtRest::Held),
+        _ => None,
     }
 }
 
@@ -224,18 +254,77 @@ fn data_flag(data: &DataDir) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::Reason;
+
+    fn told(conditions: &[model::Condition]) -> Vec<Condition> {
+        let told = |it: &model::Condition| Condition {
+            kind: it.reason.kind(),
+            server: it.server.map(|number| format!("a-0{number}")),
+            since: None,
+            message: String::new(),
+        };
+        conditions.iter().map(told).collect()
+    }
+
+    fn held(number: u32) -> model::Condition {
+        Reason::Held { fault: "the disk is lost: it is not there".into() }.of(number)
+    }
+
+    fn starting() -> model::Condition {
+        Reason::Starting { start: None, log: vec![] }.of(3)
+    }
 
     #[test]
     fn whoever_comes_back_to_a_cluster_at_rest_is_told_what_goes_on() {
-        let check = |status: &str, expected: &str| {
-            let told = goes_on(at_rest(status).unwrap(), 1, " --data /d");
-            assert!(told.contains(expected), "{status}: {told}");
+        let check = |condition: model::Condition, expected: &str| {
+            let told = goes_on(at_rest(&told(&[condition])).unwrap(), 1, " --data /d");
+            assert!(told.contains(expected), "{told}");
         };
-        check("stopped", "castellan instance start 1 --data /d");
-        check("paused by the operator", "castellan engine resume --data /d");
-        check("paused by the operator", "castellan engine resume 1 --data /d");
-        check("server 1 is held: the disk is lost: it is not there", "castellan instance watch 1");
-        assert_eq!(at_rest("waiting: the broker of server 1 is starting"), None);
-        assert_eq!(at_rest("waiting for the engine"), None);
+        check(Reason::Stopped.into(), "castellan instance start 1 --data /d");
+        check(Reason::Paused.into(), "castellan engine resume --data /d");
+        check(Reason::Paused.into(), "castellan engine resume 1 --data /d");
+        check(held(1), "castellan instance watch 1");
+    }
+
+    #[test]
+    fn a_cluster_rests_where_only_a_person_can_go_on() {
+        let check = |conditions: &[model::Condition], expected: Option<AtRest>| {
+            assert_eq!(at_rest(&told(conditions)), expected, "{conditions:?}");
+        };
+        check(&[Reason::Stopped.into()], Some(AtRest::Stopped));
+        check(&[Reason::Paused.into()], Some(AtRest::Paused));
+        check(&[held(1)], Some(AtRest::Held));
+        check(&[held(1), held(2)], Some(AtRest::Held));
+        check(&[held(1), starting()], None);
+        check(&[starting()], None);
+        check(&[Reason::ClusterStopping { refused: None }.into()], None);
+        check(&[Reason::ClusterStopping { refused: None }.of(1)], None);
+        check(&[Reason::Created.into()], None);
+        let step = "make the network".into();
+        let failed = Reason::StepFailed { step, error: "no".into(), retry_after: Some(1) };
+        check(&[failed.into()], None);
+        check(&[Reason::Running.into()], None);
+        check(&[Reason::Running.into(), Reason::Stopped.of(3)], None);
+    }
+
+    #[test]
+    fn a_cluster_runs_though_an_agent_is_lost_and_not_while_something_is_waited_for() {
+        let check = |conditions: &[model::Condition], expected: bool| {
+            assert_eq!(all_run(&told(conditions)), expected, "{conditions:?}");
+        };
+        let slowed = Reason::DiskNearlyFull.of(1);
+        let lost = Reason::Unreachable.of(2);
+        check(&[Reason::Running.into()], true);
+        check(&[Reason::Running.into(), Reason::Stopped.of(3)], true);
+        check(&[Reason::Running.into(), slowed.clone()], true);
+        check(std::slice::from_ref(&lost), true);
+        check(&[lost.clone(), slowed], true);
+        check(&[lost, starting()], false);
+        check(&[Reason::NotReportedYet.of(1)], false);
+        check(&[Reason::ControlPlaneStarted.into()], false);
+        check(&[held(1)], false);
+        check(&[Reason::Paused.into()], false);
+        check(&[Reason::Stopped.into()], false);
+        check(&[], false);
     }
 }

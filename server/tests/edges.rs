@@ -209,3 +209,83 @@ fn no_second_tls_is_in_the_tree() {
     let server = manifest("server/Cargo.toml");
     assert!(server["dependencies"].get("checker").is_none(), "it is for tests alone");
 }
+
+/// What people read is made at the edge, from data that programs decide by. These are the
+/// known ways of deciding by the words instead.
+const ON_WORDS: &[&str] = &[
+    "== \"",
+    "!= \"",
+    ".starts_with(",
+    ".ends_with(",
+    ".contains(",
+    ".split(",
+    ".split_once(",
+    ".find(",
+    ".rfind(",
+    ".strip_prefix(",
+    ".strip_suffix(",
+];
+/// Fields and functions whose value is words for people.
+const WORDS: &[&str] = &[".status", ".status()", ".message", ".status_without_logs()"];
+
+/// The code of a file without its tests.
+fn production(text: &str) -> &str {
+    text.find("#[cfg(test)]\nmod tests").map_or(text, |at| &text[..at])
+}
+
+fn sources(directory: &Path, all: &mut Vec<std::path::PathBuf>) {
+    for entry in std::fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+        if path.is_dir() && name != "tests" {
+            sources(&path, all);
+        } else if path.extension().is_some_and(|it| it == "rs") && !name.ends_with("tests") {
+            all.push(path);
+        }
+    }
+}
+
+/// Where words are compared, split or searched, of one file.
+fn decisions_by_words(text: &str) -> Vec<String> {
+    let is_one = |line: &&str| {
+        WORDS.iter().any(|words| ON_WORDS.iter().any(|way| is_decided(line, words, way)))
+    };
+    production(text).lines().filter(is_one).map(|line| line.trim().to_owned()).collect()
+}
+
+/// Whether the words come right before the way they are decided by.
+fn is_decided(line: &str, words: &str, way: &str) -> bool {
+    let after = |at: usize| line[at + words.len()..].trim_start();
+    line.match_indices(words).any(|(at, _)| after(at).starts_with(way))
+}
+
+#[test]
+fn nothing_is_decided_by_words_for_people() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let workspace = manifest(&root.join("Cargo.toml"));
+    let mut found = Vec::new();
+    for member in workspace["workspace"]["members"].as_array().unwrap() {
+        let mut files = Vec::new();
+        sources(&root.join(member.as_str().unwrap()).join("src"), &mut files);
+        for file in files {
+            let text = std::fs::read_to_string(&file).unwrap();
+            found.extend(decisions_by_words(&text).into_iter().map(|line| (file.clone(), line)));
+        }
+    }
+    assert_eq!(found, [], "decide by the conditions or the error's variant instead");
+}
+
+#[test]
+fn known_ways_of_deciding_by_words_are_found() {
+    let check = |line: &str, expected: bool| {
+        assert_eq!(!decisions_by_words(line).is_empty(), expected, "{line}");
+    };
+    check("if instance.status == \"stopped\" {", true);
+    check("instance.status.starts_with(RUNNING)", true);
+    check("progress.status().contains(HELD)", true);
+    check("self.status.find(says)", true);
+    check("instance.progress.status.split(\"; \")", true);
+    check("response.status() == StatusCode::OK", false);
+    check("status: instance.progress.status(),", false);
+    check("#[cfg(test)]\nmod tests {\n    it.status.contains(\"x\")\n}", false);
+}

@@ -6,6 +6,7 @@
 
 use crate::db::{Query, Row, Run, json};
 use crate::{Result, Work};
+use model::condition::Note;
 use model::{Action, ActionId, ActionKind, ActionStep, InstanceId, Timestamp};
 use std::collections::BTreeMap;
 
@@ -105,96 +106,83 @@ pub async fn steps(run: &mut impl Run, id: ActionId) -> Result<Vec<ActionStep>> 
 }
 
 /// Adds a step that must not be missed to one action, unless it has said so before.
-pub async fn note_once(work: &mut Work, id: ActionId, text: &str, now: Timestamp) -> Result<()> {
-    let query = Query::new("SELECT number FROM action_steps WHERE action_id = $1 AND text = $2")
+pub async fn note_once(work: &mut Work, id: ActionId, note: &Note, now: Timestamp) -> Result<()> {
+    let query = Query::new("SELECT number FROM action_steps WHERE action_id = $1 AND note = $2")
         .bind(id.0)
-        .bind(text);
+        .bind(json(note));
     match work.fetch_one(query).await? {
         Some(_) => Ok(()),
-        None => keep(work, id, text, now).await,
+        None => keep(work, id, note, now).await,
     }
 }
 
 /// Adds a step that must not be missed to one action, however much it has said, unless
 /// that was the last it said.
-pub async fn keep(work: &mut Work, id: ActionId, text: &str, now: Timestamp) -> Result<()> {
+pub async fn keep(work: &mut Work, id: ActionId, note: &Note, now: Timestamp) -> Result<()> {
     let (number, said) = last(work, id).await?;
-    if said == text {
+    if said.as_ref() == Some(note) {
         return Ok(());
     }
     if number >= MOST_KEPT_STEPS {
-        return write_over(work, id, number, text, now).await;
+        return write_over(work, id, number, note, now).await;
     }
-    add(work, id, number + 1, text, now).await
+    add(work, id, number + 1, note, now).await
 }
 
 /// Adds a step to one action that has not said too much. If it is what the last one
 /// said, with other numbers of what is done or left, it takes that one's place.
-pub async fn note_on(work: &mut Work, id: ActionId, text: &str, now: Timestamp) -> Result<()> {
+pub async fn note_on(work: &mut Work, id: ActionId, note: &Note, now: Timestamp) -> Result<()> {
     let (number, said) = last(work, id).await?;
-    if said == text {
-        return Ok(());
+    match said {
+        Some(said) if said == *note => Ok(()),
+        Some(said) if said.is_like(note) => write_over(work, id, number, note, now).await,
+        _ if number < MOST_STEPS => add(work, id, number + 1, note, now).await,
+        _ => Ok(()),
     }
-    if gist(&said) == gist(text) {
-        return write_over(work, id, number, text, now).await;
-    }
-    if number < MOST_STEPS { add(work, id, number + 1, text, now).await } else { Ok(()) }
 }
 
-/// The last step of an action and its number.
-async fn last(work: &mut Work, id: ActionId) -> Result<(i64, String)> {
+/// The last step of an action and its number. One of an earlier release is words alone.
+async fn last(work: &mut Work, id: ActionId) -> Result<(i64, Option<Note>)> {
     let query = Query::new(
-        "SELECT number, text FROM action_steps WHERE action_id = $1 \
+        "SELECT number, note FROM action_steps WHERE action_id = $1 \
          ORDER BY number DESC LIMIT 1",
     );
-    match work.fetch_one(query.bind(id.0)).await? {
-        Some(row) => Ok((row.int("number")?, row.text("text")?)),
-        None => Ok((0, String::new())),
-    }
+    let Some(row) = work.fetch_one(query.bind(id.0)).await? else { return Ok((0, None)) };
+    let note = row.text_or_none("note")?.map(|_| row.json("note")).transpose()?;
+    Ok((row.int("number")?, note))
 }
 
 async fn write_over(
     work: &mut Work,
     id: ActionId,
     number: i64,
-    text: &str,
+    note: &Note,
     now: Timestamp,
 ) -> Result<()> {
     let query = Query::new(
-        "UPDATE action_steps SET at = $3, text = $4 WHERE action_id = $1 AND number = $2",
+        "UPDATE action_steps SET at = $3, text = $4, note = $5 \
+         WHERE action_id = $1 AND number = $2",
     );
-    let query = query.bind(id.0).bind(number).bind(now).bind(text);
+    let query = query.bind(id.0).bind(number).bind(now).bind(note.to_string()).bind(json(note));
     work.execute(query).await.map(drop)
 }
 
-async fn add(work: &mut Work, id: ActionId, number: i64, text: &str, now: Timestamp) -> Result<()> {
+async fn add(
+    work: &mut Work,
+    id: ActionId,
+    number: i64,
+    note: &Note,
+    now: Timestamp,
+) -> Result<()> {
     let query = Query::new(
-        "INSERT INTO action_steps (action_id, number, at, text) VALUES ($1, $2, $3, $4)",
+        "INSERT INTO action_steps (action_id, number, at, text, note) VALUES ($1, $2, $3, $4, $5)",
     )
     .bind(id.0)
     .bind(number)
     .bind(now)
-    .bind(text);
+    .bind(note.to_string())
+    .bind(json(note));
     work.execute(query).await.map(drop)
-}
-
-/// A sentence without its numbers of what there is: "and 107 more", "2 of 7 done".
-fn gist(text: &str) -> String {
-    let words: Vec<&str> = text.split(' ').collect();
-    let is = |at: usize, word: &str| words.get(at).is_some_and(|it| *it == word);
-    let is_number = |at: usize| {
-        let digits = |word: &&str| !word.is_empty() && word.bytes().all(|it| it.is_ascii_digit());
-        words.get(at).is_some_and(digits)
-    };
-    let is_count = |at: usize| {
-        let more = words.get(at + 1).is_some_and(|word| word.starts_with("more"));
-        let left = at > 0 && is(at - 1, "and") && more;
-        let done = is(at + 1, "of") && is_number(at + 2);
-        let all = at > 1 && is(at - 1, "of") && is_number(at - 2);
-        is_number(at) && (left || done || all)
-    };
-    let told = (0..words.len()).filter(|at| !is_count(*at)).map(|at| words[at]);
-    told.collect::<Vec<_>>().join(" ")
 }
 
 /// Asks that no more be begun.
@@ -273,23 +261,4 @@ fn action(row: &Row) -> Result<Action> {
         ended_at: row.time_or_none("ended_at")?,
         overtaken: row.json("overtaken")?,
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::gist;
-
-    #[test]
-    fn only_numbers_of_what_there_is_are_left_out() {
-        let check = |text: &str, expected: &str| assert_eq!(gist(text), expected);
-        check("a-1 is behind; and 107 more", "a-1 is behind; and more");
-        check("a-1 is behind; and 106 more; b", "a-1 is behind; and more; b");
-        check("a-1 has 2 of 3 replicas in sync", "a-1 has of replicas in sync");
-        check("logs: 2 of 7 done", "logs: of done");
-        check("2 of them", "2 of them");
-        check("one of 7", "one of 7");
-        check("servers 1 and 2 restart", "servers 1 and 2 restart");
-        check("107 more", "107 more");
-        check("", "");
-    }
 }

@@ -6,9 +6,10 @@ use crate::{
     Change, Result, Work, acls, actions, alarms, certificates, disk_guards, hash_key, incidents,
     recipients, ssl_users, tickets,
 };
+use model::condition::{self, since_when};
 use model::{
-    AccountId, HostId, Instance, InstanceId, InstanceName, InstanceProgress, PlanName, RegionName,
-    Secret, Tags, Timestamp, VpcId,
+    AccountId, Condition, HostId, Instance, InstanceId, InstanceName, InstanceProgress, PlanName,
+    Reason, RegionName, Secret, Tags, Timestamp, VpcId,
 };
 use std::collections::BTreeMap;
 
@@ -26,9 +27,9 @@ pub async fn insert(work: &mut Work, new: &Instance) -> Result<()> {
          kafka_version, disk_size, tags, vpc_id, username, password_sealed, apikey_sealed, \
          apikey_hash, hostname, cluster_id, deletion_protection, stopped, created_at, generation, \
          observed_generation, network_made, credentials_set, status, failures, due_at, wakes, \
-         no_default_alarms) \
+         no_default_alarms, conditions) \
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, \
-         FALSE, FALSE, $18, $19, 0, FALSE, FALSE, $20, 0, $18, 0, $21)",
+         FALSE, FALSE, $18, $19, 0, FALSE, FALSE, $20, 0, $18, 0, $21, $22)",
     )
     .bind(new.id.0)
     .bind(new.account_id.to_string())
@@ -49,8 +50,9 @@ pub async fn insert(work: &mut Work, new: &Instance) -> Result<()> {
     .bind(new.cluster_id.as_str())
     .bind(new.created_at)
     .bind(new.generation)
-    .bind(new.progress.status.as_str())
-    .bind(new.no_default_alarms);
+    .bind(new.progress.status())
+    .bind(new.no_default_alarms)
+    .bind(json(&new.progress.conditions));
     work.execute(query).await?;
     work.tell(Change::Instance(new.id));
     Ok(())
@@ -199,8 +201,8 @@ pub async fn set_stopped(
     now: Timestamp,
 ) -> Result<()> {
     let query = Query::new(
-        "UPDATE instances SET stopped = $2, generation = generation + 1 \
-         WHERE id = $1 AND stopped <> $2",
+        "UPDATE instances SET stopped = $2, generation = generation + 1, \
+         revision = revision + 1 WHERE id = $1 AND stopped <> $2",
     )
     .bind(id.0)
     .bind(stopped);
@@ -211,7 +213,8 @@ pub async fn set_stopped(
 /// Raises the intent that servers must follow, and says to which.
 pub async fn raise(work: &mut Work, id: InstanceId, now: Timestamp) -> Result<i64> {
     let query = Query::new(
-        "UPDATE instances SET generation = generation + 1 WHERE id = $1 RETURNING generation",
+        "UPDATE instances SET generation = generation + 1, revision = revision + 1 \
+         WHERE id = $1 RETURNING generation",
     );
     let raised = work.fetch_one(query.bind(id.0)).await?;
     wake(work, id, now).await?;
@@ -243,14 +246,17 @@ pub async fn wake_all(work: &mut Work, host: HostId, now: Timestamp) -> Result<(
     work.execute(query).await.map(drop)
 }
 
-/// After a start: what was seen before can't be relied upon, so the status says no more.
-pub async fn forget_all(work: &mut Work, host: HostId) -> Result<()> {
+/// After a start: what was seen before can't be relied upon, so it is told no more.
+pub async fn forget_all(work: &mut Work, host: HostId, now: Timestamp) -> Result<()> {
+    let conditions = since_when(vec![Reason::ControlPlaneStarted.into()], &[], now);
     let query = Query::new(
-        "UPDATE instances SET status = $2 WHERE NOT EXISTS \
+        "UPDATE instances SET status = $2, conditions = $3, revision = revision + 1 \
+         WHERE NOT EXISTS \
          (SELECT 1 FROM servers WHERE instance_id = instances.id AND host_id <> $1)",
     )
     .bind(host.to_string())
-    .bind("waiting: the control plane has just started and looks at the servers");
+    .bind(condition::status(&conditions))
+    .bind(json(&conditions));
     work.execute(query).await.map(drop)
 }
 
@@ -320,16 +326,27 @@ pub async fn rest(work: &mut Work, id: InstanceId, wakes: i64, due: Timestamp) -
 }
 
 /// Says what was asked, until the engine has looked and knows better.
-pub async fn set_status(work: &mut Work, id: InstanceId, status: &str) -> Result<()> {
-    let query = Query::new("UPDATE instances SET status = $2 WHERE id = $1");
-    work.execute(query.bind(id.0).bind(status)).await.map(drop)
+pub async fn set_conditions(
+    work: &mut Work,
+    id: InstanceId,
+    conditions: Vec<Condition>,
+    now: Timestamp,
+) -> Result<()> {
+    let conditions = since_when(conditions, &[], now);
+    let query = Query::new(
+        "UPDATE instances SET status = $2, conditions = $3, revision = revision + 1 WHERE id = $1",
+    )
+    .bind(id.0)
+    .bind(condition::status(&conditions))
+    .bind(json(&conditions));
+    work.execute(query).await.map(drop)
 }
 
 /// Has servers be where they should without the engine: what this intent raised was
 /// taken back before anything was begun, and nothing else was left to reach.
 pub async fn take_back_intent(work: &mut Work, id: InstanceId, generation: i64) -> Result<()> {
     let query = Query::new(
-        "UPDATE instances SET observed_generation = $2 \
+        "UPDATE instances SET observed_generation = $2, revision = revision + 1 \
          WHERE id = $1 AND generation = $2 AND observed_generation = $2 - 1",
     );
     work.execute(query.bind(id.0).bind(generation)).await.map(drop)
@@ -343,17 +360,18 @@ pub async fn set_progress(
 ) -> Result<()> {
     let query = Query::new(
         "UPDATE instances SET observed_generation = $2, network_made = $3, \
-         credentials_set = $4, ready_at = $5, status = $6, failures = $7, inside_observed = $8 \
-         WHERE id = $1",
+         credentials_set = $4, ready_at = $5, status = $6, failures = $7, inside_observed = $8, \
+         conditions = $9 WHERE id = $1",
     )
     .bind(id.0)
     .bind(progress.observed_generation)
     .bind(progress.network_made)
     .bind(progress.credentials_set)
     .bind(progress.ready_at)
-    .bind(progress.status.as_str())
+    .bind(progress.status())
     .bind(progress.failures)
-    .bind(progress.inside_observed);
+    .bind(progress.inside_observed)
+    .bind(json(&progress.conditions));
     work.execute(query).await.map(drop)
 }
 
@@ -415,8 +433,17 @@ fn progress(row: &Row) -> Result<InstanceProgress> {
         network_made: row.flag("network_made")?,
         credentials_set: row.flag("credentials_set")?,
         ready_at: row.time_or_none("ready_at")?,
-        status: row.text("status")?,
+        conditions: conditions(row)?,
+        revision: row.int("revision")?,
         failures: row.number("failures")?,
         inside_observed: row.int("inside_observed")?,
     })
+}
+
+/// A row of an earlier release has a sentence alone.
+pub(crate) fn conditions(row: &Row) -> Result<Vec<Condition>> {
+    if row.text_or_none("conditions")?.is_some() {
+        return row.json("conditions");
+    }
+    Ok(vec![Reason::Sentence { text: row.text("status")? }.into()])
 }

@@ -13,7 +13,7 @@ macro_rules! file {
 }
 
 /// Each begins with the number of its place, and is never changed once released.
-const FILES: [(&str, &str); 23] = [
+const FILES: [(&str, &str); 24] = [
     file!("0001_first"),
     file!("0002_idempotency"),
     file!("0003_hosts"),
@@ -37,6 +37,7 @@ const FILES: [(&str, &str); 23] = [
     file!("0021_certificate_roots"),
     file!("0022_mail_consents"),
     file!("0023_audit_bounds"),
+    file!("0024_conditions"),
 ];
 
 /// What brings a database up to date.

@@ -3,6 +3,7 @@
 
 use crate::db::{Query, Run};
 use crate::{Result, Work, instances};
+use model::condition;
 use model::{AccountId, InstanceId, Timestamp};
 
 /// An instance as the operator of the engine sees it, also one that is being
@@ -51,7 +52,8 @@ pub async fn accounts(run: &mut impl Run) -> Result<Vec<AccountId>> {
 
 /// Every instance of every account, by id.
 pub async fn list(run: &mut impl Run) -> Result<Vec<Watched>> {
-    let query = Query::new("SELECT id, name, paused, status FROM instances ORDER BY id");
+    let query =
+        Query::new("SELECT id, name, paused, status, conditions FROM instances ORDER BY id");
     let rows = run.fetch(query).await?;
     rows.iter()
         .map(|row| {
@@ -59,7 +61,7 @@ pub async fn list(run: &mut impl Run) -> Result<Vec<Watched>> {
                 id: InstanceId(row.int("id")?),
                 name: row.text("name")?,
                 paused: row.flag("paused")?,
-                status: row.text("status")?,
+                status: condition::status(&instances::conditions(row)?),
             })
         })
         .collect()

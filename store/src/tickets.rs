@@ -22,11 +22,35 @@ pub struct Ticket {
     pub server_id: Option<ServerId>,
     /// Of the lease that it was opened under.
     pub epoch: i64,
-    /// What for, in words.
-    pub why: String,
+    /// None: opened by an earlier release, which kept words.
+    pub purpose: Option<Purpose>,
     pub opened_at: Timestamp,
     /// How long it is still good for; less than nothing once it has expired.
     pub left: SignedDuration,
+}
+
+/// What servers are let stop for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Purpose {
+    ClusterStop,
+    Stop,
+    Restart,
+}
+
+impl Purpose {
+    const ALL: [Self; 3] = [Self::ClusterStop, Self::Stop, Self::Restart];
+
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::ClusterStop => "cluster-stop",
+            Self::Stop => "stop",
+            Self::Restart => "restart",
+        }
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|purpose| purpose.as_str() == text)
+    }
 }
 
 /// Why a server may not stop, in words for people that complete "waiting for leave
@@ -73,7 +97,7 @@ pub async fn open(
     work: &mut Work,
     lease: &Lease,
     server: Option<ServerId>,
-    why: &str,
+    purpose: Purpose,
     now: Timestamp,
 ) -> Result<()> {
     let now = work.now(now).await?;
@@ -86,7 +110,7 @@ pub async fn open(
     .bind(lease.instance_id.0)
     .bind(server.map(|server| server.0))
     .bind(lease.epoch)
-    .bind(why)
+    .bind(purpose.as_str())
     .bind(now)
     .bind(now + LIFE);
     work.execute(query).await.map(drop)
@@ -200,7 +224,7 @@ fn ticket(row: &Row, now: Timestamp) -> Result<Ticket> {
         instance_id: InstanceId(row.int("instance_id")?),
         server_id: row.int_or_none("server_id")?.map(ServerId),
         epoch: row.int("epoch")?,
-        why: row.text("why")?,
+        purpose: Purpose::parse(&row.text("why")?),
         opened_at: row.time("opened_at")?,
         left: row.time("expires_at")?.duration_since(now),
     })

@@ -172,7 +172,10 @@ impl Rows {
             generation: 1,
             settings: BTreeMap::new(),
             inside_generation: 0,
-            progress: InstanceProgress { status: "being created".into(), ..Default::default() },
+            progress: InstanceProgress {
+                conditions: vec![Reason::Created.into()],
+                ..Default::default()
+            },
         }
     }
 

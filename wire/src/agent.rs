@@ -5,10 +5,10 @@
 //! default. The documents are snapshot-tested for that reason.
 
 use jiff::Timestamp;
+pub use model::condition::Loading;
 use model::{DiskId, InstanceId, KafkaVersion, Secret, ServerId, ServerRole};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fmt;
 
 /// `POST /agent/v1/enrol`: the first call of a new agent, with its one-time
 /// token. The same token with the same key may be used again until it expires,
@@ -186,24 +186,6 @@ pub struct InstalledCertificate {
     pub name: String,
     pub not_before: Timestamp,
     pub not_after: Timestamp,
-}
-
-/// In Kafka's own counts.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Loading {
-    pub done: u32,
-    pub of: u32,
-    /// The last end was not an orderly one: every log is gone through.
-    #[serde(default)]
-    pub recovers: bool,
-}
-
-impl fmt::Display for Loading {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { done, of, recovers } = self;
-        let what = if *recovers { "recovering its logs after a crash" } else { "loading its logs" };
-        write!(f, "the broker is {what}: {done} of {of} done")
-    }
 }
 
 pub const REPORT_SECONDS: u64 = 10;

@@ -4,7 +4,7 @@
 //! contract. Numbers, names and times travel as the contract writes them.
 
 use jiff::Timestamp;
-use model::Secret;
+use model::{ConditionKind, Secret};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -51,6 +51,30 @@ pub struct Instance {
     pub created_at: Timestamp,
     /// What it does now, or why it waits, in a sentence.
     pub status: String,
+    /// The same, for programs: each thing that holds. An older control plane tells none.
+    #[serde(default)]
+    pub conditions: Vec<Condition>,
+}
+
+impl Instance {
+    /// Whether no process of it runs, as asked for.
+    pub fn is_stopped(&self) -> bool {
+        let of_all = |it: &Condition| it.kind == ConditionKind::Stopped && it.server.is_none();
+        self.conditions.iter().any(of_all)
+    }
+}
+
+/// One thing that holds of an instance, or of one of its servers.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Condition {
+    #[schemars(with = "String")]
+    pub kind: ConditionKind,
+    /// The name of the server it is about; null: the instance as a whole.
+    pub server: Option<String>,
+    /// Since when it holds.
+    pub since: Option<Timestamp>,
+    /// In words.
+    pub message: String,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]

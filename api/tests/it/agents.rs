@@ -8,6 +8,7 @@ use pki::KeyPair;
 use rustls_pki_types::CertificateDer;
 use rustls_pki_types::pem::PemObject as _;
 use serde_json::{Value, json};
+use store::tickets::Purpose;
 use store::{Token, hash_key, hash_public_key};
 
 pub async fn server_of(world: &World, instance: &Instance) -> Server {
@@ -257,7 +258,7 @@ async fn open_ticket(world: &World, instance: &Instance, server: Option<model::S
     let mut work = world.app.store().begin().await.unwrap();
     let taken = store::leases::take(&mut work, instance.id, "a worker", now, life).await.unwrap();
     store::tickets::close(&mut work, instance.id).await.unwrap();
-    store::tickets::open(&mut work, &taken.unwrap(), server, "a test", now).await.unwrap();
+    store::tickets::open(&mut work, &taken.unwrap(), server, Purpose::Restart, now).await.unwrap();
     work.commit().await.unwrap();
 }
 

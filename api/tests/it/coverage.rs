@@ -233,8 +233,10 @@ async fn restart_under_way(world: &World, instance: &model::Instance) -> ActionI
         generation: instance.generation,
     };
     let id = store::actions::insert(&mut work, &action, world.app.now()).await.unwrap();
-    let step = format!("{}-01 is being restarted", instance.username);
-    store::actions::note_on(&mut work, id, &step, world.app.now()).await.unwrap();
+    let text = format!("{}-01 is being restarted", instance.username);
+    let conditions = vec![model::Reason::Sentence { text }.into()];
+    let note = model::condition::Note::Conditions { conditions };
+    store::actions::note_on(&mut work, id, &note, world.app.now()).await.unwrap();
     work.commit().await.unwrap();
     id
 }

@@ -13,9 +13,9 @@ use kafka::client::{Acl, Admin as _, NewTopic, Operation, PatternType, Permissio
 use kafka::client::{Groups as _, Messages as _, Quotas as _, TopicPartition};
 use kafka::simulated::{SimKafka, SimNode, Timing};
 use model::{
-    AccountId, ApiKey, Catalogue, Entropy as _, HostId, Instance, InstanceId, KeyId, Listener,
-    Listeners, Mail, ManualClock, Month, Plan, Region, Role, Secret, SeededEntropy, Tags, User,
-    UserId,
+    AccountId, ApiKey, Catalogue, Condition, Entropy as _, HostId, Instance, InstanceId, KeyId,
+    Listener, Listeners, Mail, ManualClock, Month, Plan, Reason, Region, Role, Secret,
+    SeededEntropy, Tags, User, UserId,
 };
 use serde_json::json;
 use std::path::Path;
@@ -233,7 +233,7 @@ impl World {
         let Instance { generation, mut progress, .. } = self.load(id.0).await;
         progress.ready_at = Some("2026-11-15T12:00:10Z".parse().unwrap());
         progress.observed_generation = generation;
-        progress.status = "running".into();
+        progress.conditions = vec![Reason::Running.into()];
         let mut work = self.app.store().begin().await.unwrap();
         store::instances::set_progress(&mut work, id, &progress).await.unwrap();
         store::actions::end(&mut work, id, generation, self.app.now()).await.unwrap();
@@ -241,10 +241,10 @@ impl World {
     }
 
     /// What the engine would write while a cluster that was stopped starts.
-    pub async fn make_unready(&self, id: InstanceId, status: &str) {
+    pub async fn make_unready(&self, id: InstanceId, condition: Condition) {
         let mut progress = self.load(id.0).await.progress;
         progress.ready_at = None;
-        progress.status = status.into();
+        progress.conditions = vec![condition];
         let mut work = self.app.store().begin().await.unwrap();
         store::instances::set_progress(&mut work, id, &progress).await.unwrap();
         work.commit().await.unwrap();

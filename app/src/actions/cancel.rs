@@ -4,11 +4,9 @@ use super::launches;
 use super::record::write_line;
 use super::scene::Scene;
 use crate::{App, Error, InstanceAccess, Result};
-use model::{Action, ActionId, ActionKind, ActionState, Instance, Timestamp};
+use model::condition::Note;
+use model::{Action, ActionId, ActionKind, ActionState, Instance, Reason, Timestamp};
 use store::{Work, actions, instances, servers, tickets};
-
-/// What the status says until the engine has looked.
-const LOOKED_AT: &str = "waiting: a restart was cancelled, and the servers are looked at";
 
 /// How soon a cancelled action ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -42,10 +40,12 @@ pub async fn cancel(access: &InstanceAccess, app: &App, id: Option<ActionId>) ->
     let others = others(&mut work, &action).await?;
     let nothing_begun = take_back(&mut work, &instance, &action, &others, now).await?;
     actions::cancel(&mut work, id, now).await?;
-    actions::keep(&mut work, id, &format!("cancelled by {}", asker.email), now).await?;
+    let note = Note::CancelledBy { email: asker.email.clone() };
+    actions::keep(&mut work, id, &note, now).await?;
     if nothing_begun {
         actions::end_one(&mut work, id, now).await?;
-        instances::set_status(&mut work, instance.id, LOOKED_AT).await?;
+        let told = vec![Reason::RestartCancelled.into()];
+        instances::set_conditions(&mut work, instance.id, told, now).await?;
         if others.is_empty() {
             instances::take_back_intent(&mut work, instance.id, action.generation).await?;
         }

@@ -58,11 +58,9 @@ fn view(
     let is_about = |server: &&Server| action.is_about(server.number);
     let names: Vec<String> =
         servers.iter().filter(is_about).map(|server| server.name.clone()).collect();
-    let now = &access.instance.progress.status;
+    let now = access.instance.progress.status();
     let status = match action.state() {
-        ActionState::Running | ActionState::Cancelling if action.overtaken.is_empty() => {
-            now.clone()
-        }
+        ActionState::Running | ActionState::Cancelling if action.overtaken.is_empty() => now,
         ActionState::Running | ActionState::Cancelling => {
             format!("{now}; {}", superseded(&action, names.len(), later))
         }

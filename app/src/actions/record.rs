@@ -3,7 +3,7 @@
 use super::overtake::overtake;
 use crate::audit::{self, Asker};
 use crate::{App, Error, InstanceAccess, Result};
-use model::{ActionId, ActionKind, Instance, Server};
+use model::{ActionId, ActionKind, Condition, Instance, Reason, Server};
 use store::{NewAction, Work, actions, instances, servers};
 
 /// How many actions of an instance may wait for their end.
@@ -48,8 +48,9 @@ pub(super) async fn record(
         )));
     }
     let rows = servers::list_bare(work, instance.id).await?;
-    if let Some(status) = promise(asking.kind, &numbers, &rows) {
-        instances::set_status(work, instance.id, &status).await?;
+    let told = promise(asking.kind, &numbers, &rows);
+    if !told.is_empty() {
+        instances::set_conditions(work, instance.id, told, app.now()).await?;
     }
     let names: Vec<&str> = asking.servers.iter().map(|server| server.name.as_str()).collect();
     let servers = (!names.is_empty()).then(|| ("servers", names.join(",")));
@@ -57,26 +58,23 @@ pub(super) async fn record(
     Ok(id)
 }
 
-/// What the status says from the answer on, in the engine's words: its own first look
-/// may take a while, and what it said before may be what has just been seen to. None
-/// where the engine needs no look to say so.
-fn promise(kind: ActionKind, numbers: &[u32], rows: &[Server]) -> Option<String> {
+/// What is told from the answer on: the engine's own first look may take a while, and what
+/// it saw before may be what has just been seen to. Nothing where the engine needs no look
+/// to say so.
+fn promise(kind: ActionKind, numbers: &[u32], rows: &[Server]) -> Vec<Condition> {
     let will = match kind {
         ActionKind::ClusterRestart | ActionKind::Configure | ActionKind::Restart => {
-            "is to be restarted"
+            Reason::ToRestart
         }
-        ActionKind::Stop => "is to stop",
-        ActionKind::Start => "is to start",
-        ActionKind::Create | ActionKind::ClusterStop | ActionKind::ClusterStart => return None,
+        ActionKind::Stop => Reason::ToStop,
+        ActionKind::Start => Reason::ToStart,
+        ActionKind::Create | ActionKind::ClusterStop | ActionKind::ClusterStart => return vec![],
     };
     let is_meant = |server: &&Server| {
         let is_named = numbers.is_empty() || numbers.contains(&server.number);
         is_named && server.stopped == (kind == ActionKind::Stop)
     };
-    let meant = rows.iter().filter(is_meant);
-    let each: Vec<String> =
-        meant.map(|server| format!("waiting: server {} {will}", server.number)).collect();
-    (!each.is_empty()).then(|| each.join("; "))
+    rows.iter().filter(is_meant).map(|server| will.clone().of(server.number)).collect()
 }
 
 /// The line alone.

@@ -38,7 +38,7 @@ impl Scene {
             // The journal no longer has the action, as after a restore.
             None => format!(
                 "The cluster follows another change ({}); try again once `configured` reads true",
-                self.instance.progress.in_short()
+                self.instance.progress.status_without_logs()
             ),
         };
         Err(Error::Refused(sentence))

@@ -11,7 +11,8 @@ use super::record::{Asking, record};
 use super::scene::Scene;
 use crate::alarms::stop_measuring;
 use crate::{App, Asked, Error, InstanceAccess, Result};
-use kafka::safety::{Look, Need, most_of};
+use kafka::safety::{Look, Need};
+use model::condition::FirstFew;
 use model::{ActionId, ActionKind, Server};
 use store::{instances, servers};
 
@@ -100,7 +101,7 @@ async fn can_do_without(
     if reasons.is_empty() {
         return Ok(());
     }
-    let mut sentence = format!("Nothing was stopped: {}", most_of(&reasons));
+    let mut sentence = format!("Nothing was stopped: {}", FirstFew::many(reasons));
     if !scene.instance.configured() {
         // Once that is done the others may be able to.
         let way = in_the_way(access, &mut app.store().reader(), &scene.instance).await?;

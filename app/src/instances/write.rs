@@ -6,14 +6,14 @@ use super::read::connection_url;
 use crate::idempotency::{self, Repeatable};
 use crate::vpcs::choose_subnet;
 use crate::{App, Caller, Error, Placement, Result, alarms, audit, history, limits};
+use model::condition::since_when;
 use model::{
-    ActionKind, Disk, DiskId, DiskState, Instance, InstanceId, InstanceProgress, Server, ServerId,
-    ServerRole, Subnet, Vpc, VpcId, kafka_uuid,
+    ActionKind, Disk, DiskId, DiskState, Instance, InstanceId, InstanceProgress, Reason, Server,
+    ServerId, ServerRole, Subnet, Vpc, VpcId, kafka_uuid,
 };
 use std::collections::BTreeMap;
 use store::{NewAction, Work, accounts, actions, authorities, disks, instances, servers, vpcs};
 
-const FIRST_STATUS: &str = "waiting for the engine";
 /// The quorum has three voters; further servers are brokers only.
 const CONTROLLERS: u32 = 3;
 
@@ -153,6 +153,7 @@ fn instance(
     id: InstanceId,
     vpc_id: VpcId,
 ) -> Instance {
+    let conditions = since_when(vec![Reason::Created.into()], &[], app.now());
     Instance {
         id,
         account_id: caller.account_id,
@@ -177,7 +178,7 @@ fn instance(
         generation: 1,
         settings: BTreeMap::new(),
         inside_generation: 0,
-        progress: InstanceProgress { status: FIRST_STATUS.into(), ..Default::default() },
+        progress: InstanceProgress { conditions, ..Default::default() },
     }
 }
 

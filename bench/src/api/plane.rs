@@ -110,12 +110,12 @@ impl Plane {
         let deadline = Instant::now() + PATIENCE;
         loop {
             let instance: Value = serde_json::from_slice(&body(&read).await?)?;
-            let status = instance["status"].as_str().unwrap_or_default();
-            if status.contains("has not reported yet") {
+            let conditions = instance["conditions"].as_array().cloned().unwrap_or_default();
+            if conditions.iter().any(|it| it["kind"] == "starting") {
                 return Ok(());
             }
             if Instant::now() > deadline {
-                bail!("instance {id} is still {status:?}");
+                bail!("instance {id} is still {}", instance["status"]);
             }
             tokio::time::sleep(LOOK).await;
         }

@@ -6,8 +6,8 @@ use anyhow::{Context, Result};
 use model::{
     Account, AccountId, ApiKey, Clock, Disk, DiskId, DiskState, Entropy, HostId, Instance,
     InstanceId, InstanceName, InstanceProgress, KafkaVersion, KeyId, Listener, Listeners,
-    OsEntropy, PlanName, RegionName, Role, Secret, Server, ServerId, ServerRole, SystemClock, Tags,
-    Timestamp, User, UserId, Vpc, VpcId, kafka_uuid,
+    OsEntropy, PlanName, Reason, RegionName, Role, Secret, Server, ServerId, ServerRole,
+    SystemClock, Tags, Timestamp, User, UserId, Vpc, VpcId, kafka_uuid,
 };
 use std::collections::BTreeMap;
 use std::fs;
@@ -188,7 +188,10 @@ pub fn instance(
         generation: 1,
         settings: BTreeMap::new(),
         inside_generation: 0,
-        progress: InstanceProgress { status: "running".into(), ..InstanceProgress::default() },
+        progress: InstanceProgress {
+            conditions: vec![Reason::Running.into()],
+            ..InstanceProgress::default()
+        },
     }
 }
 

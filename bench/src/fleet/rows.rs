@@ -13,7 +13,7 @@ use crate::api::rows::{disk, instance, open, owner, server, vpc};
 use anyhow::{Context, Result};
 use model::{
     AccountId, AlarmSpec, AlarmType, Clock as _, Entropy as _, HostId, Instance, InstanceId,
-    InstanceProgress, OsEntropy, PlanName, RecipientOptions, RecipientType, Secret, Server,
+    InstanceProgress, OsEntropy, PlanName, Reason, RecipientOptions, RecipientType, Secret, Server,
     ServerId, SystemClock, Timestamp, VpcId,
 };
 use store::{
@@ -160,7 +160,7 @@ fn progress() -> InstanceProgress {
         observed_generation: 1,
         network_made: true,
         credentials_set: true,
-        status: "running".into(),
+        conditions: vec![Reason::Running.into()],
         ..InstanceProgress::default()
     }
 }

@@ -10,15 +10,13 @@ pub const LOOK_AGAIN: Duration = Duration::from_millis(500);
 /// A control plane that restarts is waited for this many looks in a row.
 pub const PATIENCE: u32 = 120;
 pub const AWAY: &str = "waiting: the control plane can't be reached";
-/// What the status of a cluster without any process says.
-const STOPPED: &str = "stopped";
 
 pub async fn until_ready(client: &Client, id: i64) -> anyhow::Result<Instance> {
     until(client, id, |instance| instance.ready).await
 }
 
 pub async fn until_stopped(client: &Client, id: i64) -> anyhow::Result<Instance> {
-    until(client, id, |instance| instance.status == STOPPED).await
+    until(client, id, Instance::is_stopped).await
 }
 
 /// Shows progress on stderr: a line that changes on a terminal, else a line

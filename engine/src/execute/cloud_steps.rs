@@ -4,7 +4,7 @@ use crate::pass::{Done, Pass};
 use crate::world::{ServerView, World};
 use crate::{Engine, PassError};
 use cloud::{Agent, Cloud, DiskSpec, Epoch, NetworkSpec, Outcome, Owner, Remedy, ServerSpec};
-use model::{Disk, DiskState, Plan, Secret, SignedDuration, Timestamp};
+use model::{Disk, DiskState, Plan, Reason, Secret, SignedDuration, Timestamp};
 use std::sync::Arc;
 use store::{Token, disks, hash_key, servers};
 
@@ -168,7 +168,8 @@ pub(super) fn unfinished<T>(outcome: &Outcome<T>) -> Option<Done> {
     match outcome {
         Outcome::Ready(_) => None,
         Outcome::Pending { reason, after } => {
-            Some(Done::Wait { reason: format!("waiting: {reason}"), after: *after })
+            let reason = Reason::CloudPending { what: reason.clone() };
+            Some(Done::Wait { reason, after: *after })
         }
         Outcome::Failed { reason, remedy } => {
             Some(Done::Failed { reason: reason.clone(), remedy: *remedy })

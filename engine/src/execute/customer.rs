@@ -12,7 +12,6 @@
 //! trusted by the authority of its own instance alone.
 
 use crate::pass::{Done, Pass};
-use crate::plan::RUNNING;
 use crate::world::World;
 use crate::{Engine, PassError};
 use cloud::Remedy;
@@ -21,6 +20,8 @@ use kafka::client::Remedy::Retry;
 use kafka::client::settings::differing;
 use kafka::client::{Broker, Changes, Cluster, Login, Mechanism, made};
 use kafka::{PLACEHOLDER_USER, rights, settings};
+use model::Reason;
+use model::condition::since_when;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use store::{authorities, instances, leases};
@@ -112,7 +113,8 @@ impl Engine {
         self.note(pass, world, |progress| {
             progress.ready_at = Some(now);
             progress.observed_generation = world.instance.generation;
-            progress.status = RUNNING.into();
+            let running = vec![Reason::Running.into()];
+            progress.conditions = since_when(running, &progress.conditions, now);
         })
         .await
     }

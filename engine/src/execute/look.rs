@@ -4,7 +4,7 @@ use crate::pass::{Done, Pass};
 use crate::world::World;
 use crate::{Engine, PassError};
 use kafka::client::Error;
-use model::Server;
+use model::{Reason, Server};
 use std::time::Duration;
 
 /// A cluster that does not answer may do so the next moment.
@@ -31,7 +31,7 @@ impl Engine {
         // Somebody who is not among them may well be the first replica of something.
         let is_fine = |error: &Error| servers.len() < all && error.lacks_preferred_leader();
         if let Some(error) = elected.err().filter(|error| !is_fine(error)) {
-            let reason = format!("waiting: leaders can't be given back yet: {error}");
+            let reason = Reason::LeadersPending { error: error.to_string() };
             return Ok(Done::Wait { reason, after: LOOK_AGAIN });
         }
         let generation = world.instance.generation;

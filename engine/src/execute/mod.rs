@@ -87,7 +87,7 @@ impl Engine {
         let mut progress = InstanceProgress { failures: 0, ..now.progress.clone() };
         change(&mut progress);
         if is_past(&now, &world.instance) {
-            progress.status.clone_from(&now.progress.status);
+            progress.conditions.clone_from(&now.progress.conditions);
         }
         // What was reached since, by being taken back, stays reached.
         let reached = progress.observed_generation.max(now.progress.observed_generation);

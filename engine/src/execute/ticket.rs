@@ -5,9 +5,10 @@ use crate::journal;
 use crate::pass::{Done, Pass};
 use crate::world::World;
 use crate::{Engine, PassError};
-use kafka::safety::some_of;
+use model::condition::{FirstFew, Note};
 use model::{Action, Server, ServerId, Timestamp};
-use store::{Work, actions, tickets};
+use store::tickets::{self, Purpose};
+use store::{Work, actions};
 
 impl Engine {
     /// A ticket of an earlier pass is made this one's own; one for anything
@@ -19,23 +20,26 @@ impl Engine {
         server: Option<ServerId>,
     ) -> Result<Done, PassError> {
         let now = self.clock.now();
-        let why = why(world, server);
+        let purpose = purpose(world, server);
         let mut work = self.guarded(pass).await?;
         match tickets::find(&mut work, world.instance.id, now).await? {
-            Some(ticket) if ticket.server_id == server && ticket.why == why => {
+            Some(ticket) if ticket.server_id == server && ticket.purpose == Some(purpose) => {
                 tickets::renew(&mut work, &pass.lease, &ticket, now).await?;
             }
             other => {
                 if other.is_some() {
                     tickets::close(&mut work, world.instance.id).await?;
                 }
-                tickets::open(&mut work, &pass.lease, server, &why, now).await?;
+                tickets::open(&mut work, &pass.lease, server, purpose, now).await?;
                 foretell(&mut work, world, now).await?;
-                let step = format!("may stop now: {}", why + &missed(world, server));
-                let said: Vec<_> = server.map(|id| (id, step.clone())).into_iter().collect();
+                let note = Note::MayStop {
+                    server: server.map(|id| super::server(world, id).server.number),
+                    comes_back: purpose == Purpose::Restart,
+                    unavoidable: unavoidable(world, server),
+                };
                 // Nobody may miss it, however long the action goes on.
-                for (action, text) in journal::by_action(&mut work, world, &step, &said).await? {
-                    actions::keep(&mut work, action, &text, now).await?;
+                for action in journal::owners(&mut work, world, server).await? {
+                    actions::keep(&mut work, action, &note, now).await?;
                 }
             }
         }
@@ -58,12 +62,8 @@ async fn foretell(work: &mut Work, world: &World, now: Timestamp) -> Result<(), 
     for action in actions::open(work, world.instance.id).await? {
         let partitions = look.unavoidable(&restarted(world, &action));
         if !partitions.is_empty() {
-            let text = format!(
-                "these partitions demand every replica they have, and take no writes while a \
-                 server of theirs restarts: {}",
-                some_of(&partitions)
-            );
-            actions::note_once(work, action.id, &text, now).await?;
+            let note = Note::TakesNoWrites { partitions: FirstFew::few(partitions) };
+            actions::note_once(work, action.id, &note, now).await?;
         }
     }
     Ok(())
@@ -79,21 +79,16 @@ fn restarted(world: &World, action: &Action) -> Vec<i32> {
     servers.filter(is_meant).map(|server| server.node_id).collect()
 }
 
-/// What a ticket is for.
-fn why(world: &World, server: Option<ServerId>) -> String {
-    let Some(id) = server else { return "every server, because the cluster is stopped".into() };
-    let view = super::server(world, id);
-    let end = if view.server.stopped { "because it was asked for" } else { "to be started anew" };
-    format!("{}, {end}", view.title())
+fn purpose(world: &World, server: Option<ServerId>) -> Purpose {
+    match server.map(|id| super::server(world, id).server.stopped) {
+        None => Purpose::ClusterStop,
+        Some(true) => Purpose::Stop,
+        Some(false) => Purpose::Restart,
+    }
 }
 
 /// The partitions that take no writes meanwhile, whatever is done.
-fn missed(world: &World, server: Option<ServerId>) -> String {
-    let Some((look, id)) = world.look.as_ref().zip(server) else { return String::new() };
-    let partitions = look.unavoidable(&[super::server(world, id).server.node_id]);
-    if partitions.is_empty() {
-        return String::new();
-    }
-    let named = some_of(&partitions);
-    format!("; these demand every replica they have and take no writes meanwhile: {named}")
+fn unavoidable(world: &World, server: Option<ServerId>) -> FirstFew<String> {
+    let Some((look, id)) = world.look.as_ref().zip(server) else { return FirstFew::default() };
+    FirstFew::few(look.unavoidable(&[super::server(world, id).server.node_id]))
 }

@@ -10,10 +10,8 @@ mod run;
 mod stop;
 mod waits;
 
-pub use waits::{AtRest, at_rest, tells_of_all_running};
-
 use crate::world::World;
-use model::{DiskId, ServerId};
+use model::{Condition, DiskId, Reason, ServerId};
 use std::fmt;
 use std::time::Duration;
 
@@ -119,34 +117,19 @@ impl Plan {
     }
 }
 
-/// Why nothing can be done right now, in a sentence for people, and when to
-/// look again if nothing happens before.
+/// Why nothing can be done right now, and when to look again if nothing happens before.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Wait {
-    pub reason: String,
+    pub conditions: Vec<Condition>,
     pub after: Duration,
-    /// The sentences of the reason that are about one server each, for the journals
-    /// of what was asked of them; none: it is about all of them.
-    pub of: Vec<(ServerId, String)>,
 }
 
 impl Wait {
-    pub fn new(reason: impl Into<String>, after: Duration) -> Self {
-        Self { reason: reason.into(), after, of: vec![] }
-    }
-
-    /// The same, where all that is waited for is about single servers.
-    fn about(self, of: Vec<(ServerId, String)>) -> Self {
-        Self { of, ..self }
+    pub fn new(condition: impl Into<Condition>, after: Duration) -> Self {
+        Self { conditions: vec![condition.into()], after }
     }
 }
 
-/// The status of an instance whose servers all run what they should.
-pub const RUNNING: &str = "running";
-/// The status of an instance of which nothing runs, as was asked for.
-pub const STOPPED: &str = "stopped";
-/// The status of an instance for which no step is executed.
-pub const PAUSED: &str = "paused by the operator";
 /// Something will tell us; this is only for when it gets lost.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
 /// A healthy instance is looked at this often.
@@ -154,7 +137,7 @@ const LOOK_AT_HEALTHY: Duration = Duration::from_secs(30);
 
 pub fn plan(world: &World) -> Plan {
     if !world.is_fenced {
-        return Plan::whole(vec![Step::TakeOver], Wait::new("being taken over", LOOK_AGAIN));
+        return Plan::whole(vec![Step::TakeOver], Wait::new(Reason::TakingOver, LOOK_AGAIN));
     }
     if world.instance.deleted_at.is_some() {
         return remove::plan(world);

@@ -3,9 +3,10 @@
 
 use super::{LOOK_AGAIN, Lane, Plan, Step, Wait};
 use crate::world::World;
+use model::Reason;
 
 pub(super) fn plan(world: &World) -> Plan {
-    let wait = Wait::new("being deleted", LOOK_AGAIN);
+    let wait = Wait::new(Reason::Deleting, LOOK_AGAIN);
     if world.servers.is_empty() {
         return Plan::whole(vec![Step::Forget], wait);
     }

@@ -14,13 +14,15 @@
 mod behind;
 mod hung;
 
-use super::{LOOK_AGAIN, Plan, Step, Wait, waits};
+use super::waits::reasons_to_wait;
+use super::{LOOK_AGAIN, Plan, Step, Wait};
 use crate::journal::concerns;
 use crate::reached;
 use crate::world::{ServerView, World};
 use behind::{behind, others};
-use kafka::safety::{Look, Need, some_of};
-use model::{Action, Server};
+use kafka::safety::{Look, Need};
+use model::condition::{Doing, FirstFew, Objection};
+use model::{Action, Condition, Reason, Server};
 use std::time::Duration;
 use wire::agent::{Phase, Run};
 
@@ -42,10 +44,10 @@ pub(super) fn plan(world: &World) -> Option<Plan> {
     }
     if world.ticket.is_some() {
         // Nobody wants it any more.
-        return Some(Plan::whole(vec![Step::CloseTicket], waits::of(world)));
+        return Some(Plan::whole(vec![Step::CloseTicket], reasons_to_wait(world)));
     }
     if world.servers.iter().any(ServerView::is_on_its_way) {
-        return Some(Plan::whole(look_for_others(world), waits::of(world)));
+        return Some(Plan::whole(look_for_others(world), reasons_to_wait(world)));
     }
     let due: Vec<&ServerView> = world.servers.iter().filter(|view| view.is_due()).collect();
     if due.is_empty() && !is_unfinished(world) {
@@ -56,10 +58,10 @@ pub(super) fn plan(world: &World) -> Option<Plan> {
     let reasons = behind(world, look, awaited, None);
     if !reasons.is_empty() {
         let alone = alone(world, look, &due);
-        return Some(alone.unwrap_or_else(|| catching_up(world, look, &due, &reasons)));
+        return Some(alone.unwrap_or_else(|| catching_up(world, look, &due, reasons)));
     }
     if due.is_empty() {
-        return Some(Plan::whole(vec![Step::Reach], waits::of(world)));
+        return Some(Plan::whole(vec![Step::Reach], reasons_to_wait(world)));
     }
     Some(next(world, look, due))
 }
@@ -84,10 +86,9 @@ fn is_awaited(world: &World, view: &ServerView) -> bool {
 /// Asks the brokers, once in a pass.
 fn look_first(world: &World) -> Plan {
     let Some(error) = &world.unseen else {
-        return Plan::whole(vec![Step::Look], waits::of(world));
+        return Plan::whole(vec![Step::Look], reasons_to_wait(world));
     };
-    let reason = format!("waiting: no broker tells how the cluster is: {error}");
-    Plan::whole(vec![], Wait::new(reason, LOOK_LATER))
+    Plan::whole(vec![], Wait::new(Reason::Unseen { error: error.clone() }, LOOK_LATER))
 }
 
 /// While a server is away nobody else is touched, so nothing here needs a look. Still,
@@ -108,15 +109,14 @@ fn alone(world: &World, look: &Look, due: &[&ServerView]) -> Option<Plan> {
 
 /// Nobody is touched before what is behind has caught up. Where that is a server that is
 /// to be restarted itself, there is another way for whoever can't wait.
-fn catching_up(world: &World, look: &Look, due: &[&ServerView], reasons: &[String]) -> Plan {
+fn catching_up(world: &World, look: &Look, due: &[&ServerView], reasons: Vec<Objection>) -> Plan {
     let lagging = look.lagging();
     let lags = |view: &&ServerView| lagging.iter().any(|lag| lag.node == view.server.node_id);
     let mut restarts = due.iter().copied().filter(|view| !view.server.stopped);
-    let way_out = restarts.find(lags).map_or_else(String::new, |view| {
-        format!("; {} is not restarted before, but can be stopped and started", view.title())
-    });
-    let reason = format!("waiting: {}{way_out}", some_of(reasons));
-    Plan::whole(vec![], soon(world, reason))
+    let or_stop = restarts.find(lags).map(|view| view.server.number);
+    let objections = FirstFew::few(reasons);
+    let condition = Reason::CatchingUp { objections, or_stop }.into();
+    Plan::whole(vec![], soon(world, vec![condition]))
 }
 
 /// Lets the server whose turn it is stop, as soon as the others can do without.
@@ -124,33 +124,33 @@ fn next(world: &World, look: &Look, mut due: Vec<&ServerView>) -> Plan {
     let active = look.active_controller();
     due.sort_by_key(|view| (Some(view.server.node_id) == active, view.server.number));
     let is_last = |view: &&ServerView| Some(view.server.node_id) == active && due.len() > 1;
-    let mut reasons = Vec::new();
+    let mut conditions = Vec::new();
     for view in due.iter().filter(|view| !is_last(view)) {
         let objections = look.objections(view.server.node_id, Need::of(&view.server));
         if objections.is_empty() {
             return turn_of(view);
         }
-        reasons.push((view.server.id, held(world, view, &objections)));
+        conditions.push(blocked(world, view, objections));
     }
-    let all: Vec<&str> = reasons.iter().map(|(_, reason)| reason.as_str()).collect();
-    Plan::whole(vec![], soon(world, all.join("; ")).about(reasons))
+    Plan::whole(vec![], soon(world, conditions))
 }
 
 fn turn_of(view: &ServerView) -> Plan {
-    let wait = Wait::new(format!("{} is next", view.doing()), LOOK_SOON);
+    let next = Reason::Next { doing: view.doing() }.of(view.server.number);
+    let wait = Wait::new(next, LOOK_SOON);
     Plan::whole(vec![Step::OpenTicket(Some(view.server.id))], wait)
 }
 
-/// Why a server's turn has not come. What somebody has asked for before and can take
-/// back comes first: it may well be behind the rest.
-fn held(world: &World, view: &ServerView, objections: &[String]) -> String {
+/// Why a server's turn has not come, with those that could be started to help.
+fn blocked(world: &World, view: &ServerView, objections: Vec<Objection>) -> Condition {
     let is_other = |other: &&ServerView| other.server.id != view.server.id;
     let stopped = world.servers.iter().filter(is_other).filter(|other| other.server.stopped);
-    let mut reasons: Vec<String> = stopped
-        .map(|other| format!("{} is stopped as asked, start it with actions/start", other.title()))
-        .collect();
-    reasons.push(some_of(objections));
-    format!("waiting before {}: {}", view.doing(), reasons.join("; "))
+    let reason = Reason::Blocked {
+        doing: view.doing(),
+        stopped: stopped.map(|other| other.server.number).collect(),
+        objections: FirstFew::few(objections),
+    };
+    reason.of(view.server.number)
 }
 
 /// With a server that has been told: leave to stop for as long as the others
@@ -159,14 +159,13 @@ fn accompany(world: &World, view: &ServerView) -> Plan {
     let close = || -> Vec<Step> { world.ticket.iter().map(|_| Step::CloseTicket).collect() };
     if !view.is_up() {
         let steps = close().into_iter().chain(look_for_others(world)).collect();
-        return Plan::whole(steps, waits::of(world));
+        return Plan::whole(steps, reasons_to_wait(world));
     }
     let Some(look) = &world.look else { return look_first(world) };
     let mut objections = look.objections(view.server.node_id, Need::of(&view.server));
     objections.extend(others(world, look, view));
     if !objections.is_empty() {
-        let reason = held(world, view, &objections);
-        let wait = soon(world, reason.clone()).about(vec![(view.server.id, reason)]);
+        let wait = soon(world, vec![blocked(world, view, objections)]);
         return Plan::whole(close(), wait);
     }
     let_stop(world, view)
@@ -176,19 +175,20 @@ fn accompany(world: &World, view: &ServerView) -> Plan {
 fn let_stop(world: &World, view: &ServerView) -> Plan {
     let lasts = world.ticket_lasts(Some(view.server.id));
     let steps = if lasts { vec![] } else { vec![Step::OpenTicket(Some(view.server.id))] };
-    let reason = match view.waits_for_leave() {
-        Some(why) => format!("waiting: {}, which has no leave to stop yet: {why}", view.doing()),
-        None if world.hangs(view) => format!("waiting: {}, which does not answer", view.doing()),
-        None => format!("waiting: {}", view.doing()),
+    let reason = Reason::Leaving {
+        doing: view.doing(),
+        unresponsive: world.hangs(view),
+        refused: view.waits_for_leave().cloned(),
     };
-    let wait = Wait::new(reason.clone(), LOOK_AGAIN / 5);
-    Plan::whole(steps, wait.about(vec![(view.server.id, reason)]))
+    Plan::whole(steps, Wait::new(reason.of(view.server.number), LOOK_AGAIN / 5))
 }
 
-/// Soon while something moves; a sentence that stays is looked at less often.
-fn soon(world: &World, reason: String) -> Wait {
-    let stays = world.instance.progress.status == reason;
-    Wait::new(reason, if stays { LOOK_LATER } else { LOOK_SOON })
+/// Soon while something moves; what stays as it is told already is looked at less often.
+fn soon(world: &World, conditions: Vec<Condition>) -> Wait {
+    let told = &world.instance.progress.conditions;
+    let is_told = told.len() == conditions.len()
+        && told.iter().zip(&conditions).all(|(told, new)| told.says_the_same(new));
+    Wait { conditions, after: if is_told { LOOK_LATER } else { LOOK_SOON } }
 }
 
 impl ServerView {
@@ -217,9 +217,7 @@ impl ServerView {
         told.launch == self.server.launch && !self.is_current()
     }
 
-    /// In words that complete "waiting before …".
-    fn doing(&self) -> String {
-        let verb = if self.server.stopped { "stopping" } else { "restarting" };
-        format!("{verb} {}", self.title())
+    fn doing(&self) -> Doing {
+        if self.server.stopped { Doing::Stopping } else { Doing::Restarting }
     }
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 pub(super) fn plan(world: &World) -> Plan {
     let due = renewal::due(world);
-    let wait = until_renewal(world, &due, waits::of(world));
+    let wait = until_renewal(world, &due, waits::reasons_to_wait(world));
     // A stop of all servers that was taken back.
     if world.ticket.as_ref().is_some_and(|ticket| ticket.server_id.is_none()) {
         return Plan::whole(vec![Step::CloseTicket], wait);

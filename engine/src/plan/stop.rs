@@ -6,22 +6,23 @@
 //! last has stopped. It is good under the lease of one pass: every pass that
 //! still wants the stop opens it anew.
 
-use super::{LOOK_AGAIN, LOOK_AT_HEALTHY, Lane, Plan, STOPPED, Step, Wait};
+use super::{LOOK_AGAIN, LOOK_AT_HEALTHY, Lane, Plan, Step, Wait};
 use crate::desired;
 use crate::world::{ServerView, World};
+use model::{Condition, Reason};
 
 pub(super) fn plan(world: &World) -> Plan {
     if world.instance.progress.ready_at.is_some() {
         // Started again halfway, it is ready only after a new login.
-        let wait = Wait::new("waiting: every server is stopping", LOOK_AGAIN);
+        let wait = Wait::new(Reason::ClusterStopping { refused: None }, LOOK_AGAIN);
         return Plan::whole(vec![Step::NoteStopping], wait);
     }
     let up: Vec<&ServerView> = world.servers.iter().filter(|view| view.may_exist()).collect();
     if up.is_empty() {
-        return Plan::whole(last_steps(world), Wait::new(STOPPED, LOOK_AT_HEALTHY));
+        return Plan::whole(last_steps(world), Wait::new(Reason::Stopped, LOOK_AT_HEALTHY));
     }
-    let reasons: Vec<String> = up.iter().map(|view| reason(view)).collect();
-    let wait = Wait::new(format!("waiting: {}", reasons.join(", ")), LOOK_AGAIN);
+    let conditions = up.iter().map(|view| stopping(view)).collect();
+    let wait = Wait { conditions, after: LOOK_AGAIN };
     if !world.ticket_lasts(None) {
         return Plan::whole(vec![Step::OpenTicket(None)], wait);
     }
@@ -39,11 +40,9 @@ fn last_steps(world: &World) -> Vec<Step> {
     steps
 }
 
-fn reason(view: &ServerView) -> String {
-    match view.waits_for_leave() {
-        Some(why) => format!("{} has no leave to stop yet: {why}", view.title()),
-        None => format!("{} is stopping", view.title()),
-    }
+fn stopping(view: &ServerView) -> Condition {
+    let refused = view.waits_for_leave().cloned();
+    Reason::ClusterStopping { refused }.of(view.server.number)
 }
 
 fn lane(world: &World, view: &ServerView) -> Lane {

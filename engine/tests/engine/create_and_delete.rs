@@ -23,7 +23,7 @@ async fn inventory(world: &World) -> Inventory {
 async fn assert_ready(world: &World, id: InstanceId) {
     let instance = world.instance(id).await.unwrap();
     assert!(instance.ready() && instance.configured(), "{:?}", instance.progress);
-    assert_eq!(instance.progress.status, "running");
+    assert_eq!(instance.progress.status(), "running");
     assert_eq!(world.cloud.made_twice(), []);
     assert_eq!(world.servers(id).await.len(), usize::try_from(instance.nodes).unwrap());
     for disk in world.disks(id).await {
@@ -370,7 +370,7 @@ async fn a_broker_that_does_not_start_is_named_with_its_log_and_can_be_deleted()
     engine.pass(id).await.unwrap();
     let instance = world.instance(id).await.unwrap();
     assert!(!instance.ready());
-    let status = instance.progress.status;
+    let status = instance.progress.status();
     assert!(status.contains("server 1 does not stay up: the JVM ended"), "{status}");
     assert!(status.contains("BindException"), "{status}");
 
@@ -394,7 +394,7 @@ async fn a_server_that_is_stuck_does_not_keep_the_others_waiting() {
     let alive =
         servers.iter().filter(|record| world.cloud.agent_is_alive(record.server.id)).count();
     assert_eq!(alive, 2);
-    let status = world.instance(id).await.unwrap().progress.status;
+    let status = world.instance(id).await.unwrap().progress.status();
     assert!(status.contains("it needs an operator"), "{status}");
 }
 
@@ -411,7 +411,7 @@ async fn a_server_that_is_stuck_does_not_keep_another_password_waiting() {
     world.cloud.fail_next(Call::EnsureServer, Fault::GiveUp, 1);
     engine.pass(id).await.unwrap();
     let instance = world.instance(id).await.unwrap();
-    let status = &instance.progress.status;
+    let status = &instance.progress.status();
     assert!(status.contains("it needs an operator"), "{status}");
     assert_eq!(instance.progress.inside_observed, instance.inside_generation, "{status}");
     assert!(world.kafka.knows(&instance.username, &password));
@@ -457,7 +457,7 @@ async fn a_controller_without_its_disk_is_held_and_holds_nobody_back() {
     for record in world.servers(id).await.iter().skip(1) {
         assert_eq!(told(record).run, Run::Running, "server {}", record.server.number);
     }
-    let status = world.instance(id).await.unwrap().progress.status;
+    let status = world.instance(id).await.unwrap().progress.status();
     assert_eq!(status, "server 1 is held: the disk is lost: it is not there");
 }
 

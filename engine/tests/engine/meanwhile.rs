@@ -7,7 +7,7 @@ use engine::{Moment, Step, Witness};
 use model::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
-use store::{Store, actions, disk_guards, instances, servers};
+use store::{Store, Work, actions, disk_guards, instances, servers};
 
 const ASKED: &str = "waiting: server 2 is to stop";
 
@@ -38,6 +38,11 @@ impl Somebody {
         Arc::new(Self { store, id, now, at, does, has_done: AtomicBool::new(false) })
     }
 
+    async fn asks(&self, work: &mut Work) {
+        let asked = vec![Reason::ToStop.of(2)];
+        instances::set_conditions(work, self.id, asked, self.now).await.unwrap();
+    }
+
     /// As the use cases do, in one transaction.
     async fn act(&self) {
         if self.has_done.swap(true, Ordering::Relaxed) {
@@ -48,7 +53,7 @@ impl Somebody {
             Does::Stop(server) => {
                 servers::set_stopped(&mut work, server, true).await.unwrap();
                 instances::raise(&mut work, self.id, self.now).await.unwrap();
-                instances::set_status(&mut work, self.id, ASKED).await.unwrap();
+                self.asks(&mut work).await;
             }
             Does::Cancel => {
                 for record in servers::list(&mut work, self.id).await.unwrap() {
@@ -60,7 +65,7 @@ impl Somebody {
                     instances::take_back_intent(&mut work, self.id, generation).await.unwrap();
                 }
             }
-            Does::Says => instances::set_status(&mut work, self.id, ASKED).await.unwrap(),
+            Does::Says => self.asks(&mut work).await,
         }
         instances::wake(&mut work, self.id, self.now).await.unwrap();
         work.commit().await.unwrap();
@@ -121,7 +126,7 @@ async fn a_stop_that_is_asked_for_during_a_step_stays_in_the_status() {
         work.commit().await.unwrap();
         let somebody = Somebody::new(&world, id, Some(step), Does::Stop(server));
         let Instance { generation, progress, .. } = through(&world, id, &somebody).await;
-        assert_eq!(progress.status, ASKED, "during {step:?}");
+        assert_eq!(progress.status(), ASKED, "during {step:?}");
         let reached = if step == Step::Reach { generation - 1 } else { generation - 2 };
         assert_eq!(progress.observed_generation, reached, "of what was asked before");
         assert_eq!(progress.inside_observed, 1, "and the step itself is noted");
@@ -187,9 +192,10 @@ async fn what_is_asked_before_a_pass_rests_stays_in_the_status() {
         let (world, id, server) = running().await;
         let does = if is_stop { Does::Stop(server) } else { Does::Says };
         let mut work = world.store.begin().await.unwrap();
-        instances::set_status(&mut work, id, "waiting: as after a start").await.unwrap();
+        let told = vec![Reason::ControlPlaneStarted.into()];
+        instances::set_conditions(&mut work, id, told, world.clock.now()).await.unwrap();
         work.commit().await.unwrap();
         let somebody = Somebody::new(&world, id, None, does);
-        assert_eq!(through(&world, id, &somebody).await.progress.status, ASKED);
+        assert_eq!(through(&world, id, &somebody).await.progress.status(), ASKED);
     }
 }

@@ -24,7 +24,7 @@ async fn pause_all(world: &World, paused: bool) {
 }
 
 async fn status(world: &World, id: InstanceId) -> String {
-    world.instance(id).await.unwrap().progress.status
+    world.instance(id).await.unwrap().progress.status()
 }
 
 async fn documents(world: &World, id: InstanceId) -> Vec<Desired> {

@@ -16,11 +16,11 @@ async fn a_failure_is_told_with_its_reason_and_when_it_is_tried_again() {
     let id = world.create(1).await;
     let engine = world.engine();
     engine.pass(id).await.unwrap();
-    let status = world.instance(id).await.unwrap().progress.status;
+    let status = world.instance(id).await.unwrap().progress.status();
     assert!(status.starts_with("failed to make the network: "), "{status}");
     assert!(status.ends_with("trying again in 1 s"), "{status}");
     engine.pass(id).await.unwrap();
-    let status = world.instance(id).await.unwrap().progress.status;
+    let status = world.instance(id).await.unwrap().progress.status();
     assert!(status.ends_with("trying again in 2 s"), "{status}");
 }
 
@@ -44,7 +44,7 @@ async fn a_broker_that_goes_through_its_logs_tells_how_far_it_is() {
         report.loading = loading;
         world.say(&record.server, &report).await;
         engine.pass(id).await.unwrap();
-        let status = world.instance(id).await.unwrap().progress.status;
+        let status = world.instance(id).await.unwrap().progress.status();
         assert!(status.starts_with(expected), "{status}");
     }
 }
@@ -67,7 +67,7 @@ async fn a_broker_without_leave_to_stop_tells_why_unless_that_passes() {
         report.wait_is_passing = passing;
         world.say(&record.server, &report).await;
         engine.pass(id).await.unwrap();
-        assert_eq!(world.instance(id).await.unwrap().progress.status, expected);
+        assert_eq!(world.instance(id).await.unwrap().progress.status(), expected);
     }
 }
 
@@ -80,7 +80,7 @@ async fn an_agent_that_is_not_heard_of_is_named() {
     world.agents(id).await;
     let status = async || {
         engine.pass(id).await.unwrap();
-        world.instance(id).await.unwrap().progress.status
+        world.instance(id).await.unwrap().progress.status()
     };
     world.clock.advance(SignedDuration::from_secs(30));
     assert_eq!(status().await, "running");
@@ -105,7 +105,7 @@ async fn after_a_start_agents_have_a_moment_to_report() {
     let engine = world.engine();
     let status = async || {
         engine.pass(id).await.unwrap();
-        world.instance(id).await.unwrap().progress.status
+        world.instance(id).await.unwrap().progress.status()
     };
     let waiting = "waiting: the agent of server 1 has not reported yet";
     assert_eq!(status().await, waiting);
@@ -161,7 +161,7 @@ async fn producers_are_slowed_down_while_a_disk_is_nearly_full() {
         // A call that was never made must not fail the looking.
         world.kafka.forget_faults();
         let instance = world.instance(id).await.unwrap();
-        (instance.progress.status, world.kafka.list_quotas(&cluster).await.unwrap())
+        (instance.progress.status(), world.kafka.list_quotas(&cluster).await.unwrap())
     };
     let check_slow = |quotas: &[Quota], when: &str| {
         let slow = [Name::Default, bob()].map(|user| Quota {

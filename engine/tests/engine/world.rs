@@ -111,7 +111,7 @@ impl World {
                     instance.configured()
                         && instance.progress.inside_observed >= instance.inside_generation
                         && instance.deleted_at.is_none()
-                        && instance.progress.status == rested
+                        && instance.progress.status() == rested
                 });
             if settled && !agents_did {
                 return rest;

@@ -141,7 +141,7 @@ fn instance(row: &Instance, vpc: Option<&Vpc>) -> Value {
         "observed_generation": row.progress.observed_generation,
         "network_made": row.progress.network_made,
         "credentials_set": row.progress.credentials_set, "ready_at": row.progress.ready_at,
-        "status": row.progress.status, "failures": row.progress.failures,
+        "status": row.progress.status(), "failures": row.progress.failures,
     })
 }
 

@@ -77,7 +77,7 @@ fn about(opened: &BrokenGlass, now: Timestamp) -> Value {
         "castellan": env!("CARGO_PKG_VERSION"),
         "made_at": now,
         "instance": opened.instance.id,
-        "status": opened.instance.progress.status,
+        "status": opened.instance.progress.status(),
         "host_id": opened.host_id,
         "control_plane_runs": host::holder(opened.data.path()).is_some(),
         "low_on_this_host": findings.collect::<Vec<_>>(),

@@ -5,10 +5,9 @@
 use super::Past;
 use crate::db::{Query, Run as _};
 use crate::{Error, Result, Work, actions, instances, servers};
+use model::condition::Note;
 use model::{ActionKind, InstanceId, ServerId, Timestamp};
 use std::collections::BTreeSet;
-
-const RAN_ON: &str = "taken back: an earlier store was restored while the servers ran";
 
 /// Lets a restored store go on beyond everything before it: agents follow its
 /// documents again, and no number is given a second time. Returns its epoch.
@@ -154,7 +153,7 @@ pub async fn run_on(
 async fn take_back_stop(work: &mut Work, instance: InstanceId, now: Timestamp) -> Result<()> {
     for action in actions::open(work, instance).await? {
         if action.kind == ActionKind::ClusterStop {
-            actions::note_on(work, action.id, RAN_ON, now).await?;
+            actions::note_on(work, action.id, &Note::RanOnAfterRestore, now).await?;
             actions::cancel(work, action.id, now).await?;
             actions::end_one(work, action.id, now).await?;
         }

@@ -1,6 +1,7 @@
 //! The journal: what was asked, its steps, its end.
 
 use crate::fixture::*;
+use model::condition::{FirstFew, Loading, Note, Objection};
 use model::*;
 use std::collections::BTreeMap;
 use store::*;
@@ -21,9 +22,26 @@ async fn begin(f: &Fixture, instance: InstanceId, kind: ActionKind) -> (ActionId
     (id, generation)
 }
 
-async fn note(f: &Fixture, id: ActionId, text: &str) {
+/// Something that is waited for.
+fn said(text: &str) -> Note {
+    let reason = Reason::CloudPending { what: text.into() };
+    Note::Conditions { conditions: vec![reason.into()] }
+}
+
+fn lagging(more: usize) -> Note {
+    let objections = FirstFew { first: vec![Objection::Down { server: 1 }], more };
+    let reason = Reason::CatchingUp { objections, or_stop: None };
+    Note::Conditions { conditions: vec![reason.into()] }
+}
+
+fn loading(done: u32) -> Note {
+    let loading = Loading { done, of: 20, recovers: false };
+    Note::Conditions { conditions: vec![Reason::Loading { loading }.of(1)] }
+}
+
+async fn note(f: &Fixture, id: ActionId, note: &Note) {
     let mut work = f.store.begin().await.unwrap();
-    actions::note_on(&mut work, id, text, f.now()).await.unwrap();
+    actions::note_on(&mut work, id, note, f.now()).await.unwrap();
     work.commit().await.unwrap();
 }
 
@@ -38,27 +56,29 @@ pub async fn an_action_has_steps_until_its_intent_is_reached(f: Fixture) {
     let (first, generation) = begin(&f, instance.id, ActionKind::Restart).await;
     assert_eq!(generation, instance.generation + 1);
     for text in ["one", "one", "two", "one"] {
-        note(&f, first, text).await;
+        note(&f, first, &said(text)).await;
     }
-    assert_eq!(texts(&f, first).await, ["one", "two", "one"]);
+    assert_eq!(texts(&f, first).await, ["waiting: one", "waiting: two", "waiting: one"]);
     let mut work = f.store.begin().await.unwrap();
     for text in ["two", "once", "one", "once"] {
-        actions::note_once(&mut work, first, text, f.now()).await.unwrap();
+        actions::note_once(&mut work, first, &said(text), f.now()).await.unwrap();
     }
     work.commit().await.unwrap();
-    assert_eq!(texts(&f, first).await, ["one", "two", "one", "once"]);
-    for text in ["waiting: a and 107 more", "waiting: a and 106 more", "once"] {
-        note(&f, first, text).await;
+    let expected = ["waiting: one", "waiting: two", "waiting: one", "waiting: once"];
+    assert_eq!(texts(&f, first).await, expected);
+    for told in [lagging(107), lagging(106), said("once")] {
+        note(&f, first, &told).await;
     }
-    assert_eq!(texts(&f, first).await[4..], ["waiting: a and 106 more", "once"]);
+    let expected = ["waiting: server 1 is down; and 106 more", "waiting: once"];
+    assert_eq!(texts(&f, first).await[4..], expected);
 
     let (second, later) = begin(&f, instance.id, ActionKind::ClusterStop).await;
     let mut work = f.store.begin().await.unwrap();
     actions::end(&mut work, instance.id, generation, f.now()).await.unwrap();
     work.commit().await.unwrap();
-    note(&f, second, "three").await;
+    note(&f, second, &said("three")).await;
     assert_eq!(texts(&f, first).await.len(), 6, "steps are one action's own");
-    assert_eq!(texts(&f, second).await, ["three"]);
+    assert_eq!(texts(&f, second).await, ["waiting: three"]);
 
     let mut reader = f.store.reader();
     let open = actions::open(&mut reader, instance.id).await.unwrap();
@@ -85,23 +105,27 @@ pub async fn progress_is_one_step_and_what_matters_is_noted_however_much_was_sai
     let (id, _) = begin(&f, instance.id, ActionKind::Restart).await;
     let mut work = f.store.begin().await.unwrap();
     for done in 0..20 {
-        let text = format!("waiting: server 1: logs: {done} of 20 done");
-        actions::note_on(&mut work, id, &text, f.now()).await.unwrap();
+        actions::note_on(&mut work, id, &loading(done), f.now()).await.unwrap();
     }
     for number in 0..1_100 {
-        actions::note_on(&mut work, id, &format!("waiting: t-{number}"), f.now()).await.unwrap();
+        let told = said(&format!("t-{number}"));
+        actions::note_on(&mut work, id, &told, f.now()).await.unwrap();
     }
-    for text in ["may stop now: server 1", "may stop now: server 1", "cancelled by ada"] {
-        actions::keep(&mut work, id, text, f.now()).await.unwrap();
+    let unavoidable = FirstFew::default();
+    let may_stop = Note::MayStop { server: Some(1), comes_back: true, unavoidable };
+    let cancelled = Note::CancelledBy { email: "ada".into() };
+    for note in [&may_stop, &may_stop, &cancelled] {
+        actions::keep(&mut work, id, note, f.now()).await.unwrap();
     }
-    actions::note_once(&mut work, id, "these partitions", f.now()).await.unwrap();
-    actions::note_on(&mut work, id, "waiting: t-2000", f.now()).await.unwrap();
+    let partitions = Note::TakesNoWrites { partitions: FirstFew::few(vec!["t-0".into()]) };
+    actions::note_once(&mut work, id, &partitions, f.now()).await.unwrap();
+    actions::note_on(&mut work, id, &said("t-2000"), f.now()).await.unwrap();
     work.commit().await.unwrap();
     let texts = texts(&f, id).await;
-    assert_eq!(texts[..2], ["waiting: server 1: logs: 19 of 20 done", "waiting: t-0"]);
+    let loading = "waiting: server 1: the broker is loading its logs: 19 of 20 done";
+    assert_eq!(texts[..2], [loading, "waiting: t-0"]);
     assert_eq!(texts[999], "waiting: t-998", "it has not said everything");
-    let kept = ["may stop now: server 1", "cancelled by ada", "these partitions"];
-    assert_eq!(texts[1000..], kept);
+    assert_eq!(texts[1000..], [may_stop, cancelled, partitions].map(|note| note.to_string()));
 }
 
 pub async fn a_cancelled_action_ends_as_one(f: Fixture) {
@@ -139,7 +163,7 @@ pub async fn an_overtaken_action_ends_as_superseded(f: Fixture) {
     actions::overtake(&mut work, whole, &overtaken, Some(f.now())).await.unwrap();
     actions::overtake(&mut work, part, &overtaken, None).await.unwrap();
     // Its steps are its own.
-    actions::note_on(&mut work, later, "one", f.now()).await.unwrap();
+    actions::note_on(&mut work, later, &said("one"), f.now()).await.unwrap();
     work.commit().await.unwrap();
     assert_eq!((texts(&f, later).await.len(), texts(&f, part).await.len()), (1, 0));
     for (id, state) in [(whole, ActionState::Superseded), (part, ActionState::Running)] {

@@ -1,6 +1,7 @@
 //! What keeps tables from growing: retention, and limits on what is kept.
 
 use crate::fixture::*;
+use model::condition::Note;
 use model::*;
 use sqlx::{Connection, Row, SqliteConnection};
 use std::collections::BTreeSet;
@@ -56,6 +57,7 @@ pub async fn actions_that_have_ended_are_kept_up_to_a_number(f: Fixture) {
     let account = f.account().await.account.id;
     let (instance, ..) = f.instance(account, 9000).await;
     let mut work = f.store.begin().await.unwrap();
+    let begun = Note::CancelledBy { email: "ada".into() };
     let mut ids = Vec::new();
     for n in 0..actions::MOST_ENDED + 20 {
         let action = NewAction {
@@ -67,7 +69,7 @@ pub async fn actions_that_have_ended_are_kept_up_to_a_number(f: Fixture) {
             generation: n,
         };
         let id = actions::insert(&mut work, &action, now()).await.unwrap();
-        actions::keep(&mut work, id, "begun", now()).await.unwrap();
+        actions::keep(&mut work, id, &begun, now()).await.unwrap();
         // The first one goes on, however many come after it.
         if n > 0 {
             actions::end_one(&mut work, id, now()).await.unwrap();

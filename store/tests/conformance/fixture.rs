@@ -203,7 +203,10 @@ pub fn new_instance(
         generation: 1,
         settings: BTreeMap::new(),
         inside_generation: 0,
-        progress: InstanceProgress { status: "new".into(), ..InstanceProgress::default() },
+        progress: InstanceProgress {
+            conditions: vec![Reason::Created.into()],
+            ..InstanceProgress::default()
+        },
     }
 }
 

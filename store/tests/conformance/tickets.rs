@@ -3,7 +3,7 @@
 use crate::fixture::*;
 use crate::turns::{guard, take};
 use model::*;
-use store::tickets::{self, Refusal, Ticket};
+use store::tickets::{self, Purpose, Refusal, Ticket};
 use store::*;
 
 struct Stopping {
@@ -31,7 +31,7 @@ impl Stopping {
 
     async fn open(&self, server: Option<ServerId>) -> Result<()> {
         let mut work = self.f.store.begin().await?;
-        tickets::open(&mut work, &self.lease, server, "stop", self.f.now()).await?;
+        tickets::open(&mut work, &self.lease, server, Purpose::Stop, self.f.now()).await?;
         work.commit().await
     }
 

@@ -9,10 +9,11 @@ use app::Right;
 use app::catalogue::BACKEND;
 use app::instances::{self, InstanceView};
 use axum::extract::State;
-use model::{Secret, Timestamp};
+use model::condition::message;
+use model::{ConditionKind, Secret, Server, Timestamp};
 use web::error::Failure;
 use web::state::Api;
-use wire::customer::{Instance, InstanceVpc};
+use wire::customer::{Condition, Instance, InstanceVpc};
 
 pub async fn handle(
     State(api): State<Api>,
@@ -44,11 +45,32 @@ fn document(view: InstanceView) -> Instance {
         hostname_external: instance.hostname.clone(),
         hostname_internal: details.first_server().listeners.sasl_scram.advertised_host.clone(),
         created_at: instance.created_at,
-        status: instance.progress.status.clone(),
+        status: instance.progress.status(),
+        conditions: conditions(instance, &details.servers),
     }
 }
 
+fn conditions(instance: &model::Instance, servers: &[Server]) -> Vec<Condition> {
+    let name = |number: u32| {
+        let server = servers.iter().find(|server| server.number == number);
+        server.map(|server| server.name.clone())
+    };
+    let told = |condition: &model::Condition| Condition {
+        kind: condition.reason.kind(),
+        server: condition.server.and_then(name),
+        since: condition.since,
+        message: message(condition),
+    };
+    instance.progress.conditions.iter().map(told).collect()
+}
+
 pub fn about() -> About {
+    let running = Condition {
+        kind: ConditionKind::Running,
+        server: None,
+        since: Some(Timestamp::constant(1_794_744_000, 0)),
+        message: "running".into(),
+    };
     let read = Instance {
         entry: example(),
         ca: "-----BEGIN CERTIFICATE-----\n…\n-----END CERTIFICATE-----\n".into(),
@@ -68,6 +90,7 @@ pub fn about() -> About {
         hostname_internal: "127.64.0.1".into(),
         created_at: Timestamp::constant(1_794_744_000, 0),
         status: "running".into(),
+        conditions: vec![running],
     };
     About::new("Read one instance")
         .needs(Right::SeeInstances)

@@ -5,6 +5,7 @@ use crate::call::Call;
 use crate::world::{World, on_postgres};
 use model::{ActionState, Instance, Server, SignedDuration};
 use serde_json::json;
+use store::tickets::Purpose;
 
 const ANSWER: &str = "No further server is restarted; what has begun is brought to its end";
 
@@ -226,7 +227,7 @@ async fn one_let_stop(world: &World) -> Instance {
     let mut work = world.app.store().begin().await.unwrap();
     let lease = store::leases::take(&mut work, instance.id, "a worker", now, life).await.unwrap();
     let only = Some(servers[1].id);
-    store::tickets::open(&mut work, &lease.unwrap(), only, "a test", now).await.unwrap();
+    store::tickets::open(&mut work, &lease.unwrap(), only, Purpose::Restart, now).await.unwrap();
     let claimed = store::tickets::claim(&mut work, instance.id, servers[1].id, now).await.unwrap();
     assert_eq!(claimed, Ok(()));
     work.commit().await.unwrap();

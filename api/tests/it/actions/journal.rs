@@ -3,7 +3,8 @@
 use super::{actions, cluster, path, post};
 use crate::call::{Answer, Call};
 use crate::world::World;
-use model::{Instance, Role, SignedDuration};
+use model::condition::Note;
+use model::{Instance, Reason, Role, SignedDuration};
 use serde_json::json;
 
 async fn get(world: &World, instance: &Instance, rest: &str) -> Answer {
@@ -14,7 +15,9 @@ async fn note(world: &World, instance: &Instance, text: &str) {
     world.clock.advance(SignedDuration::from_secs(1));
     let action = world.last_action(instance.id).await.id;
     let mut work = world.app.store().begin().await.unwrap();
-    store::actions::note_on(&mut work, action, text, world.app.now()).await.unwrap();
+    let conditions = vec![Reason::Sentence { text: text.into() }.into()];
+    let note = Note::Conditions { conditions };
+    store::actions::note_on(&mut work, action, &note, world.app.now()).await.unwrap();
     work.commit().await.unwrap();
 }
 

@@ -3,7 +3,7 @@
 use super::{actions, busy, cluster, last_line, launches, path, post, post_json};
 use crate::call::Call;
 use crate::world::World;
-use model::{ActionKind, Role};
+use model::{ActionKind, Reason, Role};
 use serde_json::json;
 use tokio::task::JoinSet;
 
@@ -152,7 +152,8 @@ async fn what_is_not_ready_is_not_restarted() {
         // Whether it has stopped already or not.
         world.make_ready(instance.id).await;
     }
-    world.make_unready(instance.id, "waiting: the broker of server 1 is starting").await;
+    let starting = Reason::Starting { start: None, log: vec![] };
+    world.make_unready(instance.id, starting.of(1)).await;
     post(&world, &instance, "actions/cluster-start").await;
     for rest in doors {
         let sentence = "The cluster is being started (waiting: the broker of server 1 is \

@@ -223,7 +223,7 @@ async fn one_that_hangs_is_restarted_while_something_else_goes_on() {
     assert_eq!(restart(&[2]).await.status, 200);
     assert_eq!(launches(&world, &instance).await, [1, 1, 0]);
     // From the answer on nobody is told to restart it.
-    let status = world.load(instance.id.0).await.progress.status;
+    let status = world.load(instance.id.0).await.progress.status();
     assert_eq!(status, "waiting: server 2 is to be restarted");
     assert_eq!(restart(&[2]).await.status, 400, "it has been asked for");
     assert_eq!(actions(&world, &instance).await, 3, "its create and two restarts");

@@ -39,8 +39,8 @@ pub async fn until(
         sim.agents_step().await;
         sim.check().await.unwrap();
         let now = sim.rows.instance(sim.id()).await.unwrap();
-        if done(&now.progress.status, now.configured()) {
-            return now.progress.status;
+        if done(&now.progress.status(), now.configured()) {
+            return now.progress.status();
         }
         sim.advance(1);
     }
@@ -172,7 +172,7 @@ async fn one_that_only_its_agent_does_not_hear_is_restarted_in_its_turn() {
         }
         let now = rows.instance(sim.id()).await.unwrap();
         if now.configured() {
-            let status = now.progress.status;
+            let status = now.progress.status();
             assert!(status.ends_with(", but answers the control plane"), "{status}");
             break;
         }

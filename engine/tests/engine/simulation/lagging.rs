@@ -57,7 +57,7 @@ async fn whoever_is_behind_keeps_the_others_waiting_by_name() {
         format!("waiting: t-0 has 2 of 3 replicas in sync, server {} is behind", behind + 1);
     until(&mut sim, &mut plane, |status, _| status == words).await;
     pass_time(&mut sim, &mut plane, 60).await;
-    assert_eq!(rows.instance(sim.id()).await.unwrap().progress.status, words);
+    assert_eq!(rows.instance(sim.id()).await.unwrap().progress.status(), words);
     assert_eq!(sim.ground.lock().unwrap().brokers, before, "nobody is touched");
     sim.kafka.stall_replicas(sim.nodes[behind], false);
     is_reached(&mut sim, &mut plane).await;

@@ -188,7 +188,7 @@ impl<'a> Sim<'a> {
         let let_in = self.lets_in().await;
         self.excused &= !let_in;
         let Some(now) = self.rows.instance(self.id()).await else { return self.is_gone().await };
-        if now.progress.status.is_empty() {
+        if now.progress.status().is_empty() {
             return Err("the status is empty".into());
         }
         if now.deleted_at.is_some() {
@@ -282,7 +282,7 @@ impl<'a> Sim<'a> {
             // What is to be written into its brokers waits for their start.
             Some(now) if now.stopped => {
                 now.progress.observed_generation >= now.generation
-                    && now.progress.status == "stopped"
+                    && now.progress.status() == "stopped"
                     && self.nothing_runs()
             }
             Some(now) if !now.configured() => false,
@@ -292,7 +292,7 @@ impl<'a> Sim<'a> {
                 let agents = self.rows.servers(self.id()).await;
                 rests
                     && agents.iter().all(|record| record.enrolled_key.is_some())
-                    && now.progress.status.starts_with("running")
+                    && now.progress.status().starts_with("running")
                     && now.ready()
                     && self.lets_in().await
             }

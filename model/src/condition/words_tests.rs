@@ -1,0 +1,137 @@
+use super::super::{ConditionKind, Place, since_when};
+use super::*;
+use crate::InstanceId;
+
+fn check(conditions: &[Condition], expected: &str) {
+    assert_eq!(status(conditions), expected);
+}
+
+fn at() -> Timestamp {
+    Timestamp::constant(1_794_744_000, 0)
+}
+
+fn failing() -> Reason {
+    Reason::Failing {
+        detail: "the broker ended with 1".into(),
+        log: vec!["ERROR a fault".into(), "at java.base/Thread.run".into()],
+    }
+}
+
+#[test]
+fn an_instance_is_told_in_one_sentence() {
+    check(&[], "");
+    check(&[Reason::Running.into()], "running");
+    check(
+        &[Reason::Running.into(), Reason::Stopped.of(2), Reason::Stopped.of(3)],
+        "running, but for server 2 and server 3, stopped as asked",
+    );
+    check(
+        &[Reason::Running.into(), Reason::Stopped.of(3), Reason::DiskNearlyFull.of(1)],
+        "running, but for server 3, stopped as asked, but producers are slowed down: \
+         the disk of server 1 is nearly full",
+    );
+    check(
+        &[Reason::DiskNearlyFull.of(1), Reason::ToStop.of(2), Reason::DiskNearlyFull.of(3)],
+        "waiting: server 2 is to stop; producers are slowed down: \
+         the disk of server 1 and the disk of server 3 is nearly full",
+    );
+    check(
+        &[
+            Reason::ClusterStopping { refused: None }.of(1),
+            Reason::ClusterStopping { refused: Some("it is another server's turn".into()) }.of(2),
+        ],
+        "waiting: server 1 is stopping, server 2 has no leave to stop yet: \
+         it is another server's turn",
+    );
+}
+
+#[test]
+fn a_server_is_told_with_what_is_known() {
+    check(
+        &[failing().of(1)],
+        "server 1 does not stay up: the broker ended with 1; its log says: \
+         ERROR a fault | at java.base/Thread.run",
+    );
+    let starting = Reason::Starting { start: Some(3), log: vec!["ERROR a fault".into()] };
+    check(
+        &[starting.of(2)],
+        "waiting: the broker of server 2 is starting (start 3); before, its log said: \
+         ERROR a fault",
+    );
+    let unreachable = Condition { since: Some(at()), ..Reason::Unreachable.of(2) };
+    check(&[unreachable], "the agent of server 2 has not reported since 2026-11-15 12:00:00 UTC");
+    let unresponsive = |answers_us| Condition {
+        since: Some(at()),
+        ..Reason::Unresponsive { instance: InstanceId(7), name: "a-01".into(), answers_us }.of(1)
+    };
+    check(
+        &[unresponsive(true)],
+        "server 1 has not answered its own agent since 2026-11-15 12:00:00 UTC, \
+         but answers the control plane",
+    );
+    check(
+        &[unresponsive(false)],
+        "server 1 has not answered its own agent since 2026-11-15 12:00:00 UTC; if clients get \
+         no answer either, restart it with actions/restart \
+         (castellan instance restart 7 --server a-01)",
+    );
+}
+
+fn lagging(in_sync: usize, more: usize) -> Condition {
+    let lag = Objection::ReplicaLagging {
+        partition: "t-0".into(),
+        in_sync,
+        replicas: 3,
+        place: Place::Server(3),
+    };
+    let objections = FirstFew { first: vec![lag], more };
+    Reason::Blocked { doing: Doing::Restarting, stopped: vec![2], objections }.of(1)
+}
+
+#[test]
+fn what_blocks_a_server_is_told_with_what_can_be_done() {
+    check(
+        &[lagging(2, 4)],
+        "waiting before restarting server 1: server 2 is stopped as asked, start it with \
+         actions/start; t-0 has 2 of 3 replicas in sync, server 3 is behind; and 4 more",
+    );
+    let objections = FirstFew::few(vec![Objection::NoActiveController]);
+    check(
+        &[Reason::CatchingUp { objections, or_stop: Some(2) }.into()],
+        "waiting: no controller is active; server 2 is not restarted before, but can be \
+         stopped and started",
+    );
+}
+
+#[test]
+fn lines_of_logs_are_left_out_where_others_read() {
+    let all = [failing().of(1), Reason::ToStop.of(2)];
+    let expected =
+        "server 1 does not stay up: the broker ended with 1; waiting: server 2 is to stop";
+    assert_eq!(status_without_logs(&all), expected);
+    let old = Reason::Sentence { text: "server 1 does not stay up; its log says: x".into() };
+    assert_eq!(status_without_logs(&[old.into()]), "waiting for the engine");
+}
+
+#[test]
+fn numbers_that_change_make_no_other_matter_of_it() {
+    assert!(lagging(1, 7).is_like(&lagging(2, 4)));
+    assert!(!lagging(1, 0).is_like(&lagging(1, 4)), "one of them is all there is");
+    assert!(!Reason::ToStop.of(1).is_like(&Reason::ToStop.of(2)));
+    let loading = |done| Reason::Loading { loading: Loading { done, of: 9, recovers: true } };
+    assert!(loading(1).of(1).is_like(&loading(8).of(1)));
+    let before = since_when(vec![lagging(1, 7), Reason::ToStop.of(2)], &[], at());
+    let later = at() + crate::SignedDuration::from_secs(9);
+    let now = since_when(vec![lagging(2, 4), Reason::ToStop.of(3)], &before, later);
+    assert_eq!(now.iter().map(|it| it.since).collect::<Vec<_>>(), [Some(at()), Some(later)]);
+}
+
+#[test]
+fn a_condition_is_kept_and_read_again() {
+    let all = [lagging(2, 4), failing().of(1), Reason::Running.into()];
+    let text = serde_json::to_string(&all).unwrap();
+    assert_eq!(serde_json::from_str::<Vec<Condition>>(&text).unwrap(), all);
+    assert_eq!(ConditionKind::DiskNearlyFull.to_string(), "disk_nearly_full");
+    let later: ConditionKind = serde_json::from_str("\"of_a_later_release\"").unwrap();
+    assert_eq!(later, ConditionKind::Unknown);
+}
