@@ -262,7 +262,7 @@ fn is_decided(line: &str, words: &str, way: &str) -> bool {
 #[test]
 fn nothing_is_decided_by_words_for_people() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    let workspace = manifest(&root.join("Cargo.toml"));
+    let workspace = manifest("Cargo.toml");
     let mut found = Vec::new();
     for member in workspace["workspace"]["members"].as_array().unwrap() {
         let mut files = Vec::new();

@@ -48,7 +48,8 @@ async fn plant() -> Planted {
     store::servers::set_desired(&mut work, server.id, 7, &desired.to_string()).await.unwrap();
     store::servers::set_broker(&mut work, server.id, &broker.to_string(), 1).await.unwrap();
     let create = store::actions::list(&mut work, id, 1).await.unwrap().remove(0);
-    store::actions::note_on(&mut work, create.id, &words, at).await.unwrap();
+    let note = model::condition::Note::CancelledBy { email: words.clone() };
+    store::actions::note_on(&mut work, create.id, &note, at).await.unwrap();
     work.commit().await.unwrap();
 
     let secrets = vec![
