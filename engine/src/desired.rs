@@ -80,7 +80,7 @@ fn run(world: &World, view: &ServerView) -> Run {
         return Run::Stopped;
     }
     let may = !world.instance.stopped;
-    if may && (runs_already || view.server.is_controller() || a_quorum_runs(world)) {
+    if may && (runs_already || view.server.is_controller() || world.quorum_has(ServerView::is_up)) {
         Run::Running
     } else {
         Run::Stopped
@@ -99,11 +99,6 @@ fn launch(world: &World, view: &ServerView) -> i64 {
 fn is_free(world: &World, view: &ServerView) -> bool {
     let turn = world.ticket.as_ref().and_then(|ticket| ticket.server_id);
     turn == Some(view.server.id) || view.is_down() || !view.server.made
-}
-
-fn a_quorum_runs(world: &World) -> bool {
-    let controllers = || world.servers.iter().filter(|view| view.server.is_controller());
-    controllers().filter(|view| view.is_up()).count() * 2 > controllers().count()
 }
 
 /// Leave to format is part of the document only between the two moves of the

@@ -2,9 +2,10 @@
 //! and each tells what was done and waited for because of it, and nothing else.
 
 use crate::PassError;
+use crate::reached::concerns;
 use crate::world::World;
 use model::condition::Note;
-use model::{Action, ActionId, ActionKind, Condition, Reason, ServerId, Timestamp};
+use model::{Action, ActionId, Condition, Reason, ServerId, Timestamp};
 use store::{Work, actions};
 
 /// Adds to every action that goes on what of this is its own.
@@ -85,23 +86,10 @@ fn is_own(action: &Action, open: &[Action], number: u32, stopped: bool) -> bool 
     concerns(action) || !open.iter().any(concerns)
 }
 
-/// Whether a server is as it is, to run or `stopped`, because of this action.
-pub(crate) fn concerns(action: &Action, number: u32, stopped: bool) -> bool {
-    let fits = match action.kind {
-        ActionKind::Create | ActionKind::ClusterStop | ActionKind::ClusterStart => true,
-        ActionKind::Stop => stopped,
-        ActionKind::ClusterRestart
-        | ActionKind::Configure
-        | ActionKind::Restart
-        | ActionKind::Start => !stopped,
-    };
-    fits && action.is_about(number) && !action.overtaken.contains_key(&number)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::InstanceId;
+    use model::{ActionKind, InstanceId};
     use std::collections::BTreeMap;
 
     fn action(kind: ActionKind, servers: &[u32]) -> Action {

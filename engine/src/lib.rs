@@ -16,8 +16,8 @@ mod outbox;
 mod pass;
 pub mod plan;
 mod reached;
+mod replies;
 mod runner;
-mod silences;
 mod turn;
 mod witness;
 mod world;
@@ -34,7 +34,7 @@ use model::{
     Catalogue, CertificateLife, Clock, Entropy, HostId, RegionName, SignedDuration, Timestamp,
 };
 use reach::Reach;
-use silences::Silences;
+use replies::Replies;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -56,7 +56,7 @@ pub struct Engine {
     settings: Settings,
     /// Which worker this is, for leases.
     owner: String,
-    silences: Silences,
+    replies: Replies,
     /// Present in tests alone.
     witness: Option<Arc<dyn Witness>>,
 }
@@ -121,7 +121,7 @@ impl Engine {
             host_id: parts.host_id,
             settings: parts.settings,
             owner: parts.owner,
-            silences: Silences::default(),
+            replies: Replies::default(),
             witness: None,
         }
     }

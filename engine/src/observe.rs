@@ -64,7 +64,7 @@ impl Engine {
             look: None,
             unseen: None,
             actions,
-            hanging: HashSet::new(),
+            unresponsive: HashSet::new(),
         };
         let held = leases::holds(&mut moment, lease, world.now).await?;
         Ok(Some(Observed { world, wakes, paused, held }))

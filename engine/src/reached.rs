@@ -65,3 +65,16 @@ fn serves(world: &World, view: &ServerView) -> bool {
     });
     runs(world, view) && is_in_sync
 }
+
+/// Whether a server is as it is, to run or `stopped`, because of this action.
+pub(crate) fn concerns(action: &Action, number: u32, stopped: bool) -> bool {
+    let fits = match action.kind {
+        ActionKind::Create | ActionKind::ClusterStop | ActionKind::ClusterStart => true,
+        ActionKind::Stop => stopped,
+        ActionKind::ClusterRestart
+        | ActionKind::Configure
+        | ActionKind::Restart
+        | ActionKind::Start => !stopped,
+    };
+    fits && action.is_about(number) && !action.overtaken.contains_key(&number)
+}

@@ -15,7 +15,7 @@ use wire::agent::{
 /// Half a ticket's life.
 const SPARE: SignedDuration = SignedDuration::from_secs(5);
 /// A server is written to as long as it is heard of, and a while longer.
-const SILENT: SignedDuration = SignedDuration::from_mins(10);
+const UNREACHABLE: SignedDuration = SignedDuration::from_mins(10);
 
 /// An instance with all that belongs to it. Read at one moment, never changed.
 #[derive(Clone, Debug)]
@@ -50,7 +50,7 @@ pub struct World {
     /// What was asked for and is not reached yet.
     pub actions: Vec<Action>,
     /// Servers whose brokers run and don't answer: their agents, or us for long.
-    pub hanging: HashSet<ServerId>,
+    pub unresponsive: HashSet<ServerId>,
 }
 
 impl World {
@@ -62,16 +62,16 @@ impl World {
         })
     }
 
-    /// Whether its broker runs and has been silent for so long that it won't answer.
-    pub(crate) fn hangs(&self, view: &ServerView) -> bool {
-        self.hanging.contains(&view.server.id)
+    /// Whether its broker runs and has given no answer for so long that it won't.
+    pub(crate) fn is_unresponsive(&self, view: &ServerView) -> bool {
+        self.unresponsive.contains(&view.server.id)
     }
 
-    /// Whether those of which this is so are more than half of the controllers: as many as
-    /// it takes to write anything down.
-    pub(crate) fn is_majority(&self, is_so: impl Fn(&ServerView) -> bool) -> bool {
+    /// True if a majority of controllers satisfies the predicate, so that metadata can be
+    /// committed.
+    pub(crate) fn quorum_has(&self, predicate: impl Fn(&ServerView) -> bool) -> bool {
         let controllers = || self.servers.iter().filter(|view| view.server.is_controller());
-        controllers().filter(|view| is_so(view)).count() * 2 > controllers().count()
+        controllers().filter(|view| predicate(view)).count() * 2 > controllers().count()
     }
 
     /// The servers for whose disks producers shall be slowed down. One that is stopped, or
@@ -82,7 +82,7 @@ impl World {
             guards.any(|it| it.server_id == view.server.id && it.level == DiskLevel::Slowed)
         };
         let heard = |view: &&ServerView| {
-            view.server.last_seen.is_none_or(|at| self.now.duration_since(at) < SILENT)
+            view.server.last_seen.is_none_or(|at| self.now.duration_since(at) < UNREACHABLE)
         };
         self.servers.iter().filter(|view| !view.server.stopped).filter(guarded).filter(heard)
     }
@@ -150,7 +150,7 @@ impl ServerView {
     }
 
     /// Since when its broker, though it runs, has not answered its own agent.
-    pub fn silent_since(&self) -> Option<Timestamp> {
+    pub fn unresponsive_since(&self) -> Option<Timestamp> {
         self.current_report().filter(|_| self.is_up())?.silent_since
     }
 

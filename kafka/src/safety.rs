@@ -5,6 +5,10 @@
 //! a moment old, and a replica is in sync only if nobody knows otherwise. A
 //! broker that does not answer holds nothing in sync, whatever others say of it.
 
+mod verdict;
+
+pub use verdict::{Leaving, Member, Standing, Verdict, may_stop};
+
 use crate::client::{PartitionView, Quorum, Replica, TopicReplication};
 use model::condition::{Objection, Place};
 use model::{Server, SignedDuration};
@@ -20,7 +24,7 @@ pub struct Look {
     /// By node, of every broker that answered.
     pub views: BTreeMap<i32, Vec<TopicReplication>>,
     /// Nodes that were asked and did not answer.
-    pub silent: BTreeSet<i32>,
+    pub no_reply: BTreeSet<i32>,
 }
 
 /// For how long servers are missed.
@@ -29,15 +33,15 @@ pub enum Need {
     /// They come back. A partition that demands every one of its replicas can't
     /// be kept writable whatever is done, so all its others are enough; so it is
     /// with a quorum of one.
-    Returns,
-    /// They stay away: nothing may be missed.
-    Stays,
+    ComeBack,
+    /// They stay down: nothing may be missed.
+    StayDown,
 }
 
 impl Need {
     /// Of a server that is to stop as its row says.
     pub fn of(server: &Server) -> Self {
-        if server.stopped { Need::Stays } else { Need::Returns }
+        if server.stopped { Need::StayDown } else { Need::ComeBack }
     }
 }
 
@@ -60,13 +64,8 @@ impl Lagging {
 }
 
 impl Look {
-    /// Why a server can't be missed right now.
-    pub fn objections(&self, node: i32, need: Need) -> Vec<Objection> {
-        self.objections_to_all(&[node], need)
-    }
-
-    /// Why these servers can't be missed at once.
-    pub fn objections_to_all(&self, nodes: &[i32], need: Need) -> Vec<Objection> {
+    /// Why the others can't do without these servers, all at once.
+    pub fn missed(&self, nodes: &[i32], need: Need) -> Vec<Objection> {
         if self.views.is_empty() {
             return vec![Objection::NoReplicationKnown];
         }
@@ -75,7 +74,7 @@ impl Look {
         // Nobody is restarted while a copy of theirs lags: it would lag the longer.
         // Whoever stays away is not missed for a copy that is not in sync.
         let partitions = self.partitions();
-        let lagging = if need == Need::Returns { self.lagging_of(&partitions) } else { vec![] };
+        let lagging = if need == Need::ComeBack { self.lagging_of(&partitions) } else { vec![] };
         let behind = lagging.into_iter().filter(|lag| nodes.contains(&lag.node));
         objections
             .extend(behind.map(|lag| Objection::OwnReplicaLagging { partition: lag.partition }));
@@ -83,15 +82,11 @@ impl Look {
             let left = partition.in_sync.iter().filter(|id| !nodes.contains(id)).count();
             let held = partition.replicas.iter().filter(|id| nodes.contains(id)).count();
             let needed = match need {
-                Need::Returns => partition.needed.min(partition.replicas.len().saturating_sub(1)),
-                Need::Stays => partition.needed,
+                Need::ComeBack => partition.needed.min(partition.replicas.len().saturating_sub(1)),
+                Need::StayDown => partition.needed,
             };
-            let partition = || name.clone();
-            (held > 0 && left < needed).then(|| Objection::TooFewInSync {
-                partition: partition(),
-                left,
-                needed,
-            })
+            let short = || Objection::TooFewInSync { partition: name.clone(), left, needed };
+            (held > 0 && left < needed).then(short)
         }));
         objections
     }
@@ -106,8 +101,8 @@ impl Look {
         let (all, majority) = (voters.len(), voters.len() / 2 + 1);
         let held = voters.iter().filter(|voter| nodes.contains(&voter.id)).count();
         let needed = match need {
-            Need::Returns => majority.min(all.saturating_sub(1)),
-            Need::Stays => majority,
+            Need::ComeBack => majority.min(all.saturating_sub(1)),
+            Need::StayDown => majority,
         };
         (held > 0 && left < needed).then_some(Objection::QuorumLost { left, all, needed })
     }
@@ -119,12 +114,12 @@ impl Look {
         let now = now.and_then(|leader| leader.last_caught_up);
         let behind = now.zip(voter.last_caught_up).map(|(now, at)| now.duration_since(at));
         // One that has just died had everything a moment ago.
-        let answers = !self.silent.contains(&voter.id);
+        let answers = !self.no_reply.contains(&voter.id);
         answers && (voter.id == leader || behind.is_some_and(|behind| behind <= CAUGHT_UP))
     }
 
     /// Whether the node is a controller that lacks metadata.
-    pub fn is_controller_behind(&self, node: i32) -> bool {
+    pub fn is_controller_lagging(&self, node: i32) -> bool {
         let voter = self.quorum.voters.iter().find(|voter| voter.id == node);
         voter.is_some_and(|voter| !self.has_all(voter))
     }

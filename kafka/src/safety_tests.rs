@@ -1,7 +1,7 @@
 use super::*;
 use model::Timestamp;
 
-const BOTH: [Need; 2] = [Need::Returns, Need::Stays];
+const BOTH: [Need; 2] = [Need::ComeBack, Need::StayDown];
 
 fn partition(index: i32, replicas: &[i32], in_sync: &[i32]) -> PartitionView {
     let leader = in_sync.first().copied();
@@ -38,7 +38,7 @@ fn look(topics: &[TopicReplication]) -> Look {
             observers: vec![],
         },
         views: (1..=3).map(|node| (node, topics.to_vec())).collect(),
-        silent: BTreeSet::new(),
+        no_reply: BTreeSet::new(),
     }
 }
 
@@ -47,9 +47,9 @@ fn a_whole_cluster_can_miss_any_one_server_but_no_two() {
     let look = look(&[topic(2, vec![partition(0, &[1, 2, 3], &[1, 2, 3])])]);
     for need in BOTH {
         for node in 1..=3 {
-            assert_eq!(look.objections(node, need), []);
+            assert_eq!(look.missed(&[node], need), []);
         }
-        let objections = look.objections_to_all(&[1, 2], need);
+        let objections = look.missed(&[1, 2], need);
         assert_eq!(objections.len(), 2, "{objections:?}");
         assert_eq!(objections[0], Objection::QuorumLost { left: 1, all: 3, needed: 2 });
     }
@@ -61,11 +61,11 @@ fn a_partition_keeps_what_it_needs() {
     let look = look(&[topic(2, vec![partition(0, &[1, 2, 3], &[1, 2])])]);
     let short = "partition t-0 would have 1 of the 2 replicas in sync that it needs";
     for need in BOTH {
-        assert_eq!(words(&look.objections(1, need)), [short]);
-        assert_eq!(words(&look.objections(2, need)), [short]);
+        assert_eq!(words(&look.missed(&[1], need)), [short]);
+        assert_eq!(words(&look.missed(&[2], need)), [short]);
     }
-    assert_eq!(words(&look.objections(3, Need::Returns)), ["its copy of t-0 is behind"]);
-    assert_eq!(look.objections(3, Need::Stays), [], "nobody misses a copy that lags");
+    assert_eq!(words(&look.missed(&[3], Need::ComeBack)), ["its copy of t-0 is behind"]);
+    assert_eq!(look.missed(&[3], Need::StayDown), [], "nobody misses a copy that lags");
     let lagging = Lagging { partition: "t-0".into(), node: 3, in_sync: 2, replicas: 3 };
     assert_eq!(look.lagging(), std::slice::from_ref(&lagging));
     let expected = "t-0 has 2 of 3 replicas in sync, server 3 is behind";
@@ -76,11 +76,11 @@ fn a_partition_keeps_what_it_needs() {
 fn the_worst_view_decides() {
     let mut look = look(&[topic(2, vec![partition(0, &[1, 2, 3], &[1, 2, 3])])]);
     look.views.insert(2, vec![topic(2, vec![partition(0, &[1, 2, 3], &[1, 2])])]);
-    assert_eq!(look.objections(1, Need::Returns).len(), 1);
+    assert_eq!(look.missed(&[1], Need::ComeBack).len(), 1);
     look.views.insert(2, vec![]);
-    assert_eq!(look.objections(1, Need::Returns), [], "it has not heard of the topic");
+    assert_eq!(look.missed(&[1], Need::ComeBack), [], "it has not heard of the topic");
     look.views.remove(&2);
-    assert_eq!(look.objections(1, Need::Returns).len(), 1, "it does not answer");
+    assert_eq!(look.missed(&[1], Need::ComeBack).len(), 1, "it does not answer");
     assert_eq!(look.lagging(), [], "it is down, which is no lag");
 }
 
@@ -94,8 +94,8 @@ fn what_demands_all_its_replicas_is_missed_only_for_a_while() {
             partitions: vec![partition(0, &[1], &[1])],
         },
     ]);
-    assert_eq!(look.objections(1, Need::Returns), []);
-    let objections = look.objections(1, Need::Stays);
+    assert_eq!(look.missed(&[1], Need::ComeBack), []);
+    let objections = look.missed(&[1], Need::StayDown);
     assert_eq!(
         words(&objections),
         [
@@ -112,21 +112,21 @@ fn what_demands_all_its_replicas_is_missed_only_for_a_while() {
 fn a_quorum_needs_a_majority_that_has_everything() {
     let mut look = look(&[]);
     look.quorum.voters[2] = voter(3, 60);
-    assert_eq!(look.objections(2, Need::Returns).len(), 1);
-    assert_eq!(look.objections(3, Need::Returns), [], "the other two are enough");
-    assert_eq!(look.objections(4, Need::Returns), [], "it is no voter");
+    assert_eq!(look.missed(&[2], Need::ComeBack).len(), 1);
+    assert_eq!(look.missed(&[3], Need::ComeBack), [], "the other two are enough");
+    assert_eq!(look.missed(&[4], Need::ComeBack), [], "it is no voter");
     look.quorum.voters[2] = voter(3, 1);
-    look.silent.insert(3);
-    assert_eq!(look.objections(2, Need::Returns).len(), 1, "it has just died");
-    look.silent.clear();
+    look.no_reply.insert(3);
+    assert_eq!(look.missed(&[2], Need::ComeBack).len(), 1, "it has just died");
+    look.no_reply.clear();
     look.quorum.voters[2].last_caught_up = None;
-    assert_eq!(look.objections(2, Need::Returns).len(), 1);
+    assert_eq!(look.missed(&[2], Need::ComeBack).len(), 1);
     let mut alone = look.clone();
     alone.quorum.voters.truncate(1);
-    assert_eq!(alone.objections(1, Need::Returns), [], "it can't be helped");
-    assert_eq!(alone.objections(1, Need::Stays).len(), 1);
+    assert_eq!(alone.missed(&[1], Need::ComeBack), [], "it can't be helped");
+    assert_eq!(alone.missed(&[1], Need::StayDown).len(), 1);
     let blind = Look { views: BTreeMap::new(), ..look.clone() };
-    assert_eq!(blind.objections(4, Need::Returns), [Objection::NoReplicationKnown]);
+    assert_eq!(blind.missed(&[4], Need::ComeBack), [Objection::NoReplicationKnown]);
     look.quorum.leader = None;
-    assert_eq!(look.objections(4, Need::Returns), [Objection::NoActiveController]);
+    assert_eq!(look.missed(&[4], Need::ComeBack), [Objection::NoActiveController]);
 }

@@ -1,73 +1,63 @@
-//! Whether a server may leave its cluster right now.
+//! Whether a server may leave its cluster right now, on a fresh look at every broker.
 
-use crate::found::{Found, comes_first};
 use crate::look::Asked;
 use crate::{Error, Reach};
-use kafka::safety::Need;
-use model::condition::{FirstFew, Objection, Place};
+use kafka::safety::{Leaving, Member, Need, Standing, Verdict, may_stop};
+use model::condition::Objection;
 use model::{InstanceId, Server, ServerId};
 use store::{servers, tickets};
 
 impl Reach {
-    /// Why the rest of the cluster can't do without the server, on a fresh look
-    /// at every broker; none if it can. Nobody leaves while another is missing or behind.
-    ///
-    /// A broker that hangs gives nobody anything, so whoever waits for it loses
-    /// nothing by its end, also where the others could not do without it, or have no
-    /// quorum to tell of. That takes two who find it silent: its own agent, on the
-    /// same host and for three looks (`silent`), and we. Either alone may be who can't
-    /// be reached. One that would stay away is not ended on that ground: it may yet go
-    /// on by itself.
-    pub async fn objection(
+    /// Whether a server's broker may stop. `agent_finds_unresponsive`: it has not answered
+    /// its own agent, on the same host, for three looks.
+    pub async fn may_stop(
         &self,
         instance: InstanceId,
         leaving: ServerId,
-        silent: bool,
-    ) -> Result<Option<String>, Error> {
+        agent_finds_unresponsive: bool,
+    ) -> Result<Verdict, Error> {
         let mut reader = self.store.reader();
         let servers = servers::list_bare(&mut reader, instance).await?;
-        let lately = tickets::claimed(&mut reader, instance, self.clock.now()).await?;
+        let released = tickets::claimed(&mut reader, instance, self.clock.now()).await?;
         let Some(server) = servers.iter().find(|server| server.id == leaving) else {
-            return Ok(Some("the server is gone".into()));
+            return Ok(Verdict::Wait(vec![Objection::Gone]));
         };
-        let need = Need::of(server);
         let asked = self.ask_all(instance, &servers).await?;
-        if silent && need == Need::Returns && hangs_alone(&asked, &servers, &lately, server) {
-            return Ok(None);
+        let others = servers.iter().filter(|other| other.id != leaving);
+        let others: Vec<Member> =
+            others.map(|other| Member::new(other, standing(other, &asked, &released))).collect();
+        let both_agree = agent_finds_unresponsive && asked.timed_out.contains(&server.node_id);
+        let leaving = Leaving {
+            nodes: &[server.node_id],
+            need: Need::of(server),
+            unresponsive: both_agree.then_some(server),
+            others: &others,
+        };
+        // There may be no quorum to tell of while that broker is unresponsive.
+        if both_agree && may_stop(None, &leaving).is_go() {
+            return Ok(Verdict::Go);
         }
-        let look = match self.look_on(asked).await {
-            Ok(look) => look,
+        match self.look_on(asked).await {
+            Ok(look) => Ok(may_stop(Some(&look), &leaving)),
             Err(Error::Kafka(error)) => {
-                return Ok(Some(format!("no broker tells how the cluster is: {error}")));
+                Ok(Verdict::Wait(vec![Objection::Unseen { error: error.to_string() }]))
             }
-            Err(error) => return Err(error),
-        };
-        let mut objections = look.objections(server.node_id, need);
-        let is_away = |other: &&Server| {
-            other.id != leaving && !other.stopped && look.silent.contains(&other.node_id)
-        };
-        let away = servers.iter().filter(is_away);
-        objections.extend(
-            away.map(|other| Objection::Unresponsive { server: other.number, remedy: None }),
-        );
-        // Whoever shall not run itself is not waited for.
-        objections.extend(look.lagging().into_iter().filter_map(|lag| {
-            let of = servers.iter().find(|other| other.node_id == lag.node)?;
-            let stays = of.id != leaving && !of.stopped;
-            stays.then(|| lag.objection(Place::Server(of.number)))
-        }));
-        Ok((!objections.is_empty()).then(|| FirstFew::few(objections).to_string()))
+            Err(error) => Err(error),
+        }
     }
 }
 
-/// Whether a broker gives us nothing either, and nobody else comes first.
-fn hangs_alone(asked: &Asked, servers: &[Server], lately: &[ServerId], leaving: &Server) -> bool {
-    let others = servers.iter().filter(|server| server.id != leaving.id);
-    let (controllers, others): (Vec<&Server>, Vec<&Server>) =
-        others.partition(|server| server.is_controller());
-    let found = |all: Vec<&Server>| -> Vec<Found> {
-        all.into_iter().map(|server| Found::of(server, asked, lately)).collect()
-    };
-    asked.stuck.contains(&leaving.node_id)
-        && !comes_first(&found(controllers), &found(others), leaving.is_controller())
+fn standing(server: &Server, asked: &Asked, released: &[ServerId]) -> Standing {
+    let node = &server.node_id;
+    if asked.views.contains_key(node) {
+        Standing::Works
+    } else if server.stopped || !asked.no_reply.contains(node) {
+        Standing::Out
+    } else if released.contains(&server.id) {
+        Standing::Released
+    } else if asked.timed_out.contains(node) {
+        Standing::Unresponsive
+    } else {
+        Standing::Absent
+    }
 }

@@ -4,7 +4,6 @@
 //! Engine and use cases share it. Nothing else may assume a route into a
 //! customer's network.
 
-mod found;
 mod identity;
 mod leave;
 mod look;

@@ -16,10 +16,11 @@ const PATIENCE: Duration = Duration::from_secs(4);
 /// What every broker said of itself, and those who said nothing.
 pub(crate) struct Asked {
     pub views: BTreeMap<i32, Vec<TopicReplication>>,
-    pub silent: BTreeSet<i32>,
+    /// Nodes that were asked and did not answer.
+    pub no_reply: BTreeSet<i32>,
     /// Those of them that said nothing in all that time. One that refuses us, or can't
     /// make itself understood, is alive or not there at all.
-    pub stuck: BTreeSet<i32>,
+    pub timed_out: BTreeSet<i32>,
     /// The way in, through those that answered; through all where none did, to tell
     /// why. So nobody who stands still is waited for twice.
     through: Cluster,
@@ -42,28 +43,28 @@ impl Reach {
             async move { timeout(PATIENCE, self.admin.describe_replication(&alone)).await }
         });
         let (mut views, mut answering) = (BTreeMap::new(), vec![]);
-        let (mut silent, mut stuck) = (BTreeSet::new(), BTreeSet::new());
+        let (mut no_reply, mut timed_out) = (BTreeSet::new(), BTreeSet::new());
         for (server, answer) in brokers.iter().zip(join_all(asked).await) {
             if matches!(answer, Err(_) | Ok(Err(client::Error::Deadline { .. }))) {
-                stuck.insert(server.node_id);
+                timed_out.insert(server.node_id);
             }
             if let Ok(Ok(view)) = answer {
                 views.insert(server.node_id, view);
                 answering.push(Broker::internal(server));
             } else {
-                silent.insert(server.node_id);
+                no_reply.insert(server.node_id);
             }
         }
         if !answering.is_empty() {
             through.brokers = answering;
         }
-        Ok(Asked { views, silent, stuck, through })
+        Ok(Asked { views, no_reply, timed_out, through })
     }
 
     /// The whole, once somebody has told of the quorum.
     pub(crate) async fn look_on(&self, asked: Asked) -> Result<Look, Error> {
-        let Asked { views, silent, through, .. } = asked;
+        let Asked { views, no_reply, through, .. } = asked;
         let quorum = self.admin.describe_quorum(&through).await?;
-        Ok(Look { quorum, views, silent })
+        Ok(Look { quorum, views, no_reply })
     }
 }

@@ -19,7 +19,7 @@ pub(super) fn has_stopped(record: &ServerRecord) -> bool {
 }
 
 /// Whether its broker runs and does not answer its own agent.
-pub(super) fn is_silent(record: &ServerRecord) -> bool {
+pub(super) fn is_unresponsive(record: &ServerRecord) -> bool {
     let report = Document::reported(record);
     report.is_some_and(|it| it.phase == "running" && it.silent_since.is_some())
 }

@@ -3,7 +3,7 @@
 
 use super::launches;
 use super::nodes::Nodes;
-use super::reached::{is_silent, runs};
+use super::reached::{is_unresponsive, runs};
 use super::record::{Asking, record};
 use super::scene::Scene;
 use crate::{App, Asked, Error, InstanceAccess, Result};
@@ -29,7 +29,7 @@ impl How {
 
 /// Has the named brokers started anew, or all of them. Of two that ask at the
 /// same moment one is refused: the intent is raised in the transaction that
-/// found it reached. Brokers that hang are restarted whatever else goes on.
+/// found it reached. Unresponsive brokers are restarted whatever else goes on.
 pub async fn restart(
     access: &InstanceAccess,
     app: &App,
@@ -41,7 +41,7 @@ pub async fn restart(
     let scene = Scene::load(access, app, &mut work).await?;
     let named = asked.checked()?.among(&scene.servers)?;
     let rows = servers::list(&mut work, scene.instance.id).await?;
-    if named.as_deref().is_some_and(|named| all_hang(named, &rows)) {
+    if named.as_deref().is_some_and(|named| all_unresponsive(named, &rows)) {
         scene.ready()?;
     } else {
         scene.settled(access, &mut work).await?;
@@ -67,13 +67,14 @@ pub async fn restart(
     Ok(id)
 }
 
-/// Whether every one of these has a broker that its own agent finds silent, and that
+/// Whether every one of these has a broker that does not answer its own agent, and that
 /// nobody has asked to restart yet. Whatever goes on may wait for it and for nothing
 /// else, so it need not be over first.
-fn all_hang(named: &[&Server], rows: &[ServerRecord]) -> bool {
-    let hangs = |record: &ServerRecord| runs(record) && is_silent(record);
-    let is_hung = |server: &&Server| rows.iter().any(|it| it.server.id == server.id && hangs(it));
-    named.iter().all(is_hung)
+fn all_unresponsive(named: &[&Server], rows: &[ServerRecord]) -> bool {
+    let is_meant = |record: &ServerRecord| runs(record) && is_unresponsive(record);
+    let has_such =
+        |server: &&Server| rows.iter().any(|it| it.server.id == server.id && is_meant(it));
+    named.iter().all(has_such)
 }
 
 /// A server whose broker was stopped has none to restart.

@@ -11,7 +11,7 @@ use super::record::{Asking, record};
 use super::scene::Scene;
 use crate::alarms::stop_measuring;
 use crate::{App, Asked, Error, InstanceAccess, Result};
-use kafka::safety::{Look, Need};
+use kafka::safety::{Leaving, Look, Need, Verdict, may_stop};
 use model::condition::FirstFew;
 use model::{ActionId, ActionKind, Server};
 use store::{instances, servers};
@@ -97,11 +97,12 @@ async fn can_do_without(
         ));
     }
     let leaving: Vec<i32> = leaving(scene, wanted).map(|server| server.node_id).collect();
-    let reasons = look(app, scene).await?.objections_to_all(&leaving, Need::Stays);
-    if reasons.is_empty() {
-        return Ok(());
-    }
-    let mut sentence = format!("Nothing was stopped: {}", FirstFew::many(reasons));
+    let look = look(app, scene).await?;
+    // Nothing stops before the engine has asked again, so nobody else is waited for here.
+    let leaving =
+        Leaving { nodes: &leaving, need: Need::StayDown, unresponsive: None, others: &[] };
+    let Verdict::Wait(objections) = may_stop(Some(&look), &leaving) else { return Ok(()) };
+    let mut sentence = format!("Nothing was stopped: {}", FirstFew::many(objections));
     if !scene.instance.configured() {
         // Once that is done the others may be able to.
         let way = in_the_way(access, &mut app.store().reader(), &scene.instance).await?;

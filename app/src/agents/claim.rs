@@ -8,6 +8,8 @@ use super::Agent;
 use super::desired::Held;
 use crate::documents::Document;
 use crate::{App, Result};
+use kafka::safety::Verdict;
+use model::condition::FirstFew;
 use store::tickets::{self, Refusal};
 use store::{ServerRecord, Ticket};
 
@@ -34,16 +36,16 @@ impl Claim {
 }
 
 /// Lets the agent's broker stop right now, or says why not. `held` is the
-/// document that the agent obeys; `silent` says that its broker does not answer it.
-pub async fn claim(agent: &Agent, app: &App, held: Held, silent: bool) -> Result<Claim> {
+/// document that the agent obeys; `unresponsive` says that its broker does not answer it.
+pub async fn claim(agent: &Agent, app: &App, held: Held, unresponsive: bool) -> Result<Claim> {
     let mut reader = app.store().reader();
     let (instance, server) = (agent.instance_id, agent.server_id);
     let ticket = match tickets::check(&mut reader, instance, server, app.now()).await? {
         Ok(ticket) => ticket,
         Err(refusal) => return Ok(Claim::refused(&refusal)),
     };
-    if let Some(reason) = objection(app, &ticket, silent).await? {
-        return Ok(Claim::no(reason));
+    if let Some(why) = objection(app, &ticket, unresponsive).await? {
+        return Ok(Claim::no(why));
     }
     let mut work = app.store().begin().await?;
     let record = agent.record(&mut work).await?;
@@ -64,11 +66,12 @@ fn is_taken_back(record: &ServerRecord) -> bool {
 /// Why the rest of the cluster can't do without the server, on a fresh look. All
 /// servers at once leave nobody behind who could miss them; one alone leaves
 /// replicas and a quorum. No transaction is open meanwhile.
-async fn objection(app: &App, ticket: &Ticket, silent: bool) -> Result<Option<String>> {
+async fn objection(app: &App, ticket: &Ticket, unresponsive: bool) -> Result<Option<String>> {
     let Some(server) = ticket.server_id else { return Ok(None) };
-    match app.reach().objection(ticket.instance_id, server, silent).await {
+    match app.reach().may_stop(ticket.instance_id, server, unresponsive).await {
         Err(reach::Error::Store(error)) => Err(error.into()),
         Err(error) => Ok(Some(error.to_string())),
-        Ok(objection) => Ok(objection),
+        Ok(Verdict::Go) => Ok(None),
+        Ok(Verdict::Wait(objections)) => Ok(Some(FirstFew::few(objections).to_string())),
     }
 }

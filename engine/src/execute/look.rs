@@ -19,11 +19,14 @@ impl Engine {
         }
     }
 
-    /// Partitions whose first replica is on a server that shall not run, or hangs,
+    /// Partitions whose first replica is on a server that shall not run, or is unresponsive,
     /// keep the leader they have.
     pub(super) async fn reach_all(&self, pass: &Pass, world: &World) -> Result<Done, PassError> {
         let all = world.servers.len();
-        let views = world.servers.iter().filter(|view| !view.server.stopped && !world.hangs(view));
+        let views = world
+            .servers
+            .iter()
+            .filter(|view| !view.server.stopped && !world.is_unresponsive(view));
         let servers: Vec<Server> = views.map(|view| view.server.clone()).collect();
         let cluster = self.reach.cluster(world.instance.id, &servers).await?;
         self.look_at_lease(pass).await?;

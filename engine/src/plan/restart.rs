@@ -1,26 +1,23 @@
 //! One server at a time: brokers that shall be started anew, or that shall not
 //! run, while their cluster goes on.
 //!
-//! A server is touched only when nobody else is away or behind: every broker
-//! that shall run runs, every copy on them is in sync, and the rest can do
-//! without this one. Servers that don't run anyway come first, then those whose
-//! brokers hang, the active controller last. A broker that hangs gives nobody
-//! anything: whoever waits for it is helped by its restart and by nothing else, so
-//! that waits only for whoever is on the way back (`hung.rs`), and nobody else is
-//! touched before it. What was begun is accompanied to its end before the next is
-//! looked at, so a broker that does not come back ends the matter there, with a
-//! reason. There is no timeout.
+//! A server is touched only when no other is missing or lagging: every broker that shall
+//! run runs, every replica on them is in sync, and the rest can do without this one. Servers
+//! that don't run anyway come first, then those whose brokers are unresponsive
+//! (`unresponsive.rs`), the active controller last. Nobody else is touched before an
+//! unresponsive broker, because nothing but its restart helps whoever waits for it. What was
+//! begun is accompanied to its end before the next is looked at, so a broker that does not
+//! come back ends the matter there, with a reason. There is no timeout.
 
-mod behind;
-mod hung;
+mod lagging;
+mod unresponsive;
 
 use super::waits::reasons_to_wait;
 use super::{LOOK_AGAIN, Plan, Step, Wait};
-use crate::journal::concerns;
-use crate::reached;
+use crate::reached::{self, concerns};
 use crate::world::{ServerView, World};
-use behind::{behind, others};
-use kafka::safety::{Look, Need};
+use kafka::safety::Look;
+use lagging::{lagging, objections_to};
 use model::condition::{Doing, FirstFew, Objection};
 use model::{Action, Condition, Reason, Server};
 use std::time::Duration;
@@ -32,7 +29,7 @@ const LOOK_LATER: Duration = Duration::from_secs(1);
 
 /// None: every server is as it should be, and nothing waits for a last look.
 pub(super) fn plan(world: &World) -> Option<Plan> {
-    if let Some(plan) = hung::plan(world) {
+    if let Some(plan) = unresponsive::plan(world) {
         return Some(plan);
     }
     let mut moving: Vec<&ServerView> =
@@ -55,7 +52,7 @@ pub(super) fn plan(world: &World) -> Option<Plan> {
     }
     let Some(look) = &world.look else { return Some(look_first(world)) };
     let awaited = |view: &ServerView| !due.is_empty() || is_awaited(world, view);
-    let reasons = behind(world, look, awaited, None);
+    let reasons = lagging(world, look, awaited, None);
     if !reasons.is_empty() {
         let alone = alone(world, look, &due);
         return Some(alone.unwrap_or_else(|| catching_up(world, look, &due, reasons)));
@@ -72,15 +69,16 @@ fn is_unfinished(world: &World) -> bool {
     progress.ready_at.is_some() && progress.observed_generation < world.instance.generation
 }
 
-/// Whether the end of what was asked waits for a server. It does not for one that
-/// hangs and has no part in it: somebody has to end that, to see to this server. One
-/// that has a part and is silent to its agent, too, can be restarted meanwhile.
+/// Whether the end of what was asked waits for a server. It does not for one that is
+/// unresponsive and has no part in it: that has to end before anybody can see to this
+/// server. One that has a part and does not answer its agent either can be restarted
+/// meanwhile.
 fn is_awaited(world: &World, view: &ServerView) -> bool {
     let Server { number, stopped, .. } = view.server;
     let has_part =
         |action: &Action| action.cancelled_at.is_none() && concerns(action, number, stopped);
-    let can_be_seen_to = view.silent_since().is_some() && world.actions.iter().any(has_part);
-    !world.hangs(view) || can_be_seen_to
+    let can_be_seen_to = view.unresponsive_since().is_some() && world.actions.iter().any(has_part);
+    !world.is_unresponsive(view) || can_be_seen_to
 }
 
 /// Asks the brokers, once in a pass.
@@ -91,23 +89,23 @@ fn look_first(world: &World) -> Plan {
     Plan::whole(vec![], Wait::new(Reason::Unseen { error: error.clone() }, LOOK_LATER))
 }
 
-/// While a server is away nobody else is touched, so nothing here needs a look. Still,
+/// While a server is missing nobody else is touched, so nothing here needs a look. Still,
 /// what was asked of others may be done, and only brokers can say so.
 fn look_for_others(world: &World) -> Vec<Step> {
     if reached::waits_for_look(world) { vec![Step::Look] } else { vec![] }
 }
 
-/// The turn of a server that waits for nothing but itself: what is behind there may never
+/// The turn of a server that waits for nothing but itself: what lags there may never
 /// catch up, and nobody misses it.
 fn alone(world: &World, look: &Look, due: &[&ServerView]) -> Option<Plan> {
     let may_go = |view: &&ServerView| {
-        behind(world, look, |_| true, Some(*view)).is_empty()
-            && look.objections(view.server.node_id, Need::of(&view.server)).is_empty()
+        lagging(world, look, |_| true, Some(*view)).is_empty()
+            && objections_to(world, view).is_empty()
     };
     due.iter().copied().find(may_go).map(turn_of)
 }
 
-/// Nobody is touched before what is behind has caught up. Where that is a server that is
+/// Nobody is touched before what lags has caught up. Where that is a server that is
 /// to be restarted itself, there is another way for whoever can't wait.
 fn catching_up(world: &World, look: &Look, due: &[&ServerView], reasons: Vec<Objection>) -> Plan {
     let lagging = look.lagging();
@@ -126,7 +124,7 @@ fn next(world: &World, look: &Look, mut due: Vec<&ServerView>) -> Plan {
     let is_last = |view: &&ServerView| Some(view.server.node_id) == active && due.len() > 1;
     let mut conditions = Vec::new();
     for view in due.iter().filter(|view| !is_last(view)) {
-        let objections = look.objections(view.server.node_id, Need::of(&view.server));
+        let objections = objections_to(world, view);
         if objections.is_empty() {
             return turn_of(view);
         }
@@ -161,9 +159,10 @@ fn accompany(world: &World, view: &ServerView) -> Plan {
         let steps = close().into_iter().chain(look_for_others(world)).collect();
         return Plan::whole(steps, reasons_to_wait(world));
     }
-    let Some(look) = &world.look else { return look_first(world) };
-    let mut objections = look.objections(view.server.node_id, Need::of(&view.server));
-    objections.extend(others(world, look, view));
+    if world.look.is_none() {
+        return look_first(world);
+    }
+    let objections = objections_to(world, view);
     if !objections.is_empty() {
         let wait = soon(world, vec![blocked(world, view, objections)]);
         return Plan::whole(close(), wait);
@@ -177,7 +176,7 @@ fn let_stop(world: &World, view: &ServerView) -> Plan {
     let steps = if lasts { vec![] } else { vec![Step::OpenTicket(Some(view.server.id))] };
     let reason = Reason::Leaving {
         doing: view.doing(),
-        unresponsive: world.hangs(view),
+        unresponsive: world.is_unresponsive(view),
         refused: view.waits_for_leave().cloned(),
     };
     Plan::whole(steps, Wait::new(reason.of(view.server.number), LOOK_AGAIN / 5))

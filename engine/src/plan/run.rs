@@ -19,8 +19,8 @@ pub(super) fn plan(world: &World) -> Plan {
         return Plan::whole(vec![Step::MakeNetwork], wait);
     }
     let mut lanes: Vec<Lane> = world.servers.iter().map(|view| lane(world, view, &due)).collect();
-    // Whoever is away or stuck reads it in Kafka when it is back.
-    let inside = is_changed_inside(world) && has_majority(world, &lanes);
+    // A server that is stopped or unresponsive reads it in Kafka when it is back.
+    let inside = is_changed_inside(world) && quorum_runs(world, &lanes);
     if lanes.iter().any(|lane| !lane.steps.is_empty()) {
         if inside {
             lanes.push(Lane { server: None, steps: vec![Step::SetCredentials] });
@@ -56,12 +56,12 @@ fn is_changed_inside(world: &World) -> bool {
 
 /// Whether as many controllers run as it takes to write anything down. Of a server that
 /// lacks something nobody knows that: its report may be of a broker that is gone.
-fn has_majority(world: &World, lanes: &[Lane]) -> bool {
+fn quorum_runs(world: &World, lanes: &[Lane]) -> bool {
     let lacks = |view: &ServerView| {
         let of_it = |lane: &&Lane| lane.server == Some(view.server.id);
         lanes.iter().filter(of_it).any(|lane| !lane.steps.is_empty())
     };
-    world.is_majority(|view| view.is_up() && !world.hangs(view) && !lacks(view))
+    world.quorum_has(|view| view.is_up() && !world.is_unresponsive(view) && !lacks(view))
 }
 
 fn all_run_or_are_held(world: &World) -> bool {

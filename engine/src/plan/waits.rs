@@ -53,11 +53,11 @@ fn unreachable(world: &World, view: &ServerView) -> Option<Condition> {
 
 /// A broker that runs as it should and yet does not answer its agent.
 fn unresponsive(world: &World, view: &ServerView) -> Option<Condition> {
-    let since = view.silent_since().filter(|_| !view.server.stopped)?;
+    let since = view.unresponsive_since().filter(|_| !view.server.stopped)?;
     let reason = Reason::Unresponsive {
         instance: world.instance.id,
         name: view.server.name.clone(),
-        answers_us: !world.hangs(view),
+        answers_us: !world.is_unresponsive(view),
     };
     Some(Condition { since: Some(since), ..reason.of(view.server.number) })
 }

@@ -43,6 +43,12 @@ pub enum Objection {
     ControllerLagging {
         server: u32,
     },
+    /// No broker says how the cluster is.
+    Unseen {
+        error: String,
+    },
+    /// The server is none of the instance's any more.
+    Gone,
     /// Another server that shall run does not.
     Down {
         server: u32,

@@ -211,7 +211,7 @@ impl SimAgent {
         let Ok(ticket) = ticket.unwrap() else { return false };
         let alone = ticket.server_id.is_some();
         let silent = self.silent_since(now).is_some();
-        if alone && reach.objection(instance, self.server, silent).await.unwrap().is_some() {
+        if alone && !reach.may_stop(instance, self.server, silent).await.unwrap().is_go() {
             return false;
         }
         let mut work = rows.store.begin().await.unwrap();

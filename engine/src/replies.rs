@@ -1,8 +1,8 @@
-//! For how long brokers that run have not answered us, in the memory of this process.
+//! For how long brokers that run have not replied to us, in the memory of this process.
 //!
-//! A broker that misses one look may be busy, or the way to it may be; one that
-//! misses every look for half a minute hangs. So does, at once, one that its own agent
-//! finds silent, unless it has just answered us: the agent asks for metrics alone. A
+//! A broker that misses one look may be busy, or the way to it may be; one that misses
+//! every look for half a minute is unresponsive. So is, at once, one that does not answer
+//! its own agent, unless it has just answered us: the agent asks for metrics alone. A
 //! control plane that was started anew begins to count anew.
 
 use crate::world::{ServerView, World};
@@ -10,16 +10,16 @@ use model::{InstanceId, ServerId, SignedDuration, Timestamp};
 use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;
 
-/// A broker that is silent for so long hangs.
-const HANGS: SignedDuration = SignedDuration::from_secs(30);
+/// A broker that gives no answer for so long is unresponsive.
+const UNRESPONSIVE: SignedDuration = SignedDuration::from_secs(30);
 /// What a look found holds for so long.
 const FRESH: SignedDuration = SignedDuration::from_secs(15);
 /// Nobody knows what was between two looks that are further apart. Longer than a look
-/// holds, and than it takes: a silence that is looked at anew goes on.
+/// holds, and than it takes: looks that were missed before go on counting.
 const APART: SignedDuration = SignedDuration::from_secs(30);
 
 #[derive(Default)]
-pub(crate) struct Silences(Mutex<HashMap<(InstanceId, ServerId), Looks>>);
+pub(crate) struct Replies(Mutex<HashMap<(InstanceId, ServerId), Looks>>);
 
 /// What the last looks at a broker found.
 #[derive(Clone, Copy)]
@@ -27,25 +27,25 @@ struct Looks {
     /// Another process is another story.
     pid: Option<i32>,
     /// The first of the looks that it missed; none if it answered the last.
-    silent_since: Option<Timestamp>,
+    missing_since: Option<Timestamp>,
     last: Timestamp,
 }
 
-impl Silences {
-    /// Takes in what the last look found, and names the servers whose brokers hang.
-    pub fn hanging(&self, world: &World) -> HashSet<ServerId> {
+impl Replies {
+    /// Takes in what the last look found, and names the servers whose brokers are unresponsive.
+    pub fn unresponsive(&self, world: &World) -> HashSet<ServerId> {
         let (instance, now) = (world.instance.id, world.now);
         let up: Vec<&ServerView> = world.servers.iter().filter(|view| view.is_up()).collect();
         let mut known = self.0.lock().expect("no holder of this lock panics");
         known.retain(|(of, id), _| *of != instance || up.iter().any(|it| it.server.id == *id));
-        let hangs = |view: &&ServerView| {
+        let is_unresponsive = |view: &&ServerView| {
             let key = (instance, view.server.id);
             let pid = view.current_report().and_then(|report| report.broker_pid);
             let looks = Looks::after(known.get(&key).copied(), pid, answered(world, view), now);
             known.extend(looks.map(|looks| (key, looks)));
-            Looks::hangs(looks, view.silent_since().is_some(), now)
+            Looks::is_unresponsive(looks, view.unresponsive_since().is_some(), now)
         };
-        up.into_iter().filter(hangs).map(|view| view.server.id).collect()
+        up.into_iter().filter(is_unresponsive).map(|view| view.server.id).collect()
     }
 }
 
@@ -53,7 +53,7 @@ impl Silences {
 fn answered(world: &World, view: &ServerView) -> Option<bool> {
     let (look, node) = (world.look.as_ref()?, view.server.node_id);
     let is_heard = look.views.contains_key(&node);
-    (is_heard || look.silent.contains(&node)).then_some(is_heard)
+    (is_heard || look.no_reply.contains(&node)).then_some(is_heard)
 }
 
 impl Looks {
@@ -67,18 +67,18 @@ impl Looks {
         let earlier = earlier.filter(|looks| looks.pid == pid);
         let Some(answered) = answered else { return earlier };
         let lasting = earlier.filter(|looks| is_within(now, looks.last, APART));
-        let since = lasting.and_then(|looks| looks.silent_since).unwrap_or(now);
-        Some(Self { pid, silent_since: (!answered).then_some(since), last: now })
+        let since = lasting.and_then(|looks| looks.missing_since).unwrap_or(now);
+        Some(Self { pid, missing_since: (!answered).then_some(since), last: now })
     }
 
-    /// Whether a broker hangs by what is known of it, and by its agent's word.
-    fn hangs(looks: Option<Self>, is_told: bool, now: Timestamp) -> bool {
-        let Some(Self { silent_since, last, .. }) =
+    /// Whether a broker is unresponsive by what is known of it, and by its agent's word.
+    fn is_unresponsive(looks: Option<Self>, is_told: bool, now: Timestamp) -> bool {
+        let Some(Self { missing_since, last, .. }) =
             looks.filter(|looks| is_within(now, looks.last, FRESH))
         else {
             return is_told;
         };
-        silent_since.is_some_and(|since| is_told || last.duration_since(since) >= HANGS)
+        missing_since.is_some_and(|since| is_told || last.duration_since(since) >= UNRESPONSIVE)
     }
 }
 
@@ -91,8 +91,8 @@ fn is_within(now: Timestamp, at: Timestamp, time: SignedDuration) -> bool {
 mod tests {
     use super::*;
 
-    /// The second, the pid, whether it answered if it was asked, whether its agent finds
-    /// it silent, and whether it hangs.
+    /// The second, the pid, whether it answered if it was asked, whether its agent gets
+    /// none, and whether it is unresponsive.
     type Moment = (i64, i32, Option<bool>, bool, bool);
 
     const MISSED: Option<bool> = Some(false);
@@ -103,8 +103,8 @@ mod tests {
         for (second, pid, answered, is_told, expected) in moments {
             let now = Timestamp::from_second(*second).unwrap();
             looks = Looks::after(looks, Some(*pid), *answered, now);
-            let hangs = Looks::hangs(looks, *is_told, now);
-            assert_eq!(hangs, *expected, "at {second} of {moments:?}");
+            let found = Looks::is_unresponsive(looks, *is_told, now);
+            assert_eq!(found, *expected, "at {second} of {moments:?}");
         }
     }
 
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_misses_every_look_for_half_a_minute_hangs() {
+    fn one_that_misses_every_look_for_half_a_minute_is_unresponsive() {
         check(&[
             (0, 7, MISSED, false, false),
             (20, 7, MISSED, false, false),
