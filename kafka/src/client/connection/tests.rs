@@ -63,7 +63,7 @@ async fn what_the_broker_does_not_speak_is_not_sent() {
             .await
             .unwrap();
     let error = connection.call(&MetadataRequest::default()).await.unwrap_err();
-    assert_eq!(error.to_string(), "b1:9091 speaks Metadata in versions none, we speak 0..13");
+    assert_eq!(error.to_string(), "b1:9091 speaks Metadata in versions none, we speak 9..13");
     assert_eq!(ask(&mut connection).await.unwrap(), "still usable");
 }
 
