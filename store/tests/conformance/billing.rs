@@ -99,7 +99,7 @@ pub async fn names_and_tags_make_one_entry_a_month(f: Fixture) {
             name: InstanceName::parse(format!("name {n}")).unwrap(),
             ..entry(
                 &instance,
-                &format!("2026-{}-04T00:00:{n:02}Z", 9 + n / 25),
+                &format!("2026-{:02}-04T00:00:{n:02}Z", 9 + n / 25),
                 HistoryChange::Changed,
             )
         };
