@@ -10,9 +10,10 @@
     clippy::new_without_default,
     clippy::return_self_not_must_use,
     clippy::should_implement_trait,
-    clippy::wildcard_imports,
     reason = "this is no library for others"
 )]
+// Clippy lets tests import everything, and this is one where all libraries are tested.
+#![cfg_attr(not(test), expect(clippy::wildcard_imports, reason = "it is part of tests"))]
 
 pub mod broker;
 pub mod clients;
