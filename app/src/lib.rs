@@ -53,7 +53,6 @@ mod asked;
 mod caller;
 mod context;
 mod destinations;
-mod documents;
 mod error;
 mod history;
 mod idempotency;

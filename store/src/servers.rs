@@ -1,10 +1,12 @@
 //! Servers, with the documents that their agents exchange with us.
 
+mod documents;
+
 use crate::db::{Query, Row, Run, json};
 use crate::{Change, Result, Work, disk_guards};
 use model::{HostId, InstanceId, KafkaVersion, Listeners, PlanName, Server, ServerId, Timestamp};
 
-/// A server's row with its documents, which this crate does not read.
+/// A server's row with its documents as they were written or sent; `documents` reads them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ServerRecord {
     pub server: Server,
