@@ -69,5 +69,5 @@ pub use context::{App, Parts, Settings};
 pub use destinations::{Anywhere, Destinations};
 pub use error::{Error, FieldProblem, Result};
 pub use limits::Limits;
-pub use places::{NoRoom, Placement, Places};
+pub use places::{Addresses, Clouds, NoPlace, NoRoom, Place, Places, RegionCloud, Room};
 pub use rights::Right;
