@@ -91,6 +91,7 @@ async fn ensure_incarnation(cloud: &LocalCloud, incarnation: i64, token: Option<
         disk_id: disk_id(),
         cores: 1,
         memory_mb: 512,
+        addresses: cloud::conformance::addresses("127.64.0.1"),
         token: token.map(Secret::new),
     };
     assert_eq!(cloud.ensure_disk(&BY, &disk).await, Outcome::Ready(()));

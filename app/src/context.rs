@@ -3,12 +3,12 @@
 use crate::messages::Turns;
 use crate::metrics::Metrics;
 use crate::resources::Behind;
-use crate::{Destinations, Limits, Places, Result};
+use crate::{Clouds, Destinations, Error, Limits, RegionCloud, Result};
 use ipnet::Ipv4Net;
 use kafka::client::Admin;
 use model::{
-    Catalogue, CertificateLife, Clock, Entropy, Instance, KeyId, MessageLimits, Seller, ServerId,
-    Timestamp,
+    Catalogue, CertificateLife, Clock, Entropy, Instance, KeyId, MessageLimits, RegionName, Seller,
+    ServerId, Timestamp,
 };
 use reach::Reach;
 use std::collections::HashMap;
@@ -77,7 +77,7 @@ pub struct App {
     pub(crate) catalogue: Arc<Catalogue>,
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
-    pub(crate) places: Arc<dyn Places>,
+    clouds: Arc<Clouds<RegionCloud>>,
     pub(crate) destinations: Arc<dyn Destinations>,
     pub(crate) settings: Settings,
     installation: Installation,
@@ -101,7 +101,8 @@ pub struct Parts {
     pub catalogue: Arc<Catalogue>,
     pub clock: Arc<dyn Clock>,
     pub entropy: Arc<dyn Entropy>,
-    pub places: Arc<dyn Places>,
+    /// What may be asked of the clouds that serve the catalogue's regions.
+    pub clouds: Clouds<RegionCloud>,
     pub destinations: Arc<dyn Destinations>,
     pub settings: Settings,
     pub installation: Installation,
@@ -115,7 +116,7 @@ impl App {
             catalogue,
             clock,
             entropy,
-            places,
+            clouds,
             destinations,
             settings,
             installation,
@@ -128,7 +129,7 @@ impl App {
             catalogue,
             clock,
             entropy,
-            places,
+            clouds: Arc::new(clouds),
             destinations,
             reading: Arc::new(Turns::new(settings.reads_at_once)),
             settings,
@@ -157,6 +158,13 @@ impl App {
         let plan = self.catalogue.plan(&instance.plan.0)?;
         let memory_mb = plan.family.memory_gb * 1024;
         Some(kafka::render::heap_mb(memory_mb, self.settings.max_heap_mb))
+    }
+
+    /// The cloud that serves a region.
+    pub(crate) fn cloud(&self, region: &RegionName) -> Result<&RegionCloud> {
+        self.clouds.serving(region).ok_or_else(|| {
+            Error::Refused(format!("No cloud serves region {region}; ask the operator"))
+        })
     }
 
     /// The way into the clusters.

@@ -1,18 +1,10 @@
-//! Where servers may listen: asked of the region's cloud, without knowing it.
+//! What use cases ask of the cloud of a region: whether it has room, and where servers may be.
 
 use crate::Error;
 use async_trait::async_trait;
-use ipnet::Ipv4Net;
-use model::{HostId, Listeners, Plan, Region};
-
-/// A place for one server.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Placement {
-    pub host_id: HostId,
-    pub zone: String,
-    pub private_ip: String,
-    pub listeners: Listeners,
-}
+pub use cloud::{Addresses, Clouds, NoPlace, Place, Places};
+use model::Plan;
+use std::sync::Arc;
 
 /// What a customer is answered where a region can't take an instance. The reason tells of
 /// the host and of other customers, so it is for the operator's log alone.
@@ -42,26 +34,24 @@ impl From<NoRoom> for Error {
     }
 }
 
-/// Where the servers of a new instance may listen; implemented by the
-/// composition root from the region's cloud.
+impl From<NoPlace> for Error {
+    fn from(NoPlace(reason): NoPlace) -> Self {
+        NoRoom::Refused(reason).into()
+    }
+}
+
+/// Whether a cloud can hold what is ordered.
 #[async_trait]
-pub trait Places: Send + Sync {
+pub trait Room: Send + Sync {
     /// Fails unless there is room for all servers of the `plan`, each with a disk of
     /// so many gigabytes.
-    async fn check_room(&self, _plan: &Plan, _disk_gb: u32) -> Result<(), NoRoom> {
-        Ok(())
-    }
+    async fn check(&self, plan: &Plan, disk_gb: u32) -> Result<(), NoRoom>;
+}
 
-    /// A place for each server of the `plan`, none of them among the `taken`
-    /// addresses.
-    async fn propose(
-        &self,
-        region: &Region,
-        taken: &[(String, u16)],
-        plan: &Plan,
-    ) -> Result<Vec<Placement>, NoRoom>;
-
-    /// Networks that the hosts themselves use, which no customer's network
-    /// may overlap.
-    fn host_networks(&self) -> Vec<Ipv4Net>;
+/// A cloud as use cases know it: they ask, and never make anything there.
+#[derive(Clone)]
+pub struct RegionCloud {
+    pub places: Arc<dyn Places>,
+    /// None: whether there is room is not asked.
+    pub room: Option<Arc<dyn Room>>,
 }

@@ -10,7 +10,7 @@ pub(crate) use subnet::Occupied;
 pub use update::{VpcChanges, update};
 
 use crate::{App, Caller, Error, Result, Right, audit};
-use model::{Instance, InstanceId, Subnet, Vpc, VpcId};
+use model::{Instance, InstanceId, Region, Subnet, Vpc, VpcId};
 use store::{Run, Work};
 
 /// The plan that every network reads as; it is free of charge.
@@ -31,12 +31,13 @@ pub(crate) async fn choose_subnet(
     work: &mut Work,
     caller: &Caller,
     app: &App,
+    region: &Region,
     field: &str,
     asked: Option<Subnet>,
 ) -> Result<Subnet> {
     let occupied = Occupied {
         vpcs: store::vpcs::subnets(work, caller.account_id).await?,
-        host_networks: app.places.host_networks(),
+        host_networks: app.cloud(&region.full_name())?.places.host_networks(),
     };
     match asked {
         Some(subnet) => match occupied.refuse(subnet) {

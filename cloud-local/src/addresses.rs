@@ -5,6 +5,7 @@
 //! by a server on record. Metrics are on a loopback address whatever the mode:
 //! they are for this host alone.
 
+use cloud::Addresses;
 use ipnet::Ipv4Net;
 use model::{Listener, Listeners};
 use std::io::ErrorKind;
@@ -44,14 +45,6 @@ impl AddressMode {
     }
 }
 
-/// Where one server listens.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Placement {
-    /// An address, never a name.
-    pub private_ip: String,
-    pub listeners: Listeners,
-}
-
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AddressError {
     #[error(
@@ -89,7 +82,7 @@ pub fn propose(
     installation: Uuid,
     taken: &dyn Fn(&str, u16) -> bool,
     count: usize,
-) -> Result<Vec<Placement>, AddressError> {
+) -> Result<Vec<Addresses>, AddressError> {
     let plaintext = mode.has_plaintext();
     let found = match mode {
         AddressMode::Loopback => {
@@ -112,22 +105,22 @@ pub fn propose(
 /// A server with a loopback address has its metrics there; the others, whose
 /// addresses clients reach, have a loopback address for nothing else.
 fn add_metrics(
-    placements: &mut [Placement],
+    chosen: &mut [Addresses],
     mode: &AddressMode,
     installation: Uuid,
     taken: &dyn Fn(&str, u16) -> bool,
 ) -> Result<(), AddressError> {
-    let wanted = placements.len();
+    let wanted = chosen.len();
     let mut others = loopback(installation);
-    for (found, placement) in placements.iter_mut().enumerate() {
-        let own = (*mode == AddressMode::Loopback).then(|| placement.private_ip.parse());
+    for (found, addresses) in chosen.iter_mut().enumerate() {
+        let own = (*mode == AddressMode::Loopback).then(|| addresses.private_ip.parse());
         let free = match own {
             Some(Ok(own)) => metrics(own, taken).transpose(),
             _ => others.find_map(|address| metrics(address, taken).transpose()),
         };
         let range = LOOPBACK.to_owned();
         let exhausted = AddressError::AddressesExhausted { found, wanted, range };
-        placement.listeners.metrics = Some(free.ok_or(exhausted)??);
+        addresses.listeners.metrics = Some(free.ok_or(exhausted)??);
     }
     Ok(())
 }
@@ -164,7 +157,7 @@ fn whole_addresses(
     plaintext: bool,
     taken: &dyn Fn(&str, u16) -> bool,
     count: usize,
-) -> Result<Vec<Placement>, AddressError> {
+) -> Result<Vec<Addresses>, AddressError> {
     let mut found = Vec::new();
     let mut is_ours = false;
     for address in candidates {
@@ -172,14 +165,14 @@ fn whole_addresses(
             break;
         }
         let text = address.to_string();
-        let placement = Placement {
+        let addresses = Addresses {
             listeners: listeners(&text, &text, [9092, 9093, 9094, 9091, 9090], plaintext),
             private_ip: text,
         };
-        let trial = try_all(&placement.listeners, taken)?;
+        let trial = try_all(&addresses.listeners, taken)?;
         is_ours |= trial != Trial::NotOurs;
         if trial == Trial::Free {
-            found.push(placement);
+            found.push(addresses);
         }
     }
     match found.len() {
@@ -200,7 +193,7 @@ fn port_blocks(
     plaintext: bool,
     taken: &dyn Fn(&str, u16) -> bool,
     count: usize,
-) -> Result<Vec<Placement>, AddressError> {
+) -> Result<Vec<Addresses>, AddressError> {
     let bind_host = bind.to_string();
     let private_ip = if bind.is_unspecified() { resolve(host).unwrap_or(bind) } else { bind };
     let private_ip = private_ip.to_string();
@@ -220,7 +213,7 @@ fn port_blocks(
         let block = [first, first + 1, first + 2, first + 3, last];
         let listeners = listeners(&bind_host, host, block, plaintext);
         match try_all(&listeners, taken)? {
-            Trial::Free => found.push(Placement { private_ip: private_ip.clone(), listeners }),
+            Trial::Free => found.push(Addresses { private_ip: private_ip.clone(), listeners }),
             Trial::Taken => {}
             Trial::NotOurs => return Err(AddressError::NotOurs { range: bind_host }),
         }

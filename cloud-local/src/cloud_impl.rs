@@ -5,7 +5,8 @@ use crate::layout::remove;
 use crate::{LocalCloud, LocalError, disks, holdings, kept_logs, limits, servers, uids};
 use async_trait::async_trait;
 use cloud::{
-    Agent, Cloud, DiskSpec, Disruption, Inventory, Kind, NetworkSpec, Outcome, Owner, ServerSpec,
+    Agent, Cloud, DiskSpec, Disruption, Inventory, Kind, NetworkSpec, ObservedServer, Outcome,
+    Owner, ServerSpec,
 };
 use host::ProcessId;
 use model::{DiskId, InstanceId, ServerId, VpcId};
@@ -23,8 +24,9 @@ impl LocalCloud {
     }
 
     /// Whether the disk is there is the agent's to see: it holds the broker, says
-    /// why, and can still be told to stop.
-    async fn make_server(&self, spec: &ServerSpec) -> Result<Agent, LocalError> {
+    /// why, and can still be told to stop. Its addresses are the host's own, and so are those
+    /// that were chosen for it.
+    async fn make_server(&self, spec: &ServerSpec) -> Result<ObservedServer, LocalError> {
         let _serial = self.serial.lock().await;
         let directory = self.layout.server(spec.id);
         let present = servers::Record::load(&directory).map(|record| record.incarnation);
@@ -33,7 +35,8 @@ impl LocalCloud {
         }
         let uid = self.uid(spec.instance_id)?;
         servers::prepare(&self.layout, spec, &self.options, uid)?;
-        self.have_agent(spec, &directory, uid)
+        let agent = self.have_agent(spec, &directory, uid)?;
+        Ok(ObservedServer { agent, addresses: spec.addresses.clone() })
     }
 
     fn have_agent(
@@ -148,7 +151,7 @@ impl Cloud for LocalCloud {
         self.owned(by, Kind::Make, made).await
     }
 
-    async fn ensure_server(&self, by: &Owner, server: &ServerSpec) -> Outcome<Agent> {
+    async fn ensure_server(&self, by: &Owner, server: &ServerSpec) -> Outcome<ObservedServer> {
         self.owned(by, Kind::Make, self.make_server(server)).await
     }
 

@@ -16,6 +16,7 @@ pub mod holdings;
 mod kept_logs;
 mod layout;
 mod limits;
+mod places;
 mod planes;
 mod running;
 mod servers;
@@ -23,6 +24,7 @@ mod strays;
 mod uids;
 
 pub use error::LocalError;
+pub use places::LocalPlaces;
 pub use planes::planes;
 pub use running::{Running, Stopped, kill_all, remove_groups, running, stop_all};
 

@@ -1,7 +1,8 @@
 //! Which addresses are proposed. Each test has a part of 127/8 to itself.
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
-use cloud_local::addresses::{AddressError, AddressMode, Placement, propose};
+use cloud::Addresses;
+use cloud_local::addresses::{AddressError, AddressMode, propose};
 use std::net::TcpListener;
 use uuid::Uuid;
 
@@ -9,16 +10,16 @@ fn free(_: &str, _: u16) -> bool {
     false
 }
 
-fn hosts(placements: &[Placement]) -> Vec<String> {
+fn hosts(placements: &[Addresses]) -> Vec<String> {
     placements.iter().map(|placement| placement.private_ip.clone()).collect()
 }
 
-fn ports(placement: &Placement) -> Vec<u16> {
+fn ports(placement: &Addresses) -> Vec<u16> {
     placement.listeners.all().map(|listener| listener.port).collect()
 }
 
-fn metrics(placements: &[Placement]) -> Vec<String> {
-    let place = |placement: &Placement| {
+fn metrics(placements: &[Addresses]) -> Vec<String> {
+    let place = |placement: &Addresses| {
         let listener = placement.listeners.metrics.as_ref().unwrap();
         format!("{}:{}", listener.bind_host, listener.port)
     };

@@ -5,10 +5,11 @@
 //! and panics with the last answer when a promise is broken.
 
 use crate::{
-    Agent, Cloud, DiskSpec, Disruption, Epoch, NetworkSpec, Outcome, Owner, Remedy, ServerSpec,
+    Addresses, Agent, Cloud, DiskSpec, Disruption, Epoch, NetworkSpec, Outcome, Owner, Remedy,
+    ServerSpec,
 };
 use async_trait::async_trait;
-use model::{DiskId, InstanceId, Secret, ServerId, VpcId};
+use model::{DiskId, InstanceId, Listener, Listeners, Secret, ServerId, VpcId};
 use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout};
 
@@ -46,6 +47,7 @@ pub async fn suite<S: Subject>(make: impl AsyncFn() -> S) {
     a_higher_incarnation_ends_nothing(&make().await).await;
     an_older_incarnation_is_refused(&make().await).await;
     a_token_stays_until_there_is_another(&make().await).await;
+    a_server_keeps_its_addresses(&make().await).await;
     a_dead_agent_is_told_of_and_started_anew(&make().await).await;
     a_removal_is_no_disruption(&make().await).await;
     earlier_owners_do_nothing_any_more(&make().await).await;
@@ -87,7 +89,24 @@ fn server(id: i64) -> ServerSpec {
         disk_id: disk_id(id),
         cores: 1,
         memory_mb: 512,
+        addresses: addresses("127.64.0.1"),
         token: Some(Secret::new("once")),
+    }
+}
+
+/// The addresses of a server that has one to itself.
+pub fn addresses(host: &str) -> Addresses {
+    let listener = |port| Listener { bind_host: host.into(), advertised_host: host.into(), port };
+    Addresses {
+        private_ip: host.into(),
+        listeners: Listeners {
+            plaintext: Some(listener(9092)),
+            ssl: listener(9093),
+            sasl_scram: listener(9094),
+            internal: listener(9091),
+            controller: listener(9090),
+            metrics: Some(listener(9404)),
+        },
     }
 }
 
@@ -215,7 +234,7 @@ async fn a_higher_incarnation_ends_nothing(subject: &dyn Subject) {
     let token = Some(Secret::new("for the second"));
     let second = ServerSpec { incarnation: 2, token, ..server(11) };
     let found = ready("server", async || cloud.ensure_server(&BY, &second).await).await;
-    assert_eq!(found, Agent::Running, "its agent was started anew");
+    assert_eq!(found.agent, Agent::Running, "its agent was started anew");
     assert!(subject.agent_is_alive(ServerId(11)).await);
     assert_eq!(subject.token(ServerId(11)).await, Some(Secret::new("for the second")));
     assert!(subject.has_data(disk_id(11)).await);
@@ -250,6 +269,21 @@ async fn a_token_stays_until_there_is_another(subject: &dyn Subject) {
     clean(cloud, 11).await;
 }
 
+async fn a_server_keeps_its_addresses(subject: &dyn Subject) {
+    let cloud = subject.cloud();
+    make_server(cloud, 11).await;
+    let ensure = async |incarnation: i64| {
+        let spec = ServerSpec { incarnation, ..server(11) };
+        ready("server", async || cloud.ensure_server(&BY, &spec).await).await.addresses
+    };
+    let first = ensure(1).await;
+    assert!(first.private_ip.parse::<std::net::IpAddr>().is_ok(), "{first:?}");
+    subject.kill_agent(ServerId(11)).await;
+    assert_eq!(ensure(1).await, first, "another agent is at another address");
+    assert_eq!(ensure(2).await, first, "another identity is at another address");
+    clean(cloud, 11).await;
+}
+
 async fn a_dead_agent_is_told_of_and_started_anew(subject: &dyn Subject) {
     let cloud = subject.cloud();
     let mut events = cloud.events();
@@ -262,7 +296,7 @@ async fn a_dead_agent_is_told_of_and_started_anew(subject: &dyn Subject) {
         ready("server again", async || cloud.ensure_server(&BY, &server(11)).await).await;
         assert!(subject.agent_is_alive(ServerId(11)).await);
         let running = ready("server", async || cloud.ensure_server(&BY, &server(11)).await).await;
-        assert_eq!(running, Agent::Running, "it was started once");
+        assert_eq!(running.agent, Agent::Running, "it was started once");
     }
     clean(cloud, 11).await;
 }
@@ -325,7 +359,7 @@ async fn a_restored_store_is_followed(subject: &dyn Subject) {
     ready("disk", async || cloud.ensure_disk(&before, &disk(11)).await).await;
     ready("server", async || cloud.ensure_server(&before, &server(11)).await).await;
     let found = ready("server", async || cloud.ensure_server(&restored, &server(11)).await).await;
-    assert_eq!(found, Agent::Running, "a restore starts nothing anew");
+    assert_eq!(found.agent, Agent::Running, "a restore starts nothing anew");
     all_is_refused(cloud, &owner(1, 901)).await;
     assert!(subject.agent_is_alive(ServerId(11)).await);
 }

@@ -5,11 +5,15 @@
 //! that comes too late, because its caller slept while another took over, does
 //! nothing.
 
+mod clouds;
 pub mod conformance;
 mod fence;
+mod places;
 mod simulated;
 
+pub use clouds::{Clouds, UnservedRegion};
 pub use fence::{Epoch, Kind, Mark, Owner, Refusal};
+pub use places::{Addresses, NoPlace, Place, Places};
 pub use simulated::{Call, Effect, Fault, SimulatedCloud};
 
 use async_trait::async_trait;
@@ -43,6 +47,9 @@ pub struct ServerSpec {
     pub disk_id: DiskId,
     pub cores: u32,
     pub memory_mb: u32,
+    /// The addresses on record. A cloud that gives a server its addresses does not look at
+    /// them.
+    pub addresses: Addresses,
     /// For the agent's enrolment. None keeps the one that this incarnation was
     /// given before: an agent that has not used it yet still needs it.
     pub token: Option<Secret>,
@@ -90,6 +97,14 @@ pub enum Agent {
     Started,
 }
 
+/// A server that is there, as the cloud finds it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ObservedServer {
+    pub agent: Agent,
+    /// The same for as long as the server exists.
+    pub addresses: Addresses,
+}
+
 /// Something happened to a server that we did not ask for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Disruption {
@@ -118,7 +133,7 @@ pub trait Cloud: Send + Sync {
     /// Makes the server and has its agent running. Said again for a server
     /// whose agent died, it starts the agent anew. A disk that is missing is the
     /// agent's to tell of, and is not made anew.
-    async fn ensure_server(&self, by: &Owner, server: &ServerSpec) -> Outcome<Agent>;
+    async fn ensure_server(&self, by: &Owner, server: &ServerSpec) -> Outcome<ObservedServer>;
     /// Ends everything that runs there, at once. The disk stays.
     async fn remove_server(&self, by: &Owner, server: ServerId) -> Outcome<()>;
     async fn remove_disk(&self, by: &Owner, disk: DiskId) -> Outcome<()>;

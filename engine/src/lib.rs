@@ -29,13 +29,10 @@ pub use runner::Runner;
 pub use witness::{Moment, Witness};
 pub use world::{ServerView, World};
 
-use cloud::Cloud;
-use model::{
-    Catalogue, CertificateLife, Clock, Entropy, HostId, RegionName, SignedDuration, Timestamp,
-};
+use cloud::{Cloud, Clouds};
+use model::{Catalogue, CertificateLife, Clock, Entropy, HostId, SignedDuration, Timestamp};
 use reach::Reach;
 use replies::Replies;
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 use store::{Installation, Store};
@@ -43,8 +40,7 @@ use store::{Installation, Store};
 /// What the engine works with. Everything outside stands behind a trait.
 pub struct Engine {
     store: Store,
-    /// By the name that the catalogue binds regions to.
-    clouds: HashMap<String, Arc<dyn Cloud>>,
+    clouds: Clouds<Arc<dyn Cloud>>,
     reach: Reach,
     catalogue: Arc<Catalogue>,
     clock: Arc<dyn Clock>,
@@ -94,7 +90,7 @@ impl Default for Settings {
 /// The parts an engine is made from.
 pub struct Parts {
     pub store: Store,
-    pub clouds: HashMap<String, Arc<dyn Cloud>>,
+    pub clouds: Clouds<Arc<dyn Cloud>>,
     pub reach: Reach,
     pub catalogue: Arc<Catalogue>,
     pub clock: Arc<dyn Clock>,
@@ -124,10 +120,5 @@ impl Engine {
             replies: Replies::default(),
             witness: None,
         }
-    }
-
-    /// The cloud that serves a region; none if the catalogue no longer knows it.
-    fn cloud(&self, region: &RegionName) -> Option<&Arc<dyn Cloud>> {
-        self.clouds.get(&self.catalogue.region(&region.0)?.cloud)
     }
 }

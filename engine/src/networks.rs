@@ -31,7 +31,7 @@ impl Engine {
     }
 
     async fn remove_network(&self, vpc: &Vpc) {
-        let Some(cloud) = self.cloud(&vpc.region) else {
+        let Some(cloud) = self.clouds.serving(&vpc.region) else {
             tracing::warn!(vpc = %vpc.id, region = %vpc.region, "no cloud serves the region");
             return;
         };

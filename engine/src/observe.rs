@@ -3,7 +3,6 @@
 
 use crate::world::{ServerView, Trust, World};
 use crate::{Engine, PassError};
-use serde::de::DeserializeOwned;
 use std::collections::HashSet;
 use store::instances::{self, Looked};
 use store::{
@@ -74,21 +73,12 @@ impl Engine {
 fn view(record: ServerRecord, disk: Option<model::Disk>) -> Result<ServerView, PassError> {
     Ok(ServerView {
         disk,
-        broker: document("a broker's configuration", record.broker)?,
+        broker: record.parse_broker()?,
         revision: record.revision,
-        desired: document("a desired state", record.desired)?,
-        // An agent of another release may say what we don't understand; that
-        // must not stop the engine, and the next report may be better.
-        report: record.report.as_deref().and_then(|text| serde_json::from_str(text).ok()),
+        desired: record.parse_desired()?,
+        report: record.parse_report(),
         report_text: record.report,
         token_expires_at: record.token.map(|token| token.expires_at),
         server: record.server,
     })
-}
-
-fn document<T: DeserializeOwned>(
-    what: &'static str,
-    text: Option<String>,
-) -> Result<Option<T>, PassError> {
-    text.map(|text| serde_json::from_str(&text).map_err(|_| PassError::Document(what))).transpose()
 }

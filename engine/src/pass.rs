@@ -25,8 +25,6 @@ pub enum PassError {
     Pki(#[from] pki::Error),
     #[error(transparent)]
     Reach(reach::Error),
-    #[error("the store holds {0} that can't be read")]
-    Document(&'static str),
     #[error("no cloud serves region {0}; add it to the catalogue again")]
     NoCloud(model::RegionName),
     #[error("this Castellan can't run Kafka {0}; start the version that could")]

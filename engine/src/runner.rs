@@ -49,7 +49,7 @@ impl Runner {
     pub async fn run(mut self, stop: CancellationToken) {
         let mut changes = self.engine.store.changes();
         let mut clouds: Vec<Receiver<Disruption>> =
-            self.engine.clouds.values().map(|cloud| cloud.events()).collect();
+            self.engine.clouds.all().map(|cloud| cloud.events()).collect();
         loop {
             self.engine.remove_networks().await;
             self.look_at_clock().await;

@@ -7,6 +7,7 @@
 
 mod account;
 mod action;
+pub mod agent;
 mod alarm;
 mod catalogue;
 mod certificate;

@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 
 /// The cloud's name that the built-in catalogue binds its regions to.
 pub const LOCAL_CLOUD: &str = "local";
+/// Every cloud that `clouds` opens.
+const CLOUDS: [&str; 1] = [LOCAL_CLOUD];
 
 #[derive(Subcommand)]
 pub enum CatalogueCommand {
@@ -44,7 +46,7 @@ pub fn load(path: &Path) -> Result<Catalogue> {
         .with_context(|| format!("the catalogue {} can't be read", path.display()))?;
     let kafka_versions: Vec<KafkaVersion> =
         kafka::versions::all().iter().map(|release| release.version).collect();
-    let supported = Supported { clouds: &[LOCAL_CLOUD], kafka_versions: &kafka_versions };
+    let supported = Supported { clouds: &CLOUDS, kafka_versions: &kafka_versions };
     Catalogue::parse(&text, Some(&supported))
         .with_context(|| format!("the catalogue {} can't be used", path.display()))
 }

@@ -1,9 +1,9 @@
-//! Putting the parts together: store, app, APIs, agents' listener, local cloud
-//! and engine. Starts whole or not at all; a stop leaves clusters running.
+//! Putting the parts together: store, app, APIs, agents' listener, clouds and
+//! engine. Starts whole or not at all; a stop leaves clusters running.
 
 use crate::apis::Apis;
-use crate::catalogue::LOCAL_CLOUD;
-use crate::config::{CloudKind, Config};
+use crate::clouds::Opening;
+use crate::config::Config;
 use crate::data_dir::{DataDir, Endpoints};
 use crate::floor;
 use crate::host_facts::{self, HostFacts};
@@ -11,25 +11,21 @@ use crate::installation::{self, Opened};
 use crate::kafka_ready::KafkaReady;
 use crate::listen::{self, Bound};
 use crate::mail;
-use crate::places::LocalPlaces;
 use crate::preflight;
-use crate::room::Room;
 use crate::separation::{self, Found, Separation};
 use crate::tasks;
 use crate::telling::{self, Callable};
 use anyhow::{Context, Result};
-use app::App;
-use cloud::{Cloud, SimulatedCloud};
-use cloud_local::LocalCloud;
+use app::{App, RegionCloud};
+use cloud::Clouds;
 use engine::{Engine, Outbox, Parts, Runner};
 use host::DirLock;
 use kafka::client::{Admin, DirectDial, ProtocolAdmin};
 use model::{Catalogue, Clock, HostId, OsEntropy, SignedDuration, SystemClock};
-use std::collections::HashMap;
 use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::Duration;
-use store::{Installation, Location, MetricsHistory, Store};
+use store::{Location, MetricsHistory, Store};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -71,35 +67,32 @@ impl ControlPlane {
                 let _ = data.purge();
             }
         })?;
-        let Opened { store, installation, host_id } =
-            installation::open(data, config.database_url.as_ref()).await?;
+        let opened = installation::open(data, config.database_url.as_ref()).await?;
+        let Opened { store, installation, host_id } = &opened;
+        let host_id = *host_id;
         let created_at = Some(installation.created_at);
         let facts = HostFacts { now: SystemClock.now(), store_created_at: created_at, ..facts };
         let mut remarks = preflight::check(&facts)?;
         remarks.extend(said);
-        see_host(&store, host_id).await.context("this host can't be noted in the store")?;
+        see_host(store, host_id).await.context("this host can't be noted in the store")?;
         let endpoints = endpoints(&config, &bound)?;
         if config.api.public_url.is_none() {
             remarks.extend(listen::unreachable_links(bound.customer.local_addr()?));
             config.api.public_url = Some(endpoints.customer.parse()?);
         }
 
-        let local: Arc<dyn Cloud> = match config.cloud {
-            CloudKind::Local => {
-                let (url, uids) = (&endpoints.agent, separation.as_ref());
-                local_cloud(data, &config, &installation, url, uids, &mut remarks).await?
-            }
-            CloudKind::Simulated => Arc::new(SimulatedCloud::new()),
-        };
-        let app = make_app(
+        let opening = Opening {
             data,
-            &store,
-            &config,
-            &catalogue,
-            &installation,
-            host_id,
-            Callable(notifier.clone()),
-        )?;
+            config: &config,
+            catalogue: &catalogue,
+            opened: &opened,
+            endpoints: &endpoints,
+            separation: separation.as_ref(),
+        };
+        let (clouds, said) = opening.open().await?;
+        remarks.extend(said);
+        let asked = clouds.map(|cloud| cloud.asked.clone());
+        let app = make_app(&opened, &config, &catalogue, asked, Callable(notifier.clone()));
         let at = installation::location(data, config.database_url.as_ref());
         let app = with_history(app, &at, &mut remarks).await;
         app::billing::settle_prices(&app).await.context("prices can't be settled")?;
@@ -108,7 +101,7 @@ impl ControlPlane {
         let owner = format!("{host_id} {}", data.path().display());
         let engine = Engine::new(Parts {
             store: store.clone(),
-            clouds: HashMap::from([(LOCAL_CLOUD.to_owned(), local)]),
+            clouds: clouds.map(|cloud| Arc::clone(&cloud.acts)),
             reach: app.reach().clone(),
             catalogue: Arc::clone(&catalogue),
             clock: Arc::new(SystemClock),
@@ -126,7 +119,7 @@ impl ControlPlane {
         let apis = Apis {
             app: &app,
             config: &config,
-            installation: &installation,
+            installation,
             agent_url: &endpoints.agent,
             stop: &stop,
         };
@@ -145,10 +138,10 @@ impl ControlPlane {
         running.spawn(outbox.run(stop.clone()));
         let trainer = separation.map(|separation| separation.trainer);
         if let Some(trainer) = trainer {
-            let ready = KafkaReady::new(&store, host_id, &config, trainer);
+            let ready = KafkaReady::new(store, host_id, &config, trainer);
             running.spawn(ready.run(stop.clone()));
         }
-        running.spawn(keep_host_seen(store, host_id, stop.clone()));
+        running.spawn(keep_host_seen(store.clone(), host_id, stop.clone()));
         running.spawn(tasks::issue_invoices(app.clone(), stop.clone()));
         running.spawn(tasks::seal_audit_log(app.clone(), stop.clone()));
         running.spawn(tasks::tidy(app.clone(), stop.clone()));
@@ -208,51 +201,18 @@ fn endpoints(config: &Config, bound: &Bound) -> Result<Endpoints> {
     })
 }
 
-async fn local_cloud(
-    data: &DataDir,
-    config: &Config,
-    installation: &Installation,
-    agent_url: &str,
-    separation: Option<&Separation>,
-    remarks: &mut Vec<String>,
-) -> Result<Arc<dyn Cloud>> {
-    let options = cloud_local::Options {
-        data_dir: data.host(),
-        binary: std::env::current_exe().context("this program can't find its own file")?,
-        control_plane: agent_url.to_owned(),
-        fleet_ca: installation.fleet_ca.clone(),
-        host: config.host_settings(data.path()),
-        uids: separation.map(|separation| separation.uids.clone()),
-    };
-    let local = LocalCloud::open(options).await?;
-    remarks.extend(local.unlimited().map(|missing| {
-        format!(
-            "servers are not held to their plans' {missing}, because no control groups can be made \
-             for that here: one broker can take it from all others; docs/operations.md tells what \
-             it takes"
-        )
-    }));
-    local.resume().await?;
-    let local: Arc<dyn Cloud> = Arc::new(local);
-    #[cfg(debug_assertions)]
-    let local = crate::hold::around(local);
-    Ok(local)
-}
-
 /// Kafka's own protocol, dialled directly.
 pub fn admin() -> Arc<dyn Admin> {
     Arc::new(ProtocolAdmin::new(Arc::new(DirectDial), Arc::new(OsEntropy)))
 }
 
 fn make_app(
-    data: &DataDir,
-    store: &Store,
+    opened: &Opened,
     config: &Config,
     catalogue: &Arc<Catalogue>,
-    installation: &Installation,
-    host_id: HostId,
+    clouds: Clouds<RegionCloud>,
     destinations: Callable,
-) -> Result<App> {
+) -> App {
     let mut settings = app::Settings {
         domain: config.domain.clone(),
         seller: config.seller.clone(),
@@ -270,28 +230,17 @@ fn make_app(
     if let Some(url) = &config.api.public_url {
         settings.public_url = url.to_string();
     }
-    let mut places = LocalPlaces::new(config.local.address_mode()?, installation.id, host_id);
-    if !config.local.overcommit && config.cloud == CloudKind::Local {
-        places = places.within(Room {
-            store: store.clone(),
-            catalogue: Arc::clone(catalogue),
-            host_id,
-            data: data.host(),
-            max_heap_mb: config.local.max_heap_mb,
-            memory_mb: host_facts::memory_mb(),
-        });
-    }
-    Ok(App::new(app::Parts {
-        store: store.clone(),
+    App::new(app::Parts {
+        store: opened.store.clone(),
         admin: admin(),
         catalogue: Arc::clone(catalogue),
         clock: Arc::new(SystemClock),
         entropy: Arc::new(OsEntropy),
-        places: Arc::new(places),
+        clouds,
         destinations: Arc::new(destinations),
         settings,
-        installation: installation.clone(),
-    }))
+        installation: opened.installation.clone(),
+    })
 }
 
 /// A history that can't be opened holds nothing up: metrics are in memory then.

@@ -8,7 +8,7 @@
 
 use async_trait::async_trait;
 use cloud::{
-    Agent, Cloud, DiskSpec, Disruption, Inventory, NetworkSpec, Outcome, Owner, ServerSpec,
+    Cloud, DiskSpec, Disruption, Inventory, NetworkSpec, ObservedServer, Outcome, Owner, ServerSpec,
 };
 use model::{DiskId, ServerId, VpcId};
 use std::path::PathBuf;
@@ -64,7 +64,7 @@ impl Cloud for Held {
     async fn ensure_disk(&self, by: &Owner, disk: &DiskSpec) -> Outcome<()> {
         self.pass("ensure_disk", self.cloud.ensure_disk(by, disk)).await
     }
-    async fn ensure_server(&self, by: &Owner, server: &ServerSpec) -> Outcome<Agent> {
+    async fn ensure_server(&self, by: &Owner, server: &ServerSpec) -> Outcome<ObservedServer> {
         self.pass("ensure_server", self.cloud.ensure_server(by, server)).await
     }
     async fn remove_server(&self, by: &Owner, server: ServerId) -> Outcome<()> {

@@ -9,6 +9,7 @@
 
 use crate::host_facts;
 use app::NoRoom;
+use async_trait::async_trait;
 use kafka::render::heap_mb;
 use model::{Catalogue, HostId, Plan, PlanName};
 use std::path::PathBuf;
@@ -38,14 +39,16 @@ pub struct Room {
     pub memory_mb: Option<u64>,
 }
 
-impl Room {
-    /// Whether it holds one more instance of the plan, whose disks have so many gigabytes.
-    pub async fn check(&self, plan: &Plan, disk_gb: u32) -> Result<(), NoRoom> {
+#[async_trait]
+impl app::Room for Room {
+    async fn check(&self, plan: &Plan, disk_gb: u32) -> Result<(), NoRoom> {
         let promised = store::servers::plans_on(&mut self.store.reader(), self.host_id).await?;
         let question = self.question(plan, disk_gb, &promised);
         question.answer(&plan.name).map_err(NoRoom::Refused)
     }
+}
 
+impl Room {
     fn question(&self, plan: &Plan, disk_gb: u32, promised: &[(PlanName, u32)]) -> Question {
         Question {
             servers: u64::from(plan.nodes),
@@ -126,141 +129,4 @@ impl Question {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::TestInstallation;
-    use model::{Clock, DiskLevel, SystemClock};
-
-    const HOST_MB: u64 = 24_103;
-    const DISK_MB: u64 = 25 * 1024;
-
-    fn mouse() -> PlanName {
-        PlanName("mouse-3".into())
-    }
-
-    /// As many servers of a mouse as were promised, and three more.
-    fn ask(promised_servers: u64, file_system: (u64, u64)) -> Result<(), String> {
-        let each_mb = u64::from(heap_mb(2048, None)) + BESIDE_HEAP_MB;
-        let question = Question {
-            servers: 3,
-            each_mb,
-            promised_servers,
-            promised_mb: promised_servers * each_mb,
-            memory_mb: Some(HOST_MB),
-            disk_mb: DISK_MB,
-            file_system: Some(file_system),
-        };
-        question.answer(&mouse())
-    }
-
-    #[test]
-    fn a_host_of_24_gib_holds_five_small_clusters_and_tells_why_not_six() {
-        for clusters in 0..5 {
-            ask(clusters * 3, (50_000, 250_000)).unwrap();
-        }
-        let refused = ask(15, (50_000, 250_000)).unwrap_err();
-        for number in ["mouse-3", "4032 MiB", "24103 MiB", "20160 MiB", "15 servers", "1506 MiB"] {
-            assert!(refused.contains(number), "{number}: {refused}");
-        }
-        assert!(refused.contains("overcommit = true"), "{refused}");
-    }
-
-    #[test]
-    fn a_nearly_full_disk_is_refused_with_the_numbers() {
-        let check = |total: u64, stays: u64| {
-            let needed = 3 * DISK_EACH_MB + stays;
-            ask(0, (needed, total)).unwrap();
-            let refused = ask(0, (needed - 1, total)).unwrap_err();
-            for number in [needed, stays, needed - 1] {
-                assert!(refused.contains(&format!("{number} MiB")), "{number}: {refused}");
-            }
-            assert!(refused.contains(&format!("once for all {stays} MiB")), "{refused}");
-        };
-        // Of a small file system its own size counts, and not more than the plan has.
-        check(10_000, 500);
-        check(250_000, 1280);
-        check(0, 1280);
-    }
-
-    #[test]
-    fn a_plan_that_is_larger_than_the_file_system_is_taken() {
-        ask(0, (9_000, 10_000)).unwrap();
-    }
-
-    #[test]
-    fn as_much_stays_free_as_the_guard_of_disks_wants() {
-        let (from, _) = DiskLevel::Slowed.percents();
-        assert_eq!(format!("{from}"), format!("{}", 100 - FREE_PERCENT));
-    }
-
-    #[tokio::test]
-    async fn what_was_promised_is_gone_until_it_is_deleted() {
-        let here = TestInstallation::make(Some(6000)).await;
-        let first = here.create("mouse-3").await.unwrap();
-        let refused = here.create("mouse-3").await.unwrap_err().to_string();
-        assert!(refused.starts_with("This region has no room for that plan now"), "{refused}");
-        // The numbers are for the operator alone.
-        let room = Room { memory_mb: Some(6000), ..room(&here) };
-        let plan = room.catalogue.plan("mouse-3").unwrap();
-        let reason = room.check(plan, 25).await.unwrap_err().to_string();
-        assert!(reason.contains("944 MiB are left"), "{reason}");
-        assert!(reason.contains("promised to 3 servers"), "{reason}");
-
-        let mut work = here.store().begin().await.unwrap();
-        store::instances::set_deleted(&mut work, first, SystemClock.now()).await.unwrap();
-        work.commit().await.unwrap();
-        here.create("mouse-3").await.unwrap();
-    }
-
-    fn room(here: &TestInstallation) -> Room {
-        Room {
-            store: here.store().clone(),
-            catalogue: Arc::new(Catalogue::built_in()),
-            host_id: here.host_id,
-            data: here.data.path().into(),
-            max_heap_mb: None,
-            memory_mb: Some(HOST_MB),
-        }
-    }
-
-    #[tokio::test]
-    async fn a_disk_counts_as_large_as_it_will_be() {
-        let here = TestInstallation::make(None).await;
-        let room = room(&here);
-        let plan = room.catalogue.plan("mouse-3").unwrap();
-        for disk_gb in [25, 4000] {
-            let question = room.question(plan, disk_gb, &[]);
-            assert_eq!(question.disk_mb, u64::from(disk_gb) * 1024);
-        }
-    }
-
-    #[tokio::test]
-    async fn a_store_that_is_away_is_no_refusal() {
-        let here = TestInstallation::make(None).await;
-        let room = room(&here);
-        here.store().close().await;
-        let plan = room.catalogue.plan("mouse-3").unwrap();
-        let failed = app::Error::from(room.check(plan, 25).await.unwrap_err());
-        assert!(matches!(failed, app::Error::Away(_)), "{failed:?}");
-    }
-
-    #[tokio::test]
-    async fn without_a_room_everything_has_a_place() {
-        let here = TestInstallation::make(None).await;
-        here.create("lion-7").await.unwrap();
-    }
-
-    #[test]
-    fn what_can_not_be_read_refuses_nothing() {
-        let question = Question {
-            servers: 7,
-            each_mb: 1 << 40,
-            promised_servers: 0,
-            promised_mb: 0,
-            memory_mb: None,
-            disk_mb: DISK_MB,
-            file_system: None,
-        };
-        question.answer(&mouse()).unwrap();
-    }
-}
+mod tests;

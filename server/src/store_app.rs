@@ -1,10 +1,10 @@
 //! The app for commands beside the control plane, and whom they mean.
 
 use crate::at::At;
+use crate::clouds;
 use crate::config::Config;
 use crate::control_plane;
 use crate::installation::Opened;
-use crate::places::LocalPlaces;
 use anyhow::{Result, bail};
 use app::{App, Operator, team};
 use model::{Account, AccountId, Catalogue, InstanceId, OsEntropy, SystemClock, User};
@@ -12,15 +12,16 @@ use std::sync::Arc;
 
 /// An app on an opened store; it can't place servers.
 pub fn app(opened: Opened, config: &Config) -> Result<App> {
-    let Opened { store, installation, host_id } = opened;
-    let mode = config.local.address_mode()?;
+    let catalogue = Arc::new(Catalogue::built_in());
+    let clouds = clouds::asked(&catalogue, &opened, config)?;
+    let Opened { store, installation, .. } = opened;
     Ok(App::new(app::Parts {
         store,
         admin: control_plane::admin(),
-        catalogue: Arc::new(Catalogue::built_in()),
+        catalogue,
         clock: Arc::new(SystemClock),
         entropy: Arc::new(OsEntropy),
-        places: Arc::new(LocalPlaces::new(mode, installation.id, host_id)),
+        clouds,
         destinations: Arc::new(app::Anywhere),
         settings: app::Settings { limits: config.limits, ..app::Settings::default() },
         installation,

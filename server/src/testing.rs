@@ -1,13 +1,13 @@
 //! An installation with an account, for tests: a store of its own, and no
 //! process.
 
+use crate::clouds;
+use crate::config::Config;
 use crate::data_dir::DataDir;
 use crate::installation::{self, Opened};
-use crate::places::LocalPlaces;
 use crate::room::Room;
 use app::instances::NewInstance;
-use app::{App, Asked, Caller, Source, SourceKind};
-use cloud_local::addresses::AddressMode;
+use app::{App, Asked, Caller, RegionCloud, Source, SourceKind};
 use model::{AccountId, Catalogue, HostId, InstanceId, OsEntropy, SystemClock};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -25,29 +25,39 @@ pub struct TestInstallation {
 impl TestInstallation {
     /// With this much memory; none: whether there is room is not asked.
     pub async fn make(memory_mb: Option<u64>) -> Self {
+        Self::with_room(|opened, data| {
+            memory_mb.is_some().then(|| {
+                Arc::new(Room {
+                    store: opened.store.clone(),
+                    catalogue: Arc::new(Catalogue::built_in()),
+                    host_id: opened.host_id,
+                    data: data.path().into(),
+                    max_heap_mb: None,
+                    memory_mb,
+                }) as Arc<dyn app::Room>
+            })
+        })
+        .await
+    }
+
+    pub async fn with_room(
+        room: impl FnOnce(&Opened, &DataDir) -> Option<Arc<dyn app::Room>>,
+    ) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let data = DataDir::new(&directory.path().join("data")).unwrap();
-        let Opened { store, installation, host_id } =
-            installation::open(&data, None).await.unwrap();
+        let opened = installation::open(&data, None).await.unwrap();
         let catalogue = Arc::new(Catalogue::built_in());
-        let mut places = LocalPlaces::new(AddressMode::Loopback, installation.id, host_id);
-        if memory_mb.is_some() {
-            places = places.within(Room {
-                store: store.clone(),
-                catalogue: Arc::clone(&catalogue),
-                host_id,
-                data: data.path().into(),
-                max_heap_mb: None,
-                memory_mb,
-            });
-        }
+        let room = room(&opened, &data);
+        let clouds = clouds::asked(&catalogue, &opened, &Config::default()).unwrap();
+        let clouds = clouds.map(|cloud| RegionCloud { room: room.clone(), ..cloud.clone() });
+        let Opened { store, installation, host_id } = opened;
         let app = App::new(app::Parts {
             store,
             admin: crate::control_plane::admin(),
             catalogue,
             clock: Arc::new(SystemClock),
             entropy: Arc::new(OsEntropy),
-            places: Arc::new(places),
+            clouds,
             destinations: Arc::new(app::Anywhere),
             settings: app::Settings::default(),
             installation,
@@ -81,13 +91,20 @@ impl TestInstallation {
         directory
     }
 
-    pub async fn create(&self, plan: &str) -> app::Result<InstanceId> {
-        let new = NewInstance {
+    pub fn order(plan: &str) -> NewInstance {
+        NewInstance {
             name: Some("orders".into()),
             plan: Some(plan.into()),
             region: Some("local::this-machine".into()),
             ..NewInstance::default()
-        };
+        }
+    }
+
+    pub async fn create(&self, plan: &str) -> app::Result<InstanceId> {
+        self.create_as(Self::order(plan)).await
+    }
+
+    pub async fn create_as(&self, new: NewInstance) -> app::Result<InstanceId> {
         let created = app::instances::create(&self.caller, &self.app, Asked::given(new)).await?;
         Ok(created.id)
     }

@@ -1,10 +1,12 @@
 //! Servers, with the documents that their agents exchange with us.
 
+mod documents;
+
 use crate::db::{Query, Row, Run, json};
 use crate::{Change, Result, Work, disk_guards};
 use model::{HostId, InstanceId, KafkaVersion, Listeners, PlanName, Server, ServerId, Timestamp};
 
-/// A server's row with its documents, which this crate does not read.
+/// A server's row with its documents as they were written or sent; `documents` reads them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ServerRecord {
     pub server: Server,
@@ -316,8 +318,18 @@ pub async fn set_broker(
 
 /// Changes where a server listens; what it has no longer is free for others.
 pub async fn set_listeners(work: &mut Work, server: &Server, listeners: &Listeners) -> Result<()> {
-    let query = Query::new("UPDATE servers SET listeners = $2 WHERE id = $1");
-    work.execute(query.bind(server.id.0).bind(json(listeners))).await?;
+    set_addresses(work, server, &server.private_ip, listeners).await
+}
+
+/// The same for all of its addresses.
+pub async fn set_addresses(
+    work: &mut Work,
+    server: &Server,
+    private_ip: &str,
+    listeners: &Listeners,
+) -> Result<()> {
+    let query = Query::new("UPDATE servers SET private_ip = $2, listeners = $3 WHERE id = $1");
+    work.execute(query.bind(server.id.0).bind(private_ip).bind(json(listeners))).await?;
     free_addresses(work, server.id).await?;
     take_addresses(work, server, listeners).await
 }

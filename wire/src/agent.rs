@@ -4,9 +4,12 @@
 //! way round: fields are only added, unknown ones are ignored, new ones have a
 //! default. The documents are snapshot-tested for that reason.
 
-use jiff::Timestamp;
+pub use model::agent::{
+    CertificateRequest, Desired, DesiredBroker, DesiredCertificate, DesiredDisk, Format,
+    InstalledCertificate, Phase, Report, Run,
+};
 pub use model::condition::Loading;
-use model::{DiskId, InstanceId, KafkaVersion, Secret, ServerId, ServerRole};
+use model::{DiskId, InstanceId, Secret, ServerId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -35,159 +38,11 @@ pub struct Renew {
     pub csr: String,
 }
 
-/// `GET /agent/v1/desired?after=<revision>`: what this server should be. The
-/// call is held until there is a revision other than `after`, for at most
-/// [`LONG_POLL_SECONDS`]; then it answers 204.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Desired {
-    pub revision: i64,
-    /// Raised by a restore of the store: lower revisions are then accepted.
-    #[serde(default)]
-    pub store_epoch: i64,
-    pub server_id: ServerId,
-    pub incarnation: i64,
-    pub instance_id: InstanceId,
-    pub node_id: i32,
-    #[serde(default)]
-    pub roles: Vec<ServerRole>,
-    pub cluster_id: String,
-    pub disk: DesiredDisk,
-    pub run: Run,
-    /// A broker that was started for a lower one is started anew.
-    #[serde(default)]
-    pub launch: i64,
-    /// Absent until everything the broker needs is known.
-    #[serde(default)]
-    pub broker: Option<DesiredBroker>,
-    #[serde(default)]
-    pub certificates: Vec<DesiredCertificate>,
-    /// Trust bundles by name (`internal`, `clients`), each a PEM list written to
-    /// `tls/<name>-ca.pem`.
-    #[serde(default)]
-    pub trust: BTreeMap<String, String>,
-    /// Serials, in hex, of clients' certificates that brokers refuse though
-    /// `clients` has signed them. Written to `tls/revoked-serials`, one a line;
-    /// one that is no longer told stays there.
-    #[serde(default)]
-    pub revoked: Vec<String>,
-}
-
+/// `GET /agent/v1/desired?after=<revision>` answers [`Desired`]. The call is held until there
+/// is a revision other than `after`, for at most so long; then it answers 204.
 pub const LONG_POLL_SECONDS: u64 = 25;
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Run {
-    Running,
-    Stopped,
-}
-
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct DesiredDisk {
-    pub id: DiskId,
-    pub directory_id: String,
-    /// Present only until the broker has first been seen running. Without it
-    /// the agent never formats.
-    #[serde(default)]
-    pub format: Option<Format>,
-}
-
-/// How to format, once in the cluster's life.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Format {
-    /// `<node id>@<host>:<port>:<directory id>` of each first controller;
-    /// empty for a server that joins later.
-    pub initial_controllers: Vec<String>,
-}
-
-/// Everything a broker is started with. Paths in it are relative to the
-/// server's directory, which is the JVM's working directory.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct DesiredBroker {
-    pub kafka_version: KafkaVersion,
-    /// The text of `server.properties`.
-    pub properties: String,
-    /// The logging configuration's file name and text.
-    pub logging_file: String,
-    pub logging: String,
-    /// Heap, collector and safety flags, without start-up cache and class path.
-    pub jvm_flags: Vec<String>,
-    /// Of all of the above; a running broker with another hash is out of date.
-    pub config_hash: String,
-}
-
-/// A key pair the agent shall have, and the certificate for it once issued.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct DesiredCertificate {
-    /// `internal` or `server`; key and chain are written to `tls/<name>.pem`.
-    pub name: String,
-    pub generation: i64,
-    /// PEM chain, for the key whose request of this generation was reported.
-    #[serde(default)]
-    pub certificate: Option<String>,
-}
-
-/// `POST /agent/v1/report`: what the agent sees. Sent on every change, and
-/// every [`REPORT_SECONDS`] as a sign of life.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Report {
-    pub incarnation: i64,
-    pub agent_version: String,
-    /// Tells the first report of a new agent from the last of the one before.
-    #[serde(default)]
-    pub agent_pid: Option<i32>,
-    /// The revision this report speaks of.
-    pub revision: i64,
-    #[serde(default)]
-    pub store_epoch: i64,
-    pub phase: Phase,
-    /// What it does or why it can't, in a sentence without a full stop.
-    #[serde(default)]
-    pub detail: String,
-    /// The last lines of the broker's log, when the phase is `failed`.
-    #[serde(default)]
-    pub log_tail: Vec<String>,
-    #[serde(default)]
-    pub broker_pid: Option<i32>,
-    /// Starts of the broker's JVM by itself, since it last ran well.
-    #[serde(default)]
-    pub restarts: u32,
-    /// Of the configuration that the running broker was started with.
-    #[serde(default)]
-    pub config_hash: Option<String>,
-    /// The launch that the running broker was started for.
-    #[serde(default)]
-    pub launch: i64,
-    /// Why the disk can't be used, when it is lost, somebody else's or full.
-    #[serde(default)]
-    pub disk_fault: Option<String>,
-    /// Why a broker that shall stop runs on, in the words of who was asked.
-    #[serde(default)]
-    pub waits_for_leave: Option<String>,
-    /// As in [`Claimed::passing`].
-    #[serde(default)]
-    pub wait_is_passing: bool,
-    /// How far a broker that starts is with the logs on its disk.
-    #[serde(default)]
-    pub loading: Option<Loading>,
-    /// Since when a broker that runs has not answered its own agent; none while it
-    /// does, or as long as it may only be slow.
-    #[serde(default)]
-    pub silent_since: Option<Timestamp>,
-    #[serde(default)]
-    pub requests: Vec<CertificateRequest>,
-    /// The certificates that the broker's listeners read, whatever is desired by now.
-    #[serde(default)]
-    pub certificates: Vec<InstalledCertificate>,
-}
-
-/// A certificate on the server's disk, as `tls/<name>.pem`.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct InstalledCertificate {
-    pub name: String,
-    pub not_before: Timestamp,
-    pub not_after: Timestamp,
-}
-
+/// `POST /agent/v1/report` takes [`Report`], on every change, and this often as a sign of life.
 pub const REPORT_SECONDS: u64 = 10;
 
 /// `POST /agent/v1/claim`: leave to stop the broker, asked for at the moment of
@@ -218,33 +73,6 @@ pub struct Claimed {
     /// is no reason to tell of.
     #[serde(default)]
     pub passing: bool,
-}
-
-/// A certificate request of the agent for one of its keys.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct CertificateRequest {
-    pub name: String,
-    pub generation: i64,
-    pub csr: String,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Phase {
-    /// Not everything is known or there yet; `detail` says what is missing.
-    Preparing,
-    /// The JVM runs; the broker does not answer yet.
-    Starting,
-    /// The broker said that it has started.
-    Running,
-    /// Being stopped in an orderly way.
-    Stopping,
-    Stopped,
-    /// It does not stay up; the agent tries again with growing pauses.
-    Failed,
-    /// Of a newer agent; the rest of its report is good.
-    #[serde(other)]
-    Unknown,
 }
 
 /// The file a cloud puts beside the agent: how to reach the control plane, and

@@ -1,6 +1,7 @@
 //! The agent protocol: who gets a certificate, and what it opens.
 
 use crate::call::Call;
+use crate::documents;
 use crate::world::{World, on_postgres};
 use kafka::simulated::Fault;
 use model::{Instance, Secret, Server, SignedDuration};
@@ -58,6 +59,12 @@ pub fn report(detail: &str) -> Value {
         "incarnation": 1, "agent_version": "0.1.0", "revision": 1, "phase": "running",
         "detail": detail, "field_of_a_newer_agent": true,
     })
+}
+
+/// A desired state of the present store.
+fn of_store(server: &Server, mut fields: Value) -> String {
+    fields["store_epoch"] = json!(1);
+    documents::desired(server, &fields)
 }
 
 pub async fn set_desired(world: &World, server: &Server, revision: i64, text: &str) {
@@ -191,8 +198,8 @@ async fn a_long_poll_without_a_change_ends_by_itself() {
 async fn a_restored_store_may_come_to_the_same_revision_again() {
     let world = World::new().await;
     let (server, certificate) = enrol(&world, &world.create("orders", &[]).await).await;
-    let restored = r#"{"revision":6,"store_epoch":2}"#;
-    set_desired(&world, &server, 6, restored).await;
+    let restored = documents::desired(&server, &json!({"revision": 6, "store_epoch": 2}));
+    set_desired(&world, &server, 6, &restored).await;
     let poll = async |query: &str| {
         let path = format!("/agent/v1/desired?{query}");
         let call = Call::get(&path).certificate(&certificate);
@@ -200,9 +207,9 @@ async fn a_restored_store_may_come_to_the_same_revision_again() {
         let answer = tokio::time::timeout(std::time::Duration::from_millis(200), held).await;
         answer.ok().map(|answer| answer.text)
     };
-    assert_eq!(poll("after=6&epoch=1").await.as_deref(), Some(restored));
-    assert_eq!(poll("after=5&epoch=2").await.as_deref(), Some(restored));
-    assert_eq!(poll("after=0&epoch=0").await.as_deref(), Some(restored));
+    assert_eq!(poll("after=6&epoch=1").await.as_deref(), Some(&*restored));
+    assert_eq!(poll("after=5&epoch=2").await.as_deref(), Some(&*restored));
+    assert_eq!(poll("after=0&epoch=0").await.as_deref(), Some(&*restored));
     assert_eq!(poll("after=6&epoch=2").await, None, "held");
     assert_eq!(poll("after=6").await, None, "held for an agent of the release before");
 }
@@ -268,7 +275,7 @@ async fn leave_to_stop_is_looked_at_anew_with_every_claim() {
     let world = World::new().await;
     let instance = world.create("orders", &[]).await;
     let (server, certificate) = enrol(&world, &instance).await;
-    set_desired(&world, &server, 4, r#"{"revision":4,"store_epoch":1}"#).await;
+    set_desired(&world, &server, 4, &of_store(&server, json!({"revision": 4}))).await;
     let claim = async |revision: i64| {
         let body = json!({"revision": revision, "store_epoch": 1});
         let call = Call::post("/agent/v1/claim").json(&body).certificate(&certificate);
@@ -318,7 +325,7 @@ async fn a_broker_that_hangs_may_be_started_anew_and_not_be_stopped() {
     let world = World::new().await;
     let instance = world.create("orders", &[]).await;
     let (server, certificate) = enrol(&world, &instance).await;
-    set_desired(&world, &server, 4, r#"{"revision":4,"store_epoch":1}"#).await;
+    set_desired(&world, &server, 4, &of_store(&server, json!({"revision": 4}))).await;
     world.run_kafka(&instance, &[]).await;
     open_ticket(&world, &instance, Some(server.id)).await;
     let may = async |silent: bool| {
@@ -356,7 +363,7 @@ async fn a_restart_that_was_cancelled_gets_no_leave() {
         call.send(&world.agent).await.json()
     };
     ask("cluster-restart").await;
-    set_desired(&world, &server, 4, r#"{"revision":4,"store_epoch":1,"launch":1}"#).await;
+    set_desired(&world, &server, 4, &of_store(&server, json!({"revision": 4, "launch": 1}))).await;
     let runs = Call::post("/agent/v1/report").json(&report("runs")).certificate(&certificate);
     assert_eq!(runs.send(&world.agent).await.status, 204);
     ask(&format!("{}/cancel", world.last_action(instance.id).await.id)).await;
@@ -366,7 +373,7 @@ async fn a_restart_that_was_cancelled_gets_no_leave() {
     // Asked for anew it is let go.
     world.make_ready(instance.id).await;
     ask("cluster-restart").await;
-    set_desired(&world, &server, 5, r#"{"revision":5,"store_epoch":1,"launch":2}"#).await;
+    set_desired(&world, &server, 5, &of_store(&server, json!({"revision": 5, "launch": 2}))).await;
     assert_eq!(claim(5).await, json!({"go": true, "reason": "", "passing": false}));
 }
 
@@ -376,7 +383,7 @@ async fn a_broker_that_only_its_agent_finds_silent_is_not_ended_while_it_is_need
     let world = World::new().await;
     let instance = world.create_of("mouse-3", "orders", &[]).await;
     let (server, certificate) = enrol(&world, &instance).await;
-    set_desired(&world, &server, 4, r#"{"revision":4,"store_epoch":1}"#).await;
+    set_desired(&world, &server, 4, &of_store(&server, json!({"revision": 4}))).await;
     world.run_kafka(&instance, &[]).await;
     open_ticket(&world, &instance, Some(server.id)).await;
     let claim = async || {

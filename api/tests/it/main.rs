@@ -16,6 +16,7 @@ mod confirmations;
 mod connections;
 mod coverage;
 mod customer;
+mod documents;
 mod fuzz;
 mod hundred_days;
 mod instances;

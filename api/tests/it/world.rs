@@ -2,7 +2,8 @@
 
 use crate::call::Call;
 use app::{
-    App, Destinations, Limits, NoRoom, Parts, Placement, Places, Settings, Source, SourceKind,
+    Addresses, App, Clouds, Destinations, Limits, NoPlace, Parts, Place, Places, RegionCloud,
+    Settings, Source, SourceKind,
 };
 use async_trait::async_trait;
 use axum::Router;
@@ -14,8 +15,8 @@ use kafka::client::{Groups as _, Messages as _, Quotas as _, TopicPartition};
 use kafka::simulated::{SimKafka, SimNode, Timing};
 use model::{
     AccountId, ApiKey, Catalogue, Condition, Entropy as _, HostId, Instance, InstanceId, KeyId,
-    Listener, Listeners, Mail, ManualClock, Month, Plan, Reason, Region, Role, Secret,
-    SeededEntropy, Tags, User, UserId,
+    Listener, Listeners, Mail, ManualClock, Month, Reason, Region, Role, Secret, SeededEntropy,
+    Tags, User, UserId,
 };
 use serde_json::json;
 use std::path::Path;
@@ -78,7 +79,7 @@ impl World {
             catalogue: Arc::new(Catalogue::built_in()),
             clock: clock.clone(),
             entropy: entropy.clone(),
-            places: places.clone(),
+            clouds: clouds(&Catalogue::built_in(), &places),
             destinations: Arc::new(Public),
             settings: settings.clone(),
             installation,
@@ -113,10 +114,10 @@ impl World {
         let app = App::new(Parts {
             store: self.app.store().clone(),
             admin: self.kafka.clone(),
+            clouds: clouds(&catalogue, &self.places),
             catalogue: Arc::new(catalogue),
             clock: self.clock.clone(),
             entropy: self.entropy.clone(),
-            places: self.places.clone(),
             destinations: Arc::new(Public),
             settings: self.settings.clone(),
             installation: self.app.installation().clone(),
@@ -456,12 +457,12 @@ impl Places for Loopback {
         &self,
         region: &Region,
         taken: &[(String, u16)],
-        plan: &Plan,
-    ) -> Result<Vec<Placement>, NoRoom> {
+        count: usize,
+    ) -> Result<Vec<Place>, NoPlace> {
         match region.provider.as_str() {
             "azure-arm" => panic!("a fault of ours"),
             "google-compute-engine" => {
-                return Err(NoRoom::Refused("This machine has 1 GB left of 8 GB".into()));
+                return Err(NoPlace("This machine has 1 GB left of 8 GB".into()));
             }
             _ => {}
         }
@@ -470,7 +471,7 @@ impl Places for Loopback {
         let free = (1..=2 * 254)
             .map(|number| format!("127.64.{}.{}", number / 255, number % 255 + number / 255))
             .filter(|address| stale || !taken.iter().any(|(host, _)| host == address));
-        Ok(free.take(plan.nodes as usize).map(|address| placement(self.host, &address)).collect())
+        Ok(free.take(count).map(|address| place(self.host, &address)).collect())
     }
 
     fn host_networks(&self) -> Vec<Ipv4Net> {
@@ -478,20 +479,23 @@ impl Places for Loopback {
     }
 }
 
-fn placement(host_id: HostId, address: &str) -> Placement {
+fn place(host_id: HostId, address: &str) -> Place {
     let listener =
         |port| Listener { bind_host: address.into(), advertised_host: address.into(), port };
-    Placement {
-        host_id,
-        zone: "a".into(),
-        private_ip: address.into(),
-        listeners: Listeners {
-            plaintext: Some(listener(9092)),
-            ssl: listener(9093),
-            sasl_scram: listener(9094),
-            internal: listener(9095),
-            controller: listener(9096),
-            metrics: Some(listener(9404)),
-        },
-    }
+    let listeners = Listeners {
+        plaintext: Some(listener(9092)),
+        ssl: listener(9093),
+        sasl_scram: listener(9094),
+        internal: listener(9095),
+        controller: listener(9096),
+        metrics: Some(listener(9404)),
+    };
+    let addresses = Addresses { private_ip: address.into(), listeners };
+    Place { host_id, zone: "a".into(), addresses }
+}
+
+/// One cloud for all regions.
+fn clouds(catalogue: &Catalogue, places: &Arc<Loopback>) -> Clouds<RegionCloud> {
+    let cloud = RegionCloud { places: places.clone(), room: None };
+    Clouds::bind(catalogue, [("local".to_owned(), cloud)]).unwrap()
 }

@@ -1,8 +1,7 @@
 //! Which starts of a broker its agent knows of, read from the documents that it
-//! exchanges with us. Those of an earlier Castellan tell of none.
+//! exchanges with us.
 
 use crate::Result;
-use crate::documents::Document;
 use kafka::render::RENDER_VERSION;
 use model::ServerId;
 use store::{ServerRecord, Work, servers};
@@ -18,17 +17,17 @@ pub(super) async fn render_anew(work: &mut Work, id: ServerId) -> Result<()> {
     Ok(servers::forget_older_rendering(work, id, RENDER_VERSION.into()).await?)
 }
 
-/// The start that can't be taken back any more: the one told, or, while the broker
+/// The start that can't be taken back any more: the desired one, or, while the broker
 /// runs on without leave to stop, the one it runs for.
 pub(super) fn begun(record: &ServerRecord, may_stop: bool) -> i64 {
-    let told = Document::told(record).launch;
-    let runs_on = |report: &Document| report.phase == "running" && !may_stop;
-    let report = Document::reported(record).filter(runs_on);
-    report.map_or(told, |report| told.min(report.launch))
+    let desired = record.desired_launch();
+    let report = record.current_report().filter(|report| report.is_up() && !may_stop);
+    report.map_or(desired, |report| desired.min(report.launch))
 }
 
-/// The highest that it was told, or told of itself. After a restore both may be
+/// The highest that was desired of it, or that it reported. After a restore both may be
 /// higher than the server's row.
 pub(super) fn known(record: &ServerRecord) -> i64 {
-    Document::told(record).launch.max(Document::said(record).launch)
+    let reported = record.parse_report().map_or(0, |report| report.launch);
+    record.desired_launch().max(reported)
 }

@@ -6,7 +6,6 @@
 
 use super::Agent;
 use super::desired::Held;
-use crate::documents::Document;
 use crate::{App, Result};
 use kafka::safety::Verdict;
 use model::condition::FirstFew;
@@ -60,7 +59,7 @@ pub async fn claim(agent: &Agent, app: &App, held: Held, unresponsive: bool) -> 
 /// Whether the document asks for a start that was taken back since: whoever works on
 /// the instance may have opened a ticket for it all the same, on an earlier look.
 fn is_taken_back(record: &ServerRecord) -> bool {
-    Document::told(record).launch > record.server.launch
+    record.desired_launch() > record.server.launch
 }
 
 /// Why the rest of the cluster can't do without the server, on a fresh look. All

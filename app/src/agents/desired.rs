@@ -4,7 +4,6 @@
 //! counts on from an older one and comes to the same numbers again.
 
 use super::Agent;
-use crate::documents::Document;
 use crate::{App, Result};
 use model::ServerId;
 use std::time::Duration;
@@ -60,8 +59,12 @@ impl Held {
         self.revision == record.revision
             // The one in the document: after a restore that is an older one than the
             // store's, until the engine has written it anew.
-            && self.store_epoch.is_none_or(|epoch| epoch == Document::told(record).store_epoch)
+            && self.store_epoch.is_none_or(|epoch| epoch == store_epoch(record))
     }
+}
+
+fn store_epoch(record: &ServerRecord) -> i64 {
+    record.last_desired().map_or(0, |desired| desired.store_epoch)
 }
 
 async fn changed(changes: &mut Receiver<Change>, server: ServerId) {

@@ -1,7 +1,7 @@
 //! Everything about a new instance that nobody asked for but that must be
 //! known before the first side effect. Nothing is written here.
 
-use crate::{App, Error, Placement, Result};
+use crate::{App, Error, Place, Result};
 use model::{InstanceName, KafkaVersion, Plan, Region, Secret, Subnet, Tags, VpcId};
 use pki::ClusterAuthorities;
 use store::AuthorityKind;
@@ -54,22 +54,25 @@ pub fn choose(app: &App) -> Result<Chosen> {
 /// Where the instance's servers shall be, and how clients find them.
 pub struct Placed {
     pub hostname: String,
-    pub placements: Vec<Placement>,
+    pub places: Vec<Place>,
 }
 
 /// Asks the region for places that are free as the store knows it now, if there is
 /// room for what goes there.
 pub async fn place(app: &App, order: &Order, chosen: &Chosen) -> Result<Placed> {
-    app.places.check_room(&order.plan, order.plan.disk_gb(order.disk_size)).await?;
+    let cloud = app.cloud(&order.region.full_name())?;
+    if let Some(room) = &cloud.room {
+        room.check(&order.plan, order.plan.disk_gb(order.disk_size)).await?;
+    }
     let taken = store::servers::taken_listeners(&mut app.store().reader()).await?;
-    let nodes = order.plan.nodes;
-    let placements = app.places.propose(&order.region, &taken, &order.plan).await?;
-    if placements.len() != nodes as usize || placements.is_empty() {
+    let nodes = order.plan.nodes as usize;
+    let places = cloud.places.propose(&order.region, &taken, nodes).await?;
+    if places.len() != nodes || places.is_empty() {
         return Err(Error::internal("the region proposed another number of places than asked for"));
     }
     let hostname = match &app.settings.domain {
         Some(domain) => format!("{}.{domain}", chosen.username),
-        None => placements[0].listeners.sasl_scram.advertised_host.clone(),
+        None => places[0].addresses.listeners.sasl_scram.advertised_host.clone(),
     };
-    Ok(Placed { hostname, placements })
+    Ok(Placed { hostname, places })
 }

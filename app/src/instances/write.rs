@@ -5,7 +5,7 @@ use super::create::Created;
 use super::read::connection_url;
 use crate::idempotency::{self, Repeatable};
 use crate::vpcs::choose_subnet;
-use crate::{App, Caller, Error, Placement, Result, alarms, audit, history, limits};
+use crate::{App, Caller, Error, Place, Result, alarms, audit, history, limits};
 use model::condition::since_when;
 use model::{
     ActionKind, Disk, DiskId, DiskState, Instance, InstanceId, InstanceProgress, Reason, Server,
@@ -64,9 +64,9 @@ pub async fn write(
     for (kind, authority) in &chosen.authorities {
         authorities::insert(&mut work, id, *kind, &authority.certificate, &authority.key).await?;
     }
-    for (number, placement) in (1..).zip(&placed.placements) {
+    for (number, place) in (1..).zip(&placed.places) {
         let server_id = ServerId(work.next("servers").await?);
-        let server = server(order, chosen, placement, id, server_id, number);
+        let server = server(order, chosen, place, id, server_id, number);
         servers::insert(&mut work, &server).await?;
         disks::insert(&mut work, &disk(app, order, id, server_id)).await?;
     }
@@ -98,7 +98,7 @@ async fn begin_journal(work: &mut Work, caller: &Caller, instance: &Instance) ->
 }
 
 fn created(chosen: &Chosen, placed: &Placed, id: InstanceId) -> Created {
-    let port = placed.placements[0].listeners.sasl_scram.port;
+    let port = placed.places[0].addresses.listeners.sasl_scram.port;
     let url = connection_url(&chosen.username, &chosen.password, &placed.hostname, port);
     Created { id, url, apikey: chosen.apikey.clone() }
 }
@@ -127,7 +127,7 @@ async fn make_vpc(
     made_for: InstanceId,
 ) -> Result<VpcId> {
     limits::check_vpc(work, app, caller.account_id).await?;
-    let subnet = choose_subnet(work, caller, app, "vpc_subnet", asked).await?;
+    let subnet = choose_subnet(work, caller, app, &order.region, "vpc_subnet", asked).await?;
     let vpc = Vpc {
         id: VpcId(work.next("vpcs").await?),
         account_id: caller.account_id,
@@ -185,7 +185,7 @@ fn instance(
 fn server(
     order: &Order,
     chosen: &Chosen,
-    placement: &Placement,
+    place: &Place,
     instance_id: InstanceId,
     id: ServerId,
     number: u16,
@@ -203,10 +203,10 @@ fn server(
         roles,
         name: format!("{}-{number:02}", chosen.username),
         kafka_version: order.kafka_version,
-        host_id: placement.host_id,
-        zone: placement.zone.clone(),
-        private_ip: placement.private_ip.clone(),
-        listeners: placement.listeners.clone(),
+        host_id: place.host_id,
+        zone: place.zone.clone(),
+        private_ip: place.addresses.private_ip.clone(),
+        listeners: place.addresses.listeners.clone(),
         made: false,
         enrolled_at: None,
         last_seen: None,

@@ -2,7 +2,6 @@
 
 use super::hub::News;
 use super::take::AHEAD;
-use crate::documents::Document;
 use crate::{App, InstanceAccess, Result};
 use model::{Series, Server, ServerId, Timestamp};
 use series::Sample;
@@ -55,7 +54,7 @@ pub async fn latest_of(access: &InstanceAccess, app: &App) -> Result<Vec<Latest>
     };
     let known = app.metrics().servers();
     let look = |record: ServerRecord| {
-        let is_silent = Document::reported(&record).is_some_and(|it| it.silent_since.is_some());
+        let is_silent = record.current_report().is_some_and(|it| it.silent_since.is_some());
         let server = record.server;
         let held = known.get(&server.id);
         let sample = held.and_then(|held| fresh(&held.latest, STALE));

@@ -28,7 +28,8 @@ pub async fn create(caller: &Caller, app: &App, asked: Asked<NewVpc>) -> Result<
     let now = app.now();
     let mut work = app.store().begin().await?;
     limits::check_vpc(&mut work, app, caller.account_id).await?;
-    let subnet = choose_subnet(&mut work, caller, app, "subnet", Some(order.subnet)).await?;
+    let asked = Some(order.subnet);
+    let subnet = choose_subnet(&mut work, caller, app, &order.region, "subnet", asked).await?;
     let vpc = Vpc {
         id: VpcId(work.next("vpcs").await?),
         account_id: caller.account_id,

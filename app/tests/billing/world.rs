@@ -1,12 +1,12 @@
 //! Control planes on one store, with a clock that tests move.
 
-use app::{App, NoRoom, Parts, Placement, Places, Settings, Source, SourceKind};
+use app::{App, Clouds, NoPlace, Parts, Place, Places, RegionCloud, Settings, Source, SourceKind};
 use async_trait::async_trait;
 use ipnet::Ipv4Net;
 use kafka::simulated::{SimKafka, Timing};
 use model::{
     AccountId, Catalogue, Clock, Entropy as _, HistoryEntry, HostId, InstanceId, Invoice,
-    ManualClock, Month, Plan, Region, Secret, SeededEntropy, Seller, Timestamp,
+    ManualClock, Month, Region, Secret, SeededEntropy, Seller, Timestamp,
 };
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, SqliteConnection};
 use std::sync::Arc;
@@ -124,13 +124,16 @@ async fn plane(
         created_at: clock.now(),
     };
     let seller = Seller { company: seller.into(), ..Seller::default() };
+    let nowhere = RegionCloud { places: Arc::new(Nowhere), room: None };
+    let named = [("local".to_owned(), nowhere)];
+    let clouds = Clouds::bind(&Catalogue::built_in(), named).unwrap();
     App::new(Parts {
         store: Store::open(at, master).await.unwrap(),
         admin: Arc::new(SimKafka::new(clock.clone(), 1, Timing::default())),
         catalogue: Arc::new(Catalogue::built_in()),
         clock: clock.clone(),
         entropy: entropy.clone(),
-        places: Arc::new(Nowhere),
+        clouds,
         destinations: Arc::new(app::Anywhere),
         settings: Settings { seller, ..Settings::default() },
         installation,
@@ -151,9 +154,9 @@ impl Places for Nowhere {
         &self,
         _: &Region,
         _: &[(String, u16)],
-        _: &Plan,
-    ) -> Result<Vec<Placement>, NoRoom> {
-        Err(NoRoom::Refused("there is no place in this test".into()))
+        _: usize,
+    ) -> Result<Vec<Place>, NoPlace> {
+        Err(NoPlace("there is no place in this test".into()))
     }
 
     fn host_networks(&self) -> Vec<Ipv4Net> {

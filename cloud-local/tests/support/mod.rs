@@ -163,6 +163,7 @@ pub fn server(id: i64) -> ServerSpec {
         disk_id: disk_id(id),
         cores: 1,
         memory_mb: 512,
+        addresses: cloud::conformance::addresses("127.64.0.1"),
         token: Some(Secret::new("once")),
     }
 }

@@ -11,7 +11,8 @@ pub use faults::{Call, Fault};
 pub use state::Effect;
 
 use crate::{
-    Agent, Cloud, DiskSpec, Disruption, Inventory, Kind, NetworkSpec, Outcome, Owner, ServerSpec,
+    Addresses, Cloud, DiskSpec, Disruption, Inventory, Kind, NetworkSpec, ObservedServer, Outcome,
+    Owner, ServerSpec,
 };
 use async_trait::async_trait;
 use faults::Faults;
@@ -99,6 +100,11 @@ impl SimulatedCloud {
         self.state().server(server)
     }
 
+    /// Gives a server addresses of the cloud's own choice, whatever is asked for.
+    pub fn assign(&self, server: ServerId, addresses: Addresses) {
+        self.state().assign(server, addresses);
+    }
+
     /// The instance a disk was made for.
     pub fn disk_owner(&self, disk: DiskId) -> Option<InstanceId> {
         self.state().disk_owner(disk)
@@ -163,7 +169,7 @@ impl Cloud for SimulatedCloud {
         self.owned(by, (Call::EnsureDisk, Kind::Make), &subject, |state| state.ensure_disk(disk))
     }
 
-    async fn ensure_server(&self, by: &Owner, server: &ServerSpec) -> Outcome<Agent> {
+    async fn ensure_server(&self, by: &Owner, server: &ServerSpec) -> Outcome<ObservedServer> {
         let subject = format!("server {}", server.id);
         let call = (Call::EnsureServer, Kind::Make);
         self.owned(by, call, &subject, |state| state.ensure_server(server))

@@ -4,7 +4,8 @@
 //! around it from outside.
 
 use crate::{
-    Agent, DiskSpec, Inventory, Kind, Mark, NetworkSpec, Outcome, Owner, Refusal, ServerSpec,
+    Addresses, Agent, DiskSpec, Inventory, Kind, Mark, NetworkSpec, ObservedServer, Outcome, Owner,
+    Refusal, ServerSpec,
 };
 use model::{DiskId, InstanceId, ServerId, VpcId};
 use std::collections::BTreeMap;
@@ -65,6 +66,8 @@ pub(super) struct State {
     disks: BTreeMap<DiskId, Disk>,
     servers: BTreeMap<ServerId, Server>,
     marks: BTreeMap<InstanceId, Mark>,
+    /// Addresses that the cloud has chosen itself.
+    assigned: BTreeMap<ServerId, Addresses>,
     effects: Vec<Effect>,
 }
 
@@ -124,7 +127,7 @@ impl State {
         }
     }
 
-    pub(super) fn ensure_server(&mut self, spec: &ServerSpec) -> Outcome<Agent> {
+    pub(super) fn ensure_server(&mut self, spec: &ServerSpec) -> Outcome<ObservedServer> {
         let known = self.servers.get(&spec.id);
         let present = known.map(|server| server.spec.incarnation);
         if let Some(newer) = present.filter(|present| *present > spec.incarnation) {
@@ -143,8 +146,10 @@ impl State {
         let mut spec = spec.clone();
         let kept = known.filter(|_| present == Some(spec.incarnation));
         spec.token = spec.token.or_else(|| kept.and_then(|server| server.spec.token.clone()));
+        let addresses = self.assigned.get(&spec.id).unwrap_or(&spec.addresses).clone();
         self.servers.insert(spec.id, Server { spec, agent_alive: true });
-        Outcome::Ready(if agent_alive { Agent::Running } else { Agent::Started })
+        let agent = if agent_alive { Agent::Running } else { Agent::Started };
+        Outcome::Ready(ObservedServer { agent, addresses })
     }
 
     pub(super) fn remove_server(&mut self, id: ServerId) -> Outcome<()> {
@@ -208,6 +213,10 @@ impl State {
 
     pub(super) fn server(&self, id: ServerId) -> Option<ServerSpec> {
         self.servers.get(&id).map(|server| server.spec.clone())
+    }
+
+    pub(super) fn assign(&mut self, id: ServerId, addresses: Addresses) {
+        self.assigned.insert(id, addresses);
     }
 
     pub(super) fn disk_owner(&self, id: DiskId) -> Option<InstanceId> {

@@ -3,7 +3,10 @@
 use crate::pass::{Done, Pass};
 use crate::world::{ServerView, World};
 use crate::{Engine, PassError};
-use cloud::{Agent, Cloud, DiskSpec, Epoch, NetworkSpec, Outcome, Owner, Remedy, ServerSpec};
+use cloud::{
+    Addresses, Agent, Cloud, DiskSpec, Epoch, NetworkSpec, ObservedServer, Outcome, Owner, Remedy,
+    ServerSpec,
+};
 use model::{Disk, DiskState, Plan, Reason, Secret, SignedDuration, Timestamp};
 use std::sync::Arc;
 use store::{Token, disks, hash_key, servers};
@@ -19,15 +22,14 @@ const TOKEN_SPARE: SignedDuration = SignedDuration::from_mins(5);
 impl Engine {
     pub(super) async fn take_over(&self, pass: &Pass, world: &World) -> Result<Done, PassError> {
         let (cloud, by) = self.cloud_for(pass, world).await?;
-        Ok(unfinished(&cloud.take_over(&by).await).unwrap_or(Done::Progress))
+        Ok(finished(cloud.take_over(&by).await).err().unwrap_or(Done::Progress))
     }
 
     pub(super) async fn make_network(&self, pass: &Pass, world: &World) -> Result<Done, PassError> {
         let subnet = world.vpc.as_ref().map(|vpc| vpc.subnet.to_string()).unwrap_or_default();
         let network = NetworkSpec { vpc_id: world.instance.vpc_id, subnet };
         let (cloud, by) = self.cloud_for(pass, world).await?;
-        let outcome = cloud.ensure_network(&by, &network).await;
-        if let Some(done) = unfinished(&outcome) {
+        if let Err(done) = finished(cloud.ensure_network(&by, &network).await) {
             return Ok(done);
         }
         self.note(pass, world, |progress| progress.network_made = true).await
@@ -46,8 +48,7 @@ impl Engine {
             size_gb: disk.size_gb,
         };
         let (cloud, by) = self.cloud_for(pass, world).await?;
-        let outcome = cloud.ensure_disk(&by, &spec).await;
-        if let Some(done) = unfinished(&outcome) {
+        if let Err(done) = finished(cloud.ensure_disk(&by, &spec).await) {
             return Ok(done);
         }
         let mut work = self.guarded(pass).await?;
@@ -79,32 +80,37 @@ impl Engine {
             disk_id: disk.id,
             cores: plan.family.cores,
             memory_mb: plan.family.memory_gb * 1024,
+            addresses: recorded_addresses(view),
             token: token.clone(),
         };
         let (cloud, by) = self.cloud_for(pass, world).await?;
-        let outcome = cloud.ensure_server(&by, &spec).await;
-        if let Some(done) = unfinished(&outcome) {
-            return Ok(done);
+        match finished(cloud.ensure_server(&by, &spec).await) {
+            Ok(observed) => self.note_server(pass, view, &observed, token.as_ref()).await,
+            Err(done) => Ok(done),
         }
-        let started = outcome == Outcome::Ready(Agent::Started);
-        self.note_server(pass, view, started, token.as_ref()).await?;
-        Ok(Done::Progress)
     }
 
-    /// Saves that the server exists and has its token. What an agent that had ended
-    /// said of its broker may be long past, so a new one has to say it again.
+    /// Saves that the server exists, where, and that it has its token. What an agent that had
+    /// ended said of its broker may be long past, so a new one has to say it again.
     async fn note_server(
         &self,
         pass: &Pass,
         view: &ServerView,
-        started: bool,
+        observed: &ObservedServer,
         token: Option<&Secret>,
-    ) -> Result<(), PassError> {
+    ) -> Result<Done, PassError> {
+        let started = observed.agent == Agent::Started;
         let outdated = view.report_text.as_deref().filter(|_| started);
+        let moved = moved(view, &observed.addresses);
         if view.server.made && outdated.is_none() && token.is_none() {
-            return Ok(());
+            return Ok(Done::Progress);
         }
         let mut work = self.guarded(pass).await?;
+        if let Some(Addresses { private_ip, listeners }) = moved {
+            servers::set_addresses(&mut work, &view.server, private_ip, listeners).await?;
+            // Each of them names the addresses of all controllers.
+            servers::forget_brokers(&mut work, view.server.instance_id).await?;
+        }
         servers::set_made(&mut work, view.server.id).await?;
         if let Some(token) = token {
             let expires_at = self.clock.now() + TOKEN_LIFE;
@@ -115,7 +121,7 @@ impl Engine {
             servers::clear_report(&mut work, view.server.id, report).await?;
         }
         work.commit().await?;
-        Ok(())
+        Ok(Done::Progress)
     }
 
     /// A new token, if the agent needs one and has none that lasts.
@@ -145,7 +151,8 @@ impl Engine {
     ) -> Result<(&Arc<dyn Cloud>, Owner), PassError> {
         self.look_at_lease(pass).await?;
         let region = &world.instance.region;
-        let cloud = self.cloud(region).ok_or_else(|| PassError::NoCloud(region.clone()))?;
+        let cloud =
+            self.clouds.serving(region).ok_or_else(|| PassError::NoCloud(region.clone()))?;
         let epoch = Epoch { store: world.store_epoch, lease: pass.lease.epoch };
         Ok((cloud, Owner { instance_id: world.instance.id, epoch }))
     }
@@ -163,16 +170,35 @@ fn is_enrolled(view: &ServerView, now: Timestamp) -> bool {
     now.duration_since(heard) < HEARD_LATELY
 }
 
-/// What a cloud's answer means for the step, unless the thing is ready.
-pub(super) fn unfinished<T>(outcome: &Outcome<T>) -> Option<Done> {
+fn recorded_addresses(view: &ServerView) -> Addresses {
+    let (private_ip, listeners) = (view.server.private_ip.clone(), view.server.listeners.clone());
+    Addresses { private_ip, listeners }
+}
+
+/// The addresses that the cloud gave a server, if they are others than those on record and
+/// the server is new. Those of a server that was made before are kept as they are on record:
+/// its certificates, its cluster's metadata and its clients know it by them, so that a person
+/// has to decide what becomes of it.
+fn moved<'a>(view: &ServerView, observed: &'a Addresses) -> Option<&'a Addresses> {
+    let recorded = recorded_addresses(view);
+    if *observed == recorded {
+        return None;
+    }
+    if view.server.made {
+        let (server, now, before) = (view.server.id, &observed.private_ip, &recorded.private_ip);
+        tracing::warn!(%server, now, before, "a server has other addresses than on record");
+        return None;
+    }
+    Some(observed)
+}
+
+/// What a cloud has made, or what it means for the step that it has not.
+pub(super) fn finished<T>(outcome: Outcome<T>) -> Result<T, Done> {
     match outcome {
-        Outcome::Ready(_) => None,
+        Outcome::Ready(made) => Ok(made),
         Outcome::Pending { reason, after } => {
-            let reason = Reason::CloudPending { what: reason.clone() };
-            Some(Done::Wait { reason, after: *after })
+            Err(Done::Wait { reason: Reason::CloudPending { what: reason }, after })
         }
-        Outcome::Failed { reason, remedy } => {
-            Some(Done::Failed { reason: reason.clone(), remedy: *remedy })
-        }
+        Outcome::Failed { reason, remedy } => Err(Done::Failed { reason, remedy }),
     }
 }

@@ -2,7 +2,7 @@
 //! ids whether or not a row says that they were made, because a crash may have
 //! come between the making and the write.
 
-use super::cloud_steps::unfinished;
+use super::cloud_steps::finished;
 use crate::pass::{Done, Pass};
 use crate::world::{ServerView, World};
 use crate::{Engine, PassError};
@@ -16,12 +16,12 @@ impl Engine {
         view: &ServerView,
     ) -> Result<Done, PassError> {
         let (cloud, by) = self.cloud_for(pass, world).await?;
-        if let Some(done) = unfinished(&cloud.remove_server(&by, view.server.id).await) {
+        if let Err(done) = finished(cloud.remove_server(&by, view.server.id).await) {
             return Ok(done);
         }
         if let Some(disk) = &view.disk {
             let (cloud, by) = self.cloud_for(pass, world).await?;
-            if let Some(done) = unfinished(&cloud.remove_disk(&by, disk.id).await) {
+            if let Err(done) = finished(cloud.remove_disk(&by, disk.id).await) {
                 return Ok(done);
             }
         }
@@ -44,8 +44,7 @@ impl Engine {
     ) -> Result<Done, PassError> {
         self.forget_enrolment(pass, view).await?;
         let (cloud, by) = self.cloud_for(pass, world).await?;
-        let outcome = cloud.remove_server(&by, view.server.id).await;
-        if let Some(done) = unfinished(&outcome) {
+        if let Err(done) = finished(cloud.remove_server(&by, view.server.id).await) {
             return Ok(done);
         }
         let mut work = self.guarded(pass).await?;
@@ -76,14 +75,13 @@ impl Engine {
         let goes = deleted && vpcs::is_left_to(&mut reader, vpc_id, world.instance.id).await?;
         if goes {
             let (cloud, _) = self.cloud_for(pass, world).await?;
-            let outcome = cloud.remove_network(vpc_id).await;
-            if let Some(done) = unfinished(&outcome) {
+            if let Err(done) = finished(cloud.remove_network(vpc_id).await) {
                 return Ok(done);
             }
         }
         // Last of all: from here on whoever comes too late is refused.
         let (cloud, by) = self.cloud_for(pass, world).await?;
-        if let Some(done) = unfinished(&cloud.retire(&by).await) {
+        if let Err(done) = finished(cloud.retire(&by).await) {
             return Ok(done);
         }
         let mut work = self.guarded(pass).await?;

@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+mod addresses;
 mod create_and_delete;
 mod meanwhile;
 mod networks;

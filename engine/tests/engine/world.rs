@@ -3,13 +3,12 @@
 //! the store.
 
 use crate::rows::Rows;
-use cloud::{Cloud, SimulatedCloud};
+use cloud::{Cloud, Clouds, SimulatedCloud};
 use engine::{Engine, Parts, Rest, Settings};
 use kafka::client::Cluster;
 use kafka::simulated::{SimKafka, SimNode, Timing};
 use model::*;
 use reach::Reach;
-use std::collections::HashMap;
 use std::ops::Deref;
 use std::sync::Arc;
 use store::{ServerRecord, hash_key, instances, servers};
@@ -60,7 +59,11 @@ impl World {
     fn engine_with(&self, host_id: HostId, settings: Settings) -> Engine {
         Engine::new(Parts {
             store: self.store.clone(),
-            clouds: HashMap::from([("local".into(), self.cloud.clone() as Arc<dyn Cloud>)]),
+            clouds: Clouds::bind(
+                &self.catalogue,
+                [("local".into(), self.cloud.clone() as Arc<dyn Cloud>)],
+            )
+            .unwrap(),
             reach: self.reach(),
             catalogue: self.catalogue.clone(),
             clock: self.clock.clone(),

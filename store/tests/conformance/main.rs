@@ -12,6 +12,7 @@ mod bounds;
 mod certificates;
 mod chain;
 mod copies;
+mod documents;
 mod fixture;
 mod guards;
 mod kept_out;

@@ -2,9 +2,10 @@
 
 use super::{actions, cluster, last_line, launches, named, path, post, post_json};
 use crate::call::Call;
+use crate::documents;
 use crate::world::{World, on_postgres};
 use model::{ActionState, Instance, Server, SignedDuration};
-use serde_json::json;
+use serde_json::{Value, json};
 use store::tickets::Purpose;
 
 const ANSWER: &str = "No further server is restarted; what has begun is brought to its end";
@@ -14,10 +15,14 @@ async fn cancel_last(world: &World, instance: &Instance) -> crate::call::Answer 
     post(world, instance, &format!("actions/{action}/cancel")).await
 }
 
-/// What the engine would tell a server's agent.
-async fn tell(world: &World, instance: &Instance, number: u32, document: &str) {
+/// Desires of a server what the engine would.
+async fn desire(world: &World, instance: &Instance, number: u32, fields: &Value) {
     let servers = world.servers(instance.id).await;
     let server = servers.iter().find(|server| server.number == number).unwrap();
+    write_desired(world, server, &documents::desired(server, fields)).await;
+}
+
+async fn write_desired(world: &World, server: &Server, document: &str) {
     let mut work = world.app.store().begin().await.unwrap();
     store::servers::set_desired(&mut work, server.id, 9, document).await.unwrap();
     work.commit().await.unwrap();
@@ -28,10 +33,10 @@ async fn servers_whose_turn_has_not_come_keep_their_brokers() {
     let world = World::new().await;
     let instance = cluster(&world).await;
     // Documents of an earlier Castellan, and of this one.
-    tell(&world, &instance, 1, r#"{"revision":9}"#).await;
-    tell(&world, &instance, 2, r#"{"revision":9,"launch":0,"run":"stop"}"#).await;
+    desire(&world, &instance, 1, &json!({})).await;
+    desire(&world, &instance, 2, &json!({"launch": 0, "run": "stopped"})).await;
     post(&world, &instance, "cluster/restart").await;
-    tell(&world, &instance, 2, r#"{"revision":9,"launch":1}"#).await;
+    desire(&world, &instance, 2, &json!({"launch": 1})).await;
     assert_eq!(launches(&world, &instance).await, [1, 1, 1]);
 
     let woken = async || {
@@ -79,7 +84,7 @@ async fn only_the_servers_it_is_about_are_left_alone() {
     let instance = cluster(&world).await;
     let named = json!({"nodes": [format!("{}-03", instance.username)]});
     for number in 1..=3 {
-        tell(&world, &instance, number, r#"{"launch":0}"#).await;
+        desire(&world, &instance, number, &json!({"launch": 0})).await;
     }
     assert_eq!(post_json(&world, &instance, "actions/restart", &named).await.status, 200);
     assert_eq!(launches(&world, &instance).await, [0, 0, 1]);
@@ -87,7 +92,7 @@ async fn only_the_servers_it_is_about_are_left_alone() {
     assert_eq!(launches(&world, &instance).await, [0, 0, 0]);
     // A document that nobody can read takes nothing further back than to the start.
     world.make_ready(instance.id).await;
-    tell(&world, &instance, 3, "no JSON").await;
+    write_desired(&world, &world.servers(instance.id).await[2], "no JSON").await;
     assert_eq!(post_json(&world, &instance, "actions/restart", &named).await.status, 200);
     assert_eq!(cancel_last(&world, &instance).await.status, 200);
     assert_eq!(launches(&world, &instance).await, [0, 0, 0]);
@@ -99,7 +104,7 @@ async fn what_had_begun_nothing_ends_at_once() {
     let world = World::new().await;
     let instance = cluster(&world).await;
     post(&world, &instance, "cluster/restart").await;
-    tell(&world, &instance, 2, r#"{"revision":9,"launch":1}"#).await;
+    desire(&world, &instance, 2, &json!({"launch": 1})).await;
     let servers = world.servers(instance.id).await;
     runs_on(&world, &servers[1], servers[1].incarnation).await;
     let answer = cancel_last(&world, &instance).await;
@@ -126,11 +131,11 @@ async fn one_that_ends_at_once_leaves_the_others_as_they_are() {
     assert_eq!(stop.status, 200, "{}", stop.text);
     let stop = world.last_action(instance.id).await;
     let server = &world.servers(instance.id).await[1];
-    let report = json!({"phase": "running", "launch": 0, "incarnation": server.incarnation,
-                        "silent_since": "2026-11-15T11:59:00Z"});
+    let fields = json!({"launch": 0, "silent_since": "2026-11-15T11:59:00Z"});
+    let report = documents::report(server, &fields);
     let mut work = world.app.store().begin().await.unwrap();
-    let (text, now) = (report.to_string(), world.app.now());
-    store::servers::set_report(&mut work, server.id, &text, now).await.unwrap();
+    let now = world.app.now();
+    store::servers::set_report(&mut work, server.id, &report, now).await.unwrap();
     work.commit().await.unwrap();
     let restart = post_json(&world, &instance, "actions/restart", &named(&instance, &[2])).await;
     assert_eq!(restart.status, 200, "{}", restart.text);
@@ -150,12 +155,12 @@ async fn what_was_restarted_and_then_stopped_is_not_told_as_never_restarted() {
     world.run_kafka(&instance, &[]).await;
     post(&world, &instance, "cluster/restart").await;
     let restart = world.last_action(instance.id).await.id;
-    tell(&world, &instance, 1, r#"{"revision":9,"launch":1}"#).await;
+    desire(&world, &instance, 1, &json!({"launch": 1})).await;
     let server = &world.servers(instance.id).await[0];
-    let report = json!({"phase": "running", "launch": 1, "incarnation": server.incarnation});
+    let report = documents::report(server, &json!({"launch": 1}));
     let mut work = world.app.store().begin().await.unwrap();
-    let (text, now) = (report.to_string(), world.app.now());
-    store::servers::set_report(&mut work, server.id, &text, now).await.unwrap();
+    let now = world.app.now();
+    store::servers::set_report(&mut work, server.id, &report, now).await.unwrap();
     work.commit().await.unwrap();
     let stop = post_json(&world, &instance, "actions/stop", &named(&instance, &[1])).await;
     assert_eq!(stop.status, 200, "{}", stop.text);
@@ -207,7 +212,7 @@ async fn what_is_not_left_half_done_can_not_be_cancelled() {
 
 /// Says that the server's broker runs on, of its start before the restart.
 async fn runs_on(world: &World, server: &Server, incarnation: i64) {
-    let report = json!({"phase": "running", "launch": 0, "incarnation": incarnation}).to_string();
+    let report = documents::report(server, &json!({"launch": 0, "incarnation": incarnation}));
     let mut work = world.app.store().begin().await.unwrap();
     store::servers::set_report(&mut work, server.id, &report, world.app.now()).await.unwrap();
     work.commit().await.unwrap();
@@ -220,7 +225,7 @@ async fn one_let_stop(world: &World) -> Instance {
     post(world, &instance, "cluster/restart").await;
     let servers = world.servers(instance.id).await;
     for server in &servers[..2] {
-        tell(world, &instance, server.number, r#"{"revision":9,"launch":1}"#).await;
+        desire(world, &instance, server.number, &json!({"launch": 1})).await;
         runs_on(world, server, server.incarnation).await;
     }
     let (now, life) = (world.app.now(), SignedDuration::from_mins(1));
@@ -271,7 +276,7 @@ async fn a_server_that_was_replaced_is_not_taken_for_one_that_runs_on() {
     post(&world, &instance, "cluster/restart").await;
     let servers = world.servers(instance.id).await;
     for (server, before) in servers.iter().zip([0, 1]) {
-        tell(&world, &instance, server.number, r#"{"revision":9,"launch":1}"#).await;
+        desire(&world, &instance, server.number, &json!({"launch": 1})).await;
         runs_on(&world, server, server.incarnation - before).await;
     }
     assert_eq!(cancel_last(&world, &instance).await.status, 200);

@@ -4,6 +4,7 @@ use super::{
     actions, busy, cluster, last_line, launches, name, named, path, post, post_json, stopped,
 };
 use crate::call::Call;
+use crate::documents;
 use crate::world::World;
 use model::{ActionKind, Instance};
 use serde_json::json;
@@ -196,12 +197,11 @@ async fn stop_and_start_of_all() {
 async fn report(world: &World, instance: &Instance, number: u32, silent_since: Option<&str>) {
     let servers = world.servers(instance.id).await;
     let server = servers.iter().find(|server| server.number == number).unwrap();
-    let (incarnation, launch) = (server.incarnation, server.launch);
-    let report = json!({"incarnation": incarnation, "phase": "running", "launch": launch,
-                        "silent_since": silent_since});
+    let fields = json!({"launch": server.launch, "silent_since": silent_since});
+    let report = documents::report(server, &fields);
     let mut work = world.app.store().begin().await.unwrap();
-    let (text, now) = (report.to_string(), world.app.now());
-    store::servers::set_report(&mut work, server.id, &text, now).await.unwrap();
+    let now = world.app.now();
+    store::servers::set_report(&mut work, server.id, &report, now).await.unwrap();
     work.commit().await.unwrap();
 }
 

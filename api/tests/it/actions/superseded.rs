@@ -2,6 +2,7 @@
 
 use super::{cluster, named, path, post, post_json};
 use crate::call::Call;
+use crate::documents;
 use crate::world::World;
 use kafka::client::NewTopic;
 use model::Instance;
@@ -38,14 +39,12 @@ async fn report(world: &World, instance: &Instance, number: u32, phase: &str) {
     let servers = world.servers(instance.id).await;
     let server = servers.iter().find(|server| server.number == number).unwrap();
     let run = if phase == "stopped" { "stopped" } else { "running" };
-    let (incarnation, launch) = (server.incarnation, server.launch);
-    let told = json!({"revision": 9, "run": run, "launch": launch});
-    let report = json!({"revision": 9, "phase": phase, "incarnation": incarnation,
-                        "launch": launch});
+    let desired = documents::desired(server, &json!({"run": run, "launch": server.launch}));
+    let report = documents::report(server, &json!({"phase": phase, "launch": server.launch}));
     let mut work = world.app.store().begin().await.unwrap();
-    store::servers::set_desired(&mut work, server.id, 9, &told.to_string()).await.unwrap();
+    store::servers::set_desired(&mut work, server.id, 9, &desired).await.unwrap();
     let now = world.app.now();
-    store::servers::set_report(&mut work, server.id, &report.to_string(), now).await.unwrap();
+    store::servers::set_report(&mut work, server.id, &report, now).await.unwrap();
     work.commit().await.unwrap();
 }
 

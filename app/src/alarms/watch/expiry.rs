@@ -10,7 +10,6 @@ use super::Watch;
 use super::expiry_words::message;
 use super::notice_incident::{Sight, is_reminder_due, open_of, step, told_at};
 use crate::alarms::notice::notice_alarms;
-use crate::documents::installed;
 use crate::{App, Result};
 use model::{
     AlarmSpec, AlarmType, Expiring, Incident, Instance, InstanceId, NotificationState,
@@ -169,12 +168,18 @@ async fn ending(
         Expiring::ServerCertificates => {
             let mut all = servers::list(run, id).await?;
             all.retain(|record| !record.server.stopped);
-            all_known = all.iter().all(|record| !installed(record).is_empty());
-            let each = all.iter().filter_map(|record| {
-                let of = installed(record).into_iter().min_by_key(|it| it.not_after)?;
+            // The files are the same, whichever agent has reported them.
+            let all = all.iter().map(|record| {
+                let reported = record.parse_report().map(|report| report.certificates);
+                (&record.server.name, reported.unwrap_or_default())
+            });
+            let all: Vec<_> = all.collect();
+            all_known = all.iter().all(|(_, certificates)| !certificates.is_empty());
+            let each = all.iter().filter_map(|(name, certificates)| {
+                let of = certificates.iter().min_by_key(|it| it.not_after)?;
                 // Renewal begins when a third is left.
                 let life = of.not_after.duration_since(of.not_before);
-                Some(Ending::new(&record.server.name, of.not_after, &[life / 6, life / 12]))
+                Some(Ending::new(*name, of.not_after, &[life / 6, life / 12]))
             });
             each.collect()
         }

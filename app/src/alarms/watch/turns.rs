@@ -1,7 +1,6 @@
 //! Servers whose turn has come in what somebody asked. Each may be silent for a while from
 //! then on, however long the others took before it.
 
-use crate::documents::Document;
 use model::{ServerId, SignedDuration, Timestamp};
 use std::collections::HashMap;
 use store::ServerRecord;
@@ -19,9 +18,8 @@ impl Turns {
     /// and that not for too long.
     pub fn excuse(&mut self, record: &ServerRecord, now: Timestamp) -> bool {
         let launch = record.server.launch;
-        let runs = |it: Document| it.phase == "running" && it.launch >= launch;
-        let is_told = Document::told(record).launch >= launch;
-        let moves = is_told && !Document::reported(record).is_some_and(runs);
+        let runs = record.current_report().is_some_and(|report| report.is_up_since(launch));
+        let moves = record.desired_launch() >= launch && !runs;
         self.note(record.server.id, launch, moves, now)
     }
 

@@ -6,8 +6,8 @@ use super::gate::{Effect, Gate, Point};
 use super::ground::{Ground, SimDisk};
 use async_trait::async_trait;
 use cloud::{
-    Agent, Cloud, DiskSpec, Disruption, Inventory, NetworkSpec, Outcome, Owner, ServerSpec,
-    SimulatedCloud,
+    Cloud, DiskSpec, Disruption, Inventory, NetworkSpec, ObservedServer, Outcome, Owner,
+    ServerSpec, SimulatedCloud,
 };
 use kafka::client::{
     Acl, Admin, Cluster, ClusterView, Created, Error, Groups, LogDir, Login, Mechanism, Messages,
@@ -93,7 +93,7 @@ impl Cloud for Hands {
         .await
     }
 
-    async fn ensure_server(&self, by: &Owner, server: &ServerSpec) -> Outcome<Agent> {
+    async fn ensure_server(&self, by: &Owner, server: &ServerSpec) -> Outcome<ObservedServer> {
         let call = self.cloud.ensure_server(by, server);
         self.reach(Effect::EnsureServer, by, call, |_| {}).await
     }

@@ -7,13 +7,13 @@ use super::ground::Ground;
 use super::hands::Hands;
 use super::plane::{Plane, Went};
 use crate::rows::Rows;
-use cloud::{Cloud, Inventory, Outcome, SimulatedCloud};
+use cloud::{Cloud, Clouds, Inventory, Outcome, SimulatedCloud};
 use engine::{Engine, Parts, Rest, Settings};
 use kafka::Endpoint;
 use kafka::simulated::{SimKafka, SimNode, Timing};
 use model::*;
 use reach::Reach;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -99,7 +99,11 @@ impl<'a> Sim<'a> {
         });
         let engine = Engine::new(Parts {
             store: self.rows.store.clone(),
-            clouds: HashMap::from([("local".into(), hands.clone() as Arc<dyn Cloud>)]),
+            clouds: Clouds::bind(
+                &self.rows.catalogue,
+                [("local".into(), hands.clone() as Arc<dyn Cloud>)],
+            )
+            .unwrap(),
             reach: Reach::new(
                 self.rows.store.clone(),
                 hands,
