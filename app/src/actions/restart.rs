@@ -3,9 +3,9 @@
 
 use super::launches;
 use super::nodes::Nodes;
-use super::reached::{is_unresponsive, runs};
 use super::record::{Asking, record};
 use super::scene::Scene;
+use crate::documents::Document;
 use crate::{App, Asked, Error, InstanceAccess, Result};
 use model::{ActionId, ActionKind, Server};
 use store::{ServerRecord, instances, servers};
@@ -29,7 +29,7 @@ impl How {
 
 /// Has the named brokers started anew, or all of them. Of two that ask at the
 /// same moment one is refused: the intent is raised in the transaction that
-/// found it reached. Unresponsive brokers are restarted whatever else goes on.
+/// found it reached. Unresponsive brokers are restarted beside whatever is open.
 pub async fn restart(
     access: &InstanceAccess,
     app: &App,
@@ -61,20 +61,30 @@ pub async fn restart(
         event: how.event(),
         servers: named.as_deref().unwrap_or_default(),
         generation: instances::raise(&mut work, scene.instance.id, app.now()).await?,
+        replaced: vec![],
     };
     let id = record(&mut work, access, app, &scene.instance, asking, None).await?;
     work.commit().await?;
     Ok(id)
 }
 
-/// Whether every one of these has a broker that does not answer its own agent, and that
-/// nobody has asked to restart yet. Whatever goes on may wait for it and for nothing
-/// else, so it need not be over first.
+/// Whether every one of these has an unresponsive broker that nobody has asked to restart
+/// yet. Whatever is open may wait for it and for nothing else, so it need not end first.
 fn all_unresponsive(named: &[&Server], rows: &[ServerRecord]) -> bool {
-    let is_meant = |record: &ServerRecord| runs(record) && is_unresponsive(record);
-    let has_such =
-        |server: &&Server| rows.iter().any(|it| it.server.id == server.id && is_meant(it));
+    let has_such = |server: &&Server| {
+        rows.iter().any(|row| row.server.id == server.id && is_unresponsive(row))
+    };
     named.iter().all(has_such)
+}
+
+/// Whether its broker runs since it was last asked to be started anew, and does not
+/// answer its own agent.
+fn is_unresponsive(row: &ServerRecord) -> bool {
+    let is_so = |report: Document| {
+        let is_current = report.phase == "running" && report.launch >= row.server.launch;
+        is_current && report.silent_since.is_some()
+    };
+    Document::reported(row).is_some_and(is_so)
 }
 
 /// A server whose broker was stopped has none to restart.
