@@ -34,7 +34,7 @@ pub enum InstanceCommand {
     Actions(Actions),
     /// Follow everything that goes on until it has ended
     Watch(OnInstance),
-    /// Cancel a restart; what has begun is brought to its end
+    /// Cancel a restart or a change of settings; what has begun is brought to its end
     Cancel(Cancel),
     /// Give an instance another key; the old one stops at once
     RotateApikey(OnInstance),

@@ -9,13 +9,11 @@
 mod backoff;
 mod desired;
 mod execute;
-mod journal;
 mod networks;
 mod observe;
 mod outbox;
 mod pass;
 pub mod plan;
-mod reached;
 mod replies;
 mod runner;
 mod turn;

@@ -2,19 +2,18 @@
 //! nothing to do but wait.
 
 use crate::Engine;
-use crate::journal;
 use crate::plan::Wait;
 use crate::world::World;
 use cloud::Remedy;
 use kafka::safety::Look;
-use model::condition::since_when;
+use model::condition::{Note, since_when};
 use model::{
     Condition, Instance, InstanceId, InstanceProgress, Reason, ServerId, SignedDuration, Timestamp,
 };
 use std::collections::{BTreeMap, HashSet};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use store::{Lease, Work, instances, leases};
+use store::{Lease, Work, actions, instances, leases};
 
 /// Why a pass ended early. Nothing is lost: the next one begins anew.
 #[derive(Debug, thiserror::Error)]
@@ -163,7 +162,10 @@ impl Engine {
         if progress != world.instance.progress && is_told {
             tracing::info!(instance = %id, status = progress.status(), "status");
             instances::set_progress(&mut work, id, &progress).await?;
-            journal::note(&mut work, world, &told, now).await?;
+            let note = Note::Conditions { conditions: told };
+            for action in actions::open(&mut work, id).await? {
+                actions::note_on(&mut work, action.id, &note, now).await?;
+            }
         }
         if rests {
             leases::release(&mut work, &pass.lease).await?;

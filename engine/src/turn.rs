@@ -4,7 +4,6 @@
 use crate::observe::Observed;
 use crate::pass::{Done, Pass, PassError, Rest, Resting};
 use crate::plan::{Lane, Plan, Step, Wait, plan};
-use crate::reached;
 use crate::witness::Moment;
 use crate::world::World;
 use crate::{Engine, backoff};
@@ -12,7 +11,6 @@ use cloud::Remedy;
 use futures::future::join_all;
 use model::{Condition, Reason, ServerId};
 use std::time::Duration;
-use store::actions;
 use tokio::time::{Instant, interval_at};
 
 /// How long a fault that needs a person is left alone.
@@ -39,7 +37,6 @@ impl Engine {
         world.unresponsive = self.replies.unresponsive(&world);
         world.is_fenced = pass.is_fenced;
         world.epoch = pass.lease.epoch;
-        self.end_reached(pass, &world).await?;
         let plan = plan(&world);
         let steps = first_steps(&plan, pass);
         if steps.is_empty() {
@@ -53,19 +50,6 @@ impl Engine {
             Self::note_outcome(pass, &world, server, step, result)?;
         }
         Ok(None)
-    }
-
-    /// Ends the actions that are done while others go on.
-    async fn end_reached(&self, pass: &Pass, world: &World) -> Result<(), PassError> {
-        let reached = reached::of(world);
-        if reached.is_empty() {
-            return Ok(());
-        }
-        let mut work = self.guarded(pass).await?;
-        for id in reached {
-            actions::end_one(&mut work, id, self.clock.now()).await?;
-        }
-        Ok(work.commit().await?)
     }
 
     /// Runs the steps side by side, and holds on to the lease meanwhile.

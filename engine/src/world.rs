@@ -67,6 +67,13 @@ impl World {
         self.unresponsive.contains(&view.server.id)
     }
 
+    /// Whether all that goes on was cancelled. Nothing waits for replicas that lag then: they
+    /// may never catch up, and nothing else can be asked for before it has ended.
+    pub(crate) fn is_cancelled(&self) -> bool {
+        let mut actions = self.actions.iter();
+        !self.actions.is_empty() && actions.all(|action| action.cancelled_at.is_some())
+    }
+
     /// True if a majority of controllers satisfies the predicate, so that metadata can be
     /// committed.
     pub(crate) fn quorum_has(&self, predicate: impl Fn(&ServerView) -> bool) -> bool {

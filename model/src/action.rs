@@ -1,7 +1,6 @@
 //! What was asked of an instance, and how it goes: its journal.
 
 use crate::{ActionId, InstanceId, Timestamp};
-use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
@@ -87,9 +86,8 @@ pub struct Action {
     pub generation: i64,
     pub cancelled_at: Option<Timestamp>,
     pub ended_at: Option<Timestamp>,
-    /// By the number of a server: the later action that asked for the contrary
-    /// before this one was carried out there.
-    pub overtaken: BTreeMap<u32, ActionId>,
+    /// The later action that replaced it before it was carried out.
+    pub superseded_by: Option<ActionId>,
 }
 
 /// How an action stands.
@@ -99,7 +97,7 @@ pub enum ActionState {
     /// Cancelled, but what was begun is brought to its end.
     Cancelling,
     Cancelled,
-    /// Not carried out on every server, because something else was asked for.
+    /// Replaced by a later action, which undoes it.
     Superseded,
     Done,
 }
@@ -110,7 +108,7 @@ impl Action {
             (None, None) => ActionState::Running,
             (Some(_), None) => ActionState::Cancelling,
             (Some(_), Some(_)) => ActionState::Cancelled,
-            (None, Some(_)) if !self.overtaken.is_empty() => ActionState::Superseded,
+            (None, Some(_)) if self.superseded_by.is_some() => ActionState::Superseded,
             (None, Some(_)) => ActionState::Done,
         }
     }
@@ -137,7 +135,7 @@ impl Action {
 }
 
 /// Servers by their numbers, as people call them.
-pub fn servers_in_words(numbers: &[u32]) -> String {
+fn servers_in_words(numbers: &[u32]) -> String {
     match numbers {
         [] => "every server".into(),
         [one] => format!("server {one}"),
@@ -183,17 +181,17 @@ mod tests {
             generation: 2,
             cancelled_at: None,
             ended_at: None,
-            overtaken: BTreeMap::new(),
+            superseded_by: None,
         }
     }
 
     #[test]
-    fn what_was_overtaken_anywhere_is_never_done() {
+    fn what_was_superseded_is_never_done() {
         let now = Some(Timestamp::UNIX_EPOCH);
-        let check = |overtaken: bool, cancelled_at, ended_at, expected: &str| {
-            let overtaken = overtaken.then_some((2, ActionId(8))).into_iter().collect();
+        let check = |superseded: bool, cancelled_at, ended_at, expected: &str| {
+            let superseded_by = superseded.then_some(ActionId(8));
             let action = action(ActionKind::Stop, &[1, 2]);
-            let action = Action { cancelled_at, ended_at, overtaken, ..action };
+            let action = Action { cancelled_at, ended_at, superseded_by, ..action };
             assert_eq!(action.state().as_str(), expected);
         };
         check(false, None, None, "running");

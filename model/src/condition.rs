@@ -98,8 +98,8 @@ pub enum Reason {
     Unseen {
         error: String,
     },
-    /// Nobody is restarted before this is over. `or_stop` lags and is to be restarted; it
-    /// can be stopped and started instead.
+    /// Nobody is restarted before this is over. `or_stop` lags and is to be restarted; once
+    /// that is cancelled it can be stopped and started instead.
     CatchingUp {
         objections: FirstFew<Objection>,
         or_stop: Option<u32>,

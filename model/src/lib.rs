@@ -43,7 +43,7 @@ mod subnet;
 mod topic_name;
 
 pub use account::{Account, ApiKey, Invitation, Role, User};
-pub use action::{Action, ActionKind, ActionState, ActionStep, UnknownAction, servers_in_words};
+pub use action::{Action, ActionKind, ActionState, ActionStep, UnknownAction};
 pub use alarm::{Alarm, AlarmSpec, AlarmType, Measure, UnknownAlarmType};
 pub use catalogue::{Catalogue, CatalogueError, Supported};
 pub use certificate::{Certificate, NoSerial, Serial};

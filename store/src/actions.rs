@@ -8,7 +8,6 @@ use crate::db::{Query, Row, Run, json};
 use crate::{Result, Work};
 use model::condition::Note;
 use model::{Action, ActionId, ActionKind, ActionStep, InstanceId, Timestamp};
-use std::collections::BTreeMap;
 
 /// An action that waits for long says the same few things again and again: it
 /// keeps its first steps, and whatever must not be missed.
@@ -196,27 +195,18 @@ pub async fn cancel(work: &mut Work, id: ActionId, now: Timestamp) -> Result<()>
     work.execute(query).await.map(drop)
 }
 
-/// Ends one action: what it asked of its own servers is so, or nothing of it is left.
+/// Ends one action of which nothing was begun.
 pub async fn end_one(work: &mut Work, id: ActionId, now: Timestamp) -> Result<()> {
     let query = Query::new("UPDATE actions SET ended_at = $2 WHERE id = $1 AND ended_at IS NULL");
     work.execute(query.bind(id.0).bind(now)).await.map(drop)
 }
 
-/// Writes which servers were taken from it by later actions. It ends with that if
-/// nothing is left of it.
-pub async fn overtake(
-    work: &mut Work,
-    id: ActionId,
-    overtaken: &BTreeMap<u32, ActionId>,
-    ended_at: Option<Timestamp>,
-) -> Result<()> {
+/// Ends one action because a later one replaces it.
+pub async fn supersede(work: &mut Work, id: ActionId, by: ActionId, now: Timestamp) -> Result<()> {
     let query = Query::new(
-        "UPDATE actions SET overtaken = $2, ended_at = $3 WHERE id = $1 AND ended_at IS NULL",
-    )
-    .bind(id.0)
-    .bind(json(overtaken))
-    .bind(ended_at);
-    work.execute(query).await.map(drop)
+        "UPDATE actions SET superseded_by = $2, ended_at = $3 WHERE id = $1 AND ended_at IS NULL",
+    );
+    work.execute(query.bind(id.0).bind(by.0).bind(now)).await.map(drop)
 }
 
 /// Ends what raised no more than this intent, which has been reached.
@@ -259,6 +249,6 @@ fn action(row: &Row) -> Result<Action> {
         generation: row.int("generation")?,
         cancelled_at: row.time_or_none("cancelled_at")?,
         ended_at: row.time_or_none("ended_at")?,
-        overtaken: row.json("overtaken")?,
+        superseded_by: row.int_or_none("superseded_by")?.map(ActionId),
     })
 }

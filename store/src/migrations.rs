@@ -13,7 +13,7 @@ macro_rules! file {
 }
 
 /// Each begins with the number of its place, and is never changed once released.
-const FILES: [(&str, &str); 24] = [
+const FILES: [(&str, &str); 25] = [
     file!("0001_first"),
     file!("0002_idempotency"),
     file!("0003_hosts"),
@@ -38,6 +38,7 @@ const FILES: [(&str, &str); 24] = [
     file!("0022_mail_consents"),
     file!("0023_audit_bounds"),
     file!("0024_conditions"),
+    file!("0025_superseded_actions"),
 ];
 
 /// What brings a database up to date.

@@ -39,7 +39,7 @@ pub fn about_restart() -> About {
         .needs(Right::ChangeInstances)
         .refuses(
             "The cluster follows another change: action 12 (restart of the cluster, asked for \
-             at 2026-11-15T12:00:00Z), 1 of 3 servers done; \
+             at 2026-11-15T12:00:00Z; waiting: server 3 is to be restarted); \
              try again once `configured` reads true",
         )
         .created("Accepted; `configured` is false until it is done")

@@ -3,12 +3,13 @@
 
 mod cancel;
 mod journal;
+mod open;
 mod restart;
 mod servers;
 mod stop;
-mod superseded;
 
 use crate::call::{Answer, Call};
+use crate::documents;
 use crate::world::World;
 use model::{Action, Instance};
 use serde_json::{Value, json};
@@ -51,6 +52,23 @@ async fn stopped(world: &World, instance: &Instance) -> Vec<bool> {
     world.servers(instance.id).await.iter().map(|server| server.stopped).collect()
 }
 
+/// What an agent reports of its broker. One that runs may not have answered since then.
+async fn report(
+    world: &World,
+    instance: &Instance,
+    number: u32,
+    phase: &str,
+    silent_since: Option<&str>,
+) {
+    let servers = world.servers(instance.id).await;
+    let server = servers.iter().find(|server| server.number == number).unwrap();
+    let fields = json!({"phase": phase, "launch": server.launch, "silent_since": silent_since});
+    let report = documents::report(server, &fields);
+    let mut work = world.app.store().begin().await.unwrap();
+    store::servers::set_report(&mut work, server.id, &report, world.app.now()).await.unwrap();
+    work.commit().await.unwrap();
+}
+
 async fn actions(world: &World, instance: &Instance) -> usize {
     let mut reader = world.app.store().reader();
     store::actions::list(&mut reader, instance.id, 100).await.unwrap().len()
@@ -59,13 +77,15 @@ async fn actions(world: &World, instance: &Instance) -> usize {
 /// Why something else is refused while a restart goes on that no server has followed
 /// as yet: to a customer key, and to the instance's own, which sees nobody.
 fn busy(instance: &Instance, restart: &Action) -> [String; 2] {
-    let Action { id, asked_by, asked_at, servers, .. } = restart;
-    let all = if servers.is_empty() { 3 } else { servers.len() };
+    let Action { id, asked_by, asked_at, .. } = restart;
+    let awaited = (1..=3).filter(|number| restart.is_about(*number));
+    let status: Vec<String> =
+        awaited.map(|number| format!("waiting: server {number} is to be restarted")).collect();
     let beginning = |by: &str| {
-        let title = restart.title();
+        let (title, status) = (restart.title(), status.join("; "));
         format!(
             "The cluster follows another change: action {id} ({title}, asked for{by} \
-             at {asked_at:.0}), 0 of {all} servers done"
+             at {asked_at:.0}; {status})"
         )
     };
     let customer = format!(

@@ -19,7 +19,8 @@ pub enum Cancelled {
 
 /// Takes a restart back from the servers whose brokers have no leave to stop. What
 /// has begun is brought to its end by the engine, and then the action ends; where
-/// nothing has, it ends here and now. Asking again changes nothing.
+/// nothing has, it ends here and now. Asking again changes nothing. Settings that it was
+/// for stay chosen: brokers take them up at their next start.
 pub async fn cancel(access: &InstanceAccess, app: &App, id: Option<ActionId>) -> Result<Cancelled> {
     access.may_change()?;
     let mut work = app.store().begin().await?;
@@ -67,9 +68,8 @@ fn can_be_cancelled(kind: ActionKind) -> Result<()> {
 /// reached or undone by asking for the contrary.
 pub(super) fn instead_of_cancelling(kind: ActionKind) -> Option<&'static str> {
     Some(match kind {
-        ActionKind::ClusterRestart | ActionKind::Restart => return None,
+        ActionKind::ClusterRestart | ActionKind::Restart | ActionKind::Configure => return None,
         ActionKind::Create => "delete the instance",
-        ActionKind::Configure => "choose the settings of before with config/kafka",
         ActionKind::ClusterStop => "start it again with actions/cluster-start",
         ActionKind::ClusterStart => "stop it again with actions/cluster-stop",
         ActionKind::Stop => "start the servers again with actions/start",
@@ -77,7 +77,7 @@ pub(super) fn instead_of_cancelling(kind: ActionKind) -> Option<&'static str> {
     })
 }
 
-/// What else goes on.
+/// What is open beside it: restarts of unresponsive brokers, or what those came upon.
 async fn others(work: &mut Work, action: &Action) -> Result<Vec<Action>> {
     let mut others = actions::open(work, action.instance_id).await?;
     others.retain(|other| other.id != action.id);
@@ -86,7 +86,7 @@ async fn others(work: &mut Work, action: &Action) -> Result<Vec<Action>> {
 
 /// An agent that was told and has no leave yet is not waited for, which may be long.
 /// It gets none from here on: leave is written down before it is given, and none is
-/// for a start that was taken back. What somebody else has asked for stays. The answer
+/// for a start that was taken back. What an action beside it restarts stays. The answer
 /// is whether all of it was taken back: nobody was restarted, and nobody may stop.
 async fn take_back(
     work: &mut Work,
@@ -97,17 +97,14 @@ async fn take_back(
 ) -> Result<bool> {
     let leaving = tickets::claimed(work, action.instance_id, now).await?;
     tickets::close(work, action.instance_id).await?;
-    // Once something else was asked, the rows no longer tell what this one did: a server
-    // that it restarted may have been stopped since.
-    let mut is_all = action.overtaken.is_empty() && instance.generation == action.generation;
+    // Once something else was asked, the rows no longer tell what this one did.
+    let mut is_all = instance.generation == action.generation;
     for record in servers::list(work, action.instance_id).await? {
         let server = &record.server;
         if !action.is_about(server.number) {
             continue;
         }
-        let is_others =
-            others.iter().any(|other| starts_anew(other) && other.is_about(server.number));
-        if is_others {
+        if others.iter().any(|other| restarts(other, server.number)) {
             is_all = false;
             continue;
         }
@@ -120,7 +117,7 @@ async fn take_back(
     Ok(is_all)
 }
 
-/// Whether it has raised the launches of its servers, and holds.
-fn starts_anew(action: &Action) -> bool {
-    action.state() == ActionState::Running && action.kind.restarts()
+fn restarts(action: &Action, number: u32) -> bool {
+    let holds = action.state() == ActionState::Running;
+    holds && action.kind.restarts() && action.is_about(number)
 }

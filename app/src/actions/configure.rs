@@ -1,6 +1,7 @@
 //! Other settings of all brokers, some of which need each of them restarted.
 
 use super::launches;
+use super::open::replaced_by;
 use super::record::{Asking, record, write_line};
 use super::scene::Scene;
 use crate::{App, InstanceAccess, Result};
@@ -34,10 +35,11 @@ pub(crate) async fn configure(
     instances::set_settings(&mut work, id, &settings).await?;
     let about = ("settings", new.join(", "));
     if at_start.iter().any(|setting| is_new(&setting)) {
+        let kind = ActionKind::Configure;
+        let replaced = replaced_by(access, &mut work, &scene.instance, kind, &[]).await?;
         start_anew(&mut work, &scene).await?;
         let generation = instances::raise(&mut work, id, app.now()).await?;
-        let kind = ActionKind::Configure;
-        let asking = Asking { kind, event: "config.update", servers: &[], generation };
+        let asking = Asking { kind, event: "config.update", servers: &[], generation, replaced };
         record(&mut work, access, app, &scene.instance, asking, Some(about)).await?;
     } else {
         instances::wake(&mut work, id, app.now()).await?;

@@ -6,13 +6,11 @@
 
 mod cancel;
 mod configure;
-mod in_the_way;
 mod journal;
 mod launches;
 mod nodes;
-mod overtake;
+mod open;
 mod power;
-mod reached;
 mod record;
 mod restart;
 mod scene;

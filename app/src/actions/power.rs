@@ -2,6 +2,7 @@
 //! data, addresses and credentials stay.
 
 use super::launches;
+use super::open::replaced_by;
 use super::record::{Asking, record};
 use super::scene::Scene;
 use crate::alarms::stop_measuring;
@@ -45,6 +46,7 @@ pub(super) async fn switch(
         Power::Stop => (ActionKind::ClusterStop, "instance.stop"),
         Power::Start => (ActionKind::ClusterStart, "instance.start"),
     };
+    let replaced = replaced_by(access, work, instance, kind, &[]).await?;
     instances::set_stopped(work, instance.id, power == Power::Stop, app.now()).await?;
     if power == Power::Stop {
         let why = "is over: the cluster was stopped as asked";
@@ -56,6 +58,6 @@ pub(super) async fn switch(
     }
     // Raised by that; nobody else writes at this time.
     let generation = instance.generation + 1;
-    record(work, access, app, instance, Asking { kind, event, servers: &[], generation }, None)
-        .await
+    let asking = Asking { kind, event, servers: &[], generation, replaced };
+    record(work, access, app, instance, asking, None).await
 }

@@ -1,13 +1,9 @@
 //! The row of an action, and the audit line of who asked for it.
 
-use super::overtake::overtake;
 use crate::audit::{self, Asker};
-use crate::{App, Error, InstanceAccess, Result};
-use model::{ActionId, ActionKind, Condition, Instance, Reason, Server};
+use crate::{App, InstanceAccess, Result};
+use model::{Action, ActionId, ActionKind, Condition, Instance, Reason, Server};
 use store::{NewAction, Work, actions, instances, servers};
-
-/// How many actions of an instance may wait for their end.
-const MOST_OPEN: usize = 50;
 
 /// What is asked.
 pub(super) struct Asking<'a> {
@@ -18,10 +14,12 @@ pub(super) struct Asking<'a> {
     pub servers: &'a [&'a Server],
     /// The intent that was raised for it, in this transaction.
     pub generation: i64,
+    /// Open ones that end with this: what [`replaced_by`](super::open::replaced_by) has
+    /// found in this transaction.
+    pub replaced: Vec<Action>,
 }
 
-/// Comes after the intent is written: what goes on may be overtaken by it. `about`
-/// is what the line tells beside; the servers, if it is nothing else.
+/// `about` is what the line tells beside; the servers, if it is nothing else.
 pub(super) async fn record(
     work: &mut Work,
     access: &InstanceAccess,
@@ -41,11 +39,8 @@ pub(super) async fn record(
         generation: asking.generation,
     };
     let id = actions::insert(work, &action, app.now()).await?;
-    overtake(work, app, instance.id, &asking, id).await?;
-    if actions::open(work, instance.id).await?.len() > MOST_OPEN {
-        return Err(Error::Refused(format!(
-            "{MOST_OPEN} actions of this instance have not ended yet; try again once some have"
-        )));
+    for open in &asking.replaced {
+        actions::supersede(work, open.id, id, app.now()).await?;
     }
     let rows = servers::list_bare(work, instance.id).await?;
     let told = promise(asking.kind, &numbers, &rows);

@@ -3,7 +3,6 @@
 
 use super::launches;
 use super::nodes::Nodes;
-use super::reached::{is_unresponsive, runs};
 use super::record::{Asking, record};
 use super::scene::Scene;
 use crate::{App, Asked, Error, InstanceAccess, Result};
@@ -29,7 +28,7 @@ impl How {
 
 /// Has the named brokers started anew, or all of them. Of two that ask at the
 /// same moment one is refused: the intent is raised in the transaction that
-/// found it reached. Unresponsive brokers are restarted whatever else goes on.
+/// found it reached. Unresponsive brokers are restarted beside whatever is open.
 pub async fn restart(
     access: &InstanceAccess,
     app: &App,
@@ -61,20 +60,27 @@ pub async fn restart(
         event: how.event(),
         servers: named.as_deref().unwrap_or_default(),
         generation: instances::raise(&mut work, scene.instance.id, app.now()).await?,
+        replaced: vec![],
     };
     let id = record(&mut work, access, app, &scene.instance, asking, None).await?;
     work.commit().await?;
     Ok(id)
 }
 
-/// Whether every one of these has a broker that does not answer its own agent, and that
-/// nobody has asked to restart yet. Whatever goes on may wait for it and for nothing
-/// else, so it need not be over first.
+/// Whether every one of these has an unresponsive broker that nobody has asked to restart
+/// yet. Whatever is open may wait for it and for nothing else, so it need not end first.
 fn all_unresponsive(named: &[&Server], rows: &[ServerRecord]) -> bool {
-    let is_meant = |record: &ServerRecord| runs(record) && is_unresponsive(record);
-    let has_such =
-        |server: &&Server| rows.iter().any(|it| it.server.id == server.id && is_meant(it));
+    let has_such = |server: &&Server| {
+        rows.iter().any(|row| row.server.id == server.id && is_unresponsive(row))
+    };
     named.iter().all(has_such)
+}
+
+/// Whether its broker runs since it was last asked to be started anew, and does not
+/// answer its own agent.
+fn is_unresponsive(row: &ServerRecord) -> bool {
+    let report = row.current_report().filter(|it| it.is_up_since(row.server.launch));
+    report.is_some_and(|report| report.silent_since.is_some())
 }
 
 /// A server whose broker was stopped has none to restart.

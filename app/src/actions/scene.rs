@@ -1,9 +1,9 @@
 //! An instance with its servers, as an action finds them.
 
-use super::in_the_way::in_the_way;
+use super::open::replaced_by;
 use crate::access::{self, on_servers_of_its_own};
 use crate::{App, Error, InstanceAccess, Result};
-use model::{Instance, Server};
+use model::{ActionKind, Instance, Server};
 use store::{Run, servers};
 
 pub(super) struct Scene {
@@ -30,17 +30,14 @@ impl Scene {
     /// Fails unless it is ready and follows no change.
     pub async fn settled(&self, access: &InstanceAccess, run: &mut impl Run) -> Result<()> {
         self.ready()?;
+        replaced_by(access, run, &self.instance, ActionKind::ClusterRestart, &[]).await?;
         if self.instance.configured() {
             return Ok(());
         }
-        let sentence = match in_the_way(access, run, &self.instance).await? {
-            Some(way) => format!("The cluster follows another change: {way}"),
-            // The journal no longer has the action, as after a restore.
-            None => format!(
-                "The cluster follows another change ({}); try again once `configured` reads true",
-                self.instance.progress.status_without_logs()
-            ),
-        };
-        Err(Error::Refused(sentence))
+        // The journal no longer has the action, as after a restore.
+        Err(Error::Refused(format!(
+            "The cluster follows another change ({}); try again once `configured` reads true",
+            self.instance.progress.status_without_logs()
+        )))
     }
 }

@@ -2,6 +2,7 @@
 
 use super::launches;
 use super::nodes::Nodes;
+use super::open::replaced_by;
 use super::power::{Power, switch};
 use super::record::{Asking, record};
 use super::scene::Scene;
@@ -27,22 +28,26 @@ pub async fn start_servers(
     }
     let asked_for = named.unwrap_or_else(|| scene.servers.iter().collect());
     let stopped: Vec<&Server> = asked_for.into_iter().filter(|server| server.stopped).collect();
+    if stopped.is_empty() && !cluster_is_stopped {
+        return Ok(None);
+    }
     for server in &stopped {
         servers::set_stopped(&mut work, server.id, false).await?;
         launches::render_anew(&mut work, server.id).await?;
     }
+    let instance = &scene.instance;
     let id = if cluster_is_stopped {
-        switch(&mut work, access, app, &scene.instance, Power::Start).await?
-    } else if stopped.is_empty() {
-        return Ok(None);
+        switch(&mut work, access, app, instance, Power::Start).await?
     } else {
+        let kind = ActionKind::Start;
         let asking = Asking {
-            kind: ActionKind::Start,
+            kind,
             event: "instance.start",
             servers: &stopped,
-            generation: instances::raise(&mut work, scene.instance.id, app.now()).await?,
+            replaced: replaced_by(access, &mut work, instance, kind, &stopped).await?,
+            generation: instances::raise(&mut work, instance.id, app.now()).await?,
         };
-        record(&mut work, access, app, &scene.instance, asking, None).await?
+        record(&mut work, access, app, instance, asking, None).await?
     };
     work.commit().await?;
     Ok(Some(id))

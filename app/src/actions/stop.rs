@@ -4,8 +4,8 @@
 //! before any transaction is open. The engine asks again at the moment of each
 //! stop; refusing here is for whoever asks, who can still choose.
 
-use super::in_the_way::in_the_way;
 use super::nodes::Nodes;
+use super::open::replaced_by;
 use super::power::{Power, set_power};
 use super::record::{Asking, record};
 use super::scene::Scene;
@@ -16,9 +16,6 @@ use model::condition::FirstFew;
 use model::{ActionId, ActionKind, Server};
 use store::{instances, servers};
 
-/// Others may stop servers while the cluster is looked at.
-const ATTEMPTS: usize = 5;
-
 /// Has the named servers' brokers stopped until they are started again; without
 /// names, the whole cluster. None if they are stopped already.
 pub async fn stop_servers(
@@ -27,88 +24,75 @@ pub async fn stop_servers(
     asked: Asked<Nodes>,
 ) -> Result<Option<ActionId>> {
     access.may_change()?;
-    let found = Scene::load(access, app, &mut app.store().reader()).await?;
-    let nodes = asked.checked()?;
-    if nodes.among(&found.servers)?.is_none() {
+    let mut reader = app.store().reader();
+    let scene = Scene::load(access, app, &mut reader).await?;
+    let Some(named) = asked.checked()?.among(&scene.servers)? else {
         return set_power(access, app, Power::Stop).await;
+    };
+    let wanted: Vec<&Server> = named.into_iter().filter(|server| !server.stopped).collect();
+    if wanted.is_empty() {
+        return Ok(None);
     }
-    for _ in 0..ATTEMPTS {
-        let seen = Scene::load(access, app, &mut app.store().reader()).await?;
-        let Some(wanted) = still_running(&seen, &nodes)? else { return Ok(None) };
-        can_do_without(access, app, &seen, &wanted).await?;
-        if let Some(id) = write(access, app, &seen, &wanted).await? {
-            return Ok(Some(id));
-        }
-    }
-    let sentence = "Other servers were stopped or started at the same moment; try again";
-    Err(Error::Refused(sentence.into()))
+    scene.ready()?;
+    leaves_one(&scene, &wanted)?;
+    replaced_by(access, &mut reader, &scene.instance, ActionKind::Stop, &wanted).await?;
+    can_do_without(app, &scene, &wanted).await?;
+    write(access, app, &scene, &wanted).await.map(Some)
 }
 
-/// None if what was looked at is no longer what shall be: whoever stops or starts
-/// a server raises the generation.
+/// Fails if what was looked at is no longer what shall be: whoever stops or starts a
+/// server raises the generation.
 async fn write(
     access: &InstanceAccess,
     app: &App,
     seen: &Scene,
     wanted: &[&Server],
-) -> Result<Option<ActionId>> {
+) -> Result<ActionId> {
     let mut work = app.store().begin().await?;
     let Scene { instance, .. } = Scene::load(access, app, &mut work).await?;
+    let kind = ActionKind::Stop;
+    let replaced = replaced_by(access, &mut work, &instance, kind, wanted).await?;
     if instance.generation != seen.instance.generation {
-        return Ok(None);
+        let sentence = "Something else was asked of the cluster at the same moment; try again";
+        return Err(Error::Refused(sentence.into()));
     }
     for server in wanted {
         servers::set_stopped(&mut work, server.id, true).await?;
     }
     let why = "is over: the server was stopped as asked";
     stop_measuring(&mut work, app, &instance, Some(wanted), why).await?;
-    let asking = Asking {
-        kind: ActionKind::Stop,
-        event: "instance.stop",
-        servers: wanted,
-        generation: instances::raise(&mut work, instance.id, app.now()).await?,
-    };
+    let generation = instances::raise(&mut work, instance.id, app.now()).await?;
+    let asking = Asking { kind, event: "instance.stop", servers: wanted, generation, replaced };
     let id = record(&mut work, access, app, &instance, asking, None).await?;
     work.commit().await?;
-    Ok(Some(id))
+    Ok(id)
 }
 
-/// Those of the named ones that shall run as yet; none if there are none.
-fn still_running<'a>(scene: &'a Scene, nodes: &Nodes) -> Result<Option<Vec<&'a Server>>> {
-    let named = nodes.among(&scene.servers)?.unwrap_or_default();
-    let wanted: Vec<&Server> = named.into_iter().filter(|server| !server.stopped).collect();
-    Ok((!wanted.is_empty()).then_some(wanted))
+fn leaves_one(scene: &Scene, wanted: &[&Server]) -> Result<()> {
+    if scene.servers.iter().filter(|server| !server.stopped).count() > wanted.len() {
+        return Ok(());
+    }
+    Err(Error::Refused(
+        "This would leave no server running; use actions/cluster-stop, \
+         which stops all of them together"
+            .into(),
+    ))
 }
 
 /// Fails with what the rest of the cluster would lack.
-async fn can_do_without(
-    access: &InstanceAccess,
-    app: &App,
-    scene: &Scene,
-    wanted: &[&Server],
-) -> Result<()> {
-    scene.ready()?;
-    let left = scene.servers.iter().filter(|server| !server.stopped).count();
-    if wanted.len() == left {
-        return Err(Error::Refused(
-            "This would leave no server running; use actions/cluster-stop, \
-             which stops all of them together"
-                .into(),
-        ));
-    }
-    let leaving: Vec<i32> = leaving(scene, wanted).map(|server| server.node_id).collect();
+async fn can_do_without(app: &App, scene: &Scene, wanted: &[&Server]) -> Result<()> {
+    let leaving: Vec<i32> = wanted.iter().map(|server| server.node_id).collect();
     let look = look(app, scene).await?;
     // Nothing stops before the engine has asked again, so nobody else is waited for here.
     let leaving =
         Leaving { nodes: &leaving, need: Need::StayDown, unresponsive: None, others: &[] };
-    let Verdict::Wait(objections) = may_stop(Some(&look), &leaving) else { return Ok(()) };
-    let mut sentence = format!("Nothing was stopped: {}", FirstFew::many(objections));
-    if !scene.instance.configured() {
-        // Once that is done the others may be able to.
-        let way = in_the_way(access, &mut app.store().reader(), &scene.instance).await?;
-        sentence.extend(way.map(|way| format!("; the cluster follows another change: {way}")));
+    match may_stop(Some(&look), &leaving) {
+        Verdict::Wait(objections) => {
+            let sentence = format!("Nothing was stopped: {}", FirstFew::many(objections));
+            Err(Error::Refused(sentence))
+        }
+        Verdict::Go => Ok(()),
     }
-    Err(Error::Refused(sentence))
 }
 
 /// The cluster as its brokers say it is.
@@ -120,12 +104,4 @@ async fn look(app: &App, scene: &Scene) -> Result<Look> {
         reach::Error::Store(error) => error.into(),
         error => Error::internal(error),
     })
-}
-
-/// Whom to do without: the wanted ones, and any that were asked to stop before
-/// and may run as yet.
-fn leaving<'a>(scene: &'a Scene, wanted: &[&'a Server]) -> impl Iterator<Item = &'a Server> {
-    let under_way = !scene.instance.configured();
-    let is_wanted = |server: &Server| wanted.iter().any(|it| it.id == server.id);
-    scene.servers.iter().filter(move |server| is_wanted(server) || under_way && server.stopped)
 }

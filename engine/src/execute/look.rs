@@ -32,7 +32,8 @@ impl Engine {
         self.look_at_lease(pass).await?;
         let elected = self.reach.admin().elect_preferred_leaders(&cluster).await;
         // Somebody who is not among them may well be the first replica of something.
-        let is_fine = |error: &Error| servers.len() < all && error.lacks_preferred_leader();
+        let may_lack = servers.len() < all || world.is_cancelled();
+        let is_fine = |error: &Error| may_lack && error.lacks_preferred_leader();
         if let Some(error) = elected.err().filter(|error| !is_fine(error)) {
             let reason = Reason::LeadersPending { error: error.to_string() };
             return Ok(Done::Wait { reason, after: LOOK_AGAIN });

@@ -1,7 +1,6 @@
 //! Leave for agents to stop their brokers, given and taken back. What agents
 //! make of it is between them and whoever answers their claims.
 
-use crate::journal;
 use crate::pass::{Done, Pass};
 use crate::world::World;
 use crate::{Engine, PassError};
@@ -31,15 +30,16 @@ impl Engine {
                     tickets::close(&mut work, world.instance.id).await?;
                 }
                 tickets::open(&mut work, &pass.lease, server, purpose, now).await?;
-                foretell(&mut work, world, now).await?;
+                let open = actions::open(&mut work, world.instance.id).await?;
+                foretell(&mut work, world, &open, now).await?;
                 let note = Note::MayStop {
                     server: server.map(|id| super::server(world, id).server.number),
                     comes_back: purpose == Purpose::Restart,
                     unavoidable: unavoidable(world, server),
                 };
                 // Nobody may miss it, however long the action goes on.
-                for action in journal::owners(&mut work, world, server).await? {
-                    actions::keep(&mut work, action, &note, now).await?;
+                for action in open {
+                    actions::keep(&mut work, action.id, &note, now).await?;
                 }
             }
         }
@@ -57,10 +57,15 @@ impl Engine {
 
 /// Tells what a restart takes away whatever is done, before the first server of
 /// it may stop.
-async fn foretell(work: &mut Work, world: &World, now: Timestamp) -> Result<(), PassError> {
+async fn foretell(
+    work: &mut Work,
+    world: &World,
+    open: &[Action],
+    now: Timestamp,
+) -> Result<(), PassError> {
     let Some(look) = &world.look else { return Ok(()) };
-    for action in actions::open(work, world.instance.id).await? {
-        let partitions = look.unavoidable(&restarted(world, &action));
+    for action in open {
+        let partitions = look.unavoidable(&restarted(world, action));
         if !partitions.is_empty() {
             let note = Note::TakesNoWrites { partitions: FirstFew::few(partitions) };
             actions::note_once(work, action.id, &note, now).await?;

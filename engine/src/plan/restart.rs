@@ -14,7 +14,6 @@ mod unresponsive;
 
 use super::waits::reasons_to_wait;
 use super::{LOOK_AGAIN, Plan, Step, Wait};
-use crate::reached::{self, concerns};
 use crate::world::{ServerView, World};
 use kafka::safety::Look;
 use lagging::{lagging, objections_to};
@@ -44,11 +43,14 @@ pub(super) fn plan(world: &World) -> Option<Plan> {
         return Some(Plan::whole(vec![Step::CloseTicket], reasons_to_wait(world)));
     }
     if world.servers.iter().any(ServerView::is_on_its_way) {
-        return Some(Plan::whole(look_for_others(world), reasons_to_wait(world)));
+        return Some(Plan::whole(vec![], reasons_to_wait(world)));
     }
     let due: Vec<&ServerView> = world.servers.iter().filter(|view| view.is_due()).collect();
     if due.is_empty() && !is_unfinished(world) {
         return None;
+    }
+    if due.is_empty() && world.is_cancelled() {
+        return Some(Plan::whole(vec![Step::Reach], reasons_to_wait(world)));
     }
     let Some(look) = &world.look else { return Some(look_first(world)) };
     let awaited = |view: &ServerView| !due.is_empty() || is_awaited(world, view);
@@ -74,9 +76,8 @@ fn is_unfinished(world: &World) -> bool {
 /// server. One that has a part and does not answer its agent either can be restarted
 /// meanwhile.
 fn is_awaited(world: &World, view: &ServerView) -> bool {
-    let Server { number, stopped, .. } = view.server;
-    let has_part =
-        |action: &Action| action.cancelled_at.is_none() && concerns(action, number, stopped);
+    let Server { number, .. } = view.server;
+    let has_part = |action: &Action| action.cancelled_at.is_none() && action.is_about(number);
     let can_be_seen_to = view.unresponsive_since().is_some() && world.actions.iter().any(has_part);
     !world.is_unresponsive(view) || can_be_seen_to
 }
@@ -87,12 +88,6 @@ fn look_first(world: &World) -> Plan {
         return Plan::whole(vec![Step::Look], reasons_to_wait(world));
     };
     Plan::whole(vec![], Wait::new(Reason::Unseen { error: error.clone() }, LOOK_LATER))
-}
-
-/// While a server is missing nobody else is touched, so nothing here needs a look. Still,
-/// what was asked of others may be done, and only brokers can say so.
-fn look_for_others(world: &World) -> Vec<Step> {
-    if reached::waits_for_look(world) { vec![Step::Look] } else { vec![] }
 }
 
 /// The turn of a server that waits for nothing but itself: what lags there may never
@@ -156,8 +151,7 @@ fn blocked(world: &World, view: &ServerView, objections: Vec<Objection>) -> Cond
 fn accompany(world: &World, view: &ServerView) -> Plan {
     let close = || -> Vec<Step> { world.ticket.iter().map(|_| Step::CloseTicket).collect() };
     if !view.is_up() {
-        let steps = close().into_iter().chain(look_for_others(world)).collect();
-        return Plan::whole(steps, reasons_to_wait(world));
+        return Plan::whole(close(), reasons_to_wait(world));
     }
     if world.look.is_none() {
         return look_first(world);

@@ -205,7 +205,7 @@ fn failed(step: &str, error: &str, retry_after: Option<u64>) -> String {
 
 fn catching_up(objections: &FirstFew<Objection>, or_stop: Option<u32>) -> String {
     let way_out = or_stop.map_or_else(String::new, |number| {
-        format!("; server {number} is not restarted before, but can be stopped and started")
+        format!("; to stop and start server {number} instead, cancel this first")
     });
     format!("waiting: {objections}{way_out}")
 }
@@ -213,8 +213,9 @@ fn catching_up(objections: &FirstFew<Objection>, or_stop: Option<u32>) -> String
 /// What somebody has asked for before and can take back comes first: it may well be
 /// behind the rest.
 fn blocked(stopped: &[u32], objections: &FirstFew<Objection>) -> String {
-    let sentence =
-        |number: &u32| format!("server {number} is stopped as asked, start it with actions/start");
+    let sentence = |number: &u32| {
+        format!("server {number} is stopped as asked; take this back and start it first")
+    };
     let mut reasons: Vec<String> = stopped.iter().map(sentence).collect();
     reasons.push(objections.to_string());
     reasons.join("; ")

@@ -92,14 +92,14 @@ fn lagging(in_sync: usize, more: usize) -> Condition {
 fn what_blocks_a_server_is_told_with_what_can_be_done() {
     check(
         &[lagging(2, 4)],
-        "waiting before restarting server 1: server 2 is stopped as asked, start it with \
-         actions/start; t-0 has 2 of 3 replicas in sync, server 3 is behind; and 4 more",
+        "waiting before restarting server 1: server 2 is stopped as asked; take this back \
+         and start it first; t-0 has 2 of 3 replicas in sync, server 3 is behind; and 4 more",
     );
     let objections = FirstFew::few(vec![Objection::NoActiveController]);
     check(
         &[Reason::CatchingUp { objections, or_stop: Some(2) }.into()],
-        "waiting: no controller is active; server 2 is not restarted before, but can be \
-         stopped and started",
+        "waiting: no controller is active; to stop and start server 2 instead, cancel this \
+         first",
     );
 }
 

@@ -124,7 +124,7 @@ fn action(row: &Action, steps: &[ActionStep]) -> Value {
         "id": row.id, "kind": row.kind.as_str(), "state": row.state().as_str(),
         "servers": row.servers, "asked_by": row.asked_by, "source": row.source,
         "asked_at": row.asked_at, "generation": row.generation,
-        "cancelled_at": row.cancelled_at, "ended_at": row.ended_at, "overtaken": row.overtaken,
+        "cancelled_at": row.cancelled_at, "ended_at": row.ended_at, "superseded_by": row.superseded_by,
         "steps": steps.iter().map(step).collect::<Value>(),
     })
 }

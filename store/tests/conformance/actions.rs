@@ -3,7 +3,6 @@
 use crate::fixture::*;
 use model::condition::{FirstFew, Loading, Note, Objection};
 use model::*;
-use std::collections::BTreeMap;
 use store::*;
 
 async fn begin(f: &Fixture, instance: InstanceId, kind: ActionKind) -> (ActionId, i64) {
@@ -147,37 +146,77 @@ pub async fn a_cancelled_action_ends_as_one(f: Fixture) {
     assert_eq!(state().await, ActionState::Cancelled);
 }
 
-pub async fn an_overtaken_action_ends_as_superseded(f: Fixture) {
+pub async fn a_replaced_action_ends_as_superseded(f: Fixture) {
     let account = f.account().await.account.id;
     let (instance, ..) = f.instance(account, 9000).await;
-    let (whole, _) = begin(&f, instance.id, ActionKind::Stop).await;
-    let (part, _) = begin(&f, instance.id, ActionKind::Restart).await;
-    let (later, generation) = begin(&f, instance.id, ActionKind::Start).await;
+    let (stop, _) = begin(&f, instance.id, ActionKind::Stop).await;
+    let (start, generation) = begin(&f, instance.id, ActionKind::Start).await;
     let found = async |id| {
         let found = actions::find(&mut f.store.reader(), instance.id, id).await.unwrap();
-        found.unwrap()
+        let found = found.unwrap();
+        (found.state(), found.superseded_by)
     };
-    assert!(found(whole).await.overtaken.is_empty());
-    let overtaken = BTreeMap::from([(2, later), (13, later)]);
+    assert_eq!(found(stop).await, (ActionState::Running, None));
     let mut work = f.store.begin().await.unwrap();
-    actions::overtake(&mut work, whole, &overtaken, Some(f.now())).await.unwrap();
-    actions::overtake(&mut work, part, &overtaken, None).await.unwrap();
-    // Its steps are its own.
-    actions::note_on(&mut work, later, &said("one"), f.now()).await.unwrap();
+    actions::supersede(&mut work, stop, start, f.now()).await.unwrap();
     work.commit().await.unwrap();
-    assert_eq!((texts(&f, later).await.len(), texts(&f, part).await.len()), (1, 0));
-    for (id, state) in [(whole, ActionState::Superseded), (part, ActionState::Running)] {
-        let found = found(id).await;
-        assert_eq!((found.state(), &found.overtaken), (state, &overtaken));
-    }
+    assert_eq!(found(stop).await, (ActionState::Superseded, Some(start)));
+    let open = actions::open(&mut f.store.reader(), instance.id).await.unwrap();
+    assert_eq!(open.iter().map(|action| action.id).collect::<Vec<_>>(), [start]);
 
     let mut work = f.store.begin().await.unwrap();
     actions::end(&mut work, instance.id, generation, f.now()).await.unwrap();
     // What has ended stays as it ended.
-    actions::overtake(&mut work, later, &BTreeMap::from([(2, part)]), None).await.unwrap();
+    actions::supersede(&mut work, start, stop, f.now()).await.unwrap();
     work.commit().await.unwrap();
-    assert_eq!(found(part).await.state(), ActionState::Superseded);
-    assert_eq!(found(later).await.state(), ActionState::Done);
+    assert_eq!(found(stop).await, (ActionState::Superseded, Some(start)));
+    assert_eq!(found(start).await, (ActionState::Done, None));
+}
+
+/// They kept the later action by server, and had several open.
+pub async fn actions_of_an_older_store_keep_what_replaced_them_and_end(f: Fixture) {
+    let account = f.account().await.account.id;
+    let (instance, ..) = f.instance(account, 9000).await;
+    let (other, ..) = f.instance(account, 9010).await;
+    let mut ids = Vec::new();
+    for _ in 0..12 {
+        ids.push(begin(&f, instance.id, ActionKind::Restart).await);
+        begin(&f, other.id, ActionKind::Restart).await;
+    }
+    let mut work = f.store.begin().await.unwrap();
+    actions::end(&mut work, instance.id, ids[8].1, f.now()).await.unwrap();
+    work.commit().await.unwrap();
+    f.raw("ALTER TABLE actions DROP COLUMN superseded_by").await;
+    f.raw("ALTER TABLE actions ADD COLUMN overtaken TEXT NOT NULL DEFAULT '{}'").await;
+    let overtake = async |at: usize, by: &[usize]| {
+        let of_server =
+            |(server, by): (usize, &usize)| format!("\"{}\":{}", server + 1, ids[*by].0);
+        let all: Vec<String> = by.iter().enumerate().map(of_server).collect();
+        let (id, all) = (ids[at].0, all.join(","));
+        f.raw(&format!("UPDATE actions SET overtaken = '{{{all}}}' WHERE id = {id}")).await;
+    };
+    overtake(0, &[1]).await;
+    overtake(2, &[3, 4, 3]).await;
+    // Still open.
+    overtake(9, &[10, 11]).await;
+    f.raw(include_str!("../../migrations/0025_superseded_actions.sql")).await;
+
+    let check = async |at: usize, state: ActionState, by: Option<usize>| {
+        let found = actions::find(&mut f.store.reader(), instance.id, ids[at].0).await.unwrap();
+        let found = found.unwrap();
+        assert_eq!((found.state(), found.superseded_by), (state, by.map(|by| ids[by].0)));
+    };
+    check(0, ActionState::Superseded, Some(1)).await;
+    check(1, ActionState::Done, None).await;
+    check(2, ActionState::Superseded, Some(4)).await;
+    check(9, ActionState::Running, Some(11)).await;
+    check(10, ActionState::Running, None).await;
+    let mut work = f.store.begin().await.unwrap();
+    actions::end(&mut work, instance.id, ids[11].1, f.now()).await.unwrap();
+    work.commit().await.unwrap();
+    check(9, ActionState::Superseded, Some(11)).await;
+    check(10, ActionState::Done, None).await;
+    assert_eq!(actions::open(&mut f.store.reader(), instance.id).await.unwrap(), []);
 }
 
 pub async fn a_start_can_be_asked_for_and_taken_back(f: Fixture) {

@@ -129,7 +129,7 @@ fn answer(cancelled: Cancelled) -> Message {
 }
 
 pub fn about_cancel() -> About {
-    About::new("Cancel a restart that is under way")
+    About::new("Cancel a restart or a change of settings that is under way")
         .needs(Right::ChangeInstances)
         .refuses("Action 12 has ended; there is nothing left to cancel")
         .json(

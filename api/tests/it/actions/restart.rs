@@ -23,9 +23,11 @@ async fn from_the_answer_on_it_is_not_configured_and_a_second_one_is_refused() {
     let action = world.last_action(instance.id).await;
     let [to_customer, to_own_key] = busy(&instance, &action);
     let expected = "The cluster follows another change: action 2 (restart of the cluster, \
-                    asked for by owner@example.test at 2026-11-15T12:00:00Z), \
-                    0 of 3 servers done; wait for it (castellan instance watch 1) \
-                    or cancel it (POST /api/instances/1/actions/2/cancel)";
+                    asked for by owner@example.test at 2026-11-15T12:00:00Z; \
+                    waiting: server 1 is to be restarted; \
+                    waiting: server 2 is to be restarted; \
+                    waiting: server 3 is to be restarted); \
+                    wait for it (castellan instance watch 1) or cancel it (POST /api/instances/1/actions/2/cancel)";
     assert_eq!(to_customer, expected);
     restart.send(&world.instance).await.expect_error(400, &to_own_key);
     for rest in ["cluster/restart", "actions/cluster-restart", "actions/restart", "actions/reboot"]

@@ -1,12 +1,12 @@
 //! Restarting, stopping and starting the brokers of single servers.
 
 use super::{
-    actions, busy, cluster, last_line, launches, name, named, path, post, post_json, stopped,
+    actions, busy, cluster, last_line, launches, name, named, path, post, post_json, report,
+    stopped,
 };
 use crate::call::Call;
-use crate::documents;
 use crate::world::World;
-use model::{ActionKind, Instance};
+use model::ActionKind;
 use serde_json::json;
 
 #[tokio::test]
@@ -144,7 +144,10 @@ async fn a_stopped_server_is_started_not_restarted() {
     assert_eq!(post(&world, &instance, "cluster/restart").await.status, 201);
     assert_eq!(launches(&world, &instance).await, [1, 0, 1], "it has no broker to restart");
 
-    // While a restart runs, too.
+    let refused = post_json(&world, &instance, "actions/start", &named(&instance, &[2])).await;
+    assert_eq!(refused.status, 400, "{}", refused.text);
+    assert!(refused.text.contains("(restart of the cluster, "), "{}", refused.text);
+    world.make_ready(instance.id).await;
     let answer = post_json(&world, &instance, "actions/start", &named(&instance, &[1, 2])).await;
     let action = world.last_action(instance.id).await;
     let expected = json!({"message": "Brokers are being started", "action": action.id});
@@ -193,18 +196,6 @@ async fn stop_and_start_of_all() {
     assert_eq!(actions(&world, &instance).await, 3);
 }
 
-/// What the agent of a server reports of its broker, which runs.
-async fn report(world: &World, instance: &Instance, number: u32, silent_since: Option<&str>) {
-    let servers = world.servers(instance.id).await;
-    let server = servers.iter().find(|server| server.number == number).unwrap();
-    let fields = json!({"launch": server.launch, "silent_since": silent_since});
-    let report = documents::report(server, &fields);
-    let mut work = world.app.store().begin().await.unwrap();
-    let now = world.app.now();
-    store::servers::set_report(&mut work, server.id, &report, now).await.unwrap();
-    work.commit().await.unwrap();
-}
-
 /// Whatever goes on may wait for it, and for nothing else.
 #[tokio::test]
 async fn one_that_hangs_is_restarted_while_something_else_goes_on() {
@@ -213,11 +204,11 @@ async fn one_that_hangs_is_restarted_while_something_else_goes_on() {
     let restart = async |numbers: &[u32]| {
         post_json(&world, &instance, "actions/restart", &named(&instance, numbers)).await
     };
-    report(&world, &instance, 2, None).await;
+    report(&world, &instance, 2, "running", None).await;
     assert_eq!(restart(&[1]).await.status, 200);
     let [sentence, _] = busy(&instance, &world.last_action(instance.id).await);
     restart(&[2]).await.expect_error(400, &sentence);
-    report(&world, &instance, 2, Some("2026-11-15T11:59:00Z")).await;
+    report(&world, &instance, 2, "running", Some("2026-11-15T11:59:00Z")).await;
     restart(&[2, 3]).await.expect_error(400, &sentence);
     post(&world, &instance, "cluster/restart").await.expect_error(400, &sentence);
     assert_eq!(restart(&[2]).await.status, 200);

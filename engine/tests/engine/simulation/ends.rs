@@ -1,89 +1,52 @@
-//! Actions on single servers end with their own servers, whatever other actions go on
-//! and wait for, and with leaders where they belong.
+//! Actions end once every server is as it should be: together, where one came upon another,
+//! and with leaders where they belong.
 
 use super::gate::{Effect, Point};
-use super::plane::Plane;
+use super::hanging::until;
 use super::sim::Sim;
 use crate::rows::Rows;
 use kafka::client::{Admin as _, NewTopic};
 use kafka::simulated::Fault;
 use model::ActionKind;
-use wire::agent::{Phase, Report};
 
 const ROUNDS: usize = 120;
 
-/// What goes on, newest first.
+/// What is open, newest first.
 async fn open(sim: &Sim<'_>) -> Vec<ActionKind> {
     let open = store::actions::open(&mut sim.rows.store.reader(), sim.id()).await.unwrap();
     open.iter().map(|action| action.kind).collect()
 }
 
-/// What goes on once one of two actions has ended, or after long enough.
-async fn left(sim: &mut Sim<'_>, plane: &mut Plane) -> Vec<ActionKind> {
+/// A stop waits for a broker that hangs, whose restart is asked for meanwhile. Both tell
+/// all that goes on.
+#[tokio::test]
+async fn what_was_waited_for_and_what_waited_end_together() {
+    let rows = Rows::new().await;
+    let mut sim = Sim::new(&rows, 5, 1).await;
+    let mut plane = sim.plane();
+    sim.settle(&mut plane).await.unwrap();
+    sim.freeze_broker(1);
+    rows.stop_server(sim.id(), sim.servers[0], true).await;
+    until(&mut sim, &mut plane, |status, _| status.contains("server 2 does not answer")).await;
+    rows.restart(sim.id(), &[sim.servers[1]]).await;
     for _ in 0..ROUNDS {
-        if open(sim).await.len() < 2 {
+        if open(&sim).await != [ActionKind::Restart, ActionKind::Stop] {
             break;
         }
         plane.pass(sim.id()).await;
         sim.agents_step().await;
+        sim.check().await.unwrap();
         sim.advance(1);
     }
-    open(sim).await
-}
-
-/// Goes on until its broker is not running, and lets nobody hear of it from then on.
-async fn stays_away(sim: &mut Sim<'_>, plane: &mut Plane, at: usize) {
-    for _ in 0..ROUNDS {
-        sim.agents_step().await;
-        let record = sim.rows.servers(sim.id()).await.swap_remove(at);
-        let report: Report = serde_json::from_str(record.report.as_deref().unwrap()).unwrap();
-        if report.phase != Phase::Running {
-            sim.agents[at].slow = u32::MAX;
-            return;
-        }
-        plane.pass(sim.id()).await;
-        sim.advance(1);
-    }
-    panic!("server {} runs on", at + 1);
-}
-
-#[tokio::test]
-async fn an_action_ends_with_its_own_servers() {
-    let rows = Rows::new().await;
-    let mut sim = Sim::new(&rows, 3, 1).await;
-    let mut plane = sim.plane();
-    sim.settle(&mut plane).await.unwrap();
-    rows.stop_server(sim.id(), sim.servers[1], true).await;
-    sim.settle(&mut plane).await.unwrap();
-    rows.stop_server(sim.id(), sim.servers[1], false).await;
-    rows.restart(sim.id(), &[sim.servers[0]]).await;
-    let left = left(&mut sim, &mut plane).await;
-    assert_eq!(left, [ActionKind::Restart], "the start has ended, and the restart goes on");
-    sim.settle(&mut plane).await.unwrap();
     assert!(open(&sim).await.is_empty());
-}
-
-/// The restart of server 4 goes on for ever: that server does not come back, or server 6
-/// does not, which ended by itself before.
-#[tokio::test]
-async fn a_start_ends_though_another_server_does_not_come_back() {
-    let rows = Rows::new().await;
-    for away in [3, 5] {
-        let mut sim = Sim::new(&rows, 7, 1).await;
-        let mut plane = sim.plane();
-        sim.settle(&mut plane).await.unwrap();
-        rows.stop_server(sim.id(), sim.servers[4], true).await;
-        sim.settle(&mut plane).await.unwrap();
-        if away == 5 {
-            sim.kill_broker(away);
+    assert!(rows.instance(sim.id()).await.unwrap().configured());
+    let mut reader = rows.store.reader();
+    for action in store::actions::list(&mut reader, sim.id(), 2).await.unwrap() {
+        let steps = store::actions::steps(&mut reader, action.id).await.unwrap();
+        for words in ["server 1, because it was asked for", "server 2, to be started anew"] {
+            let told = format!("may stop now: {words}");
+            assert!(steps.iter().any(|step| step.text.contains(&told)), "{told}: {steps:?}");
         }
-        rows.restart(sim.id(), &[sim.servers[3]]).await;
-        stays_away(&mut sim, &mut plane, away).await;
-        rows.stop_server(sim.id(), sim.servers[4], false).await;
-        let left = left(&mut sim, &mut plane).await;
-        assert_eq!(left, [ActionKind::Restart], "while server {} is away", away + 1);
-        sim.settle(&mut plane).await.unwrap();
-        assert!(open(&sim).await.is_empty());
     }
 }
 

@@ -12,7 +12,7 @@ use crate::rows::Rows;
 use cloud::{Call, Fault};
 use engine::PassError;
 use kafka::simulated::Fault as KafkaFault;
-use model::SignedDuration;
+use model::{ActionKind, SignedDuration};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use std::num::NonZero;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -174,13 +174,26 @@ impl<'a> Explorer<'a> {
             Event::PastLease => self.sim.advance(61),
             Event::Stop => self.sim.rows.stop(id, true).await,
             Event::Start => self.sim.rows.stop(id, false).await,
-            Event::Restart => self.sim.rows.restart(id, &[]).await,
+            Event::Restart if self.nothing_is_open(None).await => {
+                self.sim.rows.restart(id, &[]).await;
+            }
             Event::StopServer => self.stop_server(at).await,
-            Event::StartServer => self.start_servers().await,
+            Event::StartServer if self.nothing_is_open(Some(ActionKind::Stop)).await => {
+                self.start_servers().await;
+            }
+            // Refused.
+            Event::Restart | Event::StartServer => {}
             Event::ReEnrol => self.sim.rows.re_enrol(id, &[self.sim.servers[at]]).await,
             Event::Delete => self.sim.rows.delete(id).await,
         }
         Ok(())
+    }
+
+    /// Nothing else is accepted while an action is open, but one that undoes it.
+    async fn nothing_is_open(&self, but: Option<ActionKind>) -> bool {
+        let mut reader = self.sim.rows.store.reader();
+        let open = store::actions::open(&mut reader, self.sim.id()).await.unwrap();
+        open.iter().all(|action| Some(action.kind) == but)
     }
 
     /// As the API lets it happen: everybody serves, so the others can do without it.
@@ -188,7 +201,8 @@ impl<'a> Explorer<'a> {
         let (id, server) = (self.sim.id(), self.sim.servers[at]);
         let rows = self.sim.rows.servers(id).await;
         let alone = rows.iter().all(|record| !record.server.stopped);
-        if rows.len() > 1 && alone && self.sim.lets_in().await {
+        let free = self.nothing_is_open(Some(ActionKind::Start)).await;
+        if rows.len() > 1 && alone && free && self.sim.lets_in().await {
             self.sim.rows.stop_server(id, server, true).await;
         }
     }

@@ -4,10 +4,11 @@
 
 use super::plane::{Plane, Went};
 use super::sim::Sim;
+use crate::create_and_delete::told;
 use crate::rows::Rows;
 use kafka::simulated::Process;
-use model::{Clock as _, ServerId};
-use store::{actions, servers};
+use model::{Clock as _, InstanceId, ServerId};
+use store::{actions, instances, servers};
 
 const ROUNDS: usize = 90;
 
@@ -55,6 +56,21 @@ pub async fn is_reached(sim: &mut Sim<'_>, plane: &mut Plane) {
         let launch = broker.map(|broker| broker.launch);
         assert!(record.server.stopped || launch >= Some(record.server.launch), "{record:?}");
     }
+}
+
+/// Takes back what is open from the servers that were not told yet.
+pub async fn cancel(rows: &Rows, id: InstanceId) {
+    let servers = rows.servers(id).await;
+    let mut work = rows.store.begin().await.unwrap();
+    for record in servers {
+        let told = told(&record).launch;
+        servers::take_back_launch(&mut work, record.server.id, told).await.unwrap();
+    }
+    for action in actions::open(&mut work, id).await.unwrap() {
+        actions::cancel(&mut work, action.id, rows.clock.now()).await.unwrap();
+    }
+    instances::wake(&mut work, id, rows.clock.now()).await.unwrap();
+    work.commit().await.unwrap();
 }
 
 #[tokio::test]
@@ -234,11 +250,7 @@ async fn the_others_wait_for_it_by_name_and_what_is_cancelled_ends() {
     let before = sim.ground.lock().unwrap().brokers.clone();
     assert_eq!(before.len(), 3, "nobody is touched");
 
-    let action = actions::open(&mut rows.store.reader(), sim.id()).await.unwrap().remove(0);
-    let mut work = rows.store.begin().await.unwrap();
-    servers::take_back_launch(&mut work, sim.servers[0], 0).await.unwrap();
-    actions::cancel(&mut work, action.id, rows.clock.now()).await.unwrap();
-    work.commit().await.unwrap();
+    cancel(&rows, sim.id()).await;
     until(&mut sim, &mut plane, |_, configured| configured).await;
     assert_eq!(sim.ground.lock().unwrap().brokers, before);
     rows.restart(sim.id(), &[sim.servers[1]]).await;
@@ -252,7 +264,7 @@ async fn a_roll_says_which_server_was_stopped_before_it() {
     rows.stop_server(sim.id(), sim.servers[2], true).await;
     is_reached(&mut sim, &mut plane).await;
     rows.restart(sim.id(), &[sim.servers[0]]).await;
-    let words = "waiting before restarting server 1: server 3 is stopped as asked, \
-                 start it with actions/start; ";
+    let words = "waiting before restarting server 1: server 3 is stopped as asked; \
+                 take this back and start it first; ";
     until(&mut sim, &mut plane, |status, _| status.starts_with(words)).await;
 }

@@ -181,31 +181,6 @@ async fn what_a_roll_takes_away_is_told_once_before_it_begins() {
     assert_eq!(times, 1, "{steps:?}");
 }
 
-/// A restart of one server and a stop of another go on at the same time.
-#[tokio::test]
-async fn each_of_two_actions_tells_its_own_steps() {
-    let rows = Rows::new().await;
-    let mut sim = Sim::new(&rows, 5, 1).await;
-    let mut plane = sim.plane();
-    sim.settle(&mut plane).await.unwrap();
-    let servers = rows.servers(sim.id()).await;
-    rows.restart(sim.id(), &[servers[0].server.id]).await;
-    rows.stop_server(sim.id(), servers[2].server.id, true).await;
-    sim.settle(&mut plane).await.unwrap();
-    let mut reader = rows.store.reader();
-    let last = store::actions::list(&mut reader, sim.id(), 2).await.unwrap();
-    let stop = ["server 3, because it was asked for", "stopping server 3", "server 3 is to stop"];
-    let restart = ["server 1, to be started anew", "restarting server 1", "broker of server 1"];
-    for (action, own, other) in [(&last[0], stop, restart), (&last[1], restart, stop)] {
-        let steps = store::actions::steps(&mut reader, action.id).await.unwrap();
-        let tells = |words: &str| steps.iter().any(|step| step.text.contains(words));
-        assert!(tells(&format!("may stop now: {}", own[0])), "{steps:?}");
-        for words in other {
-            assert!(!tells(words), "{words} is not its own: {steps:?}");
-        }
-    }
-}
-
 #[tokio::test]
 async fn the_active_controller_goes_last() {
     let rows = Rows::new().await;

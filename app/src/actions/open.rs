@@ -1,0 +1,77 @@
+//! One open action an instance: another one is refused as long as it goes on, with what
+//! it waits for and what helps.
+//!
+//! There are two exceptions. A restart of unresponsive brokers is accepted beside
+//! whatever is open (`restart.rs`): nothing else helps them, and what is open may wait
+//! for them. And an action that undoes the whole of an open one replaces it, which ends
+//! at once as superseded.
+
+use super::cancel::instead_of_cancelling;
+use crate::{Error, InstanceAccess, Result};
+use model::{Action, ActionKind, ActionState, Instance, Server};
+use store::{Run, actions};
+
+/// The open actions that this one replaces. Fails if one is open that it does not undo.
+pub(super) async fn replaced_by(
+    access: &InstanceAccess,
+    run: &mut impl Run,
+    instance: &Instance,
+    kind: ActionKind,
+    servers: &[&Server],
+) -> Result<Vec<Action>> {
+    // Whatever was asked for is reached, so nothing of it can be in the way.
+    if instance.configured() {
+        return Ok(vec![]);
+    }
+    let open = actions::open(run, instance.id).await?;
+    match open.iter().rev().find(|action| !undoes(kind, servers, action)) {
+        Some(action) => Err(refusal(access, instance, action)),
+        None => Ok(open),
+    }
+}
+
+/// Whether nothing is left of an open action once this one is asked for. Stopping or
+/// starting the cluster decides about every server.
+fn undoes(kind: ActionKind, servers: &[&Server], open: &Action) -> bool {
+    match (kind, open.kind) {
+        (ActionKind::ClusterStop | ActionKind::ClusterStart, _) => true,
+        (ActionKind::Stop, ActionKind::Start) | (ActionKind::Start, ActionKind::Stop) => {
+            let is_named = |number: &u32| servers.iter().any(|server| server.number == *number);
+            open.servers.iter().all(is_named)
+        }
+        _ => false,
+    }
+}
+
+fn refusal(access: &InstanceAccess, instance: &Instance, open: &Action) -> Error {
+    let Action { id, asked_by, asked_at, .. } = open;
+    // An instance's own key sees nobody of the team.
+    let by = if access.is_of_own_key() { String::new() } else { format!(" by {asked_by}") };
+    let cancelled = match open.state() {
+        ActionState::Cancelling => ", which was cancelled and brings to its end what has begun",
+        _ => "",
+    };
+    Error::Refused(format!(
+        "The cluster follows another change: action {id} ({}, asked for{by} at {asked_at:.0}; \
+         {}){cancelled}; {}",
+        open.title(),
+        instance.progress.status_without_logs(),
+        remedy(access, instance, open)
+    ))
+}
+
+/// Only a customer key opens the journal.
+fn remedy(access: &InstanceAccess, instance: &Instance, open: &Action) -> String {
+    let id = instance.id;
+    if access.is_of_own_key() {
+        return "try again once `configured` reads true".into();
+    }
+    let wait = format!("wait for it (castellan instance watch {id})");
+    match instead_of_cancelling(open.kind) {
+        _ if open.state() == ActionState::Cancelling => wait,
+        None => {
+            format!("{wait} or cancel it (POST /api/instances/{id}/actions/{}/cancel)", open.id)
+        }
+        Some(instead) => format!("{wait} or {instead}"),
+    }
+}
