@@ -13,16 +13,6 @@ pub(crate) fn of(world: &World) -> Vec<ActionId> {
     if reached.len() == world.actions.len() { vec![] } else { reached }
 }
 
-/// Whether one of several could end by what brokers say, and none was asked in this pass.
-pub(crate) fn waits_for_look(world: &World) -> bool {
-    let may_end = |action: &Action| {
-        matches!(action.kind, ActionKind::Restart | ActionKind::Start)
-            && is_so_on_all(world, action, runs)
-    };
-    let is_unasked = world.look.is_none() && world.unseen.is_none();
-    is_unasked && world.actions.len() > 1 && world.actions.iter().any(may_end)
-}
-
 fn is_reached(world: &World, action: &Action) -> bool {
     match action.kind {
         ActionKind::Restart | ActionKind::Start => is_so_on_all(world, action, serves),
