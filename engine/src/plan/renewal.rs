@@ -7,25 +7,17 @@
 
 use crate::desired::{INTERNAL, SERVER};
 use crate::world::{ServerView, World};
-use model::{CertificateLife, ServerId, Timestamp};
+use model::{CertificateLife, Timestamp};
 use pki::Facts;
-use std::collections::HashMap;
 
-/// When each server's certificates are due. A server is left out while one of them is not
-/// issued yet, and where no new one would last longer.
-pub(super) fn due(world: &World) -> HashMap<ServerId, Timestamp> {
-    let Some(internal) = Facts::read(&world.trust.internal) else { return HashMap::new() };
-    let Some(server) = Facts::read(&world.trust.server) else { return HashMap::new() };
-    let ends = [(INTERNAL, internal.not_after), (SERVER, server.not_after)];
-    let of = |view: &ServerView| Some((view.server.id, due_of(world, view, ends)?));
-    world.servers.iter().filter_map(of).collect()
-}
-
-fn due_of(world: &World, view: &ServerView, ends: [(&str, Timestamp); 2]) -> Option<Timestamp> {
+/// When the certificates of a server are due; none while one of them is not issued yet, and
+/// where no new one would last longer.
+pub(super) fn due(world: &World, view: &ServerView) -> Option<Timestamp> {
     let mut all = Vec::new();
-    for (name, authority_end) in ends {
+    for (name, authority) in [(INTERNAL, &world.trust.internal), (SERVER, &world.trust.server)] {
+        let authority = Facts::read(authority)?;
         let own = Facts::read(view.certificate(name)?.certificate.as_ref()?)?;
-        all.extend(renew_at(&own, authority_end, world.certificate_life, world.now));
+        all.extend(renew_at(&own, authority.not_after, world.certificate_life, world.now));
     }
     all.into_iter().min()
 }

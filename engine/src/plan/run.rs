@@ -1,124 +1,130 @@
-//! Towards a running cluster: make what is missing, tell the agents, wait for
-//! the brokers, then let the customer in.
+//! Towards a running cluster: make what is missing, tell the agents, wait for the brokers,
+//! let the customer in, and change what runs one server at a time.
 
-use super::{Lane, Plan, Step, Wait, renewal, restart, waits};
-use crate::desired;
-use crate::world::{ServerView, World};
-use model::{DiskState, ServerId, Timestamp};
-use std::collections::HashMap;
+use super::provision::{next_renewal, provision};
+use super::{Lane, Plan, Step, Wait, roll, waits};
+use crate::world::{Life, ServerView, World};
 use std::time::Duration;
 
+/// The first part that has something to do, or to wait for, is the plan.
+const PARTS: [fn(&Draft) -> Option<Plan>; 7] = [
+    take_back_stop,
+    make_network,
+    provision_servers,
+    write_into_kafka,
+    let_customers_back_in,
+    roll_servers,
+    let_customers_in,
+];
+
+/// What all parts look at.
+struct Draft<'a> {
+    world: &'a World,
+    /// What each server lacks.
+    lanes: Vec<Lane>,
+    /// For the parts that have nothing else to say.
+    wait: Wait,
+}
+
 pub(super) fn plan(world: &World) -> Plan {
-    let due = renewal::due(world);
-    let wait = until_renewal(world, &due, waits::reasons_to_wait(world));
-    // A stop of all servers that was taken back.
-    if world.ticket.as_ref().is_some_and(|ticket| ticket.server_id.is_none()) {
-        return Plan::whole(vec![Step::CloseTicket], wait);
-    }
-    if !world.instance.progress.network_made {
-        return Plan::whole(vec![Step::MakeNetwork], wait);
-    }
-    let mut lanes: Vec<Lane> = world.servers.iter().map(|view| lane(world, view, &due)).collect();
-    // A server that is stopped or unresponsive reads it in Kafka when it is back.
-    let inside = is_changed_inside(world) && quorum_runs(world, &lanes);
-    if lanes.iter().any(|lane| !lane.steps.is_empty()) {
-        if inside {
-            lanes.push(Lane { server: None, steps: vec![Step::SetCredentials] });
-        }
-        return Plan { lanes, wait };
-    }
-    if inside {
-        return Plan::whole(vec![Step::SetCredentials], wait);
-    }
-    // Customers of a cluster that was stopped come in again without a server
-    // that is held: the others can do without it, or it would not be ready.
-    if world.instance.progress.credentials_set && all_run_or_are_held(world) {
-        let steps = customer_steps(world);
-        if !steps.is_empty() {
-            return Plan::whole(steps, wait);
-        }
-    }
-    if let Some(plan) = restart::plan(world) {
-        return plan;
-    }
-    if world.servers.iter().all(|view| view.server.stopped || view.is_current()) {
-        return Plan::whole(customer_steps(world), wait);
-    }
-    Plan { lanes, wait }
+    let lanes = world.servers.iter().map(|view| provision(world, view)).collect();
+    let draft = Draft { world, lanes, wait: until_renewal(world, waits::reasons_to_wait(world)) };
+    let planned = PARTS.iter().find_map(|part| part(&draft));
+    planned.unwrap_or_else(|| draft.whole(vec![]))
 }
 
-/// Whether customers are in, and something that Kafka keeps was changed since.
-fn is_changed_inside(world: &World) -> bool {
-    let instance = &world.instance;
-    let is_behind = instance.progress.inside_observed < instance.inside_generation;
-    instance.ready() && (is_behind || world.is_to_slow_or_let_go())
+impl Draft<'_> {
+    fn whole(&self, steps: Vec<Step>) -> Plan {
+        Plan::whole(steps, self.wait.clone())
+    }
+
+    fn lacks_something(&self, view: &ServerView) -> bool {
+        let is_its = |lane: &&Lane| lane.server == Some(view.server.id);
+        self.lanes.iter().filter(is_its).any(|lane| !lane.steps.is_empty())
+    }
+
+    /// Whether customers are in, something that Kafka keeps was changed since, and enough
+    /// controllers run to commit it. A server that is stopped or unresponsive reads it in
+    /// Kafka's metadata when it is back. One that lacks something does not count: its
+    /// report may be of a broker that is gone.
+    fn is_changed_in_kafka(&self) -> bool {
+        let instance = &self.world.instance;
+        let is_old = instance.progress.inside_observed < instance.inside_generation;
+        let is_changed = is_old || self.world.is_to_slow_or_let_go();
+        let works = |view: &ServerView| {
+            view.is_up() && !self.world.is_unresponsive(view) && !self.lacks_something(view)
+        };
+        instance.ready() && is_changed && self.world.quorum_has(works)
+    }
 }
 
-/// Whether as many controllers run as it takes to write anything down. Of a server that
-/// lacks something nobody knows that: its report may be of a broker that is gone.
-fn quorum_runs(world: &World, lanes: &[Lane]) -> bool {
-    let lacks = |view: &ServerView| {
-        let of_it = |lane: &&Lane| lane.server == Some(view.server.id);
-        lanes.iter().filter(of_it).any(|lane| !lane.steps.is_empty())
-    };
-    world.quorum_has(|view| view.is_up() && !world.is_unresponsive(view) && !lacks(view))
+/// A stop of the whole cluster that was taken back.
+fn take_back_stop(draft: &Draft) -> Option<Plan> {
+    let is_of_all = draft.world.ticket.as_ref().is_some_and(|it| it.server_id.is_none());
+    is_of_all.then(|| draft.whole(vec![Step::CloseTicket]))
 }
 
-fn all_run_or_are_held(world: &World) -> bool {
-    let of = |is: fn(&ServerView) -> bool| world.servers.iter().filter(|view| is(view)).count();
-    let running = of(ServerView::is_current);
-    let held = of(|view| !view.server.stopped && view.is_held());
-    let stopped = of(|view| view.server.stopped);
-    running > held && running + held + stopped == world.servers.len()
+fn make_network(draft: &Draft) -> Option<Plan> {
+    let is_made = draft.world.instance.progress.network_made;
+    (!is_made).then(|| draft.whole(vec![Step::MakeNetwork]))
 }
 
-/// The same wait, but not beyond the next renewal of a certificate.
-fn until_renewal(world: &World, due: &HashMap<ServerId, Timestamp>, wait: Wait) -> Wait {
-    let next = due.values().min();
-    let left = next.and_then(|at| Duration::try_from(at.duration_since(world.now)).ok());
-    Wait { after: left.map_or(wait.after, |left| left.min(wait.after)), ..wait }
+fn provision_servers(draft: &Draft) -> Option<Plan> {
+    let mut lanes = draft.lanes.clone();
+    if lanes.iter().all(|lane| lane.steps.is_empty()) {
+        return None;
+    }
+    if draft.is_changed_in_kafka() {
+        lanes.push(Lane { server: None, steps: vec![Step::SetCredentials] });
+    }
+    Some(Plan { lanes, wait: draft.wait.clone() })
 }
 
-/// What one server lacks, in the order it must come.
-fn lane(world: &World, view: &ServerView, due: &HashMap<ServerId, Timestamp>) -> Lane {
-    let server = view.server.id;
-    let mut steps = Vec::new();
-    match view.disk.as_ref().map(|disk| (disk.id, disk.state)) {
-        Some((disk, DiskState::Planned)) => steps.push(Step::MakeDisk(disk)),
-        // The row says so before any agent can format: a disk that is empty
-        // later is lost, not new.
-        Some((disk, DiskState::Made)) => steps.push(Step::AllowFormat(disk)),
-        Some((disk, DiskState::Formatting)) if view.is_up() => steps.push(Step::SealFormat(disk)),
-        _ => {}
-    }
-    if view.broker.is_none() {
-        steps.push(Step::Render(server));
-    }
-    if !world.confirmed.contains(&server) {
-        steps.push(Step::EnsureServer(server));
-    }
-    if due.get(&server).is_some_and(|at| *at <= world.now) {
-        steps.push(Step::RenewCertificates(server));
-    }
-    if !view.unanswered().is_empty() {
-        steps.push(Step::IssueCertificates(server));
-    }
-    if view.broker.is_some() && desired::differs(world, view) {
-        steps.push(Step::Publish(server));
-    }
-    Lane { server: Some(server), steps }
+fn write_into_kafka(draft: &Draft) -> Option<Plan> {
+    draft.is_changed_in_kafka().then(|| draft.whole(vec![Step::SetCredentials]))
+}
+
+/// Customers of a cluster that was stopped come in again without a server that is held: the
+/// others can do without it, or the cluster would not have been ready.
+fn let_customers_back_in(draft: &Draft) -> Option<Plan> {
+    let world = draft.world;
+    let count = |is: fn(&ServerView) -> bool| world.servers.iter().filter(|it| is(it)).count();
+    let running = count(ServerView::is_current);
+    let held = count(|view| view.life() == Life::Coming && view.is_held());
+    let stopped = count(|view| view.server.stopped);
+    let all_run_or_are_held = running > held && running + held + stopped == world.servers.len();
+    let was_in = world.instance.progress.credentials_set;
+    let steps = customer_steps(world);
+    (was_in && all_run_or_are_held && !steps.is_empty()).then(|| draft.whole(steps))
+}
+
+fn roll_servers(draft: &Draft) -> Option<Plan> {
+    roll::plan(draft.world)
+}
+
+fn let_customers_in(draft: &Draft) -> Option<Plan> {
+    let mut servers = draft.world.servers.iter();
+    let all_run = servers.all(|view| view.server.stopped || view.life() == Life::Serving);
+    all_run.then(|| draft.whole(customer_steps(draft.world)))
 }
 
 /// What the customer needs once every broker runs.
 fn customer_steps(world: &World) -> Vec<Step> {
     let progress = &world.instance.progress;
     let mut steps = Vec::new();
-    let inside = world.instance.inside_generation;
-    if !progress.credentials_set || progress.inside_observed < inside {
+    let is_old = progress.inside_observed < world.instance.inside_generation;
+    if !progress.credentials_set || is_old {
         steps.push(Step::SetCredentials);
     }
     if progress.ready_at.is_none() {
         steps.push(Step::CheckLogin);
     }
     steps
+}
+
+/// The same wait, but not beyond the next renewal of a certificate.
+fn until_renewal(world: &World, wait: Wait) -> Wait {
+    let next = next_renewal(world);
+    let left = next.and_then(|at| Duration::try_from(at.duration_since(world.now)).ok());
+    Wait { after: left.map_or(wait.after, |left| left.min(wait.after)), ..wait }
 }

@@ -3,9 +3,10 @@
 //! Planning never does I/O and never looks at anything but the world, so every
 //! plan can be tested with a table.
 
+mod provision;
 mod remove;
 mod renewal;
-mod restart;
+mod roll;
 mod run;
 mod stop;
 mod waits;
@@ -147,3 +148,6 @@ pub fn plan(world: &World) -> Plan {
     }
     run::plan(world)
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,7 +4,7 @@
 //! Whether a server may stop is for [`kafka::safety::may_stop`] to say. Here is what the
 //! engine knows of the servers beside it, and what helps with one that does not answer.
 
-use crate::world::{ServerView, World};
+use crate::world::{Life, ServerView, World};
 use kafka::safety::{Leaving, Look, Member, Need, Standing, may_stop};
 use model::condition::{FirstFew, MissingReply, Objection};
 use wire::agent::Phase;
@@ -68,7 +68,7 @@ fn with_remedy(world: &World, objection: Objection) -> Objection {
 }
 
 fn remedy_for(world: &World, view: &ServerView) -> Option<MissingReply> {
-    if !view.is_due() && !view.is_moving() {
+    if !matches!(view.life(), Life::Due(_) | Life::Leaving(_)) {
         let agent_agrees = view.unresponsive_since().is_some();
         let by = if agent_agrees { MissingReply::Restart } else { MissingReply::CancelAndRestart };
         return Some(by);

@@ -1,0 +1,82 @@
+//! Tables of plans: a cluster in some situation, and what the engine does next. Each row
+//! reads as "given this cluster, the plan is that".
+
+mod changed;
+mod cluster;
+mod created;
+mod renewed;
+mod rolled;
+mod stopped;
+mod waiting;
+
+use super::{Lane, Plan, Step, plan};
+use cluster::Cluster;
+use model::condition::{FirstFew, Objection};
+use model::{Condition, Reason};
+
+/// `expected` is what [`said`] makes of the plan.
+#[track_caller]
+fn check(cluster: Cluster, expected: &str) {
+    assert_eq!(said(&plan(&cluster.world())), expected);
+}
+
+/// The steps of every lane, such as `1: render, publish | 2: publish`; `each:` where all
+/// servers have the same, and no number for the instance as a whole. Without a step, what
+/// it waits for, with the number of the server that is meant.
+fn said(plan: &Plan) -> String {
+    let lanes: Vec<&Lane> = plan.lanes.iter().filter(|lane| !lane.steps.is_empty()).collect();
+    if lanes.is_empty() {
+        let conditions: Vec<String> = plan.wait.conditions.iter().map(condition).collect();
+        return format!("wait: {}", conditions.join(", "));
+    }
+    let steps = |lane: &Lane| lane.steps.iter().map(step).collect::<Vec<_>>().join(", ");
+    let first = steps(lanes[0]);
+    let is_same = |lane: &&Lane| lane.server.is_some() && steps(lane) == first;
+    if lanes.len() > 1 && lanes.len() == plan.lanes.len() && lanes.iter().all(is_same) {
+        return format!("each: {first}");
+    }
+    let lane = |lane: &&Lane| match lane.server {
+        Some(server) => format!("{server}: {}", steps(lane)),
+        None => steps(lane),
+    };
+    lanes.iter().map(lane).collect::<Vec<_>>().join(" | ")
+}
+
+/// Its name as words; with the server that a ticket is for.
+fn step(step: &Step) -> String {
+    let name = format!("{step:?}");
+    let name = name.split('(').next().unwrap_or_default();
+    let mut words = String::new();
+    for letter in name.chars() {
+        if letter.is_uppercase() && !words.is_empty() {
+            words.push(' ');
+        }
+        words.push(letter.to_ascii_lowercase());
+    }
+    match step {
+        Step::OpenTicket(Some(server)) => format!("{words} of {server}"),
+        _ => words,
+    }
+}
+
+fn condition(condition: &Condition) -> String {
+    let name = kind(&condition.reason, "kind");
+    let server = condition.server.map(|number| format!(" {number}")).unwrap_or_default();
+    let objections = match &condition.reason {
+        Reason::Blocked { objections, .. } | Reason::CatchingUp { objections, .. } => {
+            rules(objections)
+        }
+        _ => String::new(),
+    };
+    format!("{name}{server}{objections}")
+}
+
+fn rules(objections: &FirstFew<Objection>) -> String {
+    let rules: Vec<String> = objections.first.iter().map(|it| kind(it, "rule")).collect();
+    format!(" ({})", rules.join(", "))
+}
+
+fn kind(value: &impl serde::Serialize, tag: &str) -> String {
+    let value = serde_json::to_value(value).unwrap();
+    value[tag].as_str().unwrap().replace('_', " ")
+}

@@ -1,0 +1,150 @@
+//! Brokers that are restarted or stopped one at a time.
+
+use super::{Cluster, check};
+use wire::agent::Phase;
+
+fn three() -> Cluster {
+    Cluster::running(3)
+}
+
+/// A restart of all servers, after a look at a healthy cluster.
+fn roll() -> Cluster {
+    three().restart(&[1, 2, 3]).looked_at()
+}
+
+#[test]
+fn a_roll_goes_in_order_and_ends() {
+    check(three().restart(&[1, 2, 3]), "look");
+    // The active controller goes last.
+    check(roll(), "open ticket of 2");
+    check(roll().active_controller(Some(2)), "open ticket of 1");
+    check(roll().ticket(Some(2)), "2: publish");
+    check(roll().let_stop(2), "wait: leaving 2");
+    check(roll().let_stop(2).reports(2, Phase::Stopping), "close ticket");
+    let gone = || roll().informed(&[2]).reports(2, Phase::Stopping);
+    check(gone(), "wait: to restart 1, broker stopping 2, to restart 3");
+    check(gone().reports(2, Phase::Starting), "wait: to restart 1, starting 2, to restart 3");
+    // Back: the next one.
+    let back = || roll().let_stop(2).reports(2, Phase::Running);
+    check(back(), "close ticket");
+    let second = || roll().reports(2, Phase::Running).informed(&[2]);
+    check(second(), "open ticket of 3");
+    check(second().lagging(2), "wait: catching up (replica lagging)");
+    check(second().ticket(Some(3)), "3: publish");
+    check(second().let_stop(3), "wait: leaving 3");
+    check(second().let_stop(3).reports(3, Phase::Running), "close ticket");
+    let third = || second().reports(3, Phase::Running).informed(&[3]);
+    check(third(), "open ticket of 1");
+    let done = || third().reports(1, Phase::Running).informed(&[1]);
+    check(done(), "reach");
+    check(done().reached(), "wait: running");
+}
+
+#[test]
+fn one_server_of_three() {
+    let one = || three().restart(&[3]);
+    check(one(), "look");
+    check(one().looked_at(), "open ticket of 3");
+    check(one().unseen(), "wait: unseen");
+    check(three().restart(&[1]).looked_at(), "open ticket of 1");
+    let back = || one().looked_at().reports(3, Phase::Running).informed(&[3]);
+    check(back(), "reach");
+    check(back().lagging(3), "wait: catching up (replica lagging)");
+}
+
+#[test]
+fn what_was_cancelled_ends_with_the_server_that_had_begun() {
+    let cancelled = || three().restart(&[2]).cancelled();
+    check(cancelled().looked_at().let_stop(2), "wait: leaving 2");
+    check(cancelled().informed(&[2]).reports(2, Phase::Starting), "wait: starting 2");
+    let back = || cancelled().reports(2, Phase::Running).informed(&[2]);
+    check(back(), "reach");
+    check(back().looked_at().lagging(3), "reach");
+}
+
+#[test]
+fn no_server_is_touched_while_another_is_missing() {
+    let missing = |phase| roll().reports(3, phase).informed(&[3]);
+    check(missing(Phase::Starting), "wait: to restart 1, to restart 2, starting 3");
+    check(missing(Phase::Failed), "wait: failing 3, to restart 1, to restart 2");
+    check(missing(Phase::Preparing), "wait: to restart 1, to restart 2, preparing 3");
+    // Its agent was not heard of since the server was started.
+    check(roll().unreported(3), "wait: to restart 1, to restart 2, not reported yet 3");
+    check(roll().disk_lost(3).informed(&[3]), "wait: held 3, to restart 1, to restart 2");
+    // A ticket that was open is taken back.
+    check(missing(Phase::Starting).let_stop(2), "close ticket");
+}
+
+#[test]
+fn no_server_is_touched_before_replicas_have_caught_up() {
+    check(three().restart(&[2]).looked_at().lagging(3), "wait: catching up (replica lagging)");
+    check(roll().lagging(3), "wait: catching up (replica lagging)");
+    check(roll().no_reply(3), "wait: catching up (unresponsive)");
+    check(
+        roll().active_controller(None),
+        "wait: catching up (controller lagging, controller lagging, controller lagging)",
+    );
+}
+
+#[test]
+fn a_server_is_kept_while_the_others_need_it() {
+    let needed = || roll().partition(&[2, 3], &[2, 3]).min_in_sync(3);
+    check(needed(), "open ticket of 2");
+    let two_of_three = || three().restart(&[2]).looked_at().partition(&[1, 2, 3], &[2, 3]);
+    check(two_of_three(), "wait: catching up (replica lagging)");
+    // Told already, and then another lags: the ticket is closed until that is over.
+    let told = || three().restart(&[2]).looked_at().let_stop(2);
+    check(told().lagging(3), "close ticket");
+    let waits = || three().restart(&[2]).looked_at().let_stop(2).lagging(3);
+    check(
+        waits().with(|world| world.ticket = None),
+        "wait: blocked 2 (too few in sync, replica lagging)",
+    );
+    check(told().unseen(), "wait: leaving 2");
+}
+
+#[test]
+fn a_ticket_is_kept_good_for_as_long_as_it_is_needed() {
+    let told = || three().restart(&[2]).looked_at().let_stop(2);
+    check(told(), "wait: leaving 2");
+    check(told().ticket_is_old(), "open ticket of 2");
+    check(told().ticket_expires(), "open ticket of 2");
+    check(three().ticket(Some(2)), "close ticket");
+    check(three().ticket(None), "close ticket");
+    // The restart was cancelled before its agent was told.
+    check(three().asked().ticket(Some(2)).looked_at(), "close ticket");
+}
+
+#[test]
+fn a_single_server_and_a_pair_can_be_restarted() {
+    let alone = || Cluster::running(1).restart(&[1]).looked_at();
+    check(alone(), "open ticket of 1");
+    check(alone().let_stop(1), "wait: leaving 1");
+    check(alone().let_stop(1).reports(1, Phase::Running), "close ticket");
+    let pair = || Cluster::running(2).restart(&[1, 2]).looked_at();
+    check(pair(), "open ticket of 2");
+    check(pair().lagging(1), "wait: catching up (replica lagging)");
+}
+
+#[test]
+fn an_unresponsive_broker_goes_first_and_alone() {
+    let hangs = || three().restart(&[3]).unresponsive(3);
+    check(hangs(), "look");
+    check(hangs().looked_at(), "open ticket of 3");
+    // No broker says how the cluster is: this one helps nobody, and can be restarted.
+    check(hangs().unseen(), "open ticket of 3");
+    check(hangs().looked_at().ticket(Some(3)), "3: publish");
+    check(hangs().looked_at().let_stop(3), "wait: leaving 3");
+    // It keeps its ticket while the next look is under way.
+    check(hangs().let_stop(3), "wait: leaving 3");
+    check(hangs().let_stop(3).ticket_is_old(), "open ticket of 3");
+    // Others wait for it.
+    check(roll().unresponsive(3), "open ticket of 3");
+    check(three().restart(&[2]).unresponsive(3).looked_at(), "wait: catching up (unresponsive)");
+    // Only the agent says so, or only we do: the others are asked.
+    check(three().restart(&[3]).unresponsive_to_us(3).looked_at(), "open ticket of 3");
+    // Two at once: the first of them.
+    let two = || three().restart(&[2, 3]).unresponsive(2).unresponsive(3);
+    check(two().looked_at(), "open ticket of 2");
+    check(two().looked_at().let_stop(3), "wait: leaving 3");
+}
