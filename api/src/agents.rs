@@ -4,7 +4,7 @@
 
 pub mod metrics;
 
-use crate::answer::SecretJson;
+use crate::answer::{Answer, SecretJson};
 use crate::body::{self, Fields, Query, Taken};
 use app::Error;
 use app::agents::{self, Agent, Enrolment, Held};
@@ -122,7 +122,7 @@ pub async fn claim(
     State(api): State<Api>,
     AgentCertificate(agent): AgentCertificate,
     Document { value, .. }: Document<Claim>,
-) -> Result<Json<Claimed>, Failure> {
+) -> Answer<Claimed> {
     let held = Held { revision: value.revision, store_epoch: Some(value.store_epoch) };
     Ok(Json(match agents::claim(&agent, &api.app, held, value.silent).await? {
         agents::Claim::Go => Claimed { go: true, reason: String::new(), passing: false },

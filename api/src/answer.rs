@@ -5,6 +5,10 @@ use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
+use web::error::Failure;
+
+/// A document, or why there is none.
+pub type Answer<T> = Result<Json<T>, Failure>;
 
 const NO_STORE: (HeaderName, HeaderValue) = (CACHE_CONTROL, HeaderValue::from_static("no-store"));
 

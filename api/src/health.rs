@@ -1,9 +1,9 @@
 //! Whether the program runs, and whether it can work.
 
+use crate::answer::Answer;
 use crate::openapi::About;
 use axum::Json;
 use axum::extract::State;
-use web::error::Failure;
 use web::state::Api;
 use wire::customer::Message;
 
@@ -13,7 +13,7 @@ pub async fn live() -> Json<Message> {
 }
 
 /// `GET /readyz`: so does the store, and it is not stopping.
-pub async fn ready(State(api): State<Api>) -> Result<Json<Message>, Failure> {
+pub async fn ready(State(api): State<Api>) -> Answer<Message> {
     if api.options.stopping.is_cancelled() {
         return Err(app::Error::Stopping.into());
     }

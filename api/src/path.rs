@@ -5,83 +5,50 @@ use axum::http::request::Parts;
 use model::{ActionId, AlarmId, InstanceId, InvoiceId, RecipientId, Serial, UserId, VpcId};
 use std::collections::HashMap;
 use std::convert::Infallible;
+use std::str::FromStr;
 
-/// The instance's id, or none if that segment is no number. It never fails by
-/// itself: whether the caller has a key and the role comes first.
-pub struct Id(pub Option<InstanceId>);
+/// Extractors of ids. They never fail by themselves: whether the caller has a key and
+/// the role comes first, and a segment that is no id is none.
+macro_rules! ids {
+    ($($(#[$doc:meta])* $name:ident($id:ty) = $segment:literal by $parse:path;)*) => {$(
+        $(#[$doc])*
+        pub struct $name(pub Option<$id>);
 
-/// The id of one of its actions, under the same rules.
-pub struct ActionPath(pub Option<ActionId>);
+        impl<S: Send + Sync> FromRequestParts<S> for $name {
+            type Rejection = Infallible;
 
-/// The network's id, under the same rules.
-pub struct VpcPath(pub Option<VpcId>);
-
-/// The invoice's id, under the same rules.
-pub struct InvoicePath(pub Option<InvoiceId>);
-
-impl<S: Send + Sync> FromRequestParts<S> for Id {
-    type Rejection = Infallible;
-
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Infallible> {
-        Ok(Id(number(parts, state, "id").await.map(InstanceId)))
-    }
+            async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Infallible> {
+                let text = segment(parts, state, $segment).await;
+                Ok(Self(text.and_then(|text| $parse(&text))))
+            }
+        }
+    )*};
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for ActionPath {
-    type Rejection = Infallible;
-
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Infallible> {
-        Ok(ActionPath(number(parts, state, "action_id").await.map(ActionId)))
-    }
+ids! {
+    /// The instance's.
+    Id(InstanceId) = "id" by number;
+    /// That of one of its actions.
+    ActionPath(ActionId) = "action_id" by number;
+    VpcPath(VpcId) = "vpc_id" by number;
+    InvoicePath(InvoiceId) = "invoice_id" by number;
+    AclPath(i64) = "acl_id" by number;
+    AlarmPath(AlarmId) = "alarm_id" by number;
+    RecipientPath(RecipientId) = "recipient_id" by number;
+    /// A certificate's serial.
+    SerialPath(Serial) = "serial" by parsed;
+    /// A team member's.
+    Member(UserId) = "user_id" by parsed;
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for VpcPath {
-    type Rejection = Infallible;
-
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Infallible> {
-        Ok(VpcPath(number(parts, state, "vpc_id").await.map(VpcId)))
-    }
+/// One spelling for each number: no sign, no leading zero.
+fn number<T: FromStr>(text: &str) -> Option<T> {
+    let is_one = text.bytes().all(|byte| byte.is_ascii_digit()) && !text.starts_with('0');
+    if is_one { parsed(text) } else { None }
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for InvoicePath {
-    type Rejection = Infallible;
-
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Infallible> {
-        Ok(InvoicePath(number(parts, state, "invoice_id").await.map(InvoiceId)))
-    }
-}
-
-/// The number of an ACL, under the same rules.
-pub struct AclPath(pub Option<i64>);
-
-impl<S: Send + Sync> FromRequestParts<S> for AclPath {
-    type Rejection = Infallible;
-
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Infallible> {
-        Ok(AclPath(number(parts, state, "acl_id").await))
-    }
-}
-
-/// The number of an alarm, under the same rules.
-pub struct AlarmPath(pub Option<AlarmId>);
-
-impl<S: Send + Sync> FromRequestParts<S> for AlarmPath {
-    type Rejection = Infallible;
-
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Infallible> {
-        Ok(AlarmPath(number(parts, state, "alarm_id").await.map(AlarmId)))
-    }
-}
-
-/// The number of a recipient, under the same rules.
-pub struct RecipientPath(pub Option<RecipientId>);
-
-impl<S: Send + Sync> FromRequestParts<S> for RecipientPath {
-    type Rejection = Infallible;
-
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Infallible> {
-        Ok(RecipientPath(number(parts, state, "recipient_id").await.map(RecipientId)))
-    }
+fn parsed<T: FromStr>(text: &str) -> Option<T> {
+    text.parse().ok()
 }
 
 /// The name of something in a cluster, as it was sent; empty, which nothing is
@@ -92,49 +59,13 @@ impl<S: Send + Sync> FromRequestParts<S> for Named {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Infallible> {
-        let path = Path::<HashMap<String, String>>::from_request_parts(parts, state).await;
-        let name = path.ok().and_then(|Path(mut segments)| segments.remove("name"));
-        Ok(Named(name.unwrap_or_default()))
+        Ok(Named(segment(parts, state, "name").await.unwrap_or_default()))
     }
-}
-
-/// A certificate's serial, or none if that segment is none.
-pub struct SerialPath(pub Option<Serial>);
-
-impl<S: Send + Sync> FromRequestParts<S> for SerialPath {
-    type Rejection = Infallible;
-
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Infallible> {
-        let serial = segment(parts, state, "serial").await;
-        Ok(SerialPath(serial.and_then(|serial| serial.parse().ok())))
-    }
-}
-
-async fn number<S: Send + Sync>(parts: &mut Parts, state: &S, name: &str) -> Option<i64> {
-    segment(parts, state, name).await.and_then(|text| parse(&text))
 }
 
 async fn segment<S: Send + Sync>(parts: &mut Parts, state: &S, name: &str) -> Option<String> {
     let path = Path::<HashMap<String, String>>::from_request_parts(parts, state).await;
     path.ok().and_then(|Path(mut segments)| segments.remove(name))
-}
-
-/// A team member's id, or none if that segment is no UUID.
-pub struct Member(pub Option<UserId>);
-
-impl<S: Send + Sync> FromRequestParts<S> for Member {
-    type Rejection = Infallible;
-
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Infallible> {
-        let id = segment(parts, state, "user_id").await;
-        Ok(Member(id.and_then(|id| id.parse().ok())))
-    }
-}
-
-/// One spelling for each id: no sign, no leading zero.
-fn parse(text: &str) -> Option<i64> {
-    let id: i64 = text.parse().ok()?;
-    (id > 0 && id.to_string() == text).then_some(id)
 }
 
 #[cfg(test)]
@@ -144,7 +75,7 @@ mod tests {
     #[test]
     fn an_id_has_one_spelling() {
         let check = |text: &str, expected: Option<i64>| {
-            assert_eq!(parse(text), expected, "{text}");
+            assert_eq!(number(text), expected, "{text}");
         };
         check("7", Some(7));
         check("07", None);

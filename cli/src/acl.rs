@@ -26,9 +26,6 @@ pub async fn run(command: AclCommand, connection: &Connection) -> anyhow::Result
 }
 
 fn print(acls: &[Acl], connection: &Connection) -> anyhow::Result<()> {
-    if connection.json {
-        return output::print_json(&acls);
-    }
     let row = |acl: &Acl| {
         let Acl { id, name, rule, created_at } = acl.clone();
         let (pattern, kind) = (rule.resource_pattern, rule.resource_pattern_type);
@@ -36,7 +33,7 @@ fn print(acls: &[Acl], connection: &Connection) -> anyhow::Result<()> {
         [id.to_string(), name, rule.operation, rule.resource, pattern, kind, made]
     };
     let headings = ["ID", "USER", "OPERATION", "RESOURCE", "PATTERN", "PATTERN TYPE", "CREATED"];
-    output::print_table(&output::table(headings, acls.iter().map(row)))
+    output::print_list(acls, headings, row, connection)
 }
 
 #[derive(Debug, clap::Args)]

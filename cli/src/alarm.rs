@@ -2,6 +2,7 @@
 
 mod history;
 
+use crate::output::or_dash;
 use crate::{Connection, OnInstance, complete, output};
 use clap::Subcommand;
 use clap_complete::ArgValueCompleter;
@@ -55,16 +56,15 @@ fn print(alarms: &[Alarm], connection: &Connection) -> anyhow::Result<()> {
 
 fn table(alarms: &[Alarm]) -> Table {
     let row = |alarm: &Alarm| {
-        let number = |number: Option<i64>| number.map_or_else(|| "-".into(), |it| it.to_string());
         let recipients: Vec<String> = alarm.recipients.iter().map(ToString::to_string).collect();
         [
             alarm.id.to_string(),
             alarm.kind.clone(),
             if alarm.enabled { "yes".into() } else { "no".into() },
-            number(alarm.value_threshold),
-            number(alarm.time_threshold),
-            alarm.group.clone().unwrap_or_else(|| "-".into()),
-            number(alarm.reminder_interval),
+            or_dash(alarm.value_threshold),
+            or_dash(alarm.time_threshold),
+            or_dash(alarm.group.as_ref()),
+            or_dash(alarm.reminder_interval),
             if recipients.is_empty() { "all".into() } else { recipients.join(", ") },
         ]
     };

@@ -2,6 +2,7 @@
 
 use crate::{Connection, output};
 use clap::Subcommand;
+use wire::customer::{Plan, Region};
 
 #[derive(Debug, Subcommand)]
 pub enum PlanCommand {
@@ -12,14 +13,11 @@ pub enum PlanCommand {
 pub async fn plans(command: PlanCommand, connection: &Connection) -> anyhow::Result<()> {
     let PlanCommand::List = command;
     let plans = connection.client.plans().await?;
-    if connection.json {
-        return output::print_json(&plans);
-    }
-    let rows = plans.into_iter().map(|plan| {
+    let row = |plan: Plan| {
         let kind = if plan.shared { "shared" } else { "dedicated" };
         [plan.name, format!("${}", plan.price), kind.into()]
-    });
-    output::print_table(&output::table(["PLAN", "A MONTH", "KIND"], rows))
+    };
+    output::print_list(plans, ["PLAN", "A MONTH", "KIND"], row, connection)
 }
 
 #[derive(Debug, Subcommand)]
@@ -31,11 +29,6 @@ pub enum RegionCommand {
 pub async fn regions(command: RegionCommand, connection: &Connection) -> anyhow::Result<()> {
     let RegionCommand::List = command;
     let regions = connection.client.regions().await?;
-    if connection.json {
-        return output::print_json(&regions);
-    }
-    let rows = regions
-        .into_iter()
-        .map(|region| [format!("{}::{}", region.provider, region.region), region.name]);
-    output::print_table(&output::table(["REGION", "NAME"], rows))
+    let row = |it: Region| [format!("{}::{}", it.provider, it.region), it.name];
+    output::print_list(regions, ["REGION", "NAME"], row, connection)
 }

@@ -6,6 +6,7 @@ use clap::Subcommand;
 use clap_complete::ArgValueCompleter;
 use serde_json::json;
 use std::path::{Path, PathBuf};
+use wire::ca::Certificate;
 
 #[derive(Debug, Subcommand)]
 pub enum CertificateCommand {
@@ -54,14 +55,12 @@ fn read(file: &Path) -> anyhow::Result<String> {
 /// `castellan certificate list`.
 async fn list(on: &OnInstance, connection: &Connection) -> anyhow::Result<()> {
     let certificates = connection.client.certificates(on.id(connection).await?).await?;
-    if connection.json {
-        return output::print_json(&certificates);
-    }
-    let rows = certificates.into_iter().map(|it| {
+    let row = |it: Certificate| {
         let revoked = it.revoked_at.map_or_else(String::new, |at| at.to_string());
         [it.serial, it.cn, it.issued_at.to_string(), it.expires_at.to_string(), revoked]
-    });
-    output::print_table(&output::table(["SERIAL", "CN", "ISSUED", "EXPIRES", "REVOKED"], rows))
+    };
+    let headings = ["SERIAL", "CN", "ISSUED", "EXPIRES", "REVOKED"];
+    output::print_list(certificates, headings, row, connection)
 }
 
 #[derive(Debug, clap::Args)]
@@ -77,11 +76,7 @@ pub struct Revoke {
 async fn revoke(options: &Revoke, connection: &Connection) -> anyhow::Result<()> {
     let id = options.on.id(connection).await?;
     connection.client.revoke_certificate(id, &options.serial).await?;
-    if connection.json {
-        return output::print_json(&json!({ "serial": options.serial, "revoked": true }));
-    }
-    output::print_line(&format!(
-        "Certificate {} is revoked; brokers refuse it within seconds",
-        options.serial
-    ))
+    let serial = &options.serial;
+    let sentence = format!("Certificate {serial} is revoked; brokers refuse it within seconds");
+    output::print_sentence(&json!({ "serial": serial, "revoked": true }), &sentence, connection)
 }

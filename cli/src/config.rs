@@ -5,6 +5,7 @@ use crate::{Connection, OnInstance, complete, output};
 use clap::Subcommand;
 use clap_complete::ArgValueCompleter;
 use serde_json::Value;
+use wire::nodes::Setting;
 
 #[derive(Debug, Subcommand)]
 pub enum ConfigCommand {
@@ -36,11 +37,8 @@ pub async fn run(command: ConfigCommand, connection: &Connection) -> anyhow::Res
 
 async fn list(on: &OnInstance, connection: &Connection) -> anyhow::Result<()> {
     let settings = connection.client.settings(on.id(connection).await?).await?;
-    if connection.json {
-        return output::print_json(&settings);
-    }
-    let rows = settings.into_iter().map(|it| [it.name, assignment::text(&it.value)]);
-    output::print_table(&output::table(["NAME", "VALUE"], rows))
+    let row = |it: Setting| [it.name, assignment::text(&it.value)];
+    output::print_list(settings, ["NAME", "VALUE"], row, connection)
 }
 
 async fn set(options: &Set, connection: &Connection) -> anyhow::Result<()> {

@@ -1,5 +1,6 @@
 //! `castellan group`.
 
+use crate::output::or_dash;
 use crate::{Connection, OnInstance, complete, output};
 use clap::Subcommand;
 use clap_complete::ArgValueCompleter;
@@ -40,28 +41,18 @@ pub async fn run(command: GroupCommand, connection: &Connection) -> anyhow::Resu
 async fn delete(options: &OneGroup, connection: &Connection) -> anyhow::Result<()> {
     let OneGroup { on, group } = options;
     connection.client.delete_group(on.id(connection).await?, group).await?;
-    if connection.json {
-        return output::print_json(&json!({ "group": group, "deleted": true }));
-    }
-    output::print_line(&format!("Group {group} is deleted"))
+    let deleted = json!({ "group": group, "deleted": true });
+    output::print_sentence(&deleted, &format!("Group {group} is deleted"), connection)
 }
 
 async fn list(on: &OnInstance, connection: &Connection) -> anyhow::Result<()> {
     let groups = connection.client.groups(on.id(connection).await?).await?;
-    if connection.json {
-        return output::print_json(&groups);
-    }
     let row = |group: Group| {
-        let (members, lag) = (group.members.len().to_string(), known(group.lag));
+        let (members, lag) = (group.members.len().to_string(), or_dash(group.lag));
         [group.name, group.state, members, lag, group.topics.join(",")]
     };
     let headings = ["NAME", "STATE", "MEMBERS", "LAG", "TOPICS"];
-    output::print_table(&output::table(headings, groups.into_iter().map(row)))
-}
-
-/// A number, or a dash for one that nobody knows.
-fn known(number: Option<i64>) -> String {
-    number.map_or_else(|| "-".to_owned(), |number| number.to_string())
+    output::print_list(groups, headings, row, connection)
 }
 
 /// `castellan group get`.
@@ -75,9 +66,9 @@ async fn get(options: &OneGroup, connection: &Connection) -> anyhow::Result<()> 
         [
             offset.topic.clone(),
             offset.partition.to_string(),
-            known(offset.offset),
-            known(offset.end),
-            known(offset.lag),
+            or_dash(offset.offset),
+            or_dash(offset.end),
+            or_dash(offset.lag),
             member(&group, offset),
         ]
     };
@@ -153,13 +144,10 @@ async fn reset(options: Reset, connection: &Connection) -> anyhow::Result<()> {
     let OneGroup { on, group } = options.of;
     let id = on.id(connection).await?;
     let moved = connection.client.reset_group(id, &group, &reset).await?;
-    if connection.json {
-        return output::print_json(&moved);
-    }
     let row = |moved: Moved| {
         let partition = moved.partition.to_string();
-        [moved.topic, partition, known(moved.offset), moved.new_offset.to_string()]
+        [moved.topic, partition, or_dash(moved.offset), moved.new_offset.to_string()]
     };
     let headings = ["TOPIC", "PARTITION", "OFFSET", "NEW OFFSET"];
-    output::print_table(&output::table(headings, moved.into_iter().map(row)))
+    output::print_list(moved, headings, row, connection)
 }

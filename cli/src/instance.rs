@@ -12,6 +12,7 @@ use anyhow::bail;
 use clap::Subcommand;
 use client::{Client, Error};
 use comfy_table::Table;
+use power::Verb;
 use serde_json::json;
 use wire::actions::Action;
 use wire::customer::{Instance, InstanceEntry};
@@ -25,13 +26,13 @@ pub enum InstanceCommand {
     /// Show one instance
     Get(OnInstance),
     /// Restart every server of an instance, one at a time, or some of them
-    Restart(power::Restart),
+    Restart(power::Power),
     /// Stop every server of an instance, or some of them; data and addresses stay
     Stop(power::Power),
     /// Start a stopped instance, or some of its servers
     Start(power::Power),
     /// List what was asked of an instance, newest first
-    Actions(Actions),
+    Actions(OnInstance),
     /// Follow everything that goes on until it has ended
     Watch(OnInstance),
     /// Cancel a restart or a change of settings; what has begun is brought to its end
@@ -49,10 +50,10 @@ pub async fn run(command: InstanceCommand, connection: &Connection) -> anyhow::R
         InstanceCommand::List => list(connection).await,
         InstanceCommand::Create(options) => create::run(options, connection).await,
         InstanceCommand::Get(options) => get(&options, connection).await,
-        InstanceCommand::Restart(options) => power::restart(&options, connection).await,
-        InstanceCommand::Stop(options) => power::stop(&options, connection).await,
-        InstanceCommand::Start(options) => power::start(&options, connection).await,
-        InstanceCommand::Actions(options) => actions(&options, connection).await,
+        InstanceCommand::Restart(options) => power::run(Verb::Restart, &options, connection).await,
+        InstanceCommand::Stop(options) => power::run(Verb::Stop, &options, connection).await,
+        InstanceCommand::Start(options) => power::run(Verb::Start, &options, connection).await,
+        InstanceCommand::Actions(on) => actions(&on, connection).await,
         InstanceCommand::Watch(on) => watch::run(&on, connection).await,
         InstanceCommand::Cancel(options) => cancel(&options, connection).await,
         InstanceCommand::RotateApikey(on) => rotate_apikey(&on, connection).await,
@@ -140,19 +141,9 @@ pub fn print(instance: &Instance, connection: &Connection) -> anyhow::Result<()>
     ]))
 }
 
-#[derive(Debug, clap::Args)]
-pub struct Actions {
-    #[command(flatten)]
-    pub on: OnInstance,
-}
-
 /// `castellan instance actions`.
-async fn actions(options: &Actions, connection: &Connection) -> anyhow::Result<()> {
-    let id = options.on.id(connection).await?;
-    let actions = connection.client.actions(id).await?;
-    if connection.json {
-        return output::print_json(&actions);
-    }
+async fn actions(on: &OnInstance, connection: &Connection) -> anyhow::Result<()> {
+    let actions = connection.client.actions(on.id(connection).await?).await?;
     let row = |action: Action| {
         let servers = action.servers.join(",");
         let asked_at = format!("{:.0}", action.asked_at);
@@ -160,7 +151,7 @@ async fn actions(options: &Actions, connection: &Connection) -> anyhow::Result<(
         [id, action.kind, servers, asked_at, action.asked_by, action.state, action.status]
     };
     let headings = ["ID", "KIND", "SERVERS", "ASKED AT", "ASKED BY", "STATE", "STATUS"];
-    output::print_table(&output::table(headings, actions.into_iter().map(row)))
+    output::print_list(actions, headings, row, connection)
 }
 
 #[derive(Debug, clap::Args)]
@@ -182,10 +173,7 @@ async fn cancel(options: &Cancel, connection: &Connection) -> anyhow::Result<()>
         ),
         answer => answer?,
     };
-    if connection.json {
-        return output::print_json(&answer);
-    }
-    output::print_line(&answer.message)
+    output::print_message(&answer, connection)
 }
 
 /// Whether it is the action that is not there, and not the instance, which is told in
@@ -199,25 +187,18 @@ fn lacks_action(error: &Error) -> bool {
 async fn rotate_apikey(on: &OnInstance, connection: &Connection) -> anyhow::Result<()> {
     let id = on.id(connection).await?;
     let rotated = connection.client.rotate_instance_key(id).await?;
-    if connection.json {
-        return output::print_json(&rotated);
-    }
-    output::print_line(&format!(
-        "The instance's old key has stopped; the new one is {}",
-        rotated.apikey.expose()
-    ))
+    let key = rotated.apikey.expose();
+    let sentence = format!("The instance's old key has stopped; the new one is {key}");
+    output::print_sentence(&rotated, &sentence, connection)
 }
 
 /// `castellan instance rotate-password`.
 async fn rotate_password(on: &OnInstance, connection: &Connection) -> anyhow::Result<()> {
     let id = on.id(connection).await?;
     connection.client.rotate_password(id).await?;
-    if connection.json {
-        return output::print_json(&json!({ "id": id, "rotated": true }));
-    }
-    output::print_line(&format!(
-        "The default user gets another password; `castellan instance get {id}` shows it"
-    ))
+    let sentence =
+        format!("The default user gets another password; `castellan instance get {id}` shows it");
+    output::print_sentence(&json!({ "id": id, "rotated": true }), &sentence, connection)
 }
 
 #[derive(Debug, clap::Args)]
@@ -236,9 +217,7 @@ async fn delete(options: &Delete, connection: &Connection) -> anyhow::Result<()>
     if options.wait {
         wait::until_gone(&connection.client, id).await?;
     }
-    if connection.json {
-        return output::print_json(&json!({ "id": id, "deleted": true }));
-    }
     let became = if options.wait { "nothing of it is left" } else { "its servers are torn down" };
-    output::print_line(&format!("Instance {id} is deleted; {became}"))
+    let sentence = format!("Instance {id} is deleted; {became}");
+    output::print_sentence(&json!({ "id": id, "deleted": true }), &sentence, connection)
 }

@@ -2,7 +2,7 @@
 
 use crate::{Connection, output};
 use clap::Subcommand;
-use wire::billing::{Invoice, InvoiceLine};
+use wire::billing::{Invoice, InvoiceEntry, InvoiceLine};
 
 #[derive(Debug, Subcommand)]
 pub enum InvoiceCommand {
@@ -50,15 +50,12 @@ pub async fn run(command: InvoiceCommand, connection: &Connection) -> anyhow::Re
 async fn list(options: &List, connection: &Connection) -> anyhow::Result<()> {
     let List { from, to } = options;
     let invoices = connection.client.invoices(from.as_deref(), to.as_deref()).await?;
-    if connection.json {
-        return output::print_json(&invoices);
-    }
-    let rows = invoices.into_iter().map(|it| {
+    let row = |it: InvoiceEntry| {
         let paid = if it.paid { "yes" } else { "no" };
         let total = format!("{} {}", it.total, it.currency);
         [it.id.to_string(), it.number.to_string(), it.period, total, paid.into()]
-    });
-    output::print_table(&output::table(["ID", "NUMBER", "PERIOD", "TOTAL", "PAID"], rows))
+    };
+    output::print_list(invoices, ["ID", "NUMBER", "PERIOD", "TOTAL", "PAID"], row, connection)
 }
 
 fn print(invoice: &Invoice, connection: &Connection) -> anyhow::Result<()> {

@@ -27,11 +27,7 @@ pub async fn run(command: KafkaUserCommand, connection: &Connection) -> anyhow::
 /// `castellan kafka-user list`.
 async fn list(on: &OnInstance, connection: &Connection) -> anyhow::Result<()> {
     let users = connection.client.kafka_users(on.id(connection).await?).await?;
-    if connection.json {
-        return output::print_json(&users);
-    }
-    let rows = users.into_iter().map(|user| [user.name, user.kind]);
-    output::print_table(&output::table(["NAME", "TYPE"], rows))
+    output::print_list(users, ["NAME", "TYPE"], |user: User| [user.name, user.kind], connection)
 }
 
 #[derive(Debug, clap::Args)]

@@ -85,64 +85,39 @@ pub struct Noun<V: Subcommand> {
     verb: V,
 }
 
+impl<V: Subcommand> Noun<V> {
+    async fn run(
+        self,
+        verb: impl AsyncFnOnce(V, &Connection) -> anyhow::Result<()>,
+        default_data: &Path,
+    ) -> anyhow::Result<()> {
+        verb(self.verb, &self.options.connect(default_data)?).await
+    }
+}
+
 /// Runs one command. Where a command names no Castellan, the one that lives in
 /// `default_data` is meant. An error is one sentence for stderr; exit with 1.
 pub async fn run(command: Command, default_data: &Path) -> anyhow::Result<()> {
+    let at = default_data;
     match command {
-        Command::Instance(Noun { options, verb }) => {
-            instance::run(verb, &options.connect(default_data)?).await
-        }
-        Command::Certificate(Noun { options, verb }) => {
-            certificate::run(verb, &options.connect(default_data)?).await
-        }
-        Command::Group(Noun { options, verb }) => {
-            group::run(verb, &options.connect(default_data)?).await
-        }
-        Command::Message(Noun { options, verb }) => {
-            message::run(verb, &options.connect(default_data)?).await
-        }
-        Command::Metrics(Noun { options, verb }) => {
-            metrics::run(verb, &options.connect(default_data)?).await
-        }
-        Command::Quota(Noun { options, verb }) => {
-            quota::run(verb, &options.connect(default_data)?).await
-        }
-        Command::Topic(Noun { options, verb }) => {
-            topic::run(verb, &options.connect(default_data)?).await
-        }
-        Command::KafkaUser(Noun { options, verb }) => {
-            kafka_user::run(verb, &options.connect(default_data)?).await
-        }
-        Command::Acl(Noun { options, verb }) => {
-            acl::run(verb, &options.connect(default_data)?).await
-        }
-        Command::Config(Noun { options, verb }) => {
-            config::run(verb, &options.connect(default_data)?).await
-        }
-        Command::Node(Noun { options, verb }) => {
-            node::run(verb, &options.connect(default_data)?).await
-        }
-        Command::Alarm(Noun { options, verb }) => {
-            alarm::run(verb, &options.connect(default_data)?).await
-        }
-        Command::Recipient(Noun { options, verb }) => {
-            recipient::run(verb, &options.connect(default_data)?).await
-        }
-        Command::Invoice(Noun { options, verb }) => {
-            invoice::run(verb, &options.connect(default_data)?).await
-        }
-        Command::Audit(Noun { options, verb }) => {
-            audit::run(verb, &options.connect(default_data)?).await
-        }
-        Command::Plan(Noun { options, verb }) => {
-            catalogue::plans(verb, &options.connect(default_data)?).await
-        }
-        Command::Region(Noun { options, verb }) => {
-            catalogue::regions(verb, &options.connect(default_data)?).await
-        }
-        Command::Team(Noun { options, verb }) => {
-            team::run(verb, &options.connect(default_data)?).await
-        }
+        Command::Instance(noun) => noun.run(instance::run, at).await,
+        Command::Certificate(noun) => noun.run(certificate::run, at).await,
+        Command::Group(noun) => noun.run(group::run, at).await,
+        Command::Message(noun) => noun.run(message::run, at).await,
+        Command::Metrics(noun) => noun.run(metrics::run, at).await,
+        Command::Quota(noun) => noun.run(quota::run, at).await,
+        Command::Topic(noun) => noun.run(topic::run, at).await,
+        Command::KafkaUser(noun) => noun.run(kafka_user::run, at).await,
+        Command::Acl(noun) => noun.run(acl::run, at).await,
+        Command::Config(noun) => noun.run(config::run, at).await,
+        Command::Node(noun) => noun.run(node::run, at).await,
+        Command::Alarm(noun) => noun.run(alarm::run, at).await,
+        Command::Recipient(noun) => noun.run(recipient::run, at).await,
+        Command::Invoice(noun) => noun.run(invoice::run, at).await,
+        Command::Audit(noun) => noun.run(audit::run, at).await,
+        Command::Plan(noun) => noun.run(catalogue::plans, at).await,
+        Command::Region(noun) => noun.run(catalogue::regions, at).await,
+        Command::Team(noun) => noun.run(team::run, at).await,
         Command::Completion(options) => completion::run(&options),
     }
 }

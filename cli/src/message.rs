@@ -56,11 +56,8 @@ async fn read(options: Read, connection: &Connection) -> anyhow::Result<()> {
     let what = ReadMessages { partition, offset, from, limit };
     let id = of.on.id(connection).await?;
     let messages = connection.client.messages(id, &of.topic, &what).await?;
-    if connection.json {
-        return output::print_json(&messages);
-    }
     let headings = ["PARTITION", "OFFSET", "TIME", "KEY", "VALUE"];
-    output::print_table(&output::table(headings, messages.into_iter().map(row)))
+    output::print_list(messages, headings, row, connection)
 }
 
 fn row(message: Message) -> [String; 5] {
@@ -117,11 +114,8 @@ async fn write(options: Write, connection: &Connection) -> anyhow::Result<()> {
     let OfTopic { on, topic } = options.of;
     let id = on.id(connection).await?;
     let written = connection.client.write_messages(id, &topic, &asked).await?;
-    if connection.json {
-        return output::print_json(&written);
-    }
     let row = |it: Written| [it.partition.to_string(), it.offset.to_string()];
-    output::print_table(&output::table(["PARTITION", "OFFSET"], written.into_iter().map(row)))
+    output::print_list(written, ["PARTITION", "OFFSET"], row, connection)
 }
 
 fn header(text: &str) -> anyhow::Result<Header> {

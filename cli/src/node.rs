@@ -13,12 +13,9 @@ pub enum NodeCommand {
 pub async fn run(command: NodeCommand, connection: &Connection) -> anyhow::Result<()> {
     let NodeCommand::List(on) = command;
     let nodes = connection.client.nodes(on.id(connection).await?).await?;
-    if connection.json {
-        return output::print_json(&nodes);
-    }
     let headings =
         ["NAME", "HOSTNAME", "RUNNING", "CONFIGURED", "KAFKA", "ROLES", "DISK", "USED", "ZONE"];
-    output::print_table(&output::table(headings, nodes.into_iter().map(row)))
+    output::print_list(nodes, headings, row, connection)
 }
 
 fn row(node: Node) -> [String; 9] {

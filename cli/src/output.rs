@@ -81,7 +81,34 @@ pub fn print_bytes(bytes: &[u8]) -> anyhow::Result<()> {
 
 /// What the API said, in its own sentence.
 pub fn print_message(answer: &Message, connection: &Connection) -> anyhow::Result<()> {
-    if connection.json { print_json(answer) } else { print_line(&answer.message) }
+    print_sentence(answer, &answer.message, connection)
+}
+
+/// A document for programs, which is a sentence for people.
+pub fn print_sentence(
+    document: &impl Serialize,
+    sentence: &str,
+    connection: &Connection,
+) -> anyhow::Result<()> {
+    if connection.json { print_json(document) } else { print_line(sentence) }
+}
+
+/// A list for programs, which is a table for people.
+pub fn print_list<L: IntoIterator + Serialize, const N: usize>(
+    list: L,
+    headings: [&str; N],
+    row: impl Fn(L::Item) -> [String; N],
+    connection: &Connection,
+) -> anyhow::Result<()> {
+    if connection.json {
+        return print_json(&list);
+    }
+    print_table(&table(headings, list.into_iter().map(row)))
+}
+
+/// What a cell shows of something that may not be there.
+pub fn or_dash(value: Option<impl ToString>) -> String {
+    value.map_or_else(|| "-".to_owned(), |value| value.to_string())
 }
 
 #[cfg(test)]

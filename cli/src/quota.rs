@@ -1,5 +1,6 @@
 //! `castellan quota`.
 
+use crate::output::or_dash;
 use crate::{Connection, OnInstance, complete, output};
 use anyhow::bail;
 use clap::Subcommand;
@@ -59,24 +60,19 @@ async fn remove(on: &OnInstance, of: &Of, connection: &Connection) -> anyhow::Re
 }
 
 fn print(quotas: &[Quota], connection: &Connection) -> anyhow::Result<()> {
-    if connection.json {
-        return output::print_json(&quotas);
-    }
     let row = |quota: &Quota| {
-        let name = |name: &Option<String>| name.clone().unwrap_or_else(|| "-".to_owned());
-        let limit = |limit: Option<f64>| limit.map_or_else(|| "-".to_owned(), |it| it.to_string());
         [
-            name(&quota.user),
-            name(&quota.client_id),
-            limit(quota.producer_byte_rate),
-            limit(quota.consumer_byte_rate),
-            limit(quota.request_percentage),
-            limit(quota.controller_mutation_rate),
+            or_dash(quota.user.as_ref()),
+            or_dash(quota.client_id.as_ref()),
+            or_dash(quota.producer_byte_rate),
+            or_dash(quota.consumer_byte_rate),
+            or_dash(quota.request_percentage),
+            or_dash(quota.controller_mutation_rate),
         ]
     };
     let headings =
         ["USER", "CLIENT ID", "PRODUCE B/S", "CONSUME B/S", "REQUESTS %", "PARTITIONS/S"];
-    output::print_table(&output::table(headings, quotas.iter().map(row)))
+    output::print_list(quotas, headings, row, connection)
 }
 
 #[derive(Debug, clap::Args)]

@@ -4,8 +4,7 @@ use crate::{Connection, output};
 use anyhow::{Context as _, bail};
 use clap::Subcommand;
 use model::UserId;
-use wire::customer::Message;
-use wire::team::{RemovedMember, UpdateMember};
+use wire::team::{RemovedMember, TeamMember, UpdateMember};
 
 #[derive(Debug, Subcommand)]
 pub enum TeamCommand {
@@ -28,24 +27,13 @@ pub async fn run(command: TeamCommand, connection: &Connection) -> anyhow::Resul
     }
 }
 
-/// What the API said, in its own sentence.
-fn print(answer: &Message, connection: &Connection) -> anyhow::Result<()> {
-    if connection.json {
-        return crate::output::print_json(answer);
-    }
-    crate::output::print_line(&answer.message)
-}
-
 /// `castellan team list`.
 async fn list(connection: &Connection) -> anyhow::Result<()> {
     let team = connection.client.team().await?;
-    if connection.json {
-        return output::print_json(&team);
-    }
-    let rows = team.into_iter().map(|member| {
+    let row = |member: TeamMember| {
         [member.id, member.email, member.roles.join(","), member.tags.join(","), member.name]
-    });
-    output::print_table(&output::table(["ID", "EMAIL", "ROLE", "TAGS", "NAME"], rows))
+    };
+    output::print_list(team, ["ID", "EMAIL", "ROLE", "TAGS", "NAME"], row, connection)
 }
 
 #[derive(Debug, clap::Args)]
@@ -64,7 +52,7 @@ pub struct Invite {
 async fn invite(options: Invite, connection: &Connection) -> anyhow::Result<()> {
     let tags = (!options.tags.is_empty()).then(|| options.tags.join(","));
     let invite = wire::team::Invite { email: options.email, role: options.role, tags };
-    print(&connection.client.invite(&invite).await?, connection)
+    output::print_message(&connection.client.invite(&invite).await?, connection)
 }
 
 #[derive(Debug, clap::Args)]
@@ -123,7 +111,7 @@ async fn update(options: Update, connection: &Connection) -> anyhow::Result<()> 
     }
     let id = id(&options.member, connection).await?;
     let changes = UpdateMember { role: options.role, tags };
-    print(&connection.client.update_member(&id, &changes).await?, connection)
+    output::print_message(&connection.client.update_member(&id, &changes).await?, connection)
 }
 
 /// People know e-mails, the API takes ids.

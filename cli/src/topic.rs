@@ -1,6 +1,7 @@
 //! `castellan topic`.
 
 use crate::assignment::{self, Assignment};
+use crate::output::or_dash;
 use crate::{Connection, OnInstance, complete, output};
 use anyhow::bail;
 use clap::Subcommand;
@@ -59,15 +60,12 @@ fn print(topic: &Topic, connection: &Connection) -> anyhow::Result<()> {
 /// `castellan topic list`.
 async fn list(on: &OnInstance, connection: &Connection) -> anyhow::Result<()> {
     let topics = connection.client.topics(on.id(connection).await?).await?;
-    if connection.json {
-        return output::print_json(&topics);
-    }
     let row = |topic: Topic| {
         let (partitions, replicas) = (topic.partitions.to_string(), topic.replicas.to_string());
         [topic.name, partitions, replicas, topic.status, assignment::line(&topic.config)]
     };
     let headings = ["NAME", "PARTITIONS", "REPLICAS", "STATUS", "CONFIG"];
-    output::print_table(&output::table(headings, topics.into_iter().map(row)))
+    output::print_list(topics, headings, row, connection)
 }
 
 /// `castellan topic get`.
@@ -84,15 +82,14 @@ async fn get(options: &OneTopic, connection: &Connection) -> anyhow::Result<()> 
 }
 
 fn row(partition: &Partition) -> [String; 5] {
-    let or_none = |number: Option<i64>| number.map_or_else(|| "-".into(), |it| it.to_string());
     let several =
         |nodes: &[i64]| nodes.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
     [
         partition.partition.to_string(),
-        or_none(partition.leader),
+        or_dash(partition.leader),
         several(&partition.replicas),
         several(&partition.in_sync),
-        or_none(partition.size),
+        or_dash(partition.size),
     ]
 }
 

@@ -18,7 +18,7 @@ pub fn inject(file: &Path, by: Step) -> Result<Undo, FaultError> {
     };
     write(file, text.as_bytes())?;
     let file = file.to_owned();
-    Ok(Box::new(move || write(&file, before.as_deref().unwrap_or(b"0")).map(|()| None)))
+    Ok(Box::new(move || write(&file, before.as_deref().unwrap_or(b"0"))))
 }
 
 /// Whole, because it may be read at any moment.

@@ -17,7 +17,7 @@ pub async fn inject(addresses: &[SocketAddr]) -> Result<Undo, FaultError> {
         let reason = format!("{left} stays; it takes root, and a kernel with INET_DIAG_DESTROY");
         return Err(FaultError::unavailable(WHAT, reason));
     }
-    Ok(Box::new(|| Ok(None)))
+    Ok(Box::new(|| Ok(())))
 }
 
 /// Both ends of each. Ports of clients are not given again within moments.

@@ -37,7 +37,7 @@ pub fn inject(directory: &Path, left: u64) -> Result<Undo, FaultError> {
     };
     let remove = move || remove(&path);
     match filled {
-        Ok(()) => Ok(Box::new(move || remove().map(|()| None))),
+        Ok(()) => Ok(Box::new(remove)),
         Err(error) => {
             remove()?;
             Err(FaultError::at(directory)(error))

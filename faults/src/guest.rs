@@ -57,7 +57,7 @@ pub async fn inject(jvm: &ProcessId, guest: &Guest, told: &str) -> Result<Undo, 
         return Err(FaultError::unavailable(guest.what, said.trim()));
     }
     let jvm = jvm.clone();
-    Ok(Box::new(move || leave(&jvm, directory.path()).map(|()| None)))
+    Ok(Box::new(move || leave(&jvm, directory.path())))
 }
 
 /// Where the JDK of a JVM has its tools. What is no JVM is left alone: the signal

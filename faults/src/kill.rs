@@ -1,25 +1,14 @@
 //! kill -9.
 
 use crate::{FaultError, Undo};
-use host::{ProcessId, Spawn};
-use tokio::runtime::Handle;
+use host::ProcessId;
 
 /// On return it has ended.
-pub async fn inject(process: &ProcessId, again: Option<Spawn>) -> Result<Undo, FaultError> {
+pub async fn inject(process: &ProcessId) -> Result<Undo, FaultError> {
     let watch = process.watch().ok_or(FaultError::Ended(process.pid))?;
     process.kill();
     watch.ended().await;
-    // Starting needs the runtime, which a drop may be outside of.
-    let runtime = Handle::current();
-    Ok(Box::new(move || again.map(|spawn| start(&runtime, &spawn)).transpose()))
-}
-
-fn start(runtime: &Handle, spawn: &Spawn) -> Result<ProcessId, FaultError> {
-    let _inside = runtime.enter();
-    let (process, ended) = spawn.start().map_err(FaultError::at(&spawn.program))?;
-    // Reaped in the background, so that an ended one is no zombie.
-    runtime.spawn(ended);
-    Ok(process)
+    Ok(Box::new(|| Ok(())))
 }
 
 #[cfg(test)]
@@ -38,20 +27,14 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn it_ends_at_once_and_is_started_again_once() {
+    async fn it_ends_at_once() {
         let directory = tempfile::tempdir().unwrap();
-        let spawn = sleeper(directory.path());
-        let (process, ended) = spawn.start().unwrap();
+        let (process, ended) = sleeper(directory.path()).start().unwrap();
         tokio::spawn(ended);
-        let fault = Fault::Kill { process: process.clone(), again: Some(spawn) };
-        let mut injected = fault.inject().await.unwrap();
+        let fault = Fault::kill(&process);
+        let _gone = fault.inject().await.unwrap();
         assert!(!process.is_alive());
-        let again = injected.undo().await.unwrap().expect("it was started again");
-        assert!(again.is_alive() && again != process);
-        assert_eq!(injected.undo().await.unwrap(), None, "once is enough");
         assert!(matches!(fault.inject().await, Err(FaultError::Ended(_))));
-        let _gone = Fault::kill(&again).inject().await.unwrap();
-        assert!(!again.is_alive());
     }
 
     #[tokio::test]

@@ -25,7 +25,7 @@ pub use error::FaultError;
 pub use small_disk::SmallDisk;
 pub use store_away::Store;
 
-use host::{ProcessId, Spawn};
+use host::ProcessId;
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -33,9 +33,8 @@ use std::time::Duration;
 
 #[derive(Clone, Debug)]
 pub enum Fault {
-    /// kill -9. Undone, it is started again in that way; who has somebody to
-    /// look after it needs no way.
-    Kill { process: ProcessId, again: Option<Spawn> },
+    /// kill -9. There is nothing to undo: somebody looks after it.
+    Kill(ProcessId),
     /// SIGSTOP, and SIGCONT to undo it.
     Pause(ProcessId),
     /// Not a byte is left on the file system of that directory, which must be
@@ -71,13 +70,13 @@ impl Fault {
 
     /// Kills a process that somebody looks after.
     pub fn kill(process: &ProcessId) -> Self {
-        Self::Kill { process: process.clone(), again: None }
+        Self::Kill(process.clone())
     }
 
     /// On return it is there.
     pub async fn inject(&self) -> Result<Injected, FaultError> {
         let undo = match self {
-            Self::Kill { process, again } => kill::inject(process, again.clone()).await?,
+            Self::Kill(process) => kill::inject(process).await?,
             Self::Pause(process) => pause::inject(std::slice::from_ref(process)).await?,
             Self::FullDisk(directory) => full_disk::inject(directory, 0)?,
             Self::FillDisk { directory, left } => full_disk::inject(directory, *left)?,
@@ -97,7 +96,7 @@ impl Fault {
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Kill { process, .. } => write!(f, "kill -9 of process {}", process.pid),
+            Self::Kill(process) => write!(f, "kill -9 of process {}", process.pid),
             Self::Pause(process) => write!(f, "SIGSTOP of process {}", process.pid),
             Self::FullDisk(directory) => write!(f, "a full disk at {}", directory.display()),
             Self::FillDisk { directory, left } => {
@@ -118,7 +117,7 @@ impl fmt::Display for Fault {
     }
 }
 
-type Undo = Box<dyn FnOnce() -> Result<Option<ProcessId>, FaultError> + Send>;
+type Undo = Box<dyn FnOnce() -> Result<(), FaultError> + Send>;
 
 /// A fault that is there, until undone or dropped.
 #[must_use = "the fault ends when this is dropped"]
@@ -128,12 +127,11 @@ pub struct Injected {
 }
 
 impl Injected {
-    /// Takes it out. What is out already stays so. The process is the one that
-    /// was started again, if any was.
-    pub async fn undo(&mut self) -> Result<Option<ProcessId>, FaultError> {
+    /// Takes it out. What is out already stays so.
+    pub async fn undo(&mut self) -> Result<(), FaultError> {
         match self.undo.take() {
             Some(undo) => tokio::task::spawn_blocking(undo).await.expect("undoing does not panic"),
-            None => Ok(None),
+            None => Ok(()),
         }
     }
 }

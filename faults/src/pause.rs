@@ -20,7 +20,7 @@ pub async fn inject(processes: &[ProcessId]) -> Result<Undo, FaultError> {
     }
     Ok(Box::new(move || {
         go_on(&processes);
-        Ok(None)
+        Ok(())
     }))
 }
 

@@ -15,7 +15,7 @@ pub fn inject(process: &ProcessId, directory: &Path, bytes: u64) -> Result<Undo,
     }
     let device = disk_of(directory)?;
     let throttle = Throttle::put(process, &device, bytes)?;
-    Ok(Box::new(move || throttle.remove().map(|()| None)))
+    Ok(Box::new(move || throttle.remove()))
 }
 
 /// The whole disk of a directory, as `major:minor`.

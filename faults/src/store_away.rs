@@ -104,11 +104,11 @@ fn give_back(
     release: Sender<()>,
     thread: std::thread::JoinHandle<()>,
     file: &Path,
-) -> Result<Option<ProcessId>, FaultError> {
+) -> Result<(), FaultError> {
     drop(release);
     let panicked = |_| FaultError::at(file)(std::io::Error::other("its holder panicked"));
     thread.join().map_err(panicked)?;
-    Ok(None)
+    Ok(())
 }
 
 #[cfg(test)]

@@ -1,9 +1,7 @@
 //! Who may call, and as what.
 
-use crate::{AccountId, InvitationId, KeyId, Tags, Timestamp, UserId};
+use crate::{AccountId, InvitationId, KeyId, Tags, Timestamp, UserId, words};
 use serde::{Deserialize, Serialize};
-use std::fmt;
-use std::str::FromStr;
 
 /// A customer of the installation.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -55,50 +53,17 @@ pub struct Invitation {
     pub expires_at: Timestamp,
 }
 
-/// What a user, or a key, may do. The order is the order of the spec's table,
-/// not one of power.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-pub enum Role {
-    #[serde(rename = "admin")]
-    Admin,
-    #[serde(rename = "devops")]
-    Devops,
-    #[serde(rename = "member")]
-    Member,
-    #[serde(rename = "monitor")]
-    Monitor,
-    #[serde(rename = "billing manager")]
-    BillingManager,
-}
-
-impl Role {
-    pub const ALL: [Role; 5] =
-        [Role::Admin, Role::Devops, Role::Member, Role::Monitor, Role::BillingManager];
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Role::Admin => "admin",
-            Role::Devops => "devops",
-            Role::Member => "member",
-            Role::Monitor => "monitor",
-            Role::BillingManager => "billing manager",
-        }
-    }
-}
-
-impl fmt::Display for Role {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("must be one of admin, devops, member, monitor, billing manager")]
-pub struct UnknownRole;
-
-impl FromStr for Role {
-    type Err = UnknownRole;
-    fn from_str(text: &str) -> Result<Self, UnknownRole> {
-        Role::ALL.into_iter().find(|role| role.as_str() == text).ok_or(UnknownRole)
+words! {
+    /// What a user, or a key, may do. The order is the order of the spec's table,
+    /// not one of power.
+    #[derive(Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Role {
+        Admin = "admin",
+        Devops = "devops",
+        Member = "member",
+        Monitor = "monitor",
+        #[serde(rename = "billing manager")]
+        BillingManager = "billing manager",
     }
 }

@@ -1,24 +1,24 @@
 //! Alarms: what people want to be told of.
 
-use crate::{AlarmId, RecipientId};
-use std::fmt;
-use std::str::FromStr;
+use crate::{AlarmId, RecipientId, words};
 
-/// What an alarm watches.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum AlarmType {
-    Cpu,
-    Memory,
-    Disk,
-    Netsplit,
-    ServerUnreachable,
-    /// Maintenance that is planned or under way.
-    Notice,
-    ConsumerLag,
-    UnderMinIsr,
-    OfflinePartitions,
-    CertificateExpiry,
-    DiskForecast,
+words! {
+    /// What an alarm watches.
+    #[derive(Hash)]
+    pub enum AlarmType {
+        Cpu = "cpu",
+        Memory = "memory",
+        Disk = "disk",
+        Netsplit = "netsplit",
+        ServerUnreachable = "server_unreachable",
+        /// Maintenance that is planned or under way.
+        Notice = "notice",
+        ConsumerLag = "consumer_lag",
+        UnderMinIsr = "under_min_isr",
+        OfflinePartitions = "offline_partitions",
+        CertificateExpiry = "certificate_expiry",
+        DiskForecast = "disk_forecast",
+    }
 }
 
 /// What an alarm's `value_threshold` counts.
@@ -37,36 +37,6 @@ pub enum Measure {
 }
 
 impl AlarmType {
-    pub const ALL: [Self; 11] = [
-        Self::Cpu,
-        Self::Memory,
-        Self::Disk,
-        Self::Netsplit,
-        Self::ServerUnreachable,
-        Self::Notice,
-        Self::ConsumerLag,
-        Self::UnderMinIsr,
-        Self::OfflinePartitions,
-        Self::CertificateExpiry,
-        Self::DiskForecast,
-    ];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Cpu => "cpu",
-            Self::Memory => "memory",
-            Self::Disk => "disk",
-            Self::Netsplit => "netsplit",
-            Self::ServerUnreachable => "server_unreachable",
-            Self::Notice => "notice",
-            Self::ConsumerLag => "consumer_lag",
-            Self::UnderMinIsr => "under_min_isr",
-            Self::OfflinePartitions => "offline_partitions",
-            Self::CertificateExpiry => "certificate_expiry",
-            Self::DiskForecast => "disk_forecast",
-        }
-    }
-
     /// What its `value_threshold` counts; none: it has no such threshold.
     pub fn measure(self) -> Option<Measure> {
         match self {
@@ -100,24 +70,6 @@ impl AlarmType {
     /// Whether a `time_threshold` means anything to it.
     pub fn takes_time(self) -> bool {
         !matches!(self, Self::Notice)
-    }
-}
-
-impl fmt::Display for AlarmType {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("it is no type of alarm this Castellan knows")]
-pub struct UnknownAlarmType;
-
-impl FromStr for AlarmType {
-    type Err = UnknownAlarmType;
-
-    fn from_str(text: &str) -> Result<Self, UnknownAlarmType> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == text).ok_or(UnknownAlarmType)
     }
 }
 

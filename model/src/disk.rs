@@ -1,6 +1,6 @@
 //! A server's disk and the one-way road from planned to formatted.
 
-use crate::{DiskId, InstanceId, ServerId};
+use crate::{DiskId, InstanceId, ServerId, words};
 use serde::{Deserialize, Serialize};
 
 /// One disk of one server. It outlives the server's processes and incarnations.
@@ -18,34 +18,19 @@ pub struct Disk {
     pub state: DiskState,
 }
 
-/// How far a disk has come. It never moves back: a disk that has been made
-/// and is found missing or empty is lost, not new.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum DiskState {
-    /// Chosen and saved; nothing exists yet.
-    Planned,
-    /// The cloud has made it and put our marker on it.
-    Made,
-    /// The agent may format it, once. Entered before the first start.
-    Formatting,
-    /// A broker has been seen running on it. It is never formatted again.
-    Formatted,
-}
-
-impl DiskState {
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            DiskState::Planned => "planned",
-            DiskState::Made => "made",
-            DiskState::Formatting => "formatting",
-            DiskState::Formatted => "formatted",
-        }
-    }
-
-    pub fn parse(text: &str) -> Option<Self> {
-        [Self::Planned, Self::Made, Self::Formatting, Self::Formatted]
-            .into_iter()
-            .find(|state| state.as_str() == text)
+words! {
+    /// How far a disk has come. It never moves back: a disk that has been made
+    /// and is found missing or empty is lost, not new.
+    #[derive(PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum DiskState {
+        /// Chosen and saved; nothing exists yet.
+        Planned = "planned",
+        /// The cloud has made it and put our marker on it.
+        Made = "made",
+        /// The agent may format it, once. Entered before the first start.
+        Formatting = "formatting",
+        /// A broker has been seen running on it. It is never formatted again.
+        Formatted = "formatted",
     }
 }

@@ -1,9 +1,7 @@
 //! A disk that is nearly full, and how far what is done about it goes.
 
-use crate::{InstanceId, ServerId, Timestamp};
+use crate::{InstanceId, ServerId, Timestamp, words};
 use serde::{Deserialize, Serialize};
-use std::fmt;
-use std::str::FromStr;
 
 /// Percent of the disk from which on people are told.
 const HIGH: f64 = 90.0;
@@ -16,12 +14,14 @@ const BACK: f64 = 2.0;
 /// a number that nobody else chooses, so that a limit of ours is known as such.
 pub const SLOW_BYTES_PER_SECOND: f64 = 65_521.0;
 
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum DiskLevel {
-    /// People have been told.
-    High,
-    /// Producers are slowed down, too.
-    Slowed,
+words! {
+    #[derive(PartialOrd, Ord)]
+    pub enum DiskLevel {
+        /// People have been told.
+        High = "high",
+        /// Producers are slowed down, too.
+        Slowed = "slowed",
+    }
 }
 
 impl DiskLevel {
@@ -40,32 +40,6 @@ impl DiskLevel {
             Self::Slowed => SLOW,
         };
         (from, from - BACK)
-    }
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::High => "high",
-            Self::Slowed => "slowed",
-        }
-    }
-}
-
-impl fmt::Display for DiskLevel {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("it is no level of a disk")]
-pub struct UnknownDiskLevel;
-
-impl FromStr for DiskLevel {
-    type Err = UnknownDiskLevel;
-
-    fn from_str(text: &str) -> Result<Self, UnknownDiskLevel> {
-        let found = [Self::High, Self::Slowed].into_iter().find(|it| it.as_str() == text);
-        found.ok_or(UnknownDiskLevel)
     }
 }
 
@@ -125,6 +99,7 @@ mod tests {
         for level in [DiskLevel::High, DiskLevel::Slowed] {
             assert_eq!(level.to_string().parse(), Ok(level));
         }
-        assert_eq!("full".parse::<DiskLevel>(), Err(UnknownDiskLevel));
+        let unknown = "full".parse::<DiskLevel>().unwrap_err();
+        assert_eq!(unknown.to_string(), "must be one of high, slowed");
     }
 }

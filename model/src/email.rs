@@ -1,8 +1,8 @@
 //! E-mail addresses that a person typed and that mail will go to.
 
+use crate::words::checked_text;
 use email_address::{EmailAddress, Options};
 use serde::{Deserialize, Serialize};
-use std::fmt;
 
 const LENGTH: usize = 254;
 
@@ -31,10 +31,6 @@ impl Email {
         }
         Ok(Self(text))
     }
-
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
 }
 
 /// What e-mails are compared by.
@@ -51,24 +47,7 @@ pub fn mailbox_key(email: &str) -> String {
     format!("{name}@{host}")
 }
 
-impl TryFrom<String> for Email {
-    type Error = NoEmail;
-    fn try_from(text: String) -> Result<Self, NoEmail> {
-        Self::parse(text)
-    }
-}
-
-impl From<Email> for String {
-    fn from(email: Email) -> Self {
-        email.0
-    }
-}
-
-impl fmt::Display for Email {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
+checked_text!(Email, NoEmail);
 
 #[cfg(test)]
 mod tests {

@@ -1,5 +1,6 @@
 //! A released version of Apache Kafka.
 
+use crate::words::written_as_text;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -35,18 +36,7 @@ impl FromStr for KafkaVersion {
     }
 }
 
-impl TryFrom<String> for KafkaVersion {
-    type Error = VersionError;
-    fn try_from(text: String) -> Result<Self, VersionError> {
-        text.parse()
-    }
-}
-
-impl From<KafkaVersion> for String {
-    fn from(version: KafkaVersion) -> Self {
-        version.to_string()
-    }
-}
+written_as_text!(KafkaVersion);
 
 impl fmt::Display for KafkaVersion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

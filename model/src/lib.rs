@@ -41,21 +41,22 @@ mod server;
 mod stepped;
 mod subnet;
 mod topic_name;
+mod words;
 
 pub use account::{Account, ApiKey, Invitation, Role, User};
 pub use action::{Action, ActionKind, ActionState, ActionStep, UnknownAction};
-pub use alarm::{Alarm, AlarmSpec, AlarmType, Measure, UnknownAlarmType};
+pub use alarm::{Alarm, AlarmSpec, AlarmType, Measure};
 pub use catalogue::{Catalogue, CatalogueError, Supported};
 pub use certificate::{Certificate, NoSerial, Serial};
 pub use certificate_life::{CertificateLife, NoCertificateLife};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use condition::{Condition, ConditionKind, Reason};
 pub use disk::{Disk, DiskState};
-pub use disk_guard::{DiskGuard, DiskLevel, SLOW_BYTES_PER_SECOND, SlowedQuota, UnknownDiskLevel};
+pub use disk_guard::{DiskGuard, DiskLevel, SLOW_BYTES_PER_SECOND, SlowedQuota};
 pub use email::{Email, NoEmail, email_key, mailbox_key};
 pub use entropy::{Entropy, OsEntropy, SeededEntropy, kafka_uuid};
-pub use expiring::{Expiring, NotExpiring};
-pub use history::{HistoryChange, HistoryEntry, UnknownChange};
+pub use expiring::Expiring;
+pub use history::{HistoryChange, HistoryEntry};
 pub use id::{
     AccountId, ActionId, AlarmId, DiskId, HostId, IncidentId, InstanceId, InvitationId, InvoiceId,
     KeyId, MessageId, RecipientId, ServerId, UserId, VpcId,
@@ -73,7 +74,6 @@ pub use plan::{DiskOffer, Family, Plan, PlanName};
 pub use principal::{NoUserName, UserName, is_reserved};
 pub use recipient::{
     LastStatus, Recipient, RecipientAddress, RecipientOptions, RecipientType, Responder,
-    UnknownRecipientType,
 };
 pub use region::{Region, RegionName};
 pub use secret::Secret;
@@ -81,6 +81,7 @@ pub use series::{GroupSeries, SAMPLE_SECONDS, Series, TopicSeries, UnknownSeries
 pub use server::{Listener, Listeners, Server, ServerRole};
 pub use subnet::{Subnet, SubnetError};
 pub use topic_name::{NoTopicName, TopicName};
+pub use words::UnknownWord;
 
 pub use jiff::{SignedDuration, Timestamp};
 pub use url::Url;

@@ -2,6 +2,7 @@
 //! log.
 
 use crate::Timestamp;
+use crate::words::written_as_text;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
@@ -87,18 +88,7 @@ impl FromStr for Month {
     }
 }
 
-impl TryFrom<String> for Month {
-    type Error = BadMonth;
-    fn try_from(text: String) -> Result<Self, BadMonth> {
-        text.parse()
-    }
-}
-
-impl From<Month> for String {
-    fn from(month: Month) -> Self {
-        month.to_string()
-    }
-}
+written_as_text!(Month);
 
 #[cfg(test)]
 mod tests {

@@ -1,7 +1,7 @@
 //! Names, comments and tags that a customer chooses.
 
+use crate::words::checked_text;
 use serde::{Deserialize, Serialize};
-use std::fmt;
 use std::str::FromStr;
 
 const NAME_LENGTH: usize = 64;
@@ -51,30 +51,9 @@ impl InstanceName {
         check(&text)?;
         Ok(Self(text))
     }
-
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
 }
 
-impl TryFrom<String> for InstanceName {
-    type Error = NameError;
-    fn try_from(text: String) -> Result<Self, NameError> {
-        Self::parse(text)
-    }
-}
-
-impl From<InstanceName> for String {
-    fn from(name: InstanceName) -> Self {
-        name.0
-    }
-}
-
-impl fmt::Display for InstanceName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
+checked_text!(InstanceName, NameError);
 
 /// What a person calls themselves: 1–64 characters, no control characters.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -1,6 +1,8 @@
 //! What people are told of an alarm.
 
-use crate::{AlarmId, AlarmType, Expiring, InstanceId, RecipientAddress, RecipientId, Timestamp};
+use crate::{
+    AlarmId, AlarmType, Expiring, InstanceId, RecipientAddress, RecipientId, Timestamp, words,
+};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -46,23 +48,14 @@ pub enum Maintenance {
     Emergency,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum NotificationState {
-    Triggered,
-    Resolved,
-    Reminder,
-    Test,
-}
-
-impl NotificationState {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Triggered => "triggered",
-            Self::Resolved => "resolved",
-            Self::Reminder => "reminder",
-            Self::Test => "test",
-        }
+words! {
+    #[derive(Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum NotificationState {
+        Triggered = "triggered",
+        Resolved = "resolved",
+        Reminder = "reminder",
+        Test = "test",
     }
 }
 

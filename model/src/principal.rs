@@ -4,8 +4,8 @@
 //! Passwords and certificates make the same kind of principal, `User:<name>`,
 //! so what is a name and which ones are reserved has this one home.
 
+use crate::words::checked_text;
 use serde::{Deserialize, Serialize};
-use std::fmt;
 
 const LENGTH: usize = 64;
 
@@ -41,10 +41,6 @@ impl UserName {
         Ok(Self(text))
     }
 
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-
     pub fn is_reserved(&self) -> bool {
         is_reserved(&self.0)
     }
@@ -56,24 +52,7 @@ impl UserName {
     }
 }
 
-impl TryFrom<String> for UserName {
-    type Error = NoUserName;
-    fn try_from(text: String) -> Result<Self, NoUserName> {
-        Self::parse(text)
-    }
-}
-
-impl From<UserName> for String {
-    fn from(name: UserName) -> Self {
-        name.0
-    }
-}
-
-impl fmt::Display for UserName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
+checked_text!(UserName, NoUserName);
 
 #[cfg(test)]
 mod tests {

@@ -1,56 +1,30 @@
 //! Whom alarms are told to.
 
-use crate::{Email, RecipientId, Secret, Timestamp};
+use crate::{Email, RecipientId, Secret, Timestamp, words};
 use serde::{Deserialize, Serialize};
-use std::fmt;
-use std::str::FromStr;
 use url::Url;
 
-/// How somebody is told.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum RecipientType {
-    Email,
-    Webhook,
-    Slack,
-    Teams,
-    Pagerduty,
-    Opsgenie,
-    OpsgenieEu,
-    Victorops,
-    Signl4,
+words! {
+    /// How somebody is told.
+    #[derive(Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum RecipientType {
+        Email = "email",
+        Webhook = "webhook",
+        Slack = "slack",
+        Teams = "teams",
+        Pagerduty = "pagerduty",
+        Opsgenie = "opsgenie",
+        OpsgenieEu = "opsgenie-eu",
+        Victorops = "victorops",
+        Signl4 = "signl4",
+    }
 }
 
 /// The longest value; URLs of some services have 500 characters.
 const LENGTH: usize = 2048;
 
 impl RecipientType {
-    pub const ALL: [Self; 9] = [
-        Self::Email,
-        Self::Webhook,
-        Self::Slack,
-        Self::Teams,
-        Self::Pagerduty,
-        Self::Opsgenie,
-        Self::OpsgenieEu,
-        Self::Victorops,
-        Self::Signl4,
-    ];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Email => "email",
-            Self::Webhook => "webhook",
-            Self::Slack => "slack",
-            Self::Teams => "teams",
-            Self::Pagerduty => "pagerduty",
-            Self::Opsgenie => "opsgenie",
-            Self::OpsgenieEu => "opsgenie-eu",
-            Self::Victorops => "victorops",
-            Self::Signl4 => "signl4",
-        }
-    }
-
     /// Whether a value is of this type; if not, what it must be.
     pub fn check(self, value: &str) -> Result<(), &'static str> {
         let good = match self {
@@ -96,24 +70,6 @@ impl RecipientType {
 fn is_key(value: &str) -> bool {
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
     (1..=128).contains(&value.len()) && value.bytes().all(fits) && !value.starts_with('.')
-}
-
-impl fmt::Display for RecipientType {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("it is no type of recipient this Castellan knows")]
-pub struct UnknownRecipientType;
-
-impl FromStr for RecipientType {
-    type Err = UnknownRecipientType;
-
-    fn from_str(text: &str) -> Result<Self, UnknownRecipientType> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == text).ok_or(UnknownRecipientType)
-    }
 }
 
 /// Somebody to tell, and how.

@@ -1,5 +1,6 @@
 //! A VPC's address range.
 
+use crate::words::written_as_text;
 use ipnet::Ipv4Net;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -56,18 +57,7 @@ impl FromStr for Subnet {
     }
 }
 
-impl TryFrom<String> for Subnet {
-    type Error = SubnetError;
-    fn try_from(text: String) -> Result<Self, SubnetError> {
-        text.parse()
-    }
-}
-
-impl From<Subnet> for String {
-    fn from(subnet: Subnet) -> Self {
-        subnet.to_string()
-    }
-}
+written_as_text!(Subnet);
 
 impl fmt::Display for Subnet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

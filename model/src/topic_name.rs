@@ -1,7 +1,7 @@
 //! Names of topics that customers choose.
 
+use crate::words::checked_text;
 use serde::{Deserialize, Serialize};
-use std::fmt;
 
 /// Kafka's own limit: names become directories.
 const LENGTH: usize = 249;
@@ -36,30 +36,9 @@ impl TopicName {
         }
         Ok(Self(text))
     }
-
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
 }
 
-impl TryFrom<String> for TopicName {
-    type Error = NoTopicName;
-    fn try_from(text: String) -> Result<Self, NoTopicName> {
-        Self::parse(text)
-    }
-}
-
-impl From<TopicName> for String {
-    fn from(name: TopicName) -> Self {
-        name.0
-    }
-}
-
-impl fmt::Display for TopicName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
+checked_text!(TopicName, NoTopicName);
 
 #[cfg(test)]
 mod tests {

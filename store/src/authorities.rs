@@ -1,40 +1,29 @@
 //! The certificate authorities of an instance.
 
 use crate::db::{Query, Run};
-use crate::{Error, Result, Work};
-use model::{InstanceId, Secret};
+use crate::{Result, Work};
+use model::{InstanceId, Secret, words};
 use std::collections::HashMap;
 
-/// Which of an instance's authorities.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum AuthorityKind {
-    /// Brokers, controllers and the control plane; trusted there alone.
-    Internal,
-    /// What customers trust, and what signed the next two. Instances that were made
-    /// before there were roots have none: their `Server` is self-signed and stands in
-    /// for it.
-    Root,
-    /// Signs the certificates of the customers' listeners.
-    Server,
-    /// Signs customers' requests; trusted on the TLS listener alone.
-    Client,
-}
-
-impl AuthorityKind {
-    pub const ALL: [Self; 4] = [Self::Internal, Self::Root, Self::Server, Self::Client];
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Internal => "internal",
-            Self::Root => "root",
-            Self::Server => "server",
-            Self::Client => "client",
-        }
+words! {
+    /// Which of an instance's authorities.
+    #[derive(Hash)]
+    pub enum AuthorityKind {
+        /// Brokers, controllers and the control plane; trusted there alone.
+        Internal = "internal",
+        /// What customers trust, and what signed the next two. Instances that were made
+        /// before there were roots have none: their `Server` is self-signed and stands in
+        /// for it.
+        Root = "root",
+        /// Signs the certificates of the customers' listeners.
+        Server = "server",
+        /// Signs customers' requests; trusted on the TLS listener alone.
+        Client = "client",
     }
 }
 
 fn place(instance: InstanceId, kind: AuthorityKind) -> String {
-    format!("authorities/{instance}/{}", kind.as_str())
+    format!("authorities/{instance}/{kind}")
 }
 
 pub async fn insert(
@@ -97,10 +86,7 @@ pub async fn certificates(
         .bind(instance.0);
     let mut all = HashMap::new();
     for row in run.fetch(query).await? {
-        let name = row.text("kind")?;
-        let kind = AuthorityKind::ALL.into_iter().find(|kind| kind.as_str() == name);
-        let kind = kind.ok_or(Error::Corrupt { what: "kind", value: name })?;
-        all.insert(kind, row.text("certificate")?);
+        all.insert(row.parse("kind")?, row.text("certificate")?);
     }
     Ok(all)
 }

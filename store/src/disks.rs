@@ -1,7 +1,7 @@
 //! Disks.
 
 use crate::db::{Query, Row, Run};
-use crate::{Error, Result, Work};
+use crate::{Result, Work};
 use model::{Disk, DiskId, DiskState, InstanceId, ServerId};
 
 pub async fn insert(work: &mut Work, disk: &Disk) -> Result<()> {
@@ -47,7 +47,6 @@ pub async fn remove(work: &mut Work, id: DiskId) -> Result<()> {
 }
 
 fn disk(row: &Row) -> Result<Disk> {
-    let state = row.text("state")?;
     Ok(Disk {
         id: row.parse("id")?,
         instance_id: InstanceId(row.int("instance_id")?),
@@ -55,7 +54,6 @@ fn disk(row: &Row) -> Result<Disk> {
         size_gb: row.number("size_gb")?,
         directory_id: row.text("directory_id")?,
         founding: row.flag("founding")?,
-        state: DiskState::parse(&state)
-            .ok_or(Error::Corrupt { what: "a disk's state", value: state })?,
+        state: row.parse("state")?,
     })
 }

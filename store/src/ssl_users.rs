@@ -7,23 +7,15 @@
 
 use crate::db::{Query, Run};
 use crate::{Result, Work};
-use model::{InstanceId, SignedDuration, Timestamp, UserName};
+use model::{InstanceId, SignedDuration, Timestamp, UserName, words};
 
-/// What a name is held for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Purpose {
-    /// Nobody else has the name meanwhile.
-    User,
-    /// Others may hold it for one of theirs.
-    Certificate,
-}
-
-impl Purpose {
-    fn as_str(self) -> &'static str {
-        match self {
-            Purpose::User => "user",
-            Purpose::Certificate => "certificate",
-        }
+words! {
+    /// What a name is held for.
+    pub enum Purpose {
+        /// Nobody else has the name meanwhile.
+        User = "user",
+        /// Others may hold it for one of theirs.
+        Certificate = "certificate",
     }
 }
 

@@ -8,7 +8,7 @@
 
 use crate::db::{Query, Row, Run};
 use crate::{Lease, Result, Work};
-use model::{InstanceId, ServerId, SignedDuration, Timestamp};
+use model::{InstanceId, ServerId, SignedDuration, Timestamp, words};
 
 /// How long a ticket is good for without being opened anew, and, at most, how long an
 /// agent takes to act on leave that it was given.
@@ -29,27 +29,12 @@ pub struct Ticket {
     pub left: SignedDuration,
 }
 
-/// What servers are let stop for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Purpose {
-    ClusterStop,
-    Stop,
-    Restart,
-}
-
-impl Purpose {
-    const ALL: [Self; 3] = [Self::ClusterStop, Self::Stop, Self::Restart];
-
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::ClusterStop => "cluster-stop",
-            Self::Stop => "stop",
-            Self::Restart => "restart",
-        }
-    }
-
-    fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|purpose| purpose.as_str() == text)
+words! {
+    /// What servers are let stop for.
+    pub enum Purpose {
+        ClusterStop = "cluster-stop",
+        Stop = "stop",
+        Restart = "restart",
     }
 }
 
@@ -224,7 +209,7 @@ fn ticket(row: &Row, now: Timestamp) -> Result<Ticket> {
         instance_id: InstanceId(row.int("instance_id")?),
         server_id: row.int_or_none("server_id")?.map(ServerId),
         epoch: row.int("epoch")?,
-        purpose: Purpose::parse(&row.text("why")?),
+        purpose: row.text("why")?.parse().ok(),
         opened_at: row.time("opened_at")?,
         left: row.time("expires_at")?.duration_since(now),
     })

@@ -1,13 +1,13 @@
 //! `POST /agent/v1/metrics`.
 
 use super::{AgentCertificate, Document};
+use crate::answer::Answer;
 use app::metrics;
 use axum::Json;
 use axum::extract::State;
 use model::TopicSeries;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use web::error::Failure;
 use web::state::Api;
 use wire::metrics::{Sample, Samples, Taken, TopicSample};
 
@@ -15,7 +15,7 @@ pub async fn handle(
     State(api): State<Api>,
     AgentCertificate(agent): AgentCertificate,
     Document { value, .. }: Document<Samples>,
-) -> Result<Json<Taken>, Failure> {
+) -> Answer<Taken> {
     let samples = value.samples.into_iter().map(sample).collect();
     let metrics::Taken { window, kept_through } = metrics::take(&agent, &api.app, samples).await?;
     Ok(Json(Taken { window, kept_through }))

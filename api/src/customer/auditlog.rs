@@ -8,7 +8,6 @@ use crate::openapi::{About, Input};
 use app::auditlog::{self, AuditLine, Export, Wanted};
 use app::{Error, Right};
 use axum::body::{Body, Bytes};
-use axum::extract::State;
 use axum::http::HeaderValue;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
@@ -16,7 +15,6 @@ use cell::safe;
 use csv::{Terminator, WriterBuilder};
 use futures::stream;
 use web::error::Failure;
-use web::state::Api;
 
 const CSV: &str = "text/csv; charset=utf-8";
 const HEADER: [&str; 5] = ["Timestamp", "Event", "Source", "User", "Extras"];
@@ -25,12 +23,8 @@ const HEADER: [&str; 5] = ["Timestamp", "Event", "Source", "User", "Extras"];
 ///
 /// The body is written while it is read, page by page. If the store goes away
 /// in between, the connection breaks off, so that nobody takes a part for all.
-pub async fn csv(
-    State(api): State<Api>,
-    CustomerKey(caller): CustomerKey,
-    query: Query,
-) -> Result<Response, Failure> {
-    let mut export = auditlog::export(&caller, &api.app, query.ask(wanted)).await?;
+pub async fn csv(CustomerKey(caller, app): CustomerKey, query: Query) -> Result<Response, Failure> {
+    let mut export = auditlog::export(&caller, &app, query.ask(wanted)).await?;
     // The first page comes before the answer, while an error can still be told.
     let first = export.next().await?.unwrap_or_default();
     let mut rows = vec![HEADER.map(Into::into)];

@@ -1,23 +1,17 @@
 //! `/api/plans` and `/api/regions`: what is on offer.
 
+use crate::answer::Answer;
 use crate::auth::CustomerKey;
 use crate::body::{Fields, Query};
 use crate::openapi::{About, Input};
 use app::Right;
 use app::catalogue::{self, BACKEND, PlanFilter, RegionFilter};
 use axum::Json;
-use axum::extract::State;
-use web::error::Failure;
-use web::state::Api;
 use wire::customer::{Plan, Region};
 
 /// `GET /api/plans`.
-pub async fn plans(
-    State(api): State<Api>,
-    CustomerKey(caller): CustomerKey,
-    query: Query,
-) -> Result<Json<Vec<Plan>>, Failure> {
-    let plans = catalogue::plans(&caller, &api.app, query.ask(plan_filter))?;
+pub async fn plans(CustomerKey(caller, app): CustomerKey, query: Query) -> Answer<Vec<Plan>> {
+    let plans = catalogue::plans(&caller, &app, query.ask(plan_filter))?;
     Ok(Json(plans.iter().map(plan_document).collect()))
 }
 
@@ -54,12 +48,8 @@ pub fn about_plans() -> About {
 }
 
 /// `GET /api/regions`.
-pub async fn regions(
-    State(api): State<Api>,
-    CustomerKey(caller): CustomerKey,
-    query: Query,
-) -> Result<Json<Vec<Region>>, Failure> {
-    let regions = catalogue::regions(&caller, &api.app, query.ask(region_filter))?;
+pub async fn regions(CustomerKey(caller, app): CustomerKey, query: Query) -> Answer<Vec<Region>> {
+    let regions = catalogue::regions(&caller, &app, query.ask(region_filter))?;
     Ok(Json(regions.into_iter().map(region_document).collect()))
 }
 

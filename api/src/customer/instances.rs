@@ -5,6 +5,7 @@ pub mod actions;
 pub mod create;
 pub mod read;
 
+use crate::answer::Answer;
 use crate::auth::CustomerKey;
 use crate::body::{Body, Fields, Query};
 use crate::openapi::{About, Counts, Input};
@@ -12,10 +13,8 @@ use crate::path::Id;
 use app::Right;
 use app::instances::{self, Deletion, InstanceChanges, Page};
 use axum::Json;
-use axum::extract::State;
 use axum::http::StatusCode;
 use web::error::Failure;
-use web::state::Api;
 use wire::customer::{InstanceEntry, Message, UpdateInstance};
 
 /// What list and read both say of an instance.
@@ -43,11 +42,10 @@ fn example() -> wire::customer::InstanceEntry {
 
 /// `GET /api/instances`.
 pub async fn list(
-    State(api): State<Api>,
-    CustomerKey(caller): CustomerKey,
+    CustomerKey(caller, app): CustomerKey,
     query: Query,
 ) -> Result<([(&'static str, String); 1], Json<Vec<InstanceEntry>>), Failure> {
-    let listed = instances::list(&caller, &api.app, query.ask(page)).await?;
+    let listed = instances::list(&caller, &app, query.ask(page)).await?;
     let total = [("x-total-count", listed.total.to_string())];
     Ok((total, Json(listed.instances.iter().map(entry).collect())))
 }
@@ -79,12 +77,11 @@ const SAVED: &str = "Changes saved";
 
 /// `PUT /api/instances/<ID>`.
 pub async fn update(
-    State(api): State<Api>,
-    CustomerKey(caller): CustomerKey,
+    CustomerKey(caller, app): CustomerKey,
     Id(id): Id,
     body: Body,
-) -> Result<Json<Message>, Failure> {
-    instances::update(&caller, &api.app, id, body.ask(changes)).await?;
+) -> Answer<Message> {
+    instances::update(&caller, &app, id, body.ask(changes)).await?;
     Ok(Json(Message { message: SAVED.into() }))
 }
 
@@ -120,12 +117,11 @@ const FIELDS: [Input; 2] = [
 
 /// `DELETE /api/instances/<ID>`.
 pub async fn delete(
-    State(api): State<Api>,
-    CustomerKey(caller): CustomerKey,
+    CustomerKey(caller, app): CustomerKey,
     Id(id): Id,
     query: Query,
 ) -> Result<StatusCode, Failure> {
-    instances::delete(&caller, &api.app, id, query.ask(deletion)).await?;
+    instances::delete(&caller, &app, id, query.ask(deletion)).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -1,5 +1,6 @@
 //! `/api/invoices`.
 
+use crate::answer::Answer;
 use crate::auth::CustomerKey;
 use crate::body::{Fields, Query};
 use crate::openapi::{About, Input};
@@ -7,10 +8,7 @@ use crate::path::InvoicePath;
 use app::Right;
 use app::billing::{self, InvoiceSummary, Months, Period};
 use axum::Json;
-use axum::extract::State;
 use model::{Bill, CURRENCY, Cents, Month};
-use web::error::Failure;
-use web::state::Api;
 use wire::billing::{Customer, Invoice, InvoiceEntry, InvoiceLine, Money, Seller, time};
 
 /// `2026/11`.
@@ -80,11 +78,10 @@ fn example() -> Invoice {
 
 /// `GET /api/invoices`.
 pub async fn list(
-    State(api): State<Api>,
-    CustomerKey(caller): CustomerKey,
+    CustomerKey(caller, app): CustomerKey,
     query: Query,
-) -> Result<Json<Vec<InvoiceEntry>>, Failure> {
-    let invoices = billing::list(&caller, &api.app, query.ask(months)).await?;
+) -> Answer<Vec<InvoiceEntry>> {
+    let invoices = billing::list(&caller, &app, query.ask(months)).await?;
     Ok(Json(invoices.into_iter().map(entry).collect()))
 }
 
@@ -125,11 +122,10 @@ pub fn about_list() -> About {
 
 /// `GET /api/invoices/<id>`.
 pub async fn read(
-    State(api): State<Api>,
-    CustomerKey(caller): CustomerKey,
+    CustomerKey(caller, app): CustomerKey,
     InvoicePath(id): InvoicePath,
-) -> Result<Json<Invoice>, Failure> {
-    let invoice = billing::read(&caller, &api.app, id).await?;
+) -> Answer<Invoice> {
+    let invoice = billing::read(&caller, &app, id).await?;
     Ok(Json(document(invoice.bill)))
 }
 
@@ -140,12 +136,8 @@ pub fn about_read() -> About {
 }
 
 // `GET /api/invoices/period`.
-pub async fn period(
-    State(api): State<Api>,
-    CustomerKey(caller): CustomerKey,
-    query: Query,
-) -> Result<Json<Invoice>, Failure> {
-    let bill = billing::period(&caller, &api.app, query.ask(asked_period)).await?;
+pub async fn period(CustomerKey(caller, app): CustomerKey, query: Query) -> Answer<Invoice> {
+    let bill = billing::period(&caller, &app, query.ask(asked_period)).await?;
     Ok(Json(document(bill)))
 }
 

@@ -1,6 +1,6 @@
 //! `/api/team` and `/api/apikeys`.
 
-use crate::answer::SecretJson;
+use crate::answer::{Answer, SecretJson};
 use crate::auth::CustomerKey;
 use crate::body::{Body, Fields};
 use crate::openapi::{About, Counts, Input};
@@ -8,10 +8,8 @@ use crate::path::Member;
 use app::team::{self, NewInvitation, Removed, RoleChanges};
 use app::{Right, apikeys};
 use axum::Json;
-use axum::extract::State;
 use model::{InstanceId, Role, Secret};
 use web::error::Failure;
-use web::state::Api;
 use wire::customer::Message;
 use wire::team::{
     InstanceToRotate, Invite, RemoveMember, RemovedMember, RotatedKey, TeamMember, UpdateMember,
@@ -22,11 +20,8 @@ fn roles() -> Vec<&'static str> {
 }
 
 /// `GET /api/team`.
-pub async fn list(
-    State(api): State<Api>,
-    CustomerKey(caller): CustomerKey,
-) -> Result<Json<Vec<TeamMember>>, Failure> {
-    let users = team::list(&caller, &api.app).await?;
+pub async fn list(CustomerKey(caller, app): CustomerKey) -> Answer<Vec<TeamMember>> {
+    let users = team::list(&caller, &app).await?;
     Ok(Json(users.into_iter().map(member).collect()))
 }
 
@@ -56,12 +51,8 @@ pub fn about_list() -> About {
 }
 
 /// `POST /api/team/invite`.
-pub async fn invite(
-    State(api): State<Api>,
-    CustomerKey(caller): CustomerKey,
-    body: Body,
-) -> Result<Json<Message>, Failure> {
-    let email = team::invite(&caller, &api.app, body.ask(new_invitation)).await?;
+pub async fn invite(CustomerKey(caller, app): CustomerKey, body: Body) -> Answer<Message> {
+    let email = team::invite(&caller, &app, body.ask(new_invitation)).await?;
     Ok(Json(sent(email.as_str())))
 }
 
@@ -96,13 +87,9 @@ const INVITE_FIELDS: [Input; 3] = [
 ];
 
 /// `POST /api/team/remove`.
-pub async fn remove(
-    State(api): State<Api>,
-    CustomerKey(caller): CustomerKey,
-    body: Body,
-) -> Result<Json<RemovedMember>, Failure> {
+pub async fn remove(CustomerKey(caller, app): CustomerKey, body: Body) -> Answer<RemovedMember> {
     let asked = body.ask(|fields| fields.text("email"));
-    Ok(Json(removed(team::remove(&caller, &api.app, asked).await?)))
+    Ok(Json(removed(team::remove(&caller, &app, asked).await?)))
 }
 
 fn removed(Removed { email, to_rotate }: Removed) -> RemovedMember {
@@ -130,12 +117,11 @@ const UPDATED: &str = "Role and tags were updated";
 
 /// `PUT /api/team/<user-id>`.
 pub async fn update(
-    State(api): State<Api>,
-    CustomerKey(caller): CustomerKey,
+    CustomerKey(caller, app): CustomerKey,
     Member(id): Member,
     body: Body,
-) -> Result<Json<Message>, Failure> {
-    team::update(&caller, &api.app, id, body.ask(changes)).await?;
+) -> Answer<Message> {
+    team::update(&caller, &app, id, body.ask(changes)).await?;
     Ok(Json(Message { message: UPDATED.into() }))
 }
 
@@ -159,10 +145,9 @@ const UPDATE_FIELDS: [Input; 2] = [
 
 /// `POST /api/apikeys/rotate-apikey`.
 pub async fn rotate_apikey(
-    State(api): State<Api>,
-    CustomerKey(caller): CustomerKey,
+    CustomerKey(caller, app): CustomerKey,
 ) -> Result<SecretJson<RotatedKey>, Failure> {
-    let apikey = apikeys::rotate(&caller, &api.app).await?;
+    let apikey = apikeys::rotate(&caller, &app).await?;
     Ok(SecretJson(RotatedKey { apikey }))
 }
 

@@ -1,5 +1,6 @@
 //! `/api/vpcs`.
 
+use crate::answer::Answer;
 use crate::auth::CustomerKey;
 use crate::body::{Body, Fields};
 use crate::openapi::{About, Counts, Input};
@@ -7,11 +8,9 @@ use crate::path::VpcPath;
 use app::Right;
 use app::vpcs::{self, NewVpc, PLAN, VpcChanges, VpcView};
 use axum::Json;
-use axum::extract::State;
 use axum::http::StatusCode;
 use model::VpcId;
 use web::error::Failure;
-use web::state::Api;
 use wire::customer::{CreateVpc, CreatedVpc, Message, UpdateVpc, Vpc};
 
 fn document(view: VpcView) -> Vpc {
@@ -42,11 +41,8 @@ fn example() -> Vpc {
 }
 
 /// `GET /api/vpcs`.
-pub async fn list(
-    State(api): State<Api>,
-    CustomerKey(caller): CustomerKey,
-) -> Result<Json<Vec<Vpc>>, Failure> {
-    let listed = vpcs::list(&caller, &api.app).await?;
+pub async fn list(CustomerKey(caller, app): CustomerKey) -> Answer<Vec<Vpc>> {
+    let listed = vpcs::list(&caller, &app).await?;
     Ok(Json(listed.into_iter().map(document).collect()))
 }
 
@@ -57,12 +53,8 @@ pub fn about_list() -> About {
 }
 
 /// `POST /api/vpcs`.
-pub async fn create(
-    State(api): State<Api>,
-    CustomerKey(caller): CustomerKey,
-    body: Body,
-) -> Result<Json<CreatedVpc>, Failure> {
-    Ok(Json(answer(vpcs::create(&caller, &api.app, body.ask(new_vpc)).await?)))
+pub async fn create(CustomerKey(caller, app): CustomerKey, body: Body) -> Answer<CreatedVpc> {
+    Ok(Json(answer(vpcs::create(&caller, &app, body.ask(new_vpc)).await?)))
 }
 
 fn new_vpc(fields: &mut Fields) -> NewVpc {
@@ -100,12 +92,8 @@ const CREATE_FIELDS: [Input; 4] = [
 ];
 
 /// `GET /api/vpcs/<id>`.
-pub async fn read(
-    State(api): State<Api>,
-    CustomerKey(caller): CustomerKey,
-    VpcPath(id): VpcPath,
-) -> Result<Json<Vpc>, Failure> {
-    Ok(Json(document(vpcs::read(&caller, &api.app, id).await?)))
+pub async fn read(CustomerKey(caller, app): CustomerKey, VpcPath(id): VpcPath) -> Answer<Vpc> {
+    Ok(Json(document(vpcs::read(&caller, &app, id).await?)))
 }
 
 pub fn about_read() -> About {
@@ -118,12 +106,11 @@ const SAVED: &str = "Changes saved";
 
 /// `PUT /api/vpcs/<id>`.
 pub async fn update(
-    State(api): State<Api>,
-    CustomerKey(caller): CustomerKey,
+    CustomerKey(caller, app): CustomerKey,
     VpcPath(id): VpcPath,
     body: Body,
-) -> Result<Json<Message>, Failure> {
-    vpcs::update(&caller, &api.app, id, body.ask(changes)).await?;
+) -> Answer<Message> {
+    vpcs::update(&caller, &app, id, body.ask(changes)).await?;
     Ok(Json(Message { message: SAVED.into() }))
 }
 
@@ -152,11 +139,10 @@ const UPDATE_FIELDS: [Input; 2] = [
 
 /// `DELETE /api/vpcs/<id>`.
 pub async fn delete(
-    State(api): State<Api>,
-    CustomerKey(caller): CustomerKey,
+    CustomerKey(caller, app): CustomerKey,
     VpcPath(id): VpcPath,
 ) -> Result<StatusCode, Failure> {
-    vpcs::delete(&caller, &api.app, id).await?;
+    vpcs::delete(&caller, &app, id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -1,5 +1,6 @@
 //! `/api/acls`.
 
+use crate::answer::Answer;
 use crate::auth::{Changing, Seeing};
 use crate::body::{Body, Fields};
 use crate::openapi::{About, Input};
@@ -7,11 +8,9 @@ use crate::path::AclPath;
 use app::Right;
 use app::acls::{self, AclView, MOST, NewAcls};
 use axum::Json;
-use axum::extract::State;
 use axum::http::StatusCode;
 use model::Timestamp;
 use web::error::Failure;
-use web::state::Api;
 use wire::customer::Message;
 use wire::users::{Acl, CreateAcls, Rule};
 
@@ -45,11 +44,8 @@ fn example_rule() -> Rule {
 }
 
 /// `GET /api/acls`.
-pub async fn list(
-    State(api): State<Api>,
-    Seeing(access): Seeing,
-) -> Result<Json<Vec<Acl>>, Failure> {
-    let views = acls::list(&access, &api.app).await?;
+pub async fn list(Seeing(access, app): Seeing) -> Answer<Vec<Acl>> {
+    let views = acls::list(&access, &app).await?;
     Ok(Json(views.iter().map(document).collect()))
 }
 
@@ -62,11 +58,10 @@ pub fn about_list() -> About {
 
 /// `POST /api/acls`.
 pub async fn create(
-    State(api): State<Api>,
-    Changing(access): Changing,
+    Changing(access, app): Changing,
     body: Body,
 ) -> Result<(StatusCode, Json<Vec<Acl>>), Failure> {
-    let views = acls::create(&access, &api.app, body.ask(asked)).await?;
+    let views = acls::create(&access, &app, body.ask(asked)).await?;
     Ok((StatusCode::CREATED, Json(views.iter().map(document).collect())))
 }
 
@@ -115,12 +110,8 @@ const RULE: [Input; 4] = [
 ];
 
 /// `DELETE /api/acls/<id>`.
-pub async fn delete(
-    State(api): State<Api>,
-    Changing(access): Changing,
-    AclPath(id): AclPath,
-) -> Result<Json<Message>, Failure> {
-    acls::delete(&access, &api.app, id).await?;
+pub async fn delete(Changing(access, app): Changing, AclPath(id): AclPath) -> Answer<Message> {
+    acls::delete(&access, &app, id).await?;
     Ok(Json(done()))
 }
 

@@ -1,5 +1,6 @@
 //! `/api/alarms`.
 
+use crate::answer::Answer;
 use crate::auth::{Changing, Seeing};
 use crate::body::{Body, Fields};
 use crate::openapi::{About, Input};
@@ -7,11 +8,9 @@ use crate::path::AlarmPath;
 use app::Right;
 use app::alarms::{self, AlarmFields, LARGEST};
 use axum::Json;
-use axum::extract::State;
 use axum::http::StatusCode;
 use model::{AlarmType, Measure, Timestamp};
 use web::error::Failure;
-use web::state::Api;
 use wire::alarms::{Alarm, Incident};
 
 fn document(alarm: &model::Alarm) -> Alarm {
@@ -90,11 +89,8 @@ fn example_fields() -> wire::alarms::AlarmFields {
 }
 
 /// `GET /api/alarms`.
-pub async fn list(
-    State(api): State<Api>,
-    Seeing(access): Seeing,
-) -> Result<Json<Vec<Alarm>>, Failure> {
-    let found = alarms::list(&access, &api.app).await?;
+pub async fn list(Seeing(access, app): Seeing) -> Answer<Vec<Alarm>> {
+    let found = alarms::list(&access, &app).await?;
     Ok(Json(found.iter().map(document).collect()))
 }
 
@@ -104,11 +100,10 @@ pub fn about_list() -> About {
 
 /// `POST /api/alarms`.
 pub async fn create(
-    State(api): State<Api>,
-    Changing(access): Changing,
+    Changing(access, app): Changing,
     body: Body,
 ) -> Result<(StatusCode, Json<Alarm>), Failure> {
-    let alarm = alarms::create(&access, &api.app, body.ask(asked)).await?;
+    let alarm = alarms::create(&access, &app, body.ask(asked)).await?;
     Ok((StatusCode::CREATED, Json(document(&alarm))))
 }
 
@@ -137,12 +132,8 @@ fn thresholds(kind: AlarmType) -> Vec<Input> {
 }
 
 /// `GET /api/alarms/<id>`.
-pub async fn read(
-    State(api): State<Api>,
-    Seeing(access): Seeing,
-    AlarmPath(id): AlarmPath,
-) -> Result<Json<Alarm>, Failure> {
-    Ok(Json(document(&alarms::read(&access, &api.app, id).await?)))
+pub async fn read(Seeing(access, app): Seeing, AlarmPath(id): AlarmPath) -> Answer<Alarm> {
+    Ok(Json(document(&alarms::read(&access, &app, id).await?)))
 }
 
 pub fn about_read() -> About {
@@ -151,12 +142,11 @@ pub fn about_read() -> About {
 
 /// `PUT /api/alarms/<id>`.
 pub async fn update(
-    State(api): State<Api>,
-    Changing(access): Changing,
+    Changing(access, app): Changing,
     AlarmPath(id): AlarmPath,
     body: Body,
 ) -> Result<(StatusCode, Json<Alarm>), Failure> {
-    let alarm = alarms::update(&access, &api.app, id, body.ask(asked)).await?;
+    let alarm = alarms::update(&access, &app, id, body.ask(asked)).await?;
     Ok((StatusCode::CREATED, Json(document(&alarm))))
 }
 
@@ -169,11 +159,10 @@ pub fn about_update() -> About {
 
 /// `DELETE /api/alarms/<id>`. A body is let through and not looked at.
 pub async fn delete(
-    State(api): State<Api>,
-    Changing(access): Changing,
+    Changing(access, app): Changing,
     AlarmPath(id): AlarmPath,
 ) -> Result<StatusCode, Failure> {
-    alarms::delete(&access, &api.app, id).await?;
+    alarms::delete(&access, &app, id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -183,11 +172,10 @@ pub fn about_delete() -> About {
 
 /// `GET /api/alarms/<id>/history`.
 pub async fn history(
-    State(api): State<Api>,
-    Seeing(access): Seeing,
+    Seeing(access, app): Seeing,
     AlarmPath(id): AlarmPath,
-) -> Result<Json<Vec<Incident>>, Failure> {
-    let (alarm, found) = alarms::history(&access, &api.app, id).await?;
+) -> Answer<Vec<Incident>> {
+    let (alarm, found) = alarms::history(&access, &app, id).await?;
     let of_groups = alarm.what.kind == AlarmType::ConsumerLag;
     Ok(Json(found.into_iter().map(|incident| incident_document(incident, of_groups)).collect()))
 }

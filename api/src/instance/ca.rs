@@ -1,6 +1,6 @@
 //! The authorities of an instance, and what they have signed for its clients.
 
-use crate::answer::{self, Pem};
+use crate::answer::{self, Answer, Pem};
 use crate::auth::{Changing, Seeing};
 use crate::body::{Body, Fields};
 use crate::openapi::{About, Input};
@@ -8,11 +8,9 @@ use crate::path::SerialPath;
 use app::Right;
 use app::ca::{self, Signing};
 use axum::Json;
-use axum::extract::State;
 use axum::http::StatusCode;
 use model::Timestamp;
 use web::error::Failure;
-use web::state::Api;
 use wire::ca::{Certificate, Sign};
 
 const EXAMPLE_PEM: &str = "-----BEGIN CERTIFICATE-----\n…\n-----END CERTIFICATE-----\n";
@@ -29,8 +27,8 @@ const EXAMPLE_CSR: &str = concat!(
 );
 
 /// `GET /api/ca/ca_cert.pem`.
-pub async fn certificate(State(api): State<Api>, Seeing(access): Seeing) -> Result<Pem, Failure> {
-    Ok(Pem(ca::certificate(&access, &api.app).await?))
+pub async fn certificate(Seeing(access, app): Seeing) -> Result<Pem, Failure> {
+    Ok(Pem(ca::certificate(&access, &app).await?))
 }
 
 pub fn about_certificate() -> About {
@@ -49,12 +47,8 @@ const FIELDS: [Input; 1] = [Input::text(
 .required()];
 
 /// `POST /api/ca/sign`.
-pub async fn sign(
-    State(api): State<Api>,
-    Changing(access): Changing,
-    body: Body,
-) -> Result<Pem, Failure> {
-    Ok(Pem(ca::sign(&access, &api.app, body.ask(signing)).await?))
+pub async fn sign(Changing(access, app): Changing, body: Body) -> Result<Pem, Failure> {
+    Ok(Pem(ca::sign(&access, &app, body.ask(signing)).await?))
 }
 
 fn signing(fields: &mut Fields) -> Signing {
@@ -69,11 +63,8 @@ pub fn about_sign() -> About {
 }
 
 /// `GET /api/ca/certificates`.
-pub async fn list(
-    State(api): State<Api>,
-    Seeing(access): Seeing,
-) -> Result<Json<Vec<Certificate>>, Failure> {
-    let certificates = ca::list(&access, &api.app).await?;
+pub async fn list(Seeing(access, app): Seeing) -> Answer<Vec<Certificate>> {
+    let certificates = ca::list(&access, &app).await?;
     Ok(Json(certificates.into_iter().map(document).collect()))
 }
 
@@ -102,11 +93,10 @@ pub fn about_list() -> About {
 
 /// `DELETE /api/ca/certificates/<serial>`.
 pub async fn revoke(
-    State(api): State<Api>,
-    Changing(access): Changing,
+    Changing(access, app): Changing,
     SerialPath(serial): SerialPath,
 ) -> Result<StatusCode, Failure> {
-    ca::revoke(&access, &api.app, serial).await?;
+    ca::revoke(&access, &app, serial).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -5,14 +5,12 @@ use crate::openapi::About;
 use app::actions::{self, How, Nodes};
 use app::{Asked, Right, cluster};
 use axum::Json;
-use axum::extract::State;
 use axum::http::StatusCode;
 use web::error::Failure;
-use web::state::Api;
 use wire::instance::ClusterStatus;
 
 /// `GET /api/api/cluster/status`.
-pub async fn status(Seeing(access): Seeing) -> Json<ClusterStatus> {
+pub async fn status(Seeing(access, _): Seeing) -> Json<ClusterStatus> {
     let cluster::Status { name, ready, configured } = cluster::status(&access);
     Json(ClusterStatus { name, ready, configured })
 }
@@ -25,12 +23,9 @@ pub fn about_status() -> About {
 }
 
 /// `POST /api/api/cluster/restart`.
-pub async fn restart(
-    State(api): State<Api>,
-    Changing(access): Changing,
-) -> Result<StatusCode, Failure> {
+pub async fn restart(Changing(access, app): Changing) -> Result<StatusCode, Failure> {
     let all = Asked::given(Nodes::default());
-    actions::restart(&access, &api.app, How::Restart, all).await?;
+    actions::restart(&access, &app, How::Restart, all).await?;
     Ok(StatusCode::CREATED)
 }
 

@@ -1,24 +1,19 @@
 //! `/api/config/kafka`.
 
+use crate::answer::Answer;
 use crate::auth::{Changing, Seeing};
 use crate::body::{Fields, SettingsBody};
 use crate::openapi::{About, Input};
 use app::Right;
 use app::settings::{self, KNOWN, Kind, Values};
 use axum::Json;
-use axum::extract::State;
 use serde_json::{Value, json};
-use web::error::Failure;
-use web::state::Api;
 use wire::customer::Message;
 use wire::nodes::Setting;
 
 /// `GET /api/config/kafka`.
-pub async fn list(
-    State(api): State<Api>,
-    Seeing(access): Seeing,
-) -> Result<Json<Vec<Setting>>, Failure> {
-    let chosen = settings::list(&access, &api.app)?;
+pub async fn list(Seeing(access, app): Seeing) -> Answer<Vec<Setting>> {
+    let chosen = settings::list(&access, &app)?;
     let setting = |(name, text): (String, String)| Setting { value: value(&text), name };
     Ok(Json(chosen.into_iter().map(setting).collect()))
 }
@@ -37,12 +32,8 @@ pub fn about_list() -> About {
 }
 
 /// `POST /api/config/kafka`.
-pub async fn update(
-    State(api): State<Api>,
-    Changing(access): Changing,
-    body: SettingsBody,
-) -> Result<Json<Message>, Failure> {
-    let left = settings::update(&access, &api.app, body.ask(chosen)).await?;
+pub async fn update(Changing(access, app): Changing, body: SettingsBody) -> Answer<Message> {
+    let left = settings::update(&access, &app, body.ask(chosen)).await?;
     Ok(Json(done(&left)))
 }
 

@@ -4,17 +4,12 @@ use crate::answer::SecretJson;
 use crate::auth::Seeing;
 use crate::openapi::About;
 use app::{Right, details};
-use axum::extract::State;
 use model::Secret;
 use web::error::Failure;
-use web::state::Api;
 use wire::instance::{Connections, Details, DetailsServer, Plaintext, Port, SaslScram};
 
-pub async fn handle(
-    State(api): State<Api>,
-    Seeing(access): Seeing,
-) -> Result<SecretJson<Details>, Failure> {
-    Ok(SecretJson(document(&details::read(&access, &api.app).await?)))
+pub async fn handle(Seeing(access, app): Seeing) -> Result<SecretJson<Details>, Failure> {
+    Ok(SecretJson(document(&details::read(&access, &app).await?)))
 }
 
 fn document(details: &details::Details) -> Details {

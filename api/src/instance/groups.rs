@@ -1,5 +1,6 @@
 //! `/api/groups`.
 
+use crate::answer::Answer;
 use crate::auth::{Changing, Seeing};
 use crate::body::{Body, Fields};
 use crate::openapi::{About, Input};
@@ -7,10 +8,8 @@ use crate::path::Named;
 use app::Right;
 use app::groups::{self, GroupOffset, Moved, Reset};
 use axum::Json;
-use axum::extract::State;
 use axum::http::StatusCode;
 use web::error::Failure;
-use web::state::Api;
 use wire::groups::{Assignment, Group, Member, Offset};
 
 fn document(group: &groups::Group) -> Group {
@@ -72,11 +71,8 @@ fn example() -> Group {
 }
 
 /// `GET /api/groups`.
-pub async fn list(
-    State(api): State<Api>,
-    Seeing(access): Seeing,
-) -> Result<Json<Vec<Group>>, Failure> {
-    let groups = groups::list(&access, &api.app).await?;
+pub async fn list(Seeing(access, app): Seeing) -> Answer<Vec<Group>> {
+    let groups = groups::list(&access, &app).await?;
     Ok(Json(groups.iter().map(document).collect()))
 }
 
@@ -88,12 +84,8 @@ pub fn about_list() -> About {
 }
 
 /// `GET /api/groups/<name>`.
-pub async fn read(
-    State(api): State<Api>,
-    Seeing(access): Seeing,
-    Named(name): Named,
-) -> Result<Json<Group>, Failure> {
-    let group = groups::read(&access, &api.app, &name).await?;
+pub async fn read(Seeing(access, app): Seeing, Named(name): Named) -> Answer<Group> {
+    let group = groups::read(&access, &app, &name).await?;
     Ok(Json(document(&group)))
 }
 
@@ -107,12 +99,11 @@ pub fn about_read() -> About {
 
 // `POST /api/groups/<name>/reset`.
 pub async fn reset(
-    State(api): State<Api>,
-    Changing(access): Changing,
+    Changing(access, app): Changing,
     Named(name): Named,
     body: Body,
-) -> Result<Json<Vec<wire::groups::Moved>>, Failure> {
-    let moved = groups::reset(&access, &api.app, &name, body.ask(asked)).await?;
+) -> Answer<Vec<wire::groups::Moved>> {
+    let moved = groups::reset(&access, &app, &name, body.ask(asked)).await?;
     Ok(Json(moved.iter().map(row).collect()))
 }
 
@@ -173,11 +164,10 @@ const FIELDS: [Input; 5] = [
 
 /// `DELETE /api/groups/<name>`.
 pub async fn delete(
-    State(api): State<Api>,
-    Changing(access): Changing,
+    Changing(access, app): Changing,
     Named(name): Named,
 ) -> Result<StatusCode, Failure> {
-    groups::delete(&access, &api.app, &name).await?;
+    groups::delete(&access, &app, &name).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

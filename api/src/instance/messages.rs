@@ -8,14 +8,12 @@ use crate::path::Named;
 use app::Right;
 use app::messages::{self, Contents, MessageFields, ReadFields, WriteFields};
 use axum::Json;
-use axum::extract::State;
 use axum::http::StatusCode;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use model::Timestamp;
 use web::error::Failure;
-use web::state::Api;
 use wire::messages::{BASE64, Header, Message, NewMessage, TEXT, WriteMessages, Written};
 
 /// `GET /api/topics/<name>/messages`.
@@ -23,12 +21,11 @@ use wire::messages::{BASE64, Header, Message, NewMessage, TEXT, WriteMessages, W
 /// Whoever may not change things sees no contents: they are data, and not facts
 /// about the cluster.
 pub async fn read(
-    State(api): State<Api>,
-    Changing(access): Changing,
+    Changing(access, app): Changing,
     Named(topic): Named,
     query: Query,
 ) -> Result<SecretJson<Vec<Message>>, Failure> {
-    let messages = messages::read(&access, &api.app, &topic, query.ask(read_fields)).await?;
+    let messages = messages::read(&access, &app, &topic, query.ask(read_fields)).await?;
     Ok(SecretJson(messages.iter().map(document).collect()))
 }
 
@@ -102,12 +99,11 @@ pub fn about_read() -> About {
 
 /// `POST /api/topics/<name>/messages`.
 pub async fn write(
-    State(api): State<Api>,
-    Changing(access): Changing,
+    Changing(access, app): Changing,
     Named(topic): Named,
     body: Body,
 ) -> Result<(StatusCode, Json<Vec<Written>>), Failure> {
-    let places = messages::write(&access, &api.app, &topic, body.ask(write_fields)).await?;
+    let places = messages::write(&access, &app, &topic, body.ask(write_fields)).await?;
     let place = |(partition, offset): (i32, i64)| Written { partition: partition.into(), offset };
     Ok((StatusCode::CREATED, Json(places.into_iter().map(place).collect())))
 }

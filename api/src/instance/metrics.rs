@@ -1,28 +1,23 @@
 //! `/api/metrics`: what the servers of an instance measured.
 
+use crate::answer::Answer;
 use crate::auth::Seeing;
 use crate::body::{Fields, Query};
 use crate::openapi::{About, Input};
 use app::Right;
 use app::metrics::{self, Latest, Measure, ReadFields, Told};
 use axum::Json;
-use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use model::Series;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use web::error::Failure;
-use web::state::Api;
 use wire::metrics::{Metrics, SeriesValues, ServerMetrics};
 
 /// `GET /api/metrics`.
-pub async fn read(
-    State(api): State<Api>,
-    Seeing(access): Seeing,
-    query: Query,
-) -> Result<Json<Metrics>, Failure> {
-    Ok(Json(document(metrics::read(&access, &api.app, query.ask(fields)).await?)))
+pub async fn read(Seeing(access, app): Seeing, query: Query) -> Answer<Metrics> {
+    Ok(Json(document(metrics::read(&access, &app, query.ask(fields)).await?)))
 }
 
 fn fields(fields: &mut Fields) -> ReadFields {
@@ -92,11 +87,8 @@ const TEXT_FORMAT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// `GET /api/metrics/prometheus`: the last sample of every server, as Prometheus
 /// scrapes it.
-pub async fn prometheus(
-    State(api): State<Api>,
-    Seeing(access): Seeing,
-) -> Result<Response, Failure> {
-    let latest = metrics::latest_of(&access, &api.app).await?;
+pub async fn prometheus(Seeing(access, app): Seeing) -> Result<Response, Failure> {
+    let latest = metrics::latest_of(&access, &app).await?;
     Ok(([(CONTENT_TYPE, TEXT_FORMAT)], text(&latest)).into_response())
 }
 

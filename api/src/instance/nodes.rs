@@ -1,19 +1,14 @@
 //! `GET /api/nodes`.
 
+use crate::answer::Answer;
 use crate::auth::Seeing;
 use crate::openapi::About;
 use app::{InstanceAccess, Right, nodes};
 use axum::Json;
-use axum::extract::State;
-use web::error::Failure;
-use web::state::Api;
 use wire::nodes::Node;
 
-pub async fn handle(
-    State(api): State<Api>,
-    Seeing(access): Seeing,
-) -> Result<Json<Vec<Node>>, Failure> {
-    let nodes = nodes::list(&access, &api.app).await?;
+pub async fn handle(Seeing(access, app): Seeing) -> Answer<Vec<Node>> {
+    let nodes = nodes::list(&access, &app).await?;
     Ok(Json(nodes.into_iter().map(|node| document(node, &access)).collect()))
 }
 

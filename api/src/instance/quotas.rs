@@ -1,15 +1,14 @@
 //! `/api/quotas`.
 
+use crate::answer::Answer;
 use crate::auth::{Changing, Seeing};
 use crate::body::{Body, Fields, Query};
 use crate::openapi::{About, Counts, Input};
 use app::Right;
 use app::quotas::{self, Name, QuotaFields, QuotaKey};
 use axum::Json;
-use axum::extract::State;
 use axum::http::StatusCode;
 use web::error::Failure;
-use web::state::Api;
 use wire::quotas::Quota;
 
 fn document(quota: &quotas::Quota) -> Quota {
@@ -37,11 +36,8 @@ fn example() -> Quota {
 }
 
 /// `GET /api/quotas`.
-pub async fn list(
-    State(api): State<Api>,
-    Seeing(access): Seeing,
-) -> Result<Json<Vec<Quota>>, Failure> {
-    let quotas = quotas::list(&access, &api.app).await?;
+pub async fn list(Seeing(access, app): Seeing) -> Answer<Vec<Quota>> {
+    let quotas = quotas::list(&access, &app).await?;
     Ok(Json(quotas.iter().map(document).collect()))
 }
 
@@ -53,12 +49,8 @@ pub fn about_list() -> About {
 }
 
 /// `PUT /api/quotas`.
-pub async fn set(
-    State(api): State<Api>,
-    Changing(access): Changing,
-    body: Body,
-) -> Result<Json<Quota>, Failure> {
-    let quota = quotas::set(&access, &api.app, body.ask(set_fields)).await?;
+pub async fn set(Changing(access, app): Changing, body: Body) -> Answer<Quota> {
+    let quota = quotas::set(&access, &app, body.ask(set_fields)).await?;
     Ok(Json(document(&quota)))
 }
 
@@ -104,12 +96,8 @@ const FIELDS: [Input; 6] = [
 ];
 
 /// `DELETE /api/quotas`.
-pub async fn remove(
-    State(api): State<Api>,
-    Changing(access): Changing,
-    query: Query,
-) -> Result<StatusCode, Failure> {
-    quotas::remove(&access, &api.app, query.ask(remove_fields)).await?;
+pub async fn remove(Changing(access, app): Changing, query: Query) -> Result<StatusCode, Failure> {
+    quotas::remove(&access, &app, query.ask(remove_fields)).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

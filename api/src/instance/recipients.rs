@@ -1,6 +1,6 @@
 //! `/api/alarms/recipients`.
 
-use crate::answer::SecretJson;
+use crate::answer::{Answer, SecretJson};
 use crate::auth::{Changing, Seeing};
 use crate::body::{Body, Fields};
 use crate::openapi::{About, Input};
@@ -8,11 +8,9 @@ use crate::path::RecipientPath;
 use app::Right;
 use app::recipients::{self, RESPONDERS, RecipientFields, Tested};
 use axum::Json;
-use axum::extract::State;
 use axum::http::StatusCode;
 use model::{RecipientOptions, RecipientType, Responder, Secret, Timestamp};
 use web::error::Failure;
-use web::state::Api;
 use wire::alarms::{LastStatus, Recipient};
 use wire::customer::Message;
 
@@ -141,11 +139,8 @@ fn example_fields() -> wire::alarms::RecipientFields {
 }
 
 /// `GET /api/alarms/recipients`.
-pub async fn list(
-    State(api): State<Api>,
-    Seeing(access): Seeing,
-) -> Result<SecretJson<Vec<Recipient>>, Failure> {
-    let found = recipients::list(&access, &api.app).await?;
+pub async fn list(Seeing(access, app): Seeing) -> Result<SecretJson<Vec<Recipient>>, Failure> {
+    let found = recipients::list(&access, &app).await?;
     Ok(SecretJson(found.iter().map(document).collect()))
 }
 
@@ -155,11 +150,10 @@ pub fn about_list() -> About {
 
 /// `POST /api/alarms/recipients`.
 pub async fn create(
-    State(api): State<Api>,
-    Changing(access): Changing,
+    Changing(access, app): Changing,
     body: Body,
 ) -> Result<(StatusCode, SecretJson<Recipient>), Failure> {
-    let recipient = recipients::create(&access, &api.app, body.ask(asked)).await?;
+    let recipient = recipients::create(&access, &app, body.ask(asked)).await?;
     Ok((StatusCode::CREATED, SecretJson(whole(&recipient))))
 }
 
@@ -172,11 +166,10 @@ pub fn about_create() -> About {
 
 /// `GET /api/alarms/recipients/<id>`.
 pub async fn read(
-    State(api): State<Api>,
-    Seeing(access): Seeing,
+    Seeing(access, app): Seeing,
     RecipientPath(id): RecipientPath,
 ) -> Result<SecretJson<Recipient>, Failure> {
-    Ok(SecretJson(document(&recipients::read(&access, &api.app, id).await?)))
+    Ok(SecretJson(document(&recipients::read(&access, &app, id).await?)))
 }
 
 pub fn about_read() -> About {
@@ -187,12 +180,11 @@ pub fn about_read() -> About {
 
 /// `PUT /api/alarms/recipients/<id>`.
 pub async fn update(
-    State(api): State<Api>,
-    Changing(access): Changing,
+    Changing(access, app): Changing,
     RecipientPath(id): RecipientPath,
     body: Body,
 ) -> Result<SecretJson<Recipient>, Failure> {
-    let recipient = recipients::update(&access, &api.app, id, body.ask(asked)).await?;
+    let recipient = recipients::update(&access, &app, id, body.ask(asked)).await?;
     Ok(SecretJson(whole(&recipient)))
 }
 
@@ -205,11 +197,10 @@ pub fn about_update() -> About {
 
 /// `POST /api/alarms/recipients/<id>/test`.
 pub async fn test(
-    State(api): State<Api>,
-    Changing(access): Changing,
+    Changing(access, app): Changing,
     RecipientPath(id): RecipientPath,
-) -> Result<Json<Message>, Failure> {
-    let tested = recipients::test(&access, &api.app, id).await?;
+) -> Answer<Message> {
+    let tested = recipients::test(&access, &app, id).await?;
     Ok(Json(done(&tested)))
 }
 
@@ -232,11 +223,10 @@ pub fn about_test() -> About {
 
 /// `DELETE /api/alarms/recipients/<id>`. A body is let through and not looked at.
 pub async fn delete(
-    State(api): State<Api>,
-    Changing(access): Changing,
+    Changing(access, app): Changing,
     RecipientPath(id): RecipientPath,
 ) -> Result<StatusCode, Failure> {
-    recipients::delete(&access, &api.app, id).await?;
+    recipients::delete(&access, &app, id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -1,5 +1,6 @@
 //! `/api/topics`.
 
+use crate::answer::Answer;
 use crate::auth::{Changing, Seeing};
 use crate::body::{Body, Fields};
 use crate::openapi::{About, Input};
@@ -7,11 +8,9 @@ use crate::path::Named;
 use app::Right;
 use app::topics::{self, NewTopic, Setting, SettingKind, TopicUpdate};
 use axum::Json;
-use axum::extract::State;
 use axum::http::StatusCode;
 use serde_json::{Map, Value, json};
 use web::error::Failure;
-use web::state::Api;
 use wire::customer::Message;
 use wire::topics::{CreateTopic, Partition, Topic, TopicDetails, UpdateTopic};
 
@@ -64,11 +63,8 @@ fn example_config() -> Map<String, Value> {
 }
 
 /// `GET /api/topics`.
-pub async fn list(
-    State(api): State<Api>,
-    Seeing(access): Seeing,
-) -> Result<Json<Vec<Topic>>, Failure> {
-    let topics = topics::list(&access, &api.app).await?;
+pub async fn list(Seeing(access, app): Seeing) -> Answer<Vec<Topic>> {
+    let topics = topics::list(&access, &app).await?;
     Ok(Json(topics.iter().map(document).collect()))
 }
 
@@ -81,11 +77,10 @@ pub fn about_list() -> About {
 
 /// `POST /api/topics`.
 pub async fn create(
-    State(api): State<Api>,
-    Changing(access): Changing,
+    Changing(access, app): Changing,
     body: Body,
 ) -> Result<(StatusCode, Json<Topic>), Failure> {
-    let made = topics::create(&access, &api.app, body.ask(new_topic)).await?;
+    let made = topics::create(&access, &app, body.ask(new_topic)).await?;
     let mut topic = document(&made.topic);
     if !made.is_shown {
         topic.status = CREATING.into();
@@ -129,12 +124,8 @@ const CREATE_FIELDS: [Input; 4] = [
 ];
 
 /// `GET /api/topics/<name>`.
-pub async fn read(
-    State(api): State<Api>,
-    Seeing(access): Seeing,
-    Named(name): Named,
-) -> Result<Json<TopicDetails>, Failure> {
-    let found = topics::read(&access, &api.app, &name).await?;
+pub async fn read(Seeing(access, app): Seeing, Named(name): Named) -> Answer<TopicDetails> {
+    let found = topics::read(&access, &app, &name).await?;
     let partitions = found.topic.partitions.iter();
     let numbers = |nodes: &[i32]| nodes.iter().map(|node| i64::from(*node)).collect();
     let details = partitions
@@ -166,12 +157,11 @@ pub fn about_read() -> About {
 
 /// `PUT /api/topics/<name>`.
 pub async fn update(
-    State(api): State<Api>,
-    Changing(access): Changing,
+    Changing(access, app): Changing,
     Named(name): Named,
     body: Body,
-) -> Result<Json<Topic>, Failure> {
-    let topic = topics::update(&access, &api.app, &name, body.ask(asked)).await?;
+) -> Answer<Topic> {
+    let topic = topics::update(&access, &app, &name, body.ask(asked)).await?;
     Ok(Json(document(&topic)))
 }
 
@@ -199,12 +189,8 @@ const UPDATE_FIELDS: [Input; 2] = [
 ];
 
 /// `DELETE /api/topics/<name>`.
-pub async fn delete(
-    State(api): State<Api>,
-    Changing(access): Changing,
-    Named(name): Named,
-) -> Result<Json<Message>, Failure> {
-    topics::delete(&access, &api.app, &name).await?;
+pub async fn delete(Changing(access, app): Changing, Named(name): Named) -> Answer<Message> {
+    topics::delete(&access, &app, &name).await?;
     Ok(Json(done()))
 }
 

@@ -1,6 +1,6 @@
 //! `/api/users`.
 
-use crate::answer::SecretJson;
+use crate::answer::{Answer, SecretJson};
 use crate::auth::{Changing, Seeing};
 use crate::body::{Body, Fields};
 use crate::openapi::{About, Input};
@@ -8,11 +8,9 @@ use crate::path::Named;
 use app::Right;
 use app::users::{self, NewUserAsked};
 use axum::Json;
-use axum::extract::State;
 use axum::http::StatusCode;
 use model::Secret;
 use web::error::Failure;
-use web::state::Api;
 use wire::customer::Message;
 use wire::users::{NewUser, User};
 
@@ -25,11 +23,8 @@ fn example() -> wire::users::User {
 }
 
 /// `GET /api/users`.
-pub async fn list(
-    State(api): State<Api>,
-    Seeing(access): Seeing,
-) -> Result<Json<Vec<User>>, Failure> {
-    let users = users::list(&access, &api.app).await?;
+pub async fn list(Seeing(access, app): Seeing) -> Answer<Vec<User>> {
+    let users = users::list(&access, &app).await?;
     Ok(Json(users.iter().map(document).collect()))
 }
 
@@ -42,11 +37,10 @@ pub fn about_list() -> About {
 
 /// `POST /api/users`.
 pub async fn create(
-    State(api): State<Api>,
-    Changing(access): Changing,
+    Changing(access, app): Changing,
     body: Body,
 ) -> Result<(StatusCode, SecretJson<NewUser>), Failure> {
-    let new = users::create(&access, &api.app, body.ask(asked)).await?;
+    let new = users::create(&access, &app, body.ask(asked)).await?;
     let answer = NewUser { user: document(&new.user), password: new.password };
     Ok((StatusCode::CREATED, SecretJson(answer)))
 }
@@ -77,12 +71,8 @@ const FIELDS: [Input; 2] = [
 ];
 
 /// `DELETE /api/users/<name>`.
-pub async fn delete(
-    State(api): State<Api>,
-    Changing(access): Changing,
-    Named(name): Named,
-) -> Result<Json<Message>, Failure> {
-    users::delete(&access, &api.app, &name).await?;
+pub async fn delete(Changing(access, app): Changing, Named(name): Named) -> Answer<Message> {
+    users::delete(&access, &app, &name).await?;
     Ok(Json(done()))
 }
 

@@ -58,7 +58,7 @@ impl Properties {
         let mechanism = self.first(&["sasl.mechanism", "sasl.mechanisms"]).unwrap_or("GSSAPI");
         let mechanism = Mechanism::ALL
             .into_iter()
-            .find(|known| known.name() == mechanism)
+            .find(|known| known.as_str() == mechanism)
             .ok_or_else(|| PropertiesError::Mechanism(mechanism.into()))?;
         let jaas = self.first(&["sasl.jaas.config"]).unwrap_or_default();
         let login = |name: &'static str, inside: &str| {

@@ -19,7 +19,7 @@ pub(crate) fn librdkafka_settings(access: &Access) -> Settings {
         }
         Auth::Scram { ca_pem, username, password, mechanism } => {
             settings.extend(ca_pem.iter().map(|ca| ("ssl.ca.pem", ca.clone())));
-            settings.push(("sasl.mechanisms", mechanism.name().to_owned()));
+            settings.push(("sasl.mechanisms", mechanism.as_str().to_owned()));
             settings.push(("sasl.username", username.clone()));
             settings.push(("sasl.password", password.expose().to_owned()));
         }
@@ -47,7 +47,7 @@ pub(crate) fn java_settings(access: &Access) -> Settings {
         }
         Auth::Scram { ca_pem, username, password, mechanism } => {
             settings.extend(ca_pem.iter().flat_map(trust));
-            settings.push(("sasl.mechanism", mechanism.name().to_owned()));
+            settings.push(("sasl.mechanism", mechanism.as_str().to_owned()));
             settings.push(("sasl.jaas.config", jaas(username, password.expose())));
         }
     }

@@ -1,5 +1,6 @@
 //! `castellan alarm history`.
 
+use crate::output::or_dash;
 use crate::{Connection, OnInstance, output};
 use comfy_table::Table;
 use wire::alarms::Incident;
@@ -23,12 +24,9 @@ pub async fn run(options: &History, connection: &Connection) -> anyhow::Result<(
 
 fn table(incidents: &[Incident]) -> Table {
     let row = |incident: &Incident| {
-        let time =
-            |at: Option<model::Timestamp>| at.map_or_else(|| "-".into(), |at| at.to_string());
-        let about = incident.server.as_ref().or(incident.group.as_ref());
-        let server = about.cloned().unwrap_or_else(|| "-".into());
-        let (triggered, resolved) = (time(incident.triggered_at), time(incident.resolved_at));
-        [server, triggered, resolved, incident.message.clone()]
+        let about = or_dash(incident.server.as_ref().or(incident.group.as_ref()));
+        let (triggered, resolved) = (or_dash(incident.triggered_at), or_dash(incident.resolved_at));
+        [about, triggered, resolved, incident.message.clone()]
     };
     let headings = ["ABOUT", "TRIGGERED", "RESOLVED", "WHAT"];
     output::table(headings, incidents.iter().map(row))

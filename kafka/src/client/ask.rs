@@ -5,7 +5,6 @@
 
 use super::pool::{Pool, Who};
 use super::{Broker, Connection, Dial, Error, Limits};
-use async_trait::async_trait;
 use model::InstanceId;
 use rustls::ClientConfig;
 use std::sync::Arc;
@@ -14,11 +13,13 @@ use tokio::time::{Instant, sleep};
 
 /// One thing to ask of a cluster: a request, what its answer means and, for a
 /// write, the wait until it can be read.
-#[async_trait]
 pub trait Call: Send + Sync {
     type Answer: Send;
 
-    async fn run(&self, connection: &mut Connection) -> Result<Self::Answer, Error>;
+    fn run(
+        &self,
+        connection: &mut Connection,
+    ) -> impl Future<Output = Result<Self::Answer, Error>> + Send;
 
     /// Whether it may run on several brokers one after another. One that may not
     /// goes on to the next only where the last can't have done it.

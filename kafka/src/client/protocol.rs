@@ -158,7 +158,6 @@ impl Admin for ProtocolAdmin {
 /// no topic, which needs no ACL.
 struct ProveLogin<'a>(&'a Login);
 
-#[async_trait]
 impl Call for ProveLogin<'_> {
     type Answer = ();
 

@@ -3,6 +3,7 @@
 use super::admin::client_quotas::{AlterQuota, DescribeQuotas};
 use super::{Cluster, Error, ProtocolAdmin};
 use async_trait::async_trait;
+use model::words;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -73,34 +74,14 @@ impl fmt::Display for QuotaEntity {
     }
 }
 
-/// What is limited, in Kafka's words.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum QuotaKey {
-    ProducerByteRate,
-    ConsumerByteRate,
-    RequestPercentage,
-    ControllerMutationRate,
-}
-
-impl QuotaKey {
-    pub const ALL: [Self; 4] = [
-        Self::ProducerByteRate,
-        Self::ConsumerByteRate,
-        Self::RequestPercentage,
-        Self::ControllerMutationRate,
-    ];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::ProducerByteRate => "producer_byte_rate",
-            Self::ConsumerByteRate => "consumer_byte_rate",
-            Self::RequestPercentage => "request_percentage",
-            Self::ControllerMutationRate => "controller_mutation_rate",
-        }
-    }
-
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|key| key.as_str() == name)
+words! {
+    /// What is limited, in Kafka's words.
+    #[derive(PartialOrd, Ord)]
+    pub enum QuotaKey {
+        ProducerByteRate = "producer_byte_rate",
+        ConsumerByteRate = "consumer_byte_rate",
+        RequestPercentage = "request_percentage",
+        ControllerMutationRate = "controller_mutation_rate",
     }
 }
 

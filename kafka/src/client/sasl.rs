@@ -8,7 +8,7 @@ use bytes::Bytes;
 use kafka_protocol::ResponseError;
 use kafka_protocol::messages::{SaslAuthenticateRequest, SaslHandshakeRequest};
 use kafka_protocol::protocol::StrBytes;
-use model::Secret;
+use model::{Secret, words};
 use rsasl::callback::{Context, Request, SessionCallback, SessionData};
 use rsasl::mechanisms::scram::{SCRAM_SHA256, SCRAM_SHA512};
 use rsasl::prelude::{
@@ -16,32 +16,16 @@ use rsasl::prelude::{
 };
 use rsasl::property::{AuthId, Password};
 use serde::{Deserialize, Serialize};
-use std::fmt;
 
 static MECHANISMS: &[SaslMechanism] = &[SCRAM_SHA256, SCRAM_SHA512];
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub enum Mechanism {
-    #[serde(rename = "SCRAM-SHA-256")]
-    ScramSha256,
-    #[serde(rename = "SCRAM-SHA-512")]
-    ScramSha512,
-}
-
-impl Mechanism {
-    pub const ALL: [Self; 2] = [Self::ScramSha256, Self::ScramSha512];
-
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::ScramSha256 => "SCRAM-SHA-256",
-            Self::ScramSha512 => "SCRAM-SHA-512",
-        }
-    }
-}
-
-impl fmt::Display for Mechanism {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+words! {
+    #[derive(Serialize, Deserialize)]
+    pub enum Mechanism {
+        #[serde(rename = "SCRAM-SHA-256")]
+        ScramSha256 = "SCRAM-SHA-256",
+        #[serde(rename = "SCRAM-SHA-512")]
+        ScramSha512 = "SCRAM-SHA-512",
     }
 }
 
@@ -74,8 +58,8 @@ pub async fn log_in(
 }
 
 async fn shake_hands(connection: &mut Connection, mechanism: Mechanism) -> Result<(), Error> {
-    let request =
-        SaslHandshakeRequest::default().with_mechanism(StrBytes::from_static_str(mechanism.name()));
+    let request = SaslHandshakeRequest::default()
+        .with_mechanism(StrBytes::from_static_str(mechanism.as_str()));
     let answer = connection.call(&request).await?;
     if answer.error_code == 0 {
         return Ok(());
@@ -137,7 +121,7 @@ fn session(username: &str, password: &Secret, mechanism: Mechanism) -> Result<Se
         .with_registry(Registry::with_mechanisms(MECHANISMS))
         .with_callback(credentials)
         .map_err(|error| error.to_string())?;
-    let name = Mechname::parse(mechanism.name().as_bytes()).map_err(|error| error.to_string())?;
+    let name = Mechname::parse(mechanism.as_str().as_bytes()).map_err(|error| error.to_string())?;
     SASLClient::new(config).start_suggested_iter([name]).map_err(|error| error.to_string())
 }
 

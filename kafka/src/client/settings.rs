@@ -35,7 +35,6 @@ impl Settings for ProtocolAdmin {
 
 pub(super) struct DescribeSettings;
 
-#[async_trait]
 impl Call for DescribeSettings {
     type Answer = Vec<Setting>;
 
@@ -50,7 +49,6 @@ pub(super) struct ChangeSettings<'a> {
     pub mode: Mode,
 }
 
-#[async_trait]
 impl Call for ChangeSettings<'_> {
     type Answer = ();
 
@@ -65,7 +63,6 @@ impl Call for ChangeSettings<'_> {
 
 struct Shows<'a>(&'a Changes);
 
-#[async_trait]
 impl Call for Shows<'_> {
     type Answer = bool;
 

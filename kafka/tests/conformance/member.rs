@@ -1,7 +1,6 @@
 //! A consumer that joins a real group, gets partitions, and leaves: with Kafka's
 //! classic protocol or with the newer one, by hand.
 
-use async_trait::async_trait;
 use bytes::{BufMut, BytesMut};
 use kafka::client::{Call, Connection, Error};
 use kafka_protocol::ResponseError;
@@ -50,7 +49,6 @@ impl Join<'_> {
     }
 }
 
-#[async_trait]
 impl Call for Join<'_> {
     type Answer = String;
 
@@ -89,7 +87,6 @@ pub struct Leave<'a> {
     pub member: &'a str,
 }
 
-#[async_trait]
 impl Call for Leave<'_> {
     type Answer = ();
 
@@ -141,7 +138,6 @@ pub struct JoinNewer<'a> {
     pub topic: &'a str,
 }
 
-#[async_trait]
 impl Call for JoinNewer<'_> {
     type Answer = ();
 
@@ -169,7 +165,6 @@ impl Call for JoinNewer<'_> {
     }
 }
 
-#[async_trait]
 impl Call for Newer<'_> {
     type Answer = ();
 

@@ -5,20 +5,17 @@ use crate::auth::{Changing, CustomerKey};
 use crate::openapi::About;
 use crate::path::Id;
 use app::{Right, instances, users};
-use axum::extract::State;
 use axum::http::StatusCode;
 use model::Secret;
 use web::error::Failure;
-use web::state::Api;
 use wire::customer::NewKey;
 
 /// `POST /api/instances/<ID>/account/rotate-apikey`.
 pub async fn rotate_apikey(
-    State(api): State<Api>,
-    CustomerKey(caller): CustomerKey,
+    CustomerKey(caller, app): CustomerKey,
     Id(id): Id,
 ) -> Result<SecretJson<NewKey>, Failure> {
-    let apikey = instances::rotate_apikey(&caller, &api.app, id).await?;
+    let apikey = instances::rotate_apikey(&caller, &app, id).await?;
     Ok(SecretJson(NewKey { apikey }))
 }
 
@@ -30,11 +27,8 @@ pub fn about_rotate_apikey() -> About {
 }
 
 /// `POST /api/instances/<ID>/account/rotate-password`.
-pub async fn rotate_password(
-    State(api): State<Api>,
-    Changing(access): Changing,
-) -> Result<StatusCode, Failure> {
-    users::rotate_password(&access, &api.app).await?;
+pub async fn rotate_password(Changing(access, app): Changing) -> Result<StatusCode, Failure> {
+    users::rotate_password(&access, &app).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

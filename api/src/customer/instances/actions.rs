@@ -3,6 +3,7 @@
 pub mod cluster;
 pub mod servers;
 
+use crate::answer::Answer;
 use crate::auth::{Changing, Seeing};
 use crate::body::Fields;
 use crate::openapi::{About, Input};
@@ -10,12 +11,10 @@ use crate::path::ActionPath;
 use app::Right;
 use app::actions::{self, ActionView, Cancelled, Nodes};
 use axum::Json;
-use axum::extract::State;
 use axum::http::{Method, StatusCode};
 use axum::response::Response;
 use model::{ActionId, ActionStep, Timestamp};
-use web::error::{self, Failure};
-use web::state::Api;
+use web::error;
 use wire::actions::{Accepted, Action, ActionDetails, Step};
 use wire::customer::Message;
 
@@ -71,11 +70,8 @@ fn example() -> Action {
 }
 
 /// `GET /api/instances/<ID>/actions`.
-pub async fn list(
-    State(api): State<Api>,
-    Seeing(access): Seeing,
-) -> Result<Json<Vec<Action>>, Failure> {
-    let actions = actions::list(&access, &api.app).await?;
+pub async fn list(Seeing(access, app): Seeing) -> Answer<Vec<Action>> {
+    let actions = actions::list(&access, &app).await?;
     Ok(Json(actions.iter().map(document).collect()))
 }
 
@@ -88,11 +84,10 @@ pub fn about_list() -> About {
 
 /// `GET /api/instances/<ID>/actions/<id>`.
 pub async fn read(
-    State(api): State<Api>,
-    Seeing(access): Seeing,
+    Seeing(access, app): Seeing,
     ActionPath(id): ActionPath,
-) -> Result<Json<ActionDetails>, Failure> {
-    let (view, steps) = actions::read(&access, &api.app, id).await?;
+) -> Answer<ActionDetails> {
+    let (view, steps) = actions::read(&access, &app, id).await?;
     let step = |ActionStep { at, text }| Step { at, text };
     let steps = steps.into_iter().map(step).collect();
     Ok(Json(ActionDetails { action: document(&view), steps }))
@@ -113,11 +108,10 @@ const LATER: &str = "No further server is restarted; what has begun is brought t
 
 /// `POST /api/instances/<ID>/actions/<id>/cancel`.
 pub async fn cancel(
-    State(api): State<Api>,
-    Changing(access): Changing,
+    Changing(access, app): Changing,
     ActionPath(id): ActionPath,
-) -> Result<Json<Message>, Failure> {
-    Ok(Json(answer(actions::cancel(&access, &api.app, id).await?)))
+) -> Answer<Message> {
+    Ok(Json(answer(actions::cancel(&access, &app, id).await?)))
 }
 
 fn answer(cancelled: Cancelled) -> Message {

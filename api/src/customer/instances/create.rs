@@ -6,18 +6,15 @@ use crate::body::{Body, Fields};
 use crate::openapi::{About, Input};
 use app::Right;
 use app::instances::{self, NewInstance};
-use axum::extract::State;
 use axum::http::HeaderMap;
 use model::Secret;
 use web::error::Failure;
-use web::state::Api;
 use wire::customer::{CreateInstance, CreatedInstance};
 
 const ACCEPTED: &str = "Your cluster is being created; it is ready once `ready` reads true";
 
 pub async fn handle(
-    State(api): State<Api>,
-    CustomerKey(caller): CustomerKey,
+    CustomerKey(caller, app): CustomerKey,
     headers: HeaderMap,
     body: Body,
 ) -> Result<SecretJson<CreatedInstance>, Failure> {
@@ -25,7 +22,7 @@ pub async fn handle(
         idempotency_key: idempotency_key(&headers),
         ..new_instance(fields)
     });
-    let created = instances::create(&caller, &api.app, asked).await?;
+    let created = instances::create(&caller, &app, asked).await?;
     Ok(SecretJson(CreatedInstance {
         id: created.id.0,
         url: created.url,
@@ -94,6 +91,6 @@ const FIELDS: [Input; 10] = [
     Input::integer("nodes", "Wins over the number in the plan's name").at_least(1).at_most(99),
     Input::text("kafka_version", "The newest if not given").like(VERSION),
     Input::tags("tags", "At most 20, of 1 to 64 characters without comma"),
-    Input::integer("disk_size", "Gigabytes of each server, if more than the plan's"),
+    Input::integer("disk_size", "Gigabytes of each server, if more than the plan's").at_least(1),
     Input::flag("no_default_alarms", "Start with the notice alarm alone"),
 ];

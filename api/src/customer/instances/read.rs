@@ -8,19 +8,16 @@ use crate::path::Id;
 use app::Right;
 use app::catalogue::BACKEND;
 use app::instances::{self, InstanceView};
-use axum::extract::State;
 use model::condition::message;
 use model::{ConditionKind, Secret, Server, Timestamp};
 use web::error::Failure;
-use web::state::Api;
 use wire::customer::{Condition, Instance, InstanceVpc};
 
 pub async fn handle(
-    State(api): State<Api>,
-    CustomerKey(caller): CustomerKey,
+    CustomerKey(caller, app): CustomerKey,
     Id(id): Id,
 ) -> Result<SecretJson<Instance>, Failure> {
-    Ok(SecretJson(document(instances::read(&caller, &api.app, id).await?)))
+    Ok(SecretJson(document(instances::read(&caller, &app, id).await?)))
 }
 
 fn document(view: InstanceView) -> Instance {

@@ -7,7 +7,6 @@ use super::topic_name;
 use crate::client::ask::until_readable;
 use crate::client::error::check;
 use crate::client::{Call, Connection, Error, Topic, TopicChange};
-use async_trait::async_trait;
 use kafka_protocol::ResponseError::InvalidPartitions;
 use kafka_protocol::messages::CreatePartitionsRequest;
 use kafka_protocol::messages::create_partitions_request::CreatePartitionsTopic;
@@ -18,7 +17,6 @@ pub struct ChangeTopic<'a> {
     pub change: &'a TopicChange,
 }
 
-#[async_trait]
 impl Call for ChangeTopic<'_> {
     /// False if there is no such topic.
     type Answer = bool;
@@ -133,7 +131,6 @@ struct Shows<'a> {
     grow: Option<i32>,
 }
 
-#[async_trait]
 impl Call for Shows<'_> {
     type Answer = bool;
 

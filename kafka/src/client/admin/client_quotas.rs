@@ -5,7 +5,6 @@ use crate::client::ask::until_readable;
 use crate::client::error::check;
 use crate::client::quotas::{Name, Quota, QuotaChange, QuotaEntity, QuotaKey};
 use crate::client::{Call, Connection, Error};
-use async_trait::async_trait;
 use kafka_protocol::messages::alter_client_quotas_request::{EntityData, EntryData, OpData};
 use kafka_protocol::messages::describe_client_quotas_response::EntryData as Described;
 use kafka_protocol::messages::{AlterClientQuotasRequest, DescribeClientQuotasRequest};
@@ -17,7 +16,6 @@ const CLIENT_ID: &str = "client-id";
 /// Every quota of users and client ids; those of addresses are left out.
 pub struct DescribeQuotas;
 
-#[async_trait]
 impl Call for DescribeQuotas {
     type Answer = Vec<Quota>;
 
@@ -45,7 +43,7 @@ fn quota(entry: &Described) -> Option<Quota> {
         }
     }
     let value = |value: &kafka_protocol::messages::describe_client_quotas_response::ValueData| {
-        Some((QuotaKey::from_name(&value.key)?, value.value))
+        Some((value.key.parse().ok()?, value.value))
     };
     Some(Quota { entity, limits: entry.values.iter().filter_map(value).collect() })
 }
@@ -57,7 +55,6 @@ pub struct AlterQuota<'a> {
     pub changes: &'a QuotaChange,
 }
 
-#[async_trait]
 impl Call for AlterQuota<'_> {
     type Answer = ();
 
@@ -100,7 +97,6 @@ impl AlterQuota<'_> {
 
 struct Shows<'a>(&'a AlterQuota<'a>);
 
-#[async_trait]
 impl Call for Shows<'_> {
     type Answer = bool;
 

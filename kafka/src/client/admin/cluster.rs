@@ -3,7 +3,6 @@
 use super::quorum::DescribeQuorum;
 use crate::client::error::check;
 use crate::client::{Call, Connection, Endpoint, Error, Remedy};
-use async_trait::async_trait;
 use kafka_protocol::messages::DescribeClusterRequest;
 
 /// A cluster as one of its brokers sees it.
@@ -31,7 +30,6 @@ pub struct DescribeCluster;
 /// The first version that tells of fenced brokers.
 const TELLS_FENCED: i16 = 2;
 
-#[async_trait]
 impl Call for DescribeCluster {
     type Answer = ClusterView;
 

@@ -3,7 +3,6 @@
 use super::{group_id, topic_name};
 use crate::client::error::check;
 use crate::client::{Call, Connection, Error, TopicPartition};
-use async_trait::async_trait;
 use kafka_protocol::messages::OffsetCommitRequest;
 use kafka_protocol::messages::offset_commit_request::{
     OffsetCommitRequestPartition, OffsetCommitRequestTopic,
@@ -19,7 +18,6 @@ pub struct CommitOffsets<'a> {
     pub offsets: &'a BTreeMap<TopicPartition, i64>,
 }
 
-#[async_trait]
 impl Call for CommitOffsets<'_> {
     type Answer = ();
 

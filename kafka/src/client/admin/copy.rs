@@ -9,7 +9,6 @@ use super::topic_name;
 use crate::client::batch::{Batch, RawRecord};
 use crate::client::error::check;
 use crate::client::{Call, Connection, Error};
-use async_trait::async_trait;
 use bytes::Bytes;
 use kafka_protocol::messages::fetch_request::{FetchPartition, FetchTopic};
 use kafka_protocol::messages::list_offsets_request::{ListOffsetsPartition, ListOffsetsTopic};
@@ -29,7 +28,6 @@ pub struct CopyStart<'a> {
     pub partition: i32,
 }
 
-#[async_trait]
 impl Call for CopyStart<'_> {
     type Answer = i64;
 
@@ -87,7 +85,6 @@ pub enum Contents {
     OtherMark,
 }
 
-#[async_trait]
 impl Call for FetchCopy<'_> {
     type Answer = Copied;
 

@@ -3,7 +3,6 @@
 use super::{group_id, text};
 use crate::client::error::check;
 use crate::client::{Call, Connection, Error};
-use async_trait::async_trait;
 use kafka_protocol::ResponseError;
 use kafka_protocol::messages::DeleteGroupsRequest;
 
@@ -14,7 +13,6 @@ pub struct DeleteGroup<'a> {
     pub group: &'a str,
 }
 
-#[async_trait]
 impl Call for DeleteGroup<'_> {
     type Answer = bool;
 

@@ -5,7 +5,6 @@ use super::topics::DescribeTopics;
 use crate::client::ask::until_readable;
 use crate::client::error::check;
 use crate::client::{Call, Connection, Error};
-use async_trait::async_trait;
 use kafka_protocol::ResponseError;
 use kafka_protocol::messages::DeleteTopicsRequest;
 use kafka_protocol::messages::delete_topics_request::DeleteTopicState;
@@ -14,7 +13,6 @@ pub struct DeleteTopic<'a> {
     pub name: &'a str,
 }
 
-#[async_trait]
 impl Call for DeleteTopic<'_> {
     /// False if there was no such topic.
     type Answer = bool;
@@ -40,7 +38,6 @@ impl Call for DeleteTopic<'_> {
 
 struct IsGone<'a>(&'a str);
 
-#[async_trait]
 impl Call for IsGone<'_> {
     type Answer = bool;
 

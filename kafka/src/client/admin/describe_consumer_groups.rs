@@ -6,7 +6,6 @@ use super::group_id;
 use crate::client::error::check;
 use crate::client::groups::{Assignment, GroupView, Member};
 use crate::client::{Call, Connection, Error};
-use async_trait::async_trait;
 use kafka_protocol::ResponseError;
 use kafka_protocol::messages::ConsumerGroupDescribeRequest;
 use kafka_protocol::messages::consumer_group_describe_response::{
@@ -19,7 +18,6 @@ pub struct DescribeConsumerGroups<'a> {
     pub groups: Vec<&'a str>,
 }
 
-#[async_trait]
 impl Call for DescribeConsumerGroups<'_> {
     type Answer = Vec<GroupView>;
 

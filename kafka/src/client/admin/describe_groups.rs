@@ -4,7 +4,6 @@ use super::group_id;
 use crate::client::error::check;
 use crate::client::groups::{Assignment, GroupView, Member};
 use crate::client::{Call, Connection, Error};
-use async_trait::async_trait;
 use bytes::{Buf, Bytes, TryGetError};
 use kafka_protocol::ResponseError;
 use kafka_protocol::messages::DescribeGroupsRequest;
@@ -20,7 +19,6 @@ pub struct DescribeGroups<'a> {
     pub groups: Vec<&'a str>,
 }
 
-#[async_trait]
 impl Call for DescribeGroups<'_> {
     type Answer = Vec<GroupView>;
 

@@ -2,7 +2,6 @@
 
 use crate::client::error::check;
 use crate::client::{Call, Connection, Error};
-use async_trait::async_trait;
 use kafka_protocol::ResponseError;
 use kafka_protocol::messages::ElectLeadersRequest;
 
@@ -15,7 +14,6 @@ const PREFERRED: i8 = 0;
 /// where there is no other.
 pub struct ElectPreferredLeaders;
 
-#[async_trait]
 impl Call for ElectPreferredLeaders {
     type Answer = ();
 

@@ -4,7 +4,6 @@
 use super::topic_name;
 use crate::client::error::check;
 use crate::client::{Call, Connection, Error, TopicPartition};
-use async_trait::async_trait;
 use bytes::Bytes;
 use kafka_protocol::ResponseError;
 use kafka_protocol::messages::FetchRequest;
@@ -32,7 +31,6 @@ pub struct Fetched {
     pub aborted: Vec<(i64, i64)>,
 }
 
-#[async_trait]
 impl Call for Fetch<'_> {
     type Answer = Vec<Fetched>;
 

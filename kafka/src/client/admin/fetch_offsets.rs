@@ -3,7 +3,6 @@
 use super::group_id;
 use crate::client::error::check;
 use crate::client::{Call, Connection, Error, TopicPartition};
-use async_trait::async_trait;
 use kafka_protocol::ResponseError;
 use kafka_protocol::messages::OffsetFetchRequest;
 use kafka_protocol::messages::offset_fetch_request::OffsetFetchRequestGroup;
@@ -16,7 +15,6 @@ pub struct FetchOffsets<'a> {
     pub groups: Vec<&'a str>,
 }
 
-#[async_trait]
 impl Call for FetchOffsets<'_> {
     type Answer = BTreeMap<String, BTreeMap<TopicPartition, i64>>;
 

@@ -3,7 +3,6 @@
 use super::text;
 use crate::client::error::check;
 use crate::client::{Broker, Call, Connection, Endpoint, Error};
-use async_trait::async_trait;
 use kafka_protocol::ResponseError;
 use kafka_protocol::messages::FindCoordinatorRequest;
 
@@ -17,7 +16,6 @@ pub struct FindCoordinator<'a> {
     pub group: &'a str,
 }
 
-#[async_trait]
 impl Call for FindCoordinator<'_> {
     type Answer = Broker;
 

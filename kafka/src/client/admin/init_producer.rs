@@ -4,7 +4,6 @@
 use crate::client::error::check;
 use crate::client::messages::Producer;
 use crate::client::{Call, Connection, Error};
-use async_trait::async_trait;
 use kafka_protocol::messages::{InitProducerIdRequest, ProducerId};
 use kafka_protocol::records::{NO_PRODUCER_EPOCH, NO_PRODUCER_ID};
 
@@ -14,7 +13,6 @@ const CALL: &str = "InitProducerId";
 /// writes to. One that has just started refuses, until it has some to give.
 pub struct InitProducer;
 
-#[async_trait]
 impl Call for InitProducer {
     type Answer = Producer;
 

@@ -2,7 +2,6 @@
 
 use crate::client::error::check;
 use crate::client::{Call, Connection, Error};
-use async_trait::async_trait;
 use kafka_protocol::messages::ListGroupsRequest;
 
 /// By which of Kafka's protocols a group's members share the work.
@@ -24,7 +23,6 @@ pub struct ListedGroup {
 /// tell of, and are left out.
 pub struct ListGroups;
 
-#[async_trait]
 impl Call for ListGroups {
     type Answer = Vec<ListedGroup>;
 

@@ -6,7 +6,6 @@
 use super::topic_name;
 use crate::client::error::check;
 use crate::client::{Call, Connection, Error, TopicPartition};
-use async_trait::async_trait;
 use kafka_protocol::ResponseError;
 use kafka_protocol::messages::list_offsets_request::{ListOffsetsPartition, ListOffsetsTopic};
 use kafka_protocol::messages::{BrokerId, ListOffsetsRequest};
@@ -48,7 +47,6 @@ pub struct ListOffsets<'a> {
     pub at: At,
 }
 
-#[async_trait]
 impl Call for ListOffsets<'_> {
     type Answer = BTreeMap<TopicPartition, Option<i64>>;
 

@@ -4,14 +4,12 @@
 use super::configs::{Of, describe};
 use super::topics::DescribeTopics;
 use crate::client::{Call, Connection, Error, Topic};
-use async_trait::async_trait;
 
 /// These topics, or all, by name. One that does not exist is not in the answer.
 pub struct ListTopics<'a> {
     pub names: Option<&'a [String]>,
 }
 
-#[async_trait]
 impl Call for ListTopics<'_> {
     type Answer = Vec<Topic>;
 

@@ -5,7 +5,6 @@
 
 use crate::client::error::check;
 use crate::client::{Call, Connection, Error};
-use async_trait::async_trait;
 use kafka_protocol::ResponseError;
 use kafka_protocol::messages::DescribeLogDirsRequest;
 use kafka_protocol::messages::describe_log_dirs_response::{
@@ -39,7 +38,6 @@ pub struct LogReplica {
 /// The directories of the broker that is asked.
 pub struct DescribeLogDirs;
 
-#[async_trait]
 impl Call for DescribeLogDirs {
     type Answer = Vec<LogDir>;
 

@@ -5,7 +5,6 @@ use super::write::Write;
 use crate::client::error::check;
 use crate::client::messages::NewMessage;
 use crate::client::{Call, Connection, Error};
-use async_trait::async_trait;
 use bytes::Bytes;
 use model::Timestamp;
 use std::collections::BTreeMap;
@@ -18,7 +17,6 @@ pub struct Produce<'a> {
     pub at: Timestamp,
 }
 
-#[async_trait]
 impl Call for Produce<'_> {
     /// The message's offset.
     type Answer = i64;

@@ -2,7 +2,6 @@
 
 use crate::client::error::check;
 use crate::client::{Call, Connection, Error};
-use async_trait::async_trait;
 use kafka_protocol::messages::describe_quorum_request::{PartitionData, TopicData};
 use kafka_protocol::messages::describe_quorum_response::ReplicaState;
 use kafka_protocol::messages::{DescribeQuorumRequest, TopicName};
@@ -47,7 +46,6 @@ pub struct Replica {
 /// The state of the quorum, as its leader sees it.
 pub struct DescribeQuorum;
 
-#[async_trait]
 impl Call for DescribeQuorum {
     type Answer = Quorum;
 

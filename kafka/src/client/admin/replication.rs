@@ -5,7 +5,6 @@ use super::topics::{DescribeTopics, PartitionView};
 use crate::client::error::check;
 use crate::client::{Call, Connection, Error};
 use crate::settings::MIN_IN_SYNC;
-use async_trait::async_trait;
 use kafka_protocol::ResponseError;
 use kafka_protocol::messages::DescribeConfigsRequest;
 use kafka_protocol::messages::describe_configs_request::DescribeConfigsResource;
@@ -38,7 +37,6 @@ impl TopicReplication {
 /// it in its memory, which may be a moment old.
 pub struct DescribeReplication;
 
-#[async_trait]
 impl Call for DescribeReplication {
     type Answer = Vec<TopicReplication>;
 

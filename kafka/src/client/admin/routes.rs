@@ -3,7 +3,6 @@
 use super::{text, topic_name};
 use crate::client::error::check;
 use crate::client::{Broker, Call, Connection, Endpoint, Error};
-use async_trait::async_trait;
 use kafka_protocol::ResponseError;
 use kafka_protocol::messages::MetadataRequest;
 use kafka_protocol::messages::metadata_request::MetadataRequestTopic;
@@ -27,7 +26,6 @@ pub struct FindRoutes<'a> {
     pub topics: &'a [String],
 }
 
-#[async_trait]
 impl Call for FindRoutes<'_> {
     type Answer = Routes;
 

@@ -3,7 +3,6 @@
 use crate::client::ask::until_readable;
 use crate::client::error::check;
 use crate::client::{Call, Connection, Error, Mechanism};
-use async_trait::async_trait;
 use kafka_protocol::ResponseError;
 use kafka_protocol::messages::alter_user_scram_credentials_request::{
     ScramCredentialDeletion, ScramCredentialUpsertion,
@@ -29,7 +28,6 @@ pub struct SetUser<'a> {
     pub entropy: &'a dyn Entropy,
 }
 
-#[async_trait]
 impl Call for SetUser<'_> {
     type Answer = ();
 
@@ -92,7 +90,6 @@ pub struct DescribeUser<'a> {
     pub user: &'a str,
 }
 
-#[async_trait]
 impl Call for DescribeUser<'_> {
     type Answer = Vec<Mechanism>;
 
@@ -118,7 +115,6 @@ impl Call for DescribeUser<'_> {
 /// Everybody who has a password, by name.
 pub struct ListUsers;
 
-#[async_trait]
 impl Call for ListUsers {
     type Answer = Vec<String>;
 
@@ -139,7 +135,6 @@ pub struct RemoveUser<'a> {
     pub user: &'a str,
 }
 
-#[async_trait]
 impl Call for RemoveUser<'_> {
     type Answer = ();
 
@@ -166,7 +161,6 @@ impl Call for RemoveUser<'_> {
 
 struct IsGone<'a>(&'a str);
 
-#[async_trait]
 impl Call for IsGone<'_> {
     type Answer = bool;
 
@@ -177,7 +171,6 @@ impl Call for IsGone<'_> {
 
 struct HasUser<'a>(&'a str);
 
-#[async_trait]
 impl Call for HasUser<'_> {
     type Answer = bool;
 

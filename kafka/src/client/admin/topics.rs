@@ -4,7 +4,6 @@ use super::topic_name;
 use crate::client::ask::until_readable;
 use crate::client::error::check;
 use crate::client::{Call, Connection, Error};
-use async_trait::async_trait;
 use kafka_protocol::ResponseError;
 use kafka_protocol::messages::create_topics_request::{CreatableTopic, CreatableTopicConfig};
 use kafka_protocol::messages::metadata_request::MetadataRequestTopic;
@@ -45,7 +44,6 @@ pub enum Created {
     AlreadyThere,
 }
 
-#[async_trait]
 impl Call for CreateTopic<'_> {
     type Answer = Created;
 
@@ -88,7 +86,6 @@ impl CreateTopic<'_> {
 
 struct HasLeaders<'a>(&'a str);
 
-#[async_trait]
 impl Call for HasLeaders<'_> {
     type Answer = bool;
 
@@ -121,7 +118,6 @@ pub struct PartitionView {
     pub in_sync: Vec<i32>,
 }
 
-#[async_trait]
 impl Call for DescribeTopics<'_> {
     type Answer = Vec<TopicView>;
 

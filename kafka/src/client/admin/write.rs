@@ -5,7 +5,6 @@ use super::{text, topic_name};
 use crate::client::error::check;
 use crate::client::messages::{NewMessage, Producer, Unwritten};
 use crate::client::{Call, Connection, Error, TopicPartition};
-use async_trait::async_trait;
 use bytes::{Bytes, BytesMut};
 use kafka_protocol::messages::ProduceRequest;
 use kafka_protocol::messages::produce_request::{PartitionProduceData, TopicProduceData};
@@ -28,7 +27,6 @@ pub struct Write<'a> {
     sent: AtomicBool,
 }
 
-#[async_trait]
 impl Call for Write<'_> {
     /// The first offset of each batch, or why it is not written.
     type Answer = BTreeMap<i32, Result<i64, Unwritten>>;

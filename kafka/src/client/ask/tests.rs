@@ -1,6 +1,7 @@
 use super::*;
 use crate::client::fake::{Asked, FakeCa, Reply, accept, answer, serve, speaks};
 use crate::client::{BrokerKey, Endpoint, Identity, Stream, tls};
+use async_trait::async_trait;
 use kafka_protocol::messages::{ApiKey, DescribeClusterRequest, DescribeClusterResponse};
 use kafka_protocol::protocol::StrBytes;
 use std::io;
@@ -71,7 +72,6 @@ fn reply(asked: &Asked, host: &'static str, code: i16) -> Reply {
 
 struct WhoAreYou;
 
-#[async_trait]
 impl Call for WhoAreYou {
     type Answer = String;
 
@@ -125,7 +125,6 @@ async fn when_all_fail_the_last_error_is_told() {
 /// Says no until it has been asked so many times.
 struct After(Mutex<u32>);
 
-#[async_trait]
 impl Call for After {
     type Answer = bool;
 

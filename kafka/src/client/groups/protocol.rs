@@ -160,7 +160,6 @@ async fn fill_ends(brokers: &Brokers<'_>, groups: &mut [Group]) -> Result<(), Er
 /// Every group that the broker which is asked coordinates.
 struct Coordinated;
 
-#[async_trait]
 impl Call for Coordinated {
     type Answer = Vec<Group>;
 
@@ -187,7 +186,6 @@ struct OneGroup<'a> {
     name: &'a str,
 }
 
-#[async_trait]
 impl Call for OneGroup<'_> {
     type Answer = Option<Group>;
 

@@ -13,7 +13,6 @@ use crate::client::admin::routes::Routes;
 use crate::client::ask::Brokers;
 use crate::client::error::named;
 use crate::client::{At, Call, Connection, Error, TopicPartition};
-use async_trait::async_trait;
 use kafka_protocol::ResponseError;
 use kafka_protocol::messages::FetchRequest;
 use std::collections::BTreeMap;
@@ -80,7 +79,6 @@ struct ReadLed<'a> {
     budget: Arc<Budget>,
 }
 
-#[async_trait]
 impl Call for ReadLed<'_> {
     type Answer = Vec<Message>;
 

@@ -34,7 +34,6 @@ use crate::client::{
     Acl, Call, Connection, Error, Operation, PatternType, Permission, ResourceType, TopicChange,
     TopicPartition,
 };
-use async_trait::async_trait;
 use bytes::Bytes;
 use model::{Secret, SeededEntropy, Timestamp};
 use std::collections::BTreeMap;
@@ -104,7 +103,6 @@ fn produce() -> Produce<'static> {
 /// Its dice are its own, or what it sends would depend on who else rolls them.
 struct SetAda;
 
-#[async_trait]
 impl Call for SetAda {
     type Answer = ();
 

@@ -1,25 +1,20 @@
 //! `/api/instances/<ID>/actions/cluster-restart`, `cluster-stop` and `cluster-start`.
 
 use super::{EXAMPLE, accepted};
+use crate::answer::Answer;
 use crate::auth::Changing;
 use crate::openapi::About;
 use app::actions::{self, How, Nodes, Power};
 use app::{Asked, Right};
 use axum::Json;
-use axum::extract::State;
-use web::error::Failure;
-use web::state::Api;
 use wire::actions::Accepted;
 
 const RESTART_BEGUN: &str = "The cluster is being restarted, one server at a time";
 
 /// `POST /api/instances/<ID>/actions/cluster-restart`.
-pub async fn restart(
-    State(api): State<Api>,
-    Changing(access): Changing,
-) -> Result<Json<Accepted>, Failure> {
+pub async fn restart(Changing(access, app): Changing) -> Answer<Accepted> {
     let all = Asked::given(Nodes::default());
-    let action = actions::restart(&access, &api.app, How::Restart, all).await?;
+    let action = actions::restart(&access, &app, How::Restart, all).await?;
     Ok(Json(accepted(Some(action), RESTART_BEGUN, RESTART_BEGUN)))
 }
 
@@ -35,11 +30,8 @@ const STOP_BEGUN: &str = "The cluster is being stopped; its data and addresses s
 const STOP_ALREADY: &str = "The cluster is stopped already, or is being stopped";
 
 /// `POST /api/instances/<ID>/actions/cluster-stop`.
-pub async fn stop(
-    State(api): State<Api>,
-    Changing(access): Changing,
-) -> Result<Json<Accepted>, Failure> {
-    let action = actions::set_power(&access, &api.app, Power::Stop).await?;
+pub async fn stop(Changing(access, app): Changing) -> Answer<Accepted> {
+    let action = actions::set_power(&access, &app, Power::Stop).await?;
     Ok(Json(accepted(action, STOP_BEGUN, STOP_ALREADY)))
 }
 
@@ -54,11 +46,8 @@ const START_BEGUN: &str = "The cluster is being started";
 const START_ALREADY: &str = "The cluster is started already, or is being started";
 
 /// `POST /api/instances/<ID>/actions/cluster-start`.
-pub async fn start(
-    State(api): State<Api>,
-    Changing(access): Changing,
-) -> Result<Json<Accepted>, Failure> {
-    let action = actions::set_power(&access, &api.app, Power::Start).await?;
+pub async fn start(Changing(access, app): Changing) -> Answer<Accepted> {
+    let action = actions::set_power(&access, &app, Power::Start).await?;
     Ok(Json(accepted(action, START_BEGUN, START_ALREADY)))
 }
 

@@ -5,7 +5,6 @@ use crate::client::admin::text;
 use crate::client::ask::until_readable;
 use crate::client::error::check;
 use crate::client::{Call, Connection, Error};
-use async_trait::async_trait;
 use kafka_protocol::messages::CreateAclsRequest;
 use kafka_protocol::messages::create_acls_request::AclCreation;
 use kafka_protocol::protocol::StrBytes;
@@ -16,7 +15,6 @@ pub struct AddAcls<'a> {
     pub acls: &'a [Acl],
 }
 
-#[async_trait]
 impl Call for AddAcls<'_> {
     type Answer = ();
 
@@ -64,7 +62,6 @@ struct Shows<'a> {
     acls: Vec<&'a Acl>,
 }
 
-#[async_trait]
 impl Call for Shows<'_> {
     type Answer = bool;
 

@@ -4,7 +4,6 @@ use super::{ANY, Acl, EVERY_HOST, Operation, PatternType, Permission, ResourceTy
 use crate::client::admin::text;
 use crate::client::error::check;
 use crate::client::{Call, Connection, Error};
-use async_trait::async_trait;
 use kafka_protocol::messages::DescribeAclsRequest;
 use kafka_protocol::protocol::StrBytes;
 
@@ -14,7 +13,6 @@ pub struct DescribeAcls<'a> {
     pub principal: Option<&'a str>,
 }
 
-#[async_trait]
 impl Call for DescribeAcls<'_> {
     type Answer = Vec<Acl>;
 

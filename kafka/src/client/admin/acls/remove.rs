@@ -5,7 +5,6 @@ use crate::client::admin::text;
 use crate::client::ask::until_readable;
 use crate::client::error::check;
 use crate::client::{Call, Connection, Error};
-use async_trait::async_trait;
 use kafka_protocol::messages::DeleteAclsRequest;
 use kafka_protocol::messages::delete_acls_request::DeleteAclsFilter;
 use kafka_protocol::protocol::StrBytes;
@@ -16,7 +15,6 @@ pub struct RemoveAcls<'a> {
     pub principal: &'a str,
 }
 
-#[async_trait]
 impl Call for RemoveAcls<'_> {
     type Answer = ();
 
@@ -40,7 +38,6 @@ pub struct RemoveAcl<'a> {
     pub acl: &'a Acl,
 }
 
-#[async_trait]
 impl Call for RemoveAcl<'_> {
     type Answer = ();
 
@@ -78,7 +75,6 @@ async fn delete(
 
 struct HasNone<'a>(&'a str);
 
-#[async_trait]
 impl Call for HasNone<'_> {
     type Answer = bool;
 
@@ -89,7 +85,6 @@ impl Call for HasNone<'_> {
 
 struct Lacks<'a>(&'a Acl);
 
-#[async_trait]
 impl Call for Lacks<'_> {
     type Answer = bool;
 
