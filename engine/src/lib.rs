@@ -12,7 +12,6 @@ mod execute;
 mod journal;
 mod networks;
 mod observe;
-mod outbox;
 mod pass;
 pub mod plan;
 mod reached;
@@ -22,7 +21,6 @@ mod turn;
 mod witness;
 mod world;
 
-pub use outbox::{Notify, Outbox, Untold};
 pub use pass::{Pass, PassError, Rest};
 pub use plan::{Lane, Plan, Step, Wait};
 pub use runner::Runner;

@@ -2,7 +2,7 @@
 
 use crate::channels::{email, requests};
 use crate::error::NotifyError;
-use crate::settings::{BadSettings, Endpoints, OutboundSettings};
+use crate::settings::{BadSettings, Endpoints, Settings};
 use crate::{Mailer, Outgoing};
 use egress::{Caller, Destinations, Fault, Lookup, SystemLookup};
 use model::{Clock, MessageId, Notification, Recipient, RecipientType, Timestamp};
@@ -26,7 +26,7 @@ struct Inner {
 impl Notifier {
     /// Calls nobody yet.
     pub fn new(
-        settings: OutboundSettings,
+        settings: Settings,
         mailer: Arc<dyn Mailer>,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, BadSettings> {
@@ -34,13 +34,12 @@ impl Notifier {
     }
 
     fn with_lookup(
-        settings: OutboundSettings,
+        settings: Settings,
         mailer: Arc<dyn Mailer>,
         clock: Arc<dyn Clock>,
         lookup: Arc<dyn Lookup>,
     ) -> Result<Self, BadSettings> {
-        let OutboundSettings { allow_private_addresses, endpoints, timeout, authority_pem } =
-            settings;
+        let Settings { allow_private_addresses, endpoints, timeout, authority_pem } = settings;
         endpoints.check()?;
         let destinations = Destinations::new(allow_private_addresses, lookup);
         let caller = Caller::new(destinations, authority_pem.as_deref())?;
@@ -125,10 +124,10 @@ mod tests {
         allow_private_addresses: bool,
         answers: &[&'static str],
     ) -> (Notifier, Arc<Rebinding>) {
-        let settings = OutboundSettings {
+        let settings = Settings {
             allow_private_addresses,
             timeout: Duration::from_secs(20),
-            ..OutboundSettings::default()
+            ..Settings::default()
         };
         let lookup = Arc::new(Rebinding(Mutex::new(answers.iter().copied().collect())));
         let clock = Arc::new(ManualClock::at(samples::now()));

@@ -5,7 +5,7 @@ use url::Url;
 
 /// How alarms are told, whoever they are told to.
 #[derive(Clone, Debug)]
-pub struct OutboundSettings {
+pub struct Settings {
     /// Whether addresses that are not public may be called, such as those of
     /// this machine and of private networks.
     pub allow_private_addresses: bool,
@@ -17,7 +17,7 @@ pub struct OutboundSettings {
     pub authority_pem: Option<String>,
 }
 
-impl Default for OutboundSettings {
+impl Default for Settings {
     fn default() -> Self {
         Self {
             allow_private_addresses: false,

@@ -3,14 +3,14 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-mod telling;
+mod fixture;
 
+use fixture::{NoMail, notification, notifier, recipient, settings, tell};
 use model::{Maintenance, Notification, NotificationState, RecipientType, Responder, Secret};
-use outbound::{Endpoints, OutboundSettings, Sender, Smtp, SmtpSettings};
+use notify::{Endpoints, Sender, Settings, Smtp, SmtpSettings};
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
-use telling::{NoMail, notification, notifier, recipient, settings, tell};
 use test_support::receiver::Receiver;
 use uuid::Uuid;
 
@@ -22,7 +22,7 @@ const STATES: [NotificationState; 4] = [
 ];
 
 /// Settings by which every service is at one receiver.
-fn all_at(port: u16) -> OutboundSettings {
+fn all_at(port: u16) -> Settings {
     let at = || format!("http://127.0.0.1:{port}").parse().unwrap();
     let endpoints = Endpoints {
         pagerduty: at(),
@@ -31,7 +31,7 @@ fn all_at(port: u16) -> OutboundSettings {
         victorops: at(),
         signl4: at(),
     };
-    OutboundSettings { endpoints, ..settings() }
+    Settings { endpoints, ..settings() }
 }
 
 /// Tells of every state, and returns the bodies that came for each of them.

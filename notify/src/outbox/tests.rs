@@ -1,17 +1,17 @@
 //! Messages through a mailer that fails, hangs and dies.
 
 mod gated;
-mod told;
+mod notified;
 
-use super::telling::{MOST_ALONG, Whom};
+use super::deliver::{MOST_ALONG, Whom};
 use super::*;
+use crate::SendError;
 use async_trait::async_trait;
 use model::{
     AlarmId, AlarmSpec, AlarmType, Email, Entropy as _, Incident, InstanceId, ManualClock,
     MessageId, Notification, NotificationState, Recipient, RecipientId, RecipientOptions,
     RecipientType, Secret, SeededEntropy, Timestamp,
 };
-use outbound::SendError;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use store::{MasterKey, NewMessage, NewRecipient, alarms, incidents, recipients};

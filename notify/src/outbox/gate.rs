@@ -5,7 +5,7 @@
 //! address that is confirmed meanwhile gets the message, or is found to wait for none
 //! and is told what goes on by that confirmation.
 
-use super::telling::Whom;
+use super::deliver::Whom;
 use super::{Outbox, Untold};
 use model::{LastStatus, RecipientType, SignedDuration, Timestamp};
 use store::send_counts::{self, Exceeded, Limit};

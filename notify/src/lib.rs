@@ -1,15 +1,16 @@
-//! What leaves the installation for people: mail, and alarms by whichever way
+//! What leaves the installation for people: mail, and notifications by whichever channel
 //! their recipients chose.
 //!
-//! This crate sends one message and says what became of it. It keeps nothing,
-//! tries nothing twice and knows no store; whoever calls it does that. Nothing
-//! here logs what a message says.
+//! [`Outbox`] takes rows from the store, sends each at least once and records the outcome.
+//! A channel makes one attempt: it keeps nothing and tries nothing twice. Nothing here
+//! logs what a message says, and nothing here decides who is notified of what.
 
 mod channels;
 mod error;
 mod files;
 mod letter;
 mod notifier;
+mod outbox;
 mod settings;
 mod smtp;
 mod words;
@@ -19,7 +20,8 @@ pub use error::NotifyError;
 pub use files::MailFiles;
 pub use letter::{BadSender, Sender};
 pub use notifier::Notifier;
-pub use settings::{BadSettings, Endpoints, OutboundSettings};
+pub use outbox::{Notify, Outbox, Untold};
+pub use settings::{BadSettings, Endpoints, Settings};
 pub use smtp::{BadServer, Smtp, SmtpSettings};
 
 use async_trait::async_trait;

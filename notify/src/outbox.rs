@@ -7,14 +7,14 @@
 //! until its time is over. A destination that hangs holds its own part of the places
 //! (`places.rs`), and nobody else.
 
+mod deliver;
 mod gate;
 mod places;
-mod telling;
 
-pub use telling::{Notify, Untold};
+pub use deliver::{Notify, Untold};
 
+use crate::{Mailer, Outgoing, Sent};
 use model::{Clock, Mail, MessageLimits, SignedDuration};
-use outbound::{Mailer, Outgoing, Sent};
 use places::{OF_DESTINATION, Place, Places};
 use std::sync::Arc;
 use std::time::Duration;

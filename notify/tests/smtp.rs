@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use model::{Email, Mail, MessageId, Secret};
-use outbound::{MailFiles, Mailer, Outgoing, SendError, Sender, Sent, Smtp, SmtpSettings};
+use notify::{MailFiles, Mailer, Outgoing, SendError, Sender, Sent, Smtp, SmtpSettings};
 use rcgen::{CertifiedKey, generate_simple_self_signed};
 use std::os::unix::fs::PermissionsExt as _;
 use std::time::Duration;

@@ -3,20 +3,20 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-mod telling;
+mod fixture;
 
+use fixture::{NoMail, notification, notifier, recipient, settings, tell};
 use model::{NotificationState, RecipientType};
-use outbound::{NotifyError, OutboundSettings};
+use notify::{NotifyError, Settings};
 use rcgen::{CertifiedKey, generate_simple_self_signed};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use telling::{NoMail, notification, notifier, recipient, settings, tell};
 use test_support::receiver::Receiver;
 
 const SECRET_PATH: &str = "s3cret-path";
 
-async fn call(settings: OutboundSettings, origin: &str) -> Result<(), NotifyError> {
+async fn call(settings: Settings, origin: &str) -> Result<(), NotifyError> {
     let url = format!("{origin}/{SECRET_PATH}?token={SECRET_PATH}");
     let notifier = notifier(settings, Arc::new(NoMail));
     let told = notification(NotificationState::Triggered, false);
@@ -24,7 +24,7 @@ async fn call(settings: OutboundSettings, origin: &str) -> Result<(), NotifyErro
 }
 
 /// What is said of a receiver with a fault.
-async fn refused(settings: OutboundSettings, fault: &str) -> (NotifyError, Receiver) {
+async fn refused(settings: Settings, fault: &str) -> (NotifyError, Receiver) {
     let mut receiver = Receiver::of_calls(&[("fault", fault)]);
     let origin = format!("http://127.0.0.1:{}", receiver.port);
     let error = call(settings, &origin).await.unwrap_err();
@@ -71,14 +71,14 @@ async fn broken_connections_and_answers() {
 async fn whoever_takes_too_long_is_left() {
     for fault in ["hang", "drip", "endless patience"] {
         let begun = Instant::now();
-        let hasty = OutboundSettings { timeout: Duration::from_secs(3), ..settings() };
+        let hasty = Settings { timeout: Duration::from_secs(3), ..settings() };
         let (error, _) = refused(hasty, fault).await;
         assert_eq!(error.to_string(), "127.0.0.1 did not answer within 3 s", "{fault}");
         assert!(begun.elapsed() < Duration::from_secs(20), "{fault}: {:?}", begun.elapsed());
     }
     // One that takes the connection and says nothing, also not of TLS.
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let hasty = OutboundSettings { timeout: Duration::from_secs(2), ..settings() };
+    let hasty = Settings { timeout: Duration::from_secs(2), ..settings() };
     let origin = format!("https://{}", silent.local_addr().unwrap());
     let error = call(hasty, &origin).await.unwrap_err();
     assert_eq!(error.to_string(), "127.0.0.1 did not answer within 2 s");
@@ -133,7 +133,7 @@ async fn certificates_are_checked() {
         let key_file = write(directory.path(), "key", &signing_key.serialize_pem());
         let receiver = Receiver::of_calls(&[("cert", &cert_file), ("tls-key", &key_file)]);
         let authority_pem = trusted.then(|| cert.pem());
-        let settings = OutboundSettings { authority_pem, ..settings() };
+        let settings = Settings { authority_pem, ..settings() };
         let outcome = call(settings, &format!("https://localhost:{}", receiver.port)).await;
         let said = outcome.err().map(|error| error.to_string());
         assert_eq!(said.as_deref(), expected, "{name}");
@@ -152,7 +152,7 @@ async fn this_machine_is_not_called_without_leave() {
     let receiver = Receiver::of_calls(&[]);
     for host in ["127.0.0.1", "localhost", "[::ffff:127.0.0.1]", "0.0.0.0", "127.1", "[::1]"] {
         let origin = format!("http://{host}:{}", receiver.port);
-        let careful = OutboundSettings { allow_private_addresses: false, ..settings() };
+        let careful = Settings { allow_private_addresses: false, ..settings() };
         let notifier = notifier(careful.clone(), Arc::new(NoMail));
         let reason = notifier.may_call(&origin.parse().unwrap()).await.unwrap_err();
         let expected = "its address is private, and those are called only where the operator has \
@@ -162,6 +162,6 @@ async fn this_machine_is_not_called_without_leave() {
         assert!(error.ends_with(&reason), "{error} / {reason}");
     }
     assert!(receiver.rest().is_empty(), "nothing came");
-    let notifier = notifier(OutboundSettings::default(), Arc::new(NoMail));
+    let notifier = notifier(Settings::default(), Arc::new(NoMail));
     notifier.may_call(&"https://nobody.invalid/x".parse().unwrap()).await.unwrap();
 }

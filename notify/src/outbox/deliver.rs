@@ -9,12 +9,12 @@
 
 use super::gate::Gate;
 use super::{Outbox, log_failed, pause};
+use crate::Notifier;
 use async_trait::async_trait;
 use model::{
     AlarmType, Incident, InstanceId, LastStatus, MessageId, Notification, NotificationState,
     Recipient, RecipientType, SignedDuration, Telling, Timestamp,
 };
-use outbound::Notifier;
 use store::outbox::Failed;
 use store::send_counts::{self, Limit};
 use store::{Message, Run, Work, alarms, incidents, instances, notifications, outbox, recipients};
