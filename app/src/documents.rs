@@ -20,25 +20,6 @@ pub(crate) struct Document {
     pub silent_since: Option<Timestamp>,
 }
 
-/// A certificate on a server's disk, as its agent reports it.
-#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
-pub(crate) struct Installed {
-    pub not_before: Timestamp,
-    pub not_after: Timestamp,
-}
-
-/// The certificates that a server's listeners read, as far as its agent has said.
-pub(crate) fn installed(record: &ServerRecord) -> Vec<Installed> {
-    #[derive(Default, Deserialize)]
-    #[serde(default)]
-    struct Report {
-        certificates: Vec<Installed>,
-    }
-    // The files are the same, whichever incarnation has reported them.
-    let text = record.report.as_deref().unwrap_or_default();
-    serde_json::from_str::<Report>(text).unwrap_or_default().certificates
-}
-
 impl Document {
     /// What the agent was last told.
     pub fn told(record: &ServerRecord) -> Self {

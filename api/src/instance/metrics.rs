@@ -4,7 +4,7 @@ use crate::auth::Seeing;
 use crate::body::{Fields, Query};
 use crate::openapi::{About, Input};
 use app::Right;
-use app::metrics::{self, Latest, Measure, ReadFields, Told};
+use app::metrics::{self, Found, Latest, Measure, ReadFields};
 use axum::Json;
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
@@ -37,7 +37,7 @@ fn fields(fields: &mut Fields) -> ReadFields {
     }
 }
 
-fn document(told: Told) -> Metrics {
+fn document(found: Found) -> Metrics {
     let values = |found: metrics::Values| SeriesValues {
         name: found.measure.series().into(),
         unit: found.measure.unit().into(),
@@ -50,10 +50,10 @@ fn document(told: Told) -> Metrics {
         series: found.series.into_iter().map(values).collect(),
     };
     Metrics {
-        from: told.range.from,
-        to: told.range.to,
-        step: told.range.step,
-        servers: told.servers.into_iter().map(server).collect(),
+        from: found.range.from,
+        to: found.range.to,
+        step: found.range.step,
+        servers: found.servers.into_iter().map(server).collect(),
     }
 }
 
@@ -96,7 +96,7 @@ pub async fn prometheus(
     State(api): State<Api>,
     Seeing(access): Seeing,
 ) -> Result<Response, Failure> {
-    let latest = metrics::latest_of(&access, &api.app).await?;
+    let latest = metrics::latest(&access, &api.app).await?;
     Ok(([(CONTENT_TYPE, TEXT_FORMAT)], text(&latest)).into_response())
 }
 

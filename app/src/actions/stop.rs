@@ -9,12 +9,12 @@ use super::nodes::Nodes;
 use super::power::{Power, set_power};
 use super::record::{Asking, record};
 use super::scene::Scene;
-use crate::alarms::stop_measuring;
 use crate::{App, Asked, Error, InstanceAccess, Result};
 use kafka::safety::{Leaving, Look, Need, Verdict, may_stop};
 use model::condition::FirstFew;
 use model::{ActionId, ActionKind, Server};
 use store::{instances, servers};
+use watch::alarms::stop_measuring;
 
 /// Others may stop servers while the cluster is looked at.
 const ATTEMPTS: usize = 5;
@@ -61,7 +61,7 @@ async fn write(
         servers::set_stopped(&mut work, server.id, true).await?;
     }
     let why = "is over: the server was stopped as asked";
-    stop_measuring(&mut work, app, &instance, Some(wanted), why).await?;
+    stop_measuring(&mut work, app.watch(), &instance, Some(wanted), why).await?;
     let asking = Asking {
         kind: ActionKind::Stop,
         event: "instance.stop",

@@ -21,7 +21,7 @@ type Open<'a> = HashMap<(AlarmId, &'a str), &'a Incident>;
 impl Watch {
     /// Looks at how far behind the groups of a cluster are.
     pub async fn groups(&mut self, instance: InstanceId, lags: &Lags) -> Result<()> {
-        let mut reader = self.app.store().reader();
+        let mut reader = self.context.store().reader();
         let mut watched = alarms::list(&mut reader, instance).await?;
         watched.retain(|it| it.what.enabled && it.what.kind == AlarmType::ConsumerLag);
         if watched.is_empty() {
@@ -42,7 +42,7 @@ impl Watch {
         instance: InstanceId,
         lags: &Lags,
     ) -> Result<()> {
-        let at = self.app.now();
+        let at = self.context.now();
         let of = |group: &str| open.get(&(alarm.id, group)).copied();
         for (group, seconds, level) in furthest(told(&alarm.what, lags), |it| of(it).is_some()) {
             let seen = Seen { about: group, at, since: None, value: Some(seconds) };

@@ -1,7 +1,7 @@
 //! Servers whose turn has come in what somebody asked. Each may be silent for a while from
 //! then on, however long the others took before it.
 
-use crate::documents::Document;
+use crate::reports;
 use model::{ServerId, SignedDuration, Timestamp};
 use std::collections::HashMap;
 use store::ServerRecord;
@@ -18,11 +18,8 @@ impl Turns {
     /// Whether its broker is to be started anew, or to start, by what its agent was told,
     /// and that not for too long.
     pub fn excuse(&mut self, record: &ServerRecord, now: Timestamp) -> bool {
-        let launch = record.server.launch;
-        let runs = |it: Document| it.phase == "running" && it.launch >= launch;
-        let is_told = Document::told(record).launch >= launch;
-        let moves = is_told && !Document::reported(record).is_some_and(runs);
-        self.note(record.server.id, launch, moves, now)
+        let server = &record.server;
+        self.note(server.id, server.launch, reports::is_launching(record), now)
     }
 
     /// One that was back and ends once more has had its turn.

@@ -5,9 +5,8 @@
 //! that was made or switched on meanwhile tells of it at the next sample, and so does
 //! one whose incident ended because the server was stopped, once it runs again.
 
-use super::notice_incident::{Sight, is_reminder_due, open_of, step};
-use crate::alarms::notice::notice_alarms;
-use crate::{App, Result};
+use super::notice_incident::{Sight, is_reminder_due, notice_alarms, open_incident, step};
+use crate::{Context, Result};
 use model::{
     AlarmSpec, DiskLevel, Incident, Instance, NotificationState, SLOW_BYTES_PER_SECOND, Server,
     Timestamp,
@@ -24,24 +23,29 @@ pub struct Full<'a> {
 }
 
 impl Full<'_> {
-    /// Whether somebody is to be told.
+    /// Whether there is anything to notify somebody of.
     pub async fn is_due(&self, run: &mut impl Run) -> Result<bool> {
         let open = incidents::open(run, self.server.instance_id).await?;
         let watched = notice_alarms(run, self.server.instance_id).await?;
         Ok(watched.iter().any(|alarm| {
-            self.next(&alarm.what, open_of(alarm, &self.server.name, &open)).is_some()
+            self.next(&alarm.what, open_incident(alarm, &self.server.name, &open)).is_some()
         }))
     }
 
-    /// Tells them, in the transaction of the level.
-    pub async fn tell(&self, work: &mut Work, app: &App, instance: &Instance) -> Result<()> {
+    /// Writes the notifications, in the transaction of the level.
+    pub async fn enqueue(
+        &self,
+        work: &mut Work,
+        context: &Context,
+        instance: &Instance,
+    ) -> Result<()> {
         let open = incidents::open(work, instance.id).await?;
         let (about, message) = (self.server.name.as_str(), self.words(instance));
         let sight = Sight { about, at: self.at, value: Some(self.percent), message };
         for alarm in notice_alarms(work, instance.id).await? {
-            let was = open_of(&alarm, about, &open);
+            let was = open_incident(&alarm, about, &open);
             if let Some(state) = self.next(&alarm.what, was) {
-                step(work, app, instance, &alarm, was, state, &sight).await?;
+                step(work, context, instance, &alarm, was, state, &sight).await?;
             }
         }
         Ok(())

@@ -1,13 +1,21 @@
-//! A look at the groups of every cluster whose servers are heard of here.
+//! How far behind consumer groups are: asked of the cluster, not of agents.
+//!
+//! It is sampled by the control plane that the first server's agent talks to, and
+//! kept with that server's windows, so of several control planes one asks. The ends of
+//! partitions that lag is reckoned by are the instance's: the next server goes on where the
+//! first one went silent.
 
-use super::lag::{Ends, Lag};
-use crate::access::{on_servers_of_its_own, ready};
-use crate::metrics::hub::{Held, News};
-use crate::{App, Result};
+mod lag;
+
+pub(super) use lag::Ends;
+pub use lag::Lag;
+
+use super::hub::{Held, News};
+use crate::{Context, Result};
 use futures::stream::{self, StreamExt as _};
 use kafka::client::Cluster;
 use kafka::client::groups::Group;
-use model::{AlarmType, GroupSeries, InstanceId, Series, Server, ServerId, SignedDuration};
+use model::{AlarmType, GroupSeries, InstanceId, Plan, Series, Server, ServerId, SignedDuration};
 use series::{STEP, Sample, align, narrow};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,7 +23,7 @@ use std::time::Duration;
 use store::{alarms, incidents, instances, servers};
 use tokio::time::timeout;
 
-/// Groups that are told by name.
+/// Groups that a sample names.
 const MOST_GROUPS: usize = 200;
 /// Clusters that are asked at the same time.
 const AT_ONCE: usize = 8;
@@ -30,17 +38,17 @@ const MOST_MISSING: usize = 20;
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Lags {
     pub groups: Vec<(Arc<str>, Lag)>,
-    /// Those that somebody was told of, and that are deleted.
+    /// Those with an open incident, and that are deleted.
     pub gone: Vec<String>,
 }
 
 /// Asks every cluster once. Run twice a minute; a cluster that does not answer
 /// leaves a gap.
-pub async fn sample_groups(app: &App) {
-    let due = first_servers(app);
+pub async fn sample_groups(context: &Context) {
+    let due = first_servers(context);
     stream::iter(due)
         .for_each_concurrent(AT_ONCE, |(instance, server)| async move {
-            let sampled = timeout(PATIENCE, sample(app, instance, server)).await;
+            let sampled = timeout(PATIENCE, sample(context, instance, server)).await;
             if let Ok(Err(error)) = sampled {
                 tracing::debug!(%error, %instance, "its consumer groups can't be looked at");
             }
@@ -49,12 +57,12 @@ pub async fn sample_groups(app: &App) {
 }
 
 /// Of every instance that this process hears of, its first server.
-fn first_servers(app: &App) -> BTreeMap<InstanceId, ServerId> {
-    let now = app.now().as_second();
+fn first_servers(context: &Context) -> BTreeMap<InstanceId, ServerId> {
+    let now = context.now().as_second();
     let is_heard =
-        |held: &Held| held.latest.as_ref().is_some_and(|latest| now - latest.at <= HEARD);
+        |held: &Held| held.latest.server.as_ref().is_some_and(|latest| now - latest.at <= HEARD);
     let mut first = BTreeMap::new();
-    for (server, held) in &*app.metrics().servers() {
+    for (server, held) in &*context.metrics().servers() {
         if let Some(instance) = held.instance.filter(|_| is_heard(held)) {
             let known = first.entry(instance).or_insert(*server);
             *known = (*known).min(*server);
@@ -63,22 +71,24 @@ fn first_servers(app: &App) -> BTreeMap<InstanceId, ServerId> {
     first
 }
 
-async fn sample(app: &App, id: InstanceId, server: ServerId) -> Result<()> {
-    let mut reader = app.store().reader();
+async fn sample(context: &Context, id: InstanceId, server: ServerId) -> Result<()> {
+    let mut reader = context.store().reader();
     let Some(instance) = instances::find(&mut reader, id).await? else { return Ok(()) };
-    if ready(&instance).is_err() || on_servers_of_its_own(app, &instance).is_err() {
+    // Groups of a shared plan belong to many customers.
+    let is_shared = context.catalogue.plan(&instance.plan.0).is_some_and(Plan::shared);
+    if instance.stopped || !instance.ready() || is_shared {
         return Ok(());
     }
     let servers = servers::list_bare(&mut reader, id).await?;
-    if is_anothers(app, &servers, server) {
+    if is_anothers(context, &servers, server) {
         return Ok(());
     }
-    let cluster = app.reach().cluster(id, &servers).await.map_err(crate::Error::internal)?;
-    let groups = app.reach().admin().groups().glimpse_groups(&cluster).await;
-    let groups = groups.map_err(crate::Error::internal)?;
-    let gone = gone(app, id, &cluster, &groups).await?;
-    let now = app.now().as_second();
-    let metrics = app.metrics();
+    let cluster = context.reach().cluster(id, &servers).await?;
+    let groups = context.reach().admin().groups().glimpse_groups(&cluster).await;
+    let groups = groups.map_err(reach::Error::from)?;
+    let gone = gone(context, id, &cluster, &groups).await?;
+    let now = context.now().as_second();
+    let metrics = context.metrics();
     let groups = {
         let mut known = metrics.ends();
         let ends = known.entry(id).or_default();
@@ -86,27 +96,27 @@ async fn sample(app: &App, id: InstanceId, server: ServerId) -> Result<()> {
         lags(ends, &groups, now)
     };
     let lags = Lags { groups, gone };
-    if metrics.take(server, &Arc::new(told(&lags, now)), now) {
-        metrics.tell(News::Groups(id, Arc::new(lags)));
+    if metrics.take(server, &Arc::new(group_sample(&lags, now)), now) {
+        metrics.publish(News::Groups(id, Arc::new(lags)));
     }
     Ok(())
 }
 
 /// Whether an earlier server is heard of, but not here.
-fn is_anothers(app: &App, servers: &[Server], first: ServerId) -> bool {
-    let since = app.now() - SignedDuration::from_secs(HEARD);
+fn is_anothers(context: &Context, servers: &[Server], first: ServerId) -> bool {
+    let since = context.now() - SignedDuration::from_secs(HEARD);
     servers.iter().any(|it| it.id < first && it.last_seen.is_some_and(|at| at > since))
 }
 
-/// Of the groups that somebody was told of, those that are deleted. One that is only
+/// Of the groups with an open incident, those that are deleted. One that is only
 /// missing may be with a broker that does not answer, so each is asked for by name.
 async fn gone(
-    app: &App,
+    context: &Context,
     id: InstanceId,
     cluster: &Cluster,
     there: &[Group],
 ) -> Result<Vec<String>> {
-    let mut reader = app.store().reader();
+    let mut reader = context.store().reader();
     let mut missing = incidents::open(&mut reader, id).await?;
     missing.retain(|it| !there.iter().any(|group| group.view.name == it.about));
     if missing.is_empty() {
@@ -118,7 +128,7 @@ async fn gone(
     missing.retain(|it| of_groups(it.alarm_id));
     let mut gone = Vec::new();
     for incident in missing.into_iter().take(MOST_MISSING) {
-        let groups = app.reach().admin().groups();
+        let groups = context.reach().admin().groups();
         if let Ok(None) = groups.describe_group(cluster, &incident.about).await {
             gone.push(incident.about);
         }
@@ -135,7 +145,7 @@ fn lags(ends: &Ends, groups: &[Group], now: i64) -> Vec<(Arc<str>, Lag)> {
 }
 
 /// The first of them by name, and how many more there are.
-fn told(lags: &Lags, now: i64) -> Sample {
+fn group_sample(lags: &Lags, now: i64) -> Sample {
     let left_out = lags.groups.len().saturating_sub(MOST_GROUPS);
     let left_out = u32::try_from(left_out).unwrap_or(u32::MAX);
     let values = BTreeMap::from([(Series::GroupsLeftOut, narrow(left_out.into()))]);

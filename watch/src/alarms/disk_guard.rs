@@ -6,14 +6,14 @@
 
 use super::disk_incident::Full;
 use super::latest;
-use crate::{App, Result, audit};
+use crate::{Context, Result};
 use model::{
     DiskGuard, DiskLevel, Instance, SAMPLE_SECONDS, Series, Server, ServerId, SignedDuration,
     Timestamp,
 };
 use series::Sample;
 use std::collections::HashMap;
-use store::{Work, disk_guards, instances, servers};
+use store::{Work, audit, disk_guards, instances, servers};
 
 /// A sample that is older tells of the past: agents send what a control plane that was
 /// away has missed.
@@ -49,32 +49,32 @@ impl Roomy {
 
 /// Looks at how full a server's disk is by a sample of it.
 pub(super) async fn look(
-    app: &App,
+    context: &Context,
     roomy: &mut Roomy,
     server: &Server,
     sample: &Sample,
 ) -> Result<()> {
     let Some(percent) = sample.value(Series::DiskFull).map(f64::from) else { return Ok(()) };
     let Ok(at) = Timestamp::from_second(sample.at) else { return Ok(()) };
-    let now = app.now();
+    let now = context.now();
     let has_room = DiskLevel::after(None, percent).is_none();
     let is_late = now.as_second() - sample.at > LATE;
     if is_late || has_room && roomy.is_known(server.id, now) {
         return Ok(());
     }
-    let mut reader = app.store().reader();
+    let mut reader = context.store().reader();
     let known = disk_guards::find(&mut reader, server.id).await?;
     roomy.note(server.id, has_room && known.is_none(), now);
     let was = known.as_ref().map(|guard| guard.level);
     let is = DiskLevel::after(was, percent);
-    if known.is_some_and(|known| at <= known.since && known.since <= latest(app)) {
+    if known.is_some_and(|known| at <= known.since && known.since <= latest(context)) {
         return Ok(());
     }
     let full = Full { server, at, percent, was, is };
     if is == was && (is.is_none() || !full.is_due(&mut reader).await?) {
         return Ok(());
     }
-    let mut work = app.store().begin().await?;
+    let mut work = context.store().begin().await?;
     let there = instances::find(&mut work, server.instance_id).await?;
     let Some(instance) = there.filter(|it| it.deleted_at.is_none() && !it.stopped) else {
         return Ok(());
@@ -87,16 +87,21 @@ pub(super) async fn look(
         return Ok(());
     }
     if is != was {
-        change(&mut work, app, &instance, &full).await?;
+        change(&mut work, context, &instance, &full).await?;
     }
-    full.tell(&mut work, app, &instance).await?;
+    full.enqueue(&mut work, context, &instance).await?;
     Ok(work.commit().await?)
 }
 
 /// Writes the level that a disk has from now on.
-async fn change(work: &mut Work, app: &App, instance: &Instance, full: &Full<'_>) -> Result<()> {
+async fn change(
+    work: &mut Work,
+    context: &Context,
+    instance: &Instance,
+    full: &Full<'_>,
+) -> Result<()> {
     let Full { server, at, percent, was, is } = *full;
-    let now = app.now();
+    let now = context.now();
     match is {
         None => disk_guards::remove(work, server.id).await?,
         Some(level) => {
@@ -115,5 +120,5 @@ async fn change(work: &mut Work, app: &App, instance: &Instance, full: &Full<'_>
         ("level", level),
         ("percent", percent.floor().to_string()),
     ];
-    audit::system(work, instance.account_id, now, "disk_guard.update", &about).await
+    Ok(audit::insert_system(work, instance.account_id, now, "disk_guard.update", &about).await?)
 }

@@ -19,14 +19,14 @@ const GRACE: SignedDuration = SignedDuration::from_secs(3 * SAMPLE_SECONDS);
 impl Watch {
     /// Looks at every server that somebody wants to be told of.
     pub async fn silence(&mut self) -> Result<()> {
-        let now = self.app.now();
+        let now = self.context.now();
         self.forget(now);
         // After a clock was set back agents have the same moment once more.
-        if self.looked_at > latest(&self.app) {
+        if self.looked_at > latest(&self.context) {
             self.started_at = now;
         }
         self.looked_at = now;
-        let mut reader = self.app.store().reader();
+        let mut reader = self.context.store().reader();
         for (instance, alarm) in
             alarms::enabled_of(&mut reader, AlarmType::ServerUnreachable).await?
         {
@@ -47,7 +47,7 @@ impl Watch {
                 if instance.stopped || server.stopped {
                     continue;
                 }
-                let heard = last_heard(&self.app, server.id);
+                let heard = last_heard(&self.context, server.id);
                 let young = now.duration_since(self.started_at) < GRACE;
                 let concerning: Vec<&Action> =
                     asked.iter().filter(|it| it.is_about(server.number)).collect();

@@ -3,10 +3,10 @@
 //! Half of the budget is for ordinary events together. Each event that decides who may do
 //! what, or what is paid for, has a share of its own instead, so no flood of other events
 //! hides it. A line beyond its share is counted, in the transaction of its change, and the
-//! counts become one line an hour (`auditlog::summarise_due`).
+//! counts become one line an hour ([`super::insert_summary`]).
 
-use crate::Result;
-use store::{AuditLine, Withheld, Work, audit};
+use super::{AuditLine, Withheld, insert, insert_within};
+use crate::{Result, Work};
 
 /// Nouns whose events have a share each.
 const NOUNS: [&str; 12] = [
@@ -42,16 +42,18 @@ const PART: i64 = 64;
 /// What ordinary events are counted as.
 const ORDINARY: &str = "";
 
-pub(super) async fn insert(work: &mut Work, line: &AuditLine) -> Result<()> {
+/// Writes the line, or counts it if its share of the account's budget is used up. Without a
+/// budget it is always written.
+pub async fn insert_within_budget(work: &mut Work, line: &AuditLine) -> Result<()> {
     let Some(budget) = work.audit_budget() else {
-        return Ok(audit::insert(work, line).await?);
+        return insert(work, line).await;
     };
     let (share, most) = if has_share(&line.event) {
         (&*line.event, budget / PART)
     } else {
         (ORDINARY, budget / HALF)
     };
-    Ok(audit::insert_within(work, line, share, most).await?)
+    insert_within(work, line, share, most).await
 }
 
 fn has_share(event: &str) -> bool {
@@ -60,7 +62,7 @@ fn has_share(event: &str) -> bool {
 }
 
 /// What a summary says: for each event how many lines were withheld, and of whom.
-pub(crate) fn summary_extras(withheld: &[Withheld]) -> Vec<(&str, String)> {
+pub(super) fn summary_extras(withheld: &[Withheld]) -> Vec<(&str, String)> {
     let since = withheld.iter().map(|it| it.since).min();
     let until = withheld.iter().map(|it| it.until).max();
     let mut extras: Vec<(&str, String)> = [("from", since), ("to", until)]
@@ -107,7 +109,7 @@ mod tests {
             withheld("acl.create", "b@x.test", 1, "12:05:00", "12:05:00"),
             withheld("team.update", "a@x.test", 2, "12:20:00", "12:59:59"),
         ];
-        let text = super::super::join(&summary_extras(&rows), 2048);
+        let text = super::super::join_extras(&summary_extras(&rows), 2048);
         assert_eq!(
             text,
             "from=2026-11-15T12:05:00Z; to=2026-11-15T12:59:59Z; \

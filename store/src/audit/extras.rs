@@ -9,7 +9,7 @@ const NOTE: usize = 128;
 /// A value that could be taken for more than one is quoted. A text that would be longer
 /// than `most` bytes keeps every name and the beginning of long values; a note at its
 /// end says how much is left out, and the SHA-256 of the whole text.
-pub(super) fn join(extras: &[(&str, String)], most: usize) -> String {
+pub fn join_extras(extras: &[(&str, String)], most: usize) -> String {
     let pairs: Vec<String> = extras.iter().map(|(name, value)| pair(name, value)).collect();
     let whole = pairs.join("; ");
     if whole.len() <= most {
@@ -75,7 +75,7 @@ mod tests {
     fn a_value_can_not_pretend_to_be_another_one() {
         let check = |value: &str, expected: &str| {
             let extras = [("name", value.to_owned()), ("id", "7".to_owned())];
-            assert_eq!(join(&extras, 2048), expected);
+            assert_eq!(join_extras(&extras, 2048), expected);
         };
         check("orders", "name=orders; id=7");
         check("a=b, ü", "name=a=b, ü; id=7");
@@ -91,7 +91,7 @@ mod tests {
             ("outcome", "attempted".to_owned()),
         ];
         let whole = format!("id=7; rules={}; outcome=attempted", "a".repeat(200_000));
-        let text = join(&extras, 2048);
+        let text = join_extras(&extras, 2048);
         assert!(text.len() <= 2048, "{}", text.len());
         assert!(text.len() > 1900, "{}", text.len());
         assert!(text.starts_with("id=7; rules=aaa"), "{text}");
@@ -101,7 +101,7 @@ mod tests {
         assert!(text.ends_with(&format!("; rest={left_out} bytes more, sha256:{hash}")), "{text}");
         // Another text has another hash, though what is kept is the same.
         let other = [extras[0].clone(), ("rules", "a".repeat(200_001)), extras[2].clone()];
-        assert_ne!(join(&other, 2048), text);
+        assert_ne!(join_extras(&other, 2048), text);
     }
 
     #[test]
@@ -109,7 +109,7 @@ mod tests {
         for value in ["\"".repeat(5000), "é;".repeat(5000), "\u{202e};".repeat(3000)] {
             for most in [256, 512, 2048] {
                 let extras = [("a", value.clone()), ("b", "short".into()), ("c", value.clone())];
-                let text = join(&extras, most);
+                let text = join_extras(&extras, most);
                 assert!(text.len() <= most, "{} of {most}", text.len());
                 assert!(text.contains("; b=short; c=\""), "{text}");
                 let quotes = text.replace("\\\"", "").matches('"').count();

@@ -5,7 +5,7 @@
 //! stays in memory for the next time.
 
 use super::hub::Open;
-use crate::App;
+use crate::Context;
 use model::{InstanceId, ServerId};
 use series::{Tier, Window, pack, unpack};
 use std::collections::HashSet;
@@ -17,11 +17,11 @@ const GRACE: i64 = 30;
 const SILENT: i64 = 3600;
 
 /// Writes what is due and forgets what is too old. Run every few seconds.
-pub async fn flush(app: &App, most_bytes: i64) {
-    let now = app.now().as_second();
-    forget_silent(app, now);
-    if write(app, |open| open.window.end() + GRACE <= now).await > 0
-        && let Some(history) = &app.metrics().history
+pub async fn flush(context: &Context, most_bytes: i64) {
+    let now = context.now().as_second();
+    forget_silent(context, now);
+    if write(context, |open| open.window.end() + GRACE <= now).await > 0
+        && let Some(history) = &context.metrics().history
         && let Err(error) = forget(history, now, most_bytes).await
     {
         tracing::warn!(%error, "old metrics could not be removed; trying again");
@@ -29,31 +29,31 @@ pub async fn flush(app: &App, most_bytes: i64) {
 }
 
 /// Writes what there is, at the end of the process.
-pub async fn flush_everything(app: &App) {
-    write(app, |_| true).await;
-    if let Some(history) = &app.metrics().history {
+pub async fn flush_everything(context: &Context) {
+    write(context, |_| true).await;
+    if let Some(history) = &context.metrics().history {
         history.close().await;
     }
 }
 
 /// Servers that are gone are not remembered for ever, nor are their instances. What waits to
 /// be written keeps them, if there is anything that it could be written to.
-fn forget_silent(app: &App, now: i64) {
-    let is_written = app.metrics().history.is_some();
+fn forget_silent(context: &Context, now: i64) {
+    let is_written = context.metrics().history.is_some();
     let heard: HashSet<InstanceId> = {
-        let mut servers = app.metrics().servers();
+        let mut servers = context.metrics().servers();
         servers.retain(|_, held| {
-            let heard = held.latest.as_ref().is_some_and(|latest| now - latest.at <= SILENT);
+            let heard = held.latest.server.as_ref().is_some_and(|latest| now - latest.at <= SILENT);
             heard || is_written && !held.open.is_empty()
         });
         servers.values().filter_map(|held| held.instance).collect()
     };
-    app.metrics().ends().retain(|instance, _| heard.contains(instance));
+    context.metrics().ends().retain(|instance, _| heard.contains(instance));
 }
 
 /// How many windows were written.
-async fn write(app: &App, is_due: impl Fn(&Open) -> bool) -> usize {
-    let metrics = app.metrics();
+async fn write(context: &Context, is_due: impl Fn(&Open) -> bool) -> usize {
+    let metrics = context.metrics();
     let Some(history) = &metrics.history else { return 0 };
     let due: Vec<(ServerId, Open)> = {
         let servers = metrics.servers();

@@ -2,9 +2,8 @@
 //! plan is known here alone, so a changed plan needs nobody to be told.
 
 use super::hub::Size;
-use crate::agents::Agent;
-use crate::{App, Result};
-use model::{Series, SignedDuration};
+use crate::{Context, Result};
+use model::{InstanceId, Series, ServerId, SignedDuration};
 use series::{Sample, narrow};
 use store::{disks, instances};
 
@@ -12,20 +11,24 @@ use store::{disks, instances};
 const LOOK_AGAIN: SignedDuration = SignedDuration::from_secs(60);
 const GIB: f64 = 1024.0 * 1024.0 * 1024.0;
 
-/// The size of the agent's server, looked up now and then.
-pub(super) async fn size(agent: &Agent, app: &App) -> Result<Option<Size>> {
-    let now = app.now();
-    let known = app.metrics().servers().get(&agent.server_id()).and_then(|held| held.size);
+/// The size of a server, looked up now and then.
+pub(super) async fn size(
+    context: &Context,
+    instance: InstanceId,
+    server: ServerId,
+) -> Result<Option<Size>> {
+    let now = context.now();
+    let known = context.metrics().servers().get(&server).and_then(|held| held.size);
     if let Some(size) = known.filter(|size| now.duration_since(size.looked_up) < LOOK_AGAIN) {
         return Ok(Some(size));
     }
-    let mut reader = app.store().reader();
-    let Some(instance) = instances::find(&mut reader, agent.instance_id()).await? else {
+    let mut reader = context.store().reader();
+    let Some(instance) = instances::find(&mut reader, instance).await? else {
         return Ok(None);
     };
-    let Some(plan) = app.catalogue.plan(&instance.plan.0) else { return Ok(None) };
+    let Some(plan) = context.catalogue.plan(&instance.plan.0) else { return Ok(None) };
     let disks = disks::list(&mut reader, instance.id).await?;
-    let disk = disks.iter().find(|disk| disk.server_id == agent.server_id());
+    let disk = disks.iter().find(|disk| disk.server_id == server);
     let disk_gb = disk.map_or(plan.family.disk_gb, |disk| disk.size_gb);
     let bytes = |gb: u32| narrow(f64::from(gb) * GIB);
     let size = Size {
@@ -34,7 +37,7 @@ pub(super) async fn size(agent: &Agent, app: &App) -> Result<Option<Size>> {
         disk: bytes(disk_gb),
         looked_up: now,
     };
-    app.metrics().servers().entry(agent.server_id()).or_default().size = Some(size);
+    context.metrics().servers().entry(server).or_default().size = Some(size);
     Ok(Some(size))
 }
 

@@ -8,10 +8,11 @@
 
 use super::Watch;
 use super::expiry_words::message;
-use super::notice_incident::{Sight, is_reminder_due, open_of, step, told_at};
-use crate::alarms::notice::notice_alarms;
-use crate::documents::installed;
-use crate::{App, Result};
+use super::notice_incident::{
+    Sight, is_reminder_due, notice_alarms, notified_at, open_incident, step,
+};
+use crate::reports;
+use crate::{Context, Result};
 use model::{
     AlarmSpec, AlarmType, Expiring, Incident, Instance, InstanceId, NotificationState,
     SignedDuration, Timestamp,
@@ -58,33 +59,33 @@ impl Ending {
         self.marks.first().is_some_and(|first| *first <= now)
     }
 
-    /// Whether it came to a mark after people were last told.
-    fn is_news(&self, told: Timestamp, now: Timestamp) -> bool {
-        self.marks.iter().any(|mark| told < *mark && *mark <= now)
+    /// Whether it came to a mark after the last notification.
+    fn is_news(&self, notified: Timestamp, now: Timestamp) -> bool {
+        self.marks.iter().any(|mark| notified < *mark && *mark <= now)
     }
 }
 
 impl Watch {
     /// Looks at the certificates of every instance whose notice alarms can tell of them.
     pub async fn expiry(&mut self) -> Result<()> {
-        let mut reader = self.app.store().reader();
-        let told = alarms::enabled_of(&mut reader, AlarmType::Notice).await?;
-        let ids: BTreeSet<InstanceId> = told.into_iter().map(|(id, _)| id).collect();
+        let mut reader = self.context.store().reader();
+        let notices = alarms::enabled_of(&mut reader, AlarmType::Notice).await?;
+        let ids: BTreeSet<InstanceId> = notices.into_iter().map(|(id, _)| id).collect();
         for id in ids {
             let found = instances::find(&mut reader, id).await?;
             // A cluster that shall not run is certified anew when it starts.
             if found.is_some_and(|it| it.deleted_at.is_none() && !it.stopped) {
-                look(&self.app, id).await?;
+                look(&self.context, id).await?;
             }
         }
         Ok(())
     }
 }
 
-async fn look(app: &App, id: InstanceId) -> Result<()> {
-    let mut reader = app.store().reader();
+async fn look(context: &Context, id: InstanceId) -> Result<()> {
+    let mut reader = context.store().reader();
     for kind in Expiring::ALL {
-        let now = app.now();
+        let now = context.now();
         let Endings { mut near, all_known } = ending(&mut reader, id, kind, now).await?;
         near.retain(|it| it.is_near(now));
         // What nobody knows of is not renewed.
@@ -95,24 +96,24 @@ async fn look(app: &App, id: InstanceId) -> Result<()> {
         let open = incidents::open(&mut reader, id).await?;
         let watched = notice_alarms(&mut reader, id).await?;
         let is_due = watched.iter().any(|alarm| {
-            next(&alarm.what, open_of(alarm, kind.as_str(), &open), &near, now).is_some()
+            next(&alarm.what, open_incident(alarm, kind.as_str(), &open), &near, now).is_some()
         });
         if is_due {
-            tell(app, id, kind, &near, now).await?;
+            enqueue(context, id, kind, &near, now).await?;
         }
     }
     Ok(())
 }
 
-/// What is to be told is decided once more inside the transaction.
-async fn tell(
-    app: &App,
+/// What there is to notify of is decided once more inside the transaction.
+async fn enqueue(
+    context: &Context,
     id: InstanceId,
     kind: Expiring,
     near: &[Ending],
     now: Timestamp,
 ) -> Result<()> {
-    let mut work = app.store().begin().await?;
+    let mut work = context.store().begin().await?;
     let there = instances::find(&mut work, id).await?;
     let Some(instance) = there.filter(|it| it.deleted_at.is_none() && !it.stopped) else {
         return Ok(());
@@ -120,9 +121,9 @@ async fn tell(
     let sight = sight(&instance, kind, near, now);
     let open = incidents::open(&mut work, id).await?;
     for alarm in notice_alarms(&mut work, id).await? {
-        let was = open_of(&alarm, sight.about, &open);
+        let was = open_incident(&alarm, sight.about, &open);
         if let Some(state) = next(&alarm.what, was, near, now) {
-            step(&mut work, app, &instance, &alarm, was, state, &sight).await?;
+            step(&mut work, context, &instance, &alarm, was, state, &sight).await?;
         }
     }
     Ok(work.commit().await?)
@@ -150,9 +151,9 @@ fn next(
     if near.is_empty() {
         return Some(NotificationState::Resolved);
     }
-    let told = told_at(open)?;
-    let is_news = near.iter().any(|it| it.is_news(told, now));
-    if is_news && now.duration_since(told) >= AT_MOST_EVERY {
+    let last = notified_at(open)?;
+    let is_news = near.iter().any(|it| it.is_news(last, now));
+    if is_news && now.duration_since(last) >= AT_MOST_EVERY {
         return Some(NotificationState::Triggered);
     }
     is_reminder_due(spec, open, now).then_some(NotificationState::Reminder)
@@ -169,12 +170,15 @@ async fn ending(
         Expiring::ServerCertificates => {
             let mut all = servers::list(run, id).await?;
             all.retain(|record| !record.server.stopped);
+            // The files are the same, whichever incarnation has reported them.
+            let installed =
+                |record| reports::last(record).map_or_else(Vec::new, |it| it.certificates);
             all_known = all.iter().all(|record| !installed(record).is_empty());
             let each = all.iter().filter_map(|record| {
-                let of = installed(record).into_iter().min_by_key(|it| it.not_after)?;
+                let first = installed(record).into_iter().min_by_key(|it| it.not_after)?;
                 // Renewal begins when a third is left.
-                let life = of.not_after.duration_since(of.not_before);
-                Some(Ending::new(&record.server.name, of.not_after, &[life / 6, life / 12]))
+                let life = first.not_after.duration_since(first.not_before);
+                Some(Ending::new(&record.server.name, first.not_after, &[life / 6, life / 12]))
             });
             each.collect()
         }

@@ -67,6 +67,17 @@ pub(super) struct Size {
     pub looked_up: Timestamp,
 }
 
+/// The latest samples of one server.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct LatestSamples {
+    /// By its agent.
+    pub server: Option<Arc<Sample>>,
+    /// The last of these that has topics.
+    pub topics: Option<Arc<Sample>>,
+    /// Of the cluster's groups, by the control plane; kept with the first server alone.
+    pub groups: Option<Arc<Sample>>,
+}
+
 /// What is known of one server.
 #[derive(Debug, Default)]
 pub(super) struct Held {
@@ -74,13 +85,9 @@ pub(super) struct Held {
     pub open: Vec<Open>,
     /// The last point on disk; none until that was looked up.
     pub written: Option<i64>,
-    pub latest: Option<Arc<Sample>>,
+    pub latest: LatestSamples,
     /// When its agent last sent any, by our own clock.
     pub heard_at: Option<Timestamp>,
-    /// The latest that tells of topics.
-    pub topics: Option<Arc<Sample>>,
-    /// The latest that tells of groups.
-    pub groups: Option<Arc<Sample>>,
     pub size: Option<Size>,
     /// Whose server it is.
     pub instance: Option<InstanceId>,
@@ -94,7 +101,7 @@ pub(super) struct Open {
 }
 
 impl Metrics {
-    pub(crate) fn new(history: Option<MetricsHistory>) -> Self {
+    pub fn new(history: Option<MetricsHistory>) -> Self {
         Self::of_size(history, NEWS)
     }
 
@@ -155,7 +162,7 @@ impl Metrics {
     }
 
     /// Nobody listening is no fault.
-    pub(super) fn tell(&self, news: News) {
+    pub(super) fn publish(&self, news: News) {
         let _ = self.news.send(news);
     }
 }
@@ -186,12 +193,12 @@ impl Held {
         };
         // What the control plane asked itself says nothing of the server.
         if sample.values.contains_key(&Series::GroupsLeftOut) {
-            replace(&mut self.groups);
+            replace(&mut self.latest.groups);
         } else {
-            replace(&mut self.latest);
+            replace(&mut self.latest.server);
         }
         if !sample.topics.is_empty() {
-            replace(&mut self.topics);
+            replace(&mut self.latest.topics);
         }
         is_new
     }
@@ -200,10 +207,9 @@ impl Held {
     /// comes would be later.
     pub fn forget_beyond(&mut self, latest: i64) {
         self.open.retain(|open| open.window.start <= latest);
-        for held in [&mut self.latest, &mut self.topics, &mut self.groups] {
-            if held.as_ref().is_some_and(|sample| sample.at > latest) {
-                *held = None;
-            }
+        let LatestSamples { server, topics, groups } = &mut self.latest;
+        for held in [server, topics, groups] {
+            held.take_if(|sample| sample.at > latest);
         }
     }
 
@@ -262,7 +268,7 @@ mod tests {
         for at in [20, 10] {
             held.take(&sample(at, 1.0));
         }
-        assert_eq!(held.latest.map(|sample| sample.at), Some(20));
+        assert_eq!(held.latest.server.map(|sample| sample.at), Some(20));
     }
 
     #[test]
@@ -270,27 +276,27 @@ mod tests {
         let mut held = Held::default();
         held.take(&sample(7200, 1.0));
         held.forget_beyond(7200);
-        assert_eq!(held.latest.as_ref().map(|sample| sample.at), Some(7200));
+        assert_eq!(held.latest.server.as_ref().map(|sample| sample.at), Some(7200));
         held.forget_beyond(3900);
         assert!(held.take(&sample(3600, 1.0)));
-        assert_eq!(held.latest.as_ref().map(|sample| sample.at), Some(3600));
+        assert_eq!(held.latest.server.as_ref().map(|sample| sample.at), Some(3600));
         assert_eq!(held.open.len(), 1);
     }
 
     #[tokio::test]
     async fn whoever_listens_misses_nothing_however_much_comes_at_once() {
         let metrics = Metrics::of_size(None, 8);
-        let tell = |at: i64| metrics.tell(News::Sample(ServerId(1), sample(at, 1.0)));
+        let publish = |at: i64| metrics.publish(News::Sample(ServerId(1), sample(at, 1.0)));
         for at in 0..20 {
             assert!(metrics.room().now_or_never().is_some(), "nobody listens");
-            tell(at);
+            publish(at);
         }
         let mut news = metrics.subscribe();
         let (count, most) = (40_i64, 8);
         let come = async {
             for at in 0..count {
                 metrics.room().await;
-                tell(at);
+                publish(at);
                 assert!(metrics.news.len() <= most / 2, "before {at}");
             }
         };
@@ -301,7 +307,7 @@ mod tests {
             }
         };
         tokio::join!(come, listen);
-        (0..4).for_each(tell);
+        (0..4).for_each(publish);
         assert!(metrics.room().now_or_never().is_none(), "it waits before it is taken");
         news.recv().await.expect("nothing is missed");
         assert!(metrics.room().now_or_never().is_some());

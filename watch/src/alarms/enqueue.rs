@@ -1,64 +1,64 @@
-//! Who hears what of an incident, written into the outbox in the transaction of what
-//! it tells of.
+//! Who is notified of an incident, written into the outbox in the transaction of what
+//! happened.
 //!
-//! Whoever heard that something began hears that it is over, also when that is so for
-//! them alone: because the alarm does not name them any more, or because they are gone or
-//! told elsewhere, and then where they were.
+//! A recipient who was notified of a beginning is notified of the end, also when it ends
+//! for them alone: because the alarm does not name them any more, or because they are
+//! removed or got a new address. Then the end goes to the old address.
 
-use crate::{App, Result};
+use crate::{Context, Result};
 use model::{
     Alarm, AlarmSpec, AlarmType, Incident, Instance, Maintenance, Notification, NotificationState,
     Recipient, RecipientId,
 };
 use store::{Work, alarms, incidents, notifications, recipients};
 
-/// What is told of an incident: how it goes on, or a maintenance, which is all
-/// there is to its own.
+/// What recipients are notified of: the course of an incident, or a maintenance, which is
+/// all there is to its own.
 #[derive(Clone, Copy)]
-pub struct Told {
+pub struct Occasion {
     state: NotificationState,
     maintenance: Option<Maintenance>,
-    /// Nothing to those who have not heard the last thing of the incident yet.
+    /// Nothing for a recipient for whom a notification of the incident still waits.
     unless_waiting: bool,
 }
 
-impl From<NotificationState> for Told {
+impl From<NotificationState> for Occasion {
     fn from(state: NotificationState) -> Self {
-        // Nobody is reminded of what they have not heard.
+        // A reminder of what was not delivered yet says nothing new.
         let unless_waiting = state == NotificationState::Reminder;
         Self { state, maintenance: None, unless_waiting }
     }
 }
 
-impl From<Maintenance> for Told {
+impl From<Maintenance> for Occasion {
     fn from(kind: Maintenance) -> Self {
         Self { maintenance: Some(kind), ..Self::from(NotificationState::Triggered) }
     }
 }
 
-/// Tells everybody whom the alarm names.
-pub async fn tell(
+/// Notifies every recipient of the alarm.
+pub async fn enqueue(
     work: &mut Work,
-    app: &App,
+    context: &Context,
     instance: &Instance,
     alarm: &Alarm,
     incident: &Incident,
-    told: impl Into<Told>,
+    occasion: impl Into<Occasion>,
 ) -> Result<()> {
-    let told: Told = told.into();
+    let occasion: Occasion = occasion.into();
     let what = &alarm.what;
-    tell_those(work, app, instance, alarm, incident, told, |it| what.names(it)).await?;
+    enqueue_for(work, context, instance, alarm, incident, occasion, |it| what.names(it)).await?;
     let (id, kind, about) = (alarm.id, what.kind, &incident.about);
-    let state = told.state.as_str();
+    let state = occasion.state.as_str();
     tracing::info!(instance = %instance.id, alarm = %id, %kind, about, state, "an alarm moved");
     Ok(())
 }
 
-/// An alarm that fires names others than before: whom it does not name any more hears
-/// of no end but this, and whom it names now has heard of no beginning.
-pub async fn tell_of_change(
+/// The recipients of an alarm that fires have changed: those it names no more are notified
+/// of the end, those it names now of the beginning.
+pub async fn enqueue_for_change(
     work: &mut Work,
-    app: &App,
+    context: &Context,
     instance: &Instance,
     before: &AlarmSpec,
     alarm: &Alarm,
@@ -75,34 +75,35 @@ pub async fn tell_of_change(
         if open.alarm_id != alarm.id || open.triggered_at.is_none() {
             continue;
         }
-        let over = over_for_one(app, alarm, &open);
+        let over = over_for_one(context, alarm, &open);
         let (begun, ended) = (NotificationState::Triggered, NotificationState::Resolved);
-        tell_those(work, app, instance, alarm, &over, ended.into(), left).await?;
-        tell_those(work, app, instance, alarm, &open, begun.into(), joined).await?;
+        enqueue_for(work, context, instance, alarm, &over, ended.into(), left).await?;
+        enqueue_for(work, context, instance, alarm, &open, begun.into(), joined).await?;
     }
     Ok(())
 }
 
-/// Somebody new, or at a new address, hears of what goes on, by every alarm that names
-/// them. What waits for them says it already.
-pub async fn tell_newcomer(
+/// A new recipient, or one with a new address, is notified of what goes on, by every alarm
+/// that names them.
+pub async fn enqueue_for_newcomer(
     work: &mut Work,
-    app: &App,
+    context: &Context,
     instance: &Instance,
     newcomer: RecipientId,
 ) -> Result<()> {
-    let begun = Told { unless_waiting: true, ..Told::from(NotificationState::Triggered) };
+    let begun = Occasion { unless_waiting: true, ..NotificationState::Triggered.into() };
     for (alarm, open) in fires_for(work, instance, newcomer).await? {
-        tell_those(work, app, instance, &alarm, &open, begun, |it| it == newcomer).await?;
+        enqueue_for(work, context, instance, &alarm, &open, begun, |it| it == newcomer).await?;
     }
     Ok(())
 }
 
-/// Somebody who goes, or is told elsewhere from now on, hears the end of what goes on where
-/// they were: a pager would ring for ever. To be called before the alarms forget them.
-pub async fn tell_leaver(
+/// A recipient who is removed, or gets a new address, is notified of the end of what goes
+/// on at the old one: a pager would ring for ever. To be called before the alarms forget
+/// them.
+pub async fn enqueue_for_leaver(
     work: &mut Work,
-    app: &App,
+    context: &Context,
     instance: &Instance,
     leaver: &Recipient,
 ) -> Result<()> {
@@ -110,15 +111,15 @@ pub async fn tell_leaver(
         return Ok(());
     }
     for (alarm, open) in fires_for(work, instance, leaver.id).await? {
-        let over = over_for_one(app, &alarm, &open);
-        let told = NotificationState::Resolved.into();
-        let notification = notification(app, instance, &alarm, &over, told);
-        notifications::insert_former(work, leaver, notification, app.now()).await?;
+        let over = over_for_one(context, &alarm, &open);
+        let ended = NotificationState::Resolved.into();
+        let notification = notification(context, instance, &alarm, &over, ended);
+        notifications::insert_former(work, leaver, notification, context.now()).await?;
     }
     Ok(())
 }
 
-/// What people were told of and goes on, of the alarms that name somebody.
+/// The open incidents that people were notified of, of the alarms that name a recipient.
 async fn fires_for(
     work: &mut Work,
     instance: &Instance,
@@ -134,42 +135,42 @@ async fn fires_for(
     Ok(open.into_iter().filter_map(with_alarm).collect())
 }
 
-/// An incident that goes on, as it is for somebody who is not told of it any more.
-fn over_for_one(app: &App, alarm: &Alarm, open: &Incident) -> Incident {
+/// An incident that goes on, as it is for a recipient who is not notified of it any more.
+fn over_for_one(context: &Context, alarm: &Alarm, open: &Incident) -> Incident {
     let kind = alarm.what.kind;
     let message = format!("You are not told of {kind} alarm {} any more; it goes on", alarm.id);
-    Incident { resolved_at: Some(app.now()), message, ..open.clone() }
+    Incident { resolved_at: Some(context.now()), message, ..open.clone() }
 }
 
-/// Writes down what each recipient is to hear.
-async fn tell_those(
+/// One notification for each of these recipients.
+async fn enqueue_for(
     work: &mut Work,
-    app: &App,
+    context: &Context,
     instance: &Instance,
     alarm: &Alarm,
     incident: &Incident,
-    told: Told,
+    occasion: Occasion,
     is_meant: impl Fn(RecipientId) -> bool,
 ) -> Result<()> {
     let everybody = recipients::list(work, instance.id).await?;
     for recipient in everybody.iter().filter(|recipient| is_meant(recipient.id)) {
-        let notification = notification(app, instance, alarm, incident, told);
-        if told.unless_waiting
+        let notification = notification(context, instance, alarm, incident, occasion);
+        if occasion.unless_waiting
             && notifications::incident_waits(work, recipient.id, &notification).await?
         {
             continue;
         }
-        notifications::insert(work, recipient, notification, app.now()).await?;
+        notifications::insert(work, recipient, notification, context.now()).await?;
     }
     Ok(())
 }
 
 fn notification(
-    app: &App,
+    context: &Context,
     instance: &Instance,
     alarm: &Alarm,
     incident: &Incident,
-    Told { state, maintenance, .. }: Told,
+    Occasion { state, maintenance, .. }: Occasion,
 ) -> Notification {
     let what = &alarm.what;
     let about = Some(incident.about.clone()).filter(|about| !about.is_empty());
@@ -178,7 +179,7 @@ fn notification(
     let (server, group) =
         if what.kind == AlarmType::ConsumerLag { (None, about) } else { (about, None) };
     Notification {
-        id: app.entropy().uuid(),
+        id: context.entropy().uuid(),
         state,
         alarm_id: Some(alarm.id),
         alarm_type: what.kind.to_string(),

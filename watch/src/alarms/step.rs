@@ -5,10 +5,10 @@
 //! was read before is looked at again inside, so of several control planes, or of
 //! a change of the alarm meanwhile, one thing happens.
 
+use super::enqueue::enqueue;
 use super::judge::Move;
-use super::tell::tell;
 use super::{latest, words};
-use crate::{App, Result};
+use crate::{Context, Result};
 use model::{
     Alarm, Incident, Instance, InstanceId, NotificationState, Server, SignedDuration, Timestamp,
 };
@@ -28,14 +28,14 @@ pub struct Seen<'a> {
 }
 
 pub async fn step(
-    app: &App,
+    context: &Context,
     instance: InstanceId,
     alarm: &Alarm,
     incident: Option<&Incident>,
     seen: &Seen<'_>,
     next: Move,
 ) -> Result<()> {
-    let mut work = app.store().begin().await?;
+    let mut work = context.store().begin().await?;
     let there = instances::find(&mut work, instance).await?;
     let Some(instance) = there.filter(|it| it.deleted_at.is_none()) else { return Ok(()) };
     // Nothing is wrong with a cluster that shall not run; what was is over by then.
@@ -46,7 +46,7 @@ pub async fn step(
     if same.as_ref() != Some(alarm) {
         return Ok(());
     }
-    if make(&mut work, app, &instance, alarm, incident, seen, next).await? {
+    if make(&mut work, context, &instance, alarm, incident, seen, next).await? {
         work.commit().await?;
     }
     Ok(())
@@ -55,7 +55,7 @@ pub async fn step(
 /// False if somebody else was quicker.
 async fn make(
     work: &mut Work,
-    app: &App,
+    context: &Context,
     instance: &Instance,
     alarm: &Alarm,
     incident: Option<&Incident>,
@@ -65,7 +65,7 @@ async fn make(
     let Seen { about, at, since, value } = *seen;
     let since = since.unwrap_or(at);
     let Some(was) = incident else {
-        let latest = latest(app);
+        let latest = latest(context);
         if incidents::was_over_at(work, instance.id, alarm.id, about, at, latest).await? {
             return Ok(false);
         }
@@ -74,12 +74,12 @@ async fn make(
         if next != Move::Trigger {
             return Ok(true);
         }
-        return trigger(work, app, instance, alarm, &begun, seen).await;
+        return trigger(work, context, instance, alarm, &begun, seen).await;
     };
     let same = Incident { value, ..was.clone() };
     match next {
         Move::Stay | Move::Begin => Ok(false),
-        Move::Trigger => trigger(work, app, instance, alarm, was, seen).await,
+        Move::Trigger => trigger(work, context, instance, alarm, was, seen).await,
         Move::Forget => Ok(incidents::forget(work, was).await?),
         Move::BeginAnew => {
             let gone = incidents::forget(work, was).await?;
@@ -98,14 +98,14 @@ async fn make(
             let held = at.duration_since(was.since);
             let message = words::goes_on(&alarm.what, name(instance, about), value, held);
             let is = Incident { reminded_at: Some(at), message, ..same };
-            tell(work, app, instance, alarm, &is, NotificationState::Reminder).await?;
+            enqueue(work, context, instance, alarm, &is, NotificationState::Reminder).await?;
             Ok(incidents::advance(work, was, &is).await?)
         }
         Move::Resolve => {
             let message = words::resolved(&alarm.what, name(instance, about), value);
             let is = Incident { resolved_at: Some(at), message, ..same };
-            tell(work, app, instance, alarm, &is, NotificationState::Resolved).await?;
-            incidents::tidy(work, instance.id, alarm.id, app.now()).await?;
+            enqueue(work, context, instance, alarm, &is, NotificationState::Resolved).await?;
+            incidents::tidy(work, instance.id, alarm.id, context.now()).await?;
             Ok(incidents::advance(work, was, &is).await?)
         }
     }
@@ -113,7 +113,7 @@ async fn make(
 
 async fn trigger(
     work: &mut Work,
-    app: &App,
+    context: &Context,
     instance: &Instance,
     alarm: &Alarm,
     was: &Incident,
@@ -122,17 +122,17 @@ async fn trigger(
     let message = words::triggered(&alarm.what, name(instance, seen.about), seen.value);
     let (triggered_at, value) = (Some(seen.at), seen.value);
     let is = Incident { triggered_at, value, message, ..was.clone() };
-    tell(work, app, instance, alarm, &is, NotificationState::Triggered).await?;
+    enqueue(work, context, instance, alarm, &is, NotificationState::Triggered).await?;
     Ok(incidents::advance(work, was, &is).await?)
 }
 
 /// Time goes by while a level holds. Written so often that no restart makes a gap
 /// of it, and not at every sample.
-pub async fn note_seen(app: &App, incident: &Incident, at: Timestamp) -> Result<()> {
+pub async fn note_seen(context: &Context, incident: &Incident, at: Timestamp) -> Result<()> {
     if at.duration_since(incident.judged_at()) < NOTED_EVERY {
         return Ok(());
     }
-    let mut work = app.store().begin().await?;
+    let mut work = context.store().begin().await?;
     incidents::note_seen(&mut work, incident.id, at).await?;
     Ok(work.commit().await?)
 }
@@ -140,14 +140,14 @@ pub async fn note_seen(app: &App, incident: &Incident, at: Timestamp) -> Result<
 /// It is over because nobody watches any more. In the transaction of that change.
 pub async fn stop_watching(
     work: &mut Work,
-    app: &App,
+    context: &Context,
     instance: &Instance,
     alarm: &Alarm,
     why: &str,
 ) -> Result<()> {
     for was in incidents::open(work, instance.id).await? {
         if was.alarm_id == alarm.id {
-            end(work, app, instance, alarm, &was, why).await?;
+            end(work, context, instance, alarm, &was, why).await?;
         }
     }
     Ok(())
@@ -157,7 +157,7 @@ pub async fn stop_watching(
 /// is what it was: who heard of a beginning hears of the end.
 pub async fn stop_watching_others(
     work: &mut Work,
-    app: &App,
+    context: &Context,
     instance: &Instance,
     alarm: &Alarm,
     group: &str,
@@ -165,7 +165,7 @@ pub async fn stop_watching_others(
     let why = format!("is about the group {group} alone now");
     for was in incidents::open(work, instance.id).await? {
         if was.alarm_id == alarm.id && was.about != group {
-            end(work, app, instance, alarm, &was, &why).await?;
+            end(work, context, instance, alarm, &was, &why).await?;
         }
     }
     Ok(())
@@ -175,7 +175,7 @@ pub async fn stop_watching_others(
 /// cluster. In the transaction of that change.
 pub async fn stop_measuring(
     work: &mut Work,
-    app: &App,
+    context: &Context,
     instance: &Instance,
     servers: Option<&[&Server]>,
     why: &str,
@@ -185,7 +185,7 @@ pub async fn stop_measuring(
         let is_meant = |servers: &[&Server]| servers.iter().any(|it| it.name == was.about);
         let alarm = watched.iter().find(|alarm| alarm.id == was.alarm_id);
         if let Some(alarm) = alarm.filter(|_| servers.is_none_or(is_meant)) {
-            end(work, app, instance, alarm, &was, why).await?;
+            end(work, context, instance, alarm, &was, why).await?;
         }
     }
     Ok(())
@@ -193,7 +193,7 @@ pub async fn stop_measuring(
 
 async fn end(
     work: &mut Work,
-    app: &App,
+    context: &Context,
     instance: &Instance,
     alarm: &Alarm,
     was: &Incident,
@@ -204,8 +204,8 @@ async fn end(
         return Ok(());
     }
     let message = format!("{} alarm {} {why}", alarm.what.kind, alarm.id);
-    let is = Incident { resolved_at: Some(app.now()), message, ..was.clone() };
-    tell(work, app, instance, alarm, &is, NotificationState::Resolved).await?;
+    let is = Incident { resolved_at: Some(context.now()), message, ..was.clone() };
+    enqueue(work, context, instance, alarm, &is, NotificationState::Resolved).await?;
     incidents::advance(work, was, &is).await?;
     Ok(())
 }

@@ -8,6 +8,7 @@
 
 mod disk_guard;
 mod disk_incident;
+mod enqueue;
 mod expiry;
 mod expiry_words;
 mod forecast;
@@ -17,15 +18,15 @@ mod level;
 mod notice_incident;
 mod silence;
 mod step;
-mod tell;
 mod turns;
 mod words;
 
+pub use enqueue::{enqueue, enqueue_for_change, enqueue_for_leaver, enqueue_for_newcomer};
+pub use notice_incident::notice_alarms;
 pub use step::{stop_measuring, stop_watching, stop_watching_others};
-pub use tell::{tell, tell_leaver, tell_newcomer, tell_of_change};
 
 use crate::metrics::AHEAD;
-use crate::{App, Result};
+use crate::{Context, Result};
 use disk_guard::Roomy;
 use forecast::{Forecast, Patience};
 use judge::{Level, judge};
@@ -48,7 +49,7 @@ type Key = (InstanceId, AlarmId, String);
 
 /// The watch of one control plane.
 pub struct Watch {
-    app: App,
+    context: Context,
     started_at: Timestamp,
     /// When silent servers were last looked for.
     looked_at: Timestamp,
@@ -61,26 +62,26 @@ pub struct Watch {
 }
 
 /// What lies after that was seen before a clock was set back, and says nothing of now.
-fn latest(app: &App) -> Timestamp {
-    app.now() + SignedDuration::from_secs(AHEAD)
+fn latest(context: &Context) -> Timestamp {
+    context.now() + SignedDuration::from_secs(AHEAD)
 }
 
 impl Watch {
-    pub fn new(app: App) -> Self {
-        let (started_at, looked_at) = (app.now(), app.now());
+    pub fn new(context: Context) -> Self {
+        let (started_at, looked_at) = (context.now(), context.now());
         let (seen, forecasts) = (HashMap::new(), HashMap::new());
         let (patience, roomy) = (Patience::default(), Roomy::default());
         let turns = Turns::default();
-        Self { app, started_at, looked_at, seen, forecasts, patience, roomy, turns }
+        Self { context, started_at, looked_at, seen, forecasts, patience, roomy, turns }
     }
 
     /// Looks at a new sample of a server.
     pub async fn sample(&mut self, server: ServerId, sample: &Sample) -> Result<()> {
-        let mut reader = self.app.store().reader();
+        let mut reader = self.context.store().reader();
         let found = servers::find_bare(&mut reader, server).await?;
         // What a server that is to stop does until then concerns nobody.
         let Some(server) = found.filter(|server| !server.stopped) else { return Ok(()) };
-        disk_guard::look(&self.app, &mut self.roomy, &server, sample).await?;
+        disk_guard::look(&self.context, &mut self.roomy, &server, sample).await?;
         let mut watched = alarms::list(&mut reader, server.instance_id).await?;
         watched.retain(|alarm| alarm.what.enabled);
         let Ok(at) = Timestamp::from_second(sample.at) else { return Ok(()) };
@@ -115,14 +116,14 @@ impl Watch {
             self.forecasts.remove(&server);
             return None;
         }
-        let latest = latest(&self.app).as_second();
+        let latest = latest(&self.context).as_second();
         let known = self.forecasts.get(&server);
         if known.and_then(Forecast::last) > Some(latest) {
             self.forecasts.remove(&server);
         }
         if self.forecasts.get(&server).is_none_or(Forecast::lacks_past) {
-            let past = Box::pin(Forecast::of_past(&self.app, server, sample.at));
-            if let Some(past) = self.patience.ask(self.app.now(), past).await {
+            let past = Box::pin(Forecast::of_past(&self.context, server, sample.at));
+            if let Some(past) = self.patience.ask(self.context.now(), past).await {
                 self.forecasts.insert(server, past);
             }
         }
@@ -162,7 +163,7 @@ impl Watch {
         level: Level,
     ) -> Result<()> {
         let key = (instance, alarm.id, seen.about.to_owned());
-        let latest = latest(&self.app);
+        let latest = latest(&self.context);
         let is_sound = |at: &Timestamp| *at <= latest;
         let judged = incident.map(Incident::judged_at).filter(is_sound);
         let last = self.seen.get(&key).copied().filter(is_sound).max(judged);
@@ -176,10 +177,12 @@ impl Watch {
         let gap = last.is_some_and(|last| seen.at.duration_since(last).as_secs() > longest);
         match judge(&alarm.what, incident, level, seen.at, gap) {
             judge::Move::Stay => match incident {
-                Some(it) if it.triggered_at.is_none() => note_seen(&self.app, it, seen.at).await,
+                Some(it) if it.triggered_at.is_none() => {
+                    note_seen(&self.context, it, seen.at).await
+                }
                 _ => Ok(()),
             },
-            next => step(&self.app, instance, alarm, incident, seen, next).await,
+            next => step(&self.context, instance, alarm, incident, seen, next).await,
         }
     }
 }

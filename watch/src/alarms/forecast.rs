@@ -5,7 +5,7 @@
 //! for. It begins with what the history has: a quarter of an hour after a restart is
 //! too little to tell a disk that fills from one where segments come and go.
 
-use crate::App;
+use crate::Context;
 use crate::metrics;
 use model::{Series, ServerId, SignedDuration, Timestamp};
 use std::collections::VecDeque;
@@ -63,9 +63,9 @@ pub struct Forecast {
 
 impl Forecast {
     /// With what is known of the time before.
-    pub async fn of_past(app: &App, server: ServerId, before: i64) -> Self {
+    pub async fn of_past(context: &Context, server: ServerId, before: i64) -> Self {
         let mut forecast = Self { has_past: true, ..Self::default() };
-        let past = metrics::minutes(app, server, Series::DiskFree, before - REACH, before);
+        let past = metrics::minutes(context, server, Series::DiskFree, before - REACH, before);
         for (at, free) in past.await {
             forecast.note(at, free.into());
         }

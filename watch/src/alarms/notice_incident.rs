@@ -1,12 +1,15 @@
 //! One move of one incident of a notice alarm that is open for as long as something
 //! lasts, with what people are told of it.
 
+use super::enqueue::enqueue;
 use super::latest;
-use super::tell::tell;
 use crate::metrics::AHEAD;
-use crate::{App, Result};
-use model::{Alarm, AlarmSpec, Incident, Instance, NotificationState, SignedDuration, Timestamp};
-use store::{Work, incidents};
+use crate::{Context, Result};
+use model::{
+    Alarm, AlarmSpec, AlarmType, Incident, Instance, InstanceId, NotificationState, SignedDuration,
+    Timestamp,
+};
+use store::{Run, Work, alarms, incidents};
 
 /// What is seen of a server or of the cluster's certificates.
 pub struct Sight<'a> {
@@ -16,21 +19,28 @@ pub struct Sight<'a> {
     pub message: String,
 }
 
+/// The notice alarms of an instance that are switched on.
+pub async fn notice_alarms(run: &mut impl Run, instance: InstanceId) -> Result<Vec<Alarm>> {
+    let mut watched = alarms::list(run, instance).await?;
+    watched.retain(|alarm| alarm.what.kind == AlarmType::Notice && alarm.what.enabled);
+    Ok(watched)
+}
+
 /// The open incident of an alarm about this.
-pub fn open_of<'a>(alarm: &Alarm, about: &str, open: &'a [Incident]) -> Option<&'a Incident> {
+pub fn open_incident<'a>(alarm: &Alarm, about: &str, open: &'a [Incident]) -> Option<&'a Incident> {
     open.iter().find(|it| it.alarm_id == alarm.id && it.about == about)
 }
 
-/// When people were last told that it goes on.
-pub fn told_at(open: &Incident) -> Option<Timestamp> {
+/// When people were last notified that it goes on.
+pub fn notified_at(open: &Incident) -> Option<Timestamp> {
     open.reminded_at.or(open.triggered_at)
 }
 
 /// Whether the alarm's reminder is due.
 pub fn is_reminder_due(spec: &AlarmSpec, open: &Incident, at: Timestamp) -> bool {
     let due = spec.reminder_interval.map(SignedDuration::from_secs);
-    let Some((told, due)) = told_at(open).zip(due) else { return false };
-    let since = at.duration_since(told);
+    let Some((notified, due)) = notified_at(open).zip(due) else { return false };
+    let since = at.duration_since(notified);
     // One that is far ahead was made before a clock was set back.
     since >= due || since.as_secs() < -AHEAD
 }
@@ -39,7 +49,7 @@ pub fn is_reminder_due(spec: &AlarmSpec, open: &Incident, at: Timestamp) -> bool
 /// at that time or later. In the transaction of what it tells of.
 pub async fn step(
     work: &mut Work,
-    app: &App,
+    context: &Context,
     instance: &Instance,
     alarm: &Alarm,
     open: Option<&Incident>,
@@ -48,7 +58,7 @@ pub async fn step(
 ) -> Result<()> {
     let was = match open {
         Some(open) => Some(open.clone()),
-        None => begin(work, app, instance, alarm, sight).await?,
+        None => begin(work, context, instance, alarm, sight).await?,
     };
     let Some(was) = was else { return Ok(()) };
     // That it got worse reminds of it too.
@@ -62,21 +72,21 @@ pub async fn step(
         ..was.clone()
     };
     if incidents::advance(work, &was, &is).await? {
-        tell(work, app, instance, alarm, &is, state).await?;
-        incidents::tidy(work, instance.id, alarm.id, app.now()).await?;
+        enqueue(work, context, instance, alarm, &is, state).await?;
+        incidents::tidy(work, instance.id, alarm.id, context.now()).await?;
     }
     Ok(())
 }
 
 async fn begin(
     work: &mut Work,
-    app: &App,
+    context: &Context,
     instance: &Instance,
     alarm: &Alarm,
     sight: &Sight<'_>,
 ) -> Result<Option<Incident>> {
     let Sight { about, at, value, .. } = *sight;
-    let latest = latest(app);
+    let latest = latest(context);
     if incidents::was_over_at(work, instance.id, alarm.id, about, at, latest).await? {
         return Ok(None);
     }
