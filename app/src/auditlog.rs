@@ -67,7 +67,7 @@ const HOUR: SignedDuration = SignedDuration::from_hours(1);
 pub async fn summarise_due(app: &App) -> Result<usize> {
     let begin = beginning_of_hour(app.now());
     let mut reader = app.store().reader();
-    let accounts = store::audit::withheld_outside(&mut reader, begin, begin + HOUR).await?;
+    let accounts = store::audit::withheld_before(&mut reader, begin).await?;
     for account in &accounts {
         summarise(app, *account).await?;
     }

@@ -16,7 +16,7 @@ mod withheld;
 
 pub use budget::insert_within_budget;
 pub use extras::join_extras;
-pub use withheld::{Withheld, insert_within, take_withheld, withheld_outside};
+pub use withheld::{Withheld, insert_within, take_withheld, withheld_before};
 
 /// Who the control plane itself is.
 const SYSTEM: &str = "system@localhost";

@@ -50,10 +50,9 @@ type Key = (InstanceId, AlarmId, String);
 /// The watch of one control plane.
 pub struct Watch {
     context: Context,
-    started_at: Timestamp,
-    /// When silent servers were last looked for.
-    looked_at: Timestamp,
-    /// When each value was last seen.
+    /// By [`model::Clock::elapsed`].
+    started_at: SignedDuration,
+    /// When each value was last seen, by the time of the sample.
     seen: HashMap<Key, Timestamp>,
     forecasts: HashMap<ServerId, Forecast>,
     patience: Patience,
@@ -61,22 +60,27 @@ pub struct Watch {
     turns: Turns,
 }
 
-/// What lies after that was seen before a clock was set back, and says nothing of now.
+/// A sample that lies after that was measured before a clock was set back, and says nothing
+/// of now. What the store has of such times is mended there ([`store::set_back`]).
 fn latest(context: &Context) -> Timestamp {
     context.now() + SignedDuration::from_secs(AHEAD)
 }
 
 impl Watch {
     pub fn new(context: Context) -> Self {
-        let (started_at, looked_at) = (context.now(), context.now());
+        let started_at = context.elapsed();
         let (seen, forecasts) = (HashMap::new(), HashMap::new());
         let (patience, roomy) = (Patience::default(), Roomy::default());
         let turns = Turns::default();
-        Self { context, started_at, looked_at, seen, forecasts, patience, roomy, turns }
+        Self { context, started_at, seen, forecasts, patience, roomy, turns }
     }
 
     /// Looks at a new sample of a server.
     pub async fn sample(&mut self, server: ServerId, sample: &Sample) -> Result<()> {
+        let Ok(at) = Timestamp::from_second(sample.at) else { return Ok(()) };
+        if at > latest(&self.context) {
+            return Ok(());
+        }
         let mut reader = self.context.store().reader();
         let found = servers::find_bare(&mut reader, server).await?;
         // What a server that is to stop does until then concerns nobody.
@@ -84,7 +88,6 @@ impl Watch {
         disk_guard::look(&self.context, &mut self.roomy, &server, sample).await?;
         let mut watched = alarms::list(&mut reader, server.instance_id).await?;
         watched.retain(|alarm| alarm.what.enabled);
-        let Ok(at) = Timestamp::from_second(sample.at) else { return Ok(()) };
         let open = incidents::open(&mut reader, server.instance_id).await?;
         let hours = self.forecast(server.id, &watched, sample).await;
         for alarm in watched {
@@ -123,7 +126,7 @@ impl Watch {
         }
         if self.forecasts.get(&server).is_none_or(Forecast::lacks_past) {
             let past = Box::pin(Forecast::of_past(&self.context, server, sample.at));
-            if let Some(past) = self.patience.ask(self.context.now(), past).await {
+            if let Some(past) = self.patience.ask(self.context.elapsed(), past).await {
                 self.forecasts.insert(server, past);
             }
         }
@@ -131,11 +134,12 @@ impl Watch {
     }
 
     /// What was not heard of for a day is gone.
-    fn forget(&mut self, now: Timestamp) {
-        let since = now - SignedDuration::from_hours(24);
+    fn forget(&mut self) {
+        let day = SignedDuration::from_hours(24);
+        let (since, elapsed) = (self.context.now() - day, self.context.elapsed() - day);
+        self.roomy.forget(elapsed);
+        self.turns.forget(elapsed);
         self.seen.retain(|_, at| *at > since);
-        self.roomy.forget(since);
-        self.turns.forget(since);
         self.forecasts.retain(|_, forecast| forecast.last() > Some(since.as_second()));
     }
 
@@ -164,9 +168,8 @@ impl Watch {
     ) -> Result<()> {
         let key = (instance, alarm.id, seen.about.to_owned());
         let latest = latest(&self.context);
-        let is_sound = |at: &Timestamp| *at <= latest;
-        let judged = incident.map(Incident::judged_at).filter(is_sound);
-        let last = self.seen.get(&key).copied().filter(is_sound).max(judged);
+        let known = self.seen.get(&key).copied().filter(|at| *at <= latest);
+        let last = known.max(incident.map(Incident::judged_at));
         // Samples that come late tell of the past, which was judged already.
         if last.is_some_and(|last| seen.at < last) {
             return Ok(());

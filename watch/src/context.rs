@@ -1,7 +1,7 @@
 //! What samples and alarms work with.
 
 use crate::metrics::Metrics;
-use model::{Catalogue, Clock, Entropy, Timestamp};
+use model::{Catalogue, Clock, Entropy, SignedDuration, Timestamp};
 use reach::Reach;
 use std::sync::Arc;
 use store::{MetricsHistory, Store};
@@ -41,6 +41,11 @@ impl Context {
     pub fn now(&self) -> Timestamp {
         let now = self.clock.now();
         Timestamp::from_microsecond(now.as_microsecond()).unwrap_or(now)
+    }
+
+    /// See [`Clock::elapsed`].
+    pub(crate) fn elapsed(&self) -> SignedDuration {
+        self.clock.elapsed()
     }
 
     pub(crate) fn store(&self) -> &Store {

@@ -21,7 +21,7 @@ pub(crate) use windows::minutes;
 pub use windows::windows;
 
 use crate::Context;
-use model::{ServerId, Timestamp};
+use model::{ServerId, SignedDuration};
 use series::Sample;
 use std::sync::Arc;
 use tokio::sync::broadcast::Receiver;
@@ -31,12 +31,15 @@ pub fn latest(context: &Context, server: ServerId) -> LatestSamples {
     context.metrics().servers().get(&server).map(|held| held.latest.clone()).unwrap_or_default()
 }
 
-/// The last sample of a server, and when its agent last sent any by our own clock: the
-/// clocks of agents may be wrong.
-pub(crate) fn last_heard(context: &Context, server: ServerId) -> Option<(Arc<Sample>, Timestamp)> {
+/// The last sample of a server, and how long ago its agent last sent any: the clocks of
+/// agents may be wrong.
+pub(crate) fn last_heard(
+    context: &Context,
+    server: ServerId,
+) -> Option<(Arc<Sample>, SignedDuration)> {
     let servers = context.metrics().servers();
     let held = servers.get(&server)?;
-    Some((held.latest.server.clone()?, held.heard_at?))
+    Some((held.latest.server.clone()?, context.elapsed() - held.heard_at?))
 }
 
 /// Every sample taken from now on, each once, the late ones too, and every look at

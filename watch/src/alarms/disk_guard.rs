@@ -5,7 +5,6 @@
 //! wake-up of the engine, which slows producers down or lets them go.
 
 use super::disk_incident::Full;
-use super::latest;
 use crate::{Context, Result};
 use model::{
     DiskGuard, DiskLevel, Instance, SAMPLE_SECONDS, Series, Server, ServerId, SignedDuration,
@@ -24,16 +23,16 @@ const LATE: i64 = 6 * SAMPLE_SECONDS;
 /// that ends so much later.
 const ROOMY: SignedDuration = SignedDuration::from_secs(6 * SAMPLE_SECONDS);
 
-/// Disks without a level, and when that was looked up.
+/// Disks without a level, and when by [`model::Clock::elapsed`] that was looked up.
 #[derive(Default)]
-pub(super) struct Roomy(HashMap<ServerId, Timestamp>);
+pub(super) struct Roomy(HashMap<ServerId, SignedDuration>);
 
 impl Roomy {
-    fn is_known(&self, server: ServerId, now: Timestamp) -> bool {
-        self.0.get(&server).is_some_and(|at| now.duration_since(*at).abs() < ROOMY)
+    fn is_known(&self, server: ServerId, now: SignedDuration) -> bool {
+        self.0.get(&server).is_some_and(|at| now - *at < ROOMY)
     }
 
-    fn note(&mut self, server: ServerId, is_roomy: bool, now: Timestamp) {
+    fn note(&mut self, server: ServerId, is_roomy: bool, now: SignedDuration) {
         if is_roomy {
             self.0.insert(server, now);
         } else {
@@ -42,7 +41,7 @@ impl Roomy {
     }
 
     /// What was not heard of since then is gone.
-    pub fn forget(&mut self, since: Timestamp) {
+    pub fn forget(&mut self, since: SignedDuration) {
         self.0.retain(|_, at| *at > since);
     }
 }
@@ -56,9 +55,9 @@ pub(super) async fn look(
 ) -> Result<()> {
     let Some(percent) = sample.value(Series::DiskFull).map(f64::from) else { return Ok(()) };
     let Ok(at) = Timestamp::from_second(sample.at) else { return Ok(()) };
-    let now = context.now();
+    let now = context.elapsed();
     let has_room = DiskLevel::after(None, percent).is_none();
-    let is_late = now.as_second() - sample.at > LATE;
+    let is_late = context.now().as_second() - sample.at > LATE;
     if is_late || has_room && roomy.is_known(server.id, now) {
         return Ok(());
     }
@@ -67,7 +66,7 @@ pub(super) async fn look(
     roomy.note(server.id, has_room && known.is_none(), now);
     let was = known.as_ref().map(|guard| guard.level);
     let is = DiskLevel::after(was, percent);
-    if known.is_some_and(|known| at <= known.since && known.since <= latest(context)) {
+    if known.is_some_and(|known| at <= known.since) {
         return Ok(());
     }
     let full = Full { server, at, percent, was, is };

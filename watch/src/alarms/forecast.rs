@@ -7,7 +7,7 @@
 
 use crate::Context;
 use crate::metrics;
-use model::{Series, ServerId, SignedDuration, Timestamp};
+use model::{Series, ServerId, SignedDuration};
 use std::collections::VecDeque;
 use std::time::Duration;
 use tokio::time::timeout;
@@ -31,8 +31,8 @@ const FAR: f64 = 100_000.0;
 /// For a history that may hang: one wait a minute, of all servers together.
 pub struct Patience {
     longest: Duration,
-    /// When it last did not answer in time.
-    hung_at: Option<Timestamp>,
+    /// When by [`model::Clock::elapsed`] it last did not answer in time.
+    hung_at: Option<SignedDuration>,
 }
 
 impl Default for Patience {
@@ -43,8 +43,12 @@ impl Default for Patience {
 
 impl Patience {
     /// None if it does not answer, or did not a moment ago.
-    pub async fn ask<T>(&mut self, now: Timestamp, asked: impl Future<Output = T>) -> Option<T> {
-        if self.hung_at.is_some_and(|at| now.duration_since(at).abs() < LEFT_ALONE) {
+    pub async fn ask<T>(
+        &mut self,
+        now: SignedDuration,
+        asked: impl Future<Output = T>,
+    ) -> Option<T> {
+        if self.hung_at.is_some_and(|at| now - at < LEFT_ALONE) {
             return None;
         }
         let answer = timeout(self.longest, asked).await.ok();
@@ -138,7 +142,7 @@ mod tests {
     #[tokio::test]
     async fn a_history_that_hangs_is_waited_for_once_a_minute() {
         let mut patience = Patience { longest: Duration::ZERO, hung_at: None };
-        let at = |second: i64| Timestamp::from_second(second).unwrap();
+        let at = SignedDuration::from_secs;
         let hangs = std::future::pending::<u8>;
         assert_eq!(patience.ask(at(0), async { 1 }).await, Some(1));
         assert_eq!(patience.ask(at(10), hangs()).await, None);

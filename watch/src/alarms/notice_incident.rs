@@ -2,8 +2,6 @@
 //! lasts, with what people are told of it.
 
 use super::enqueue::enqueue;
-use super::latest;
-use crate::metrics::AHEAD;
 use crate::{Context, Result};
 use model::{
     Alarm, AlarmSpec, AlarmType, Incident, Instance, InstanceId, NotificationState, SignedDuration,
@@ -40,9 +38,7 @@ pub fn notified_at(open: &Incident) -> Option<Timestamp> {
 pub fn is_reminder_due(spec: &AlarmSpec, open: &Incident, at: Timestamp) -> bool {
     let due = spec.reminder_interval.map(SignedDuration::from_secs);
     let Some((notified, due)) = notified_at(open).zip(due) else { return false };
-    let since = at.duration_since(notified);
-    // One that is far ahead was made before a clock was set back.
-    since >= due || since.as_secs() < -AHEAD
+    at.duration_since(notified) >= due
 }
 
 /// Makes the move, unless another control plane was quicker or the same incident ended
@@ -58,7 +54,7 @@ pub async fn step(
 ) -> Result<()> {
     let was = match open {
         Some(open) => Some(open.clone()),
-        None => begin(work, context, instance, alarm, sight).await?,
+        None => begin(work, instance, alarm, sight).await?,
     };
     let Some(was) = was else { return Ok(()) };
     // That it got worse reminds of it too.
@@ -80,14 +76,12 @@ pub async fn step(
 
 async fn begin(
     work: &mut Work,
-    context: &Context,
     instance: &Instance,
     alarm: &Alarm,
     sight: &Sight<'_>,
 ) -> Result<Option<Incident>> {
     let Sight { about, at, value, .. } = *sight;
-    let latest = latest(context);
-    if incidents::was_over_at(work, instance.id, alarm.id, about, at, latest).await? {
+    if incidents::was_over_at(work, instance.id, alarm.id, about, at).await? {
         return Ok(None);
     }
     Ok(incidents::begin(work, instance.id, alarm.id, about, at, value).await?)

@@ -2,9 +2,9 @@
 
 use super::step::Seen;
 use super::turns::UNDER_WAY;
-use super::{Level, Watch, latest};
+use super::{Level, Watch};
 use crate::Result;
-use crate::metrics::{AHEAD, last_heard};
+use crate::metrics::last_heard;
 use model::{Action, AlarmType, SAMPLE_SECONDS, Series, Server, SignedDuration, Timestamp};
 use series::Sample;
 use std::sync::Arc;
@@ -17,15 +17,9 @@ const LATE: i64 = 3 * SAMPLE_SECONDS;
 const GRACE: SignedDuration = SignedDuration::from_secs(3 * SAMPLE_SECONDS);
 
 impl Watch {
-    /// Looks at every server that somebody wants to be told of.
+    /// Looks at every server whose silence an alarm is set for.
     pub async fn silence(&mut self) -> Result<()> {
-        let now = self.context.now();
-        self.forget(now);
-        // After a clock was set back agents have the same moment once more.
-        if self.looked_at > latest(&self.context) {
-            self.started_at = now;
-        }
-        self.looked_at = now;
+        self.forget();
         let mut reader = self.context.store().reader();
         for (instance, alarm) in
             alarms::enabled_of(&mut reader, AlarmType::ServerUnreachable).await?
@@ -47,13 +41,14 @@ impl Watch {
                 if instance.stopped || server.stopped {
                     continue;
                 }
+                let (now, elapsed) = (self.context.now(), self.context.elapsed());
                 let heard = last_heard(&self.context, server.id);
-                let young = now.duration_since(self.started_at) < GRACE;
+                let young = elapsed - self.started_at < GRACE;
                 let concerning: Vec<&Action> =
                     asked.iter().filter(|it| it.is_about(server.number)).collect();
                 let record = records.iter().find(|it| it.server.id == server.id);
                 let has_turn = if let Some(record) = record.filter(|_| !concerning.is_empty()) {
-                    self.turns.excuse(record, now)
+                    self.turns.excuse(record, elapsed)
                 } else {
                     self.turns.end(server.id);
                     false
@@ -73,39 +68,35 @@ impl Watch {
     }
 }
 
-/// The last sample of a server, and when it came by our own clock.
-type Heard = (Arc<Sample>, Timestamp);
+/// The last sample of a server, and how long ago it came.
+type Heard = (Arc<Sample>, SignedDuration);
 
 /// Whether servers may be silent for what somebody has just asked.
 fn is_new(action: &Action, now: Timestamp) -> bool {
-    (-AHEAD..UNDER_WAY.as_secs()).contains(&now.duration_since(action.asked_at).as_secs())
-}
-
-/// Whether it was heard of lately. What lies far ahead was before a clock was set back.
-fn is_recent(at: Timestamp, now: Timestamp) -> bool {
-    (-AHEAD..=LATE).contains(&now.duration_since(at).as_secs())
+    now.duration_since(action.asked_at) < UNDER_WAY
 }
 
 /// From the sample on that says so, or from the one on that did not come. One of
 /// long ago says nothing: it may have been stopped since.
-fn silent_since((sample, at): &Heard, now: Timestamp) -> Option<Timestamp> {
-    if now.duration_since(*at).as_secs() > LATE + SAMPLE_SECONDS {
+fn silent_since((sample, age): &Heard, now: Timestamp) -> Option<Timestamp> {
+    if age.as_secs() > LATE + SAMPLE_SECONDS {
         return None;
     }
-    let told = sample.value(Series::Partitions).is_some();
-    let since = if told { *at + SignedDuration::from_secs(SAMPLE_SECONDS) } else { *at };
+    let answered = sample.value(Series::Partitions).is_some();
+    let since = now - *age;
+    let since = if answered { since + SignedDuration::from_secs(SAMPLE_SECONDS) } else { since };
     Some(since.min(now))
 }
 
 /// None if another control plane hears from it, which then looks for itself.
 fn answers(server: &Server, heard: Option<&Heard>, now: Timestamp) -> Option<Level> {
-    let fresh = heard.filter(|(_, at)| is_recent(*at, now));
+    let fresh = heard.filter(|(_, age)| age.as_secs() <= LATE);
     if let Some((sample, _)) = fresh {
         // A server made before there were metrics is known by its agent alone.
         let broker =
             server.listeners.metrics.is_none() || sample.value(Series::Partitions).is_some();
         return Some(if broker { Level::Clear } else { Level::Beyond });
     }
-    let heard = server.last_seen.is_some_and(|at| is_recent(at, now));
+    let heard = server.last_seen.is_some_and(|at| now.duration_since(at).as_secs() <= LATE);
     if heard { None } else { Some(Level::Beyond) }
 }

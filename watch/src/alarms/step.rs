@@ -7,7 +7,7 @@
 
 use super::enqueue::enqueue;
 use super::judge::Move;
-use super::{latest, words};
+use super::words;
 use crate::{Context, Result};
 use model::{
     Alarm, Incident, Instance, InstanceId, NotificationState, Server, SignedDuration, Timestamp,
@@ -65,8 +65,7 @@ async fn make(
     let Seen { about, at, since, value } = *seen;
     let since = since.unwrap_or(at);
     let Some(was) = incident else {
-        let latest = latest(context);
-        if incidents::was_over_at(work, instance.id, alarm.id, about, at, latest).await? {
+        if incidents::was_over_at(work, instance.id, alarm.id, about, at).await? {
             return Ok(false);
         }
         let begun = incidents::begin(work, instance.id, alarm.id, about, since, value).await?;

@@ -2,7 +2,7 @@
 //! then on, however long the others took before it.
 
 use crate::reports;
-use model::{ServerId, SignedDuration, Timestamp};
+use model::{ServerId, SignedDuration};
 use std::collections::HashMap;
 use store::ServerRecord;
 
@@ -10,29 +10,29 @@ use store::ServerRecord;
 /// After so long something else is wrong with it.
 pub const UNDER_WAY: SignedDuration = SignedDuration::from_mins(5);
 
-/// By server: the start of its broker that its agent was told of, and since when.
+/// By server: the launch that its agent was sent, and since when by
+/// [`model::Clock::elapsed`].
 #[derive(Default)]
-pub struct Turns(HashMap<ServerId, (i64, Timestamp)>);
+pub struct Turns(HashMap<ServerId, (i64, SignedDuration)>);
 
 impl Turns {
-    /// Whether its broker is to be started anew, or to start, by what its agent was told,
+    /// Whether its broker is to be started anew, or to start, by what its agent was sent,
     /// and that not for too long.
-    pub fn excuse(&mut self, record: &ServerRecord, now: Timestamp) -> bool {
+    pub fn excuse(&mut self, record: &ServerRecord, now: SignedDuration) -> bool {
         let server = &record.server;
         self.note(server.id, server.launch, reports::is_launching(record), now)
     }
 
     /// One that was back and ends once more has had its turn.
-    fn note(&mut self, server: ServerId, launch: i64, moves: bool, now: Timestamp) -> bool {
+    fn note(&mut self, server: ServerId, launch: i64, moves: bool, now: SignedDuration) -> bool {
         if !moves {
             return false;
         }
         let turn = self.0.entry(server).or_insert((launch, now));
-        // One that lies ahead came before a clock was set back.
-        if turn.0 != launch || turn.1 > now {
+        if turn.0 != launch {
             *turn = (launch, now);
         }
-        now.duration_since(turn.1) < UNDER_WAY
+        now - turn.1 < UNDER_WAY
     }
 
     /// Nothing is asked of it any more.
@@ -40,7 +40,7 @@ impl Turns {
         self.0.remove(&server);
     }
 
-    pub fn forget(&mut self, since: Timestamp) {
+    pub fn forget(&mut self, since: SignedDuration) {
         self.0.retain(|_, (_, at)| *at > since);
     }
 }
@@ -54,8 +54,7 @@ mod tests {
         let mut turns = Turns::default();
         let server = ServerId(1);
         let mut note = |launch: i64, moves: bool, minutes: i64| {
-            let now = Timestamp::UNIX_EPOCH + SignedDuration::from_mins(minutes);
-            turns.note(server, launch, moves, now)
+            turns.note(server, launch, moves, SignedDuration::from_mins(minutes))
         };
         assert!(!note(1, false, 0), "others come first");
         assert!(note(1, true, 9));
@@ -64,9 +63,8 @@ mod tests {
         assert!(!note(1, false, 15));
         assert!(!note(1, true, 16), "it was back, and has ended by itself");
         assert!(note(2, true, 20), "it was asked for once more");
-        assert!(note(2, true, 0), "the clock was set back");
-        assert!(!note(2, true, 5));
+        assert!(!note(2, true, 25));
         turns.end(server);
-        assert!(turns.note(server, 2, true, Timestamp::UNIX_EPOCH));
+        assert!(turns.note(server, 2, true, SignedDuration::from_mins(25)));
     }
 }

@@ -87,14 +87,15 @@ async fn sample(context: &Context, id: InstanceId, server: ServerId) -> Result<(
     let groups = context.reach().admin().groups().glimpse_groups(&cluster).await;
     let groups = groups.map_err(reach::Error::from)?;
     let gone = gone(context, id, &cluster, &groups).await?;
-    let now = context.now().as_second();
     let metrics = context.metrics();
     let groups = {
+        let at = context.elapsed().as_secs();
         let mut known = metrics.ends();
         let ends = known.entry(id).or_default();
-        ends.note(&groups, now);
-        lags(ends, &groups, now)
+        ends.note(&groups, at);
+        lags(ends, &groups, at)
     };
+    let now = context.now().as_second();
     let lags = Lags { groups, gone };
     if metrics.take(server, &Arc::new(group_sample(&lags, now)), now) {
         metrics.publish(News::Groups(id, Arc::new(lags)));

@@ -6,7 +6,7 @@
 
 use super::groups::{Ends, Lags};
 use super::take::AHEAD;
-use model::{InstanceId, Series, ServerId, Timestamp};
+use model::{InstanceId, Series, ServerId, SignedDuration};
 use series::{Sample, Tier, Window};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
@@ -58,13 +58,13 @@ pub struct Taken {
     pub kept_through: i64,
 }
 
-/// What one server's plan gives it, and when that was looked up.
+/// What one server's plan gives it, and when by [`model::Clock::elapsed`] that was looked up.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Size {
     pub cores: f32,
     pub memory: f32,
     pub disk: f32,
-    pub looked_up: Timestamp,
+    pub looked_up: SignedDuration,
 }
 
 /// The latest samples of one server.
@@ -86,8 +86,8 @@ pub(super) struct Held {
     /// The last point on disk; none until that was looked up.
     pub written: Option<i64>,
     pub latest: LatestSamples,
-    /// When its agent last sent any, by our own clock.
-    pub heard_at: Option<Timestamp>,
+    /// When its agent last sent any, by [`model::Clock::elapsed`].
+    pub heard_at: Option<SignedDuration>,
     pub size: Option<Size>,
     /// Whose server it is.
     pub instance: Option<InstanceId>,

@@ -17,9 +17,9 @@ pub(super) async fn size(
     instance: InstanceId,
     server: ServerId,
 ) -> Result<Option<Size>> {
-    let now = context.now();
+    let now = context.elapsed();
     let known = context.metrics().servers().get(&server).and_then(|held| held.size);
-    if let Some(size) = known.filter(|size| now.duration_since(size.looked_up) < LOOK_AGAIN) {
+    if let Some(size) = known.filter(|size| now - size.looked_up < LOOK_AGAIN) {
         return Ok(Some(size));
     }
     let mut reader = context.store().reader();

@@ -7,7 +7,6 @@
 //! out, so that nobody is told of a lag that is not there. Of what was written before
 //! the first look, or while nobody looked for long, only a least age is known.
 
-use crate::metrics::AHEAD;
 use kafka::client::TopicPartition;
 use kafka::client::groups::{Group, GroupOffset};
 use std::collections::BTreeMap;
@@ -50,7 +49,7 @@ pub struct Lag {
 }
 
 impl Ends {
-    /// Remembers the ends that groups were told with.
+    /// Remembers where partitions end. `now` is in seconds, of a clock that never goes back.
     pub fn note(&mut self, groups: &[Group], now: i64) {
         let mut seen = BTreeMap::new();
         for offset in groups.iter().flat_map(|group| &group.offsets) {
@@ -60,9 +59,8 @@ impl Ends {
         }
         for (partition, end) in seen {
             let looks = self.0.entry(partition).or_default();
-            // A topic that was made anew counts from zero, and by a clock that was set back
-            // nothing would be old for as long as it went back.
-            if looks.last().is_some_and(|last| last.end > end || last.at > now + AHEAD) {
+            // A topic that was made anew counts from zero.
+            if looks.last().is_some_and(|last| last.end > end) {
                 looks.clear();
             }
             let is_blind = |last: &Look| end > last.end && now - last.at > BLIND;
@@ -273,17 +271,6 @@ mod tests {
         assert_eq!(ends.lag(&caught_up, 1030).map(|lag| lag.at_least), Some(false));
         let partly = group(&[(0, Some(900), Some(900)), (1, Some(5), None)]);
         assert_eq!(ends.lag(&partly, 1030).map(|lag| lag.at_least), Some(true));
-    }
-
-    #[test]
-    fn a_clock_that_is_set_back_makes_nobody_keep_up() {
-        let mut ends = Ends::default();
-        let slow = || group(&[(0, Some(5), Some(600))]);
-        for now in [10_000, 10_030, 6_400, 6_430] {
-            ends.note(&[slow()], now);
-        }
-        let lag = ends.lag(&slow(), 6_430).map(|lag| (lag.seconds, lag.at_least));
-        assert_eq!(lag, Some((30, true)));
     }
 
     #[test]
