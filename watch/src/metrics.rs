@@ -13,10 +13,11 @@ mod take;
 mod windows;
 
 pub use flush::{flush, flush_everything};
-pub use groups::{Lag, Lags, sample_groups};
+pub use groups::lag::{Lag, Lags};
+pub use groups::sample_groups;
 pub(crate) use hub::Metrics;
-pub use hub::{LatestSamples, News, Taken};
-pub use take::{AHEAD, take};
+pub use hub::{AHEAD, LatestSamples, News, Taken};
+pub use take::take;
 pub(crate) use windows::minutes;
 pub use windows::windows;
 

@@ -5,11 +5,9 @@
 //! partitions that lag is reckoned by are the instance's: the next server goes on where the
 //! first one went silent.
 
-mod lag;
+pub(super) mod lag;
 
-pub(super) use lag::Ends;
-pub use lag::Lag;
-
+use self::lag::{Ends, Lag, Lags};
 use super::hub::{Held, News};
 use crate::{Context, Result};
 use futures::stream::{self, StreamExt as _};
@@ -33,14 +31,6 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const HEARD: i64 = 60;
 /// Groups of open incidents that are missing, and looked for one by one.
 const MOST_MISSING: usize = 20;
-
-/// How far behind the groups of a cluster are, all of them.
-#[derive(Clone, PartialEq, Debug, Default)]
-pub struct Lags {
-    pub groups: Vec<(Arc<str>, Lag)>,
-    /// Those with an open incident, and that are deleted.
-    pub gone: Vec<String>,
-}
 
 /// Asks every cluster once. Run twice a minute; a cluster that does not answer
 /// leaves a gap.

@@ -4,8 +4,7 @@
 //! once to whoever listens, and none comes in while listeners have too many before them:
 //! after a while away a fleet sends more at once than alarms can look at.
 
-use super::groups::{Ends, Lags};
-use super::take::AHEAD;
+use super::groups::lag::{Ends, Lags};
 use model::{InstanceId, Series, ServerId, SignedDuration};
 use series::{Sample, Tier, Window};
 use std::collections::HashMap;
@@ -15,6 +14,9 @@ use store::MetricsHistory;
 use tokio::sync::broadcast;
 use tokio::time::{sleep, timeout};
 
+/// Clocks differ. A sample that is more seconds ahead was measured before a clock was set
+/// back.
+pub const AHEAD: i64 = 300;
 /// Windows of one server that wait to be written; a history that is away must
 /// not fill the memory.
 const MOST_OPEN: usize = 6;

@@ -1,6 +1,6 @@
 //! Samples from an agent.
 
-use super::hub::{News, Taken};
+use super::hub::{AHEAD, News, Taken};
 use super::share;
 use crate::{Context, Result};
 use model::{InstanceId, ServerId};
@@ -9,8 +9,6 @@ use std::sync::Arc;
 
 /// What is older came from a clock that is wrong, or too late for anybody.
 const OLDEST: i64 = 2 * 3600;
-/// Clocks differ. What is further ahead was measured before a clock was set back.
-pub const AHEAD: i64 = 300;
 
 /// Takes samples into memory. What makes no sense is left out and counts as taken:
 /// it would make none the next time either.

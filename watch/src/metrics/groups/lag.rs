@@ -10,6 +10,7 @@
 use kafka::client::TopicPartition;
 use kafka::client::groups::{Group, GroupOffset};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Looks that are remembered of each partition. When there are more, the older
 /// ones get sparser, so that they reach ever further back.
@@ -46,6 +47,14 @@ pub struct Lag {
     /// It may be further behind: a message is older than the first look or came while
     /// nobody looked, or nobody tells where one of its partitions ends.
     pub at_least: bool,
+}
+
+/// How far behind the groups of a cluster are, all of them.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Lags {
+    pub groups: Vec<(Arc<str>, Lag)>,
+    /// Those with an open incident, and that are deleted.
+    pub gone: Vec<String>,
 }
 
 impl Ends {
