@@ -1,7 +1,7 @@
-//! Disks that are nearly full: people are told at once, whatever alarms they have
+//! Disks that are nearly full: people are notified at once, whatever alarms they have
 //! set, and producers are slowed down before the last of the room is gone.
 //!
-//! A level changes in one transaction with what people are told of it and with a
+//! A level changes in one transaction with the notifications of it and with a
 //! wake-up of the engine, which slows producers down or lets them go.
 
 use super::disk_incident::Full;
@@ -14,7 +14,7 @@ use series::Sample;
 use std::collections::HashMap;
 use store::{Work, audit, disk_guards, instances, servers};
 
-/// A sample that is older tells of the past: agents send what a control plane that was
+/// A sample that is older is of the past: agents send what a control plane that was
 /// away has missed.
 const LATE: i64 = 6 * SAMPLE_SECONDS;
 

@@ -1,8 +1,8 @@
-//! What people are told of a disk that is nearly full: by every notice alarm, as one
+//! Notifications of a disk that is nearly full: by every notice alarm, as one
 //! incident of its server, which is open until there is room again.
 //!
-//! What is told follows from what is open and never from what was told before: an alarm
-//! that was made or switched on meanwhile tells of it at the next sample, and so does
+//! They follow from the open incidents and never from earlier notifications: an alarm
+//! that was made or switched on meanwhile notifies at the next sample, and so does
 //! one whose incident ended because the server was stopped, once it runs again.
 
 use super::notice_incident::{Sight, is_reminder_due, notice_alarms, open_incident, step};
@@ -51,7 +51,7 @@ impl Full<'_> {
         Ok(())
     }
 
-    /// A level that is worse than the one before is told as the first one is.
+    /// A worse level than the one before is notified as the first one is.
     fn next(&self, spec: &AlarmSpec, open: Option<&Incident>) -> Option<NotificationState> {
         let Some(open) = open else { return self.is.map(|_| NotificationState::Triggered) };
         if self.is.is_none() {

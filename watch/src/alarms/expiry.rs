@@ -1,10 +1,10 @@
-//! Certificates that near their end: every notice alarm tells of them until they are
+//! Certificates that near their end: every notice alarm notifies of them until they are
 //! renewed, as one incident for each kind of them.
 //!
-//! Servers' certificates are told of when they should have been renewed long ago,
-//! authorities and customers' certificates while there is time to do something. Whoever
-//! was told is told once more when another one comes so far, or the same one comes to its
-//! next mark; that follows from when they were told and needs no memory.
+//! Servers' certificates are due when they should have been renewed long ago, authorities
+//! and customers' certificates while there is time to do something. There is one more
+//! notification when another certificate comes so far, or the same one comes to its next
+//! mark; that follows from the time of the last notification and needs no memory.
 
 use super::Watch;
 use super::expiry_words::message;
@@ -26,7 +26,7 @@ const DAY: i64 = 24;
 const AUTHORITY_MARKS: [SignedDuration; 3] = [days(180), days(30), days(7)];
 /// Before the end of a customer's certificate.
 const CLIENT_MARKS: [SignedDuration; 2] = [days(30), days(7)];
-/// Nobody is told of the same kind more often, however many certificates there are.
+/// No more notifications of the same kind than that, however many certificates there are.
 const AT_MOST_EVERY: SignedDuration = days(1);
 
 const fn days(number: i64) -> SignedDuration {
@@ -39,7 +39,7 @@ pub(super) struct Ending {
     /// The server, the authority or the user.
     pub name: String,
     pub at: Timestamp,
-    /// The moments at which people are told, in order.
+    /// The moments at which people are notified, in order.
     marks: Vec<Timestamp>,
 }
 
@@ -66,7 +66,7 @@ impl Ending {
 }
 
 impl Watch {
-    /// Looks at the certificates of every instance whose notice alarms can tell of them.
+    /// Looks at the certificates of every instance that has a notice alarm.
     pub async fn expiry(&mut self) -> Result<()> {
         let mut reader = self.context.store().reader();
         let notices = alarms::enabled_of(&mut reader, AlarmType::Notice).await?;

@@ -1,4 +1,4 @@
-//! What people are told of certificates that near their end, in sentences. Pure.
+//! Notifications of certificates that near their end, in sentences. Pure.
 
 use super::expiry::Ending;
 use model::Expiring;

@@ -5,8 +5,8 @@
 use model::{AlarmSpec, Incident, SignedDuration, Timestamp};
 use std::ops::RangeInclusive;
 
-/// How long a level must be well on the good side before people are told that it
-/// is over.
+/// How long a level must be well on the good side before people are notified that
+/// it is over.
 const CALM: RangeInclusive<i64> = 30..=60;
 
 /// Where a value stands.
@@ -23,9 +23,9 @@ pub enum Level {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Move {
     Stay,
-    /// The first sign; people are not told yet.
+    /// The first sign; nobody is notified yet.
     Begin,
-    /// People are told. Without an incident: at once.
+    /// People are notified. Without an incident: at once.
     Trigger,
     Remind,
     /// It went before its time.
@@ -71,10 +71,10 @@ pub fn judge(
         (Level::Clear, Some(_)) => Move::Stay,
         (_, Some(_)) => Move::Unsettle,
         (_, None) => {
-            let told = incident.reminded_at.unwrap_or(triggered_at);
+            let notified = incident.reminded_at.unwrap_or(triggered_at);
             let due = spec.reminder_interval.map(SignedDuration::from_secs);
             match due {
-                Some(due) if told > at || at.duration_since(told) >= due => Move::Remind,
+                Some(due) if notified > at || at.duration_since(notified) >= due => Move::Remind,
                 _ => Move::Stay,
             }
         }

@@ -43,16 +43,18 @@ impl Watch {
         lags: &Lags,
     ) -> Result<()> {
         let at = self.context.now();
-        let of = |group: &str| open.get(&(alarm.id, group)).copied();
-        for (group, seconds, level) in furthest(told(&alarm.what, lags), |it| of(it).is_some()) {
+        let incident = |group: &str| open.get(&(alarm.id, group)).copied();
+        for (group, seconds, level) in
+            furthest(levels(&alarm.what, lags), |it| incident(it).is_some())
+        {
             let seen = Seen { about: group, at, since: None, value: Some(seconds) };
-            self.look_at(instance, alarm, of(group), &seen, level).await?;
+            self.look_at(instance, alarm, incident(group), &seen, level).await?;
         }
         // One that is gone is not behind any more.
         for gone in &lags.gone {
-            if let Some(incident) = of(gone) {
+            if let Some(open) = incident(gone) {
                 let seen = Seen { about: gone, at, since: None, value: Some(0.0) };
-                self.look_at(instance, alarm, Some(incident), &seen, Level::Clear).await?;
+                self.look_at(instance, alarm, Some(open), &seen, Level::Clear).await?;
             }
         }
         Ok(())
@@ -60,26 +62,26 @@ impl Watch {
 }
 
 /// A group, how many seconds it is behind, and what that means.
-type Told<'a> = (&'a str, f64, Level);
+type Found<'a> = (&'a str, f64, Level);
 
 /// Those that are the furthest behind, and all that something is known of.
 fn furthest<'a>(
-    told: impl Iterator<Item = Told<'a>>,
+    found: impl Iterator<Item = Found<'a>>,
     is_known: impl Fn(&str) -> bool,
-) -> Vec<Told<'a>> {
-    let mut told: Vec<Told<'a>> = told.collect();
-    told.sort_by(|one, other| other.1.total_cmp(&one.1));
+) -> Vec<Found<'a>> {
+    let mut found: Vec<Found<'a>> = found.collect();
+    found.sort_by(|one, other| other.1.total_cmp(&one.1));
     let mut unknown = 0;
-    told.retain(|&(group, ..)| {
+    found.retain(|&(group, ..)| {
         let is_known = is_known(group);
         unknown += usize::from(!is_known);
         is_known || unknown <= MOST
     });
-    told
+    found
 }
 
 /// Of the groups that an alarm is about, those of which it is known where they stand.
-fn told<'a>(spec: &'a AlarmSpec, lags: &'a Lags) -> impl Iterator<Item = Told<'a>> {
+fn levels<'a>(spec: &'a AlarmSpec, lags: &'a Lags) -> impl Iterator<Item = Found<'a>> {
     let is_meant = |group: &str| spec.group.as_deref().is_none_or(|it| it == group);
     lags.groups.iter().filter(move |(group, _)| is_meant(group)).filter_map(|(group, lag)| {
         #[expect(clippy::cast_precision_loss, reason = "nobody is ages behind")]
@@ -98,10 +100,10 @@ mod tests {
     fn of_many_groups_the_furthest_are_looked_at_and_those_that_are_known() {
         let names: Vec<String> = (0..5000).map(|number| format!("group-{number}")).collect();
         let behind = (0..5000_u32).map(f64::from);
-        let told = names.iter().map(String::as_str).zip(behind);
-        let told = told.map(|(name, seconds)| (name, seconds, Level::Beyond));
+        let groups = names.iter().map(String::as_str).zip(behind);
+        let groups = groups.map(|(name, seconds)| (name, seconds, Level::Beyond));
         let is_known = |name: &str| ["group-7", "group-4999"].contains(&name);
-        let found: Vec<&str> = furthest(told, is_known).into_iter().map(|it| it.0).collect();
+        let found: Vec<&str> = furthest(groups, is_known).into_iter().map(|it| it.0).collect();
         assert_eq!(found.len(), MOST + 2);
         assert_eq!(found[..2], ["group-4999", "group-4998"]);
         assert_eq!(found[MOST..], ["group-4799", "group-7"]);

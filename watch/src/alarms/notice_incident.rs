@@ -1,5 +1,5 @@
 //! One move of one incident of a notice alarm that is open for as long as something
-//! lasts, with what people are told of it.
+//! lasts, with its notifications.
 
 use super::enqueue::enqueue;
 use crate::{Context, Result};
@@ -42,7 +42,7 @@ pub fn is_reminder_due(spec: &AlarmSpec, open: &Incident, at: Timestamp) -> bool
 }
 
 /// Makes the move, unless another control plane was quicker or the same incident ended
-/// at that time or later. In the transaction of what it tells of.
+/// at that time or later. In the transaction of what happened.
 pub async fn step(
     work: &mut Work,
     context: &Context,

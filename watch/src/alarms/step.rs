@@ -1,7 +1,7 @@
 //! One move of one alarm, with everything that belongs to it, in one transaction.
 //!
-//! People are told by what the same transaction writes into the outbox: whatever
-//! dies, they hear of a move once it is made and never of one that is not. What
+//! Notifications are what the same transaction writes into the outbox: whatever
+//! dies, there is one for a move that was made and none for one that was not. What
 //! was read before is looked at again inside, so of several control planes, or of
 //! a change of the alarm meanwhile, one thing happens.
 

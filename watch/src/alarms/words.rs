@@ -1,8 +1,8 @@
-//! What people are told, in sentences.
+//! Notifications of alarms, in sentences. Pure.
 
 use model::{AlarmSpec, AlarmType, SignedDuration};
 
-/// What is going on, for as long as it takes to be told of it.
+/// What is going on, for as long as it takes to be notified of it.
 pub fn triggered(spec: &AlarmSpec, about: &str, value: Option<f64>) -> String {
     sentence(spec, about, value, spec.time_threshold.unwrap_or_default())
 }
@@ -107,8 +107,8 @@ mod tests {
     #[test]
     fn one_partition_is_no_partitions() {
         let check = |kind, count: f64, expected: &str| {
-            let told = triggered(&spec(kind, 30), "a-01", Some(count));
-            assert!(told.starts_with(expected), "{told}");
+            let words = triggered(&spec(kind, 30), "a-01", Some(count));
+            assert!(words.starts_with(expected), "{words}");
         };
         let offline = AlarmType::OfflinePartitions;
         check(offline, 1.0, "1 partition has had no leader for 30 s; nobody can use it");

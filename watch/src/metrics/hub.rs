@@ -1,7 +1,7 @@
 //! The memory of metrics: open windows and the last sample of every server.
 //!
-//! A sample that comes twice is one point, so nothing here is ever counted. Each is told
-//! once to whoever listens, and none comes in while listeners have too many before them:
+//! A sample that comes twice is one point, so nothing here is ever counted. Each is
+//! published once to those who listen, and none comes in while listeners have too many before them:
 //! after a while away a fleet sends more at once than alarms can look at.
 
 use super::groups::lag::{Ends, Lags};
@@ -41,7 +41,7 @@ pub struct Metrics {
     /// Names this memory.
     window: OnceLock<String>,
     servers: Mutex<HashMap<ServerId, Held>>,
-    /// What the lag of groups is told by. It outlives the server that they are told with.
+    /// What the lag of groups is reckoned by. It outlives the server whose sample has it.
     ends: Mutex<HashMap<InstanceId, Ends>>,
     news: broadcast::Sender<News>,
     /// Samples that may be before a listener when one more comes in.

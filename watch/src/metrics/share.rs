@@ -1,5 +1,5 @@
-//! What part of its plan a server takes. Agents tell what they measured; the
-//! plan is known here alone, so a changed plan needs nobody to be told.
+//! What part of its plan a server takes. Agents send what they measured; the
+//! plan is known here alone, so agents need not know when it changes.
 
 use super::hub::Size;
 use crate::{Context, Result};

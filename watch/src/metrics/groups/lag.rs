@@ -4,7 +4,7 @@
 //! of partitions are looked at again and again: a group that would read the message
 //! at 100 is at least as far behind as the time since the first look that saw the end
 //! beyond 100. The message may be older by the time between two looks; that is left
-//! out, so that nobody is told of a lag that is not there. Of what was written before
+//! out, so that no alarm fires for a lag that is not there. Of what was written before
 //! the first look, or while nobody looked for long, only a least age is known.
 
 use kafka::client::TopicPartition;
@@ -15,8 +15,8 @@ use std::sync::Arc;
 /// Looks that are remembered of each partition. When there are more, the older
 /// ones get sparser, so that they reach ever further back.
 const MOST: usize = 48;
-/// A partition that nobody told of for so many seconds is forgotten. A broker that
-/// is away for a while tells of none of its groups.
+/// A partition that no answer named for so many seconds is forgotten. A broker that
+/// is away for a while names none of its groups.
 const FORGOTTEN: i64 = 3600;
 /// Looks are half a minute apart, and one of them may fail. What came within more
 /// seconds than these may be much older than the look that saw it first.
@@ -45,7 +45,7 @@ pub struct Lag {
     /// Of the partition that is the furthest behind.
     pub seconds: i64,
     /// It may be further behind: a message is older than the first look or came while
-    /// nobody looked, or nobody tells where one of its partitions ends.
+    /// nobody looked, or the end of one of its partitions is unknown.
     pub at_least: bool,
 }
 
@@ -82,8 +82,8 @@ impl Ends {
         self.0.retain(|_, looks| looks.last().is_some_and(|last| now - last.at <= FORGOTTEN));
     }
 
-    /// Over the partitions that it has committed anything of; none if nothing can be
-    /// told of any.
+    /// Over the partitions that it has committed anything of; none if nothing is
+    /// known of any.
     pub fn lag(&self, group: &Group, now: i64) -> Option<Lag> {
         let mut lag = Lag { messages: 0, seconds: 0, at_least: false };
         let mut is_known = group.offsets.is_empty();
