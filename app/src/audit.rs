@@ -1,24 +1,15 @@
 //! Audit lines, in the contract's words, each of a bounded size.
 //!
-//! Every line goes through [`budget`], which keeps an account within its bytes a day.
-//! Lines of the operator are always written in full.
-
-mod budget;
-mod extras;
-
-pub(crate) use budget::summary_extras;
+//! Every line keeps its account within its bytes a day, but those of the operator, which are
+//! always written.
 
 use crate::{Caller, Result, Source, SourceKind};
-use extras::join;
 use model::{AccountId, Timestamp};
-use store::{AuditLine, Work, audit};
+use store::audit::{self, MOST_EXTRAS, join_extras};
+use store::{AuditLine, Work};
 
-/// Who the control plane itself is, and who works on its store.
-const SYSTEM: &str = "system@localhost";
+/// Who works on the store of the control plane.
 pub(crate) const OPERATOR: &str = "operator@localhost";
-
-/// The most bytes of the extras.
-const MOST: usize = 2048;
 
 /// In whose log a line stands, and who did it from where.
 pub(crate) struct Actor<'a> {
@@ -56,7 +47,7 @@ pub(crate) async fn write<'a>(
     event: &str,
     extras: &[(&str, String)],
 ) -> Result<()> {
-    write_within(work, actor, at, event, extras, MOST).await
+    write_within(work, actor, at, event, extras, MOST_EXTRAS).await
 }
 
 /// The same with at most so many bytes of extras.
@@ -75,37 +66,12 @@ pub(crate) async fn write_within<'a>(
         event: event.into(),
         source: actor.source.to_string(),
         user: actor.user.into(),
-        extras: join(extras, most),
+        extras: join_extras(extras, most),
     };
     if actor.source.kind == SourceKind::Cli {
         return Ok(audit::insert(work, &line).await?);
     }
-    budget::insert(work, &line).await
-}
-
-/// The line of something that nobody asked for.
-pub(crate) async fn system(
-    work: &mut Work,
-    account_id: AccountId,
-    at: Timestamp,
-    event: &str,
-    extras: &[(&str, String)],
-) -> Result<()> {
-    let source = Source { kind: SourceKind::System, address: None };
-    write(work, Actor { account_id, source, user: SYSTEM }, at, event, extras).await
-}
-
-/// The line that says how many lines were beyond the budget. It is no part of the budget.
-pub(crate) async fn summary(
-    work: &mut Work,
-    account_id: AccountId,
-    at: Timestamp,
-    extras: &[(&str, String)],
-) -> Result<()> {
-    let source = Source { kind: SourceKind::System, address: None }.to_string();
-    let (event, user) = ("audit.summary".into(), SYSTEM.into());
-    let line = AuditLine { account_id, at, event, source, user, extras: join(extras, MOST) };
-    Ok(audit::insert(work, &line).await?)
+    Ok(audit::insert_within_budget(work, &line).await?)
 }
 
 /// The line of something that the operator did to an account.
@@ -129,6 +95,6 @@ pub fn operator_line(
     extras: &[(&str, String)],
 ) -> AuditLine {
     let (event, user) = (event.into(), OPERATOR.into());
-    let extras = join(extras, MOST);
+    let extras = join_extras(extras, MOST_EXTRAS);
     AuditLine { account_id, at, event, source: source.to_string(), user, extras }
 }

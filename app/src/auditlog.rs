@@ -9,7 +9,7 @@ pub use sealing::{Verified, seal_due, verify};
 pub use store::AuditLine;
 pub use store::chain::archive::{Archive, Reading, Section, Unsound};
 
-use crate::{App, Asked, Caller, Result, Right, audit};
+use crate::{App, Asked, Caller, Result, Right};
 use model::{AccountId, Month, SignedDuration, Timestamp};
 use store::Reader;
 use store::audit::Cursor;
@@ -67,7 +67,7 @@ const HOUR: SignedDuration = SignedDuration::from_hours(1);
 pub async fn summarise_due(app: &App) -> Result<usize> {
     let begin = beginning_of_hour(app.now());
     let mut reader = app.store().reader();
-    let accounts = store::audit::withheld_outside(&mut reader, begin, begin + HOUR).await?;
+    let accounts = store::audit::withheld_before(&mut reader, begin).await?;
     for account in &accounts {
         summarise(app, *account).await?;
     }
@@ -80,8 +80,7 @@ async fn summarise(app: &App, account: AccountId) -> Result<()> {
     if withheld.is_empty() {
         return Ok(());
     }
-    let extras = audit::summary_extras(&withheld);
-    audit::summary(&mut work, account, app.now(), &extras).await?;
+    store::audit::insert_summary(&mut work, account, app.now(), &withheld).await?;
     Ok(work.commit().await?)
 }
 

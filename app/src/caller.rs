@@ -15,7 +15,6 @@ pub enum SourceKind {
     InstanceApi,
     Console,
     Cli,
-    System,
 }
 
 impl SourceKind {
@@ -25,7 +24,6 @@ impl SourceKind {
             SourceKind::InstanceApi => "instance-api",
             SourceKind::Console => "console",
             SourceKind::Cli => "cli",
-            SourceKind::System => "system",
         }
     }
 }

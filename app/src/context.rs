@@ -1,7 +1,6 @@
 //! What every use case works with.
 
 use crate::messages::Turns;
-use crate::metrics::Metrics;
 use crate::resources::Behind;
 use crate::{Clouds, Destinations, Error, Limits, RegionCloud, Result};
 use ipnet::Ipv4Net;
@@ -88,7 +87,7 @@ pub struct App {
     last_seen: Arc<Mutex<HashMap<ServerId, Timestamp>>>,
     /// Uses of keys that are not written yet.
     last_used: Arc<Mutex<HashMap<KeyId, Timestamp>>>,
-    metrics: Arc<Metrics>,
+    watch: Arc<watch::Context>,
     behind: Arc<Behind>,
     pub(crate) reading: Arc<Turns>,
 }
@@ -122,9 +121,17 @@ impl App {
             installation,
         } = parts;
         let store = store.with_audit_budget(settings.audit_bytes_per_day);
+        let reach = Reach::new(store.clone(), admin, Arc::clone(&clock), Arc::clone(&entropy))
+            .with_certificate_life(settings.certificate_life);
         Self {
-            reach: Reach::new(store.clone(), admin, Arc::clone(&clock), Arc::clone(&entropy))
-                .with_certificate_life(settings.certificate_life),
+            watch: Arc::new(watch::Context::new(
+                store.clone(),
+                reach.clone(),
+                Arc::clone(&catalogue),
+                Arc::clone(&clock),
+                Arc::clone(&entropy),
+            )),
+            reach,
             store,
             catalogue,
             clock,
@@ -137,7 +144,6 @@ impl App {
             placing: Arc::default(),
             last_seen: Arc::default(),
             last_used: Arc::default(),
-            metrics: Arc::new(Metrics::new(None)),
             behind: Arc::default(),
         }
     }
@@ -146,7 +152,8 @@ impl App {
     /// called before the first sample comes.
     #[must_use]
     pub fn with_metrics_history(self, history: MetricsHistory) -> Self {
-        Self { metrics: Arc::new(Metrics::new(Some(history))), ..self }
+        let watch = watch::Context::clone(&self.watch).with_history(history);
+        Self { watch: Arc::new(watch), ..self }
     }
 
     pub fn store(&self) -> &Store {
@@ -192,8 +199,9 @@ impl App {
         Ok(self.store.ping().await?)
     }
 
-    pub(crate) fn metrics(&self) -> &Metrics {
-        &self.metrics
+    /// The memory of samples, and what alarms work with.
+    pub fn watch(&self) -> &watch::Context {
+        &self.watch
     }
 
     pub(crate) fn behind(&self) -> &Behind {

@@ -91,6 +91,15 @@ impl From<store::Error> for Error {
     }
 }
 
+impl From<watch::Error> for Error {
+    fn from(error: watch::Error) -> Self {
+        match error {
+            watch::Error::Store(error) => error.into(),
+            watch::Error::Reach(error) => Error::internal(error),
+        }
+    }
+}
+
 impl From<pki::Error> for Error {
     fn from(error: pki::Error) -> Self {
         Error::internal(error)

@@ -14,10 +14,10 @@ pub use list::{Listed, Page, list};
 pub use read::{InstanceView, read};
 pub use update::{InstanceChanges, update};
 
-use crate::alarms::stop_measuring;
 use crate::{App, Asked, Caller, Error, Result, Right, access, audit, history};
 use model::{InstanceId, Secret};
 use store::{instances, vpcs};
+use watch::alarms::stop_measuring;
 
 /// How to delete.
 #[derive(Clone, Debug, Default)]
@@ -44,7 +44,7 @@ pub async fn delete(
         return Err(Error::InvalidId);
     }
     let why = "is over: the instance was deleted";
-    stop_measuring(&mut work, app, &instance, None, why).await?;
+    stop_measuring(&mut work, app.watch(), &instance, None, why).await?;
     history::deleted(&mut work, app, &instance).await?;
     vpcs::release(&mut work, instance.vpc_id, instance.id, how.keep_vpc, now).await?;
     let extras = [("id", instance.id.to_string()), ("name", instance.name.to_string())];

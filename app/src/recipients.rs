@@ -10,12 +10,12 @@ pub use test::{Tested, test};
 pub use update::update;
 pub use validate::{RESPONDERS, RecipientFields};
 
-use crate::alarms::{tell_leaver, tell_newcomer, tell_of_change};
 use crate::{App, Asked, Error, InstanceAccess, Result, audit};
 use confirmation::{Asking, ask};
 use model::{Instance, Recipient, RecipientId, RecipientType, Secret};
 use store::{alarms, notifications, recipients};
 use validate::validate;
+use watch::alarms::{enqueue_for_change, enqueue_for_leaver, enqueue_for_newcomer};
 
 /// What the audit log says of a recipient; never its value, which may be a key.
 fn about(
@@ -88,7 +88,7 @@ pub async fn create(
     let created = recipients::find(&mut work, id, recipient).await?.ok_or(Error::NotFound)?;
     let of = (access.instance.account_id, id);
     if let Asking::NotNeeded = ask(&mut work, app, of, &created).await? {
-        tell_newcomer(&mut work, app, &access.instance, recipient).await?;
+        enqueue_for_newcomer(&mut work, app.watch(), &access.instance, recipient).await?;
     }
     let created = recipients::find(&mut work, id, recipient).await?.ok_or(Error::NotFound)?;
     work.commit().await?;
@@ -107,10 +107,10 @@ pub async fn delete(
     let found = recipients::find(&mut work, id, recipient).await?.ok_or(Error::NotFound)?;
     recipients::delete(&mut work, id, recipient).await?;
     notifications::withdraw(&mut work, id, recipient).await?;
-    tell_leaver(&mut work, app, &access.instance, &found).await?;
+    enqueue_for_leaver(&mut work, app.watch(), &access.instance, &found).await?;
     // An alarm that named nobody else is everybody's now, and may fire.
     for (before, after) in alarms::forget_recipient(&mut work, id, recipient).await? {
-        tell_of_change(&mut work, app, &access.instance, &before, &after).await?;
+        enqueue_for_change(&mut work, app.watch(), &access.instance, &before, &after).await?;
     }
     let asker = access.asker(&mut work).await?;
     let extras = about(&access.instance, recipient, found.kind, &found.name);

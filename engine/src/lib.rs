@@ -11,7 +11,6 @@ mod desired;
 mod execute;
 mod networks;
 mod observe;
-mod outbox;
 mod pass;
 pub mod plan;
 mod replies;
@@ -20,7 +19,6 @@ mod turn;
 mod witness;
 mod world;
 
-pub use outbox::{Notify, Outbox, Untold};
 pub use pass::{Pass, PassError, Rest};
 pub use plan::{Lane, Plan, Step, Wait};
 pub use runner::Runner;

@@ -34,7 +34,7 @@ impl Engine {
         world.confirmed.clone_from(&pass.confirmed);
         world.look.clone_from(&pass.look);
         world.unseen.clone_from(&pass.unseen);
-        world.unresponsive = self.replies.unresponsive(&world);
+        world.unresponsive = self.replies.unresponsive(&world, self.clock.elapsed());
         world.is_fenced = pass.is_fenced;
         world.epoch = pass.lease.epoch;
         let plan = plan(&world);

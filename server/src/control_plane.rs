@@ -18,10 +18,11 @@ use crate::telling::{self, Callable};
 use anyhow::{Context, Result};
 use app::{App, RegionCloud};
 use cloud::Clouds;
-use engine::{Engine, Outbox, Parts, Runner};
+use engine::{Engine, Parts, Runner};
 use host::DirLock;
 use kafka::client::{Admin, DirectDial, ProtocolAdmin};
 use model::{Catalogue, Clock, HostId, OsEntropy, SignedDuration, SystemClock};
+use notify::Outbox;
 use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::Duration;
@@ -145,9 +146,7 @@ impl ControlPlane {
         running.spawn(tasks::issue_invoices(app.clone(), stop.clone()));
         running.spawn(tasks::seal_audit_log(app.clone(), stop.clone()));
         running.spawn(tasks::tidy(app.clone(), stop.clone()));
-        running.spawn(tasks::watch_alarms(app.clone(), stop.clone()));
-        running.spawn(tasks::keep_metrics(app.clone(), config.metrics.history_mb, stop.clone()));
-        running.spawn(tasks::sample_groups(app.clone(), stop.clone()));
+        tasks::start_watch(&mut running, app.watch(), config.metrics.history_mb, &stop);
         running.spawn(floor::keep(data.ballast(), stop.clone()));
         data.save_endpoints(&endpoints)?;
         Ok(Running { endpoints, app, remarks, trainer, stop, tasks: running, _lock: lock })

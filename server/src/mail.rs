@@ -4,7 +4,7 @@
 use crate::config::Mail;
 use crate::data_dir::DataDir;
 use anyhow::{Context, Result, bail};
-use outbound::{MailFiles, Mailer, Sender, Smtp, SmtpSettings};
+use notify::{MailFiles, Mailer, Sender, Smtp, SmtpSettings};
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;

@@ -3,13 +3,14 @@
 //! runs, or on how many control planes.
 
 use app::App;
-use app::alarms::Watch;
-use app::metrics::News;
 use model::Month;
 use std::time::Duration;
 use tokio::sync::broadcast::error::RecvError;
+use tokio::task::JoinSet;
 use tokio::time::{Instant, interval, interval_at};
 use tokio_util::sync::CancellationToken;
+use watch::alarms::Watch;
+use watch::metrics::{self, News};
 
 /// How often the clock is looked at; it may be set meanwhile.
 const LOOK: Duration = Duration::from_secs(30);
@@ -75,13 +76,25 @@ pub async fn flush_last_used(app: App, stop: CancellationToken) {
     }
 }
 
+/// Samples, alarms and consumer groups.
+pub fn start_watch(
+    running: &mut JoinSet<()>,
+    context: &watch::Context,
+    history_mb: u32,
+    stop: &CancellationToken,
+) {
+    running.spawn(watch_alarms(context.clone(), stop.clone()));
+    running.spawn(keep_metrics(context.clone(), history_mb, stop.clone()));
+    running.spawn(sample_groups(context.clone(), stop.clone()));
+}
+
 /// Every sample against the alarms, servers that are silent, and certificates that near
 /// their end.
-pub async fn watch_alarms(app: App, stop: CancellationToken) {
-    let mut news = app::metrics::subscribe(&app);
+async fn watch_alarms(context: watch::Context, stop: CancellationToken) {
+    let mut news = metrics::subscribe(&context);
     let mut silence = interval(LOOK_FOR_SILENCE);
     let mut expiry = interval_at(Instant::now() + FIRST_LOOK_FOR_EXPIRY, LOOK_FOR_EXPIRY);
-    let mut watch = Watch::new(app);
+    let mut watch = Watch::new(context);
     loop {
         let looked = tokio::select! {
             () = stop.cancelled() => return,
@@ -105,17 +118,17 @@ pub async fn watch_alarms(app: App, stop: CancellationToken) {
 
 /// What servers measured goes into the history window by window, all that is left
 /// at the stop.
-pub async fn keep_metrics(app: App, history_mb: u32, stop: CancellationToken) {
+async fn keep_metrics(context: watch::Context, history_mb: u32, stop: CancellationToken) {
     let most_bytes = i64::from(history_mb) * 1024 * 1024;
     while stop.run_until_cancelled(tokio::time::sleep(FLUSH_METRICS)).await.is_some() {
-        app::metrics::flush(&app, most_bytes).await;
+        metrics::flush(&context, most_bytes).await;
     }
-    app::metrics::flush_everything(&app).await;
+    metrics::flush_everything(&context).await;
 }
 
 /// How far behind consumer groups are, asked of every cluster.
-pub async fn sample_groups(app: App, stop: CancellationToken) {
+async fn sample_groups(context: watch::Context, stop: CancellationToken) {
     while stop.run_until_cancelled(tokio::time::sleep(SAMPLE_GROUPS)).await.is_some() {
-        stop.run_until_cancelled(app::metrics::sample_groups(&app)).await;
+        stop.run_until_cancelled(metrics::sample_groups(&context)).await;
     }
 }

@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use app::Destinations;
 use async_trait::async_trait;
 use model::{SystemClock, Url};
-use outbound::{Endpoints, Mailer, Notifier, OutboundSettings};
+use notify::{Endpoints, Mailer, Notifier, Settings};
 use std::sync::Arc;
 
 /// Checks the settings; whom they reach shows with the first alarm.
@@ -14,7 +14,7 @@ pub fn notifier(config: &Outbound, mailer: Arc<dyn Mailer>) -> Result<Notifier> 
     let authority_pem = authority("outbound.ca", config.ca.as_deref())?;
     let theirs = Endpoints::default();
     let or = |ours: &Option<Url>, theirs: Url| ours.clone().unwrap_or(theirs);
-    let settings = OutboundSettings {
+    let settings = Settings {
         allow_private_addresses: config.allow_private_addresses,
         endpoints: Endpoints {
             pagerduty: or(&config.pagerduty, theirs.pagerduty),
@@ -24,7 +24,7 @@ pub fn notifier(config: &Outbound, mailer: Arc<dyn Mailer>) -> Result<Notifier> 
             signl4: or(&config.signl4, theirs.signl4),
         },
         authority_pem,
-        ..OutboundSettings::default()
+        ..Settings::default()
     };
     Notifier::new(settings, mailer, Arc::new(SystemClock)).context("outbound can't be used")
 }

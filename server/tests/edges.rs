@@ -290,3 +290,55 @@ fn known_ways_of_deciding_by_words_are_found() {
     check("status: instance.progress.status(),", false);
     check("#[cfg(test)]\nmod tests {\n    it.status.contains(\"x\")\n}", false);
 }
+
+/// Planning is pure: what these files of the engine may name of other crates and modules.
+const PLANNING: [&str; 4] = ["plan", "world.rs", "desired.rs", "reached.rs"];
+const PURE: [&str; 12] = [
+    "crate::desired",
+    "crate::plan",
+    "crate::reached",
+    "crate::world",
+    "kafka::safety",
+    "model::",
+    "pki::",
+    "std::collections",
+    "std::fmt",
+    "std::time::Duration",
+    "store::Ticket",
+    "wire::agent",
+];
+
+/// Paths into crates that a text names and that are not on the list.
+fn impure(text: &str, crates: &BTreeSet<String>) -> Vec<String> {
+    let code = production(text).lines().filter(|line| !line.trim_start().starts_with("//"));
+    let code: String = code.flat_map(|line| [line, "\n"]).collect();
+    let is_path = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
+    let paths = code.split(|c| !is_path(c)).filter(|word| word.contains("::"));
+    let foreign = paths.filter(|path| crates.contains(path.split("::").next().unwrap()));
+    let impure = foreign.filter(|path| !PURE.iter().any(|pure| path.starts_with(pure)));
+    impure.map(str::to_owned).collect()
+}
+
+#[test]
+fn planning_does_no_io() {
+    let manifest = manifest("engine/Cargo.toml");
+    let known = manifest["dependencies"].as_table().unwrap().keys();
+    let mut crates: BTreeSet<String> = known.map(|name| name.replace('-', "_")).collect();
+    crates.extend(["std", "crate"].map(str::to_owned));
+    for place in PLANNING.map(|name| root().join("engine/src").join(name)) {
+        let mut files = Vec::new();
+        if place.is_dir() {
+            sources(&place, &mut files);
+        } else if place.exists() {
+            files.push(place);
+        }
+        for file in files {
+            let found = impure(&fs::read_to_string(&file).unwrap(), &crates);
+            assert!(found.is_empty(), "{} names {found:?}", file.display());
+        }
+    }
+    for text in ["use tokio::time::sleep;", "std::fs::read(path)", "use store::servers;"] {
+        assert_eq!(impure(text, &crates).len(), 1, "{text}");
+    }
+    assert!(impure("// Unlike tokio::time.\nuse wire::agent::Phase;", &crates).is_empty());
+}

@@ -1,5 +1,5 @@
 //! The audit log: one line for every change, in the change's own transaction.
-//! A line beyond its account's budget is counted instead ([`insert_within`]).
+//! A line beyond its account's budget is counted instead ([`insert_within_budget`]).
 //!
 //! Whoever writes a line marks it with the master key, so that one put there by
 //! other means is known. Lines are sealed into their account's chain later
@@ -10,9 +10,20 @@ use crate::{MasterKey, Result, Work, chain};
 use model::{AccountId, Month, Timestamp};
 use serde::{Deserialize, Serialize};
 
+mod budget;
+mod extras;
 mod withheld;
 
-pub use withheld::{Withheld, insert_within, take_withheld, withheld_outside};
+pub use budget::insert_within_budget;
+pub use extras::join_extras;
+pub use withheld::{Withheld, insert_within, take_withheld, withheld_before};
+
+/// Who the control plane itself is.
+const SYSTEM: &str = "system@localhost";
+/// Where lines of the control plane itself come from.
+const SYSTEM_SOURCE: &str = "system";
+/// The most bytes of the extras of a line.
+pub const MOST_EXTRAS: usize = 2048;
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct AuditLine {
@@ -31,6 +42,39 @@ pub async fn insert(work: &mut Work, line: &AuditLine) -> Result<()> {
     let id = work.next("audit").await?;
     let query = insertion(work.master_key(), id, line);
     work.execute(query).await.map(drop)
+}
+
+/// The line of something that nobody asked for.
+pub async fn insert_system(
+    work: &mut Work,
+    account_id: AccountId,
+    at: Timestamp,
+    event: &str,
+    extras: &[(&str, String)],
+) -> Result<()> {
+    insert_within_budget(work, &system_line(account_id, at, event, extras)).await
+}
+
+/// The line that says how many lines were beyond the budget. It is no part of the budget.
+pub async fn insert_summary(
+    work: &mut Work,
+    account_id: AccountId,
+    at: Timestamp,
+    withheld: &[Withheld],
+) -> Result<()> {
+    let extras = budget::summary_extras(withheld);
+    insert(work, &system_line(account_id, at, "audit.summary", &extras)).await
+}
+
+fn system_line(
+    account_id: AccountId,
+    at: Timestamp,
+    event: &str,
+    extras: &[(&str, String)],
+) -> AuditLine {
+    let (source, user) = (SYSTEM_SOURCE.into(), SYSTEM.into());
+    let extras = join_extras(extras, MOST_EXTRAS);
+    AuditLine { account_id, at, event: event.into(), source, user, extras }
 }
 
 pub(crate) fn insertion(key: &MasterKey, id: i64, line: &AuditLine) -> Query {

@@ -39,25 +39,22 @@ pub async fn begin(
     find(work, id).await
 }
 
-/// Whether one of it ended at that time or later: then it was judged already. What ended
-/// after `latest` did so before a clock was set back, and says nothing.
+/// Whether one of it ended at that time or later: then it was judged already.
 pub async fn was_over_at(
     run: &mut impl Run,
     instance: InstanceId,
     alarm: AlarmId,
     about: &str,
     at: Timestamp,
-    latest: Timestamp,
 ) -> Result<bool> {
     let query = Query::new(
         "SELECT id FROM incidents WHERE instance_id = $1 AND alarm_id = $2 AND about = $3 \
-         AND resolved_at >= $4 AND resolved_at <= $5 LIMIT 1",
+         AND resolved_at >= $4 LIMIT 1",
     )
     .bind(instance.0)
     .bind(alarm.0)
     .bind(about)
-    .bind(at)
-    .bind(latest);
+    .bind(at);
     Ok(run.fetch_one(query).await?.is_some())
 }
 

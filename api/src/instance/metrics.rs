@@ -5,7 +5,7 @@ use crate::auth::Seeing;
 use crate::body::{Fields, Query};
 use crate::openapi::{About, Input};
 use app::Right;
-use app::metrics::{self, Latest, Measure, ReadFields, Told};
+use app::metrics::{self, Found, Latest, Measure, ReadFields};
 use axum::Json;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
@@ -32,7 +32,7 @@ fn fields(fields: &mut Fields) -> ReadFields {
     }
 }
 
-fn document(told: Told) -> Metrics {
+fn document(found: Found) -> Metrics {
     let values = |found: metrics::Values| SeriesValues {
         name: found.measure.series().into(),
         unit: found.measure.unit().into(),
@@ -45,10 +45,10 @@ fn document(told: Told) -> Metrics {
         series: found.series.into_iter().map(values).collect(),
     };
     Metrics {
-        from: told.range.from,
-        to: told.range.to,
-        step: told.range.step,
-        servers: told.servers.into_iter().map(server).collect(),
+        from: found.range.from,
+        to: found.range.to,
+        step: found.range.step,
+        servers: found.servers.into_iter().map(server).collect(),
     }
 }
 
@@ -88,7 +88,7 @@ const TEXT_FORMAT: &str = "text/plain; version=0.0.4; charset=utf-8";
 /// `GET /api/metrics/prometheus`: the last sample of every server, as Prometheus
 /// scrapes it.
 pub async fn prometheus(Seeing(access, app): Seeing) -> Result<Response, Failure> {
-    let latest = metrics::latest_of(&access, &app).await?;
+    let latest = metrics::latest(&access, &app).await?;
     Ok(([(CONTENT_TYPE, TEXT_FORMAT)], text(&latest)).into_response())
 }
 

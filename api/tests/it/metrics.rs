@@ -4,12 +4,12 @@ use crate::agents::enrol;
 use crate::call::{Answer, Call};
 use crate::world::World;
 use app::App;
-use app::metrics::News;
 use axum::Router;
 use kafka::client::NewTopic;
 use model::{Instance, Role, Secret, SignedDuration};
 use serde_json::{Value, json};
 use store::{Location, MetricsHistory};
+use watch::metrics::News;
 use web::{Options, RateLimit, RateLimits};
 
 /// The world's clock begins at this.
@@ -159,11 +159,11 @@ async fn what_a_crash_takes_is_sent_again_and_nothing_counts_twice() {
     world.clock.advance(SignedDuration::from_mins(9));
     let first = send(&agent, &certificate, &minutes(0, 9)).await;
     assert_eq!(first["kept_through"], 0, "nothing is on disk");
-    app::metrics::flush(&app, NO_BOUND).await;
+    watch::metrics::flush(app.watch(), NO_BOUND).await;
     assert_eq!(send(&agent, &certificate, &[]).await["kept_through"], 0, "it is not over");
     world.clock.advance(SignedDuration::from_mins(5));
     send(&agent, &certificate, &minutes(9, 14)).await;
-    app::metrics::flush(&app, NO_BOUND).await;
+    watch::metrics::flush(app.watch(), NO_BOUND).await;
     let kept = send(&agent, &certificate, &[]).await;
     assert_eq!((&kept["window"], &kept["kept_through"]), (&first["window"], &json!(NOON + 590)));
 
@@ -183,7 +183,7 @@ async fn what_a_crash_takes_is_sent_again_and_nothing_counts_twice() {
     assert!(all.as_array().unwrap().iter().all(|value| *value == 4.0), "{all}");
 
     // An orderly end writes what there is.
-    app::metrics::flush_everything(&app).await;
+    watch::metrics::flush_everything(app.watch()).await;
     let (_, agent, customer) = process(&world, &at).await;
     assert_eq!(values(&world, &customer, &instance, &points).await, all);
     let kept = send(&agent, &certificate, &[]).await;
@@ -202,7 +202,7 @@ async fn thinner_history_is_told_where_the_fine_one_is_gone() {
     let samples: Vec<Value> =
         (0..60).map(|slot| sample(NOON + slot * 10, if slot == 7 { 61.0 } else { 1.0 })).collect();
     send(&agent, &certificate, &samples).await;
-    app::metrics::flush(&app, NO_BOUND).await;
+    watch::metrics::flush(app.watch(), NO_BOUND).await;
 
     let minute = format!("series=connections&from={}&to={}&step=60", NOON + 60, NOON + 120);
     for days in [0, 2] {
@@ -217,12 +217,12 @@ async fn thinner_history_is_told_where_the_fine_one_is_gone() {
     // The next write takes away what is too old; a bound of nothing takes all.
     send(&agent, &certificate, &[sample(NOON + 8 * 86_400, 1.0)]).await;
     world.clock.advance(SignedDuration::from_mins(20));
-    app::metrics::flush(&app, NO_BOUND).await;
+    watch::metrics::flush(app.watch(), NO_BOUND).await;
     assert_eq!(values(&world, &customer, &instance, &minute).await, Value::Null);
     assert_eq!(values(&world, &customer, &instance, &ten).await, json!([2.0]));
     send(&agent, &certificate, &[sample(NOON + 8 * 86_400 + 900, 1.0)]).await;
     world.clock.advance(SignedDuration::from_mins(20));
-    app::metrics::flush(&app, 0).await;
+    watch::metrics::flush(app.watch(), 0).await;
     assert_eq!(values(&world, &customer, &instance, &ten).await, Value::Null);
 }
 
@@ -240,7 +240,7 @@ async fn what_is_in_memory_counts_as_much_as_it_will_on_disk() {
     };
     world.clock.advance(SignedDuration::from_mins(11));
     send(&agent, &certificate, &all(0..60, 1.0)).await;
-    app::metrics::flush(&app, NO_BOUND).await;
+    watch::metrics::flush(app.watch(), NO_BOUND).await;
     world.clock.advance(SignedDuration::from_mins(9));
     send(&agent, &certificate, &all(60..120, 5.0)).await;
     let hour = format!("series=connections&from={NOON}&to={}&step=3600", NOON + 1200);
@@ -263,7 +263,7 @@ async fn what_is_in_memory_counts_as_much_as_it_will_on_disk() {
         }
     };
     check(&customer, "in memory").await;
-    app::metrics::flush_everything(&app).await;
+    watch::metrics::flush_everything(app.watch()).await;
     let (_, _, customer) = process(&world, &at).await;
     check(&customer, "on disk").await;
 }
@@ -285,7 +285,7 @@ async fn a_broken_history_leaves_what_is_in_memory() {
     let taken = send(&agent, &certificate, &[sample(NOON, 3.0)]).await;
     assert_eq!(taken["kept_through"], 0);
     world.clock.advance(SignedDuration::from_mins(15));
-    app::metrics::flush(&app, NO_BOUND).await;
+    watch::metrics::flush(app.watch(), NO_BOUND).await;
     let range = format!("series=connections&from={NOON}&to={}", NOON + 10);
     assert_eq!(values(&world, &customer, &instance, &range).await, json!([3.0]));
 
@@ -337,15 +337,15 @@ async fn groups_are_told_with_their_lag_in_messages_and_seconds() {
     // Of two messages the group has read one.
     world.use_cluster(&instance).await;
     let (server, certificate) = enrol(&world, &instance).await;
-    app::metrics::sample_groups(&world.app).await;
+    watch::metrics::sample_groups(world.app.watch()).await;
     let told = read(&world.customer, &instance, &world.key, "series=group_lag_messages").await;
     assert_eq!(told.json()["servers"][0]["series"], json!([]), "its agent was not heard of here");
 
-    let mut news = app::metrics::subscribe(&world.app);
+    let mut news = watch::metrics::subscribe(world.app.watch());
     for _ in 0..2 {
         let now = world.app.now().as_second();
         send(&world.agent, &certificate, &[sample(now, 1.0)]).await;
-        app::metrics::sample_groups(&world.app).await;
+        watch::metrics::sample_groups(world.app.watch()).await;
         world.clock.advance(SignedDuration::from_secs(30));
     }
     let highest = async |series: &str| {
@@ -371,5 +371,8 @@ async fn groups_are_told_with_their_lag_in_messages_and_seconds() {
         }
     }
     assert_eq!(heard, 2, "whoever listens hears of groups too");
-    assert_eq!(app::metrics::latest(&world.app, server.id).unwrap().groups.len(), 0);
+    assert_eq!(
+        watch::metrics::latest(world.app.watch(), server.id).server.unwrap().groups.len(),
+        0
+    );
 }

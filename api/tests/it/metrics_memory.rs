@@ -4,13 +4,13 @@ use crate::agents::{enrol, enrol_server};
 use crate::call::Call;
 use crate::metrics::{NO_BOUND, NOON, process, sample, send};
 use crate::world::World;
-use app::alarms::Watch;
 use app::metrics::Sample;
 use kafka::client::NewTopic;
 use model::{Instance, Series, Server, SignedDuration};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use store::Location;
+use watch::alarms::Watch;
 
 #[tokio::test]
 async fn a_group_is_as_far_behind_as_it_was_when_the_first_server_goes_silent() {
@@ -30,7 +30,7 @@ async fn a_group_is_as_far_behind_as_it_was_when_the_first_server_goes_silent() 
             send(&world.agent, &first, &[sample(now, 1.0)]).await;
         }
         send(&world.agent, &second, &[sample(now, 1.0)]).await;
-        app::metrics::sample_groups(&world.app).await;
+        watch::metrics::sample_groups(world.app.watch()).await;
         world.clock.advance(SignedDuration::from_secs(30));
     }
     let query = "series=group_lag_seconds&group=billing&step=10&of=max";
@@ -49,8 +49,12 @@ async fn a_server_that_is_gone_is_forgotten_though_there_is_no_history() {
     send(&world.agent, &certificate, &[sample(NOON, 1.0)]).await;
     for (minutes, is_known) in [(59, true), (2, false)] {
         world.clock.advance(SignedDuration::from_mins(minutes));
-        app::metrics::flush(&world.app, NO_BOUND).await;
-        assert_eq!(app::metrics::latest(&world.app, server.id).is_some(), is_known, "{minutes}");
+        watch::metrics::flush(world.app.watch(), NO_BOUND).await;
+        assert_eq!(
+            watch::metrics::latest(world.app.watch(), server.id).server.is_some(),
+            is_known,
+            "{minutes}"
+        );
     }
 }
 
@@ -98,15 +102,15 @@ async fn a_disk_is_judged_by_hours_though_the_control_plane_began_just_now() {
         world.clock.advance(SignedDuration::from_mins(10));
         let samples: Vec<Value> = (begin..begin + 10).map(measured).collect();
         send(&agent, &certificate, &samples).await;
-        app::metrics::flush(&app, NO_BOUND).await;
+        watch::metrics::flush(app.watch(), NO_BOUND).await;
     }
-    app::metrics::flush_everything(&app).await;
+    watch::metrics::flush_everything(app.watch()).await;
     world.clock.advance(SignedDuration::from_mins(20));
 
     let (app, ..) = process(&world, &at).await;
-    sees_it_fall(&mut Watch::new(app), &server).await;
+    sees_it_fall(&mut Watch::new(app.watch().clone()), &server).await;
     assert_eq!(fired(&world, &instance).await, 0, "it goes up and down");
     // One that knows nothing of the hours before takes it for a disk that fills.
-    sees_it_fall(&mut Watch::new(world.app.clone()), &server).await;
+    sees_it_fall(&mut Watch::new(world.app.watch().clone()), &server).await;
     assert_eq!(fired(&world, &instance).await, 1);
 }

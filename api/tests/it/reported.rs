@@ -9,13 +9,14 @@ use crate::call::Call;
 use crate::world::{World, tellings};
 use app::App;
 use app::agents::Agent;
-use app::alarms::Watch;
-use app::metrics::{Lag, Lags, News, Sample};
+use app::metrics::Sample;
 use model::{Instance, NotificationState, Series, Server, SignedDuration};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use store::{Location, MetricsHistory};
 use tokio::sync::broadcast::Receiver;
+use watch::alarms::Watch;
+use watch::metrics::{Lag, Lags, News};
 
 /// What one server measures at one time.
 type Values = BTreeMap<Series, f32>;
@@ -51,8 +52,8 @@ struct Plane {
 
 impl Plane {
     fn start(app: App) -> Self {
-        let news = app::metrics::subscribe(&app);
-        Self { watch: Watch::new(app.clone()), app, news }
+        let news = watch::metrics::subscribe(app.watch());
+        Self { watch: Watch::new(app.watch().clone()), app, news }
     }
 
     async fn watch_news(&mut self) {

@@ -8,11 +8,13 @@ mod expiry;
 use crate::call::Call;
 use crate::world::{World, tellings};
 use app::Operator;
-use app::alarms::{Scope, Watch, notice};
-use app::metrics::{Lag, Lags, Sample};
+use app::alarms::{Scope, notice};
+use app::metrics::Sample;
 use model::{Instance, Maintenance, NotificationState, Series, Server, SignedDuration, Telling};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use watch::alarms::Watch;
+use watch::metrics::{Lag, Lags};
 
 struct Post {
     world: World,
@@ -47,7 +49,7 @@ impl Post {
     }
 
     fn watch(&self) -> Watch {
-        Watch::new(self.world.app.clone())
+        Watch::new(self.world.app.watch().clone())
     }
 
     /// Ten seconds later a sample comes.

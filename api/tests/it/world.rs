@@ -16,7 +16,7 @@ use kafka::simulated::{SimKafka, SimNode, Timing};
 use model::{
     AccountId, ApiKey, Catalogue, Condition, Entropy as _, HostId, Instance, InstanceId, KeyId,
     Listener, Listeners, Mail, ManualClock, Month, Reason, Region, Role, Secret, SeededEntropy,
-    Tags, User, UserId,
+    SignedDuration, Tags, User, UserId,
 };
 use serde_json::json;
 use std::path::Path;
@@ -408,6 +408,17 @@ pub struct Loopback {
     host: HostId,
     /// How many proposals are still made from an outdated view.
     pub stale: AtomicU32,
+}
+
+impl World {
+    /// Sets the clock back, which the engine notices within a second.
+    pub async fn set_back(&self, by: SignedDuration) {
+        self.clock.advance(-by);
+        let mut work = self.app.store().begin().await.unwrap();
+        let (host, now) = (self.places.host, self.app.now());
+        store::set_back::look_again(&mut work, host, now).await.unwrap();
+        work.commit().await.unwrap();
+    }
 }
 
 /// Everything that is due in the outbox; it is taken by that.

@@ -5,10 +5,10 @@ use super::launches;
 use super::open::replaced_by;
 use super::record::{Asking, record};
 use super::scene::Scene;
-use crate::alarms::stop_measuring;
 use crate::{App, InstanceAccess, Result};
 use model::{ActionId, ActionKind, Instance};
 use store::{Work, instances, servers};
+use watch::alarms::stop_measuring;
 
 /// Whether a cluster shall run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -50,7 +50,7 @@ pub(super) async fn switch(
     instances::set_stopped(work, instance.id, power == Power::Stop, app.now()).await?;
     if power == Power::Stop {
         let why = "is over: the cluster was stopped as asked";
-        stop_measuring(work, app, instance, None, why).await?;
+        stop_measuring(work, app.watch(), instance, None, why).await?;
     } else {
         for record in servers::list(work, instance.id).await? {
             launches::render_anew(work, record.server.id).await?;

@@ -9,12 +9,12 @@ use super::open::replaced_by;
 use super::power::{Power, set_power};
 use super::record::{Asking, record};
 use super::scene::Scene;
-use crate::alarms::stop_measuring;
 use crate::{App, Asked, Error, InstanceAccess, Result};
 use kafka::safety::{Leaving, Look, Need, Verdict, may_stop};
 use model::condition::FirstFew;
 use model::{ActionId, ActionKind, Server};
 use store::{instances, servers};
+use watch::alarms::stop_measuring;
 
 /// Has the named servers' brokers stopped until they are started again; without
 /// names, the whole cluster. None if they are stopped already.
@@ -60,7 +60,7 @@ async fn write(
         servers::set_stopped(&mut work, server.id, true).await?;
     }
     let why = "is over: the server was stopped as asked";
-    stop_measuring(&mut work, app, &instance, Some(wanted), why).await?;
+    stop_measuring(&mut work, app.watch(), &instance, Some(wanted), why).await?;
     let generation = instances::raise(&mut work, instance.id, app.now()).await?;
     let asking = Asking { kind, event: "instance.stop", servers: wanted, generation, replaced };
     let id = record(&mut work, access, app, &instance, asking, None).await?;

@@ -7,7 +7,6 @@ mod notice;
 mod read;
 mod update;
 mod validate;
-mod watch;
 
 pub use create::create;
 pub use defaults::set_up;
@@ -16,8 +15,6 @@ pub use notice::{Scope, notice};
 pub use read::{history, list, read};
 pub use update::update;
 pub use validate::{AlarmFields, LARGEST};
-pub use watch::Watch;
-pub(crate) use watch::{stop_measuring, tell_leaver, tell_newcomer, tell_of_change};
 
 use crate::{App, Error, InstanceAccess, Result};
 use model::{Alarm, AlarmType, Instance};

@@ -1,10 +1,10 @@
-//! Telling customers of maintenance, by their notice alarms.
+//! Notices of maintenance to customers, by their notice alarms.
 
-use super::watch::tell;
 use crate::{App, Error, Operator, Result, audit};
-use model::{Alarm, AlarmType, Incident, Instance, InstanceId, Maintenance, RegionName};
+use model::{AlarmType, Incident, Instance, InstanceId, Maintenance, RegionName};
 use std::collections::BTreeSet;
-use store::{Run, Work, alarms, incidents, instances};
+use store::{Work, alarms, incidents, instances};
+use watch::alarms::{enqueue, notice_alarms};
 
 /// Whose maintenance it is.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -17,9 +17,9 @@ pub enum Scope {
 /// The longest text; a mail has more room, a pager has less.
 const LENGTH: usize = 2000;
 
-/// The instances whose notice alarms were told. All of it is one transaction:
-/// asked again after a crash, nobody has heard of it yet or everybody has. A slip of
-/// the keyboard is refused, lest people seem to be told.
+/// Returns the instances with a notice alarm that was notified. All of it is one
+/// transaction: asked again after a crash, all recipients are notified or none is. An
+/// instance or region that does not exist is refused, lest people seem to be notified.
 pub async fn notice(
     operator: Operator,
     app: &App,
@@ -38,7 +38,7 @@ pub async fn notice(
     let (message, now) = (format!("{words}: {text}"), app.now());
     let mut work = app.store().begin().await?;
     is_there(&mut work, app, scope).await?;
-    let mut told = Vec::new();
+    let mut notified = Vec::new();
     let alarms = alarms::enabled_of(&mut work, AlarmType::Notice).await?;
     let ids: BTreeSet<InstanceId> = alarms.into_iter().map(|(id, _)| id).collect();
     for id in ids {
@@ -52,15 +52,15 @@ pub async fn notice(
         if !is_meant {
             continue;
         }
-        if tell_instance(&mut work, app, &instance, kind, &message).await? {
-            told.push(id);
+        if notify_instance(&mut work, app, &instance, kind, &message).await? {
+            notified.push(id);
             let about = [("id", id.to_string()), ("notice", message.clone())];
             let actor = operator.acting_on(instance.account_id);
             audit::write(&mut work, actor, now, "notice.send", &about).await?;
         }
     }
     work.commit().await?;
-    Ok(told)
+    Ok(notified)
 }
 
 async fn is_there(work: &mut Work, app: &App, scope: &Scope) -> Result<()> {
@@ -81,16 +81,8 @@ async fn is_there(work: &mut Work, app: &App, scope: &Scope) -> Result<()> {
     Ok(())
 }
 
-/// Those of an instance that tell people.
-pub(super) async fn notice_alarms(run: &mut impl Run, instance: InstanceId) -> Result<Vec<Alarm>> {
-    let mut watched = alarms::list(run, instance).await?;
-    watched.retain(|alarm| alarm.what.kind == AlarmType::Notice && alarm.what.enabled);
-    Ok(watched)
-}
-
-/// Tells the recipients of an instance's notice alarms. Whether it has any that
-/// could be told.
-async fn tell_instance(
+/// Notifies the recipients of an instance's notice alarms. False if it has no such alarm.
+async fn notify_instance(
     work: &mut Work,
     app: &App,
     instance: &Instance,
@@ -98,9 +90,9 @@ async fn tell_instance(
     message: &str,
 ) -> Result<bool> {
     let now = app.now();
-    let mut told = false;
+    let mut is_any = false;
     for alarm in notice_alarms(work, instance.id).await? {
-        // It is over with being told.
+        // It has no end of its own.
         let begun = incidents::begin(work, instance.id, alarm.id, "", now, None).await?;
         let Some(begun) = begun else { continue };
         let is = Incident {
@@ -109,11 +101,11 @@ async fn tell_instance(
             message: message.to_owned(),
             ..begun.clone()
         };
-        let as_told = Incident { resolved_at: None, ..is.clone() };
-        tell(work, app, instance, &alarm, &as_told, kind).await?;
+        let begins = Incident { resolved_at: None, ..is.clone() };
+        enqueue(work, app.watch(), instance, &alarm, &begins, kind).await?;
         incidents::advance(work, &begun, &is).await?;
         incidents::tidy(work, instance.id, alarm.id, now).await?;
-        told = true;
+        is_any = true;
     }
-    Ok(told)
+    Ok(is_any)
 }

@@ -2,10 +2,10 @@
 
 use super::about;
 use super::validate::{AlarmFields, validate};
-use super::watch::{stop_watching, stop_watching_others, tell_of_change};
 use crate::{App, Asked, Error, InstanceAccess, Result, audit};
 use model::{Alarm, AlarmId};
 use store::{alarms, recipients};
+use watch::alarms::{enqueue_for_change, stop_watching, stop_watching_others};
 
 /// `None` stands for a path segment that is no id.
 pub async fn update(
@@ -26,12 +26,13 @@ pub async fn update(
     }
     let after = alarms::update(&mut work, id, alarm, what).await?.ok_or(Error::NotFound)?;
     if before.what.enabled && !after.what.enabled {
-        stop_watching(&mut work, app, &access.instance, &before, "was switched off").await?;
+        stop_watching(&mut work, app.watch(), &access.instance, &before, "was switched off")
+            .await?;
     } else {
         if let Some(group) = &after.what.group {
-            stop_watching_others(&mut work, app, &access.instance, &before, group).await?;
+            stop_watching_others(&mut work, app.watch(), &access.instance, &before, group).await?;
         }
-        tell_of_change(&mut work, app, &access.instance, &before.what, &after).await?;
+        enqueue_for_change(&mut work, app.watch(), &access.instance, &before.what, &after).await?;
     }
     let asker = access.asker(&mut work).await?;
     let extras = about(&access.instance, &after);

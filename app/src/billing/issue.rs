@@ -6,11 +6,11 @@
 //! and the note that the month is closed happen together or not at all.
 
 use super::make_bill;
-use crate::{App, Error, Result, audit};
+use crate::{App, Error, Result};
 use model::{AccountId, Invoice, Month};
 use std::collections::HashSet;
 use std::error::Error as _;
-use store::{history, invoices};
+use store::{audit, history, invoices};
 
 /// Closes every month of every account that is over; how many invoices that
 /// made. Older months come first, so that numbers are in the order of months.
@@ -54,7 +54,7 @@ async fn close(app: &App, account: AccountId, period: Month) -> Result<Option<In
             ("period", period.to_string()),
             ("total", bill.total().to_string()),
         ];
-        audit::system(&mut work, account, now, "invoice.issue", &extras).await?;
+        audit::insert_system(&mut work, account, now, "invoice.issue", &extras).await?;
         invoice = Some(issued);
     }
     history::set_billed_until(&mut work, account, period.end()).await?;

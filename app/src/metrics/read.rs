@@ -1,10 +1,11 @@
 //! History and memory together, for a time and some series.
 
 use crate::{App, Asked, Error, InstanceAccess, Problems, Result};
-use model::{GroupSeries, Series, ServerId, Timestamp, TopicSeries};
-use series::{Buckets, Measure, Of, Range, Tier, Window, align, unpack};
+use model::{GroupSeries, Series, Timestamp, TopicSeries};
+use series::{Buckets, Measure, Of, Range, Tier, Window};
 use std::collections::BTreeSet;
 use store::servers;
+use watch::metrics::windows;
 
 /// Points in one answer, of all servers and series.
 const MOST_POINTS: i64 = 500_000;
@@ -30,7 +31,7 @@ pub struct ReadFields {
 
 /// What was found.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Told {
+pub struct Found {
     pub range: Range,
     /// By number.
     pub servers: Vec<ServerValues>,
@@ -59,14 +60,14 @@ struct Wanted {
     of: Of,
 }
 
-pub async fn read(access: &InstanceAccess, app: &App, asked: Asked<ReadFields>) -> Result<Told> {
+pub async fn read(access: &InstanceAccess, app: &App, asked: Asked<ReadFields>) -> Result<Found> {
     let (fields, problems) = asked.open()?;
     let now = app.now().as_second();
     let wanted = validate(&fields, problems, now)?;
     let mut servers = Vec::new();
     let mut points = 0;
     for server in servers::list_bare(&mut app.store().reader(), access.instance.id).await? {
-        let windows = windows(app, server.id, wanted.range, now).await;
+        let windows = windows(app.watch(), server.id, wanted.range).await;
         let measures = wanted.measures(&windows);
         points += i64::try_from(measures.len()).unwrap_or(i64::MAX) * wanted.range.points();
         if points > MOST_POINTS {
@@ -79,7 +80,7 @@ pub async fn read(access: &InstanceAccess, app: &App, asked: Asked<ReadFields>) 
         let series = series.filter(|found| found.values.iter().any(Option::is_some)).collect();
         servers.push(ServerValues { server: server.name, series });
     }
-    Ok(Told { range: wanted.range, servers })
+    Ok(Found { range: wanted.range, servers })
 }
 
 fn validate(fields: &ReadFields, mut problems: Problems, now: i64) -> Result<Wanted> {
@@ -138,75 +139,6 @@ fn time(problems: &mut Problems, field: &str, text: Option<&str>) -> Option<i64>
     };
     let wrong = "must be a time such as 2026-11-15T12:00:00Z, or Unix seconds";
     problems.take(field, read.ok_or(wrong)).map(Timestamp::as_second)
-}
-
-/// One series of a server between two times, by time: a point a minute.
-pub(crate) async fn minutes(
-    app: &App,
-    server: ServerId,
-    series: Series,
-    from: i64,
-    to: i64,
-) -> Vec<(i64, f32)> {
-    let range = Range { from, to, step: Tier::Minute.step() };
-    let measure = Measure::Server(series);
-    let windows = windows(app, server, range, app.now().as_second()).await;
-    let all = windows.iter().flat_map(|window| window.points(&measure, Of::Average));
-    let mut points: Vec<(i64, f32)> = all.filter(|(at, _)| (from..to).contains(at)).collect();
-    points.sort_by_key(|(at, _)| *at);
-    points
-}
-
-/// What is on disk of that time, with what is in memory as it will be there: a point that
-/// stands for minutes counts as much as the next, and none beside those it was made of.
-async fn windows(app: &App, server: ServerId, range: Range, now: i64) -> Vec<Window> {
-    let tier = range.tier(now);
-    // Before the disk is read: what is written meanwhile is in one of them then, or in both.
-    let open = open(app, server, range);
-    let from = align(range.from, tier.span());
-    let mut windows = kept(app, server, tier, from, range.to).await;
-    for open in open {
-        let open =
-            if tier == Tier::Sampled { open } else { whole(app, server, open).await.thinned(tier) };
-        // Of a window that is on disk in part, each point counts once.
-        match windows.iter_mut().find(|window| window.start == open.start) {
-            Some(window) => window.merge(&open),
-            None => windows.push(open),
-        }
-    }
-    windows
-}
-
-/// What is in memory of that time, as it was sampled.
-fn open(app: &App, server: ServerId, range: Range) -> Vec<Window> {
-    let servers = app.metrics().servers();
-    let all = servers.get(&server).into_iter().flat_map(|held| &held.open);
-    let all = all.map(|open| &open.window);
-    all.filter(|window| window.start < range.to && window.end() > range.from).cloned().collect()
-}
-
-/// An open window with what was written of it before.
-async fn whole(app: &App, server: ServerId, open: Window) -> Window {
-    let written = kept(app, server, Tier::Sampled, open.start, open.start).await.pop();
-    match written {
-        Some(mut whole) => {
-            whole.merge(&open);
-            whole
-        }
-        None => open,
-    }
-}
-
-/// The windows on disk that begin between two times; none if it can't be read.
-async fn kept(app: &App, server: ServerId, tier: Tier, from: i64, to: i64) -> Vec<Window> {
-    let Some(history) = &app.metrics().history else { return Vec::new() };
-    match history.list(server, tier.step(), from, to).await {
-        Ok(rows) => rows.iter().filter_map(|row| unpack(&row.body).ok()).collect(),
-        Err(error) => {
-            tracing::warn!(%error, "the history of metrics can't be read; telling the rest");
-            Vec::new()
-        }
-    }
 }
 
 impl Wanted {

@@ -6,7 +6,7 @@
 //! holder can change their mind.
 
 use crate::audit::Actor;
-use crate::{App, Asked, Error, Result, Source, alarms, audit, mail};
+use crate::{App, Asked, Error, Result, Source, audit, mail};
 use model::{
     AccountId, Email, InstanceId, LastStatus, Mail, MailStanding, Recipient, RecipientType, Secret,
     SignedDuration,
@@ -14,6 +14,7 @@ use model::{
 use store::mail_consents::{self, Consent};
 use store::send_counts::{self, Limit};
 use store::{Work, accounts, instances, outbox, recipients};
+use watch::alarms::enqueue_for_newcomer;
 
 /// No second mail with a link goes to an address within this time.
 const BETWEEN_MAILS: SignedDuration = SignedDuration::from_hours(24);
@@ -215,7 +216,7 @@ async fn write(work: &mut Work, app: &App, consent: &Consent, answer: Answer) ->
         if answer == Answer::Allow
             && let Some(instance) = instances::find(work, id).await?
         {
-            alarms::tell_newcomer(work, app, &instance, recipient).await?;
+            enqueue_for_newcomer(work, app.watch(), &instance, recipient).await?;
         }
     }
     Ok(true)

@@ -4,10 +4,10 @@
 use super::about;
 use super::confirmation::{Asking, ask};
 use super::validate::{RecipientFields, validate};
-use crate::alarms::{tell_leaver, tell_newcomer};
 use crate::{App, Asked, Error, InstanceAccess, Result, audit};
 use model::{Recipient, RecipientId};
 use store::{NewRecipient, notifications, recipients};
+use watch::alarms::{enqueue_for_leaver, enqueue_for_newcomer};
 
 /// `None` stands for a path segment that is no id.
 pub async fn update(
@@ -40,9 +40,9 @@ pub async fn update(
     let is_waiting = !matches!(ask(&mut work, app, of, &updated).await?, Asking::NotNeeded);
     notifications::hasten(&mut work, id, &updated, app.now()).await?;
     if is_elsewhere(&before, &updated) {
-        tell_leaver(&mut work, app, &access.instance, &before).await?;
+        enqueue_for_leaver(&mut work, app.watch(), &access.instance, &before).await?;
         if !is_waiting {
-            tell_newcomer(&mut work, app, &access.instance, recipient).await?;
+            enqueue_for_newcomer(&mut work, app.watch(), &access.instance, recipient).await?;
         }
     }
     let updated = recipients::find(&mut work, id, recipient).await?.ok_or(Error::NotFound)?;

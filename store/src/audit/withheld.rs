@@ -60,18 +60,12 @@ async fn spend(work: &mut Work, line: &AuditLine, share: &str) -> Result<i64> {
     work.fetch_one(query).await?.map_or(Ok(0), |row| row.int("bytes"))
 }
 
-/// Accounts with lines that were first withheld at another time than between these two.
-/// Times may be ahead where a clock was set back.
-pub async fn withheld_outside(
-    run: &mut impl Run,
-    from: Timestamp,
-    to: Timestamp,
-) -> Result<Vec<AccountId>> {
+/// Accounts with lines that were first withheld before that.
+pub async fn withheld_before(run: &mut impl Run, time: Timestamp) -> Result<Vec<AccountId>> {
     let query = Query::new(
-        "SELECT DISTINCT account_id FROM audit_withheld WHERE since < $1 OR since >= $2 \
-         ORDER BY account_id",
+        "SELECT DISTINCT account_id FROM audit_withheld WHERE since < $1 ORDER BY account_id",
     );
-    let rows = run.fetch(query.bind(from).bind(to)).await?;
+    let rows = run.fetch(query.bind(time)).await?;
     rows.iter().map(|row| row.parse("account_id")).collect()
 }
 

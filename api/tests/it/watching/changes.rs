@@ -2,9 +2,9 @@
 
 use super::{Post, cpu, looks};
 use crate::call::Call;
-use app::metrics::{Lag, Lags};
 use model::{NotificationState, Series, SignedDuration, Telling};
 use serde_json::{Value, json};
+use watch::metrics::{Lag, Lags};
 
 #[tokio::test]
 async fn a_group_that_an_alarm_is_not_about_any_more_is_told_as_over() {

@@ -4,10 +4,10 @@
 use super::Post;
 use crate::call::Call;
 use crate::world::{World, tellings};
-use app::alarms::Watch;
 use model::{Expiring, Instance, NotificationState, SignedDuration, Timestamp};
 use serde_json::{Value, json};
 use store::servers;
+use watch::alarms::Watch;
 
 const TRIGGERED: NotificationState = NotificationState::Triggered;
 const RESOLVED: NotificationState = NotificationState::Resolved;
@@ -29,7 +29,8 @@ impl Watched {
         let instance = world.create("orders", &[]).await;
         world.make_ready(instance.id).await;
         world.run_kafka(&instance, &[]).await;
-        let (instance, watch) = (world.load(instance.id.0).await, Watch::new(world.app.clone()));
+        let (instance, watch) =
+            (world.load(instance.id.0).await, Watch::new(world.app.watch().clone()));
         Self { world, instance, watch }
     }
 
@@ -38,7 +39,7 @@ impl Watched {
         self.world.clock.advance(days(number));
         self.watch.expiry().await.unwrap();
         // Another control plane has nothing to add.
-        Watch::new(self.world.app.clone()).expiry().await.unwrap();
+        Watch::new(self.world.app.watch().clone()).expiry().await.unwrap();
         let told = tellings(&self.world.app).await.into_iter().map(|it| it.notification);
         let read = told.map(|it| {
             assert_eq!((it.alarm_id.unwrap().0, &it.server), (4, &None), "{it:?}");
