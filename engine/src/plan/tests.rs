@@ -13,6 +13,7 @@ use super::{Lane, Plan, Step, plan};
 use cluster::Cluster;
 use model::condition::{FirstFew, Objection};
 use model::{Condition, Reason};
+use serde_json::{Value, to_value};
 
 /// `expected` is what [`said`] makes of the plan.
 #[track_caller]
@@ -60,7 +61,7 @@ fn step(step: &Step) -> String {
 }
 
 fn condition(condition: &Condition) -> String {
-    let name = kind(&condition.reason, "kind");
+    let name = kind(to_value(&condition.reason), "kind");
     let server = condition.server.map(|number| format!(" {number}")).unwrap_or_default();
     let objections = match &condition.reason {
         Reason::Blocked { objections, .. } | Reason::CatchingUp { objections, .. } => {
@@ -72,11 +73,11 @@ fn condition(condition: &Condition) -> String {
 }
 
 fn rules(objections: &FirstFew<Objection>) -> String {
-    let rules: Vec<String> = objections.first.iter().map(|it| kind(it, "rule")).collect();
+    let rules: Vec<String> = objections.first.iter().map(|it| kind(to_value(it), "rule")).collect();
     format!(" ({})", rules.join(", "))
 }
 
-fn kind(value: &impl serde::Serialize, tag: &str) -> String {
-    let value = serde_json::to_value(value).unwrap();
-    value[tag].as_str().unwrap().replace('_', " ")
+/// The name of a variant, which stands beside its fields.
+fn kind(value: serde_json::Result<Value>, tag: &str) -> String {
+    value.unwrap()[tag].as_str().unwrap().replace('_', " ")
 }
