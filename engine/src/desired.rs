@@ -1,7 +1,7 @@
 //! What each server should be, as the document its agent gets. Pure.
 
 use crate::world::{ServerView, World};
-use model::{Disk, DiskState};
+use model::{Disk, DiskState, ServerLife};
 use std::collections::BTreeMap;
 use wire::agent::{Desired, DesiredCertificate, DesiredDisk, Format, Run};
 
@@ -76,7 +76,7 @@ impl ServerView {
 /// of its disk, holds nobody back. One that was told to run goes on.
 fn run(world: &World, view: &ServerView) -> Run {
     let runs_already = view.desired.as_ref().is_some_and(|told| told.run == Run::Running);
-    if view.server.stopped && (!runs_already || is_free(world, view)) {
+    if view.server.wanted.is_stopped() && (!runs_already || is_free(world, view)) {
         return Run::Stopped;
     }
     let may = !world.instance.stopped;
@@ -92,13 +92,13 @@ fn run(world: &World, view: &ServerView) -> Run {
 /// agent has no more to ask for.
 fn launch(world: &World, view: &ServerView) -> i64 {
     let told = view.desired.as_ref().filter(|_| !is_free(world, view));
-    told.map_or(view.server.launch, |told| told.launch.min(view.server.launch))
+    told.map_or(view.server.wanted.launch(), |told| told.launch.min(view.server.wanted.launch()))
 }
 
 /// Whether its broker may be touched: its turn has come, or nothing runs there.
 fn is_free(world: &World, view: &ServerView) -> bool {
     let turn = world.ticket.as_ref().and_then(|ticket| ticket.server_id);
-    turn == Some(view.server.id) || view.is_down() || !view.server.made
+    turn == Some(view.server.id) || view.is_down() || view.server.life != ServerLife::Made
 }
 
 /// Leave to format is part of the document only between the two moves of the

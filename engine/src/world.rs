@@ -93,7 +93,11 @@ impl World {
         let heard = |view: &&ServerView| {
             view.server.last_seen.is_none_or(|at| self.now.duration_since(at) < UNREACHABLE)
         };
-        self.servers.iter().filter(|view| !view.server.stopped).filter(guarded).filter(heard)
+        self.servers
+            .iter()
+            .filter(|view| !view.server.wanted.is_stopped())
+            .filter(guarded)
+            .filter(heard)
     }
 
     /// Whether producers are to be slowed down, or let go. Limits of which nobody knows

@@ -41,7 +41,7 @@ pub enum Need {
 impl Need {
     /// Of a server that is to stop as its row says.
     pub fn of(server: &Server) -> Self {
-        if server.stopped { Need::StayDown } else { Need::ComeBack }
+        if server.wanted.is_stopped() { Need::StayDown } else { Need::ComeBack }
     }
 }
 

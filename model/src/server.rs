@@ -1,5 +1,11 @@
 //! A server: the place where one broker runs.
 
+mod life;
+mod wanted;
+
+pub use life::ServerLife;
+pub use wanted::Wanted;
+
 use crate::{HostId, InstanceId, KafkaVersion, ServerId, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -76,17 +82,13 @@ pub struct Server {
     pub zone: String,
     pub private_ip: String,
     pub listeners: Listeners,
-    /// Whether the cloud has said that the server exists.
-    pub made: bool,
+    pub life: ServerLife,
     /// The agent has a certificate since then.
     pub enrolled_at: Option<Timestamp>,
     pub last_seen: Option<Timestamp>,
     /// Raised to ask the agent for new keys and certificates.
     pub certificate_generation: i64,
-    /// Raised to have the broker started anew.
-    pub launch: i64,
-    /// Asked for: its broker does not run until it is asked for again.
-    pub stopped: bool,
+    pub wanted: Wanted,
 }
 
 impl Server {

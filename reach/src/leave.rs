@@ -51,7 +51,7 @@ fn standing(server: &Server, asked: &Asked, released: &[ServerId]) -> Standing {
     let node = &server.node_id;
     if asked.views.contains_key(node) {
         Standing::Works
-    } else if server.stopped || !asked.no_reply.contains(node) {
+    } else if server.wanted.is_stopped() || !asked.no_reply.contains(node) {
         Standing::Out
     } else if released.contains(&server.id) {
         Standing::Released

@@ -4,7 +4,9 @@ mod documents;
 
 use crate::db::{Query, Row, Run, json};
 use crate::{Change, Result, Work, disk_guards};
-use model::{HostId, InstanceId, KafkaVersion, Listeners, PlanName, Server, ServerId, Timestamp};
+use model::{
+    HostId, InstanceId, KafkaVersion, Listeners, PlanName, Server, ServerId, Timestamp, Wanted,
+};
 
 /// A server's row with its documents as they were written or sent; `documents` reads them.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -33,7 +35,7 @@ pub struct Token {
 pub async fn insert(work: &mut Work, server: &Server) -> Result<()> {
     let query = Query::new(
         "INSERT INTO servers (id, instance_id, number, node_id, incarnation, roles, name, \
-         kafka_version, host_id, zone, private_ip, listeners, certificate_generation, made, \
+         kafka_version, host_id, zone, private_ip, listeners, certificate_generation, life, \
          launch, stopped, revision) \
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, 0)",
     )
@@ -50,9 +52,9 @@ pub async fn insert(work: &mut Work, server: &Server) -> Result<()> {
     .bind(server.private_ip.as_str())
     .bind(json(&server.listeners))
     .bind(server.certificate_generation)
-    .bind(server.made)
-    .bind(server.launch)
-    .bind(server.stopped);
+    .bind(server.life.as_str())
+    .bind(server.wanted.launch())
+    .bind(server.wanted.is_stopped());
     work.execute(query).await?;
     take_addresses(work, server, &server.listeners).await
 }
@@ -124,7 +126,7 @@ macro_rules! bare {
     ($which:literal) => {
         concat!(
             "SELECT id, instance_id, number, node_id, incarnation, roles, name, kafka_version, \
-             host_id, zone, private_ip, listeners, made, enrolled_at, last_seen, \
+             host_id, zone, private_ip, listeners, life, enrolled_at, last_seen, \
              certificate_generation, launch, stopped FROM servers ",
             $which
         )
@@ -156,14 +158,14 @@ pub async fn ids(run: &mut impl Run) -> Result<Vec<ServerId>> {
 }
 
 pub async fn set_made(work: &mut Work, id: ServerId) -> Result<()> {
-    let query = Query::new("UPDATE servers SET made = TRUE WHERE id = $1").bind(id.0);
+    let query = Query::new("UPDATE servers SET life = 'made' WHERE id = $1").bind(id.0);
     work.execute(query).await.map(drop)
 }
 
 /// Notes that the cloud has no such server any more; its disk stays.
-pub async fn set_unmade(work: &mut Work, id: ServerId) -> Result<()> {
+pub async fn set_hibernated(work: &mut Work, id: ServerId) -> Result<()> {
     let query = Query::new(
-        "UPDATE servers SET made = FALSE, report = NULL, token_hash = NULL, \
+        "UPDATE servers SET life = 'hibernated', report = NULL, token_hash = NULL, \
          token_expires_at = NULL, enrolled_key = NULL, enrolled_at = NULL WHERE id = $1",
     )
     .bind(id.0);
@@ -257,36 +259,17 @@ pub async fn raise_incarnation(work: &mut Work, id: ServerId, now: Timestamp) ->
     Ok(())
 }
 
-/// Has the broker started anew, when its turn comes. `known` is the highest
-/// launch that its agent was told or told of: after a restore that may be more
-/// than the row says.
-pub async fn raise_launch(work: &mut Work, id: ServerId, known: i64) -> Result<()> {
-    let query = Query::new(
-        "UPDATE servers SET launch = 1 + CASE WHEN launch < $2 THEN $2 ELSE launch END \
-         WHERE id = $1",
-    );
-    work.execute(query.bind(id.0).bind(known)).await.map(drop)
+/// What the broker shall do, when its turn comes. The row was read in the same transaction.
+pub async fn set_wanted(work: &mut Work, id: ServerId, wanted: Wanted) -> Result<()> {
+    let query = Query::new("UPDATE servers SET launch = $2, stopped = $3 WHERE id = $1");
+    let query = query.bind(id.0).bind(wanted.launch()).bind(wanted.is_stopped());
+    work.execute(query).await.map(drop)
 }
 
 /// What the broker shall be of; none if the server is gone.
 pub async fn launch(run: &mut impl Run, id: ServerId) -> Result<Option<i64>> {
     let query = Query::new("SELECT launch FROM servers WHERE id = $1").bind(id.0);
     run.fetch_one(query).await?.map(|row| row.int("launch")).transpose()
-}
-
-/// Contents itself with a start that was made or told already.
-pub async fn take_back_launch(work: &mut Work, id: ServerId, launch: i64) -> Result<()> {
-    let query = Query::new("UPDATE servers SET launch = $2 WHERE id = $1 AND launch > $2")
-        .bind(id.0)
-        .bind(launch);
-    work.execute(query).await.map(drop)
-}
-
-/// Whether the broker shall run at all, while its cluster does.
-pub async fn set_stopped(work: &mut Work, id: ServerId, stopped: bool) -> Result<()> {
-    let query =
-        Query::new("UPDATE servers SET stopped = $2 WHERE id = $1").bind(id.0).bind(stopped);
-    work.execute(query).await.map(drop)
 }
 
 /// Has new keys made and certified, unless that was asked for since `present` was read.
@@ -421,6 +404,11 @@ fn record(row: &Row) -> Result<ServerRecord> {
     })
 }
 
+fn wanted(row: &Row) -> Result<Wanted> {
+    let launch = row.int("launch")?;
+    Ok(if row.flag("stopped")? { Wanted::Stopped { launch } } else { Wanted::Running { launch } })
+}
+
 fn server(row: &Row) -> Result<Server> {
     Ok(Server {
         id: ServerId(row.int("id")?),
@@ -435,11 +423,10 @@ fn server(row: &Row) -> Result<Server> {
         zone: row.text("zone")?,
         private_ip: row.text("private_ip")?,
         listeners: row.json("listeners")?,
-        made: row.flag("made")?,
+        life: row.parse("life")?,
         enrolled_at: row.time_or_none("enrolled_at")?,
         last_seen: row.time_or_none("last_seen")?,
         certificate_generation: row.int("certificate_generation")?,
-        launch: row.int("launch")?,
-        stopped: row.flag("stopped")?,
+        wanted: wanted(row)?,
     })
 }

@@ -204,12 +204,11 @@ impl Rows {
                 controller: listener(9090),
                 metrics: Some(listener(9404)),
             },
-            made: false,
+            life: ServerLife::Planned,
             enrolled_at: None,
             last_seen: None,
             certificate_generation: 1,
-            launch: 0,
-            stopped: false,
+            wanted: Wanted::default(),
         }
     }
 
@@ -256,7 +255,8 @@ impl Rows {
         let mut work = self.store.begin().await.unwrap();
         for record in servers::list(&mut work, id).await.unwrap() {
             if which.is_empty() || which.contains(&record.server.id) {
-                servers::raise_launch(&mut work, record.server.id, 0).await.unwrap();
+                let wanted = record.server.wanted.restart(0).unwrap_or(record.server.wanted);
+                servers::set_wanted(&mut work, record.server.id, wanted).await.unwrap();
             }
         }
         let all = which.is_empty();
@@ -282,7 +282,9 @@ impl Rows {
     /// Has one server stop, or start again.
     pub async fn stop_server(&self, id: InstanceId, server: ServerId, stopped: bool) {
         let mut work = self.store.begin().await.unwrap();
-        servers::set_stopped(&mut work, server, stopped).await.unwrap();
+        let row = servers::find_bare(&mut work, server).await.unwrap().unwrap();
+        let moved = if stopped { row.wanted.stop() } else { row.wanted.start() };
+        servers::set_wanted(&mut work, server, moved.unwrap_or(row.wanted)).await.unwrap();
         let kind = if stopped { ActionKind::Stop } else { ActionKind::Start };
         self.act(work, id, kind, &[server]).await;
     }

@@ -84,7 +84,9 @@ impl Watch {
         let mut reader = self.context.store().reader();
         let found = servers::find_bare(&mut reader, server).await?;
         // What a server that is to stop does until then concerns nobody.
-        let Some(server) = found.filter(|server| !server.stopped) else { return Ok(()) };
+        let Some(server) = found.filter(|server| !server.wanted.is_stopped()) else {
+            return Ok(());
+        };
         disk_guard::look(&self.context, &mut self.roomy, &server, sample).await?;
         let mut watched = alarms::list(&mut reader, server.instance_id).await?;
         watched.retain(|alarm| alarm.what.enabled);

@@ -45,11 +45,11 @@ async fn post_json(world: &World, instance: &Instance, rest: &str, body: &Value)
 
 /// Of each server, the start that it shall have.
 async fn launches(world: &World, instance: &Instance) -> Vec<i64> {
-    world.servers(instance.id).await.iter().map(|server| server.launch).collect()
+    world.servers(instance.id).await.iter().map(|server| server.wanted.launch()).collect()
 }
 
 async fn stopped(world: &World, instance: &Instance) -> Vec<bool> {
-    world.servers(instance.id).await.iter().map(|server| server.stopped).collect()
+    world.servers(instance.id).await.iter().map(|server| server.wanted.is_stopped()).collect()
 }
 
 /// What an agent reports of its broker. One that runs may not have answered since then.
@@ -62,7 +62,8 @@ async fn report(
 ) {
     let servers = world.servers(instance.id).await;
     let server = servers.iter().find(|server| server.number == number).unwrap();
-    let fields = json!({"phase": phase, "launch": server.launch, "silent_since": silent_since});
+    let fields =
+        json!({"phase": phase, "launch": server.wanted.launch(), "silent_since": silent_since});
     let report = documents::report(server, &fields);
     let mut work = world.app.store().begin().await.unwrap();
     store::servers::set_report(&mut work, server.id, &report, world.app.now()).await.unwrap();

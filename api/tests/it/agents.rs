@@ -311,7 +311,8 @@ async fn leave_to_stop_is_looked_at_anew_with_every_claim() {
     open_ticket(&world, &instance, Some(server.id)).await;
     assert_eq!(claim(4).await, yes, "it is to come back");
     let mut work = world.app.store().begin().await.unwrap();
-    store::servers::set_stopped(&mut work, server.id, true).await.unwrap();
+    let wanted = server.wanted.stop().unwrap();
+    store::servers::set_wanted(&mut work, server.id, wanted).await.unwrap();
     work.commit().await.unwrap();
     let alone = "0 of 1 controllers would be left with all metadata, 1 are needed";
     assert_eq!(claim(4).await, no(alone), "it is to stay away");
@@ -338,7 +339,8 @@ async fn a_broker_that_hangs_may_be_started_anew_and_not_be_stopped() {
     assert!(!may(false).await, "its agent hears it, so we may be who is cut off");
     assert!(may(true).await);
     let mut work = world.app.store().begin().await.unwrap();
-    store::servers::set_stopped(&mut work, server.id, true).await.unwrap();
+    let wanted = server.wanted.stop().unwrap();
+    store::servers::set_wanted(&mut work, server.id, wanted).await.unwrap();
     work.commit().await.unwrap();
     assert!(!may(true).await, "it would stay away, and nobody says that it can");
 }

@@ -358,7 +358,8 @@ impl World {
         let servers = self.servers(instance.id).await;
         let mut work = self.app.store().begin().await.unwrap();
         for server in servers.iter().filter(|server| numbers.contains(&server.number)) {
-            store::servers::set_stopped(&mut work, server.id, true).await.unwrap();
+            let wanted = server.wanted.stop().unwrap();
+            store::servers::set_wanted(&mut work, server.id, wanted).await.unwrap();
         }
         work.commit().await.unwrap();
     }

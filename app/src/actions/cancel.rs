@@ -110,9 +110,9 @@ async fn take_back(
         }
         let may_stop = leaving.contains(&server.id);
         let begun = launches::begun(&record, may_stop);
-        servers::take_back_launch(work, server.id, begun).await?;
+        servers::set_wanted(work, server.id, server.wanted.take_back(begun)).await?;
         // One that was stopped before has no part in a restart of all.
-        is_all &= server.stopped || begun < server.launch && !may_stop;
+        is_all &= server.wanted.is_stopped() || begun < server.wanted.launch() && !may_stop;
     }
     Ok(is_all)
 }

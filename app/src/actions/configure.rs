@@ -53,7 +53,7 @@ pub(crate) async fn configure(
 async fn start_anew(work: &mut Work, scene: &Scene) -> Result<()> {
     servers::forget_brokers(work, scene.instance.id).await?;
     for record in servers::list(work, scene.instance.id).await? {
-        if !record.server.stopped {
+        if !record.server.wanted.is_stopped() {
             launches::raise(work, &record).await?;
         }
     }

@@ -9,7 +9,8 @@ use store::{ServerRecord, Work, servers};
 /// Has a broker started anew, and with what this version renders.
 pub(super) async fn raise(work: &mut Work, record: &ServerRecord) -> Result<()> {
     render_anew(work, record.server.id).await?;
-    Ok(servers::raise_launch(work, record.server.id, known(record)).await?)
+    let Some(wanted) = record.server.wanted.restart(known(record)) else { return Ok(()) };
+    Ok(servers::set_wanted(work, record.server.id, wanted).await?)
 }
 
 /// Has a broker that is about to start do so with what this version renders.

@@ -67,7 +67,7 @@ fn promise(kind: ActionKind, numbers: &[u32], rows: &[Server]) -> Vec<Condition>
     };
     let is_meant = |server: &&Server| {
         let is_named = numbers.is_empty() || numbers.contains(&server.number);
-        is_named && server.stopped == (kind == ActionKind::Stop)
+        is_named && server.wanted.is_stopped() == (kind == ActionKind::Stop)
     };
     rows.iter().filter(is_meant).map(|server| will.clone().of(server.number)).collect()
 }

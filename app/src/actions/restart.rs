@@ -48,7 +48,7 @@ pub async fn restart(
     running(named.as_deref().unwrap_or_default())?;
     // A server that was stopped on its own has no broker, and gets a new one
     // when it is started.
-    let all = || scene.servers.iter().filter(|server| !server.stopped).collect();
+    let all = || scene.servers.iter().filter(|server| !server.wanted.is_stopped()).collect();
     let chosen: Vec<&Server> = named.clone().unwrap_or_else(all);
     for record in rows {
         if chosen.iter().any(|server| server.id == record.server.id) {
@@ -79,13 +79,13 @@ fn all_unresponsive(named: &[&Server], rows: &[ServerRecord]) -> bool {
 /// Whether its broker runs since it was last asked to be started anew, and does not
 /// answer its own agent.
 fn is_unresponsive(row: &ServerRecord) -> bool {
-    let report = row.current_report().filter(|it| it.is_up_since(row.server.launch));
+    let report = row.current_report().filter(|it| it.is_up_since(row.server.wanted.launch()));
     report.is_some_and(|report| report.silent_since.is_some())
 }
 
 /// A server whose broker was stopped has none to restart.
 fn running(chosen: &[&Server]) -> Result<()> {
-    let stopped = chosen.iter().filter(|server| server.stopped);
+    let stopped = chosen.iter().filter(|server| server.wanted.is_stopped());
     let stopped: Vec<&str> = stopped.map(|server| server.name.as_str()).collect();
     if stopped.is_empty() {
         return Ok(());

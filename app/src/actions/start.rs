@@ -7,7 +7,7 @@ use super::power::{Power, switch};
 use super::record::{Asking, record};
 use super::scene::Scene;
 use crate::{App, Asked, Error, InstanceAccess, Result};
-use model::{ActionId, ActionKind, Server};
+use model::{ActionId, ActionKind, Server, Wanted};
 use store::{instances, servers};
 
 /// Has the named servers' brokers run again, or all that don't, whatever they
@@ -27,12 +27,13 @@ pub async fn start_servers(
         return Err(Error::Refused(sentence.into()));
     }
     let asked_for = named.unwrap_or_else(|| scene.servers.iter().collect());
-    let stopped: Vec<&Server> = asked_for.into_iter().filter(|server| server.stopped).collect();
+    let moves = asked_for.into_iter().filter_map(|it| Some((it, it.wanted.start()?)));
+    let (stopped, wanted): (Vec<&Server>, Vec<Wanted>) = moves.unzip();
     if stopped.is_empty() && !cluster_is_stopped {
         return Ok(None);
     }
-    for server in &stopped {
-        servers::set_stopped(&mut work, server.id, false).await?;
+    for (server, wanted) in stopped.iter().zip(wanted) {
+        servers::set_wanted(&mut work, server.id, wanted).await?;
         launches::render_anew(&mut work, server.id).await?;
     }
     let instance = &scene.instance;

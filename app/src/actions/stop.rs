@@ -29,7 +29,8 @@ pub async fn stop_servers(
     let Some(named) = asked.checked()?.among(&scene.servers)? else {
         return set_power(access, app, Power::Stop).await;
     };
-    let wanted: Vec<&Server> = named.into_iter().filter(|server| !server.stopped).collect();
+    let wanted: Vec<&Server> =
+        named.into_iter().filter(|server| !server.wanted.is_stopped()).collect();
     if wanted.is_empty() {
         return Ok(None);
     }
@@ -57,7 +58,9 @@ async fn write(
         return Err(Error::Refused(sentence.into()));
     }
     for server in wanted {
-        servers::set_stopped(&mut work, server.id, true).await?;
+        if let Some(wanted) = server.wanted.stop() {
+            servers::set_wanted(&mut work, server.id, wanted).await?;
+        }
     }
     let why = "is over: the server was stopped as asked";
     stop_measuring(&mut work, app.watch(), &instance, Some(wanted), why).await?;
@@ -69,7 +72,7 @@ async fn write(
 }
 
 fn leaves_one(scene: &Scene, wanted: &[&Server]) -> Result<()> {
-    if scene.servers.iter().filter(|server| !server.stopped).count() > wanted.len() {
+    if scene.servers.iter().filter(|server| !server.wanted.is_stopped()).count() > wanted.len() {
         return Ok(());
     }
     Err(Error::Refused(

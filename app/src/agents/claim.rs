@@ -59,7 +59,7 @@ pub async fn claim(agent: &Agent, app: &App, held: Held, unresponsive: bool) -> 
 /// Whether the document asks for a start that was taken back since: whoever works on
 /// the instance may have opened a ticket for it all the same, on an earlier look.
 fn is_taken_back(record: &ServerRecord) -> bool {
-    record.desired_launch() > record.server.launch
+    record.desired_launch() > record.server.wanted.launch()
 }
 
 /// Why the rest of the cluster can't do without the server, on a fresh look. All

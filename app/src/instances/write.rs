@@ -9,7 +9,7 @@ use crate::{App, Caller, Error, Place, Result, alarms, audit, history, limits};
 use model::condition::since_when;
 use model::{
     ActionKind, Disk, DiskId, DiskState, Instance, InstanceId, InstanceProgress, Reason, Server,
-    ServerId, ServerRole, Subnet, Vpc, VpcId, kafka_uuid,
+    ServerId, ServerLife, ServerRole, Subnet, Vpc, VpcId, Wanted, kafka_uuid,
 };
 use std::collections::BTreeMap;
 use store::{NewAction, Work, accounts, actions, authorities, disks, instances, servers, vpcs};
@@ -207,12 +207,11 @@ fn server(
         zone: place.zone.clone(),
         private_ip: place.addresses.private_ip.clone(),
         listeners: place.addresses.listeners.clone(),
-        made: false,
+        life: ServerLife::Planned,
         enrolled_at: None,
         last_seen: None,
         certificate_generation: 1,
-        launch: 0,
-        stopped: false,
+        wanted: Wanted::default(),
     }
 }
 

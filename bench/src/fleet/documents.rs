@@ -64,7 +64,7 @@ impl Documents {
                 format: None,
             },
             run: Run::Running,
-            launch: server.launch,
+            launch: server.wanted.launch(),
             broker: Some(broker(instance, all, server)?),
             certificates: CERTIFICATES.into_iter().map(certificate).collect(),
             trust: TRUST.into_iter().map(trust).collect(),

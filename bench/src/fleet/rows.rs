@@ -87,7 +87,7 @@ impl Rows<'_> {
                 number,
                 node_id: i32::try_from(number)?,
                 name: format!("{}-0{number}", new.username),
-                made: true,
+                life: model::ServerLife::Made,
                 ..server(server_id, id, self.host, &new.username)
             });
         }
@@ -158,7 +158,7 @@ impl Rows<'_> {
 fn progress() -> InstanceProgress {
     InstanceProgress {
         observed_generation: 1,
-        network_made: true,
+        network_life: model::ServerLife::Made,
         credentials_set: true,
         conditions: vec![Reason::Running.into()],
         ..InstanceProgress::default()

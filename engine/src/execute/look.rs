@@ -26,7 +26,7 @@ impl Engine {
         let views = world
             .servers
             .iter()
-            .filter(|view| !view.server.stopped && !world.is_unresponsive(view));
+            .filter(|view| !view.server.wanted.is_stopped() && !world.is_unresponsive(view));
         let servers: Vec<Server> = views.map(|view| view.server.clone()).collect();
         let cluster = self.reach.cluster(world.instance.id, &servers).await?;
         self.look_at_lease(pass).await?;

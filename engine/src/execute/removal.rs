@@ -48,7 +48,7 @@ impl Engine {
             return Ok(done);
         }
         let mut work = self.guarded(pass).await?;
-        servers::set_unmade(&mut work, view.server.id).await?;
+        servers::set_hibernated(&mut work, view.server.id).await?;
         work.commit().await?;
         Ok(Done::Progress)
     }

@@ -79,13 +79,14 @@ fn restarted(world: &World, action: &Action) -> Vec<i32> {
     if !action.kind.restarts() {
         return vec![];
     }
-    let servers = world.servers.iter().map(|view| &view.server).filter(|server| !server.stopped);
+    let servers =
+        world.servers.iter().map(|view| &view.server).filter(|server| !server.wanted.is_stopped());
     let is_meant = |server: &&Server| action.is_about(server.number);
     servers.filter(is_meant).map(|server| server.node_id).collect()
 }
 
 fn purpose(world: &World, server: Option<ServerId>) -> Purpose {
-    match server.map(|id| super::server(world, id).server.stopped) {
+    match server.map(|id| super::server(world, id).server.wanted.is_stopped()) {
         None => Purpose::ClusterStop,
         Some(true) => Purpose::Stop,
         Some(false) => Purpose::Restart,

@@ -237,7 +237,8 @@ fn look_first(world: &World) -> Plan {
 /// Why a server's turn has not come, with those that could be started to help.
 fn blocked(world: &World, turn: &Turn, objections: Vec<Objection>) -> Condition {
     let is_other = |other: &&ServerView| other.server.id != turn.view.server.id;
-    let stopped = world.servers.iter().filter(is_other).filter(|other| other.server.stopped);
+    let stopped =
+        world.servers.iter().filter(is_other).filter(|other| other.server.wanted.is_stopped());
     let reason = Reason::Blocked {
         doing: turn.doing,
         stopped: stopped.map(|other| other.server.number).collect(),

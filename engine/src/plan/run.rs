@@ -91,7 +91,7 @@ fn let_customers_back_in(draft: &Draft) -> Option<Plan> {
     let count = |is: fn(&ServerView) -> bool| world.servers.iter().filter(|it| is(it)).count();
     let running = count(ServerView::is_current);
     let held = count(|view| view.life() == Life::Coming && view.is_held());
-    let stopped = count(|view| view.server.stopped);
+    let stopped = count(|view| view.server.wanted.is_stopped());
     let all_run_or_are_held = running > held && running + held + stopped == world.servers.len();
     let was_in = world.instance.progress.credentials_set;
     let steps = customer_steps(world);
@@ -104,7 +104,8 @@ fn roll_servers(draft: &Draft) -> Option<Plan> {
 
 fn let_customers_in(draft: &Draft) -> Option<Plan> {
     let mut servers = draft.world.servers.iter();
-    let all_run = servers.all(|view| view.server.stopped || view.life() == Life::Serving);
+    let all_run =
+        servers.all(|view| view.server.wanted.is_stopped() || view.life() == Life::Serving);
     all_run.then(|| draft.whole(customer_steps(draft.world)))
 }
 

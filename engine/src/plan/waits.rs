@@ -18,7 +18,7 @@ pub(super) fn reasons_to_wait(world: &World) -> Wait {
         let conditions = servers.into_iter().chain(slowed).collect();
         return Wait { conditions, after: LOOK_AGAIN };
     }
-    let stopped = world.servers.iter().filter(|view| view.server.stopped);
+    let stopped = world.servers.iter().filter(|view| view.server.wanted.is_stopped());
     let stopped = stopped.map(|view| Reason::Stopped.of(view.server.number));
     let running = std::iter::once(Reason::Running.into());
     let conditions = running.chain(stopped).chain(slowed).collect();
@@ -39,7 +39,7 @@ fn each(world: &World) -> Vec<Condition> {
 
 /// A server whose broker ran as it should when its agent was last heard of.
 fn unreachable(world: &World, view: &ServerView) -> Option<Condition> {
-    let at = view.server.last_seen.filter(|_| !view.server.stopped)?;
+    let at = view.server.last_seen.filter(|_| !view.server.wanted.is_stopped())?;
     if world.now.duration_since(at) <= UNREACHABLE {
         return None;
     }
@@ -53,7 +53,7 @@ fn unreachable(world: &World, view: &ServerView) -> Option<Condition> {
 
 /// A broker that runs as it should and yet does not answer its agent.
 fn unresponsive(world: &World, view: &ServerView) -> Option<Condition> {
-    let since = view.unresponsive_since().filter(|_| !view.server.stopped)?;
+    let since = view.unresponsive_since().filter(|_| !view.server.wanted.is_stopped())?;
     let reason = Reason::Unresponsive {
         instance: world.instance.id,
         name: view.server.name.clone(),
@@ -64,7 +64,7 @@ fn unresponsive(world: &World, view: &ServerView) -> Option<Condition> {
 
 /// How far a server is that does not run as it should.
 fn phase(view: &ServerView) -> Option<Reason> {
-    if view.server.stopped {
+    if view.server.wanted.is_stopped() {
         let starts = view.current_report().is_some_and(|report| report.phase == Phase::Starting);
         let reason = if starts { Reason::ToStopOnceStarted } else { Reason::ToStop };
         return (!view.is_stopped()).then_some(reason);

@@ -32,7 +32,7 @@ pub enum Life {
 
 impl ServerView {
     pub fn life(&self) -> Life {
-        if self.server.stopped {
+        if self.server.wanted.is_stopped() {
             return match self.is_up() {
                 true if self.is_told_to(Doing::Stopping) => Life::Leaving(Doing::Stopping),
                 true => Life::Due(Doing::Stopping),
@@ -53,7 +53,7 @@ impl ServerView {
     fn is_told_to(&self, doing: Doing) -> bool {
         self.desired.as_ref().is_some_and(|desired| match doing {
             Doing::Stopping => desired.run == Run::Stopped,
-            Doing::Restarting => desired.launch == self.server.launch,
+            Doing::Restarting => desired.launch == self.server.wanted.launch(),
         })
     }
 }

@@ -1,7 +1,7 @@
 //! One server as a plan sees it: its row, its disk, what its agent was told and what it
 //! reported.
 
-use model::{Disk, Server, Timestamp};
+use model::{Disk, Server, ServerLife, Timestamp};
 use wire::agent::{
     CertificateRequest, Desired, DesiredBroker, DesiredCertificate, Phase, Report, Run,
 };
@@ -30,7 +30,7 @@ impl ServerView {
     /// Whether the cloud may have it: a token is saved before the first attempt
     /// to make it, whatever became of that, and forgotten with the server.
     pub fn may_exist(&self) -> bool {
-        self.server.made || self.token_expires_at.is_some()
+        self.server.life == ServerLife::Made || self.token_expires_at.is_some()
     }
 
     /// Whether its broker runs, with whatever configuration.
@@ -54,7 +54,7 @@ impl ServerView {
     /// its configuration asks for that as well, unless it need not be in a hurry.
     pub fn is_current(&self) -> bool {
         let launch = self.current_report().map(|report| report.launch);
-        self.is_up() && launch >= Some(self.server.launch)
+        self.is_up() && launch >= Some(self.server.wanted.launch())
     }
 
     /// Whether its broker has stopped as it was last told. A report that was

@@ -51,13 +51,16 @@ impl Somebody {
         let mut work = self.store.begin().await.unwrap();
         match self.does {
             Does::Stop(server) => {
-                servers::set_stopped(&mut work, server, true).await.unwrap();
+                let row = servers::find_bare(&mut work, server).await.unwrap().unwrap();
+                let wanted = row.wanted.stop().unwrap();
+                servers::set_wanted(&mut work, server, wanted).await.unwrap();
                 instances::raise(&mut work, self.id, self.now).await.unwrap();
                 self.asks(&mut work).await;
             }
             Does::Cancel => {
                 for record in servers::list(&mut work, self.id).await.unwrap() {
-                    servers::take_back_launch(&mut work, record.server.id, 0).await.unwrap();
+                    let wanted = record.server.wanted.take_back(0);
+                    servers::set_wanted(&mut work, record.server.id, wanted).await.unwrap();
                 }
                 for action in actions::open(&mut work, self.id).await.unwrap() {
                     actions::end_one(&mut work, action.id, self.now).await.unwrap();
@@ -161,7 +164,7 @@ async fn a_restart_asked_for_before_a_password_is_written_comes_after_it() {
     world.run(&world.engine().witnessed(steps.clone()), id).await;
     let now = world.instance(id).await.unwrap();
     assert!(world.kafka.knows(&now.username, &Secret::new("another")));
-    assert_eq!(world.servers(id).await[1].server.launch, 1);
+    assert_eq!(world.servers(id).await[1].server.wanted.launch(), 1);
     let steps = steps.0.lock().unwrap();
     let at = |step| steps.iter().position(|it| *it == step).unwrap_or_else(|| panic!("{steps:?}"));
     assert!(at(Step::SetCredentials) < at(Step::OpenTicket(Some(server))), "{steps:?}");

@@ -67,7 +67,7 @@ impl Member {
             node: server.node_id,
             server: server.number,
             roles: server.roles.clone(),
-            shall_run: !server.stopped,
+            shall_run: !server.wanted.is_stopped(),
             standing,
         }
     }

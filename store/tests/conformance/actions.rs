@@ -223,20 +223,14 @@ pub async fn a_start_can_be_asked_for_and_taken_back(f: Fixture) {
     let account = f.account().await.account.id;
     let (_, server, _) = f.instance(account, 9000).await;
     let mut work = f.store.begin().await.unwrap();
-    servers::raise_launch(&mut work, server.id, 0).await.unwrap();
-    servers::raise_launch(&mut work, server.id, 0).await.unwrap();
-    servers::set_stopped(&mut work, server.id, true).await.unwrap();
+    let wanted = Wanted::Stopped { launch: 2 };
+    servers::set_wanted(&mut work, server.id, wanted).await.unwrap();
     work.commit().await.unwrap();
     let row = async || servers::find(&mut f.store.reader(), server.id).await.unwrap().unwrap();
-    assert_eq!((row().await.server.launch, row().await.server.stopped), (2, true));
+    assert_eq!(row().await.server.wanted, wanted);
     let mut work = f.store.begin().await.unwrap();
-    servers::raise_launch(&mut work, server.id, 7).await.unwrap();
+    let wanted = Wanted::Running { launch: 1 };
+    servers::set_wanted(&mut work, server.id, wanted).await.unwrap();
     work.commit().await.unwrap();
-    assert_eq!(row().await.server.launch, 8, "more than its agent knows of");
-    for (back, left) in [(1, 1), (5, 1)] {
-        let mut work = f.store.begin().await.unwrap();
-        servers::take_back_launch(&mut work, server.id, back).await.unwrap();
-        work.commit().await.unwrap();
-        assert_eq!(row().await.server.launch, left);
-    }
+    assert_eq!(row().await.server.wanted, wanted);
 }

@@ -236,11 +236,10 @@ pub fn new_server(id: ServerId, instance_id: InstanceId, port: u16) -> Server {
             controller: listener(4),
             metrics: Some(listener(5)),
         },
-        made: false,
+        life: ServerLife::Planned,
         enrolled_at: None,
         last_seen: None,
         certificate_generation: 1,
-        launch: 0,
-        stopped: false,
+        wanted: Wanted::default(),
     }
 }

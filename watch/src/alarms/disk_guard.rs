@@ -78,7 +78,7 @@ pub(super) async fn look(
     let Some(instance) = there.filter(|it| it.deleted_at.is_none() && !it.stopped) else {
         return Ok(());
     };
-    if servers::find_bare(&mut work, server.id).await?.is_none_or(|it| it.stopped) {
+    if servers::find_bare(&mut work, server.id).await?.is_none_or(|it| it.wanted.is_stopped()) {
         return Ok(());
     }
     // Somebody else may have been quicker.

@@ -168,7 +168,7 @@ async fn ending(
     let near = match kind {
         Expiring::ServerCertificates => {
             let mut all = servers::list(run, id).await?;
-            all.retain(|record| !record.server.stopped);
+            all.retain(|record| !record.server.wanted.is_stopped());
             // The files are the same, whichever agent has reported them.
             let installed =
                 |it: &ServerRecord| it.parse_report().map_or_else(Vec::new, |it| it.certificates);

@@ -38,7 +38,7 @@ impl Watch {
                 (asked, servers::list(&mut reader, instance.id).await?)
             };
             for server in servers::list_bare(&mut reader, instance.id).await? {
-                if instance.stopped || server.stopped {
+                if instance.stopped || server.wanted.is_stopped() {
                     continue;
                 }
                 let (now, elapsed) = (self.context.now(), self.context.elapsed());

@@ -18,7 +18,7 @@ impl Turns {
     /// Whether its broker is to be started anew, or to start, by what its agent was sent,
     /// and that not for too long.
     pub fn excuse(&mut self, record: &ServerRecord, now: SignedDuration) -> bool {
-        let launch = record.server.launch;
+        let launch = record.server.wanted.launch();
         let runs = record.current_report().is_some_and(|report| report.is_up_since(launch));
         let moves = record.desired_launch() >= launch && !runs;
         self.note(record.server.id, launch, moves, now)

@@ -53,7 +53,7 @@ fn standing(world: &World, view: &ServerView) -> Standing {
         Some(Phase::Stopping) => Standing::Stopping,
         Some(Phase::Running) if world.is_unresponsive(view) => Standing::Unresponsive,
         Some(Phase::Running) => Standing::Works,
-        _ if view.server.stopped => Standing::Out,
+        _ if view.server.wanted.is_stopped() => Standing::Out,
         Some(Phase::Failed) => Standing::Failed,
         _ => Standing::Returning,
     }

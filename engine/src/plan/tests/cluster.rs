@@ -64,7 +64,7 @@ impl Cluster {
     pub fn provisioned(nodes: u32) -> Self {
         let mut cluster = Self::planned(nodes).network_made();
         for view in &mut cluster.world.servers {
-            view.server.made = true;
+            view.server.life = ServerLife::Made;
             view.server.enrolled_at = Some(now());
             view.server.last_seen = Some(now());
             view.disk.as_mut().unwrap().state = DiskState::Formatting;
@@ -130,7 +130,7 @@ impl Cluster {
         let action = action(ActionKind::Restart, numbers);
         let mut cluster = self.asked();
         cluster.world.actions.push(action);
-        cluster.each(numbers, |view| view.server.launch += 1)
+        cluster.each(numbers, |view| view.server.wanted = view.server.wanted.restart(0).unwrap())
     }
 
     /// What has not begun was taken back before.
@@ -142,11 +142,11 @@ impl Cluster {
     }
 
     pub fn stop(self, numbers: &[u32]) -> Self {
-        self.asked().each(numbers, |view| view.server.stopped = true)
+        self.asked().each(numbers, |view| view.server.wanted = view.server.wanted.stop().unwrap())
     }
 
     pub fn start(self, numbers: &[u32]) -> Self {
-        self.asked().each(numbers, |view| view.server.stopped = false)
+        self.asked().each(numbers, |view| view.server.wanted = view.server.wanted.start().unwrap())
     }
 
     pub fn cluster_stop(mut self) -> Self {
@@ -250,7 +250,7 @@ impl Cluster {
     /// The agents' servers do not exist any more.
     pub fn hibernated(self, numbers: &[u32]) -> Self {
         self.unconfirmed(numbers).each(numbers, |view| {
-            view.server.made = false;
+            view.server.life = ServerLife::Hibernated;
             view.report = None;
         })
     }
@@ -295,7 +295,7 @@ impl Cluster {
 impl Cluster {
     pub fn reports(self, number: u32, phase: Phase) -> Self {
         self.each(&[number], |view| {
-            let (revision, launch) = (view.revision, view.server.launch);
+            let (revision, launch) = (view.revision, view.server.wanted.launch());
             view.report = Some(report(phase, revision, launch));
         })
     }

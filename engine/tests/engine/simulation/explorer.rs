@@ -200,7 +200,7 @@ impl<'a> Explorer<'a> {
     async fn stop_server(&mut self, at: usize) {
         let (id, server) = (self.sim.id(), self.sim.servers[at]);
         let rows = self.sim.rows.servers(id).await;
-        let alone = rows.iter().all(|record| !record.server.stopped);
+        let alone = rows.iter().all(|record| !record.server.wanted.is_stopped());
         let free = self.nothing_is_open(Some(ActionKind::Start)).await;
         if rows.len() > 1 && alone && free && self.sim.lets_in().await {
             self.sim.rows.stop_server(id, server, true).await;
@@ -210,7 +210,7 @@ impl<'a> Explorer<'a> {
     async fn start_servers(&mut self) {
         let id = self.sim.id();
         for record in self.sim.rows.servers(id).await {
-            if record.server.stopped {
+            if record.server.wanted.is_stopped() {
                 self.sim.ground.lock().unwrap().comes_back(record.server.id);
                 self.sim.rows.stop_server(id, record.server.id, false).await;
             }

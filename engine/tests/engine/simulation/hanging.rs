@@ -54,7 +54,10 @@ pub async fn is_reached(sim: &mut Sim<'_>, plane: &mut Plane) {
     for record in sim.rows.servers(sim.id()).await {
         let broker = sim.ground.lock().unwrap().broker(record.server.id).cloned();
         let launch = broker.map(|broker| broker.launch);
-        assert!(record.server.stopped || launch >= Some(record.server.launch), "{record:?}");
+        assert!(
+            record.server.wanted.is_stopped() || launch >= Some(record.server.wanted.launch()),
+            "{record:?}"
+        );
     }
 }
 
@@ -64,7 +67,8 @@ pub async fn cancel(rows: &Rows, id: InstanceId) {
     let mut work = rows.store.begin().await.unwrap();
     for record in servers {
         let told = told(&record).launch;
-        servers::take_back_launch(&mut work, record.server.id, told).await.unwrap();
+        let wanted = record.server.wanted.take_back(told);
+        servers::set_wanted(&mut work, record.server.id, wanted).await.unwrap();
     }
     for action in actions::open(&mut work, id).await.unwrap() {
         actions::cancel(&mut work, action.id, rows.clock.now()).await.unwrap();

@@ -128,7 +128,7 @@ impl<'a> Roll<'a> {
         self.sim.settle(&mut self.plane).await?;
         for record in self.sim.rows.servers(self.sim.id()).await {
             let broker = self.sim.ground.lock().unwrap().broker(record.server.id).cloned();
-            if broker.map(|broker| broker.launch) != Some(record.server.launch) {
+            if broker.map(|broker| broker.launch) != Some(record.server.wanted.launch()) {
                 return Err(format!("{} was not restarted", record.server.name));
             }
         }

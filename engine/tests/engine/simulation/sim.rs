@@ -175,7 +175,7 @@ impl<'a> Sim<'a> {
         let mut servers = rows.iter().map(|record| &record.server);
         self.kafka.has_rights(&format!("User:{username}"))
             && servers.all(|server| {
-                server.stopped
+                server.wanted.is_stopped()
                     || away.contains_key(&server.id)
                     || self.kafka.lets_in(server.node_id, username, password)
             })

@@ -41,12 +41,11 @@ pub fn view(number: u32) -> ServerView {
             controller: listener(9090),
             metrics: None,
         },
-        made: false,
+        life: ServerLife::Planned,
         enrolled_at: None,
         last_seen: None,
         certificate_generation: 1,
-        launch: 0,
-        stopped: false,
+        wanted: Wanted::default(),
     };
     let disk = Disk {
         id: DiskId(Uuid::from_u128(number.into())),
