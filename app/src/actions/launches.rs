@@ -21,10 +21,10 @@ pub(super) async fn render_anew(work: &mut Work, id: ServerId) -> Result<()> {
 /// The start that can't be taken back any more: the one told, or, while the broker
 /// runs on without leave to stop, the one it runs for.
 pub(super) fn begun(record: &ServerRecord, may_stop: bool) -> i64 {
-    let told = Document::told(record).launch;
+    let desired = Document::told(record).launch;
     let runs_on = |report: &Document| report.phase == "running" && !may_stop;
     let report = Document::reported(record).filter(runs_on);
-    report.map_or(told, |report| told.min(report.launch))
+    report.map_or(desired, |report| desired.min(report.launch))
 }
 
 /// The highest that it was told, or told of itself. After a restore both may be

@@ -38,7 +38,7 @@ pub async fn notice(
     let (message, now) = (format!("{words}: {text}"), app.now());
     let mut work = app.store().begin().await?;
     is_there(&mut work, app, scope).await?;
-    let mut told = Vec::new();
+    let mut notified = Vec::new();
     let alarms = alarms::enabled_of(&mut work, AlarmType::Notice).await?;
     let ids: BTreeSet<InstanceId> = alarms.into_iter().map(|(id, _)| id).collect();
     for id in ids {
@@ -53,14 +53,14 @@ pub async fn notice(
             continue;
         }
         if tell_instance(&mut work, app, &instance, kind, &message).await? {
-            told.push(id);
+            notified.push(id);
             let about = [("id", id.to_string()), ("notice", message.clone())];
             let actor = operator.acting_on(instance.account_id);
             audit::write(&mut work, actor, now, "notice.send", &about).await?;
         }
     }
     work.commit().await?;
-    Ok(told)
+    Ok(notified)
 }
 
 async fn is_there(work: &mut Work, app: &App, scope: &Scope) -> Result<()> {
@@ -98,7 +98,7 @@ async fn tell_instance(
     message: &str,
 ) -> Result<bool> {
     let now = app.now();
-    let mut told = false;
+    let mut notified = false;
     for alarm in notice_alarms(work, instance.id).await? {
         // It is over with being told.
         let begun = incidents::begin(work, instance.id, alarm.id, "", now, None).await?;
@@ -109,11 +109,11 @@ async fn tell_instance(
             message: message.to_owned(),
             ..begun.clone()
         };
-        let as_told = Incident { resolved_at: None, ..is.clone() };
-        tell(work, app, instance, &alarm, &as_told, kind).await?;
+        let as_sent = Incident { resolved_at: None, ..is.clone() };
+        tell(work, app, instance, &alarm, &as_sent, kind).await?;
         incidents::advance(work, &begun, &is).await?;
         incidents::tidy(work, instance.id, alarm.id, now).await?;
-        told = true;
+        notified = true;
     }
-    Ok(told)
+    Ok(notified)
 }

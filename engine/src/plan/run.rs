@@ -50,7 +50,7 @@ pub(super) fn plan(world: &World) -> Plan {
 /// Whether customers are in, and something that Kafka keeps was changed since.
 fn is_changed_inside(world: &World) -> bool {
     let instance = &world.instance;
-    let is_behind = instance.progress.inside_observed < instance.inside_generation;
+    let is_behind = instance.progress.kafka_observed < instance.kafka_generation;
     instance.ready() && (is_behind || world.is_to_slow_or_let_go())
 }
 
@@ -113,8 +113,8 @@ fn lane(world: &World, view: &ServerView, due: &HashMap<ServerId, Timestamp>) ->
 fn customer_steps(world: &World) -> Vec<Step> {
     let progress = &world.instance.progress;
     let mut steps = Vec::new();
-    let inside = world.instance.inside_generation;
-    if !progress.credentials_set || progress.inside_observed < inside {
+    let inside = world.instance.kafka_generation;
+    if !progress.credentials_set || progress.kafka_observed < inside {
         steps.push(Step::SetCredentials);
     }
     if progress.ready_at.is_none() {
