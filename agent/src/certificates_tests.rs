@@ -67,19 +67,19 @@ fn a_certificate_for_a_lost_key_is_not_used() {
 fn what_was_revoked_stays_so_whatever_is_told_later() {
     let directory = tempfile::tempdir().unwrap();
     let place = Place::open(directory.path()).unwrap();
-    let told = |serials: &[&str]| {
+    let kept_after = |serials: &[&str]| {
         let revoked = serials.iter().map(ToString::to_string).collect();
         apply(&place, &Desired { revoked, ..wanted(1, None) }).unwrap();
         fs::read_to_string(place.tls("revoked-serials")).unwrap()
     };
-    assert_eq!(told(&[]), "");
-    assert_eq!(told(&["b2"]), "b2\n");
+    assert_eq!(kept_after(&[]), "");
+    assert_eq!(kept_after(&["b2"]), "b2\n");
     let written = fs::metadata(place.tls("revoked-serials")).unwrap().modified().unwrap();
-    assert_eq!(told(&["b2"]), "b2\n");
+    assert_eq!(kept_after(&["b2"]), "b2\n");
     let again = fs::metadata(place.tls("revoked-serials")).unwrap().modified().unwrap();
     assert_eq!(written, again, "what does not change is not written");
-    assert_eq!(told(&["a1", "b2"]), "a1\nb2\n");
-    assert_eq!(told(&["c3"]), "a1\nb2\nc3\n");
+    assert_eq!(kept_after(&["a1", "b2"]), "a1\nb2\n");
+    assert_eq!(kept_after(&["c3"]), "a1\nb2\nc3\n");
 }
 
 #[test]

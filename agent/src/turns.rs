@@ -24,7 +24,7 @@ pub struct Turns(Slots);
 
 impl Turns {
     /// Those of the host that the server is on.
-    pub fn of(place: &Place) -> Self {
+    pub fn on_host_of(place: &Place) -> Self {
         Self::within(Slots::new(place.turns(), (host::processors() / CORES_EACH).max(1)))
     }
 

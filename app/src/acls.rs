@@ -68,7 +68,7 @@ async fn numbered(app: &App, id: InstanceId, there: &[Acl]) -> Result<Vec<AclVie
     } else {
         let mut work = app.store().begin().await?;
         for acl in there {
-            let words = words_text(&Words::of(acl));
+            let words = words_text(&Words::from_acl(acl));
             acls::give(&mut work, id, &acl.to_string(), &words, app.now()).await?;
         }
         let numbers = acls::list(&mut work, id).await?;
@@ -80,7 +80,7 @@ async fn numbered(app: &App, id: InstanceId, there: &[Acl]) -> Result<Vec<AclVie
         Ok(AclView {
             id: number.id,
             user: user(acl).unwrap_or_default().to_owned(),
-            words: serde_json::from_str(&number.words).unwrap_or_else(|_| Words::of(acl)),
+            words: serde_json::from_str(&number.words).unwrap_or_else(|_| Words::from_acl(acl)),
             created_at: number.created_at,
         })
     };

@@ -33,13 +33,13 @@ pub async fn list(access: &InstanceAccess, app: &App) -> Result<Vec<Node>> {
     let node = |server: Server| {
         let disk = disks.iter().find(|disk| disk.server_id == server.id);
         let disk_size = disk.map_or(of_plan, |disk| disk.size_gb);
-        let told = used.get(&server.node_id).copied();
+        let bytes = used.get(&server.node_id).copied();
         Node {
             server,
-            running: told.is_some(),
+            running: bytes.is_some(),
             disk_size,
             additional_disk_size: disk_size.saturating_sub(of_plan),
-            disk_used: told.unwrap_or_default(),
+            disk_used: bytes.unwrap_or_default(),
         }
     };
     Ok(servers.into_iter().map(node).collect())

@@ -118,7 +118,7 @@ async fn alter(
     // the limits that slow producers down: the engine is to set them once more.
     if slowed(access, app).await?.is_some() {
         let mut work = app.store().begin().await?;
-        instances::raise_inside(&mut work, access.instance.id, app.now()).await?;
+        instances::raise_kafka_generation(&mut work, access.instance.id, app.now()).await?;
         work.commit().await?;
     }
     altered

@@ -57,11 +57,11 @@ mod tests {
     #[test]
     fn the_contract_s_order() {
         let check = |found: Result<i32>, asked: Result<i32>, expected: &str| {
-            let told = match in_order(found, asked) {
+            let outcome = match in_order(found, asked) {
                 Ok((found, asked)) => format!("{found} {asked}"),
                 Err(error) => error.to_string(),
             };
-            assert_eq!(told, expected);
+            assert_eq!(outcome, expected);
         };
         let wrong = || Err(Error::Unreadable("no JSON".into()));
         let state = || Err(Error::Refused("not ready".into()));

@@ -86,7 +86,7 @@ pub struct Pass {
     pub(crate) resting: BTreeMap<Option<ServerId>, Resting>,
     /// Password and settings may have been written into Kafka, and nothing has shown
     /// since that the instance was ours by then.
-    pub(crate) wrote_inside: AtomicBool,
+    pub(crate) kafka_written: AtomicBool,
 }
 
 impl Pass {
@@ -131,7 +131,7 @@ impl Engine {
             look: None,
             unseen: None,
             resting: BTreeMap::new(),
-            wrote_inside: AtomicBool::new(false),
+            kafka_written: AtomicBool::new(false),
         }))
     }
 
@@ -146,23 +146,23 @@ impl Engine {
     ) -> Result<Option<Rest>, PassError> {
         let now = self.clock.now();
         let id = pass.lease.instance_id;
-        let Wait { conditions: told, after } = wait;
+        let Wait { conditions, after } = wait;
         let earlier = &world.instance.progress;
         let failed = pass.resting.values().any(|resting| resting.failed);
         let failures = if failed { earlier.failures.saturating_add(1) } else { 0 };
         self.seen_to_rest().await;
         let mut work = self.guarded(pass).await?;
-        let conditions = since_when(told.clone(), &earlier.conditions, now);
-        let progress = InstanceProgress { conditions, failures, ..earlier.clone() };
+        let dated = since_when(conditions.clone(), &earlier.conditions, now);
+        let progress = InstanceProgress { conditions: dated, failures, ..earlier.clone() };
         let rests = instances::rest(&mut work, id, wakes, later(now, after)).await?;
-        let is_told = rests || {
+        let holds = rests || {
             let now = instances::find(&mut work, id).await?;
             now.is_some_and(|now| !is_past(&now, &world.instance))
         };
-        if progress != world.instance.progress && is_told {
+        if progress != world.instance.progress && holds {
             tracing::info!(instance = %id, status = progress.status(), "status");
             instances::set_progress(&mut work, id, &progress).await?;
-            let note = Note::Conditions { conditions: told };
+            let note = Note::Conditions { conditions };
             for action in actions::open(&mut work, id).await? {
                 actions::note_on(&mut work, action.id, &note, now).await?;
             }

@@ -61,7 +61,7 @@ pub struct Instance {
     /// What the customer set for all brokers.
     pub settings: BTreeMap<String, String>,
     /// Raised with what the engine writes into Kafka: the password, the settings.
-    pub inside_generation: i64,
+    pub kafka_generation: i64,
     pub progress: InstanceProgress,
 }
 
@@ -84,7 +84,7 @@ pub struct InstanceProgress {
     /// Attempts of the present step that failed in a row.
     pub failures: u32,
     /// What was last written into Kafka.
-    pub inside_observed: i64,
+    pub kafka_observed: i64,
 }
 
 impl InstanceProgress {

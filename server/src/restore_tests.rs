@@ -65,7 +65,7 @@ async fn passwords_and_settings_are_written_into_kafka_once_more() {
     let (store, _) = scene.restored().await;
     for id in ids {
         let found = instance(&store, id).await;
-        assert!(found.inside_generation > found.progress.inside_observed, "{found:?}");
+        assert!(found.kafka_generation > found.progress.kafka_observed, "{found:?}");
     }
     store.close().await;
 }

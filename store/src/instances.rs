@@ -54,7 +54,7 @@ pub async fn insert(work: &mut Work, new: &Instance) -> Result<()> {
     .bind(new.no_default_alarms)
     .bind(json(&new.progress.conditions));
     work.execute(query).await?;
-    work.tell(Change::Instance(new.id));
+    work.announce(Change::Instance(new.id));
     Ok(())
 }
 
@@ -149,7 +149,7 @@ pub async fn set_apikey(work: &mut Work, id: InstanceId, apikey: &Secret) -> Res
 pub async fn set_password(work: &mut Work, id: InstanceId, password: &Secret) -> Result<()> {
     let sealed = work.master_key().seal(&place(id, "password"), password);
     let query = Query::new(
-        "UPDATE instances SET password_sealed = $2, inside_generation = inside_generation + 1 \
+        "UPDATE instances SET password_sealed = $2, kafka_generation = kafka_generation + 1 \
          WHERE id = $1",
     )
     .bind(id.0)
@@ -164,7 +164,7 @@ pub async fn set_settings(
     settings: &BTreeMap<String, String>,
 ) -> Result<()> {
     let query = Query::new(
-        "UPDATE instances SET settings = $2, inside_generation = inside_generation + 1 \
+        "UPDATE instances SET settings = $2, kafka_generation = kafka_generation + 1 \
          WHERE id = $1",
     )
     .bind(id.0)
@@ -173,9 +173,9 @@ pub async fn set_settings(
 }
 
 /// Has the engine write what Kafka keeps, the password and the settings, once more.
-pub async fn raise_inside(work: &mut Work, id: InstanceId, now: Timestamp) -> Result<()> {
+pub async fn raise_kafka_generation(work: &mut Work, id: InstanceId, now: Timestamp) -> Result<()> {
     let query =
-        Query::new("UPDATE instances SET inside_generation = inside_generation + 1 WHERE id = $1");
+        Query::new("UPDATE instances SET kafka_generation = kafka_generation + 1 WHERE id = $1");
     work.execute(query.bind(id.0)).await?;
     wake(work, id, now).await
 }
@@ -231,7 +231,7 @@ pub async fn wake(work: &mut Work, id: InstanceId, now: Timestamp) -> Result<()>
     .bind(id.0)
     .bind(now);
     work.execute(query).await?;
-    work.tell(Change::Instance(id));
+    work.announce(Change::Instance(id));
     Ok(())
 }
 
@@ -360,7 +360,7 @@ pub async fn set_progress(
 ) -> Result<()> {
     let query = Query::new(
         "UPDATE instances SET observed_generation = $2, network_made = $3, \
-         credentials_set = $4, ready_at = $5, status = $6, failures = $7, inside_observed = $8, \
+         credentials_set = $4, ready_at = $5, status = $6, failures = $7, kafka_observed = $8, \
          conditions = $9 WHERE id = $1",
     )
     .bind(id.0)
@@ -370,7 +370,7 @@ pub async fn set_progress(
     .bind(progress.ready_at)
     .bind(progress.status())
     .bind(progress.failures)
-    .bind(progress.inside_observed)
+    .bind(progress.kafka_observed)
     .bind(json(&progress.conditions));
     work.execute(query).await.map(drop)
 }
@@ -422,7 +422,7 @@ fn instance(run: &impl Run, row: &Row) -> Result<Instance> {
         stopped: row.flag("stopped")?,
         generation: row.int("generation")?,
         settings: row.json("settings")?,
-        inside_generation: row.int("inside_generation")?,
+        kafka_generation: row.int("kafka_generation")?,
         progress: progress(row)?,
     })
 }
@@ -436,7 +436,7 @@ fn progress(row: &Row) -> Result<InstanceProgress> {
         conditions: conditions(row)?,
         revision: row.int("revision")?,
         failures: row.number("failures")?,
-        inside_observed: row.int("inside_observed")?,
+        kafka_observed: row.int("kafka_observed")?,
     })
 }
 

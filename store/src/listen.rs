@@ -131,11 +131,11 @@ mod tests {
 
     #[test]
     fn changes_of_others_are_heard_and_unknown_words_left_out() {
-        let told =
+        let announced =
             [Change::Instance(InstanceId(7)), Change::Desired(ServerId(1 << 40)), Change::Outbox];
-        let words: Vec<String> = told.iter().map(word).collect();
+        let words: Vec<String> = announced.iter().map(word).collect();
         let payload = format!("them {} x9 i ü", words.join(" "));
-        assert_eq!(heard("us", &payload), told);
+        assert_eq!(heard("us", &payload), announced);
         assert_eq!(heard("them", &payload), []);
         assert_eq!(heard("us", ""), []);
     }

@@ -38,7 +38,7 @@ const FILES: [(&str, &str); 25] = [
     file!("0022_mail_consents"),
     file!("0023_audit_bounds"),
     file!("0024_conditions"),
-    file!("0025_superseded_actions"),
+    file!("0025_superseded_and_kafka_generation"),
 ];
 
 /// What brings a database up to date.

@@ -171,7 +171,7 @@ impl Rows {
             stopped: false,
             generation: 1,
             settings: BTreeMap::new(),
-            inside_generation: 0,
+            kafka_generation: 0,
             progress: InstanceProgress {
                 conditions: vec![Reason::Created.into()],
                 ..Default::default()

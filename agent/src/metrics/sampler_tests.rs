@@ -102,8 +102,8 @@ async fn what_waits_is_sent_once_and_again_to_a_control_plane_that_forgot() {
         lock(&kept).push(Sample { at, values: vec![(Series::Connections, 1.0)], ..<_>::default() });
         news.notify_one();
     };
-    let (waiting, told) = (Arc::clone(&kept), Arc::clone(&news));
-    tokio::spawn(async move { sampler.send(&waiting, &told).await });
+    let (waiting, announced) = (Arc::clone(&kept), Arc::clone(&news));
+    tokio::spawn(async move { sampler.send(&waiting, &announced).await });
     let times = || control_plane.state().samples.iter().map(|s| s.at).collect::<Vec<_>>();
 
     push(10);

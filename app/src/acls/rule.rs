@@ -111,7 +111,7 @@ impl Words {
     }
 
     /// For an ACL that was made in other ways.
-    pub(super) fn of(acl: &Acl) -> Self {
+    pub(super) fn from_acl(acl: &Acl) -> Self {
         Self {
             operation: word(&OPERATIONS, acl.operation),
             resource: word(&RESOURCES, acl.resource_type),
@@ -175,7 +175,7 @@ mod tests {
         assert_eq!((&*words.operation, &*words.resource), ("DescribeConfigs", "TOPIC"));
         let acl = words.acl("ada").unwrap();
         assert_eq!(acl.operation, Operation::DescribeConfigs);
-        assert_eq!(Words::of(&acl).operation, "describeconfigs");
+        assert_eq!(Words::from_acl(&acl).operation, "describeconfigs");
         assert_eq!((&*acl.principal, &*acl.pattern), ("User:ada", "Orders"));
     }
 
@@ -199,10 +199,10 @@ mod tests {
             };
             let mut problems = Problems::default();
             let words = rule.words(&mut problems);
-            let told = problems.finish().map_err(|error| error.to_string());
-            let told = told.map(|()| words.unwrap().resource_pattern);
+            let outcome = problems.finish().map_err(|error| error.to_string());
+            let outcome = outcome.map(|()| words.unwrap().resource_pattern);
             let expected = expected.map(str::to_owned);
-            assert_eq!(told, expected.map_err(|what| format!("resource_pattern: {what}")));
+            assert_eq!(outcome, expected.map_err(|what| format!("resource_pattern: {what}")));
         };
         let cluster = "must be kafka-cluster where the resource is the cluster";
         check("cluster", None, Ok("kafka-cluster"));

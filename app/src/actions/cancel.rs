@@ -45,8 +45,8 @@ pub async fn cancel(access: &InstanceAccess, app: &App, id: Option<ActionId>) ->
     actions::keep(&mut work, id, &note, now).await?;
     if nothing_begun {
         actions::end_one(&mut work, id, now).await?;
-        let told = vec![Reason::RestartCancelled.into()];
-        instances::set_conditions(&mut work, instance.id, told, now).await?;
+        let conditions = vec![Reason::RestartCancelled.into()];
+        instances::set_conditions(&mut work, instance.id, conditions, now).await?;
         if others.is_empty() {
             instances::take_back_intent(&mut work, instance.id, action.generation).await?;
         }

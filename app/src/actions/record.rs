@@ -43,9 +43,9 @@ pub(super) async fn record(
         actions::supersede(work, open.id, id, app.now()).await?;
     }
     let rows = servers::list_bare(work, instance.id).await?;
-    let told = promise(asking.kind, &numbers, &rows);
-    if !told.is_empty() {
-        instances::set_conditions(work, instance.id, told, app.now()).await?;
+    let conditions = promise(asking.kind, &numbers, &rows);
+    if !conditions.is_empty() {
+        instances::set_conditions(work, instance.id, conditions, app.now()).await?;
     }
     let names: Vec<&str> = asking.servers.iter().map(|server| server.name.as_str()).collect();
     let servers = (!names.is_empty()).then(|| ("servers", names.join(",")));

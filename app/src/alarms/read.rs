@@ -27,6 +27,6 @@ pub async fn history(
 ) -> Result<(Alarm, Vec<Incident>)> {
     let alarm = read(access, app, alarm).await?;
     let mut reader = app.store().reader();
-    let told = incidents::history(&mut reader, access.instance.id, alarm.id, HISTORY).await?;
-    Ok((alarm, told))
+    let history = incidents::history(&mut reader, access.instance.id, alarm.id, HISTORY).await?;
+    Ok((alarm, history))
 }

@@ -177,7 +177,7 @@ fn instance(
         stopped: false,
         generation: 1,
         settings: BTreeMap::new(),
-        inside_generation: 0,
+        kafka_generation: 0,
         progress: InstanceProgress { conditions, ..Default::default() },
     }
 }

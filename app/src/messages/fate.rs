@@ -1,4 +1,4 @@
-//! What became of each message that was to be sent, and how that is told.
+//! What became of each message that was to be sent, and what the caller hears of it.
 
 use crate::{Error, FieldProblem, Result};
 use kafka::client::messages::Producer;
@@ -82,7 +82,7 @@ impl Fate {
 }
 
 /// Where all of them are, or what became of each.
-pub(super) fn told(asked: Result<()>, fates: &[Fate]) -> Result<Vec<(i32, i64)>> {
+pub(super) fn outcome(asked: Result<()>, fates: &[Fate]) -> Result<Vec<(i32, i64)>> {
     let places: Option<Vec<(i32, i64)>> = fates.iter().map(Fate::place).collect();
     if let Some(places) = places {
         return Ok(places);

@@ -6,7 +6,7 @@
 //! is there already. It is not where no producer could be had, or it could be there twice,
 //! nor where sending it again would change nothing.
 
-use super::fate::{Again, Fate, told};
+use super::fate::{Again, Fate, outcome};
 use crate::Result;
 use crate::resources::Cluster;
 use futures::future::join_all;
@@ -29,7 +29,7 @@ const SOON: Duration = Duration::from_millis(50);
 pub(super) async fn send(cluster: &Cluster<'_>, what: &WriteMessages) -> Result<Vec<(i32, i64)>> {
     let sending = &Sending::new(what, cluster.deadline());
     let asked = cluster.ask(|admin, at| sending.round(admin, at)).await;
-    told(asked, &sending.fates())
+    outcome(asked, &sending.fates())
 }
 
 struct Sending<'a> {

@@ -89,7 +89,7 @@ impl<'a> Cluster<'a> {
         F: Future<Output = std::result::Result<T, KafkaError>>,
     {
         let asked = repeat(self.until(), self.patience, move || call(self.admin, &self.brokers));
-        asked.await.map_err(|why| why.told(self.patience, ""))
+        asked.await.map_err(|why| why.error(self.patience, ""))
     }
 
     /// The same where partitions are needed. Those that nobody leads are waited for a
@@ -104,7 +104,7 @@ impl<'a> Cluster<'a> {
     {
         let short = self.patience / HALF;
         let asked = repeat(self.until(), short, move || call(self.admin, &self.brokers));
-        asked.await.map_err(|why| why.told(self.patience, or))
+        asked.await.map_err(|why| why.error(self.patience, or))
     }
 
     /// The same for a change. It is repeated until a broker confirms it; one that Kafka
@@ -137,7 +137,7 @@ impl<'a> Cluster<'a> {
                 }
                 Err(unknown(see, why.reason.as_ref()))
             }
-            Err(why) => Err(why.told(self.patience, "")),
+            Err(why) => Err(why.error(self.patience, "")),
         }
     }
 
@@ -185,8 +185,8 @@ impl<'a> Cluster<'a> {
     pub async fn log_dirs(&self) -> Vec<(&Server, Vec<LogDir>)> {
         let asked = self.servers.iter().map(|server| async move {
             let alone = self.brokers.through(&Broker::internal(server));
-            let told = timeout(ALONE, self.admin.describe_log_dirs(&alone)).await;
-            told.ok().and_then(std::result::Result::ok).map(|directories| (server, directories))
+            let reply = timeout(ALONE, self.admin.describe_log_dirs(&alone)).await;
+            reply.ok().and_then(std::result::Result::ok).map(|directories| (server, directories))
         });
         join_all(asked).await.into_iter().flatten().collect()
     }
@@ -203,7 +203,7 @@ impl<'a> Cluster<'a> {
     {
         let call = &call;
         let asked = repeat(self.until(), self.patience, move || self.round(call));
-        asked.await.map_err(|why| why.told(self.patience, ""))
+        asked.await.map_err(|why| why.error(self.patience, ""))
     }
 
     /// Once round all brokers. Who stands still is left out soon.
@@ -217,8 +217,8 @@ impl<'a> Cluster<'a> {
         let asked = self.brokers.brokers.iter().map(|broker| {
             let alone = self.brokers.through(broker);
             async move {
-                let told = timeout(ALONE, call(self.admin, alone)).await;
-                told.unwrap_or_else(|_| Err(silent(broker)))
+                let reply = timeout(ALONE, call(self.admin, alone)).await;
+                reply.unwrap_or_else(|_| Err(silent(broker)))
             }
         });
         any(join_all(asked).await)
@@ -283,10 +283,10 @@ fn silent(broker: &Broker) -> KafkaError {
 
 /// The answers, if there is any.
 fn any<T>(
-    told: Vec<std::result::Result<T, KafkaError>>,
+    replies: Vec<std::result::Result<T, KafkaError>>,
 ) -> std::result::Result<Vec<T>, KafkaError> {
-    let (asked, mut answers, mut last) = (told.len(), Vec::new(), None);
-    for one in told {
+    let (asked, mut answers, mut last) = (replies.len(), Vec::new(), None);
+    for one in replies {
         match one {
             Ok(answer) => answers.push(answer),
             Err(error) => last = Some(graver(last, error)),

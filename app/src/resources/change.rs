@@ -19,7 +19,7 @@ pub(crate) async fn change<T>(
 ) -> Result<T> {
     Box::pin(write(access, app, event, about, "attempted".into(), ATTEMPT)).await?;
     let outcome = effect.await;
-    let told = match &outcome {
+    let ended = match &outcome {
         Ok(_) => "done".to_owned(),
         Err(Error::Internal(_) | Error::Away(_) | Error::Unknown(_)) => "unknown".to_owned(),
         Err(error @ Error::Partly { .. }) => format!("partly ({error})"),
@@ -27,7 +27,7 @@ pub(crate) async fn change<T>(
     };
     // The change has been made or not: a store that is away now does not turn
     // that round.
-    if let Err(error) = Box::pin(write(access, app, event, about, told, OUTCOME)).await {
+    if let Err(error) = Box::pin(write(access, app, event, about, ended, OUTCOME)).await {
         tracing::warn!(%event, %error, "the outcome of a change is not in the audit log");
     }
     outcome

@@ -14,7 +14,7 @@ pub(super) struct Unanswered {
 impl Unanswered {
     /// For what changes nothing, or was surely not done. `or` is what else can be done
     /// where something is missing, as the end of a sentence.
-    pub fn told(&self, patience: Duration, or: &str) -> Error {
+    pub fn error(&self, patience: Duration, or: &str) -> Error {
         let sentence = match &self.reason {
             None => return nobody("", patience),
             Some(reason) if reason.lacks_brokers() => {
@@ -98,8 +98,8 @@ mod tests {
     fn silence_is_told_with_its_reason() {
         let check = |reason: Option<KafkaError>, expected: &str| {
             let why = Unanswered { reason, perhaps: false };
-            let told = why.told(Duration::from_secs(25), ", or wait").to_string();
-            assert_eq!(told, expected);
+            let error = why.error(Duration::from_secs(25), ", or wait").to_string();
+            assert_eq!(error, expected);
         };
         check(None, "No broker of the cluster gave an answer within 25 s; try again later");
         check(
@@ -133,10 +133,10 @@ mod tests {
 
     #[test]
     fn a_change_that_nobody_confirmed_says_how_to_find_out() {
-        let told = unknown("GET topics tells", None);
-        assert!(matches!(told, Error::Unknown(_)));
+        let error = unknown("GET topics tells", None);
+        assert!(matches!(error, Error::Unknown(_)));
         assert_eq!(
-            told.to_string(),
+            error.to_string(),
             "No broker confirmed the change in time, so it may have been made or not, or may still be made within a minute: GET topics tells"
         );
     }

@@ -187,7 +187,7 @@ pub fn instance(
         stopped: false,
         generation: 1,
         settings: BTreeMap::new(),
-        inside_generation: 0,
+        kafka_generation: 0,
         progress: InstanceProgress {
             conditions: vec![Reason::Running.into()],
             ..InstanceProgress::default()

@@ -44,7 +44,7 @@ impl Engine {
         }
         let rights = rights::of_default_user(&instance.username);
         let chosen = settings::in_kafka(&instance.settings);
-        pass.wrote_inside.store(true, Ordering::Relaxed);
+        pass.kafka_written.store(true, Ordering::Relaxed);
         let (user, acls, settings) = tokio::join!(
             self.reach.admin().set_scram_user(&cluster, &instance.username, &instance.password),
             self.reach.admin().add_acls(&cluster, &rights),
@@ -58,11 +58,11 @@ impl Engine {
         }
         let noted = self.note(pass, world, |progress| {
             progress.credentials_set = true;
-            progress.inside_observed = instance.inside_generation;
+            progress.kafka_observed = instance.kafka_generation;
         });
         let done = noted.await?;
         // Written under the lease, so nobody else has written since.
-        pass.wrote_inside.store(false, Ordering::Relaxed);
+        pass.kafka_written.store(false, Ordering::Relaxed);
         Ok(done)
     }
 
@@ -70,7 +70,7 @@ impl Engine {
     /// than what they have written: they are to write once more. The lease is not ours,
     /// so this is not guarded by it.
     pub(crate) async fn see_to_late_write(&self, pass: &Pass) -> Result<(), PassError> {
-        if !pass.wrote_inside.swap(false, Ordering::Relaxed) {
+        if !pass.kafka_written.swap(false, Ordering::Relaxed) {
             return Ok(());
         }
         let now = self.clock.now();
@@ -78,7 +78,7 @@ impl Engine {
             return Ok(());
         }
         let mut work = self.store.begin().await?;
-        instances::raise_inside(&mut work, pass.lease.instance_id, now).await?;
+        instances::raise_kafka_generation(&mut work, pass.lease.instance_id, now).await?;
         work.commit().await?;
         Ok(())
     }

@@ -49,7 +49,7 @@ impl Draft<'_> {
     /// report may be of a broker that is gone.
     fn is_changed_in_kafka(&self) -> bool {
         let instance = &self.world.instance;
-        let is_old = instance.progress.inside_observed < instance.inside_generation;
+        let is_old = instance.progress.kafka_observed < instance.kafka_generation;
         let is_changed = is_old || self.world.is_to_slow_or_let_go();
         let works = |view: &ServerView| {
             view.is_up() && !self.world.is_unresponsive(view) && !self.lacks_something(view)
@@ -113,7 +113,7 @@ fn let_customers_in(draft: &Draft) -> Option<Plan> {
 fn customer_steps(world: &World) -> Vec<Step> {
     let progress = &world.instance.progress;
     let mut steps = Vec::new();
-    let is_old = progress.inside_observed < world.instance.inside_generation;
+    let is_old = progress.kafka_observed < world.instance.kafka_generation;
     if !progress.credentials_set || is_old {
         steps.push(Step::SetCredentials);
     }

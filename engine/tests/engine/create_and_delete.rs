@@ -95,7 +95,7 @@ async fn another_password_and_other_settings_are_written_into_kafka() {
 
     world.run(&engine, id).await;
     let after = world.instance(id).await.unwrap();
-    assert!(after.ready() && after.configured() && after.progress.inside_observed == 2);
+    assert!(after.ready() && after.configured() && after.progress.kafka_observed == 2);
     assert!(world.kafka.knows(&after.username, &password));
     assert!(!world.kafka.knows(&before.username, &before.password));
     assert_eq!(
@@ -413,7 +413,7 @@ async fn a_server_that_is_stuck_does_not_keep_another_password_waiting() {
     let instance = world.instance(id).await.unwrap();
     let status = &instance.progress.status();
     assert!(status.contains("it needs an operator"), "{status}");
-    assert_eq!(instance.progress.inside_observed, instance.inside_generation, "{status}");
+    assert_eq!(instance.progress.kafka_observed, instance.kafka_generation, "{status}");
     assert!(world.kafka.knows(&instance.username, &password));
 }
 

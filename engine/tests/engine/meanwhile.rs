@@ -132,7 +132,7 @@ async fn a_stop_that_is_asked_for_during_a_step_stays_in_the_status() {
         assert_eq!(progress.status(), ASKED, "during {step:?}");
         let reached = if step == Step::Reach { generation - 1 } else { generation - 2 };
         assert_eq!(progress.observed_generation, reached, "of what was asked before");
-        assert_eq!(progress.inside_observed, 1, "and the step itself is noted");
+        assert_eq!(progress.kafka_observed, 1, "and the step itself is noted");
     }
 }
 

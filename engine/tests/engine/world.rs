@@ -112,7 +112,7 @@ impl World {
                 || self.instance(id).await.is_some_and(|instance| {
                     let rested = if instance.stopped { "stopped" } else { "running" };
                     instance.configured()
-                        && instance.progress.inside_observed >= instance.inside_generation
+                        && instance.progress.kafka_observed >= instance.kafka_generation
                         && instance.deleted_at.is_none()
                         && instance.progress.status() == rested
                 });

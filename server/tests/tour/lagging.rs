@@ -35,8 +35,6 @@ pub async fn keeps_the_next_from_its_restart(castellan: &Installation, instance:
     let message = json!({"value": VALUE, "partition": 0});
     day.post(&format!("topics/{TOPIC}/messages"), &message, 201).await;
     let spoiled = OTHERS.map(|server| Spoiled::of(castellan, server));
-    // The quorum can't do without another one until this one is back.
-    let restart = ask(&day, instance, "restart", NEXT).await;
     let start = ask(&day, instance, "start", LAGS).await;
 
     let words = format!("{TOPIC}-0 has 2 of 3 replicas in sync, server {} is behind", LAGS + 1);
@@ -44,21 +42,19 @@ pub async fn keeps_the_next_from_its_restart(castellan: &Installation, instance:
     castellan.until_status(id, &format!("waiting: {words}")).await;
     let before = brokers(castellan);
     nobody_is_touched(castellan, instance, &access.brokers).await;
-    let waits = day.get(&format!("actions/{restart}")).await;
+    let waits = day.get(&format!("actions/{start}")).await;
     assert_eq!(waits["state"], "running", "{waits}");
     assert!(waits["steps"].to_string().contains(&words), "{waits}");
+    let nodes = json!({"nodes": [name(instance, NEXT)]});
+    let refused = day.post("actions/restart", &nodes, 400).await;
+    assert!(refused["error"].as_str().unwrap().contains(&words), "{refused}");
 
     for copy in spoiled {
         copy.mend();
     }
-    for action in [start, restart] {
-        castellan
-            .until("what waited is done", async || {
-                let now = day.get(&format!("actions/{action}")).await;
-                if now["state"] == "done" { Ok(()) } else { Err(now["status"].to_string()) }
-            })
-            .await;
-    }
+    is_done(castellan, &day, start).await;
+    let restart = ask(&day, instance, "restart", NEXT).await;
+    is_done(castellan, &day, restart).await;
     castellan
         .until("every broker has all copies in sync", async || {
             let seen = Box::pin(in_sync(instance, &access.brokers)).await;
@@ -73,11 +69,24 @@ pub async fn keeps_the_next_from_its_restart(castellan: &Installation, instance:
     eprintln!("waited for a copy that lags: {:.1} s", began.elapsed().as_secs_f64());
 }
 
+fn name(instance: &Value, server: usize) -> String {
+    format!("{}-{:02}", instance["username"].as_str().unwrap(), server + 1)
+}
+
 /// The id of what was asked of one server.
 async fn ask(day: &Day<'_>, instance: &Value, verb: &str, server: usize) -> i64 {
-    let name = format!("{}-{:02}", instance["username"].as_str().unwrap(), server + 1);
-    let accepted = day.post(&format!("actions/{verb}"), &json!({"nodes": [name]}), 200).await;
+    let nodes = json!({"nodes": [name(instance, server)]});
+    let accepted = day.post(&format!("actions/{verb}"), &nodes, 200).await;
     accepted["action"].as_i64().unwrap()
+}
+
+async fn is_done(castellan: &Installation, day: &Day<'_>, action: i64) {
+    castellan
+        .until("what waited is done", async || {
+            let now = day.get(&format!("actions/{action}")).await;
+            if now["state"] == "done" { Ok(()) } else { Err(now["status"].to_string()) }
+        })
+        .await;
 }
 
 /// For as long as every broker says that a copy is not in sync, which it does.

@@ -29,7 +29,7 @@ pub async fn go_beyond(work: &mut Work, past: &Past) -> Result<i64> {
     // Kafka may have been given another password or other settings since. They are
     // written once more, so that what the store says is what lets customers in.
     let query = Query::new(
-        "UPDATE instances SET inside_generation = inside_generation + 1 WHERE deleted_at IS NULL",
+        "UPDATE instances SET kafka_generation = kafka_generation + 1 WHERE deleted_at IS NULL",
     );
     work.execute(query).await?;
     // No call of that time goes on. And what was not known of a user then would let one

@@ -123,7 +123,7 @@ async fn a_copy_goes_on_beyond_everything_given_out_since() {
     let held = take(&mut work).await.unwrap();
     assert!(!held.after_unknown, "a user that was made since is not made again");
     let found = instances::find(&mut work, instance.id).await.unwrap().unwrap();
-    assert_eq!(found.inside_generation, instance.inside_generation + 1, "Kafka is told again");
+    assert_eq!(found.kafka_generation, instance.kafka_generation + 1, "Kafka is told again");
     // A past that knows less takes nothing back.
     assert_eq!(backup::go_beyond(&mut work, &Past::default()).await.unwrap(), 6);
     assert_eq!(work.next("servers").await.unwrap(), 92);

@@ -202,7 +202,7 @@ pub fn new_instance(
         stopped: false,
         generation: 1,
         settings: BTreeMap::new(),
-        inside_generation: 0,
+        kafka_generation: 0,
         progress: InstanceProgress {
             conditions: vec![Reason::Created.into()],
             ..InstanceProgress::default()

@@ -65,7 +65,7 @@ async fn a_restart_is_accepted_right_after_another_password_and_live_settings() 
         let answer = post_json(&world, &instance, rest, &body).await;
         assert!(answer.status.is_success(), "{rest}: {}", answer.text);
         let now = world.load(instance.id.0).await;
-        assert!(now.inside_generation > now.progress.inside_observed, "{rest} is to be written");
+        assert!(now.kafka_generation > now.progress.kafka_observed, "{rest} is to be written");
         let status = Call::get("/api/api/cluster/status").key(&instance.apikey);
         assert_eq!(status.send(&world.instance).await.json()["configured"], true, "{rest}");
         let restart = post(&world, &instance, "actions/restart").await;

@@ -124,5 +124,5 @@ async fn a_quota_that_is_late_does_not_outdo_the_slowing_of_producers() {
     let (set, ()) = tokio::join!(put, meanwhile);
     assert_eq!(set.status, 200, "{}", set.text);
     let after = world.load(instance.id.0).await;
-    assert_eq!(after.inside_generation, instance.inside_generation + 1, "the engine looks again");
+    assert_eq!(after.kafka_generation, instance.kafka_generation + 1, "the engine looks again");
 }

@@ -28,7 +28,7 @@ async fn only_what_was_chosen_is_listed_at_its_intended_value() {
         ["config.update settings=log.retention.ms=60000, message.max.bytes=8000"]
     );
     let after = world.load(instance.id.0).await;
-    assert!(after.configured() && after.inside_generation == 1);
+    assert!(after.configured() && after.kafka_generation == 1);
     let mut reader = world.app.store().reader();
     let due = store::instances::due(&mut reader, world.app.now()).await.unwrap();
     assert!(due.contains(&instance.id), "the engine is woken");

@@ -248,7 +248,7 @@ async fn another_password_is_told_at_once_and_followed() {
     assert_eq!((rotated.status.as_u16(), rotated.text.as_str()), (204, ""));
     let after = world.load(instance.id.0).await;
     assert_ne!(after.password, instance.password);
-    assert!(after.inside_generation > after.progress.inside_observed, "the engine follows");
+    assert!(after.kafka_generation > after.progress.kafka_observed, "the engine follows");
     let details = Call::get("/api/details").key(&instance.apikey).send(&world.instance).await;
     assert!(details.text.contains(after.password.expose()), "{}", details.text);
     assert_eq!(lines(&world, 1).await, ["instance.rotate_password "]);

@@ -51,7 +51,7 @@ fn without_a_producer_only_what_is_surely_not_there_is_sent_again() {
     assert_eq!(sending.end(None, &new(&[1]), Ok(Some(Written { places }))), Ok(()));
     assert_eq!(begin(), []);
 
-    let Err(Error::Partly { summary, pieces }) = told(Ok(()), &sending.fates()) else {
+    let Err(Error::Partly { summary, pieces }) = outcome(Ok(()), &sending.fates()) else {
         panic!("one of them is not known to be there");
     };
     let expected = "Of 4 messages 3 were written, 1 may or may not have been written, and 0 \
@@ -112,7 +112,7 @@ fn what_was_on_its_way_when_time_was_up_may_be_there() {
     let sending = Sending::new(&what, Instant::now());
     sending.begin();
     let late = Err(Error::Refused("No broker gave an answer".into()));
-    let error = told(late, &sending.fates()).unwrap_err().to_string();
+    let error = outcome(late, &sending.fates()).unwrap_err().to_string();
     let expected = "The message may or may not have been written: no answer came in time; \
                     look for it before you write it again";
     assert_eq!(error, expected);
@@ -125,9 +125,9 @@ fn where_nothing_is_written_the_reason_is_told_alone() {
     sending.begin();
     assert_eq!(sending.end(None, &new(&[0, 1]), Err(away())), Err(away()));
     let late = || Err(Error::Refused("No broker gave an answer".into()));
-    let error = told(late(), &sending.fates()).unwrap_err().to_string();
+    let error = outcome(late(), &sending.fates()).unwrap_err().to_string();
     assert_eq!(error, "No broker gave an answer");
     sending.begin();
     assert_eq!(sending.end(None, &new(&[0, 1]), Ok(None)), Ok(()));
-    assert!(matches!(told(Ok(()), &sending.fates()), Err(Error::NotFound)));
+    assert!(matches!(outcome(Ok(()), &sending.fates()), Err(Error::NotFound)));
 }

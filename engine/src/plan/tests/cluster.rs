@@ -166,7 +166,7 @@ impl Cluster {
 
     /// A new password, or settings that brokers take while they run.
     pub fn changed_in_kafka(mut self) -> Self {
-        self.world.instance.inside_generation += 1;
+        self.world.instance.kafka_generation += 1;
         self
     }
 

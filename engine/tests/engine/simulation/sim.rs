@@ -290,7 +290,7 @@ impl<'a> Sim<'a> {
                     && self.nothing_runs()
             }
             Some(now) if !now.configured() => false,
-            Some(now) if now.progress.inside_observed < now.inside_generation => false,
+            Some(now) if now.progress.kafka_observed < now.kafka_generation => false,
             Some(now) => {
                 let rests = matches!(went, Went::Rested(Rest::Until(_)));
                 let agents = self.rows.servers(self.id()).await;

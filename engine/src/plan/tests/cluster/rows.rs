@@ -92,7 +92,7 @@ pub fn instance(nodes: u32) -> Instance {
         stopped: false,
         generation: 1,
         settings: BTreeMap::new(),
-        inside_generation: 0,
+        kafka_generation: 0,
         progress: InstanceProgress::default(),
     }
 }

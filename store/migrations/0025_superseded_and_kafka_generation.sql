@@ -8,3 +8,7 @@ UPDATE actions SET superseded_by = (
         AND REPLACE(actions.overtaken, '}', ',') LIKE '%:' || CAST(later.id AS TEXT) || ',%'
 ) WHERE overtaken <> '{}';
 ALTER TABLE actions DROP COLUMN overtaken;
+
+-- Intent that lives in Kafka itself, such as passwords and settings.
+ALTER TABLE instances RENAME COLUMN inside_generation TO kafka_generation;
+ALTER TABLE instances RENAME COLUMN inside_observed TO kafka_observed;
