@@ -63,8 +63,8 @@ fn apply_revoked(place: &Place, revoked: &[String]) -> Result<(), CertificateErr
         // Written anew without them, it would let them in again.
         Err(source) => return Err(CertificateError::Io { path, source }),
     };
-    let told = revoked.iter().map(String::as_str);
-    let serials: BTreeSet<&str> = kept.lines().chain(told).collect();
+    let new = revoked.iter().map(String::as_str);
+    let serials: BTreeSet<&str> = kept.lines().chain(new).collect();
     let mut text = String::new();
     for serial in serials {
         text.extend([serial, "\n"]);

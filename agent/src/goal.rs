@@ -21,7 +21,7 @@ pub struct Orders {
 
 impl Goal {
     /// `missing` are the certificates that the broker can't start without.
-    pub fn of(desired: &Desired, missing: &[String]) -> Self {
+    pub fn from_desired(desired: &Desired, missing: &[String]) -> Self {
         if desired.run == Run::Stopped {
             return Goal::Stopped;
         }
@@ -51,18 +51,18 @@ mod tests {
 
     #[test]
     fn a_new_revision_alone_is_no_new_goal() {
-        let goal = Goal::of(&desired(), &[]);
-        assert_eq!(goal, Goal::of(&Desired { revision: 9, ..desired() }, &[]));
+        let goal = Goal::from_desired(&desired(), &[]);
+        assert_eq!(goal, Goal::from_desired(&Desired { revision: 9, ..desired() }, &[]));
         // The agent got a new identity; its broker has no part in that.
-        assert_eq!(goal, Goal::of(&Desired { incarnation: 2, ..desired() }, &[]));
+        assert_eq!(goal, Goal::from_desired(&Desired { incarnation: 2, ..desired() }, &[]));
         let revoked = Desired { revoked: vec!["4f".into()], ..desired() };
-        assert_eq!(goal, Goal::of(&revoked, &[]));
+        assert_eq!(goal, Goal::from_desired(&revoked, &[]));
         let mut other = desired();
         other.disk.format = None;
-        assert_ne!(goal, Goal::of(&other, &[]));
+        assert_ne!(goal, Goal::from_desired(&other, &[]));
         let stopped = Desired { run: Run::Stopped, ..desired() };
-        assert_eq!(Goal::of(&stopped, &["internal".into()]), Goal::Stopped);
-        let waiting = Goal::of(&desired(), &["internal".into(), "server".into()]);
+        assert_eq!(Goal::from_desired(&stopped, &["internal".into()]), Goal::Stopped);
+        let waiting = Goal::from_desired(&desired(), &["internal".into(), "server".into()]);
         let words = "waiting for the certificate internal and server";
         assert_eq!(waiting, Goal::Wait(words.into()));
     }

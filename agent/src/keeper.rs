@@ -39,7 +39,7 @@ fn apply(place: &Place, desired: &Desired, board: &Board, goal: &watch::Sender<G
     let (next, is_done) = match certificates::apply(place, desired) {
         Ok(applied) => {
             board.set_certificates(applied.requests, applied.installed);
-            (Goal::of(desired, &applied.missing), true)
+            (Goal::from_desired(desired, &applied.missing), true)
         }
         // A stop needs no certificates.
         Err(_) if desired.run == Run::Stopped => (Goal::Stopped, false),

@@ -126,7 +126,7 @@ pub async fn run(dir: PathBuf) -> Result<(), AgentError> {
         leave: Arc::new(leave::ControlPlane { place: place.clone(), board: board.clone() }),
         clock: Arc::new(SystemClock),
         pace: Pace::BROKER,
-        turns: Turns::of(&place),
+        turns: Turns::of_host(&place),
         turn: None,
         board: board.clone(),
         goal: goal_seen,

@@ -105,7 +105,7 @@ impl Link {
         self.connection.send_replace(Some(connection.clone()));
         tokio::select! {
             ended = self.fetch(&connection, &start) => ended,
-            ended = self.tell(&connection, &start) => ended,
+            ended = self.report(&connection, &start) => ended,
             () = self.until_renewal(&identity) => {
                 let renewed = self.renew(&connection, &start).await;
                 // Reports go on while renewals fail.
@@ -196,7 +196,7 @@ impl Link {
         }
     }
 
-    async fn tell(&self, connection: &Connection, start: &AgentStart) -> Result<(), LinkError> {
+    async fn report(&self, connection: &Connection, start: &AgentStart) -> Result<(), LinkError> {
         let mut views = self.board.subscribe();
         loop {
             let view = views.borrow_and_update().clone();

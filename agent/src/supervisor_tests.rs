@@ -123,7 +123,7 @@ impl Server {
         restarts: u32,
     ) -> Work {
         let board = Board::default();
-        let (goal, goal_seen) = watch::channel(Goal::of(desired, &[]));
+        let (goal, goal_seen) = watch::channel(Goal::from_desired(desired, &[]));
         let (shutdown, shutdown_seen) = watch::channel(false);
         let (leave, answer) = watch::channel(Answer::Go);
         let asked = Arc::<AtomicU32>::default();
@@ -193,7 +193,7 @@ async fn a_broker_is_formatted_once_started_and_stopped_as_desired() {
     assert_eq!((status.broker_pid, status.config_hash), (None, None));
     assert_eq!(server.read("events"), "started\nstopped\n");
 
-    work.goal.send_replace(Goal::of(&desired(), &[]));
+    work.goal.send_replace(Goal::from_desired(&desired(), &[]));
     work.phase(Phase::Running).await;
     assert_eq!(server.read("format.args"), "", "a formatted disk may be formatted again");
     work.end().await;
@@ -241,7 +241,7 @@ async fn a_new_desire_ends_the_pause_after_a_failure() {
     server.write("broker.sh", GOOD);
     let mut next = desired();
     next.broker.as_mut().unwrap().config_hash = "hash-2".into();
-    work.goal.send_replace(Goal::of(&next, &[]));
+    work.goal.send_replace(Goal::from_desired(&next, &[]));
     assert_eq!(work.phase(Phase::Running).await.config_hash.as_deref(), Some("hash-2"));
     work.end().await;
 }
@@ -256,7 +256,7 @@ async fn one_that_ran_well_comes_back_soon_and_is_counted_anew() {
     let work = server.supervise(pace);
     for _ in 0..3 {
         let pid = work.phase(Phase::Running).await.broker_pid.unwrap();
-        ProcessId::of(pid).unwrap().kill();
+        ProcessId::from_pid(pid).unwrap().kill();
         work.status(|status| status.broker_pid.is_some_and(|new| new != pid)).await;
     }
     work.status(|status| status.phase == Phase::Running && status.restarts == 0).await;
@@ -275,7 +275,7 @@ async fn the_next_agent_adopts_the_broker_that_runs() {
     let second = server.supervise(quick());
     let mut next = desired();
     next.broker.as_mut().unwrap().config_hash = "hash-2".into();
-    second.goal.send_replace(Goal::of(&next, &[]));
+    second.goal.send_replace(Goal::from_desired(&next, &[]));
     let adopted = second.phase(Phase::Running).await;
     assert_eq!(adopted.broker_pid, before.broker_pid);
     assert_eq!(adopted.config_hash.as_deref(), Some("hash-1"));
@@ -300,7 +300,7 @@ async fn a_higher_launch_starts_the_broker_anew_with_leave() {
     work.leave.send_replace(Answer::No("it is not its turn".into()));
     let mut next = Desired { launch: 1, ..desired() };
     next.broker.as_mut().unwrap().config_hash = "hash-2".into();
-    work.goal.send_replace(Goal::of(&next, &[]));
+    work.goal.send_replace(Goal::from_desired(&next, &[]));
     let words = "waiting for leave to stop: it is not its turn";
     let waiting = work.status(|status| status.detail == words).await;
     assert_eq!((waiting.broker_pid, waiting.launch), (before.broker_pid, 0));
@@ -320,10 +320,10 @@ async fn a_higher_launch_starts_the_broker_anew_with_leave() {
     work.task.abort();
     let _ = work.task.await;
     let second = server.supervise(quick());
-    second.goal.send_replace(Goal::of(&next, &[]));
+    second.goal.send_replace(Goal::from_desired(&next, &[]));
     assert_eq!(second.phase(Phase::Running).await.launch, 1);
     // A launch that was taken back is no reason to stop.
-    second.goal.send_replace(Goal::of(&Desired { launch: 0, ..next }, &[]));
+    second.goal.send_replace(Goal::from_desired(&Desired { launch: 0, ..next }, &[]));
     second.end().await;
     assert_eq!(server.read("events"), "started\nstopped\nstarted\nstopped\n");
 }
@@ -355,7 +355,7 @@ async fn a_broker_that_ends_on_a_full_disk_is_back_once_there_is_room() {
     let pid = work.phase(Phase::Running).await.broker_pid.unwrap();
     server.room.store(u64::MAX, Ordering::Relaxed);
     server.write("logs/server.log", "t ERROR halt\njava.io.IOException: No space left on device\n");
-    ProcessId::of(pid).unwrap().kill();
+    ProcessId::from_pid(pid).unwrap().kill();
     let status = work.status(|status| status.disk_fault.is_some()).await;
     assert!(
         status.detail.contains("exit status") || status.detail.contains("signal"),
@@ -382,7 +382,7 @@ async fn a_broker_that_could_not_start_again_is_not_stopped_to_be_restarted() {
     let work = server.supervise(quick());
     let before = work.phase(Phase::Running).await;
     server.room.store(u64::MAX, Ordering::Relaxed);
-    work.goal.send_replace(Goal::of(&Desired { launch: 1, ..desired() }, &[]));
+    work.goal.send_replace(Goal::from_desired(&Desired { launch: 1, ..desired() }, &[]));
     let waiting = work.status(|status| status.waits_for_leave.is_some()).await;
     let why = waiting.waits_for_leave.unwrap();
     assert!(why.starts_with("it could not be started again, the disk is full: "), "{why}");
@@ -414,7 +414,7 @@ async fn without_leave_a_broker_runs_on_and_says_what_it_waits_for() {
     assert_eq!(server.read("events"), "started\n");
 
     // Wanted again before it could stop, it runs as it did.
-    work.goal.send_replace(Goal::of(&desired(), &[]));
+    work.goal.send_replace(Goal::from_desired(&desired(), &[]));
     work.status(|status| status.detail == "running").await;
     assert_eq!(work.board.view().status.broker_pid, before.broker_pid);
 
@@ -434,7 +434,7 @@ async fn a_broker_that_ends_while_it_waits_for_leave_is_stopped() {
     work.leave.send_replace(Answer::No("no ticket is open".into()));
     work.goal.send_replace(Goal::Stopped);
     work.status(|status| status.detail.starts_with("waiting for leave")).await;
-    ProcessId::of(pid).unwrap().kill();
+    ProcessId::from_pid(pid).unwrap().kill();
     let stopped = work.phase(Phase::Stopped).await;
     assert_eq!((stopped.detail.as_str(), stopped.broker_pid), ("stopped as desired", None));
     assert_eq!(server.read("events"), "started\n", "it is not started again");
@@ -460,9 +460,9 @@ async fn a_broker_that_stands_still_is_killed_after_a_while() {
     let server = Server::new(&GOOD.replace("while", once));
     let work = server.supervise(Pace { stuck: Duration::from_millis(50), ..quick() });
     let pid = work.phase(Phase::Running).await.broker_pid.unwrap();
-    let process = ProcessId::of(pid).unwrap();
+    let process = ProcessId::from_pid(pid).unwrap();
     wait_for(|| process.is_stopped(), |stands_still| *stands_still).await;
-    work.goal.send_replace(Goal::of(&Desired { launch: 1, ..desired() }, &[]));
+    work.goal.send_replace(Goal::from_desired(&Desired { launch: 1, ..desired() }, &[]));
     let after = work.status(|it| it.phase == Phase::Running && it.launch == 1).await;
     assert_ne!(after.broker_pid, Some(pid));
     assert_eq!(server.read("events"), "started\nstarted\n", "it had no say in it");
@@ -482,7 +482,7 @@ async fn a_broker_that_did_not_answer_and_says_nothing_is_killed() {
     let since = "2026-01-01T00:00:00Z".parse().unwrap();
     let fall_silent = |pid| work.board.set_silence(Some(Silence { pid, since }));
     fall_silent(pid);
-    work.goal.send_replace(Goal::of(&Desired { launch: 1, ..desired() }, &[]));
+    work.goal.send_replace(Goal::from_desired(&Desired { launch: 1, ..desired() }, &[]));
     let again = work.status(|it| it.phase == Phase::Running && it.launch == 1).await;
     let view = work.board.view();
     assert_eq!(view.silent_since(), None, "what was measured of another: {view:?}");

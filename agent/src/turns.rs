@@ -24,7 +24,7 @@ pub struct Turns(Slots);
 
 impl Turns {
     /// Those of the host that the server is on.
-    pub fn of(place: &Place) -> Self {
+    pub fn of_host(place: &Place) -> Self {
         Self::within(Slots::new(place.turns(), (host::processors() / CORES_EACH).max(1)))
     }
 

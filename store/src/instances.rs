@@ -54,7 +54,7 @@ pub async fn insert(work: &mut Work, new: &Instance) -> Result<()> {
     .bind(new.no_default_alarms)
     .bind(json(&new.progress.conditions));
     work.execute(query).await?;
-    work.tell(Change::Instance(new.id));
+    work.announce(Change::Instance(new.id));
     Ok(())
 }
 
@@ -231,7 +231,7 @@ pub async fn wake(work: &mut Work, id: InstanceId, now: Timestamp) -> Result<()>
     .bind(id.0)
     .bind(now);
     work.execute(query).await?;
-    work.tell(Change::Instance(id));
+    work.announce(Change::Instance(id));
     Ok(())
 }
 

@@ -103,7 +103,7 @@ pub async fn insert(work: &mut Work, new: &NewMessage, now: Timestamp) -> Result
     .bind(new.destination.as_str())
     .bind(new.incident.clone());
     work.execute(query).await?;
-    work.tell(Change::Outbox);
+    work.announce(Change::Outbox);
     Ok(id)
 }
 
@@ -177,7 +177,7 @@ pub async fn hasten(work: &mut Work, about: &str, destination: &str, now: Timest
     .bind(destination)
     .bind(now);
     work.execute(query).await?;
-    work.tell(Change::Outbox);
+    work.announce(Change::Outbox);
     Ok(())
 }
 
@@ -272,7 +272,7 @@ pub async fn let_go(work: &mut Work, holder: &str, now: Timestamp) -> Result<()>
     .bind(holder)
     .bind(now);
     work.execute(query).await?;
-    work.tell(Change::Outbox);
+    work.announce(Change::Outbox);
     Ok(())
 }
 
@@ -302,7 +302,7 @@ pub async fn set_sent(work: &mut Work, message: &Message) -> Result<bool> {
         .bind(message.attempts);
     let ours = work.execute(query).await? == 1;
     if message.lane.is_some() {
-        work.tell(Change::Outbox);
+        work.announce(Change::Outbox);
     }
     Ok(ours)
 }
@@ -338,7 +338,7 @@ pub(crate) async fn free_idle(work: &mut Work, lanes: &str) -> Result<()> {
 pub async fn free(work: &mut Work, lanes: &str) -> Result<()> {
     let query = Query::new("DELETE FROM outbox_lanes WHERE lane LIKE $1").bind(lanes);
     work.execute(query).await?;
-    work.tell(Change::Outbox);
+    work.announce(Change::Outbox);
     Ok(())
 }
 

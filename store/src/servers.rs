@@ -251,7 +251,7 @@ pub async fn raise_incarnation(work: &mut Work, id: ServerId, now: Timestamp) ->
     );
     work.execute(query.bind(id.0).bind(now)).await?;
     // A long poll that the old certificate holds ends at once.
-    work.tell(Change::Desired(id));
+    work.announce(Change::Desired(id));
     Ok(())
 }
 
@@ -348,7 +348,7 @@ pub async fn set_desired(
         .bind(revision)
         .bind(desired);
     work.execute(query).await?;
-    work.tell(Change::Desired(id));
+    work.announce(Change::Desired(id));
     Ok(())
 }
 
@@ -389,7 +389,7 @@ pub async fn remove(work: &mut Work, id: ServerId) -> Result<()> {
     disk_guards::remove(work, id).await?;
     work.execute(Query::new("DELETE FROM servers WHERE id = $1").bind(id.0)).await?;
     // Whoever holds a long poll for it shall see that it is gone.
-    work.tell(Change::Desired(id));
+    work.announce(Change::Desired(id));
     Ok(())
 }
 

@@ -104,7 +104,7 @@ impl Store {
             changes: self.changes.clone(),
             audit_budget: self.audit_budget,
             others: self.others.clone(),
-            told: Vec::new(),
+            announced: Vec::new(),
         })
     }
 
@@ -199,27 +199,27 @@ pub struct Work {
     changes: broadcast::Sender<Change>,
     audit_budget: Option<i64>,
     others: Option<Arc<Others>>,
-    told: Vec<Change>,
+    announced: Vec<Change>,
 }
 
 impl Work {
-    /// Remembers a change to tell once it is true.
-    pub fn tell(&mut self, change: Change) {
-        if !self.told.contains(&change) {
-            self.told.push(change);
+    /// Has the change announced once this work is committed.
+    pub fn announce(&mut self, change: Change) {
+        if !self.announced.contains(&change) {
+            self.announced.push(change);
         }
     }
 
     /// Fails if any statement did.
     pub async fn commit(mut self) -> Result<()> {
         if let Some(others) = self.others.clone() {
-            for query in notifications(&others.origin, &self.told) {
+            for query in notifications(&others.origin, &self.announced) {
                 self.fetch(query).await?;
             }
         }
         self.check()?;
         self.begun.commit().await?;
-        for change in self.told {
+        for change in self.announced {
             // Nobody listening is no fault.
             let _ = self.changes.send(change);
         }

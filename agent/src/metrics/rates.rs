@@ -22,7 +22,7 @@ pub struct Before {
 }
 
 impl Before {
-    pub fn of(scrape: &Scrape) -> Self {
+    pub fn from_scrape(scrape: &Scrape) -> Self {
         Self { started: scrape.started, counters: scrape.counters.clone() }
     }
 
@@ -58,7 +58,7 @@ pub struct TopicsBefore {
 }
 
 impl TopicsBefore {
-    pub fn of(scrape: &Scrape) -> Self {
+    pub fn from_scrape(scrape: &Scrape) -> Self {
         Self { started: scrape.started, counts: scrape.topics.clone() }
     }
 
@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn rates_are_in_their_units_and_never_below_zero() {
         use Series as S;
-        let before = Before::of(&scrape(
+        let before = Before::from_scrape(&scrape(
             1.0,
             &[(S::BytesIn, 100.0), (S::GcTime, 1.0), (S::RequestIdle, 0.0), (S::IsrShrinks, 5.0)],
         ));
@@ -135,7 +135,7 @@ mod tests {
             };
             Scrape { topics: (0..203).map(topic).collect(), ..<_>::default() }
         };
-        let before = TopicsBefore::of(&topics(1.0));
+        let before = TopicsBefore::from_scrape(&topics(1.0));
         let (busiest, left_out) = before.busiest(&topics(11.0), SECONDS);
         assert_eq!((busiest.len(), left_out), (MOST_TOPICS, 3));
         assert_eq!(&*busiest[0].0, "topic-202");

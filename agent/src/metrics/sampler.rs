@@ -191,7 +191,7 @@ impl Last {
         for (series, value) in &scrape.gauges {
             sample.add(*series, *value);
         }
-        if let Some((then, before)) = self.scraped.replace((now, Before::of(scrape))) {
+        if let Some((then, before)) = self.scraped.replace((now, Before::from_scrape(scrape))) {
             for (series, value) in before.rates(scrape, now - then) {
                 sample.add(series, value);
             }
@@ -206,7 +206,8 @@ impl Last {
 
     /// The first look has nothing to compare with.
     fn take_topics(&mut self, scrape: &Scrape, now: Instant, sample: &mut Sample) {
-        if let Some((then, before)) = self.topics.replace((now, TopicsBefore::of(scrape))) {
+        if let Some((then, before)) = self.topics.replace((now, TopicsBefore::from_scrape(scrape)))
+        {
             let (topics, left_out) = before.busiest(scrape, now - then);
             self.left_out = Some(u32::try_from(left_out).unwrap_or(u32::MAX));
             sample.topics = topics;

@@ -1,4 +1,4 @@
-//! Telling customers of maintenance, by their notice alarms.
+//! QueuedNotification customers of maintenance, by their notice alarms.
 
 use super::watch::tell;
 use crate::{App, Error, Operator, Result, audit};

@@ -14,7 +14,7 @@ async fn hear(changes: &mut tokio::sync::broadcast::Receiver<Change>) -> Option<
 
 async fn tell(store: &Store, change: Change) {
     let mut work = store.begin().await.unwrap();
-    work.tell(change);
+    work.announce(change);
     work.commit().await.unwrap();
 }
 

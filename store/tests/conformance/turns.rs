@@ -12,7 +12,7 @@ pub async fn a_transaction_that_is_dropped_never_was(f: Fixture) {
     let mut work = f.store.begin().await.unwrap();
     let vpc = vpc(VpcId(work.next("vpcs").await.unwrap()), account.account.id);
     vpcs::insert(&mut work, &vpc).await.unwrap();
-    work.tell(Change::Instance(InstanceId(1)));
+    work.announce(Change::Instance(InstanceId(1)));
     drop(work);
     assert_eq!(vpcs::list(&mut f.store.reader(), account.account.id).await.unwrap(), []);
     assert!(changes.try_recv().is_err(), "what never was is not told");
@@ -24,7 +24,7 @@ pub async fn a_transaction_with_a_failed_statement_is_not_carried_out(f: Fixture
     let mut work = f.store.begin().await.unwrap();
     let vpc = vpc(VpcId(work.next("vpcs").await.unwrap()), account.account.id);
     vpcs::insert(&mut work, &vpc).await.unwrap();
-    work.tell(Change::Instance(InstanceId(1)));
+    work.announce(Change::Instance(InstanceId(1)));
     let refused = accounts::insert(&mut work, &account).await;
     assert!(matches!(refused, Err(Error::Conflict(_))), "{refused:?}");
     assert!(matches!(work.next("vpcs").await, Err(Error::Failed)));
