@@ -26,7 +26,7 @@ async fn a_change_reaches_the_other_stores_and_each_once() {
     let changes = [Change::Instance(InstanceId(7)), Change::Desired(ServerId(8))];
 
     let mut dropped = f.store.begin().await.unwrap();
-    dropped.tell(Change::Instance(InstanceId(666)));
+    dropped.announce(Change::Instance(InstanceId(666)));
     drop(dropped);
     for change in changes {
         tell(&f.store, change).await;
