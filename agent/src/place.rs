@@ -23,23 +23,6 @@ impl Place {
         &self.dir
     }
 
-    pub fn start(&self) -> PathBuf {
-        self.dir.join("start.json")
-    }
-
-    pub fn desired(&self) -> PathBuf {
-        self.dir.join("desired.json")
-    }
-
-    pub fn agent_pid(&self) -> PathBuf {
-        self.dir.join("agent.pid")
-    }
-
-    /// What this process prints.
-    pub fn agent_log(&self) -> PathBuf {
-        self.dir.join("agent.log")
-    }
-
     pub fn identity(&self, name: &str) -> PathBuf {
         self.dir.join("identity").join(name)
     }
@@ -47,55 +30,41 @@ impl Place {
     pub fn tls(&self, name: &str) -> PathBuf {
         self.dir.join("tls").join(name)
     }
+}
 
-    pub fn disk(&self) -> PathBuf {
-        self.dir.join("disk")
-    }
+macro_rules! paths {
+    ($($(#[$doc:meta])* $name:ident = $path:literal;)*) => {
+        impl Place {
+            $($(#[$doc])*
+            pub fn $name(&self) -> PathBuf {
+                self.dir.join($path)
+            })*
+        }
+    };
+}
 
+paths! {
+    start = "start.json";
+    desired = "desired.json";
+    agent_pid = "agent.pid";
+    /// What this process prints.
+    agent_log = "agent.log";
+    disk = "disk";
     /// Room on the disk that is given up when there is none left.
-    pub fn ballast(&self) -> PathBuf {
-        self.disk().join("ballast")
-    }
-
-    pub fn broker_pid(&self) -> PathBuf {
-        self.dir.join("run/broker.pid")
-    }
-
+    ballast = "disk/ballast";
+    broker_pid = "run/broker.pid";
     /// Written by the broker when it has started, with its pid.
-    pub fn started(&self) -> PathBuf {
-        self.dir.join("run/started")
-    }
-
+    started = "run/started";
     /// The configuration that the broker on record was started with.
-    pub fn running_hash(&self) -> PathBuf {
-        self.dir.join("run/config-hash")
-    }
-
+    running_hash = "run/config-hash";
     /// The launch that it was started for.
-    pub fn running_launch(&self) -> PathBuf {
-        self.dir.join("run/launch")
-    }
-
-    pub fn server_log(&self) -> PathBuf {
-        self.dir.join("logs/server.log")
-    }
-
+    running_launch = "run/launch";
+    server_log = "logs/server.log";
     /// What the JVM itself prints, before and beside its log.
-    pub fn broker_output(&self) -> PathBuf {
-        self.dir.join("logs/broker.out")
-    }
-
-    pub fn format_arguments(&self) -> PathBuf {
-        self.dir.join("format.args")
-    }
-
+    broker_output = "logs/broker.out";
+    format_arguments = "format.args";
     /// Where the clusters of this host take turns to start.
-    pub fn turns(&self) -> PathBuf {
-        self.dir.join("../../starts")
-    }
-
+    turns = "../../starts";
     /// The newest release's program, beside all servers of this host.
-    pub fn current_program(&self) -> PathBuf {
-        self.dir.join("../../bin/current")
-    }
+    current_program = "../../bin/current";
 }

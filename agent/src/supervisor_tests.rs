@@ -256,7 +256,7 @@ async fn one_that_ran_well_comes_back_soon_and_is_counted_anew() {
     let work = server.supervise(pace);
     for _ in 0..3 {
         let pid = work.phase(Phase::Running).await.broker_pid.unwrap();
-        ProcessId::of(pid).unwrap().kill();
+        ProcessId::from_pid(pid).unwrap().kill();
         work.status(|status| status.broker_pid.is_some_and(|new| new != pid)).await;
     }
     work.status(|status| status.phase == Phase::Running && status.restarts == 0).await;
@@ -355,7 +355,7 @@ async fn a_broker_that_ends_on_a_full_disk_is_back_once_there_is_room() {
     let pid = work.phase(Phase::Running).await.broker_pid.unwrap();
     server.room.store(u64::MAX, Ordering::Relaxed);
     server.write("logs/server.log", "t ERROR halt\njava.io.IOException: No space left on device\n");
-    ProcessId::of(pid).unwrap().kill();
+    ProcessId::from_pid(pid).unwrap().kill();
     let status = work.status(|status| status.disk_fault.is_some()).await;
     assert!(
         status.detail.contains("exit status") || status.detail.contains("signal"),
@@ -434,7 +434,7 @@ async fn a_broker_that_ends_while_it_waits_for_leave_is_stopped() {
     work.leave.send_replace(Answer::No("no ticket is open".into()));
     work.goal.send_replace(Goal::Stopped);
     work.status(|status| status.detail.starts_with("waiting for leave")).await;
-    ProcessId::of(pid).unwrap().kill();
+    ProcessId::from_pid(pid).unwrap().kill();
     let stopped = work.phase(Phase::Stopped).await;
     assert_eq!((stopped.detail.as_str(), stopped.broker_pid), ("stopped as desired", None));
     assert_eq!(server.read("events"), "started\n", "it is not started again");
@@ -460,7 +460,7 @@ async fn a_broker_that_stands_still_is_killed_after_a_while() {
     let server = Server::new(&GOOD.replace("while", once));
     let work = server.supervise(Pace { stuck: Duration::from_millis(50), ..quick() });
     let pid = work.phase(Phase::Running).await.broker_pid.unwrap();
-    let process = ProcessId::of(pid).unwrap();
+    let process = ProcessId::from_pid(pid).unwrap();
     wait_for(|| process.is_stopped(), |stands_still| *stands_still).await;
     work.goal.send_replace(Goal::from_desired(&Desired { launch: 1, ..desired() }, &[]));
     let after = work.status(|it| it.phase == Phase::Running && it.launch == 1).await;

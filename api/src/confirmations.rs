@@ -8,15 +8,13 @@
 use crate::body::{Body, Fields};
 use crate::page::{self, STYLE, is_browser, respond};
 use app::recipients::{self, Addressee, Answer};
-use app::{Source, SourceKind};
 use askama::Template;
 use axum::Json;
-use axum::extract::{FromRequestParts, Path, State};
+use axum::extract::{FromRequestParts, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use model::{MailStanding, Secret};
-use web::address;
+use model::MailStanding;
 use web::error::Failure;
 use web::state::Api;
 use wire::customer::Message;
@@ -39,12 +37,12 @@ impl FromRequestParts<Api> for Link {
     type Rejection = std::convert::Infallible;
 
     async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, Self::Rejection> {
-        let token = Path::<String>::from_request_parts(parts, api).await;
-        let Ok(Path(token)) = token else { return Ok(Self(Err(app::Error::NotFound.into()))) };
-        let address = address::client(&parts.headers, &parts.extensions, &api.options);
-        let source = Source { kind: SourceKind::CustomerApi, address };
-        let found = recipients::addressee(source, &api.app, Secret::new(token)).await;
-        Ok(Self(found.map_err(Failure)))
+        Ok(Self(match page::token(parts, api).await {
+            Ok((token, source)) => {
+                recipients::addressee(source, &api.app, token).await.map_err(Failure)
+            }
+            Err(failure) => Err(failure),
+        }))
     }
 }
 

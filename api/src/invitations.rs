@@ -7,16 +7,15 @@
 mod page;
 
 use crate::body::{Body, Fields};
-use crate::page::is_browser;
+use crate::page::{is_browser, token};
+use app::Error;
 use app::team::{self, Acceptance, Invitee, Joined};
-use app::{Error, Source, SourceKind};
 use axum::Json;
-use axum::extract::{FromRequestParts, Path, State};
+use axum::extract::{FromRequestParts, State};
 use axum::http::HeaderMap;
 use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use model::Secret;
-use web::address;
 use web::error::Failure;
 use web::state::Api;
 use wire::customer::Message;
@@ -28,12 +27,10 @@ impl FromRequestParts<Api> for Link {
     type Rejection = std::convert::Infallible;
 
     async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, Self::Rejection> {
-        let token = Path::<String>::from_request_parts(parts, api).await;
-        let Ok(Path(token)) = token else { return Ok(Self(Err(app::Error::NotFound.into()))) };
-        let address = address::client(&parts.headers, &parts.extensions, &api.options);
-        let source = Source { kind: SourceKind::CustomerApi, address };
-        let found = team::invitee(source, &api.app, Secret::new(token)).await;
-        Ok(Self(found.map_err(Failure)))
+        Ok(Self(match token(parts, api).await {
+            Ok((token, source)) => team::invitee(source, &api.app, token).await.map_err(Failure),
+            Err(failure) => Err(failure),
+        }))
     }
 }
 

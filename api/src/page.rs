@@ -1,17 +1,23 @@
 //! Pages for people: how they are sent, and what they have in common. What people
 //! chose is escaped by the templates; there is no script, and the policy allows none.
 
+use app::{Source, SourceKind};
 use askama::Template;
+use axum::extract::{FromRequestParts as _, Path};
 use axum::http::header::{
     ACCEPT, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, RETRY_AFTER,
     X_FRAME_OPTIONS,
 };
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use model::Secret;
 use sha2::{Digest as _, Sha256};
+use web::address;
 use web::error::{self, Failure};
+use web::state::Api;
 
 pub const STYLE: &str = include_str!("../templates/page.css");
 
@@ -42,6 +48,14 @@ pub fn failed(failure: &Failure, gone: &str) -> Response {
         response.headers_mut().insert(RETRY_AFTER, seconds.into());
     }
     response
+}
+
+/// The secret at the end of a link that was mailed, and who came by it.
+pub async fn token(parts: &mut Parts, api: &Api) -> Result<(Secret, Source), Failure> {
+    let path = Path::<String>::from_request_parts(parts, api).await;
+    let Path(token) = path.map_err(|_| Failure(app::Error::NotFound))?;
+    let address = address::client(&parts.headers, &parts.extensions, &api.options);
+    Ok((Secret::new(token), Source { kind: SourceKind::CustomerApi, address }))
 }
 
 /// Browsers ask for pages by name; nobody else does.

@@ -6,6 +6,7 @@ mod words;
 use crate::{Connection, OnInstance, Options};
 use clap::{ArgMatches, FromArgMatches as _};
 use clap_complete::{CompleteEnv, CompletionCandidate};
+use client::Client;
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -42,24 +43,23 @@ pub fn instances(current: &OsStr) -> Vec<CompletionCandidate> {
 }
 
 pub fn topics(current: &OsStr) -> Vec<CompletionCandidate> {
-    ask(current, async |connection, verb| {
-        let topics = connection.client.topics(instance(connection, verb).await?).await.ok()?;
-        Some(topics.into_iter().map(|topic| CompletionCandidate::new(topic.name)).collect())
+    ask_instance(current, async |client, id| {
+        let found = client.topics(id).await.ok()?;
+        Some(found.into_iter().map(|it| CompletionCandidate::new(it.name)).collect())
     })
 }
 
 pub fn groups(current: &OsStr) -> Vec<CompletionCandidate> {
-    ask(current, async |connection, verb| {
-        let groups = connection.client.groups(instance(connection, verb).await?).await.ok()?;
-        Some(groups.into_iter().map(|group| CompletionCandidate::new(group.name)).collect())
+    ask_instance(current, async |client, id| {
+        let found = client.groups(id).await.ok()?;
+        Some(found.into_iter().map(|it| CompletionCandidate::new(it.name)).collect())
     })
 }
 
 /// Of what may still be revoked.
 pub fn serials(current: &OsStr) -> Vec<CompletionCandidate> {
-    ask(current, async |connection, verb| {
-        let id = instance(connection, verb).await?;
-        let mut certificates = connection.client.certificates(id).await.ok()?;
+    ask_instance(current, async |client, id| {
+        let mut certificates = client.certificates(id).await.ok()?;
         certificates.retain(|certificate| certificate.revoked_at.is_none());
         let candidate =
             |Certificate { serial, cn, .. }| CompletionCandidate::new(serial).help(Some(cn.into()));
@@ -85,15 +85,15 @@ pub fn topic_settings(current: &OsStr) -> Vec<CompletionCandidate> {
 }
 
 pub fn kafka_users(current: &OsStr) -> Vec<CompletionCandidate> {
-    ask(current, async |connection, verb| {
-        let users = connection.client.kafka_users(instance(connection, verb).await?).await.ok()?;
-        Some(users.into_iter().map(|user| CompletionCandidate::new(user.name)).collect())
+    ask_instance(current, async |client, id| {
+        let found = client.kafka_users(id).await.ok()?;
+        Some(found.into_iter().map(|it| CompletionCandidate::new(it.name)).collect())
     })
 }
 
 pub fn acls(current: &OsStr) -> Vec<CompletionCandidate> {
-    ask(current, async |connection, verb| {
-        let acls = connection.client.acls(instance(connection, verb).await?).await.ok()?;
+    ask_instance(current, async |client, id| {
+        let acls = client.acls(id).await.ok()?;
         let candidate = |Acl { id, name, rule, .. }| {
             let about =
                 format!("{name}: {} {} {}", rule.operation, rule.resource, rule.resource_pattern);
@@ -125,6 +125,16 @@ fn by_name_or_id(instances: Vec<InstanceEntry>, ids: bool) -> Vec<CompletionCand
 /// The instance that the words so far name.
 async fn instance(connection: &Connection, verb: &ArgMatches) -> Option<i64> {
     OnInstance::from_arg_matches(verb).ok()?.id(connection).await.ok()
+}
+
+/// Something of that instance.
+fn ask_instance(
+    current: &OsStr,
+    question: impl AsyncFnOnce(&Client, i64) -> Option<Vec<CompletionCandidate>>,
+) -> Vec<CompletionCandidate> {
+    ask(current, async |connection, verb| {
+        question(&connection.client, instance(connection, verb).await?).await
+    })
 }
 
 fn ask(

@@ -64,14 +64,14 @@ fn row(message: Message) -> [String; 5] {
     let time = message.timestamp.map_or_else(|| "-".to_owned(), |at| format!("{at:.3}"));
     let value = match message.omitted_bytes {
         Some(bytes) => format!("({bytes} bytes, too large to be shown)"),
-        None => told(message.value, &message.value_encoding),
+        None => shown(message.value, &message.value_encoding),
     };
-    let key = told(message.key, &message.key_encoding);
+    let key = shown(message.key, &message.key_encoding);
     [message.partition.to_string(), message.offset.to_string(), time, key, value]
 }
 
 /// A terminal is not to be told what to do by whoever wrote a message.
-fn told(text: Option<String>, encoding: &str) -> String {
+fn shown(text: Option<String>, encoding: &str) -> String {
     let Some(text) = text else { return "-".to_owned() };
     let plain: String = text
         .chars()
@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn what_is_told_commands_no_terminal() {
         let check = |text: Option<&str>, encoding: &str, expected: &str| {
-            assert_eq!(told(text.map(str::to_owned), encoding), expected);
+            assert_eq!(shown(text.map(str::to_owned), encoding), expected);
         };
         check(Some("shipped"), "text", "shipped");
         check(Some("\u{1b}[2Jgone\n"), "text", "\u{fffd}[2Jgone\u{fffd}");

@@ -60,7 +60,7 @@ fn server(data: &Path) -> Result<ProcessId, FaultError> {
     let file = data.join("postmaster.pid");
     let text = fs::read_to_string(&file).map_err(FaultError::at(&file))?;
     let pid = text.lines().next().and_then(|line| line.trim().parse().ok()).unwrap_or_default();
-    ProcessId::of(pid).ok_or(FaultError::Ended(pid))
+    ProcessId::from_pid(pid).ok_or(FaultError::Ended(pid))
 }
 
 /// A thread has it, since undoing must be possible where nothing can be awaited.

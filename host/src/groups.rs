@@ -131,7 +131,7 @@ impl Group {
             .filter_map(of_part)
             .flat_map(|text| text.lines().flat_map(str::parse).collect::<Vec<_>>())
             .collect();
-        pids.into_iter().filter_map(ProcessId::of).collect()
+        pids.into_iter().filter_map(ProcessId::from_pid).collect()
     }
 
     /// Puts a process into it, with all its threads. Its children are born there.

@@ -26,7 +26,8 @@ impl ProcessId {
         let Ok(processes) = all_processes() else { return Vec::new() };
         let is_child = |process: &Process| process.stat().is_ok_and(|stat| stat.ppid == self.pid);
         let found = processes.flatten().filter(is_child);
-        let found: Vec<_> = found.filter_map(|process| ProcessId::of(process.pid())).collect();
+        let found: Vec<_> =
+            found.filter_map(|process| ProcessId::from_pid(process.pid())).collect();
         if self.is_alive() { found } else { Vec::new() }
     }
 
@@ -54,7 +55,7 @@ pub fn with_variable(name: &str) -> Vec<(OsString, ProcessId)> {
         .flatten()
         .filter_map(|process| {
             let value = process.environ().ok()?.remove(&name)?;
-            Some((value, ProcessId::of(process.pid())?))
+            Some((value, ProcessId::from_pid(process.pid())?))
         })
         .collect()
 }
@@ -70,7 +71,7 @@ pub fn of_user(uid: u32) -> Vec<ProcessId> {
     let Ok(processes) = all_processes() else { return Vec::new() };
     let is_theirs = |process: &Process| process.status().is_ok_and(|it| it.ruid == uid);
     let found = processes.flatten().filter(is_theirs);
-    found.filter_map(|process| ProcessId::of(process.pid())).collect()
+    found.filter_map(|process| ProcessId::from_pid(process.pid())).collect()
 }
 
 /// How many processors the host gives us. A limit of our group does not count.

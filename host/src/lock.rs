@@ -160,7 +160,7 @@ mod tests {
         check(&json(&own), Some(own.clone()));
         check(&json(&ProcessId { start_time: own.start_time - 1, ..own.clone() }), None);
         // It lives, and holds something else.
-        check(&json(&ProcessId::of(1).unwrap()), None);
+        check(&json(&ProcessId::from_pid(1).unwrap()), None);
         check("", None);
     }
 

@@ -27,7 +27,7 @@ pub struct ProcessId {
 
 impl ProcessId {
     /// The identity of a process that runs now. None if there is none.
-    pub fn of(pid: i32) -> Option<Self> {
+    pub fn from_pid(pid: i32) -> Option<Self> {
         let (identity, state) = Self::look(pid)?;
         (!matches!(state, 'Z' | 'X')).then_some(identity)
     }
@@ -40,7 +40,7 @@ impl ProcessId {
 
     pub fn own() -> Self {
         let pid = i32::try_from(std::process::id()).expect("Linux pids are positive i32");
-        Self::of(pid).expect("this process runs")
+        Self::from_pid(pid).expect("this process runs")
     }
 
     /// Reads an identity written by [`ProcessId::save`]; none if there is no
@@ -61,7 +61,7 @@ impl ProcessId {
     }
 
     pub fn is_alive(&self) -> bool {
-        Self::of(self.pid).as_ref() == Some(self)
+        Self::from_pid(self.pid).as_ref() == Some(self)
     }
 
     /// Sends a signal, if it is still the same process.

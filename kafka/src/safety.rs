@@ -40,7 +40,7 @@ pub enum Need {
 
 impl Need {
     /// Of a server that is to stop as its row says.
-    pub fn of(server: &Server) -> Self {
+    pub fn for_stop(server: &Server) -> Self {
         if server.wanted.is_stopped() { Need::StayDown } else { Need::ComeBack }
     }
 }

@@ -69,7 +69,7 @@ pub use mail::{Mail, MailStanding, MessageLimits};
 pub use money::{CURRENCY, Cents};
 pub use month::{BadMonth, Month};
 pub use name::{AccountName, InstanceName, KeyComment, NameError, PersonName, Tags};
-pub use notification::{Maintenance, Notification, NotificationState, Telling};
+pub use notification::{Maintenance, Notification, NotificationState, QueuedNotification};
 pub use plan::{DiskOffer, Family, Plan, PlanName};
 pub use principal::{NoUserName, UserName, is_reserved};
 pub use recipient::{

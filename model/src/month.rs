@@ -32,7 +32,7 @@ impl Month {
     }
 
     /// The month that a moment lies in.
-    pub fn of(at: Timestamp) -> Self {
+    pub fn containing(at: Timestamp) -> Self {
         let date = at.to_zoned(TimeZone::UTC).date();
         Self { year: date.year().max(1), month: date.month() }
     }
@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn its_ends_are_utc() {
         let check = |inside: &str, start: &str, end: &str, days: i64| {
-            let month = Month::of(inside.parse().unwrap());
+            let month = Month::containing(inside.parse().unwrap());
             assert_eq!(
                 (month.start().to_string(), month.end().to_string()),
                 (start.into(), end.into())

@@ -117,11 +117,11 @@ impl Notification {
 
 /// A notification on its way to one recipient, as it waits in the outbox.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Telling {
-    /// Whoever they are by then: an address may be put right meanwhile.
+pub struct QueuedNotification {
+    /// By id, because their address may be corrected before it is sent.
     pub recipient_id: RecipientId,
-    /// Where they were told until they went, alone or with their instance, or were told
-    /// elsewhere; none before that.
+    /// Where they were reached until they were deleted, alone or with their instance, or got
+    /// another address; none before that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<RecipientAddress>,
     pub notification: Notification,

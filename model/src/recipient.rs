@@ -117,12 +117,14 @@ pub struct RecipientAddress {
     pub options: RecipientOptions,
 }
 
-impl RecipientAddress {
-    pub fn of(recipient: &Recipient) -> Self {
+impl From<&Recipient> for RecipientAddress {
+    fn from(recipient: &Recipient) -> Self {
         let Recipient { kind, value, options, .. } = recipient.clone();
         Self { kind, value, options }
     }
+}
 
+impl RecipientAddress {
     /// As they were, as far as that is needed to tell them.
     pub fn recipient(self, id: RecipientId) -> Recipient {
         let Self { kind, value, options } = self;
@@ -220,7 +222,10 @@ mod tests {
             assert!(text.contains(&format!("\"{kind}\"")), "{text}");
             assert_eq!(serde_json::from_str::<RecipientAddress>(&text).unwrap(), address);
             let recipient = address.clone().recipient(RecipientId(3));
-            assert_eq!((recipient.id, RecipientAddress::of(&recipient)), (RecipientId(3), address));
+            assert_eq!(
+                (recipient.id, RecipientAddress::from(&recipient)),
+                (RecipientId(3), address)
+            );
         }
     }
 

@@ -29,7 +29,7 @@ impl Reach {
         let both_agree = agent_finds_unresponsive && asked.timed_out.contains(&server.node_id);
         let leaving = Leaving {
             nodes: &[server.node_id],
-            need: Need::of(server),
+            need: Need::for_stop(server),
             unresponsive: both_agree.then_some(server),
             others: &others,
         };

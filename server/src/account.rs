@@ -1,8 +1,8 @@
 //! `castellan account`: works on the store, beside a running server or without
 //! one.
 
-use crate::at::At;
-use crate::config::{Config, DatabaseArgs};
+use crate::at::{At, ListArgs};
+use crate::config::Config;
 use crate::data_dir::DataDir;
 use crate::{installation, store_app};
 use anyhow::{Result, bail};
@@ -11,7 +11,6 @@ use app::billing::CustomerChanges;
 use app::{App, Source, SourceKind};
 use clap::{Args, Subcommand};
 use model::{Account, AccountId, AccountName, Customer, Email, Entropy, OsEntropy, Secret};
-use std::path::PathBuf;
 
 #[derive(Subcommand)]
 pub enum AccountCommand {
@@ -46,29 +45,14 @@ pub struct UpdateArgs {
 
 #[derive(Args)]
 pub struct CreateArgs {
-    /// The installation's data directory
-    #[arg(long, default_value_os_t = DataDir::default_path())]
-    data: PathBuf,
-    /// The config file of the control plane, if it names a database
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
     #[command(flatten)]
-    database: DatabaseArgs,
+    at: At,
     /// E-mail of the team and of its first user
     #[arg(long)]
     email: String,
     /// Name of the account; the e-mail if absent
     #[arg(long)]
     name: Option<AccountName>,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
-}
-
-#[derive(Args)]
-pub struct ListArgs {
-    #[command(flatten)]
-    at: At,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -83,11 +67,8 @@ pub async fn run(command: AccountCommand) -> Result<()> {
 }
 
 async fn run_create(args: CreateArgs) -> Result<()> {
-    let data = DataDir::new(&args.data)?;
-    let mut config = Config::load(args.config.as_deref())?;
-    args.database.apply(&mut config);
     // Unlike other commands this one makes the store, if there is none.
-    let app = open_app(&data, &config).await?;
+    let app = open_app(&args.at.data()?, &args.at.config()?).await?;
     let name = args.name.as_ref().map_or(args.email.as_str(), AccountName::as_str);
     let created = create(&app, name, &args.email, OsEntropy.key()).await?;
     app.store().close().await;

@@ -20,6 +20,29 @@ pub struct At {
     database: DatabaseArgs,
 }
 
+/// For lists of what the installation has.
+#[derive(Args)]
+pub struct ListArgs {
+    #[command(flatten)]
+    pub at: At,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// For lists of what an account has.
+#[derive(Args)]
+pub struct AccountListArgs {
+    #[command(flatten)]
+    pub at: At,
+    /// Id, e-mail or name of the account; not needed where there is one
+    #[arg(long)]
+    pub account: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
 impl At {
     pub fn data(&self) -> Result<DataDir> {
         DataDir::new(&self.data)
@@ -33,16 +56,17 @@ impl At {
 
     /// Opens an installation that is there; never makes one.
     pub async fn open(&self) -> Result<Opened> {
-        let data = self.data()?;
-        let config = self.config()?;
-        if !data.store().exists() && config.database_url.is_none() {
-            bail!(
-                "there is no store at {}; name the data directory with --data",
-                data.path().display()
-            );
-        }
-        installation::open(&data, config.database_url.as_ref()).await
+        open_there(&self.data()?, &self.config()?).await
     }
+}
+
+/// Opens an installation that is there; never makes one.
+pub async fn open_there(data: &DataDir, config: &Config) -> Result<Opened> {
+    if !data.store().exists() && config.database_url.is_none() {
+        let path = data.path().display();
+        bail!("there is no store at {path}; name the data directory with --data");
+    }
+    installation::open(data, config.database_url.as_ref()).await
 }
 
 /// Goes on only if a person says yes. Where nobody can be asked, `--yes` says so.

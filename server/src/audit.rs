@@ -46,11 +46,11 @@ pub fn operator_command(matches: &ArgMatches) -> Result<Option<OperatorCommand>,
     Ok(match noun.subcommand() {
         Some((VERIFY, given)) => {
             let args = VerifyArgs::from_arg_matches(given)?;
-            Some(OperatorCommand::Verify(StoreArgs::of(given)?, args))
+            Some(OperatorCommand::Verify(StoreArgs::from_matches(given)?, args))
         }
         Some((ARCHIVE, given)) => {
             let args = ArchiveArgs::from_arg_matches(given)?;
-            Some(OperatorCommand::Archive(StoreArgs::of(given)?, args))
+            Some(OperatorCommand::Archive(StoreArgs::from_matches(given)?, args))
         }
         _ => None,
     })

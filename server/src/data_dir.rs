@@ -66,6 +66,34 @@ pub struct Endpoints {
     pub agent: String,
 }
 
+macro_rules! paths {
+    ($($(#[$doc:meta])* $name:ident = $path:expr;)*) => {
+        impl DataDir {
+            $($(#[$doc])*
+            pub fn $name(&self) -> PathBuf {
+                self.0.join($path)
+            })*
+        }
+    };
+}
+
+paths! {
+    store = "castellan.db";
+    /// What the store was before the last restore.
+    store_before_restore = "castellan.db.before-restore";
+    /// The first account's customer key, for the person who ran `castellan up`.
+    customer_key = "customer-key";
+    /// What kcat reads to log in to the cluster of `castellan up`.
+    kcat_settings = "kcat.conf";
+    kcat_ca = "kcat-ca.pem";
+    /// Mail that went out as files.
+    mail = "mail";
+    endpoints = "endpoints.json";
+    /// The authority of the agent listener, for the operator's Prometheus.
+    fleet_ca = "fleet-ca.pem";
+    master_key = MASTER_KEY;
+}
+
 impl DataDir {
     pub fn new(path: &Path) -> Result<Self> {
         let path = std::path::absolute(path)
@@ -94,49 +122,8 @@ impl DataDir {
         &self.0
     }
 
-    pub fn store(&self) -> PathBuf {
-        self.0.join("castellan.db")
-    }
-
-    /// What the store was before the last restore.
-    pub fn store_before_restore(&self) -> PathBuf {
-        self.0.join("castellan.db.before-restore")
-    }
-
-    /// The first account's customer key, for the person who ran `castellan up`.
-    pub fn customer_key(&self) -> PathBuf {
-        self.0.join("customer-key")
-    }
-
-    /// What kcat reads to log in to the cluster of `castellan up`.
-    pub fn kcat_settings(&self) -> PathBuf {
-        self.0.join("kcat.conf")
-    }
-
-    pub fn kcat_ca(&self) -> PathBuf {
-        self.0.join("kcat-ca.pem")
-    }
-
-    /// Mail that went out as files.
-    pub fn mail(&self) -> PathBuf {
-        self.0.join("mail")
-    }
-
-    pub fn endpoints(&self) -> PathBuf {
-        self.0.join("endpoints.json")
-    }
-
-    /// The authority of the agent listener, for the operator's Prometheus.
-    pub fn fleet_ca(&self) -> PathBuf {
-        self.0.join("fleet-ca.pem")
-    }
-
     fn host_id(&self) -> PathBuf {
         self.host().join("host-id")
-    }
-
-    pub fn master_key(&self) -> PathBuf {
-        self.0.join("master.key")
     }
 
     /// Whether something of ours lies here.

@@ -184,7 +184,7 @@ mod tests {
         let data = DataDir::new(place.path()).unwrap();
         drop(data.lock_alone().unwrap());
         fs::create_dir(place.path().join("planes")).unwrap();
-        let other = host::ProcessId::of(1).unwrap();
+        let other = host::ProcessId::from_pid(1).unwrap();
         other.save(&place.path().join("planes/1")).unwrap();
         let refused = data.lock_alone().unwrap_err().to_string();
         assert!(refused.contains("process 1 is another control plane"), "{refused}");

@@ -41,11 +41,12 @@ pub fn operator_command(matches: &ArgMatches) -> Result<Option<OperatorCommand>,
     let Some((NOUN, noun)) = matches.subcommand() else { return Ok(None) };
     Ok(match noun.subcommand() {
         Some((LIST, given)) if given.get_flag(ALL) => {
-            Some(OperatorCommand::List(StoreArgs::of(given)?))
+            Some(OperatorCommand::List(StoreArgs::from_matches(given)?))
         }
-        Some((PAID, given)) => {
-            Some(OperatorCommand::Paid(StoreArgs::of(given)?, PaidArgs::from_arg_matches(given)?))
-        }
+        Some((PAID, given)) => Some(OperatorCommand::Paid(
+            StoreArgs::from_matches(given)?,
+            PaidArgs::from_arg_matches(given)?,
+        )),
         _ => None,
     })
 }

@@ -1,7 +1,7 @@
 //! `castellan key`: customer keys. Works on the store, beside a running control
 //! plane or without one.
 
-use crate::at::At;
+use crate::at::{AccountListArgs, At};
 use crate::store_app;
 use anyhow::{Context, Result};
 use app::apikeys::{self, KeyOf, NewKey};
@@ -13,7 +13,7 @@ pub enum KeyCommand {
     /// Make a key for a user; it is shown only now
     Create(CreateArgs),
     /// The keys of an account's users, without the keys themselves
-    List(ListArgs),
+    List(AccountListArgs),
     /// Stop a key
     Revoke(RevokeArgs),
 }
@@ -36,18 +36,6 @@ pub struct CreateArgs {
     /// Fewer than the user's own tags, comma-separated
     #[arg(long, value_delimiter = ',')]
     tags: Vec<String>,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
-}
-
-#[derive(Args)]
-pub struct ListArgs {
-    #[command(flatten)]
-    at: At,
-    /// Id, e-mail or name of the account; not needed where there is one
-    #[arg(long)]
-    account: Option<String>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -87,7 +75,7 @@ async fn create(args: CreateArgs) -> Result<()> {
     Ok(())
 }
 
-async fn list(args: ListArgs) -> Result<()> {
+async fn list(args: AccountListArgs) -> Result<()> {
     let (app, operator) = store_app::open(&args.at).await?;
     let account = store_app::account(&app, args.account.as_deref()).await?;
     let keys = apikeys::list(operator, &app, account).await?;

@@ -58,14 +58,14 @@ pub async fn run(command: NoticeCommand) -> Result<()> {
     let NoticeCommand::Send(args) = command;
     let (app, operator) = store_app::open(&args.at).await?;
     let kind = if args.emergency { Maintenance::Emergency } else { Maintenance::Planned };
-    let told = notice(operator, &app, &args.to.scope(), kind, &args.text).await;
+    let noticed = notice(operator, &app, &args.to.scope(), kind, &args.text).await;
     app.store().close().await;
-    let told = told?;
+    let noticed = noticed?;
     if args.json {
-        println!("{}", serde_json::json!({ "instances": told }));
+        println!("{}", serde_json::json!({ "instances": noticed }));
         return Ok(());
     }
-    match told.len() {
+    match noticed.len() {
         0 => eprintln!("No instance that is meant has a notice alarm; nobody is told."),
         1 => eprintln!("On its way to the recipients of 1 instance."),
         count => eprintln!("On its way to the recipients of {count} instances."),

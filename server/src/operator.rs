@@ -4,8 +4,8 @@
 
 use crate::config::{Config, DatabaseArgs};
 use crate::data_dir::DataDir;
-use crate::{account, audit, instance, invoice};
-use anyhow::{Result, bail};
+use crate::{at, audit, instance, invoice, store_app};
+use anyhow::Result;
 use app::App;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use std::path::PathBuf;
@@ -58,7 +58,7 @@ pub struct StoreArgs {
 
 impl StoreArgs {
     /// From a verb's own arguments and the options of its noun.
-    pub fn of(given: &ArgMatches) -> Result<Self, clap::Error> {
+    pub fn from_matches(given: &ArgMatches) -> Result<Self, clap::Error> {
         let mut args = Self::from_arg_matches(given)?;
         args.data = given.get_one::<PathBuf>("data").cloned();
         args.json = given.get_flag("json");
@@ -70,13 +70,7 @@ impl StoreArgs {
         let data = DataDir::new(&self.data.clone().unwrap_or_else(DataDir::default_path))?;
         let mut config = Config::load(self.config.as_deref())?;
         self.database.apply(&mut config);
-        if !data.store().exists() && config.database_url.is_none() {
-            bail!(
-                "there is no store at {}; name the data directory with --data",
-                data.path().display()
-            );
-        }
-        account::open_app(&data, &config).await
+        store_app::app(at::open_there(&data, &config).await?, &config)
     }
 }
 

@@ -4,7 +4,7 @@
 //! Listing works beside a running control plane. Adopting and removing need it
 //! stopped: they change what it takes for its own.
 
-use crate::at::{At, ask};
+use crate::at::{At, ListArgs, ask};
 use crate::backup::{HalfStore, copy, sibling};
 use crate::data_dir::DataDir;
 use crate::installation::Opened;
@@ -28,15 +28,6 @@ pub enum OrphansCommand {
     Adopt(AdoptArgs),
     /// Stop and remove one of them, for good
     Remove(RemoveArgs),
-}
-
-#[derive(Args)]
-pub struct ListArgs {
-    #[command(flatten)]
-    at: At,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
 }
 
 #[derive(Args)]

@@ -93,7 +93,7 @@ async fn run_file(args: &RestoreArgs, keep: &BTreeSet<KeyId>) -> Result<()> {
     if had_store {
         eprintln!("The store before is kept as {}.", kept.display());
     }
-    restored.tell(&past);
+    restored.print(&past);
     Ok(())
 }
 
@@ -122,7 +122,7 @@ struct Restored {
 }
 
 impl Restored {
-    fn tell(&self, past: &Past) {
+    fn print(&self, past: &Past) {
         for id in &self.run_on {
             eprintln!(
                 "Instance {id} was stopped in that backup. Its servers are here, and run on."

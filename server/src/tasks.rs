@@ -31,7 +31,7 @@ pub async fn issue_invoices(app: App, stop: CancellationToken) {
             tracing::warn!(%error, "invoices could not be issued; trying again");
         }
         let now = app.now();
-        let left = Duration::try_from(Month::of(now).end().duration_since(now));
+        let left = Duration::try_from(Month::containing(now).end().duration_since(now));
         let wait = left.map_or(LOOK, |left| left.min(LOOK));
         if stop.run_until_cancelled(tokio::time::sleep(wait)).await.is_none() {
             return;

@@ -113,6 +113,6 @@ impl TestInstallation {
 /// Has this very process pass for the agent of the server with that directory.
 pub fn pretend_running(directory: &Path) {
     let ourselves = i32::try_from(std::process::id()).unwrap();
-    let agent = host::ProcessId::of(ourselves).unwrap();
+    let agent = host::ProcessId::from_pid(ourselves).unwrap();
     agent.save(&directory.join("agent.pid")).unwrap();
 }

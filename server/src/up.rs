@@ -256,14 +256,14 @@ mod tests {
     use super::*;
     use model::Reason;
 
-    fn told(conditions: &[model::Condition]) -> Vec<Condition> {
-        let told = |it: &model::Condition| Condition {
+    fn wire_conditions(conditions: &[model::Condition]) -> Vec<Condition> {
+        let document = |it: &model::Condition| Condition {
             kind: it.reason.kind(),
             server: it.server.map(|number| format!("a-0{number}")),
             since: None,
             message: String::new(),
         };
-        conditions.iter().map(told).collect()
+        conditions.iter().map(document).collect()
     }
 
     fn held(number: u32) -> model::Condition {
@@ -277,8 +277,9 @@ mod tests {
     #[test]
     fn whoever_comes_back_to_a_cluster_at_rest_is_told_what_goes_on() {
         let check = |condition: model::Condition, expected: &str| {
-            let told = goes_on(at_rest(&told(&[condition])).unwrap(), 1, " --data /d");
-            assert!(told.contains(expected), "{told}");
+            let sentence =
+                goes_on(at_rest(&wire_conditions(&[condition])).unwrap(), 1, " --data /d");
+            assert!(sentence.contains(expected), "{sentence}");
         };
         check(Reason::Stopped.into(), "castellan instance start 1 --data /d");
         check(Reason::Paused.into(), "castellan engine resume --data /d");
@@ -289,7 +290,7 @@ mod tests {
     #[test]
     fn a_cluster_rests_where_only_a_person_can_go_on() {
         let check = |conditions: &[model::Condition], expected: Option<AtRest>| {
-            assert_eq!(at_rest(&told(conditions)), expected, "{conditions:?}");
+            assert_eq!(at_rest(&wire_conditions(conditions)), expected, "{conditions:?}");
         };
         check(&[Reason::Stopped.into()], Some(AtRest::Stopped));
         check(&[Reason::Paused.into()], Some(AtRest::Paused));
@@ -310,7 +311,7 @@ mod tests {
     #[test]
     fn a_cluster_runs_though_an_agent_is_lost_and_not_while_something_is_waited_for() {
         let check = |conditions: &[model::Condition], expected: bool| {
-            assert_eq!(all_run(&told(conditions)), expected, "{conditions:?}");
+            assert_eq!(all_run(&wire_conditions(conditions)), expected, "{conditions:?}");
         };
         let slowed = Reason::DiskNearlyFull.of(1);
         let lost = Reason::Unreachable.of(2);

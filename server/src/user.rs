@@ -1,7 +1,7 @@
 //! `castellan user`: people of accounts. Works on the store, beside a running
 //! control plane or without one.
 
-use crate::at::At;
+use crate::at::{AccountListArgs, At};
 use crate::store_app;
 use anyhow::{Context, Result, bail};
 use app::team::{self, NewUser, UserChanges};
@@ -13,7 +13,7 @@ pub enum UserCommand {
     /// Put somebody into an account's team, without an invitation
     Create(CreateArgs),
     /// Who is in an account's team
-    List(ListArgs),
+    List(AccountListArgs),
     /// Change name, role, tags or password
     Update(UpdateArgs),
     /// Remove somebody with all their keys
@@ -40,18 +40,6 @@ pub struct CreateArgs {
     /// Read a password from standard input
     #[arg(long)]
     password_stdin: bool,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
-}
-
-#[derive(Args)]
-pub struct ListArgs {
-    #[command(flatten)]
-    at: At,
-    /// Id, e-mail or name of the account; not needed where there is one
-    #[arg(long)]
-    account: Option<String>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -121,7 +109,7 @@ async fn create(args: CreateArgs) -> Result<()> {
     Ok(())
 }
 
-async fn list(args: ListArgs) -> Result<()> {
+async fn list(args: AccountListArgs) -> Result<()> {
     let (app, operator) = store_app::open(&args.at).await?;
     let account = store_app::account(&app, args.account.as_deref()).await?;
     let users = team::list_users(operator, &app, account).await?;

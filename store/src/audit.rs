@@ -146,7 +146,7 @@ pub async fn latest_month(run: &mut impl Run, account: AccountId) -> Result<Opti
     let query = Query::new("SELECT at FROM audit WHERE account_id = $1 ORDER BY at DESC LIMIT 1")
         .bind(account.to_string());
     let row = run.fetch_one(query).await?;
-    row.map(|row| Ok(Month::of(row.time("at")?))).transpose()
+    row.map(|row| Ok(Month::containing(row.time("at")?))).transpose()
 }
 
 pub(crate) fn line(row: &Row) -> Result<AuditLine> {

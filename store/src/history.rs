@@ -42,7 +42,7 @@ fn is_label_of(entry: &HistoryEntry, last: &HistoryEntry, at: Timestamp) -> bool
     entry.change == HistoryChange::Changed
         && last.change != HistoryChange::Deleted
         && (&entry.plan, entry.price) == (&last.plan, last.price)
-        && Month::of(at) == Month::of(last.at)
+        && Month::containing(at) == Month::containing(last.at)
 }
 
 async fn set_last_labels(work: &mut Work, entry: &HistoryEntry) -> Result<()> {
@@ -126,11 +126,11 @@ pub async fn due(run: &mut impl Run, now: Timestamp) -> Result<Vec<(Month, Accou
          (SELECT MIN(at) FROM instance_history WHERE account_id = accounts.id) AS first_at \
          FROM accounts WHERE billed_until < $1 ORDER BY created_at, id",
     )
-    .bind(Month::of(now).start());
+    .bind(Month::containing(now).start());
     let mut due = Vec::new();
     for row in run.fetch(query).await? {
         if let Some(first) = row.time_or_none("first_at")? {
-            let month = Month::of(first.max(row.time("billed_until")?));
+            let month = Month::containing(first.max(row.time("billed_until")?));
             if month.end() <= now {
                 due.push((month, row.parse("id")?));
             }

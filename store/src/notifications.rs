@@ -6,11 +6,11 @@
 use crate::db::{Query, Run};
 use crate::{NewMessage, Result, Work, outbox, recipients};
 use model::{
-    AlarmId, InstanceId, LastStatus, MessageId, Notification, Recipient, RecipientAddress,
-    RecipientId, Secret, SignedDuration, Telling, Timestamp,
+    AlarmId, InstanceId, LastStatus, MessageId, Notification, QueuedNotification, Recipient,
+    RecipientAddress, RecipientId, Secret, SignedDuration, Timestamp,
 };
 
-/// The kind of messages whose body is a [`Telling`].
+/// The kind of messages whose body is a [`QueuedNotification`].
 pub const KIND: &str = "notification";
 /// How long a destination may be away.
 const LIFE: SignedDuration = SignedDuration::from_hours(24);
@@ -32,10 +32,12 @@ async fn insert_bounded(work: &mut Work, new: &NewMessage, now: Timestamp) -> Re
     let id = outbox::insert(work, new, now).await?;
     let Some(instance) = new.instance else { return Ok(id) };
     for body in outbox::give_up_oldest(work, instance, MOST).await? {
-        let Ok(telling) = serde_json::from_str::<Telling>(body.expose()) else { continue };
-        if telling.address.is_none() {
+        let Ok(queued) = serde_json::from_str::<QueuedNotification>(body.expose()) else {
+            continue;
+        };
+        if queued.address.is_none() {
             let status = LastStatus { at: now, ok: false, message: GIVEN_UP.into() };
-            recipients::set_last_status(work, instance, telling.recipient_id, &status).await?;
+            recipients::set_last_status(work, instance, queued.recipient_id, &status).await?;
         }
     }
     Ok(id)
@@ -50,7 +52,7 @@ pub async fn insert_former(
     notification: Notification,
     now: Timestamp,
 ) -> Result<MessageId> {
-    let address = Some(RecipientAddress::of(recipient));
+    let address = Some(RecipientAddress::from(recipient));
     let mut new = message(recipient, address, notification);
     new.about.push_str("/former");
     new.lane = new.lane.map(|lane| format!("{lane}/former"));
@@ -65,8 +67,8 @@ fn message(
     let instance = notification.instance_id;
     let lane = lane(instance, notification.alarm_id, recipient.id);
     let incident = notification.incident();
-    let telling = Telling { recipient_id: recipient.id, address, notification };
-    let body = serde_json::to_string(&telling).expect("plain data serialises");
+    let queued = QueuedNotification { recipient_id: recipient.id, address, notification };
+    let body = serde_json::to_string(&queued).expect("plain data serialises");
     NewMessage {
         kind: KIND,
         about: about(instance, recipient.id),
@@ -136,15 +138,18 @@ pub async fn withdraw(work: &mut Work, instance: InstanceId, recipient: Recipien
 pub(crate) async fn keep_addresses(work: &mut Work, instance: InstanceId) -> Result<()> {
     let everybody = recipients::list(work, instance).await?;
     for (id, body) in outbox::bodies(work, KIND, instance).await? {
-        let Ok(telling) = serde_json::from_str::<Telling>(body.expose()) else { continue };
+        let Ok(queued) = serde_json::from_str::<QueuedNotification>(body.expose()) else {
+            continue;
+        };
         // What says where keeps that: they were told elsewhere before.
-        if telling.address.is_some() {
+        if queued.address.is_some() {
             continue;
         }
-        let is_whom = |it: &&Recipient| it.id == telling.recipient_id && it.is_readable();
+        let is_whom = |it: &&Recipient| it.id == queued.recipient_id && it.is_readable();
         let Some(recipient) = everybody.iter().find(is_whom) else { continue };
-        let telling = Telling { address: Some(RecipientAddress::of(recipient)), ..telling };
-        let body = serde_json::to_string(&telling).expect("plain data serialises");
+        let queued =
+            QueuedNotification { address: Some(RecipientAddress::from(recipient)), ..queued };
+        let body = serde_json::to_string(&queued).expect("plain data serialises");
         outbox::rewrite(work, id, &Secret::new(body)).await?;
     }
     outbox::free_idle(work, &format!("instances/{instance}/%")).await

@@ -203,7 +203,7 @@ pub struct Work {
 }
 
 impl Work {
-    /// Remembers a change to tell once it is true.
+    /// Has the change announced once this work is committed.
     pub fn announce(&mut self, change: Change) {
         if !self.announced.contains(&change) {
             self.announced.push(change);

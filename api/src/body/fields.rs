@@ -26,7 +26,7 @@ pub enum Given {
 
 impl Given {
     /// Text under a name, of which this is what stands behind the field's own.
-    fn of(rest: Option<&str>, text: String) -> Self {
+    fn from_text(rest: Option<&str>, text: String) -> Self {
         let Some(rest) = rest else { return Given::Text { texts: vec![text], bracketed: false } };
         match rest.strip_suffix(']') {
             Some("") => Given::Text { texts: vec![text], bracketed: true },
@@ -71,7 +71,7 @@ impl Fields {
             Some((name, rest)) => (name, Some(rest)),
             None => (name, None),
         };
-        let given = Given::of(rest, text);
+        let given = Given::from_text(rest, text);
         let given = match self.given.remove(name) {
             Some(before) => before.and(given),
             None => given,

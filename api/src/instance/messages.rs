@@ -39,10 +39,10 @@ fn read_fields(fields: &mut Fields) -> ReadFields {
 }
 
 fn document(message: &messages::Message) -> Message {
-    let (key, key_encoding) = told(message.key.as_deref());
-    let (value, value_encoding) = told(message.value.as_deref());
+    let (key, key_encoding) = text_or_base64(message.key.as_deref());
+    let (value, value_encoding) = text_or_base64(message.value.as_deref());
     let header = |(name, value): &(Bytes, Option<Bytes>)| {
-        let (value, encoding) = told(value.as_deref());
+        let (value, encoding) = text_or_base64(value.as_deref());
         Header { name: String::from_utf8_lossy(name).into_owned(), value, encoding }
     };
     let omitted = message.omitted.map(|bytes| i64::try_from(bytes).unwrap_or(i64::MAX));
@@ -61,7 +61,7 @@ fn document(message: &messages::Message) -> Message {
 }
 
 /// Text where it is text.
-fn told(bytes: Option<&[u8]>) -> (Option<String>, String) {
+fn text_or_base64(bytes: Option<&[u8]>) -> (Option<String>, String) {
     let Some(bytes) = bytes else { return (None, TEXT.into()) };
     match str::from_utf8(bytes) {
         Ok(text) => (Some(text.into()), TEXT.into()),

@@ -214,7 +214,7 @@ async fn run_tasks(world: &World) {
 
 /// The months that are over leave the store, and the log is whole with them and without.
 async fn archive_and_verify(world: &World, tables: &mut Tables) {
-    let before = Month::of(world.app.now());
+    let before = Month::containing(world.app.now());
     let mut archive = Vec::new();
     let lines = auditlog::write_archive(&world.app, before, None, &mut archive).await.unwrap();
     assert!(lines > 1000, "{lines}");

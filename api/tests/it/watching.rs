@@ -10,7 +10,9 @@ use crate::world::{World, tellings};
 use app::Operator;
 use app::alarms::{Scope, notice};
 use app::metrics::Sample;
-use model::{Instance, Maintenance, NotificationState, Series, Server, SignedDuration, Telling};
+use model::{
+    Instance, Maintenance, NotificationState, QueuedNotification, Series, Server, SignedDuration,
+};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use watch::alarms::Watch;
@@ -62,13 +64,13 @@ impl Post {
 
     /// Everything that waits in the outbox; it is sent by that.
     async fn told(&self) -> Vec<Told> {
-        let what = |telling: Telling| telling.notification;
+        let what = |telling: QueuedNotification| telling.notification;
         let told = self.tellings().await.into_iter().map(what);
         told.map(|it| (it.alarm_id.unwrap().0, it.state, it.server.or(it.group))).collect()
     }
 
     /// The same, with whom it goes to.
-    async fn tellings(&self) -> Vec<Telling> {
+    async fn tellings(&self) -> Vec<QueuedNotification> {
         tellings(&self.world.app).await
     }
 

@@ -224,7 +224,7 @@ impl World {
     /// Lets the month end and its invoices be issued.
     pub async fn issue_month(&self) {
         let now = model::Clock::now(&*self.clock);
-        self.clock.advance(Month::of(now).end().duration_since(now));
+        self.clock.advance(Month::containing(now).end().duration_since(now));
         app::billing::issue_due(&self.app).await.unwrap();
     }
 
@@ -433,7 +433,7 @@ pub async fn take_due(work: &mut store::Work, now: model::Timestamp) -> Vec<stor
 }
 
 /// Everything that people are told and waits in the outbox; it is sent by that.
-pub async fn tellings(app: &App) -> Vec<model::Telling> {
+pub async fn tellings(app: &App) -> Vec<model::QueuedNotification> {
     let mut told = Vec::new();
     loop {
         let mut work = app.store().begin().await.unwrap();

@@ -26,7 +26,7 @@ pub async fn period(caller: &Caller, app: &App, asked: Asked<Period>) -> Result<
         !future
     });
     problems.finish()?;
-    let period = month.unwrap_or_else(|| Month::of(now));
+    let period = month.unwrap_or_else(|| Month::containing(now));
     let mut reader = app.store().reader();
     let issued = invoices::find_by_period(&mut reader, caller.account_id, period).await?;
     match issued {

@@ -11,9 +11,9 @@ use std::collections::BTreeMap;
 fn months(entries: &[HistoryEntry]) -> Vec<(i64, i64)> {
     let first = entries.iter().map(|entry| entry.at).min().unwrap();
     let last = entries.iter().map(|entry| entry.at).max().unwrap();
-    let mut month = Month::of(first);
+    let mut month = Month::containing(first);
     let mut months = Vec::new();
-    while month <= Month::of(last).next() {
+    while month <= Month::containing(last).next() {
         let text = month.to_string();
         months.push((text[..4].parse().unwrap(), text[5..].parse().unwrap()));
         month = month.next();

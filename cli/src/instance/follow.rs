@@ -15,13 +15,13 @@ pub enum News {
 
 /// What was told so far of one action.
 #[derive(Default)]
-pub struct Told {
+pub struct Shown {
     steps: usize,
     /// The last sentence, by step or status.
     last: String,
 }
 
-impl Told {
+impl Shown {
     pub fn news(&mut self, seen: &ActionDetails) -> Vec<News> {
         let new = seen.steps.iter().skip(self.steps).cloned();
         let mut news: Vec<News> = new.map(News::Step).collect();
@@ -49,22 +49,22 @@ pub async fn until_ended(
     client: &Client,
     id: i64,
     action: i64,
-    mut tell: impl FnMut(News) -> anyhow::Result<()>,
+    mut show: impl FnMut(News) -> anyhow::Result<()>,
 ) -> anyhow::Result<ActionDetails> {
-    let mut told = Told::default();
+    let mut shown = Shown::default();
     let mut away = 0;
     loop {
         match client.action(id, action).await {
             Ok(seen) => {
                 away = 0;
-                told.news(&seen).into_iter().try_for_each(&mut tell)?;
+                shown.news(&seen).into_iter().try_for_each(&mut show)?;
                 if seen.action.ended_at.is_some() {
                     return Ok(seen);
                 }
             }
             Err(error) if error.is_away() && away < PATIENCE => {
                 away += 1;
-                told.status(AWAY).map_or(Ok(()), &mut tell)?;
+                shown.status(AWAY).map_or(Ok(()), &mut show)?;
             }
             Err(error) if error.is_not_found() => {
                 anyhow::bail!("the instance was deleted before action {action} had ended")
@@ -123,13 +123,13 @@ mod tests {
 
     #[test]
     fn everything_is_told_once() {
-        let mut told = Told::default();
+        let mut shown = Shown::default();
         let mut check = |seen: &ActionDetails, expected: &[&str]| {
-            let shown = told.news(seen).into_iter().map(|news| match news {
+            let lines = shown.news(seen).into_iter().map(|news| match news {
                 News::Step(step) => format!("step {}", step.text),
                 News::Status(sentence) => format!("status {sentence}"),
             });
-            assert_eq!(shown.collect::<Vec<_>>(), expected);
+            assert_eq!(lines.collect::<Vec<_>>(), expected);
         };
         check(&seen(&[], "running", false), &["status running"]);
         check(&seen(&[], "running", false), &[]);

@@ -1,6 +1,6 @@
 //! `castellan instance watch`.
 
-use super::follow::{self, News, Told};
+use super::follow::{self, News, Shown};
 use super::wait::{AWAY, LOOK_AGAIN, PATIENCE};
 use crate::{Connection, OnInstance, output};
 use anyhow::{anyhow, bail};
@@ -31,7 +31,7 @@ pub async fn run(on: &OnInstance, connection: &Connection) -> anyhow::Result<()>
                 for line in lines.collect::<Vec<_>>() {
                     print(connection, &line)?;
                 }
-                if watching.told.is_empty() {
+                if watching.shown.is_empty() {
                     return watching.succeeded();
                 }
             }
@@ -53,7 +53,7 @@ pub async fn run(on: &OnInstance, connection: &Connection) -> anyhow::Result<()>
 async fn look(client: &Client, id: i64, watching: &Watching) -> client::Result<Vec<ActionDetails>> {
     let mut seen = Vec::new();
     for action in client.actions(id).await?.into_iter().rev() {
-        if action.ended_at.is_none() || watching.told.contains_key(&action.id) {
+        if action.ended_at.is_none() || watching.shown.contains_key(&action.id) {
             seen.push(client.action(id, action.id).await?);
         }
     }
@@ -64,7 +64,7 @@ async fn look(client: &Client, id: i64, watching: &Watching) -> client::Result<V
 #[derive(Default)]
 struct Watching {
     /// Those that have not ended.
-    told: BTreeMap<i64, Told>,
+    shown: BTreeMap<i64, Shown>,
     /// Why those that have ended otherwise were not done.
     not_done: Vec<String>,
 }
@@ -79,10 +79,10 @@ impl Watching {
     fn lines(&mut self, seen: &ActionDetails) -> Vec<Line> {
         let action = &seen.action;
         let mut lines = Vec::new();
-        if !self.told.contains_key(&action.id) {
+        if !self.shown.contains_key(&action.id) {
             lines.push(begin(action));
         }
-        let news = self.told.entry(action.id).or_default().news(seen);
+        let news = self.shown.entry(action.id).or_default().news(seen);
         lines.extend(news.iter().map(|news| line(action.id, news)));
         if let Some(at) = action.ended_at {
             let Action { id, state, status, .. } = action;
@@ -90,7 +90,7 @@ impl Watching {
                 json: json!({"action": id, "at": at, "state": state, "status": status}),
                 text: format!("{at:.0}  action {id}: {status}"),
             });
-            self.told.remove(&action.id);
+            self.shown.remove(&action.id);
             self.not_done.extend(follow::succeeded(seen).err().map(|error| error.to_string()));
         }
         lines
@@ -98,7 +98,7 @@ impl Watching {
 
     /// Whatever went on was not done.
     fn deleted(mut self) -> anyhow::Error {
-        let left: Vec<String> = self.told.keys().map(|id| format!("action {id}")).collect();
+        let left: Vec<String> = self.shown.keys().map(|id| format!("action {id}")).collect();
         let left = if left.is_empty() { "what went on".into() } else { left.join(" and ") };
         self.not_done.push(format!("the instance was deleted before {left} had ended"));
         anyhow!(self.not_done.join("; "))
@@ -196,7 +196,7 @@ mod tests {
         // By what, too, and not its state alone.
         let ended = "1970-01-01T00:00:00Z  action 3: superseded for now";
         check(&[seen(3, "superseded", &["b"])], &[ended]);
-        assert!(watching.told.is_empty());
+        assert!(watching.shown.is_empty());
         let error = watching.succeeded().unwrap_err().to_string();
         assert_eq!(error, "action 3 was not done: superseded for now");
     }

@@ -52,7 +52,7 @@ fn rows(metrics: &Metrics) -> Vec<[String; 5]> {
 fn row(server: &str, series: &SeriesValues) -> [String; 5] {
     let known = || series.values.iter().flatten().map(|value| f64::from(*value));
     let count = u32::try_from(known().count()).unwrap_or(u32::MAX);
-    let told = |value: Option<f64>| {
+    let shown = |value: Option<f64>| {
         value.map_or_else(|| "-".to_owned(), |value| with_unit(value, &series.unit))
     };
     let average = (count > 0).then(|| known().sum::<f64>() / f64::from(count));
@@ -61,7 +61,7 @@ fn row(server: &str, series: &SeriesValues) -> [String; 5] {
         None => series.name.clone(),
     };
     let most = known().reduce(f64::max);
-    [server.to_owned(), name, told(known().next_back()), told(average), told(most)]
+    [server.to_owned(), name, shown(known().next_back()), shown(average), shown(most)]
 }
 
 #[cfg(test)]

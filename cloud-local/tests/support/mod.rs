@@ -190,7 +190,7 @@ impl Subject for Local {
     }
     async fn add_another(&self) {
         // The first process lives for as long as any.
-        let other = ProcessId::of(1).unwrap();
+        let other = ProcessId::from_pid(1).unwrap();
         other.save(&self.data().join("planes/1")).unwrap();
     }
     async fn token(&self, server: ServerId) -> Option<Secret> {

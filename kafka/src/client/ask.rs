@@ -119,17 +119,15 @@ const PAUSE: Duration = Duration::from_millis(20);
 
 /// Waits until a write shows on the broker that took it: brokers answer when
 /// the controller has it, and read it from the metadata log a little later.
-pub(super) async fn until_readable<C>(
+pub(super) async fn until_readable<C: Call>(
     connection: &mut Connection,
     what: &str,
-    shows: &C,
-) -> Result<(), Error>
-where
-    C: Call<Answer = bool>,
-{
+    question: &C,
+    is_shown_by: impl Fn(C::Answer) -> bool,
+) -> Result<(), Error> {
     let within = connection.limits().readable;
     let deadline = Instant::now() + within;
-    while !shows.run(connection).await? {
+    while !is_shown_by(question.run(connection).await?) {
         if Instant::now() + PAUSE > deadline {
             return Err(Error::NotReadableYet {
                 endpoint: connection.endpoint().clone(),

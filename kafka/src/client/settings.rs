@@ -54,21 +54,11 @@ impl Call for ChangeSettings<'_> {
 
     async fn run(&self, connection: &mut Connection) -> Result<(), Error> {
         alter(connection, Of::Brokers, self.changes, self.mode).await?;
-        match self.mode {
-            Mode::Try => Ok(()),
-            Mode::Do => until_readable(connection, "the settings", &Shows(self.changes)).await,
+        if self.mode == Mode::Try {
+            return Ok(());
         }
-    }
-}
-
-struct Shows<'a>(&'a Changes);
-
-impl Call for Shows<'_> {
-    type Answer = bool;
-
-    async fn run(&self, connection: &mut Connection) -> Result<bool, Error> {
-        let present = DescribeSettings.run(connection).await?;
-        Ok(differing(&present, self.0).is_empty())
+        let is_shown_by = |present: Vec<Setting>| differing(&present, self.changes).is_empty();
+        until_readable(connection, "the settings", &DescribeSettings, is_shown_by).await
     }
 }
 

@@ -111,7 +111,7 @@ impl Node {
     }
 
     /// A change that it will have read by then.
-    pub fn tell(&mut self, at: Timestamp, metadata: &Arc<Metadata>) {
+    pub fn send(&mut self, at: Timestamp, metadata: &Arc<Metadata>) {
         self.coming.push_back((at, metadata.clone()));
     }
 

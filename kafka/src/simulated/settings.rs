@@ -127,7 +127,7 @@ pub(super) fn read_values(
     known: &Known,
     settings: &BTreeMap<String, String>,
 ) -> Result<BTreeMap<String, String>, Error> {
-    let mut told = BTreeMap::new();
+    let mut values = BTreeMap::new();
     for (name, value) in settings {
         let read = match type_of(known, name) {
             None => Err(format!("Unknown config name: {name}")),
@@ -141,7 +141,7 @@ pub(super) fn read_values(
             code: ResponseError::InvalidConfig,
             message,
         })?;
-        told.insert(name.clone(), value);
+        values.insert(name.clone(), value);
     }
-    Ok(told)
+    Ok(values)
 }

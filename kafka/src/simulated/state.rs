@@ -101,7 +101,7 @@ impl State {
         if std::mem::take(&mut self.changed) {
             let at = self.now + self.timing.spread;
             for node in self.nodes.values_mut() {
-                node.tell(at, &self.metadata);
+                node.send(at, &self.metadata);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Telling a recipient of an alarm, and noting how that went.
+//! QueuedNotification a recipient of an alarm, and noting how that went.
 //!
 //! Whoever is told is looked up at each attempt: an address that was put right
 //! is used from then on. A recipient who is gone is not told, unless the message says
@@ -13,7 +13,7 @@ use crate::Notifier;
 use async_trait::async_trait;
 use model::{
     AlarmType, Incident, InstanceId, LastStatus, MessageId, Notification, NotificationState,
-    Recipient, RecipientType, SignedDuration, Telling, Timestamp,
+    QueuedNotification, Recipient, RecipientType, SignedDuration, Timestamp,
 };
 use store::outbox::Failed;
 use store::send_counts::{self, Limit};
@@ -82,11 +82,11 @@ impl Notify for Notifier {
 
 impl Outbox {
     pub(super) async fn tell(&self, message: &Message, body: &str) -> store::Result<()> {
-        let Ok(telling) = serde_json::from_str::<Telling>(body) else {
+        let Ok(telling) = serde_json::from_str::<QueuedNotification>(body) else {
             let reason = "it is no notification that this Castellan can read";
             return self.note_failed(message, reason).await;
         };
-        let Telling { recipient_id, address, notification } = telling;
+        let QueuedNotification { recipient_id, address, notification } = telling;
         let instance = notification.instance_id;
         let is_former = address.is_some();
         let mut reader = self.store.reader();
@@ -214,7 +214,8 @@ impl Outbox {
         message: &Message,
     ) -> store::Result<()> {
         let body = message.body.as_ref().ok().filter(|_| message.kind == notifications::KIND);
-        let telling = body.and_then(|body| serde_json::from_str::<Telling>(body.expose()).ok());
+        let telling =
+            body.and_then(|body| serde_json::from_str::<QueuedNotification>(body.expose()).ok());
         let Some(telling) = telling.filter(|it| it.address.is_none() && message.attempts == 0)
         else {
             return Ok(());
@@ -247,7 +248,8 @@ async fn along(
 ) -> store::Result<(Vec<Message>, Vec<Notification>)> {
     let waiting = outbox::behind(run, message, MOST_ALONG).await?;
     let read = |message: Message| {
-        let telling: Telling = serde_json::from_str(message.body.as_ref().ok()?.expose()).ok()?;
+        let telling: QueuedNotification =
+            serde_json::from_str(message.body.as_ref().ok()?.expose()).ok()?;
         Some((message, telling.notification))
     };
     Ok(waiting.into_iter().map_while(read).unzip())

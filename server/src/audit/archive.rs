@@ -45,7 +45,7 @@ pub struct Read {
 }
 
 pub async fn archive(app: &App, args: &ArchiveArgs) -> Result<Moved> {
-    let now = Month::of(app.now());
+    let now = Month::containing(app.now());
     if args.before > now {
         bail!("the month {} has not begun yet; archive before {now} at most", args.before);
     }

@@ -143,7 +143,7 @@ async fn nothing_leaves_the_store_for_a_file_that_does_not_hold_it() {
     fs::write(&scene.file, &text).unwrap();
     scene.args.before = "2020-03".parse().unwrap();
     check(&scene, "is an archive of the lines before 2020-02").await;
-    scene.args.before = Month::of(model::Clock::now(&SystemClock)).next();
+    scene.args.before = Month::containing(model::Clock::now(&SystemClock)).next();
     check(&scene, "has not begun yet").await;
     // Nothing is as old, so there is no file.
     scene.args.before = "2020-01".parse().unwrap();

@@ -91,12 +91,12 @@ async fn live(cluster: &Cluster) -> [(&'static str, Value); 2] {
     let (quorum, view) =
         tokio::join!(admin.ask(cluster, &DescribeQuorum), admin.describe_cluster(cluster));
     [
-        ("quorum.json", told(quorum, evidence::quorum)),
-        ("cluster.json", told(view, evidence::cluster)),
+        ("quorum.json", reply_document(quorum, evidence::quorum)),
+        ("cluster.json", reply_document(view, evidence::cluster)),
     ]
 }
 
-fn told<T>(answer: Result<T, Error>, document: fn(&T) -> Value) -> Value {
+fn reply_document<T>(answer: Result<T, Error>, document: fn(&T) -> Value) -> Value {
     match answer {
         Ok(seen) => document(&seen),
         Err(error) => json!({ "no_answer": error.to_string() }),

@@ -54,6 +54,6 @@ pub async fn run(args: &RestoreArgs, url: &Secret, keep: &BTreeSet<KeyId>) -> Re
     store.close().await;
     let restored = restored.with_context(|| format!("{at} can't be gone on from"))?;
     eprintln!("{at} goes on from its dump as store epoch {}.", restored.epoch);
-    restored.tell(&past);
+    restored.print(&past);
     Ok(())
 }

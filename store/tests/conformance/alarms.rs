@@ -144,9 +144,9 @@ pub async fn alarms_go_with_their_instance(f: Fixture) {
     let mut work = f.store.begin().await.unwrap();
     let due = outbox::due(&mut work, 9, f.now()).await.unwrap();
     let taken = outbox::take(&mut work, &due[0], "one", f.now(), LIFE).await.unwrap().unwrap();
-    let telling: Telling = serde_json::from_str(taken.body.unwrap().expose()).unwrap();
-    let address = Some(RecipientAddress::of(&whom));
-    assert_eq!(telling, Telling { recipient_id: pager, address, notification: over });
+    let telling: QueuedNotification = serde_json::from_str(taken.body.unwrap().expose()).unwrap();
+    let address = Some(RecipientAddress::from(&whom));
+    assert_eq!(telling, QueuedNotification { recipient_id: pager, address, notification: over });
     work.commit().await.unwrap();
     let stored = f.everything().await;
     let is_there = stored.windows(KEY.len()).any(|bytes| bytes == KEY.as_bytes());

@@ -41,7 +41,7 @@ impl Charge {
             return None;
         }
         let limit = api.options.rate_limit.clone();
-        let mark = basic::key(request.headers()).map(|key| Mark::of(api.listener, &key));
+        let mark = basic::key(request.headers()).map(|key| Mark::from_key(api.listener, &key));
         let known = mark.and_then(|mark| limit.charge_known(mark));
         let was_known = known.is_some();
         let charged = known.unwrap_or_else(|| {

@@ -22,7 +22,7 @@ const KNOWN_FOR: Duration = Duration::from_hours(1);
 pub struct Mark([u8; 32]);
 
 impl Mark {
-    pub fn of(listener: Listener, key: &Secret) -> Self {
+    pub fn from_key(listener: Listener, key: &Secret) -> Self {
         let text = Sha256::new().chain_update(listener.as_str()).chain_update([0]);
         Self(text.chain_update(key.expose()).finalize().into())
     }
@@ -144,7 +144,7 @@ mod tests {
         let clock = move || Duration::from_secs(seconds.load(Ordering::Relaxed));
         let limit = RateLimit::on(RateLimits::default(), clock);
         let account = AccountId("00000000-0000-0000-0000-000000000001".parse().unwrap());
-        let mark = Mark::of(Listener::Customer, &Secret::new("k3y"));
+        let mark = Mark::from_key(Listener::Customer, &Secret::new("k3y"));
         limit.charge_address("192.0.2.7".parse().unwrap()).unwrap();
         limit.found(mark, account).unwrap();
         let held = || {
@@ -165,7 +165,7 @@ mod tests {
     #[test]
     fn a_key_is_known_on_the_listener_that_found_it() {
         let key = Secret::new("k3y");
-        let marks = [Listener::Customer, Listener::Instance].map(|on| Mark::of(on, &key));
+        let marks = [Listener::Customer, Listener::Instance].map(|on| Mark::from_key(on, &key));
         assert_ne!(marks[0], marks[1]);
     }
 }

@@ -52,13 +52,13 @@ fn conditions(instance: &model::Instance, servers: &[Server]) -> Vec<Condition> 
         let server = servers.iter().find(|server| server.number == number);
         server.map(|server| server.name.clone())
     };
-    let told = |condition: &model::Condition| Condition {
+    let document = |condition: &model::Condition| Condition {
         kind: condition.reason.kind(),
         server: condition.server.and_then(name),
         since: condition.since,
         message: message(condition),
     };
-    instance.progress.conditions.iter().map(told).collect()
+    instance.progress.conditions.iter().map(document).collect()
 }
 
 pub fn about() -> About {

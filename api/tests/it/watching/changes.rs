@@ -2,7 +2,7 @@
 
 use super::{Post, cpu, looks};
 use crate::call::Call;
-use model::{NotificationState, Series, SignedDuration, Telling};
+use model::{NotificationState, QueuedNotification, Series, SignedDuration};
 use serde_json::{Value, json};
 use watch::metrics::{Lag, Lags};
 
@@ -92,7 +92,8 @@ async fn who_goes_or_is_told_elsewhere_hears_the_end_where_they_were() {
         let mut told = post.tellings().await;
         told.retain(|it| it.recipient_id.0 == 2);
         told.sort_by_key(|it| it.address.is_none());
-        let key = |it: &Telling| it.address.as_ref().map(|it| it.value.expose().to_owned());
+        let key =
+            |it: &QueuedNotification| it.address.as_ref().map(|it| it.value.expose().to_owned());
         told.iter().map(|it| (it.notification.state, key(it))).collect::<Vec<_>>()
     };
     let at = |key: &str| Some(key.to_owned());

@@ -16,7 +16,7 @@ pub(super) fn objections_to(world: &World, view: &ServerView) -> Vec<Objection> 
     let both_agree = world.is_unresponsive(view) && view.unresponsive_since().is_some();
     let leaving = Leaving {
         nodes: &[view.server.node_id],
-        need: Need::of(&view.server),
+        need: Need::for_stop(&view.server),
         unresponsive: both_agree.then_some(&view.server),
         others: &others,
     };
@@ -73,7 +73,7 @@ fn remedy_for(world: &World, view: &ServerView) -> Option<MissingReply> {
         let by = if agent_agrees { MissingReply::Restart } else { MissingReply::CancelAndRestart };
         return Some(by);
     }
-    let missed = world.look.as_ref()?.missed(&[view.server.node_id], Need::of(&view.server));
+    let missed = world.look.as_ref()?.missed(&[view.server.node_id], Need::for_stop(&view.server));
     let objections = FirstFew::few(missed);
     (!objections.is_empty()).then_some(MissingReply::Missed { objections })
 }

@@ -14,48 +14,59 @@ use std::fmt;
 const ANY: i8 = 1;
 const EVERY_HOST: &str = "*";
 
-/// Kafka's numbers; they are part of the protocol.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-#[repr(i8)]
-pub enum Operation {
-    All = 2,
-    Read = 3,
-    Write = 4,
-    Create = 5,
-    Delete = 6,
-    Alter = 7,
-    Describe = 8,
-    ClusterAction = 9,
-    DescribeConfigs = 10,
-    AlterConfigs = 11,
-    IdempotentWrite = 12,
-    CreateTokens = 13,
-    DescribeTokens = 14,
+macro_rules! numbered {
+    ($($(#[$about:meta])* $kind:ident { $($(#[$doc:meta])* $name:ident = $number:literal,)* })*) => {$(
+        $(#[$about])*
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+        #[repr(i8)]
+        pub enum $kind {
+            $($(#[$doc])* $name = $number,)*
+        }
+
+        impl $kind {
+            pub const ALL: &[Self] = &[$(Self::$name),*];
+
+            /// The kind that has this number, if it is one of ours.
+            fn numbered(number: i8) -> Option<Self> {
+                Self::ALL.iter().copied().find(|kind| *kind as i8 == number)
+            }
+        }
+    )*};
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-#[repr(i8)]
-pub enum ResourceType {
-    Topic = 2,
-    Group = 3,
-    Cluster = 4,
-    TransactionalId = 5,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-#[repr(i8)]
-pub enum PatternType {
-    /// The name itself; `*` is every name.
-    Literal = 3,
-    Prefixed = 4,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-#[repr(i8)]
-pub enum Permission {
-    /// Wins over every [`Permission::Allow`].
-    Deny = 2,
-    Allow = 3,
+// Kafka's numbers; they are part of the protocol.
+numbered! {
+    Operation {
+        All = 2,
+        Read = 3,
+        Write = 4,
+        Create = 5,
+        Delete = 6,
+        Alter = 7,
+        Describe = 8,
+        ClusterAction = 9,
+        DescribeConfigs = 10,
+        AlterConfigs = 11,
+        IdempotentWrite = 12,
+        CreateTokens = 13,
+        DescribeTokens = 14,
+    }
+    ResourceType {
+        Topic = 2,
+        Group = 3,
+        Cluster = 4,
+        TransactionalId = 5,
+    }
+    PatternType {
+        /// The name itself; `*` is every name.
+        Literal = 3,
+        Prefixed = 4,
+    }
+    Permission {
+        /// Wins over every [`Permission::Allow`].
+        Deny = 2,
+        Allow = 3,
+    }
 }
 
 /// A permission or its refusal, from every host.
@@ -79,35 +90,4 @@ impl fmt::Display for Acl {
             "{principal}: {permission:?} {operation:?} on {resource_type:?} {pattern} ({pattern_type:?})"
         )
     }
-}
-
-/// The kind that has this number, if it is one of ours.
-fn known<T: Copy + Numbered>(all: &[T], number: i8) -> Option<T> {
-    all.iter().copied().find(|kind| kind.number() == number)
-}
-
-trait Numbered {
-    fn number(self) -> i8;
-}
-
-macro_rules! numbered {
-    ($($kind:ident: $($name:ident),*;)*) => {
-        $(impl $kind {
-            pub const ALL: &[Self] = &[$(Self::$name),*];
-        }
-
-        impl Numbered for $kind {
-            fn number(self) -> i8 {
-                self as i8
-            }
-        })*
-    };
-}
-
-numbered! {
-    Operation: All, Read, Write, Create, Delete, Alter, Describe, ClusterAction, DescribeConfigs,
-        AlterConfigs, IdempotentWrite, CreateTokens, DescribeTokens;
-    ResourceType: Topic, Group, Cluster, TransactionalId;
-    PatternType: Literal, Prefixed;
-    Permission: Deny, Allow;
 }

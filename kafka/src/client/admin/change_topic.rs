@@ -49,8 +49,8 @@ impl ChangeTopic<'_> {
             }
         }
         let what = format!("the change of topic {}", self.name);
-        let shows = Shows { call: self, before: topic, settings: &settings, grow };
-        until_readable(connection, &what, &shows).await
+        let shows = Shows { before: topic, settings: &settings, grow };
+        self.until_shown(connection, &what, &shows).await
     }
 
     /// Waits until the broker lists as many partitions as are wanted. Nothing of this change
@@ -58,13 +58,25 @@ impl ChangeTopic<'_> {
     async fn until_grown(&self, connection: &mut Connection, before: &Topic) -> Result<(), Error> {
         let what = format!("how many partitions topic {} has", self.name);
         let (settings, grow) = (Changes::new(), self.grow(before));
-        let grown = Shows { call: self, before, settings: &settings, grow };
-        match until_readable(connection, &what, &grown).await {
+        let grown = Shows { before, settings: &settings, grow };
+        match self.until_shown(connection, &what, &grown).await {
             Err(Error::NotReadableYet { endpoint, what, .. }) => {
                 Err(Error::Stale { endpoint, what })
             }
             grown => grown,
         }
+    }
+
+    /// Waits until the broker shows it, or that the topic is gone.
+    async fn until_shown(
+        &self,
+        connection: &mut Connection,
+        what: &str,
+        shows: &Shows<'_>,
+    ) -> Result<(), Error> {
+        let question = ListTopics { names: Some(&[self.name.to_owned()]) };
+        let is_shown_by = |found: Vec<Topic>| found.iter().all(|topic| shows.is_shown_by(topic));
+        until_readable(connection, what, &question, is_shown_by).await
     }
 
     /// Whether the broker did not know yet that there are more partitions than it told
@@ -125,19 +137,9 @@ impl ChangeTopic<'_> {
 /// may change it, and a partition that was there may be without a leader for as long
 /// as a server is away.
 struct Shows<'a> {
-    call: &'a ChangeTopic<'a>,
     before: &'a Topic,
     settings: &'a Changes,
     grow: Option<i32>,
-}
-
-impl Call for Shows<'_> {
-    type Answer = bool;
-
-    async fn run(&self, connection: &mut Connection) -> Result<bool, Error> {
-        let Some(topic) = self.call.find(connection).await? else { return Ok(true) };
-        Ok(self.is_shown_by(&topic))
-    }
 }
 
 impl Shows<'_> {

@@ -66,7 +66,13 @@ impl Call for AlterQuota<'_> {
             let message = entry.error_message.as_ref();
             check("AlterClientQuotas", &subject, entry.error_code, message)?;
         }
-        until_readable(connection, &format!("the quota of {subject}"), &Shows(self)).await
+        let is_shown_by = |all: Vec<Quota>| {
+            let found = all.iter().find(|quota| quota.entity == *self.entity);
+            let limit = |key| found.and_then(|quota| quota.limits.get(key));
+            self.changes.iter().all(|(key, value)| limit(key) == value.as_ref())
+        };
+        let what = format!("the quota of {subject}");
+        until_readable(connection, &what, &DescribeQuotas, is_shown_by).await
     }
 }
 
@@ -92,20 +98,5 @@ impl AlterQuota<'_> {
         EntryData::default()
             .with_entity(user.chain(client).collect())
             .with_ops(self.changes.iter().map(change).collect())
-    }
-}
-
-struct Shows<'a>(&'a AlterQuota<'a>);
-
-impl Call for Shows<'_> {
-    type Answer = bool;
-
-    async fn run(&self, connection: &mut Connection) -> Result<bool, Error> {
-        let AlterQuota { entity, changes } = self.0;
-        let all = DescribeQuotas.run(connection).await?;
-        let limits = all.iter().find(|quota| quota.entity == **entity).map(|quota| &quota.limits);
-        Ok(changes
-            .iter()
-            .all(|(key, value)| limits.and_then(|limits| limits.get(key)) == value.as_ref()))
     }
 }

@@ -51,7 +51,7 @@ impl Call for CommitOffsets<'_> {
             None => Ok(()),
             // Nothing is committed that the coordinator does not say.
             Some(at) => {
-                let reason = format!("it does not tell of {at}");
+                let reason = format!("it does not mention {at}");
                 Err(connection.malformed::<OffsetCommitRequest>(reason))
             }
         }

@@ -187,17 +187,17 @@ mod tests {
         }
     }
 
-    fn told(control: bool, key: &'static [u8], expected: Contents) {
+    fn check(control: bool, key: &'static [u8], expected: Contents) {
         let options = RecordEncodeOptions { version: 2, compression: Compression::None };
         let mut bytes = BytesMut::new();
         RecordBatchEncoder::encode(&mut bytes, [&record(control, key)], &options).unwrap();
         let batch = Batch::next(&mut bytes.freeze()).unwrap().unwrap();
         let mut all = Vec::new();
-        let tell = |record| {
+        let keep = |record| {
             all.push(copied(&batch, record));
             ControlFlow::Continue(())
         };
-        batch.visit(tell).unwrap();
+        batch.visit(keep).unwrap();
         let producer = Some((7, 3));
         let wanted = CopiedRecord { offset: 5, producer, transactional: true, contents: expected };
         assert_eq!(all, [wanted], "{key:?}");
@@ -205,9 +205,9 @@ mod tests {
 
     #[test]
     fn marks_are_told_from_data_and_from_each_other() {
-        told(false, &[0, 0, 0, 1], Contents::Data(Some(Bytes::from_static(b"v"))));
-        told(true, &[0, 0, 0, 1], Contents::Commit);
-        told(true, &[0, 0, 0, 0], Contents::Abort);
-        told(true, &[0, 0, 0, 3], Contents::OtherMark);
+        check(false, &[0, 0, 0, 1], Contents::Data(Some(Bytes::from_static(b"v"))));
+        check(true, &[0, 0, 0, 1], Contents::Commit);
+        check(true, &[0, 0, 0, 0], Contents::Abort);
+        check(true, &[0, 0, 0, 3], Contents::OtherMark);
     }
 }

@@ -22,7 +22,7 @@ impl Call for DeleteGroup<'_> {
             connection.call(&DeleteGroupsRequest::default().with_groups_names(groups)).await?;
         let result = answer.results.iter().find(|result| *result.group_id.0 == *self.group);
         let result = result.ok_or_else(|| {
-            let reason = format!("it does not tell of {}", self.group);
+            let reason = format!("it does not mention {}", self.group);
             connection.malformed::<DeleteGroupsRequest>(reason)
         })?;
         if result.error_code == ResponseError::GroupIdNotFound.code() {

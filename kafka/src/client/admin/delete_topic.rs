@@ -31,18 +31,8 @@ impl Call for DeleteTopic<'_> {
             check("DeleteTopics", self.name, result.error_code, message)?;
         }
         let what = format!("the removal of topic {}", self.name);
-        until_readable(connection, &what, &IsGone(self.name)).await?;
+        let question = DescribeTopics { names: Some(&[self.name.to_owned()]) };
+        until_readable(connection, &what, &question, |left| left.is_empty()).await?;
         Ok(true)
-    }
-}
-
-struct IsGone<'a>(&'a str);
-
-impl Call for IsGone<'_> {
-    type Answer = bool;
-
-    async fn run(&self, connection: &mut Connection) -> Result<bool, Error> {
-        let found = DescribeTopics { names: Some(&[self.0.to_owned()]) }.run(connection).await?;
-        Ok(found.is_empty())
     }
 }

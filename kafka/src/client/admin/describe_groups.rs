@@ -57,8 +57,8 @@ fn view(group: &DescribedGroup) -> GroupView {
 }
 
 /// Kafka writes an address as Java does, with a slash in front.
-pub(super) fn host(told: &str) -> String {
-    told.trim_start_matches('/').to_owned()
+pub(super) fn host(address: &str) -> String {
+    address.trim_start_matches('/').to_owned()
 }
 
 /// A version, and topics with their partitions. Any client may send anything as

@@ -38,8 +38,8 @@ impl Call for ListGroups {
 }
 
 /// Releases that don't tell have classic groups alone.
-fn kind(told: &str) -> Option<GroupKind> {
-    match told.to_ascii_lowercase().as_str() {
+fn kind(name: &str) -> Option<GroupKind> {
+    match name.to_ascii_lowercase().as_str() {
         "" | "classic" => Some(GroupKind::Classic),
         "consumer" => Some(GroupKind::Consumer),
         _ => None,

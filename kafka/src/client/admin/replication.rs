@@ -86,7 +86,7 @@ async fn demands(
         }
         check(CALL, &name, result.error_code, result.error_message.as_ref())?;
         let demand = demand(result).ok_or_else(|| {
-            let reason = format!("it does not tell {MIN_IN_SYNC} of {name}");
+            let reason = format!("it does not give {MIN_IN_SYNC} of {name}");
             connection.malformed::<DescribeConfigsRequest>(reason)
         })?;
         demands.insert(name, demand);

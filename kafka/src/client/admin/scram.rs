@@ -43,7 +43,10 @@ impl Call for SetUser<'_> {
                 check("AlterUserScramCredentials", &result.user, result.error_code, message)?;
             }
         }
-        until_readable(connection, &format!("user {}", self.user), &HasUser(self.user)).await
+        let is_shown_by = |known: Vec<Mechanism>| known.len() == Mechanism::ALL.len();
+        let question = DescribeUser { user: self.user };
+        let what = format!("user {}", self.user);
+        until_readable(connection, &what, &question, is_shown_by).await
     }
 }
 
@@ -155,27 +158,8 @@ impl Call for RemoveUser<'_> {
             }
         }
         let what = format!("the removal of user {}", self.user);
-        until_readable(connection, &what, &IsGone(self.user)).await
-    }
-}
-
-struct IsGone<'a>(&'a str);
-
-impl Call for IsGone<'_> {
-    type Answer = bool;
-
-    async fn run(&self, connection: &mut Connection) -> Result<bool, Error> {
-        Ok(DescribeUser { user: self.0 }.run(connection).await?.is_empty())
-    }
-}
-
-struct HasUser<'a>(&'a str);
-
-impl Call for HasUser<'_> {
-    type Answer = bool;
-
-    async fn run(&self, connection: &mut Connection) -> Result<bool, Error> {
-        Ok(DescribeUser { user: self.0 }.run(connection).await?.len() == Mechanism::ALL.len())
+        let question = DescribeUser { user: self.user };
+        until_readable(connection, &what, &question, |known| known.is_empty()).await
     }
 }
 

@@ -59,7 +59,9 @@ impl Call for CreateTopic<'_> {
             check("CreateTopics", self.name, result.error_code, result.error_message.as_ref())?;
         }
         let what = format!("leaders of topic {}", self.name);
-        until_readable(connection, &what, &HasLeaders(self.name)).await?;
+        let question = DescribeTopics { names: Some(&[self.name.to_owned()]) };
+        let is_led = |topic: &TopicView| topic.partitions.iter().all(|it| it.leader.is_some());
+        until_readable(connection, &what, &question, |found| found.iter().any(is_led)).await?;
         Ok(Created::New)
     }
 
@@ -81,19 +83,6 @@ impl CreateTopic<'_> {
             .with_num_partitions(self.partitions)
             .with_replication_factor(self.replicas)
             .with_configs(self.settings.iter().map(setting).collect())
-    }
-}
-
-struct HasLeaders<'a>(&'a str);
-
-impl Call for HasLeaders<'_> {
-    type Answer = bool;
-
-    async fn run(&self, connection: &mut Connection) -> Result<bool, Error> {
-        let topics = DescribeTopics { names: Some(&[self.0.to_owned()]) }.run(connection).await?;
-        Ok(topics
-            .iter()
-            .any(|topic| topic.partitions.iter().all(|partition| partition.leader.is_some())))
     }
 }
 

@@ -143,7 +143,7 @@ async fn a_write_is_waited_for_and_not_for_ever() {
     let mut connection =
         Connection::negotiate(Box::new(ours), Endpoint::new("b1", 9091), limits).await.unwrap();
     let wait = async |connection: &mut Connection, times| {
-        until_readable(connection, "user ada", &After(Mutex::new(times))).await
+        until_readable(connection, "user ada", &After(Mutex::new(times)), |is_shown| is_shown).await
     };
     assert_eq!(wait(&mut connection, 3).await, Ok(()));
     assert_eq!(

@@ -21,18 +21,18 @@ impl Groups for ProtocolAdmin {
         let brokers = self.brokers(cluster)?;
         let routes = brokers.routes(&[OFFSETS.to_owned()]).await?;
         all_are_led(&routes)?;
-        let told = brokers.ask_every(coordinators(&routes), |missing| {
+        let replies = brokers.ask_every(coordinators(&routes), |missing| {
             let silent: Vec<String> = missing.iter().map(|(at, _)| at.to_string()).collect();
             format!("{LIST} without {}", silent.join(", "))
         });
-        gather(&brokers, told.await?).await
+        gather(&brokers, replies.await?).await
     }
 
     async fn glimpse_groups(&self, cluster: &Cluster) -> Result<Vec<Group>, Error> {
         let brokers = self.brokers(cluster)?;
         let routes = brokers.routes(&[OFFSETS.to_owned()]).await?;
-        let told = brokers.ask_each(coordinators(&routes)).await?;
-        gather(&brokers, told).await
+        let replies = brokers.ask_each(coordinators(&routes)).await?;
+        gather(&brokers, replies).await
     }
 
     async fn describe_group(&self, cluster: &Cluster, name: &str) -> Result<Option<Group>, Error> {
@@ -113,9 +113,9 @@ fn coordinators(routes: &Routes) -> Vec<(Broker, Coordinated)> {
     brokers.map(|(_, broker)| (broker.clone(), Coordinated)).collect()
 }
 
-async fn gather(brokers: &Brokers<'_>, told: Vec<Vec<Group>>) -> Result<Vec<Group>, Error> {
+async fn gather(brokers: &Brokers<'_>, replies: Vec<Vec<Group>>) -> Result<Vec<Group>, Error> {
     let mut groups: BTreeMap<String, Group> = BTreeMap::new();
-    for group in told.into_iter().flatten() {
+    for group in replies.into_iter().flatten() {
         groups.insert(group.view.name.clone(), group);
     }
     let mut groups: Vec<Group> = groups.into_values().collect();

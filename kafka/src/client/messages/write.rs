@@ -58,7 +58,7 @@ fn nobody_told(what: &WriteMessages) -> Error {
         call: "Metadata",
         subject: what.topic.clone(),
         code: ResponseError::BrokerNotAvailable,
-        message: "no broker told in time who leads it".to_owned(),
+        message: "no broker said in time which broker leads it".to_owned(),
     }
 }
 
@@ -138,7 +138,7 @@ fn outcome(
         return said.clone();
     }
     let subject = TopicPartition::new(&what.topic, number).to_string();
-    let message = "the answer does not tell of it".to_owned();
+    let message = "the answer does not mention it".to_owned();
     let code = ResponseError::UnknownServerError;
     let error = Error::Kafka { call: "Produce", subject, code, message };
     Err(Unwritten { error, perhaps: true })

@@ -203,7 +203,7 @@ async fn a_coordinator_that_can_t_be_dialled_is_an_error() {
 #[tokio::test]
 async fn what_an_answer_does_not_tell_of_is_not_done() {
     let expected = |call: &str, what: &str| {
-        format!("b2:9091 sent an answer to {call} that can't be read: it does not tell of {what}")
+        format!("b2:9091 sent an answer to {call} that can't be read: it does not mention {what}")
     };
     let (told, ..) = with_reply(operations::reset_group, ApiKey::OffsetCommit, |_, asked| {
         answer::<OffsetCommitRequest>(asked, &OffsetCommitResponse::default())
@@ -275,7 +275,7 @@ async fn without_metadata_nothing_is_said_of_leaders() {
         operations::write_within(&fake.await, Duration::from_millis(100)).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "Kafka refused Metadata for orders: BrokerNotAvailable (no broker told in time who leads it)"
+        "Kafka refused Metadata for orders: BrokerNotAvailable (no broker said in time which broker leads it)"
     );
     assert_eq!(error.remedy(), Remedy::Retry);
     assert!(!error.may_have_done_it());

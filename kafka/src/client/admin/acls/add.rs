@@ -38,8 +38,13 @@ impl Call for AddAcls<'_> {
             by_principal.entry(&acl.principal).or_default().push(acl);
         }
         for (principal, acls) in by_principal {
-            let shows = Shows { principal, acls };
-            until_readable(connection, &format!("the ACLs of {principal}"), &shows).await?;
+            let question = DescribeAcls { principal: Some(principal) };
+            let is_shown_by = |there: Vec<Acl>| {
+                let there: HashSet<&Acl> = there.iter().collect();
+                acls.iter().all(|acl| there.contains(acl))
+            };
+            let what = format!("the ACLs of {principal}");
+            until_readable(connection, &what, &question, is_shown_by).await?;
         }
         Ok(())
     }
@@ -54,20 +59,4 @@ fn creation(acl: &Acl) -> AclCreation {
         .with_host(StrBytes::from_static_str(EVERY_HOST))
         .with_operation(acl.operation as i8)
         .with_permission_type(acl.permission as i8)
-}
-
-/// Whether a principal has all of these.
-struct Shows<'a> {
-    principal: &'a str,
-    acls: Vec<&'a Acl>,
-}
-
-impl Call for Shows<'_> {
-    type Answer = bool;
-
-    async fn run(&self, connection: &mut Connection) -> Result<bool, Error> {
-        let there = DescribeAcls { principal: Some(self.principal) }.run(connection).await?;
-        let there: HashSet<&Acl> = there.iter().collect();
-        Ok(self.acls.iter().all(|acl| there.contains(acl)))
-    }
 }

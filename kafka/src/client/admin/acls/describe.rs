@@ -1,6 +1,6 @@
 //! The rules that are there: DescribeAcls.
 
-use super::{ANY, Acl, EVERY_HOST, Operation, PatternType, Permission, ResourceType, known};
+use super::{ANY, Acl, EVERY_HOST, Operation, PatternType, Permission, ResourceType};
 use crate::client::admin::text;
 use crate::client::error::check;
 use crate::client::{Call, Connection, Error};
@@ -33,12 +33,12 @@ impl Call for DescribeAcls<'_> {
             for acl in &resource.acls {
                 let known = || {
                     Some(Acl {
-                        resource_type: known(ResourceType::ALL, resource.resource_type)?,
+                        resource_type: ResourceType::numbered(resource.resource_type)?,
                         pattern: resource.resource_name.to_string(),
-                        pattern_type: known(PatternType::ALL, resource.pattern_type)?,
+                        pattern_type: PatternType::numbered(resource.pattern_type)?,
                         principal: acl.principal.to_string(),
-                        operation: known(Operation::ALL, acl.operation)?,
-                        permission: known(Permission::ALL, acl.permission_type)?,
+                        operation: Operation::numbered(acl.operation)?,
+                        permission: Permission::numbered(acl.permission_type)?,
                     })
                 };
                 acls.extend(known());

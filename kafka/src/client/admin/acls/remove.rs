@@ -29,7 +29,8 @@ impl Call for RemoveAcls<'_> {
             .with_permission_type(ANY);
         delete(connection, self.principal, filter).await?;
         let what = format!("the removal of the ACLs of {}", self.principal);
-        until_readable(connection, &what, &HasNone(self.principal)).await
+        let question = DescribeAcls { principal: Some(self.principal) };
+        until_readable(connection, &what, &question, |left| left.is_empty()).await
     }
 }
 
@@ -52,7 +53,9 @@ impl Call for RemoveAcl<'_> {
             .with_operation(acl.operation as i8)
             .with_permission_type(acl.permission as i8);
         delete(connection, &acl.to_string(), filter).await?;
-        until_readable(connection, &format!("the removal of {acl}"), &Lacks(acl)).await
+        let question = DescribeAcls { principal: Some(&acl.principal) };
+        let what = format!("the removal of {acl}");
+        until_readable(connection, &what, &question, |left| !left.contains(acl)).await
     }
 }
 
@@ -71,25 +74,4 @@ async fn delete(
         }
     }
     Ok(())
-}
-
-struct HasNone<'a>(&'a str);
-
-impl Call for HasNone<'_> {
-    type Answer = bool;
-
-    async fn run(&self, connection: &mut Connection) -> Result<bool, Error> {
-        Ok(DescribeAcls { principal: Some(self.0) }.run(connection).await?.is_empty())
-    }
-}
-
-struct Lacks<'a>(&'a Acl);
-
-impl Call for Lacks<'_> {
-    type Answer = bool;
-
-    async fn run(&self, connection: &mut Connection) -> Result<bool, Error> {
-        let there = DescribeAcls { principal: Some(&self.0.principal) }.run(connection).await?;
-        Ok(!there.contains(self.0))
-    }
 }

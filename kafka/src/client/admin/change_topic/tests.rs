@@ -75,7 +75,7 @@ fn what_is_spelled_differently_is_no_change() {
 fn check(change: &TopicChange, before: &Topic, now: &Topic, expected: bool) {
     let call = ChangeTopic { name: "orders", change };
     let (settings, grow) = (call.changes(before), call.grow(before));
-    let shows = Shows { call: &call, before, settings: &settings, grow };
+    let shows = Shows { before, settings: &settings, grow };
     assert_eq!(shows.is_shown_by(now), expected, "{change:?}, and then {now:?}");
 }
 
