@@ -11,12 +11,12 @@ use crate::installation::{self, Opened};
 use crate::kafka_ready::KafkaReady;
 use crate::listen::{self, Bound};
 use crate::mail;
+use crate::notifier::{self, Callable};
 use crate::places::LocalPlaces;
 use crate::preflight;
 use crate::room::Room;
 use crate::separation::{self, Found, Separation};
 use crate::tasks;
-use crate::telling::{self, Callable};
 use anyhow::{Context, Result};
 use app::App;
 use cloud::{Cloud, SimulatedCloud};
@@ -57,7 +57,7 @@ impl ControlPlane {
     pub async fn start(data: &DataDir, mut config: Config) -> Result<Running> {
         let catalogue = Arc::new(config.catalogue()?);
         let mailer = mail::mailer(&config.mail, data)?;
-        let notifier = telling::notifier(&config.outbound, Arc::clone(&mailer))?;
+        let notifier = notifier::notifier(&config.outbound, Arc::clone(&mailer))?;
         let is_new = !data.path().exists();
         data.create()?;
         let lock = data.lock()?;

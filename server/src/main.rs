@@ -29,6 +29,7 @@ mod listen;
 mod logging;
 mod mail;
 mod notice;
+mod notifier;
 mod operator;
 mod orphan;
 mod orphans;
@@ -45,7 +46,6 @@ mod signals;
 mod stage;
 mod store_app;
 mod tasks;
-mod telling;
 #[cfg(test)]
 mod testing;
 mod up;
