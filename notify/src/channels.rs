@@ -1,4 +1,4 @@
-//! What each way of telling people sends: a recipient and a notification become
+//! What each channel sends: a recipient and a notification become
 //! calls. Pure; `egress` makes the calls. Each file says what its service
 //! documents, and keeps to the lengths that are given there.
 

@@ -1,4 +1,4 @@
-//! Why somebody could not be told now. Customers read these sentences, so they
+//! Why a notification could not be sent now. Customers read these sentences, so they
 //! hold nothing that a destination answered and no part of an address but its
 //! host: paths, queries and headers are secrets.
 

@@ -19,8 +19,8 @@ pub use egress::{Fault, Forbidden};
 pub use error::NotifyError;
 pub use files::MailFiles;
 pub use letter::{BadSender, Sender};
-pub use notifier::Notifier;
-pub use outbox::{Notify, Outbox, Untold};
+pub use notifier::{Notifier, Notify, Undelivered};
+pub use outbox::Outbox;
 pub use settings::{BadSettings, Endpoints, Settings};
 pub use smtp::{BadServer, Smtp, SmtpSettings};
 

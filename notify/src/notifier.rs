@@ -1,17 +1,18 @@
-//! Tells one recipient once: of one thing, or by mail of several.
+//! One attempt to notify one recipient: of one thing, or by mail of several.
 
 use crate::channels::{email, requests};
 use crate::error::NotifyError;
 use crate::settings::{BadSettings, Endpoints, Settings};
 use crate::{Mailer, Outgoing};
+use async_trait::async_trait;
 use egress::{Caller, Destinations, Fault, Lookup, SystemLookup};
-use model::{Clock, MessageId, Notification, Recipient, RecipientType, Timestamp};
+use model::{Clock, MessageId, Notification, Recipient, RecipientType, SignedDuration, Timestamp};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::timeout;
 use url::Url;
 
-/// The nine ways by which alarms are told. Keeps nothing, tries nothing twice.
+/// The nine channels. Keeps nothing, tries nothing twice.
 #[derive(Clone)]
 pub struct Notifier(Arc<Inner>);
 
@@ -47,7 +48,7 @@ impl Notifier {
     }
 
     /// One attempt. `message_id` and `at`, when the message was written, make a
-    /// mail the same one when it is sent again. `more` is told by mail alone.
+    /// mail the same one when it is sent again. `more` goes by mail alone.
     pub async fn notify(
         &self,
         message_id: MessageId,
@@ -88,12 +89,52 @@ impl Notifier {
     }
 }
 
+/// Why a notification could not be delivered.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Undelivered {
+    /// A sentence for people, without what the destination answered.
+    pub reason: String,
+    /// The destination wishes not to be called before that.
+    pub wait: Option<SignedDuration>,
+}
+
+/// A way for notifications to go out: one attempt. `more` goes along in a mail, and is
+/// empty elsewhere.
+#[async_trait]
+pub trait Notify: Send + Sync {
+    async fn notify(
+        &self,
+        id: MessageId,
+        at: Timestamp,
+        recipient: &Recipient,
+        notification: &Notification,
+        more: &[Notification],
+    ) -> Result<(), Undelivered>;
+}
+
+#[async_trait]
+impl Notify for Notifier {
+    async fn notify(
+        &self,
+        id: MessageId,
+        at: Timestamp,
+        recipient: &Recipient,
+        notification: &Notification,
+        more: &[Notification],
+    ) -> Result<(), Undelivered> {
+        let sent = Notifier::notify(self, id, at, recipient, notification, more).await;
+        sent.map_err(|error| Undelivered {
+            reason: error.to_string(),
+            wait: error.retry_after().and_then(|wait| SignedDuration::try_from(wait).ok()),
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::channels::samples;
     use crate::{SendError, Sent};
-    use async_trait::async_trait;
     use model::{ManualClock, Secret};
     use std::collections::VecDeque;
     use std::io;
@@ -105,7 +146,7 @@ mod tests {
     #[async_trait]
     impl Mailer for NoMail {
         async fn send(&self, _: Outgoing<'_>) -> Result<Sent, SendError> {
-            unreachable!("nobody here is told by mail")
+            unreachable!("nobody here gets mail")
         }
     }
 
@@ -135,11 +176,11 @@ mod tests {
         (made.unwrap(), lookup)
     }
 
-    async fn tell(notifier: &Notifier, url: &str) -> String {
+    async fn notify(notifier: &Notifier, url: &str) -> String {
         let recipient = samples::recipient(RecipientType::Webhook, url);
         let triggered = samples::triggered();
-        let told = notifier.notify(MessageId(1), samples::now(), &recipient, &triggered, &[]);
-        told.await.unwrap_err().to_string()
+        let sent = notifier.notify(MessageId(1), samples::now(), &recipient, &triggered, &[]);
+        sent.await.unwrap_err().to_string()
     }
 
     #[tokio::test]
@@ -148,7 +189,7 @@ mod tests {
         let url = format!("http://rebind.test:{}/x", own.local_addr().unwrap().port());
         let (notifier, lookup) = notifier(false, &["1.1.1.1", "127.0.0.1"]);
         notifier.may_call(&url.parse().unwrap()).await.unwrap();
-        let said = tell(&notifier, &url).await;
+        let said = notify(&notifier, &url).await;
         assert!(said.contains("its address is private"), "{said}");
         assert!(!said.contains("127.0.0.1"), "what a name means is not told: {said}");
         own.set_nonblocking(true).unwrap();
@@ -164,7 +205,7 @@ mod tests {
         let port = own.local_addr().unwrap().port();
         let (notifier, lookup) = notifier(true, &["127.0.0.1"]);
         let taken = std::thread::spawn(move || own.accept().map(drop));
-        let said = tell(&notifier, &format!("http://rebind.test:{port}/x")).await;
+        let said = notify(&notifier, &format!("http://rebind.test:{port}/x")).await;
         assert_eq!(said, "rebind.test broke off, or gave no answer in HTTP");
         taken.join().unwrap().unwrap();
         assert!(lookup.0.lock().unwrap().is_empty());
@@ -174,7 +215,7 @@ mod tests {
     async fn numbers_are_checked_though_nobody_looks_them_up() {
         let (notifier, _) = notifier(false, &[]);
         for (url, host) in [("http://127.0.0.1:1/x", "127.0.0.1"), ("https://[::1]/x", "[::1]")] {
-            let said = tell(&notifier, url).await;
+            let said = notify(&notifier, url).await;
             let expected = format!("{host} can't be called: its address is private");
             assert!(said.starts_with(&expected), "{said}");
             assert!(notifier.may_call(&url.parse().unwrap()).await.is_err());
@@ -188,8 +229,8 @@ mod tests {
             let mut recipient = samples::recipient(kind, "x");
             recipient.value = Secret::new("no such value\r\n");
             let triggered = samples::triggered();
-            let told = notifier.notify(MessageId(1), samples::now(), &recipient, &triggered, &[]);
-            assert!(matches!(told.await, Err(NotifyError::Value)), "{kind}");
+            let sent = notifier.notify(MessageId(1), samples::now(), &recipient, &triggered, &[]);
+            assert!(matches!(sent.await, Err(NotifyError::Value)), "{kind}");
         }
     }
 }

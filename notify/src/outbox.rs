@@ -2,8 +2,8 @@
 //!
 //! A message is taken for the time of a lease, sent without a transaction
 //! open, and then struck off, so it goes out at least once whatever dies in
-//! between. Whoever starts again sends at once what it had taken; what another one
-//! has taken waits for its lease. One that fails is tried again with growing pauses
+//! between. A control plane that starts again sends at once what it had taken; what another
+//! one has taken waits for its lease. A message that fails is tried again with growing pauses
 //! until its time is over. A destination that hangs holds its own part of the places
 //! (`places.rs`), and nobody else.
 
@@ -11,9 +11,7 @@ mod deliver;
 mod gate;
 mod places;
 
-pub use deliver::{Notify, Untold};
-
-use crate::{Mailer, Outgoing, Sent};
+use crate::{Mailer, Notify, Outgoing, Sent};
 use model::{Clock, Mail, MessageLimits, SignedDuration};
 use places::{OF_DESTINATION, Place, Places};
 use std::sync::Arc;
@@ -28,7 +26,7 @@ use tokio_util::sync::CancellationToken;
 /// Longer than any attempt takes; what a control plane had taken that never starts
 /// again waits this long for another one.
 const LEASE: SignedDuration = SignedDuration::from_mins(5);
-/// Looked at this often even if nobody tells of a message.
+/// Looked at this often even if no change announces a message.
 const LOOK: Duration = Duration::from_secs(30);
 /// After the store was away.
 const AGAIN: Duration = Duration::from_secs(5);
@@ -50,7 +48,7 @@ pub struct Outbox {
 }
 
 impl Outbox {
-    /// Returns once told to stop and what was under way has ended or is left to
+    /// Returns once stopped and what was under way has ended or is left to
     /// be sent again.
     pub async fn run(self, stop: CancellationToken) {
         let mut changes = self.store.changes();
@@ -68,7 +66,7 @@ impl Outbox {
             tokio::select! {
                 () = stop.cancelled() => break,
                 () = tokio::time::sleep(wait) => {}
-                () = told(&mut changes) => {}
+                () = message_written(&mut changes) => {}
                 Some(_) = under_way.join_next() => {}
             }
         }
@@ -145,7 +143,7 @@ impl Outbox {
             Err(error) => self.note_failed(message, &error.to_string()).await,
             Ok(body) => match message.kind.as_str() {
                 "mail" => self.deliver_mail(message, body.expose()).await,
-                notifications::KIND => self.tell(message, body.expose()).await,
+                notifications::KIND => self.deliver_notification(message, body.expose()).await,
                 kind => {
                     self.note_failed(message, &format!("this Castellan can't send a {kind}")).await
                 }
@@ -218,8 +216,8 @@ fn pause(attempts: i64) -> SignedDuration {
     SignedDuration::from_secs(15 << doubled).min(LONGEST_PAUSE)
 }
 
-/// Returns when a message may have come.
-async fn told(changes: &mut Receiver<Change>) {
+/// Returns when a message may have been written.
+async fn message_written(changes: &mut Receiver<Change>) {
     loop {
         match changes.recv().await {
             Ok(Change::Outbox) | Err(RecvError::Lagged(_)) => return,

@@ -3,7 +3,7 @@
 use std::time::Duration;
 use url::Url;
 
-/// How alarms are told, whoever they are told to.
+/// How notifications leave, whoever they go to.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// Whether addresses that are not public may be called, such as those of

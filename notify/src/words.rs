@@ -1,4 +1,4 @@
-//! What is said of an alarm in whatever way it is told. Pure.
+//! What is said of an alarm, whatever the channel. Pure.
 
 use model::{AlarmType, Maintenance, Measure, Notification, NotificationState, Timestamp};
 use sha2::{Digest as _, Sha256};
@@ -52,7 +52,7 @@ fn quoted(name: &str) -> String {
 pub fn facts(notification: &Notification) -> Vec<(&'static str, String)> {
     let of = notification;
     let kind: Option<AlarmType> = of.alarm_type.parse().ok();
-    // Of a disk that is nearly full it is told how full.
+    // Of a disk that is nearly full it is said how full.
     let full = of.is_of_disk_guard().then_some(Measure::Percent);
     let left = of.expiring.map(|_| Measure::Days);
     let measure = full.or(left).or(kind.and_then(AlarmType::measure));
@@ -119,7 +119,7 @@ pub fn severity(notification: &Notification) -> Severity {
     }
 }
 
-/// When it came to the state that is told.
+/// When it came to the state of the notification.
 pub fn since(notification: &Notification) -> Option<Timestamp> {
     match notification.state {
         NotificationState::Resolved => notification.resolved_at,

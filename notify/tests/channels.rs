@@ -5,7 +5,7 @@
 
 mod fixture;
 
-use fixture::{NoMail, notification, notifier, recipient, settings, tell};
+use fixture::{NoMail, notification, notifier, recipient, send, settings};
 use model::{Maintenance, Notification, NotificationState, RecipientType, Responder, Secret};
 use notify::{Endpoints, Sender, Settings, Smtp, SmtpSettings};
 use serde_json::Value;
@@ -58,7 +58,7 @@ async fn told(kind: RecipientType, options: &[(&str, &str)], calls: [usize; 4]) 
     let mut seen = Vec::new();
     for (state, calls) in STATES.into_iter().zip(calls) {
         for hostile in [false, true] {
-            tell(&notifier, &recipient, &notification(state, hostile)).await.unwrap();
+            send(&notifier, &recipient, &notification(state, hostile)).await.unwrap();
             let all: Vec<Value> = (0..calls).map(|_| receiver.next()).collect();
             for call in &all {
                 assert_eq!(call["problems"], serde_json::json!([]), "{kind}: {call:#}");
@@ -98,7 +98,7 @@ async fn a_signature_is_of_its_own_secret() {
     recipient.options.secret = Some(Secret::new("hunter2"));
     let notifier = notifier(settings(), Arc::new(NoMail));
     let triggered = notification(NotificationState::Triggered, false);
-    let refused = tell(&notifier, &recipient, &triggered).await.unwrap_err().to_string();
+    let refused = send(&notifier, &recipient, &triggered).await.unwrap_err().to_string();
     assert_eq!(refused, "127.0.0.1 answered 400");
     let problems = receiver.next()["problems"].to_string();
     assert!(problems.contains("signature is sha256="), "{problems}");
@@ -110,7 +110,7 @@ async fn a_login_in_the_address_becomes_a_header() {
     let url = format!("http://ada:p%40ss%20word@127.0.0.1:{}/x?y=z#part", receiver.port);
     let notifier = notifier(settings(), Arc::new(NoMail));
     let triggered = notification(NotificationState::Triggered, false);
-    tell(&notifier, &recipient(RecipientType::Webhook, &url), &triggered).await.unwrap();
+    send(&notifier, &recipient(RecipientType::Webhook, &url), &triggered).await.unwrap();
     let call = receiver.next();
     assert_eq!(call["path"], "/x?y=z");
     assert_eq!(call["headers"]["host"], format!("127.0.0.1:{}", receiver.port));
@@ -191,7 +191,7 @@ async fn planned_maintenance_is_news_and_an_emergency_is_not() {
             server: None,
             ..notification(NotificationState::Triggered, false)
         };
-        tell(&notifier, &recipient, &notice).await.unwrap();
+        send(&notifier, &recipient, &notice).await.unwrap();
         let call = receiver.next();
         assert_eq!(call["problems"], serde_json::json!([]), "{call:#}");
         let body: Value = serde_json::from_str(call["raw"].as_str().unwrap()).unwrap();
@@ -221,7 +221,7 @@ async fn email() {
     for state in STATES {
         let mut told = notification(state, state == NotificationState::Reminder);
         told.message.truncate(158);
-        tell(&notifier, &ada, &told).await.unwrap();
+        send(&notifier, &ada, &told).await.unwrap();
         let got = server.next();
         assert_eq!(got["to"], serde_json::json!(["ada@example.com"]));
         let parts = got["parts"].as_array().unwrap();

@@ -5,7 +5,7 @@
 
 mod fixture;
 
-use fixture::{NoMail, notification, notifier, recipient, settings, tell};
+use fixture::{NoMail, notification, notifier, recipient, send, settings};
 use model::{NotificationState, RecipientType};
 use notify::{NotifyError, Settings};
 use rcgen::{CertifiedKey, generate_simple_self_signed};
@@ -20,7 +20,7 @@ async fn call(settings: Settings, origin: &str) -> Result<(), NotifyError> {
     let url = format!("{origin}/{SECRET_PATH}?token={SECRET_PATH}");
     let notifier = notifier(settings, Arc::new(NoMail));
     let told = notification(NotificationState::Triggered, false);
-    tell(&notifier, &recipient(RecipientType::Webhook, &url), &told).await
+    send(&notifier, &recipient(RecipientType::Webhook, &url), &told).await
 }
 
 /// What is said of a receiver with a fault.

@@ -76,7 +76,7 @@ pub struct Certificates {
     pub lifetime: CertificateLife,
 }
 
-/// How alarms are told, whoever they are told to.
+/// How notifications leave, whoever they go to.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Outbound {

@@ -1,4 +1,4 @@
-//! `castellan notice`: telling customers of maintenance. Works on the store,
+//! `castellan notice`: notices of maintenance to customers. Works on the store,
 //! beside a running control plane, which does the sending.
 
 use crate::at::At;

@@ -63,7 +63,7 @@ pub fn mail(
     Some(Mail { to, subject: format!("[Castellan] {headline}"), text, html })
 }
 
-/// What is not over is graver than what is, and of those alike the last one is told.
+/// What is not over is graver than what is, and of those alike the last one counts.
 fn gravest(all: &[&Notification]) -> usize {
     let is_over = |at: usize| {
         let of = all[at].incident();
@@ -74,7 +74,7 @@ fn gravest(all: &[&Notification]) -> usize {
     (0..all.len()).max_by_key(grave).unwrap_or_default()
 }
 
-/// What was told, with its time, and the message: in a line, lest it look like several.
+/// The state, with its time, and the message: in a line, lest it look like several.
 fn entry(of: &Notification) -> (String, String) {
     let at = since(of).map(|at| format!(", {}", moment(at))).unwrap_or_default();
     (headline(of) + &at, cut(&in_a_line(&of.message), CHARACTERS))

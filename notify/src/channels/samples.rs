@@ -78,7 +78,7 @@ pub fn notice(number: u128, kind: Maintenance) -> Notification {
     }
 }
 
-/// A disk that is nearly full, as notice alarms tell of it.
+/// A disk that is nearly full, as notice alarms notify of it.
 pub fn nearly_full() -> Notification {
     Notification {
         alarm_type: "notice".into(),
@@ -90,7 +90,7 @@ pub fn nearly_full() -> Notification {
     }
 }
 
-/// Certificates near their end, as notice alarms tell of them.
+/// Certificates near their end, as notice alarms notify of them.
 pub fn expiring() -> Notification {
     Notification {
         alarm_type: "notice".into(),

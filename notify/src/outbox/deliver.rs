@@ -1,19 +1,18 @@
-//! QueuedNotification a recipient of an alarm, and noting how that went.
+//! Delivering a notification to its recipient, and recording the outcome.
 //!
-//! Whoever is told is looked up at each attempt: an address that was put right
-//! is used from then on. A recipient who is gone is not told, unless the message says
-//! where: of what waited when they went with their instance, and of the end of what they
-//! heard of before they went or were told elsewhere. How it went is noted by whoever holds
-//! the message: who lost it to another control plane, or to a change of the recipient,
-//! has nothing to say any more.
+//! The recipient is looked up at each attempt: an address that was put right is used from
+//! then on. A recipient who is removed gets nothing more, unless the message has an address
+//! of its own: what waited when their instance was deleted, and the end of what they were
+//! notified of before they were removed or got a new address. The outcome is recorded by the
+//! control plane that holds the message; one that lost it to another control plane, or to a
+//! change of the recipient, records nothing.
 
 use super::gate::Gate;
 use super::{Outbox, log_failed, pause};
-use crate::Notifier;
-use async_trait::async_trait;
+use crate::Undelivered;
 use model::{
-    AlarmType, Incident, InstanceId, LastStatus, MessageId, Notification, NotificationState,
-    QueuedNotification, Recipient, RecipientType, SignedDuration, Timestamp,
+    AlarmType, Incident, InstanceId, LastStatus, Notification, NotificationState,
+    QueuedNotification, Recipient, RecipientType, SignedDuration,
 };
 use store::outbox::Failed;
 use store::send_counts::{self, Limit};
@@ -35,53 +34,16 @@ const GIVEN_UP: &str = "not told: given up after 24 h";
 pub(super) struct Whom {
     pub instance: InstanceId,
     pub recipient: Recipient,
-    /// Whether they are told where they were before: how that goes is nobody's status.
+    /// Whether it goes to an address they had before: its outcome is nobody's status.
     pub is_former: bool,
 }
 
-/// Why somebody could not be told.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Untold {
-    /// A sentence for people, without what the destination answered.
-    pub reason: String,
-    /// The destination wishes not to be called before that.
-    pub wait: Option<SignedDuration>,
-}
-
-/// A way for notifications to go out: one attempt. `more` goes along in a mail, and is
-/// empty elsewhere.
-#[async_trait]
-pub trait Notify: Send + Sync {
-    async fn notify(
-        &self,
-        id: MessageId,
-        at: Timestamp,
-        recipient: &Recipient,
-        notification: &Notification,
-        more: &[Notification],
-    ) -> Result<(), Untold>;
-}
-
-#[async_trait]
-impl Notify for Notifier {
-    async fn notify(
-        &self,
-        id: MessageId,
-        at: Timestamp,
-        recipient: &Recipient,
-        notification: &Notification,
-        more: &[Notification],
-    ) -> Result<(), Untold> {
-        let told = Notifier::notify(self, id, at, recipient, notification, more).await;
-        told.map_err(|error| Untold {
-            reason: error.to_string(),
-            wait: error.retry_after().and_then(|wait| SignedDuration::try_from(wait).ok()),
-        })
-    }
-}
-
 impl Outbox {
-    pub(super) async fn tell(&self, message: &Message, body: &str) -> store::Result<()> {
+    pub(super) async fn deliver_notification(
+        &self,
+        message: &Message,
+        body: &str,
+    ) -> store::Result<()> {
         let Ok(telling) = serde_json::from_str::<QueuedNotification>(body) else {
             let reason = "it is no notification that this Castellan can read";
             return self.note_failed(message, reason).await;
@@ -108,18 +70,20 @@ impl Outbox {
             return self.note_lost(message, &whom, UNREADABLE).await;
         }
         let id = message.id;
-        // For those who are told there no more, all of it is over.
+        // At an address they had before, all of it is over.
         if !is_former && would_close_others(&mut reader, recipient, &notification).await? {
             tracing::info!(
                 %id, %instance, recipient = %recipient_id, alarm = notification.alarm_type,
-                "an end is not told: under the recipient's dedupkey it would end other alarms"
+                "an end is not sent: under the recipient's dedupkey it would end other alarms"
             );
             return self.note_sent(message).await;
         }
         let limits = match self.pass_gate(message, &whom).await? {
             Gate::Open(limits) => limits,
             Gate::Closed => return Ok(()),
-            Gate::Later(untold) => return self.note_untold(message, &whom, &untold, &[]).await,
+            Gate::Later(undelivered) => {
+                return self.note_undelivered(message, &whom, &undelivered, &[]).await;
+            }
         };
         // A test is a mail of its own.
         let is_mail = recipient.kind == RecipientType::Email && notification.alarm_id.is_some();
@@ -127,37 +91,38 @@ impl Outbox {
             if is_mail { along(&mut reader, message).await? } else { <_>::default() };
         // Mailboxes take a mail they know for the same one: with more in it, it is another.
         let last = along.last().unwrap_or(message);
-        let told = self.notifier.notify(last.id, last.created_at, recipient, &notification, &more);
-        match told.await {
+        let sent = self.notifier.notify(last.id, last.created_at, recipient, &notification, &more);
+        match sent.await {
             Ok(()) => {
                 let state = notification.state.as_str();
                 tracing::info!(
                     %id, %instance, recipient = %recipient_id, kind = %recipient.kind, state,
                     alarm = notification.alarm_type, along = more.len(), last = %last.id,
-                    "a recipient was told"
+                    "a notification was delivered"
                 );
-                self.note_told(message, &along, &whom).await
+                self.note_delivered(message, &along, &whom).await
             }
-            Err(untold) => self.note_untold(message, &whom, &untold, &limits).await,
+            Err(undelivered) => self.note_undelivered(message, &whom, &undelivered, &limits).await,
         }
     }
 
-    pub(super) async fn note_told(
+    pub(super) async fn note_delivered(
         &self,
         message: &Message,
         along: &[Message],
         whom: &Whom,
     ) -> store::Result<()> {
         let now = self.clock.now();
-        let told = &whom.recipient;
+        let recipient = &whom.recipient;
         let mut work = self.store.begin().await?;
         if !outbox::set_sent(&mut work, message).await? {
             return Ok(());
         }
-        if let (RecipientType::Email, Some(lane)) = (told.kind, &message.lane) {
-            // They may be told in another way or elsewhere by now, where nothing came yet.
-            let by_now = recipients::find(&mut work, whom.instance, told.id).await?;
-            let is_there = by_now.is_none_or(|it| (it.kind, &it.value) == (told.kind, &told.value));
+        if let (RecipientType::Email, Some(lane)) = (recipient.kind, &message.lane) {
+            // They may have another channel or address by now, where nothing came yet.
+            let by_now = recipients::find(&mut work, whom.instance, recipient.id).await?;
+            let is_there =
+                by_now.is_none_or(|it| (it.kind, &it.value) == (recipient.kind, &recipient.value));
             if whom.is_former || is_there {
                 for other in along {
                     outbox::set_sent(&mut work, other).await?;
@@ -184,26 +149,27 @@ impl Outbox {
     }
 
     /// It is tried again later; `counted` is what it was counted against.
-    async fn note_untold(
+    async fn note_undelivered(
         &self,
         message: &Message,
         whom: &Whom,
-        untold: &Untold,
+        undelivered: &Undelivered,
         counted: &[Limit],
     ) -> store::Result<()> {
         let now = self.clock.now();
-        let wish = untold.wait.unwrap_or_default().min(LONGEST_WISH);
+        let wish = undelivered.wait.unwrap_or_default().min(LONGEST_WISH);
         let pause = pause(message.attempts).max(wish);
         let mut work = self.store.begin().await?;
         send_counts::give_back(&mut work, counted).await?;
-        let failed = outbox::set_failed(&mut work, message, &untold.reason, now, pause).await?;
+        let failed =
+            outbox::set_failed(&mut work, message, &undelivered.reason, now, pause).await?;
         if failed == Failed::NotOurs {
             return work.commit().await;
         }
-        let status = LastStatus { at: now, ok: false, message: untold.reason.clone() };
+        let status = LastStatus { at: now, ok: false, message: undelivered.reason.clone() };
         whom.set_last_status(&mut work, &status).await?;
         work.commit().await?;
-        log_failed(message, &untold.reason, failed);
+        log_failed(message, &undelivered.reason, failed);
         Ok(())
     }
 
@@ -272,8 +238,8 @@ async fn would_close_others(
     // Notices have incidents of their own there.
     watched.retain(|it| it.what.kind != AlarmType::Notice && it.what.names(recipient.id));
     let open = incidents::open(run, instance_id).await?;
-    let is_told = |it: &Incident| {
+    let is_open = |it: &Incident| {
         it.triggered_at.is_some() && watched.iter().any(|alarm| alarm.id == it.alarm_id)
     };
-    Ok(open.iter().any(is_told))
+    Ok(open.iter().any(is_open))
 }

@@ -3,10 +3,11 @@
 //!
 //! It is looked at in the transaction that counts the message or strikes it off. So an
 //! address that is confirmed meanwhile gets the message, or is found to wait for none
-//! and is told what goes on by that confirmation.
+//! and that confirmation writes what goes on.
 
+use super::Outbox;
 use super::deliver::Whom;
-use super::{Outbox, Untold};
+use crate::Undelivered;
 use model::{LastStatus, RecipientType, SignedDuration, Timestamp};
 use store::send_counts::{self, Exceeded, Limit};
 use store::{Message, Work, mail_consents, outbox};
@@ -20,7 +21,7 @@ pub(super) enum Gate {
     /// It was struck off, and the recipient's status says why.
     Closed,
     /// A limit is reached.
-    Later(Untold),
+    Later(Undelivered),
 }
 
 impl Outbox {
@@ -45,7 +46,7 @@ impl Outbox {
         work.commit().await?;
         Ok(match exceeded {
             None => Gate::Open(limits),
-            Some(exceeded) => Gate::Later(untold(&exceeded, now)),
+            Some(exceeded) => Gate::Later(held_back(&exceeded, now)),
         })
     }
 
@@ -62,7 +63,7 @@ impl Outbox {
     }
 }
 
-/// Why the recipient gets nothing; none: it may be told. Without an account it is of an
+/// Why the recipient gets nothing; none: it may be sent. Without an account it is of an
 /// instance that was gone before messages said whose they are.
 async fn refusal(work: &mut Work, message: &Message, whom: &Whom) -> store::Result<Option<String>> {
     let (RecipientType::Email, Some(account)) = (whom.recipient.kind, message.account) else {
@@ -72,12 +73,12 @@ async fn refusal(work: &mut Work, message: &Message, whom: &Whom) -> store::Resu
     Ok(mail_consents::standing(work, account, email).await?.refusal(email))
 }
 
-fn untold(exceeded: &Exceeded, now: Timestamp) -> Untold {
+fn held_back(exceeded: &Exceeded, now: Timestamp) -> Undelivered {
     let reason = format!(
         "held back: the limit of {} messages an hour is reached; what waits is sent after {}, \
          or given up a day after it was written",
         exceeded.limit.most(),
         exceeded.until.strftime("%Y-%m-%d %H:%M UTC"),
     );
-    Untold { reason, wait: Some(exceeded.until.duration_since(now)) }
+    Undelivered { reason, wait: Some(exceeded.until.duration_since(now)) }
 }

@@ -2,7 +2,7 @@
 //!
 //! There are so many, and one instance, one destination, and one instance at one
 //! destination each hold a part of them at most. However many destinations of an
-//! instance hang, and whoever is told by one that does, the others have places.
+//! instance hang, and however many instances use one that does, the others have places.
 
 use model::InstanceId;
 use std::collections::HashMap;
@@ -12,7 +12,7 @@ const ALL: usize = 128;
 const OF_INSTANCE: usize = 16;
 /// Also how many messages of one instance to one destination are worth a look.
 pub const OF_DESTINATION: u32 = 16;
-/// Several instances may be told by one service, and one of them can make it slow
+/// Several instances may use one service, and one of them can make it slow
 /// for itself alone.
 const OF_BOTH: usize = 4;
 

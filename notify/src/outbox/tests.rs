@@ -5,7 +5,7 @@ mod notified;
 
 use super::deliver::{MOST_ALONG, Whom};
 use super::*;
-use crate::SendError;
+use crate::{SendError, Undelivered};
 use async_trait::async_trait;
 use model::{
     AlarmId, AlarmSpec, AlarmType, Email, Entropy as _, Incident, InstanceId, ManualClock,
@@ -43,13 +43,13 @@ impl Mailer for Fake {
     }
 }
 
-/// Notes whom it told what, unless it shall fail. Hangs at what goes to
+/// Notes what went to whom, unless it shall fail. Hangs at what goes to
 /// `https://hang…`.
 #[derive(Default)]
 struct Phone {
-    fails: Mutex<Option<Untold>>,
+    fails: Mutex<Option<Undelivered>>,
     hanging: AtomicU32,
-    told: Mutex<Vec<(RecipientType, String)>>,
+    delivered: Mutex<Vec<(RecipientType, String)>>,
     /// What mails were known by.
     ids: Mutex<Vec<MessageId>>,
 }
@@ -63,18 +63,18 @@ impl Notify for Phone {
         recipient: &Recipient,
         notification: &Notification,
         more: &[Notification],
-    ) -> Result<(), Untold> {
+    ) -> Result<(), Undelivered> {
         if recipient.value.expose().starts_with("https://hang") {
             self.hanging.fetch_add(1, Ordering::SeqCst);
             std::future::pending::<()>().await;
         }
         self.ids.lock().unwrap().push(id);
-        if let Some(untold) = self.fails.lock().unwrap().clone() {
-            return Err(untold);
+        if let Some(undelivered) = self.fails.lock().unwrap().clone() {
+            return Err(undelivered);
         }
         let messages = [notification].into_iter().chain(more).map(|it| it.message.as_str());
         let told = messages.collect::<Vec<_>>().join(" & ");
-        self.told.lock().unwrap().push((recipient.kind, told));
+        self.delivered.lock().unwrap().push((recipient.kind, told));
         Ok(())
     }
 }

@@ -35,20 +35,20 @@ impl Post {
 async fn an_address_outside_the_team_gets_nothing_before_it_confirmed() {
     let post = Post::new(0).await;
     let whom = post.stranger().await;
-    post.tell(whom, "begun").await;
+    post.enqueue(whom, "begun").await;
     assert_eq!((post.pass().await, post.wait().await), (1, None), "it does not wait");
     assert!(post.refusal(whom).await.starts_with("waiting for confirmation: no mail"));
     post.ask(whom.0, false).await;
-    post.tell(whom, "still so").await;
+    post.enqueue(whom, "still so").await;
     assert_eq!(post.pass().await, 1);
     let expected = "waiting for confirmation: a mail with a link went to eve@example.com on";
     assert!(post.refusal(whom).await.starts_with(expected));
-    assert_eq!(post.told().len(), 0);
+    assert_eq!(post.delivered().len(), 0);
 
     post.ask(whom.0, true).await;
-    post.tell(whom, "over").await;
+    post.enqueue(whom, "over").await;
     assert_eq!(post.pass().await, 1);
-    assert_eq!(post.told(), ["over"]);
+    assert_eq!(post.delivered(), ["over"]);
 }
 
 /// Also who was deleted, or went with the instance: the message says where they were.
@@ -58,10 +58,10 @@ async fn a_former_address_outside_the_team_gets_nothing_either() {
         let post = Post::new(0).await;
         let whom = post.stranger().await;
         post.ask(whom.0, is_confirmed).await;
-        post.tell(whom, "over").await;
+        post.enqueue(whom, "over").await;
         post.remove(whom.0).await;
         assert_eq!(post.pass().await, 1);
-        assert_eq!((post.told().len(), post.wait().await), (expected, None));
+        assert_eq!((post.delivered().len(), post.wait().await), (expected, None));
     }
 }
 
@@ -76,20 +76,20 @@ async fn what_is_beyond_a_limit_waits_and_goes_in_one_mail() {
         post.outbox.limits = limits;
         let whom = post.recipient(RecipientType::Email).await;
         let other = post.recipient(RecipientType::Email).await;
-        post.tell(whom, "a begun").await;
-        post.tell(other, "b begun").await;
+        post.enqueue(whom, "a begun").await;
+        post.enqueue(other, "b begun").await;
         assert_eq!(post.pass().await, 2);
         post.clock.advance(SignedDuration::from_mins(20));
-        post.tell(whom, "a over").await;
+        post.enqueue(whom, "a over").await;
         assert_eq!(post.pass().await, 1);
         let expected = "held back: the limit of 2 messages an hour is reached";
         assert!(post.refusal(whom).await.starts_with(expected));
-        assert_eq!(post.told(), ["a begun", "b begun"]);
+        assert_eq!(post.delivered(), ["a begun", "b begun"]);
         assert_eq!(post.wait().await, Some(SignedDuration::from_mins(40)));
-        post.tell(whom, "a begun again").await;
+        post.enqueue(whom, "a begun again").await;
         post.clock.advance(SignedDuration::from_mins(40));
         assert_eq!(post.pass().await, 1);
-        assert_eq!(post.told().last().unwrap(), "a over & a begun again");
+        assert_eq!(post.delivered().last().unwrap(), "a over & a begun again");
         assert_eq!(post.last_status(whom).await, Some((true, "delivered".into())));
     }
 }
@@ -99,8 +99,8 @@ async fn what_did_not_go_out_does_not_count() {
     let mut post = Post::new(0).await;
     post.outbox.limits.notifications_per_destination_per_hour = 1;
     let whom = post.recipient(RecipientType::Webhook).await;
-    *post.notifier.fails.lock().unwrap() = Some(Untold { reason: "away".into(), wait: None });
-    post.tell(whom, "begun").await;
+    *post.notifier.fails.lock().unwrap() = Some(Undelivered { reason: "away".into(), wait: None });
+    post.enqueue(whom, "begun").await;
     for _ in 0..3 {
         assert_eq!(post.pass().await, 1);
         assert_eq!(post.refusal(whom).await, "away");
@@ -108,5 +108,5 @@ async fn what_did_not_go_out_does_not_count() {
     }
     *post.notifier.fails.lock().unwrap() = None;
     assert_eq!(post.pass().await, 1);
-    assert_eq!(post.told(), ["begun"]);
+    assert_eq!(post.delivered(), ["begun"]);
 }

@@ -45,11 +45,11 @@ impl Post {
         (whom, fires)
     }
 
-    pub(super) async fn tell(&self, whom: (InstanceId, RecipientId), message: &str) {
-        self.tell_of(NotificationState::Triggered, whom, message).await;
+    pub(super) async fn enqueue(&self, whom: (InstanceId, RecipientId), message: &str) {
+        self.enqueue_state(NotificationState::Triggered, whom, message).await;
     }
 
-    async fn tell_of(
+    async fn enqueue_state(
         &self,
         state: NotificationState,
         (instance_id, recipient_id): (InstanceId, RecipientId),
@@ -100,8 +100,8 @@ impl Post {
         other.close().await;
     }
 
-    pub(super) fn told(&self) -> Vec<String> {
-        self.notifier.told.lock().unwrap().iter().map(|told| told.1.clone()).collect()
+    pub(super) fn delivered(&self) -> Vec<String> {
+        self.notifier.delivered.lock().unwrap().iter().map(|told| told.1.clone()).collect()
     }
 
     pub(super) async fn last_status(
@@ -117,10 +117,10 @@ async fn somebody_is_told_in_order_and_it_is_noted_how_that_went() {
     let post = Post::new(0).await;
     let whom = post.recipient(RecipientType::Webhook).await;
     let wait = Some(SignedDuration::from_mins(7));
-    let untold = Untold { reason: "example.com answered 429".into(), wait };
-    *post.notifier.fails.lock().unwrap() = Some(untold);
-    post.tell(whom, "begun").await;
-    post.tell(whom, "over").await;
+    let undelivered = Undelivered { reason: "example.com answered 429".into(), wait };
+    *post.notifier.fails.lock().unwrap() = Some(undelivered);
+    post.enqueue(whom, "begun").await;
+    post.enqueue(whom, "over").await;
     assert_eq!(post.pass().await, 1, "the second has to wait");
     let status = post.last_status(whom).await;
     assert_eq!(status, Some((false, "example.com answered 429".into())));
@@ -129,7 +129,7 @@ async fn somebody_is_told_in_order_and_it_is_noted_how_that_went() {
     *post.notifier.fails.lock().unwrap() = None;
     post.clock.advance(SignedDuration::from_mins(7));
     assert_eq!((post.pass().await, post.pass().await), (1, 1));
-    assert_eq!(post.told(), ["begun", "over"]);
+    assert_eq!(post.delivered(), ["begun", "over"]);
     assert_eq!(post.last_status(whom).await, Some((true, "delivered".into())));
     assert_eq!(post.wait().await, None);
 }
@@ -138,14 +138,14 @@ async fn somebody_is_told_in_order_and_it_is_noted_how_that_went() {
 async fn nobody_gets_more_than_one_mail_a_minute_of_an_alarm() {
     let post = Post::new(0).await;
     let whom = post.recipient(RecipientType::Email).await;
-    post.tell(whom, "begun").await;
+    post.enqueue(whom, "begun").await;
     assert_eq!(post.pass().await, 1);
-    post.tell(whom, "over").await;
+    post.enqueue(whom, "over").await;
     assert_eq!(post.pass().await, 0);
     assert_eq!(post.wait().await, Some(SignedDuration::from_mins(1)));
     post.clock.advance(SignedDuration::from_mins(1));
     assert_eq!(post.pass().await, 1);
-    assert_eq!(post.told(), ["begun", "over"]);
+    assert_eq!(post.delivered(), ["begun", "over"]);
 }
 
 #[tokio::test]
@@ -153,18 +153,18 @@ async fn what_waits_for_the_next_mail_goes_in_one() {
     let post = Post::new(0).await;
     let whom = post.recipient(RecipientType::Email).await;
     for message in ["a begun", "b begun", "a over"] {
-        post.tell(whom, message).await;
+        post.enqueue(whom, message).await;
     }
-    let untold = Untold { reason: "the mail server is away".into(), wait: None };
-    *post.notifier.fails.lock().unwrap() = Some(untold);
+    let undelivered = Undelivered { reason: "the mail server is away".into(), wait: None };
+    *post.notifier.fails.lock().unwrap() = Some(undelivered);
     assert_eq!(post.pass().await, 1);
     post.clock.advance(SignedDuration::from_secs(15));
     assert_eq!(post.pass().await, 1);
     *post.notifier.fails.lock().unwrap() = None;
-    post.tell(whom, "b over").await;
+    post.enqueue(whom, "b over").await;
     post.clock.advance(SignedDuration::from_secs(30));
     assert_eq!(post.pass().await, 1);
-    assert_eq!(post.told(), ["a begun & b begun & a over & b over"]);
+    assert_eq!(post.delivered(), ["a begun & b begun & a over & b over"]);
     assert_eq!(post.wait().await, None, "all of it is told");
     let ids = post.notifier.ids.lock().unwrap().clone();
     assert!(ids[0] == ids[1] && ids[1] != ids[2], "with more in it it is another: {ids:?}");
@@ -172,13 +172,13 @@ async fn what_waits_for_the_next_mail_goes_in_one() {
     post.clock.advance(SignedDuration::from_mins(1));
     let most = usize::try_from(MOST_ALONG).unwrap() + 1;
     for number in 0..most + 2 {
-        post.tell(whom, &number.to_string()).await;
+        post.enqueue(whom, &number.to_string()).await;
     }
     assert_eq!((post.pass().await, post.pass().await), (1, 0));
     post.clock.advance(SignedDuration::from_mins(1));
     assert_eq!(post.pass().await, 1);
     let expected = format!("{most} & {}", most + 1);
-    assert_eq!(post.told().last(), Some(&expected), "and the rest a minute later");
+    assert_eq!(post.delivered().last(), Some(&expected), "and the rest a minute later");
     assert_eq!(post.wait().await, None);
 }
 
@@ -193,13 +193,13 @@ async fn who_is_told_elsewhere_than_by_the_last_mail_does_not_wait() {
     {
         let post = Post::new(0).await;
         let whom = post.recipient(RecipientType::Email).await;
-        post.tell(whom, "begun").await;
+        post.enqueue(whom, "begun").await;
         let taken = post.outbox.take(&Places::default()).await.unwrap();
         let message = &taken[0].0;
-        post.tell(whom, "still so").await;
+        post.enqueue(whom, "still so").await;
         let along = outbox::behind(&mut post.outbox.store.reader(), message, 1).await.unwrap();
         let told = Whom { instance: whom.0, recipient: post.found(whom).await, is_former: false };
-        let mailed = post.outbox.note_told(message, &along, &told);
+        let mailed = post.outbox.note_delivered(message, &along, &told);
         let change = async {
             let mut work = post.outbox.store.begin().await.unwrap();
             recipients::update(&mut work, whom.0, whom.1, new).await.unwrap();
@@ -213,10 +213,10 @@ async fn who_is_told_elsewhere_than_by_the_last_mail_does_not_wait() {
             mailed.await.unwrap();
             change.await;
         }
-        post.tell(whom, "over").await;
+        post.enqueue(whom, "over").await;
         while post.pass().await > 0 {}
         let missed = if is_under_way { vec!["still so", "over"] } else { vec!["over"] };
-        assert_eq!(post.told().join(" & "), missed.join(" & "), "{is_under_way}");
+        assert_eq!(post.delivered().join(" & "), missed.join(" & "), "{is_under_way}");
     }
 }
 
@@ -224,11 +224,11 @@ async fn who_is_told_elsewhere_than_by_the_last_mail_does_not_wait() {
 async fn who_is_gone_is_not_told() {
     let post = Post::new(0).await;
     let (instance, recipient) = post.recipient(RecipientType::Webhook).await;
-    post.tell((instance, recipient), "begun").await;
+    post.enqueue((instance, recipient), "begun").await;
     let mut work = post.outbox.store.begin().await.unwrap();
     recipients::delete(&mut work, instance, recipient).await.unwrap();
     work.commit().await.unwrap();
-    assert_eq!((post.pass().await, post.told().len()), (1, 0));
+    assert_eq!((post.pass().await, post.delivered().len()), (1, 0));
     assert_eq!(post.wait().await, None);
 }
 
@@ -237,17 +237,17 @@ async fn who_went_with_their_instance_is_still_told() {
     for is_under_way in [false, true] {
         let post = Post::new(0).await;
         let whom = post.recipient(RecipientType::Webhook).await;
-        post.tell(whom, "over").await;
+        post.enqueue(whom, "over").await;
         if is_under_way {
             let taken = post.outbox.take(&Places::default()).await.unwrap();
             post.remove(whom.0).await;
             post.outbox.deliver(&taken[0].0).await;
-            assert_eq!(post.told().len(), 0, "whoever took it before found nobody");
+            assert_eq!(post.delivered().len(), 0, "whoever took it before found nobody");
             post.clock.advance(LEASE);
         } else {
             post.remove(whom.0).await;
         }
-        assert_eq!((post.pass().await, post.told()), (1, vec!["over".to_owned()]));
+        assert_eq!((post.pass().await, post.delivered()), (1, vec!["over".to_owned()]));
         assert_eq!(post.wait().await, None);
     }
 }
@@ -279,7 +279,7 @@ async fn who_is_told_elsewhere_or_gone_hears_the_end_where_they_were() {
         }
         work.commit().await.unwrap();
         assert_eq!((post.pass().await, post.wait().await), (1, None));
-        let told = post.notifier.told.lock().unwrap().clone();
+        let told = post.notifier.delivered.lock().unwrap().clone();
         assert_eq!(told, [(RecipientType::Pagerduty, "over".to_owned())], "{is_gone}");
         if !is_gone {
             assert_eq!(post.last_status(whom).await, None, "nobody was told at the new address");
@@ -297,15 +297,15 @@ async fn the_end_of_one_alarm_is_not_the_end_of_another_under_the_same_key() {
         let now = post.clock.now();
         let (whom, fires) = post.pager_that_rings(key).await;
 
-        post.tell_of(NotificationState::Resolved, whom, "01 is fine").await;
+        post.enqueue_state(NotificationState::Resolved, whom, "01 is fine").await;
         assert_eq!(post.pass().await, 1);
         let mut work = post.outbox.store.begin().await.unwrap();
         let over = Incident { resolved_at: Some(now), ..fires.clone() };
         assert!(incidents::advance(&mut work, &fires, &over).await.unwrap());
         work.commit().await.unwrap();
-        post.tell_of(NotificationState::Resolved, whom, "02 is fine").await;
+        post.enqueue_state(NotificationState::Resolved, whom, "02 is fine").await;
         assert_eq!((post.pass().await, post.wait().await), (1, None));
-        assert_eq!(post.told(), expected, "{key:?}");
+        assert_eq!(post.delivered(), expected, "{key:?}");
     }
 }
 
@@ -319,15 +319,15 @@ async fn an_instance_whose_destinations_hang_holds_up_no_other() {
     for number in 0..MANY {
         let url = format!("https://hang-{number}.test/");
         let whom = post.recipient_of(crowd, RecipientType::Webhook, &url).await;
-        post.tell(whom, "never").await;
+        post.enqueue(whom, "never").await;
     }
     let running = tokio::spawn(post.outbox.clone().run(CancellationToken::new()));
     let hanging = || post.notifier.hanging.load(Ordering::SeqCst);
     assert!(comes(|| hanging() == 16).await, "{} hang", hanging());
 
     let other = post.recipient(RecipientType::Webhook).await;
-    post.tell(other, "begun").await;
-    assert!(comes(|| post.told() == ["begun"]).await, "{} hang", hanging());
+    post.enqueue(other, "begun").await;
+    assert!(comes(|| post.delivered() == ["begun"]).await, "{} hang", hanging());
     assert_eq!(hanging(), 16, "no more than an instance may");
     running.abort();
 }
@@ -339,7 +339,7 @@ async fn a_destination_that_hangs_holds_up_no_other_of_its_instance() {
     for number in 0..MANY {
         let url = format!("https://hang.test/{number}");
         let whom = post.recipient_of(instance, RecipientType::Webhook, &url).await;
-        post.tell(whom, "never").await;
+        post.enqueue(whom, "never").await;
     }
     let running = tokio::spawn(post.outbox.clone().run(CancellationToken::new()));
     let hanging = || post.notifier.hanging.load(Ordering::SeqCst);
@@ -347,8 +347,8 @@ async fn a_destination_that_hangs_holds_up_no_other_of_its_instance() {
 
     let url = "https://example.com/";
     let other = post.recipient_of(instance, RecipientType::Webhook, url).await;
-    post.tell(other, "begun").await;
-    assert!(comes(|| post.told() == ["begun"]).await, "{} hang", hanging());
+    post.enqueue(other, "begun").await;
+    assert!(comes(|| post.delivered() == ["begun"]).await, "{} hang", hanging());
     assert_eq!(hanging(), 4, "no more than one instance may at one destination");
     running.abort();
 }
@@ -357,20 +357,20 @@ async fn a_destination_that_hangs_holds_up_no_other_of_its_instance() {
 async fn what_waits_behind_others_for_a_day_is_given_up_untried() {
     let post = Post::new(0).await;
     let whom = post.recipient(RecipientType::Webhook).await;
-    let untold = Untold { reason: "example.com answered 500".into(), wait: None };
-    *post.notifier.fails.lock().unwrap() = Some(untold);
+    let undelivered = Undelivered { reason: "example.com answered 500".into(), wait: None };
+    *post.notifier.fails.lock().unwrap() = Some(undelivered);
     for message in ["begun", "still so", "over"] {
-        post.tell(whom, message).await;
+        post.enqueue(whom, message).await;
     }
     assert_eq!(post.pass().await, 1, "the others have to wait");
     *post.notifier.fails.lock().unwrap() = None;
     post.clock.advance(DAY);
-    post.tell(whom, "begun again").await;
+    post.enqueue(whom, "begun again").await;
     assert_eq!(post.pass().await, 0);
     let given_up = Some((false, "not told: given up after 24 h".to_owned()));
     assert_eq!(post.last_status(whom).await, given_up);
     assert_eq!(post.pass().await, 1);
-    assert_eq!(post.told(), ["begun again"], "the rest is a day old");
+    assert_eq!(post.delivered(), ["begun again"], "the rest is a day old");
     assert_eq!(post.last_status(whom).await, Some((true, "delivered".into())));
 }
 
@@ -378,9 +378,9 @@ async fn what_waits_behind_others_for_a_day_is_given_up_untried() {
 async fn what_was_tried_and_is_given_up_says_why_it_failed() {
     let post = Post::new(0).await;
     let whom = post.recipient(RecipientType::Webhook).await;
-    let untold = Untold { reason: "example.com answered 500".into(), wait: None };
-    *post.notifier.fails.lock().unwrap() = Some(untold);
-    post.tell(whom, "begun").await;
+    let undelivered = Undelivered { reason: "example.com answered 500".into(), wait: None };
+    *post.notifier.fails.lock().unwrap() = Some(undelivered);
+    post.enqueue(whom, "begun").await;
     assert_eq!(post.pass().await, 1);
     post.clock.advance(DAY);
     assert_eq!((post.pass().await, post.wait().await), (0, None));
@@ -393,11 +393,11 @@ async fn a_recipient_who_can_not_be_read_is_told_nothing_and_says_so() {
     let post = Post::new(0).await;
     let whom = post.recipient(RecipientType::Webhook).await;
     let other = post.recipient_of(whom.0, RecipientType::Webhook, "https://example.com/").await;
-    post.tell(whom, "begun").await;
+    post.enqueue(whom, "begun").await;
     post.break_seal(whom).await;
-    post.tell(other, "begun").await;
+    post.enqueue(other, "begun").await;
     assert_eq!(post.pass().await, 2);
-    assert_eq!(post.told(), ["begun"], "the other one alone");
+    assert_eq!(post.delivered(), ["begun"], "the other one alone");
     let (ok, said) = post.last_status(whom).await.unwrap();
     assert!(!ok && said.contains("update the recipient"), "{said}");
     assert_eq!(post.wait().await, None, "it is not tried again");
@@ -408,9 +408,9 @@ async fn who_lost_a_message_says_nothing_of_it() {
     for fails in [false, true] {
         let post = Post::new(0).await;
         let whom = post.recipient(RecipientType::Webhook).await;
-        let untold = Untold { reason: "example.com answered 500".into(), wait: None };
-        *post.notifier.fails.lock().unwrap() = fails.then_some(untold);
-        post.tell(whom, "begun").await;
+        let undelivered = Undelivered { reason: "example.com answered 500".into(), wait: None };
+        *post.notifier.fails.lock().unwrap() = fails.then_some(undelivered);
+        post.enqueue(whom, "begun").await;
         let slow = post.outbox.take(&Places::default()).await.unwrap();
         post.clock.advance(LEASE);
         let quick = post.outbox.take(&Places::default()).await.unwrap();
