@@ -158,7 +158,7 @@ impl Rows<'_> {
 fn progress() -> InstanceProgress {
     InstanceProgress {
         observed_generation: 1,
-        network_life: model::ServerLife::Made,
+        network_made: true,
         credentials_set: true,
         conditions: vec![Reason::Running.into()],
         ..InstanceProgress::default()
