@@ -292,11 +292,10 @@ fn known_ways_of_deciding_by_words_are_found() {
 }
 
 /// Planning is pure: what these files of the engine may name of other crates and modules.
-const PLANNING: [&str; 4] = ["plan", "world.rs", "desired.rs", "reached.rs"];
-const PURE: [&str; 12] = [
+const PLANNING: [&str; 5] = ["plan.rs", "plan", "world.rs", "world", "desired.rs"];
+const PURE: [&str; 11] = [
     "crate::desired",
     "crate::plan",
-    "crate::reached",
     "crate::world",
     "kafka::safety",
     "model::",
@@ -329,9 +328,10 @@ fn planning_does_no_io() {
         let mut files = Vec::new();
         if place.is_dir() {
             sources(&place, &mut files);
-        } else if place.exists() {
+        } else {
             files.push(place);
         }
+        files.retain(|file| !file.components().any(|part| part.as_os_str() == "tests"));
         for file in files {
             let found = impure(&fs::read_to_string(&file).unwrap(), &crates);
             assert!(found.is_empty(), "{} names {found:?}", file.display());
