@@ -293,7 +293,7 @@ fn known_ways_of_deciding_by_words_are_found() {
 
 /// Planning is pure: what these files of the engine may name of other crates and modules.
 const PLANNING: [&str; 5] = ["plan.rs", "plan", "world.rs", "world", "desired.rs"];
-const PURE: [&str; 11] = [
+const PURE: [&str; 12] = [
     "crate::desired",
     "crate::plan",
     "crate::world",
@@ -301,6 +301,7 @@ const PURE: [&str; 11] = [
     "model::",
     "pki::",
     "std::collections",
+    "std::iter",
     "std::fmt",
     "std::time::Duration",
     "store::Ticket",

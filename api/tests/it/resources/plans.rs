@@ -187,6 +187,7 @@ async fn nor_does_one_of_settings() {
         assert_eq!(saved.status, 200, "{}", saved.text);
         let row = |(name, value): (&str, i64)| json!({"name": name, "value": value});
         assert_eq!(get(&world, &instance, "config/kafka").await, json!(expected.map(row)));
+        world.make_ready(instance.id).await;
         world.load(instance.id.0).await
     };
     let first = json!({"log.segment.bytes": 1_048_576, "num.io.threads": 8});
