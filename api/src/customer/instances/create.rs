@@ -91,6 +91,7 @@ const FIELDS: [Input; 10] = [
     Input::integer("nodes", "Wins over the number in the plan's name").at_least(1).at_most(99),
     Input::text("kafka_version", "The newest if not given").like(VERSION),
     Input::tags("tags", "At most 20, of 1 to 64 characters without comma"),
-    Input::integer("disk_size", "Gigabytes of each server, if more than the plan's").at_least(1),
+    Input::integer("disk_size", "Gigabytes of each server, if more than the plan's; 0: the plan's")
+        .at_least(0),
     Input::flag("no_default_alarms", "Start with the notice alarm alone"),
 ];
