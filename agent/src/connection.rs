@@ -35,11 +35,6 @@ pub enum ConnectionError {
 }
 
 impl ConnectionError {
-    /// It is of a release that does not have this call.
-    pub fn is_unknown_call(&self) -> bool {
-        matches!(self, Self::Refused { status, .. } if *status == StatusCode::NOT_FOUND)
-    }
-
     /// It does not know this agent's certificate, or not any more.
     pub fn is_unknown_agent(&self) -> bool {
         matches!(self, Self::Refused { status, .. }

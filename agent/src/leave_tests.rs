@@ -23,11 +23,11 @@ fn enrolled(directory: &std::path::Path, server: &Server) -> ControlPlane {
 }
 
 #[tokio::test]
-async fn a_yes_counts_and_so_does_a_control_plane_without_tickets() {
+async fn only_a_yes_counts() {
     let server = Server::start().await;
     let directory = tempfile::tempdir().unwrap();
     let leave = enrolled(directory.path(), &server);
-    assert_eq!(leave.ask().await, Answer::Go, "it is of the release before");
+    let Answer::No(_) = leave.ask().await else { panic!("it does not know the call") };
     let reason = "no ticket is open";
     for (passing, answer) in
         [(false, Answer::No(reason.into())), (true, Answer::NotYet(reason.into()))]

@@ -1,7 +1,7 @@
 //! What each server should be, as the document its agent gets. Pure.
 
 use crate::world::{ServerView, World};
-use model::{Disk, DiskState, ServerLife};
+use model::{Disk, DiskState, ServerState};
 use std::collections::BTreeMap;
 use wire::agent::{Desired, DesiredCertificate, DesiredDisk, Format, Run};
 
@@ -98,7 +98,7 @@ fn launch(world: &World, view: &ServerView) -> i64 {
 /// Whether its broker may be touched: its turn has come, or nothing runs there.
 fn is_free(world: &World, view: &ServerView) -> bool {
     let turn = world.ticket.as_ref().and_then(|ticket| ticket.server_id);
-    turn == Some(view.server.id) || view.is_down() || view.server.life != ServerLife::Made
+    turn == Some(view.server.id) || view.is_down() || view.server.state != ServerState::Made
 }
 
 /// Leave to format is part of the document only between the two moves of the

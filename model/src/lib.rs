@@ -78,7 +78,7 @@ pub use recipient::{
 pub use region::{Region, RegionName};
 pub use secret::Secret;
 pub use series::{GroupSeries, SAMPLE_SECONDS, Series, TopicSeries, UnknownSeries, until_sample};
-pub use server::{Listener, Listeners, Server, ServerLife, ServerRole, Wanted};
+pub use server::{Listener, Listeners, Server, ServerRole, ServerState, Wanted};
 pub use subnet::{Subnet, SubnetError};
 pub use topic_name::{NoTopicName, TopicName};
 pub use words::UnknownWord;

@@ -1,9 +1,9 @@
 //! A server: the place where one broker runs.
 
-mod life;
+mod state;
 mod wanted;
 
-pub use life::ServerLife;
+pub use state::ServerState;
 pub use wanted::Wanted;
 
 use crate::{HostId, InstanceId, KafkaVersion, ServerId, Timestamp};
@@ -82,7 +82,7 @@ pub struct Server {
     pub zone: String,
     pub private_ip: String,
     pub listeners: Listeners,
-    pub life: ServerLife,
+    pub state: ServerState,
     /// The agent has a certificate since then.
     pub enrolled_at: Option<Timestamp>,
     pub last_seen: Option<Timestamp>,

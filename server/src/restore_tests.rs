@@ -54,7 +54,11 @@ async fn what_was_started_since_the_backup_runs_on() {
     for (id, runs) in [(started, true), (stopped, false)] {
         let servers = store::servers::list_bare(&mut store.reader(), id).await.unwrap();
         let is_stopped = instance(&store, id).await.stopped;
-        assert_eq!((!is_stopped, servers[0].life == model::ServerLife::Made), (runs, runs), "{id}");
+        assert_eq!(
+            (!is_stopped, servers[0].state == model::ServerState::Made),
+            (runs, runs),
+            "{id}"
+        );
     }
     store.close().await;
 }

@@ -39,7 +39,7 @@ const FILES: [(&str, &str); 26] = [
     file!("0023_audit_bounds"),
     file!("0024_conditions"),
     file!("0025_superseded_and_kafka_generation"),
-    file!("0026_server_life"),
+    file!("0026_server_state"),
 ];
 
 /// What brings a database up to date.

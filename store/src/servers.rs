@@ -35,7 +35,7 @@ pub struct Token {
 pub async fn insert(work: &mut Work, server: &Server) -> Result<()> {
     let query = Query::new(
         "INSERT INTO servers (id, instance_id, number, node_id, incarnation, roles, name, \
-         kafka_version, host_id, zone, private_ip, listeners, certificate_generation, life, \
+         kafka_version, host_id, zone, private_ip, listeners, certificate_generation, state, \
          launch, stopped, revision) \
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, 0)",
     )
@@ -52,7 +52,7 @@ pub async fn insert(work: &mut Work, server: &Server) -> Result<()> {
     .bind(server.private_ip.as_str())
     .bind(json(&server.listeners))
     .bind(server.certificate_generation)
-    .bind(server.life.as_str())
+    .bind(server.state.as_str())
     .bind(server.wanted.launch())
     .bind(server.wanted.is_stopped());
     work.execute(query).await?;
@@ -126,7 +126,7 @@ macro_rules! bare {
     ($which:literal) => {
         concat!(
             "SELECT id, instance_id, number, node_id, incarnation, roles, name, kafka_version, \
-             host_id, zone, private_ip, listeners, life, enrolled_at, last_seen, \
+             host_id, zone, private_ip, listeners, state, enrolled_at, last_seen, \
              certificate_generation, launch, stopped FROM servers ",
             $which
         )
@@ -158,14 +158,14 @@ pub async fn ids(run: &mut impl Run) -> Result<Vec<ServerId>> {
 }
 
 pub async fn set_made(work: &mut Work, id: ServerId) -> Result<()> {
-    let query = Query::new("UPDATE servers SET life = 'made' WHERE id = $1").bind(id.0);
+    let query = Query::new("UPDATE servers SET state = 'made' WHERE id = $1").bind(id.0);
     work.execute(query).await.map(drop)
 }
 
 /// Notes that the cloud has no such server any more; its disk stays.
 pub async fn set_hibernated(work: &mut Work, id: ServerId) -> Result<()> {
     let query = Query::new(
-        "UPDATE servers SET life = 'hibernated', report = NULL, token_hash = NULL, \
+        "UPDATE servers SET state = CASE state WHEN 'planned' THEN state ELSE 'hibernated' END, report = NULL, token_hash = NULL, \
          token_expires_at = NULL, enrolled_key = NULL, enrolled_at = NULL WHERE id = $1",
     )
     .bind(id.0);
@@ -372,7 +372,7 @@ pub async fn clear_report(work: &mut Work, id: ServerId, report: &str) -> Result
 pub async fn set_last_seen(work: &mut Work, seen: &[(ServerId, Timestamp)]) -> Result<()> {
     for (id, at) in seen {
         let query =
-            Query::new("UPDATE servers SET last_seen = $2 WHERE id = $1").bind(id.0).bind(*at);
+            Query::new("UPDATE servers SET last_seen = $2 WHERE id = $1 AND (last_seen IS NULL OR last_seen < $2)").bind(id.0).bind(*at);
         work.execute(query).await?;
     }
     Ok(())
@@ -423,7 +423,7 @@ fn server(row: &Row) -> Result<Server> {
         zone: row.text("zone")?,
         private_ip: row.text("private_ip")?,
         listeners: row.json("listeners")?,
-        life: row.parse("life")?,
+        state: row.parse("state")?,
         enrolled_at: row.time_or_none("enrolled_at")?,
         last_seen: row.time_or_none("last_seen")?,
         certificate_generation: row.int("certificate_generation")?,

@@ -204,7 +204,7 @@ impl Rows {
                 controller: listener(9090),
                 metrics: Some(listener(9404)),
             },
-            life: ServerLife::Planned,
+            state: ServerState::Planned,
             enrolled_at: None,
             last_seen: None,
             certificate_generation: 1,

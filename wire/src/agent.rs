@@ -46,8 +46,7 @@ pub const LONG_POLL_SECONDS: u64 = 25;
 pub const REPORT_SECONDS: u64 = 10;
 
 /// `POST /agent/v1/claim`: leave to stop the broker, asked for at the moment of
-/// stopping and every [`CLAIM_SECONDS`] until it is given. A control plane of a
-/// release without tickets does not know the call (404); then the agent stops.
+/// stopping and every [`CLAIM_SECONDS`] until it is given.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Claim {
     /// Of the document that tells the agent to stop.

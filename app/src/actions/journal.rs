@@ -77,6 +77,9 @@ fn how_it_ended(action: &Action, later: &[Action]) -> String {
         None if action.ended_at == action.cancelled_at => "nothing was restarted".into(),
         None => "what had begun was brought to its end".into(),
     });
+    if action.kind == ActionKind::Stop {
+        parts.push("servers that are not started again stay stopped".into());
+    }
     if action.kind == ActionKind::Configure {
         parts.push("settings hold from the next start on".into());
     }

@@ -24,10 +24,27 @@ pub(super) async fn replaced_by(
         return Ok(vec![]);
     }
     let open = actions::open(run, instance.id).await?;
-    match open.iter().rev().find(|action| !undoes(kind, servers, action)) {
+    let (replaced, left): (Vec<Action>, Vec<Action>) =
+        open.into_iter().partition(|action| undoes(kind, servers, action));
+    // A restart of unresponsive brokers came upon what is replaced, and goes on.
+    let is_in_the_way = |it: &&Action| replaced.is_empty() || it.kind != ActionKind::Restart;
+    match left.iter().rev().find(is_in_the_way) {
         Some(action) => Err(refusal(access, instance, action)),
-        None => Ok(open),
+        None => Ok(replaced),
     }
+}
+
+/// Open restarts of no other servers than these: another one takes their place, so that a
+/// broker that hangs again and again has one open restart.
+pub(super) async fn earlier_restarts(
+    run: &mut impl Run,
+    instance: &Instance,
+    servers: &[&Server],
+) -> Result<Vec<Action>> {
+    let mut open = actions::open(run, instance.id).await?;
+    let is_named = |number: &u32| servers.iter().any(|server| server.number == *number);
+    open.retain(|it| it.kind == ActionKind::Restart && it.servers.iter().all(is_named));
+    Ok(open)
 }
 
 /// Whether nothing is left of an open action once this one is asked for. Stopping or

@@ -3,6 +3,7 @@
 
 use super::launches;
 use super::nodes::Nodes;
+use super::open::earlier_restarts;
 use super::record::{Asking, record};
 use super::scene::Scene;
 use crate::{App, Asked, Error, InstanceAccess, Result};
@@ -40,11 +41,14 @@ pub async fn restart(
     let scene = Scene::load(access, app, &mut work).await?;
     let named = asked.checked()?.among(&scene.servers)?;
     let rows = servers::list(&mut work, scene.instance.id).await?;
-    if named.as_deref().is_some_and(|named| all_unresponsive(named, &rows)) {
+    let unresponsive = named.as_deref().filter(|named| all_unresponsive(named, &rows));
+    let replaced = if let Some(named) = unresponsive {
         scene.ready()?;
+        earlier_restarts(&mut work, &scene.instance, named).await?
     } else {
         scene.settled(access, &mut work).await?;
-    }
+        vec![]
+    };
     running(named.as_deref().unwrap_or_default())?;
     // A server that was stopped on its own has no broker, and gets a new one
     // when it is started.
@@ -60,7 +64,7 @@ pub async fn restart(
         event: how.event(),
         servers: named.as_deref().unwrap_or_default(),
         generation: instances::raise(&mut work, scene.instance.id, app.now()).await?,
-        replaced: vec![],
+        replaced,
     };
     let id = record(&mut work, access, app, &scene.instance, asking, None).await?;
     work.commit().await?;

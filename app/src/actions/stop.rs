@@ -13,7 +13,7 @@ use crate::{App, Asked, Error, InstanceAccess, Result};
 use kafka::safety::{Leaving, Look, Need, Verdict, may_stop};
 use model::condition::FirstFew;
 use model::{ActionId, ActionKind, Server};
-use store::{instances, servers};
+use store::instances;
 use watch::alarms::stop_measuring;
 
 /// Has the named servers' brokers stopped until they are started again; without
@@ -50,16 +50,17 @@ async fn write(
     wanted: &[&Server],
 ) -> Result<ActionId> {
     let mut work = app.store().begin().await?;
-    let Scene { instance, .. } = Scene::load(access, app, &mut work).await?;
+    let Scene { instance, servers } = Scene::load(access, app, &mut work).await?;
     let kind = ActionKind::Stop;
     let replaced = replaced_by(access, &mut work, &instance, kind, wanted).await?;
     if instance.generation != seen.instance.generation {
         let sentence = "Something else was asked of the cluster at the same moment; try again";
         return Err(Error::Refused(sentence.into()));
     }
-    for server in wanted {
+    let is_named = |server: &&Server| wanted.iter().any(|it| it.id == server.id);
+    for server in servers.iter().filter(is_named) {
         if let Some(wanted) = server.wanted.stop() {
-            servers::set_wanted(&mut work, server.id, wanted).await?;
+            store::servers::set_wanted(&mut work, server.id, wanted).await?;
         }
     }
     let why = "is over: the server was stopped as asked";

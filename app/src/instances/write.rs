@@ -9,7 +9,7 @@ use crate::{App, Caller, Error, Place, Result, alarms, audit, history, limits};
 use model::condition::since_when;
 use model::{
     ActionKind, Disk, DiskId, DiskState, Instance, InstanceId, InstanceProgress, Reason, Server,
-    ServerId, ServerLife, ServerRole, Subnet, Vpc, VpcId, Wanted, kafka_uuid,
+    ServerId, ServerRole, ServerState, Subnet, Vpc, VpcId, Wanted, kafka_uuid,
 };
 use std::collections::BTreeMap;
 use store::{NewAction, Work, accounts, actions, authorities, disks, instances, servers, vpcs};
@@ -207,7 +207,7 @@ fn server(
         zone: place.zone.clone(),
         private_ip: place.addresses.private_ip.clone(),
         listeners: place.addresses.listeners.clone(),
-        life: ServerLife::Planned,
+        state: ServerState::Planned,
         enrolled_at: None,
         last_seen: None,
         certificate_generation: 1,

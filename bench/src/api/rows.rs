@@ -6,8 +6,8 @@ use anyhow::{Context, Result};
 use model::{
     Account, AccountId, ApiKey, Clock, Disk, DiskId, DiskState, Entropy, HostId, Instance,
     InstanceId, InstanceName, InstanceProgress, KafkaVersion, KeyId, Listener, Listeners,
-    OsEntropy, PlanName, Reason, RegionName, Role, Secret, Server, ServerId, ServerLife,
-    ServerRole, SystemClock, Tags, Timestamp, User, UserId, Vpc, VpcId, Wanted, kafka_uuid,
+    OsEntropy, PlanName, Reason, RegionName, Role, Secret, Server, ServerId, ServerRole,
+    ServerState, SystemClock, Tags, Timestamp, User, UserId, Vpc, VpcId, Wanted, kafka_uuid,
 };
 use std::collections::BTreeMap;
 use std::fs;
@@ -220,7 +220,7 @@ pub fn server(id: ServerId, instance_id: InstanceId, host_id: HostId, username: 
             controller: listener(9090),
             metrics: None,
         },
-        life: ServerLife::Planned,
+        state: ServerState::Planned,
         enrolled_at: None,
         last_seen: None,
         certificate_generation: 1,

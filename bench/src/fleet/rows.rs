@@ -87,7 +87,7 @@ impl Rows<'_> {
                 number,
                 node_id: i32::try_from(number)?,
                 name: format!("{}-0{number}", new.username),
-                life: model::ServerLife::Made,
+                state: model::ServerState::Made,
                 ..server(server_id, id, self.host, &new.username)
             });
         }

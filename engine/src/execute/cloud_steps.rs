@@ -7,7 +7,7 @@ use cloud::{
     Addresses, Agent, Cloud, DiskSpec, Epoch, NetworkSpec, ObservedServer, Outcome, Owner, Remedy,
     ServerSpec,
 };
-use model::{Disk, DiskState, Plan, Reason, Secret, ServerLife, SignedDuration, Timestamp};
+use model::{Disk, DiskState, Plan, Reason, Secret, ServerState, SignedDuration, Timestamp};
 use std::sync::Arc;
 use store::{Token, disks, hash_key, servers};
 
@@ -102,7 +102,7 @@ impl Engine {
         let started = observed.agent == Agent::Started;
         let outdated = view.report_text.as_deref().filter(|_| started);
         let moved = moved(view, &observed.addresses);
-        if view.server.life == ServerLife::Made && outdated.is_none() && token.is_none() {
+        if view.server.state == ServerState::Made && outdated.is_none() && token.is_none() {
             return Ok(Done::Progress);
         }
         let mut work = self.guarded(pass).await?;
@@ -184,7 +184,7 @@ fn moved<'a>(view: &ServerView, observed: &'a Addresses) -> Option<&'a Addresses
     if *observed == recorded {
         return None;
     }
-    if view.server.life != ServerLife::Planned {
+    if view.server.state != ServerState::Planned {
         let (server, now, before) = (view.server.id, &observed.private_ip, &recorded.private_ip);
         tracing::warn!(%server, now, before, "a server has other addresses than on record");
         return None;

@@ -12,7 +12,7 @@
 //! trusted by the authority of its own instance alone.
 
 use crate::pass::{Done, Pass};
-use crate::world::World;
+use crate::world::{ServerView, World};
 use crate::{Engine, PassError};
 use cloud::Remedy;
 use futures::future::try_join_all;
@@ -127,7 +127,11 @@ impl Engine {
         let mut reader = self.store.reader();
         let trust = authorities::customers_root(&mut reader, instance.id).await?;
         let trust_pem = trust.unwrap_or_default();
-        let running = world.servers.iter().filter(|view| view.is_up());
+        // A broker that hangs while its cluster starts keeps customers from none of the
+        // others; the first login of all needs every server.
+        let was_in = instance.progress.credentials_set;
+        let answers = |view: &&ServerView| !(was_in && world.is_unresponsive(view));
+        let running = world.servers.iter().filter(|view| view.is_up()).filter(answers);
         let brokers = running.map(|view| Broker::sasl_scram(&view.server));
         let logins = brokers.flat_map(|broker| {
             Mechanism::ALL.map(|mechanism| Login {

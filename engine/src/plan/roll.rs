@@ -56,10 +56,10 @@ enum Then {
 /// The first part that has something to do, or to wait for, is the plan.
 const PARTS: [fn(&Roll) -> Option<Plan>; 9] = [
     unresponsive::let_go,
+    end_cancelled,
     wait_for_missing,
     accompany,
     close_ticket,
-    end_cancelled,
     look,
     wait_for_lagging,
     reach,
@@ -104,13 +104,17 @@ impl<'a> Roll<'a> {
         self.world.ticket.iter().map(|_| Step::CloseTicket).collect()
     }
 
-    /// Whether the end of the roll waits for a server: not for one that is unresponsive and
-    /// has no part in what was asked, because only another restart would help it.
+    /// Whether the roll waits for a server. Before another turn it waits for all of them; at
+    /// its end for those that have a part in what was asked, because what is wrong with
+    /// another one may need an action of its own. A broker that only we get no answer from
+    /// can't be restarted beside an open action, so nothing waits for it either.
     fn is_awaited(&self, view: &ServerView) -> bool {
-        let number = view.server.number;
-        let has_part = |it: &Action| it.cancelled_at.is_none() && it.is_about(number);
-        let has_part = || self.world.actions.iter().any(has_part);
-        !self.world.is_unresponsive(view) || view.unresponsive_since().is_some() && has_part()
+        let is_meant = |it: &Action| it.cancelled_at.is_none() && it.is_about(view.server.number);
+        let actions = &self.world.actions;
+        let has_part = actions.is_empty() || actions.iter().any(is_meant);
+        let can_be_helped =
+            !self.world.is_unresponsive(view) || view.unresponsive_since().is_some();
+        !self.due.is_empty() || has_part && can_be_helped
     }
 }
 
@@ -122,6 +126,15 @@ impl Turn<'_> {
     fn number(&self) -> u32 {
         self.view.server.number
     }
+}
+
+/// What was cancelled ends once no server is to stop any more. A broker that has not come
+/// back, or a replica that lags, may take for ever, and nothing else can be asked for
+/// before the action has ended.
+fn end_cancelled(roll: &Roll) -> Option<Plan> {
+    let is_over = roll.due.is_empty() && roll.leaving.is_empty() && roll.then == Then::Reach;
+    let steps = || roll.closing().into_iter().chain([Step::Reach]).collect();
+    (is_over && roll.world.is_cancelled()).then(|| roll.wait_as_planned(steps()))
 }
 
 fn wait_for_missing(roll: &Roll) -> Option<Plan> {
@@ -148,13 +161,6 @@ fn close_ticket(roll: &Roll) -> Option<Plan> {
     roll.world.ticket.is_some().then(|| roll.wait_as_planned(vec![Step::CloseTicket]))
 }
 
-/// What was cancelled ends without a look: replicas that lag may never catch up, and
-/// nothing else can be asked for before it has ended.
-fn end_cancelled(roll: &Roll) -> Option<Plan> {
-    let is_last = roll.due.is_empty() && roll.then == Then::Reach;
-    (is_last && roll.world.is_cancelled()).then(|| roll.wait_as_planned(vec![Step::Reach]))
-}
-
 fn look(roll: &Roll) -> Option<Plan> {
     (!roll.is_over() && roll.world.look.is_none()).then(|| look_first(roll.world))
 }
@@ -163,8 +169,7 @@ fn look(roll: &Roll) -> Option<Plan> {
 /// nothing but itself: it may never catch up, and nobody misses it.
 fn wait_for_lagging(roll: &Roll) -> Option<Plan> {
     let look = roll.world.look.as_ref().filter(|_| !roll.is_over())?;
-    let awaited = |view: &ServerView| !roll.due.is_empty() || roll.is_awaited(view);
-    let reasons = lagging(roll.world, look, awaited, None);
+    let reasons = lagging(roll.world, look, |view| roll.is_awaited(view), None);
     if reasons.is_empty() {
         return None;
     }
@@ -176,7 +181,8 @@ fn wait_for_lagging(roll: &Roll) -> Option<Plan> {
     Some(alone.unwrap_or_else(|| catching_up(roll, look, reasons)))
 }
 
-/// A server that lags and is to be restarted can be stopped and started instead.
+/// A server that lags and is to be restarted can be stopped and started instead, once this
+/// is cancelled.
 fn catching_up(roll: &Roll, look: &Look, reasons: Vec<Objection>) -> Plan {
     let lagging = look.lagging();
     let lags = |turn: &&Turn| lagging.iter().any(|lag| lag.node == turn.node_id());

@@ -89,9 +89,9 @@ fn write_into_kafka(draft: &Draft) -> Option<Plan> {
 fn let_customers_back_in(draft: &Draft) -> Option<Plan> {
     let world = draft.world;
     let count = |is: fn(&ServerView) -> bool| world.servers.iter().filter(|it| is(it)).count();
-    let running = count(ServerView::is_current);
+    let running = count(|view| view.life() == Life::Serving);
     let held = count(|view| view.life() == Life::Coming && view.is_held());
-    let stopped = count(|view| view.server.wanted.is_stopped());
+    let stopped = count(|view| view.server.wanted.is_stopped() && !view.is_up());
     let all_run_or_are_held = running > held && running + held + stopped == world.servers.len();
     let was_in = world.instance.progress.credentials_set;
     let steps = customer_steps(world);

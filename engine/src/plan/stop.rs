@@ -9,7 +9,7 @@
 use super::{LOOK_AGAIN, LOOK_AT_HEALTHY, Lane, Plan, Step, Wait};
 use crate::desired;
 use crate::world::{ServerView, World};
-use model::{Condition, Reason, ServerLife};
+use model::{Condition, Reason, ServerState};
 
 pub(super) fn plan(world: &World) -> Plan {
     if world.instance.progress.ready_at.is_some() {
@@ -52,7 +52,7 @@ fn lane(world: &World, view: &ServerView) -> Lane {
         steps.push(Step::Publish(server));
     }
     // One that was never seen made has not been told to run in this life.
-    if view.is_stopped() || view.desired.is_none() || view.server.life != ServerLife::Made {
+    if view.is_stopped() || view.desired.is_none() || view.server.state != ServerState::Made {
         steps.push(Step::Hibernate(server));
     } else if !world.confirmed.contains(&server) {
         // Without its agent nobody stops the broker in an orderly way.

@@ -65,6 +65,9 @@ fn unresponsive(world: &World, view: &ServerView) -> Option<Condition> {
 /// How far a server is that does not run as it should.
 fn phase(view: &ServerView) -> Option<Reason> {
     if view.server.wanted.is_stopped() {
+        if view.desired.is_some() && view.current_report().is_none() {
+            return Some(Reason::NotReportedYet);
+        }
         let starts = view.current_report().is_some_and(|report| report.phase == Phase::Starting);
         let reason = if starts { Reason::ToStopOnceStarted } else { Reason::ToStop };
         return (!view.is_stopped()).then_some(reason);

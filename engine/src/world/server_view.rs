@@ -1,7 +1,7 @@
 //! One server as a plan sees it: its row, its disk, what its agent was told and what it
 //! reported.
 
-use model::{Disk, Server, ServerLife, Timestamp};
+use model::{Disk, Server, ServerState, Timestamp};
 use wire::agent::{
     CertificateRequest, Desired, DesiredBroker, DesiredCertificate, Phase, Report, Run,
 };
@@ -30,7 +30,7 @@ impl ServerView {
     /// Whether the cloud may have it: a token is saved before the first attempt
     /// to make it, whatever became of that, and forgotten with the server.
     pub fn may_exist(&self) -> bool {
-        self.server.life == ServerLife::Made || self.token_expires_at.is_some()
+        self.server.state == ServerState::Made || self.token_expires_at.is_some()
     }
 
     /// Whether its broker runs, with whatever configuration.

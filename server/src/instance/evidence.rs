@@ -151,7 +151,7 @@ fn server(record: &ServerRecord) -> Value {
         "id": row.id, "number": row.number, "node_id": row.node_id,
         "incarnation": row.incarnation, "roles": row.roles, "name": row.name,
         "kafka_version": row.kafka_version, "host_id": row.host_id, "zone": row.zone,
-        "private_ip": row.private_ip, "listeners": row.listeners, "life": row.life.as_str(),
+        "private_ip": row.private_ip, "listeners": row.listeners, "state": row.state.as_str(),
         "enrolled_at": row.enrolled_at, "last_seen": row.last_seen,
         "certificate_generation": row.certificate_generation, "revision": record.revision,
         "enrolment_open_until": record.token.as_ref().map(|token| token.expires_at),

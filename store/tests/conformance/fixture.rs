@@ -236,7 +236,7 @@ pub fn new_server(id: ServerId, instance_id: InstanceId, port: u16) -> Server {
             controller: listener(4),
             metrics: Some(listener(5)),
         },
-        life: ServerLife::Planned,
+        state: ServerState::Planned,
         enrolled_at: None,
         last_seen: None,
         certificate_generation: 1,

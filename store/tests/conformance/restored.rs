@@ -69,7 +69,7 @@ async fn a_stop_of_what_runs_is_taken_back() {
     let found = instances::find(&mut work, stopped.id).await.unwrap().unwrap();
     assert_eq!((found.stopped, found.generation), (false, 3));
     let made = async |work: &mut Work, id: ServerId| {
-        servers::find_bare(work, id).await.unwrap().unwrap().life == model::ServerLife::Made
+        servers::find_bare(work, id).await.unwrap().unwrap().state == model::ServerState::Made
     };
     assert_eq!((made(&mut work, server.id).await, made(&mut work, other.id).await), (true, false));
     let action = actions::find(&mut work, stopped.id, stop).await.unwrap().unwrap();

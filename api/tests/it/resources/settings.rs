@@ -32,7 +32,7 @@ async fn only_what_was_chosen_is_listed_at_its_intended_value() {
     let mut reader = world.app.store().reader();
     let due = store::instances::due(&mut reader, world.app.now()).await.unwrap();
     assert!(due.contains(&instance.id), "the engine is woken");
-    assert!(world.servers(instance.id).await.iter().all(|server| server.launch == 0));
+    assert!(world.servers(instance.id).await.iter().all(|server| server.wanted.launch() == 0));
     // The same again changes nothing, and nothing is fine.
     for body in [asked, json!({})] {
         assert_eq!(send(&world, "POST", &instance, "config/kafka", &body).await.status, 200);
@@ -59,7 +59,7 @@ async fn what_brokers_read_at_their_start_restarts_them() {
         {"name": "min.insync.replicas", "value": 2},
         {"name": "num.io.threads", "value": 64}]);
     assert_eq!(get(&world, &instance, "config/kafka").await, expected);
-    assert!(world.servers(instance.id).await.iter().all(|server| server.launch == 1));
+    assert!(world.servers(instance.id).await.iter().all(|server| server.wanted.launch() == 1));
     assert!(!world.load(instance.id.0).await.configured());
     let action = world.last_action(instance.id).await;
     assert_eq!(action.kind, model::ActionKind::Configure);
@@ -67,7 +67,7 @@ async fn what_brokers_read_at_their_start_restarts_them() {
     let refused = send(&world, "POST", &instance, "config/kafka", &other).await;
     assert!(refused.status == 400 && refused.text.contains("cancel it"), "{}", refused.text);
     assert_eq!(get(&world, &instance, "config/kafka").await, expected, "nothing was saved");
-    assert!(world.servers(instance.id).await.iter().all(|server| server.launch == 1));
+    assert!(world.servers(instance.id).await.iter().all(|server| server.wanted.launch() == 1));
 }
 
 #[tokio::test]

@@ -38,7 +38,12 @@ pub(super) fn lagging(
     };
     let counts = |view: &ServerView| !(leaves(view.server.node_id) && answers(view));
     let mut objections = look.not_answering(&members(world, |it| awaited(it) && counts(it)));
-    objections.extend(look.lagging_replicas(&members(world, |_| true), |node| !leaves(node)));
+    let is_awaited = |node: i32| {
+        let mut servers = world.servers.iter();
+        servers.find(|view| view.server.node_id == node).is_none_or(&awaited)
+    };
+    let all = members(world, |_| true);
+    objections.extend(look.lagging_replicas(&all, |node| !leaves(node) && is_awaited(node)));
     objections.into_iter().map(|objection| with_remedy(world, objection)).collect()
 }
 

@@ -64,7 +64,7 @@ impl Cluster {
     pub fn provisioned(nodes: u32) -> Self {
         let mut cluster = Self::planned(nodes).network_made();
         for view in &mut cluster.world.servers {
-            view.server.life = ServerLife::Made;
+            view.server.state = ServerState::Made;
             view.server.enrolled_at = Some(now());
             view.server.last_seen = Some(now());
             view.disk.as_mut().unwrap().state = DiskState::Formatting;
@@ -126,11 +126,15 @@ impl Cluster {
         self
     }
 
-    pub fn restart(self, numbers: &[u32]) -> Self {
-        let action = action(ActionKind::Restart, numbers);
+    fn asked_for(self, kind: ActionKind, numbers: &[u32]) -> Self {
         let mut cluster = self.asked();
-        cluster.world.actions.push(action);
-        cluster.each(numbers, |view| view.server.wanted = view.server.wanted.restart(0).unwrap())
+        cluster.world.actions.push(action(kind, numbers));
+        cluster
+    }
+
+    pub fn restart(self, numbers: &[u32]) -> Self {
+        self.asked_for(ActionKind::Restart, numbers)
+            .each(numbers, |view| view.server.wanted = view.server.wanted.restart(0).unwrap())
     }
 
     /// What has not begun was taken back before.
@@ -141,12 +145,20 @@ impl Cluster {
         self
     }
 
+    /// Of several actions, the first was cancelled.
+    pub fn cancelled_first(mut self) -> Self {
+        self.world.actions[0].cancelled_at = Some(now());
+        self
+    }
+
     pub fn stop(self, numbers: &[u32]) -> Self {
-        self.asked().each(numbers, |view| view.server.wanted = view.server.wanted.stop().unwrap())
+        self.asked_for(ActionKind::Stop, numbers)
+            .each(numbers, |view| view.server.wanted = view.server.wanted.stop().unwrap())
     }
 
     pub fn start(self, numbers: &[u32]) -> Self {
-        self.asked().each(numbers, |view| view.server.wanted = view.server.wanted.start().unwrap())
+        self.asked_for(ActionKind::Start, numbers)
+            .each(numbers, |view| view.server.wanted = view.server.wanted.start().unwrap())
     }
 
     pub fn cluster_stop(mut self) -> Self {
@@ -250,7 +262,7 @@ impl Cluster {
     /// The agents' servers do not exist any more.
     pub fn hibernated(self, numbers: &[u32]) -> Self {
         self.unconfirmed(numbers).each(numbers, |view| {
-            view.server.life = ServerLife::Hibernated;
+            view.server.state = ServerState::Hibernated;
             view.report = None;
         })
     }
@@ -336,6 +348,13 @@ impl Cluster {
         let mut cluster = self.report(number, |report| report.silent_since = Some(since));
         cluster.no_reply.insert(node(number));
         cluster
+    }
+
+    /// The agent gets no answer; the control plane does.
+    pub fn unresponsive_to_agent(mut self, number: u32) -> Self {
+        self.world.unresponsive.insert(server_id(number));
+        let since = now() - SignedDuration::from_mins(1);
+        self.report(number, |report| report.silent_since = Some(since))
     }
 
     /// The control plane gets no answer; the agent does.

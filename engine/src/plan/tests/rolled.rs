@@ -40,6 +40,29 @@ fn a_roll_goes_in_order_and_ends() {
     check(done().reached(), "wait: running");
 }
 
+/// One server was stopped before, as asked.
+fn stopped_before(number: u32) -> Cluster {
+    let told = three().stop(&[number]).let_stop(number).reports(number, Phase::Stopped);
+    told.with(|world| world.ticket = None).reached()
+}
+
+#[test]
+fn a_roll_ends_without_servers_that_have_no_part_in_it() {
+    let done = || three().restart(&[3]).reports(3, Phase::Running).informed(&[3]).looked_at();
+    check(done(), "reach");
+    check(done().lagging(3), "wait: catching up (replica lagging)");
+    // Server 1 needs an action of its own.
+    check(done().lagging(1), "reach");
+    check(done().unresponsive(1), "reach");
+    check(done().unresponsive(3), "wait: catching up (unresponsive)");
+    // Nobody can ask for another restart of a broker that only we get no answer from.
+    check(done().unresponsive_to_us(3), "reach");
+    let two = || done().restart(&[1]).reports(1, Phase::Running).informed(&[1]);
+    check(two().lagging(1), "wait: catching up (replica lagging)");
+    check(two().cancelled_first().lagging(1), "wait: catching up (replica lagging)");
+    check(two().cancelled().lagging(1), "reach");
+}
+
 #[test]
 fn one_server_of_three() {
     let one = || three().restart(&[3]);
@@ -56,7 +79,9 @@ fn one_server_of_three() {
 fn what_was_cancelled_ends_with_the_server_that_had_begun() {
     let cancelled = || three().restart(&[2]).cancelled();
     check(cancelled().looked_at().let_stop(2), "wait: leaving 2");
-    check(cancelled().informed(&[2]).reports(2, Phase::Starting), "wait: starting 2");
+    // A broker that has not come back is brought back, action or not.
+    check(cancelled().informed(&[2]).reports(2, Phase::Starting), "reach");
+    check(cancelled().let_stop(2).reports(2, Phase::Starting), "close ticket, reach");
     let back = || cancelled().reports(2, Phase::Running).informed(&[2]);
     check(back(), "reach");
     check(back().looked_at().lagging(3), "reach");
@@ -88,8 +113,8 @@ fn no_server_is_touched_before_replicas_have_caught_up() {
 
 #[test]
 fn a_server_is_kept_while_the_others_need_it() {
-    let needed = || roll().partition(&[2, 3], &[2, 3]).min_in_sync(3);
-    check(needed(), "open ticket of 2");
+    // A partition that demands every one of its replicas can't be kept writable.
+    check(roll().partition(&[2, 3], &[2, 3]).min_in_sync(3), "open ticket of 2");
     let two_of_three = || three().restart(&[2]).looked_at().partition(&[1, 2, 3], &[2, 3]);
     check(two_of_three(), "wait: catching up (replica lagging)");
     // Told already, and then another lags: the ticket is closed until that is over.
@@ -100,7 +125,10 @@ fn a_server_is_kept_while_the_others_need_it() {
         waits().with(|world| world.ticket = None),
         "wait: blocked 2 (too few in sync, replica lagging)",
     );
-    check(told().unseen(), "wait: leaving 2");
+    check(three().restart(&[2]).let_stop(2).unseen(), "wait: unseen");
+    // While another server is stopped, the rest needs every server.
+    let short = || stopped_before(3).restart(&[2]).looked_at().lagging(3);
+    check(short(), "wait: blocked 2 (quorum lost, too few in sync)");
 }
 
 #[test]
@@ -141,8 +169,12 @@ fn an_unresponsive_broker_goes_first_and_alone() {
     // Others wait for it.
     check(roll().unresponsive(3), "open ticket of 3");
     check(three().restart(&[2]).unresponsive(3).looked_at(), "wait: catching up (unresponsive)");
-    // Only the agent says so, or only we do: the others are asked.
+    // Only we get no answer: brokers must say that they can do without it.
     check(three().restart(&[3]).unresponsive_to_us(3).looked_at(), "open ticket of 3");
+    check(three().restart(&[3]).unresponsive_to_us(3).unseen(), "wait: unseen");
+    // Only its agent gets no answer.
+    check(three().restart(&[3]).unresponsive_to_agent(3), "look");
+    check(three().restart(&[3]).unresponsive_to_agent(3).looked_at(), "open ticket of 3");
     // Two at once: the first of them.
     let two = || three().restart(&[2, 3]).unresponsive(2).unresponsive(3);
     check(two().looked_at(), "open ticket of 2");

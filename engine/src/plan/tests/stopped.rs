@@ -48,6 +48,8 @@ fn a_broker_that_starts_is_let_come_up_before_it_is_stopped() {
     let starting = || three().reports(2, Phase::Starting).stop(&[2]);
     check(starting(), "wait: to stop once started 2");
     check(starting().reports(2, Phase::Running), "look");
+    // Of one whose agent has not reported nobody knows whether its broker runs.
+    check(three().stop(&[3]).unreported(3), "wait: not reported yet 3");
     // One that is down is told at once.
     check(three().reports(2, Phase::Failed).stop(&[2]), "2: publish");
 }
@@ -88,4 +90,7 @@ fn a_cluster_is_started_again() {
     let two_run = || three().not_ready().asked().disk_lost(3);
     check(two_run(), "check login");
     check(two_run().disk_lost(2), "wait: held 2, held 3");
+    // One that is to stop and still runs stands for no other.
+    let two_left = || three().stop(&[2]).not_ready().reports(3, Phase::Starting);
+    check(two_left(), "wait: to stop 2, starting 3");
 }

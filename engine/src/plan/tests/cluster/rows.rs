@@ -41,7 +41,7 @@ pub fn view(number: u32) -> ServerView {
             controller: listener(9090),
             metrics: None,
         },
-        life: ServerLife::Planned,
+        state: ServerState::Planned,
         enrolled_at: None,
         last_seen: None,
         certificate_generation: 1,

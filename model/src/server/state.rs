@@ -2,7 +2,7 @@
 
 crate::words! {
     /// planned → made ⇄ hibernated, until the row is removed with the server.
-    pub enum ServerLife {
+    pub enum ServerState {
         /// Chosen and saved. The cloud may have been asked for it.
         Planned = "planned",
         /// The cloud has said that it exists.
