@@ -77,8 +77,10 @@ fn how_it_ended(action: &Action, later: &[Action]) -> String {
         None if action.ended_at == action.cancelled_at => "nothing was restarted".into(),
         None => "what had begun was brought to its end".into(),
     });
-    if action.kind == ActionKind::Stop {
-        parts.push("servers that are not started again stay stopped".into());
+    let by = later.iter().find(|other| Some(other.id) == action.superseded_by);
+    let by_cluster_stop = by.is_some_and(|other| other.kind == ActionKind::ClusterStop);
+    if action.kind == ActionKind::Stop && by_cluster_stop {
+        parts.push("its servers stay stopped when the cluster is started".into());
     }
     if action.kind == ActionKind::Configure {
         parts.push("settings hold from the next start on".into());

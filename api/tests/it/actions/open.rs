@@ -112,6 +112,44 @@ async fn the_contrary_replaces_what_is_open() {
     cancel.expect_error(400, &ended);
 }
 
+/// A stop waits for a broker that hangs; the stop is taken back while that is restarted.
+#[tokio::test]
+async fn the_contrary_replaces_an_action_beside_a_restart_of_an_unresponsive_broker() {
+    let world = World::new().await;
+    let instance = cluster(&world).await;
+    world.run_kafka(&instance, &[topic()]).await;
+    let stop = ask(&world, &instance, "stop", &[1]).await;
+    report(&world, &instance, 2, "running", Some("2026-11-15T11:59:00Z")).await;
+    let restart = ask(&world, &instance, "restart", &[2]).await;
+    let start = ask(&world, &instance, "start", &[1]).await;
+    let expected = superseded(&start, "start of server 1");
+    assert_eq!(read(&world, &instance, &stop).await, expected);
+    assert_eq!(read(&world, &instance, &restart).await.0, "running");
+    assert_eq!(stopped(&world, &instance).await, [false, false, false]);
+    // What is open undoes no restart.
+    let refused = call(&world, &instance, "stop", &[3]).await;
+    assert_eq!(refused.status, 400, "{}", refused.text);
+}
+
+/// Something that restarts a broker whenever it hangs must not fill the journal with
+/// actions that never end.
+#[tokio::test]
+async fn a_broker_that_hangs_again_and_again_has_one_open_restart() {
+    let world = World::new().await;
+    let instance = cluster(&world).await;
+    world.run_kafka(&instance, &[topic()]).await;
+    ask(&world, &instance, "stop", &[1]).await;
+    for launch in 1..=3 {
+        report(&world, &instance, 2, "running", Some("2026-11-15T11:59:00Z")).await;
+        ask(&world, &instance, "restart", &[2]).await;
+        assert_eq!(launches(&world, &instance).await, [0, launch, 0]);
+        let mut reader = world.app.store().reader();
+        let open = store::actions::open(&mut reader, instance.id).await.unwrap();
+        let open: Vec<ActionKind> = open.iter().map(|action| action.kind).collect();
+        assert_eq!(open, [ActionKind::Restart, ActionKind::Stop]);
+    }
+}
+
 /// Otherwise part of it would go on without an open action.
 #[tokio::test]
 async fn what_undoes_a_part_of_it_does_not_replace_it() {
@@ -138,7 +176,10 @@ async fn a_stop_of_the_cluster_replaces_whatever_is_open_and_its_start_the_stop(
         let numbers: &[u32] = if what == "cluster-restart" { &[] } else { &[3] };
         let open = ask(&world, &instance, what, numbers).await;
         let stop = ask(&world, &instance, "cluster-stop", &[]).await;
-        let expected = superseded(&stop, "stop of the cluster");
+        let mut expected = superseded(&stop, "stop of the cluster");
+        if what == "stop" {
+            expected.1 += "; its servers stay stopped when the cluster is started";
+        }
         assert_eq!(read(&world, &instance, &open).await, expected, "{what}");
         let start = ask(&world, &instance, "cluster-start", &[]).await;
         let expected = superseded(&start, "start of the cluster");
