@@ -22,7 +22,7 @@ pub struct Pace {
     /// Leave that took longer to come is asked for again.
     pub stale: Duration,
     /// How long a starting broker may keep other clusters from starting.
-    pub turn: Duration,
+    pub start_slot: Duration,
     /// A broker that does not react to SIGTERM in any way for so long is killed.
     pub stuck: Duration,
     /// Between looks at a disk that is lost: whoever puts it back waits for us.
@@ -49,7 +49,7 @@ impl Pace {
         claim: Duration::from_secs(CLAIM_SECONDS),
         // A look at all brokers takes four seconds at most.
         stale: Duration::from_secs(8),
-        turn: Duration::from_secs(30),
+        start_slot: Duration::from_secs(30),
         stuck: Duration::from_secs(20),
         disk: Duration::from_secs(2),
     };

@@ -1,6 +1,6 @@
 //! What every use case works with.
 
-use crate::messages::Turns;
+use crate::messages::ReadShares;
 use crate::resources::Behind;
 use crate::{Clouds, Destinations, Error, Limits, RegionCloud, Result};
 use ipnet::Ipv4Net;
@@ -89,7 +89,7 @@ pub struct App {
     last_used: Arc<Mutex<HashMap<KeyId, Timestamp>>>,
     watch: Arc<watch::Context>,
     behind: Arc<Behind>,
-    pub(crate) reading: Arc<Turns>,
+    pub(crate) reading: Arc<ReadShares>,
 }
 
 /// The parts an app is made from.
@@ -138,7 +138,7 @@ impl App {
             entropy,
             clouds: Arc::new(clouds),
             destinations,
-            reading: Arc::new(Turns::new(settings.reads_at_once)),
+            reading: Arc::new(ReadShares::new(settings.reads_at_once)),
             settings,
             installation,
             placing: Arc::default(),
