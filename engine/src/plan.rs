@@ -19,7 +19,7 @@ use std::time::Duration;
 /// One idempotent piece of work. It names what it owns.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Step {
-    /// Keeps out whoever had the instance before and did not give it back.
+    /// Has the cloud refuse effects of the lease before.
     TakeOver,
     MakeNetwork,
     MakeDisk(DiskId),
