@@ -28,8 +28,8 @@ mod place;
 mod prepare;
 mod start;
 mod start_slots;
-mod stuck;
 mod supervisor;
+mod unresponsive_shutdown;
 
 #[cfg(test)]
 mod testing;

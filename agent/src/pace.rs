@@ -24,7 +24,7 @@ pub struct Pace {
     /// How long a starting broker may keep other clusters from starting.
     pub start_slot: Duration,
     /// A broker that does not react to SIGTERM in any way for so long is killed.
-    pub stuck: Duration,
+    pub unresponsive_shutdown: Duration,
     /// Between looks at a disk that is lost: whoever puts it back waits for us.
     pub disk: Duration,
 }
@@ -50,7 +50,7 @@ impl Pace {
         // A look at all brokers takes four seconds at most.
         stale: Duration::from_secs(8),
         start_slot: Duration::from_secs(30),
-        stuck: Duration::from_secs(20),
+        unresponsive_shutdown: Duration::from_secs(20),
         disk: Duration::from_secs(2),
     };
 

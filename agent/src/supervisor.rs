@@ -19,7 +19,7 @@ use crate::pace::Pace;
 use crate::place::Place;
 use crate::prepare::{self, PrepareError, Prepared};
 use crate::start_slots::StartSlots;
-use crate::stuck::Stuck;
+use crate::unresponsive_shutdown::UnresponsiveShutdown;
 use host::{Exit, Slot};
 use jiff::Timestamp;
 use model::Clock;
@@ -270,13 +270,13 @@ impl Supervisor {
         let mut asked = 0;
         loop {
             let began = Instant::now();
-            let stuck = self.could_not_return();
+            let obstacle = self.could_not_return();
             let answer = tokio::select! {
                 biased;
                 _ = broker.ended() => return Leaving::Ended,
                 () = self.changed() => return Leaving::Changed,
                 answer = async {
-                    match &stuck {
+                    match &obstacle {
                         Some(reason) => Answer::No(reason.clone()),
                         None => leave.ask().await,
                     }
@@ -324,9 +324,11 @@ impl Supervisor {
         status.launch = broker.launch();
         self.board.set_status(status);
         self.returns = matches!(*self.goal.borrow(), Goal::Running(_));
-        let stuck = Stuck::new(was_silent, Marks::now(&self.place), Instant::now());
+        let shutdown =
+            UnresponsiveShutdown::new(was_silent, Marks::now(&self.place), Instant::now());
         broker.terminate();
-        let exit = until_ended(&mut broker, stuck, &self.place, self.pace.stuck).await;
+        let exit =
+            until_ended(&mut broker, shutdown, &self.place, self.pace.unresponsive_shutdown).await;
         self.restarts = 0;
         tracing::info!(exit = exit.0, "the broker is stopped");
     }
@@ -370,7 +372,7 @@ impl Supervisor {
 /// and it would answer clients that still wait for it.
 async fn until_ended(
     broker: &mut Broker,
-    mut stuck: Stuck,
+    mut shutdown: UnresponsiveShutdown,
     place: &Place,
     patience: Duration,
 ) -> Exit {
@@ -379,7 +381,7 @@ async fn until_ended(
             exit = broker.ended() => return exit,
             () = sleep(patience / 10) => {}
         }
-        if stuck.look(broker.is_paused(), Marks::now(place), Instant::now()) >= patience {
+        if shutdown.look(broker.is_paused(), Marks::now(place), Instant::now()) >= patience {
             tracing::warn!(pid = broker.pid(), "the broker can't react and is killed");
             broker.kill();
             return broker.ended().await;

@@ -458,7 +458,8 @@ async fn an_agent_that_ends_takes_its_broker_along_without_leave() {
 async fn a_broker_that_stands_still_is_killed_after_a_while() {
     let once = "if [ ! -f once ]; then echo > once; kill -STOP $$; fi\nwhile";
     let server = Server::new(&GOOD.replace("while", once));
-    let work = server.supervise(Pace { stuck: Duration::from_millis(50), ..quick() });
+    let work =
+        server.supervise(Pace { unresponsive_shutdown: Duration::from_millis(50), ..quick() });
     let pid = work.phase(Phase::Running).await.broker_pid.unwrap();
     let process = ProcessId::from_pid(pid).unwrap();
     wait_for(|| process.is_stopped(), |stands_still| *stands_still).await;
@@ -477,7 +478,8 @@ fn deaf() -> String {
 #[tokio::test]
 async fn a_broker_that_did_not_answer_and_says_nothing_is_killed() {
     let server = Server::new(&deaf());
-    let work = server.supervise(Pace { stuck: Duration::from_millis(50), ..quick() });
+    let work =
+        server.supervise(Pace { unresponsive_shutdown: Duration::from_millis(50), ..quick() });
     let pid = work.phase(Phase::Running).await.broker_pid.unwrap();
     let since = "2026-01-01T00:00:00Z".parse().unwrap();
     let fall_silent = |pid| work.board.set_silence(Some(Silence { pid, since }));

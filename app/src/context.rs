@@ -1,7 +1,7 @@
 //! What every use case works with.
 
 use crate::messages::ReadShares;
-use crate::resources::Behind;
+use crate::resources::StaleBrokers;
 use crate::{Clouds, Destinations, Error, Limits, RegionCloud, Result};
 use ipnet::Ipv4Net;
 use kafka::client::Admin;
@@ -88,7 +88,7 @@ pub struct App {
     /// Uses of keys that are not written yet.
     last_used: Arc<Mutex<HashMap<KeyId, Timestamp>>>,
     watch: Arc<watch::Context>,
-    behind: Arc<Behind>,
+    stale_brokers: Arc<StaleBrokers>,
     pub(crate) reading: Arc<ReadShares>,
 }
 
@@ -144,7 +144,7 @@ impl App {
             placing: Arc::default(),
             last_seen: Arc::default(),
             last_used: Arc::default(),
-            behind: Arc::default(),
+            stale_brokers: Arc::default(),
         }
     }
 
@@ -204,8 +204,8 @@ impl App {
         &self.watch
     }
 
-    pub(crate) fn behind(&self) -> &Behind {
-        &self.behind
+    pub(crate) fn stale_brokers(&self) -> &StaleBrokers {
+        &self.stale_brokers
     }
 
     pub(crate) fn last_seen(&self) -> MutexGuard<'_, HashMap<ServerId, Timestamp>> {

@@ -2,9 +2,9 @@
 //! and is not restarted itself, but it can be stopped. Any one copy would be enough for
 //! the topic, so it is the lag alone that counts.
 
-use super::hanging::{cancel, is_reached, until};
 use super::plane::Plane;
 use super::sim::Sim;
+use super::unresponsive::{cancel, is_reached, until};
 use crate::create_and_delete::told;
 use crate::rows::Rows;
 use kafka::client::{Admin as _, NewTopic};
