@@ -8,7 +8,7 @@ impl Engine {
     pub(super) async fn look(&self, world: &World) -> Result<Done, PassError> {
         match self.reach.look(world.instance.id, &world.server_rows()).await {
             Ok(look) => Ok(Done::Looked(Box::new(look))),
-            Err(reach::Error::Kafka(error)) => Ok(Done::Unseen(error.to_string())),
+            Err(reach::Error::Kafka(error)) => Ok(Done::LookFailed(error.to_string())),
             Err(error) => Err(error.into()),
         }
     }

@@ -266,7 +266,7 @@ impl fmt::Display for Objection {
             Self::ControllerLagging { server } => {
                 write!(f, "the controller of server {server} is behind")
             }
-            Self::Unseen { error } => write!(f, "no broker tells how the cluster is: {error}"),
+            Self::LookFailed { error } => write!(f, "no broker tells how the cluster is: {error}"),
             Self::Gone => f.write_str("the server is gone"),
             Self::Down { server } => write!(f, "server {server} is down"),
         }
