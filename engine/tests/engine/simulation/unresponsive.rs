@@ -249,7 +249,8 @@ async fn the_others_wait_for_it_by_name_and_what_is_cancelled_ends() {
     let (mut sim, mut plane) = with_unresponsive(&rows, &[1]).await;
     sim.agents[1].hears = true;
     rows.restart(sim.id(), &[sim.servers[0]]).await;
-    let words = "server 2 does not answer; take this back and restart that server first";
+    let words = "server 2 does not answer; cancel this action, or start its servers again, \
+                 and then restart that server";
     until(&mut sim, &mut plane, |status, _| status.contains(words)).await;
     let before = sim.ground.lock().unwrap().brokers.clone();
     assert_eq!(before.len(), 3, "nobody is touched");
@@ -269,6 +270,6 @@ async fn a_roll_says_which_server_was_stopped_before_it() {
     is_reached(&mut sim, &mut plane).await;
     rows.restart(sim.id(), &[sim.servers[0]]).await;
     let words = "waiting before restarting server 1: server 3 is stopped as asked; \
-                 take this back and start it first; ";
+                 cancel this action, or start its servers again, and then start server 3; ";
     until(&mut sim, &mut plane, |status, _| status.starts_with(words)).await;
 }
