@@ -96,7 +96,7 @@ impl fmt::Display for Step {
 /// What there is to do, and what to say when there is nothing.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Plan {
-    /// Work that goes on side by side: a server that is stuck does not keep
+    /// Work that goes on side by side: a server that can't go on does not keep
     /// the others waiting.
     pub lanes: Vec<Lane>,
     pub wait: Wait,
