@@ -51,7 +51,7 @@ impl Mishap<'_> {
             match (self.case.fault, self.case.victim) {
                 (RollFault::KillAgent | RollFault::KillBroker, _) => {}
                 (RollFault::FullDisk, _) => {
-                    holds_while_full(castellan, id, self.victim, load).await
+                    holds_while_full(castellan, id, self.victim, load).await;
                 }
                 (RollFault::PauseBroker, Victim::Another) => {
                     let turn = (self.case.moment != Moment::Begun).then_some(self.moving);
