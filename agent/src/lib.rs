@@ -27,9 +27,9 @@ mod pace;
 mod place;
 mod prepare;
 mod start;
-mod stuck;
+mod start_slots;
 mod supervisor;
-mod turns;
+mod unresponsive_shutdown;
 
 #[cfg(test)]
 mod testing;
@@ -45,6 +45,7 @@ use own_user::UserError;
 use pace::Pace;
 use place::Place;
 use start::StartError;
+use start_slots::StartSlots;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -54,7 +55,6 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 use tokio::task::JoinError;
 use tokio::time::timeout;
-use turns::Turns;
 
 /// How long the last report may hold up the end of the agent.
 const FAREWELL: Duration = Duration::from_secs(1);
@@ -126,8 +126,8 @@ pub async fn run(dir: PathBuf) -> Result<(), AgentError> {
         leave: Arc::new(leave::ControlPlane { place: place.clone(), board: board.clone() }),
         clock: Arc::new(SystemClock),
         pace: Pace::BROKER,
-        turns: Turns::on_host_of(&place),
-        turn: None,
+        start_slots: StartSlots::on_host_of(&place),
+        start_slot: None,
         board: board.clone(),
         goal: goal_seen,
         shutdown: shutdown_seen,

@@ -22,9 +22,9 @@ pub struct Pace {
     /// Leave that took longer to come is asked for again.
     pub stale: Duration,
     /// How long a starting broker may keep other clusters from starting.
-    pub turn: Duration,
+    pub start_slot: Duration,
     /// A broker that does not react to SIGTERM in any way for so long is killed.
-    pub stuck: Duration,
+    pub unresponsive_shutdown: Duration,
     /// Between looks at a disk that is lost: whoever puts it back waits for us.
     pub disk: Duration,
 }
@@ -49,8 +49,8 @@ impl Pace {
         claim: Duration::from_secs(CLAIM_SECONDS),
         // A look at all brokers takes four seconds at most.
         stale: Duration::from_secs(8),
-        turn: Duration::from_secs(30),
-        stuck: Duration::from_secs(20),
+        start_slot: Duration::from_secs(30),
+        unresponsive_shutdown: Duration::from_secs(20),
         disk: Duration::from_secs(2),
     };
 

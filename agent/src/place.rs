@@ -63,8 +63,8 @@ paths! {
     /// What the JVM itself prints, before and beside its log.
     broker_output = "logs/broker.out";
     format_arguments = "format.args";
-    /// Where the clusters of this host take turns to start.
-    turns = "../../starts";
+    /// Where the clusters of this host take slots to start.
+    start_slots = "../../starts";
     /// The newest release's program, beside all servers of this host.
     current_program = "../../bin/current";
 }

@@ -28,24 +28,24 @@ pub enum PrepareError {
 /// What a start needs.
 pub struct Prepared {
     pub launch: Launch,
-    pub turn: Option<Slot>,
+    pub start_slot: Option<Slot>,
 }
 
-/// Files, jars and caches for a start, and then our turn. Can be dropped at any
+/// Files, jars and caches for a start, and then a slot to start in. Can be dropped at any
 /// point.
 pub async fn prepare(
     place: &Place,
     launcher: &dyn Launcher,
     desired: &Desired,
     broker: &DesiredBroker,
-    turn: impl Future<Output = Option<Slot>>,
+    start_slot: impl Future<Output = Option<Slot>>,
     progress: &(dyn Fn(String) + Send + Sync),
 ) -> Result<Prepared, PrepareError> {
     disk::check(place, desired)?;
     ballast::make_room(place, launcher.room_to_start())?;
     write_files(place, broker)?;
     let launch = launcher.prepare(broker, progress).await.map_err(PrepareError::Launch)?;
-    let turn = turn.await;
+    let start_slot = start_slot.await;
     // Much may have happened to the disk while jars were fetched or others started.
     ballast::make_room(place, launcher.room_to_start())?;
     match disk::check(place, desired)? {
@@ -56,7 +56,7 @@ pub async fn prepare(
         }
         DiskCheck::MayFormat => allow_format(place, launcher, desired)?,
     }
-    Ok(Prepared { launch, turn })
+    Ok(Prepared { launch, start_slot })
 }
 
 fn write_files(place: &Place, broker: &DesiredBroker) -> Result<(), PrepareError> {

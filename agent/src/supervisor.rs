@@ -18,8 +18,8 @@ use crate::own_user;
 use crate::pace::Pace;
 use crate::place::Place;
 use crate::prepare::{self, PrepareError, Prepared};
-use crate::stuck::Stuck;
-use crate::turns::Turns;
+use crate::start_slots::StartSlots;
+use crate::unresponsive_shutdown::UnresponsiveShutdown;
 use host::{Exit, Slot};
 use jiff::Timestamp;
 use model::Clock;
@@ -35,9 +35,9 @@ pub struct Supervisor {
     pub leave: Arc<dyn Leave>,
     pub clock: Arc<dyn Clock>,
     pub pace: Pace,
-    pub turns: Turns,
+    pub start_slots: StartSlots,
     /// Ours while the broker starts.
-    pub turn: Option<Slot>,
+    pub start_slot: Option<Slot>,
     pub board: Board,
     pub goal: watch::Receiver<Goal>,
     /// True: stop the broker and end.
@@ -111,19 +111,25 @@ impl Supervisor {
         let (place, launcher) = (&self.place.clone(), self.launcher.clone());
         let board = self.board.clone();
         let progress = move |words: String| board.set_detail(words);
-        let (turns, is_first) = (self.turns.clone(), self.restarts == 0 && !self.returns);
-        let turn = async {
-            if is_first { turns.take(orders.desired.instance_id, &progress).await } else { None }
+        let (slots, is_first) = (self.start_slots.clone(), self.restarts == 0 && !self.returns);
+        let start_slot = async {
+            if is_first { slots.take(orders.desired.instance_id, &progress).await } else { None }
         };
-        let preparing =
-            prepare::prepare(place, &*launcher, &orders.desired, &orders.broker, turn, &progress);
+        let preparing = prepare::prepare(
+            place,
+            &*launcher,
+            &orders.desired,
+            &orders.broker,
+            start_slot,
+            &progress,
+        );
         let prepared = tokio::select! {
             biased;
             () = self.changed() => return None,
             prepared = preparing => prepared,
         };
-        let started = prepared.and_then(|Prepared { launch, turn }| {
-            self.turn = turn;
+        let started = prepared.and_then(|Prepared { launch, start_slot }| {
+            self.start_slot = start_slot;
             let (config_hash, launch_number) = (&orders.broker.config_hash, orders.desired.launch);
             Broker::start(place, launch, For { config_hash, launch: launch_number })
                 .map_err(|error| PrepareError::Launch(format!("it can't be started: {error}")))
@@ -131,7 +137,7 @@ impl Supervisor {
         match started {
             Ok(broker) => Some(broker),
             Err(error) => {
-                self.turn = None;
+                self.start_slot = None;
                 self.pause_after(&error).await;
                 None
             }
@@ -168,7 +174,7 @@ impl Supervisor {
 
     /// Stays with a live broker until it has ended, and says why it did.
     async fn attend(&mut self, mut broker: Broker) {
-        let turn_ends = broker.began() + self.pace.turn;
+        let slot_ends = broker.began() + self.pace.start_slot;
         let mut since = None;
         let mut lasted = false;
         loop {
@@ -187,7 +193,7 @@ impl Supervisor {
                 }
             }
             if started {
-                (self.turn, self.returns) = (None, false);
+                (self.start_slot, self.returns) = (None, false);
             }
             if started && lasted {
                 self.restarts = 0;
@@ -201,7 +207,7 @@ impl Supervisor {
                 }
                 () = sleep(self.pace.glance), if !started => {}
                 () = sleep_until(well_at), if started && !lasted => lasted = true,
-                () = sleep_until(turn_ends), if self.turn.is_some() => self.turn = None,
+                () = sleep_until(slot_ends), if self.start_slot.is_some() => self.start_slot = None,
                 () = self.changed() => {}
             }
         }
@@ -258,19 +264,19 @@ impl Supervisor {
     /// Asks until the broker may stop, or something else is wanted. Meanwhile it
     /// runs on.
     async fn ask_leave(&mut self, broker: &mut Broker) -> Leaving {
-        // It may take long, and others wait for their turn to start.
-        self.turn = None;
+        // It may take long, and others wait for a slot to start.
+        self.start_slot = None;
         let (leave, pace) = (Arc::clone(&self.leave), self.pace);
         let mut asked = 0;
         loop {
             let began = Instant::now();
-            let stuck = self.could_not_return();
+            let obstacle = self.could_not_return();
             let answer = tokio::select! {
                 biased;
                 _ = broker.ended() => return Leaving::Ended,
                 () = self.changed() => return Leaving::Changed,
                 answer = async {
-                    match &stuck {
+                    match &obstacle {
                         Some(reason) => Answer::No(reason.clone()),
                         None => leave.ask().await,
                     }
@@ -310,7 +316,7 @@ impl Supervisor {
 
     /// SIGTERM, and then all the time it takes, unless it can't react.
     async fn stop(&mut self, mut broker: Broker) {
-        self.turn = None;
+        self.start_slot = None;
         let was_silent = self.board.view().silent_since().is_some();
         let mut status = self.status(Phase::Stopping, "the broker is being stopped");
         status.broker_pid = Some(broker.pid());
@@ -318,15 +324,17 @@ impl Supervisor {
         status.launch = broker.launch();
         self.board.set_status(status);
         self.returns = matches!(*self.goal.borrow(), Goal::Running(_));
-        let stuck = Stuck::new(was_silent, Marks::now(&self.place), Instant::now());
+        let shutdown =
+            UnresponsiveShutdown::new(was_silent, Marks::now(&self.place), Instant::now());
         broker.terminate();
-        let exit = until_ended(&mut broker, stuck, &self.place, self.pace.stuck).await;
+        let exit =
+            until_ended(&mut broker, shutdown, &self.place, self.pace.unresponsive_shutdown).await;
         self.restarts = 0;
         tracing::info!(exit = exit.0, "the broker is stopped");
     }
 
     async fn after_end(&mut self, ending: Ending) {
-        self.turn = None;
+        self.start_slot = None;
         if ending.ran_well(&self.pace) {
             self.restarts = 0;
         }
@@ -364,7 +372,7 @@ impl Supervisor {
 /// and it would answer clients that still wait for it.
 async fn until_ended(
     broker: &mut Broker,
-    mut stuck: Stuck,
+    mut shutdown: UnresponsiveShutdown,
     place: &Place,
     patience: Duration,
 ) -> Exit {
@@ -373,7 +381,7 @@ async fn until_ended(
             exit = broker.ended() => return exit,
             () = sleep(patience / 10) => {}
         }
-        if stuck.look(broker.is_paused(), Marks::now(place), Instant::now()) >= patience {
+        if shutdown.look(broker.is_paused(), Marks::now(place), Instant::now()) >= patience {
             tracing::warn!(pid = broker.pid(), "the broker can't react and is killed");
             broker.kill();
             return broker.ended().await;

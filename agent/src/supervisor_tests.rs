@@ -111,14 +111,14 @@ impl Server {
     }
 
     fn supervise(&self, pace: Pace) -> Work {
-        let turns = Turns::within(Slots::new(self.directory.path().join("starts"), 1));
-        self.supervise_in_turn(pace, turns, &desired(), 0)
+        let slots = StartSlots::within(Slots::new(self.directory.path().join("starts"), 1));
+        self.supervise_in_slots(pace, slots, &desired(), 0)
     }
 
-    fn supervise_in_turn(
+    fn supervise_in_slots(
         &self,
         pace: Pace,
-        turns: Turns,
+        slots: StartSlots,
         desired: &Desired,
         restarts: u32,
     ) -> Work {
@@ -133,8 +133,8 @@ impl Server {
             leave: Arc::new(Says { answer, asked: asked.clone() }),
             clock: Arc::new(SystemClock),
             pace,
-            turns,
-            turn: None,
+            start_slots: slots,
+            start_slot: None,
             board: board.clone(),
             goal: goal_seen,
             shutdown: shutdown_seen,
@@ -458,7 +458,8 @@ async fn an_agent_that_ends_takes_its_broker_along_without_leave() {
 async fn a_broker_that_stands_still_is_killed_after_a_while() {
     let once = "if [ ! -f once ]; then echo > once; kill -STOP $$; fi\nwhile";
     let server = Server::new(&GOOD.replace("while", once));
-    let work = server.supervise(Pace { stuck: Duration::from_millis(50), ..quick() });
+    let work =
+        server.supervise(Pace { unresponsive_shutdown: Duration::from_millis(50), ..quick() });
     let pid = work.phase(Phase::Running).await.broker_pid.unwrap();
     let process = ProcessId::from_pid(pid).unwrap();
     wait_for(|| process.is_stopped(), |stands_still| *stands_still).await;
@@ -477,7 +478,8 @@ fn deaf() -> String {
 #[tokio::test]
 async fn a_broker_that_did_not_answer_and_says_nothing_is_killed() {
     let server = Server::new(&deaf());
-    let work = server.supervise(Pace { stuck: Duration::from_millis(50), ..quick() });
+    let work =
+        server.supervise(Pace { unresponsive_shutdown: Duration::from_millis(50), ..quick() });
     let pid = work.phase(Phase::Running).await.broker_pid.unwrap();
     let since = "2026-01-01T00:00:00Z".parse().unwrap();
     let fall_silent = |pid| work.board.set_silence(Some(Silence { pid, since }));
@@ -508,14 +510,14 @@ fn of_another_cluster(script: &str) -> (Server, Desired) {
 #[tokio::test]
 async fn clusters_start_one_after_another_and_their_servers_together() {
     let host = tempfile::tempdir().unwrap();
-    let turns = Turns::within(Slots::new(host.path().join("starts"), 1));
+    let slots = StartSlots::within(Slots::new(host.path().join("starts"), 1));
     let (one, two) = (Server::new(&slow()), Server::new(&slow()));
     let (other, wanted) = of_another_cluster(GOOD);
-    let first = one.supervise_in_turn(quick(), turns.clone(), &desired(), 0);
+    let first = one.supervise_in_slots(quick(), slots.clone(), &desired(), 0);
     first.phase(Phase::Starting).await;
-    let second = two.supervise_in_turn(quick(), turns.clone(), &desired(), 0);
+    let second = two.supervise_in_slots(quick(), slots.clone(), &desired(), 0);
     second.phase(Phase::Starting).await;
-    let last = other.supervise_in_turn(quick(), turns, &wanted, 0);
+    let last = other.supervise_in_slots(quick(), slots, &wanted, 0);
     let waits =
         |status: &Status| status.detail == "waiting while other clusters of this host start";
     last.status(waits).await;
@@ -531,24 +533,24 @@ async fn clusters_start_one_after_another_and_their_servers_together() {
 }
 
 #[tokio::test]
-async fn a_start_that_takes_long_or_follows_a_failure_is_out_of_turn() {
+async fn a_start_that_takes_long_or_follows_a_failure_takes_no_slot() {
     let host = tempfile::tempdir().unwrap();
-    let turns = Turns::within(Slots::new(host.path().join("starts"), 1));
+    let slots = StartSlots::within(Slots::new(host.path().join("starts"), 1));
     let one = Server::new(&slow());
     let (other, wanted) = of_another_cluster(GOOD);
-    let first = one.supervise_in_turn(quick(), turns.clone(), &desired(), 0);
+    let first = one.supervise_in_slots(quick(), slots.clone(), &desired(), 0);
     first.phase(Phase::Starting).await;
-    let again = other.supervise_in_turn(quick(), turns.clone(), &wanted, 1);
+    let again = other.supervise_in_slots(quick(), slots.clone(), &wanted, 1);
     again.phase(Phase::Running).await;
     again.end().await;
     one.write("go", "");
     first.phase(Phase::Running).await;
 
     let long = Server::new(&slow());
-    let short_turn = Pace { turn: Duration::from_millis(20), ..quick() };
-    let second = long.supervise_in_turn(short_turn, turns.clone(), &desired(), 0);
+    let short_slot = Pace { start_slot: Duration::from_millis(20), ..quick() };
+    let second = long.supervise_in_slots(short_slot, slots.clone(), &desired(), 0);
     second.phase(Phase::Starting).await;
-    let last = other.supervise_in_turn(quick(), turns, &wanted, 0);
+    let last = other.supervise_in_slots(quick(), slots, &wanted, 0);
     last.phase(Phase::Running).await;
     assert_eq!(second.board.view().status.phase, Phase::Starting);
     long.write("go", "");

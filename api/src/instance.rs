@@ -1,4 +1,4 @@
-//! The Instance API: one endpoint a file, served by both listeners.
+//! The Instance API: one noun a file, served by both listeners.
 
 pub mod acls;
 pub mod alarms;

@@ -6,7 +6,7 @@ use crate::InstanceAccess;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Status {
     pub name: String,
-    /// False while it is being created.
+    /// False while the cluster is being created, stopped, or started again.
     pub ready: bool,
     /// False while servers follow a change.
     pub configured: bool,

@@ -1,7 +1,7 @@
 //! What every use case works with.
 
-use crate::messages::Turns;
-use crate::resources::Behind;
+use crate::messages::ReadShares;
+use crate::resources::StaleBrokers;
 use crate::{Clouds, Destinations, Error, Limits, RegionCloud, Result};
 use ipnet::Ipv4Net;
 use kafka::client::Admin;
@@ -88,8 +88,8 @@ pub struct App {
     /// Uses of keys that are not written yet.
     last_used: Arc<Mutex<HashMap<KeyId, Timestamp>>>,
     watch: Arc<watch::Context>,
-    behind: Arc<Behind>,
-    pub(crate) reading: Arc<Turns>,
+    stale_brokers: Arc<StaleBrokers>,
+    pub(crate) reading: Arc<ReadShares>,
 }
 
 /// The parts an app is made from.
@@ -138,13 +138,13 @@ impl App {
             entropy,
             clouds: Arc::new(clouds),
             destinations,
-            reading: Arc::new(Turns::new(settings.reads_at_once)),
+            reading: Arc::new(ReadShares::new(settings.reads_at_once)),
             settings,
             installation,
             placing: Arc::default(),
             last_seen: Arc::default(),
             last_used: Arc::default(),
-            behind: Arc::default(),
+            stale_brokers: Arc::default(),
         }
     }
 
@@ -204,8 +204,8 @@ impl App {
         &self.watch
     }
 
-    pub(crate) fn behind(&self) -> &Behind {
-        &self.behind
+    pub(crate) fn stale_brokers(&self) -> &StaleBrokers {
+        &self.stale_brokers
     }
 
     pub(crate) fn last_seen(&self) -> MutexGuard<'_, HashMap<ServerId, Timestamp>> {

@@ -2,13 +2,13 @@
 
 mod fate;
 mod read;
+mod read_shares;
 mod send;
-mod turns;
 mod write;
 
 pub use kafka::client::messages::{Message, NewMessage};
 pub use read::{ReadFields, read};
-pub(crate) use turns::Turns;
+pub(crate) use read_shares::ReadShares;
 pub use write::{Contents, MessageFields, WriteFields, write};
 
 use crate::resources::{Cluster, is_own};

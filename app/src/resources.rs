@@ -6,16 +6,16 @@
 //! tried and once more with its outcome: whatever dies in between is told.
 
 mod ask;
-mod behind;
 mod change;
 mod demand;
 mod repeat;
+mod stale_brokers;
 mod unanswered;
 
 pub(crate) use ask::Cluster;
-pub(crate) use behind::Behind;
 pub(crate) use change::change;
 pub(crate) use demand::demand_may_change;
+pub(crate) use stale_brokers::StaleBrokers;
 pub(crate) use unanswered::unknown;
 
 use crate::access::on_servers_of_its_own;

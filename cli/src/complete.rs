@@ -15,7 +15,7 @@ use std::time::Duration;
 use tokio::runtime::Builder;
 use wire::ca::Certificate;
 use wire::customer::InstanceEntry;
-use wire::nodes::SETTINGS;
+use wire::settings::SETTINGS;
 use wire::users::Acl;
 
 /// In it a shell says that it asks. One of our own, because others may set

@@ -5,7 +5,7 @@ use crate::{Connection, OnInstance, complete, output};
 use clap::Subcommand;
 use clap_complete::ArgValueCompleter;
 use serde_json::Value;
-use wire::nodes::Setting;
+use wire::settings::Setting;
 
 #[derive(Debug, Subcommand)]
 pub enum ConfigCommand {

@@ -5,7 +5,8 @@ use reqwest::Method;
 use serde_json::{Map, Value};
 use wire::customer::Message;
 use wire::metrics::Metrics;
-use wire::nodes::{Node, Setting};
+use wire::nodes::Node;
+use wire::settings::Setting;
 
 /// What to read; everything has a default.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

@@ -58,8 +58,8 @@ pub(crate) enum Done {
     Progress,
     /// What the brokers said; good until the pass rests.
     Looked(Box<Look>),
-    /// Why no broker told how the cluster is; as good for as long.
-    Unseen(String),
+    /// The error of a look in which no broker described the quorum; as good for as long.
+    LookFailed(String),
     Wait {
         reason: Reason,
         after: Duration,
@@ -80,8 +80,8 @@ pub struct Pass {
     pub(crate) confirmed: HashSet<ServerId>,
     /// What the brokers said in this pass.
     pub(crate) look: Option<Look>,
-    /// Why they said nothing of use.
-    pub(crate) unseen: Option<String>,
+    /// The error of the look, if no broker described the quorum.
+    pub(crate) look_failed: Option<String>,
     /// Lanes that can't go on in this pass, and why.
     pub(crate) resting: BTreeMap<Option<ServerId>, Resting>,
     /// Password and settings may have been written into Kafka, and nothing has shown
@@ -129,7 +129,7 @@ impl Engine {
             lease,
             confirmed: HashSet::new(),
             look: None,
-            unseen: None,
+            look_failed: None,
             resting: BTreeMap::new(),
             kafka_written: AtomicBool::new(false),
         }))
@@ -173,7 +173,7 @@ impl Engine {
             // What the cloud confirmed, or what a lane rests for, may be what
             // has just changed.
             pass.confirmed.clear();
-            (pass.look, pass.unseen) = (None, None);
+            (pass.look, pass.look_failed) = (None, None);
             pass.resting.clear();
         }
         work.commit().await?;

@@ -19,7 +19,7 @@ use std::time::Duration;
 /// One idempotent piece of work. It names what it owns.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Step {
-    /// Keeps out whoever had the instance before and did not give it back.
+    /// Has the cloud refuse effects of the lease before.
     TakeOver,
     MakeNetwork,
     MakeDisk(DiskId),
@@ -96,7 +96,7 @@ impl fmt::Display for Step {
 /// What there is to do, and what to say when there is nothing.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Plan {
-    /// Work that goes on side by side: a server that is stuck does not keep
+    /// Work that goes on side by side: a server that can't go on does not keep
     /// the others waiting.
     pub lanes: Vec<Lane>,
     pub wait: Wait,

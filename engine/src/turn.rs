@@ -33,7 +33,7 @@ impl Engine {
         }
         world.confirmed.clone_from(&pass.confirmed);
         world.look.clone_from(&pass.look);
-        world.unseen.clone_from(&pass.unseen);
+        world.unseen.clone_from(&pass.look_failed);
         world.unresponsive = self.replies.unresponsive(&world, self.clock.elapsed());
         world.is_fenced = pass.is_fenced;
         world.epoch = pass.lease.epoch;
@@ -108,7 +108,7 @@ impl Engine {
                 _ => {}
             },
             Done::Looked(look) => pass.look = Some(*look),
-            Done::Unseen(why) => pass.unseen = Some(why),
+            Done::LookFailed(why) => pass.look_failed = Some(why),
             Done::Wait { reason, after } => {
                 let condition = condition(world, server, reason);
                 pass.resting.insert(server, Resting { condition, after, failed: false });

@@ -17,8 +17,8 @@ use store::Ticket;
 
 /// Half a ticket's life.
 const SPARE: SignedDuration = SignedDuration::from_secs(5);
-/// A server is written to as long as it is heard of, and a while longer.
-const UNREACHABLE: SignedDuration = SignedDuration::from_mins(10);
+/// Producers stay slowed for a server that reported within this time.
+const STILL_WRITTEN_TO: SignedDuration = SignedDuration::from_mins(10);
 
 /// An instance with all that belongs to it. Read at one moment, never changed.
 #[derive(Clone, Debug)]
@@ -42,17 +42,19 @@ pub struct World {
     pub epoch: i64,
     /// The open ticket, whoever opened it.
     pub ticket: Option<Ticket>,
-    /// Nobody who had the instance before can act on it any more.
+    /// The cloud refuses effects of earlier leases.
     pub is_fenced: bool,
     /// Servers whose agents the cloud has confirmed in this pass.
     pub confirmed: HashSet<ServerId>,
     /// What the brokers said when they were last asked in this pass.
     pub look: Option<Look>,
-    /// Why they were asked in this pass and nobody told how the cluster is.
+    /// The error of the look in this pass, if no broker described the quorum.
     pub unseen: Option<String>,
     /// What was asked for and is not reached yet.
     pub actions: Vec<Action>,
-    /// Servers whose brokers run and don't answer: their agents, or us for long.
+    /// Servers whose brokers run and don't answer. A broker counts if its agent reports that,
+    /// unless it answered us within 15 s, or if it gave us no answer for 30 s
+    /// (`engine/src/replies.rs`).
     pub unresponsive: HashSet<ServerId>,
 }
 
@@ -91,7 +93,7 @@ impl World {
             guards.any(|it| it.server_id == view.server.id && it.level == DiskLevel::Slowed)
         };
         let heard = |view: &&ServerView| {
-            view.server.last_seen.is_none_or(|at| self.now.duration_since(at) < UNREACHABLE)
+            view.server.last_seen.is_none_or(|at| self.now.duration_since(at) < STILL_WRITTEN_TO)
         };
         self.servers
             .iter()

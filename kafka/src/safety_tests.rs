@@ -64,11 +64,11 @@ fn a_partition_keeps_what_it_needs() {
         assert_eq!(words(&look.missed(&[1], need)), [short]);
         assert_eq!(words(&look.missed(&[2], need)), [short]);
     }
-    assert_eq!(words(&look.missed(&[3], Need::ComeBack)), ["its copy of t-0 is behind"]);
+    assert_eq!(words(&look.missed(&[3], Need::ComeBack)), ["its replica of t-0 is not in sync"]);
     assert_eq!(look.missed(&[3], Need::StayDown), [], "nobody misses a copy that lags");
     let lagging = Lagging { partition: "t-0".into(), node: 3, in_sync: 2, replicas: 3 };
     assert_eq!(look.lagging(), std::slice::from_ref(&lagging));
-    let expected = "t-0 has 2 of 3 replicas in sync, server 3 is behind";
+    let expected = "t-0 has 2 of 3 replicas in sync, the one on server 3 lags";
     assert_eq!(lagging.objection(Place::Server(3)).to_string(), expected);
 }
 

@@ -82,7 +82,7 @@ pub struct DesiredBroker {
     pub logging: String,
     /// Heap, collector and safety flags, without start-up cache and class path.
     pub jvm_flags: Vec<String>,
-    /// Of all of the above; a running broker with another hash is out of date.
+    /// Identifies the above; reported back for people. It restarts nothing: `launch` does.
     pub config_hash: String,
 }
 
@@ -130,7 +130,7 @@ pub struct Report {
     /// Why the disk can't be used, when it is lost, somebody else's or full.
     #[serde(default)]
     pub disk_fault: Option<String>,
-    /// Why a broker that shall stop runs on, in the words of who was asked.
+    /// Why the control plane refused the last claim.
     #[serde(default)]
     pub waits_for_leave: Option<String>,
     /// It waits for nothing but the control plane's next look at the cluster.

@@ -40,7 +40,7 @@ impl Reach {
         match self.look_on(asked).await {
             Ok(look) => Ok(may_stop(Some(&look), &leaving)),
             Err(Error::Kafka(error)) => {
-                Ok(Verdict::Wait(vec![Objection::Unseen { error: error.to_string() }]))
+                Ok(Verdict::Wait(vec![Objection::LookFailed { error: error.to_string() }]))
             }
             Err(error) => Err(error),
         }

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// Who stands still for so long is no help to anybody.
+/// A broker that takes longer counts as not answering.
 const PATIENCE: Duration = Duration::from_secs(4);
 
 /// What every broker said of itself, and those who said nothing.

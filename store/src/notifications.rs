@@ -16,7 +16,7 @@ pub const KIND: &str = "notification";
 const LIFE: SignedDuration = SignedDuration::from_hours(24);
 /// How many of one instance may wait. Beyond that the oldest are given up.
 pub const MOST: i64 = 1000;
-const GIVEN_UP: &str = "not told: given up, because more than 1000 messages waited";
+const GIVEN_UP: &str = "not sent: given up, because more than 1000 messages waited";
 
 /// Writes it, in the transaction of what it tells of.
 pub async fn insert(

@@ -9,6 +9,7 @@
 mod disk_guard;
 mod disk_incident;
 mod enqueue;
+mod excused_silence;
 mod expiry;
 mod expiry_words;
 mod forecast;
@@ -18,7 +19,6 @@ mod level;
 mod notice_incident;
 mod silence;
 mod step;
-mod turns;
 mod words;
 
 pub use enqueue::{enqueue, enqueue_for_change, enqueue_for_leaver, enqueue_for_newcomer};
@@ -28,6 +28,7 @@ pub use step::{stop_measuring, stop_watching, stop_watching_others};
 use crate::metrics::AHEAD;
 use crate::{Context, Result};
 use disk_guard::Roomy;
+use excused_silence::ExcusedSilence;
 use forecast::{Forecast, Patience};
 use judge::{Level, judge};
 use model::{
@@ -38,7 +39,6 @@ use series::Sample;
 use std::collections::HashMap;
 use step::{Seen, note_seen, step};
 use store::{alarms, incidents, servers};
-use turns::Turns;
 
 /// After so long without a sample nobody knows whether a level held.
 const GAP: i64 = 3 * SAMPLE_SECONDS;
@@ -57,7 +57,7 @@ pub struct Watch {
     forecasts: HashMap<ServerId, Forecast>,
     patience: Patience,
     roomy: Roomy,
-    turns: Turns,
+    excused: ExcusedSilence,
 }
 
 /// A sample that lies after that was measured before a clock was set back, and says nothing
@@ -71,8 +71,8 @@ impl Watch {
         let started_at = context.elapsed();
         let (seen, forecasts) = (HashMap::new(), HashMap::new());
         let (patience, roomy) = (Patience::default(), Roomy::default());
-        let turns = Turns::default();
-        Self { context, started_at, seen, forecasts, patience, roomy, turns }
+        let excused = ExcusedSilence::default();
+        Self { context, started_at, seen, forecasts, patience, roomy, excused }
     }
 
     /// Looks at a new sample of a server.
@@ -140,7 +140,7 @@ impl Watch {
         let day = SignedDuration::from_hours(24);
         let (since, elapsed) = (self.context.now() - day, self.context.elapsed() - day);
         self.roomy.forget(elapsed);
-        self.turns.forget(elapsed);
+        self.excused.forget(elapsed);
         self.seen.retain(|_, at| *at > since);
         self.forecasts.retain(|_, forecast| forecast.last() > Some(since.as_second()));
     }

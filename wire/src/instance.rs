@@ -57,7 +57,7 @@ pub struct DetailsServer {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ClusterStatus {
     pub name: String,
-    /// False while the cluster is being created.
+    /// False while the cluster is being created, stopped, or started again.
     pub ready: bool,
     /// False while servers follow a change.
     pub configured: bool,

@@ -14,6 +14,7 @@ pub mod messages;
 pub mod metrics;
 pub mod nodes;
 pub mod quotas;
+pub mod settings;
 pub mod team;
 pub mod topics;
 pub mod users;

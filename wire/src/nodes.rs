@@ -1,8 +1,7 @@
-//! Bodies of `/api/nodes` and `/api/config/kafka`.
+//! Bodies of `/api/nodes`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 /// One element of `GET nodes`. Sizes are GB.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -19,25 +18,4 @@ pub struct Node {
     pub disk_used: i64,
     pub roles: Vec<String>,
     pub availability_zone: String,
-}
-
-/// What `POST config/kafka` takes, by name.
-pub const SETTINGS: [&str; 8] = [
-    "auto.create.topics.enable",
-    "log.retention.bytes",
-    "log.retention.ms",
-    "log.segment.bytes",
-    "message.max.bytes",
-    "min.insync.replicas",
-    "num.io.threads",
-    "num.network.threads",
-];
-
-/// One element of `GET config/kafka`.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct Setting {
-    pub name: String,
-    /// A number, or true or false.
-    #[schemars(extend("type" = ["number", "boolean", "string"]))]
-    pub value: Value,
 }

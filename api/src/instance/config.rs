@@ -9,7 +9,7 @@ use app::settings::{self, KNOWN, Kind, Values};
 use axum::Json;
 use serde_json::{Value, json};
 use wire::customer::Message;
-use wire::nodes::Setting;
+use wire::settings::Setting;
 
 /// `GET /api/config/kafka`.
 pub async fn list(Seeing(access, app): Seeing) -> Answer<Vec<Setting>> {

@@ -51,7 +51,7 @@ pub async fn read(
         return Err(Error::NotFound);
     }
     let instance = &access.instance;
-    let _turn = app.reading.take(instance.id, instance.account_id, cluster.deadline()).await?;
+    let _permit = app.reading.take(instance.id, instance.account_id, cluster.deadline()).await?;
     let or = if what.partition.is_none() { OTHERS } else { "" };
     let found = cluster.ask_leaders(or, |admin, at| admin.messages().read_messages(at, what));
     found.await?.ok_or(Error::NotFound)

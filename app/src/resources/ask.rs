@@ -1,6 +1,6 @@
 //! Asking a cluster, for as long as its servers may be changing.
 
-use super::Behind;
+use super::StaleBrokers;
 use super::repeat::repeat;
 use super::unanswered::{refused, unknown};
 use crate::access::{on_servers_of_its_own, ready};
@@ -37,7 +37,7 @@ pub(crate) struct Cluster<'a> {
     admin: &'a dyn Admin,
     /// Whoever did not know of a change when it was opened is the last of them.
     brokers: kafka::client::Cluster,
-    behind: &'a Behind,
+    stale_brokers: &'a StaleBrokers,
     servers: Vec<Server>,
     patience: Duration,
     deadline: Instant,
@@ -53,23 +53,23 @@ impl<'a> Cluster<'a> {
         ready(instance)?;
         let servers = servers::list_bare(&mut app.store().reader(), instance.id).await?;
         let mut brokers = app.reach().cluster(instance.id, &servers).await.map_err(unreachable)?;
-        let (admin, behind) = (app.reach().admin(), app.behind());
-        behind.last(&mut brokers, Instant::now().into_std());
-        Ok(Self { admin, brokers, behind, servers, patience, deadline })
+        let (admin, stale_brokers) = (app.reach().admin(), app.stale_brokers());
+        stale_brokers.last(&mut brokers, Instant::now().into_std());
+        Ok(Self { admin, brokers, stale_brokers, servers, patience, deadline })
     }
 
     /// The same, before the same deadline. Whoever did not show a change by now is asked last.
     #[must_use]
     pub fn after_change(&self) -> Self {
         let (mut brokers, servers) = (self.brokers.clone(), self.servers.clone());
-        self.behind.last(&mut brokers, Instant::now().into_std());
+        self.stale_brokers.last(&mut brokers, Instant::now().into_std());
         Self { brokers, servers, ..*self }
     }
 
     /// Whether what a broker shows may be older than a change that was made. Then a call
     /// that seems to change nothing is sent nevertheless.
     pub fn may_show_old(&self) -> bool {
-        self.behind.has_any_of(&self.brokers, Instant::now().into_std())
+        self.stale_brokers.has_any_of(&self.brokers, Instant::now().into_std())
     }
 
     /// The same, for what customers of a shared plan can't do.
@@ -249,7 +249,8 @@ impl<'a> Cluster<'a> {
                 });
                 let knows_it = knows_it.await == Ok(true);
                 if !knows_it {
-                    self.behind.note(broker.key(self.brokers.instance), Instant::now().into_std());
+                    self.stale_brokers
+                        .note(broker.key(self.brokers.instance), Instant::now().into_std());
                 }
                 knows_it
             }
@@ -269,7 +270,7 @@ impl<'a> Cluster<'a> {
         loop {
             for broker in &self.brokers.brokers {
                 if matches!(shows(self.admin, self.brokers.through(broker)).await, Ok(true)) {
-                    return self.behind.forget(broker.key(self.brokers.instance));
+                    return self.stale_brokers.forget(broker.key(self.brokers.instance));
                 }
             }
             sleep(PAUSE).await;
@@ -317,7 +318,8 @@ mod tests {
     #[tokio::test]
     async fn whoever_did_not_show_a_change_is_asked_after_the_others() {
         let clock = Arc::new(ManualClock::at(Timestamp::UNIX_EPOCH));
-        let (kafka, behind) = (SimKafka::new(clock, 1, Timing::default()), Behind::default());
+        let (kafka, stale_brokers) =
+            (SimKafka::new(clock, 1, Timing::default()), StaleBrokers::default());
         let certificate_chain_pem = String::new();
         let identity = Identity { certificate_chain_pem, key_pem: Secret::new("") };
         let cluster = Cluster {
@@ -330,7 +332,7 @@ mod tests {
                 trust_pem: String::new(),
                 identity,
             },
-            behind: &behind,
+            stale_brokers: &stale_brokers,
             servers: vec![],
             patience: Duration::from_secs(25),
             deadline: Instant::now() + Duration::from_secs(25),

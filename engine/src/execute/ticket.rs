@@ -1,5 +1,4 @@
-//! Leave for agents to stop their brokers, given and taken back. What agents
-//! make of it is between them and whoever answers their claims.
+//! Opens and closes tickets; `app/src/agents/claim.rs` answers claims.
 
 use crate::pass::{Done, Pass};
 use crate::world::World;

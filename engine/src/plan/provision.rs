@@ -1,4 +1,5 @@
-//! What one server lacks before its broker can run, in the order it must come.
+//! What one server lacks until its broker runs on a disk that is sealed against formatting,
+//! with valid certificates and the latest desired state, in the order it must come.
 
 use super::{Lane, Step, renewal};
 use crate::desired;

@@ -2,9 +2,7 @@
 //! reported.
 
 use model::{Disk, Server, ServerState, Timestamp};
-use wire::agent::{
-    CertificateRequest, Desired, DesiredBroker, DesiredCertificate, Phase, Report, Run,
-};
+use wire::agent::{CertificateRequest, Desired, DesiredBroker, DesiredCertificate, Phase, Report};
 
 /// A server with its disk, and what it and its agent were told and said.
 #[derive(Clone, Debug)]
@@ -35,7 +33,7 @@ impl ServerView {
 
     /// Whether its broker runs, with whatever configuration.
     pub fn is_up(&self) -> bool {
-        self.current_report().is_some_and(|report| report.phase == Phase::Running)
+        self.current_report().is_some_and(Report::is_up)
     }
 
     /// Since when its broker, though it runs, has not answered its own agent.
@@ -50,19 +48,18 @@ impl ServerView {
         report.waits_for_leave.as_ref().filter(|_| !report.wait_is_passing)
     }
 
-    /// Whether its broker runs since it was last asked to be started anew. Whoever changes
-    /// its configuration asks for that as well, unless it need not be in a hurry.
+    /// True if the broker was started for the wanted launch or a later one. A change of
+    /// settings raises the launch.
     pub fn is_current(&self) -> bool {
-        let launch = self.current_report().map(|report| report.launch);
-        self.is_up() && launch >= Some(self.server.wanted.launch())
+        let launch = self.server.wanted.launch();
+        self.current_report().is_some_and(|report| report.is_up_since(launch))
     }
 
     /// Whether its broker has stopped as it was last told. A report that was
     /// late may be about an earlier stop.
     pub fn is_stopped(&self) -> bool {
-        let told = self.desired.as_ref().filter(|told| told.run == Run::Stopped);
-        let report = self.current_report().filter(|report| report.phase == Phase::Stopped);
-        told.zip(report).is_some_and(|(told, report)| told.revision == report.revision)
+        let told = self.desired.as_ref().zip(self.current_report());
+        told.is_some_and(|(desired, report)| report.has_stopped_by(desired))
     }
 
     /// Whether its broker can't be started for want of its disk.

@@ -106,7 +106,7 @@ pub enum Standing {
 /// Without a look only a broker that is unresponsive may stop.
 pub fn may_stop(look: Option<&Look>, leaving: &Leaving<'_>) -> Verdict {
     let Leaving { nodes, need, unresponsive, others } = *leaving;
-    let is_to_wait = |server: &Server| somebody_comes_first(others, server.is_controller());
+    let is_to_wait = |server: &Server| must_wait_for_another(others, server.is_controller());
     if need == Need::ComeBack && unresponsive.is_some_and(|server| !is_to_wait(server)) {
         return Verdict::Go;
     }
@@ -157,7 +157,7 @@ impl Look {
 /// Whether another server is on its way out, or back to a quorum that is there, or that
 /// forms with those that are on their way: then an unresponsive broker, which is a
 /// controller itself or not, is not ended yet.
-fn somebody_comes_first(others: &[Member], is_controller: bool) -> bool {
+fn must_wait_for_another(others: &[Member], is_controller: bool) -> bool {
     use Standing::{Absent, Released, Returning, Stopping, Works};
     if others.iter().any(|it| it.standing == Stopping) {
         return true;

@@ -16,7 +16,7 @@ fn members(roles: &[ServerRole], first: i32, standings: &[Standing]) -> Vec<Memb
 fn comes_first(controllers: &[Standing], others: &[Standing], is_controller: bool) -> bool {
     let mut all = members(&[ServerRole::Broker, ServerRole::Controller], 1, controllers);
     all.extend(members(&[ServerRole::Broker], 10, others));
-    somebody_comes_first(&all, is_controller)
+    must_wait_for_another(&all, is_controller)
 }
 
 fn check(controllers: &[Standing], others: &[Standing], expected: bool) {

@@ -44,7 +44,8 @@ pub enum Objection {
         server: u32,
     },
     /// No broker says how the cluster is.
-    Unseen {
+    #[serde(alias = "unseen")]
+    LookFailed {
         error: String,
     },
     /// The server is none of the instance's any more.

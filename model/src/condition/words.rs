@@ -210,11 +210,13 @@ fn catching_up(objections: &FirstFew<Objection>, or_stop: Option<u32>) -> String
     format!("waiting: {objections}{way_out}")
 }
 
-/// What somebody has asked for before and can take back comes first: it may well be
-/// behind the rest.
+/// Servers that were stopped as asked come first: starting them may resolve the rest.
 fn blocked(stopped: &[u32], objections: &FirstFew<Objection>) -> String {
     let sentence = |number: &u32| {
-        format!("server {number} is stopped as asked; take this back and start it first")
+        format!(
+            "server {number} is stopped as asked; cancel this action, or start its servers again, \
+             and then start server {number}"
+        )
     };
     let mut reasons: Vec<String> = stopped.iter().map(sentence).collect();
     reasons.push(objections.to_string());
@@ -248,7 +250,7 @@ impl fmt::Display for Objection {
                 "{left} of {all} controllers would be left with all metadata, {needed} are needed"
             ),
             Self::OwnReplicaLagging { partition } => {
-                write!(f, "its copy of {partition} is behind")
+                write!(f, "its replica of {partition} is not in sync")
             }
             Self::TooFewInSync { partition, left, needed } => write!(
                 f,
@@ -257,16 +259,16 @@ impl fmt::Display for Objection {
             ),
             Self::ReplicaLagging { partition, in_sync, replicas, place } => write!(
                 f,
-                "{partition} has {in_sync} of {replicas} replicas in sync, {place} is behind"
+                "{partition} has {in_sync} of {replicas} replicas in sync, the one on {place} lags"
             ),
             Self::Unresponsive { server, remedy } => {
                 write!(f, "server {server} does not answer")?;
                 remedy.as_ref().map_or(Ok(()), |remedy| write!(f, "{remedy}"))
             }
             Self::ControllerLagging { server } => {
-                write!(f, "the controller of server {server} is behind")
+                write!(f, "the controller of server {server} lags")
             }
-            Self::Unseen { error } => write!(f, "no broker tells how the cluster is: {error}"),
+            Self::LookFailed { error } => write!(f, "no broker tells how the cluster is: {error}"),
             Self::Gone => f.write_str("the server is gone"),
             Self::Down { server } => write!(f, "server {server} is down"),
         }
@@ -277,9 +279,10 @@ impl fmt::Display for MissingReply {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Restart => f.write_str("; restart that server with actions/restart"),
-            Self::CancelAndRestart => {
-                f.write_str("; take this back and restart that server first, with actions/restart")
-            }
+            Self::CancelAndRestart => f.write_str(
+                "; cancel this action, or start its servers again, and then restart that server \
+                 with actions/restart",
+            ),
             Self::Missed { objections } => {
                 write!(f, ", and the others can't do without it: {objections}")
             }

@@ -92,8 +92,9 @@ fn lagging(in_sync: usize, more: usize) -> Condition {
 fn what_blocks_a_server_is_told_with_what_can_be_done() {
     check(
         &[lagging(2, 4)],
-        "waiting before restarting server 1: server 2 is stopped as asked; take this back \
-         and start it first; t-0 has 2 of 3 replicas in sync, server 3 is behind; and 4 more",
+        "waiting before restarting server 1: server 2 is stopped as asked; cancel this action, or \
+         start its servers again, and then start server 2; t-0 has 2 of 3 replicas in sync, the \
+         one on server 3 lags; and 4 more",
     );
     let objections = FirstFew::few(vec![Objection::NoActiveController]);
     check(

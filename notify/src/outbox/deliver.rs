@@ -25,10 +25,10 @@ pub(super) const MOST_ALONG: u32 = 50;
 /// No destination may keep us waiting for longer than that.
 const LONGEST_WISH: SignedDuration = outbox::LONGEST_PAUSE;
 /// No later attempt would end otherwise.
-const UNREADABLE: &str = "not told: the store can't open what it keeps of this recipient; \
+const UNREADABLE: &str = "not sent: the store can't open what it keeps of this recipient; \
                           update the recipient, or delete it";
 /// As long as a notification is worth trying.
-const GIVEN_UP: &str = "not told: given up after 24 h";
+const GIVEN_UP: &str = "not sent: given up after 24 h";
 
 /// Whom a message is for.
 pub(super) struct Whom {

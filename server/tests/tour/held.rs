@@ -77,7 +77,7 @@ pub async fn nobody_else_is_touched(
         .until("the roll is held", async || {
             let (_, instance) = castellan.get(&format!("/api/instances/{id}")).await;
             let status = instance["status"].as_str().unwrap_or_default();
-            let says = ["does not answer", "is behind", "replicas in sync", "controllers would"];
+            let says = ["does not answer", " lags", "replicas in sync", "controllers would"];
             let held = says.iter().any(|words| status.contains(words));
             let now = brokers(castellan);
             let is_new = |server: &usize| *server != paused && now[*server] != before[*server];

@@ -37,7 +37,8 @@ pub async fn keeps_the_next_from_its_restart(castellan: &Installation, instance:
     let spoiled = OTHERS.map(|server| Spoiled::of(castellan, server));
     let start = ask(&day, instance, "start", LAGS).await;
 
-    let words = format!("{TOPIC}-0 has 2 of 3 replicas in sync, server {} is behind", LAGS + 1);
+    let words =
+        format!("{TOPIC}-0 has 2 of 3 replicas in sync, the one on server {} lags", LAGS + 1);
     let id = instance["id"].as_i64().unwrap();
     castellan.until_status(id, &format!("waiting: {words}")).await;
     let before = brokers(castellan);

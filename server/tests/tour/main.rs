@@ -29,12 +29,12 @@ mod held;
 mod held_back;
 mod isolated;
 mod lagging;
-mod luck;
 mod meanwhile;
 mod mishap;
 mod oldest;
 mod re_enrolled;
 mod resources;
+mod roll_faults;
 mod rolled;
 mod shared;
 mod survives;
@@ -101,7 +101,7 @@ fn list(parts: &mut Parts, with_long_ones: bool) {
     parts.add("lagging", async |tour: &mut Tour| {
         lagging::keeps_the_next_from_its_restart(&tour.castellan, &tour.instance).await;
     });
-    for (name, cases) in luck::parts(with_long_ones) {
+    for (name, cases) in roll_faults::parts(with_long_ones) {
         parts.add(&format!("unlucky::{name}"), async move |tour: &mut Tour| {
             unlucky::survives_bad_luck(&mut tour.castellan, &tour.instance, cases).await;
         });

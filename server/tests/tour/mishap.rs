@@ -2,7 +2,7 @@
 //! it lasts.
 
 use crate::held::{holds_while_full, nobody_else_is_touched};
-use crate::luck::{Case, Luck, Moment, Victim};
+use crate::roll_faults::{Case, Moment, RollFault, Victim};
 use crate::rolled::{PATIENCE, brokers};
 use crate::tight::Tight;
 use checker::Load;
@@ -41,21 +41,23 @@ impl Mishap<'_> {
         load: &Load,
     ) -> Result<(), Spared> {
         let before = brokers(castellan);
-        if self.case.luck == Luck::KillControlPlane {
+        if self.case.fault == RollFault::KillControlPlane {
             castellan.kill_control_plane().await;
             castellan.serve().await;
             return Ok(());
         }
         for fault in self.faults(castellan) {
             let mut fault = self.inject(&fault).await?;
-            match (self.case.luck, self.case.victim) {
-                (Luck::KillAgent | Luck::KillBroker, _) => {}
-                (Luck::FullDisk, _) => holds_while_full(castellan, id, self.victim, load).await,
-                (Luck::PauseBroker, Victim::Another) => {
+            match (self.case.fault, self.case.victim) {
+                (RollFault::KillAgent | RollFault::KillBroker, _) => {}
+                (RollFault::FullDisk, _) => {
+                    holds_while_full(castellan, id, self.victim, load).await;
+                }
+                (RollFault::PauseBroker, Victim::Another) => {
                     let turn = (self.case.moment != Moment::Begun).then_some(self.moving);
                     nobody_else_is_touched(castellan, id, self.victim, &before, turn).await;
                 }
-                (Luck::PauseAgent | Luck::PauseBroker, Victim::Moving) => {
+                (RollFault::PauseAgent | RollFault::PauseBroker, Victim::Moving) => {
                     load.goes_on(50, PATIENCE).await.unwrap();
                     self.is_alone(castellan, &before);
                 }
@@ -71,23 +73,23 @@ impl Mishap<'_> {
         let processes = castellan.processes();
         let victim = &processes[self.victim];
         let step = |by| Fault::ClockStep { file: castellan.clock(), by };
-        match self.case.luck {
-            Luck::KillControlPlane => vec![],
-            Luck::PauseControlPlane => vec![Fault::Pause(castellan.control_plane().clone())],
-            Luck::KillAgent => vec![Fault::kill(&victim.agent)],
-            Luck::PauseAgent => vec![Fault::Pause(victim.agent.clone())],
-            Luck::KillBroker => vec![Fault::kill(&victim.broker)],
-            Luck::PauseBroker => vec![Fault::Pause(victim.broker.clone())],
-            Luck::StoreAway => {
+        match self.case.fault {
+            RollFault::KillControlPlane => vec![],
+            RollFault::PauseControlPlane => vec![Fault::Pause(castellan.control_plane().clone())],
+            RollFault::KillAgent => vec![Fault::kill(&victim.agent)],
+            RollFault::PauseAgent => vec![Fault::Pause(victim.agent.clone())],
+            RollFault::KillBroker => vec![Fault::kill(&victim.broker)],
+            RollFault::PauseBroker => vec![Fault::Pause(victim.broker.clone())],
+            RollFault::StoreAway => {
                 vec![Fault::StoreAway(Store::Sqlite(castellan.data().join("castellan.db")))]
             }
-            Luck::ClockStep => vec![step(Step::Forward(STEP)), step(Step::Back(STEP))],
-            Luck::SlowDisk => vec![Fault::SlowDisk {
+            RollFault::ClockStep => vec![step(Step::Forward(STEP)), step(Step::Back(STEP))],
+            RollFault::SlowDisk => vec![Fault::SlowDisk {
                 process: victim.broker.clone(),
                 directory: castellan.disk(self.victim),
                 bytes_per_second: SLOW,
             }],
-            Luck::FullDisk => vec![self.tight.expect("it was put there").filled()],
+            RollFault::FullDisk => vec![self.tight.expect("it was put there").filled()],
         }
     }
 

@@ -1,7 +1,7 @@
 //! Whose turn it is in a roll with bad luck in it: nobody is let stop while another, who
 //! was let stop before, is not back. Never are two servers away because of us.
 
-use crate::luck::{Case, Victim};
+use crate::roll_faults::{Case, Victim};
 use test_support::installation::Installation;
 use test_support::left_over;
 

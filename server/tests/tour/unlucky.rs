@@ -1,8 +1,8 @@
 //! Rolls of the real cluster under the checker with bad luck in the middle. What holds
 //! without it holds with it; whoever has to wait says why, and nobody else is touched.
 
-use crate::luck::{Case, Luck, Moment, Victim};
 use crate::mishap::{Mishap, Spared};
+use crate::roll_faults::{Case, Moment, RollFault, Victim};
 use crate::rolled::{brokers, is_clean, restart, start, until_configured};
 use crate::tight::Tight;
 use crate::turns::{Turns, runs};
@@ -57,7 +57,7 @@ impl Deck {
 /// In as many rolls as it takes.
 pub async fn survives_bad_luck(castellan: &mut Installation, instance: &Value, cases: Vec<Case>) {
     let (full, others): (Vec<Case>, Vec<Case>) =
-        cases.into_iter().partition(|case| case.luck == Luck::FullDisk);
+        cases.into_iter().partition(|case| case.fault == RollFault::FullDisk);
     until_it_happened(castellan, instance, Deck::of(others), None).await;
     if full.is_empty() {
         return;

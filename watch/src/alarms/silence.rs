@@ -1,7 +1,7 @@
 //! Servers that do not answer: their agent is silent, or their broker is to it.
 
+use super::excused_silence::UNDER_WAY;
 use super::step::Seen;
-use super::turns::UNDER_WAY;
 use super::{Level, Watch};
 use crate::Result;
 use crate::metrics::last_heard;
@@ -48,9 +48,9 @@ impl Watch {
                     asked.iter().filter(|it| it.is_about(server.number)).collect();
                 let record = records.iter().find(|it| it.server.id == server.id);
                 let has_turn = if let Some(record) = record.filter(|_| !concerning.is_empty()) {
-                    self.turns.excuse(record, elapsed)
+                    self.excused.excuse(record, elapsed)
                 } else {
-                    self.turns.end(server.id);
+                    self.excused.end(server.id);
                     false
                 };
                 let is_new = concerning.iter().any(|it| is_new(it, now));

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 #[test]
 fn the_names_that_clients_know_are_those_that_may_be_set() {
     let known: Vec<&str> = app::settings::KNOWN.iter().map(|known| known.name).collect();
-    assert_eq!(known, wire::nodes::SETTINGS);
+    assert_eq!(known, wire::settings::SETTINGS);
 }
 
 #[tokio::test]

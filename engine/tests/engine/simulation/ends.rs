@@ -2,8 +2,8 @@
 //! and with leaders where they belong.
 
 use super::gate::{Effect, Point};
-use super::hanging::until;
 use super::sim::Sim;
+use super::unresponsive::until;
 use crate::rows::Rows;
 use kafka::client::{Admin as _, NewTopic};
 use kafka::simulated::Fault;

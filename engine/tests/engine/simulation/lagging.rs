@@ -2,9 +2,9 @@
 //! and is not restarted itself, but it can be stopped. Any one copy would be enough for
 //! the topic, so it is the lag alone that counts.
 
-use super::hanging::{cancel, is_reached, until};
 use super::plane::Plane;
 use super::sim::Sim;
+use super::unresponsive::{cancel, is_reached, until};
 use crate::create_and_delete::told;
 use crate::rows::Rows;
 use kafka::client::{Admin as _, NewTopic};
@@ -30,7 +30,7 @@ async fn with_one_that_stalls(rows: &Rows) -> (Sim<'_>, Plane, usize) {
     (sim, plane, stalls)
 }
 
-/// The same, once everybody knows that it is behind.
+/// The same, once everybody knows that it lags.
 async fn with_one_behind(rows: &Rows) -> (Sim<'_>, Plane, usize) {
     let (mut sim, mut plane, behind) = with_one_that_stalls(rows).await;
     pass_time(&mut sim, &mut plane, UNNOTICED + 2).await;
@@ -54,7 +54,7 @@ async fn whoever_is_behind_keeps_the_others_waiting_by_name() {
     let before = sim.ground.lock().unwrap().brokers.clone();
     rows.restart(sim.id(), &[sim.servers[(behind + 1) % 3]]).await;
     let words =
-        format!("waiting: t-0 has 2 of 3 replicas in sync, server {} is behind", behind + 1);
+        format!("waiting: t-0 has 2 of 3 replicas in sync, the one on server {} lags", behind + 1);
     until(&mut sim, &mut plane, |status, _| status == words).await;
     pass_time(&mut sim, &mut plane, 60).await;
     assert_eq!(rows.instance(sim.id()).await.unwrap().progress.status(), words);
@@ -113,7 +113,7 @@ async fn one_that_is_behind_is_not_restarted_but_can_be_stopped_and_started() {
     let words = format!("running, but for {title}, stopped as asked");
     until(&mut sim, &mut plane, |status, configured| configured && status == words).await;
     rows.stop_server(sim.id(), server, false).await;
-    let words = format!("{title} is behind");
+    let words = format!("{title} lags");
     until(&mut sim, &mut plane, |status, _| status.ends_with(&words)).await;
     sim.kafka.stall_replicas(sim.nodes[behind], false);
     is_reached(&mut sim, &mut plane).await;

@@ -367,7 +367,7 @@ async fn what_waits_behind_others_for_a_day_is_given_up_untried() {
     post.clock.advance(DAY);
     post.enqueue(whom, "begun again").await;
     assert_eq!(post.pass().await, 0);
-    let given_up = Some((false, "not told: given up after 24 h".to_owned()));
+    let given_up = Some((false, "not sent: given up after 24 h".to_owned()));
     assert_eq!(post.last_status(whom).await, given_up);
     assert_eq!(post.pass().await, 1);
     assert_eq!(post.delivered(), ["begun again"], "the rest is a day old");

@@ -6,6 +6,7 @@ mod cloud_steps;
 mod customer;
 mod documents;
 mod look;
+mod reach;
 mod removal;
 mod slowing;
 mod ticket;

@@ -13,7 +13,7 @@ use store::{actions, instances, servers};
 const ROUNDS: usize = 90;
 
 /// Three servers that run, and some of them hang.
-async fn with_hanging<'a>(rows: &'a Rows, which: &[usize]) -> (Sim<'a>, Plane) {
+async fn with_unresponsive<'a>(rows: &'a Rows, which: &[usize]) -> (Sim<'a>, Plane) {
     of_so_many(rows, 3, which).await
 }
 
@@ -80,7 +80,7 @@ pub async fn cancel(rows: &Rows, id: InstanceId) {
 #[tokio::test]
 async fn one_that_hangs_is_named_and_no_more_once_it_goes_on() {
     let rows = Rows::new().await;
-    let (mut sim, mut plane) = with_hanging(&rows, &[1]).await;
+    let (mut sim, mut plane) = with_unresponsive(&rows, &[1]).await;
     let words = "server 2 has not answered its own agent since ";
     let status = until(&mut sim, &mut plane, |status, _| status.starts_with(words)).await;
     let advice = "; if clients get no answer either, restart it with actions/restart";
@@ -92,7 +92,7 @@ async fn one_that_hangs_is_named_and_no_more_once_it_goes_on() {
 #[tokio::test]
 async fn one_that_hangs_is_restarted() {
     let rows = Rows::new().await;
-    let (mut sim, mut plane) = with_hanging(&rows, &[1]).await;
+    let (mut sim, mut plane) = with_unresponsive(&rows, &[1]).await;
     rows.restart(sim.id(), &[sim.servers[1]]).await;
     is_reached(&mut sim, &mut plane).await;
 }
@@ -100,7 +100,7 @@ async fn one_that_hangs_is_restarted() {
 #[tokio::test]
 async fn one_that_answers_its_agent_alone_is_restarted_by_the_word_of_the_others() {
     let rows = Rows::new().await;
-    let (mut sim, mut plane) = with_hanging(&rows, &[1]).await;
+    let (mut sim, mut plane) = with_unresponsive(&rows, &[1]).await;
     sim.agents[1].hears = true;
     rows.restart(sim.id(), &[sim.servers[1]]).await;
     is_reached(&mut sim, &mut plane).await;
@@ -109,7 +109,7 @@ async fn one_that_answers_its_agent_alone_is_restarted_by_the_word_of_the_others
 #[tokio::test]
 async fn one_that_hangs_is_stopped() {
     let rows = Rows::new().await;
-    let (mut sim, mut plane) = with_hanging(&rows, &[1]).await;
+    let (mut sim, mut plane) = with_unresponsive(&rows, &[1]).await;
     rows.stop_server(sim.id(), sim.servers[1], true).await;
     is_reached(&mut sim, &mut plane).await;
     assert_eq!(sim.ground.lock().unwrap().broker(sim.servers[1]), None);
@@ -118,7 +118,7 @@ async fn one_that_hangs_is_stopped() {
 #[tokio::test]
 async fn in_a_roll_the_one_that_hangs_comes_first() {
     let rows = Rows::new().await;
-    let (mut sim, mut plane) = with_hanging(&rows, &[1]).await;
+    let (mut sim, mut plane) = with_unresponsive(&rows, &[1]).await;
     rows.restart(sim.id(), &[]).await;
     let mut first: Option<ServerId> = None;
     for _ in 0..ROUNDS {
@@ -135,7 +135,7 @@ async fn in_a_roll_the_one_that_hangs_comes_first() {
 #[tokio::test]
 async fn two_that_hang_are_restarted_though_nobody_is_left_to_tell_of_the_quorum() {
     let rows = Rows::new().await;
-    let (mut sim, mut plane) = with_hanging(&rows, &[1, 2]).await;
+    let (mut sim, mut plane) = with_unresponsive(&rows, &[1, 2]).await;
     rows.restart(sim.id(), &[sim.servers[1], sim.servers[2]]).await;
     is_reached(&mut sim, &mut plane).await;
 }
@@ -173,7 +173,7 @@ async fn of_two_that_hang_one_is_back_before_the_other_goes() {
 #[tokio::test]
 async fn one_that_only_its_agent_does_not_hear_is_restarted_in_its_turn() {
     let rows = Rows::new().await;
-    let (mut sim, mut plane) = with_hanging(&rows, &[]).await;
+    let (mut sim, mut plane) = with_unresponsive(&rows, &[]).await;
     let active = sim.kafka.active_controller().unwrap();
     let active = sim.nodes.iter().position(|node| *node == active).unwrap();
     sim.agents[active].deaf = true;
@@ -205,7 +205,7 @@ async fn one_that_only_its_agent_does_not_hear_is_restarted_in_its_turn() {
 #[tokio::test]
 async fn what_waits_for_one_that_hangs_goes_on_once_that_is_restarted() {
     let rows = Rows::new().await;
-    let (mut sim, mut plane) = with_hanging(&rows, &[1]).await;
+    let (mut sim, mut plane) = with_unresponsive(&rows, &[1]).await;
     rows.restart(sim.id(), &[sim.servers[0]]).await;
     let words = "server 2 does not answer; restart that server with actions/restart";
     until(&mut sim, &mut plane, |status, _| status.contains(words)).await;
@@ -217,7 +217,7 @@ async fn what_waits_for_one_that_hangs_goes_on_once_that_is_restarted() {
 #[tokio::test]
 async fn a_restart_is_not_done_while_what_it_restarted_hangs() {
     let rows = Rows::new().await;
-    let (mut sim, mut plane) = with_hanging(&rows, &[]).await;
+    let (mut sim, mut plane) = with_unresponsive(&rows, &[]).await;
     rows.restart(sim.id(), &[sim.servers[1]]).await;
     let is_back = |sim: &Sim<'_>| {
         let launch = sim.ground.lock().unwrap().broker(sim.servers[1]).map(|it| it.launch);
@@ -246,10 +246,11 @@ async fn a_restart_is_not_done_while_what_it_restarted_hangs() {
 #[tokio::test]
 async fn the_others_wait_for_it_by_name_and_what_is_cancelled_ends() {
     let rows = Rows::new().await;
-    let (mut sim, mut plane) = with_hanging(&rows, &[1]).await;
+    let (mut sim, mut plane) = with_unresponsive(&rows, &[1]).await;
     sim.agents[1].hears = true;
     rows.restart(sim.id(), &[sim.servers[0]]).await;
-    let words = "server 2 does not answer; take this back and restart that server first";
+    let words = "server 2 does not answer; cancel this action, or start its servers again, \
+                 and then restart that server";
     until(&mut sim, &mut plane, |status, _| status.contains(words)).await;
     let before = sim.ground.lock().unwrap().brokers.clone();
     assert_eq!(before.len(), 3, "nobody is touched");
@@ -264,11 +265,11 @@ async fn the_others_wait_for_it_by_name_and_what_is_cancelled_ends() {
 #[tokio::test]
 async fn a_roll_says_which_server_was_stopped_before_it() {
     let rows = Rows::new().await;
-    let (mut sim, mut plane) = with_hanging(&rows, &[]).await;
+    let (mut sim, mut plane) = with_unresponsive(&rows, &[]).await;
     rows.stop_server(sim.id(), sim.servers[2], true).await;
     is_reached(&mut sim, &mut plane).await;
     rows.restart(sim.id(), &[sim.servers[0]]).await;
     let words = "waiting before restarting server 1: server 3 is stopped as asked; \
-                 take this back and start it first; ";
+                 cancel this action, or start its servers again, and then start server 3; ";
     until(&mut sim, &mut plane, |status, _| status.starts_with(words)).await;
 }

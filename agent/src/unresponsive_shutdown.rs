@@ -13,7 +13,7 @@ use tokio::time::Instant;
 /// for a controller.
 const QUIET: Duration = Duration::from_mins(10);
 
-pub struct Stuck {
+pub struct UnresponsiveShutdown {
     /// It did not answer when it was told to end.
     was_silent: bool,
     marks: Marks,
@@ -23,7 +23,7 @@ pub struct Stuck {
     since: Instant,
 }
 
-impl Stuck {
+impl UnresponsiveShutdown {
     pub fn new(was_silent: bool, marks: Marks, now: Instant) -> Self {
         Self { was_silent, marks, wrote: now, since: now }
     }
@@ -50,12 +50,12 @@ mod tests {
     use std::fs;
 
     /// Looks a second apart, each whether a signal has stopped it and whether it has
-    /// written something; for how long it was stuck by then.
+    /// written something; for how long it had shown no sign of life by then.
     fn check(was_silent: bool, looks: &[(bool, bool)], expected: &[u64]) {
         let directory = tempfile::tempdir().unwrap();
         let place = Place::open(directory.path()).unwrap();
         let began = Instant::now();
-        let mut stuck = Stuck::new(was_silent, Marks::now(&place), began);
+        let mut shutdown = UnresponsiveShutdown::new(was_silent, Marks::now(&place), began);
         let (mut text, mut now, mut seen) = (String::new(), began, vec![]);
         for (is_paused, writes) in looks {
             now += Duration::from_secs(1);
@@ -63,7 +63,7 @@ mod tests {
                 text.push_str("shutting down\n");
                 fs::write(place.server_log(), &text).unwrap();
             }
-            seen.push(stuck.look(*is_paused, Marks::now(&place), now).as_secs());
+            seen.push(shutdown.look(*is_paused, Marks::now(&place), now).as_secs());
         }
         assert_eq!(seen, expected, "{was_silent} {looks:?}");
     }
@@ -78,10 +78,10 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let place = Place::open(directory.path()).unwrap();
         let began = Instant::now();
-        let mut stuck = Stuck::new(false, Marks::now(&place), began);
+        let mut shutdown = UnresponsiveShutdown::new(false, Marks::now(&place), began);
         let mut look = |seconds: u64| {
             let now = began + QUIET + Duration::from_secs(seconds);
-            stuck.look(false, Marks::now(&place), now).as_secs()
+            shutdown.look(false, Marks::now(&place), now).as_secs()
         };
         assert_eq!([0, 20].map(&mut look), [0, 20]);
         fs::write(place.server_log(), "shutting down\n").unwrap();

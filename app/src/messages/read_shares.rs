@@ -1,6 +1,7 @@
-//! Turns to read messages. There are few, because the author of messages decides how much
-//! memory and time a read takes. An instance and an account each hold a part of the turns
-//! at most, so topics that are slow to read hold up their own readers alone.
+//! Shares of the reads of messages that may go on at once. There are few reads, because the
+//! author of messages decides how much memory and time a read takes. An instance and an
+//! account each hold a share of them at most, so topics that are slow to read hold up their
+//! own readers alone.
 
 use crate::{Error, Result};
 use model::{AccountId, InstanceId};
@@ -15,30 +16,30 @@ enum Holder {
     Account(AccountId),
 }
 
-pub(crate) struct Turns {
+pub(crate) struct ReadShares {
     count: usize,
     all: Arc<Semaphore>,
-    /// Of holders that have a turn or wait for one.
+    /// Of holders that read or wait to read.
     shares: Mutex<HashMap<Holder, Weak<Semaphore>>>,
 }
 
 /// Leave to read, for as long as it is held.
-pub(super) struct Turn {
+pub(super) struct ReadPermit {
     _permits: [OwnedSemaphorePermit; 3],
 }
 
-impl Turns {
+impl ReadShares {
     pub fn new(count: usize) -> Self {
         Self { count, all: Arc::new(Semaphore::new(count)), shares: Mutex::default() }
     }
 
-    /// Waits for a turn until then.
+    /// Waits until then for leave to read.
     pub(super) async fn take(
         &self,
         instance: InstanceId,
         account: AccountId,
         until: Instant,
-    ) -> Result<Turn> {
+    ) -> Result<ReadPermit> {
         let (of_instance, of_account) = ((self.count / 4).max(1), (self.count / 2).max(1));
         let own = self.share(Holder::Instance(instance), of_instance);
         let own = permit(own, until, || going_on(of_instance, "this instance")).await?;
@@ -46,7 +47,7 @@ impl Turns {
         let account = permit(account, until, || going_on(of_account, "your account")).await?;
         let busy = || "There are too many reads of messages at once".to_owned();
         let any = permit(Arc::clone(&self.all), until, busy).await?;
-        Ok(Turn { _permits: [own, account, any] })
+        Ok(ReadPermit { _permits: [own, account, any] })
     }
 
     fn share(&self, holder: Holder, count: usize) -> Arc<Semaphore> {
@@ -86,9 +87,9 @@ mod tests {
 
     #[tokio::test]
     async fn an_instance_and_an_account_hold_their_part_and_no_more() {
-        let turns = Turns::new(8);
+        let reads = ReadShares::new(8);
         let take = async |instance: i64, owner: u128| {
-            turns.take(InstanceId(instance), account(owner), Instant::now()).await
+            reads.take(InstanceId(instance), account(owner), Instant::now()).await
         };
         let refused = async |instance: i64, owner: u128, expected: &str| {
             let said = take(instance, owner).await.err().expect("it is refused").to_string();
@@ -106,7 +107,7 @@ mod tests {
         }
         let of_account = "4 reads of messages of your account are going on, and more can't at once";
         refused(3, 1, of_account).await;
-        // Others have turns, until there are none.
+        // Others may read, until all reads are taken.
         for instance in [4, 4, 5, 5] {
             held.push(take(instance, 2).await.unwrap());
         }
@@ -115,6 +116,6 @@ mod tests {
         let last = take(6, 3).await.unwrap();
         drop((held, last));
         take(1, 1).await.unwrap();
-        assert!(turns.shares.lock().unwrap().len() <= 2, "those without a turn are forgotten");
+        assert!(reads.shares.lock().unwrap().len() <= 2, "those who don't read are forgotten");
     }
 }

@@ -1,10 +1,10 @@
 //! Clusters of a host start one after another, as after a reboot: all at once
 //! they would be slow for everyone, and none up before the last.
 //!
-//! A turn is a whole cluster's, because its controllers need each other. It is
+//! A slot is a whole cluster's, because its controllers need each other. It is
 //! for the first start alone, and lasts only so long: a broker that comes back
-//! from a failure, or takes its time over its logs, keeps nobody waiting. A turn
-//! that can't be had for some fault of the host is no reason to stay down.
+//! from a failure, or takes its time over its logs, keeps nobody waiting. If a fault
+//! of the host prevents taking a slot, the broker starts without one.
 
 use crate::place::Place;
 use host::{Slot, Slots};
@@ -13,26 +13,26 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
 const AGAIN: Duration = Duration::from_millis(200);
-/// No turn is worth a longer wait. Clusters of a host belong to different people, and one
+/// No slot is worth a longer wait. Clusters of a host belong to different people, and one
 /// who keeps every place must not keep the others down.
 const PATIENCE: Duration = Duration::from_mins(10);
 /// A JVM that starts keeps this many busy.
 const CORES_EACH: usize = 2;
 
 #[derive(Clone, Debug)]
-pub struct Turns(Slots);
+pub struct StartSlots(Slots);
 
-impl Turns {
+impl StartSlots {
     /// Those of the host that the server is on.
     pub fn on_host_of(place: &Place) -> Self {
-        Self::within(Slots::new(place.turns(), (host::processors() / CORES_EACH).max(1)))
+        Self::within(Slots::new(place.start_slots(), (host::processors() / CORES_EACH).max(1)))
     }
 
     pub fn within(slots: Slots) -> Self {
         Self(slots)
     }
 
-    /// Returns when it is that instance's turn.
+    /// Returns once the instance has a slot.
     pub async fn take(
         &self,
         instance: InstanceId,
@@ -41,16 +41,16 @@ impl Turns {
         let patience_ends = Instant::now() + PATIENCE;
         while Instant::now() < patience_ends {
             match self.0.try_take(&instance.to_string()) {
-                Ok(Some(turn)) => return Some(turn),
+                Ok(Some(slot)) => return Some(slot),
                 Ok(None) => progress("waiting while other clusters of this host start".into()),
                 Err(error) => {
-                    tracing::warn!(%error, "starting without a turn");
+                    tracing::warn!(%error, "starting without a slot");
                     return None;
                 }
             }
             sleep(AGAIN).await;
         }
-        tracing::warn!("starting without a turn, after a long wait");
+        tracing::warn!("starting without a slot, after a long wait");
         None
     }
 }

@@ -33,7 +33,7 @@ pub struct Catalogue {
 
 impl Catalogue {
     /// The file that is used where the operator names none.
-    pub const BUILT_IN: &'static str = include_str!("../../catalogue.toml");
+    pub const BUILT_IN: &'static str = include_str!("../catalogue.toml");
 
     /// What Castellan offers out of the box.
     pub fn built_in() -> Self {

@@ -1,11 +1,11 @@
-//! Bad luck for a roll: what happens, when, and to whom; and which of it is
-//! tried this time.
+//! Faults in the middle of a roll: what goes wrong, when, and on which server; and which of them
+//! are tried this time.
 
 use std::fmt;
 
 /// What goes wrong in the middle of a roll.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Luck {
+pub enum RollFault {
     KillControlPlane,
     PauseControlPlane,
     KillAgent,
@@ -52,15 +52,15 @@ pub enum Victim {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Case {
-    pub luck: Luck,
+    pub fault: RollFault,
     pub moment: Moment,
     pub victim: Victim,
 }
 
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { luck, moment, victim } = self;
-        write!(f, "{luck:?} at {moment:?}, {victim:?}")
+        let Self { fault, moment, victim } = self;
+        write!(f, "{fault:?} at {moment:?}, {victim:?}")
     }
 }
 
@@ -102,28 +102,33 @@ const SMALL_DISKS: &[(Moment, Victim)] = &[
 ];
 
 /// Every fault at every moment.
-const ALL: &[(Luck, &[(Moment, Victim)])] = &[
-    (Luck::KillControlPlane, WITHOUT_VICTIM),
-    (Luck::PauseControlPlane, WITHOUT_VICTIM),
-    (Luck::KillAgent, AGENTS),
-    (Luck::PauseAgent, AGENTS),
-    (Luck::KillBroker, BROKERS),
-    (Luck::PauseBroker, BROKERS),
-    (Luck::StoreAway, WITHOUT_VICTIM),
-    (Luck::ClockStep, WITHOUT_VICTIM),
-    (Luck::SlowDisk, DISKS),
-    (Luck::FullDisk, SMALL_DISKS),
+const ALL: &[(RollFault, &[(Moment, Victim)])] = &[
+    (RollFault::KillControlPlane, WITHOUT_VICTIM),
+    (RollFault::PauseControlPlane, WITHOUT_VICTIM),
+    (RollFault::KillAgent, AGENTS),
+    (RollFault::PauseAgent, AGENTS),
+    (RollFault::KillBroker, BROKERS),
+    (RollFault::PauseBroker, BROKERS),
+    (RollFault::StoreAway, WITHOUT_VICTIM),
+    (RollFault::ClockStep, WITHOUT_VICTIM),
+    (RollFault::SlowDisk, DISKS),
+    (RollFault::FullDisk, SMALL_DISKS),
 ];
 
 /// What the long run tries together: each fits into a few rolls.
-const GROUPS: [(&str, &[Luck]); 4] = [
+const GROUPS: [(&str, &[RollFault]); 4] = [
     (
         "control_plane",
-        &[Luck::KillControlPlane, Luck::PauseControlPlane, Luck::StoreAway, Luck::ClockStep],
+        &[
+            RollFault::KillControlPlane,
+            RollFault::PauseControlPlane,
+            RollFault::StoreAway,
+            RollFault::ClockStep,
+        ],
     ),
-    ("agents", &[Luck::KillAgent, Luck::PauseAgent]),
-    ("brokers", &[Luck::KillBroker, Luck::PauseBroker]),
-    ("disks", &[Luck::SlowDisk, Luck::FullDisk]),
+    ("agents", &[RollFault::KillAgent, RollFault::PauseAgent]),
+    ("brokers", &[RollFault::KillBroker, RollFault::PauseBroker]),
+    ("disks", &[RollFault::SlowDisk, RollFault::FullDisk]),
 ];
 
 /// Parts of the tour by name, each with its cases: what `CASTELLAN_ROLL_LUCK` chooses
@@ -135,26 +140,26 @@ pub fn parts(every: bool) -> Vec<(&'static str, Vec<Case>)> {
     if !every {
         return vec![("any", vec![any()])];
     }
-    let of = |kinds: &[Luck]| all().filter(|case| kinds.contains(&case.luck)).collect();
+    let of = |kinds: &[RollFault]| all().filter(|case| kinds.contains(&case.fault)).collect();
     GROUPS.map(|(name, kinds)| (name, of(kinds))).into()
 }
 
 fn all() -> impl Iterator<Item = Case> {
-    let of_one = |&(luck, when): &(Luck, &'static [(Moment, Victim)])| {
-        when.iter().map(move |&(moment, victim)| Case { luck, moment, victim })
+    let of_one = |&(fault, when): &(RollFault, &'static [(Moment, Victim)])| {
+        when.iter().map(move |&(moment, victim)| Case { fault, moment, victim })
     };
     ALL.iter().flat_map(of_one)
 }
 
 fn chosen(kind: &str) -> Vec<Case> {
     let is_it = |case: &Case| {
-        let Case { luck, moment, .. } = case;
-        ["all".to_owned(), format!("{luck:?}"), format!("{luck:?} at {moment:?}")]
+        let Case { fault, moment, .. } = case;
+        ["all".to_owned(), format!("{fault:?}"), format!("{fault:?} at {moment:?}")]
             .iter()
             .any(|name| name == kind)
     };
     let of_it: Vec<Case> = all().filter(is_it).collect();
-    assert!(!of_it.is_empty(), "CASTELLAN_ROLL_LUCK names no kind of luck: {kind}");
+    assert!(!of_it.is_empty(), "CASTELLAN_ROLL_LUCK names no kind of fault: {kind}");
     of_it
 }
 
@@ -164,6 +169,6 @@ fn any() -> Case {
     let seed: usize = given.unwrap_or_else(|| usize::try_from(std::process::id()).unwrap());
     eprintln!("CASTELLAN_SEED={seed}");
     // Putting a server on a small disk and back takes a minute of its own.
-    let quick: Vec<Case> = all().filter(|case| case.luck != Luck::FullDisk).collect();
+    let quick: Vec<Case> = all().filter(|case| case.fault != RollFault::FullDisk).collect();
     quick[seed % quick.len()]
 }

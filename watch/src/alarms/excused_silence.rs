@@ -1,5 +1,5 @@
-//! Servers whose turn has come in what somebody asked. Each may be silent for a while from
-//! then on, however long the others took before it.
+//! Servers whose silence is excused: their agents were sent a start or restart that somebody
+//! asked for. Each is excused from then on, however long the others took before it.
 
 use model::{ServerId, SignedDuration};
 use std::collections::HashMap;
@@ -12,9 +12,9 @@ pub const UNDER_WAY: SignedDuration = SignedDuration::from_mins(5);
 /// By server: the launch that its agent was sent, and since when by
 /// [`model::Clock::elapsed`].
 #[derive(Default)]
-pub struct Turns(HashMap<ServerId, (i64, SignedDuration)>);
+pub struct ExcusedSilence(HashMap<ServerId, (i64, SignedDuration)>);
 
-impl Turns {
+impl ExcusedSilence {
     /// Whether its broker is to be started anew, or to start, by what its agent was sent,
     /// and that not for too long.
     pub fn excuse(&mut self, record: &ServerRecord, now: SignedDuration) -> bool {
@@ -24,16 +24,16 @@ impl Turns {
         self.note(record.server.id, launch, moves, now)
     }
 
-    /// One that was back and ends once more has had its turn.
+    /// A server that was back and ends once more is not excused again.
     fn note(&mut self, server: ServerId, launch: i64, moves: bool, now: SignedDuration) -> bool {
         if !moves {
             return false;
         }
-        let turn = self.0.entry(server).or_insert((launch, now));
-        if turn.0 != launch {
-            *turn = (launch, now);
+        let excuse = self.0.entry(server).or_insert((launch, now));
+        if excuse.0 != launch {
+            *excuse = (launch, now);
         }
-        now - turn.1 < UNDER_WAY
+        now - excuse.1 < UNDER_WAY
     }
 
     /// Nothing is asked of it any more.
@@ -51,11 +51,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_turn_counts_from_when_it_came_and_is_had_once() {
-        let mut turns = Turns::default();
+    fn an_excuse_counts_from_when_the_server_was_due_and_is_given_once() {
+        let mut excused = ExcusedSilence::default();
         let server = ServerId(1);
         let mut note = |launch: i64, moves: bool, minutes: i64| {
-            turns.note(server, launch, moves, SignedDuration::from_mins(minutes))
+            excused.note(server, launch, moves, SignedDuration::from_mins(minutes))
         };
         assert!(!note(1, false, 0), "others come first");
         assert!(note(1, true, 9));
@@ -65,7 +65,7 @@ mod tests {
         assert!(!note(1, true, 16), "it was back, and has ended by itself");
         assert!(note(2, true, 20), "it was asked for once more");
         assert!(!note(2, true, 25));
-        turns.end(server);
-        assert!(turns.note(server, 2, true, SignedDuration::from_mins(25)));
+        excused.end(server);
+        assert!(excused.note(server, 2, true, SignedDuration::from_mins(25)));
     }
 }

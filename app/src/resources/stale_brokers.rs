@@ -7,22 +7,22 @@ use std::time::{Duration, Instant};
 
 /// Being asked last costs nothing, and a server may take minutes until it is back and has
 /// read what happened meanwhile.
-const BEHIND: Duration = Duration::from_mins(10);
+const STALE: Duration = Duration::from_mins(10);
 
-/// Who did not show a change that was made. Such a server was being restarted, and when
+/// Brokers that did not show a change that was made. Such a server was being restarted, and when
 /// it listens again it still reads what it missed: asked first, it would deny what the
 /// caller was just told. Known to the control plane that made the change, and to no other.
 #[derive(Default)]
-pub(crate) struct Behind(Mutex<HashMap<BrokerKey, Instant>>);
+pub(crate) struct StaleBrokers(Mutex<HashMap<BrokerKey, Instant>>);
 
-impl Behind {
+impl StaleBrokers {
     fn inside(&self) -> MutexGuard<'_, HashMap<BrokerKey, Instant>> {
         self.0.lock().expect("no holder of this lock panics")
     }
 
     pub fn note(&self, broker: BrokerKey, now: Instant) {
         let mut inside = self.inside();
-        inside.retain(|_, at| now - *at < BEHIND);
+        inside.retain(|_, at| now - *at < STALE);
         inside.insert(broker, now);
     }
 
@@ -35,7 +35,7 @@ impl Behind {
     pub fn has_any_of(&self, cluster: &Cluster, now: Instant) -> bool {
         let inside = self.inside();
         let noted = |broker: &Broker| inside.get(&broker.key(cluster.instance));
-        cluster.brokers.iter().filter_map(noted).any(|at| now - *at < BEHIND)
+        cluster.brokers.iter().filter_map(noted).any(|at| now - *at < STALE)
     }
 
     /// Those that know all there is first, as they are, then whoever had most time to
@@ -43,7 +43,7 @@ impl Behind {
     pub fn last(&self, cluster: &mut Cluster, now: Instant) {
         let (inside, instance) = (self.inside(), cluster.instance);
         let noted = |broker: &Broker| {
-            inside.get(&broker.key(instance)).filter(|at| now - **at < BEHIND).copied()
+            inside.get(&broker.key(instance)).filter(|at| now - **at < STALE).copied()
         };
         cluster.brokers.sort_by_key(noted);
     }
@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn whoever_missed_a_change_is_asked_last_for_a_while() {
-        let (behind, begin) = (Behind::default(), Instant::now());
+        let (stale, begin) = (StaleBrokers::default(), Instant::now());
         let at = |seconds| begin + Duration::from_secs(seconds);
         let key = |host| {
             let cluster = cluster(1);
@@ -81,10 +81,10 @@ mod tests {
                 .unwrap()
                 .key(cluster.instance)
         };
-        let note = |host, seconds| behind.note(key(host), at(seconds));
+        let note = |host, seconds| stale.note(key(host), at(seconds));
         let check_of = |instance, seconds, expected: [&str; 3]| {
             let mut cluster = cluster(instance);
-            behind.last(&mut cluster, at(seconds));
+            stale.last(&mut cluster, at(seconds));
             let order: Vec<_> = cluster.brokers.into_iter().map(|it| it.endpoint.host).collect();
             assert_eq!(order, expected);
         };
@@ -101,7 +101,7 @@ mod tests {
         check(602, ["a", "b", "c"]);
         note("a", 602);
         check(602, ["b", "c", "a"]);
-        behind.forget(key("a"));
+        stale.forget(key("a"));
         check(602, ["a", "b", "c"]);
     }
 }
