@@ -1,7 +1,8 @@
 //! `GET /docs`: the OpenAPI document as a page for people. It has no script, and
 //! nothing of it comes from elsewhere.
 
-use crate::openapi::{self, About};
+use crate::about::About;
+use crate::openapi;
 use crate::routes::{Guard, Route};
 use askama::Template;
 use axum::extract::State;

@@ -1,7 +1,7 @@
 //! Whether the program runs, and whether it can work.
 
+use crate::about::About;
 use crate::answer::Answer;
-use crate::openapi::About;
 use axum::Json;
 use axum::extract::State;
 use web::state::Api;

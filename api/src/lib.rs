@@ -4,6 +4,7 @@
 //! a file. Keys and bodies are one extractor each, and what surrounds every request is in
 //! `web`. Nothing here reads the store or decides what a caller may do.
 
+mod about;
 mod agents;
 mod answer;
 mod auth;

@@ -4,15 +4,10 @@
 //! Examples are values of the answers' own types, and the schemas of answers are
 //! derived from those, so neither can say what the code does not.
 
-mod about;
-mod answers;
 mod document;
-mod input;
 mod schema;
 
-pub use about::About;
-pub use input::{Counts, Input};
-
+use crate::about::About;
 use crate::routes::{self, Route};
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;

@@ -1,6 +1,6 @@
 //! Every path of both APIs and of the agents' listener, on one page.
 
-use crate::openapi::About;
+use crate::about::About;
 use crate::{
     agents, confirmations, customer, docs, health, instance, invitations, metrics, openapi,
 };

@@ -15,6 +15,7 @@ mod node;
 mod operators;
 mod quorum;
 mod quotas;
+mod record;
 mod replicas;
 mod sessions;
 mod settings;

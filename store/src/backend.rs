@@ -2,7 +2,7 @@
 
 use crate::Result;
 use crate::cache::Cache;
-use crate::db::{Query, Row};
+use crate::db::{Query, Row, sqlite_rows};
 use crate::postgres::{self, answered};
 use crate::sqlite;
 use sqlx::{PgPool, Postgres, Sqlite, SqlitePool, Transaction};
@@ -118,10 +118,6 @@ impl Begun {
         }
         Ok(())
     }
-}
-
-pub(crate) fn sqlite_rows(rows: Vec<sqlx::sqlite::SqliteRow>) -> Vec<Row> {
-    rows.into_iter().map(Row::Sqlite).collect()
 }
 
 fn postgres_rows(rows: Vec<sqlx::postgres::PgRow>) -> Vec<Row> {

@@ -10,9 +10,8 @@
 //! secrets are sealed in both.
 
 use crate::Result;
-use crate::backend::sqlite_rows;
 use crate::cached_rows::CachedRows;
-use crate::db::{Query, Row};
+use crate::db::{Query, Row, sqlite_rows};
 use rusqlite::{Connection, OpenFlags};
 use sqlx::SqlitePool;
 use std::collections::HashMap;

@@ -272,3 +272,7 @@ pub trait Run: Send {
         async { Ok(self.fetch(query).await?.into_iter().next()) }
     }
 }
+
+pub(crate) fn sqlite_rows(rows: Vec<sqlx::sqlite::SqliteRow>) -> Vec<Row> {
+    rows.into_iter().map(Row::Sqlite).collect()
+}

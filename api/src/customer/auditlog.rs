@@ -2,9 +2,9 @@
 
 mod cell;
 
+use crate::about::{About, Input};
 use crate::auth::CustomerKey;
 use crate::body::{Fields, Query};
-use crate::openapi::{About, Input};
 use app::auditlog::{self, AuditLine, Export, Wanted};
 use app::{Error, Right};
 use axum::body::{Body, Bytes};

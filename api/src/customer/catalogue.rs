@@ -1,9 +1,9 @@
 //! `/api/plans` and `/api/regions`: what is on offer.
 
+use crate::about::{About, Input};
 use crate::answer::Answer;
 use crate::auth::CustomerKey;
 use crate::body::{Fields, Query};
-use crate::openapi::{About, Input};
 use app::Right;
 use app::catalogue::{self, BACKEND, PlanFilter, RegionFilter};
 use axum::Json;

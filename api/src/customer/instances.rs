@@ -5,10 +5,10 @@ pub mod actions;
 pub mod create;
 pub mod read;
 
+use crate::about::{About, Counts, Input};
 use crate::answer::Answer;
 use crate::auth::CustomerKey;
 use crate::body::{Body, Fields, Query};
-use crate::openapi::{About, Counts, Input};
 use crate::path::Id;
 use app::Right;
 use app::instances::{self, Deletion, InstanceChanges, Page};

@@ -1,9 +1,9 @@
 //! `/api/invoices`.
 
+use crate::about::{About, Input};
 use crate::answer::Answer;
 use crate::auth::CustomerKey;
 use crate::body::{Fields, Query};
-use crate::openapi::{About, Input};
 use crate::path::InvoicePath;
 use app::Right;
 use app::billing::{self, InvoiceSummary, Months, Period};

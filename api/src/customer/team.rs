@@ -1,9 +1,9 @@
 //! `/api/team` and `/api/apikeys`.
 
+use crate::about::{About, Counts, Input};
 use crate::answer::{Answer, SecretJson};
 use crate::auth::CustomerKey;
 use crate::body::{Body, Fields};
-use crate::openapi::{About, Counts, Input};
 use crate::path::Member;
 use app::team::{self, NewInvitation, Removed, RoleChanges};
 use app::{Right, apikeys};

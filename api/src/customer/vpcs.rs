@@ -1,9 +1,9 @@
 //! `/api/vpcs`.
 
+use crate::about::{About, Counts, Input};
 use crate::answer::Answer;
 use crate::auth::CustomerKey;
 use crate::body::{Body, Fields};
-use crate::openapi::{About, Counts, Input};
 use crate::path::VpcPath;
 use app::Right;
 use app::vpcs::{self, NewVpc, PLAN, VpcChanges, VpcView};

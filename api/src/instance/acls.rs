@@ -1,9 +1,9 @@
 //! `/api/acls`.
 
+use crate::about::{About, Input};
 use crate::answer::Answer;
 use crate::auth::{Changing, Seeing};
 use crate::body::{Body, Fields};
-use crate::openapi::{About, Input};
 use crate::path::AclPath;
 use app::Right;
 use app::acls::{self, AclView, MOST, NewAcls};

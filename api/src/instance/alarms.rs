@@ -1,9 +1,9 @@
 //! `/api/alarms`.
 
+use crate::about::{About, Input};
 use crate::answer::Answer;
 use crate::auth::{Changing, Seeing};
 use crate::body::{Body, Fields};
-use crate::openapi::{About, Input};
 use crate::path::AlarmPath;
 use app::Right;
 use app::alarms::{self, AlarmFields, LARGEST};

@@ -1,9 +1,9 @@
 //! The authorities of an instance, and what they have signed for its clients.
 
+use crate::about::{About, Input};
 use crate::answer::{self, Answer, Pem};
 use crate::auth::{Changing, Seeing};
 use crate::body::{Body, Fields};
-use crate::openapi::{About, Input};
 use crate::path::SerialPath;
 use app::Right;
 use app::ca::{self, Signing};

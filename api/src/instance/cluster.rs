@@ -1,7 +1,7 @@
 //! The cluster as a whole.
 
+use crate::about::About;
 use crate::auth::{Changing, Seeing};
-use crate::openapi::About;
 use app::actions::{self, How, Nodes};
 use app::{Asked, Right, cluster};
 use axum::Json;

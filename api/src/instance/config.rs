@@ -1,9 +1,9 @@
 //! `/api/config/kafka`.
 
+use crate::about::{About, Input};
 use crate::answer::Answer;
 use crate::auth::{Changing, Seeing};
 use crate::body::{Fields, SettingsBody};
-use crate::openapi::{About, Input};
 use app::Right;
 use app::settings::{self, KNOWN, Kind, Values};
 use axum::Json;

@@ -1,8 +1,8 @@
 //! `GET /api/details`.
 
+use crate::about::About;
 use crate::answer::SecretJson;
 use crate::auth::Seeing;
-use crate::openapi::About;
 use app::{Right, details};
 use model::Secret;
 use web::error::Failure;

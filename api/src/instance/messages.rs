@@ -1,9 +1,9 @@
 //! `/api/topics/<name>/messages`.
 
+use crate::about::{About, Counts, Input};
 use crate::answer::SecretJson;
 use crate::auth::Changing;
 use crate::body::{Body, Fields, Query};
-use crate::openapi::{About, Counts, Input};
 use crate::path::Named;
 use app::Right;
 use app::messages::{self, Contents, MessageFields, ReadFields, WriteFields};

@@ -1,9 +1,9 @@
 //! `/api/metrics`: what the servers of an instance measured.
 
+use crate::about::{About, Input};
 use crate::answer::Answer;
 use crate::auth::Seeing;
 use crate::body::{Fields, Query};
-use crate::openapi::{About, Input};
 use app::Right;
 use app::metrics::{self, Found, Latest, Measure, ReadFields};
 use axum::Json;

@@ -1,8 +1,8 @@
 //! `GET /api/nodes`.
 
+use crate::about::About;
 use crate::answer::Answer;
 use crate::auth::Seeing;
-use crate::openapi::About;
 use app::{InstanceAccess, Right, nodes};
 use axum::Json;
 use wire::nodes::Node;

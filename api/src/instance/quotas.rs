@@ -1,9 +1,9 @@
 //! `/api/quotas`.
 
+use crate::about::{About, Counts, Input};
 use crate::answer::Answer;
 use crate::auth::{Changing, Seeing};
 use crate::body::{Body, Fields, Query};
-use crate::openapi::{About, Counts, Input};
 use app::Right;
 use app::quotas::{self, Name, QuotaFields, QuotaKey};
 use axum::Json;

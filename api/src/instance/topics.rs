@@ -1,9 +1,9 @@
 //! `/api/topics`.
 
+use crate::about::{About, Input};
 use crate::answer::Answer;
 use crate::auth::{Changing, Seeing};
 use crate::body::{Body, Fields};
-use crate::openapi::{About, Input};
 use crate::path::Named;
 use app::Right;
 use app::topics::{self, NewTopic, Setting, SettingKind, TopicUpdate};

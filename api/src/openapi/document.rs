@@ -1,9 +1,7 @@
 //! The document of one listener.
 
-use super::about::{About, Sent};
-use super::answers;
-use super::input::Input;
 use super::schema::{self, Form};
+use crate::about::{About, Input, Sent, answers};
 use crate::routes::{Guard, Route};
 use app::{Error, Right};
 use axum::http::StatusCode;

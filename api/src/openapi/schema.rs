@@ -1,7 +1,6 @@
 //! Schemas of inputs, by what they are said to be.
 
-use super::about::{Case, Sent};
-use super::input::{Counts, Input, Kind, Words};
+use crate::about::{Case, Counts, Input, Kind, Sent, Words};
 use serde_json::{Map, Value, json};
 
 /// Booleans in a form or a query; any case is understood.

@@ -3,47 +3,16 @@
 
 use super::SimKafka;
 use super::node::Node;
+use super::record::SimRecord;
 use super::state::State;
 use crate::client::messages::{
-    From, Message, Messages, NewMessage, NotPlaced, Producer, ReadMessages, Unwritten,
-    WriteMessages, Written, merge, place,
+    From, Message, Messages, NotPlaced, Producer, ReadMessages, Unwritten, WriteMessages, Written,
+    merge, place,
 };
 use crate::client::{At, Cluster, Error, TopicPartition};
 use async_trait::async_trait;
-use bytes::Bytes;
 use kafka_protocol::ResponseError;
-use model::Timestamp;
 use std::collections::BTreeMap;
-
-/// What a write was.
-#[derive(Clone, Debug)]
-pub(super) struct SimRecord {
-    timestamp: i64,
-    key: Option<Bytes>,
-    value: Option<Bytes>,
-    headers: Vec<(Bytes, Option<Bytes>)>,
-    /// The producer that can send it again, and its number there.
-    by: Option<(Producer, usize)>,
-}
-
-impl SimRecord {
-    /// Of a producer that has nothing to say.
-    pub fn plain(now: Timestamp) -> Self {
-        let value = Some(Bytes::from_static(b"one"));
-        Self { timestamp: now.as_millisecond(), key: None, value, headers: vec![], by: None }
-    }
-
-    fn from_message(message: &NewMessage, at: Timestamp, by: Option<(Producer, usize)>) -> Self {
-        let header = |(name, value): &(String, Option<Bytes>)| (name.clone().into(), value.clone());
-        Self {
-            timestamp: at.as_millisecond(),
-            key: message.key.clone(),
-            value: message.value.clone(),
-            headers: message.headers.iter().map(header).collect(),
-            by,
-        }
-    }
-}
 
 #[async_trait]
 impl Messages for SimKafka {

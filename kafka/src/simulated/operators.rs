@@ -1,7 +1,7 @@
 //! What operators and faults do to a simulated cluster.
 
-use super::messages::SimRecord;
 use super::node::{Node, Process, SimNode};
+use super::record::SimRecord;
 use super::state::State;
 use super::{Fault, SimKafka};
 use crate::Endpoint;

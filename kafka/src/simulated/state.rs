@@ -4,10 +4,10 @@
 use super::Fault;
 use super::copies::Copies;
 use super::groups::SimGroup;
-use super::messages::SimRecord;
 use super::metadata::{Metadata, Registration};
 use super::node::{Node, Process};
 use super::quorum::Voting;
+use super::record::SimRecord;
 use super::timing::Timing;
 use model::{Entropy, SeededEntropy, Timestamp};
 use std::collections::{BTreeMap, VecDeque};

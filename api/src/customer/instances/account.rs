@@ -1,8 +1,8 @@
 //! `/api/instances/<ID>/account/…`.
 
+use crate::about::About;
 use crate::answer::SecretJson;
 use crate::auth::{Changing, CustomerKey};
-use crate::openapi::About;
 use crate::path::Id;
 use app::{Right, instances, users};
 use axum::http::StatusCode;

@@ -3,10 +3,10 @@
 pub mod cluster;
 pub mod servers;
 
+use crate::about::{About, Input};
 use crate::answer::Answer;
 use crate::auth::{Changing, Seeing};
 use crate::body::Fields;
-use crate::openapi::{About, Input};
 use crate::path::ActionPath;
 use app::Right;
 use app::actions::{self, ActionView, Cancelled, Nodes};

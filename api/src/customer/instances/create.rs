@@ -1,9 +1,9 @@
 //! `POST /api/instances`.
 
+use crate::about::{About, Input};
 use crate::answer::SecretJson;
 use crate::auth::CustomerKey;
 use crate::body::{Body, Fields};
-use crate::openapi::{About, Input};
 use app::Right;
 use app::instances::{self, NewInstance};
 use axum::http::HeaderMap;

@@ -1,9 +1,9 @@
 //! `GET /api/instances/<ID>`.
 
 use super::{entry, example};
+use crate::about::About;
 use crate::answer::SecretJson;
 use crate::auth::CustomerKey;
-use crate::openapi::About;
 use crate::path::Id;
 use app::Right;
 use app::catalogue::BACKEND;

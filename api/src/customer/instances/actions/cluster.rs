@@ -1,9 +1,9 @@
 //! `/api/instances/<ID>/actions/cluster-restart`, `cluster-stop` and `cluster-start`.
 
 use super::{EXAMPLE, accepted};
+use crate::about::About;
 use crate::answer::Answer;
 use crate::auth::Changing;
-use crate::openapi::About;
 use app::actions::{self, How, Nodes, Power};
 use app::{Asked, Right};
 use axum::Json;

@@ -1,10 +1,10 @@
 //! `/api/instances/<ID>/actions/restart`, `reboot`, `stop` and `start`: of the brokers of servers.
 
 use super::{EXAMPLE, FIELDS, accepted, example_nodes, nodes};
+use crate::about::About;
 use crate::answer::Answer;
 use crate::auth::Changing;
 use crate::body::Body;
-use crate::openapi::About;
 use app::Right;
 use app::actions::{self, How};
 use axum::Json;

@@ -3,27 +3,27 @@
 /// A field of the body or the query, or a header.
 #[derive(Clone, Copy)]
 pub struct Input {
-    pub(super) name: &'static str,
-    pub(super) kind: Kind,
-    pub(super) what: &'static str,
-    pub(super) required: bool,
+    pub(crate) name: &'static str,
+    pub(crate) kind: Kind,
+    pub(crate) what: &'static str,
+    pub(crate) required: bool,
     /// The bounds of a number; of a text's length; of the length of each text
     /// in a list.
-    pub(super) least: Option<i64>,
+    pub(crate) least: Option<i64>,
     /// What a number must be greater than.
-    pub(super) above: Option<i64>,
-    pub(super) most: Option<i64>,
+    pub(crate) above: Option<i64>,
+    pub(crate) most: Option<i64>,
     /// What a number must be a multiple of.
-    pub(super) step: Option<i64>,
-    pub(super) pattern: Option<&'static str>,
+    pub(crate) step: Option<i64>,
+    pub(crate) pattern: Option<&'static str>,
     /// Kafka's and our own words, where a text must be one of them.
-    pub(super) words: Option<Words>,
-    pub(super) is_email: bool,
+    pub(crate) words: Option<Words>,
+    pub(crate) is_email: bool,
     /// The bounds of a list's length.
-    pub(super) least_items: Option<usize>,
-    pub(super) most_items: Option<usize>,
+    pub(crate) least_items: Option<usize>,
+    pub(crate) most_items: Option<usize>,
     /// A value that works, where not any of its kind does.
-    pub(super) example: Option<&'static str>,
+    pub(crate) example: Option<&'static str>,
 }
 
 #[derive(Clone, Copy)]

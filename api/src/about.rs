@@ -1,7 +1,10 @@
 //! What an endpoint says of itself.
 
-use super::answers;
-use super::input::{Counts, Input};
+pub mod answers;
+mod input;
+
+pub use input::{Counts, Input, Kind, Words};
+
 use app::Right;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -9,21 +12,21 @@ use serde_json::{Value, json};
 
 /// One operation, without what follows from its route.
 pub struct About {
-    pub(super) summary: &'static str,
+    pub(crate) summary: &'static str,
     /// The right that a customer key needs.
-    pub(super) right: Option<Right>,
-    pub(super) query: Vec<Input>,
-    pub(super) headers: Vec<Input>,
-    pub(super) body: Option<Sent>,
+    pub(crate) right: Option<Right>,
+    pub(crate) query: Vec<Input>,
+    pub(crate) headers: Vec<Input>,
+    pub(crate) body: Option<Sent>,
     /// Why the state of things may be in the way, as it is said.
-    pub(super) refusal: Option<&'static str>,
+    pub(crate) refusal: Option<&'static str>,
     /// Whether what the body names may not be there.
-    pub(super) or_not_found: bool,
-    pub(super) answer: Answer,
+    pub(crate) or_not_found: bool,
+    pub(crate) answer: Answer,
 }
 
 /// A body.
-pub(super) struct Sent {
+pub(crate) struct Sent {
     pub fields: Vec<Input>,
     pub example: Value,
     /// Whether the call says something without any.
@@ -34,7 +37,7 @@ pub(super) struct Sent {
 }
 
 /// What other fields must be where a field is one of these words.
-pub(super) struct Case {
+pub(crate) struct Case {
     pub field: &'static str,
     pub words: Vec<&'static str>,
     pub then: Vec<Input>,
