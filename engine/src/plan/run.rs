@@ -1,9 +1,10 @@
 //! Towards a running cluster: make what is missing, tell the agents, wait for the brokers,
 //! let the customer in, and change what runs one server at a time.
 
-use super::provision::{next_renewal, provision};
-use super::{Lane, Plan, Step, Wait, roll, waits};
+use super::provision::provision;
+use super::{Lane, Plan, Step, Wait, renewal, roll, waits};
 use crate::world::{Life, ServerView, World};
+use model::Timestamp;
 use std::time::Duration;
 
 /// The first part that has something to do, or to wait for, is the plan.
@@ -27,8 +28,14 @@ struct Draft<'a> {
 }
 
 pub(super) fn plan(world: &World) -> Plan {
-    let lanes = world.servers.iter().map(|view| provision(world, view)).collect();
-    let draft = Draft { world, lanes, wait: until_renewal(world, waits::reasons_to_wait(world)) };
+    // Certificates are parsed for this, so each server is asked once.
+    let renewals: Vec<Option<Timestamp>> =
+        world.servers.iter().map(|view| renewal::due(world, view)).collect();
+    let next_renewal = renewals.iter().flatten().min().copied();
+    let servers = world.servers.iter().zip(renewals);
+    let lanes = servers.map(|(view, renewal)| provision(world, view, renewal)).collect();
+    let wait = until_renewal(world, next_renewal, waits::reasons_to_wait(world));
+    let draft = Draft { world, lanes, wait };
     let planned = PARTS.iter().find_map(|part| part(&draft));
     planned.unwrap_or_else(|| draft.whole(vec![]))
 }
@@ -124,8 +131,7 @@ fn customer_steps(world: &World) -> Vec<Step> {
 }
 
 /// The same wait, but not beyond the next renewal of a certificate.
-fn until_renewal(world: &World, wait: Wait) -> Wait {
-    let next = next_renewal(world);
+fn until_renewal(world: &World, next: Option<Timestamp>, wait: Wait) -> Wait {
     let left = next.and_then(|at| Duration::try_from(at.duration_since(world.now)).ok());
     Wait { after: left.map_or(wait.after, |left| left.min(wait.after)), ..wait }
 }
