@@ -11,7 +11,7 @@ pub struct Clouds<T> {
     regions: HashMap<RegionName, String>,
 }
 
-/// A region that would take orders that nobody carries out.
+/// A region of the catalogue whose cloud this control plane does not have.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
     "region {region} of the catalogue is bound to cloud {cloud:?}, and this control plane has \

@@ -41,7 +41,7 @@ pub async fn stop_servers(
     write(access, app, &scene, &wanted).await.map(Some)
 }
 
-/// Fails if what was looked at is no longer what shall be: whoever stops or starts a
+/// Fails if what was looked at is no longer what shall be: every stop or start of a
 /// server raises the generation.
 async fn write(
     access: &InstanceAccess,

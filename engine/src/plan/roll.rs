@@ -166,7 +166,7 @@ fn look(roll: &Roll) -> Option<Plan> {
 }
 
 /// No server is touched before what lags has caught up, except one that lags because of
-/// nothing but itself: it may never catch up, and nobody misses it.
+/// nothing but itself: it may never catch up, and the others do without it.
 fn wait_for_lagging(roll: &Roll) -> Option<Plan> {
     let look = roll.world.look.as_ref().filter(|_| !roll.is_over())?;
     let reasons = lagging(roll.world, look, |view| roll.is_awaited(view), None);

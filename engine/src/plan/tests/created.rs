@@ -47,7 +47,7 @@ fn servers_without_a_controller_start_after_the_quorum() {
     let one = || waiting().reports(1, Phase::Running);
     check(one(), "wait: preparing 2, preparing 3, after controllers 4, after controllers 5");
     check(one().reports(2, Phase::Running), "4: publish | 5: publish");
-    // A controller that can't start for want of its disk holds nobody back.
+    // A controller that can't start for want of its disk keeps no other server from starting.
     check(one().reports(2, Phase::Running).disk_lost(3), "4: publish | 5: publish");
 }
 

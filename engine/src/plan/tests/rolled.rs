@@ -55,7 +55,7 @@ fn a_roll_ends_without_servers_that_have_no_part_in_it() {
     check(done().lagging(1), "reach");
     check(done().unresponsive(1), "reach");
     check(done().unresponsive(3), "wait: catching up (unresponsive)");
-    // Nobody can ask for another restart of a broker that only we get no answer from.
+    // A broker that answers its agent, and not us, can't be restarted beside an open action.
     check(done().unresponsive_to_us(3), "reach");
     let two = || done().restart(&[1]).reports(1, Phase::Running).informed(&[1]);
     check(two().lagging(1), "wait: catching up (replica lagging)");
@@ -159,7 +159,7 @@ fn an_unresponsive_broker_goes_first_and_alone() {
     let hangs = || three().restart(&[3]).unresponsive(3);
     check(hangs(), "look");
     check(hangs().looked_at(), "open ticket of 3");
-    // No broker says how the cluster is: this one helps nobody, and can be restarted.
+    // No broker says how the cluster is: this one serves no client, and can be restarted.
     check(hangs().unseen(), "open ticket of 3");
     check(hangs().looked_at().ticket(Some(3)), "3: publish");
     check(hangs().looked_at().let_stop(3), "wait: leaving 3");

@@ -48,7 +48,7 @@ fn a_broker_that_starts_is_let_come_up_before_it_is_stopped() {
     let starting = || three().reports(2, Phase::Starting).stop(&[2]);
     check(starting(), "wait: to stop once started 2");
     check(starting().reports(2, Phase::Running), "look");
-    // Of one whose agent has not reported nobody knows whether its broker runs.
+    // An agent that has not reported leaves open whether its broker runs.
     check(three().stop(&[3]).unreported(3), "wait: not reported yet 3");
     // One that is down is told at once.
     check(three().reports(2, Phase::Failed).stop(&[2]), "2: publish");
@@ -86,7 +86,7 @@ fn a_cluster_is_started_again() {
     let taken_back = || three().cluster_stop().not_ready().ticket(None).cluster_start();
     check(taken_back(), "close ticket");
     check(taken_back().with(|world| world.ticket = None), "check login");
-    // A server that is held keeps nobody out.
+    // A server that is held keeps no customer out.
     let two_run = || three().not_ready().asked().disk_lost(3);
     check(two_run(), "check login");
     check(two_run().disk_lost(2), "wait: held 2, held 3");
