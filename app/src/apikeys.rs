@@ -7,17 +7,28 @@ pub use operate::{KeyOf, NewKey, create, list, revoke};
 
 use crate::audit::{self, Actor};
 use crate::{App, Caller, Error, Grant, InstanceAccess, Result, Right, Source};
-use model::{ApiKey, KeyId, Secret, SignedDuration, Timestamp, UserId};
-use store::{Work, apikeys, instances, users};
+use model::{ApiKey, KeyId, Secret, SignedDuration, Timestamp, User, UserId};
+use store::{Work, apikeys, hash_key, instances, users};
+
+/// A key and the user whose it is.
+pub(crate) struct KeyHolder {
+    key: ApiKey,
+    user: User,
+}
 
 /// The holder of a customer key. Looked up on every request, so that a change of
 /// role or a revoked key counts at once.
 pub async fn authenticate(source: Source, app: &App, key: &Secret) -> Result<Caller> {
-    let mut reader = app.store().reader();
-    let key = apikeys::find(&mut reader, key).await?.ok_or(Error::NOT_AUTHORIZED)?;
-    let user = users::find(&mut reader, key.user_id).await?.ok_or(Error::NOT_AUTHORIZED)?;
-    note_use(app, &key);
-    Ok(Caller::new(key, user, source))
+    let look_up = async || {
+        let mut reader = app.store().reader();
+        let key = apikeys::find(&mut reader, key).await?.ok_or(Error::NOT_AUTHORIZED)?;
+        let user = users::find(&mut reader, key.user_id).await?.ok_or(Error::NOT_AUTHORIZED)?;
+        Ok::<_, Error>(KeyHolder { key, user })
+    };
+    let moment = app.store().moment();
+    let holder = app.key_holders.get_or_make(app.store(), moment, hash_key(key), look_up).await?;
+    note_use(app, &holder.key);
+    Ok(Caller { moment, ..Caller::new(&holder.key, &holder.user, source) })
 }
 
 /// The instance whose own key this is.

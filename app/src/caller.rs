@@ -6,7 +6,7 @@ use crate::{Error, Result};
 use model::{AccountId, ApiKey, Instance, KeyId, Role, Tags, User, UserId, Vpc};
 use std::fmt;
 use std::net::IpAddr;
-use store::{Run, apikeys, users};
+use store::{Moment, Run, apikeys, users};
 
 /// Which door a call came through.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -66,18 +66,21 @@ pub struct Caller {
     pub(crate) key: Grant,
     pub(crate) user: Grant,
     pub(crate) source: Source,
+    /// Not later than the key was looked up.
+    pub(crate) moment: Moment,
 }
 
 impl Caller {
-    pub(crate) fn new(key: ApiKey, user: User, source: Source) -> Self {
+    pub(crate) fn new(key: &ApiKey, user: &User, source: Source) -> Self {
         Self {
             account_id: user.account_id,
             user_id: user.id,
             key_id: key.id,
-            email: user.email,
-            key: Grant { role: key.role, tags: key.tags },
-            user: Grant { role: user.role, tags: user.tags },
+            email: user.email.clone(),
+            key: Grant { role: key.role, tags: key.tags.clone() },
+            user: Grant { role: user.role, tags: user.tags.clone() },
             source,
+            moment: Moment::default(),
         }
     }
 
@@ -86,7 +89,7 @@ impl Caller {
     pub(crate) async fn confirm(&self, run: &mut impl Run, right: Right) -> Result<()> {
         let key = apikeys::find_by_id(run, self.key_id).await?.ok_or(Error::NOT_AUTHORIZED)?;
         let user = users::find(run, self.user_id).await?.ok_or(Error::NOT_AUTHORIZED)?;
-        Self::new(key, user, self.source).may(right)
+        Self::new(&key, &user, self.source).may(right)
     }
 
     pub fn account_id(&self) -> AccountId {
@@ -169,6 +172,7 @@ mod tests {
             key: grant(key),
             user: grant(user),
             source: Source { kind: SourceKind::CustomerApi, address: None },
+            moment: Moment::default(),
         }
     }
 

@@ -1,20 +1,28 @@
 //! What every use case works with.
 
+use crate::apikeys::KeyHolder;
+use crate::instances::InstanceView;
 use crate::messages::ReadShares;
 use crate::resources::StaleBrokers;
 use crate::{Clouds, Destinations, Error, Limits, RegionCloud, Result};
 use ipnet::Ipv4Net;
 use kafka::client::Admin;
 use model::{
-    Catalogue, CertificateLife, Clock, Entropy, Instance, KeyId, MessageLimits, RegionName, Seller,
-    ServerId, Timestamp,
+    Catalogue, CertificateLife, Clock, Entropy, Instance, InstanceId, KeyId, MessageLimits,
+    RegionName, Seller, ServerId, Timestamp,
 };
 use reach::Reach;
 use std::collections::HashMap;
 use std::net::Ipv4Addr;
+use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
-use store::{Installation, MetricsHistory, Store};
+use store::{Installation, Kept, MetricsHistory, Store};
+
+/// A holder takes some hundred bytes.
+const MOST_KEY_HOLDERS: usize = 10_000;
+/// A view takes some kilobytes.
+const MOST_VIEWS: usize = 2000;
 
 /// What the operator decides for all customers.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -68,9 +76,21 @@ impl Default for Settings {
     }
 }
 
-/// The parts that use cases share; cheap to clone.
+/// What use cases work with; cheap to clone.
 #[derive(Clone)]
-pub struct App {
+pub struct App(Arc<Shared>);
+
+impl Deref for App {
+    type Target = Shared;
+
+    fn deref(&self) -> &Shared {
+        &self.0
+    }
+}
+
+/// The parts that all clones of an [`App`] share.
+#[derive(Clone)]
+pub struct Shared {
     store: Store,
     reach: Reach,
     pub(crate) catalogue: Arc<Catalogue>,
@@ -90,6 +110,9 @@ pub struct App {
     watch: Arc<watch::Context>,
     stale_brokers: Arc<StaleBrokers>,
     pub(crate) reading: Arc<ReadShares>,
+    /// By the hash of the key.
+    pub(crate) key_holders: Arc<Kept<String, KeyHolder>>,
+    pub(crate) views: Arc<Kept<InstanceId, InstanceView>>,
 }
 
 /// The parts an app is made from.
@@ -123,7 +146,7 @@ impl App {
         let store = store.with_audit_budget(settings.audit_bytes_per_day);
         let reach = Reach::new(store.clone(), admin, Arc::clone(&clock), Arc::clone(&entropy))
             .with_certificate_life(settings.certificate_life);
-        Self {
+        Self(Arc::new(Shared {
             watch: Arc::new(watch::Context::new(
                 store.clone(),
                 reach.clone(),
@@ -145,7 +168,9 @@ impl App {
             last_seen: Arc::default(),
             last_used: Arc::default(),
             stale_brokers: Arc::default(),
-        }
+            key_holders: Arc::new(Kept::new(MOST_KEY_HOLDERS)),
+            views: Arc::new(Kept::new(MOST_VIEWS)),
+        }))
     }
 
     /// With a history of metrics; without one they are in memory alone. To be
@@ -153,7 +178,7 @@ impl App {
     #[must_use]
     pub fn with_metrics_history(self, history: MetricsHistory) -> Self {
         let watch = watch::Context::clone(&self.watch).with_history(history);
-        Self { watch: Arc::new(watch), ..self }
+        Self(Arc::new(Shared { watch: Arc::new(watch), ..Shared::clone(&self) }))
     }
 
     pub fn store(&self) -> &Store {

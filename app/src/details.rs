@@ -2,7 +2,7 @@
 
 use crate::{App, Error, InstanceAccess, Result};
 use model::{Instance, Secret, Server, Vpc};
-use store::{servers, vpcs};
+use store::{Run, servers, vpcs};
 
 /// Everything a client needs to connect. Known from the moment of create.
 #[derive(Clone, Debug)]
@@ -13,27 +13,30 @@ pub struct Details {
     pub servers: Vec<Server>,
 }
 
-/// Network and servers are written together with the instance: where they are
-/// missing, it was torn down since the caller was let in.
 pub async fn read(access: &InstanceAccess, app: &App) -> Result<Details> {
-    let mut reader = app.store().reader();
-    let vpc = vpcs::find(&mut reader, access.instance.vpc_id).await?.ok_or(Error::InvalidId)?;
-    let servers = servers::list_bare(&mut reader, access.instance.id).await?;
-    if servers.is_empty() {
-        return Err(Error::InvalidId);
-    }
-    let details = Details { instance: access.instance.clone(), vpc, servers };
+    let details = Details::read(&mut app.store().reader(), access.instance.clone()).await?;
     Ok(if access.masked { details.masked() } else { details })
 }
 
 impl Details {
+    /// Network and servers are written together with the instance: where they are
+    /// missing, it was torn down since it was read.
+    pub(crate) async fn read(run: &mut impl Run, instance: Instance) -> Result<Self> {
+        let vpc = vpcs::find(run, instance.vpc_id).await?.ok_or(Error::InvalidId)?;
+        let servers = servers::list_bare(run, instance.id).await?;
+        if servers.is_empty() {
+            return Err(Error::InvalidId);
+        }
+        Ok(Self { instance, vpc, servers })
+    }
+
     /// The server whose ports and address stand for the cluster.
     pub fn first_server(&self) -> &Server {
         &self.servers[0]
     }
 
     #[must_use]
-    fn masked(mut self) -> Self {
+    pub(crate) fn masked(mut self) -> Self {
         self.instance.password = Secret::new("");
         self.instance.apikey = Secret::new("");
         self

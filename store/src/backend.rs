@@ -1,7 +1,7 @@
 //! The databases behind the store, and a transaction on either.
 
 use crate::Result;
-use crate::cache::Cache;
+use crate::data_version::DataVersion;
 use crate::db::{Query, Row, sqlite_rows};
 use crate::postgres::{self, answered};
 use crate::sqlite;
@@ -15,7 +15,7 @@ pub(crate) enum Db {
     Sqlite {
         write: SqlitePool,
         read: SqlitePool,
-        cache: Arc<Cache>,
+        version: Arc<DataVersion>,
     },
     Postgres {
         write: PgPool,
@@ -24,22 +24,22 @@ pub(crate) enum Db {
 }
 
 impl Db {
-    /// What is committed now, for SQLite from the cache if it is there.
+    /// What is committed now.
     pub async fn fetch(&self, query: Query) -> Result<Vec<Row>> {
-        match self {
-            Db::Sqlite { read, cache, .. } => cache.fetch(read, query).await,
-            Db::Postgres { .. } => self.ask(query).await,
-        }
-    }
-
-    /// What the database itself says.
-    pub async fn ask(&self, query: Query) -> Result<Vec<Row>> {
         Ok(match self {
             Db::Sqlite { read, .. } => sqlite_rows(query.sqlite().fetch_all(read).await?),
             Db::Postgres { read, .. } => {
                 postgres_rows(answered(query.postgres().fetch_all(read)).await?)
             }
         })
+    }
+
+    /// See [`DataVersion::now`]; PostgreSQL has nothing like it.
+    pub fn data_version(&self) -> Option<i64> {
+        match self {
+            Db::Sqlite { version, .. } => version.now(),
+            Db::Postgres { .. } => None,
+        }
     }
 
     /// Fails by itself: the connections are read-only.
@@ -71,10 +71,10 @@ impl Db {
 
     pub async fn close(&self) {
         match self {
-            Db::Sqlite { write, read, cache } => {
+            Db::Sqlite { write, read, version } => {
                 // The last to go brings the log into the file, so it must be one
                 // that may write.
-                cache.close();
+                version.close();
                 read.close().await;
                 write.close().await;
             }

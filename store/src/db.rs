@@ -1,7 +1,6 @@
 //! One text of SQL for every database: statements with `$1` placeholders,
 //! values of four portable types, and rows read by column name.
 
-use crate::cached_rows::{CachedRow, FromCell};
 use crate::seal::MasterKey;
 use crate::{Error, Result};
 use model::Timestamp;
@@ -10,11 +9,9 @@ use serde::de::DeserializeOwned;
 use sqlx::postgres::{PgArguments, PgRow};
 use sqlx::sqlite::{SqliteArguments, SqliteRow};
 use sqlx::{Decode, Postgres, Row as _, Sqlite, Type};
-use std::hash::{Hash, Hasher};
-use std::ptr;
 
 /// A value to bind.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Value {
     Text(Option<String>),
     Int(Option<i64>),
@@ -111,19 +108,6 @@ impl Query {
         self
     }
 
-    /// Whether it reads rows and nothing else, so that while no row changes its
-    /// answer does not.
-    pub(crate) fn is_pure(&self) -> bool {
-        self.sql.starts_with("SELECT ")
-    }
-
-    /// About how many bytes it takes.
-    pub(crate) fn size(&self) -> usize {
-        let text = |value: &Value| if let Value::Text(Some(text)) = value { text.len() } else { 0 };
-        let values: usize = self.values.iter().map(|value| size_of::<Value>() + text(value)).sum();
-        size_of::<Self>() + values
-    }
-
     pub(crate) fn sqlite(self) -> sqlx::query::Query<'static, Sqlite, SqliteArguments> {
         let query = sqlx::query(self.sql);
         self.values.into_iter().fold(query, |query, value| match value {
@@ -147,43 +131,20 @@ impl Query {
     }
 }
 
-/// The text is compared by its place, which is quick: one that stands in two
-/// places makes two queries, and no two texts ever share one.
-impl PartialEq for Query {
-    fn eq(&self, other: &Self) -> bool {
-        ptr::eq(self.sql, other.sql) && self.values == other.values
-    }
-}
-
-impl Eq for Query {}
-
-impl Hash for Query {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        ptr::hash(self.sql, state);
-        self.values.hash(state);
-    }
-}
-
 /// A row, whatever database it came from.
 pub enum Row {
     Sqlite(SqliteRow),
     Postgres(PgRow),
-    /// From the cache.
-    Cached(CachedRow),
 }
 
 /// What every database can give.
 trait Column:
-    for<'r> Decode<'r, Sqlite> + Type<Sqlite> + for<'r> Decode<'r, Postgres> + Type<Postgres> + FromCell
+    for<'r> Decode<'r, Sqlite> + Type<Sqlite> + for<'r> Decode<'r, Postgres> + Type<Postgres>
 {
 }
 
 impl<T> Column for T where
-    T: for<'r> Decode<'r, Sqlite>
-        + Type<Sqlite>
-        + for<'r> Decode<'r, Postgres>
-        + Type<Postgres>
-        + FromCell
+    T: for<'r> Decode<'r, Sqlite> + Type<Sqlite> + for<'r> Decode<'r, Postgres> + Type<Postgres>
 {
 }
 
@@ -192,7 +153,6 @@ impl Row {
         Ok(match self {
             Row::Sqlite(row) => row.try_get(column)?,
             Row::Postgres(row) => row.try_get(column)?,
-            Row::Cached(row) => row.get(column)?,
         })
     }
 
@@ -216,15 +176,8 @@ impl Row {
         self.get(column)
     }
 
-    /// Only rows of histories hold bytes, and those are not cached.
-    pub fn bytes(&self, column: &'static str) -> Result<Vec<u8>> {
-        Ok(match self {
-            Row::Sqlite(row) => row.try_get(column)?,
-            Row::Postgres(row) => row.try_get(column)?,
-            Row::Cached(_) => {
-                return Err(Error::Corrupt { what: column, value: "bytes".into() });
-            }
-        })
+    pub fn bytes(&self, column: &str) -> Result<Vec<u8>> {
+        self.get(column)
     }
 
     pub fn number<T: TryFrom<i64>>(&self, column: &'static str) -> Result<T> {

@@ -27,7 +27,7 @@ pub enum SealError {
 #[derive(Clone)]
 pub struct MasterKey {
     cipher: XChaCha20Poly1305,
-    id: String,
+    id: std::sync::Arc<str>,
     entropy: std::sync::Arc<dyn Entropy>,
 }
 
@@ -50,7 +50,7 @@ impl MasterKey {
         let cipher = XChaCha20Poly1305::new_from_slice(&bytes).map_err(|_| SealError::BadKey)?;
         // The id is of the key's hash, so it tells nothing of the key.
         let [a, b, c, d, ..] = Sha256::digest(&bytes).0;
-        let id = format!("{a:02x}{b:02x}{c:02x}{d:02x}");
+        let id = format!("{a:02x}{b:02x}{c:02x}{d:02x}").into();
         Ok(Self { cipher, id, entropy })
     }
 
@@ -78,8 +78,8 @@ impl MasterKey {
         let (Some("1"), Some(id), Some(body)) = (parts.next(), parts.next(), parts.next()) else {
             return Err(SealError::Broken);
         };
-        if id != self.id {
-            return Err(SealError::OtherKey { sealed: id.into(), given: self.id.clone() });
+        if id != &*self.id {
+            return Err(SealError::OtherKey { sealed: id.into(), given: self.id.to_string() });
         }
         let bytes = STANDARD_NO_PAD.decode(body).map_err(|_| SealError::Broken)?;
         let (nonce, sealed) = bytes.split_at_checked(NONCE).ok_or(SealError::Broken)?;

@@ -2,7 +2,7 @@
 
 use crate::Result;
 use crate::backend::Db;
-use crate::cache::Cache;
+use crate::data_version::DataVersion;
 use crate::db::Query;
 use crate::migrations::{self, migrator};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
@@ -38,8 +38,8 @@ pub(crate) async fn open(path: &Path) -> Result<Db> {
         .acquire_timeout(Duration::from_secs(5))
         .connect_with(options.read_only(true))
         .await?;
-    let cache = Arc::new(Cache::open(path));
-    Ok(Db::Sqlite { write, read, cache })
+    let version = Arc::new(DataVersion::open(path));
+    Ok(Db::Sqlite { write, read, version })
 }
 
 /// Whether an opening would bring the file up to date. It stays as it is.

@@ -2,6 +2,7 @@
 
 use crate::backend::{Begun, Db};
 use crate::db::{Query, Row, Run};
+use crate::kept::Moment;
 use crate::listen::{Listening, notifications};
 use crate::seal::MasterKey;
 use crate::{Error, Location, Result, postgres, sqlite};
@@ -119,9 +120,14 @@ impl Store {
         &self.master_key
     }
 
+    /// What [`crate::Kept`] values are told apart by.
+    pub fn moment(&self) -> Moment {
+        Moment(self.db.data_version())
+    }
+
     /// Whether the store answers.
     pub async fn ping(&self) -> Result<()> {
-        self.db.ask(Query::new("SELECT 1 AS one")).await.map(drop)
+        self.db.fetch(Query::new("SELECT 1 AS one")).await.map(drop)
     }
 
     /// Waits until open transactions are done and closes all connections.

@@ -1,11 +1,13 @@
 //! One instance with everything a customer may know of it.
 
-use crate::details::{self, Details};
-use crate::{App, Caller, InstanceAccess, Need, Result, ca};
+use crate::details::Details;
+use crate::{App, Caller, Error, Result, Right};
+use bytes::Bytes;
 use model::{InstanceId, Secret, Server};
+use std::sync::{Arc, OnceLock};
+use store::{authorities, instances};
 
-/// Details, authority and connection texts. Where the caller is a monitor, the
-/// details come masked and the texts made of them hold no password.
+/// Details, authority and connection texts.
 #[derive(Clone, Debug)]
 pub struct InstanceView {
     pub details: Details,
@@ -13,15 +15,41 @@ pub struct InstanceView {
     pub url: Secret,
     /// Comma-separated `host:port` of the SASL/SCRAM listeners.
     pub brokers: String,
+    /// What an API answers with, made from all of this by the first who asks.
+    pub document: OnceLock<Bytes>,
 }
 
-pub async fn read(caller: &Caller, app: &App, id: Option<InstanceId>) -> Result<InstanceView> {
-    let access = InstanceAccess::of_caller(caller, app, id, Need::See).await?;
-    let details = details::read(&access, app).await?;
-    let ca = ca::certificate(&access, app).await?;
-    let url = url(&details);
-    let brokers = brokers(&details.servers);
-    Ok(InstanceView { details, ca, url, brokers })
+/// Where the caller is a monitor, it holds no secrets.
+pub async fn read(caller: &Caller, app: &App, id: Option<InstanceId>) -> Result<Arc<InstanceView>> {
+    caller.may(Right::SeeInstances)?;
+    let id = id.ok_or(Error::InvalidId)?;
+    let view = app
+        .views
+        .get_or_make(app.store(), caller.moment, id, || InstanceView::read(app, id))
+        .await?;
+    if !caller.sees(&view.details.instance) {
+        return Err(Error::InvalidId);
+    }
+    Ok(if caller.masked() { Arc::new(view.masked()) } else { view })
+}
+
+impl InstanceView {
+    async fn read(app: &App, id: InstanceId) -> Result<Self> {
+        let mut reader = app.store().reader();
+        let instance = instances::find(&mut reader, id).await?.ok_or(Error::InvalidId)?;
+        let details = Details::read(&mut reader, instance).await?;
+        let ca = authorities::customers_root(&mut reader, id).await?.ok_or(Error::InvalidId)?;
+        Ok(Self::new(details, ca))
+    }
+
+    fn new(details: Details, ca: String) -> Self {
+        let (url, brokers) = (url(&details), brokers(&details.servers));
+        Self { details, ca, url, brokers, document: OnceLock::new() }
+    }
+
+    fn masked(&self) -> Self {
+        Self::new(self.details.clone().masked(), self.ca.clone())
+    }
 }
 
 /// `kafka://<username>:<password>@<hostname>:<port>/`; without a password

@@ -313,7 +313,7 @@ mod tests {
         let db = crate::sqlite::open(&directory.path().join("test.db")).await.unwrap();
         for (name, table) in [("users", USERS), ("apikeys", KEYS), ("invitations", INVITATIONS)] {
             let query = Query::new("SELECT name FROM pragma_table_info($1)").bind(name);
-            let rows = db.ask(query).await.unwrap();
+            let rows = db.fetch(query).await.unwrap();
             let there: BTreeSet<String> = rows.iter().map(|it| it.text("name").unwrap()).collect();
             let taken = table.columns.iter().map(|(column, _)| (*column).to_owned()).collect();
             assert_eq!(there, taken, "{name}");

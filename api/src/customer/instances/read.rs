@@ -2,7 +2,7 @@
 
 use super::{entry, example};
 use crate::about::About;
-use crate::answer::SecretJson;
+use crate::answer::{SecretDocument, written};
 use crate::auth::CustomerKey;
 use crate::path::Id;
 use app::Right;
@@ -16,18 +16,20 @@ use wire::customer::{Condition, Instance, InstanceVpc};
 pub async fn handle(
     CustomerKey(caller, app): CustomerKey,
     Id(id): Id,
-) -> Result<SecretJson<Instance>, Failure> {
-    Ok(SecretJson(document(instances::read(&caller, &app, id).await?)))
+) -> Result<SecretDocument, Failure> {
+    let view = instances::read(&caller, &app, id).await?;
+    let document = view.document.get_or_init(|| written(&document(&view)));
+    Ok(SecretDocument(document.clone()))
 }
 
-fn document(view: InstanceView) -> Instance {
-    let details = view.details;
+fn document(view: &InstanceView) -> Instance {
+    let details = &view.details;
     let instance = &details.instance;
     Instance {
         entry: entry(instance),
-        ca: view.ca,
+        ca: view.ca.clone(),
         apikey: instance.apikey.clone(),
-        brokers: view.brokers,
+        brokers: view.brokers.clone(),
         username: instance.username.clone(),
         password: instance.password.clone(),
         // Only topics of shared plans carry a prefix.
@@ -37,7 +39,7 @@ fn document(view: InstanceView) -> Instance {
         nodes: instance.nodes,
         vpc: Some(InstanceVpc { id: details.vpc.id.0, subnet: details.vpc.subnet.to_string() }),
         vpc_id: Some(details.vpc.id.0),
-        url: view.url,
+        url: view.url.clone(),
         backend: BACKEND.into(),
         hostname_external: instance.hostname.clone(),
         hostname_internal: details.first_server().listeners.sasl_scram.advertised_host.clone(),
