@@ -10,6 +10,7 @@ use axum::handler::Handler;
 use axum::http::Method;
 use axum::routing::{MethodFilter, MethodRouter, on};
 use std::sync::Arc;
+use web::counters::Counters;
 use web::state::{Api, Listener, Options};
 use web::{around, error, limit};
 
@@ -230,7 +231,8 @@ pub fn agent_router(app: App, options: Options) -> Router {
 }
 
 fn router(table: Vec<Route>, app: App, listener: Listener, options: Options) -> Router {
-    let api = Api { app, listener, options: Arc::new(options) };
+    let counters = Arc::new(Counters::new(listener));
+    let api = Api { app, listener, options: Arc::new(options), counters };
     let around = axum::middleware::from_fn_with_state(api.clone(), around::around);
     let mut router = Router::new();
     for Route { path, answer, .. } in table {

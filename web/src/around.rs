@@ -11,7 +11,7 @@ use crate::state::{Api, Listener};
 use axum::body::Body;
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::{CACHE_CONTROL, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use futures::FutureExt as _;
@@ -32,7 +32,7 @@ pub async fn around(State(api): State<Api>, mut request: Request, next: Next) ->
     let under_way = api.options.under_way.token();
     let id = request_id(request.headers(), &api);
     let method = request.method().clone();
-    let route = request.extensions().get::<MatchedPath>().map(|route| route.as_str().to_owned());
+    let route = request.extensions().get::<MatchedPath>().cloned();
     let path = loggable(request.uri().path());
     let client = address::client(request.headers(), request.extensions(), &api.options);
     let span = tracing::info_span!("request", listener = api.listener.as_str(), id = ?id);
@@ -60,7 +60,8 @@ pub async fn around(State(api): State<Api>, mut request: Request, next: Next) ->
             tracing::info!(%method, path, status, seconds, client, "answered");
         }
     });
-    count(&api, route.unwrap_or_default(), known(&method), status, seconds);
+    let route = route.as_ref().map_or("", MatchedPath::as_str);
+    api.counters.count(route, &method, response.status(), seconds);
     response.map(|body| until_sent(body, under_way))
 }
 
@@ -141,21 +142,4 @@ fn finish(api: &Api, status: StatusCode, headers: &mut HeaderMap, id: HeaderValu
 fn panicked() -> Response {
     let error = app::Error::internal("a handler panicked").to_string();
     respond(StatusCode::INTERNAL_SERVER_ERROR, error)
-}
-
-/// A method that anybody can make up must not become a series of its own.
-fn known(method: &Method) -> &'static str {
-    let known = ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"];
-    known.into_iter().find(|name| method.as_str() == *name).unwrap_or("other")
-}
-
-fn count(api: &Api, route: String, method: &'static str, status: u16, seconds: f64) {
-    let labels = [
-        ("listener", api.listener.as_str().to_owned()),
-        ("route", route),
-        ("method", method.to_owned()),
-        ("status", status.to_string()),
-    ];
-    metrics::counter!("castellan_http_requests_total", &labels).increment(1);
-    metrics::histogram!("castellan_http_request_seconds", &labels[..2]).record(seconds);
 }

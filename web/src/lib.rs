@@ -7,6 +7,7 @@
 pub mod address;
 pub mod around;
 pub mod basic;
+pub mod counters;
 pub mod error;
 pub mod limit;
 pub mod listen;

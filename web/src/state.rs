@@ -1,6 +1,7 @@
 //! What every handler can reach.
 
 use crate::connections::Connections;
+use crate::counters::Counters;
 use crate::limit::{RateLimit, RateLimits};
 use app::App;
 use ipnet::IpNet;
@@ -86,6 +87,7 @@ pub struct Api {
     pub app: App,
     pub listener: Listener,
     pub options: Arc<Options>,
+    pub counters: Arc<Counters>,
 }
 
 /// The DER of the client's certificate, verified by TLS against the fleet's
