@@ -10,6 +10,8 @@ pub enum Progress {
     Waiting,
     /// The process that may write to the cache has not fetched this yet, or can't.
     WaitingForKafka { version: KafkaVersion, problem: Option<String> },
+    /// Maven reads what the jars need before it fetches the first one.
+    Describing { version: KafkaVersion, descriptions: usize },
     /// Jars seen so far, of those the release has.
     Fetching { version: KafkaVersion, done: usize, total: usize },
     /// All jars are there and are compared with their known sums.
@@ -26,6 +28,9 @@ impl fmt::Display for Progress {
                 write!(f, "waiting for Kafka {version}, which the control plane fetches")
             }
             Self::WaitingForKafka { problem: Some(problem), .. } => f.write_str(problem),
+            Self::Describing { version, descriptions } => {
+                write!(f, "finding the jars of Kafka {version} ({descriptions} descriptions read)")
+            }
             Self::Fetching { version, done, total } => {
                 write!(f, "fetching Kafka {version} ({done} of {total} jars)")
             }

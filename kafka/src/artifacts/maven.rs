@@ -32,19 +32,21 @@ pub async fn fetch(
     let version = release.version;
     let arguments = arguments(release, extension);
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let mut seen = BTreeSet::new();
+    let (mut jars, mut descriptions) = (BTreeSet::new(), 0);
     let mut errors = Vec::new();
-    let report = |done| {
-        progress(Progress::Fetching { version, done, total: sums.len() });
-    };
-    report(0);
-    let status = host::run_lines(Path::new("mvn"), &arguments, directory, |line| {
-        if let Some(jar) = downloaded(line).filter(|jar| sums.knows(jar)) {
-            seen.insert(jar.to_owned());
-            report(seen.len());
-        }
-        errors.extend(error_line(line));
-    });
+    progress(Progress::Describing { version, descriptions });
+    let status =
+        host::run_lines(Path::new("mvn"), &arguments, directory, |line| match downloaded(line) {
+            Some(file) if sums.knows(file) => {
+                jars.insert(file.to_owned());
+                progress(Progress::Fetching { version, done: jars.len(), total: sums.len() });
+            }
+            Some(file) if file.ends_with(".pom") && jars.is_empty() => {
+                descriptions += 1;
+                progress(Progress::Describing { version, descriptions });
+            }
+            _ => errors.extend(error_line(line)),
+        });
     match status.await {
         Ok(status) if status.success() => Ok(()),
         Ok(_) => Err(failure(release, &errors)),
@@ -72,10 +74,11 @@ fn arguments(release: &Release, extension: &Path) -> Vec<String> {
     arguments
 }
 
-/// The file name in `Downloaded from <id>: <url>/<jar> (<size> at <speed>)`.
+/// The file name in `Downloaded from <id>: <url>/<file> (<size> at <speed>)`.
 fn downloaded(line: &str) -> Option<&str> {
     let (_, rest) = line.split_once("Downloaded from ")?;
-    rest.split(' ').filter_map(|word| word.rsplit('/').next()).find(|name| is_jar(name))
+    let is_known = |name: &&str| is_jar(name) || name.ends_with(".pom");
+    rest.split(' ').filter_map(|word| word.rsplit('/').next()).find(is_known)
 }
 
 fn error_line(line: &str) -> Option<String> {
@@ -121,8 +124,28 @@ mod tests {
             "[INFO] Downloaded from central: https://host/a/b/re2j-1.8.jar (9 kB at 1 MB/s)",
             Some("re2j-1.8.jar"),
         );
-        check("[INFO] Downloaded from central: https://host/a/b/re2j-1.8.pom (9 kB)", None);
+        check(
+            "[INFO] Downloaded from central: https://host/a/b/re2j-1.8.pom (9 kB)",
+            Some("re2j-1.8.pom"),
+        );
+        check("[INFO] Downloaded from central: https://host/a/maven-metadata.xml (9 kB)", None);
         check("[INFO] Downloading from central: https://host/a/b/re2j-1.8.jar", None);
+    }
+
+    /// `scripts/fetch-kafka.sh` fetches what the POM names by itself.
+    #[test]
+    fn the_pom_names_the_newest_release() {
+        let newest = crate::versions::all().last().unwrap();
+        let (group, artifact) = newest.binding();
+        for (name, value) in [
+            ("kafka.version", newest.version.to_string().as_str()),
+            ("binding.group", group),
+            ("binding.artifact", artifact),
+            ("binding.version", newest.binding_version),
+        ] {
+            let line = format!("<{name}>{value}</{name}>");
+            assert!(POM.contains(&line), "{line} is missing in pom.xml");
+        }
     }
 
     #[test]
