@@ -19,7 +19,7 @@ mod usage;
 use crate::api::plane::Plane;
 use crate::page::Page;
 use agent::Course;
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, anyhow, bail};
 use model::{Clock as _, InstanceId, SystemClock, Timestamp};
 use receiver::Receiver;
 use rest::Rest;
@@ -27,6 +27,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
+use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 use tally::{Seen, percentile};
@@ -34,6 +35,8 @@ use tokio::time::sleep;
 use usage::{Usage, WINDOW, WRITTEN};
 
 const MINUTES: &str = "CASTELLAN_BENCH_MINUTES";
+/// How many clusters there are, where a debug build is to show a ratio.
+const CLUSTERS: &str = "CASTELLAN_BENCH_CLUSTERS";
 const OUTBOUND: &str = "[outbound]\nallow_private_addresses = true\n";
 /// Of each cluster.
 const SERVERS: u32 = 3;
@@ -59,12 +62,10 @@ impl Scale {
     fn new() -> Result<Self> {
         let (instances, alarms, minutes) =
             if cfg!(debug_assertions) { (10, 5, 2) } else { (1000, 100, 12) };
-        let minutes: u32 = match std::env::var(MINUTES) {
-            Ok(text) => text.parse().with_context(|| format!("{MINUTES} is no number"))?,
-            Err(_) => minutes,
-        };
+        let minutes: u32 = asked(MINUTES)?.unwrap_or(minutes);
+        let instances = asked(CLUSTERS)?.unwrap_or(instances).max(1);
         // An alarm needs that long.
-        Ok(Self { instances, alarms, minutes: minutes.max(2) })
+        Ok(Self { instances, alarms: alarms.min(instances), minutes: minutes.max(2) })
     }
 
     fn agents(&self) -> u32 {
@@ -94,6 +95,12 @@ impl Scale {
         }
         Ok(())
     }
+}
+
+/// What a variable says, if it is set.
+fn asked<T: FromStr>(name: &str) -> Result<Option<T>> {
+    let Ok(text) = std::env::var(name) else { return Ok(None) };
+    text.parse().map(Some).map_err(|_| anyhow!("{name} is no number: {text}"))
 }
 
 fn now() -> i64 {

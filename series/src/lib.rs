@@ -6,6 +6,7 @@
 
 mod bucket;
 mod column;
+mod open;
 mod pack;
 mod range;
 mod sample;
@@ -14,6 +15,7 @@ mod window;
 
 pub use bucket::Buckets;
 pub use column::Column;
+pub use open::OpenWindow;
 pub use pack::{UnpackError, pack, unpack};
 pub use range::{Range, RangeError};
 pub use sample::{Measure, Of, Sample};

@@ -6,7 +6,8 @@
 use model::{Series, TopicSeries};
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
-use series::{Measure, Of, Tier, Window, pack, unpack};
+use series::{Measure, Of, OpenWindow, Sample, Tier, Window, pack, unpack};
+use std::sync::Arc;
 
 fn measure() -> impl Strategy<Value = Measure> {
     let server = (0..Series::ALL.len()).prop_map(|at| Measure::Server(Series::ALL[at]));
@@ -43,7 +44,34 @@ fn bits(window: &Window) -> Vec<(String, i64, u32)> {
     points.collect()
 }
 
+/// Few of each, so that many are of the same time and measure.
+fn sample() -> impl Strategy<Value = Sample> {
+    let values = btree_map((0..4usize).prop_map(|at| Series::ALL[at]), any_of_few(), 0..4);
+    let of_topic = btree_map((0..2usize).prop_map(|at| TopicSeries::ALL[at]), any_of_few(), 0..3);
+    let topics = btree_map("[ab]".prop_map(Arc::from), of_topic, 0..3);
+    (-1i64..62, values, topics).prop_map(|(slot, values, topics)| Sample {
+        at: slot * 10,
+        values,
+        topics,
+        ..<_>::default()
+    })
+}
+
+fn any_of_few() -> impl Strategy<Value = f32> {
+    prop_oneof![3 => Just(0.0), 3 => Just(1.5), 1 => value()]
+}
+
 proptest! {
+    #[test]
+    fn samples_in_rows_are_the_samples_in_columns(samples in vec(sample(), 0..40)) {
+        let mut window = Window::around(0, Tier::Sampled);
+        let mut open = OpenWindow::around(0);
+        for sample in &samples {
+            prop_assert_eq!(open.take(sample), window.take(sample));
+            prop_assert_eq!(bits(&open.window()), bits(&window));
+        }
+    }
+
     #[test]
     fn what_is_packed_comes_out_again(window in window(value())) {
         let unpacked = unpack(&pack(&window)).unwrap();

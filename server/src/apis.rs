@@ -5,17 +5,17 @@ use crate::config::Config;
 use crate::listen::Bound;
 use anyhow::Result;
 use app::App;
-use axum::Router;
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use model::{Clock, OsEntropy, SystemClock};
 use pki::Authority;
+use std::io;
 use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::Duration;
 use store::Installation;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
-use web::tls::{CertificateFiles, Served};
+use web::tls::CertificateFiles;
 use web::{Connections, Options, RateLimit, listen};
 
 const UPKEEP: Duration = Duration::from_secs(5);
@@ -64,10 +64,10 @@ impl Apis<'_> {
         for (listener, router, tls, options) in [
             (bound.customer, customer, public.clone(), options.clone()),
             (bound.instance, instance, public, options),
-            (bound.agent, agent, Some(agents), of_agents),
         ] {
-            tasks.spawn(serve(listener, router, tls, options));
+            tasks.spawn(log_failure(listen::serve(listener, router, tls, options)));
         }
+        tasks.spawn(log_failure(listen::serve_agents(bound.agent, agent, agents, of_agents)));
         Ok(())
     }
 
@@ -105,8 +105,8 @@ async fn keep_certificates(
     }
 }
 
-async fn serve(listener: TcpListener, router: Router, tls: Option<Served>, options: Options) {
-    if let Err(error) = listen::serve(listener, router, tls, options).await {
+async fn log_failure(serving: impl Future<Output = io::Result<()>>) {
+    if let Err(error) = serving.await {
         tracing::error!(%error, "a listener failed");
     }
 }

@@ -73,6 +73,6 @@ pub use metrics::{MetricWindow, MetricsHistory};
 pub use outbox::{Due, Message, NewMessage};
 pub use recipients::NewRecipient;
 pub use seal::{MasterKey, SealError, hash_key, hash_public_key};
-pub use servers::{ServerRecord, Token};
+pub use servers::{EnrolledAgent, ServerRecord, Token};
 pub use tickets::Ticket;
 pub use work::{Change, Reader, Snapshot, Store, Work};

@@ -1,6 +1,9 @@
 //! Servers, with the documents that their agents exchange with us.
 
+mod agent;
 mod documents;
+
+pub use agent::{EnrolledAgent, find_agent, find_report};
 
 use crate::db::{Query, Row, Run, json};
 use crate::{Change, Result, Work, disk_guards};

@@ -16,6 +16,7 @@ pub mod tls;
 
 mod connections;
 mod polite;
+mod resting;
 
 pub use connections::{ConnectionLimits, Connections};
 pub use limit::{Rate, RateLimit, RateLimits};

@@ -2,8 +2,11 @@
 
 use crate::connections::{Connections, Counted, Place};
 use crate::polite::Polite;
+use crate::resting::Serving;
 use crate::state::{Options, PeerCertificate};
 use crate::tls::Served;
+use axum::extract::ConnectInfo;
+use axum::http::Extensions;
 use axum::middleware::AddExtension;
 use axum::{Extension, Router};
 use axum_server::Handle;
@@ -24,6 +27,8 @@ const HANDSHAKE: Duration = Duration::from_secs(10);
 /// Calls that are under way at a stop get this long to end.
 const PATIENCE: Duration = Duration::from_secs(5);
 const FAREWELL: Duration = Duration::from_secs(1);
+/// After a connection that could not be accepted.
+const ACCEPT_AGAIN: Duration = Duration::from_millis(50);
 
 /// Serves until a stop is asked for, then lets the calls under way end within a
 /// bound; as long as there are any, new ones are told to come again. `options`
@@ -54,11 +59,62 @@ pub async fn serve(
 }
 
 async fn stop_after(stop: CancellationToken, under_way: TaskTracker, handle: Handle<SocketAddr>) {
+    until_answered(&stop, &under_way).await;
+    // What is left are connections that are idle, or calls that are lost.
+    handle.graceful_shutdown(Some(FAREWELL));
+}
+
+/// Until a stop was asked for and the calls under way have ended, within a bound.
+async fn until_answered(stop: &CancellationToken, under_way: &TaskTracker) {
     stop.cancelled().await;
     under_way.close();
     let _ = tokio::time::timeout(PATIENCE, under_way.wait()).await;
-    // What is left are connections that are idle, or calls that are lost.
-    handle.graceful_shutdown(Some(FAREWELL));
+}
+
+/// The same for agents, of whom there are thousands: a connection has HTTP's buffers only
+/// while a call is under way.
+pub async fn serve_agents(
+    listener: TcpListener,
+    router: Router,
+    tls: Served,
+    options: Options,
+) -> io::Result<()> {
+    listener.set_nonblocking(true)?;
+    let listener = tokio::net::TcpListener::from_std(listener)?;
+    let acceptor = TlsAcceptor { tls, connections: options.connections };
+    let (closing, open) = (CancellationToken::new(), TaskTracker::new());
+    let cut = CancellationToken::new();
+    // Whatever ends this ends every connection.
+    let _cut = cut.clone().drop_guard();
+    let answered = until_answered(&options.stopping, &options.under_way);
+    let accept = async {
+        loop {
+            let Ok((stream, address)) = listener.accept().await else {
+                // Too many open files, most likely: others have to go first.
+                tokio::time::sleep(ACCEPT_AGAIN).await;
+                continue;
+            };
+            let (router, closing, cut) = (router.clone(), closing.clone(), cut.clone());
+            let shaken = acceptor.shake_hands(stream);
+            let connection = async move {
+                let Ok((stream, certificate)) = Box::pin(shaken).await else { return };
+                let mut known = Extensions::new();
+                known.insert(ConnectInfo(address));
+                known.insert(certificate);
+                Serving { router, known, silence: options.silence, closing }.serve(stream).await;
+            };
+            open.spawn(cut.run_until_cancelled_owned(connection));
+        }
+    };
+    tokio::select! {
+        () = accept => {}
+        () = answered => {}
+    }
+    drop(listener);
+    closing.cancel();
+    open.close();
+    let _ = tokio::time::timeout(FAREWELL, open.wait()).await;
+    Ok(())
 }
 
 /// Closes a connection that has no place, at once and without a word.
@@ -89,14 +145,30 @@ struct TlsAcceptor {
 }
 
 impl<S: Send + 'static> Accept<TcpStream, S> for TlsAcceptor {
-    type Stream = Polite<Counted<TlsStream<TcpStream>>>;
+    type Stream = TlsConnection;
     type Service = AddExtension<S, PeerCertificate>;
     type Future = BoxFuture<'static, io::Result<(Self::Stream, Self::Service)>>;
 
     fn accept(&self, stream: TcpStream, service: S) -> Self::Future {
+        let shaken = self.shake_hands(stream);
+        Box::pin(async move {
+            let (stream, certificate) = shaken.await?;
+            Ok((stream, Extension(certificate).layer(service)))
+        })
+    }
+}
+
+/// In a place of its own: more than a kilobyte, which the tasks that hand it on would have
+/// room for several times.
+type TlsConnection = Box<Polite<Counted<TlsStream<TcpStream>>>>;
+/// A stream with TLS, and who opened it.
+type Shaken = (TlsConnection, PeerCertificate);
+
+impl TlsAcceptor {
+    fn shake_hands(&self, stream: TcpStream) -> impl Future<Output = io::Result<Shaken>> + use<> {
         let connections = self.connections.clone();
         let tls = tokio_rustls::TlsAcceptor::from(self.tls.borrow().clone());
-        Box::pin(async move {
+        async move {
             let place = enter(&connections, &stream)?;
             let shaking = tokio::time::timeout(HANDSHAKE, tls.accept(stream));
             let stream = tokio::select! {
@@ -114,8 +186,7 @@ impl<S: Send + 'static> Accept<TcpStream, S> for TlsAcceptor {
                 None => Some(place),
             };
             let place = place.ok_or(io::ErrorKind::ConnectionRefused)?;
-            let stream = Polite::new(Counted::new(stream, place));
-            Ok((stream, Extension(PeerCertificate(leaf)).layer(service)))
-        })
+            Ok((Box::new(Polite::new(Counted::new(stream, place))), PeerCertificate(leaf)))
+        }
     }
 }

@@ -51,7 +51,7 @@ pub fn serve_with(world: &World, connections: Connections) -> Served {
     let options = Options { stopping: stop.clone(), connections, ..Options::default() };
     let router = api::agent_router(world.app.clone(), options.clone());
     let served = watch::channel(tls).1;
-    let task = tokio::spawn(web::listen::serve(listener, router, Some(served), options));
+    let task = tokio::spawn(web::listen::serve_agents(listener, router, served, options));
     let ca = Certificate::from_pem(fleet.certificate.as_bytes()).unwrap();
     Served { url, at, ca, stop, task }
 }

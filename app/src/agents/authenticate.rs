@@ -7,7 +7,7 @@
 
 use crate::{App, Error, Result};
 use model::{InstanceId, ServerId, Timestamp};
-use store::{Run, ServerRecord, hash_public_key, instances, servers};
+use store::{EnrolledAgent, Run, ServerRecord, hash_public_key, instances, servers};
 use x509_parser::prelude::{FromDer, X509Certificate};
 
 const UNKNOWN: Error = Error::NotAuthorized(
@@ -39,8 +39,15 @@ impl Agent {
 
     /// The agent's own row, as long as the agent is the server's.
     pub(super) async fn record(&self, run: &mut impl Run) -> Result<ServerRecord> {
-        let record = row(run, self.server_id, self.incarnation).await?;
+        let found = servers::find(run, self.server_id).await?;
+        let record = found.filter(|it| it.server.incarnation == self.incarnation).ok_or(UNKNOWN)?;
         if record.enrolled_key.as_ref() == Some(&self.key) { Ok(record) } else { Err(REPLACED) }
+    }
+
+    /// The same without the documents.
+    pub(super) async fn enrolled(&self, run: &mut impl Run) -> Result<EnrolledAgent> {
+        let enrolled = enrolled(run, self.server_id, self.incarnation).await?;
+        if enrolled.key.as_ref() == Some(&self.key) { Ok(enrolled) } else { Err(REPLACED) }
     }
 }
 
@@ -52,18 +59,19 @@ pub async fn authenticate(app: &App, certificate_der: &[u8]) -> Result<Agent> {
     if app.now() > not_after {
         return Err(EXPIRED);
     }
-    let record = row(&mut app.store().reader(), server_id, incarnation).await?;
-    if record.enrolled_key.as_ref() != Some(&key) {
-        give_token(app, &record).await?;
+    let enrolled = enrolled(&mut app.store().reader(), server_id, incarnation).await?;
+    if enrolled.key.as_ref() != Some(&key) {
+        give_token(app, server_id).await?;
         return Err(REPLACED);
     }
-    Ok(Agent { server_id, instance_id: record.server.instance_id, incarnation, key })
+    Ok(Agent { server_id, instance_id: enrolled.instance_id, incarnation, key })
 }
 
 /// The caller may be the server's own agent: somebody else has renewed in its name, or it
 /// never got the answer to its renewal. A token in the server's directory tells them apart.
-async fn give_token(app: &App, record: &ServerRecord) -> Result<()> {
-    let server = &record.server;
+async fn give_token(app: &App, id: ServerId) -> Result<()> {
+    let found = servers::find_bare(&mut app.store().reader(), id).await?;
+    let Some(server) = found else { return Ok(()) };
     tracing::warn!(
         instance = %server.instance_id,
         server = %server.name,
@@ -83,9 +91,9 @@ async fn give_token(app: &App, record: &ServerRecord) -> Result<()> {
     Ok(())
 }
 
-async fn row(run: &mut impl Run, id: ServerId, incarnation: i64) -> Result<ServerRecord> {
-    let found = servers::find(run, id).await?;
-    found.filter(|record| record.server.incarnation == incarnation).ok_or(UNKNOWN)
+async fn enrolled(run: &mut impl Run, id: ServerId, incarnation: i64) -> Result<EnrolledAgent> {
+    let found = servers::find_agent(run, id).await?;
+    found.filter(|enrolled| enrolled.incarnation == incarnation).ok_or(UNKNOWN)
 }
 
 /// The common name of an agent's certificate.

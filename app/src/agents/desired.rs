@@ -10,7 +10,7 @@ use std::time::Duration;
 use store::{Change, ServerRecord};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
-use tokio::time::{Instant, sleep, sleep_until};
+use tokio::time::{Instant, timeout_at};
 
 /// Changes by another control plane on the same store are not told here, so
 /// the row is looked at this often anyway.
@@ -38,20 +38,40 @@ pub async fn desired(
     // Its call is a sign of life, and that it still waits is none: an agent that hangs
     // does so, too.
     app.last_seen().insert(agent.server_id, app.now());
+    let mut known = None;
     loop {
-        let record = agent.record(&mut app.store().reader()).await?;
-        if !held.is_some_and(|held| held.is_document_of(&record)) && record.desired.is_some() {
-            return Ok(record.desired);
+        // Thousands of agents wait here: none of them keeps a document meanwhile, nor is one
+        // read again that has not changed.
+        let revision = agent.enrolled(&mut app.store().reader()).await?.revision;
+        if known != Some(revision) {
+            match Box::pin(look(agent, app, held)).await? {
+                Look::Other(document) => return Ok(Some(document)),
+                Look::Held { revision } => known = Some(revision),
+            }
         }
-        if Instant::now() >= deadline {
+        let now = Instant::now();
+        if now >= deadline {
             return Ok(None);
         }
-        tokio::select! {
-            () = changed(&mut changes, agent.server_id) => {}
-            () = sleep(LOOK_AGAIN) => {}
-            () = sleep_until(deadline) => {}
-        }
+        let look_again = deadline.min(now + LOOK_AGAIN);
+        let _ = timeout_at(look_again, changed(&mut changes, agent.server_id)).await;
     }
+}
+
+enum Look {
+    /// The agent does not have this document.
+    Other(String),
+    /// There is none but the one that the agent has.
+    Held { revision: i64 },
+}
+
+async fn look(agent: &Agent, app: &App, held: Option<Held>) -> Result<Look> {
+    let record = agent.record(&mut app.store().reader()).await?;
+    let is_held = held.is_some_and(|held| held.is_document_of(&record));
+    Ok(match record.desired {
+        Some(document) if !is_held => Look::Other(document),
+        _ => Look::Held { revision: record.revision },
+    })
 }
 
 impl Held {

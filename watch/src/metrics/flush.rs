@@ -55,19 +55,22 @@ fn forget_silent(context: &Context, now: i64) {
 async fn write(context: &Context, is_due: impl Fn(&Open) -> bool) -> usize {
     let metrics = context.metrics();
     let Some(history) = &metrics.history else { return 0 };
-    let due: Vec<(ServerId, Open)> = {
+    let due: Vec<(ServerId, i64)> = {
         let servers = metrics.servers();
         let all =
             servers.iter().flat_map(|(id, held)| held.open.iter().map(move |open| (*id, open)));
-        all.filter(|(_, open)| is_due(open)).map(|(id, open)| (id, open.clone())).collect()
+        all.filter(|(_, open)| is_due(open)).map(|(id, open)| (id, open.window.start)).collect()
     };
     let mut count = 0;
-    for (server, open) in due {
-        match write_one(history, server, &open.window).await {
+    // A fleet's windows are over at the same moment: only one at a time is there twice.
+    for (server, start) in due {
+        let Some(open) = metrics.open(server, start) else { continue };
+        let window = open.window.window();
+        match write_one(history, server, &window).await {
             Ok(true) => {
                 count += 1;
                 if let Some(held) = metrics.servers().get_mut(&server) {
-                    held.wrote(&open);
+                    held.wrote(&window, open.changes);
                 }
             }
             // Another control plane wrote it at the same moment; the next time.

@@ -6,7 +6,7 @@
 
 use super::groups::lag::{Ends, Lags};
 use model::{InstanceId, Series, ServerId, SignedDuration};
-use series::{Sample, Tier, Window};
+use series::{OpenWindow, Sample, Window};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
@@ -97,7 +97,7 @@ pub(super) struct Held {
 
 #[derive(Clone, Debug)]
 pub(super) struct Open {
-    pub window: Window,
+    pub window: OpenWindow,
     /// Raised by every change, so that a write knows what it has written.
     pub changes: u64,
 }
@@ -137,6 +137,12 @@ impl Metrics {
         held.take(sample)
     }
 
+    /// A copy of a server's window that begins at a time, if it is still open.
+    pub(super) fn open(&self, server: ServerId, start: i64) -> Option<Open> {
+        let servers = self.servers();
+        servers.get(&server)?.open.iter().find(|open| open.window.start == start).cloned()
+    }
+
     /// Never held together with the servers.
     pub(super) fn ends(&self) -> MutexGuard<'_, HashMap<InstanceId, Ends>> {
         self.ends.lock().expect("no holder of this lock panics")
@@ -172,11 +178,11 @@ impl Metrics {
 impl Held {
     /// Whether it says anything new.
     pub fn take(&mut self, sample: &Arc<Sample>) -> bool {
-        let start = Window::around(sample.at, Tier::Sampled).start;
+        let window = OpenWindow::around(sample.at);
+        let start = window.start;
         let at = self.open.iter().position(|open| open.window.start >= start);
         let at = at.unwrap_or(self.open.len());
         if self.open.get(at).is_none_or(|open| open.window.start != start) {
-            let window = Window::around(sample.at, Tier::Sampled);
             self.open.insert(at, Open { window, changes: 0 });
         }
         let open = &mut self.open[at];
@@ -226,11 +232,9 @@ impl Held {
 
     /// A window was written as it was after so many changes. One that has changed
     /// since then is written again.
-    pub fn wrote(&mut self, written: &Open) {
-        self.open.retain(|open| {
-            open.window.start != written.window.start || open.changes != written.changes
-        });
-        self.written = self.written.max(written.window.last());
+    pub fn wrote(&mut self, written: &Window, changes: u64) {
+        self.open.retain(|open| open.window.start != written.start || open.changes != changes);
+        self.written = self.written.max(written.last());
     }
 }
 
@@ -253,14 +257,14 @@ mod tests {
         assert_eq!(held.kept_through(), 590);
         held.take(&sample(1200, 1.0));
         let first = held.open[0].clone();
-        held.wrote(&first);
+        held.wrote(&first.window.window(), first.changes);
         assert_eq!((held.kept_through(), held.open.len()), (600, 1));
         // One comes late, into a window that is on disk.
         held.take(&sample(610, 1.0));
         assert_eq!(held.kept_through(), 599);
         let late = held.open[0].clone();
         held.take(&sample(620, 1.0));
-        held.wrote(&late);
+        held.wrote(&late.window.window(), late.changes);
         assert_eq!((held.kept_through(), held.open.len()), (599, 2), "it changed meanwhile");
     }
 

@@ -2,7 +2,7 @@
 
 use crate::Context;
 use model::{Series, ServerId};
-use series::{Measure, Of, Range, Tier, Window, align, unpack};
+use series::{Measure, Of, OpenWindow, Range, Tier, Window, align, unpack};
 
 /// One series of a server between two times, by time: a point a minute.
 pub(crate) async fn minutes(
@@ -49,7 +49,8 @@ fn open(context: &Context, server: ServerId, range: Range) -> Vec<Window> {
     let servers = context.metrics().servers();
     let all = servers.get(&server).into_iter().flat_map(|held| &held.open);
     let all = all.map(|open| &open.window);
-    all.filter(|window| window.start < range.to && window.end() > range.from).cloned().collect()
+    let asked = all.filter(|window| window.start < range.to && window.end() > range.from);
+    asked.map(OpenWindow::window).collect()
 }
 
 /// An open window with what was written of it before.

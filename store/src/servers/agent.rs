@@ -1,0 +1,44 @@
+//! What is asked of a server's row at the calls of its agent: no document that is not
+//! needed, since those are long and agents call all the time.
+
+use crate::Result;
+use crate::db::{Query, Row, Run};
+use model::{InstanceId, ServerId};
+
+/// Whose calls are a server's.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct EnrolledAgent {
+    pub instance_id: InstanceId,
+    pub incarnation: i64,
+    /// The hash of the public key that enrolled.
+    pub key: Option<String>,
+    /// Of the desired document; every other document has another one.
+    pub revision: i64,
+}
+
+/// None if there is no such server.
+pub async fn find_agent(run: &mut impl Run, id: ServerId) -> Result<Option<EnrolledAgent>> {
+    let query = Query::new(
+        "SELECT instance_id, incarnation, enrolled_key, revision FROM servers WHERE id = $1",
+    )
+    .bind(id.0);
+    run.fetch_one(query).await?.map(|row| agent(&row)).transpose()
+}
+
+fn agent(row: &Row) -> Result<EnrolledAgent> {
+    Ok(EnrolledAgent {
+        instance_id: InstanceId(row.int("instance_id")?),
+        incarnation: row.int("incarnation")?,
+        key: row.text_or_none("enrolled_key")?,
+        revision: row.int("revision")?,
+    })
+}
+
+/// The last report, as it was sent; none if there is none, or no such server.
+pub async fn find_report(run: &mut impl Run, id: ServerId) -> Result<Option<String>> {
+    let query = Query::new("SELECT report FROM servers WHERE id = $1").bind(id.0);
+    match run.fetch_one(query).await? {
+        Some(row) => row.text_or_none("report"),
+        None => Ok(None),
+    }
+}
