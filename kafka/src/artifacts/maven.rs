@@ -41,7 +41,7 @@ pub async fn fetch(
                 jars.insert(file.to_owned());
                 progress(Progress::Fetching { version, done: jars.len(), total: sums.len() });
             }
-            Some(file) if file.ends_with(".pom") && jars.is_empty() => {
+            Some(file) if is_description(file) && jars.is_empty() => {
                 descriptions += 1;
                 progress(Progress::Describing { version, descriptions });
             }
@@ -77,8 +77,12 @@ fn arguments(release: &Release, extension: &Path) -> Vec<String> {
 /// The file name in `Downloaded from <id>: <url>/<file> (<size> at <speed>)`.
 fn downloaded(line: &str) -> Option<&str> {
     let (_, rest) = line.split_once("Downloaded from ")?;
-    let is_known = |name: &&str| is_jar(name) || name.ends_with(".pom");
+    let is_known = |name: &&str| is_jar(name) || is_description(name);
     rest.split(' ').filter_map(|word| word.rsplit('/').next()).find(is_known)
+}
+
+fn is_description(name: &str) -> bool {
+    Path::new(name).extension().is_some_and(|extension| extension == "pom")
 }
 
 fn error_line(line: &str) -> Option<String> {
