@@ -51,7 +51,7 @@ impl Client {
     }
 
     /// Whether nothing more comes, and the connection has ended.
-    async fn is_closed(mut self) -> bool {
+    async fn closes(mut self) -> bool {
         let mut rest = Vec::new();
         let read = timeout(PATIENCE, self.stream.read_to_end(&mut rest)).await.expect("in time");
         timeout(PATIENCE, self.serving).await.expect("in time").unwrap();
@@ -112,7 +112,7 @@ async fn a_body_that_is_not_read_is_never_taken_for_a_request() {
         // Either side may have given up by now.
         let _ = client.stream.write_all(body.as_bytes()).await;
         client.closing.cancel();
-        assert!(client.is_closed().await, "{length}");
+        assert!(client.closes().await, "{length}");
     }
 }
 
@@ -122,16 +122,16 @@ async fn it_ends_when_either_side_wants_it_and_after_silence() {
         let mut client = Client::new(1000, PATIENCE);
         client.send(&format!("{ask}host: x\r\ncontent-length: 0\r\n\r\n")).await;
         assert_eq!(client.answer().await.1, "unread");
-        assert!(client.is_closed().await, "{ask}");
+        assert!(client.closes().await, "{ask}");
     }
     let mut client = Client::new(1000, PATIENCE);
     client.send(&of_length(2)).await;
     client.answer().await;
     client.closing.cancel();
-    assert!(client.is_closed().await, "between two requests");
+    assert!(client.closes().await, "between two requests");
     for begun in ["", "P", "POST /unread HTTP/1.1\r\nhost: x\r\n"] {
         let mut client = Client::new(1000, Duration::from_millis(50));
         client.send(begun).await;
-        assert!(client.is_closed().await, "{begun}");
+        assert!(client.closes().await, "{begun}");
     }
 }
