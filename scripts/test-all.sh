@@ -24,7 +24,7 @@ units() {
     check --doc
 }
 simulation() { check --test engine; }
-kafka() { check --test client --test conformance --test start; }
+kafka() { check --test client --test conformance --test start --test warm; }
 releases() { check --test releases; }
 postgres() { CASTELLAN_TEST_DATABASE=postgres check --test it -- --skip fuzz::; }
 planes() { check --test two_planes --test restore; }

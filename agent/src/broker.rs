@@ -6,10 +6,10 @@
 use crate::launcher::Launch;
 use crate::log_tail::Marks;
 use crate::place::Place;
+use crate::successor::{self, Ended, Successor};
 use host::{Exit, ProcessId, Spawn};
 use std::fs;
 use std::io;
-use std::pin::Pin;
 use std::time::Duration;
 use tokio::time::Instant;
 use wire::agent::Loading;
@@ -23,7 +23,7 @@ const LOOK_AT_LOGS: Duration = Duration::from_secs(1);
 
 pub struct Broker {
     process: ProcessId,
-    ended: Pin<Box<dyn Future<Output = Exit> + Send>>,
+    ended: Ended,
     began: Instant,
     marks: Marks,
     config_hash: Option<String>,
@@ -68,9 +68,7 @@ impl Broker {
 
     /// Starts one and puts it on record.
     pub fn start(place: &Place, command: Launch, wanted: For<'_>) -> io::Result<Self> {
-        forget(place)?;
-        host::write_atomic(&place.running_hash(), wanted.config_hash.as_bytes())?;
-        host::write_atomic(&place.running_launch(), wanted.launch.to_string().as_bytes())?;
+        record(place, wanted)?;
         let marks = Marks::now(place);
         let mark = (BROKER_VARIABLE.to_owned(), place.dir().to_string_lossy().into_owned());
         let spawn = Spawn {
@@ -82,16 +80,40 @@ impl Broker {
         };
         let (process, ended) = spawn.start()?;
         process.save(&place.broker_pid())?;
-        Ok(Self {
+        Ok(Self::new(process, Box::pin(ended), marks, wanted))
+    }
+
+    /// Makes a JVM that was warmed up the broker. It is on record before it is ordered, so
+    /// whoever dies in between leaves a broker that is adopted, or none. After an error none
+    /// runs. The broker before it must have ended.
+    pub async fn take_over(
+        place: &Place,
+        successor: Successor,
+        wanted: For<'_>,
+        patience: Duration,
+    ) -> io::Result<Self> {
+        let Some(process) = successor.process() else {
+            return Err(io::Error::other("it has ended"));
+        };
+        record(place, wanted)?;
+        successor::keep_output(place)?;
+        let marks = Marks::now(place);
+        process.save(&place.broker_pid())?;
+        let (process, ended) = successor.order(patience).await?;
+        Ok(Self::new(process, ended, marks, wanted))
+    }
+
+    fn new(process: ProcessId, ended: Ended, marks: Marks, wanted: For<'_>) -> Self {
+        Self {
             process,
-            ended: Box::pin(ended),
+            ended,
             began: Instant::now(),
             marks,
             config_hash: Some(wanted.config_hash.into()),
             launch: wanted.launch,
             loading: None,
             look_at_logs: Instant::now() + LOOK_AT_LOGS,
-        })
+        }
     }
 
     pub fn pid(&self) -> i32 {
@@ -178,11 +200,12 @@ fn find_unrecorded(place: &Place) -> Option<ProcessId> {
     Some(process)
 }
 
-/// Removes what an earlier broker left.
-fn forget(place: &Place) -> io::Result<()> {
+/// Removes what an earlier broker left, and notes what the next one is started for.
+fn record(place: &Place, wanted: For<'_>) -> io::Result<()> {
     match fs::remove_file(place.started()) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
     }
-    Ok(())
+    host::write_atomic(&place.running_hash(), wanted.config_hash.as_bytes())?;
+    host::write_atomic(&place.running_launch(), wanted.launch.to_string().as_bytes())
 }

@@ -11,7 +11,8 @@ use async_trait::async_trait;
 use kafka::artifacts::{Artifacts, Distribution, Work, default_cache_root};
 use kafka::java::Java;
 use kafka::startup_cache::StartupCache;
-use kafka::{Progress, java, launch, startup_cache, versions};
+use kafka::{Progress, java, launch, rehearsal, startup_cache, versions};
+use std::fs;
 use std::path::Path;
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
@@ -20,6 +21,10 @@ use wire::agent::{Desired, DesiredBroker, Format, STORE_BALLAST, StoreRoom};
 /// What a start writes before it serves, recovery of the last segments included.
 /// With less, all that starts do is fail.
 pub(crate) const ROOM_TO_START: u64 = 32 << 20;
+
+/// What a JVM takes while it rehearses, some of its heap included, and some more: the broker
+/// beside it must not be short of any.
+const MEMORY_TO_WARM: u64 = 512 << 20;
 
 /// How long a start-up cache that another process makes is worth the wait.
 const OTHERS_WORK: Duration = Duration::from_mins(5);
@@ -59,6 +64,43 @@ impl Launcher for Jvm {
 
     fn room_to_start(&self) -> Needed {
         Needed { to_start: ROOM_TO_START, kept: kept(&self.place) }
+    }
+
+    fn may_warm(&self) -> Result<bool, String> {
+        let start = start::load(&self.place).map_err(words)?;
+        // It becomes its server's user between one broker and the next, and what it started
+        // before would stay root's.
+        let changes_user = host::is_root() && start.uid.is_some();
+        Ok(start.host.warm_rolls && !changes_user)
+    }
+
+    fn check_memory(&self) -> Result<(), String> {
+        match host::spare_memory() {
+            Some(spare) if spare < MEMORY_TO_WARM => Err(format!(
+                "{} MiB of memory are left, and {} are needed to warm it up",
+                spare >> 20,
+                MEMORY_TO_WARM >> 20,
+            )),
+            Some(_) => Ok(()),
+            None => Err("this host does not tell how much memory is left".into()),
+        }
+    }
+
+    fn rehearse(&self, broker: &DesiredBroker, launch: &Launch) -> Result<Launch, String> {
+        let release = versions::release(broker.kafka_version)
+            .ok_or_else(|| format!("Kafka {} is not supported", broker.kafka_version))?;
+        let directory = self.place.rehearsal();
+        let prepare = || {
+            let _ = fs::remove_dir_all(&directory);
+            host::create_private_dir(&directory)?;
+            rehearsal::prepare(release, &directory)
+        };
+        prepare().map_err(|error| format!("its rehearsal can't be prepared: {error}"))?;
+        let Launch { program, arguments } = launch.clone();
+        let state = self.place.warm_state();
+        let arguments =
+            launch::warm_arguments(&arguments, &broker.logging_file, &directory, &state);
+        Ok(Launch { program, arguments })
     }
 
     fn format_arguments(&self, desired: &Desired, format: &Format) -> String {
@@ -124,7 +166,6 @@ fn words(error: impl std::error::Error) -> String {
 mod tests {
     use super::*;
     use crate::{disk, testing};
-    use std::fs;
     use wire::agent::{AgentStart, HostSettings};
 
     #[test]

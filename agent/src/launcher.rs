@@ -28,6 +28,17 @@ pub trait Launcher: Send + Sync {
     /// What must be free on the disk.
     fn room_to_start(&self) -> Needed;
 
+    /// Whether the next JVM may be warmed up while the broker runs; false where the host is
+    /// set to do without. An error is a sentence.
+    fn may_warm(&self) -> Result<bool, String>;
+
+    /// Whether the host has the memory for two JVMs.
+    fn check_memory(&self) -> Result<(), String>;
+
+    /// Prepares a rehearsal, and names the command of a JVM that is warmed up by it. Ordered
+    /// to start, it is what `launch` would be.
+    fn rehearse(&self, broker: &DesiredBroker, launch: &Launch) -> Result<Launch, String>;
+
     /// The text of `format.args`, with which the broker formats its disk
     /// before it starts.
     fn format_arguments(&self, desired: &Desired, format: &Format) -> String;

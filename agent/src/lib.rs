@@ -28,9 +28,15 @@ mod place;
 mod prepare;
 mod start;
 mod start_slots;
+mod successor;
 mod supervisor;
 mod unresponsive_shutdown;
+mod warmth;
 
+#[cfg(test)]
+mod successor_tests;
+#[cfg(test)]
+mod supervisor_testing;
 #[cfg(test)]
 mod testing;
 
@@ -55,6 +61,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 use tokio::task::JoinError;
 use tokio::time::timeout;
+use warmth::Warmth;
 
 /// How long the last report may hold up the end of the agent.
 const FAREWELL: Duration = Duration::from_secs(1);
@@ -133,6 +140,8 @@ pub async fn run(dir: PathBuf) -> Result<(), AgentError> {
         shutdown: shutdown_seen,
         restarts: 0,
         returns: false,
+        successor: None,
+        warmth: Warmth::default(),
     };
     let mut supervisor = tokio::spawn(supervisor.run());
 

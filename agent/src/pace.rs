@@ -25,6 +25,8 @@ pub struct Pace {
     pub start_slot: Duration,
     /// A broker that does not react to SIGTERM in any way for so long is killed.
     pub unresponsive_shutdown: Duration,
+    /// A JVM that is warmed up and makes no progress for so long is ended.
+    pub rehearsal: Duration,
     /// Between looks at a disk that is lost: whoever puts it back waits for us.
     pub disk: Duration,
 }
@@ -51,8 +53,15 @@ impl Pace {
         stale: Duration::from_secs(8),
         start_slot: Duration::from_secs(30),
         unresponsive_shutdown: Duration::from_secs(20),
+        rehearsal: Duration::from_mins(1),
         disk: Duration::from_secs(2),
     };
+
+    /// How long a JVM that was warmed up may take over its order: it only has to read a line,
+    /// and the broker is down meanwhile.
+    pub fn order(&self) -> Duration {
+        self.rehearsal / 12
+    }
 
     /// The pause after so many questions.
     pub fn claim_pause(&self, asked: u32) -> Duration {

@@ -62,6 +62,13 @@ paths! {
     server_log = "logs/server.log";
     /// What the JVM itself prints, before and beside its log.
     broker_output = "logs/broker.out";
+    /// What a JVM that is warmed up prints, until it is the broker.
+    successor_output = "logs/successor.out";
+    earlier_broker_output = "logs/broker.out.1";
+    /// How far the JVM is that is warmed up, with its pid.
+    warm_state = "run/warm";
+    /// The throw-away server that it is warmed up with.
+    rehearsal = "rehearsal";
     format_arguments = "format.args";
     /// Where the clusters of this host take slots to start.
     start_slots = "../../starts";

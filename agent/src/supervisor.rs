@@ -4,25 +4,32 @@
 //! a new configuration by itself but for a higher launch, never starts a second one
 //! (whatever runs is adopted first), and stops one as desired only with the control
 //! plane's leave. One that still starts is never stopped for a restart: it may be in
-//! recovery. Every wait and failure is on the board in words.
+//! recovery. Before one is stopped for a restart, the JVM that follows it is warmed up
+//! (`successor.rs`). Every wait and failure is on the board in words.
+
+mod leaving;
 
 use crate::board::{Board, Status};
 use crate::broker::{Broker, For};
 use crate::disk;
 use crate::ending::Ending;
 use crate::goal::{Goal, Orders};
-use crate::launcher::Launcher;
-use crate::leave::{Answer, Leave};
+use crate::launcher::{Launch, Launcher};
+use crate::leave::Leave;
 use crate::log_tail::Marks;
 use crate::own_user;
 use crate::pace::Pace;
 use crate::place::Place;
 use crate::prepare::{self, PrepareError, Prepared};
 use crate::start_slots::StartSlots;
+use crate::successor::{self, Successor};
 use crate::unresponsive_shutdown::UnresponsiveShutdown;
+use crate::warmth::Warmth;
 use host::{Exit, Slot};
 use jiff::Timestamp;
+use leaving::Leaving;
 use model::Clock;
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
@@ -47,20 +54,15 @@ pub struct Supervisor {
     /// The broker was stopped to be started again: the others of its cluster
     /// wait for it, so it takes no turns with other clusters.
     pub returns: bool,
-}
-
-/// What became of the wish to stop.
-enum Leaving {
-    Go,
-    /// The broker has ended by itself, which is as well.
-    Ended,
-    /// Something else may be wanted.
-    Changed,
+    /// The JVM that is to follow the broker, warmed up.
+    pub successor: Option<Successor>,
+    pub warmth: Warmth,
 }
 
 impl Supervisor {
     /// Returns after a shutdown, with the broker ended.
     pub async fn run(mut self) {
+        successor::end_leftovers(&self.place);
         let mut broker = Broker::adopt(&self.place);
         loop {
             let Some(present) = broker.take() else {
@@ -78,10 +80,12 @@ impl Supervisor {
     async fn bring_up(&mut self) -> Option<Broker> {
         loop {
             if *self.shutdown.borrow() {
+                self.successor = None;
                 self.board.set_status(Status::new(Phase::Stopped, "stopped with its agent"));
                 return None;
             }
             let goal = self.goal.borrow_and_update().clone();
+            self.end_needless_successor();
             match goal {
                 Goal::Wait(reason) => {
                     self.board.set_status(self.status(Phase::Preparing, reason));
@@ -128,12 +132,17 @@ impl Supervisor {
             () = self.changed() => return None,
             prepared = preparing => prepared,
         };
-        let started = prepared.and_then(|Prepared { launch, start_slot }| {
-            self.start_slot = start_slot;
-            let (config_hash, launch_number) = (&orders.broker.config_hash, orders.desired.launch);
-            Broker::start(place, launch, For { config_hash, launch: launch_number })
-                .map_err(|error| PrepareError::Launch(format!("it can't be started: {error}")))
-        });
+        let started = match prepared {
+            Ok(Prepared { launch, start_slot }) => {
+                self.start_slot = start_slot;
+                let launch_number = orders.desired.launch;
+                let wanted = For { config_hash: &orders.broker.config_hash, launch: launch_number };
+                let started = self.run_broker(launch, wanted).await;
+                started
+                    .map_err(|error| PrepareError::Launch(format!("it can't be started: {error}")))
+            }
+            Err(error) => Err(error),
+        };
         match started {
             Ok(broker) => Some(broker),
             Err(error) => {
@@ -141,6 +150,32 @@ impl Supervisor {
                 self.pause_after(&error).await;
                 None
             }
+        }
+    }
+
+    /// In the JVM that was warmed up for it, or in a new one.
+    async fn run_broker(&mut self, launch: Launch, wanted: For<'_>) -> io::Result<Broker> {
+        let Some(successor) = self.successor.take() else {
+            return Broker::start(&self.place, launch, wanted);
+        };
+        if !successor.is_for(&launch) {
+            self.warmth.give_up("the one that was warmed up is out of date".into());
+            drop(successor);
+            return Broker::start(&self.place, launch, wanted);
+        }
+        match Broker::take_over(&self.place, successor, wanted, self.pace.order()).await {
+            Ok(broker) => Ok(broker),
+            Err(error) => {
+                self.warmth.give_up(format!("the one that was warmed up failed, {error}"));
+                Broker::start(&self.place, launch, wanted)
+            }
+        }
+    }
+
+    /// One that waits costs memory.
+    fn end_needless_successor(&mut self) {
+        if !matches!(*self.goal.borrow(), Goal::Running(_)) {
+            self.successor = None;
         }
     }
 
@@ -179,6 +214,7 @@ impl Supervisor {
         let mut lasted = false;
         loop {
             if *self.shutdown.borrow() {
+                self.successor = None;
                 return self.stop(broker).await;
             }
             if since.is_none() && broker.has_started(&self.place) {
@@ -186,14 +222,20 @@ impl Supervisor {
             }
             let started = since.is_some();
             if self.shall_stop(&broker, started) {
-                match self.ask_leave(&mut broker).await {
+                let leaving = match self.warm_up(&mut broker).await {
+                    Leaving::Go => self.ask_leave(&mut broker).await,
+                    other => other,
+                };
+                match leaving {
                     Leaving::Go => return self.stop(broker).await,
                     Leaving::Ended => return,
                     Leaving::Changed => continue,
                 }
             }
+            self.successor = None;
             if started {
                 (self.start_slot, self.returns) = (None, false);
+                self.warmth.forget();
             }
             if started && lasted {
                 self.restarts = 0;
@@ -247,7 +289,7 @@ impl Supervisor {
         let (phase, detail) = match loading {
             _ if started => (Phase::Running, "running".to_owned()),
             Some(loading) => (Phase::Starting, loading.to_string()),
-            None => (Phase::Starting, "the broker is starting".to_owned()),
+            None => (Phase::Starting, format!("the broker is starting{}", self.warmth.suffix())),
         };
         let mut status = self.status(phase, detail);
         status.loading = loading;
@@ -259,59 +301,6 @@ impl Supervisor {
             status.log_tail = self.board.view().status.log_tail;
         }
         status
-    }
-
-    /// Asks until the broker may stop, or something else is wanted. Meanwhile it
-    /// runs on.
-    async fn ask_leave(&mut self, broker: &mut Broker) -> Leaving {
-        // It may take long, and others wait for a slot to start.
-        self.start_slot = None;
-        let (leave, pace) = (Arc::clone(&self.leave), self.pace);
-        let mut asked = 0;
-        loop {
-            let began = Instant::now();
-            let obstacle = self.could_not_return();
-            let answer = tokio::select! {
-                biased;
-                _ = broker.ended() => return Leaving::Ended,
-                () = self.changed() => return Leaving::Changed,
-                answer = async {
-                    match &obstacle {
-                        Some(reason) => Answer::No(reason.clone()),
-                        None => leave.ask().await,
-                    }
-                } => answer,
-            };
-            let (reason, passing) = match answer {
-                Answer::No(reason) => (reason, false),
-                Answer::NotYet(reason) => (reason, true),
-                // It was true when it was given.
-                Answer::Go if began.elapsed() > pace.stale => {
-                    ("the answer came too late".into(), false)
-                }
-                Answer::Go => return Leaving::Go,
-            };
-            let started = broker.has_started(&self.place);
-            let mut status = self.status_of(broker, started);
-            status.detail = format!("waiting for leave to stop: {reason}");
-            (status.waits_for_leave, status.wait_is_passing) = (Some(reason), passing);
-            self.board.set_status(status);
-            asked += 1;
-            tokio::select! {
-                _ = broker.ended() => return Leaving::Ended,
-                () = self.changed() => return Leaving::Changed,
-                () = sleep(pace.claim_pause(asked)) => {}
-            }
-        }
-    }
-
-    /// Why a broker that is to be started anew would stay away: then it runs on. The
-    /// ballast is for one that has ended, not for one that would.
-    fn could_not_return(&self) -> Option<String> {
-        let returns = matches!(*self.goal.borrow(), Goal::Running(_));
-        let room = disk::check_room(&self.place, self.launcher.room_to_start());
-        let fault = room.err().filter(|_| returns)?;
-        Some(format!("it could not be started again, {fault}"))
     }
 
     /// SIGTERM, and then all the time it takes, unless it can't react.

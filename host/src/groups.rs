@@ -230,7 +230,7 @@ fn places(mounts: &[MountInfo], own: &str, read: &dyn Fn(&Path) -> Option<String
 }
 
 /// The group that a line of `/proc/self/cgroup` names.
-fn own_path<'a>(own: &'a str, controller: &str) -> Option<&'a str> {
+pub(crate) fn own_path<'a>(own: &'a str, controller: &str) -> Option<&'a str> {
     own.lines().find_map(|line| {
         let mut parts = line.splitn(3, ':');
         let (_, controllers, path) = (parts.next()?, parts.next()?, parts.next()?);
@@ -239,7 +239,7 @@ fn own_path<'a>(own: &'a str, controller: &str) -> Option<&'a str> {
 }
 
 /// The directory of a group, where a mount may show a part of the tree alone.
-fn below(mount: &MountInfo, path: &str) -> PathBuf {
+pub(crate) fn below(mount: &MountInfo, path: &str) -> PathBuf {
     let path = Path::new(path).strip_prefix(&mount.root).unwrap_or(Path::new(""));
     mount.mount_point.join(path)
 }

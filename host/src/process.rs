@@ -13,7 +13,8 @@ use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Output, Stdio};
 use std::time::Duration;
 use tokio::io::unix::AsyncFd;
-use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt as _, BufReader};
+use tokio::process::ChildStdin;
 
 /// Names one process for ever: a reused pid has another start time, and a
 /// reboot has another boot id.
@@ -133,7 +134,8 @@ const SECRETS: [&str; 4] = [
 ];
 
 /// A process to start in a session of its own, so that neither our end nor a
-/// Ctrl-C in our terminal ends it. It gets no pipes: output goes to a file.
+/// Ctrl-C in our terminal ends it. Output goes to a file, and input is empty unless it is
+/// started to listen.
 #[derive(Clone, Debug)]
 pub struct Spawn {
     pub program: PathBuf,
@@ -154,6 +156,20 @@ impl Spawn {
         let mut command = self.command(output)?;
         command.envs(self.variables());
         followed(CommandWrap::from(command).wrap(ProcessSession).spawn()?)
+    }
+
+    /// The same for a process that we say something to. It sees the end of its input when
+    /// what we say it with is dropped, and when we end in any way.
+    pub fn start_listening(
+        &self,
+    ) -> io::Result<(ProcessId, Input, impl Future<Output = Exit> + Send + 'static + use<>)> {
+        let output = OpenOptions::new().create(true).append(true).open(&self.output)?;
+        let mut command = self.command(output)?;
+        command.envs(self.variables()).stdin(Stdio::piped());
+        let mut child = CommandWrap::from(command).wrap(ProcessSession).spawn()?;
+        let input = Input(child.stdin().take().expect("it is piped"));
+        let (process, ended) = followed(child)?;
+        Ok((process, input, ended))
     }
 
     /// Starts it as that user, who is in a group of the same number and no other:
@@ -190,6 +206,19 @@ impl Spawn {
             .stderr(output)
             .kill_on_drop(false);
         Ok(command)
+    }
+}
+
+/// The input of a process that was started to listen.
+#[derive(Debug)]
+pub struct Input(ChildStdin);
+
+impl Input {
+    /// Says something to it, whole or not at all if it is shorter than a page. An error if it
+    /// does not listen any more.
+    pub async fn say(&mut self, text: &str) -> io::Result<()> {
+        self.0.write_all(text.as_bytes()).await?;
+        self.0.flush().await
     }
 }
 
@@ -368,6 +397,24 @@ mod tests {
             lines = format!("{lines}{line}\n");
         }
         check(&lines);
+    }
+
+    #[tokio::test]
+    async fn one_that_listens_hears_us_and_our_end() {
+        let directory = tempfile::tempdir().unwrap();
+        let script = "while read line; do echo heard $line; done; echo over; exit 4";
+        let spawn = Spawn {
+            program: "/bin/sh".into(),
+            arguments: vec!["-c".into(), script.into()],
+            ..sleeper(directory.path())
+        };
+        let (process, mut input, ended) = spawn.start_listening().unwrap();
+        input.say("one\n").await.unwrap();
+        assert!(process.is_alive());
+        drop(input);
+        assert_eq!(ended.await, Exit("exit status: 4".into()));
+        let said = fs::read_to_string(directory.path().join("output")).unwrap();
+        assert_eq!(said, "heard one\nover\n");
     }
 
     #[tokio::test]

@@ -1,12 +1,12 @@
 //! The command line of a broker and of its formatting. Pure.
 //!
-//! The working directory is the server's. No argument holds a secret: command
+//! The working directory is the server's, but for a JVM that is warmed up. No argument holds a secret: command
 //! lines are readable by everyone on the host.
 
 use crate::artifacts::Distribution;
 use crate::java::Java;
 use crate::startup_cache::StartupCache;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// One argument a line for [`format_arguments`]; the launcher formats when it is
 /// there and the disk is not formatted yet.
@@ -28,14 +28,39 @@ pub fn command_line(
     let mut arguments = jvm_flags.to_vec();
     arguments.extend(cache.into_iter().flat_map(|cache| cache.flags.clone()));
     arguments.extend(quiet(java).into_iter().map(String::from));
-    arguments.push(match logging_file {
-        "log4j.properties" => format!("-Dlog4j.configuration=file:{logging_file}"),
-        _ => format!("-Dlog4j2.configurationFile={logging_file}"),
-    });
+    arguments.push(logging_flag(logging_file, Path::new("")));
     arguments.push("-cp".into());
     arguments.push(distribution.class_path_text());
     arguments.extend([LAUNCHER, PROPERTIES_FILE, FORMAT_FILE].map(String::from));
     (java.program(), arguments)
+}
+
+/// The same command for a JVM that first rehearses in that directory, tells of its state in
+/// that file, and then waits for its order ([`crate::rehearsal`]). Both paths are absolute;
+/// it may run in any directory.
+pub fn warm_arguments(
+    arguments: &[String],
+    logging_file: &str,
+    rehearsal: &Path,
+    state: &Path,
+) -> Vec<String> {
+    let own = logging_flag(logging_file, Path::new(""));
+    let silent = logging_flag(logging_file, rehearsal);
+    let mut warm: Vec<String> = arguments
+        .iter()
+        .map(|argument| if *argument == own { silent.clone() } else { argument.clone() })
+        .collect();
+    let text = |path: &Path| path.to_string_lossy().into_owned();
+    warm.extend([text(rehearsal), text(state), logging_file.to_owned()]);
+    warm
+}
+
+fn logging_flag(logging_file: &str, directory: &Path) -> String {
+    let path = directory.join(logging_file);
+    match logging_file {
+        "log4j.properties" => format!("-Dlog4j.configuration=file:{}", path.display()),
+        _ => format!("-Dlog4j2.configurationFile={}", path.display()),
+    }
 }
 
 /// What Kafka does to memory and libraries is known; newer Javas warn of it on
@@ -113,6 +138,21 @@ mod tests {
              -cp /c/castellan.jar:/c/kafka.jar castellan.broker.Launcher server.properties \
              format.args",
         );
+    }
+
+    #[test]
+    fn a_warm_jvm_logs_as_its_rehearsal_says_until_it_is_ordered() {
+        let check = |logging: &str, flag: &str| {
+            let own = logging_flag(logging, Path::new(""));
+            let cold = ["-Xmx256m", &own, "-cp", "/c", "L", "p", "f"].map(String::from);
+            let (rehearsal, state) = (Path::new("/s/rehearsal"), Path::new("/s/run/warm"));
+            let warm = warm_arguments(&cold, logging, rehearsal, state).join(" ");
+            let expected =
+                format!("-Xmx256m {flag} -cp /c L p f /s/rehearsal /s/run/warm {logging}");
+            assert_eq!(warm, expected);
+        };
+        check("log4j.properties", "-Dlog4j.configuration=file:/s/rehearsal/log4j.properties");
+        check("log4j2.properties", "-Dlog4j2.configurationFile=/s/rehearsal/log4j2.properties");
     }
 
     #[test]

@@ -14,12 +14,14 @@ pub mod metrics;
 mod naming;
 mod placeholder_user;
 mod progress;
+pub mod rehearsal;
 pub mod render;
 pub mod rights;
 pub mod safety;
 pub mod settings;
 pub mod simulated;
 pub mod startup_cache;
+mod throwaway;
 pub mod versions;
 
 pub use endpoint::Endpoint;

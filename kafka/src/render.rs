@@ -16,6 +16,7 @@ mod tests;
 
 pub use jvm::heap_mb;
 pub use limits::Limits;
+pub use logging::file_name as logging_file;
 pub use properties::{Threads, threads};
 
 use crate::Endpoint;

@@ -7,7 +7,6 @@
 //! JVM checks whether it fits and starts without if it does not, so it is never a
 //! reason for a broker not to start.
 
-mod certificates;
 mod exercise;
 mod training;
 

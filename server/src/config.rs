@@ -180,6 +180,8 @@ pub struct Local {
     pub max_heap_mb: Option<u32>,
     /// Take creates that this host's memory and disk can't hold.
     pub overcommit: bool,
+    /// Warm the next JVM up before a broker is stopped for a restart; none: yes.
+    pub warm_rolls: Option<bool>,
     /// The first and the last uid that instances get if root starts us; empty: none.
     pub uids: Option<Vec<u32>>,
 }
@@ -313,7 +315,8 @@ impl Config {
         let Local { java, distributions, .. } = self.local.clone();
         let cache = Some(self.local.cache());
         let store = Some(StoreRoom { directory: data.into(), bytes: floor::KEPT });
-        HostSettings { cache, java, distributions, store }
+        let warm_rolls = self.local.warm_rolls.unwrap_or(true);
+        HostSettings { cache, java, distributions, store, warm_rolls }
     }
 }
 

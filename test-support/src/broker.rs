@@ -11,9 +11,10 @@ use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair,
 use std::collections::BTreeMap;
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr, TcpListener};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tempfile::TempDir;
+use tokio::task::JoinHandle;
 
 /// No resolver has a name for it, so Kafka compares certificates with the number.
 pub const ADDRESS: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 62, 0, 1));
@@ -52,7 +53,68 @@ pub struct Broker {
     pub directory: TempDir,
     pub listeners: Listeners,
     pub process: ProcessId,
-    exit: tokio::task::JoinHandle<host::Exit>,
+    exit: JoinHandle<host::Exit>,
+}
+
+/// What was rehearsed with, of which nothing may be left.
+pub struct Rehearsed {
+    pub directory: PathBuf,
+    /// Of its cluster and disk.
+    pub ids: Vec<String>,
+    _elsewhere: TempDir,
+}
+
+/// Everything that a start needs.
+struct Prepared {
+    directory: TempDir,
+    listeners: Listeners,
+    logging_file: String,
+    program: PathBuf,
+    arguments: Vec<String>,
+}
+
+impl Prepared {
+    async fn new(
+        artifacts: &Artifacts,
+        version: KafkaVersion,
+        authority: &Authority,
+        cached: bool,
+    ) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let spec = spec(version);
+        let rendered = render(&spec);
+        prepare(directory.path(), &spec, authority);
+        write(directory.path(), PROPERTIES_FILE, &rendered.properties);
+        write(directory.path(), &rendered.logging_file, &rendered.logging);
+
+        let show = |step| eprintln!("{step}");
+        let kafka = artifacts.ensure(version, &show).await.unwrap();
+        assert!(artifacts.present(version));
+        let java = java::find(spec.release.java(), None).await.unwrap();
+        let mut cache = None;
+        if cached {
+            let root = default_cache_root();
+            cache = Some(startup_cache::ensure(&root, &kafka, &java, None, &show).await.unwrap());
+        }
+        let logging_file = rendered.logging_file;
+        let (program, arguments) =
+            launch::command_line(&kafka, &java, cache.as_ref(), &rendered.jvm_flags, &logging_file);
+        Self { directory, listeners: spec.listeners, logging_file, program, arguments }
+    }
+
+    fn spawn(&self, working_directory: &Path) -> Spawn {
+        Spawn {
+            program: self.program.clone(),
+            arguments: self.arguments.clone(),
+            environment: vec![],
+            directory: working_directory.into(),
+            output: self.directory.path().join("logs/output"),
+        }
+    }
+
+    fn running(self, process: ProcessId, exit: JoinHandle<host::Exit>) -> Broker {
+        Broker { directory: self.directory, listeners: self.listeners, process, exit }
+    }
 }
 
 impl Drop for Broker {
@@ -75,49 +137,56 @@ impl Broker {
         authority: &Authority,
         cached: bool,
     ) -> Self {
-        let directory = tempfile::tempdir().unwrap();
-        let spec = spec(version);
-        let rendered = render(&spec);
-        prepare(directory.path(), &spec, authority);
-        write(directory.path(), PROPERTIES_FILE, &rendered.properties);
-        write(directory.path(), &rendered.logging_file, &rendered.logging);
-
-        let show = |step| eprintln!("{step}");
-        let kafka = artifacts.ensure(version, &show).await.unwrap();
-        assert!(artifacts.present(version));
-        let java = java::find(spec.release.java(), None).await.unwrap();
-        let mut cache = None;
-        if cached {
-            cache = Some(
-                startup_cache::ensure(&default_cache_root(), &kafka, &java, None, &show)
-                    .await
-                    .unwrap(),
-            );
-        }
-        let (program, arguments) = launch::command_line(
-            &kafka,
-            &java,
-            cache.as_ref(),
-            &rendered.jvm_flags,
-            &rendered.logging_file,
-        );
-        let spawn = Spawn {
-            program,
-            arguments,
-            environment: vec![],
-            directory: directory.path().into(),
-            output: directory.path().join("logs/output"),
-        };
+        let prepared = Prepared::new(artifacts, version, authority, cached).await;
+        let spawn = prepared.spawn(prepared.directory.path());
         let began = std::time::Instant::now();
         let (process, ended) = spawn.start().unwrap();
-        let exit = tokio::spawn(ended);
-        let broker = Self { directory, listeners: spec.listeners, process, exit };
+        let broker = prepared.running(process, tokio::spawn(ended));
         broker.until("it has started", || broker.path(STARTED_FILE).exists()).await;
-        eprintln!("Kafka {version} on Java {} started in {:?}", java.version, began.elapsed());
+        eprintln!("Kafka {version} started cold in {:?}", began.elapsed());
         broker
     }
 
-    pub fn path(&self, name: &str) -> std::path::PathBuf {
+    /// The same in a JVM that was warmed up before it knew of its server, and that runs in
+    /// another directory.
+    pub async fn start_warm(version: KafkaVersion, authority: &Authority) -> (Self, Rehearsed) {
+        let artifacts = Artifacts::new(default_cache_root(), BTreeMap::new());
+        let prepared = Prepared::new(&artifacts, version, authority, true).await;
+        let elsewhere = tempfile::tempdir().unwrap();
+        let (rehearsal, state) =
+            (elsewhere.path().join("rehearsal"), elsewhere.path().join("warm"));
+        fs::create_dir(&rehearsal).unwrap();
+        kafka::rehearsal::prepare(versions::release(version).unwrap(), &rehearsal).unwrap();
+        let arguments = fs::read_to_string(rehearsal.join(FORMAT_FILE)).unwrap();
+        let is_id = |line: &&str| line.len() >= 22 && !line.starts_with('-');
+        let ids = arguments.lines().filter(is_id).map(String::from).collect();
+        let mut spawn = prepared.spawn(elsewhere.path());
+        let logging_file = &prepared.logging_file;
+        spawn.arguments =
+            launch::warm_arguments(&spawn.arguments, logging_file, &rehearsal, &state);
+        let began = std::time::Instant::now();
+        let (process, mut input, ended) = spawn.start_listening().unwrap();
+        let broker = prepared.running(process, tokio::spawn(ended));
+        let ready = format!("{} {}\n", broker.process.pid, kafka::rehearsal::READY);
+        let said = || fs::read_to_string(&state).unwrap_or_default();
+        broker.until("it is ready", || said() == ready).await;
+        let usage = host::usage(broker.process.pid).unwrap();
+        eprintln!(
+            "Kafka {version} rehearsed in {:?}, {:?} of them busy, and waits with {} MiB",
+            began.elapsed(),
+            usage.cpu,
+            usage.resident >> 20,
+        );
+        assert_eq!(broker.read("logs/server.log"), "", "nothing is logged before the order");
+        let began = std::time::Instant::now();
+        input.say(&kafka::rehearsal::order(broker.directory.path())).await.unwrap();
+        broker.until("it has started", || broker.path(STARTED_FILE).exists()).await;
+        let busy = host::usage(broker.process.pid).unwrap().cpu.saturating_sub(usage.cpu);
+        eprintln!("Kafka {version} started warm in {:?}, {busy:?} of them busy", began.elapsed());
+        (broker, Rehearsed { directory: rehearsal, ids, _elsewhere: elsewhere })
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
         self.directory.path().join(name)
     }
 

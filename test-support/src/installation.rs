@@ -240,7 +240,9 @@ impl Installation {
 
     /// JVMs that were started for a server, on record or not.
     pub fn brokers_alive(&self) -> usize {
-        left_over::processes_of("CASTELLAN_BROKER", &self.data()).len()
+        // A JVM that was warmed up before its start keeps the mark of that.
+        let marked = |mark| left_over::processes_of(mark, &self.data()).len();
+        marked("CASTELLAN_BROKER") + marked("CASTELLAN_SUCCESSOR")
     }
 
     pub async fn until_agent_is_not(&self, server: usize, old: &ProcessId) -> ProcessId {

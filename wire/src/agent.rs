@@ -96,7 +96,7 @@ pub struct AgentStart {
 }
 
 /// What the operator set for this host.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostSettings {
     /// Where Kafka and start-up caches are kept; none: the user's cache.
     #[serde(default)]
@@ -110,6 +110,20 @@ pub struct HostSettings {
     /// Where the control plane of this host has its store.
     #[serde(default)]
     pub store: Option<StoreRoom>,
+    /// Warm the next JVM up before a broker is stopped for a restart.
+    #[serde(default = "yes")]
+    pub warm_rolls: bool,
+}
+
+const fn yes() -> bool {
+    true
+}
+
+impl Default for HostSettings {
+    fn default() -> Self {
+        let distributions = BTreeMap::new();
+        Self { cache: None, java: None, distributions, store: None, warm_rolls: true }
+    }
 }
 
 /// What no broker may be started on.

@@ -110,6 +110,7 @@ fn start() -> AgentStart {
             java: Some("/java".into()),
             distributions: BTreeMap::from([("4.3.1".into(), "/kafka".into())]),
             store: Some(StoreRoom { directory: "/data".into(), bytes: 7 }),
+            warm_rolls: false,
         },
         uid: Some(1_900_000_001),
     }

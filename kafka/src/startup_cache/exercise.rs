@@ -2,13 +2,13 @@
 //! then holds what those requests load, and the first customer does not wait
 //! for it.
 
-use super::training::Training;
 use crate::client::admin::produce::Produce;
 use crate::client::admin::topics::CreateTopic;
 use crate::client::{
     Acl, Admin, Broker, Call, Cluster, Connection, DirectDial, Error, Identity, Limits, Login,
     Mechanism, Operation, PatternType, Permission, ProtocolAdmin, ResourceType, sasl, tls,
 };
+use crate::throwaway::Throwaway;
 use crate::{Endpoint, metrics};
 use model::{Clock, InstanceId, Listeners, OsEntropy, Secret, SystemClock};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ const NO_INSTANCE: InstanceId = InstanceId(0);
 
 /// A user with rights, a login by each mechanism, a topic and some messages, and
 /// a look at the metrics.
-pub async fn run(training: &Training) -> Result<(), Error> {
+pub async fn run(training: &Throwaway) -> Result<(), Error> {
     let admin = ProtocolAdmin::new(Arc::new(DirectDial), Arc::new(OsEntropy));
     let listeners = &training.listeners;
     let cluster = Cluster {

@@ -29,7 +29,7 @@ const STATUS: [&str; 10] = [
     "Seccomp",
 ];
 /// All that a broker's environment may hold.
-const VARIABLES: [&str; 10] = [
+const VARIABLES: [&str; 11] = [
     "PATH",
     "JAVA_HOME",
     "LANG",
@@ -40,6 +40,7 @@ const VARIABLES: [&str; 10] = [
     "CASTELLAN_TEST_CLOCK",
     "CASTELLAN_SERVER",
     "CASTELLAN_BROKER",
+    "CASTELLAN_SUCCESSOR",
 ];
 const GIBIBYTE: u64 = 1 << 30;
 

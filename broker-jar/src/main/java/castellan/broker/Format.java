@@ -3,12 +3,16 @@ package castellan.broker;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
+import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Properties;
+import java.util.Set;
 import kafka.tools.StorageTool;
 
 /**
@@ -23,13 +27,21 @@ final class Format {
     private static final String DIRECTORY_ID = "directory.id";
     private static final String CLUSTER_ID = "cluster.id";
 
+    private static final Path PROPERTIES = Path.of("run", "format.properties");
+    /** A setting may be a password. */
+    private static final Set<PosixFilePermission> PRIVATE =
+            PosixFilePermissions.fromString("rw-------");
+
+    private final Properties properties;
     private final Path meta;
     private final List<String> arguments;
     private final String clusterId;
     private final String directoryId;
     private final boolean joins;
 
+    /** Properties with absolute paths. */
     Format(Properties properties, List<String> request) throws IOException {
+        this.properties = properties;
         meta = Path.of(properties.getProperty("log.dirs"), "meta.properties");
         arguments = new ArrayList<>(request);
         directoryId = take("--directory-id");
@@ -38,14 +50,8 @@ final class Format {
     }
 
     void run() throws IOException {
-        ByteArrayOutputStream output = new ByteArrayOutputStream();
-        PrintStream printer = new PrintStream(output, true, StandardCharsets.UTF_8);
-        int status = StorageTool.execute(arguments.toArray(String[]::new), printer);
-        if (status != 0) {
-            throw new IOException(
-                    "formatting the disk failed: " + output.toString(StandardCharsets.UTF_8));
-        }
-        Properties written = Launcher.read(meta);
+        format();
+        Properties written = ServerProperties.read(meta);
         if (!clusterId.equals(written.getProperty(CLUSTER_ID))) {
             throw new IOException(
                     "the disk belongs to cluster " + written.getProperty(CLUSTER_ID));
@@ -54,8 +60,28 @@ final class Format {
             adopt(written.getProperty(DIRECTORY_ID));
         }
         DurableFile.write(
-                Launcher.FORMATTED,
+                ServerDirectory.resolve(Launcher.FORMATTED),
                 List.of(CLUSTER_ID + "=" + clusterId, DIRECTORY_ID + "=" + directoryId));
+    }
+
+    private void format() throws IOException {
+        // The tool reads a file, and the server's own has relative paths.
+        Path file = ServerDirectory.resolve(PROPERTIES);
+        Files.deleteIfExists(file);
+        Files.createFile(file, PosixFilePermissions.asFileAttribute(PRIVATE));
+        try (Writer writer = Files.newBufferedWriter(file)) {
+            properties.store(writer, null);
+        }
+        List<String> all = new ArrayList<>(arguments);
+        all.set(all.indexOf(value("-c")), file.toString());
+        ByteArrayOutputStream output = new ByteArrayOutputStream();
+        PrintStream printer = new PrintStream(output, true, StandardCharsets.UTF_8);
+        int status = StorageTool.execute(all.toArray(String[]::new), printer);
+        Files.delete(file);
+        if (status != 0) {
+            throw new IOException(
+                    "formatting the disk failed: " + output.toString(StandardCharsets.UTF_8));
+        }
     }
 
     /** Gives the disk the id that was chosen for it. Nothing else knows the tool's yet. */

@@ -1,7 +1,6 @@
 package castellan.broker;
 
 import java.io.IOException;
-import java.io.Reader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -13,10 +12,14 @@ import org.apache.kafka.common.utils.Time;
 /**
  * Formats a disk if asked to, then runs a broker, in one JVM.
  *
- * <p>Arguments: the properties file, and the file that asks for formatting, which need
- * not exist. The working directory is the server's: {@code disk/FORMATTED} says that the
- * disk was formatted and is durable before the broker first starts, {@code run/started}
- * holds the pid of a broker that has started.
+ * <p>Arguments: the properties file, and the file that asks for formatting, which need not
+ * exist, both in the server's directory. {@code disk/FORMATTED} there says that the disk was
+ * formatted and is durable before the broker first starts, {@code run/started} holds the pid
+ * of a broker that has started.
+ *
+ * <p>With these two the working directory is the server's, and the broker starts at once. Three
+ * more, the directory of a rehearsal, the file of its state and the name of the server's
+ * logging file, warm the JVM up first: {@link Rehearsal}.
  */
 public final class Launcher {
     static final Path FORMATTED = Path.of("disk", "FORMATTED");
@@ -33,20 +36,17 @@ public final class Launcher {
     /** Exits with 1 and one line on standard error if the broker can't be run. */
     public static void main(String[] arguments) {
         try {
-            if (arguments.length != 2) {
-                throw new IOException("usage: Launcher PROPERTIES FORMAT_ARGUMENTS");
+            if (arguments.length != 2 && arguments.length != 5) {
+                throw new IOException(
+                        "usage: Launcher PROPERTIES FORMAT_ARGUMENTS [REHEARSAL STATE LOGGING]");
             }
             endWith(Long.getLong(TRAINER));
-            Files.deleteIfExists(STARTED);
-            Properties properties = read(Path.of(arguments[0]));
-            Path request = Path.of(arguments[1]);
-            if (Files.notExists(FORMATTED)) {
-                if (Files.notExists(request)) {
-                    throw new IOException("the disk is not formatted, and nobody asked for it");
-                }
-                new Format(properties, Files.readAllLines(request)).run();
+            OldScramClients.letIn();
+            if (arguments.length == 5) {
+                WarmState state = new WarmState(Path.of(arguments[3]));
+                new Rehearsal(Path.of(arguments[2]), state).awaitOrder(arguments[4]);
             }
-            run(properties);
+            start(Path.of(arguments[0]), Path.of(arguments[1]));
         } catch (Throwable e) {
             if (stopping) {
                 return;
@@ -58,8 +58,20 @@ public final class Launcher {
         System.exit(0);
     }
 
+    private static void start(Path settings, Path formatArguments) throws IOException {
+        Files.deleteIfExists(ServerDirectory.resolve(STARTED));
+        Properties properties = ServerProperties.readAbsolute(ServerDirectory.resolve(settings));
+        Path request = ServerDirectory.resolve(formatArguments);
+        if (Files.notExists(ServerDirectory.resolve(FORMATTED))) {
+            if (Files.notExists(request)) {
+                throw new IOException("the disk is not formatted, and nobody asked for it");
+            }
+            new Format(properties, Files.readAllLines(request)).run();
+        }
+        run(properties);
+    }
+
     private static void run(Properties properties) throws IOException {
-        OldScramClients.letIn();
         Reporters.leaveOutMissing(properties);
         KafkaRaftServer server =
                 new KafkaRaftServer(KafkaConfig.fromProps(properties, false), Time.SYSTEM);
@@ -72,7 +84,9 @@ public final class Launcher {
         Runtime.getRuntime().addShutdownHook(new Thread(stop, "shutdown"));
         StalledConnections.watch(server);
         server.startup();
-        DurableFile.write(STARTED, List.of(Long.toString(ProcessHandle.current().pid())));
+        DurableFile.write(
+                ServerDirectory.resolve(STARTED),
+                List.of(Long.toString(ProcessHandle.current().pid())));
         server.awaitShutdown();
     }
 
@@ -87,15 +101,7 @@ public final class Launcher {
                         () -> Runtime.getRuntime().halt(1));
     }
 
-    static Properties read(Path file) throws IOException {
-        Properties properties = new Properties();
-        try (Reader reader = Files.newBufferedReader(file)) {
-            properties.load(reader);
-        }
-        return properties;
-    }
-
-    private static String reason(Throwable error) {
+    static String reason(Throwable error) {
         StringBuilder text = new StringBuilder(describe(error));
         for (Throwable cause = error.getCause(); cause != null; cause = cause.getCause()) {
             text.append(": ").append(describe(cause));

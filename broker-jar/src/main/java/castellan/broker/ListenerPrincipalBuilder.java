@@ -29,7 +29,8 @@ import org.apache.kafka.common.security.authenticator.DefaultKafkaPrincipalBuild
 public final class ListenerPrincipalBuilder implements KafkaPrincipalBuilder, KafkaPrincipalSerde {
     static final KafkaPrincipal SERVICE = new KafkaPrincipal("Service", "castellan");
     private static final Set<String> INTERNAL = Set.of("INTERNAL", "CONTROLLER");
-    private static final RevokedSerials REVOKED = new RevokedSerials(RevokedSerials.FILE);
+    /** One for all: Kafka makes a builder for each connection. */
+    private static volatile RevokedSerials revoked;
 
     private final DefaultKafkaPrincipalBuilder kafka = new DefaultKafkaPrincipalBuilder(null, null);
 
@@ -43,7 +44,7 @@ public final class ListenerPrincipalBuilder implements KafkaPrincipalBuilder, Ka
             if (INTERNAL.contains(ssl.listenerName())) {
                 return SERVICE;
             }
-            if (REVOKED.contains(peer.getSerialNumber())) {
+            if (revoked().contains(peer.getSerialNumber())) {
                 throw new SslAuthenticationException("The client's certificate is revoked");
             }
             String name = userName(peer.getSubjectX500Principal().getName());
@@ -51,6 +52,21 @@ public final class ListenerPrincipalBuilder implements KafkaPrincipalBuilder, Ka
         } catch (SSLPeerUnverifiedException e) {
             return KafkaPrincipal.ANONYMOUS;
         }
+    }
+
+    private static RevokedSerials revoked() {
+        RevokedSerials known = revoked;
+        if (known == null) {
+            // Two threads may make one each, which say the same.
+            known = new RevokedSerials(ServerDirectory.resolve(RevokedSerials.FILE));
+            revoked = known;
+        }
+        return known;
+    }
+
+    /** The list of another server is read anew. */
+    static void forget() {
+        revoked = null;
     }
 
     @Override

@@ -24,6 +24,11 @@ public final class ReloadingSslEngineFactory implements SslEngineFactory {
 
     private TlsFiles files;
 
+    /** Drops what was loaded. Factories that are in use keep theirs. */
+    static void forget() {
+        LOADED.clear();
+    }
+
     @Override
     public void configure(Map<String, ?> configs) {
         Map<String, Object> settings = new HashMap<>();

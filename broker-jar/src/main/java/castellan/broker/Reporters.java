@@ -24,9 +24,10 @@ final class Reporters {
         }
     }
 
-    private static boolean isThere(String reporter) {
+    /** Whether a class is among the jars. It is not initialised. */
+    static boolean isThere(String name) {
         try {
-            Class.forName(reporter, false, Reporters.class.getClassLoader());
+            Class.forName(name, false, Reporters.class.getClassLoader());
             return true;
         } catch (ClassNotFoundException | LinkageError e) {
             return false;

@@ -21,7 +21,7 @@ import org.slf4j.LoggerFactory;
  * may lie elsewhere, as when too many files are open, so every look tries it again.
  */
 final class RevokedSerials {
-    /** Beside the authorities that listeners trust; the working directory is the server's. */
+    /** Beside the authorities that listeners trust, in the server's directory. */
     static final Path FILE = Path.of("tls", "revoked-serials");
 
     private static final Logger LOG = LoggerFactory.getLogger(RevokedSerials.class);

@@ -1,5 +1,5 @@
-//! Throw-away certificates for a training run. They guard nothing: the broker
-//! is reachable on this machine for some seconds and holds no data.
+//! Throw-away certificates. They guard nothing: the broker is reachable on this machine
+//! for some seconds and holds no data.
 
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair, SanType};
 use std::fs;

@@ -1,0 +1,225 @@
+//! The JVM that is to follow the broker at hand: warmed up while that still runs, and given
+//! the server's directory once it has ended.
+//!
+//! It is no broker before its order, and its order comes after it is on record as one
+//! (`broker.rs`), so the disk has one owner at every moment. It listens to this process
+//! alone and ends with it. It is never a reason for a broker to stay down: one that does not
+//! get ready, dies or does not take its order is ended, and the broker is started cold.
+
+use crate::launcher::Launch;
+use crate::place::Place;
+use host::{Exit, Input, ProcessId, Spawn};
+use kafka::rehearsal;
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::pin::Pin;
+use std::time::Duration;
+use tokio::time::{Instant, sleep};
+
+/// In its environment, with the server's directory. It is not the broker's variable, since
+/// whoever finds that takes the process for a broker. It stays when the process has become
+/// one, which is on record.
+pub(crate) const SUCCESSOR_VARIABLE: &str = "CASTELLAN_SUCCESSOR";
+
+const GLANCE: Duration = Duration::from_millis(10);
+/// For how many glances the kernel may be busy with other changes of priority.
+const PRIORITY_TRIES: u32 = 500;
+
+/// How a process ends.
+pub type Ended = Pin<Box<dyn Future<Output = Exit> + Send>>;
+
+/// Ended when it is dropped.
+pub struct Successor {
+    place: Place,
+    /// What a cold start would run. It can stand for that and nothing else.
+    launch: Launch,
+    alive: Option<Alive>,
+}
+
+struct Alive {
+    process: ProcessId,
+    ended: Ended,
+    input: Input,
+}
+
+impl Successor {
+    /// Starts one that rehearses with the command `warm`, at low priority.
+    pub fn start(place: &Place, launch: Launch, warm: Launch) -> io::Result<Self> {
+        remove(&place.warm_state())?;
+        remove(&place.successor_output())?;
+        let mark = (SUCCESSOR_VARIABLE.to_owned(), place.dir().to_string_lossy().into_owned());
+        let spawn = Spawn {
+            program: warm.program,
+            arguments: warm.arguments,
+            environment: vec![mark],
+            directory: place.dir().into(),
+            output: place.successor_output(),
+        };
+        let (process, input, ended) = spawn.start_listening()?;
+        if let Err(error) = process.lower_priority() {
+            tracing::debug!(%error, "the next JVM is warmed up at the usual priority");
+        }
+        let alive = Some(Alive { process, ended: Box::pin(ended), input });
+        Ok(Self { place: place.clone(), launch, alive })
+    }
+
+    /// Whether it is what a start with this command would be.
+    pub fn is_for(&self, launch: &Launch) -> bool {
+        self.launch == *launch
+    }
+
+    pub fn process(&self) -> Option<&ProcessId> {
+        self.alive.as_ref().map(|alive| &alive.process)
+    }
+
+    /// Returns once it waits for its order; or why it never will. Each word that it says of
+    /// its state may take so long.
+    pub async fn ready(&mut self, patience: Duration) -> Result<(), String> {
+        let (mut last, mut since) = (String::new(), Instant::now());
+        loop {
+            let Some(alive) = &mut self.alive else { return Err("it has ended".into()) };
+            tokio::select! {
+                biased;
+                exit = &mut alive.ended => {
+                    let process = alive.process.clone();
+                    self.alive = None;
+                    return Err(words_of_end(&self.place, &process, &exit, &self.place.successor_output()));
+                }
+                () = sleep(GLANCE) => {}
+            }
+            let said = said(&self.place, &alive.process).unwrap_or_default();
+            match said.split_once(' ').unwrap_or((&said, "")) {
+                (rehearsal::READY, _) => return Ok(()),
+                (rehearsal::FAILED, reason) => return Err(reason.to_owned()),
+                _ if said != last => (last, since) = (said, Instant::now()),
+                _ if since.elapsed() >= patience => return Err(words_of_standstill(&last)),
+                _ => {}
+            }
+        }
+    }
+
+    /// Returns once its process has ended.
+    pub async fn ended(&mut self) {
+        if let Some(alive) = &mut self.alive {
+            (&mut alive.ended).await;
+            self.alive = None;
+        }
+    }
+
+    /// Makes it the broker of the server. It has to be on record as that, because from here
+    /// on it does not end with us. If it does not take the order in time, it has ended.
+    pub async fn order(mut self, patience: Duration) -> io::Result<(ProcessId, Ended)> {
+        let Some(alive) = self.alive.take() else { return Err(io::Error::other("it has ended")) };
+        let Alive { process, mut ended, mut input } = alive;
+        tokio::spawn(restore_priority(process.clone()));
+        let taken = async {
+            input.say(&rehearsal::order(self.place.dir())).await?;
+            drop(input);
+            while said(&self.place, &process).as_deref() != Some(rehearsal::TAKEN) {
+                sleep(GLANCE).await;
+            }
+            Ok::<(), io::Error>(())
+        };
+        let failure = tokio::select! {
+            exit = &mut ended => {
+                return Err(io::Error::other(words_of_end(
+                    &self.place,
+                    &process,
+                    &exit,
+                    &self.place.broker_output(),
+                )));
+            }
+            taken = taken => match taken {
+                Ok(()) => return Ok((process, ended)),
+                Err(error) => error,
+            },
+            () = sleep(patience) => io::Error::other("it did not take its order"),
+        };
+        process.kill();
+        ended.await;
+        Err(failure)
+    }
+}
+
+impl Drop for Successor {
+    fn drop(&mut self) {
+        if let Some(alive) = &self.alive {
+            alive.process.kill();
+            let _ = fs::remove_dir_all(self.place.rehearsal());
+        }
+    }
+}
+
+/// Why it ended, as far as it said so, in its state or in what it printed there.
+fn words_of_end(place: &Place, process: &ProcessId, exit: &Exit, output: &Path) -> String {
+    // It may have said so since it was last looked at.
+    let state = said(place, process).unwrap_or_default();
+    if let Some((rehearsal::FAILED, reason)) = state.split_once(' ') {
+        return reason.to_owned();
+    }
+    let printed = fs::read_to_string(output).unwrap_or_default();
+    match printed.lines().rfind(|line| !line.trim().is_empty()) {
+        Some(last) => format!("it ended: {}, after it said: {last}", exit.0),
+        None => format!("it ended: {}", exit.0),
+    }
+}
+
+fn words_of_standstill(last: &str) -> String {
+    match last {
+        "" => "it makes no progress, and says nothing".to_owned(),
+        last => format!("it makes no progress, {last}"),
+    }
+}
+
+/// Puts what it printed in the place of what the broker before it printed, and that aside:
+/// it goes on printing there. Nobody else may print there by now.
+pub fn keep_output(place: &Place) -> io::Result<()> {
+    let (output, earlier) = (place.broker_output(), place.earlier_broker_output());
+    if output.metadata().is_ok_and(|found| found.len() > 0) {
+        fs::rename(&output, earlier)?;
+    }
+    fs::rename(place.successor_output(), output)
+}
+
+/// Ends what an agent before this one warmed up, and returns once it has ended. A process
+/// that is on record as the broker and was not ordered is one of them: it would end by
+/// itself. To be called before a broker is looked for, and by an agent that has its lock.
+pub fn end_leftovers(place: &Place) {
+    let recorded = ProcessId::load(&place.broker_pid());
+    let found = host::with_environment(SUCCESSOR_VARIABLE, &place.dir().to_string_lossy());
+    for process in found {
+        let waits = said(place, &process).as_deref() == Some(rehearsal::READY);
+        if recorded.as_ref() != Some(&process) || waits {
+            tracing::info!(pid = process.pid, "a JVM that an earlier agent warmed up is ended");
+            process.kill_for_good();
+            process.reap();
+        }
+    }
+    let _ = fs::remove_dir_all(place.rehearsal());
+}
+
+/// What this very process said last of its state.
+fn said(place: &Place, process: &ProcessId) -> Option<String> {
+    let text = fs::read_to_string(place.warm_state()).ok()?;
+    let (pid, state) = text.trim_end().split_once(' ')?;
+    (pid.parse() == Ok(process.pid)).then(|| state.to_owned())
+}
+
+async fn restore_priority(process: ProcessId) {
+    for _ in 0..PRIORITY_TRIES {
+        match process.restore_priority() {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => sleep(GLANCE).await,
+            Err(error) => return tracing::debug!(%error, "the priority stays as it is"),
+            Ok(()) => return,
+        }
+    }
+    tracing::warn!(pid = process.pid, "the broker still runs at low priority");
+}
+
+fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,148 @@
+//! What comes before a broker is stopped: the JVM that follows it is warmed up, where it is
+//! to be started anew, and the control plane gives leave. Meanwhile the broker runs on.
+
+use super::Supervisor;
+use crate::broker::Broker;
+use crate::disk;
+use crate::goal::Goal;
+use crate::leave::Answer;
+use crate::successor::Successor;
+use crate::warmth;
+use std::sync::Arc;
+use tokio::time::{Instant, sleep};
+
+/// What became of the wish to stop.
+pub(super) enum Leaving {
+    Go,
+    /// The broker has ended by itself, which is as well.
+    Ended,
+    /// Something else may be wanted.
+    Changed,
+}
+
+impl Supervisor {
+    /// Has the next JVM ready before the broker at hand is stopped to be started anew. If
+    /// that can't be, it is restarted without. Meanwhile it runs on.
+    pub(super) async fn warm_up(&mut self, broker: &mut Broker) -> Leaving {
+        let goal = self.goal.borrow().clone();
+        self.end_needless_successor();
+        let Goal::Running(orders) = goal else { return Leaving::Go };
+        if !self.warmth.may_try(&orders) && self.successor.is_none() {
+            return Leaving::Go;
+        }
+        match self.launcher.may_warm() {
+            Ok(true) => {}
+            Ok(false) => {
+                self.successor = None;
+                self.warmth.turn_off();
+                return Leaving::Go;
+            }
+            Err(why) => {
+                self.warmth.give_up(why);
+                return Leaving::Go;
+            }
+        }
+        if self.board.view().silent_since().is_some() && self.successor.is_none() {
+            self.warmth.give_up("the broker does not answer, and its restart can't wait".into());
+            return Leaving::Go;
+        }
+        let mut status = self.status_of(broker, true);
+        status.detail = "running; the JVM for its restart is being warmed up".into();
+        self.board.set_status(status);
+        let (place, launcher) = (self.place.clone(), self.launcher.clone());
+        let present = self.successor.take();
+        let warming = warmth::warm_up(&place, &*launcher, &orders, present, self.pace.rehearsal);
+        let warmed = tokio::select! {
+            biased;
+            _ = broker.ended() => return Leaving::Ended,
+            () = self.changed() => return Leaving::Changed,
+            warmed = warming => warmed,
+        };
+        match warmed {
+            Ok(successor) => self.successor = Some(successor),
+            Err(why) => self.warmth.give_up(why),
+        }
+        Leaving::Go
+    }
+
+    /// Asks until the broker may stop, or something else is wanted. Meanwhile it
+    /// runs on.
+    pub(super) async fn ask_leave(&mut self, broker: &mut Broker) -> Leaving {
+        let mut successor = self.successor.take();
+        let leaving = self.ask_leave_beside(broker, successor.as_mut()).await;
+        let is_dead = |successor: &Successor| successor.process().is_none();
+        if successor.as_ref().is_some_and(is_dead) {
+            successor = None;
+            self.warmth.note_death();
+        }
+        self.successor = successor;
+        leaving
+    }
+
+    /// The same, while a successor waits that may die.
+    async fn ask_leave_beside(
+        &mut self,
+        broker: &mut Broker,
+        mut successor: Option<&mut Successor>,
+    ) -> Leaving {
+        // It may take long, and others wait for a slot to start.
+        self.start_slot = None;
+        let (leave, pace) = (Arc::clone(&self.leave), self.pace);
+        let mut asked = 0;
+        loop {
+            let began = Instant::now();
+            let obstacle = self.could_not_return();
+            let answer = tokio::select! {
+                biased;
+                _ = broker.ended() => return Leaving::Ended,
+                () = self.changed() => return Leaving::Changed,
+                () = end_of(&mut successor) => return Leaving::Changed,
+                answer = async {
+                    match &obstacle {
+                        Some(reason) => Answer::No(reason.clone()),
+                        None => leave.ask().await,
+                    }
+                } => answer,
+            };
+            let (reason, passing) = match answer {
+                Answer::No(reason) => (reason, false),
+                Answer::NotYet(reason) => (reason, true),
+                // It was true when it was given.
+                Answer::Go if began.elapsed() > pace.stale => {
+                    ("the answer came too late".into(), false)
+                }
+                Answer::Go => return Leaving::Go,
+            };
+            let started = broker.has_started(&self.place);
+            let mut status = self.status_of(broker, started);
+            let suffix = self.warmth.suffix();
+            status.detail = format!("waiting for leave to stop: {reason}{suffix}");
+            (status.waits_for_leave, status.wait_is_passing) = (Some(reason), passing);
+            self.board.set_status(status);
+            asked += 1;
+            tokio::select! {
+                _ = broker.ended() => return Leaving::Ended,
+                () = self.changed() => return Leaving::Changed,
+                () = end_of(&mut successor) => return Leaving::Changed,
+                () = sleep(pace.claim_pause(asked)) => {}
+            }
+        }
+    }
+
+    /// Why a broker that is to be started anew would stay away: then it runs on. The
+    /// ballast is for one that has ended, not for one that would.
+    fn could_not_return(&self) -> Option<String> {
+        let returns = matches!(*self.goal.borrow(), Goal::Running(_));
+        let room = disk::check_room(&self.place, self.launcher.room_to_start());
+        let fault = room.err().filter(|_| returns)?;
+        Some(format!("it could not be started again, {fault}"))
+    }
+}
+
+/// Returns when the successor dies; without one never.
+async fn end_of(successor: &mut Option<&mut Successor>) {
+    match successor {
+        Some(successor) => successor.ended().await,
+        None => std::future::pending().await,
+    }
+}
