@@ -1,7 +1,7 @@
 //! Killed at every point of every step, alone or with a change of mind at that
 //! very moment, everything ends the same.
 
-use super::gate::Point;
+use super::gate::{Effect, Point};
 use super::plane::Plane;
 use super::sim::{Sim, certificate_life};
 use super::steps::STEPS;
@@ -81,6 +81,12 @@ impl Stage {
 pub fn points() -> Vec<Point> {
     let all: BTreeSet<Point> = pairs().into_iter().map(|(_, point)| point).collect();
     all.into_iter().collect()
+}
+
+fn moves_leaders(point: Point) -> bool {
+    use Point::{After, Before, Begins, Ends};
+    matches!(point, Before(Effect::ElectLeaders) | After(Effect::ElectLeaders))
+        || matches!(point, Begins("ReturnLeaders") | Ends("ReturnLeaders"))
 }
 
 /// Every step with every point of it: steps may have the same effect.
@@ -165,6 +171,9 @@ impl<'a> Life<'a> {
                 let starts = self.starts();
                 stage.begin(self.sim.rows, id).await;
                 died += usize::from(self.stage(point, deaths, mind).await?);
+                if stage == Stage::Made {
+                    self.sim.make_topic().await;
+                }
                 let started = stage == Stage::ReEnrolled && self.starts() > starts;
                 if mind == Mind::Same && started {
                     return Err("a broker was started anew with its agent's identity".into());
@@ -185,11 +194,15 @@ async fn every_point(servers: u32, deaths: usize, mind: Mind) {
         let mut life = Life::new(&rows, servers).await;
         let died = life.live(point, deaths, mind).await;
         let died = died.unwrap_or_else(|what| panic!("{point:?}, {mind:?}: {what}"));
-        assert!(died > 0, "{point:?} never came: the list of steps is out of date");
+        // The leaders of an only server have nowhere to go.
+        let comes = servers > 1 || !moves_leaders(point);
+        assert_eq!(died > 0, comes, "{point:?}: the list of steps is out of date");
         came.append(&mut life.came);
     }
     if mind == Mind::Same {
-        assert_eq!(came, pairs(), "every step dies at each of its own points");
+        let mut expected = pairs();
+        expected.retain(|(_, point)| servers > 1 || !moves_leaders(*point));
+        assert_eq!(came, expected, "every step dies at each of its own points");
     }
     let left = store::servers::taken_listeners(&mut rows.store.reader()).await.unwrap();
     assert_eq!(left, [], "addresses are left");
