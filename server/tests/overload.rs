@@ -1,4 +1,5 @@
-//! Too little of everything: every core is burnt twice over, the disks of all brokers are
+//! Too little of everything: every core is burnt twice over, and by every broker once more,
+//! since brokers may have more of a core than other processes. The disks of all brokers are
 //! slow, and now and then a JVM stands still for a second. The sessions that brokers have
 //! with the active controller are short, and still no broker may be counted as gone that is
 //! there. Acknowledged writes are there at the end.
@@ -55,6 +56,10 @@ async fn overload(release: &Release, lasts: Duration) {
     {
         let _burners = Burners::start(castellan.data().parent().unwrap());
         let Some(_slow) = slow_disks(&castellan, &brokers).await else { return };
+        let mut burning = Vec::new();
+        for broker in &brokers {
+            burning.push(Fault::Burn(broker.clone()).inject().await.unwrap());
+        }
         pause_now_and_then(&brokers, lasts).await;
         load.goes_on(50, PATIENCE).await.unwrap();
     }

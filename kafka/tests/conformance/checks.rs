@@ -359,8 +359,8 @@ async fn leaders_go_back(subject: &dyn Subject) {
         places.extend(partitions.iter().map(|it| TopicPartition::new(name, it.index)));
     }
     let elect = async || {
-        let elected = subject.admin().elect_preferred_leaders(&subject.cluster(), &places);
-        elected.await.unwrap()
+        let cluster = subject.cluster();
+        subject.admin().elect_preferred_leaders(&cluster, &places).await.unwrap()
     };
     let first = elect().await;
     assert_eq!(first.refused, places[..1]);

@@ -83,10 +83,12 @@ pub fn points() -> Vec<Point> {
     all.into_iter().collect()
 }
 
-fn moves_leaders(point: Point) -> bool {
+/// The leaders of an only server have nowhere to go, and are never given back.
+pub fn comes(point: Point, servers: u32) -> bool {
     use Point::{After, Before, Begins, Ends};
-    matches!(point, Before(Effect::ElectLeaders) | After(Effect::ElectLeaders))
-        || matches!(point, Begins("ReturnLeaders") | Ends("ReturnLeaders"))
+    let moves_leaders = matches!(point, Before(Effect::ElectLeaders) | After(Effect::ElectLeaders))
+        || matches!(point, Begins("ReturnLeaders") | Ends("ReturnLeaders"));
+    servers > 1 || !moves_leaders
 }
 
 /// Every step with every point of it: steps may have the same effect.
@@ -194,14 +196,12 @@ async fn every_point(servers: u32, deaths: usize, mind: Mind) {
         let mut life = Life::new(&rows, servers).await;
         let died = life.live(point, deaths, mind).await;
         let died = died.unwrap_or_else(|what| panic!("{point:?}, {mind:?}: {what}"));
-        // The leaders of an only server have nowhere to go.
-        let comes = servers > 1 || !moves_leaders(point);
-        assert_eq!(died > 0, comes, "{point:?}: the list of steps is out of date");
+        assert_eq!(died > 0, comes(point, servers), "{point:?}: the list of steps is out of date");
         came.append(&mut life.came);
     }
     if mind == Mind::Same {
         let mut expected = pairs();
-        expected.retain(|(_, point)| servers > 1 || !moves_leaders(*point));
+        expected.retain(|(_, point)| comes(*point, servers));
         assert_eq!(came, expected, "every step dies at each of its own points");
     }
     let left = store::servers::taken_listeners(&mut rows.store.reader()).await.unwrap();
