@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.."
 export CASTELLAN_TEST_ALL=1
 
 parts=(units simulation kafka releases postgres planes tour rolls broker-rolls alarms oldest
-    certificates disks fuzz)
+    certificates disks overload fuzz)
 
 # Always the whole workspace, so that dependencies are built once.
 check() { ${CARGO:-cargo} test --workspace --locked --no-fail-fast "$@" || outcome=FAILED; }
@@ -41,6 +41,7 @@ alarms() { check --test tour -- fault_table; }
 oldest() { check --test tour -- oldest; }
 certificates() { check --test certificates; }
 disks() { check --test lost_disks; }
+overload() { check --test overload; }
 fuzz() {
     check --test fuzz
     check --test it -- fuzz::

@@ -81,7 +81,7 @@ impl Castellan {
         &self.client
     }
 
-    fn data(&self) -> PathBuf {
+    pub fn data(&self) -> PathBuf {
         self.directory.path().join("data")
     }
 
@@ -154,20 +154,25 @@ impl Castellan {
             let run = server?.path().join("run");
             let broker = ProcessId::load(&run.join("broker.pid")).context("a broker runs")?;
             broker.terminate();
-            let began = Instant::now();
-            loop {
-                let now = ProcessId::load(&run.join("broker.pid")).map_or(0, |process| process.pid);
-                let said = fs::read_to_string(run.join("started")).unwrap_or_default();
-                if now != broker.pid && said.trim() == now.to_string() {
-                    break;
-                }
-                if began.elapsed() > PATIENCE {
-                    bail!("a broker did not come back");
-                }
-                tokio::time::sleep(LOOK).await;
-            }
+            until_back(&run, &broker).await?;
         }
         Ok(())
+    }
+
+    /// Kills the broker of a node; until its agent has it started again.
+    pub async fn kill(&self, node: i32) -> Result<()> {
+        let line = format!("node.id={node}");
+        for server in fs::read_dir(self.data().join("servers"))? {
+            let server = server?.path();
+            let properties = fs::read_to_string(server.join("server.properties"))?;
+            if properties.lines().any(|it| it == line) {
+                let run = server.join("run");
+                let broker = ProcessId::load(&run.join("broker.pid")).context("a broker runs")?;
+                broker.kill();
+                return until_back(&run, &broker).await;
+            }
+        }
+        bail!("no server has {line}")
     }
 
     /// Deletes and waits until nothing of it is left to disturb the next round.
@@ -267,6 +272,22 @@ async fn connect(data: &Path) -> Result<Client> {
     let url = endpoints["customer"].as_str().context("endpoints.json names the Customer API")?;
     let key = fs::read_to_string(data.join("customer-key"))?;
     Ok(Client::new(&url.parse()?, Secret::new(key.trim()))?)
+}
+
+/// The agent has started another process, which says that it has started.
+async fn until_back(run: &Path, old: &ProcessId) -> Result<()> {
+    let began = Instant::now();
+    loop {
+        let now = ProcessId::load(&run.join("broker.pid")).map_or(0, |process| process.pid);
+        let said = fs::read_to_string(run.join("started")).unwrap_or_default();
+        if now != old.pid && said.trim() == now.to_string() {
+            return Ok(());
+        }
+        if began.elapsed() > PATIENCE {
+            bail!("a broker did not come back");
+        }
+        tokio::time::sleep(LOOK).await;
+    }
 }
 
 async fn up(binary: &Path, data: &Path, more: &[&str]) -> Result<()> {

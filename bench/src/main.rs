@@ -7,7 +7,9 @@
 mod api;
 mod castellan;
 mod clusters;
+mod failover;
 mod fleet;
+mod on_record;
 mod page;
 mod producer;
 mod resources;
@@ -19,7 +21,7 @@ use anyhow::{Context, Result, bail};
 use page::Page;
 use std::path::Path;
 
-const PARTS: [&str; 5] = ["clusters", "rolls", "api", "resources", "fleet"];
+const PARTS: [&str; 6] = ["clusters", "rolls", "failover", "api", "resources", "fleet"];
 
 #[tokio::main]
 async fn main() -> Result<()> {
@@ -41,6 +43,7 @@ async fn main() -> Result<()> {
         match part {
             "api" => api::run(&binary, &mut page).await?,
             "clusters" => clusters::run(&binary, &mut page).await?,
+            "failover" => failover::run(&binary, &mut page).await?,
             "fleet" => fleet::run(&binary, &mut page).await?,
             "resources" => resources::run(&binary, &mut page).await?,
             "rolls" => rolls::run(&binary, &mut page).await?,

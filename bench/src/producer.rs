@@ -6,6 +6,7 @@ use anyhow::{Context, Result};
 use kafka::Endpoint;
 use kafka::client::admin::cluster::DescribeCluster;
 use kafka::client::admin::produce::Produce;
+use kafka::client::admin::quorum::DescribeQuorum;
 use kafka::client::admin::topics::{CreateTopic, DescribeTopics};
 use kafka::client::{Call, Connection, Limits, Login, connect_tcp, sasl, tls};
 use model::{Clock, SystemClock};
@@ -40,6 +41,16 @@ pub async fn write_secured(login: &Login, write: Write<'_>) -> Result<()> {
     };
     let brokers: Vec<Endpoint> = login.brokers.iter().map(|it| it.endpoint.clone()).collect();
     until_taken(async || write.once(&brokers, &open).await).await
+}
+
+/// The node of the active controller.
+pub async fn active_controller(login: &Login) -> Result<i32> {
+    let tls = tls::client_config(&login.trust_pem, None)?;
+    let broker = &login.brokers.first().context("a broker")?.endpoint;
+    let mut connection = Connection::open_tcp(broker, &tls, Limits::default()).await?;
+    sasl::log_in(&mut connection, &login.username, &login.password, login.mechanism).await?;
+    let quorum = DescribeQuorum.run(&mut connection).await?;
+    quorum.leader.context("a controller is active")
 }
 
 impl Write<'_> {

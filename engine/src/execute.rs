@@ -5,8 +5,8 @@ mod certificates;
 mod cloud_steps;
 mod customer;
 mod documents;
+mod leaders;
 mod look;
-mod reach;
 mod removal;
 mod slowing;
 mod ticket;
@@ -45,12 +45,12 @@ impl Engine {
             Step::SetCredentials => self.set_credentials(pass, world).await,
             Step::CheckLogin => self.check_login(pass, world).await,
             Step::Look => self.look(world).await,
-            Step::Reach => self.reach_all(pass, world).await,
+            Step::ReturnLeaders(id) => self.return_leaders(pass, world, server(world, id)).await,
             Step::Hibernate(id) => self.hibernate(pass, world, server(world, id)).await,
             Step::NoteStopping => self.note(pass, world, |progress| progress.ready_at = None).await,
             Step::OpenTicket(server) => self.open_ticket(pass, world, server).await,
             Step::CloseTicket => self.close_ticket(pass).await,
-            Step::NoteStopped => {
+            Step::Reach | Step::NoteStopped => {
                 let generation = world.instance.generation;
                 self.note(pass, world, |progress| progress.observed_generation = generation).await
             }

@@ -62,6 +62,7 @@ impl Engine {
             confirmed: HashSet::new(),
             look: None,
             unseen: None,
+            leaders_refused: HashSet::new(),
             actions,
             unresponsive: HashSet::new(),
         };

@@ -60,6 +60,8 @@ pub(crate) enum Done {
     Looked(Box<Look>),
     /// The error of a look in which no broker described the quorum; as good for as long.
     LookFailed(String),
+    /// Kafka gave this server none of the leaders back that it should have.
+    LeadersRefused(ServerId),
     Wait {
         reason: Reason,
         after: Duration,
@@ -82,6 +84,8 @@ pub struct Pass {
     pub(crate) look: Option<Look>,
     /// The error of the look, if no broker described the quorum.
     pub(crate) look_failed: Option<String>,
+    /// Servers that got none of their leaders back.
+    pub(crate) leaders_refused: HashSet<ServerId>,
     /// Lanes that can't go on in this pass, and why.
     pub(crate) resting: BTreeMap<Option<ServerId>, Resting>,
     /// Password and settings may have been written into Kafka, and nothing has shown
@@ -130,6 +134,7 @@ impl Engine {
             confirmed: HashSet::new(),
             look: None,
             look_failed: None,
+            leaders_refused: HashSet::new(),
             resting: BTreeMap::new(),
             kafka_written: AtomicBool::new(false),
         }))
@@ -174,6 +179,7 @@ impl Engine {
             // has just changed.
             pass.confirmed.clear();
             (pass.look, pass.look_failed) = (None, None);
+            pass.leaders_refused.clear();
             pass.resting.clear();
         }
         work.commit().await?;

@@ -40,8 +40,9 @@ pub enum Step {
     CheckLogin,
     /// Asks every broker what it has in its memory.
     Look,
-    /// Everything asked for has been reached: leaders go back to where they
-    /// belong, and that is noted.
+    /// Gives a server some of the leaders back that it handed to others when it stopped.
+    ReturnLeaders(ServerId),
+    /// Everything asked for has been reached, and that is noted.
     Reach,
     /// Customers are told before the first broker stops.
     NoteStopping,
@@ -80,7 +81,8 @@ impl fmt::Display for Step {
             Step::SetCredentials => f.write_str("set the default user's password and rights"),
             Step::CheckLogin => f.write_str("log in as the default user"),
             Step::Look => f.write_str("look at the brokers"),
-            Step::Reach => f.write_str("give leaders back to their first replicas"),
+            Step::ReturnLeaders(server) => write!(f, "give leaders back to server {server}"),
+            Step::Reach => f.write_str("note that all that was asked for is reached"),
             Step::NoteStopping => f.write_str("note that the servers stop"),
             Step::OpenTicket(None) => f.write_str("open the ticket to stop"),
             Step::OpenTicket(Some(server)) => write!(f, "open the ticket to stop server {server}"),

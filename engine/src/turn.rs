@@ -34,6 +34,7 @@ impl Engine {
         world.confirmed.clone_from(&pass.confirmed);
         world.look.clone_from(&pass.look);
         world.unseen.clone_from(&pass.look_failed);
+        world.leaders_refused.clone_from(&pass.leaders_refused);
         world.unresponsive = self.replies.unresponsive(&world, self.clock.elapsed());
         world.is_fenced = pass.is_fenced;
         world.epoch = pass.lease.epoch;
@@ -108,9 +109,14 @@ impl Engine {
                 _ => {}
             },
             Done::Looked(look) => pass.look = Some(*look),
+            Done::LeadersRefused(server) => drop(pass.leaders_refused.insert(server)),
             Done::LookFailed(why) => pass.look_failed = Some(why),
             Done::Wait { reason, after } => {
-                let condition = condition(world, server, reason);
+                let about = match step {
+                    Step::ReturnLeaders(home) => Some(home),
+                    _ => server,
+                };
+                let condition = condition(world, about, reason);
                 pass.resting.insert(server, Resting { condition, after, failed: false });
             }
             Done::Failed { reason, remedy } => {

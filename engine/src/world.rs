@@ -50,6 +50,8 @@ pub struct World {
     pub look: Option<Look>,
     /// The error of the look in this pass, if no broker described the quorum.
     pub unseen: Option<String>,
+    /// Servers that got none of the leaders back that they should have, in this pass.
+    pub leaders_refused: HashSet<ServerId>,
     /// What was asked for and is not reached yet.
     pub actions: Vec<Action>,
     /// Servers whose brokers run and don't answer. A broker counts if its agent reports that,

@@ -40,6 +40,7 @@ pub use admin::acls::{Acl, Operation, PatternType, Permission, ResourceType};
 pub use admin::cluster::{BrokerView, ClusterView};
 pub use admin::configs::Changes;
 pub use admin::copy::{Contents, Copied, CopiedRecord};
+pub use admin::elections::Elected;
 pub use admin::list_offsets::At;
 pub use admin::log_dirs::{LogDir, LogReplica};
 pub use admin::quorum::{Quorum, Replica};
@@ -157,9 +158,12 @@ pub trait Admin: Send + Sync {
     /// What is on the disks of the first broker that answers: name one.
     async fn describe_log_dirs(&self, cluster: &Cluster) -> Result<Vec<LogDir>, Error>;
 
-    /// Has every partition led by its first replica. One that is not in sync
-    /// is an error.
-    async fn elect_preferred_leaders(&self, cluster: &Cluster) -> Result<(), Error>;
+    /// Has these partitions led by their first replicas, as far as those are in sync.
+    async fn elect_preferred_leaders(
+        &self,
+        cluster: &Cluster,
+        partitions: &[TopicPartition],
+    ) -> Result<Elected, Error>;
 
     /// Logs in as a customer would. [`Error::WrongPassword`] may also mean
     /// that the broker has not heard of a new user or password yet.

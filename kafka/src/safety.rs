@@ -5,8 +5,10 @@
 //! a moment old, and a replica is in sync only if nobody knows otherwise. A
 //! broker that does not answer holds nothing in sync, whatever others say of it.
 
+mod leaders;
 mod verdict;
 
+pub use leaders::Homecoming;
 pub use verdict::{Leaving, Member, Standing, Verdict, may_stop};
 
 use crate::client::{PartitionView, Quorum, Replica, TopicReplication};

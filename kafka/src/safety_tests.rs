@@ -130,3 +130,51 @@ fn a_quorum_needs_a_majority_that_has_everything() {
     look.quorum.leader = None;
     assert_eq!(look.missed(&[4], Need::ComeBack), [Objection::NoActiveController]);
 }
+
+/// Every broker is asked for four partitions; their leaders, as each of the three says.
+fn led(leaders: [[i32; 4]; 3]) -> Look {
+    let mut look = look(&[]);
+    for (node, leaders) in (1..).zip(leaders) {
+        let partition = |(index, leader)| PartitionView {
+            leader: (leader > 0).then_some(leader),
+            ..partition(index, &[index % 2 + 1, 3], &[1, 2, 3])
+        };
+        let partitions = (0..).zip(leaders).map(partition).collect();
+        look.views.insert(node, vec![topic(1, partitions)]);
+    }
+    look
+}
+
+fn places(indexes: &[i32]) -> Vec<crate::client::TopicPartition> {
+    indexes.iter().map(|index| crate::client::TopicPartition::new("t", *index)).collect()
+}
+
+#[test]
+fn leaders_come_home_to_replicas_in_sync() {
+    let all = |_| true;
+    assert_eq!(led([[1, 2, 1, 2]; 3]).homecomings(all), BTreeMap::new());
+    let away = led([[1, 3, 3, 0]; 3]).homecomings(all);
+    assert_eq!(away.keys().copied().collect::<Vec<_>>(), [1, 2]);
+    assert_eq!(away[&1].away, places(&[2]));
+    assert_eq!(away[&2].away, places(&[1, 3]));
+    // One broker has read of the election, the next one has not.
+    let halfway = led([[1, 2, 1, 2], [1, 3, 1, 3], [1, 2, 1, 3]]);
+    let moving = Homecoming { away: vec![], moving: places(&[1, 3]) };
+    assert_eq!(halfway.homecomings(all), BTreeMap::from([(2, moving.clone())]));
+    assert_eq!(halfway.homecomings(|node| node == 2), BTreeMap::from([(2, moving)]));
+    assert_eq!(halfway.homecomings(|node| node == 1), BTreeMap::new());
+}
+
+#[test]
+fn leaders_stay_where_the_first_replica_can_not_lead() {
+    let mut lags = led([[3, 3, 3, 3]; 3]);
+    lags.views.get_mut(&3).unwrap()[0].partitions[1].in_sync = vec![1, 3];
+    assert_eq!(lags.homecomings(|_| true)[&2].away, places(&[3]));
+    let mut silent = led([[3, 3, 3, 3]; 3]);
+    silent.views.remove(&2);
+    assert_eq!(silent.homecomings(|_| true).into_keys().collect::<Vec<_>>(), [1]);
+    // Somebody is moving replicas: brokers differ in which is the first.
+    let mut reassigned = led([[3, 3, 3, 3]; 3]);
+    reassigned.views.get_mut(&1).unwrap()[0].partitions[0].replicas = vec![3, 1];
+    assert_eq!(reassigned.homecomings(|_| true)[&1].away, places(&[2]));
+}

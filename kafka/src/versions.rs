@@ -15,6 +15,20 @@ pub enum Logging {
     Log4j2,
 }
 
+/// When the active controller counts a broker as gone. The release's default (9 s, 2 s) is
+/// how long partitions stay without a leader after a kill, and how long a restarted broker is
+/// refused as a duplicate of itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Session {
+    /// `broker.session.timeout.ms`: a broker that is silent for so long is fenced.
+    pub timeout_ms: u32,
+    /// `broker.heartbeat.interval.ms`
+    pub heartbeat_ms: u32,
+}
+
+/// As short as holds on a machine with too little of everything: `server/tests/overload.rs`.
+const SHORT_SESSION: Session = Session { timeout_ms: 3_000, heartbeat_ms: 500 };
+
 /// One supported release.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Release {
@@ -28,6 +42,7 @@ pub struct Release {
     pub metadata_version: &'static str,
     /// `share.coordinator.*` are settings of this release.
     pub share_groups: bool,
+    pub session: Session,
     /// `auto.include.jmx.reporter` is a setting of this release, and on.
     pub adds_jmx: bool,
 }
@@ -59,6 +74,7 @@ const fn log4j2(
         binding_version,
         metadata_version,
         share_groups: true,
+        session: SHORT_SESSION,
         adds_jmx: false,
     }
 }
@@ -72,6 +88,7 @@ const RELEASES: [Release; 5] = [
         binding_version: "1.7.36",
         metadata_version: "3.9-IV0",
         share_groups: false,
+        session: SHORT_SESSION,
         adds_jmx: true,
     },
     log4j2(KafkaVersion::new(4, 0, 2), "2.24.3", "4.0-IV3"),

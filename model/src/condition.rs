@@ -120,6 +120,8 @@ pub enum Reason {
         unresponsive: bool,
         refused: Option<String>,
     },
+    /// The server gets the leaders back that it handed to others, a few at a time.
+    LeadersReturning,
     LeadersPending {
         error: String,
     },
@@ -230,6 +232,7 @@ impl Reason {
             | Self::RestartCancelled
             | Self::UnknownPhase
             | Self::Unseen { .. }
+            | Self::LeadersReturning
             | Self::LeadersPending { .. }
             | Self::CloudPending { .. } => ConditionKind::Waiting,
             Self::ToStart

@@ -2,6 +2,7 @@
 //! are made of is what a create writes, but nobody makes them.
 
 use super::plane::Plane;
+use crate::on_record;
 use anyhow::{Context, Result};
 use model::{
     Account, AccountId, ApiKey, Clock, Disk, DiskId, DiskState, Entropy, HostId, Instance,
@@ -11,10 +12,9 @@ use model::{
 };
 use std::collections::BTreeMap;
 use std::fs;
-use std::sync::Arc;
 use store::{
-    AuthorityKind, MasterKey, NewAccount, Store, Work, accounts, apikeys, authorities, disks,
-    instances, servers, vpcs,
+    AuthorityKind, NewAccount, Store, Work, accounts, apikeys, authorities, disks, instances,
+    servers, vpcs,
 };
 
 /// Instances in one transaction.
@@ -102,12 +102,8 @@ impl Fleet {
     }
 }
 
-/// The store of a control plane that runs.
 pub async fn open(plane: &Plane) -> Result<Store> {
-    let data = plane.data();
-    let master = Secret::new(fs::read_to_string(data.join("master.key"))?.trim());
-    let master = MasterKey::parse(&master, Arc::new(OsEntropy))?;
-    Ok(Store::open(&data.join("castellan.db"), master).await?)
+    on_record::open(&plane.data()).await
 }
 
 pub async fn owner(work: &mut Work, number: usize) -> Result<Owner> {

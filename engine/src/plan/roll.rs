@@ -9,6 +9,7 @@
 //! with a reason. There is no timeout.
 
 mod lagging;
+mod leaders;
 mod unresponsive;
 
 use super::waits::reasons_to_wait;
@@ -49,12 +50,12 @@ struct Turn<'a> {
 enum Then {
     /// Everything asked for was noted as reached before.
     Nothing,
-    /// Leaders go back to their preferred replicas, and the generation is noted as reached.
+    /// The generation is noted as reached.
     Reach,
 }
 
 /// The first part that has something to do, or to wait for, is the plan.
-const PARTS: [fn(&Roll) -> Option<Plan>; 9] = [
+const PARTS: [fn(&Roll) -> Option<Plan>; 10] = [
     unresponsive::let_go,
     end_cancelled,
     wait_for_missing,
@@ -62,6 +63,7 @@ const PARTS: [fn(&Roll) -> Option<Plan>; 9] = [
     close_ticket,
     look,
     wait_for_lagging,
+    leaders::return_leaders,
     reach,
     next_turn,
 ];
@@ -128,13 +130,22 @@ impl Turn<'_> {
     }
 }
 
-/// What was cancelled ends once no server is to stop any more. A broker that has not come
+/// What was cancelled ends once no server is to stop any more, and those that were restarted
+/// have their leaders back as far as that can be. A broker that has not come
 /// back, or a replica that lags, may take for ever, and nothing else can be asked for
 /// before the action has ended.
 fn end_cancelled(roll: &Roll) -> Option<Plan> {
     let is_over = roll.due.is_empty() && roll.leaving.is_empty() && roll.then == Then::Reach;
+    if !is_over || !roll.world.is_cancelled() {
+        return None;
+    }
+    let is_whole = roll.missing.is_empty() && roll.world.ticket.is_none();
+    if is_whole && roll.world.look.is_none() && roll.world.unseen.is_none() {
+        return Some(look_first(roll.world));
+    }
     let steps = || roll.closing().into_iter().chain([Step::Reach]).collect();
-    (is_over && roll.world.is_cancelled()).then(|| roll.wait_as_planned(steps()))
+    let returning = is_whole.then(|| leaders::return_leaders(roll)).flatten();
+    returning.or_else(|| Some(roll.wait_as_planned(steps())))
 }
 
 fn wait_for_missing(roll: &Roll) -> Option<Plan> {

@@ -55,7 +55,9 @@ fn step(step: &Step) -> String {
         words.push(letter.to_ascii_lowercase());
     }
     match step {
-        Step::OpenTicket(Some(server)) => format!("{words} of {server}"),
+        Step::OpenTicket(Some(server)) | Step::ReturnLeaders(server) => {
+            format!("{words} of {server}")
+        }
         _ => words,
     }
 }

@@ -130,15 +130,6 @@ impl Error {
         }
     }
 
-    /// Whether all that is wrong is that a partition's first replica can't lead it now.
-    pub fn lacks_preferred_leader(&self) -> bool {
-        match self {
-            Self::Kafka { code, .. } => *code == ResponseError::PreferredLeaderNotAvailable,
-            Self::AllFailed { last, .. } => last.lacks_preferred_leader(),
-            _ => false,
-        }
-    }
-
     /// Whether the broker may have done what was asked all the same.
     pub fn may_have_done_it(&self) -> bool {
         match self {

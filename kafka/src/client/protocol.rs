@@ -11,9 +11,9 @@ use super::admin::topics::{CreateTopic, DescribeTopics};
 use super::ask::Brokers;
 use super::pool::Pool;
 use super::{
-    Acl, Admin, Call, Cluster, ClusterView, Connection, Created, Dial, Error, Groups, Limits,
-    LogDir, Login, Mechanism, Messages, NewTopic, Quorum, Quotas, Settings, TopicReplication,
-    Topics, Users, sasl, tls,
+    Acl, Admin, Call, Cluster, ClusterView, Connection, Created, Dial, Elected, Error, Groups,
+    Limits, LogDir, Login, Mechanism, Messages, NewTopic, Quorum, Quotas, Settings, TopicPartition,
+    TopicReplication, Topics, Users, sasl, tls,
 };
 use async_trait::async_trait;
 use model::{Entropy, Secret};
@@ -137,8 +137,12 @@ impl Admin for ProtocolAdmin {
         self.ask(cluster, &DescribeLogDirs).await
     }
 
-    async fn elect_preferred_leaders(&self, cluster: &Cluster) -> Result<(), Error> {
-        self.ask(cluster, &ElectPreferredLeaders).await
+    async fn elect_preferred_leaders(
+        &self,
+        cluster: &Cluster,
+        partitions: &[TopicPartition],
+    ) -> Result<Elected, Error> {
+        self.ask(cluster, &ElectPreferredLeaders { partitions }).await
     }
 
     async fn check_login(&self, login: &Login) -> Result<(), Error> {

@@ -18,6 +18,7 @@ pub fn text(spec: &BrokerSpec, heap_mb: u32, limits: &Limits) -> String {
     listeners(&mut settings, spec);
     trust(&mut settings, spec);
     rights(&mut settings, spec);
+    session(&mut settings, spec);
     replication(&mut settings, spec);
     capacity(&mut settings, spec, heap_mb);
     let names: Vec<&str> = open(spec).into_iter().map(|(name, ..)| name).collect();
@@ -125,6 +126,11 @@ fn rights(settings: &mut Settings, spec: &BrokerSpec) {
     if spec.shared {
         settings.set("auto.create.topics.enable", false);
     }
+}
+
+fn session(settings: &mut Settings, spec: &BrokerSpec) {
+    settings.set("broker.session.timeout.ms", spec.release.session.timeout_ms);
+    settings.set("broker.heartbeat.interval.ms", spec.release.session.heartbeat_ms);
 }
 
 fn replication(settings: &mut Settings, spec: &BrokerSpec) {

@@ -7,9 +7,9 @@ use super::state::State;
 use super::{Fault, SimKafka};
 use crate::Endpoint;
 use crate::client::{
-    Acl, Admin, Broker, BrokerView, Cluster, ClusterView, Created, Error, Groups, Limits, LogDir,
-    LogReplica, Login, Mechanism, Messages, NewTopic, Quorum, Quotas, Settings, TopicReplication,
-    Topics, Users, graver, none_answered,
+    Acl, Admin, Broker, BrokerView, Cluster, ClusterView, Created, Elected, Error, Groups, Limits,
+    LogDir, LogReplica, Login, Mechanism, Messages, NewTopic, Quorum, Quotas, Settings,
+    TopicPartition, TopicReplication, Topics, Users, graver, none_answered,
 };
 use async_trait::async_trait;
 use model::Secret;
@@ -300,9 +300,13 @@ impl Admin for SimKafka {
         })
     }
 
-    async fn elect_preferred_leaders(&self, cluster: &Cluster) -> Result<(), Error> {
+    async fn elect_preferred_leaders(
+        &self,
+        cluster: &Cluster,
+        partitions: &[TopicPartition],
+    ) -> Result<Elected, Error> {
         self.ask("ElectLeaders", &cluster.brokers, |asked| {
-            asked.hand_on(|state| state.change().prefer())
+            asked.hand_on(|state| Ok(state.change().prefer(partitions)))
         })
     }
 

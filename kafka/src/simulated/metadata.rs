@@ -1,9 +1,8 @@
 //! What the controllers of a simulated cluster decide and remember.
 
 use crate::client::quotas::{QuotaEntity, QuotaKey};
-use crate::client::{Acl, Error, PartitionView};
+use crate::client::{Acl, Elected, PartitionView, TopicPartition};
 use crate::settings::MIN_IN_SYNC;
-use kafka_protocol::ResponseError;
 use model::Secret;
 use std::collections::BTreeMap;
 
@@ -89,27 +88,30 @@ impl Metadata {
         }
     }
 
-    /// Has every partition led by its first replica, as far as that is in
-    /// sync. The first one that is not is an error.
-    pub fn prefer(&mut self) -> Result<(), Error> {
+    /// Has these partitions led by their first replicas, as far as those are in sync.
+    pub fn prefer(&mut self, partitions: &[TopicPartition]) -> Elected {
         let brokers = &self.brokers;
         let active = |id: &i32| brokers.get(id).is_some_and(|it| !it.fenced && !it.stopping);
-        let mut refused = None;
-        for (name, topic) in &mut self.topics {
-            for (index, partition) in topic.partitions.iter_mut().enumerate() {
-                let preferred = partition.replicas[0];
-                if partition.in_sync.contains(&preferred) && active(&preferred) {
-                    partition.leader = Some(preferred);
-                } else if partition.leader != Some(preferred) {
-                    refused.get_or_insert_with(|| Error::Kafka {
-                        call: "ElectLeaders",
-                        subject: format!("{name}-{index}"),
-                        code: ResponseError::PreferredLeaderNotAvailable,
-                        message: String::new(),
-                    });
-                }
+        let mut elected = Elected::default();
+        for place in partitions {
+            let topic = self.topics.get_mut(&place.topic);
+            let index = usize::try_from(place.partition).ok();
+            let found = topic.zip(index).and_then(|(topic, at)| topic.partitions.get_mut(at));
+            let Some(partition) = found else {
+                elected.refused.push(place.clone());
+                continue;
+            };
+            let preferred = partition.replicas[0];
+            if partition.leader == Some(preferred) {
+                continue;
+            }
+            if partition.in_sync.contains(&preferred) && active(&preferred) {
+                partition.leader = Some(preferred);
+                elected.moved.push(place.clone());
+            } else {
+                elected.refused.push(place.clone());
             }
         }
-        refused.map_or(Ok(()), Err)
+        elected
     }
 }

@@ -23,8 +23,12 @@ fn endpoint(id: i32) -> Endpoint {
 
 impl World {
     fn new(seed: u64, servers: i32) -> Self {
+        Self::with(seed, servers, Timing::default())
+    }
+
+    fn with(seed: u64, servers: i32, timing: Timing) -> Self {
         let clock = Arc::new(ManualClock::at("2026-11-15T12:00:00Z".parse().unwrap()));
-        let kafka = SimKafka::new(clock.clone(), seed, Timing::default());
+        let kafka = SimKafka::new(clock.clone(), seed, timing);
         let nodes: Vec<i32> = (1..=servers).collect();
         for id in nodes.iter().copied() {
             let controller = (id <= 3).then_some(ServerRole::Controller);
@@ -194,7 +198,9 @@ async fn all_together_stop_fast_and_start_again_with_what_they_knew() {
 /// The controller waits for the earlier process of the same id.
 #[test]
 fn one_that_was_killed_is_let_in_when_its_session_has_ended() {
-    let world = World::new(7, 3);
+    // It starts sooner than that.
+    let session = SignedDuration::from_secs(9);
+    let world = World::with(7, 3, Timing { session, ..Timing::default() });
     world.kafka.kill(2);
     world.kafka.start(2);
     world.pass(5);

@@ -36,7 +36,7 @@ impl Default for Timing {
             recovery: SignedDuration::from_secs(2),
             stop: SignedDuration::from_millis(500),
             lonely_stop: SignedDuration::from_secs(310),
-            session: SignedDuration::from_secs(9),
+            session: SignedDuration::from_secs(3),
             election: SignedDuration::from_secs(2),
             handover: SignedDuration::from_millis(300),
             alone: SignedDuration::from_secs(3),

@@ -165,6 +165,7 @@ fn of_server(title: &str, since: Option<Timestamp>, reason: &Reason) -> String {
             format!("waiting: {doing} {title}, which does not answer")
         }
         Reason::Leaving { doing, .. } => format!("waiting: {doing} {title}"),
+        Reason::LeadersReturning => format!("waiting: {title} gets its leaders back"),
         // These say whom they are about.
         Reason::Running
         | Reason::Paused

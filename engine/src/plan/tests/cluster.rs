@@ -9,7 +9,7 @@ use kafka::client::{PartitionView, Quorum, TopicReplication};
 use kafka::safety::Look;
 use model::*;
 use rows::{action, broker, instance, node, report, server_id, view, voter};
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use store::Ticket;
 use wire::agent::{CertificateRequest, Phase, Report};
 
@@ -20,6 +20,9 @@ pub struct Cluster {
     world: World,
     /// The nodes of every partition of the one topic, and which of them are in sync.
     partitions: Vec<(Vec<i32>, Vec<i32>)>,
+    /// Who leads every partition, as these brokers say; the others say that its first
+    /// replica in sync does.
+    leaders: BTreeMap<i32, i32>,
     min_in_sync: usize,
     active: Option<i32>,
     no_reply: BTreeSet<i32>,
@@ -50,6 +53,7 @@ impl Cluster {
             confirmed: HashSet::new(),
             look: None,
             unseen: None,
+            leaders_refused: HashSet::new(),
             actions: vec![],
             unresponsive: HashSet::new(),
         };
@@ -57,7 +61,8 @@ impl Cluster {
         let (min_in_sync, active) = (nodes.len().div_ceil(2), Some(1));
         let partitions = vec![(nodes.clone(), nodes)];
         let no_reply = BTreeSet::new();
-        Self { world, partitions, min_in_sync, active, no_reply, is_looked_at: false }
+        let leaders = BTreeMap::new();
+        Self { world, partitions, leaders, min_in_sync, active, no_reply, is_looked_at: false }
     }
 
     /// The agents of all servers run and have their orders; no broker was started.
@@ -91,15 +96,17 @@ impl Cluster {
     }
 
     fn look(&self) -> Look {
-        let partition = |(index, (replicas, in_sync)): (usize, &(Vec<i32>, Vec<i32>))| {
-            let leader = in_sync.first().copied();
-            let (replicas, in_sync) = (replicas.clone(), in_sync.clone());
-            PartitionView { index: i32::try_from(index).unwrap(), leader, replicas, in_sync }
-        };
-        let topic = TopicReplication {
-            name: "orders".into(),
-            min_in_sync: self.min_in_sync,
-            partitions: self.partitions.iter().enumerate().map(partition).collect(),
+        let topic = |broker: i32| {
+            let partition = |(index, (replicas, in_sync)): (usize, &(Vec<i32>, Vec<i32>))| {
+                let leader = self.leaders.get(&broker).or(in_sync.first()).copied();
+                let (replicas, in_sync) = (replicas.clone(), in_sync.clone());
+                PartitionView { index: i32::try_from(index).unwrap(), leader, replicas, in_sync }
+            };
+            TopicReplication {
+                name: "orders".into(),
+                min_in_sync: self.min_in_sync,
+                partitions: self.partitions.iter().enumerate().map(partition).collect(),
+            }
         };
         let controllers = self.world.servers.iter().filter(|view| view.server.is_controller());
         let runs = self.world.servers.iter().filter(|view| view.is_up());
@@ -113,7 +120,7 @@ impl Cluster {
                 voters: controllers.map(voter).collect(),
                 observers: vec![],
             },
-            views: answer.map(|node| (node, vec![topic.clone()])).collect(),
+            views: answer.map(|node| (node, vec![topic(node)])).collect(),
             no_reply: self.no_reply.clone(),
         }
     }
@@ -416,6 +423,18 @@ impl Cluster {
         for (_, in_sync) in &mut self.partitions {
             in_sync.retain(|id| *id != node(number));
         }
+        self
+    }
+
+    /// Every partition is led by this server, as those say.
+    pub fn led_by(mut self, number: u32, say: &[u32]) -> Self {
+        self.leaders.extend(say.iter().map(|broker| (node(*broker), node(number))));
+        self
+    }
+
+    /// Kafka has refused to give leaders back to this server in this pass.
+    pub fn leaders_refused(mut self, number: u32) -> Self {
+        self.world.leaders_refused.insert(server_id(number));
         self
     }
 

@@ -40,6 +40,38 @@ fn a_roll_goes_in_order_and_ends() {
     check(done().reached(), "wait: running");
 }
 
+/// Server 1 has been restarted, and others lead what it led: the first replica of the one
+/// partition is there.
+#[test]
+fn leaders_go_back_before_the_next_turn() {
+    let back = || roll().active_controller(Some(2)).reports(1, Phase::Running).informed(&[1]);
+    check(back(), "open ticket of 3");
+    let away = || back().led_by(3, &[1, 2, 3]);
+    check(away(), "return leaders of 1");
+    check(away().lagging(1), "wait: catching up (replica lagging)");
+    // Not every broker has heard of the last few yet.
+    check(back().led_by(3, &[2]), "wait: leaders returning 1");
+    // What is refused, or can't be asked for, holds nothing.
+    check(away().leaders_refused(1), "open ticket of 3");
+    let no_replica = || back().partition(&[2, 3], &[2, 3]).led_by(3, &[1, 2, 3]);
+    check(no_replica().leaders_refused(1), "open ticket of 3");
+    // Server 1 is yet to be restarted: its leaders would only move twice.
+    check(roll().led_by(3, &[1, 2, 3]), "open ticket of 2");
+    // At the end.
+    let done = || three().restart(&[1]).reports(1, Phase::Running).informed(&[1]).looked_at();
+    check(done(), "reach");
+    check(done().led_by(3, &[1, 2, 3]), "return leaders of 1");
+    check(done().led_by(3, &[1, 2, 3]).leaders_refused(1), "reach");
+    // Only server 1 has a part in it, so what server 2 knows is not waited for.
+    check(done().led_by(3, &[2]), "reach");
+    check(done().led_by(3, &[1]), "wait: leaders returning 1");
+    check(done().led_by(3, &[1, 2, 3]).reached(), "wait: running");
+    // The first replica is on a server that shall not run, or does not answer us.
+    let without = || stopped_before(1).restart(&[3]).looked_at().led_by(3, &[2, 3]);
+    check(without().reports(3, Phase::Running).informed(&[3]), "reach");
+    check(done().led_by(3, &[1, 2, 3]).unresponsive_to_us(1), "reach");
+}
+
 /// One server was stopped before, as asked.
 fn stopped_before(number: u32) -> Cluster {
     let told = three().stop(&[number]).let_stop(number).reports(number, Phase::Stopped);
@@ -83,8 +115,13 @@ fn what_was_cancelled_ends_with_the_server_that_had_begun() {
     check(cancelled().informed(&[2]).reports(2, Phase::Starting), "reach");
     check(cancelled().let_stop(2).reports(2, Phase::Starting), "close ticket, reach");
     let back = || cancelled().reports(2, Phase::Running).informed(&[2]);
-    check(back(), "reach");
+    check(back(), "look");
+    check(back().unseen(), "reach");
+    check(back().looked_at(), "reach");
     check(back().looked_at().lagging(3), "reach");
+    check(back().looked_at().led_by(3, &[1, 2, 3]), "return leaders of 1");
+    check(back().looked_at().led_by(3, &[1, 2, 3]).leaders_refused(1), "reach");
+    check(back().looked_at().led_by(3, &[1, 2]), "reach");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Killed at every point of every step, alone or with a change of mind at that
 //! very moment, everything ends the same.
 
-use super::gate::Point;
+use super::gate::{Effect, Point};
 use super::plane::Plane;
 use super::sim::{Sim, certificate_life};
 use super::steps::STEPS;
@@ -81,6 +81,14 @@ impl Stage {
 pub fn points() -> Vec<Point> {
     let all: BTreeSet<Point> = pairs().into_iter().map(|(_, point)| point).collect();
     all.into_iter().collect()
+}
+
+/// The leaders of an only server have nowhere to go, and are never given back.
+pub fn comes(point: Point, servers: u32) -> bool {
+    use Point::{After, Before, Begins, Ends};
+    let moves_leaders = matches!(point, Before(Effect::ElectLeaders) | After(Effect::ElectLeaders))
+        || matches!(point, Begins("ReturnLeaders") | Ends("ReturnLeaders"));
+    servers > 1 || !moves_leaders
 }
 
 /// Every step with every point of it: steps may have the same effect.
@@ -165,6 +173,9 @@ impl<'a> Life<'a> {
                 let starts = self.starts();
                 stage.begin(self.sim.rows, id).await;
                 died += usize::from(self.stage(point, deaths, mind).await?);
+                if stage == Stage::Made {
+                    self.sim.make_topic().await;
+                }
                 let started = stage == Stage::ReEnrolled && self.starts() > starts;
                 if mind == Mind::Same && started {
                     return Err("a broker was started anew with its agent's identity".into());
@@ -185,11 +196,13 @@ async fn every_point(servers: u32, deaths: usize, mind: Mind) {
         let mut life = Life::new(&rows, servers).await;
         let died = life.live(point, deaths, mind).await;
         let died = died.unwrap_or_else(|what| panic!("{point:?}, {mind:?}: {what}"));
-        assert!(died > 0, "{point:?} never came: the list of steps is out of date");
+        assert_eq!(died > 0, comes(point, servers), "{point:?}: the list of steps is out of date");
         came.append(&mut life.came);
     }
     if mind == Mind::Same {
-        assert_eq!(came, pairs(), "every step dies at each of its own points");
+        let mut expected = pairs();
+        expected.retain(|(_, point)| comes(*point, servers));
+        assert_eq!(came, expected, "every step dies at each of its own points");
     }
     let left = store::servers::taken_listeners(&mut rows.store.reader()).await.unwrap();
     assert_eq!(left, [], "addresses are left");

@@ -10,8 +10,8 @@ use cloud::{
     ServerSpec, SimulatedCloud,
 };
 use kafka::client::{
-    Acl, Admin, Cluster, ClusterView, Created, Error, Groups, LogDir, Login, Mechanism, Messages,
-    NewTopic, Quorum, Quotas, Settings, TopicReplication, Topics, Users,
+    Acl, Admin, Cluster, ClusterView, Created, Elected, Error, Groups, LogDir, Login, Mechanism,
+    Messages, NewTopic, Quorum, Quotas, Settings, TopicPartition, TopicReplication, Topics, Users,
 };
 use kafka::simulated::SimKafka;
 use model::{DiskId, Secret, ServerId, VpcId};
@@ -212,7 +212,12 @@ impl Admin for Hands {
         self.kafka.describe_log_dirs(cluster).await
     }
 
-    async fn elect_preferred_leaders(&self, cluster: &Cluster) -> Result<(), Error> {
-        self.ask(Effect::ElectLeaders, self.kafka.elect_preferred_leaders(cluster)).await
+    async fn elect_preferred_leaders(
+        &self,
+        cluster: &Cluster,
+        partitions: &[TopicPartition],
+    ) -> Result<Elected, Error> {
+        let call = self.kafka.elect_preferred_leaders(cluster, partitions);
+        self.ask(Effect::ElectLeaders, call).await
     }
 }

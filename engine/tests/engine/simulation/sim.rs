@@ -10,6 +10,7 @@ use crate::rows::Rows;
 use cloud::{Cloud, Clouds, Inventory, Outcome, SimulatedCloud};
 use engine::{Engine, Parts, Rest, Settings};
 use kafka::Endpoint;
+use kafka::client::{Admin as _, NewTopic};
 use kafka::simulated::{SimKafka, SimNode, Timing};
 use model::*;
 use reach::Reach;
@@ -77,6 +78,21 @@ impl<'a> Sim<'a> {
 
     pub fn id(&self) -> InstanceId {
         self.instance.id
+    }
+
+    /// A topic with a partition that is led by each server at first, if the cluster runs.
+    pub async fn make_topic(&self) {
+        let records = self.rows.servers(self.id()).await.into_iter();
+        let servers: Vec<Server> = records.map(|record| record.server).collect();
+        let Ok(cluster) = self.reach.cluster(self.id(), &servers).await else { return };
+        let count = i32::try_from(servers.len()).unwrap();
+        let topic = NewTopic {
+            name: "led".into(),
+            partitions: count,
+            replicas: i16::try_from(count.min(3)).unwrap(),
+            settings: vec![("min.insync.replicas".into(), (count.min(3) / 2 + 1).to_string())],
+        };
+        let _ = self.kafka.create_topic(&cluster, &topic).await;
     }
 
     /// A control plane of the instance's own host, just started.

@@ -2,7 +2,7 @@
 //! lease, while another takes over, and then go on with what they had in mind:
 //! every step has one effect, and the end is the same.
 
-use super::crash_points::{LIFE, Life, Mind, Stage, points};
+use super::crash_points::{LIFE, Life, Mind, Stage, comes, points};
 use super::gate::{self, Point};
 use super::plane::{Plane, Went};
 use super::sim::Sim;
@@ -87,6 +87,9 @@ async fn live(
             at.begin(life.sim.rows, life.sim.id()).await;
             let came = stage(life, point, mind, other).await;
             slept += usize::from(came.map_err(|what| format!("{at:?}: {what}"))?);
+            if at == Stage::Made {
+                life.sim.make_topic().await;
+            }
         }
     }
     if life.is_there().await {
@@ -105,7 +108,7 @@ async fn every_point(servers: u32, mind: Mind, other: Other) {
         let mut life = Life::new(&rows, servers).await;
         let slept = live(&mut life, point, mind, other).await;
         let slept = slept.unwrap_or_else(|what| panic!("{point:?}, {mind:?}, {other:?}: {what}"));
-        assert!(slept > 0, "{point:?} never came: the list of steps is out of date");
+        assert_eq!(slept > 0, comes(point, servers), "{point:?}: the list of steps is out of date");
     }
     let left = store::servers::taken_listeners(&mut rows.store.reader()).await.unwrap();
     assert_eq!(left, [], "addresses are left");

@@ -77,9 +77,7 @@ fn a_no_is_an_answer() {
     assert_eq!(refusal(8, "nobody told").answer(), None);
     let few = refusal(19, "");
     assert_eq!((few.answer(), few.lacks_in_sync()), (Some(&few), Some("User:ada")));
-    assert!(!few.lacks_preferred_leader());
     assert_eq!(all(few).lacks_in_sync(), Some("User:ada"));
-    assert!(all(refusal(80, "")).lacks_preferred_leader());
 }
 
 /// Neither another broker nor the caller writes it once more.

@@ -73,6 +73,7 @@ static SETTINGS: LazyLock<Vec<(String, String)>> =
     LazyLock::new(|| vec![("retention.ms".into(), "60000".into())]);
 static TOPICS: LazyLock<[String; 1]> = LazyLock::new(|| ["orders".to_owned()]);
 static PLACE: LazyLock<TopicPartition> = LazyLock::new(|| TopicPartition::new("orders", 1));
+static PLACES: LazyLock<[TopicPartition; 1]> = LazyLock::new(|| [PLACE.clone()]);
 static OFFSETS: LazyLock<BTreeMap<TopicPartition, i64>> =
     LazyLock::new(|| BTreeMap::from([(PLACE.clone(), 42)]));
 static ENTITY: LazyLock<QuotaEntity> = LazyLock::new(|| QuotaEntity {
@@ -140,7 +141,7 @@ pub fn all() -> Vec<(&'static str, Run)> {
         ("DescribeSettings", call(|| DescribeSettings)),
         ("DescribeTopics", call(|| DescribeTopics { names: None })),
         ("DescribeUser", call(|| DescribeUser { user: "ada" })),
-        ("ElectPreferredLeaders", call(|| ElectPreferredLeaders)),
+        ("ElectPreferredLeaders", call(|| ElectPreferredLeaders { partitions: &*PLACES })),
         ("Fetch", call(|| Fetch { topic: "orders", from: vec![(1, 42)] })),
         ("FetchCopy", call(|| FetchCopy { topic: "orders", partition: 0, offset: 7 })),
         ("FetchOffsets", call(|| FetchOffsets { groups: vec!["billing"] })),
