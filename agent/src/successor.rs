@@ -190,7 +190,11 @@ pub fn end_leftovers(place: &Place) {
     let found = host::with_environment(SUCCESSOR_VARIABLE, &place.dir().to_string_lossy());
     for process in found {
         let waits = said(place, &process).as_deref() == Some(rehearsal::READY);
-        if recorded.as_ref() != Some(&process) || waits {
+        // What a broker starts inherits its environment.
+        let is_of_broker = recorded
+            .as_ref()
+            .is_some_and(|broker| *broker == process || broker.children().contains(&process));
+        if !is_of_broker || waits {
             tracing::info!(pid = process.pid, "a JVM that an earlier agent warmed up is ended");
             process.kill_for_good();
             process.reap();
