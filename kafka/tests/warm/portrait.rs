@@ -10,9 +10,15 @@ use test_support::broker::Broker;
 /// Logs once in the life of a JVM, when its class is loaded: that was in the rehearsal.
 const LOGS_ONCE: [&str; 2] =
     ["kafka.utils.Log4jControllerRegistration$", "org.apache.zookeeper.common.X509Util"];
-/// Of the command line and the directory that the JVM was started in.
-const OF_START: [&str; 4] =
-    ["sun.java.command", "user.dir", "log4j.configuration", "log4j2.configurationFile"];
+/// Of the command line and the directory that the JVM was started in; and the time zone, which
+/// Java notes when it is first asked for and keeps elsewhere.
+const OF_START: [&str; 5] = [
+    "sun.java.command",
+    "user.dir",
+    "log4j.configuration",
+    "log4j2.configurationFile",
+    "user.timezone",
+];
 /// Come and go with work that is under way.
 const PASSING_THREADS: [&str; 8] = [
     "Attach Listener",
