@@ -8,7 +8,11 @@ use std::path::Path;
 use test_support::broker::Broker;
 
 /// Logs once in the life of a JVM, when its class is loaded: that was in the rehearsal.
-const LOGS_ONCE: [&str; 1] = ["kafka.utils.Log4jControllerRegistration$"];
+const LOGS_ONCE: [&str; 2] =
+    ["kafka.utils.Log4jControllerRegistration$", "org.apache.zookeeper.common.X509Util"];
+/// Of the command line and the directory that the JVM was started in.
+const OF_START: [&str; 4] =
+    ["sun.java.command", "user.dir", "log4j.configuration", "log4j2.configurationFile"];
 /// Come and go with work that is under way.
 const PASSING_THREADS: [&str; 8] = [
     "Attach Listener",
@@ -24,6 +28,7 @@ const PASSING_THREADS: [&str; 8] = [
 #[derive(Debug, Default)]
 pub struct Portrait {
     beans: BTreeSet<String>,
+    properties: BTreeSet<String>,
     threads: BTreeMap<String, usize>,
     metrics: BTreeSet<String>,
     loggers: BTreeSet<String>,
@@ -70,10 +75,15 @@ impl Portrait {
             if let Some(kind) = kind(&target, broker.directory.path()) {
                 *self.files.entry(kind).or_default() += 1;
             }
-            self.text += &format!("{}\n", target.display());
+            self.say(&target.to_string_lossy());
         }
         self.text += &fs::read_to_string(of("maps")).unwrap();
         self.text += &of_sockets(broker);
+    }
+
+    fn say(&mut self, line: &str) {
+        self.text.push_str(line);
+        self.text.push('\n');
     }
 
     async fn look_inside(&mut self, broker: &Broker) {
@@ -85,27 +95,38 @@ impl Portrait {
         let output = host::run_output(&java.program(), &arguments, None).await.unwrap();
         let errors = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{errors}");
+        let directory = broker.directory.path().to_string_lossy().into_owned();
         for line in String::from_utf8_lossy(&output.stdout).lines() {
             match line.split_once(' ').unwrap_or((line, "")) {
-                ("bean", name) => _ = self.beans.insert(plain(name)),
+                ("bean", name) => _ = self.beans.insert(plain(&name.replace(&directory, "SERVER"))),
                 ("thread", name) if PASSING_THREADS.iter().any(|it| name.starts_with(it)) => {}
                 ("thread", name) => *self.threads.entry(plain(name)).or_default() += 1,
-                // Its command line names what it was started to rehearse with.
-                ("property", text) if text.starts_with("sun.java.command=") => {}
+                ("property", text) => {
+                    let name = text.split('=').next().unwrap_or_default();
+                    if !OF_START.contains(&name) {
+                        self.properties.insert(text.to_owned());
+                    }
+                }
                 _ => {}
             }
+            // Its command line names what it was started to rehearse with.
             if !line.starts_with("property sun.java.command=") {
-                self.text += &format!("{line}\n");
+                self.say(line);
             }
         }
     }
 
     pub fn assert_like(&self, cold: &Self) {
-        assert_eq!(self.beans, cold.beans);
-        assert_eq!(self.metrics, cold.metrics);
-        assert_eq!(self.threads, cold.threads);
-        assert_eq!(self.files, cold.files);
-        assert_eq!(self.loggers, cold.loggers);
+        let differences: Vec<String> = [
+            differences("bean", &self.beans, &cold.beans),
+            differences("property", &self.properties, &cold.properties),
+            differences("metric", &self.metrics, &cold.metrics),
+            differences("thread", &counted(&self.threads), &counted(&cold.threads)),
+            differences("file", &counted(&self.files), &counted(&cold.files)),
+            differences("logger", &self.loggers, &cold.loggers),
+        ]
+        .concat();
+        assert!(differences.is_empty(), "{differences:#?}");
     }
 
     pub fn assert_free_of(&self, traces: &[String]) {
@@ -115,6 +136,19 @@ impl Portrait {
             assert!(found.is_empty(), "{trace} is still in {found:#?}");
         }
     }
+}
+
+fn counted(all: &BTreeMap<String, usize>) -> BTreeSet<String> {
+    all.iter().map(|(name, count)| format!("{count} × {name}")).collect()
+}
+
+fn differences(kind: &str, warm: &BTreeSet<String>, cold: &BTreeSet<String>) -> Vec<String> {
+    let only = |one: &BTreeSet<String>, other: &BTreeSet<String>, what: &str| {
+        one.difference(other).map(|it| format!("{kind} of the {what} one: {it}")).collect()
+    };
+    let of_warm: Vec<String> = only(warm, cold, "warm");
+    let of_cold: Vec<String> = only(cold, warm, "cold");
+    [of_warm, of_cold].concat()
 }
 
 /// Without numbers, which count threads and ports.
@@ -161,7 +195,7 @@ fn of_sockets(broker: &Broker) -> String {
         for line in fs::read_to_string(of(table)).unwrap_or_default().lines().skip(1) {
             let fields: Vec<&str> = line.split_whitespace().collect();
             if inodes.contains(fields[9]) {
-                addresses += &format!("socket {}\n", address(fields[1]));
+                addresses.extend(["socket ", &address(fields[1]), "\n"]);
             }
         }
     }

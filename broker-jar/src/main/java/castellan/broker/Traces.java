@@ -44,6 +44,10 @@ final class Traces {
                     "DelayedRemoteListOffsetsMetrics",
                     "LogFlushStats");
 
+    /** Properties that classes set when they are loaded, once in a JVM's life. */
+    private static final Set<String> SET_BY_CLASSES =
+            Set.of("jdk.tls.rejectClientInitiatedRenegotiation");
+
     private final Properties properties = new Properties();
     private final Set<Thread> threads = Thread.getAllStackTraces().keySet();
     private final Set<ObjectName> beans = beans();
@@ -63,6 +67,12 @@ final class Traces {
         removeMetrics(KafkaYammerMetrics.defaultRegistry());
         removeBeans();
         Configuration.setConfiguration(null);
+        for (String name : SET_BY_CLASSES) {
+            String value = System.getProperty(name);
+            if (value != null) {
+                properties.setProperty(name, value);
+            }
+        }
         System.setProperties(properties);
     }
 
