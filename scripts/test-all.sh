@@ -9,8 +9,8 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 export CASTELLAN_TEST_ALL=1
 
-parts=(units simulation kafka releases postgres planes tour rolls broker-rolls alarms oldest
-    certificates disks overload fuzz)
+parts=(units simulation kafka releases postgres planes tour rolls broker-rolls hundred-rolls
+    hundred-kills alarms oldest certificates disks overload pool fuzz)
 
 # Always the whole workspace, so that dependencies are built once.
 check() { ${CARGO:-cargo} test --workspace --locked --no-fail-fast "$@" || outcome=FAILED; }
@@ -28,7 +28,7 @@ kafka() { check --test client --test conformance --test start --test warm; }
 releases() { check --test releases; }
 postgres() { CASTELLAN_TEST_DATABASE=postgres check --test it -- --skip fuzz::; }
 planes() { check --test two_planes --test restore; }
-tour() { check --test tour -- --skip unlucky:: --skip fault_table --skip oldest; }
+tour() { check --test tour -- --skip unlucky:: --skip hundred:: --skip fault_table --skip oldest; }
 rolls() {
     check --test tour -- unlucky::control_plane
     check --test tour -- unlucky::agents
@@ -37,11 +37,14 @@ broker-rolls() {
     check --test tour -- unlucky::brokers
     check --test tour -- unlucky::disks
 }
+hundred-rolls() { check --test tour -- hundred::rolls; }
+hundred-kills() { check --test tour -- hundred::kills; }
 alarms() { check --test tour -- fault_table; }
 oldest() { check --test tour -- oldest; }
 certificates() { check --test certificates; }
 disks() { check --test lost_disks; }
 overload() { check --test overload; }
+pool() { check --test pool; }
 fuzz() {
     check --test fuzz
     check --test it -- fuzz::

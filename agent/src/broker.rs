@@ -99,7 +99,7 @@ impl Broker {
         successor::keep_output(place)?;
         let marks = Marks::now(place);
         process.save(&place.broker_pid())?;
-        let (process, ended) = successor.order(patience).await?;
+        let (process, ended) = successor.order(place, patience).await?;
         Ok(Self::new(process, ended, marks, wanted))
     }
 

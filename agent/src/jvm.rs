@@ -6,17 +6,20 @@
 use crate::disk::Needed;
 use crate::launcher::{Launch, Launcher};
 use crate::place::Place;
+use crate::pool;
 use crate::start;
+use crate::successor::{Home, Successor};
 use async_trait::async_trait;
 use kafka::artifacts::{Artifacts, Distribution, Work, default_cache_root};
 use kafka::java::Java;
 use kafka::startup_cache::StartupCache;
+use kafka::versions::Release;
 use kafka::{Progress, java, launch, rehearsal, startup_cache, versions};
-use std::fs;
+use model::KafkaVersion;
 use std::path::Path;
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
-use wire::agent::{Desired, DesiredBroker, Format, STORE_BALLAST, StoreRoom};
+use wire::agent::{Desired, DesiredBroker, Format, HostSettings, STORE_BALLAST, StoreRoom};
 
 /// What a start writes before it serves, recovery of the last segments included.
 /// With less, all that starts do is fail.
@@ -44,22 +47,15 @@ impl Launcher for Jvm {
         let say = |step: Progress| progress(step.to_string());
         // The operator's settings may change while we run.
         let host = start::load(&self.place).map_err(words)?.host;
-        let cache = host.cache.unwrap_or_else(default_cache_root);
-        let release = versions::release(broker.kafka_version)
-            .ok_or_else(|| format!("Kafka {} is not supported", broker.kafka_version))?;
+        let cache = host.cache.clone().unwrap_or_else(default_cache_root);
+        let release = release(broker.kafka_version)?;
         let java = java::find(release.java(), host.java.as_deref()).await.map_err(words)?;
         let artifacts = Artifacts::new(cache.clone(), host.distributions);
         let distribution = artifacts.ensure(broker.kafka_version, &say).await.map_err(words)?;
         let work = artifacts.work(broker.kafka_version);
         let startup = startup_cache(&cache, &distribution, &java, &work, &say).await;
-        let (program, arguments) = launch::command_line(
-            &distribution,
-            &java,
-            startup.as_ref(),
-            &broker.jvm_flags,
-            &broker.logging_file,
-        );
-        Ok(Launch { program, arguments })
+        let flags = &broker.jvm_flags;
+        Ok(command(&distribution, &java, startup.as_ref(), flags, &broker.logging_file))
     }
 
     fn room_to_start(&self) -> Needed {
@@ -75,32 +71,16 @@ impl Launcher for Jvm {
     }
 
     fn check_memory(&self) -> Result<(), String> {
-        match host::spare_memory() {
-            Some(spare) if spare < MEMORY_TO_WARM => Err(format!(
-                "{} MiB of memory are left, and {} are needed to warm it up",
-                spare >> 20,
-                MEMORY_TO_WARM >> 20,
-            )),
-            Some(_) => Ok(()),
-            None => Err("this host does not tell how much memory is left".into()),
-        }
+        check_memory()
     }
 
     fn rehearse(&self, broker: &DesiredBroker, launch: &Launch) -> Result<Launch, String> {
-        let release = versions::release(broker.kafka_version)
-            .ok_or_else(|| format!("Kafka {} is not supported", broker.kafka_version))?;
-        let directory = self.place.rehearsal();
-        let prepare = || {
-            let _ = fs::remove_dir_all(&directory);
-            host::create_private_dir(&directory)?;
-            rehearsal::prepare(release, &directory)
-        };
-        prepare().map_err(|error| format!("its rehearsal can't be prepared: {error}"))?;
-        let Launch { program, arguments } = launch.clone();
-        let state = self.place.warm_state();
-        let arguments =
-            launch::warm_arguments(&arguments, &broker.logging_file, &directory, &state);
-        Ok(Launch { program, arguments })
+        let (version, logging) = (broker.kafka_version, &broker.logging_file);
+        rehearse(&self.place.warm_home(), version, logging, launch)
+    }
+
+    async fn take_from_pool(&self, launch: &Launch) -> Option<Successor> {
+        pool::take(&self.place, launch).await
     }
 
     fn format_arguments(&self, desired: &Desired, format: &Format) -> String {
@@ -113,6 +93,75 @@ impl Launcher for Jvm {
         text.push('\n');
         text
     }
+}
+
+fn release(version: KafkaVersion) -> Result<&'static Release, String> {
+    versions::release(version).ok_or_else(|| format!("Kafka {version} is not supported"))
+}
+
+fn command(
+    distribution: &Distribution,
+    java: &Java,
+    startup: Option<&StartupCache>,
+    flags: &[String],
+    logging_file: &str,
+) -> Launch {
+    let (program, arguments) =
+        launch::command_line(distribution, java, startup, flags, logging_file);
+    Launch { program, arguments }
+}
+
+/// What [`Launcher::prepare`] would return for such a broker, if nothing has to be fetched or
+/// made for it.
+pub(crate) async fn command_at_hand(
+    host: &HostSettings,
+    version: KafkaVersion,
+    flags: &[String],
+    logging_file: &str,
+) -> Result<Launch, String> {
+    let cache = host.cache.clone().unwrap_or_else(default_cache_root);
+    let java = java::find(release(version)?.java(), host.java.as_deref()).await.map_err(words)?;
+    let artifacts = Artifacts::new(cache.clone(), host.distributions.clone());
+    if !artifacts.present(version) {
+        return Err(format!("Kafka {version} is not there yet"));
+    }
+    let distribution = artifacts.ensure(version, &|_| {}).await.map_err(words)?;
+    let Some(startup) = startup_cache::find(&cache, &distribution, &java).await else {
+        return Err(format!("the start-up cache of Kafka {version} is not there yet"));
+    };
+    Ok(command(&distribution, &java, Some(&startup), flags, logging_file))
+}
+
+/// Whether there is the memory to warm up one more JVM.
+pub(crate) fn check_memory() -> Result<(), String> {
+    match host::spare_memory() {
+        Some(spare) if spare < MEMORY_TO_WARM => Err(format!(
+            "{} MiB of memory are left, and {} are needed to warm it up",
+            spare >> 20,
+            MEMORY_TO_WARM >> 20,
+        )),
+        Some(_) => Ok(()),
+        None => Err("this host does not tell how much memory is left".into()),
+    }
+}
+
+/// Prepares a rehearsal there, and names the command that is warmed up by it.
+pub(crate) fn rehearse(
+    home: &Home,
+    version: KafkaVersion,
+    logging_file: &str,
+    launch: &Launch,
+) -> Result<Launch, String> {
+    let (release, directory) = (release(version)?, &home.rehearsal);
+    let prepare = || {
+        host::remove_tree(directory)?;
+        host::create_private_dir(directory)?;
+        rehearsal::prepare(release, directory)
+    };
+    prepare().map_err(|error| format!("its rehearsal can't be prepared: {error}"))?;
+    let Launch { program, arguments } = launch.clone();
+    let arguments = launch::warm_arguments(&arguments, logging_file, directory, &home.state);
+    Ok(Launch { program, arguments })
 }
 
 /// What the control plane's store needs of the disk's own file system. A store that is
@@ -166,7 +215,8 @@ fn words(error: impl std::error::Error) -> String {
 mod tests {
     use super::*;
     use crate::{disk, testing};
-    use wire::agent::{AgentStart, HostSettings};
+    use std::fs;
+    use wire::agent::AgentStart;
 
     #[test]
     fn no_broker_starts_on_the_room_of_a_store_beside_it() {

@@ -4,12 +4,14 @@
 //! shell script in place of a JVM.
 
 use crate::disk::Needed;
+use crate::successor::Successor;
 use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use wire::agent::{Desired, DesiredBroker, Format};
 
 /// A program and its arguments, to be run in the server's directory.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Launch {
     pub program: PathBuf,
     pub arguments: Vec<String>,
@@ -38,6 +40,9 @@ pub trait Launcher: Send + Sync {
     /// Prepares a rehearsal, and names the command of a JVM that is warmed up by it. Ordered
     /// to start, it is what `launch` would be.
     fn rehearse(&self, broker: &DesiredBroker, launch: &Launch) -> Result<Launch, String>;
+
+    /// A JVM of the host's pool that is what `launch` would be, if it has one.
+    async fn take_from_pool(&self, launch: &Launch) -> Option<Successor>;
 
     /// The text of `format.args`, with which the broker formats its disk
     /// before it starts.

@@ -25,6 +25,7 @@ mod metrics;
 mod own_user;
 mod pace;
 mod place;
+pub mod pool;
 mod prepare;
 mod start;
 mod start_slots;

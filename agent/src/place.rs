@@ -1,6 +1,7 @@
 //! Where a server's files are. Its directory is also the broker's working
 //! directory, so the paths in the broker's configuration are these.
 
+use crate::successor::Home;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -29,6 +30,16 @@ impl Place {
 
     pub fn tls(&self, name: &str) -> PathBuf {
         self.dir.join("tls").join(name)
+    }
+
+    /// Where the JVM that is to follow the broker is warmed up.
+    pub fn warm_home(&self) -> Home {
+        Home {
+            directory: self.dir.clone(),
+            state: self.warm_state(),
+            output: self.successor_output(),
+            rehearsal: self.rehearsal(),
+        }
     }
 }
 
@@ -72,6 +83,8 @@ paths! {
     format_arguments = "format.args";
     /// Where the clusters of this host take slots to start.
     start_slots = "../../starts";
+    /// Where JVMs of this host that are warmed up wait for a server.
+    pool = "../../pool";
     /// The newest release's program, beside all servers of this host.
     current_program = "../../bin/current";
 }

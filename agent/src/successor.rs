@@ -1,5 +1,5 @@
-//! The JVM that is to follow the broker at hand: warmed up while that still runs, and given
-//! the server's directory once it has ended.
+//! A JVM that is warmed up to be a server's next broker: by its agent while the broker at
+//! hand still runs, or by the pool of the host (`pool.rs`) for a server that has none.
 //!
 //! It is no broker before its order, and its order comes after it is on record as one
 //! (`broker.rs`), so the disk has one owner at every moment. It listens to this process
@@ -12,14 +12,14 @@ use host::{Exit, Input, ProcessId, Spawn};
 use kafka::rehearsal;
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
-/// In its environment, with the server's directory. It is not the broker's variable, since
-/// whoever finds that takes the process for a broker. It stays when the process has become
-/// one, which is on record.
+/// In its environment, with the directory that it was warmed up in. It is not the broker's
+/// variable, since whoever finds that takes the process for a broker. It stays when the
+/// process has become one, which is on record.
 pub(crate) const SUCCESSOR_VARIABLE: &str = "CASTELLAN_SUCCESSOR";
 
 const GLANCE: Duration = Duration::from_millis(10);
@@ -29,9 +29,20 @@ const PRIORITY_TRIES: u32 = 500;
 /// How a process ends.
 pub type Ended = Pin<Box<dyn Future<Output = Exit> + Send>>;
 
+/// Where one has its files while it is warmed up.
+#[derive(Clone, Debug)]
+pub struct Home {
+    pub directory: PathBuf,
+    /// How far it is, with its pid.
+    pub state: PathBuf,
+    pub output: PathBuf,
+    /// The throw-away server that it is warmed up with.
+    pub rehearsal: PathBuf,
+}
+
 /// Ended when it is dropped.
 pub struct Successor {
-    place: Place,
+    home: Home,
     /// What a cold start would run. It can stand for that and nothing else.
     launch: Launch,
     alive: Option<Alive>,
@@ -44,24 +55,53 @@ struct Alive {
 }
 
 impl Successor {
-    /// Starts one that rehearses with the command `warm`, at low priority.
-    pub fn start(place: &Place, launch: Launch, warm: Launch) -> io::Result<Self> {
-        remove(&place.warm_state())?;
-        remove(&place.successor_output())?;
-        let mark = (SUCCESSOR_VARIABLE.to_owned(), place.dir().to_string_lossy().into_owned());
+    /// Starts one that rehearses with the command `warm`, at low priority, as that user if
+    /// one is given.
+    pub fn start(home: Home, launch: Launch, warm: Launch, uid: Option<u32>) -> io::Result<Self> {
+        remove(&home.state)?;
+        remove(&home.output)?;
+        let mark = (SUCCESSOR_VARIABLE.to_owned(), home.directory.to_string_lossy().into_owned());
         let spawn = Spawn {
             program: warm.program,
             arguments: warm.arguments,
             environment: vec![mark],
-            directory: place.dir().into(),
-            output: place.successor_output(),
+            directory: home.directory.clone(),
+            output: home.output.clone(),
         };
-        let (process, input, ended) = spawn.start_listening()?;
+        let (process, input, ended) = spawn.start_listening(uid)?;
         if let Err(error) = process.lower_priority() {
-            tracing::debug!(%error, "the next JVM is warmed up at the usual priority");
+            tracing::debug!(%error, "a JVM is warmed up at the usual priority");
         }
         let alive = Some(Alive { process, ended: Box::pin(ended), input });
-        Ok(Self { place: place.clone(), launch, alive })
+        Ok(Self { home, launch, alive })
+    }
+
+    /// One that was warmed up elsewhere, printed to that file, and is ready. It gets the
+    /// server's own files.
+    pub fn received(
+        place: &Place,
+        launch: Launch,
+        process: ProcessId,
+        input: Input,
+        printed: &Path,
+    ) -> io::Result<Self> {
+        let home = place.warm_home();
+        fs::rename(printed, &home.output)?;
+        // Until it says otherwise it waits, also for an agent after this one.
+        let state = format!("{} {}\n", process.pid, rehearsal::READY);
+        host::write_atomic(&home.state, state.as_bytes())?;
+        let watch = process.watch().ok_or_else(|| io::Error::other("it has ended"))?;
+        let ended = async move {
+            watch.ended().await;
+            Exit("the control plane had started it, so its exit status is unknown".into())
+        };
+        let alive = Some(Alive { process, ended: Box::pin(ended), input });
+        Ok(Self { home, launch, alive })
+    }
+
+    /// Gives up what decides on it: it ends with whoever has its input now.
+    pub fn release(mut self) -> Option<(ProcessId, Input, Ended)> {
+        self.alive.take().map(|Alive { process, ended, input }| (process, input, ended))
     }
 
     /// Whether it is what a start with this command would be.
@@ -84,11 +124,11 @@ impl Successor {
                 exit = &mut alive.ended => {
                     let process = alive.process.clone();
                     self.alive = None;
-                    return Err(words_of_end(&self.place, &process, &exit, &self.place.successor_output()));
+                    return Err(words_of_end(&self.home.state, &process, &exit, &self.home.output));
                 }
                 () = sleep(GLANCE) => {}
             }
-            let said = said(&self.place, &alive.process).unwrap_or_default();
+            let said = said(&self.home.state, &alive.process).unwrap_or_default();
             match said.split_once(' ').unwrap_or((&said, "")) {
                 (rehearsal::READY, _) => return Ok(()),
                 (rehearsal::FAILED, reason) => return Err(reason.to_owned()),
@@ -109,26 +149,27 @@ impl Successor {
 
     /// Makes it the broker of the server. It has to be on record as that, because from here
     /// on it does not end with us. If it does not take the order in time, it has ended.
-    pub async fn order(mut self, patience: Duration) -> io::Result<(ProcessId, Ended)> {
+    pub async fn order(
+        mut self,
+        place: &Place,
+        patience: Duration,
+    ) -> io::Result<(ProcessId, Ended)> {
         let Some(alive) = self.alive.take() else { return Err(io::Error::other("it has ended")) };
         let Alive { process, mut ended, mut input } = alive;
         tokio::spawn(restore_priority(process.clone()));
+        let state = &place.warm_state();
         let taken = async {
-            input.say(&rehearsal::order(self.place.dir())).await?;
+            input.say(&rehearsal::order(place.dir())).await?;
             drop(input);
-            while said(&self.place, &process).as_deref() != Some(rehearsal::TAKEN) {
+            while said(state, &process).as_deref() != Some(rehearsal::TAKEN) {
                 sleep(GLANCE).await;
             }
             Ok::<(), io::Error>(())
         };
         let failure = tokio::select! {
             exit = &mut ended => {
-                return Err(io::Error::other(words_of_end(
-                    &self.place,
-                    &process,
-                    &exit,
-                    &self.place.broker_output(),
-                )));
+                let words = words_of_end(state, &process, &exit, &place.broker_output());
+                return Err(io::Error::other(words));
             }
             taken = taken => match taken {
                 Ok(()) => return Ok((process, ended)),
@@ -146,15 +187,15 @@ impl Drop for Successor {
     fn drop(&mut self) {
         if let Some(alive) = &self.alive {
             alive.process.kill();
-            let _ = fs::remove_dir_all(self.place.rehearsal());
+            let _ = host::remove_tree(&self.home.rehearsal);
         }
     }
 }
 
 /// Why it ended, as far as it said so, in its state or in what it printed there.
-fn words_of_end(place: &Place, process: &ProcessId, exit: &Exit, output: &Path) -> String {
+fn words_of_end(state: &Path, process: &ProcessId, exit: &Exit, output: &Path) -> String {
     // It may have said so since it was last looked at.
-    let state = said(place, process).unwrap_or_default();
+    let state = said(state, process).unwrap_or_default();
     if let Some((rehearsal::FAILED, reason)) = state.split_once(' ') {
         return reason.to_owned();
     }
@@ -187,25 +228,30 @@ pub fn keep_output(place: &Place) -> io::Result<()> {
 /// itself. To be called before a broker is looked for, and by an agent that has its lock.
 pub fn end_leftovers(place: &Place) {
     let recorded = ProcessId::load(&place.broker_pid());
-    let found = host::with_environment(SUCCESSOR_VARIABLE, &place.dir().to_string_lossy());
+    let waits = |process: &ProcessId| {
+        said(&place.warm_state(), process).as_deref() == Some(rehearsal::READY)
+    };
+    // What a broker starts inherits its environment.
+    let is_of_broker = |process: &ProcessId| {
+        let of = |broker: &ProcessId| broker == process || broker.children().contains(process);
+        recorded.as_ref().is_some_and(of)
+    };
+    let mut found = host::with_environment(SUCCESSOR_VARIABLE, &place.dir().to_string_lossy());
+    found.retain(|process| !is_of_broker(process) || waits(process));
+    // One of the pool has no mark of this server.
+    found.extend(recorded.clone().filter(|broker| broker.is_alive() && waits(broker)));
     for process in found {
-        let waits = said(place, &process).as_deref() == Some(rehearsal::READY);
-        // What a broker starts inherits its environment.
-        let is_of_broker = recorded
-            .as_ref()
-            .is_some_and(|broker| *broker == process || broker.children().contains(&process));
-        if !is_of_broker || waits {
-            tracing::info!(pid = process.pid, "a JVM that an earlier agent warmed up is ended");
-            process.kill_for_good();
-            process.reap();
-        }
+        tracing::info!(pid = process.pid, "a JVM that was warmed up for an earlier agent is ended");
+        process.kill_for_good();
+        process.reap();
     }
     let _ = fs::remove_dir_all(place.rehearsal());
 }
 
-/// What this very process said last of its state.
-fn said(place: &Place, process: &ProcessId) -> Option<String> {
-    let text = fs::read_to_string(place.warm_state()).ok()?;
+/// What this very process said last of its state. Its user may have put anything there.
+fn said(state: &Path, process: &ProcessId) -> Option<String> {
+    let name = Path::new(state.file_name()?);
+    let text = String::from_utf8(host::read_beneath(state.parent()?, name).ok()?).ok()?;
     let (pid, state) = text.trim_end().split_once(' ')?;
     (pid.parse() == Ok(process.pid)).then(|| state.to_owned())
 }

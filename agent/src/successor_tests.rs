@@ -8,6 +8,7 @@ use crate::goal::Goal;
 use crate::launcher::Launch;
 use crate::leave::Answer;
 use crate::pace::Pace;
+use crate::place::Place;
 use crate::successor::{SUCCESSOR_VARIABLE, Successor};
 use crate::supervisor_testing::{GOOD, Server, Work, quick};
 use crate::testing::{desired, wait_for};
@@ -249,6 +250,11 @@ fn command(script: &str) -> Launch {
     Launch { program: "/bin/sh".into(), arguments: vec![script.into(), "0".into()] }
 }
 
+fn start(place: &Place) -> Successor {
+    let (broker, warm) = (command("broker.sh"), command("warm.sh"));
+    Successor::start(place.warm_home(), broker, warm, None).unwrap()
+}
+
 /// The agent dies after the old broker has ended, before or after the new one is on record:
 /// in either case before its order.
 #[tokio::test]
@@ -256,8 +262,7 @@ async fn an_agent_that_dies_before_the_order_leaves_a_cold_start() {
     for is_on_record in [false, true] {
         let server = server(&good());
         let place = &server.place;
-        let mut successor =
-            Successor::start(place, command("broker.sh"), command("warm.sh")).unwrap();
+        let mut successor = start(place);
         successor.ready(Duration::from_secs(20)).await.unwrap();
         let process = successor.process().unwrap().clone();
         if is_on_record {
@@ -280,10 +285,10 @@ async fn an_agent_that_dies_after_the_order_leaves_a_broker() {
     let server = server(&good());
     let place = &server.place;
     fs::write(place.format_arguments(), "").unwrap();
-    let mut successor = Successor::start(place, command("broker.sh"), command("warm.sh")).unwrap();
+    let mut successor = start(place);
     successor.ready(Duration::from_secs(20)).await.unwrap();
     successor.process().unwrap().save(&place.broker_pid()).unwrap();
-    let (process, _ended) = successor.order(Duration::from_secs(20)).await.unwrap();
+    let (process, _ended) = successor.order(place, Duration::from_secs(20)).await.unwrap();
     let work = server.supervise(quick());
     assert_eq!(work.phase(Phase::Running).await.broker_pid, Some(process.pid));
     work.end().await;
@@ -301,9 +306,55 @@ async fn one_without_an_agent_ends_by_itself() {
         directory: server.place.dir().into(),
         output: server.place.successor_output(),
     };
-    let (process, input, ended) = spawn.start_listening().unwrap();
+    let (process, input, ended) = spawn.start_listening(None).unwrap();
     assert_eq!(ready(&server).await, process);
     drop(input);
     assert_eq!(ended.await.0, "exit status: 0");
     assert_eq!(server.read("events"), "rehearsed 0\n");
+}
+
+/// The broker is the next to be restarted: it runs on, and its JVM is ready when its turn
+/// comes.
+#[tokio::test]
+async fn the_next_in_a_roll_has_its_jvm_ready_before_its_turn() {
+    let server = server(&good());
+    let work = server.supervise(quick());
+    let before = work.phase(Phase::Running).await;
+    let tell = |rehearse: bool, launch: i64| {
+        let desired = Desired { rehearse, launch, ..desired() };
+        work.goal.send_replace(Goal::from_desired(&desired, &[]));
+    };
+    tell(true, 0);
+    let first = ready(&server).await;
+    assert_eq!(work.board.view().status.broker_pid, before.broker_pid);
+
+    // The restart was taken back: what waits costs memory.
+    tell(false, 0);
+    gone(&first).await;
+    tell(true, 0);
+    let said = || server.read("run/warm");
+    wait_for(said, |said| !said.starts_with(&format!("{} ", first.pid))).await;
+    let second = ready(&server).await;
+    tell(true, 1);
+    assert_eq!(restarted(&work).await.broker_pid, Some(second.pid));
+    work.end().await;
+    assert_eq!(
+        server.read("events"),
+        "started\nrehearsed 0\nrehearsed 0\nstopped\nstarted\nstopped\n"
+    );
+}
+
+/// A rehearsal that fails is not begun over and over while the turn has not come.
+#[tokio::test]
+async fn a_rehearsal_that_fails_before_the_turn_is_left_at_that() {
+    let server = server("echo tried >> events; say 'failed no port is free'; exit 1\n");
+    let work = server.supervise(quick());
+    work.phase(Phase::Running).await;
+    work.goal.send_replace(Goal::from_desired(&Desired { rehearse: true, ..desired() }, &[]));
+    wait_for(|| server.read("events"), |events| events.contains("tried")).await;
+    // At its turn it is tried once more.
+    restart(&work);
+    restarted(&work).await;
+    work.end().await;
+    assert_eq!(server.read("events"), "started\ntried\ntried\nstopped\nstarted\nstopped\n");
 }

@@ -27,7 +27,7 @@ use crate::unresponsive_shutdown::UnresponsiveShutdown;
 use crate::warmth::Warmth;
 use host::{Exit, Slot};
 use jiff::Timestamp;
-use leaving::Leaving;
+use leaving::{Leaving, Rehearsal, end_of_rehearsal};
 use model::Clock;
 use std::io;
 use std::sync::Arc;
@@ -153,16 +153,19 @@ impl Supervisor {
         }
     }
 
-    /// In the JVM that was warmed up for it, or in a new one.
+    /// In the JVM that was warmed up for it, in one of the host's pool, or in a new one.
     async fn run_broker(&mut self, launch: Launch, wanted: For<'_>) -> io::Result<Broker> {
-        let Some(successor) = self.successor.take() else {
+        let successor = match self.successor.take() {
+            Some(successor) if successor.is_for(&launch) => Some(successor),
+            Some(_) => {
+                self.warmth.give_up("the one that was warmed up is out of date".into());
+                None
+            }
+            None => self.launcher.take_from_pool(&launch).await,
+        };
+        let Some(successor) = successor else {
             return Broker::start(&self.place, launch, wanted);
         };
-        if !successor.is_for(&launch) {
-            self.warmth.give_up("the one that was warmed up is out of date".into());
-            drop(successor);
-            return Broker::start(&self.place, launch, wanted);
-        }
         match Broker::take_over(&self.place, successor, wanted, self.pace.order()).await {
             Ok(broker) => Ok(broker),
             Err(error) => {
@@ -212,6 +215,7 @@ impl Supervisor {
         let slot_ends = broker.began() + self.pace.start_slot;
         let mut since = None;
         let mut lasted = false;
+        let mut rehearsal: Option<Rehearsal> = None;
         loop {
             if *self.shutdown.borrow() {
                 self.successor = None;
@@ -222,7 +226,7 @@ impl Supervisor {
             }
             let started = since.is_some();
             if self.shall_stop(&broker, started) {
-                let leaving = match self.warm_up(&mut broker).await {
+                let leaving = match self.warm_up(&mut broker, rehearsal.take()).await {
                     Leaving::Go => self.ask_leave(&mut broker).await,
                     other => other,
                 };
@@ -232,10 +236,13 @@ impl Supervisor {
                     Leaving::Changed => continue,
                 }
             }
-            self.successor = None;
+            let is_next = self.keep_rehearsing(&broker, started, &mut rehearsal);
+            if !is_next {
+                (self.successor, rehearsal) = (None, None);
+            }
             if started {
                 (self.start_slot, self.returns) = (None, false);
-                self.warmth.forget();
+                self.warmth.forget_unless(is_next);
             }
             if started && lasted {
                 self.restarts = 0;
@@ -250,6 +257,10 @@ impl Supervisor {
                 () = sleep(self.pace.glance), if !started => {}
                 () = sleep_until(well_at), if started && !lasted => lasted = true,
                 () = sleep_until(slot_ends), if self.start_slot.is_some() => self.start_slot = None,
+                warmed = end_of_rehearsal(&mut rehearsal) => {
+                    rehearsal = None;
+                    self.note_warmed(warmed);
+                }
                 () = self.changed() => {}
             }
         }

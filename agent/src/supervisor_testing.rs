@@ -8,6 +8,7 @@ use crate::leave::{Answer, Leave};
 use crate::pace::Pace;
 use crate::place::Place;
 use crate::start_slots::StartSlots;
+use crate::successor::Successor;
 use crate::supervisor::Supervisor;
 use crate::testing::{desired, marker, wait_for};
 use crate::warmth::Warmth;
@@ -51,6 +52,8 @@ pub struct Warm {
     pub no_memory: Mutex<Option<String>>,
     /// A part of the command line; what was warmed up with another is out of date.
     pub version: AtomicU32,
+    /// What the host's pool has.
+    pub pool: Mutex<Option<Successor>>,
 }
 
 #[async_trait]
@@ -76,6 +79,10 @@ impl Launcher for Script {
     fn rehearse(&self, _: &DesiredBroker, launch: &Launch) -> Result<Launch, String> {
         let arguments = vec!["warm.sh".into(), launch.arguments[1].clone()];
         Ok(Launch { arguments, ..launch.clone() })
+    }
+
+    async fn take_from_pool(&self, _: &Launch) -> Option<Successor> {
+        self.warm.pool.lock().unwrap().take()
     }
 
     fn room_to_start(&self) -> Needed {

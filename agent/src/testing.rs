@@ -43,6 +43,7 @@ pub fn desired() -> Desired {
         },
         run: Run::Running,
         launch: 0,
+        rehearse: false,
         broker: Some(DesiredBroker {
             kafka_version: KafkaVersion::new(4, 3, 1),
             properties: "node.id=1\n".into(),

@@ -62,8 +62,12 @@ impl Warmth {
         }
     }
 
-    pub fn forget(&mut self) {
-        *self = Self::default();
+    /// Of a broker that runs, what is known is of its last restart, unless it is the next to be
+    /// restarted.
+    pub fn forget_unless(&mut self, is_next: bool) {
+        if !is_next {
+            *self = Self::default();
+        }
     }
 
     /// What is said of it at the end of a sentence.
@@ -93,7 +97,7 @@ pub async fn warm_up(
     // The one that is not good any more has ended before the memory for two is looked at.
     launcher.check_memory()?;
     let warm = launcher.rehearse(&orders.broker, &launch)?;
-    let started = Successor::start(place, launch, warm);
+    let started = Successor::start(place.warm_home(), launch, warm, None);
     let mut successor = started.map_err(|error| format!("it can't be started: {error}"))?;
     successor.ready(patience).await?;
     Ok(successor)

@@ -48,6 +48,7 @@ fn document(revision: i64, certificate: Option<String>) -> Desired {
         disk: DesiredDisk { id: disk_id(), directory_id: "directory-A".into(), format: None },
         run: Run::Running,
         launch: 0,
+        rehearse: false,
         broker: None,
         certificates: vec![DesiredCertificate {
             name: "internal".into(),

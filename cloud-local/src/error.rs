@@ -35,6 +35,8 @@ pub enum LocalError {
         "no uid from {first} to {last} is free for one more instance; widen uids under [local]"
     )]
     NoUid { first: u32, last: u32 },
+    #[error("process {pid} is no agent of this host")]
+    NoAgent { pid: i32 },
     #[error("the work was interrupted")]
     Interrupted,
 }
@@ -55,6 +57,7 @@ impl LocalError {
             Self::NotAllowed(_)
             | Self::Foreign { .. }
             | Self::Fenced(_)
+            | Self::NoAgent { .. }
             | Self::Outdated { .. } => Remedy::GiveUp,
             Self::Full(_)
             | Self::Io { .. }

@@ -17,8 +17,8 @@ pub(crate) struct Layout {
     root: PathBuf,
 }
 
-const ROOMS: [&str; 9] =
-    ["servers", "disks", "networks", "bin", "fences", "planes", "logs", "uids", "groups"];
+const ROOMS: [&str; 10] =
+    ["servers", "disks", "networks", "bin", "fences", "planes", "logs", "uids", "groups", "pool"];
 /// What users of other uids have to pass through, to what is theirs or everybody's.
 const PASSAGES: [&str; 3] = ["servers", "disks", "bin"];
 /// Where clusters take turns to start; agents know it by this name.
@@ -93,6 +93,11 @@ impl Layout {
 
     pub(crate) fn group(&self, id: ServerId) -> PathBuf {
         self.root.join("groups").join(id.to_string())
+    }
+
+    /// Processes that wait for a server; agents know it by this name.
+    pub(crate) fn pool(&self) -> PathBuf {
+        self.root.join("pool")
     }
 
     pub(crate) fn bin(&self) -> PathBuf {

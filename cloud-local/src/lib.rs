@@ -20,12 +20,14 @@ mod places;
 mod planes;
 mod running;
 mod servers;
+mod spares;
 mod strays;
 mod uids;
 
 pub use error::LocalError;
 pub use places::LocalPlaces;
 pub use planes::planes;
+pub use spares::Spares;
 pub use running::{Running, Stopped, kill_all, remove_groups, running, stop_all};
 
 use agents::Agents;

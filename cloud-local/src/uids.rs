@@ -16,6 +16,8 @@ use std::path::Path;
 
 /// The uid that was chosen last.
 const LAST: &str = "last";
+/// The uid that processes have which wait for the next instance.
+const RESERVED: &str = "reserved";
 
 /// The uids that instances get.
 #[derive(Clone, Debug)]
@@ -40,20 +42,59 @@ impl Uids {
         if let Some(known) = known(&self.layout, instance)? {
             return Ok(known);
         }
-        let uid = self.free()?;
-        let number = uid.to_string();
-        for path in [directory.join(LAST), self.layout.uid(instance)] {
-            host::write_private(&path, number.as_bytes()).map_err(LocalError::at(&path))?;
-        }
+        let uid = match self.reserved()? {
+            Some(reserved) => reserved,
+            None => self.free()?,
+        };
+        self.write(uid, &self.layout.uid(instance))?;
+        remove(&directory.join(RESERVED))?;
         Ok(uid)
     }
 
-    /// The next one that neither an instance of ours nor any process has.
-    fn free(&self) -> Result<u32, LocalError> {
+    /// The uid that the next instance gets, chosen now if none is reserved. Blocks for a
+    /// moment.
+    pub(crate) fn reserve(&self) -> Result<u32, LocalError> {
+        let directory = self.layout.uids();
+        let locked = DirLock::take(&directory).map_err(io::Error::other);
+        let _lock = locked.map_err(LocalError::at(&directory))?;
+        if let Some(reserved) = self.reserved()? {
+            return Ok(reserved);
+        }
+        let uid = self.free()?;
+        self.write(uid, &directory.join(RESERVED))?;
+        Ok(uid)
+    }
+
+    pub(crate) fn is_reserved(&self, uid: u32) -> bool {
+        self.reserved().is_ok_and(|reserved| reserved == Some(uid))
+    }
+
+    /// One that an instance got, right before we died, is not reserved any more.
+    fn reserved(&self) -> Result<Option<u32>, LocalError> {
+        let reserved = read(&self.layout.uids().join(RESERVED))?;
+        let taken = self.taken()?;
+        Ok(reserved.filter(|uid| self.range.contains(uid) && !taken.contains(uid)))
+    }
+
+    fn write(&self, uid: u32, path: &Path) -> Result<(), LocalError> {
+        let number = uid.to_string();
+        for path in [&self.layout.uids().join(LAST), path] {
+            host::write_private(path, number.as_bytes()).map_err(LocalError::at(path))?;
+        }
+        Ok(())
+    }
+
+    fn taken(&self) -> Result<Vec<u32>, LocalError> {
         let mut taken = Vec::new();
         for (instance, _) in self.layout.recorded_uids()? {
             taken.extend(known(&self.layout, instance)?);
         }
+        Ok(taken)
+    }
+
+    /// The next one that neither an instance of ours nor any process has.
+    fn free(&self) -> Result<u32, LocalError> {
+        let taken = self.taken()?;
         let (first, last) = (*self.range.start(), *self.range.end());
         let before = read(&self.layout.uids().join(LAST))?.filter(|it| self.range.contains(it));
         let next = before.map_or_else(|| self.offset(), |before| before.saturating_add(1));
@@ -127,6 +168,27 @@ mod tests {
         let own = host::ProcessId::own().uid().unwrap();
         let uids = Uids::new(&layout(place.path()), own..=own + 1);
         assert_eq!(uids.ensure(InstanceId(1)).unwrap(), own + 1);
+    }
+
+    #[test]
+    fn what_is_reserved_is_the_next_instances_and_no_others() {
+        let place = tempfile::tempdir().unwrap();
+        let layout = layout(place.path());
+        let uids = Uids::new(&layout, 1_950_000_000..=1_950_000_009);
+        let reserved = uids.reserve().unwrap();
+        assert_eq!(uids.reserve().unwrap(), reserved);
+        assert!(uids.is_reserved(reserved));
+        assert_eq!(uids.ensure(InstanceId(1)).unwrap(), reserved);
+        assert!(!uids.is_reserved(reserved));
+        assert_ne!(uids.ensure(InstanceId(2)).unwrap(), reserved);
+
+        // Whoever dies between the two records has given it away.
+        let next = uids.reserve().unwrap();
+        let record = layout.uids().join(RESERVED);
+        assert_eq!(uids.ensure(InstanceId(3)).unwrap(), next);
+        fs::write(&record, next.to_string()).unwrap();
+        assert!(!uids.is_reserved(next));
+        assert_ne!(uids.ensure(InstanceId(4)).unwrap(), next);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What each server should be, as the document its agent gets. Pure.
 
-use crate::world::{ServerView, World};
+use crate::world::{Life, ServerView, World};
+use model::condition::Doing;
 use model::{Disk, DiskState, ServerState};
 use std::collections::BTreeMap;
 use wire::agent::{Desired, DesiredCertificate, DesiredDisk, Format, Run};
@@ -43,6 +44,7 @@ pub fn document(
         },
         run: run(world, view),
         launch: launch(world, view),
+        rehearse: rehearse(world, view),
         broker: Some(view.broker.clone()?),
         certificates,
         trust: BTreeMap::from([
@@ -93,6 +95,27 @@ fn run(world: &World, view: &ServerView) -> Run {
 fn launch(world: &World, view: &ServerView) -> i64 {
     let told = view.desired.as_ref().filter(|_| !is_free(world, view));
     told.map_or(view.server.wanted.launch(), |told| told.launch.min(view.server.wanted.launch()))
+}
+
+/// Whether the JVM of its next broker shall be warmed up: while another server is away, that
+/// of the server that may be next. It is a guess, because nobody knows the active controller
+/// then, and a wrong one costs memory alone. What was begun goes on until it is of use.
+fn rehearse(world: &World, view: &ServerView) -> bool {
+    let is_told = |view: &ServerView| view.desired.as_ref().is_some_and(|told| told.rehearse);
+    let is_due = |view: &&ServerView| view.life() == Life::Due(Doing::Restarting);
+    let is_next = || {
+        let is_away = |other: &ServerView| other.life() == Life::Coming;
+        let mut due = world.servers.iter().filter(is_due);
+        world.servers.iter().any(is_away)
+            && due.clone().all(|other| !is_told(other))
+            && due.next().is_some_and(|first| first.server.id == view.server.id)
+    };
+    match view.life() {
+        _ if world.instance.stopped => false,
+        Life::Due(Doing::Restarting) => is_told(view) || is_next(),
+        Life::Leaving(Doing::Restarting) | Life::Coming => is_told(view),
+        _ => false,
+    }
 }
 
 /// Whether its broker may be touched: its turn has come, or nothing runs there.

@@ -8,6 +8,7 @@ mod confine;
 mod file;
 mod foreign;
 mod groups;
+mod handover;
 mod inspect;
 mod lock;
 mod memory;
@@ -30,6 +31,7 @@ pub use foreign::{
     can_write, give_away, is_own, open_beneath, owner, read_beneath, read_own, remove_tree,
 };
 pub use groups::{Group, Groups, Limits};
+pub use handover::{Asker, Handover, ask};
 pub use inspect::{has_processes, of_user, processors, with_environment, with_variable};
 pub use lock::{DirLock, LockError, holder};
 pub use memory::spare_memory;

@@ -8,13 +8,13 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Output, Stdio};
 use std::time::Duration;
 use tokio::io::unix::AsyncFd;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt as _, BufReader};
-use tokio::process::ChildStdin;
+use tokio::net::unix::pipe::Sender;
 
 /// Names one process for ever: a reused pid has another start time, and a
 /// reboot has another boot id.
@@ -152,24 +152,19 @@ impl Spawn {
     pub fn start(
         &self,
     ) -> io::Result<(ProcessId, impl Future<Output = Exit> + Send + 'static + use<>)> {
-        let output = OpenOptions::new().create(true).append(true).open(&self.output)?;
-        let mut command = self.command(output)?;
-        command.envs(self.variables());
-        followed(CommandWrap::from(command).wrap(ProcessSession).spawn()?)
+        followed(self.spawn(None, Stdio::null())?)
     }
 
-    /// The same for a process that we say something to. It sees the end of its input when
-    /// what we say it with is dropped, and when we end in any way.
+    /// The same for a process that we say something to, as that user if one is given. It sees
+    /// the end of its input when what we say it with is dropped, and when we end in any way.
     pub fn start_listening(
         &self,
+        uid: Option<u32>,
     ) -> io::Result<(ProcessId, Input, impl Future<Output = Exit> + Send + 'static + use<>)> {
-        let output = OpenOptions::new().create(true).append(true).open(&self.output)?;
-        let mut command = self.command(output)?;
-        command.envs(self.variables()).stdin(Stdio::piped());
-        let mut child = CommandWrap::from(command).wrap(ProcessSession).spawn()?;
-        let input = Input(child.stdin().take().expect("it is piped"));
+        let mut child = self.spawn(uid, Stdio::piped())?;
+        let input = child.stdin().take().expect("it is piped").into_owned_fd()?;
         let (process, ended) = followed(child)?;
-        Ok((process, input, ended))
+        Ok((process, Input::new(input)?, ended))
     }
 
     /// Starts it as that user, who is in a group of the same number and no other:
@@ -179,17 +174,27 @@ impl Spawn {
         &self,
         uid: u32,
     ) -> io::Result<(ProcessId, impl Future<Output = Exit> + Send + 'static + use<>)> {
+        followed(self.spawn(Some(uid), Stdio::null())?)
+    }
+
+    fn spawn(&self, uid: Option<u32>, input: Stdio) -> io::Result<Box<dyn ChildWrapper>> {
+        let Some(uid) = uid else {
+            let output = OpenOptions::new().create(true).append(true).open(&self.output)?;
+            let mut command = self.command(output)?;
+            command.envs(self.variables()).stdin(input);
+            return CommandWrap::from(command).wrap(ProcessSession).spawn();
+        };
         let mut command = self.command(open_log(&self.output, uid)?)?;
-        command.env_clear().envs(confine::environment()).envs(self.variables());
+        command.env_clear().envs(confine::environment()).envs(self.variables()).stdin(input);
         // The standard library drops root's other groups with root's uid.
         command.uid(uid).gid(uid);
         let mut command = CommandWrap::from(command);
         command.wrap(ProcessSession);
         let runtime = tokio::runtime::Handle::current();
-        followed(confine::without_privileges(|| {
+        confine::without_privileges(|| {
             let _runtime = runtime.enter();
             command.spawn()
-        })?)
+        })
     }
 
     fn variables(&self) -> impl Iterator<Item = (&str, &str)> {
@@ -201,7 +206,6 @@ impl Spawn {
         command
             .args(&self.arguments)
             .current_dir(&self.directory)
-            .stdin(Stdio::null())
             .stdout(output.try_clone()?)
             .stderr(output)
             .kill_on_drop(false);
@@ -209,11 +213,20 @@ impl Spawn {
     }
 }
 
-/// The input of a process that was started to listen.
+/// The input of a process that was started to listen, by us or by another process that
+/// handed it over ([`crate::Handover`]).
 #[derive(Debug)]
-pub struct Input(ChildStdin);
+pub struct Input(Sender);
 
 impl Input {
+    pub(crate) fn new(pipe: OwnedFd) -> io::Result<Self> {
+        Sender::from_owned_fd(pipe).map(Self)
+    }
+
+    pub(crate) fn pipe(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+
     /// Says something to it, whole or not at all if it is shorter than a page. An error if it
     /// does not listen any more.
     pub async fn say(&mut self, text: &str) -> io::Result<()> {
@@ -408,7 +421,7 @@ mod tests {
             arguments: vec!["-c".into(), script.into()],
             ..sleeper(directory.path())
         };
-        let (process, mut input, ended) = spawn.start_listening().unwrap();
+        let (process, mut input, ended) = spawn.start_listening(None).unwrap();
         input.say("one\n").await.unwrap();
         assert!(process.is_alive());
         drop(input);

@@ -7,7 +7,8 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// Words that such a JVM writes to its state file after its pid.
+/// Words that such a JVM writes to its state file after its pid; from its order on that is
+/// `run/warm` in the directory of its server.
 pub const READY: &str = "ready";
 pub const TAKEN: &str = "taken";
 pub const FAILED: &str = "failed";

@@ -68,16 +68,22 @@ pub struct Rendered {
     pub config_hash: String,
 }
 
+/// The flags of a broker with that much memory.
+pub fn jvm_flags(memory_mb: u32, max_heap_mb: Option<u32>) -> Vec<String> {
+    let heap_mb = jvm::heap_mb(memory_mb, max_heap_mb);
+    let mut flags = jvm::flags(heap_mb);
+    flags.extend(Limits::of_heap(heap_mb).flags());
+    flags
+}
+
 pub fn render(spec: &BrokerSpec) -> Rendered {
     let heap_mb = jvm::heap_mb(spec.memory_mb, spec.max_heap_mb);
     let limits = Limits::of_heap(heap_mb);
-    let mut jvm_flags = jvm::flags(heap_mb);
-    jvm_flags.extend(limits.flags());
     let mut rendered = Rendered {
         properties: properties::text(spec, heap_mb, &limits),
         logging_file: logging::file_name(spec.release.logging).into(),
         logging: logging::text(spec.release.logging).into(),
-        jvm_flags,
+        jvm_flags: jvm_flags(spec.memory_mb, spec.max_heap_mb),
         config_hash: String::new(),
     };
     rendered.config_hash = hash(spec, &rendered);

@@ -29,6 +29,9 @@ pub struct Desired {
     /// A broker that was started for a lower one is started anew.
     #[serde(default)]
     pub launch: i64,
+    /// The broker is the next to be restarted: the JVM that follows it can be warmed up now.
+    #[serde(default)]
+    pub rehearse: bool,
     /// Absent until everything the broker needs is known.
     #[serde(default)]
     pub broker: Option<DesiredBroker>,

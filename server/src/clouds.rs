@@ -2,16 +2,18 @@
 //! Another cloud is another entry here.
 
 use crate::catalogue::LOCAL_CLOUD;
-use crate::config::{CloudKind, Config};
+use crate::config::{CloudKind, Config, Warm};
 use crate::data_dir::{DataDir, Endpoints};
 use crate::host_facts;
 use crate::installation::Opened;
+use crate::pool::HostPool;
 use crate::room::Room;
 use crate::separation::Separation;
+use agent::pool::Pool;
 use anyhow::{Context, Result};
 use app::RegionCloud;
 use cloud::{Cloud, Clouds, SimulatedCloud};
-use cloud_local::{LocalCloud, LocalPlaces};
+use cloud_local::{LocalCloud, LocalPlaces, Spares};
 use model::Catalogue;
 use std::sync::Arc;
 use store::Installation;
@@ -72,16 +74,37 @@ impl Opening<'_> {
     fn room(&self) -> Option<Arc<dyn app::Room>> {
         let local = &self.config.local;
         let is_asked = !local.overcommit && self.config.cloud == CloudKind::Local;
-        is_asked.then(|| {
-            Arc::new(Room {
-                store: self.opened.store.clone(),
-                catalogue: Arc::clone(self.catalogue),
-                host_id: self.opened.host_id,
-                data: self.data.host(),
-                max_heap_mb: local.max_heap_mb,
-                memory_mb: host_facts::memory_mb(),
-            }) as Arc<dyn app::Room>
-        })
+        is_asked.then(|| Arc::new(self.room_of_host()) as Arc<dyn app::Room>)
+    }
+
+    fn room_of_host(&self) -> Room {
+        Room {
+            store: self.opened.store.clone(),
+            catalogue: Arc::clone(self.catalogue),
+            host_id: self.opened.host_id,
+            data: self.data.host(),
+            max_heap_mb: self.config.local.max_heap_mb,
+            memory_mb: host_facts::memory_mb(),
+        }
+    }
+
+    /// The pool of warm JVMs of the local cloud, if there is to be one.
+    pub fn pool(&self) -> Result<Option<Pool>> {
+        let is_local = self.config.cloud == CloudKind::Local;
+        if !is_local || self.config.local.warm == Some(Warm::Count(0)) {
+            return Ok(None);
+        }
+        let uids = self.separation.map(|separation| separation.uids.clone());
+        let spares = Spares::open(&self.data.host(), uids)?;
+        Ok(Some(Pool {
+            directory: spares.directory(),
+            settings: self.config.host_settings(self.data.path()),
+            host: Arc::new(HostPool {
+                warm: self.config.local.warm,
+                room: self.room_of_host(),
+                spares,
+            }),
+        }))
     }
 }
 

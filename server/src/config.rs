@@ -182,8 +182,25 @@ pub struct Local {
     pub overcommit: bool,
     /// Warm the next JVM up before a broker is stopped for a restart; none: yes.
     pub warm_rolls: Option<bool>,
+    /// How many warm JVMs wait for servers that are started; none: by the memory left.
+    pub warm: Option<Warm>,
     /// The first and the last uid that instances get if root starts us; empty: none.
     pub uids: Option<Vec<u32>>,
+}
+
+/// How many warm JVMs a host keeps.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(untagged)]
+pub enum Warm {
+    Count(u8),
+    Word(WarmWord),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WarmWord {
+    /// As the memory allows that is neither promised to servers nor kept for the host.
+    Auto,
 }
 
 /// What serves the regions.

@@ -92,6 +92,7 @@ impl ControlPlane {
         };
         let (clouds, said) = opening.open().await?;
         remarks.extend(said);
+        let pool = opening.pool()?;
         let asked = clouds.map(|cloud| cloud.asked.clone());
         let app = make_app(&opened, &config, &catalogue, asked, Callable(notifier.clone()));
         let at = installation::location(data, config.database_url.as_ref());
@@ -141,6 +142,12 @@ impl ControlPlane {
         if let Some(trainer) = trainer {
             let ready = KafkaReady::new(store, host_id, &config, trainer);
             running.spawn(ready.run(stop.clone()));
+        }
+        if let Some(pool) = pool {
+            let stop = stop.clone();
+            running.spawn(async move {
+                stop.run_until_cancelled(pool.keep()).await;
+            });
         }
         running.spawn(keep_host_seen(store.clone(), host_id, stop.clone()));
         running.spawn(tasks::issue_invoices(app.clone(), stop.clone()));

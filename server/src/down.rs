@@ -42,6 +42,8 @@ pub async fn run(args: DownArgs) -> Result<()> {
     if !log_goes && let Err(error) = note(&args.at, &data).await {
         eprintln!("  ! {}", host_audit::missing("down", &error));
     }
+    // They ended with the control plane, but for one that hangs.
+    agent::pool::end_leftovers(&data.host().join("pool"));
     if args.purge {
         kill_clusters(&data).await?;
         purge(&data)?;

@@ -18,6 +18,7 @@ mod floor;
 #[cfg(debug_assertions)]
 mod hold;
 mod host_audit;
+mod host_command;
 mod host_dir;
 mod host_facts;
 mod installation;
@@ -34,6 +35,7 @@ mod notifier;
 mod operator;
 mod orphan;
 mod orphans;
+mod pool;
 mod preflight;
 mod prepare;
 mod restore;
@@ -90,6 +92,8 @@ enum Command {
     Backup(backup::BackupArgs),
     /// Go back to a backup; clusters run on
     Restore(restore::RestoreArgs),
+    /// What this host has, what of it is promised, and its warm JVMs
+    Host(at::ListArgs),
     /// Servers, disks and networks on this host that the store does not know
     #[command(subcommand)]
     Orphans(orphans::OrphansCommand),
@@ -161,6 +165,7 @@ fn run(given: &ArgMatches) -> anyhow::Result<()> {
         Command::Catalogue(command) => catalogue::run(&command),
         Command::Backup(args) => runtime()?.block_on(backup::run(args)),
         Command::Restore(args) => runtime()?.block_on(restore::run(args)),
+        Command::Host(args) => runtime()?.block_on(host_command::run(args)),
         Command::Orphans(command) => runtime()?.block_on(orphans::run(command)),
         Command::Engine(command) => runtime()?.block_on(engine_command::run(command)),
         Command::Server(command) => runtime()?.block_on(server_command::run(command)),

@@ -49,6 +49,14 @@ impl app::Room for Room {
 }
 
 impl Room {
+    /// Memory that is neither promised to servers nor kept for the host; none if the host does
+    /// not say how much it has.
+    pub async fn spare_mb(&self) -> store::Result<Option<u64>> {
+        let promised = store::servers::plans_on(&mut self.store.reader(), self.host_id).await?;
+        let promised_mb = promised.iter().map(|promise| self.promised_mb(promise)).sum();
+        Ok(self.memory_mb.map(|memory| left_mb(memory, promised_mb)))
+    }
+
     fn question(&self, plan: &Plan, disk_gb: u32, promised: &[(PlanName, u32)]) -> Question {
         Question {
             servers: u64::from(plan.nodes),
@@ -95,8 +103,7 @@ impl Question {
     fn memory(&self, plan: &PlanName) -> Result<(), String> {
         let Some(memory) = self.memory_mb else { return Ok(()) };
         let Self { servers, each_mb, promised_servers, promised_mb, .. } = *self;
-        let reserve = (memory / 16).max(RESERVE_MB);
-        let left = memory.saturating_sub(reserve).saturating_sub(promised_mb);
+        let (reserve, left) = (reserve_mb(memory), left_mb(memory, promised_mb));
         let needed = servers * each_mb;
         if needed <= left {
             return Ok(());
@@ -126,6 +133,15 @@ impl Question {
              instance, or set overcommit = true under [local] in the config file"
         ))
     }
+}
+
+/// Of that much memory for the system and the control plane.
+fn reserve_mb(memory: u64) -> u64 {
+    (memory / 16).max(RESERVE_MB)
+}
+
+fn left_mb(memory: u64, promised_mb: u64) -> u64 {
+    memory.saturating_sub(reserve_mb(memory)).saturating_sub(promised_mb)
 }
 
 #[cfg(test)]

@@ -101,6 +101,19 @@ pub async fn plans_on(run: &mut impl Run, host: HostId) -> Result<Vec<(PlanName,
     rows.iter().map(|row| Ok((PlanName(row.text("plan")?), row.number("servers")?))).collect()
 }
 
+/// The plan of the instance that was created last of those with servers on a host.
+pub async fn newest_plan_on(run: &mut impl Run, host: HostId) -> Result<Option<PlanName>> {
+    let query = Query::new(
+        "SELECT instances.plan AS plan FROM servers \
+         JOIN instances ON instances.id = servers.instance_id \
+         WHERE servers.host_id = $1 AND instances.deleted_at IS NULL \
+         ORDER BY instances.id DESC LIMIT 1",
+    )
+    .bind(host.to_string());
+    let rows = run.fetch(query).await?;
+    rows.first().map(|row| Ok(PlanName(row.text("plan")?))).transpose()
+}
+
 /// The versions of Kafka that the servers of a host run, or will after an upgrade.
 pub async fn kafka_versions_on(run: &mut impl Run, host: HostId) -> Result<Vec<KafkaVersion>> {
     let query = Query::new(

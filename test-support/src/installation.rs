@@ -28,6 +28,8 @@ pub struct Installation {
     http: reqwest::Client,
     pub key: String,
     endpoints: Value,
+    /// How many warm JVMs the host keeps.
+    warm: u8,
 }
 
 impl Installation {
@@ -37,6 +39,15 @@ impl Installation {
 
     /// With more lines of config.
     pub async fn start_with(config: &str) -> Self {
+        Self::start_on(0, config).await
+    }
+
+    /// On a host that keeps so many warm JVMs.
+    pub async fn start_warm(warm: u8) -> Self {
+        Self::start_on(warm, "").await
+    }
+
+    async fn start_on(warm: u8, config: &str) -> Self {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let directory = host::testing::tempdir();
         let mut castellan = Self {
@@ -46,6 +57,7 @@ impl Installation {
             http: reqwest::Client::new(),
             key: String::new(),
             endpoints: Value::Null,
+            warm,
         };
         castellan.configure(config);
         castellan.serve().await;
@@ -55,9 +67,10 @@ impl Installation {
 
     /// Counts from the next start on.
     pub fn configure(&self, more: &str) {
+        let warm = self.warm;
         let config = format!(
             "[outbound]\nallow_private_addresses = true\n\
-             [local]\nmax_heap_mb = 256\n[listen]\ncustomer = \"127.0.0.1:0\"\n\
+             [local]\nmax_heap_mb = 256\nwarm = {warm}\n[listen]\ncustomer = \"127.0.0.1:0\"\n\
              instance = \"127.0.0.1:0\"\nagent = \"127.0.0.1:0\"\n{more}"
         );
         fs::write(self.directory.path().join("castellan.toml"), config).unwrap();
@@ -296,6 +309,10 @@ impl Drop for Installation {
     fn drop(&mut self) {
         if let Some(process) = &self.process {
             process.kill();
+        }
+        let warm = left_over::processes_of("CASTELLAN_SUCCESSOR", &self.data());
+        for jvm in warm.into_iter().filter_map(ProcessId::from_pid) {
+            jvm.kill_for_good();
         }
         for server in cloud_local::running(&self.data()).unwrap_or_default() {
             for process in server.agent.iter().chain(&server.brokers) {

@@ -4,10 +4,11 @@
 use super::Supervisor;
 use crate::broker::Broker;
 use crate::disk;
-use crate::goal::Goal;
+use crate::goal::{Goal, Orders};
 use crate::leave::Answer;
 use crate::successor::Successor;
 use crate::warmth;
+use std::pin::Pin;
 use std::sync::Arc;
 use tokio::time::{Instant, sleep};
 
@@ -23,7 +24,13 @@ pub(super) enum Leaving {
 impl Supervisor {
     /// Has the next JVM ready before the broker at hand is stopped to be started anew. If
     /// that can't be, it is restarted without. Meanwhile it runs on.
-    pub(super) async fn warm_up(&mut self, broker: &mut Broker) -> Leaving {
+    ///
+    /// `rehearsal` is one that is under way.
+    pub(super) async fn warm_up(
+        &mut self,
+        broker: &mut Broker,
+        rehearsal: Option<Rehearsal>,
+    ) -> Leaving {
         let goal = self.goal.borrow().clone();
         self.end_needless_successor();
         let Goal::Running(orders) = goal else { return Leaving::Go };
@@ -49,20 +56,54 @@ impl Supervisor {
         let mut status = self.status_of(broker, true);
         status.detail = "running; the JVM for its restart is being warmed up".into();
         self.board.set_status(status);
-        let (place, launcher) = (self.place.clone(), self.launcher.clone());
-        let present = self.successor.take();
-        let warming = warmth::warm_up(&place, &*launcher, &orders, present, self.pace.rehearsal);
+        let mut warming = rehearsal.unwrap_or_else(|| self.rehearse(orders));
         let warmed = tokio::select! {
             biased;
             _ = broker.ended() => return Leaving::Ended,
             () = self.changed() => return Leaving::Changed,
-            warmed = warming => warmed,
+            warmed = &mut warming => warmed,
         };
+        self.note_warmed(warmed);
+        Leaving::Go
+    }
+
+    fn rehearse(&mut self, orders: Arc<Orders>) -> Rehearsal {
+        let (place, launcher) = (self.place.clone(), self.launcher.clone());
+        let (present, patience) = (self.successor.take(), self.pace.rehearsal);
+        Box::pin(async move {
+            warmth::warm_up(&place, &*launcher, &orders, present, patience).await
+        })
+    }
+
+    pub(super) fn note_warmed(&mut self, warmed: Result<Successor, String>) {
         match warmed {
             Ok(successor) => self.successor = Some(successor),
             Err(why) => self.warmth.give_up(why),
         }
-        Leaving::Go
+    }
+
+    /// While another server is away and this broker is the next to be restarted, its JVM can
+    /// be warmed up already. False where none is wanted; true also if it could not be.
+    pub(super) fn keep_rehearsing(
+        &mut self,
+        broker: &Broker,
+        started: bool,
+        rehearsal: &mut Option<Rehearsal>,
+    ) -> bool {
+        let Goal::Running(orders) = self.goal.borrow().clone() else { return false };
+        let is_next = orders.desired.rehearse && broker.launch() == orders.desired.launch;
+        if !is_next || !started {
+            return false;
+        }
+        let may_begin = rehearsal.is_none()
+            && self.successor.is_none()
+            && self.board.view().silent_since().is_none()
+            && self.warmth.may_try(&orders)
+            && self.launcher.may_warm() == Ok(true);
+        if may_begin {
+            *rehearsal = Some(self.rehearse(orders));
+        }
+        true
     }
 
     /// Asks until the broker may stop, or something else is wanted. Meanwhile it
@@ -136,6 +177,19 @@ impl Supervisor {
         let room = disk::check_room(&self.place, self.launcher.room_to_start());
         let fault = room.err().filter(|_| returns)?;
         Some(format!("it could not be started again, {fault}"))
+    }
+}
+
+/// A JVM that is being warmed up while nobody waits for it. Dropped, it ends.
+pub(super) type Rehearsal = Pin<Box<dyn Future<Output = Result<Successor, String>> + Send>>;
+
+/// Returns how it came out; without one never.
+pub(super) async fn end_of_rehearsal(
+    rehearsal: &mut Option<Rehearsal>,
+) -> Result<Successor, String> {
+    match rehearsal {
+        Some(rehearsal) => rehearsal.await,
+        None => std::future::pending().await,
     }
 }
 

@@ -65,6 +65,7 @@ impl Documents {
             },
             run: Run::Running,
             launch: server.wanted.launch(),
+            rehearse: false,
             broker: Some(broker(instance, all, server)?),
             certificates: CERTIFICATES.into_iter().map(certificate).collect(),
             trust: TRUST.into_iter().map(trust).collect(),

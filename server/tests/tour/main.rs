@@ -27,6 +27,7 @@ mod groups;
 mod guarded;
 mod held;
 mod held_back;
+mod hundred;
 mod isolated;
 mod lagging;
 mod meanwhile;
@@ -105,6 +106,10 @@ fn list(parts: &mut Parts, with_long_ones: bool) {
         parts.add(&format!("unlucky::{name}"), async move |tour: &mut Tour| {
             unlucky::survives_bad_luck(&mut tour.castellan, &tour.instance, cases).await;
         });
+    }
+    if with_long_ones {
+        parts.add("hundred::rolls", hundred::rolls);
+        parts.add("hundred::kills", hundred::kills);
     }
     parts.add("killed", survives::kills);
     parts.add("rebooted", survives::a_reboot);

@@ -186,7 +186,7 @@ impl Drop for Plane {
 fn write_config(root: &Path, name: &str, database: &str) {
     let host = root.join("host");
     let text = format!(
-        "database_url = \"{database}\"\n[engine]\nlease_seconds = 3\n[local]\nmax_heap_mb = 256\n\
+        "database_url = \"{database}\"\n[engine]\nlease_seconds = 3\n[local]\nmax_heap_mb = 256\nwarm = 0\n\
          directory = \"{}\"\n[listen]\ncustomer = \"127.0.0.1:0\"\ninstance = \"127.0.0.1:0\"\n\
          agent = \"127.0.0.1:0\"\n",
         host.display()

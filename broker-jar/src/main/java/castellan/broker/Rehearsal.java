@@ -45,7 +45,7 @@ final class Rehearsal {
             throw e;
         }
         Path server = order.directory();
-        state.tell(WarmState.TAKEN);
+        new WarmState(server.resolve(WarmState.OF_SERVER)).tell(WarmState.TAKEN);
         ServerDirectory.change(server);
         Logging.load(server.resolve(loggingFile));
     }

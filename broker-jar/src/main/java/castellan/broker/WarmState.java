@@ -20,6 +20,9 @@ final class WarmState {
     /** It is its server's broker from here on, and nothing else. */
     static final String TAKEN = "taken";
 
+    /** In a server's directory, where its agent looks. */
+    static final Path OF_SERVER = Path.of("run", "warm");
+
     private static final String FAILED = "failed ";
 
     private final Path file;

@@ -1,0 +1,111 @@
+//! A hundred rolls with something going wrong in each, and a hundred kills of brokers that
+//! lead: the checker finds nothing lost, doubled or reordered. Only where everything is tried.
+
+use crate::rolled::{brokers, in_sync, is_clean, restart, start, until_configured};
+use crate::shared::Tour;
+use faults::Fault;
+use host::ProcessId;
+use std::time::{Duration, Instant};
+use test_support::left_over;
+
+const TIMES: usize = 100;
+/// The checker reads everything back after so many.
+const EACH: usize = 20;
+const PAUSE: Duration = Duration::from_secs(2);
+
+/// What goes wrong while a roll is under way.
+#[derive(Clone, Copy, Debug)]
+enum Mishap {
+    Nothing,
+    KillWarmJvm,
+    PauseWarmJvm,
+    KillAgent,
+    KillControlPlane,
+    KillBroker,
+}
+
+const MISHAPS: [Mishap; 6] = [
+    Mishap::Nothing,
+    Mishap::KillWarmJvm,
+    Mishap::PauseWarmJvm,
+    Mishap::KillAgent,
+    Mishap::KillControlPlane,
+    Mishap::KillBroker,
+];
+
+pub async fn rolls(tour: &mut Tour) {
+    let began = Instant::now();
+    for group in 0..TIMES / EACH {
+        let load = start(&tour.instance).await;
+        for number in group * EACH..(group + 1) * EACH {
+            let before = brokers(&tour.castellan);
+            restart(&tour.castellan, tour.id).await;
+            mishap(tour, MISHAPS[number % MISHAPS.len()], number).await;
+            until_configured(&tour.castellan, tour.id).await;
+            let after = brokers(&tour.castellan);
+            let all = before.iter().zip(&after).all(|(before, after)| before != after);
+            assert!(all, "every broker is restarted: {before:?} {after:?}");
+        }
+        is_clean(&tour.instance, load).await;
+    }
+    eprintln!("{TIMES} rolls in {:.0} s", began.elapsed().as_secs_f64());
+}
+
+async fn mishap(tour: &mut Tour, mishap: Mishap, number: usize) {
+    let victim = number % brokers(&tour.castellan).len();
+    match mishap {
+        Mishap::Nothing => {}
+        Mishap::KillControlPlane => {
+            tour.castellan.kill_control_plane().await;
+            tour.castellan.serve().await;
+        }
+        Mishap::KillAgent => kill(&tour.castellan.processes()[victim].agent).await,
+        Mishap::KillBroker => kill(&brokers(&tour.castellan)[victim]).await,
+        Mishap::KillWarmJvm => kill(&warm_jvm(tour).await).await,
+        Mishap::PauseWarmJvm => {
+            let jvm = warm_jvm(tour).await;
+            let paused = Fault::Pause(jvm).inject().await;
+            tokio::time::sleep(PAUSE).await;
+            if let Ok(mut pause) = paused {
+                // It may have ended with its agent's patience.
+                let _ = pause.undo().await;
+            }
+        }
+    }
+}
+
+async fn kill(process: &ProcessId) {
+    drop(Fault::kill(process).inject().await);
+}
+
+/// One that rehearses or waits for its order.
+async fn warm_jvm(tour: &Tour) -> ProcessId {
+    let castellan = &tour.castellan;
+    castellan
+        .until("a JVM is warmed up", async || {
+            let now = brokers(castellan);
+            let marked = left_over::processes_of("CASTELLAN_SUCCESSOR", &castellan.data());
+            let found = marked.into_iter().filter_map(ProcessId::from_pid);
+            found.into_iter().find(|process| !now.contains(process)).ok_or(now)
+        })
+        .await
+}
+
+pub async fn kills(tour: &mut Tour) {
+    let began = Instant::now();
+    for group in 0..TIMES / EACH {
+        let load = start(&tour.instance).await;
+        for number in group * EACH..(group + 1) * EACH {
+            let before = brokers(&tour.castellan);
+            let victim = number % before.len();
+            kill(&before[victim]).await;
+            tour.castellan.until_broker_is_not(victim, &before[victim]).await;
+            // With a replica lagging, the next kill could end the last one in sync.
+            let castellan = &tour.castellan;
+            let all_in_sync = async || in_sync(&tour.instance).await;
+            castellan.until("every replica is in sync", all_in_sync).await;
+        }
+        is_clean(&tour.instance, load).await;
+    }
+    eprintln!("{TIMES} kills in {:.0} s", began.elapsed().as_secs_f64());
+}
