@@ -45,7 +45,9 @@ pub(crate) async fn take(place: &Place, launch: &Launch) -> Option<Successor> {
     match received {
         Ok(successor) => successor,
         // There is no pool, or nobody keeps it.
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::ConnectionRefused) => {
+        Err(error)
+            if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::ConnectionRefused) =>
+        {
             None
         }
         Err(error) => {
@@ -55,12 +57,7 @@ pub(crate) async fn take(place: &Place, launch: &Launch) -> Option<Successor> {
     }
 }
 
-fn receive(
-    place: &Place,
-    launch: &Launch,
-    words: &str,
-    input: Input,
-) -> io::Result<Successor> {
+fn receive(place: &Place, launch: &Launch, words: &str, input: Input) -> io::Result<Successor> {
     let Offer { process, output } = serde_json::from_str(words)?;
     Successor::received(place, launch.clone(), process, input, &output)
 }

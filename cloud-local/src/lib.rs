@@ -27,8 +27,8 @@ mod uids;
 pub use error::LocalError;
 pub use places::LocalPlaces;
 pub use planes::planes;
-pub use spares::Spares;
 pub use running::{Running, Stopped, kill_all, remove_groups, running, stop_all};
+pub use spares::Spares;
 
 use agents::Agents;
 use binary::AgentBinary;

@@ -4,7 +4,7 @@ use crate::world::{Life, ServerView, World};
 use model::condition::Doing;
 use model::{Disk, DiskState, ServerState};
 use std::collections::BTreeMap;
-use wire::agent::{Desired, DesiredCertificate, DesiredDisk, Format, Run};
+use wire::agent::{Desired, DesiredCertificate, DesiredDisk, Format, Phase, Report, Run};
 
 /// The key pairs of a server: one for brokers and controllers, one for customers.
 pub const INTERNAL: &str = "internal";
@@ -97,14 +97,18 @@ fn launch(world: &World, view: &ServerView) -> i64 {
     told.map_or(view.server.wanted.launch(), |told| told.launch.min(view.server.wanted.launch()))
 }
 
-/// Whether the JVM of its next broker shall be warmed up: while another server is away, that
-/// of the server that may be next. It is a guess, because nobody knows the active controller
-/// then, and a wrong one costs memory alone. What was begun goes on until it is of use.
+/// Whether the JVM of its next broker shall be warmed up: while another broker stops or
+/// starts, that of the server that may be next. It is a guess, because nobody knows the active
+/// controller then, and a wrong one costs memory alone. What was begun goes on until it is of
+/// use.
 fn rehearse(world: &World, view: &ServerView) -> bool {
     let is_told = |view: &ServerView| view.desired.as_ref().is_some_and(|told| told.rehearse);
     let is_due = |view: &&ServerView| view.life() == Life::Due(Doing::Restarting);
     let is_next = || {
-        let is_away = |other: &ServerView| other.life() == Life::Coming;
+        let moves = |report: &Report| matches!(report.phase, Phase::Stopping | Phase::Starting);
+        let is_away = |other: &ServerView| {
+            other.life() == Life::Coming && other.report.as_ref().is_some_and(moves)
+        };
         let mut due = world.servers.iter().filter(is_due);
         world.servers.iter().any(is_away)
             && due.clone().all(|other| !is_told(other))

@@ -76,10 +76,8 @@ impl Asker {
             let words = [IoSlice::new(words.as_bytes())];
             Ok(sendmsg(stream.as_fd(), &words, &mut with, SendFlags::NOSIGNAL)?)
         };
-        match stream.async_io(Interest::WRITABLE, send).await? {
-            sent if sent == words.len() => Ok(()),
-            _ => Err(ErrorKind::WriteZero.into()),
-        }
+        let length = stream.async_io(Interest::WRITABLE, send).await?;
+        if length == words.len() { Ok(()) } else { Err(ErrorKind::WriteZero.into()) }
     }
 }
 

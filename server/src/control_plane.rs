@@ -15,6 +15,7 @@ use crate::notifier::{self, Callable};
 use crate::preflight;
 use crate::separation::{self, Found, Separation};
 use crate::tasks;
+use agent::pool::Pool;
 use anyhow::{Context, Result};
 use app::{App, RegionCloud};
 use cloud::Clouds;
@@ -144,10 +145,7 @@ impl ControlPlane {
             running.spawn(ready.run(stop.clone()));
         }
         if let Some(pool) = pool {
-            let stop = stop.clone();
-            running.spawn(async move {
-                stop.run_until_cancelled(pool.keep()).await;
-            });
+            running.spawn(keep_pool(pool, stop.clone()));
         }
         running.spawn(keep_host_seen(store.clone(), host_id, stop.clone()));
         running.spawn(tasks::issue_invoices(app.clone(), stop.clone()));
@@ -287,6 +285,11 @@ async fn flush_last_seen(app: App, stop: CancellationToken) {
             }
         }
     }
+}
+
+/// The JVMs that wait end with us.
+async fn keep_pool(pool: Pool, stop: CancellationToken) {
+    stop.run_until_cancelled(pool.keep()).await;
 }
 
 /// Other control planes on the same store see that this host is there.

@@ -65,7 +65,8 @@ async fn look(at: &At) -> Result<Host> {
 
 fn warm(status: &Status) -> WarmJvms {
     let alive = status.ready.iter().filter(|process| process.is_alive());
-    let taken: Vec<u64> = alive.map(|jvm| host::usage(jvm.pid).map_or(0, |it| it.resident)).collect();
+    let taken: Vec<u64> =
+        alive.map(|jvm| host::usage(jvm.pid).map_or(0, |it| it.resident)).collect();
     WarmJvms {
         ready: taken.len(),
         wanted: status.wanted,

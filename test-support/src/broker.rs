@@ -165,7 +165,7 @@ impl Broker {
         spawn.arguments =
             launch::warm_arguments(&spawn.arguments, logging_file, &rehearsal, &state);
         let began = std::time::Instant::now();
-        let (process, mut input, ended) = spawn.start_listening().unwrap();
+        let (process, mut input, ended) = spawn.start_listening(None).unwrap();
         let broker = prepared.running(process, tokio::spawn(ended));
         let ready = format!("{} {}\n", broker.process.pid, kafka::rehearsal::READY);
         let said = || fs::read_to_string(&state).unwrap_or_default();

@@ -87,9 +87,8 @@ impl Pool {
         loop {
             match self.keep_alone().await {
                 // Another control plane of this host keeps it, and may end.
-                Err(KeepError::Lock(LockError::Held { .. })) => {}
+                Err(KeepError::Lock(LockError::Held { .. })) | Ok(()) => {}
                 Err(error) => tracing::warn!(%error, "no warm JVMs are kept; trying again"),
-                Ok(()) => {}
             }
             sleep(AGAIN).await;
         }
@@ -189,11 +188,8 @@ impl Pool {
         let Shape { kafka_version, jvm_flags, logging_file } = shape;
         let launch =
             jvm::command_at_hand(&self.settings, *kafka_version, jvm_flags, logging_file).await?;
-        *known = Some(Known {
-            shape: shape.clone(),
-            launch: launch.clone(),
-            since: Instant::now(),
-        });
+        *known =
+            Some(Known { shape: shape.clone(), launch: launch.clone(), since: Instant::now() });
         Ok(Some(launch))
     }
 

@@ -57,7 +57,7 @@ struct Host {
     pool: PathBuf,
     place: Place,
     stock: Stock,
-    host: PretendHost,
+    answers: PretendHost,
     handover: Handover,
 }
 
@@ -70,7 +70,7 @@ impl Host {
         let pool = pool.canonicalize().unwrap();
         let handover = Handover::open(&pool).unwrap();
         let place = Place::open(&server).unwrap();
-        Self { _root: root, pool, place, stock: Stock::new(), host: <_>::default(), handover }
+        Self { _root: root, pool, place, stock: Stock::new(), answers: <_>::default(), handover }
     }
 
     async fn warm_up(&self, number: u32, uid: Option<u32>) -> ProcessId {
@@ -95,7 +95,7 @@ impl Host {
     async fn ask(&self, launch: &Launch) -> Option<Successor> {
         let answer = async {
             let asker = self.handover.asker().await.unwrap();
-            self.stock.answer(&self.host, asker).await.unwrap();
+            self.stock.answer(&self.answers, asker).await.unwrap();
         };
         tokio::join!(take(&self.place, launch), answer).0
     }
@@ -169,7 +169,7 @@ async fn nothing_is_given_that_died_or_has_no_limits() {
     assert!(host.ask(&launch("cold")).await.is_none());
 
     let process = host.warm_up(2, None).await;
-    host.host.refuses.store(true, Ordering::Relaxed);
+    host.answers.refuses.store(true, Ordering::Relaxed);
     assert!(host.ask(&launch("cold")).await.is_none());
     gone(&process).await;
 }
@@ -181,16 +181,16 @@ async fn another_uid_gets_nothing_and_what_is_too_much_ends() {
     let theirs = host.warm_up(1, Some(own + 1)).await;
     assert!(host.ask(&launch("cold")).await.is_none());
     let (second, third) = (host.warm_up(2, None).await, host.warm_up(3, None).await);
-    let tidy = |most| host.stock.tidy(&host.host, Some(&launch("cold")), most);
+    let tidy = |most| host.stock.tidy(&host.answers, Some(&launch("cold")), most);
     assert_eq!(tidy(3), 3);
     assert_eq!(tidy(2), 2);
     gone(&third).await;
     assert!(!host.home(3).exists());
     // What an instance has got the uid of waits for that instance, and counts no more.
-    host.host.given.store(true, Ordering::Relaxed);
+    host.answers.given.store(true, Ordering::Relaxed);
     assert_eq!(tidy(2), 1);
     assert!(theirs.is_alive() && second.is_alive());
-    assert_eq!(host.stock.tidy(&host.host, Some(&launch("newer")), 3), 0);
+    assert_eq!(host.stock.tidy(&host.answers, Some(&launch("newer")), 3), 0);
     gone(&theirs).await;
     gone(&second).await;
 }

@@ -70,9 +70,9 @@ impl Supervisor {
     fn rehearse(&mut self, orders: Arc<Orders>) -> Rehearsal {
         let (place, launcher) = (self.place.clone(), self.launcher.clone());
         let (present, patience) = (self.successor.take(), self.pace.rehearsal);
-        Box::pin(async move {
-            warmth::warm_up(&place, &*launcher, &orders, present, patience).await
-        })
+        Box::pin(
+            async move { warmth::warm_up(&place, &*launcher, &orders, present, patience).await },
+        )
     }
 
     pub(super) fn note_warmed(&mut self, warmed: Result<Successor, String>) {
