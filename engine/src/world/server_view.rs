@@ -2,7 +2,9 @@
 //! reported.
 
 use model::{Disk, Server, ServerState, Timestamp};
-use wire::agent::{CertificateRequest, Desired, DesiredBroker, DesiredCertificate, Phase, Report};
+use wire::agent::{
+    CERTIFICATES, CertificateRequest, Desired, DesiredBroker, DesiredCertificate, Phase, Report,
+};
 
 /// A server with its disk, and what it and its agent were told and said.
 #[derive(Clone, Debug)]
@@ -94,7 +96,7 @@ impl ServerView {
         requests
             .iter()
             .filter(|request| request.generation == self.server.certificate_generation)
-            .filter(|request| crate::desired::CERTIFICATES.contains(&request.name.as_str()))
+            .filter(|request| CERTIFICATES.contains(&request.name.as_str()))
             .filter(|request| !self.is_answered(request))
             .collect()
     }
