@@ -1,7 +1,7 @@
 //! One server as a plan sees it: its row, its disk, what its agent was told and what it
 //! reported.
 
-use model::{Disk, Server, ServerState, Timestamp};
+use model::{Disk, DiskState, Server, ServerState, Timestamp};
 use wire::agent::{
     CERTIFICATES, CertificateRequest, Desired, DesiredBroker, DesiredCertificate, Phase, Report,
 };
@@ -36,6 +36,11 @@ impl ServerView {
     /// Whether its broker runs, with whatever configuration.
     pub fn is_up(&self) -> bool {
         self.current_report().is_some_and(Report::is_up)
+    }
+
+    /// Whether a broker was seen on its disk, which is never formatted again.
+    pub fn is_sealed(&self) -> bool {
+        self.disk.as_ref().is_some_and(|disk| disk.state == DiskState::Formatted)
     }
 
     /// Since when its broker, though it runs, has not answered its own agent.
