@@ -14,7 +14,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::PathBuf;
-use wire::agent::{CertificateRequest, Desired, DesiredCertificate, InstalledCertificate};
+use wire::agent::{
+    CERTIFICATES, CertificateRequest, Desired, DesiredCertificate, FIRST_GENERATION,
+    InstalledCertificate,
+};
 
 #[derive(Debug, thiserror::Error)]
 pub enum CertificateError {
@@ -53,6 +56,18 @@ pub fn apply(place: &Place, desired: &Desired) -> Result<Applied, CertificateErr
         }
     }
     Ok(applied)
+}
+
+/// Requests for the certificates that every new server begins with, by keys that are kept.
+pub fn first_requests(place: &Place) -> Result<Vec<CertificateRequest>, CertificateError> {
+    let first = |name: &&str| {
+        let name = (*name).to_owned();
+        request(
+            place,
+            &DesiredCertificate { name, generation: FIRST_GENERATION, certificate: None },
+        )
+    };
+    CERTIFICATES.iter().map(first).collect()
 }
 
 fn apply_revoked(place: &Place, revoked: &[String]) -> Result<(), CertificateError> {

@@ -5,6 +5,7 @@
 //! on disk before anybody else sees it.
 
 use crate::board::{Board, View};
+use crate::certificates;
 use crate::connection::{Connection, ConnectionError};
 use crate::desired::{self, Refusal};
 use crate::identity::{self, Identity, IdentityError};
@@ -16,8 +17,9 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
+use tokio::task::yield_now;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
-use wire::agent::{AgentStart, Desired, Enrol, REPORT_SECONDS, Renew};
+use wire::agent::{AgentStart, Desired, Enrol, Enrolled, REPORT_SECONDS, Renew, Report};
 
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
@@ -141,15 +143,46 @@ impl Link {
             incarnation: start.incarnation,
             token: token.clone(),
             csr: pki::request(&key, &name(start))?,
+            report: self.first_report(start),
         };
         let answer = Connection::open(start, None)?.enrol(&request).await;
         // Where nobody answered, the token is as good as before.
         if answer.as_ref().map_or_else(ConnectionError::is_unknown_agent, |_| true) {
             self.enrolment.spent = Some(token);
         }
-        let identity = identity::complete(&self.place, &key, &answer?.certificate)?;
+        let Enrolled { certificate, desired } = answer?;
+        if let Some(offered) = desired.and_then(|offered| serde_json::from_value(offered).ok()) {
+            // One that is refused is offered again, and refused where that is told of.
+            let _ = self.take(offered, start);
+            // Whoever starts the broker goes first.
+            yield_now().await;
+        }
+        let identity = identity::complete(&self.place, &key, &certificate)?;
         tracing::info!("enrolled with the control plane");
         Ok(identity)
+    }
+
+    /// What an agent that was told nothing yet has to say: that it is here, and whom its
+    /// broker's first certificates are for. The next answer can then bring all that a start
+    /// needs.
+    fn first_report(&self, start: &AgentStart) -> Option<Report> {
+        if self.desired.borrow().is_some() {
+            return None;
+        }
+        let requests = certificates::first_requests(&self.place);
+        let requests =
+            requests.inspect_err(|error| tracing::warn!(%error, "no first keys")).ok()?;
+        Some(Report { requests, ..self.board.view().report(start.incarnation) })
+    }
+
+    /// Obeys a document from now on. False if it is the one held already.
+    fn take(&self, offered: Desired, start: &AgentStart) -> Result<bool, LinkError> {
+        let is_new = desired::accept(self.desired.borrow().as_ref(), &offered, start)?;
+        if is_new {
+            desired::save(&self.place, &offered).map_err(LinkError::Save)?;
+            self.desired.send_replace(Some(offered));
+        }
+        Ok(is_new)
     }
 
     /// A certificate that is not accepted is replaced only if the cloud gave a
@@ -183,13 +216,10 @@ impl Link {
 
     async fn fetch(&self, connection: &Connection, start: &AgentStart) -> Result<(), LinkError> {
         loop {
-            let held = self.desired.borrow().clone();
-            let at = held.as_ref().map_or((0, 0), |held| (held.revision, held.store_epoch));
+            let at = |held: &Desired| (held.revision, held.store_epoch);
+            let at = self.desired.borrow().as_ref().map_or((0, 0), at);
             let Some(offered) = connection.desired(at).await? else { continue };
-            if desired::accept(held.as_ref(), &offered, start)? {
-                desired::save(&self.place, &offered).map_err(LinkError::Save)?;
-                self.desired.send_replace(Some(offered));
-            } else {
+            if !self.take(offered, start)? {
                 // A control plane that does not hold the call is not to be hurried.
                 sleep(FIRST_PAUSE).await;
             }

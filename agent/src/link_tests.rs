@@ -78,6 +78,33 @@ async fn it_enrols_once_obeys_what_is_saved_and_finds_a_control_plane_that_moved
 }
 
 #[tokio::test]
+async fn its_enrolment_asks_for_certificates_and_brings_the_first_document() {
+    let control_plane = ControlPlane::start().await;
+    {
+        let mut state = control_plane.state();
+        (state.desired, state.issues_at_enrolment) = (Some(document()), true);
+    }
+    let mut agent = agent(&control_plane, Arc::new(SystemClock));
+    let held = agent.desired.wait_for(Option::is_some).await.unwrap().clone().unwrap();
+    // What was issued is for the keys that lie in the agent's directory.
+    let applied = certificates::apply(&agent.place, &held).unwrap();
+    let names: Vec<&str> = applied.installed.iter().map(|it| it.name.as_str()).collect();
+    assert_eq!((names, applied.missing.len()), (vec!["internal", "server"], 0));
+    assert_eq!(applied.requests, []);
+    assert_eq!(desired::load(&agent.place, &parameters()), Some(held));
+
+    // One that has a document says nothing with its next enrolment.
+    control_plane.report(|_| true).await;
+    control_plane.state().refuses = true;
+    write_start_of(2, &agent.place, &control_plane, Some("token-2"));
+    let told = || -> Vec<bool> {
+        let state = control_plane.state();
+        state.enrolments.iter().map(|enrol| enrol.report.is_some()).collect()
+    };
+    wait_for(told, |told| *told == [true, false]).await;
+}
+
+#[tokio::test]
 async fn it_renews_at_two_thirds_with_a_new_key() {
     let control_plane = ControlPlane::start().await;
     let clock = Arc::new(ManualClock::at(SystemClock.now()));

@@ -47,7 +47,7 @@ impl Pace {
         // A node that finds no quorum ends after a minute of looking for it.
         searching: Duration::from_secs(45),
         quorum: Duration::from_secs(1),
-        glance: Duration::from_millis(20),
+        glance: Duration::from_millis(5),
         claim: Duration::from_secs(CLAIM_SECONDS),
         // A look at all brokers takes four seconds at most.
         stale: Duration::from_secs(8),

@@ -18,7 +18,9 @@ use serde::de::DeserializeOwned;
 use std::time::Duration;
 use web::error::Failure;
 use web::state::{Api, PeerCertificate};
-use wire::agent::{Claim, Claimed, Enrol, Enrolled, LONG_POLL_SECONDS, Renew, Report};
+use wire::agent::{
+    Claim, Claimed, Enrol, Enrolled, FIRST_DOCUMENT_SECONDS, LONG_POLL_SECONDS, Renew, Report,
+};
 
 /// The agent whose certificate the connection was made with.
 pub struct AgentCertificate(pub Agent);
@@ -63,9 +65,17 @@ pub async fn enrol(
         incarnation: value.incarnation,
         token: value.token,
         csr: value.csr,
+        report: value.report,
     };
     let certificate = agents::enrol(&api.app, &enrolment).await?;
-    Ok(SecretJson(Enrolled { certificate }))
+    let wait = Duration::from_secs(FIRST_DOCUMENT_SECONDS);
+    let document = tokio::select! {
+        document = agents::first_document(&api.app, &enrolment, wait) => document?,
+        // The agent has what it came for, and asks for the rest again.
+        () = api.options.stopping.cancelled() => None,
+    };
+    let desired = document.and_then(|text| serde_json::from_str(&text).ok());
+    Ok(SecretJson(Enrolled { certificate, desired }))
 }
 
 /// `POST /agent/v1/renew`.
@@ -75,7 +85,7 @@ pub async fn renew(
     Document { value, .. }: Document<Renew>,
 ) -> Result<SecretJson<Enrolled>, Failure> {
     let certificate = agents::renew(&agent, &api.app, &value.csr).await?;
-    Ok(SecretJson(Enrolled { certificate }))
+    Ok(SecretJson(Enrolled { certificate, desired: None }))
 }
 
 /// `GET /agent/v1/desired?after=<revision>&epoch=<store epoch>`: a long poll.

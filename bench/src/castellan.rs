@@ -1,12 +1,14 @@
 //! Castellan as a customer meets it: POST, wait, write.
 
+use crate::on_record;
 use crate::producer::{self, Write};
+use crate::timeline::{Timeline, Watch};
 use anyhow::{Context, Result, bail};
 use client::Client;
 use host::{ProcessId, Spawn};
 use kafka::Endpoint;
 use kafka::client::{Broker, Login, Mechanism};
-use model::{InstanceId, Secret};
+use model::{Clock as _, InstanceId, Secret, SystemClock};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -30,6 +32,7 @@ pub struct FirstWrite {
     pub id: i64,
     pub ready: f64,
     pub written: f64,
+    pub timeline: Timeline,
 }
 
 /// What runs for one server.
@@ -92,13 +95,28 @@ impl Castellan {
             region: "local::this-machine".into(),
             ..CreateInstance::default()
         };
-        let began = Instant::now();
+        let store = on_record::open(&self.data()).await?;
+        let (began, posted) = (Instant::now(), SystemClock.now());
         let id = self.client.create_instance(&create).await?.id;
-        let instance = self.until(id, |instance| instance.ready).await?;
-        let ready = began.elapsed().as_secs_f64();
+        let mut watch = Watch::begin(store, id, posted, SystemClock.now());
+        let instance = loop {
+            watch.look(SystemClock.now()).await?;
+            let instance = self.client.instance(id).await?;
+            if instance.ready {
+                break instance;
+            }
+            if began.elapsed() > PATIENCE {
+                bail!("not ready: {}", instance.status);
+            }
+            tokio::time::sleep(LOOK).await;
+        };
+        let (ready, seen) = (began.elapsed().as_secs_f64(), SystemClock.now());
         let write = Write { topic: "first", replicas: servers.into() };
         producer::write_secured(&login(&instance)?, write).await?;
-        Ok(FirstWrite { id, ready, written: began.elapsed().as_secs_f64() })
+        let written = began.elapsed().as_secs_f64();
+        watch.look(seen).await?;
+        let timeline = watch.end(&self.data(), seen, SystemClock.now()).await?;
+        Ok(FirstWrite { id, ready, written, timeline })
     }
 
     pub async fn power_cycle(&self, id: i64) -> Result<PowerCycle> {

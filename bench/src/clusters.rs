@@ -4,6 +4,7 @@
 use crate::castellan::{Castellan, PowerCycle, Processes};
 use crate::page::{Page, median};
 use crate::stock::Stock;
+use crate::timeline::{self, Timeline};
 use anyhow::{Context, Result};
 use std::path::Path;
 
@@ -14,6 +15,8 @@ struct Compared {
     stock: f64,
     ready: f64,
     written: f64,
+    /// Of each round.
+    timelines: Vec<Timeline>,
 }
 
 pub async fn run(binary: &Path, page: &mut Page) -> Result<()> {
@@ -48,6 +51,14 @@ pub async fn run(binary: &Path, page: &mut Page) -> Result<()> {
         ),
     );
     page.put(
+        "Where the time of a create goes",
+        &format!(
+            "Milliseconds after the POST, medians of {ROUNDS}; of three servers, when the first \
+             and when the last\nof them is there.\n\n{}",
+            timeline::table(&one.timelines, &three.timelines)
+        ),
+    );
+    page.put(
         "Memory",
         &format!(
             "| what | resident | goal |\n|---|---|---|\n\
@@ -65,6 +76,7 @@ async fn compare(
 ) -> Result<(Compared, PowerCycle, Processes)> {
     let (mut by_hand, mut ready, mut written) = (vec![], vec![], vec![]);
     let (mut stops, mut starts, mut processes) = (vec![], vec![], None);
+    let mut timelines = vec![];
     for round in 1..=ROUNDS {
         let stock_took = stock.first_write(servers).await?;
         let first = castellan.first_write(servers).await?;
@@ -79,6 +91,7 @@ async fn compare(
         by_hand.push(stock_took);
         ready.push(first.ready);
         written.push(first.written);
+        timelines.push(first.timeline);
         stops.push(power.stop);
         starts.push(power.start);
     }
@@ -86,6 +99,7 @@ async fn compare(
         stock: median(&mut by_hand),
         ready: median(&mut ready),
         written: median(&mut written),
+        timelines,
     };
     let power = PowerCycle { stop: median(&mut stops), start: median(&mut starts) };
     Ok((compared, power, processes.context("there were rounds")?))
@@ -93,7 +107,7 @@ async fn compare(
 
 impl Compared {
     fn table(&self, goal: &str) -> String {
-        let Self { stock, ready, written } = self;
+        let Self { stock, ready, written, .. } = self;
         let ratio = written / stock;
         format!(
             "| what | seconds (median of {ROUNDS}) |\n|---|---|\n\

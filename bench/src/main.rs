@@ -16,6 +16,7 @@ mod resources;
 mod rolls;
 mod stock;
 mod stock_cluster;
+mod timeline;
 
 use anyhow::{Context, Result, bail};
 use page::Page;

@@ -4,13 +4,13 @@ use crate::world::{Life, ServerView, World};
 use model::condition::Doing;
 use model::{Disk, DiskState, ServerState};
 use std::collections::BTreeMap;
-use wire::agent::{Desired, DesiredCertificate, DesiredDisk, Format, Phase, Report, Run};
+use wire::agent::{
+    CERTIFICATES, Desired, DesiredCertificate, DesiredDisk, Format, Phase, Report, Run,
+};
 
-/// The key pairs of a server: one for brokers and controllers, one for customers.
-pub const INTERNAL: &str = "internal";
-pub const SERVER: &str = "server";
-/// In the order they stand in the document.
-pub const CERTIFICATES: [&str; 2] = [INTERNAL, SERVER];
+/// The key pair for brokers and controllers, and the one for customers.
+pub const INTERNAL: &str = CERTIFICATES[0];
+pub const SERVER: &str = CERTIFICATES[1];
 
 /// Whether the agent has been told something else than it should be told now.
 pub fn differs(world: &World, view: &ServerView) -> bool {

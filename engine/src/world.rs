@@ -80,6 +80,13 @@ impl World {
         !self.actions.is_empty() && actions.all(|action| action.cancelled_at.is_some())
     }
 
+    /// Whether customers were in at some time. Their credentials alone don't tell: those are
+    /// written as soon as one broker takes them.
+    pub(crate) fn was_ready(&self) -> bool {
+        let progress = &self.instance.progress;
+        progress.credentials_set && progress.observed_generation > 0
+    }
+
     /// True if a majority of controllers satisfies the predicate, so that metadata can be
     /// committed.
     pub(crate) fn quorum_has(&self, predicate: impl Fn(&ServerView) -> bool) -> bool {
@@ -115,6 +122,13 @@ impl World {
         } else {
             self.slowed.is_some()
         }
+    }
+
+    /// All servers, those whose brokers run first: one that starts accepts connections long
+    /// before it answers.
+    pub(crate) fn running_first(&self) -> Vec<Server> {
+        let (up, others): (Vec<_>, Vec<_>) = self.servers.iter().partition(|view| view.is_up());
+        up.into_iter().chain(others).map(|view| view.server.clone()).collect()
     }
 
     pub(crate) fn server_rows(&self) -> Vec<Server> {

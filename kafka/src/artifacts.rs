@@ -1,5 +1,6 @@
 //! Kafka's jars on this machine: fetched once, shared by all servers and all
-//! processes that may read the cache, and checked by their sums at each use.
+//! processes that may read the cache, and checked by their sums at each use that finds them
+//! changed, and once a day.
 //!
 //! `<cache>/kafka/<version>-<sums>/libs/*.jar` is there whole or not at all: it
 //! is renamed into place after every jar was checked. A process that may not write
@@ -7,6 +8,7 @@
 
 mod cache;
 mod cache_root;
+mod checked;
 mod error;
 mod maven;
 mod sums;
@@ -16,6 +18,7 @@ mod work;
 pub(crate) use cache::{STAGING, remove_leftovers};
 pub use cache_root::default_cache_root;
 pub(crate) use cache_root::make as make_cache_dir;
+pub(crate) use checked::unless_noted;
 pub use error::ArtifactError;
 pub(crate) use sums::{digest, digest_of_file};
 pub use work::Work;

@@ -118,6 +118,16 @@ pub trait Admin: Send + Sync {
         cluster: &Cluster,
         user: &str,
         password: &Secret,
+    ) -> Result<(), Error> {
+        self.set_scram_users(cluster, &[(user, password)]).await
+    }
+
+    /// The same for several users, each of whom is named once: brokers hear of all of them at
+    /// once, mechanism by mechanism in the order of [`Mechanism::ALL`].
+    async fn set_scram_users(
+        &self,
+        cluster: &Cluster,
+        users: &[(&str, &Secret)],
     ) -> Result<(), Error>;
 
     /// Adds ACLs that are not there yet. On return the broker that was asked

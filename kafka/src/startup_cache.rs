@@ -3,7 +3,8 @@
 //!
 //! Made once for each Kafka, exact Java, class path and our own jar, by their
 //! contents, all of which are in the file's name; there whole or not at all. Its sum
-//! is beside it and checked at each use: a JVM believes what it finds in there. The
+//! is beside it and checked at each use that finds it changed, and once a day: a JVM
+//! believes what it finds in there. The
 //! JVM checks whether it fits and starts without if it does not, so it is never a
 //! reason for a broker not to start.
 
@@ -12,7 +13,7 @@ mod training;
 
 use crate::Progress;
 use crate::artifacts::{
-    Distribution, STAGING, digest, digest_of_file, make_cache_dir, remove_leftovers,
+    Distribution, STAGING, digest, digest_of_file, make_cache_dir, remove_leftovers, unless_noted,
 };
 use crate::java::Java;
 use host::DirLock;
@@ -116,7 +117,9 @@ fn keep(staging: &Path, file: &Path) -> io::Result<()> {
 
 fn is_whole(file: &Path) -> bool {
     let Ok(known) = fs::read_to_string(sum_file(file)) else { return false };
-    let is_whole = digest_of_file(file).is_ok_and(|sum| sum == known);
+    let check = || digest_of_file(file).ok().filter(|sum| *sum == known).map(drop).ok_or(());
+    let note = file.with_added_extension("checked");
+    let is_whole = unless_noted(&note, &[file.to_owned(), sum_file(file)], check).is_ok();
     if !is_whole {
         tracing::warn!(path = %file.display(), "a start-up cache is not what was made");
     }

@@ -89,6 +89,13 @@ pub struct DesiredBroker {
     pub config_hash: String,
 }
 
+/// The names of a server's key pairs: one for brokers and controllers, one for customers. An
+/// agent that was told nothing yet asks for certificates by these names and of the first
+/// generation; a control plane that wants others passes such requests over.
+pub const CERTIFICATES: [&str; 2] = ["internal", "server"];
+/// Of the key pairs of a new server.
+pub const FIRST_GENERATION: i64 = 1;
+
 /// A key pair the agent shall have, and the certificate for it once issued.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct DesiredCertificate {

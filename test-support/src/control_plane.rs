@@ -13,7 +13,9 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep};
 use tokio_rustls::TlsAcceptor;
-use wire::agent::{Claim, Claimed, Desired, Enrol, Renew, Report};
+use wire::agent::{
+    CertificateRequest, Claim, Claimed, Desired, DesiredCertificate, Enrol, Renew, Report,
+};
 use wire::metrics::{Sample, Samples, Taken};
 
 #[derive(Default)]
@@ -32,6 +34,9 @@ pub struct State {
     pub refuses: bool,
     /// The answers to so many enrolments are lost.
     pub loses_enrolments: usize,
+    /// An enrolment with a report is answered with the desired state and its certificates;
+    /// control planes of the release before don't.
+    pub issues_at_enrolment: bool,
 }
 
 pub struct ControlPlane {
@@ -87,6 +92,20 @@ impl ControlPlane {
             assert!(Instant::now() < deadline, "never reported, last {last:?}");
             sleep(Duration::from_millis(5)).await;
         }
+    }
+}
+
+impl State {
+    /// The desired state with a certificate for each request.
+    fn issued(&self, authority: &pki::Authority, report: &Report) -> Option<Desired> {
+        let issued = |request: &CertificateRequest| DesiredCertificate {
+            name: request.name.clone(),
+            generation: request.generation,
+            certificate: Some(sign(authority, &request.csr)),
+        };
+        let certificates = report.requests.iter().map(issued).collect();
+        let desired = self.desired.clone().filter(|_| self.issues_at_enrolment)?;
+        Some(Desired { certificates, ..desired })
     }
 }
 
@@ -165,8 +184,10 @@ async fn answer(
     let certificate = |csr: &str| json!({ "certificate": sign(authority, csr) }).to_string();
     if path == "/agent/v1/enrol" {
         let enrol: Enrol = serde_json::from_slice(body).unwrap();
-        let answer = certificate(&enrol.csr);
         let mut state = state.lock().unwrap();
+        let desired = enrol.report.as_ref().and_then(|report| state.issued(authority, report));
+        let answer = json!({ "certificate": sign(authority, &enrol.csr), "desired": desired });
+        let answer = answer.to_string();
         state.enrolments.push(enrol);
         if state.loses_enrolments > 0 {
             state.loses_enrolments -= 1;

@@ -5,12 +5,13 @@
 //! default. The documents are snapshot-tested for that reason.
 
 pub use model::agent::{
-    CertificateRequest, Desired, DesiredBroker, DesiredCertificate, DesiredDisk, Format,
-    InstalledCertificate, Phase, Report, Run,
+    CERTIFICATES, CertificateRequest, Desired, DesiredBroker, DesiredCertificate, DesiredDisk,
+    FIRST_GENERATION, Format, InstalledCertificate, Phase, Report, Run,
 };
 pub use model::condition::Loading;
 use model::{DiskId, InstanceId, Secret, ServerId};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// `POST /agent/v1/enrol`: the first call of a new agent, with its one-time
@@ -23,12 +24,25 @@ pub struct Enrol {
     pub token: Secret,
     /// PEM. Only the public key is taken from it.
     pub csr: String,
+    /// The first report of an agent that has no desired state yet, with requests for the
+    /// certificates that every broker begins with. The answer then waits, for
+    /// [`FIRST_DOCUMENT_SECONDS`] at most, until they are issued, and brings them along.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub report: Option<Report>,
 }
+
+/// How long an enrolment waits for the first desired state with its certificates. It is
+/// answered without one after that, and the agent fetches it as it does later ones.
+pub const FIRST_DOCUMENT_SECONDS: u64 = 2;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Enrolled {
     /// PEM; names server and incarnation.
     pub certificate: String,
+    /// [`Desired`], as it is on record: one that this agent can't read is no reason to refuse
+    /// the certificate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub desired: Option<Value>,
 }
 
 /// `POST /agent/v1/renew`, with the present certificate: a new one. If the request is for

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use wire::agent::{
     AgentStart, CertificateRequest, Claim, Claimed, Desired, DesiredBroker, DesiredCertificate,
-    DesiredDisk, Enrol, Format, HostSettings, InstalledCertificate, Loading, Phase, Report, Run,
-    StoreRoom,
+    DesiredDisk, Enrol, Enrolled, Format, HostSettings, InstalledCertificate, Loading, Phase,
+    Report, Run, StoreRoom,
 };
 use wire::metrics::{Sample, Samples, Taken, TopicSample};
 
@@ -19,6 +19,7 @@ fn enrol() -> Enrol {
         incarnation: 2,
         token: Secret::new("a token"),
         csr: "a request".into(),
+        report: Some(report()),
     }
 }
 
@@ -91,6 +92,11 @@ fn report() -> Report {
     }
 }
 
+fn enrolled() -> Enrolled {
+    let desired = serde_json::to_value(desired()).unwrap();
+    Enrolled { certificate: "a certificate".into(), desired: Some(desired) }
+}
+
 fn claim() -> Claim {
     Claim { revision: 5, store_epoch: 1, silent: true }
 }
@@ -138,6 +144,10 @@ fn minimal_report() -> Value {
     json!({ "incarnation": 2, "agent_version": "0.1.0", "revision": 5, "phase": "stopped" })
 }
 
+fn minimal_enrol() -> Value {
+    json!({ "server_id": 11, "incarnation": 2, "token": "a token", "csr": "a request" })
+}
+
 fn minimal_start() -> Value {
     json!({
         "server_id": 11,
@@ -154,6 +164,7 @@ fn read<T: DeserializeOwned>(document: Value) -> T {
 #[test]
 fn whole_documents() {
     insta::assert_json_snapshot!("enrol", enrol());
+    insta::assert_json_snapshot!("enrolled", enrolled());
     insta::assert_json_snapshot!("desired", desired());
     insta::assert_json_snapshot!("report", report());
     insta::assert_json_snapshot!("agent_start", start());
@@ -166,6 +177,9 @@ fn what_an_earlier_release_leaves_out_has_a_default() {
     insta::assert_json_snapshot!("desired_minimal", read::<Desired>(minimal_desired()));
     insta::assert_json_snapshot!("report_minimal", read::<Report>(minimal_report()));
     insta::assert_json_snapshot!("agent_start_minimal", read::<AgentStart>(minimal_start()));
+    insta::assert_json_snapshot!("enrol_minimal", read::<Enrol>(minimal_enrol()));
+    let enrolled = read::<Enrolled>(json!({ "certificate": "a certificate" }));
+    insta::assert_json_snapshot!("enrolled_minimal", enrolled);
     insta::assert_json_snapshot!("claim_minimal", read::<Claim>(json!({ "revision": 5 })));
     insta::assert_json_snapshot!("claimed_minimal", read::<Claimed>(json!({ "go": true })));
 }
@@ -190,6 +204,7 @@ fn from_the_future(document: impl serde::Serialize) -> Value {
 #[test]
 fn fields_of_a_later_release_are_passed_over() {
     read::<Enrol>(from_the_future(enrol()));
+    read::<Enrolled>(from_the_future(enrolled()));
     assert_eq!(read::<Report>(from_the_future(report())), report());
     assert_eq!(read::<Claim>(from_the_future(claim())), claim());
     assert_eq!(read::<Claimed>(from_the_future(claimed())), claimed());

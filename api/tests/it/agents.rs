@@ -111,6 +111,102 @@ async fn a_token_lets_one_key_in_for_fifteen_minutes() {
     enrol(&good).await.expect_error(401, refused);
 }
 
+/// A first report with a request of this generation for each name, as JSON.
+fn first_report(requests: &[(&str, i64, &str)]) -> Value {
+    let request = |(name, generation, csr): &(&str, i64, &str)| json!({"name": name, "generation": generation, "csr": csr});
+    let requests: Vec<Value> = requests.iter().map(request).collect();
+    json!({
+        "incarnation": 1, "agent_version": "0.1.0", "revision": 0, "phase": "preparing",
+        "requests": requests,
+    })
+}
+
+/// What the engine does with such a request.
+fn issued(csr: &str) -> String {
+    let entropy = model::SeededEntropy::new(4);
+    let now = "2026-11-15T00:00:00Z".parse().unwrap();
+    let authority = pki::Authority::create("an authority", now, &entropy).unwrap();
+    let leaf = pki::Leaf {
+        common_name: "broker-1".into(),
+        hosts: vec![],
+        usage: pki::Usage::Both,
+        valid_for: SignedDuration::from_hours(24),
+    };
+    authority.issue(pki::Request::parse(csr).unwrap(), &leaf, now, &entropy).unwrap()
+}
+
+#[tokio::test]
+async fn an_enrolment_with_a_report_is_answered_with_the_first_certificates() {
+    let world = World::new().await;
+    let instance = world.create("orders", &[]).await;
+    let server = server_of(&world, &instance).await;
+    let token = give_token(&world, &server).await;
+    let csr = pki::request(&KeyPair::generate(), "internal").unwrap();
+    let mut body = enrolment(&server, &token, &KeyPair::generate());
+    // What the control plane does not know, or not of that generation, it passes over.
+    body["report"] =
+        first_report(&[("internal", 1, &csr), ("another", 1, &csr), ("internal", 7, &csr)]);
+    let certificates = |certificate: Value| json!({"certificates": [{"name": "internal", "generation": 1, "certificate": certificate}]});
+    let call = Call::post("/agent/v1/enrol").json(&body);
+    let enrolling = call.send(&world.agent);
+    let engine = async {
+        let saved = async || {
+            let mut reader = world.app.store().reader();
+            store::servers::find(&mut reader, server.id).await.unwrap().unwrap()
+        };
+        while saved().await.report.is_none() {
+            tokio::task::yield_now().await;
+        }
+        let record = saved().await;
+        assert!(record.enrolled_key.is_some(), "the report is the agent's who was let in");
+        assert_eq!(record.parse_report().unwrap().requests[0].csr, csr);
+        // One without the certificate is not what it waits for.
+        set_desired(&world, &server, 1, &of_store(&server, certificates(Value::Null))).await;
+        set_desired(&world, &server, 2, &of_store(&server, certificates(json!(issued(&csr)))))
+            .await;
+    };
+    let (answer, ()) = tokio::join!(enrolling, engine);
+    assert_eq!(answer.status, 200, "{}", answer.text);
+    assert_eq!(answer.header("cache-control"), "no-store");
+    let desired = &answer.json()["desired"];
+    assert_eq!(desired["certificates"][0]["certificate"], json!(issued(&csr)), "{desired}");
+    // The same key may come again, and is answered at once.
+    let again = Call::post("/agent/v1/enrol").json(&body).send(&world.agent).await;
+    assert_eq!(&again.json()["desired"], desired);
+
+    // A thief's report is not taken.
+    let mut thief = enrolment(&server, &token, &KeyPair::generate());
+    thief["report"] = first_report(&[]);
+    assert_eq!(Call::post("/agent/v1/enrol").json(&thief).send(&world.agent).await.status, 401);
+    let record = store::servers::find(&mut world.app.store().reader(), server.id).await;
+    assert_eq!(record.unwrap().unwrap().parse_report().unwrap().requests.len(), 3);
+}
+
+#[tokio::test]
+async fn an_enrolment_is_answered_without_what_takes_too_long() {
+    let world = World::new().await;
+    let instance = world.create("orders", &[]).await;
+    let server = server_of(&world, &instance).await;
+    let csr = pki::request(&KeyPair::generate(), "internal").unwrap();
+    let report = serde_json::from_value(first_report(&[("internal", 1, &csr)])).unwrap();
+    let enrolment = |report| app::agents::Enrolment {
+        server_id: server.id,
+        incarnation: server.incarnation,
+        token: Secret::new(""),
+        csr: String::new(),
+        report,
+    };
+    let wait = std::time::Duration::from_millis(20);
+    let first =
+        async |report| app::agents::first_document(&world.app, &enrolment(report), wait).await;
+    assert_eq!(first(Some(report)).await.unwrap(), None, "nothing is on record");
+    let told = of_store(&server, json!({}));
+    set_desired(&world, &server, 1, &told).await;
+    assert_eq!(first(None).await.unwrap(), None, "an agent of the release before sends no report");
+    let nothing_asked = serde_json::from_value(first_report(&[])).unwrap();
+    assert_eq!(first(Some(nothing_asked)).await.unwrap(), Some(told));
+}
+
 #[tokio::test]
 async fn an_agent_reaches_its_own_server_alone() {
     let world = World::new().await;

@@ -49,12 +49,10 @@ pub async fn desired(
                 Look::Held { revision } => known = Some(revision),
             }
         }
-        let now = Instant::now();
-        if now >= deadline {
+        if Instant::now() >= deadline {
             return Ok(None);
         }
-        let look_again = deadline.min(now + LOOK_AGAIN);
-        let _ = timeout_at(look_again, changed(&mut changes, agent.server_id)).await;
+        until_changed(&mut changes, agent.server_id, deadline).await;
     }
 }
 
@@ -85,6 +83,16 @@ impl Held {
 
 fn store_epoch(record: &ServerRecord) -> i64 {
     record.last_desired().map_or(0, |desired| desired.store_epoch)
+}
+
+/// Returns when the server may have another document, or at the deadline.
+pub(super) async fn until_changed(
+    changes: &mut Receiver<Change>,
+    server: ServerId,
+    deadline: Instant,
+) {
+    let look_again = deadline.min(Instant::now() + LOOK_AGAIN);
+    let _ = timeout_at(look_again, changed(changes, server)).await;
 }
 
 async fn changed(changes: &mut Receiver<Change>, server: ServerId) {

@@ -1,10 +1,19 @@
-//! The first call of a new agent: a certificate for its one-time token.
+//! The first call of a new agent: a certificate for its one-time token, and with it the
+//! first desired state.
+//!
+//! A new agent sends its first report along, with requests for its broker's certificates. It is
+//! saved with the enrolment, and the answer waits for the engine to issue them: so a new
+//! server needs one call until it can start its broker.
 
 use super::certificate::{issue, parse};
+use super::desired::until_changed;
 use crate::{App, Error, Result};
+use model::agent::Report;
 use model::{Secret, ServerId, Timestamp};
+use std::time::Duration;
 use store::{Run, ServerRecord, hash_key, hash_public_key, instances, servers};
 use subtle::ConstantTimeEq;
+use tokio::time::Instant;
 
 /// One answer for every wrong token, so that nothing is learnt from trying.
 const BAD_TOKEN: Error = Error::NotAuthorized(
@@ -20,6 +29,8 @@ pub struct Enrolment {
     pub token: Secret,
     /// PEM. Only the public key is taken from it.
     pub csr: String,
+    /// Of an agent that was told nothing yet.
+    pub report: Option<Report>,
 }
 
 /// Binds the token to the first key that uses it, and signs for that key. The
@@ -38,9 +49,50 @@ pub async fn enrol(app: &App, enrolment: &Enrolment) -> Result<String> {
     if !servers::set_enrolled(&mut work, enrolment.server_id, &key, now).await? {
         return Err(USED);
     }
+    if let Some(report) = &enrolment.report {
+        let text = serde_json::to_string(report).expect("plain data serialises");
+        servers::set_report(&mut work, enrolment.server_id, &text, now).await?;
+    }
     instances::wake(&mut work, record.server.instance_id, now).await?;
     work.commit().await?;
     Ok(certificate)
+}
+
+/// The desired state of an agent that has just enrolled, once it has a certificate for each
+/// of the requests in its first report; after `wait`, whatever there is. None for an agent that
+/// sent no report.
+pub async fn first_document(
+    app: &App,
+    enrolment: &Enrolment,
+    wait: Duration,
+) -> Result<Option<String>> {
+    let Some(report) = &enrolment.report else { return Ok(None) };
+    let deadline = Instant::now() + wait;
+    // Subscribed before the first look, so that no change falls in between.
+    let mut changes = app.store().changes();
+    loop {
+        let found = servers::find(&mut app.store().reader(), enrolment.server_id).await?;
+        let record = found.filter(|it| it.server.incarnation == enrolment.incarnation);
+        let Some(record) = record else { return Err(BAD_TOKEN) };
+        if Instant::now() >= deadline || is_answered(&record, report) {
+            return Ok(record.desired);
+        }
+        until_changed(&mut changes, enrolment.server_id, deadline).await;
+    }
+}
+
+/// Whether the desired state has a certificate for each request that the engine answers: it
+/// passes those of another generation over.
+fn is_answered(record: &ServerRecord, report: &Report) -> bool {
+    let Some(desired) = record.last_desired() else { return false };
+    let generation = record.server.certificate_generation;
+    let mut wanted = report.requests.iter().filter(|request| request.generation == generation);
+    wanted.all(|request| {
+        let named = desired.certificates.iter().find(|it| it.name == request.name);
+        let issued = named.and_then(|it| it.certificate.as_ref());
+        // A name that is not in the document is none that the control plane knows.
+        named.is_none() || issued.is_some_and(|issued| pki::answers(issued, &request.csr))
+    })
 }
 
 async fn let_in(run: &mut impl Run, enrolment: &Enrolment, now: Timestamp) -> Result<ServerRecord> {

@@ -6,6 +6,7 @@ use super::read::connection_url;
 use crate::idempotency::{self, Repeatable};
 use crate::vpcs::choose_subnet;
 use crate::{App, Caller, Error, Place, Result, alarms, audit, history, limits};
+use model::agent::FIRST_GENERATION;
 use model::condition::since_when;
 use model::{
     ActionKind, Disk, DiskId, DiskState, Instance, InstanceId, InstanceProgress, Reason, Server,
@@ -210,7 +211,7 @@ fn server(
         state: ServerState::Planned,
         enrolled_at: None,
         last_seen: None,
-        certificate_generation: 1,
+        certificate_generation: FIRST_GENERATION,
         wanted: Wanted::default(),
     }
 }

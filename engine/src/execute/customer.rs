@@ -26,7 +26,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use store::{authorities, instances, leases};
 
-const PAUSE: Duration = Duration::from_millis(50);
+const PAUSE: Duration = Duration::from_millis(10);
 
 impl Engine {
     pub(super) async fn set_credentials(
@@ -35,22 +35,19 @@ impl Engine {
         world: &World,
     ) -> Result<Done, PassError> {
         let instance = &world.instance;
-        let cluster = self.reach.cluster(instance.id, &world.server_rows()).await?;
+        let cluster = self.reach.cluster(instance.id, &world.running_first()).await?;
         self.look_at_lease(pass).await?;
         let nobody = self.entropy.password();
-        let first = self.reach.admin().set_scram_user(&cluster, PLACEHOLDER_USER, &nobody).await;
-        if let Err(error) = made(first) {
-            return Ok(Done::Failed { reason: error.to_string(), remedy: Remedy::Retry });
-        }
+        let users = [(PLACEHOLDER_USER, &nobody), (&*instance.username, &instance.password)];
         let rights = rights::of_default_user(&instance.username);
         let chosen = settings::in_kafka(&instance.settings);
         pass.kafka_written.store(true, Ordering::Relaxed);
-        let (user, acls, settings) = tokio::join!(
-            self.reach.admin().set_scram_user(&cluster, &instance.username, &instance.password),
+        let (users, acls, settings) = tokio::join!(
+            self.reach.admin().set_scram_users(&cluster, &users),
             self.reach.admin().add_acls(&cluster, &rights),
             self.set(&cluster, &chosen),
         );
-        if let Err(error) = made(user).and(made(acls)).and(made(settings)) {
+        if let Err(error) = made(users).and(made(acls)).and(made(settings)) {
             return Ok(Done::Failed { reason: error.to_string(), remedy: Remedy::Retry });
         }
         if let Err(error) = self.slow_or_let_go(pass, world, &cluster).await? {
@@ -98,16 +95,16 @@ impl Engine {
         settings.change_settings(cluster, &changes).await
     }
 
-    /// Ready means that a customer can log in: so we do, as the customer would,
-    /// on every server and by every mechanism.
+    /// Ready means that a customer can log in: so we do, as the customer would, by every
+    /// mechanism on the first server and by the last one on each of the others, side by side.
+    /// Brokers read what was written in the order it was written in: one that knows a user
+    /// by the last mechanism knows all of the rest.
     pub(super) async fn check_login(&self, pass: &Pass, world: &World) -> Result<Done, PassError> {
         let deadline = Instant::now() + self.settings.login_patience;
-        while let Err(error) = self.try_logins(world).await? {
-            if Instant::now() >= deadline || !may_pass(&error) {
-                let reason = error.to_string();
-                return Ok(Done::Failed { reason, remedy: Remedy::Retry });
-            }
-            tokio::time::sleep(PAUSE).await;
+        let logins = self.logins(world).await?;
+        let tries = logins.iter().map(|login| self.log_in(login, deadline));
+        if let Err(error) = try_join_all(tries).await {
+            return Ok(Done::Failed { reason: error.to_string(), remedy: Remedy::Retry });
         }
         let now = self.clock.now();
         self.note(pass, world, |progress| {
@@ -119,32 +116,40 @@ impl Engine {
         .await
     }
 
-    async fn try_logins(
-        &self,
-        world: &World,
-    ) -> Result<Result<(), kafka::client::Error>, PassError> {
+    /// Tries for as long as it may succeed within moments.
+    async fn log_in(&self, login: &Login, deadline: Instant) -> Result<(), kafka::client::Error> {
+        while let Err(error) = self.reach.admin().check_login(login).await {
+            if Instant::now() >= deadline || !may_pass(&error) {
+                return Err(error);
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+        Ok(())
+    }
+
+    async fn logins(&self, world: &World) -> Result<Vec<Login>, PassError> {
         let instance = &world.instance;
         let mut reader = self.store.reader();
         let trust = authorities::customers_root(&mut reader, instance.id).await?;
         let trust_pem = trust.unwrap_or_default();
         // A broker that hangs while its cluster starts keeps customers from none of the
         // others; the first login of all needs every server.
-        let was_in = instance.progress.credentials_set;
+        let was_in = world.was_ready();
         let answers = |view: &&ServerView| !(was_in && world.is_unresponsive(view));
         let running = world.servers.iter().filter(|view| view.is_up()).filter(answers);
-        let brokers = running.map(|view| Broker::sasl_scram(&view.server));
-        let logins = brokers.flat_map(|broker| {
-            Mechanism::ALL.map(|mechanism| Login {
+        let mut logins = Vec::new();
+        for (at, view) in running.enumerate() {
+            let passed_over = if at == 0 { 0 } else { Mechanism::ALL.len() - 1 };
+            logins.extend(Mechanism::ALL.into_iter().skip(passed_over).map(|mechanism| Login {
                 instance: instance.id,
-                brokers: vec![broker.clone()],
+                brokers: vec![Broker::sasl_scram(&view.server)],
                 trust_pem: trust_pem.clone(),
                 username: instance.username.clone(),
                 password: instance.password.clone(),
                 mechanism,
-            })
-        });
-        let tries = logins.map(|login| async move { self.reach.admin().check_login(&login).await });
-        Ok(try_join_all(tries).await.map(drop))
+            }));
+        }
+        Ok(logins)
     }
 }
 

@@ -6,9 +6,19 @@ use crate::desired;
 use crate::world::{ServerView, World};
 use model::{Disk, DiskState, Timestamp};
 
-/// Each part says whether its step is needed; all that are needed come in this order.
-const PARTS: [fn(&Given) -> Option<Step>; 6] =
-    [prepare_disk, render, ensure_server, renew_certificates, issue_certificates, publish];
+/// Each part says whether its step is needed; all that are needed come in this order. The
+/// agent is started as early as can be: what its first document needs is done while its
+/// process comes up.
+const PARTS: [fn(&Given) -> Option<Step>; 8] = [
+    make_disk,
+    seal_format,
+    ensure_server,
+    allow_format,
+    render,
+    renew_certificates,
+    issue_certificates,
+    publish,
+];
 
 /// What all parts look at.
 struct Given<'a> {
@@ -24,16 +34,23 @@ pub(super) fn provision(world: &World, view: &ServerView, renewal: Option<Timest
     Lane { server: Some(view.server.id), steps }
 }
 
-fn prepare_disk(Given { view, .. }: &Given) -> Option<Step> {
-    let Disk { id, state, .. } = *view.disk.as_ref()?;
-    match state {
-        DiskState::Planned => Some(Step::MakeDisk(id)),
-        // The row says so before any agent can format: a disk that is empty
-        // later is lost, not new.
-        DiskState::Made => Some(Step::AllowFormat(id)),
-        DiskState::Formatting => view.is_up().then_some(Step::SealFormat(id)),
-        DiskState::Formatted => None,
-    }
+fn make_disk(Given { view, .. }: &Given) -> Option<Step> {
+    disk_in(view, DiskState::Planned).map(|disk| Step::MakeDisk(disk.id))
+}
+
+fn seal_format(Given { view, .. }: &Given) -> Option<Step> {
+    let disk = disk_in(view, DiskState::Formatting).filter(|_| view.is_up());
+    disk.map(|disk| Step::SealFormat(disk.id))
+}
+
+/// The row says so before any agent is told to format: a disk that is empty later is lost,
+/// not new.
+fn allow_format(Given { view, .. }: &Given) -> Option<Step> {
+    disk_in(view, DiskState::Made).map(|disk| Step::AllowFormat(disk.id))
+}
+
+fn disk_in(view: &ServerView, state: DiskState) -> Option<&Disk> {
+    view.disk.as_ref().filter(|disk| disk.state == state)
 }
 
 fn render(Given { view, .. }: &Given) -> Option<Step> {

@@ -63,6 +63,28 @@ impl Draft<'_> {
         };
         instance.ready() && is_changed && self.world.quorum_has(works)
     }
+
+    /// What customers need that can be done while servers lack something or still start.
+    fn steps_beside(&self) -> Vec<Step> {
+        let world = self.world;
+        if self.is_changed_in_kafka() {
+            return vec![Step::SetCredentials];
+        }
+        let rests = |view: &ServerView| matches!(view.life(), Life::Serving | Life::Stopped);
+        let all_rest = world.servers.iter().all(|view| rests(view) && view.is_sealed());
+        if all_rest && !world.instance.ready() {
+            return customer_steps(world);
+        }
+        // A broker runs only once the active controller has registered it, so most controllers
+        // are there to commit what it is told. It is told nothing before its disk is sealed:
+        // with a disk that is formatted anew all that was written would be gone.
+        let takes_it =
+            |view: &ServerView| view.is_up() && view.is_sealed() && !world.is_unresponsive(view);
+        if !world.instance.progress.credentials_set && world.servers.iter().any(takes_it) {
+            return vec![Step::SetCredentials];
+        }
+        vec![]
+    }
 }
 
 /// A stop of the whole cluster that was taken back.
@@ -81,14 +103,16 @@ fn provision_servers(draft: &Draft) -> Option<Plan> {
     if lanes.iter().all(|lane| lane.steps.is_empty()) {
         return None;
     }
-    if draft.is_changed_in_kafka() {
-        lanes.push(Lane { server: None, steps: vec![Step::SetCredentials] });
+    let steps = draft.steps_beside();
+    if !steps.is_empty() {
+        lanes.push(Lane { server: None, steps });
     }
     Some(Plan { lanes, wait: draft.wait.clone() })
 }
 
 fn write_into_kafka(draft: &Draft) -> Option<Plan> {
-    draft.is_changed_in_kafka().then(|| draft.whole(vec![Step::SetCredentials]))
+    let steps = draft.steps_beside();
+    (!steps.is_empty()).then(|| draft.whole(steps))
 }
 
 /// Customers of a cluster that was stopped come in again without a server that is held: the
@@ -100,9 +124,8 @@ fn let_customers_back_in(draft: &Draft) -> Option<Plan> {
     let held = count(|view| view.life() == Life::Coming && view.is_held());
     let stopped = count(|view| view.server.wanted.is_stopped() && !view.is_up());
     let all_run_or_are_held = running > held && running + held + stopped == world.servers.len();
-    let was_in = world.instance.progress.credentials_set;
     let steps = customer_steps(world);
-    (was_in && all_run_or_are_held && !steps.is_empty()).then(|| draft.whole(steps))
+    (world.was_ready() && all_run_or_are_held && !steps.is_empty()).then(|| draft.whole(steps))
 }
 
 fn roll_servers(draft: &Draft) -> Option<Plan> {

@@ -1,8 +1,10 @@
 //! One server as a plan sees it: its row, its disk, what its agent was told and what it
 //! reported.
 
-use model::{Disk, Server, ServerState, Timestamp};
-use wire::agent::{CertificateRequest, Desired, DesiredBroker, DesiredCertificate, Phase, Report};
+use model::{Disk, DiskState, Server, ServerState, Timestamp};
+use wire::agent::{
+    CERTIFICATES, CertificateRequest, Desired, DesiredBroker, DesiredCertificate, Phase, Report,
+};
 
 /// A server with its disk, and what it and its agent were told and said.
 #[derive(Clone, Debug)]
@@ -34,6 +36,11 @@ impl ServerView {
     /// Whether its broker runs, with whatever configuration.
     pub fn is_up(&self) -> bool {
         self.current_report().is_some_and(Report::is_up)
+    }
+
+    /// Whether a broker was seen on its disk, which is never formatted again.
+    pub fn is_sealed(&self) -> bool {
+        self.disk.as_ref().is_some_and(|disk| disk.state == DiskState::Formatted)
     }
 
     /// Since when its broker, though it runs, has not answered its own agent.
@@ -94,7 +101,7 @@ impl ServerView {
         requests
             .iter()
             .filter(|request| request.generation == self.server.certificate_generation)
-            .filter(|request| crate::desired::CERTIFICATES.contains(&request.name.as_str()))
+            .filter(|request| CERTIFICATES.contains(&request.name.as_str()))
             .filter(|request| !self.is_answered(request))
             .collect()
     }

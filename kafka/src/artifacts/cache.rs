@@ -1,8 +1,10 @@
 //! One directory of the cache: taken by one process at a time, put in place
-//! whole, and checked by the sums of its jars at each use.
+//! whole, and checked by the sums of its jars at each use, unless a note there says that they
+//! were right and are what they were.
 
 use super::ArtifactError;
 use super::cache_root::open_to_readers;
+use super::checked::unless_noted;
 use super::sums::Sums;
 use crate::Progress;
 use host::DirLock;
@@ -64,7 +66,7 @@ pub fn place(sums: &Sums, staging: &Path, home: &Path) -> Result<(), ArtifactErr
 }
 
 /// The jars of a directory that was put in place, which everybody may read if it is root's.
-/// Reads all of them, so it blocks. Fails if this user may not read them.
+/// May read all of them, so it blocks. Fails if this user may not read them.
 pub fn checked(sums: &Sums, home: &Path) -> Result<Option<Vec<PathBuf>>, ArtifactError> {
     let libs = home.join("libs");
     match fs::metadata(&libs) {
@@ -74,7 +76,9 @@ pub fn checked(sums: &Sums, home: &Path) -> Result<Option<Vec<PathBuf>>, Artifac
         Err(_) => return Ok(None),
         Ok(_) => {}
     }
-    match sums.names().try_for_each(|jar| sums.check(&libs, jar)) {
+    let jars: Vec<PathBuf> = sums.names().map(|jar| libs.join(jar)).collect();
+    let check = || sums.names().try_for_each(|jar| sums.check(&libs, jar));
+    match unless_noted(&home.join("checked"), &jars, check) {
         Ok(()) => {}
         Err(error @ ArtifactError::Closed(_)) => return Err(error),
         Err(error) => {
@@ -82,7 +86,6 @@ pub fn checked(sums: &Sums, home: &Path) -> Result<Option<Vec<PathBuf>>, Artifac
             return Ok(None);
         }
     }
-    let jars: Vec<PathBuf> = sums.names().map(|jar| libs.join(jar)).collect();
     let parts = [home.to_owned(), libs].into_iter().chain(jars.iter().cloned());
     open_to_readers(parts).map_err(|error| ArtifactError::io(home, error))?;
     Ok(Some(jars))

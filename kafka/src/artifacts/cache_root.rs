@@ -1,6 +1,6 @@
 //! Whether nobody else can put files into the cache: brokers run what lies there.
 //!
-//! Jars are checked by their sums at each use. But between a check and the start of
+//! Jars are checked by their sums at each use that finds them changed. But between a check and the start of
 //! a JVM only the directory's own permissions keep others out.
 
 use super::ArtifactError;

@@ -115,7 +115,9 @@ pub fn none_answered(last: Option<Error>, asked: usize) -> Error {
     }
 }
 
-const PAUSE: Duration = Duration::from_millis(20);
+/// Between looks, at first; later ones are twice as far apart, up to the longest.
+const FIRST_PAUSE: Duration = Duration::from_millis(2);
+const LONGEST_PAUSE: Duration = Duration::from_millis(20);
 
 /// Waits until a write shows on the broker that took it: brokers answer when
 /// the controller has it, and read it from the metadata log a little later.
@@ -127,15 +129,17 @@ pub(super) async fn until_readable<C: Call>(
 ) -> Result<(), Error> {
     let within = connection.limits().readable;
     let deadline = Instant::now() + within;
+    let mut pause = FIRST_PAUSE;
     while !is_shown_by(question.run(connection).await?) {
-        if Instant::now() + PAUSE > deadline {
+        if Instant::now() + pause > deadline {
             return Err(Error::NotReadableYet {
                 endpoint: connection.endpoint().clone(),
                 what: what.to_owned(),
                 after: within,
             });
         }
-        sleep(PAUSE).await;
+        sleep(pause).await;
+        pause = (pause * 2).min(LONGEST_PAUSE);
     }
     Ok(())
 }

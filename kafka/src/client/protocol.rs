@@ -6,7 +6,7 @@ use super::admin::elections::ElectPreferredLeaders;
 use super::admin::log_dirs::DescribeLogDirs;
 use super::admin::quorum::DescribeQuorum;
 use super::admin::replication::DescribeReplication;
-use super::admin::scram::{DescribeUser, RemoveUser, SetUser};
+use super::admin::scram::{DescribeUser, RemoveUser, SetUsers};
 use super::admin::topics::{CreateTopic, DescribeTopics};
 use super::ask::Brokers;
 use super::pool::Pool;
@@ -81,13 +81,12 @@ impl Admin for ProtocolAdmin {
         self
     }
 
-    async fn set_scram_user(
+    async fn set_scram_users(
         &self,
         cluster: &Cluster,
-        user: &str,
-        password: &Secret,
+        users: &[(&str, &Secret)],
     ) -> Result<(), Error> {
-        self.ask(cluster, &SetUser { user, password, entropy: self.entropy.as_ref() }).await
+        self.ask(cluster, &SetUsers { users, entropy: self.entropy.as_ref() }).await
     }
 
     async fn add_acls(&self, cluster: &Cluster, acls: &[Acl]) -> Result<(), Error> {

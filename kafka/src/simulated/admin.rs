@@ -161,10 +161,15 @@ impl Admin for SimKafka {
         self
     }
 
-    async fn set_scram_user(&self, at: &Cluster, user: &str, word: &Secret) -> Result<(), Error> {
-        self.ask("AlterUserScramCredentials", &at.brokers, |asked| {
+    async fn set_scram_users(
+        &self,
+        cluster: &Cluster,
+        users: &[(&str, &Secret)],
+    ) -> Result<(), Error> {
+        self.ask("AlterUserScramCredentials", &cluster.brokers, |asked| {
             asked.change(|state| {
-                state.change().users.insert(user.to_owned(), word.clone());
+                let users = users.iter().map(|(user, word)| ((*user).to_owned(), (*word).clone()));
+                state.change().users.extend(users);
                 Ok(())
             })
         })

@@ -124,9 +124,8 @@ const EARLIER: &str = "bob";
 /// One user is deleted, and another is not.
 async fn one_stays(subject: &dyn Subject) {
     let (admin, cluster, word) = (subject.admin(), subject.through(1), Secret::new("word"));
-    for user in [kafka::PLACEHOLDER_USER, LATER, EARLIER] {
-        admin.set_scram_user(&cluster, user, &word).await.unwrap();
-    }
+    let users = [kafka::PLACEHOLDER_USER, LATER, EARLIER].map(|user| (user, &word));
+    admin.set_scram_users(&cluster, &users).await.unwrap();
     admin.remove_scram_user(&cluster, EARLIER).await.unwrap();
 }
 

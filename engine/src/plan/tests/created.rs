@@ -9,11 +9,11 @@ fn a_cluster_is_made_in_order() {
     check(Cluster::planned(3).not_taken_over(), "take over");
     check(Cluster::planned(3), "make network");
     let made = || Cluster::planned(3).network_made();
-    check(made(), "each: make disk, render, ensure server");
+    check(made(), "each: make disk, ensure server, render");
     check(
         made().disk(1, DiskState::Made),
-        "1: allow format, render, ensure server | 2: make disk, render, ensure server | \
-         3: make disk, render, ensure server",
+        "1: ensure server, allow format, render | 2: make disk, ensure server, render | \
+         3: make disk, ensure server, render",
     );
     let ready = || Cluster::provisioned(3);
     check(ready(), "wait: preparing 1, preparing 2, preparing 3");
@@ -27,15 +27,35 @@ fn a_cluster_is_made_in_order() {
 fn customers_come_in_once_every_broker_runs() {
     let started = || Cluster::provisioned(3).all_report(Phase::Running);
     check(started(), "each: seal format");
-    check(started().formatted(), "each: publish");
+    let told = "1: publish | 2: publish | 3: publish | set credentials, check login";
+    check(started().formatted(), told);
     let running = || started().formatted().all_informed();
     check(running(), "set credentials, check login");
-    check(running().reports(2, Phase::Starting), "wait: starting 2");
-    check(running().reports(2, Phase::Failed), "wait: failing 2");
-    check(running().disk_lost(3), "wait: held 3");
+    let waiting = || running().with(|world| world.instance.progress.credentials_set = true);
+    check(waiting(), "check login");
+    check(waiting().reports(2, Phase::Starting), "wait: starting 2");
+    check(waiting().reports(2, Phase::Failed), "wait: failing 2");
+    check(waiting().disk_lost(3), "wait: held 3");
     check(Cluster::running(3).not_ready(), "check login");
     check(Cluster::running(3).without_credentials(), "set credentials, check login");
     check(Cluster::running(3), "wait: running");
+}
+
+#[test]
+fn credentials_are_written_once_one_broker_runs() {
+    let first = |phase| Cluster::provisioned(3).reports(2, phase);
+    check(first(Phase::Starting), "wait: preparing 1, starting 2, preparing 3");
+    check(first(Phase::Running), "2: seal format");
+    let sealed = || first(Phase::Running).disk(2, DiskState::Formatted);
+    check(sealed(), "2: publish | set credentials");
+    check(sealed().all_informed(), "set credentials");
+    let written = sealed().all_informed();
+    let written = written.with(|world| world.instance.progress.credentials_set = true);
+    check(written, "wait: preparing 1, preparing 3");
+    let all = || Cluster::running(3).not_ready();
+    // The last one to come is looked at, and customers are let in beside that.
+    check(all().unconfirmed(&[3]), "3: ensure server | check login");
+    check(all().disk(3, DiskState::Formatting), "3: seal format, publish");
 }
 
 #[test]
@@ -44,6 +64,7 @@ fn servers_without_a_controller_start_after_the_quorum() {
     check(five(), "wait: preparing 1, preparing 2, preparing 3, preparing 4, preparing 5");
     let waiting = || five().reports(4, Phase::Stopped).reports(5, Phase::Stopped).formatted();
     let waiting = || waiting().all_informed();
+    let waiting = || waiting().with(|world| world.instance.progress.credentials_set = true);
     let one = || waiting().reports(1, Phase::Running);
     check(one(), "wait: preparing 2, preparing 3, after controllers 4, after controllers 5");
     check(one().reports(2, Phase::Running), "4: publish | 5: publish");

@@ -10,10 +10,14 @@ use kafka::simulated::Process;
 use model::{Clock, ServerId, SignedDuration, Timestamp};
 use pki::Facts;
 use reach::Reach;
+use serde_json::json;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use store::{ServerRecord, hash_key, instances, servers, tickets};
-use wire::agent::{CertificateRequest, Desired, InstalledCertificate, Phase, Report, Run};
+use wire::agent::{
+    CERTIFICATES, CertificateRequest, Desired, FIRST_GENERATION, InstalledCertificate, Phase,
+    Report, Run,
+};
 
 /// A broker that does not answer for so long is told of.
 const SILENT: SignedDuration = SignedDuration::from_secs(20);
@@ -160,11 +164,35 @@ impl SimAgent {
         let key = format!("key of life {life}, incarnation {incarnation}");
         let mut work = rows.store.begin().await.unwrap();
         let taken = servers::set_enrolled(&mut work, self.server, &key, now).await.unwrap();
+        if let Some(report) = self.first_report(rows, incarnation).filter(|_| taken) {
+            let text = serde_json::to_string(&report).unwrap();
+            servers::set_report(&mut work, self.server, &text, now).await.unwrap();
+        }
         instances::wake(&mut work, record.server.instance_id, now).await.unwrap();
         work.commit().await.unwrap();
         if taken && !std::mem::take(&mut self.lose_reply) {
             self.directory.identity = Some((incarnation, key));
         }
+    }
+
+    /// What one that was told nothing yet sends with its enrolment: requests for the
+    /// certificates that it will need. Agents of the release before, here every other one,
+    /// send nothing.
+    fn first_report(&mut self, rows: &Rows, incarnation: i64) -> Option<Report> {
+        if self.directory.desired.is_some() || self.server.0 % 2 == 0 {
+            return None;
+        }
+        let requests = CERTIFICATES.map(|name| {
+            let (name, generation) = (name.to_owned(), FIRST_GENERATION);
+            let place = (name.clone(), generation);
+            let csr = self.directory.requests.entry(place).or_insert_with(|| rows.request());
+            CertificateRequest { name, generation, csr: csr.clone() }
+        });
+        let report = json!({
+            "incarnation": incarnation, "agent_version": "simulated", "agent_pid": self.pid,
+            "revision": 0, "phase": "preparing", "requests": requests,
+        });
+        Some(serde_json::from_value(report).unwrap())
     }
 
     fn fetch(&mut self, record: &ServerRecord) {

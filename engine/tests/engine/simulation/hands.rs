@@ -164,8 +164,8 @@ impl Admin for Hands {
         self.kafka.messages()
     }
 
-    async fn set_scram_user(&self, at: &Cluster, user: &str, word: &Secret) -> Result<(), Error> {
-        self.ask(Effect::SetUser, self.kafka.set_scram_user(at, user, word)).await
+    async fn set_scram_users(&self, at: &Cluster, all: &[(&str, &Secret)]) -> Result<(), Error> {
+        self.ask(Effect::SetUser, self.kafka.set_scram_users(at, all)).await
     }
 
     async fn add_acls(&self, cluster: &Cluster, acls: &[Acl]) -> Result<(), Error> {

@@ -21,22 +21,24 @@ use sha2::{Sha256, Sha512};
 const ITERATIONS: u16 = 4096;
 const SALT_BYTES: usize = 24;
 
-/// Makes a user, or changes its password, for every mechanism.
-pub struct SetUser<'a> {
-    pub user: &'a str,
-    pub password: &'a Secret,
+/// Makes users, or changes their passwords, for every mechanism.
+pub struct SetUsers<'a> {
+    /// Each name once, with the password.
+    pub users: &'a [(&'a str, &'a Secret)],
     pub entropy: &'a dyn Entropy,
 }
 
-impl Call for SetUser<'_> {
+impl Call for SetUsers<'_> {
     type Answer = ();
 
     async fn run(&self, connection: &mut Connection) -> Result<(), Error> {
         // Kafka alters a user once in a request, so each mechanism has its own.
         // Between the two the passwords may differ; a repeat mends that.
         for mechanism in Mechanism::ALL {
+            let credential =
+                |(user, password): &(&str, &Secret)| self.credential(user, password, mechanism);
             let request = AlterUserScramCredentialsRequest::default()
-                .with_upsertions(vec![self.credential(mechanism)]);
+                .with_upsertions(self.users.iter().map(credential).collect());
             let answer = connection.call(&request).await?;
             for result in &answer.results {
                 let message = result.error_message.as_ref();
@@ -44,20 +46,26 @@ impl Call for SetUser<'_> {
             }
         }
         let is_shown_by = |known: Vec<Mechanism>| known.len() == Mechanism::ALL.len();
-        let question = DescribeUser { user: self.user };
-        let what = format!("user {}", self.user);
-        until_readable(connection, &what, &question, is_shown_by).await
+        // Those of one request are readable together.
+        let Some((user, _)) = self.users.last() else { return Ok(()) };
+        let what = format!("user {user}");
+        until_readable(connection, &what, &DescribeUser { user }, is_shown_by).await
     }
 }
 
-impl SetUser<'_> {
+impl SetUsers<'_> {
     /// Kafka is sent the salted password, never the password.
-    fn credential(&self, mechanism: Mechanism) -> ScramCredentialUpsertion {
+    fn credential(
+        &self,
+        user: &str,
+        password: &Secret,
+        mechanism: Mechanism,
+    ) -> ScramCredentialUpsertion {
         let mut salt = [0; SALT_BYTES];
         self.entropy.fill(&mut salt);
-        let salted = salt_password(self.password, &salt, mechanism);
+        let salted = salt_password(password, &salt, mechanism);
         ScramCredentialUpsertion::default()
-            .with_name(StrBytes::from_string(self.user.to_owned()))
+            .with_name(StrBytes::from_string(user.to_owned()))
             .with_mechanism(code(mechanism))
             .with_iterations(ITERATIONS.into())
             .with_salt(salt.to_vec().into())

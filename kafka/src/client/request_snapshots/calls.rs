@@ -24,7 +24,7 @@ use crate::client::admin::produce::Produce;
 use crate::client::admin::quorum::DescribeQuorum;
 use crate::client::admin::replication::DescribeReplication;
 use crate::client::admin::routes::FindRoutes;
-use crate::client::admin::scram::{DescribeUser, ListUsers, RemoveUser, SetUser};
+use crate::client::admin::scram::{DescribeUser, ListUsers, RemoveUser, SetUsers};
 use crate::client::admin::topics::{CreateTopic, DescribeTopics};
 use crate::client::admin::write::Write;
 use crate::client::messages::{NewMessage, Producer};
@@ -109,7 +109,7 @@ impl Call for SetAda {
 
     async fn run(&self, connection: &mut Connection) -> Result<(), Error> {
         let dice = SeededEntropy::new(1);
-        SetUser { user: "ada", password: &PASSWORD, entropy: &dice }.run(connection).await
+        SetUsers { users: &[("ada", &PASSWORD)], entropy: &dice }.run(connection).await
     }
 }
 

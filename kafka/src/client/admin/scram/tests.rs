@@ -11,6 +11,7 @@ use kafka_protocol::messages::{
 };
 use kafka_protocol::protocol::Decodable;
 use model::SeededEntropy;
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
 const CALLS: &[(ApiKey, i16, i16)] =
@@ -37,7 +38,8 @@ impl Users {
         let request =
             AlterUserScramCredentialsRequest::decode(&mut asked.body.clone(), asked.version)
                 .unwrap();
-        let code = if request.upsertions.len() > 1 { 92 } else { 0 };
+        let names: HashSet<_> = request.upsertions.iter().map(|one| one.name.clone()).collect();
+        let code = if names.len() < request.upsertions.len() { 92 } else { 0 };
         let result = AlterUserScramCredentialsResult::default()
             .with_user(StrBytes::from_static_str("ada"))
             .with_error_code(code);
@@ -47,7 +49,7 @@ impl Users {
     }
 
     fn describe(&mut self, asked: &Asked) -> Reply {
-        let shown = self.written.iter().take(self.reads);
+        let shown = self.written.iter().take(self.reads).filter(|one| &*one.name == "ada");
         let infos: Vec<_> =
             shown.map(|one| CredentialInfo::default().with_mechanism(one.mechanism)).collect();
         self.reads += 1;
@@ -66,7 +68,7 @@ async fn every_mechanism_is_set_in_a_request_of_its_own_and_waited_for() {
     let broker = Arc::clone(&users);
     let mut connection = connect(CALLS, move |asked| broker.lock().unwrap().reply(asked)).await;
     let password = Secret::new("hunter2");
-    let call = SetUser { user: "ada", password: &password, entropy: &SeededEntropy::new(7) };
+    let call = SetUsers { users: &[("ada", &password)], entropy: &SeededEntropy::new(7) };
     call.run(&mut connection).await.unwrap();
     let users = users.lock().unwrap();
     assert_eq!(users.reads, 3, "none, one, both");
@@ -77,6 +79,21 @@ async fn every_mechanism_is_set_in_a_request_of_its_own_and_waited_for() {
         .collect();
     assert_eq!(sizes, [(1, 4096, 24, 32), (2, 4096, 24, 64)]);
     assert_ne!(users.written[0].salt, users.written[1].salt);
+}
+
+#[tokio::test]
+async fn several_users_share_the_request_of_a_mechanism() {
+    let users = Arc::new(Mutex::new(Users::default()));
+    let broker = Arc::clone(&users);
+    let mut connection = connect(CALLS, move |asked| broker.lock().unwrap().reply(asked)).await;
+    let password = Secret::new("hunter2");
+    let both = [("bob", &password), ("ada", &password)];
+    let call = SetUsers { users: &both, entropy: &SeededEntropy::new(7) };
+    call.run(&mut connection).await.unwrap();
+    let users = users.lock().unwrap();
+    let sent: Vec<(&str, i8)> =
+        users.written.iter().map(|one| (one.name.as_str(), one.mechanism)).collect();
+    assert_eq!(sent, [("bob", 1), ("ada", 1), ("bob", 2), ("ada", 2)]);
 }
 
 #[test]
