@@ -10,6 +10,7 @@ use crate::successor::{self, Ended, Successor};
 use host::{Exit, ProcessId, Spawn};
 use std::fs;
 use std::io;
+use std::path::Path;
 use std::time::Duration;
 use tokio::time::Instant;
 use wire::agent::Loading;
@@ -69,6 +70,9 @@ impl Broker {
     /// Starts one and puts it on record.
     pub fn start(place: &Place, command: Launch, wanted: For<'_>) -> io::Result<Self> {
         record(place, wanted)?;
+        // What an earlier JVM said of itself must not be taken for a word of this one, whose
+        // pid may be the same.
+        remove(&place.warm_state())?;
         let marks = Marks::now(place);
         let mark = (BROKER_VARIABLE.to_owned(), place.dir().to_string_lossy().into_owned());
         let spawn = Spawn {
@@ -192,7 +196,8 @@ fn recorded_launch(place: &Place) -> i64 {
 
 fn find_unrecorded(place: &Place) -> Option<ProcessId> {
     let found = host::with_environment(BROKER_VARIABLE, &place.dir().to_string_lossy());
-    let process = found.into_iter().next()?;
+    // One of the host's pool has no mark of its server.
+    let process = found.into_iter().next().or_else(|| successor::taken_by(place))?;
     // Without a record it still runs, and the next agent looks the same way.
     if let Err(error) = process.save(&place.broker_pid()) {
         tracing::warn!(%error, "the broker that runs can't be put on record");
@@ -200,12 +205,16 @@ fn find_unrecorded(place: &Place) -> Option<ProcessId> {
     Some(process)
 }
 
+fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
 /// Removes what an earlier broker left, and notes what the next one is started for.
 fn record(place: &Place, wanted: For<'_>) -> io::Result<()> {
-    match fs::remove_file(place.started()) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
+    remove(&place.started())?;
     host::write_atomic(&place.running_hash(), wanted.config_hash.as_bytes())?;
     host::write_atomic(&place.running_launch(), wanted.launch.to_string().as_bytes())
 }

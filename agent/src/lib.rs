@@ -143,6 +143,7 @@ pub async fn run(dir: PathBuf) -> Result<(), AgentError> {
         returns: false,
         successor: None,
         warmth: Warmth::default(),
+        cold_next: false,
     };
     let mut supervisor = tokio::spawn(supervisor.run());
 

@@ -1,10 +1,11 @@
 //! JVMs of this host that are warmed up and wait for a server: for brokers that are started
-//! for the first time, and for those that died.
+//! for the first time and, where instances share a uid, for those that died.
 //!
-//! The control plane keeps them (`keep.rs`), under no tenant's uid, and hands the input of
-//! one to an agent that asks. From then on it is the agent's own ([`Successor`]): whoever has
-//! the input last decides on it, so it has one owner at every moment, and a death of either
-//! side ends it unless it was ordered.
+//! The control plane keeps them (`keep.rs`) and hands the input of one to an agent that asks.
+//! From then on it is the agent's own ([`Successor`]). A JVM ends when no process has its
+//! input any more, unless it was ordered: so it has one owner at every moment, and the death
+//! of control plane or agent leaves none behind. Where instances have uids, the JVMs run as
+//! one that no instance has; the next instance gets it (`stock.rs` ends what that leaves).
 
 mod keep;
 mod stock;

@@ -11,7 +11,7 @@ use crate::place::Place;
 use host::{Exit, Input, ProcessId, Spawn};
 use kafka::rehearsal;
 use std::fs;
-use std::io;
+use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::time::Duration;
@@ -22,6 +22,8 @@ use tokio::time::{Instant, sleep};
 /// process has become one, which is on record.
 pub(crate) const SUCCESSOR_VARIABLE: &str = "CASTELLAN_SUCCESSOR";
 
+/// Bytes of its output that are looked at for the reason of its end.
+const LAST_PRINTED: u64 = 4096;
 const GLANCE: Duration = Duration::from_millis(10);
 /// For how many glances the kernel may be busy with other changes of priority.
 const PRIORITY_TRIES: u32 = 500;
@@ -199,11 +201,22 @@ fn words_of_end(state: &Path, process: &ProcessId, exit: &Exit, output: &Path) -
     if let Some((rehearsal::FAILED, reason)) = state.split_once(' ') {
         return reason.to_owned();
     }
-    let printed = fs::read_to_string(output).unwrap_or_default();
+    let printed = last_printed(output).unwrap_or_default();
     match printed.lines().rfind(|line| !line.trim().is_empty()) {
         Some(last) => format!("it ended: {}, after it said: {last}", exit.0),
         None => format!("it ended: {}", exit.0),
     }
+}
+
+/// The end of what it printed. Its user may have put anything in the place of that file.
+fn last_printed(output: &Path) -> Option<String> {
+    let name = Path::new(output.file_name()?);
+    let mut file = host::open_beneath(output.parent()?, name).ok()?;
+    let length = file.metadata().ok()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(LAST_PRINTED))).ok()?;
+    let mut printed = Vec::new();
+    file.take(LAST_PRINTED).read_to_end(&mut printed).ok()?;
+    Some(String::from_utf8_lossy(&printed).into_owned())
 }
 
 fn words_of_standstill(last: &str) -> String {
@@ -238,14 +251,27 @@ pub fn end_leftovers(place: &Place) {
     };
     let mut found = host::with_environment(SUCCESSOR_VARIABLE, &place.dir().to_string_lossy());
     found.retain(|process| !is_of_broker(process) || waits(process));
-    // One of the pool has no mark of this server.
-    found.extend(recorded.clone().filter(|broker| broker.is_alive() && waits(broker)));
+    // One of the pool has the mark of its own directory there.
+    let is_marked = |process: &ProcessId| {
+        host::with_variable(SUCCESSOR_VARIABLE).iter().any(|(_, marked)| marked == process)
+    };
+    let broker = recorded.clone().filter(|broker| broker.is_alive() && waits(broker));
+    found.extend(broker.filter(is_marked));
     for process in found {
         tracing::info!(pid = process.pid, "a JVM that was warmed up for an earlier agent is ended");
         process.kill_for_good();
         process.reap();
     }
     let _ = fs::remove_dir_all(place.rehearsal());
+}
+
+/// The process that says of itself, in a server's directory, that it has become its broker.
+pub fn taken_by(place: &Place) -> Option<ProcessId> {
+    let marked = host::with_variable(SUCCESSOR_VARIABLE).into_iter();
+    let is_taken = |process: &ProcessId| {
+        said(&place.warm_state(), process).as_deref() == Some(rehearsal::TAKEN)
+    };
+    marked.map(|(_, process)| process).find(is_taken)
 }
 
 /// What this very process said last of its state. Its user may have put anything there.

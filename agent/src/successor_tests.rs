@@ -9,14 +9,15 @@ use crate::launcher::Launch;
 use crate::leave::Answer;
 use crate::pace::Pace;
 use crate::place::Place;
+use crate::start_slots::StartSlots;
 use crate::successor::{SUCCESSOR_VARIABLE, Successor};
 use crate::supervisor_testing::{GOOD, Server, Work, quick};
 use crate::testing::{desired, wait_for};
-use host::ProcessId;
+use host::{ProcessId, Slots};
 use std::fs;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use wire::agent::{Desired, Phase};
+use wire::agent::{Desired, Phase, Run};
 
 const LOCKED: &str = "exec 9>disk/lock; flock -n 9 || { echo 'two owners' >> events; exit 9; }\n";
 /// A test may look at it while it starts.
@@ -335,7 +336,7 @@ async fn the_next_in_a_roll_has_its_jvm_ready_before_its_turn() {
     let said = || server.read("run/warm");
     wait_for(said, |said| !said.starts_with(&format!("{} ", first.pid))).await;
     let second = ready(&server).await;
-    tell(true, 1);
+    tell(false, 1);
     assert_eq!(restarted(&work).await.broker_pid, Some(second.pid));
     work.end().await;
     assert_eq!(
@@ -360,4 +361,56 @@ async fn a_rehearsal_that_fails_before_the_turn_is_left_at_that() {
     assert!(tries <= 2, "{tries} tries");
     let others = server.read("events").replace("tried\n", "");
     assert_eq!(others, "started\nstopped\nstarted\nstopped\n");
+}
+
+/// A start with such a JVM in the host's pool. The agent is there first, since one that starts
+/// ends what an earlier one warmed up.
+async fn start_from_pool(server: &Server) -> (Work, ProcessId) {
+    let slots = StartSlots::within(Slots::new(server.directory.path().join("starts"), 1));
+    let stopped = Desired { run: Run::Stopped, ..desired() };
+    let work = server.supervise_in_slots(quick(), slots, &stopped, 0);
+    work.phase(Phase::Stopped).await;
+    let mut warm = start(&server.place);
+    warm.ready(Duration::from_secs(20)).await.unwrap();
+    let process = warm.process().unwrap().clone();
+    *server.warm.pool.lock().unwrap() = Some(warm);
+    work.goal.send_replace(Goal::from_desired(&desired(), &[]));
+    (work, process)
+}
+
+#[tokio::test]
+async fn a_first_start_takes_a_jvm_of_the_pool() {
+    let server = server(&good());
+    let (work, warm) = start_from_pool(&server).await;
+    assert_eq!(work.phase(Phase::Running).await.broker_pid, Some(warm.pid));
+    work.end().await;
+    assert_eq!(server.read("events"), "rehearsed 0\nstarted\nstopped\n");
+}
+
+/// Whatever is wrong with it, the pool is not asked for another.
+#[tokio::test]
+async fn after_a_start_that_failed_in_a_jvm_of_the_pool_the_next_one_is_cold() {
+    let server = server(&format!("{REHEARSED}{ORDERED}say taken; exit 3\n"));
+    let (work, warm) = start_from_pool(&server).await;
+    let running = work.phase(Phase::Running).await;
+    assert_ne!(running.broker_pid, Some(warm.pid));
+    assert_eq!(server.warm.pool_asked.load(Ordering::Relaxed), 1);
+    work.end().await;
+    assert_eq!(server.read("events"), "rehearsed 0\nstarted\nstopped\n");
+}
+
+/// What a JVM of the pool said before a power cut is no word of a broker with its pid.
+#[tokio::test]
+async fn a_cold_broker_is_not_taken_for_a_jvm_that_waits() {
+    let server = server(&good());
+    let work = server.supervise(quick());
+    let running = work.phase(Phase::Running).await;
+    work.task.abort();
+    let _ = work.task.await;
+    let pid = running.broker_pid.unwrap();
+    server.write("run/warm", &format!("{pid} ready\n"));
+    let second = server.supervise(quick());
+    assert_eq!(second.phase(Phase::Running).await.broker_pid, Some(pid));
+    second.end().await;
+    assert_eq!(server.read("events"), "started\nstopped\n");
 }

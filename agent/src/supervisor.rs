@@ -57,6 +57,9 @@ pub struct Supervisor {
     /// The JVM that is to follow the broker, warmed up.
     pub successor: Option<Successor>,
     pub warmth: Warmth,
+    /// The last broker ended before it had started. Whatever the reason, no warm JVM is to
+    /// be a part of it again.
+    pub cold_next: bool,
 }
 
 impl Supervisor {
@@ -161,6 +164,7 @@ impl Supervisor {
                 self.warmth.give_up("the one that was warmed up is out of date".into());
                 None
             }
+            None if self.cold_next => None,
             None => self.launcher.take_from_pool(&launch).await,
         };
         let Some(successor) = successor else {
@@ -217,8 +221,11 @@ impl Supervisor {
         let mut lasted = false;
         let mut rehearsal: Option<Rehearsal> = None;
         loop {
+            // What is decided below is for this goal: it is no change once more.
+            self.goal.mark_unchanged();
             if *self.shutdown.borrow() {
-                self.successor = None;
+                (self.successor, rehearsal) = (None, None);
+                drop(rehearsal);
                 return self.stop(broker).await;
             }
             if since.is_none() && broker.has_started(&self.place) {
@@ -251,6 +258,7 @@ impl Supervisor {
             let well_at = since.unwrap_or_else(Instant::now) + self.pace.well_after;
             tokio::select! {
                 exit = broker.ended() => {
+                    drop(rehearsal);
                     let ending = self.ending(&broker, exit, since);
                     return self.after_end(ending).await;
                 }
@@ -335,6 +343,7 @@ impl Supervisor {
 
     async fn after_end(&mut self, ending: Ending) {
         self.start_slot = None;
+        self.cold_next = ending.ran.is_none();
         if ending.ran_well(&self.pace) {
             self.restarts = 0;
         }

@@ -54,6 +54,8 @@ pub struct Warm {
     pub version: AtomicU32,
     /// What the host's pool has.
     pub pool: Mutex<Option<Successor>>,
+    /// How often it was asked.
+    pub pool_asked: AtomicU32,
 }
 
 #[async_trait]
@@ -82,6 +84,7 @@ impl Launcher for Script {
     }
 
     async fn take_from_pool(&self, _: &Launch) -> Option<Successor> {
+        self.warm.pool_asked.fetch_add(1, Ordering::Relaxed);
         self.warm.pool.lock().unwrap().take()
     }
 
@@ -187,6 +190,7 @@ impl Server {
             returns: false,
             successor: None,
             warmth: Warmth::default(),
+            cold_next: false,
         };
         Work { board, goal, shutdown, leave, asked, task: tokio::spawn(supervisor.run()) }
     }

@@ -7,7 +7,7 @@ pub mod metrics;
 use crate::answer::{Answer, SecretJson};
 use crate::body::{self, Fields, Query, Taken};
 use app::Error;
-use app::agents::{self, Agent, Enrolment, Held};
+use app::agents::{self, Admitted, Agent, Enrolment, Held};
 use axum::Json;
 use axum::extract::{FromRequest, FromRequestParts, Request, State};
 use axum::http::StatusCode;
@@ -67,7 +67,10 @@ pub async fn enrol(
         csr: value.csr,
         report: value.report,
     };
-    let certificate = agents::enrol(&api.app, &enrolment).await?;
+    let Admitted { certificate, is_first } = agents::enrol(&api.app, &enrolment).await?;
+    if !is_first {
+        return Ok(SecretJson(Enrolled { certificate, desired: None }));
+    }
     let wait = Duration::from_secs(FIRST_DOCUMENT_SECONDS);
     let document = tokio::select! {
         document = agents::first_document(&api.app, &enrolment, wait) => document?,

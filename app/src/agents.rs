@@ -16,6 +16,6 @@ pub use authenticate::{Agent, authenticate};
 pub use certificate::renew;
 pub use claim::{Claim, claim};
 pub use desired::{Held, desired};
-pub use enrol::{Enrolment, enrol, first_document};
+pub use enrol::{Admitted, Enrolment, enrol, first_document};
 pub use re_enrol::re_enrol;
 pub use report::{flush_last_seen, report};

@@ -31,6 +31,11 @@ impl Spares {
         self.uids.as_ref().map(Uids::reserve).transpose()
     }
 
+    /// When nothing has it any more.
+    pub fn drop_reservation(&self) -> Result<(), LocalError> {
+        self.uids.as_ref().map_or(Ok(()), Uids::drop_reservation)
+    }
+
     /// Whether no instance has got it yet.
     pub fn is_reserved(&self, uid: u32) -> bool {
         self.uids.as_ref().is_some_and(|uids| uids.is_reserved(uid))

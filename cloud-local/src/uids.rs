@@ -46,9 +46,16 @@ impl Uids {
             Some(reserved) => reserved,
             None => self.free()?,
         };
-        self.write(uid, &self.layout.uid(instance))?;
+        // Whoever dies in between has given it to nobody.
         remove(&directory.join(RESERVED))?;
+        self.write(uid, &self.layout.uid(instance))?;
         Ok(uid)
+    }
+
+    /// What is reserved is for the processes that had it; when they have ended it is not
+    /// reserved any more.
+    pub(crate) fn drop_reservation(&self) -> Result<(), LocalError> {
+        remove(&self.layout.uids().join(RESERVED))
     }
 
     /// The uid that the next instance gets, chosen now if none is reserved. Blocks for a
@@ -182,13 +189,18 @@ mod tests {
         assert!(!uids.is_reserved(reserved));
         assert_ne!(uids.ensure(InstanceId(2)).unwrap(), reserved);
 
-        // Whoever dies between the two records has given it away.
+        // A record that is left over gives nothing to a second one.
         let next = uids.reserve().unwrap();
         let record = layout.uids().join(RESERVED);
         assert_eq!(uids.ensure(InstanceId(3)).unwrap(), next);
         fs::write(&record, next.to_string()).unwrap();
         assert!(!uids.is_reserved(next));
         assert_ne!(uids.ensure(InstanceId(4)).unwrap(), next);
+
+        let last = uids.reserve().unwrap();
+        uids.drop_reservation().unwrap();
+        assert!(!uids.is_reserved(last));
+        assert_ne!(uids.ensure(InstanceId(5)).unwrap(), last);
     }
 
     #[test]

@@ -99,8 +99,7 @@ fn launch(world: &World, view: &ServerView) -> i64 {
 
 /// Whether the JVM of its next broker shall be warmed up: while another broker stops or
 /// starts, that of the server that may be next. It is a guess, because nobody knows the active
-/// controller then, and a wrong one costs memory alone. What was begun goes on until it is of
-/// use.
+/// controller then, and a wrong one costs memory alone. What was begun goes on until its turn.
 fn rehearse(world: &World, view: &ServerView) -> bool {
     let is_told = |view: &ServerView| view.desired.as_ref().is_some_and(|told| told.rehearse);
     let is_due = |view: &&ServerView| view.life() == Life::Due(Doing::Restarting);
@@ -116,8 +115,8 @@ fn rehearse(world: &World, view: &ServerView) -> bool {
     };
     match view.life() {
         _ if world.instance.stopped => false,
+        // At its turn its agent has what was warmed up, and its next broker needs no other.
         Life::Due(Doing::Restarting) => is_told(view) || is_next(),
-        Life::Leaving(Doing::Restarting) | Life::Coming => is_told(view),
         _ => false,
     }
 }

@@ -38,6 +38,10 @@ impl PoolHost for HostPool {
         self.spares.reserve_uid().map_err(|error| error.to_string())
     }
 
+    fn drop_reservation(&self) -> Result<(), String> {
+        self.spares.drop_reservation().map_err(|error| error.to_string())
+    }
+
     fn is_reserved(&self, uid: u32) -> bool {
         self.spares.is_reserved(uid)
     }

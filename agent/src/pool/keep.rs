@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Semaphore;
+use tokio::task::spawn_blocking;
 use tokio::time::{Instant, sleep};
 use wire::agent::HostSettings;
 
@@ -25,6 +26,7 @@ const LOOK_UP: Duration = Duration::from_secs(30);
 const AGAIN: Duration = Duration::from_secs(30);
 /// Each word that a JVM says of its rehearsal may take so long. It runs at the lowest priority.
 const REHEARSAL: Duration = Duration::from_mins(2);
+const WHOLE_REHEARSAL: Duration = Duration::from_mins(5);
 /// Agents that are answered at once.
 const ASKERS: usize = 16;
 const STATUS: &str = "status.json";
@@ -54,6 +56,9 @@ pub trait PoolHost: Send + Sync {
 
     /// The uid of the JVMs to come, which the next instance gets; none where all share ours.
     fn reserve_uid(&self) -> Result<Option<u32>, String>;
+
+    /// When no process has it any more.
+    fn drop_reservation(&self) -> Result<(), String>;
 
     /// Whether no instance has got that uid yet.
     fn is_reserved(&self, uid: u32) -> bool;
@@ -97,21 +102,35 @@ impl Pool {
     async fn keep_alone(&self) -> Result<(), KeepError> {
         open_to_users(&self.directory)?;
         let _lock = DirLock::try_take(&self.directory)?;
-        end_leftovers(&self.directory);
+        let directory = self.directory.clone();
+        let _ = spawn_blocking(move || end_leftovers(&directory)).await;
+        // Nothing has it any more.
+        self.host.drop_reservation().map_err(io::Error::other)?;
         let handover = Handover::open(&self.directory)?;
         let stock = Arc::new(Stock::new());
         tokio::select! {
-            failed = self.serve(&handover, &stock) => failed?,
+            () = self.serve(&handover, &stock) => {}
             () = self.fill(&stock) => {}
         }
         Ok(())
     }
 
-    async fn serve(&self, handover: &Handover, stock: &Arc<Stock>) -> io::Result<()> {
+    async fn serve(&self, handover: &Handover, stock: &Arc<Stock>) {
         let places = Arc::new(Semaphore::new(ASKERS));
         loop {
+            let asker = match handover.asker().await {
+                Ok(asker) => asker,
+                Err(error) => {
+                    tracing::warn!(%error, "an agent that asks for a warm JVM is not heard");
+                    sleep(LOOK).await;
+                    continue;
+                }
+            };
+            // A user for whom there is none keeps no other waiting.
+            if !stock.has_for(asker.uid) {
+                continue;
+            }
             let place = Arc::clone(&places).acquire_owned().await.expect("it is never closed");
-            let asker = handover.asker().await?;
             let (stock, host) = (Arc::clone(stock), Arc::clone(&self.host));
             tokio::spawn(async move {
                 let _place = place;
@@ -151,11 +170,11 @@ impl Pool {
         let mut failed = false;
         match self.command(&wanted, known).await {
             Err(reason) => {
-                stock.tidy(&*self.host, None, 0);
+                stock.tidy(&*self.host, None, 0, Instant::now());
                 status.why = Some(reason);
             }
             Ok(launch) => {
-                let left = stock.tidy(&*self.host, launch.as_ref(), *count);
+                let left = stock.tidy(&*self.host, launch.as_ref(), *count, Instant::now());
                 if let Some(launch) = launch.filter(|_| left < *count && stock.may_fill()) {
                     match self.warm_up(shape, launch).await {
                         Ok(spare) => stock.add(spare),
@@ -197,8 +216,22 @@ impl Pool {
         jvm::check_memory()?;
         let uid = self.host.reserve_uid()?;
         let home = self.home(uid).map_err(|error| format!("it has no directory: {error}"))?;
-        let warmed = self.warm_up_in(&home, uid, shape, launch).await;
-        warmed.inspect_err(|_| stock::remove(&home.directory))
+        let warmed = tokio::select! {
+            warmed = self.warm_up_in(&home, uid, shape, launch) => warmed,
+            () = sleep(WHOLE_REHEARSAL) => Err("its rehearsal takes too long".into()),
+            () = self.until_given(uid) => Err("an instance has got its uid meanwhile".into()),
+        };
+        if warmed.is_err() {
+            let _ = spawn_blocking(move || stock::remove(&home.directory)).await;
+        }
+        warmed
+    }
+
+    /// Then its user may do with the rehearsal what they like.
+    async fn until_given(&self, uid: Option<u32>) {
+        while uid.is_none_or(|uid| self.host.is_reserved(uid)) {
+            sleep(LOOK).await;
+        }
     }
 
     async fn warm_up_in(
@@ -217,7 +250,7 @@ impl Pool {
         let started = Successor::start(home.clone(), launch.clone(), warm, uid);
         let mut successor = started.map_err(|error| format!("it can't be started: {error}"))?;
         successor.ready(REHEARSAL).await?;
-        Ok(Spare { successor, launch, home: home.clone(), uid })
+        Ok(Spare { successor, launch, home: home.clone(), uid, unwanted_since: None })
     }
 
     /// An empty directory in that of its user, which stays ours, so that nothing there can
@@ -243,7 +276,7 @@ impl Pool {
 
     fn tell(&self, status: &Status) {
         let text = serde_json::to_vec_pretty(status).expect("plain data serialises");
-        if let Err(error) = host::write_atomic(&self.directory.join(STATUS), &text) {
+        if let Err(error) = host::write_private(&self.directory.join(STATUS), &text) {
             tracing::warn!(%error, "nobody is told how many warm JVMs there are");
         }
     }
@@ -300,7 +333,6 @@ pub fn end_leftovers(directory: &Path) {
                 stock::remove(&home);
             }
         }
-        // One that is not empty stays.
         let _ = fs::remove_dir(user);
     }
 }

@@ -5,18 +5,19 @@ use super::keep::PoolHost;
 use crate::launcher::Launch;
 use crate::successor::{Home, Successor};
 use host::{Asker, ProcessId};
-use std::collections::HashMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
+use tokio::task::spawn_blocking;
 use tokio::time::{Instant, timeout};
 
 /// One that connects has something to ask.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// So long those of a batch wait for the other servers of the instance that got their uid.
-const GRACE: Duration = Duration::from_mins(1);
+/// So long one that is not wanted any more waits for the servers of an instance that is just
+/// being created.
+pub(super) const GRACE: Duration = Duration::from_mins(1);
 /// So long nothing is warmed up after one was given away: its server is starting.
 const REST: Duration = Duration::from_secs(10);
 
@@ -27,9 +28,14 @@ pub(super) struct Spare {
     pub(super) home: Home,
     /// The uid that it was given; none if all share ours.
     pub(super) uid: Option<u32>,
+    pub(super) unwanted_since: Option<Instant>,
 }
 
 impl Spare {
+    fn is_for(&self, asker: u32) -> bool {
+        self.uid.or_else(|| ProcessId::own().uid()) == Some(asker)
+    }
+
     fn is_alive(&self) -> bool {
         self.successor.process().is_some_and(ProcessId::is_alive)
     }
@@ -45,16 +51,14 @@ impl Spare {
 pub(super) struct Stock {
     ready: Mutex<Vec<Spare>>,
     rest_ends: Mutex<Instant>,
-    /// When it was seen first that an instance has the uid.
-    given: Mutex<HashMap<u32, Instant>>,
 }
 
 impl Stock {
     pub(super) fn new() -> Self {
         Self {
             ready: Mutex::default(),
+            // Whatever has to start with the control plane goes first.
             rest_ends: Mutex::new(Instant::now() + REST),
-            given: Mutex::default(),
         }
     }
 
@@ -70,28 +74,38 @@ impl Stock {
         Instant::now() >= *self.rest_ends.lock().expect("it is not poisoned")
     }
 
-    /// Ends those that died, that are not what is wanted, or too many. Returns how many are
-    /// left for whoever comes next.
-    pub(super) fn tidy(&self, host: &dyn PoolHost, launch: Option<&Launch>, most: usize) -> usize {
-        let mut kept = 0;
+    /// Ends those that died, and those that were not wanted for a while: too many, not what
+    /// is wanted, or of a uid that an instance has got by now. Until then the servers of an
+    /// instance that is just being created may ask for them. Returns how many are left for
+    /// the next instance.
+    pub(super) fn tidy(
+        &self,
+        host: &dyn PoolHost,
+        launch: Option<&Launch>,
+        most: usize,
+        now: Instant,
+    ) -> usize {
+        let (mut kept, mut over) = (0, Vec::new());
         let mut ready = self.ready();
-        for spare in std::mem::take(&mut *ready) {
-            if !spare.is_alive() || Some(&spare.launch) != launch {
-                spare.end();
-            } else if let Some(uid) = spare.uid.filter(|uid| !host.is_reserved(*uid)) {
-                let mut given = self.given.lock().expect("it is not poisoned");
-                let since = *given.entry(uid).or_insert_with(Instant::now);
-                if since.elapsed() < GRACE { ready.push(spare) } else { spare.end() }
-            } else if kept < most {
+        for mut spare in std::mem::take(&mut *ready) {
+            let is_given = spare.uid.is_some_and(|uid| !host.is_reserved(uid));
+            if !is_given && Some(&spare.launch) == launch && kept < most {
                 kept += 1;
-                ready.push(spare);
+                spare.unwanted_since = None;
             } else {
-                spare.end();
+                spare.unwanted_since.get_or_insert(now);
             }
+            let is_over = spare.unwanted_since.is_some_and(|since| now - since >= GRACE);
+            if is_over || !spare.is_alive() { over.push(spare) } else { ready.push(spare) }
         }
-        let mut given = self.given.lock().expect("it is not poisoned");
-        given.retain(|uid, _| ready.iter().any(|spare| spare.uid == Some(*uid)));
+        drop(ready);
+        end_aside(over);
         kept
+    }
+
+    /// Whether an agent of that user could get one at all.
+    pub(super) fn has_for(&self, asker: u32) -> bool {
+        self.ready().iter().any(|spare| spare.is_for(asker))
     }
 
     /// Answers one that asks. Nothing is handed over that is not in its server's group.
@@ -100,14 +114,21 @@ impl Stock {
         let launch: Launch = serde_json::from_str(&question)?;
         let Some(spare) = self.pick(&launch, asker.uid) else { return Ok(()) };
         *self.rest_ends.lock().expect("it is not poisoned") = Instant::now() + REST;
-        let Spare { successor, home, .. } = spare;
-        let Some(process) = successor.process().cloned() else { return Ok(()) };
-        if let Err(reason) = host.enter_group(asker.pid, &process) {
-            tracing::warn!(pid = process.pid, reason, "a warm JVM is not given away");
+        let process = spare.successor.process().cloned();
+        let entered = match &process {
+            Some(process) => host.enter_group(asker.pid, process),
+            None => Err("it has ended".into()),
+        };
+        // From here on it is its agent's, and not ended as a leftover of ours.
+        let marked = entered.and_then(|()| {
+            fs::write(taken_mark(&spare.home.directory), "").map_err(|error| error.to_string())
+        });
+        if let Err(reason) = marked {
+            tracing::warn!(?process, reason, "a warm JVM is not given away");
+            end_aside(vec![spare]);
             return Ok(());
         }
-        // From here on it is its agent's, and not ended as a leftover of ours.
-        fs::write(taken_mark(&home.directory), "")?;
+        let Spare { successor, home, .. } = spare;
         let Some((process, input, ended)) = successor.release() else { return Ok(()) };
         let offer = Offer { process: process.clone(), output: home.output };
         let words = serde_json::to_string(&offer).expect("plain data serialises");
@@ -115,16 +136,14 @@ impl Stock {
         let given = timeout(PATIENCE, asker.give(&words, input)).await;
         tokio::spawn(async move {
             ended.await;
-            remove(&home.directory);
+            let _ = spawn_blocking(move || remove(&home.directory)).await;
         });
         given?
     }
 
     fn pick(&self, launch: &Launch, asker: u32) -> Option<Spare> {
-        let own = ProcessId::own().uid();
-        let fits = |spare: &Spare| {
-            spare.is_alive() && spare.launch == *launch && spare.uid.or(own) == Some(asker)
-        };
+        let fits =
+            |spare: &Spare| spare.is_alive() && spare.launch == *launch && spare.is_for(asker);
         let mut ready = self.ready();
         let position = ready.iter().position(fits)?;
         Some(ready.remove(position))
@@ -141,11 +160,20 @@ pub(super) fn taken_mark(directory: &Path) -> PathBuf {
     directory.with_extension("taken")
 }
 
-/// Removes the directory of one that has ended.
+/// Ends them on a thread for things that block: a tenant may have filled their directories.
+pub(super) fn end_aside(over: Vec<Spare>) {
+    if !over.is_empty() {
+        spawn_blocking(move || over.into_iter().for_each(Spare::end));
+    }
+}
+
+/// Removes the directory of one that has ended. Blocks.
 pub(super) fn remove(directory: &Path) {
     for path in [directory, &taken_mark(directory)] {
         if let Err(error) = host::remove_tree(path) {
             tracing::warn!(path = %path.display(), %error, "files of a warm JVM stay");
         }
     }
+    // That of its user; one that is not empty stays.
+    let _ = directory.parent().map(fs::remove_dir);
 }

@@ -1,7 +1,7 @@
 //! A shell script that waits for its order in place of a JVM.
 
 use super::keep::{PoolHost, Wanted, end_leftovers};
-use super::stock::{Spare, Stock, taken_mark};
+use super::stock::{GRACE, Spare, Stock, taken_mark};
 use super::take;
 use crate::launcher::Launch;
 use crate::place::Place;
@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tempfile::TempDir;
+use tokio::time::Instant;
 
 const PATIENCE: Duration = Duration::from_secs(20);
 /// Says that it is ready, and becomes a broker that says so and waits for its end.
@@ -40,6 +41,10 @@ impl PoolHost for PretendHost {
 
     fn reserve_uid(&self) -> Result<Option<u32>, String> {
         Ok(None)
+    }
+
+    fn drop_reservation(&self) -> Result<(), String> {
+        Ok(())
     }
 
     fn is_reserved(&self, _: u32) -> bool {
@@ -87,7 +92,13 @@ impl Host {
             Successor::start(home.clone(), launch("cold"), launch("warm.sh"), None).unwrap();
         successor.ready(PATIENCE).await.unwrap();
         let process = successor.process().unwrap().clone();
-        self.stock.add(Spare { successor, launch: launch("cold"), home, uid });
+        self.stock.add(Spare {
+            successor,
+            launch: launch("cold"),
+            home,
+            uid,
+            unwanted_since: None,
+        });
         process
     }
 
@@ -172,6 +183,27 @@ async fn nothing_is_given_that_died_or_has_no_limits() {
     host.answers.refuses.store(true, Ordering::Relaxed);
     assert!(host.ask(&launch("cold")).await.is_none());
     gone(&process).await;
+    wait_for(|| host.home(2).exists(), |left| !left).await;
+}
+
+/// A user may put anything into the directory of a JVM that runs as them.
+#[tokio::test]
+async fn a_link_in_the_place_of_its_output_is_not_followed() {
+    let host = Host::new();
+    let directory = host.home(1);
+    fs::create_dir_all(&directory).unwrap();
+    fs::write(host.pool.join("secret"), "the key").unwrap();
+    let script = "rm output; ln -s ../../secret output; exit 1";
+    let home = Home {
+        state: directory.join("state"),
+        output: directory.join("output"),
+        rehearsal: directory.join("rehearsal"),
+        directory,
+    };
+    let warm = Launch { arguments: vec!["-c".into(), script.into()], ..launch("") };
+    let mut successor = Successor::start(home, launch("cold"), warm, None).unwrap();
+    let why = successor.ready(PATIENCE).await.unwrap_err();
+    assert_eq!(why, "it ended: exit status: 1");
 }
 
 #[tokio::test]
@@ -181,18 +213,22 @@ async fn another_uid_gets_nothing_and_what_is_too_much_ends() {
     let theirs = host.warm_up(1, Some(own + 1)).await;
     assert!(host.ask(&launch("cold")).await.is_none());
     let (second, third) = (host.warm_up(2, None).await, host.warm_up(3, None).await);
-    let tidy = |most| host.stock.tidy(&host.answers, Some(&launch("cold")), most);
-    assert_eq!(tidy(3), 3);
-    assert_eq!(tidy(2), 2);
-    gone(&third).await;
-    assert!(!host.home(3).exists());
-    // What an instance has got the uid of waits for that instance, and counts no more.
+    let (now, wanted) = (Instant::now(), launch("cold"));
+    let tidy = |most, now| host.stock.tidy(&host.answers, Some(&wanted), most, now);
+    assert_eq!(tidy(3, now), 3);
+    assert_eq!(tidy(2, now), 2);
+    // A create may have lowered their number, and its servers ask right now.
+    assert!(third.is_alive());
+    // One whose uid an instance has got waits for that instance, and counts no more.
     host.answers.given.store(true, Ordering::Relaxed);
-    assert_eq!(tidy(2), 1);
-    assert!(theirs.is_alive() && second.is_alive());
-    assert_eq!(host.stock.tidy(&host.answers, Some(&launch("newer")), 3), 0);
+    assert_eq!(tidy(2, now), 2);
+    assert_eq!(tidy(2, now + GRACE), 2);
     gone(&theirs).await;
-    gone(&second).await;
+    assert!(second.is_alive() && third.is_alive());
+    wait_for(|| host.home(1).exists(), |left| !left).await;
+    // What is out of date goes a while later.
+    assert_eq!(host.stock.tidy(&host.answers, Some(&launch("newer")), 3, now), 0);
+    assert!(second.is_alive() && third.is_alive());
 }
 
 #[tokio::test]

@@ -33,10 +33,20 @@ pub struct Enrolment {
     pub report: Option<Report>,
 }
 
+/// An agent that was let in.
+#[derive(Debug)]
+pub struct Admitted {
+    /// PEM.
+    pub certificate: String,
+    /// Whether its token was used for the first time.
+    pub is_first: bool,
+}
+
 /// Binds the token to the first key that uses it, and signs for that key. The
 /// same key may come again until the token expires: its agent may have died
-/// before it saved the answer.
-pub async fn enrol(app: &App, enrolment: &Enrolment) -> Result<String> {
+/// before it saved the answer. Its report counts the first time alone: whoever repeats the
+/// call has shown no more than the text of it.
+pub async fn enrol(app: &App, enrolment: &Enrolment) -> Result<Admitted> {
     let now = app.now();
     // Looked at before anything is locked or signed: anybody can call this.
     let_in(&mut app.store().reader(), enrolment, now).await?;
@@ -49,13 +59,14 @@ pub async fn enrol(app: &App, enrolment: &Enrolment) -> Result<String> {
     if !servers::set_enrolled(&mut work, enrolment.server_id, &key, now).await? {
         return Err(USED);
     }
-    if let Some(report) = &enrolment.report {
+    let is_first = record.server.enrolled_at.is_none();
+    if let Some(report) = enrolment.report.as_ref().filter(|_| is_first) {
         let text = serde_json::to_string(report).expect("plain data serialises");
         servers::set_report(&mut work, enrolment.server_id, &text, now).await?;
     }
     instances::wake(&mut work, record.server.instance_id, now).await?;
     work.commit().await?;
-    Ok(certificate)
+    Ok(Admitted { certificate, is_first })
 }
 
 /// The desired state of an agent that has just enrolled, once it has a certificate for each

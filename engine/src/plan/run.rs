@@ -75,12 +75,11 @@ impl Draft<'_> {
         if all_rest && !world.instance.ready() {
             return customer_steps(world);
         }
-        // A broker runs only once the active controller has registered it, so most controllers
-        // are there to commit what it is told. It is told nothing before its disk is sealed:
-        // with a disk that is formatted anew all that was written would be gone.
+        // Nothing is written before the disks of most controllers are sealed: with disks that
+        // are formatted anew all of it would be gone.
         let takes_it =
             |view: &ServerView| view.is_up() && view.is_sealed() && !world.is_unresponsive(view);
-        if !world.instance.progress.credentials_set && world.servers.iter().any(takes_it) {
+        if !world.instance.progress.credentials_set && world.quorum_has(takes_it) {
             return vec![Step::SetCredentials];
         }
         vec![]
