@@ -142,6 +142,7 @@ async fn an_enrolment_with_a_report_is_answered_with_the_first_certificates() {
     let server = server_of(&world, &instance).await;
     let token = give_token(&world, &server).await;
     let csr = pki::request(&KeyPair::generate(), "internal").unwrap();
+    let certificate = issued(&csr);
     let mut body = enrolment(&server, &token, &KeyPair::generate());
     // What the control plane does not know, or not of that generation, it passes over.
     body["report"] =
@@ -162,14 +163,13 @@ async fn an_enrolment_with_a_report_is_answered_with_the_first_certificates() {
         assert_eq!(record.parse_report().unwrap().requests[0].csr, csr);
         // One without the certificate is not what it waits for.
         set_desired(&world, &server, 1, &of_store(&server, certificates(Value::Null))).await;
-        set_desired(&world, &server, 2, &of_store(&server, certificates(json!(issued(&csr)))))
-            .await;
+        set_desired(&world, &server, 2, &of_store(&server, certificates(json!(certificate)))).await;
     };
     let (answer, ()) = tokio::join!(enrolling, engine);
     assert_eq!(answer.status, 200, "{}", answer.text);
     assert_eq!(answer.header("cache-control"), "no-store");
     let desired = &answer.json()["desired"];
-    assert_eq!(desired["certificates"][0]["certificate"], json!(issued(&csr)), "{desired}");
+    assert_eq!(desired["certificates"][0]["certificate"], json!(certificate), "{desired}");
     // The same key may come again, and is answered at once.
     let again = Call::post("/agent/v1/enrol").json(&body).send(&world.agent).await;
     assert_eq!(&again.json()["desired"], desired);
