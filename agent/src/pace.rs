@@ -57,6 +57,12 @@ impl Pace {
         disk: Duration::from_secs(2),
     };
 
+    /// How long a restart that could go on waits for a rehearsal. Where the processors are too
+    /// busy for that, a cold start costs less.
+    pub fn turn(&self) -> Duration {
+        self.rehearsal / 2
+    }
+
     /// How long a JVM that was warmed up may take over its order: it only has to read a line,
     /// and the broker is down meanwhile.
     pub fn order(&self) -> Duration {

@@ -57,11 +57,13 @@ impl Supervisor {
         status.detail = "running; the JVM for its restart is being warmed up".into();
         self.board.set_status(status);
         let mut warming = rehearsal.unwrap_or_else(|| self.rehearse(orders));
+        let turn = self.pace.turn();
         let warmed = tokio::select! {
             biased;
             _ = broker.ended() => return Leaving::Ended,
             () = self.changed() => return Leaving::Changed,
             warmed = &mut warming => warmed,
+            () = sleep(turn) => Err(format!("its rehearsal takes more than {} s", turn.as_secs())),
         };
         self.note_warmed(warmed);
         Leaving::Go
