@@ -6,7 +6,7 @@ use wire::agent::CLAIM_SECONDS;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Pace {
     /// The pauses after the first, second … failure; the last one stays.
-    pub pauses: [Duration; 6],
+    pub pauses: &'static [Duration],
     /// A broker that ran that long ran well: failures before it are forgotten.
     pub well_after: Duration,
     /// One that was starting for so long and has not come to its logs was looking for a
@@ -27,6 +27,9 @@ pub struct Pace {
     pub unresponsive_shutdown: Duration,
     /// A JVM that is warmed up and makes no progress for so long is ended.
     pub rehearsal: Duration,
+    /// How long a restart that could go on waits for a rehearsal. Where the processors are too
+    /// busy for that, a cold start costs less.
+    pub turn: Duration,
     /// Between looks at a disk that is lost: whoever puts it back waits for us.
     pub disk: Duration,
 }
@@ -34,7 +37,7 @@ pub struct Pace {
 impl Pace {
     /// For the broker.
     pub const BROKER: Self = Self {
-        pauses: [
+        pauses: &[
             // Most ends are the only one.
             Duration::ZERO,
             Duration::from_secs(1),
@@ -54,14 +57,9 @@ impl Pace {
         start_slot: Duration::from_secs(30),
         unresponsive_shutdown: Duration::from_secs(20),
         rehearsal: Duration::from_mins(1),
+        turn: Duration::from_secs(30),
         disk: Duration::from_secs(2),
     };
-
-    /// How long a restart that could go on waits for a rehearsal. Where the processors are too
-    /// busy for that, a cold start costs less.
-    pub fn turn(&self) -> Duration {
-        self.rehearsal / 2
-    }
 
     /// How long a JVM that was warmed up may take over its order: it only has to read a line,
     /// and the broker is down meanwhile.

@@ -420,6 +420,6 @@ async fn a_cold_broker_is_not_taken_for_a_jvm_that_waits() {
 async fn a_restart_does_not_wait_for_a_rehearsal_without_end() {
     let endless = "i=0; while :; do i=$((i+1)); say \"step$i\"; sleep 0.05; done\n";
     let server = server(endless);
-    let pace = Pace { rehearsal: Duration::from_secs(1), ..quick() };
+    let pace = Pace { turn: Duration::from_millis(300), ..quick() };
     goes_cold(&server, pace, "in a cold JVM: its rehearsal takes more than 0 s").await;
 }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::board::Silence;
 use crate::leave::Answer;
-use crate::supervisor_testing::{GOOD, Server, quick};
+use crate::supervisor_testing::{GOOD, Server, always, quick};
 use crate::testing::{desired, marker, wait_for};
 use host::{ProcessId, Slots};
 use model::InstanceId;
@@ -56,7 +56,8 @@ async fn one_that_fails_over_its_logs_was_not_looking_for_a_quorum() {
         let server = Server::new(&format!("echo '{said}' >> logs/server.log; exit 3\n"));
         let never = Duration::from_hours(1);
         // As if every start took long.
-        let pace = Pace { searching: Duration::ZERO, pauses: [never; 6], quorum: never, ..quick() };
+        let pace =
+            Pace { searching: Duration::ZERO, pauses: always(never), quorum: never, ..quick() };
         let work = server.supervise(pace);
         let status = work.phase(Phase::Failed).await;
         let is_lonely = status.detail.contains("it found too few other controllers");
@@ -71,7 +72,7 @@ async fn one_that_fails_over_its_logs_was_not_looking_for_a_quorum() {
 async fn a_new_desire_ends_the_pause_after_a_failure() {
     let server = Server::new(BAD);
     let pause = Duration::from_hours(1);
-    let work = server.supervise(Pace { pauses: [pause; 6], ..quick() });
+    let work = server.supervise(Pace { pauses: always(pause), ..quick() });
     work.phase(Phase::Failed).await;
     server.write("broker.sh", GOOD);
     let mut next = desired();
@@ -83,11 +84,9 @@ async fn a_new_desire_ends_the_pause_after_a_failure() {
 
 #[tokio::test]
 async fn one_that_ran_well_comes_back_soon_and_is_counted_anew() {
+    const PAUSES: &[Duration] = &[Duration::ZERO, Duration::from_hours(1)];
     let server = Server::new(GOOD);
-    let never = Duration::from_hours(1);
-    let mut pauses = [never; 6];
-    pauses[0] = Duration::ZERO;
-    let pace = Pace { pauses, well_after: Duration::ZERO, ..quick() };
+    let pace = Pace { pauses: PAUSES, well_after: Duration::ZERO, ..quick() };
     let work = server.supervise(pace);
     for _ in 0..3 {
         let pid = work.phase(Phase::Running).await.broker_pid.unwrap();
@@ -186,7 +185,7 @@ async fn a_lost_disk_keeps_the_broker_from_starting_until_it_is_back() {
 async fn a_broker_that_ends_on_a_full_disk_is_back_once_there_is_room() {
     let server = Server::new(GOOD);
     let never = Duration::from_hours(1);
-    let work = server.supervise(Pace { pauses: [never; 6], ..quick() });
+    let work = server.supervise(Pace { pauses: always(never), ..quick() });
     let pid = work.phase(Phase::Running).await.broker_pid.unwrap();
     server.room.store(u64::MAX, Ordering::Relaxed);
     server.write("logs/server.log", "t ERROR halt\njava.io.IOException: No space left on device\n");

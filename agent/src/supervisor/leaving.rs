@@ -57,7 +57,7 @@ impl Supervisor {
         status.detail = "running; the JVM for its restart is being warmed up".into();
         self.board.set_status(status);
         let mut warming = rehearsal.unwrap_or_else(|| self.rehearse(orders));
-        let turn = self.pace.turn();
+        let turn = self.pace.turn;
         let warmed = tokio::select! {
             biased;
             _ = broker.ended() => return Leaving::Ended,
