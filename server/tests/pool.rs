@@ -48,21 +48,22 @@ async fn create(castellan: &Installation, name: &str) -> i64 {
 
 /// The JVMs that wait, once there are as many as shall be.
 async fn full(castellan: &Installation) -> Vec<ProcessId> {
-    castellan
+    let ready = castellan
         .until("the pool is full", async || {
-            let data = castellan.data();
-            let arguments = ["host", "--json", "--data", data.to_str().unwrap()];
-            let output = host::run_output(&binary(), &arguments, None).await.unwrap();
-            let told: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
-            if told["warm"]["ready"] != 3 {
-                return Err(format!("{told} {}", String::from_utf8_lossy(&output.stderr)));
-            }
-            Ok(())
+            let text = fs::read(castellan.data().join("pool/status.json")).unwrap_or_default();
+            let status: Value = serde_json::from_slice(&text).unwrap_or_default();
+            let ready: Vec<ProcessId> =
+                serde_json::from_value(status["ready"].clone()).unwrap_or_default();
+            let is_full = ready.len() == 3 && ready.iter().all(ProcessId::is_alive);
+            if is_full { Ok(ready) } else { Err(status.to_string()) }
         })
         .await;
-    let text = fs::read(castellan.data().join("pool/status.json")).unwrap();
-    let status: Value = serde_json::from_slice(&text).unwrap();
-    serde_json::from_value(status["ready"].clone()).unwrap()
+    let data = castellan.data();
+    let arguments = ["host", "--json", "--data", data.to_str().unwrap()];
+    let output = host::run_output(&binary(), &arguments, None).await.unwrap();
+    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&told["warm"]["ready"], &told["warm"]["wanted"]), (&json!(3), &json!(3)), "{told}");
+    ready
 }
 
 async fn gone(castellan: &Installation, pool: &[ProcessId]) {
