@@ -1,0 +1,11 @@
+//! Growing, shrinking and rebalancing clusters, told as stories.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+mod grown;
+mod racks;
+mod refused;
+mod safety;
+mod shrunk;
+mod story;
+mod world;
