@@ -14,7 +14,9 @@ mod cluster;
 mod layout;
 mod next;
 mod plan;
+mod progress;
 mod safety;
+mod throttle;
 
 pub use aim::{Aim, FULL_REPLICATION, INTERNAL_TOPICS};
 pub use batch::{Limits, elections};
@@ -22,4 +24,6 @@ pub use check::{Refusal, Room, check};
 pub use cluster::{Broker, Cluster, Partition, PartitionName, Reassignment};
 pub use next::{Next, Reason, StaleElr, next_batch, next_of_plan};
 pub use plan::{Hop, MinIsr, Move, MoveKind, MovePlan, NotRaised, Unplaced, plan};
+pub use progress::Progress;
 pub use safety::{Obstacle, Verdict, may_cancel, may_change_min_isr, may_reassign};
+pub use throttle::{Observed, Throttle};
