@@ -20,7 +20,8 @@ pub fn brokers(dice: &mut Dice, number: usize) -> Vec<Broker> {
 
 pub fn topic(dice: &mut Dice, name: &str, nodes: &[i32], most_replicas: usize) -> Vec<Partition> {
     let replicas = 1 + dice.index(most_replicas.min(nodes.len()));
-    let min_isr = 1 + dice.index(replicas);
+    // As with a cluster's setting that is above what a topic has.
+    let min_isr = 1 + dice.index(replicas + 1);
     let most = 1 + dice.below(GB);
     let partition = |dice: &mut Dice, index| {
         let replicas = dice.some(nodes, replicas);
