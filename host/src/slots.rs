@@ -23,7 +23,19 @@ pub struct Slots {
 /// A share of a group's place, until dropped or the process ends in any way.
 #[derive(Debug)]
 pub struct Slot {
-    _file: File,
+    _file: LockFile,
+}
+
+/// A file that may be locked, until dropped.
+#[derive(Debug)]
+struct LockFile(File);
+
+impl Drop for LockFile {
+    /// Closing the file is not enough: a process that is just being started has
+    /// it open as well, until its program runs.
+    fn drop(&mut self) {
+        let _ = self.0.unlock();
+    }
 }
 
 impl Slots {
@@ -37,7 +49,7 @@ impl Slots {
     pub fn open_to_all(&self) -> io::Result<()> {
         crate::create_private_dir(&self.directory)?;
         for name in (0..self.count).map(|number| number.to_string()).chain([GATE.into()]) {
-            self.open(&name)?.set_permissions(Permissions::from_mode(0o666))?;
+            self.open(&name)?.0.set_permissions(Permissions::from_mode(0o666))?;
         }
         fs::set_permissions(&self.directory, Permissions::from_mode(0o711))
     }
@@ -47,33 +59,34 @@ impl Slots {
         crate::create_private_dir(&self.directory)?;
         // One at a time looks and chooses, or two could take two for a group.
         let gate = self.open(GATE)?;
-        if !locked(gate.try_lock())? {
+        if !locked(gate.0.try_lock())? {
             return Ok(None);
         }
         let mut free = None;
         for number in 0..self.count {
             let mut file = self.open(&number.to_string())?;
-            if locked(file.try_lock())? {
+            if locked(file.0.try_lock())? {
                 free.get_or_insert(file);
-            } else if text(&mut file)? == group && locked(file.try_lock_shared())? {
+            } else if text(&mut file.0)? == group && locked(file.0.try_lock_shared())? {
                 return Ok(Some(Slot { _file: file }));
             }
         }
         free.map(|file| give(file, group)).transpose()
     }
 
-    fn open(&self, name: &str) -> io::Result<File> {
-        let path = self.directory.join(name);
-        File::options().read(true).write(true).create(true).truncate(false).open(path)
+    fn open(&self, name: &str) -> io::Result<LockFile> {
+        let mut options = File::options();
+        options.read(true).write(true).create(true).truncate(false);
+        options.open(self.directory.join(name)).map(LockFile)
     }
 }
 
-fn give(mut file: File, group: &str) -> io::Result<Slot> {
-    file.set_len(0)?;
-    file.rewind()?;
-    file.write_all(group.as_bytes())?;
+fn give(mut file: LockFile, group: &str) -> io::Result<Slot> {
+    file.0.set_len(0)?;
+    file.0.rewind()?;
+    file.0.write_all(group.as_bytes())?;
     // From alone to shared: the rest of the group may come in.
-    file.lock_shared()?;
+    file.0.lock_shared()?;
     Ok(Slot { _file: file })
 }
 
@@ -111,5 +124,17 @@ mod tests {
         assert!(take("a").is_none());
         drop((third, other));
         assert!(take("long name").is_some() && take("x").is_some());
+    }
+
+    #[test]
+    fn a_place_is_free_though_a_process_that_is_just_started_has_its_file_open() {
+        let directory = tempfile::tempdir().unwrap();
+        let slots = Slots::new(directory.path().join("starts"), 1);
+        let slot = slots.try_take("a").unwrap().expect("all places are free");
+        let Slot { _file: LockFile(file) } = &slot;
+        let inherited = file.try_clone().unwrap();
+        drop(slot);
+        assert!(slots.try_take("b").unwrap().is_some());
+        drop(inherited);
     }
 }
