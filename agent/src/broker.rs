@@ -5,12 +5,11 @@
 
 use crate::launcher::Launch;
 use crate::log_tail::Marks;
-use crate::place::Place;
+use crate::place::{Place, remove_file};
 use crate::successor::{self, Ended, Successor};
 use host::{Exit, ProcessId, Spawn};
 use std::fs;
 use std::io;
-use std::path::Path;
 use std::time::Duration;
 use tokio::time::Instant;
 use wire::agent::Loading;
@@ -72,7 +71,7 @@ impl Broker {
         record(place, wanted)?;
         // What an earlier JVM said of itself must not be taken for a word of this one, whose
         // pid may be the same.
-        remove(&place.warm_state())?;
+        remove_file(&place.warm_state())?;
         let marks = Marks::now(place);
         let mark = (BROKER_VARIABLE.to_owned(), place.dir().to_string_lossy().into_owned());
         let spawn = Spawn {
@@ -205,16 +204,9 @@ fn find_unrecorded(place: &Place) -> Option<ProcessId> {
     Some(process)
 }
 
-fn remove(path: &Path) -> io::Result<()> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    }
-}
-
 /// Removes what an earlier broker left, and notes what the next one is started for.
 fn record(place: &Place, wanted: For<'_>) -> io::Result<()> {
-    remove(&place.started())?;
+    remove_file(&place.started())?;
     host::write_atomic(&place.running_hash(), wanted.config_hash.as_bytes())?;
     host::write_atomic(&place.running_launch(), wanted.launch.to_string().as_bytes())
 }

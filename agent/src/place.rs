@@ -2,6 +2,7 @@
 //! directory, so the paths in the broker's configuration are these.
 
 use crate::successor::Home;
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -40,6 +41,14 @@ impl Place {
             output: self.successor_output(),
             rehearsal: self.rehearsal(),
         }
+    }
+}
+
+/// Removes a file; absent is fine.
+pub fn remove_file(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
     }
 }
 

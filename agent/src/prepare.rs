@@ -6,7 +6,7 @@
 use crate::ballast;
 use crate::disk::{self, DiskCheck, DiskFault};
 use crate::launcher::{Launch, Launcher};
-use crate::place::Place;
+use crate::place::{Place, remove_file};
 use host::Slot;
 use std::fs;
 use std::io;
@@ -79,12 +79,7 @@ fn allow_format(
 
 fn forbid_format(place: &Place) -> Result<(), PrepareError> {
     let path = place.format_arguments();
-    match fs::remove_file(&path) {
-        Err(source) if source.kind() != io::ErrorKind::NotFound => {
-            Err(PrepareError::Io { path, source })
-        }
-        _ => Ok(()),
-    }
+    remove_file(&path).map_err(|source| PrepareError::Io { path, source })
 }
 
 /// The configuration may name passwords, so it is private.

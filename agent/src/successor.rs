@@ -7,7 +7,7 @@
 //! get ready, dies or does not take its order is ended, and the broker is started cold.
 
 use crate::launcher::Launch;
-use crate::place::Place;
+use crate::place::{Place, remove_file};
 use host::{Exit, Input, ProcessId, Spawn};
 use kafka::rehearsal;
 use std::fs;
@@ -60,8 +60,8 @@ impl Successor {
     /// Starts one that rehearses with the command `warm`, at low priority, as that user if
     /// one is given.
     pub fn start(home: Home, launch: Launch, warm: Launch, uid: Option<u32>) -> io::Result<Self> {
-        remove(&home.state)?;
-        remove(&home.output)?;
+        remove_file(&home.state)?;
+        remove_file(&home.output)?;
         let mark = (SUCCESSOR_VARIABLE.to_owned(), home.directory.to_string_lossy().into_owned());
         let spawn = Spawn {
             program: warm.program,
@@ -291,11 +291,4 @@ async fn restore_priority(process: ProcessId) {
         }
     }
     tracing::warn!(pid = process.pid, "the broker still runs at low priority");
-}
-
-fn remove(path: &Path) -> io::Result<()> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    }
 }

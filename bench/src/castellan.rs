@@ -99,17 +99,7 @@ impl Castellan {
         let (began, posted) = (Instant::now(), SystemClock.now());
         let id = self.client.create_instance(&create).await?.id;
         let mut watch = Watch::begin(store, id, posted, SystemClock.now());
-        let instance = loop {
-            watch.look(SystemClock.now()).await?;
-            let instance = self.client.instance(id).await?;
-            if instance.ready {
-                break instance;
-            }
-            if began.elapsed() > PATIENCE {
-                bail!("not ready: {}", instance.status);
-            }
-            tokio::time::sleep(LOOK).await;
-        };
+        let instance = self.until(id, Some(&mut watch), |instance| instance.ready).await?;
         let (ready, seen) = (began.elapsed().as_secs_f64(), SystemClock.now());
         let write = Write { topic: "first", replicas: servers.into() };
         producer::write_secured(&login(&instance)?, write).await?;
@@ -122,20 +112,29 @@ impl Castellan {
     pub async fn power_cycle(&self, id: i64) -> Result<PowerCycle> {
         let began = Instant::now();
         self.client.stop_cluster(id).await?;
-        self.until(id, Instance::is_stopped).await?;
+        self.until(id, None, Instance::is_stopped).await?;
         let stop = began.elapsed().as_secs_f64();
         let began = Instant::now();
         self.client.start_cluster(id).await?;
-        let instance = self.until(id, |instance| instance.ready).await?;
+        let instance = self.until(id, None, |instance| instance.ready).await?;
         let replicas = self.client.details(id).await?.servers.len();
         let write = Write { topic: "again", replicas: i16::try_from(replicas)? };
         producer::write_secured(&login(&instance)?, write).await?;
         Ok(PowerCycle { stop, start: began.elapsed().as_secs_f64() })
     }
 
-    async fn until(&self, id: i64, reached: impl Fn(&Instance) -> bool) -> Result<Instance> {
+    /// Asks for the instance until `reached` is true of it. The watch looks before each call.
+    async fn until(
+        &self,
+        id: i64,
+        mut watch: Option<&mut Watch>,
+        reached: impl Fn(&Instance) -> bool,
+    ) -> Result<Instance> {
         let began = Instant::now();
         loop {
+            if let Some(watch) = watch.as_deref_mut() {
+                watch.look(SystemClock.now()).await?;
+            }
             let instance = self.client.instance(id).await?;
             if reached(&instance) {
                 return Ok(instance);

@@ -4,7 +4,6 @@
 use crate::catalogue::LOCAL_CLOUD;
 use crate::config::{CloudKind, Config, Warm};
 use crate::data_dir::{DataDir, Endpoints};
-use crate::host_facts;
 use crate::installation::Opened;
 use crate::pool::HostPool;
 use crate::room::Room;
@@ -78,14 +77,7 @@ impl Opening<'_> {
     }
 
     fn room_of_host(&self) -> Room {
-        Room {
-            store: self.opened.store.clone(),
-            catalogue: Arc::clone(self.catalogue),
-            host_id: self.opened.host_id,
-            data: self.data.host(),
-            max_heap_mb: self.config.local.max_heap_mb,
-            memory_mb: host_facts::memory_mb(),
-        }
+        Room::new(self.data, self.config, Arc::clone(self.catalogue), self.opened)
     }
 
     /// The pool of warm JVMs of the local cloud, if there is to be one.

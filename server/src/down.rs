@@ -43,7 +43,7 @@ pub async fn run(args: DownArgs) -> Result<()> {
         eprintln!("  ! {}", host_audit::missing("down", &error));
     }
     // They ended with the control plane, but for one that hangs.
-    agent::pool::end_leftovers(&data.host().join("pool"));
+    agent::pool::end_leftovers(&data.pool());
     if args.purge {
         kill_clusters(&data).await?;
         purge(&data)?;

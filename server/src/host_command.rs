@@ -43,23 +43,16 @@ async fn look(at: &At) -> Result<Host> {
     let (data, config) = (at.data()?, at.config()?);
     let opened = at.open().await?;
     let facts = HostFacts::read(&data.host());
-    let room = Room {
-        store: opened.store.clone(),
-        catalogue: Arc::new(config.catalogue()?),
-        host_id: opened.host_id,
-        data: data.host(),
-        max_heap_mb: config.local.max_heap_mb,
-        memory_mb: facts.memory_mb,
-    };
-    let spare = room.spare_mb().await;
-    let plans = store::servers::plans_on(&mut opened.store.reader(), opened.host_id).await;
+    let room = Room::new(&data, &config, Arc::new(config.catalogue()?), &opened);
+    let promised = room.promised().await;
     opened.store.close().await;
+    let promised = promised?;
     Ok(Host {
         memory_mb: facts.memory_mb,
-        spare_memory_mb: spare?,
+        spare_memory_mb: room.spare_mb(&promised),
         disk_free_mb: facts.disk_free_mb,
-        servers: plans?.iter().map(|(_, servers)| servers).sum(),
-        warm: pool::status(&data.host().join("pool")).map(|status| warm(&status)),
+        servers: promised.iter().map(|(_, servers)| servers).sum(),
+        warm: pool::status(&data.pool()).map(|status| warm(&status)),
     })
 }
 

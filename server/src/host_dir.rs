@@ -31,6 +31,11 @@ impl DataDir {
         fs::read_link(self.host_link()).unwrap_or_else(|_| self.path().to_owned())
     }
 
+    /// Where the host's pool of warm JVMs is.
+    pub fn pool(&self) -> PathBuf {
+        self.host().join("pool")
+    }
+
     /// Settles where the host's servers are, for the first control plane here
     /// and all that follow.
     pub fn settle_host(&self, wanted: Option<&Path>) -> Result<()> {

@@ -29,7 +29,10 @@ impl PoolHost for HostPool {
         let shape = self.shape(newest.map_err(away)?)?;
         let (count, why) = match self.warm.unwrap_or(Warm::Word(WarmWord::Auto)) {
             Warm::Count(count) => (count.into(), None),
-            Warm::Word(WarmWord::Auto) => automatic(self.room.spare_mb().await.map_err(away)?),
+            Warm::Word(WarmWord::Auto) => {
+                let promised = self.room.promised().await.map_err(away)?;
+                automatic(self.room.spare_mb(&promised))
+            }
         };
         Ok(Wanted { count, shape, why })
     }

@@ -7,7 +7,10 @@
 //! plan's size is not set aside. But nothing is begun where producers would be
 //! slowed down at once, because as much of a disk of that size has to stay free.
 
+use crate::config::Config;
+use crate::data_dir::DataDir;
 use crate::host_facts;
+use crate::installation::Opened;
 use app::NoRoom;
 use async_trait::async_trait;
 use kafka::render::heap_mb;
@@ -42,19 +45,39 @@ pub struct Room {
 #[async_trait]
 impl app::Room for Room {
     async fn check(&self, plan: &Plan, disk_gb: u32) -> Result<(), NoRoom> {
-        let promised = store::servers::plans_on(&mut self.store.reader(), self.host_id).await?;
-        let question = self.question(plan, disk_gb, &promised);
+        let question = self.question(plan, disk_gb, &self.promised().await?);
         question.answer(&plan.name).map_err(NoRoom::Refused)
     }
 }
 
 impl Room {
+    /// The room of this host.
+    pub fn new(
+        data: &DataDir,
+        config: &Config,
+        catalogue: Arc<Catalogue>,
+        opened: &Opened,
+    ) -> Self {
+        Self {
+            store: opened.store.clone(),
+            catalogue,
+            host_id: opened.host_id,
+            data: data.host(),
+            max_heap_mb: config.local.max_heap_mb,
+            memory_mb: host_facts::memory_mb(),
+        }
+    }
+
+    /// The plans of the servers on this host, and how many servers each has.
+    pub async fn promised(&self) -> store::Result<Vec<(PlanName, u32)>> {
+        store::servers::plans_on(&mut self.store.reader(), self.host_id).await
+    }
+
     /// Memory that is neither promised to servers nor kept for the host; none if the host does
     /// not say how much it has.
-    pub async fn spare_mb(&self) -> store::Result<Option<u64>> {
-        let promised = store::servers::plans_on(&mut self.store.reader(), self.host_id).await?;
+    pub fn spare_mb(&self, promised: &[(PlanName, u32)]) -> Option<u64> {
         let promised_mb = promised.iter().map(|promise| self.promised_mb(promise)).sum();
-        Ok(self.memory_mb.map(|memory| left_mb(memory, promised_mb)))
+        self.memory_mb.map(|memory| left_mb(memory, promised_mb))
     }
 
     fn question(&self, plan: &Plan, disk_gb: u32, promised: &[(PlanName, u32)]) -> Question {
