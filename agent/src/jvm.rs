@@ -47,7 +47,7 @@ impl Launcher for Jvm {
         let say = |step: Progress| progress(step.to_string());
         // The operator's settings may change while we run.
         let host = start::load(&self.place).map_err(words)?.host;
-        let cache = host.cache.clone().unwrap_or_else(default_cache_root);
+        let cache = host.cache.unwrap_or_else(default_cache_root);
         let release = release(broker.kafka_version)?;
         let java = java::find(release.java(), host.java.as_deref()).await.map_err(words)?;
         let artifacts = Artifacts::new(cache.clone(), host.distributions);

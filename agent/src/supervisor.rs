@@ -224,7 +224,7 @@ impl Supervisor {
             // What is decided below is for this goal: it is no change once more.
             self.goal.mark_unchanged();
             if *self.shutdown.borrow() {
-                (self.successor, rehearsal) = (None, None);
+                self.successor = None;
                 drop(rehearsal);
                 return self.stop(broker).await;
             }

@@ -83,7 +83,7 @@ impl Opening<'_> {
     /// The pool of warm JVMs of the local cloud, if there is to be one.
     pub fn pool(&self) -> Result<Option<Pool>> {
         let is_local = self.config.cloud == CloudKind::Local;
-        if !is_local || self.config.local.warm == Some(Warm::Count(0)) {
+        if !is_local || self.config.local.warm == Warm::Count(0) {
             return Ok(None);
         }
         let uids = self.separation.map(|separation| separation.uids.clone());

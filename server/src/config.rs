@@ -182,25 +182,21 @@ pub struct Local {
     pub overcommit: bool,
     /// Warm the next JVM up before a broker is stopped for a restart; none: yes.
     pub warm_rolls: Option<bool>,
-    /// How many warm JVMs wait for servers that are started; none: by the memory left.
-    pub warm: Option<Warm>,
+    /// How many warm JVMs wait for servers that are started.
+    pub warm: Warm,
     /// The first and the last uid that instances get if root starts us; empty: none.
     pub uids: Option<Vec<u32>>,
 }
 
 /// How many warm JVMs a host keeps.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
-#[serde(untagged)]
-pub enum Warm {
-    Count(u8),
-    Word(WarmWord),
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum WarmWord {
+pub enum Warm {
     /// As the memory allows that is neither promised to servers nor kept for the host.
+    #[default]
     Auto,
+    #[serde(untagged)]
+    Count(u8),
 }
 
 /// What serves the regions.
@@ -425,6 +421,19 @@ mod tests {
         check(&format!("{addresses}\nplaintext = true"), true);
         check(shared, false);
         check(&format!("{shared}\nplaintext = true"), true);
+    }
+
+    #[test]
+    fn warm_jvms_are_a_number_or_auto() {
+        let check = |local: &str, expected: Warm| {
+            let config = Config::parse(&format!("[local]\n{local}")).unwrap();
+            assert_eq!(config.local.warm, expected, "{local}");
+        };
+        check("", Warm::Auto);
+        check("warm = \"auto\"", Warm::Auto);
+        check("warm = 0", Warm::Count(0));
+        check("warm = 5", Warm::Count(5));
+        Config::parse("[local]\nwarm = \"many\"").unwrap_err();
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! How many warm JVMs this host keeps and for what sort of broker (`agent::pool`).
 
-use crate::config::{Warm, WarmWord};
+use crate::config::Warm;
 use crate::room::Room;
 use agent::pool::{PoolHost, Shape, Wanted};
 use async_trait::async_trait;
@@ -15,7 +15,7 @@ const MOST: usize = 3;
 const EACH_MB: u64 = 448;
 
 pub struct HostPool {
-    pub warm: Option<Warm>,
+    pub warm: Warm,
     pub room: Room,
     pub spares: Spares,
 }
@@ -27,9 +27,9 @@ impl PoolHost for HostPool {
         let Room { store, host_id, .. } = &self.room;
         let newest = store::servers::newest_plan_on(&mut store.reader(), *host_id).await;
         let shape = self.shape(newest.map_err(away)?)?;
-        let (count, why) = match self.warm.unwrap_or(Warm::Word(WarmWord::Auto)) {
+        let (count, why) = match self.warm {
             Warm::Count(count) => (count.into(), None),
-            Warm::Word(WarmWord::Auto) => {
+            Warm::Auto => {
                 let promised = self.room.promised().await.map_err(away)?;
                 automatic(self.room.spare_mb(&promised))
             }
