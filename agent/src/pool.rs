@@ -45,7 +45,7 @@ pub(crate) async fn take(place: &Place, launch: &Launch) -> Option<Successor> {
     });
     match received {
         Ok(successor) => successor,
-        // There is no pool, or nobody keeps it.
+        // There is no pool, or no control plane keeps it.
         Err(error)
             if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::ConnectionRefused) =>
         {

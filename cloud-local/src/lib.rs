@@ -18,17 +18,17 @@ mod layout;
 mod limits;
 mod places;
 mod planes;
+mod pool_isolation;
 mod running;
 mod servers;
-mod spares;
 mod strays;
 mod uids;
 
 pub use error::LocalError;
 pub use places::LocalPlaces;
 pub use planes::planes;
+pub use pool_isolation::PoolIsolation;
 pub use running::{Running, Stopped, kill_all, remove_groups, running, stop_all};
-pub use spares::Spares;
 
 use agents::Agents;
 use binary::AgentBinary;

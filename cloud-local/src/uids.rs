@@ -46,7 +46,7 @@ impl Uids {
             Some(reserved) => reserved,
             None => self.free()?,
         };
-        // Whoever dies in between has given it to nobody.
+        // If we die between these two writes, no instance has the uid, and it is free again.
         remove(&directory.join(RESERVED))?;
         self.write(uid, &self.layout.uid(instance))?;
         Ok(uid)

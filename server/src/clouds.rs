@@ -12,7 +12,7 @@ use agent::pool::Pool;
 use anyhow::{Context, Result};
 use app::RegionCloud;
 use cloud::{Cloud, Clouds, SimulatedCloud};
-use cloud_local::{LocalCloud, LocalPlaces, Spares};
+use cloud_local::{LocalCloud, LocalPlaces, PoolIsolation};
 use model::Catalogue;
 use std::sync::Arc;
 use store::Installation;
@@ -87,21 +87,21 @@ impl Opening<'_> {
             return Ok(None);
         }
         let uids = self.separation.map(|separation| separation.uids.clone());
-        let spares = Spares::open(&self.data.host(), uids)?;
+        let isolation = PoolIsolation::open(&self.data.host(), uids)?;
         Ok(Some(Pool {
-            directory: spares.directory(),
+            directory: isolation.directory(),
             settings: self.config.host_settings(self.data.path()),
             host: Arc::new(HostPool {
                 warm: self.config.local.warm,
                 room: self.room_of_host(),
-                spares,
+                isolation,
             }),
         }))
     }
 }
 
 /// What may be asked of the local cloud without opening it, by commands beside the control
-/// plane. They make no instances, so nobody asks for room.
+/// plane. They make no instances, so they need no room.
 pub fn asked(
     catalogue: &Catalogue,
     opened: &Opened,

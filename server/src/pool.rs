@@ -4,7 +4,7 @@ use crate::config::Warm;
 use crate::room::Room;
 use agent::pool::{PoolHost, Shape, Wanted};
 use async_trait::async_trait;
-use cloud_local::Spares;
+use cloud_local::PoolIsolation;
 use host::ProcessId;
 use kafka::{render, versions};
 use model::{Plan, PlanName};
@@ -17,7 +17,7 @@ const EACH_MB: u64 = 448;
 pub struct HostPool {
     pub warm: Warm,
     pub room: Room,
-    pub spares: Spares,
+    pub isolation: PoolIsolation,
 }
 
 #[async_trait]
@@ -38,19 +38,19 @@ impl PoolHost for HostPool {
     }
 
     fn reserve_uid(&self) -> Result<Option<u32>, String> {
-        self.spares.reserve_uid().map_err(|error| error.to_string())
+        self.isolation.reserve_uid().map_err(|error| error.to_string())
     }
 
     fn drop_reservation(&self) -> Result<(), String> {
-        self.spares.drop_reservation().map_err(|error| error.to_string())
+        self.isolation.drop_reservation().map_err(|error| error.to_string())
     }
 
     fn is_reserved(&self, uid: u32) -> bool {
-        self.spares.is_reserved(uid)
+        self.isolation.is_reserved(uid)
     }
 
     fn enter_group(&self, agent: i32, process: &ProcessId) -> Result<(), String> {
-        self.spares.enter_group(agent, process).map_err(|error| error.to_string())
+        self.isolation.enter_group(agent, process).map_err(|error| error.to_string())
     }
 }
 
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_memory_that_nobody_else_needs_decides() {
+    fn spare_memory_decides_how_many_are_kept() {
         assert_eq!(automatic(Some(3 * EACH_MB)), (3, None));
         assert_eq!(automatic(Some(30 * EACH_MB)), (3, None));
         let (count, why) = automatic(Some(3 * EACH_MB - 1));

@@ -22,8 +22,8 @@ use wire::agent::HostSettings;
 const LOOK: Duration = Duration::from_secs(1);
 /// Kafka, Java and the start-up cache are looked up so often while nothing is warmed up.
 const LOOK_UP: Duration = Duration::from_secs(30);
-/// After a failure.
-const AGAIN: Duration = Duration::from_secs(30);
+/// After a failure, and while another control plane keeps the pool.
+const RETRY_AFTER: Duration = Duration::from_secs(30);
 /// Each word that a JVM says of its rehearsal may take so long. It runs at the lowest priority.
 const REHEARSAL: Duration = Duration::from_mins(2);
 const WHOLE_REHEARSAL: Duration = Duration::from_mins(5);
@@ -68,7 +68,7 @@ pub trait PoolHost: Send + Sync {
     fn enter_group(&self, agent: i32, process: &ProcessId) -> Result<(), String>;
 }
 
-/// What people are told of a pool.
+/// The state of a pool, as `castellan host` shows it.
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct Status {
     pub wanted: usize,
@@ -95,7 +95,7 @@ impl Pool {
                 Err(KeepError::Lock(LockError::Held { .. })) | Ok(()) => {}
                 Err(error) => tracing::warn!(%error, "no warm JVMs are kept; trying again"),
             }
-            sleep(AGAIN).await;
+            sleep(RETRY_AFTER).await;
         }
     }
 
@@ -104,7 +104,7 @@ impl Pool {
         let _lock = DirLock::try_take(&self.directory)?;
         let directory = self.directory.clone();
         let _ = spawn_blocking(move || end_leftovers(&directory)).await;
-        // Nothing has it any more.
+        // No process has the reserved uid any more.
         self.host.drop_reservation().map_err(io::Error::other)?;
         let handover = Handover::open(&self.directory)?;
         let stock = Arc::new(Stock::new());
@@ -142,19 +142,19 @@ impl Pool {
     }
 
     async fn fill(&self, stock: &Stock) {
-        let (mut told, mut known) = (None, None);
+        let (mut written, mut known) = (None, None);
         loop {
             let (status, failed) = self.look(stock, &mut known).await;
-            if told.as_ref() != Some(&status) {
+            if written.as_ref() != Some(&status) {
                 tracing::debug!(?status, "the pool of warm JVMs");
-                self.tell(&status);
-                told = Some(status);
+                self.write_status(&status);
+                written = Some(status);
             }
-            sleep(if failed { AGAIN } else { LOOK }).await;
+            sleep(if failed { RETRY_AFTER } else { LOOK }).await;
         }
     }
 
-    /// Warms one up if there are too few. What is to be told, and whether that failed.
+    /// Warms one up if there are too few. Returns the status, and whether that failed.
     async fn look(&self, stock: &Stock, known: &mut Option<Known>) -> (Status, bool) {
         let wanted = match self.host.wanted().await {
             Ok(wanted) => wanted,
@@ -274,10 +274,10 @@ impl Pool {
         })
     }
 
-    fn tell(&self, status: &Status) {
+    fn write_status(&self, status: &Status) {
         let text = serde_json::to_vec_pretty(status).expect("plain data serialises");
         if let Err(error) = host::write_private(&self.directory.join(STATUS), &text) {
-            tracing::warn!(%error, "nobody is told how many warm JVMs there are");
+            tracing::warn!(%error, "the status of the pool of warm JVMs can't be written");
         }
     }
 }
@@ -303,13 +303,13 @@ fn open_to_users(directory: &Path) -> io::Result<()> {
     fs::set_permissions(directory, Permissions::from_mode(0o711))
 }
 
-/// What the pool in that directory told last; none if nobody keeps it.
+/// The last status of the pool in that directory; none if no control plane keeps it.
 pub fn status(directory: &Path) -> Option<Status> {
     host::holder(directory)?;
     serde_json::from_slice(&fs::read(directory.join(STATUS)).ok()?).ok()
 }
 
-/// Ends the JVMs of a pool that nobody keeps any more and removes what is left of it. They
+/// Ends the JVMs of a pool that no control plane keeps any more, and removes its files. JVMs
 /// end by themselves, unless they hang. Those that were given away are brokers.
 pub fn end_leftovers(directory: &Path) {
     let Ok(directory) = &directory.canonicalize() else { return };

@@ -13,13 +13,13 @@ use std::time::Duration;
 use tokio::task::spawn_blocking;
 use tokio::time::{Instant, timeout};
 
-/// One that connects has something to ask.
+/// So long an agent may take to send its question, and then to take the answer.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// So long one that is not wanted any more waits for the servers of an instance that is just
+/// So long a JVM that is not wanted any more waits for the servers of an instance that is just
 /// being created.
 pub(super) const GRACE: Duration = Duration::from_mins(1);
-/// So long nothing is warmed up after one was given away: its server is starting.
-const REST: Duration = Duration::from_secs(10);
+/// So long no JVM is warmed up after one was given away: its server is starting.
+const PAUSE_AFTER_HANDOVER: Duration = Duration::from_secs(10);
 
 /// One JVM that is ready.
 pub(super) struct Spare {
@@ -50,15 +50,15 @@ impl Spare {
 
 pub(super) struct Stock {
     ready: Mutex<Vec<Spare>>,
-    rest_ends: Mutex<Instant>,
+    pause_ends: Mutex<Instant>,
 }
 
 impl Stock {
     pub(super) fn new() -> Self {
         Self {
             ready: Mutex::default(),
-            // Whatever has to start with the control plane goes first.
-            rest_ends: Mutex::new(Instant::now() + REST),
+            // Brokers that have to start with the control plane go first.
+            pause_ends: Mutex::new(Instant::now() + PAUSE_AFTER_HANDOVER),
         }
     }
 
@@ -71,7 +71,7 @@ impl Stock {
     }
 
     pub(super) fn may_fill(&self) -> bool {
-        Instant::now() >= *self.rest_ends.lock().expect("it is not poisoned")
+        Instant::now() >= *self.pause_ends.lock().expect("it is not poisoned")
     }
 
     /// Ends those that died, and those that were not wanted for a while: too many, not what
@@ -108,12 +108,13 @@ impl Stock {
         self.ready().iter().any(|spare| spare.is_for(asker))
     }
 
-    /// Answers one that asks. Nothing is handed over that is not in its server's group.
+    /// Answers an agent. A JVM is handed over only once it is in the group of that server.
     pub(super) async fn answer(&self, host: &dyn PoolHost, mut asker: Asker) -> io::Result<()> {
         let question = timeout(PATIENCE, asker.question()).await??;
         let launch: Launch = serde_json::from_str(&question)?;
         let Some(spare) = self.pick(&launch, asker.uid) else { return Ok(()) };
-        *self.rest_ends.lock().expect("it is not poisoned") = Instant::now() + REST;
+        *self.pause_ends.lock().expect("it is not poisoned") =
+            Instant::now() + PAUSE_AFTER_HANDOVER;
         let process = spare.successor.process().cloned();
         let entered = match &process {
             Some(process) => host.enter_group(asker.pid, process),

@@ -1,5 +1,6 @@
-//! Processes that wait for a server of this host. What they do is none of this cloud's
-//! business: it gives them a directory, a uid, and the limits of their server.
+//! How the processes of this host's pool are kept apart from instances while they wait for a
+//! server: a directory of their own, a uid that no instance has yet, and the control group of
+//! the server that gets one. This cloud does not know what the processes do.
 
 use crate::layout::Layout;
 use crate::uids::Uids;
@@ -9,12 +10,12 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug)]
-pub struct Spares {
+pub struct PoolIsolation {
     layout: Layout,
     uids: Option<Uids>,
 }
 
-impl Spares {
+impl PoolIsolation {
     /// On the host whose servers are in that directory, with the uids of [`crate::Options`].
     pub fn open(data_dir: &Path, uids: Option<RangeInclusive<u32>>) -> Result<Self, LocalError> {
         let layout = Layout::make(data_dir)?;
@@ -31,12 +32,12 @@ impl Spares {
         self.uids.as_ref().map(Uids::reserve).transpose()
     }
 
-    /// When nothing has it any more.
+    /// To be called when no process has the reserved uid any more.
     pub fn drop_reservation(&self) -> Result<(), LocalError> {
         self.uids.as_ref().map_or(Ok(()), Uids::drop_reservation)
     }
 
-    /// Whether no instance has got it yet.
+    /// Whether this uid is reserved and no instance has got it yet.
     pub fn is_reserved(&self, uid: u32) -> bool {
         self.uids.as_ref().is_some_and(|uids| uids.is_reserved(uid))
     }
