@@ -1,6 +1,6 @@
 //! What the agent sees, in one place: the parts write, the link reports.
 //!
-//! A write that changes nothing wakes nobody.
+//! A write that changes nothing wakes no reader.
 
 use jiff::Timestamp;
 use std::sync::Arc;

@@ -87,8 +87,8 @@ impl Broker {
     }
 
     /// Makes a JVM that was warmed up the broker. It is on record before it is ordered, so
-    /// whoever dies in between leaves a broker that is adopted, or none. After an error none
-    /// runs. The broker before it must have ended.
+    /// if the agent dies in between, the next one adopts the broker, or finds none. After an
+    /// error none runs. The broker before it must have ended.
     pub async fn take_over(
         place: &Place,
         successor: Successor,

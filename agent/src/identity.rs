@@ -1,6 +1,6 @@
 //! Who the agent is to the control plane: a key made here and a certificate.
 //!
-//! A key is on disk before anybody is asked to certify it, so that an answer
+//! A key is on disk before the control plane is asked to certify it, so that an answer
 //! that was lost can be asked for again with the same key. It waits for one incarnation
 //! alone: what was copied along with a stolen identity is of no use to the next. Key and
 //! certificate change together, in one file.

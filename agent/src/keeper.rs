@@ -12,7 +12,7 @@ use wire::agent::{Desired, Run};
 /// After a failure to write, which a person may have mended.
 const AGAIN: Duration = Duration::from_secs(5);
 
-/// Ends when nobody can desire anything any more.
+/// Ends when the sender of desired documents is gone.
 pub async fn keep(
     place: Place,
     mut desired: watch::Receiver<Option<Desired>>,

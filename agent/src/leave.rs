@@ -20,7 +20,7 @@ pub enum Answer {
     NotYet(String),
 }
 
-/// Whoever is asked.
+/// Gives a broker leave to stop.
 #[async_trait]
 pub trait Leave: Send + Sync {
     async fn ask(&self) -> Answer;

@@ -1,8 +1,8 @@
 //! The agent's side of the conversation with the control plane.
 //!
 //! It dials out, enrols once, fetches what is desired and reports what is. It
-//! can fail for a day: nothing else in the agent waits for it. A document is
-//! on disk before anybody else sees it.
+//! can fail for a day: nothing else in the agent waits for it. A document is on
+//! disk before the rest of the agent sees it.
 
 use crate::board::{Board, View};
 use crate::certificates;
@@ -123,7 +123,7 @@ impl Link {
     async fn identity(&mut self, start: &AgentStart) -> Result<Identity, LinkError> {
         let now = self.clock.now();
         let present = Identity::load(&self.place).filter(|identity| identity.is_valid_at(now));
-        // It is refused in the handshake, where nobody can tell us why.
+        // It is refused in the handshake, which gives no reason.
         if present.as_ref().is_some_and(|identity| identity.begins_after(now)) {
             self.consider_enrolment();
         }
@@ -146,7 +146,7 @@ impl Link {
             report: self.first_report(start),
         };
         let answer = Connection::open(start, None)?.enrol(&request).await;
-        // Where nobody answered, the token is as good as before.
+        // Without an answer the token is as good as before.
         if answer.as_ref().map_or_else(ConnectionError::is_unknown_agent, |_| true) {
             self.enrolment.spent = Some(token);
         }
@@ -154,7 +154,7 @@ impl Link {
         if let Some(offered) = desired.and_then(|offered| serde_json::from_value(offered).ok()) {
             // One that is refused is offered again, and refused where that is told of.
             let _ = self.take(offered, start);
-            // Whoever starts the broker goes first.
+            // The tasks that start the broker run before the identity is saved.
             yield_now().await;
         }
         let identity = identity::complete(&self.place, &key, &certificate)?;

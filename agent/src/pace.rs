@@ -30,7 +30,7 @@ pub struct Pace {
     /// How long a restart that could go on waits for a rehearsal. Where the processors are too
     /// busy for that, a cold start costs less.
     pub turn: Duration,
-    /// Between looks at a disk that is lost: whoever puts it back waits for us.
+    /// Between looks at a disk that is lost: the operator who puts it back waits for us.
     pub disk: Duration,
 }
 

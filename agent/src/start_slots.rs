@@ -1,10 +1,10 @@
 //! Clusters of a host start one after another, as after a reboot: all at once
 //! they would be slow for everyone, and none up before the last.
 //!
-//! A slot is a whole cluster's, because its controllers need each other. It is
-//! for the first start alone, and lasts only so long: a broker that comes back
-//! from a failure, or takes its time over its logs, keeps nobody waiting. If a fault
-//! of the host prevents taking a slot, the broker starts without one.
+//! A slot is a whole cluster's, because its controllers need each other. It is for
+//! the first start alone, and lasts only so long: a broker that comes back from a
+//! failure, or takes its time over its logs, keeps no other cluster waiting. If a
+//! fault of the host prevents taking a slot, the broker starts without one.
 
 use crate::place::Place;
 use host::{Slot, Slots};

@@ -18,8 +18,8 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
 /// In its environment, with the directory that it was warmed up in. It is not the broker's
-/// variable, since whoever finds that takes the process for a broker. It stays when the
-/// process has become one, which is on record.
+/// variable: an agent takes a process with that for its broker. It stays when the process
+/// has become one, which is on record.
 pub(crate) const SUCCESSOR_VARIABLE: &str = "CASTELLAN_SUCCESSOR";
 
 /// Bytes of its output that are looked at for the reason of its end.
@@ -101,7 +101,8 @@ impl Successor {
         Ok(Self { home, launch, alive })
     }
 
-    /// Gives up what decides on it: it ends with whoever has its input now.
+    /// Gives up the process and its input. It then ends with the last process that has its
+    /// input.
     pub fn release(mut self) -> Option<(ProcessId, Input, Ended)> {
         self.alive.take().map(|Alive { process, ended, input }| (process, input, ended))
     }
@@ -227,7 +228,7 @@ fn words_of_standstill(last: &str) -> String {
 }
 
 /// Puts what it printed in the place of what the broker before it printed, and that aside:
-/// it goes on printing there. Nobody else may print there by now.
+/// it goes on printing there. The broker before it must have ended.
 pub fn keep_output(place: &Place) -> io::Result<()> {
     let (output, earlier) = (place.broker_output(), place.earlier_broker_output());
     if output.metadata().is_ok_and(|found| found.len() > 0) {

@@ -1,6 +1,6 @@
 //! Keeps one broker as it should be: started, restarted, or stopped.
 //!
-//! It kills nobody but who was to stop and can't react, never restarts a broker for
+//! It kills a broker only if that was to stop and can't react, never restarts one for
 //! a new configuration by itself but for a higher launch, never starts a second one
 //! (whatever runs is adopted first), and stops one as desired only with the control
 //! plane's leave. One that still starts is never stopped for a restart: it may be in
@@ -360,8 +360,8 @@ impl Supervisor {
         let _ = timeout(pause, self.changed()).await;
     }
 
-    /// Returns when goal or shutdown change; when nobody can change them any
-    /// more, never.
+    /// Returns when goal or shutdown change; never once the senders of both are
+    /// gone.
     async fn changed(&mut self) {
         tokio::select! {
             Ok(()) = self.goal.changed() => {}

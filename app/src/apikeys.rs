@@ -73,8 +73,8 @@ pub(crate) struct Grounds<'a> {
     pub by: Actor<'a>,
 }
 
-/// The one place that writes a key, with its audit line. The secret is readable to whoever has it here, and never
-/// again.
+/// The one place that writes a key, with its audit line. The store keeps no readable copy of
+/// the secret.
 pub(crate) async fn insert_key(
     work: &mut Work,
     app: &App,

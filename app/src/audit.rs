@@ -86,7 +86,7 @@ pub async fn operator(
     Ok(audit::insert(work, &operator_line(source, account_id, at, event, extras)).await?)
 }
 
-/// The same, for whoever writes it by other means.
+/// The same line, for a caller that writes it by other means.
 pub fn operator_line(
     source: Source,
     account_id: AccountId,

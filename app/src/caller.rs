@@ -85,7 +85,8 @@ impl Caller {
     }
 
     /// Looks the key up once more, in the transaction of a change that decides
-    /// who may do what: whoever was removed a moment ago changes nothing more.
+    /// who may do what: a user who was removed a moment ago changes nothing
+    /// more.
     pub(crate) async fn confirm(&self, run: &mut impl Run, right: Right) -> Result<()> {
         let key = apikeys::find_by_id(run, self.key_id).await?.ok_or(Error::NOT_AUTHORIZED)?;
         let user = users::find(run, self.user_id).await?.ok_or(Error::NOT_AUTHORIZED)?;

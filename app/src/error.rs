@@ -17,10 +17,10 @@ pub struct FieldProblem {
 /// One variant for each thing that callers treat differently.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Nobody we know, in the words to say so.
+    /// The caller is unknown, in the words to say so.
     #[error("{0}")]
     NotAuthorized(&'static str),
-    /// Somebody we know, whose role does not go that far.
+    /// The caller is known, and their role does not go that far.
     #[error("{0}")]
     Forbidden(String),
     /// No such instance, or none that this caller may see.
@@ -44,10 +44,10 @@ pub enum Error {
     /// Understood and allowed, but it can't be done now or here.
     #[error("{0}")]
     Refused(String),
-    /// Done in part, or nobody knows: what became of each piece.
+    /// Done in part, or unknown: what became of each piece.
     #[error("{summary}")]
     Partly { summary: String, pieces: Vec<FieldProblem> },
-    /// It was tried, and nobody knows whether it was done or will be.
+    /// It was tried, and it is unknown whether it was done or will be.
     #[error("{0}")]
     Unknown(String),
     /// A use case that shared plans don't have.

@@ -50,8 +50,8 @@ pub async fn read(
     found.map(|recipient| shown(access, recipient)).ok_or(Error::NotFound)
 }
 
-/// Whoever may not change anything sees no keys; an address that lets its holder
-/// write into somebody's chat is one.
+/// A caller who may not change anything sees no keys; an address that lets its
+/// holder write into somebody's chat is one.
 fn shown(access: &InstanceAccess, mut recipient: Recipient) -> Recipient {
     if access.masked() {
         if recipient.kind != RecipientType::Email {

@@ -41,7 +41,7 @@ pub(crate) fn is_own_group(access: &InstanceAccess, app: &App, name: &str) -> bo
 
 /// What a request is about and what it asks for, as both were found. That the thing is
 /// not there comes first, then what is wrong with the request, then why the cluster could
-/// not be asked: whoever has to ask again anyway should know what else to mend.
+/// not be asked: a caller that has to ask again anyway should know what else to mend.
 pub(crate) fn in_order<T, U>(found: Result<T>, asked: Result<U>) -> Result<(T, U)> {
     if let Err(gone @ (Error::NotFound | Error::InvalidId)) = found {
         return Err(gone);

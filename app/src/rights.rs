@@ -71,7 +71,7 @@ pub fn sees_masked(role: Role) -> bool {
     role == Role::Monitor
 }
 
-/// Whether whoever has the one role may do nothing that the other may not.
+/// Whether `role` may do nothing that `other` may not.
 pub fn is_within(role: Role, other: Role) -> bool {
     let rights = Right::ALL.iter().all(|right| !right.held_by(role) || right.held_by(other));
     rights && (sees_masked(role) || !sees_masked(other) || !Right::SeeInstances.held_by(role))

@@ -4,14 +4,15 @@
 use crate::producer::{self, Write};
 use crate::stock_cluster::{Cluster, OUTPUT, PROPERTIES};
 use anyhow::{Context, Result, bail};
-use host::Spawn;
+use host::{ProcessId, Spawn};
 use kafka::artifacts::{Artifacts, Distribution, default_cache_root};
 use kafka::java::{self, Java};
 use kafka::versions;
 use model::KafkaVersion;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
+use tokio::task::JoinHandle;
 
 /// What Kafka's own start script gives a broker.
 const DEFAULT_FLAGS: [&str; 8] = [
@@ -24,6 +25,13 @@ const DEFAULT_FLAGS: [&str; 8] = [
     "-XX:+ExplicitGCInvokesConcurrent",
     "-Djava.awt.headless=true",
 ];
+
+/// Seconds until a write is acknowledged: from nothing, and of the stopped servers started
+/// once more.
+pub struct ByHand {
+    pub first: f64,
+    pub again: f64,
+}
 
 pub struct Stock {
     pub version: KafkaVersion,
@@ -42,28 +50,38 @@ impl Stock {
         })
     }
 
-    /// Seconds from nothing to the first acknowledged write: one format after
-    /// the other, as a person would, then every server at once.
-    pub async fn first_write(&self, servers: u8) -> Result<f64> {
+    /// One format after the other, as a person would, then every server at once.
+    pub async fn first_write(&self, servers: u8) -> Result<ByHand> {
         let cluster = Cluster::lay_out(servers)?;
         let began = Instant::now();
         for directory in cluster.directories() {
             self.format(&cluster, &directory).await?;
         }
-        let mut running = Vec::new();
-        for directory in cluster.directories() {
-            let (process, ended) = self.broker(&directory).start()?;
-            running.push((process, tokio::spawn(ended)));
-        }
-        let write = Write { topic: "first", replicas: servers.into() };
-        let written = producer::write_plain(&cluster.brokers(), write).await;
-        let took = began.elapsed().as_secs_f64();
-        for (process, ended) in running {
-            process.kill();
-            ended.await?;
-        }
+        let running = self.start(&cluster)?;
+        let replicas = servers.into();
+        let written = producer::write_plain(&cluster.brokers(), Write { topic: "first", replicas });
+        let written = written.await;
+        let first = began.elapsed().as_secs_f64();
+        end(running, ProcessId::terminate).await?;
         written.with_context(|| format!("stock Kafka: {}", cluster.output()))?;
-        Ok(took)
+
+        let began = Instant::now();
+        let running = self.start(&cluster)?;
+        let written = producer::write_plain(&cluster.brokers(), Write { topic: "again", replicas });
+        let written = written.await;
+        let again = began.elapsed().as_secs_f64();
+        end(running, ProcessId::kill).await?;
+        written.with_context(|| format!("stock Kafka, again: {}", cluster.output()))?;
+        Ok(ByHand { first, again })
+    }
+
+    fn start(&self, cluster: &Cluster) -> Result<Vec<Running>> {
+        let directories = cluster.directories().into_iter();
+        let start = |directory: PathBuf| {
+            let (process, ended) = self.broker(&directory).start()?;
+            Ok((process, tokio::spawn(ended)))
+        };
+        directories.map(start).collect()
     }
 
     fn broker(&self, directory: &Path) -> Spawn {

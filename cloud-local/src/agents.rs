@@ -64,7 +64,7 @@ impl Agents {
             ended.await;
             if agents.forget_if(server, &agent) {
                 tracing::warn!(%server, pid = agent.pid, "an agent ended");
-                // Nobody listening is no reason to fail.
+                // That no task listens is no reason to fail.
                 let _ = agents.events.send(Disruption { instance_id, server_id: server });
             }
         });

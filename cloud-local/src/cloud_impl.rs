@@ -112,7 +112,7 @@ impl LocalCloud {
         let leave = self.fences.enter(by, Kind::Remove).await?;
         let layout = self.layout.clone();
         // Deleting much data takes long enough to stop a runtime's thread. It
-        // goes on when nobody waits for it any more, and so does its leave.
+        // goes on when its caller has stopped waiting, and so does its leave.
         let removed = tokio::task::spawn_blocking(move || {
             let _leave = leave;
             disks::remove_disk(&layout, disk)
@@ -120,8 +120,8 @@ impl LocalCloud {
         removed.await.unwrap_or(Err(LocalError::Interrupted))
     }
 
-    /// The effect, if no later owner of the instance was here before. Nobody
-    /// else acts on the instance until it has ended.
+    /// The effect, if no later owner of the instance was here before. No other
+    /// worker acts on the instance until it has ended.
     async fn owned<T>(
         &self,
         by: &Owner,

@@ -55,7 +55,7 @@ pub(crate) struct Fences {
     turns: Mutex<HashMap<InstanceId, Arc<tokio::sync::Mutex<()>>>>,
 }
 
-/// Leave for one effect. Nobody else acts on the instance while it is held.
+/// Leave for one effect. No other worker acts on the instance while it is held.
 #[derive(Debug)]
 pub(crate) struct Leave {
     file: File,
@@ -64,7 +64,7 @@ pub(crate) struct Leave {
 }
 
 impl Fences {
-    /// A control plane that is alone on its host finds nobody who could come
+    /// A control plane that is alone on its host finds no other that could come
     /// too late, and begins with no marks.
     pub(crate) fn open(layout: &Layout) -> Result<Self, LocalError> {
         let fences = Self { layout: layout.clone(), turns: Mutex::default() };
@@ -95,8 +95,9 @@ impl Fences {
         Ok(Leave { file, path, _turn: turn })
     }
 
-    /// Keeps the mark of an instance that is gone while anybody may come too
-    /// late, and forgets those of others that nobody can be late for any more.
+    /// Keeps the mark of an instance that is gone while another control plane
+    /// may come too late, and forgets the marks of others for which none can
+    /// any more.
     pub(crate) fn retire(&self, leave: &Leave, by: &Owner) -> Result<(), LocalError> {
         let others = planes::others(&self.layout);
         if others.is_empty() {

@@ -142,8 +142,8 @@ pub(crate) fn give_away(directory: &Path, uid: u32) -> Result<(), LocalError> {
     host::give_away(directory, uid, &[RECORD]).map_err(LocalError::at(directory))
 }
 
-/// Whether a process is one of the directory's user. Of a directory that is gone nobody
-/// knows, and the mark of the process is all there is.
+/// Whether a process is one of the directory's user. The user of a directory that is
+/// gone is unknown, and the mark of the process is all there is.
 pub(crate) fn is_of(directory: &Path, process: &ProcessId) -> bool {
     host::owner(directory).map_or(true, |owner| process.uid() == Some(owner))
 }

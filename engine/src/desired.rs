@@ -75,7 +75,7 @@ impl ServerView {
 /// Whether the broker shall run. Servers without a controller are held back
 /// until most controllers run: they could do nothing but wait, and take the
 /// processor from those they wait for. One controller that can't start, for want
-/// of its disk, holds nobody back. One that was told to run goes on.
+/// of its disk, holds no server back. One that was told to run goes on.
 fn run(world: &World, view: &ServerView) -> Run {
     let runs_already = view.desired.as_ref().is_some_and(|told| told.run == Run::Running);
     if view.server.wanted.is_stopped() && (!runs_already || is_free(world, view)) {
@@ -98,8 +98,8 @@ fn launch(world: &World, view: &ServerView) -> i64 {
 }
 
 /// Whether the JVM of its next broker shall be warmed up: while another broker stops or
-/// starts, that of the server that may be next. It is a guess, because nobody knows the active
-/// controller then, and a wrong one costs memory alone. What was begun goes on until its turn.
+/// starts, that of the server that may be next. It is a guess, because the active controller
+/// is unknown then, and a wrong one costs memory alone. What was begun goes on until its turn.
 fn rehearse(world: &World, view: &ServerView) -> bool {
     let is_told = |view: &ServerView| view.desired.as_ref().is_some_and(|told| told.rehearse);
     let is_due = |view: &&ServerView| view.life() == Life::Due(Doing::Restarting);

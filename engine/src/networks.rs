@@ -2,8 +2,8 @@
 //! is left in them, and then forgotten.
 //!
 //! A network that goes with its instance is removed in that instance's last
-//! step; this finds the others. Nobody can join a deleted network, so what is
-//! removable stays so, and removing it twice does no harm.
+//! step; this finds the others. No instance can join a deleted network, so what
+//! is removable stays so, and removing it twice does no harm.
 
 use crate::Engine;
 use cloud::Outcome;

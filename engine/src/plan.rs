@@ -58,7 +58,7 @@ pub enum Step {
 
     /// With its disk and all data on it.
     RemoveServer(ServerId),
-    /// The network, if nobody else uses it, and the last rows.
+    /// The network, if no other instance uses it, and the last rows.
     Forget,
 }
 

@@ -14,8 +14,8 @@ use std::sync::Mutex;
 const UNRESPONSIVE: SignedDuration = SignedDuration::from_secs(30);
 /// What a look found holds for so long.
 const FRESH: SignedDuration = SignedDuration::from_secs(15);
-/// Nobody knows what was between two looks that are further apart. Longer than a look
-/// holds, and than it takes: looks that were missed before go on counting.
+/// Two looks that are further apart say nothing of the time between them. Longer than
+/// a look holds, and than it takes: looks that were missed before go on counting.
 const APART: SignedDuration = SignedDuration::from_secs(30);
 
 #[derive(Default)]

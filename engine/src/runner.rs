@@ -66,7 +66,7 @@ impl Runner {
     }
 
     /// After a start nothing that was seen before can be relied upon. Called
-    /// before anybody can ask, so that nobody is told what was true long ago.
+    /// before callers can ask, so that none gets what was true long ago.
     pub async fn look_at_everything(&mut self) {
         let now = self.engine.clock.now();
         let woken = async {
@@ -81,8 +81,8 @@ impl Runner {
         }
     }
 
-    /// Nobody waits for a time to come once more that was there before the clock was set
-    /// back. Tried again until the store has it.
+    /// After the clock was set back, nothing waits until it shows the time of before
+    /// again. Tried again until the store has it.
     async fn look_at_clock(&mut self) {
         let now = self.engine.clock.now();
         if let Some(latest) = self.latest {

@@ -1,7 +1,7 @@
-//! Somebody who looks on while steps run.
+//! A hook for tests that look on while steps run.
 //!
 //! A test can hold a step up, or drop the engine, at exactly the moment it
-//! wants. In production nobody looks on, and a moment costs nothing. Moments
+//! wants. In production there is none, and a moment costs nothing. Moments
 //! between a step's effect and its write need no witness: effects go through
 //! [`cloud::Cloud`] and [`kafka::client::Admin`], which a test brings along.
 

@@ -24,7 +24,7 @@ const STILL_WRITTEN_TO: SignedDuration = SignedDuration::from_mins(10);
 #[derive(Clone, Debug)]
 pub struct World {
     pub now: Timestamp,
-    /// When this control plane was started; nobody could report to it before.
+    /// When this control plane was started; no agent could report to it before.
     pub started_at: Timestamp,
     pub store_epoch: i64,
     pub instance: Instance,
@@ -80,8 +80,9 @@ impl World {
         !self.actions.is_empty() && actions.all(|action| action.cancelled_at.is_some())
     }
 
-    /// Whether customers were in at some time. Their credentials alone don't tell: those are
-    /// written as soon as one broker takes them.
+    /// Whether customers were let in at some time. That their credentials are set does not
+    /// say so: those are written once most controllers run on sealed disks, before all
+    /// servers serve.
     pub(crate) fn was_ready(&self) -> bool {
         let progress = &self.instance.progress;
         progress.credentials_set && progress.observed_generation > 0
@@ -111,8 +112,8 @@ impl World {
             .filter(heard)
     }
 
-    /// Whether producers are to be slowed down, or let go. Limits of which nobody knows
-    /// whether Kafka has taken them are set once more.
+    /// Whether producers are to be slowed down, or let go. Limits that Kafka may or may
+    /// not have taken are set once more.
     pub(crate) fn is_to_slow_or_let_go(&self) -> bool {
         if self.slowed_for().next().is_some() {
             let is_unsure = |quotas: &Vec<SlowedQuota>| {

@@ -1,8 +1,8 @@
 //! Handing a process that listens over to another process of this host.
 //!
-//! Whoever has its input decides what becomes of it, and it sees the end of its input when
-//! the last one that has it ends. So the input is what is handed over, through a socket in a
-//! directory: the kernel says who asks there.
+//! The process that has its input decides what becomes of it, and it sees the end of its
+//! input when the last one that has it ends. So the input is what is handed over, through a
+//! socket in a directory: the kernel says who asks there.
 
 use crate::Input;
 use rustix::fs::{CWD, Mode, OFlags, openat};
@@ -28,7 +28,7 @@ const ANSWER: usize = 64 << 10;
 #[derive(Debug)]
 pub struct Handover(UnixListener);
 
-/// One that asks.
+/// A process that asks.
 #[derive(Debug)]
 pub struct Asker {
     stream: BufReader<UnixStream>,

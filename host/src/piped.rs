@@ -42,8 +42,8 @@ impl Piped {
         input.flush().await
     }
 
-    /// The next line it says; none once it has nothing more to say. Whoever
-    /// stops waiting loses nothing.
+    /// The next line it says; none once it has nothing more to say. A caller
+    /// that stops waiting loses nothing.
     pub async fn hear(&mut self) -> io::Result<Option<String>> {
         self.output.next_line().await
     }

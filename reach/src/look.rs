@@ -22,7 +22,7 @@ pub(crate) struct Asked {
     /// make itself understood, is alive or not there at all.
     pub timed_out: BTreeSet<i32>,
     /// The way in, through those that answered; through all where none did, to tell
-    /// why. So nobody who stands still is waited for twice.
+    /// why. So a broker that does not answer is not waited for twice.
     through: Cluster,
 }
 
@@ -61,7 +61,7 @@ impl Reach {
         Ok(Asked { views, no_reply, timed_out, through })
     }
 
-    /// The whole, once somebody has told of the quorum.
+    /// The whole look, once a broker has described the quorum.
     pub(crate) async fn look_on(&self, asked: Asked) -> Result<Look, Error> {
         let Asked { views, no_reply, through, .. } = asked;
         let quorum = self.admin.describe_quorum(&through).await?;

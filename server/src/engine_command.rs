@@ -68,7 +68,7 @@ async fn set(store: &Store, instance: Option<InstanceId>, paused: bool) -> Resul
     let mut work = store.begin().await?;
     let Some(id) = instance else {
         pauses::set_all(&mut work, paused, now).await?;
-        // It concerns whoever has an instance, and each is told.
+        // It concerns every account with an instance, and each gets an audit line.
         for account in pauses::accounts(&mut work).await? {
             let extras = [("instances", "all".to_owned())];
             let event = format!("engine.{verb}");

@@ -40,7 +40,7 @@ impl Held {
         outcome
     }
 
-    /// The first to come there is held, and nobody after it.
+    /// The first worker that comes there is held, and none after it.
     fn comes_to(&self, moment: &str) {
         if moment != self.at || self.used.swap(true, Ordering::SeqCst) {
             return;

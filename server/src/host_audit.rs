@@ -44,7 +44,7 @@ pub async fn write(store: &Store, verb: &str, of: &BTreeSet<InstanceId>) -> Resu
     Ok(work.commit().await?)
 }
 
-/// What people are told where there is no line. That stops nobody.
+/// The warning where there is no line. The command goes on.
 pub fn missing(verb: &str, error: &anyhow::Error) -> String {
     format!("The audit log has no line of this `castellan {verb}`: {error:#}")
 }

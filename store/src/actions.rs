@@ -2,7 +2,7 @@
 //!
 //! An action is written with the intent it raises, and ends with the write that
 //! says that servers have reached it. Steps are for people: one that is missing
-//! after a crash is told again by whoever takes the step again.
+//! after a crash is written by the worker that takes the step again.
 
 use crate::db::{Query, Row, Run, json};
 use crate::{Result, Work};

@@ -1,7 +1,7 @@
 //! The audit log: one line for every change, in the change's own transaction.
 //! A line beyond its account's budget is counted instead ([`insert_within_budget`]).
 //!
-//! Whoever writes a line marks it with the master key, so that one put there by
+//! The writer of a line marks it with the master key, so that one put there by
 //! other means is known. Lines are sealed into their account's chain later
 //! ([`crate::chain`]), so that writers don't wait for each other.
 

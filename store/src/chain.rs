@@ -90,7 +90,7 @@ struct Heads {
 }
 
 impl Heads {
-    /// Whoever takes one of them away makes no chain begin anew.
+    /// With one of them taken away, the chain still does not begin anew.
     fn later(&self) -> Option<Head> {
         self.of_log.iter().chain(&self.of_account).max_by_key(|head| head.length).cloned()
     }

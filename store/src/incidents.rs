@@ -1,8 +1,8 @@
 //! What alarms have seen.
 //!
-//! Of one alarm and one server there is at most one that is not over. Whoever
-//! moves one says what it was before; if it was moved meanwhile, nothing happens,
-//! so of several control planes one tells people.
+//! Of one alarm and one server there is at most one that is not over. A control
+//! plane that moves one says what it was before; if it was moved meanwhile,
+//! nothing happens, so of several control planes one tells people.
 
 use crate::db::{Query, Row, Run};
 use crate::{Error, Result, Work};

@@ -16,7 +16,7 @@ pub struct Lease {
     pub instance_id: InstanceId,
     pub owner: String,
     pub epoch: i64,
-    /// Whoever had it before did not give it back, and may still act.
+    /// The owner before did not give it back, and may still act.
     pub taken_over: bool,
 }
 
@@ -52,7 +52,7 @@ pub async fn take(
 }
 
 /// Fails unless the lease still holds, and makes it last longer. The row stays
-/// locked until the transaction ends, so nobody takes it in between.
+/// locked until the transaction ends, so no other worker takes it in between.
 pub async fn guard(
     work: &mut Work,
     lease: &Lease,

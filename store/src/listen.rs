@@ -1,7 +1,7 @@
 //! Wake-ups between control planes: a transaction notifies, every store
 //! listens.
 //!
-//! A notification can be lost while a connection is, so whoever waits for a
+//! A notification can be lost while a connection is, so a task that waits for a
 //! change also looks from time to time.
 
 use crate::work::Change;

@@ -144,7 +144,7 @@ impl MetricsHistory {
     }
 
     /// Writes all or none of them, in one transaction. False if one of them has
-    /// another version by now: whoever wrote it has points that these don't.
+    /// another version by now: its writer has points that these don't.
     pub async fn write(&self, windows: &[MetricWindow]) -> Result<bool> {
         let mut begun = self.begin().await?;
         for window in windows {

@@ -1,16 +1,16 @@
 //! Messages that wait to be sent.
 //!
 //! A message is written in the transaction of what it tells of, so there is
-//! either both or neither. Whoever sends takes it for the time of a lease; if
-//! they die, it is there again when they start anew or the lease is over. So a
-//! message goes out at least once, and only the last one to take it says what
-//! became of it.
+//! either both or neither. A sender takes it for the time of a lease; if the
+//! sender dies, the message is there again when it starts anew or the lease is
+//! over. So a message goes out at least once, and only the last one to take it
+//! says what became of it.
 //!
-//! Messages of one lane go out one after another, oldest first: whoever is told
-//! that something is over has been told of it before. Whoever holds the first may send
-//! others along with it. A lane may be held for a while after a message, so that nobody
-//! gets too many. What was not sent in its time is given up, also what was never tried
-//! because others are before it.
+//! Messages of one lane go out one after another, oldest first: a recipient who reads
+//! that something is over has read of it before. The sender that holds the first may
+//! send others along with it. A lane may be held for a while after a message, so that
+//! no recipient gets too many. What was not sent in its time is given up, also what was
+//! never tried because others are before it.
 //!
 //! Bodies are sealed: a message may hold a link that lets somebody in. Time is
 //! the database's own where several control planes share it ([`Run::now`]).
@@ -73,7 +73,7 @@ pub enum Failed {
     /// It is tried again then.
     Again(Timestamp),
     GivenUp,
-    /// Somebody else has taken it since, or it was taken back.
+    /// Another sender has taken it since, or it was taken back.
     NotOurs,
 }
 
@@ -81,7 +81,7 @@ fn place(id: MessageId) -> String {
     format!("outbox/{id}/body")
 }
 
-/// Writes a message; whoever sends is woken once it is committed.
+/// Writes a message; senders are woken once it is committed.
 pub async fn insert(work: &mut Work, new: &NewMessage, now: Timestamp) -> Result<MessageId> {
     let now = work.now(now).await?;
     let id = MessageId(work.next("outbox").await?);
@@ -152,8 +152,8 @@ pub(crate) async fn bodies(
     Ok(bodies)
 }
 
-/// Puts another body in place of a message's. Whoever is just trying it has read the
-/// old one.
+/// Puts another body in place of a message's. A sender that is just trying it has
+/// read the old one.
 pub(crate) async fn rewrite(work: &mut Work, id: MessageId, body: &Secret) -> Result<()> {
     let query = Query::new("UPDATE outbox SET body_sealed = $2 WHERE id = $1")
         .bind(id.0)
@@ -161,8 +161,8 @@ pub(crate) async fn rewrite(work: &mut Work, id: MessageId, body: &Secret) -> Re
     work.execute(query).await.map(drop)
 }
 
-/// What was not sent yet goes to another destination, and what failed before is
-/// due now: whoever is just trying it again has nothing to say any more. A first
+/// What was not sent yet goes to another destination, and what failed before is due
+/// now: a sender that is just trying it again has nothing to say any more. A first
 /// attempt that is under way goes on, so that it is not told twice; its first pause
 /// is short.
 pub async fn hasten(work: &mut Work, about: &str, destination: &str, now: Timestamp) -> Result<()> {
@@ -208,8 +208,8 @@ fn waiting(row: &Row) -> Result<Due> {
     })
 }
 
-/// Takes a message that was due, for the time of a lease. None if somebody else
-/// has taken it since, or it is gone.
+/// Takes a message that was due, for the time of a lease. None if another
+/// sender has taken it since, or it is gone.
 pub async fn take(
     work: &mut Work,
     due: &Due,
@@ -251,8 +251,8 @@ fn account(row: &Row) -> Result<Option<AccountId>> {
 }
 
 /// What waits behind a message in its lane, oldest first and at most so much of it. For
-/// whoever holds that one: only the first of a lane is ever taken or fails, so these are
-/// nobody else's meanwhile.
+/// the sender that holds that one: only the first of a lane is ever taken or fails, so
+/// no other sender has these meanwhile.
 pub async fn behind(run: &mut impl Run, first: &Message, most: u32) -> Result<Vec<Message>> {
     let query = Query::new("SELECT * FROM outbox WHERE lane = $1 AND id > $2 ORDER BY id LIMIT $3")
         .bind(first.lane.clone())
@@ -276,7 +276,7 @@ pub async fn let_go(work: &mut Work, holder: &str, now: Timestamp) -> Result<()>
     Ok(())
 }
 
-/// Gives up what nobody sends just now and whose time is over, tried or not.
+/// Gives up messages that no sender has just now and whose time is over, tried or not.
 pub async fn give_up(work: &mut Work, now: Timestamp) -> Result<Vec<Message>> {
     let now = work.now(now).await?;
     let query =
@@ -294,8 +294,8 @@ pub async fn next_due(run: &mut impl Run, now: Timestamp) -> Result<Option<Signe
 }
 
 /// The message went out, or never will, and whatever comes after it in its lane
-/// goes. False if it is not ours any more: somebody else has taken it since, or it
-/// was taken back.
+/// goes. False if it is not ours any more: another sender has taken it since, or
+/// it was taken back.
 pub async fn set_sent(work: &mut Work, message: &Message) -> Result<bool> {
     let query = Query::new("DELETE FROM outbox WHERE id = $1 AND attempts = $2")
         .bind(message.id.0)

@@ -399,7 +399,7 @@ pub async fn remove(work: &mut Work, id: ServerId) -> Result<()> {
     free_addresses(work, id).await?;
     disk_guards::remove(work, id).await?;
     work.execute(Query::new("DELETE FROM servers WHERE id = $1").bind(id.0)).await?;
-    // Whoever holds a long poll for it shall see that it is gone.
+    // A handler that holds a long poll for it shall see that it is gone.
     work.announce(Change::Desired(id));
     Ok(())
 }

@@ -3,7 +3,7 @@
 //! out.
 //!
 //! Passwords are in Kafka and certificates are here, so that no transaction sees
-//! both. Whoever gives a name out holds it here first and asks Kafka then.
+//! both. A call that gives a name out holds it here first, and asks Kafka then.
 
 use crate::db::{Query, Run};
 use crate::{Result, Work};
@@ -12,7 +12,7 @@ use model::{InstanceId, SignedDuration, Timestamp, UserName, words};
 words! {
     /// What a name is held for.
     pub enum Purpose {
-        /// Nobody else has the name meanwhile.
+        /// No other call has the name meanwhile.
         User = "user",
         /// Others may hold it for one of theirs.
         Certificate = "certificate",
@@ -24,12 +24,13 @@ words! {
 pub struct Held {
     id: i64,
     pub name: UserName,
-    /// Nobody knows whether a call before made a user of that name.
+    /// It is unknown whether an earlier call made a user of that name.
     pub after_unknown: bool,
 }
 
-/// So long is it kept in mind that nobody knows what became of a name. Meanwhile others
-/// may make a user of that name through Kafka's own protocol, so it is not long.
+/// So long a name stays marked as one of which it is unknown whether Kafka has the
+/// user. Meanwhile others may make a user of that name through Kafka's own protocol, so
+/// it is not long.
 const KEPT_IN_MIND: SignedDuration = SignedDuration::from_hours(1);
 
 /// By name.
@@ -78,7 +79,7 @@ pub async fn hold(
     life: SignedDuration,
 ) -> Result<Option<Held>> {
     let now = work.now(now).await?;
-    // Whoever lost a name so finds out when it lets go.
+    // A call that lost a name so finds out when it lets go.
     let over = Query::new(
         "DELETE FROM held_names WHERE instance_id = $1 \
          AND (expires_at <= $2 OR (expires_at <= $3 AND purpose <> 'unknown'))",
@@ -123,8 +124,8 @@ pub(crate) async fn forget_held(work: &mut Work, now: Timestamp) -> Result<()> {
     work.execute(query.bind(now - KEPT_IN_MIND)).await.map(drop)
 }
 
-/// Leaves a name held for its time, and keeps in mind that nobody knows whether a user
-/// of it was made.
+/// Leaves a name held for its time, and notes that it is unknown whether a user of it
+/// was made.
 pub async fn leave_unknown(work: &mut Work, held: &Held) -> Result<()> {
     let query = Query::new("UPDATE held_names SET purpose = 'unknown' WHERE id = $1");
     work.execute(query.bind(held.id)).await?;

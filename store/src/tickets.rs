@@ -57,8 +57,8 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// Whether only the next look of whoever works on the instance stands for it:
-    /// every pass has to make the ticket its own first.
+    /// Whether the next look of the worker on the instance ends it: every pass
+    /// has to make the ticket its own first.
     pub fn is_passing(&self) -> bool {
         matches!(self, Self::NoTicket | Self::Expired | Self::OtherOwner)
     }

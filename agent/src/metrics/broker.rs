@@ -126,7 +126,7 @@ impl Scrape {
         self.gauges.insert(series, line.value);
     }
 
-    /// Whoever only watches the quorum is no member of it.
+    /// An observer of the quorum is no voter, so it has no value.
     fn take_state(&mut self, line: &Line<'_>) {
         match line.label("current_state") {
             Some("leader") => self.gauges.insert(Series::QuorumLeader, 1.0),
@@ -148,7 +148,7 @@ impl Scrape {
         *self.counters.entry(series).or_default() += value;
     }
 
-    /// The customer's topic that a line is of; Kafka's own are nobody's.
+    /// The customer's topic that a line is of; none for Kafka's internal topics.
     fn topic(&mut self, line: &Line<'_>) -> Option<&mut TopicCounts> {
         let name = line.label("topic").filter(|name| !name.starts_with("__"))?;
         if !self.topics.contains_key(name) {

@@ -1,7 +1,7 @@
 //! Measures at every multiple of ten seconds, and sends what waits.
 //!
-//! The two go on beside each other: a control plane that does not answer keeps
-//! nobody from measuring, and a broker that does not answer leaves a gap.
+//! The two go on beside each other: measuring goes on while the control plane
+//! does not answer, and a broker that does not answer leaves a gap.
 
 use super::broker::Scrape;
 use super::kept::Kept;

@@ -19,8 +19,8 @@ pub struct Answers {
 }
 
 impl Answers {
-    /// Notes a look at the broker with this pid; none if there was nobody to ask.
-    /// Returns the silence that is worth telling.
+    /// Notes a look at the broker with this pid; none if there was no broker to
+    /// ask. Returns the silence that is worth telling.
     pub fn heard(&mut self, asked: Option<i32>, answered: bool, at: Timestamp) -> Option<Silence> {
         let Some(pid) = asked.filter(|_| !answered) else {
             *self = Self::default();

@@ -182,7 +182,7 @@ impl Supervisor {
     }
 }
 
-/// A JVM that is being warmed up while nobody waits for it. Dropped, it ends.
+/// A JVM that is being warmed up in the background. Dropped, it ends.
 pub(super) type Rehearsal = Pin<Box<dyn Future<Output = Result<Successor, String>> + Send>>;
 
 /// Returns how it came out; without one never.

@@ -84,10 +84,10 @@ async fn others(work: &mut Work, action: &Action) -> Result<Vec<Action>> {
     Ok(others)
 }
 
-/// An agent that was told and has no leave yet is not waited for, which may be long.
-/// It gets none from here on: leave is written down before it is given, and none is
-/// for a start that was taken back. What an action beside it restarts stays. The answer
-/// is whether all of it was taken back: nobody was restarted, and nobody may stop.
+/// An agent that was told and has no leave yet is not waited for, which may be long. It
+/// gets none from here on: leave is written down before it is given, and none is for a
+/// start that was taken back. What an action beside it restarts stays. The answer is
+/// whether all of it was taken back: no server was restarted, and none may stop.
 async fn take_back(
     work: &mut Work,
     instance: &Instance,

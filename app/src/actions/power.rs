@@ -56,7 +56,7 @@ pub(super) async fn switch(
             launches::render_anew(work, record.server.id).await?;
         }
     }
-    // Raised by that; nobody else writes at this time.
+    // Raised by that; no other transaction writes at this time.
     let generation = instance.generation + 1;
     let asking = Asking { kind, event, servers: &[], generation, replaced };
     record(work, access, app, instance, asking, None).await

@@ -2,7 +2,7 @@
 //!
 //! What the rest of a cluster can do without is asked of the cluster itself,
 //! before any transaction is open. The engine asks again at the moment of each
-//! stop; refusing here is for whoever asks, who can still choose.
+//! stop; refusing here lets the caller still choose.
 
 use super::nodes::Nodes;
 use super::open::replaced_by;
@@ -87,7 +87,7 @@ fn leaves_one(scene: &Scene, wanted: &[&Server]) -> Result<()> {
 async fn can_do_without(app: &App, scene: &Scene, wanted: &[&Server]) -> Result<()> {
     let leaving: Vec<i32> = wanted.iter().map(|server| server.node_id).collect();
     let look = look(app, scene).await?;
-    // Nothing stops before the engine has asked again, so nobody else is waited for here.
+    // Nothing stops before the engine has asked again, so no other server is waited for here.
     let leaving =
         Leaving { nodes: &leaving, need: Need::StayDown, unresponsive: None, others: &[] };
     match may_stop(Some(&look), &leaving) {

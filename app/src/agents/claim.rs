@@ -56,15 +56,15 @@ pub async fn claim(agent: &Agent, app: &App, held: Held, unresponsive: bool) -> 
     Ok(claimed.map_or_else(|refusal| Claim::refused(&refusal), |()| Claim::Go))
 }
 
-/// Whether the document asks for a start that was taken back since: whoever works on
+/// Whether the document asks for a start that was taken back since: the worker on
 /// the instance may have opened a ticket for it all the same, on an earlier look.
 fn is_taken_back(record: &ServerRecord) -> bool {
     record.desired_launch() > record.server.wanted.launch()
 }
 
-/// Why the rest of the cluster can't do without the server, on a fresh look. All
-/// servers at once leave nobody behind who could miss them; one alone leaves
-/// replicas and a quorum. No transaction is open meanwhile.
+/// Why the rest of the cluster can't do without the server, on a fresh look.
+/// When all servers stop at once, none is left that could need them; one alone
+/// leaves replicas and a quorum. No transaction is open meanwhile.
 async fn objection(app: &App, ticket: &Ticket, unresponsive: bool) -> Result<Option<String>> {
     let Some(server) = ticket.server_id else { return Ok(None) };
     match app.reach().may_stop(ticket.instance_id, server, unresponsive).await {

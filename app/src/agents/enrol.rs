@@ -42,10 +42,10 @@ pub struct Admitted {
     pub is_first: bool,
 }
 
-/// Binds the token to the first key that uses it, and signs for that key. The
-/// same key may come again until the token expires: its agent may have died
-/// before it saved the answer. Its report counts the first time alone: whoever repeats the
-/// call has shown no more than the text of it.
+/// Binds the token to the first key that uses it, and signs for that key. The same key may
+/// come again until the token expires: its agent may have died before it saved the answer.
+/// Its report is saved at the first call alone: a repeated call proves no more than that
+/// the caller has a copy of the first.
 pub async fn enrol(app: &App, enrolment: &Enrolment) -> Result<Admitted> {
     let now = app.now();
     // Looked at before anything is locked or signed: anybody can call this.

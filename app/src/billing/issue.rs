@@ -1,9 +1,9 @@
 //! Closing months: an invoice for each account that has something to pay.
 //!
 //! Takes no input and reads the world anew each time, so it does not matter how
-//! long nobody did it, how often it is done, or by how many control planes. One
-//! account's month is one transaction: the invoice, its number, its audit line
-//! and the note that the month is closed happen together or not at all.
+//! long it was not done, how often it is done, or by how many control planes.
+//! One account's month is one transaction: the invoice, its number, its audit
+//! line and the note that the month is closed happen together or not at all.
 
 use super::make_bill;
 use crate::{App, Error, Result};
@@ -40,7 +40,7 @@ pub async fn issue_due(app: &App) -> Result<usize> {
 /// the meantime.
 async fn close(app: &App, account: AccountId, period: Month) -> Result<Option<Invoice>> {
     let mut work = app.store().begin().await?;
-    // Nobody else writes from here on, so nobody closes it now, or adds to it.
+    // No other transaction writes from here on, so none closes it now, or adds to it.
     if history::billed_until(&mut work, account).await? >= period.end() {
         return Ok(None);
     }

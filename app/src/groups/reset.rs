@@ -128,7 +128,7 @@ fn without_members(group: &Group) -> Result<()> {
     )))
 }
 
-/// A partition that nobody leads is waited for, but not all the time.
+/// A partition without a leader is waited for, but not all the time.
 async fn foresee(
     cluster: &Cluster<'_>,
     to: ResetTo,

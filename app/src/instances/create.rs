@@ -59,14 +59,14 @@ pub async fn create(caller: &Caller, app: &App, asked: Asked<NewInstance>) -> Re
         // One at a time between asking for places and taking them; keys are
         // made before, because that is what takes long.
         let _turn = app.placing.lock().await;
-        // Whoever had the turn before may have been this very call.
+        // The call that had the turn before may have been this very one.
         if let Some(created) = idempotency::answered(app, repeatable.as_ref()).await? {
             return Ok(created);
         }
         let placed = choose::place(app, &order, &chosen).await?;
         match write(caller, app, &order, &chosen, &placed, repeatable.as_ref()).await {
             Ok(created) => return Ok(created),
-            // Somebody else got one of the names or addresses first, or this
+            // Another call got one of the names or addresses first, or this
             // very call was answered in the meantime.
             Err(WriteError::Taken) => {}
             // Or was answered by another control plane, whose subnet is in the way.

@@ -1,5 +1,5 @@
 //! Reading messages. They are the customer's data and not facts about the
-//! cluster, so whoever sees things masked does not see them at all.
+//! cluster, so a caller who sees things masked does not see them at all.
 
 use super::{MOST_BYTES, Message, find};
 use crate::resources::{Cluster, in_order, is_own};

@@ -103,7 +103,7 @@ impl<'a> Sending<'a> {
         parts
     }
 
-    /// None where nobody gives one for a while: messages can be written without.
+    /// None where no broker gives one for a while: messages can be written without.
     async fn new_producer(
         &self,
         admin: &dyn Admin,

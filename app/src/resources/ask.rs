@@ -27,15 +27,16 @@ const TENTH: u32 = 10;
 /// Of it, to look whether a change was made that nobody confirmed.
 const TWENTIETH: u32 = 20;
 
-/// Of the caller's patience, for leaders. It is longer than it takes until somebody else
-/// leads what a server led that died; where nobody else can, it may take hours.
+/// Of the caller's patience, for leaders. It is longer than Kafka takes to elect new
+/// leaders of the partitions that a dead server led; where no replica can be elected, it
+/// may take hours.
 const HALF: u32 = 2;
 
 /// A cluster that is ready, as a caller may ask it: once or several times, all before
 /// one deadline.
 pub(crate) struct Cluster<'a> {
     admin: &'a dyn Admin,
-    /// Whoever did not know of a change when it was opened is the last of them.
+    /// Brokers that did not show a change when this was opened come last.
     brokers: kafka::client::Cluster,
     stale_brokers: &'a StaleBrokers,
     servers: Vec<Server>,
@@ -58,7 +59,8 @@ impl<'a> Cluster<'a> {
         Ok(Self { admin, brokers, stale_brokers, servers, patience, deadline })
     }
 
-    /// The same, before the same deadline. Whoever did not show a change by now is asked last.
+    /// The same, before the same deadline. Brokers that did not show a change by now are asked
+    /// last.
     #[must_use]
     pub fn after_change(&self) -> Self {
         let (mut brokers, servers) = (self.brokers.clone(), self.servers.clone());
@@ -92,8 +94,8 @@ impl<'a> Cluster<'a> {
         asked.await.map_err(|why| why.error(self.patience, ""))
     }
 
-    /// The same where partitions are needed. Those that nobody leads are waited for a
-    /// shorter while; `or` says what else can be done then.
+    /// The same where partitions are needed. Partitions without a leader are waited
+    /// for a shorter while; `or` says what else can be done then.
     pub async fn ask_leaders<'b, T, F>(
         &'b self,
         or: &str,
@@ -109,9 +111,9 @@ impl<'a> Cluster<'a> {
 
     /// The same for a change. It is repeated until a broker confirms it; one that Kafka
     /// confirmed is made, and the answer is none if that broker does not show it yet. Where
-    /// nobody confirms it, whether one broker shows it is looked at once: then it was made,
-    /// and the answer is none, too. Otherwise nobody knows, and `see` says how to find out
-    /// and what to do.
+    /// no broker confirms it, whether one broker shows it is looked at once: then it was
+    /// made, and the answer is none, too. Otherwise it is unknown, and `see` says how to
+    /// find out and what to do.
     pub async fn alter<'b, T, F, S>(
         &'b self,
         see: &str,
@@ -224,10 +226,10 @@ impl<'a> Cluster<'a> {
         any(join_all(asked).await)
     }
 
-    /// Waits until every server that answers shows a change, for some seconds at most: whoever
-    /// asks next may be answered by another than the one that made it. The others are asked
-    /// last for a while. Where none shows it, as while brokers make thousands of partitions,
-    /// the first that does is waited for as long as the caller's patience lasts.
+    /// Waits until every server that answers shows a change, for some seconds at most: the
+    /// next call may be answered by another broker than the one that made it. The others are
+    /// asked last for a while. Where none shows it, as while brokers make thousands of
+    /// partitions, the first that does is waited for as long as the caller's patience lasts.
     pub async fn until_all_show<'b, F>(
         &'b self,
         shows: impl Fn(&'b dyn Admin, kafka::client::Cluster) -> F,
@@ -242,7 +244,7 @@ impl<'a> Cluster<'a> {
                     loop {
                         match shows(self.admin, alone.clone()).await {
                             Ok(false) => sleep(SOON).await,
-                            // One that fails is being restarted: nobody waits for it.
+                            // One that fails is being restarted, and is not waited for.
                             seen => break seen.is_ok(),
                         }
                     }

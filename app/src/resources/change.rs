@@ -6,10 +6,10 @@ use crate::{App, Error, InstanceAccess, Result, audit};
 const ATTEMPT: usize = 2048;
 const OUTCOME: usize = 512;
 
-/// Runs the effect between two lines of the audit log: that it is attempted, and
-/// what became of it. Kafka has no part in our transactions, so a line that says
-/// `attempted` alone means that nobody knows. `about` says what is changed; the second
-/// line may cut it short, because the first one has it.
+/// Runs the effect between two lines of the audit log: that it is attempted, and what
+/// became of it. Kafka has no part in our transactions, so a line that says
+/// `attempted` alone means that the outcome is unknown. `about` says what is changed;
+/// the second line may cut it short, because the first one has it.
 pub(crate) async fn change<T>(
     access: &InstanceAccess,
     app: &App,

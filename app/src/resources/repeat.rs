@@ -1,4 +1,4 @@
-//! Asking again while nobody has an answer.
+//! Asking again while no broker has an answer.
 
 use super::unanswered::{Unanswered, may_pass};
 use kafka::client::Error as KafkaError;
@@ -8,8 +8,8 @@ use tokio::time::{Instant, sleep, timeout_at};
 /// Between two rounds in which no broker gave an answer.
 const PAUSE: Duration = Duration::from_millis(250);
 
-/// The first answer, or the first refusal that will stay one. What nobody leads is waited
-/// for at most so long, from when that was heard first.
+/// The first answer, or the first refusal that will stay one. Partitions without a leader
+/// are waited for at most so long, from when that was heard first.
 pub(super) async fn repeat<T, F>(
     until: Instant,
     for_leaders: Duration,
@@ -22,7 +22,7 @@ where
     let (mut reason, mut perhaps) = (None, false);
     loop {
         let Ok(answer) = timeout_at(until, call()).await else {
-            // Whoever was being asked may go on with it.
+            // The broker that was being asked may go on with it.
             perhaps = true;
             break;
         };

@@ -38,8 +38,8 @@ impl StaleBrokers {
         cluster.brokers.iter().filter_map(noted).any(|at| now - *at < STALE)
     }
 
-    /// Those that know all there is first, as they are, then whoever had most time to
-    /// hear of it.
+    /// Brokers that know of every change come first, as they are, then those that had
+    /// most time to hear of it.
     pub fn last(&self, cluster: &mut Cluster, now: Instant) {
         let (inside, instance) = (self.inside(), cluster.instance);
         let noted = |broker: &Broker| {

@@ -50,8 +50,8 @@ pub(super) fn refused(error: &KafkaError) -> Error {
     Error::Refused(error.to_string())
 }
 
-/// For a change of which nobody knows whether it was made; `see` says how to find out
-/// and what to do then.
+/// For a change that may or may not have been made; `see` says how to find out and
+/// what to do then.
 pub(crate) fn unknown(see: &str, reason: Option<&KafkaError>) -> Error {
     let reason = reason.map_or_else(String::new, |reason| format!(" ({reason})"));
     Error::Unknown(format!(

@@ -77,8 +77,8 @@ fn validate(asked: NewUserAsked, mut problems: Problems) -> Result<(UserName, Us
     Ok((name, kind))
 }
 
-/// While it is held, nobody else gives it out. A user that a call made of which nobody
-/// knew what became is as good as none: nobody has its password.
+/// While the name is held, no other call gives it out. A user that was made by a call
+/// whose outcome stayed unknown is as good as none: no customer has its password.
 async fn is_free(
     cluster: &Cluster<'_>,
     access: &InstanceAccess,
@@ -102,7 +102,7 @@ async fn is_free(
     }
 }
 
-/// Whoever has one would be the same user, with all of its rights.
+/// The holder of such a certificate would be the same user, with all of its rights.
 async fn has_no_certificate(access: &InstanceAccess, app: &App, name: &UserName) -> Result<()> {
     let mut reader = app.store().reader();
     let id = access.instance.id;

@@ -10,7 +10,7 @@ use store::{acls, ssl_users};
 pub async fn delete(access: &InstanceAccess, app: &App, name: &str) -> Result<()> {
     access.may_change()?;
     let cluster = Cluster::of_its_own(access, app).await?;
-    // Whoever is listed can go, also with a name that only Kafka's own protocol gives.
+    // Every user that is listed can go, also with a name that only Kafka's own protocol gives.
     let there = everybody(&cluster, app, access.instance.id).await?;
     if !there.iter().any(|user| user.name == name) {
         return Err(Error::NotFound);

@@ -2,7 +2,7 @@
 //!
 //! Passwords are in Kafka and certificates in the store, and no transaction spans
 //! both. So the name is held in the store before Kafka is asked about it, until
-//! whoever looks next sees what came of it: of two calls at the same moment one is
+//! the next call sees what came of it: of two calls at the same moment one is
 //! refused, and no name gets both.
 
 use crate::{App, InstanceAccess, Result};
@@ -10,7 +10,7 @@ use model::{SignedDuration, UserName};
 use store::ssl_users::{self, Held, Purpose};
 
 /// Kafka is asked twice, each time until patience ends. A call that died, and so
-/// never lets go, is in nobody's way for longer.
+/// never lets go, holds its name no longer.
 const LIFE: SignedDuration = SignedDuration::from_secs(60);
 
 /// None if another call has the name.
@@ -40,8 +40,8 @@ async fn forget(app: &App, held: &Held) -> store::Result<()> {
     work.commit().await
 }
 
-/// Comes before Kafka is asked. From then on somebody may have the user, and whatever
-/// becomes of the call, even of its process, nobody else is given it.
+/// Comes before Kafka is asked. From then on the caller may have the user, and
+/// whatever becomes of the call, even of its process, no other call gets it.
 pub(super) async fn forget_unknown(access: &InstanceAccess, app: &App, held: &Held) -> Result<()> {
     if !held.after_unknown {
         return Ok(());
@@ -51,8 +51,9 @@ pub(super) async fn forget_unknown(access: &InstanceAccess, app: &App, held: &He
     work.commit().await.map_err(Into::into)
 }
 
-/// Nobody knows whether it was made: the name stays held for its time, because Kafka may
-/// still do what it was asked, and whoever asks for it after that gets the user.
+/// It is unknown whether Kafka made the user: the name stays held for its time, because
+/// Kafka may still do what it was asked. The next call for the name after that gets the
+/// user.
 pub(super) async fn is_unknown(app: &App, held: &Held) {
     let unknown = Box::pin(async {
         let mut work = app.store().begin().await?;
@@ -60,6 +61,6 @@ pub(super) async fn is_unknown(app: &App, held: &Held) {
         work.commit().await
     });
     if let Err(error) = unknown.await {
-        tracing::warn!(user = %held.name, %error, "that nobody knows of a user is not kept in mind");
+        tracing::warn!(user = %held.name, %error, "it is not noted that the user may exist");
     }
 }

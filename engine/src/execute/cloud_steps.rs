@@ -142,8 +142,8 @@ impl Engine {
         Ok(Some(token))
     }
 
-    /// The instance's cloud, for one effect by whoever holds the lease, and
-    /// what shows the cloud that nobody else has held it since.
+    /// The instance's cloud, for one effect by the holder of the lease, and
+    /// what shows the cloud that no other worker has held it since.
     pub(super) async fn cloud_for(
         &self,
         pass: &Pass,

@@ -1,15 +1,15 @@
 //! Letting the customer in: credentials, rights, and a login as proof.
 //!
-//! Kafka keeps no fence: a worker that stood still after its look at the lease
-//! writes late, and is not refused. What protects is that a late write is the
-//! write that was made before: rights are only added, and password and settings
-//! are read from the row that all workers read. Only a worker that stood still
-//! while they were changed, and its lease was taken, writes what was before. It finds
-//! its lease lost right after that, and has whoever owns the instance by then write
-//! once more. One that dies between the two leaves what was before, until the
-//! password or a setting is changed again. Nor can it reach another
-//! cluster that has the addresses of a deleted one by now: it trusts and is
-//! trusted by the authority of its own instance alone.
+//! Kafka keeps no fence: a worker that stood still after its look at the lease writes
+//! late, and is not refused. What protects is that a late write is the write that was
+//! made before: rights are only added, and password and settings are read from the
+//! row that all workers read. Only a worker that stood still while they were changed,
+//! and its lease was taken, writes what was before. It finds its lease lost right
+//! after that, and has the worker that owns the instance by then write once more. One
+//! that dies between the two leaves what was before, until the password or a setting
+//! is changed again. Nor can it reach another cluster that has the addresses of a
+//! deleted one by now: it trusts and is trusted by the authority of its own instance
+//! alone.
 
 use crate::pass::{Done, Pass};
 use crate::world::{ServerView, World};
@@ -58,13 +58,13 @@ impl Engine {
             progress.kafka_observed = instance.kafka_generation;
         });
         let done = noted.await?;
-        // Written under the lease, so nobody else has written since.
+        // Written under the lease, so no other worker has written since.
         pass.kafka_written.store(false, Ordering::Relaxed);
         Ok(done)
     }
 
-    /// What was written into Kafka after somebody else took the instance may be older
-    /// than what they have written: they are to write once more. The lease is not ours,
+    /// What was written into Kafka after another worker took the instance may be older
+    /// than what that one has written: it is to write once more. The lease is not ours,
     /// so this is not guarded by it.
     pub(crate) async fn see_to_late_write(&self, pass: &Pass) -> Result<(), PassError> {
         if !pass.kafka_written.swap(false, Ordering::Relaxed) {

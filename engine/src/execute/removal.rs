@@ -54,7 +54,8 @@ impl Engine {
     }
 
     /// The agent's keys go with the server. Saved before they are gone, so that
-    /// whoever starts the server after a crash gives its new agent a token.
+    /// the worker that starts the server after a crash gives its new agent a
+    /// token.
     async fn forget_enrolment(&self, pass: &Pass, view: &ServerView) -> Result<(), PassError> {
         if view.server.enrolled_at.is_none() {
             return Ok(());
@@ -66,8 +67,8 @@ impl Engine {
         Ok(work.commit().await?)
     }
 
-    /// The network goes if it is deleted and nobody else is left in it. Nobody
-    /// can join a deleted network, so that stays true.
+    /// The network goes if it is deleted and no other instance is left in it.
+    /// No instance can join a deleted network, so that stays true.
     pub(super) async fn forget(&self, pass: &Pass, world: &World) -> Result<Done, PassError> {
         let vpc_id = world.instance.vpc_id;
         let deleted = world.vpc.as_ref().is_some_and(|vpc| vpc.deleted_at.is_some());
@@ -79,7 +80,7 @@ impl Engine {
                 return Ok(done);
             }
         }
-        // Last of all: from here on whoever comes too late is refused.
+        // Last of all: from here on the cloud refuses a worker that comes too late.
         let (cloud, by) = self.cloud_for(pass, world).await?;
         if let Err(done) = finished(cloud.retire(&by).await) {
             return Ok(done);

@@ -119,7 +119,7 @@ impl Engine {
 /// default user's, and last those of client ids alone. A limit under a client id is for
 /// each such client by itself, so a user could have it many times over: all of these go,
 /// and the users' own and the default user's are left. The default user's is always among
-/// them, even if it is strict enough: an empty list would say that nobody knows whether
+/// them, even if it is strict enough: an empty list would say that it is unknown whether
 /// producers are slowed down.
 fn to_change(present: &[Quota], kept: Limits) -> Limits {
     let mut before = kept;

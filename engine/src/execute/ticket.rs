@@ -36,7 +36,7 @@ impl Engine {
                     comes_back: purpose == Purpose::Restart,
                     unavoidable: unavoidable(world, server),
                 };
-                // Nobody may miss it, however long the action goes on.
+                // Every such note is kept, however long the action goes on.
                 for action in open {
                     actions::keep(&mut work, action.id, &note, now).await?;
                 }

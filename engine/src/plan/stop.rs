@@ -55,7 +55,7 @@ fn lane(world: &World, view: &ServerView) -> Lane {
     if view.is_stopped() || view.desired.is_none() || view.server.state != ServerState::Made {
         steps.push(Step::Hibernate(server));
     } else if !world.confirmed.contains(&server) {
-        // Without its agent nobody stops the broker in an orderly way.
+        // Only its agent stops the broker in an orderly way.
         steps.push(Step::EnsureServer(server));
     }
     Lane { server: Some(server), steps }

@@ -27,7 +27,7 @@ pub(super) fn reasons_to_wait(world: &World) -> Wait {
 
 /// What is to be told of single servers.
 fn each(world: &World) -> Vec<Condition> {
-    // What somebody may have to mend comes before what mends itself.
+    // What a person may have to mend comes before what mends itself.
     let (failed, others): (Vec<&ServerView>, Vec<_>) =
         world.servers.iter().partition(|view| view.has_failed());
     let condition = |view: &ServerView| {

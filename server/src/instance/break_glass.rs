@@ -113,7 +113,7 @@ impl BrokenGlass {
         aside.filter(|aside| aside.exists() && !own.exists()).unwrap_or(own)
     }
 
-    /// Whoever breaks the glass leaves a line in the account's audit log.
+    /// Each break-glass command leaves a line in the account's audit log.
     pub async fn audit(&self, event: &str, extras: &[(&str, String)]) -> Result<()> {
         let source = Source { kind: SourceKind::Cli, address: None };
         let (account, now) = (self.instance.account_id, SystemClock.now());

@@ -25,8 +25,8 @@ fn accepted(action: Option<ActionId>, begun: &str, already: &str) -> Accepted {
     Accepted { message: message.into(), action: action.map(|id| id.0) }
 }
 
-/// The servers that are named. An empty list is not the same as none: whoever
-/// filters a list down to nothing does not mean everything.
+/// The servers that are named. An empty list is not the same as none: a caller
+/// that filters a list down to nothing does not mean everything.
 fn nodes(fields: &mut Fields) -> Nodes {
     Nodes { names: fields.list_even_empty("nodes") }
 }

@@ -1,5 +1,5 @@
 //! Who lags while it runs: servers that don't answer, lack metadata, or have replicas that
-//! have not caught up. Nobody else is touched meanwhile.
+//! have not caught up. No other server is restarted or stopped meanwhile.
 //!
 //! Whether a server may stop is for [`kafka::safety::may_stop`] to say. Here is what the
 //! engine knows of the servers beside it, and what helps with one that does not answer.
@@ -24,8 +24,8 @@ pub(super) fn objections_to(world: &World, view: &ServerView) -> Vec<Objection> 
     objections.into_iter().map(|objection| with_remedy(world, objection)).collect()
 }
 
-/// Why nobody may be missed: of the servers that are awaited, and of every replica. That
-/// `leaving` does not answer counts, and what it lacks does not.
+/// Why no server may stop: what the servers that are awaited lack, and every replica that lags.
+/// That `leaving` does not answer counts, and what it lacks does not.
 pub(super) fn lagging(
     world: &World,
     look: &Look,
