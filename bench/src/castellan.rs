@@ -22,6 +22,7 @@ const CONFIG: &str = "[rate_limit]\nkey = { per_second = 0 }\naccount = { per_se
                       address = { per_second = 0 }\n";
 
 pub struct Castellan {
+    binary: PathBuf,
     directory: tempfile::TempDir,
     process: ProcessId,
     client: Client,
@@ -50,13 +51,19 @@ pub struct PowerCycle {
 }
 
 impl Castellan {
+    /// Every JVM is started when it is needed.
     pub async fn start(binary: &Path) -> Result<Self> {
+        Self::start_warm(binary, 0).await
+    }
+
+    /// With so many JVMs in its pool.
+    pub async fn start_warm(binary: &Path, warm: usize) -> Result<Self> {
         let directory = host::testing::tempdir();
         let data = directory.path().join("data");
         let config = directory.path().join("castellan.toml");
-        fs::write(&config, CONFIG)?;
+        fs::write(&config, format!("{CONFIG}[local]\nwarm = {warm}\n"))?;
         // Fetches Kafka and makes the start-up cache, so that rounds are alike.
-        up(binary, &data, &[]).await?;
+        up(binary, &data, &["--config", &config.to_string_lossy()]).await?;
         let spawn = Spawn {
             program: binary.into(),
             arguments: ["serve", "--data", &data.to_string_lossy(), "--customer-listen"]
@@ -73,11 +80,31 @@ impl Castellan {
         let (process, ended) = spawn.start()?;
         tokio::spawn(ended);
         let client = connect(&data).await?;
-        let castellan = Self { directory, process, client };
+        let castellan = Self { binary: binary.into(), directory, process, client };
         for instance in castellan.client.instances().await? {
             castellan.remove(instance.id).await?;
         }
         Ok(castellan)
+    }
+
+    /// Waits until every JVM of the pool is warmed up. The answer is the mebibytes they take.
+    pub async fn pool_filled(&self) -> Result<u64> {
+        let (data, config) = (self.data(), self.directory.path().join("castellan.toml"));
+        let (data, config) = (data.to_string_lossy(), config.to_string_lossy());
+        let arguments = ["host", "--json", "--data", &data, "--config", &config];
+        let began = Instant::now();
+        loop {
+            let output = host::run_output(&self.binary, &arguments, None).await?;
+            let host: Value = serde_json::from_slice(&output.stdout)?;
+            let warm = &host["warm"];
+            if warm["ready"].as_u64() > Some(0) && warm["ready"] == warm["wanted"] {
+                return warm["memory_mb"].as_u64().context("the pool's memory is told");
+            }
+            if began.elapsed() > PATIENCE {
+                bail!("the pool is not filled: {host}");
+            }
+            tokio::time::sleep(Duration::from_millis(200)).await;
+        }
     }
 
     pub fn client(&self) -> &Client {
@@ -241,10 +268,20 @@ impl Castellan {
         let began = Instant::now();
         up(binary, &data, &[]).await?;
         let took = began.elapsed().as_secs_f64();
-        let down =
-            ["down", "--data", &data.to_string_lossy(), "--purge", "--yes"].map(String::from);
-        run(binary, &down).await?;
+        self.purge().await?;
         Ok(took)
+    }
+
+    /// Ends everything that it has started, and removes it.
+    pub async fn end(mut self) -> Result<()> {
+        self.stop().await;
+        self.purge().await
+    }
+
+    async fn purge(&self) -> Result<()> {
+        let data = self.data();
+        let down = ["down", "--data", &data.to_string_lossy(), "--purge", "--yes"];
+        run(&self.binary, &down.map(String::from)).await
     }
 
     async fn stop(&mut self) {

@@ -4,7 +4,7 @@
 use crate::producer::{self, Write};
 use crate::stock_cluster::{Cluster, OUTPUT, PROPERTIES};
 use anyhow::{Context, Result, bail};
-use host::{ProcessId, Spawn};
+use host::{Exit, ProcessId, Spawn};
 use kafka::artifacts::{Artifacts, Distribution, default_cache_root};
 use kafka::java::{self, Java};
 use kafka::versions;
@@ -112,4 +112,16 @@ impl Stock {
         arguments.extend(program.iter().map(ToString::to_string));
         arguments
     }
+}
+
+type Running = (ProcessId, JoinHandle<Exit>);
+
+async fn end(running: Vec<Running>, by: fn(&ProcessId) -> bool) -> Result<()> {
+    for (process, _) in &running {
+        by(process);
+    }
+    for (_, ended) in running {
+        ended.await?;
+    }
+    Ok(())
 }
