@@ -70,6 +70,10 @@ impl Launcher for Jvm {
         Ok(start.host.warm_rolls && !changes_user)
     }
 
+    fn keeps_standby(&self) -> bool {
+        start::load(&self.place).is_ok_and(|start| start.host.standby)
+    }
+
     fn check_memory(&self) -> Result<(), String> {
         check_memory()
     }

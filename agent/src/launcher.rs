@@ -34,6 +34,9 @@ pub trait Launcher: Send + Sync {
     /// set to do without. An error is a sentence.
     fn may_warm(&self) -> Result<bool, String>;
 
+    /// Whether a warm JVM waits beside every broker that has run well, to be the next.
+    fn keeps_standby(&self) -> bool;
+
     /// Whether the host has the memory for two JVMs.
     fn check_memory(&self) -> Result<(), String>;
 

@@ -30,6 +30,8 @@ pub struct Pace {
     /// How long a restart that could go on waits for a rehearsal. Where the processors are too
     /// busy for that, a cold start costs less.
     pub turn: Duration,
+    /// After one that could not be warmed up as a standby, or died as one.
+    pub standby: Duration,
     /// Between looks at a disk that is lost: the operator who puts it back waits for us.
     pub disk: Duration,
 }
@@ -58,6 +60,7 @@ impl Pace {
         unresponsive_shutdown: Duration::from_secs(20),
         rehearsal: Duration::from_mins(1),
         turn: Duration::from_secs(30),
+        standby: Duration::from_mins(10),
         disk: Duration::from_secs(2),
     };
 

@@ -423,3 +423,26 @@ async fn a_restart_does_not_wait_for_a_rehearsal_without_end() {
     let pace = Pace { turn: Duration::from_millis(300), ..quick() };
     goes_cold(&server, pace, "in a cold JVM: its rehearsal takes more than 0 s").await;
 }
+
+/// Beside a broker that has run well waits the JVM that follows it if it dies.
+#[tokio::test]
+async fn a_broker_that_dies_is_followed_by_the_jvm_on_standby() {
+    let server = server(&good());
+    server.warm.standby.store(true, Ordering::Relaxed);
+    let soon = Duration::from_millis(20);
+    let work = server.supervise(Pace { well_after: soon, standby: soon, ..quick() });
+    let before = work.phase(Phase::Running).await.broker_pid.unwrap();
+    let first = ready(&server).await;
+
+    // Another takes the place of one that dies.
+    first.kill();
+    let said = || server.read("run/warm");
+    wait_for(said, |said| !said.starts_with(&format!("{} ", first.pid))).await;
+    let second = ready(&server).await;
+    assert_eq!(work.board.view().status.broker_pid, Some(before));
+
+    ProcessId::from_pid(before).unwrap().kill();
+    work.status(|it| it.phase == Phase::Running && it.broker_pid == Some(second.pid)).await;
+    work.end().await;
+    assert!(!server.read("events").contains("two owners"));
+}

@@ -4,8 +4,8 @@
 //! a new configuration by itself but for a higher launch, never starts a second one
 //! (whatever runs is adopted first), and stops one as desired only with the control
 //! plane's leave. One that still starts is never stopped for a restart: it may be in
-//! recovery. Before one is stopped for a restart, the JVM that follows it is warmed up
-//! (`successor.rs`). Every wait and failure is on the board in words.
+//! recovery. The JVM that follows it is warmed up (`successor.rs`) before one is stopped for a
+//! restart, and on hosts that keep one on standby beside every broker that has run well. Every wait and failure is on the board in words.
 
 mod leaving;
 
@@ -27,7 +27,7 @@ use crate::unresponsive_shutdown::UnresponsiveShutdown;
 use crate::warmth::Warmth;
 use host::{Exit, Slot};
 use jiff::Timestamp;
-use leaving::{Leaving, Rehearsal, end_of_rehearsal};
+use leaving::{Leaving, Need, Rehearsal, end_of, end_of_rehearsal};
 use model::Clock;
 use std::io;
 use std::sync::Arc;
@@ -220,6 +220,7 @@ impl Supervisor {
         let mut since = None;
         let mut lasted = false;
         let mut rehearsal: Option<Rehearsal> = None;
+        let mut standby_after = None;
         loop {
             // What is decided below is for this goal: it is no change once more.
             self.goal.mark_unchanged();
@@ -243,22 +244,27 @@ impl Supervisor {
                     Leaving::Changed => continue,
                 }
             }
-            let is_next = self.keep_rehearsing(&broker, started, &mut rehearsal);
-            if !is_next {
-                (self.successor, rehearsal) = (None, None);
-            }
+            let well_at = since.unwrap_or_else(Instant::now) + self.pace.well_after;
+            let standby_at = standby_after.unwrap_or(well_at);
+            let need = self.need_of_warm_jvm(&broker, started);
             if started {
                 (self.start_slot, self.returns) = (None, false);
-                self.warmth.forget_unless(is_next);
+                self.warmth.forget_unless(need == Need::Next);
+            }
+            match need {
+                Need::None => (self.successor, rehearsal) = (None, None),
+                Need::Standby if Instant::now() < standby_at => {}
+                Need::Standby | Need::Next => self.keep_rehearsing(&mut rehearsal),
             }
             if started && lasted {
                 self.restarts = 0;
             }
             self.show(&mut broker, started);
-            let well_at = since.unwrap_or_else(Instant::now) + self.pace.well_after;
+            let mut successor = self.successor.take();
             tokio::select! {
                 exit = broker.ended() => {
                     drop(rehearsal);
+                    self.successor = successor;
                     let ending = self.ending(&broker, exit, since);
                     return self.after_end(ending).await;
                 }
@@ -267,10 +273,24 @@ impl Supervisor {
                 () = sleep_until(slot_ends), if self.start_slot.is_some() => self.start_slot = None,
                 warmed = end_of_rehearsal(&mut rehearsal) => {
                     rehearsal = None;
-                    self.note_warmed(warmed);
+                    standby_after = Some(Instant::now() + self.pace.standby);
+                    match warmed {
+                        Err(why) if need == Need::Standby => {
+                            tracing::info!(why, "no JVM stands by for the broker");
+                        }
+                        warmed => self.note_warmed(warmed),
+                    }
+                    continue;
                 }
+                () = end_of(&mut successor) => {
+                    tracing::info!("the JVM that was to follow the broker has died");
+                    standby_after = Some(Instant::now() + self.pace.standby);
+                    continue;
+                }
+                () = sleep_until(standby_at), if need == Need::Standby && rehearsal.is_none() && successor.is_none() => {}
                 () = self.changed() => {}
             }
+            self.successor = successor;
         }
     }
 

@@ -48,6 +48,7 @@ struct Script {
 #[derive(Default)]
 pub struct Warm {
     pub may: AtomicBool,
+    pub standby: AtomicBool,
     /// Why there is no memory for two.
     pub no_memory: Mutex<Option<String>>,
     /// A part of the command line; what was warmed up with another is out of date.
@@ -72,6 +73,10 @@ impl Launcher for Script {
 
     fn may_warm(&self) -> Result<bool, String> {
         Ok(self.warm.may.load(Ordering::Relaxed))
+    }
+
+    fn keeps_standby(&self) -> bool {
+        self.warm.standby.load(Ordering::Relaxed)
     }
 
     fn check_memory(&self) -> Result<(), String> {

@@ -107,6 +107,38 @@ impl Castellan {
         }
     }
 
+    /// Waits until a warm JVM stands by beside every broker.
+    pub async fn on_standby(&self) -> Result<()> {
+        let began = Instant::now();
+        while !self.standby()?.iter().all(Option::is_some) {
+            if began.elapsed() > PATIENCE {
+                bail!("not every broker has a JVM on standby");
+            }
+            tokio::time::sleep(LOOK).await;
+        }
+        Ok(())
+    }
+
+    /// Ends the JVMs on standby, and those that are on their way there.
+    fn end_standby(&self) -> Result<()> {
+        self.standby()?.iter().flatten().for_each(ProcessId::kill_for_good);
+        Ok(())
+    }
+
+    /// Of each server: the JVM that waits to be its next broker.
+    fn standby(&self) -> Result<Vec<Option<ProcessId>>> {
+        let servers = fs::read_dir(self.data().join("servers"))?;
+        let waiting = |said: String| {
+            let pid = said.strip_suffix(" ready\n")?.parse().ok()?;
+            ProcessId::from_pid(pid)
+        };
+        let standby = |server: std::io::Result<fs::DirEntry>| {
+            let said = fs::read_to_string(server?.path().join("run/warm"));
+            Ok(said.ok().and_then(waiting))
+        };
+        servers.map(standby).collect()
+    }
+
     pub fn client(&self) -> &Client {
         &self.client
     }
@@ -192,8 +224,9 @@ impl Castellan {
     }
 
     /// Ends one broker after the other; the next as soon as the last one, started
-    /// again by its agent, says that it has started.
+    /// again by its agent in a cold JVM, says that it has started.
     pub async fn restart_plainly(&self) -> Result<()> {
+        self.end_standby()?;
         for server in fs::read_dir(self.data().join("servers"))? {
             let run = server?.path().join("run");
             let broker = ProcessId::load(&run.join("broker.pid")).context("a broker runs")?;

@@ -3,7 +3,8 @@
 //! last one has started.
 //!
 //! Both on the same cluster, in turn. In the plain loop a broker is ended by
-//! SIGTERM and its agent starts it again, as after any end.
+//! SIGTERM and its agent starts it again, in a cold JVM; the roll begins once a warm JVM stands
+//! by beside every broker, as it does a minute after the last restart.
 
 use crate::castellan::Castellan;
 use crate::page::{Page, median};
@@ -33,11 +34,12 @@ pub struct Restarted {
 }
 
 pub async fn run(binary: &Path, page: &mut Page) -> Result<()> {
-    let castellan = Castellan::start(binary).await?;
+    let castellan = Castellan::start_warm(binary, usize::from(SERVERS)).await?;
     let id = castellan.first_write(SERVERS).await?.id;
     let (mut plain, mut safe) = (Vec::new(), Vec::new());
     for round in 1..=ROUNDS {
         plain.push(under_load(&castellan, id, castellan.restart_plainly()).await?);
+        castellan.on_standby().await?;
         safe.push(under_load(&castellan, id, castellan.roll(id)).await?);
         let (plain, safe) = (&plain[round - 1], &safe[round - 1]);
         eprintln!(

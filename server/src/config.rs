@@ -182,7 +182,8 @@ pub struct Local {
     pub overcommit: bool,
     /// Warm the next JVM up before a broker is stopped for a restart; none: yes.
     pub warm_rolls: Option<bool>,
-    /// How many warm JVMs wait for servers that are started.
+    /// How many warm JVMs wait for servers that are started; with 0 none waits beside a broker
+    /// either.
     pub warm: Warm,
     /// The first and the last uid that instances get if root starts us; empty: none.
     pub uids: Option<Vec<u32>>,
@@ -329,7 +330,8 @@ impl Config {
         let cache = Some(self.local.cache());
         let store = Some(StoreRoom { directory: data.into(), bytes: floor::KEPT });
         let warm_rolls = self.local.warm_rolls.unwrap_or(true);
-        HostSettings { cache, java, distributions, store, warm_rolls }
+        let standby = warm_rolls && self.local.warm != Warm::Count(0);
+        HostSettings { cache, java, distributions, store, warm_rolls, standby }
     }
 }
 

@@ -127,6 +127,9 @@ pub struct HostSettings {
     /// Warm the next JVM up before a broker is stopped for a restart.
     #[serde(default = "yes")]
     pub warm_rolls: bool,
+    /// Keep a warm JVM beside every broker that has run well, to be the next.
+    #[serde(default)]
+    pub standby: bool,
 }
 
 const fn yes() -> bool {
@@ -136,7 +139,14 @@ const fn yes() -> bool {
 impl Default for HostSettings {
     fn default() -> Self {
         let distributions = BTreeMap::new();
-        Self { cache: None, java: None, distributions, store: None, warm_rolls: true }
+        Self {
+            cache: None,
+            java: None,
+            distributions,
+            store: None,
+            warm_rolls: true,
+            standby: false,
+        }
     }
 }
 

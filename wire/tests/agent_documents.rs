@@ -118,6 +118,7 @@ fn start() -> AgentStart {
             distributions: BTreeMap::from([("4.3.1".into(), "/kafka".into())]),
             store: Some(StoreRoom { directory: "/data".into(), bytes: 7 }),
             warm_rolls: false,
+            standby: true,
         },
         uid: Some(1_900_000_001),
     }

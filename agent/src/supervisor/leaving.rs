@@ -21,6 +21,16 @@ pub(super) enum Leaving {
     Changed,
 }
 
+/// What a warm JVM beside a broker that runs is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Need {
+    None,
+    /// The broker may end at any time.
+    Standby,
+    /// While another server is away, this broker is the next to be restarted.
+    Next,
+}
+
 impl Supervisor {
     /// Has the next JVM ready before the broker at hand is stopped to be started anew. If
     /// that can't be, it is restarted without. Meanwhile it runs on.
@@ -84,19 +94,23 @@ impl Supervisor {
         }
     }
 
-    /// While another server is away and this broker is the next to be restarted, its JVM can
-    /// be warmed up already. False where none is wanted; true also if it could not be.
-    pub(super) fn keep_rehearsing(
-        &mut self,
-        broker: &Broker,
-        started: bool,
-        rehearsal: &mut Option<Rehearsal>,
-    ) -> bool {
-        let Goal::Running(orders) = self.goal.borrow().clone() else { return false };
-        let is_next = orders.desired.rehearse && broker.launch() == orders.desired.launch;
-        if !is_next || !started {
-            return false;
+    /// What a JVM beside this broker is needed for.
+    pub(super) fn need_of_warm_jvm(&self, broker: &Broker, started: bool) -> Need {
+        let Goal::Running(orders) = &*self.goal.borrow() else { return Need::None };
+        if !started || broker.launch() != orders.desired.launch {
+            Need::None
+        } else if orders.desired.rehearse {
+            Need::Next
+        } else if self.launcher.keeps_standby() {
+            Need::Standby
+        } else {
+            Need::None
         }
+    }
+
+    /// Begins to warm up a JVM unless one is there, is on its way, or can't be had.
+    pub(super) fn keep_rehearsing(&mut self, rehearsal: &mut Option<Rehearsal>) {
+        let Goal::Running(orders) = self.goal.borrow().clone() else { return };
         let may_begin = rehearsal.is_none()
             && self.successor.is_none()
             && self.board.view().silent_since().is_none()
@@ -105,17 +119,15 @@ impl Supervisor {
         if may_begin {
             *rehearsal = Some(self.rehearse(orders));
         }
-        true
     }
 
     /// Asks until the broker may stop, or something else is wanted. Meanwhile it
     /// runs on.
     pub(super) async fn ask_leave(&mut self, broker: &mut Broker) -> Leaving {
         let mut successor = self.successor.take();
-        let leaving = self.ask_leave_beside(broker, successor.as_mut()).await;
-        let is_dead = |successor: &Successor| successor.process().is_none();
-        if successor.as_ref().is_some_and(is_dead) {
-            successor = None;
+        let is_there = successor.is_some();
+        let leaving = self.ask_leave_beside(broker, &mut successor).await;
+        if is_there && successor.is_none() {
             self.warmth.note_death();
         }
         self.successor = successor;
@@ -126,7 +138,7 @@ impl Supervisor {
     async fn ask_leave_beside(
         &mut self,
         broker: &mut Broker,
-        mut successor: Option<&mut Successor>,
+        successor: &mut Option<Successor>,
     ) -> Leaving {
         // It may take long, and others wait for a slot to start.
         self.start_slot = None;
@@ -139,7 +151,7 @@ impl Supervisor {
                 biased;
                 _ = broker.ended() => return Leaving::Ended,
                 () = self.changed() => return Leaving::Changed,
-                () = end_of(&mut successor) => return Leaving::Changed,
+                () = end_of(successor) => return Leaving::Changed,
                 answer = async {
                     match &obstacle {
                         Some(reason) => Answer::No(reason.clone()),
@@ -166,7 +178,7 @@ impl Supervisor {
             tokio::select! {
                 _ = broker.ended() => return Leaving::Ended,
                 () = self.changed() => return Leaving::Changed,
-                () = end_of(&mut successor) => return Leaving::Changed,
+                () = end_of(successor) => return Leaving::Changed,
                 () = sleep(pace.claim_pause(asked)) => {}
             }
         }
@@ -195,10 +207,13 @@ pub(super) async fn end_of_rehearsal(
     }
 }
 
-/// Returns when the successor dies; without one never.
-async fn end_of(successor: &mut Option<&mut Successor>) {
+/// Returns when the successor dies, and forgets it; without one never.
+pub(super) async fn end_of(successor: &mut Option<Successor>) {
     match successor {
-        Some(successor) => successor.ended().await,
+        Some(waiting) => {
+            waiting.ended().await;
+            *successor = None;
+        }
         None => std::future::pending().await,
     }
 }
