@@ -58,17 +58,15 @@ impl Stock {
             self.format(&cluster, &directory).await?;
         }
         let running = self.start(&cluster)?;
-        let replicas = servers.into();
-        let written = producer::write_plain(&cluster.brokers(), Write { topic: "first", replicas });
-        let written = written.await;
+        let (brokers, replicas) = (cluster.brokers(), servers.into());
+        let written = producer::write_plain(&brokers, Write { topic: "first", replicas }).await;
         let first = began.elapsed().as_secs_f64();
         end(running, ProcessId::terminate).await?;
         written.with_context(|| format!("stock Kafka: {}", cluster.output()))?;
 
         let began = Instant::now();
         let running = self.start(&cluster)?;
-        let written = producer::write_plain(&cluster.brokers(), Write { topic: "again", replicas });
-        let written = written.await;
+        let written = producer::write_plain(&brokers, Write { topic: "again", replicas }).await;
         let again = began.elapsed().as_secs_f64();
         end(running, ProcessId::kill).await?;
         written.with_context(|| format!("stock Kafka, again: {}", cluster.output()))?;
