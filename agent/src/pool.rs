@@ -45,17 +45,19 @@ pub(crate) async fn take(place: &Place, launch: &Launch) -> Option<Successor> {
     });
     match received {
         Ok(successor) => successor,
-        // There is no pool, or no control plane keeps it.
-        Err(error)
-            if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::ConnectionRefused) =>
-        {
-            None
-        }
+        Err(error) if has_none(error.kind()) => None,
         Err(error) => {
             tracing::warn!(%error, "the host's pool has no warm JVM for this broker");
             None
         }
     }
+}
+
+/// There is no pool, no control plane keeps it, or it has none for this user: then it ends the
+/// connection, maybe before the question has come.
+fn has_none(error: ErrorKind) -> bool {
+    use ErrorKind::{BrokenPipe, ConnectionRefused, ConnectionReset, NotFound};
+    matches!(error, NotFound | ConnectionRefused | BrokenPipe | ConnectionReset)
 }
 
 fn receive(place: &Place, launch: &Launch, words: &str, input: Input) -> io::Result<Successor> {

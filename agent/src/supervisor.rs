@@ -234,7 +234,7 @@ impl Supervisor {
             }
             let started = since.is_some();
             if self.shall_stop(&broker, started) {
-                let leaving = match self.warm_up(&mut broker, rehearsal.take()).await {
+                let leaving = match self.warm_up(&mut broker, &mut rehearsal).await {
                     Leaving::Go => self.ask_leave(&mut broker).await,
                     other => other,
                 };
@@ -252,7 +252,10 @@ impl Supervisor {
                 self.warmth.forget_unless(need == Need::Next);
             }
             match need {
-                Need::None => (self.successor, rehearsal) = (None, None),
+                Need::None => {
+                    self.successor = None;
+                    rehearsal = None;
+                }
                 Need::Standby if Instant::now() < standby_at => {}
                 Need::Standby | Need::Next => self.keep_rehearsing(&mut rehearsal),
             }

@@ -30,7 +30,7 @@ pub async fn run(binary: &Path, page: &mut Page) -> Result<()> {
         let (short, stock) = (short[round - 1], stock[round - 1]);
         eprintln!("round {round}: {short:.0} ms without an ack, {stock:.0} ms with Kafka's own");
     }
-    castellan.remove(id).await?;
+    castellan.end().await?;
     let (short, stock) = (median(&mut short), median(&mut stock));
     page.put(
         "A leader that is killed",

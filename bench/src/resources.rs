@@ -85,7 +85,7 @@ pub async fn run(binary: &Path, page: &mut Page) -> Result<()> {
     };
     ask_admin_client(&access, None, &question).await?;
     let group_list = times(async || client.groups(id).await.map(drop)).await?;
-    castellan.remove(id).await?;
+    castellan.end().await?;
 
     let (ours, theirs) = (median(&mut ours), median(&mut theirs));
     let ratio = ours / theirs;

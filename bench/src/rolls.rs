@@ -12,13 +12,15 @@ use anyhow::{Context, Result, bail};
 use checker::{
     Auth, Client, Event, History, Kind, Load, LoadSpec, Mode, Report, Wrong, judge, read_back,
 };
-use std::collections::HashMap;
+use model::{Clock as _, SystemClock, Timestamp};
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 const ROUNDS: usize = 3;
 const RATE: u32 = 2000;
 const SERVERS: u8 = 3;
+const SLOW_MS: u64 = 1500;
 const PATIENCE: Duration = Duration::from_mins(2);
 const CLIENTS: [Client; 2] = [
     Client { kind: Kind::Librdkafka, mode: Mode::Idempotent },
@@ -31,6 +33,8 @@ pub struct Restarted {
     report: Report,
     /// Of any partition.
     pub longest_without_ack_ms: f64,
+    /// The moments with the slowest sends, for the eye.
+    slowest: String,
 }
 
 pub async fn run(binary: &Path, page: &mut Page) -> Result<()> {
@@ -43,14 +47,16 @@ pub async fn run(binary: &Path, page: &mut Page) -> Result<()> {
         safe.push(under_load(&castellan, id, castellan.roll(id)).await?);
         let (plain, safe) = (&plain[round - 1], &safe[round - 1]);
         eprintln!(
-            "round {round}: plain {:.1} s, worst {:.0} ms; roll {:.1} s, worst {:.0} ms",
+            "round {round}: plain {:.1} s, worst {:.0} ms ({}); roll {:.1} s, worst {:.0} ms ({})",
             plain.seconds,
             plain.worst_ms()?,
+            plain.slowest,
             safe.seconds,
-            safe.worst_ms()?
+            safe.worst_ms()?,
+            safe.slowest
         );
     }
-    castellan.remove(id).await?;
+    castellan.end().await?;
     page.put("Restarting three servers under load", &text(&plain, &safe)?);
     Ok(())
 }
@@ -77,7 +83,7 @@ pub async fn under_load(
     };
     let load = Load::start(&spec).await?;
     goes_on(&load).await?;
-    let began = Instant::now();
+    let (began, began_at) = (Instant::now(), SystemClock.now());
     restart.await?;
     let seconds = began.elapsed().as_secs_f64();
     goes_on(&load).await?;
@@ -88,7 +94,30 @@ pub async fn under_load(
     if let Err(reason) = checker::remove_topic(&access, &spec.topic).await {
         bail!("the topic can't be removed: {reason}");
     }
-    Ok(Restarted { seconds, report, longest_without_ack_ms: longest_without_ack_ms(&history) })
+    let slowest = slowest(&history, began_at);
+    let longest_without_ack_ms = longest_without_ack_ms(&history);
+    Ok(Restarted { seconds, report, longest_without_ack_ms, slowest })
+}
+
+/// Seconds of the restart in which sends were slow, each with the slowest one.
+fn slowest(history: &History, began_at: Timestamp) -> String {
+    let offset = began_at.duration_since(history.run.began).as_secs();
+    let (mut sent, mut seconds) = (HashMap::new(), BTreeMap::<i64, (u64, i32)>::new());
+    for event in &history.events {
+        match event {
+            Event::Sent { id, partition, at, .. } => drop(sent.insert(*id, (*at, *partition))),
+            Event::Acked { id, at, .. } => {
+                let Some((since, partition)) = sent.get(id) else { continue };
+                let second = i64::try_from(*since / 1_000_000).unwrap_or(i64::MAX) - offset;
+                let worst = seconds.entry(second).or_default();
+                *worst = (*worst).max((at.saturating_sub(*since) / 1000, *partition));
+            }
+            _ => {}
+        }
+    }
+    let slow = seconds.iter().filter(|(_, (ms, _))| *ms >= SLOW_MS);
+    let words = slow.map(|(second, (ms, partition))| format!("{second} s: {ms} ms of {partition}"));
+    words.collect::<Vec<_>>().join(", ")
 }
 
 /// Of any partition, from one ack to the next: events come in the order of their time.

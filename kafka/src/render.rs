@@ -28,7 +28,7 @@ use std::fmt::Write as _;
 
 /// Raised when the same server is rendered differently. Nothing is restarted
 /// for it; the next planned restart applies it.
-pub const RENDER_VERSION: u32 = 3;
+pub const RENDER_VERSION: u32 = 4;
 
 /// Everything rendering depends on.
 #[derive(Clone, PartialEq, Eq, Debug)]

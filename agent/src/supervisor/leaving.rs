@@ -35,11 +35,12 @@ impl Supervisor {
     /// Has the next JVM ready before the broker at hand is stopped to be started anew. If
     /// that can't be, it is restarted without. Meanwhile it runs on.
     ///
-    /// `rehearsal` is one that is under way.
+    /// `rehearsal` is one that is under way, and still is if something else is wanted meanwhile:
+    /// it has the JVM that was on standby.
     pub(super) async fn warm_up(
         &mut self,
         broker: &mut Broker,
-        rehearsal: Option<Rehearsal>,
+        rehearsal: &mut Option<Rehearsal>,
     ) -> Leaving {
         let goal = self.goal.borrow().clone();
         self.end_needless_successor();
@@ -66,15 +67,18 @@ impl Supervisor {
         let mut status = self.status_of(broker, true);
         status.detail = "running; the JVM for its restart is being warmed up".into();
         self.board.set_status(status);
-        let mut warming = rehearsal.unwrap_or_else(|| self.rehearse(orders));
+        let is_for = |it: &Rehearsal| it.config_hash == orders.broker.config_hash;
+        let under_way = rehearsal.take().filter(is_for);
+        let warming = rehearsal.insert(under_way.unwrap_or_else(|| self.rehearse(orders)));
         let turn = self.pace.turn;
         let warmed = tokio::select! {
             biased;
             _ = broker.ended() => return Leaving::Ended,
             () = self.changed() => return Leaving::Changed,
-            warmed = &mut warming => warmed,
+            warmed = &mut warming.warming => warmed,
             () = sleep(turn) => Err(format!("its rehearsal takes more than {} s", turn.as_secs())),
         };
+        *rehearsal = None;
         self.note_warmed(warmed);
         Leaving::Go
     }
@@ -82,9 +86,12 @@ impl Supervisor {
     fn rehearse(&mut self, orders: Arc<Orders>) -> Rehearsal {
         let (place, launcher) = (self.place.clone(), self.launcher.clone());
         let (present, patience) = (self.successor.take(), self.pace.rehearsal);
-        Box::pin(
-            async move { warmth::warm_up(&place, &*launcher, &orders, present, patience).await },
-        )
+        Rehearsal {
+            config_hash: orders.broker.config_hash.clone(),
+            warming: Box::pin(async move {
+                warmth::warm_up(&place, &*launcher, &orders, present, patience).await
+            }),
+        }
     }
 
     pub(super) fn note_warmed(&mut self, warmed: Result<Successor, String>) {
@@ -195,14 +202,18 @@ impl Supervisor {
 }
 
 /// A JVM that is being warmed up in the background. Dropped, it ends.
-pub(super) type Rehearsal = Pin<Box<dyn Future<Output = Result<Successor, String>> + Send>>;
+pub(super) struct Rehearsal {
+    /// Of the broker that it is to be.
+    config_hash: String,
+    warming: Pin<Box<dyn Future<Output = Result<Successor, String>> + Send>>,
+}
 
 /// Returns how it came out; without one never.
 pub(super) async fn end_of_rehearsal(
     rehearsal: &mut Option<Rehearsal>,
 ) -> Result<Successor, String> {
     match rehearsal {
-        Some(rehearsal) => rehearsal.await,
+        Some(rehearsal) => (&mut rehearsal.warming).await,
         None => std::future::pending().await,
     }
 }

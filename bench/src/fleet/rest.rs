@@ -19,9 +19,9 @@ pub struct Rest {
 impl Rest {
     pub async fn measure(binary: &Path) -> Result<Self> {
         let castellan = Castellan::start(binary).await?;
-        let id = castellan.first_write(1).await?.id;
+        castellan.first_write(1).await?;
         let measured = Self::watch(&castellan).await;
-        castellan.remove(id).await?;
+        castellan.end().await?;
         measured
     }
 
