@@ -21,6 +21,8 @@ const ROUNDS: usize = 3;
 const RATE: u32 = 2000;
 const SERVERS: u8 = 3;
 const SLOW_MS: u64 = 1500;
+/// Seconds of load before a restart begins.
+const SETTLING: u64 = 15;
 const PATIENCE: Duration = Duration::from_mins(2);
 const CLIENTS: [Client; 2] = [
     Client { kind: Kind::Librdkafka, mode: Mode::Idempotent },
@@ -33,8 +35,8 @@ pub struct Restarted {
     report: Report,
     /// Of any partition.
     pub longest_without_ack_ms: f64,
-    /// The moments with the slowest sends, for the eye.
-    slowest: String,
+    /// By second since the restart began: the slowest send of that second, in milliseconds.
+    slowest: BTreeMap<i64, u64>,
 }
 
 pub async fn run(binary: &Path, page: &mut Page) -> Result<()> {
@@ -50,10 +52,10 @@ pub async fn run(binary: &Path, page: &mut Page) -> Result<()> {
             "round {round}: plain {:.1} s, worst {:.0} ms ({}); roll {:.1} s, worst {:.0} ms ({})",
             plain.seconds,
             plain.worst_ms()?,
-            plain.slowest,
+            plain.slow(),
             safe.seconds,
             safe.worst_ms()?,
-            safe.slowest
+            safe.slow()
         );
     }
     castellan.end().await?;
@@ -82,11 +84,12 @@ pub async fn under_load(
         ..LoadSpec::default()
     };
     let load = Load::start(&spec).await?;
-    goes_on(&load).await?;
+    // Clients and brokers take some seconds until they keep up.
+    goes_on(&load, SETTLING).await?;
     let (began, began_at) = (Instant::now(), SystemClock.now());
     restart.await?;
     let seconds = began.elapsed().as_secs_f64();
-    goes_on(&load).await?;
+    goes_on(&load, 1).await?;
     let history = load.stop().await?;
     let access = spec.access();
     let logs = read_back(&access, &history.run).await?;
@@ -95,33 +98,34 @@ pub async fn under_load(
         bail!("the topic can't be removed: {reason}");
     }
     let slowest = slowest(&history, began_at);
-    let longest_without_ack_ms = longest_without_ack_ms(&history);
+    let longest_without_ack_ms = longest_without_ack_ms(&history, began_at);
     Ok(Restarted { seconds, report, longest_without_ack_ms, slowest })
 }
 
-/// Seconds of the restart in which sends were slow, each with the slowest one.
-fn slowest(history: &History, began_at: Timestamp) -> String {
+/// The slowest send of each second, from the moment that the restart begins.
+fn slowest(history: &History, began_at: Timestamp) -> BTreeMap<i64, u64> {
     let offset = began_at.duration_since(history.run.began).as_secs();
-    let (mut sent, mut seconds) = (HashMap::new(), BTreeMap::<i64, (u64, i32)>::new());
+    let (mut sent, mut seconds) = (HashMap::new(), BTreeMap::<i64, u64>::new());
     for event in &history.events {
         match event {
-            Event::Sent { id, partition, at, .. } => drop(sent.insert(*id, (*at, *partition))),
+            Event::Sent { id, at, .. } => drop(sent.insert(*id, *at)),
             Event::Acked { id, at, .. } => {
-                let Some((since, partition)) = sent.get(id) else { continue };
+                let Some(since) = sent.get(id) else { continue };
                 let second = i64::try_from(*since / 1_000_000).unwrap_or(i64::MAX) - offset;
                 let worst = seconds.entry(second).or_default();
-                *worst = (*worst).max((at.saturating_sub(*since) / 1000, *partition));
+                *worst = (*worst).max(at.saturating_sub(*since) / 1000);
             }
             _ => {}
         }
     }
-    let slow = seconds.iter().filter(|(_, (ms, _))| *ms >= SLOW_MS);
-    let words = slow.map(|(second, (ms, partition))| format!("{second} s: {ms} ms of {partition}"));
-    words.collect::<Vec<_>>().join(", ")
+    seconds.split_off(&0)
 }
 
-/// Of any partition, from one ack to the next: events come in the order of their time.
-fn longest_without_ack_ms(history: &History) -> f64 {
+/// Of any partition, from one ack to the next once the restart has begun. Events come in the
+/// order of their time.
+fn longest_without_ack_ms(history: &History, began_at: Timestamp) -> f64 {
+    let began = began_at.duration_since(history.run.began).as_micros();
+    let began = u64::try_from(began).unwrap_or(0);
     let (mut partitions, mut last, mut longest) = (HashMap::new(), HashMap::new(), 0);
     for event in &history.events {
         match event {
@@ -129,7 +133,9 @@ fn longest_without_ack_ms(history: &History) -> f64 {
             Event::Acked { id, at, .. } => {
                 let Some(partition) = partitions.get(id) else { continue };
                 let before = last.insert(*partition, *at).unwrap_or(*at);
-                longest = longest.max(at.saturating_sub(before));
+                if *at >= began {
+                    longest = longest.max(at.saturating_sub(before));
+                }
             }
             _ => {}
         }
@@ -137,8 +143,9 @@ fn longest_without_ack_ms(history: &History) -> f64 {
     Duration::from_micros(longest).as_secs_f64() * 1000.0
 }
 
-async fn goes_on(load: &Load) -> Result<()> {
-    match load.goes_on(u64::from(RATE) / 2, PATIENCE).await {
+/// So many seconds' worth of records are acknowledged.
+async fn goes_on(load: &Load, seconds: u64) -> Result<()> {
+    match load.goes_on(u64::from(RATE) * seconds, PATIENCE).await {
         Ok(()) => Ok(()),
         Err(progress) => bail!("writes don't go on: {progress:?}"),
     }
@@ -146,7 +153,14 @@ async fn goes_on(load: &Load) -> Result<()> {
 
 impl Restarted {
     fn worst_ms(&self) -> Result<f64> {
-        Ok(self.report.send_to_ack.context("something was acknowledged")?.worst_ms)
+        let worst = self.slowest.values().max().context("something was acknowledged")?;
+        Ok(u32::try_from(*worst)?.into())
+    }
+
+    /// The seconds in which sends were slow.
+    fn slow(&self) -> String {
+        let slow = self.slowest.iter().filter(|(_, ms)| **ms >= SLOW_MS);
+        slow.map(|(second, ms)| format!("{second} s: {ms} ms")).collect::<Vec<_>>().join(", ")
     }
 }
 
