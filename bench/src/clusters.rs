@@ -9,7 +9,7 @@ use crate::timeline::{self, Timeline};
 use anyhow::{Context, Result};
 use std::path::Path;
 
-const ROUNDS: usize = 5;
+const ROUNDS: usize = 3;
 /// Warm JVMs.
 const POOL: usize = 3;
 
