@@ -21,8 +21,8 @@ use std::time::Duration;
 
 const CONNECTIONS: u32 = 16;
 const ROUNDS: usize = 3;
-/// How many different instances are asked for in turn.
-const SPREAD: usize = 1000;
+/// How many different instances are asked for in turn, however many there are.
+const SPREAD: usize = 100;
 const HUNDRED: usize = 100;
 
 /// How much of everything; a debug build only tries whether it works.
