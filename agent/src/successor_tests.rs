@@ -427,18 +427,29 @@ async fn a_restart_does_not_wait_for_a_rehearsal_without_end() {
 /// Beside a broker that has run well waits the JVM that follows it if it dies.
 #[tokio::test]
 async fn a_broker_that_dies_is_followed_by_the_jvm_on_standby() {
-    let server = server(&good());
+    let rehearsing = "say starting; while [ ! -f warmed ]; do sleep 0.01; done; say ready\n";
+    let server = server(&format!("{rehearsing}{ORDERED}{BECOMES}"));
     server.warm.standby.store(true, Ordering::Relaxed);
     let soon = Duration::from_millis(20);
     let work = server.supervise(Pace { well_after: soon, standby: soon, ..quick() });
     let before = work.phase(Phase::Running).await.broker_pid.unwrap();
-    let first = ready(&server).await;
+    // Its agent looks around once it has seen that the JVM is ready.
+    let asked = || server.warm.standby_asked.load(Ordering::Relaxed);
+    let on_standby = async || {
+        let said = || server.read("run/warm");
+        wait_for(said, |said| said.ends_with(" starting\n")).await;
+        let looks = asked();
+        server.write("warmed", "");
+        let process = ready(&server).await;
+        wait_for(asked, |now| *now > looks).await;
+        fs::remove_file(server.directory.path().join("warmed")).unwrap();
+        process
+    };
+    let first = on_standby().await;
 
     // Another takes the place of one that dies.
     first.kill();
-    let said = || server.read("run/warm");
-    wait_for(said, |said| !said.starts_with(&format!("{} ", first.pid))).await;
-    let second = ready(&server).await;
+    let second = on_standby().await;
     assert_eq!(work.board.view().status.broker_pid, Some(before));
 
     ProcessId::from_pid(before).unwrap().kill();

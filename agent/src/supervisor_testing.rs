@@ -49,6 +49,8 @@ struct Script {
 pub struct Warm {
     pub may: AtomicBool,
     pub standby: AtomicBool,
+    /// How often that was asked for: again whenever something has happened.
+    pub standby_asked: AtomicU32,
     /// Why there is no memory for two.
     pub no_memory: Mutex<Option<String>>,
     /// A part of the command line; what was warmed up with another is out of date.
@@ -76,6 +78,7 @@ impl Launcher for Script {
     }
 
     fn keeps_standby(&self) -> bool {
+        self.warm.standby_asked.fetch_add(1, Ordering::Relaxed);
         self.warm.standby.load(Ordering::Relaxed)
     }
 

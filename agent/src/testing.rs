@@ -60,7 +60,7 @@ pub fn desired() -> Desired {
 
 /// Polls until `done`, and says what it last saw if that never comes.
 pub async fn wait_for<T: Debug>(read: impl Fn() -> T, done: impl Fn(&T) -> bool) -> T {
-    let deadline = Instant::now() + Duration::from_secs(20);
+    let deadline = Instant::now() + Duration::from_mins(1);
     loop {
         let state = read();
         if done(&state) {
