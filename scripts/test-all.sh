@@ -9,8 +9,8 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 export CASTELLAN_TEST_ALL=1
 
-parts=(units simulation kafka releases postgres planes tour rolls broker-rolls hundred-rolls
-    hundred-kills alarms oldest certificates disks overload pool fuzz)
+parts=(units simulation kafka releases postgres planes tour rolls broker-rolls fifty-rolls
+    fifty-more hundred-kills alarms oldest certificates disks overload pool fuzz)
 
 # Always the whole workspace, so that dependencies are built once.
 check() { ${CARGO:-cargo} test --workspace --locked --no-fail-fast "$@" || outcome=FAILED; }
@@ -37,7 +37,8 @@ broker-rolls() {
     check --test tour -- unlucky::brokers
     check --test tour -- unlucky::disks
 }
-hundred-rolls() { check --test tour -- hundred::rolls; }
+fifty-rolls() { check --test tour -- hundred::rolls_1_to_50; }
+fifty-more() { check --test tour -- hundred::rolls_51_to_100; }
 hundred-kills() { check --test tour -- hundred::kills; }
 alarms() { check --test tour -- fault_table; }
 oldest() { check --test tour -- oldest; }

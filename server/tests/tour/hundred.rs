@@ -5,12 +5,14 @@ use crate::rolled::{brokers, in_sync, is_clean, restart, start, until_configured
 use crate::shared::Tour;
 use faults::Fault;
 use host::ProcessId;
+use std::ops::Range;
 use std::time::{Duration, Instant};
 use test_support::left_over;
 
 const TIMES: usize = 100;
-/// The checker reads everything back after so many.
-const EACH: usize = 20;
+/// The checker reads everything back after so many kills.
+const KILLS_EACH: usize = 20;
+const ROLLS_EACH: usize = 10;
 const PAUSE: Duration = Duration::from_secs(2);
 
 /// What goes wrong while a roll is under way.
@@ -33,11 +35,19 @@ const MISHAPS: [Mishap; 6] = [
     Mishap::KillBroker,
 ];
 
-pub async fn rolls(tour: &mut Tour) {
+pub async fn rolls_1_to_50(tour: &mut Tour) {
+    rolls(tour, 0..50).await;
+}
+
+pub async fn rolls_51_to_100(tour: &mut Tour) {
+    rolls(tour, 50..TIMES).await;
+}
+
+async fn rolls(tour: &mut Tour, numbers: Range<usize>) {
     let began = Instant::now();
-    for group in 0..TIMES / EACH {
+    for group in numbers.clone().step_by(ROLLS_EACH) {
         let load = start(&tour.instance).await;
-        for number in group * EACH..(group + 1) * EACH {
+        for number in group..group + ROLLS_EACH {
             let before = brokers(&tour.castellan);
             restart(&tour.castellan, tour.id).await;
             mishap(tour, MISHAPS[number % MISHAPS.len()], number).await;
@@ -48,7 +58,7 @@ pub async fn rolls(tour: &mut Tour) {
         }
         is_clean(&tour.instance, load).await;
     }
-    eprintln!("{TIMES} rolls in {:.0} s", began.elapsed().as_secs_f64());
+    eprintln!("{} rolls in {:.0} s", numbers.len(), began.elapsed().as_secs_f64());
 }
 
 async fn mishap(tour: &mut Tour, mishap: Mishap, number: usize) {
@@ -93,9 +103,9 @@ async fn warm_jvm(tour: &Tour) -> ProcessId {
 
 pub async fn kills(tour: &mut Tour) {
     let began = Instant::now();
-    for group in 0..TIMES / EACH {
+    for group in 0..TIMES / KILLS_EACH {
         let load = start(&tour.instance).await;
-        for number in group * EACH..(group + 1) * EACH {
+        for number in group * KILLS_EACH..(group + 1) * KILLS_EACH {
             let before = brokers(&tour.castellan);
             let victim = number % before.len();
             kill(&before[victim]).await;
