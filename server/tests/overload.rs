@@ -7,7 +7,7 @@
 //! The sign is the active controller's own word, in its log, that it fences a broker. That
 //! the sign works is shown at the end by a broker that stands still for longer.
 //!
-//! With `CASTELLAN_TEST_ALL` for 20 minutes, and 10 more with the oldest release.
+//! With `CASTELLAN_TEST_ALL` for 20 minutes, and 5 more with the oldest release.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -41,7 +41,7 @@ async fn no_broker_is_fenced_that_is_there() {
         return overload(newest, Duration::from_mins(2)).await;
     }
     overload(newest, Duration::from_mins(20)).await;
-    overload(oldest, Duration::from_mins(10)).await;
+    overload(oldest, Duration::from_mins(5)).await;
 }
 
 async fn overload(release: &Release, lasts: Duration) {

@@ -6,6 +6,8 @@ const LARGEST_HEAP_MB: u32 = 6 * 1024;
 const SMALLEST_HEAP_MB: u32 = 192;
 /// From here on, pauses of the serial collector are felt by clients.
 const G1_FROM_MB: u32 = 2 * 1024;
+/// A heap that is capped to this is on a machine for trying things out.
+const TRIAL_UP_TO_MB: u32 = 256;
 
 /// Half of the memory; the rest is the page cache, which serves the reads.
 pub fn heap_mb(memory_mb: u32, max_heap_mb: Option<u32>) -> u32 {
@@ -28,6 +30,11 @@ pub fn flags(heap_mb: u32) -> Vec<String> {
             ]
             .map(String::from),
         );
+    }
+    if heap_mb <= TRIAL_UP_TO_MB {
+        // Half of the processor time of a start is spent on compiling for the highest speed,
+        // which a broker that has little to do never earns back.
+        flags.push("-XX:TieredStopAtLevel=1".into());
     }
     flags.extend(
         [
@@ -66,5 +73,12 @@ mod tests {
     fn the_collector_follows_the_heap() {
         assert!(flags(2047).contains(&"-XX:+UseSerialGC".to_owned()));
         assert!(flags(2048).contains(&"-XX:+UseG1GC".to_owned()));
+    }
+
+    #[test]
+    fn the_smallest_heaps_start_with_little_compiling() {
+        let compiles_little = |heap_mb| flags(heap_mb).iter().any(|it| it.contains("TieredStop"));
+        assert!(compiles_little(256));
+        assert!(!compiles_little(257));
     }
 }
