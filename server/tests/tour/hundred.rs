@@ -1,7 +1,7 @@
 //! A hundred rolls with something going wrong in each, and a hundred kills of brokers that
 //! lead: the checker finds nothing lost, doubled or reordered. Only where everything is tried.
 
-use crate::rolled::{brokers, in_sync, is_clean, restart, start, until_configured};
+use crate::rolled::{brokers, in_sync, is_clean, restart, start_at, until_configured};
 use crate::shared::Tour;
 use faults::Fault;
 use host::ProcessId;
@@ -13,6 +13,8 @@ const TIMES: usize = 100;
 /// The checker reads everything back after so many kills.
 const KILLS_EACH: usize = 20;
 const ROLLS_EACH: usize = 10;
+/// With more, two cores are busy with the load, and a roll waits for them.
+const RATE_PER_SECOND: u32 = 40;
 const PAUSE: Duration = Duration::from_secs(2);
 
 /// What goes wrong while a roll is under way.
@@ -46,7 +48,7 @@ pub async fn rolls_51_to_100(tour: &mut Tour) {
 async fn rolls(tour: &mut Tour, numbers: Range<usize>) {
     let began = Instant::now();
     for group in numbers.clone().step_by(ROLLS_EACH) {
-        let load = start(&tour.instance).await;
+        let load = start_at(&tour.instance, RATE_PER_SECOND).await;
         for number in group..group + ROLLS_EACH {
             let before = brokers(&tour.castellan);
             restart(&tour.castellan, tour.id).await;
@@ -104,7 +106,7 @@ async fn warm_jvm(tour: &Tour) -> ProcessId {
 pub async fn kills(tour: &mut Tour) {
     let began = Instant::now();
     for group in 0..TIMES / KILLS_EACH {
-        let load = start(&tour.instance).await;
+        let load = start_at(&tour.instance, RATE_PER_SECOND).await;
         for number in group * KILLS_EACH..(group + 1) * KILLS_EACH {
             let before = brokers(&tour.castellan);
             let victim = number % before.len();

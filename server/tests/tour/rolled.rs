@@ -131,7 +131,16 @@ pub fn brokers(castellan: &Installation) -> Vec<ProcessId> {
 
 /// Clients of both kinds, with and without transactions.
 pub async fn start(instance: &Value) -> Load {
-    let load = Load::start(&spec(instance)).await.unwrap();
+    start_with(&spec(instance)).await
+}
+
+/// The same clients with so many records a second.
+pub async fn start_at(instance: &Value, rate_per_second: u32) -> Load {
+    start_with(&LoadSpec { rate_per_second, ..spec(instance) }).await
+}
+
+async fn start_with(spec: &LoadSpec) -> Load {
+    let load = Load::start(spec).await.unwrap();
     load.goes_on(50, PATIENCE).await.unwrap();
     load
 }
