@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.."
 export CASTELLAN_TEST_ALL=1
 
 parts=(units simulation kafka releases postgres planes tour rolls broker-rolls fifty-rolls
-    fifty-more hundred-kills alarms oldest certificates disks overload pool fuzz)
+    fifty-more alarms oldest certificates disks overload pool fuzz)
 
 # Always the whole workspace, so that dependencies are built once.
 check() { ${CARGO:-cargo} test --workspace --locked --no-fail-fast "$@" || outcome=FAILED; }
@@ -39,7 +39,6 @@ broker-rolls() {
 }
 fifty-rolls() { check --test tour -- hundred::rolls_1_to_50; }
 fifty-more() { check --test tour -- hundred::rolls_51_to_100; }
-hundred-kills() { check --test tour -- hundred::kills; }
 alarms() { check --test tour -- fault_table; }
 oldest() { check --test tour -- oldest; }
 certificates() { check --test certificates; }

@@ -110,7 +110,6 @@ fn list(parts: &mut Parts, with_long_ones: bool) {
     if with_long_ones {
         parts.add("hundred::rolls_1_to_50", hundred::rolls_1_to_50);
         parts.add("hundred::rolls_51_to_100", hundred::rolls_51_to_100);
-        parts.add("hundred::kills", hundred::kills);
     }
     parts.add("killed", survives::kills);
     parts.add("rebooted", survives::a_reboot);

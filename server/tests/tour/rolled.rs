@@ -184,13 +184,6 @@ async fn look(instance: &Value) -> Seen {
     Seen::default()
 }
 
-/// Whether a broker answers, has a controller, and every replica is in sync.
-pub async fn in_sync(instance: &Value) -> Result<(), String> {
-    let Seen { active, behind } = Box::pin(look(instance)).await;
-    let all = active.is_some() && behind.is_empty();
-    if all { Ok(()) } else { Err(format!("active controller {active:?}, lagging {behind:?}")) }
-}
-
 /// On one broker, as the default user; none if it does not answer.
 pub async fn log_in(instance: &Value, broker: &Endpoint) -> Option<Connection> {
     let text = |field: &str| instance[field].as_str().unwrap().to_owned();
