@@ -29,8 +29,8 @@ pub enum Note {
 }
 
 impl Note {
-    /// Whether both tell the same, but for numbers of what is done or left and for the
-    /// times since when it holds.
+    /// Whether both are about the same, but for numbers of what is done or left, for what
+    /// texts say of it, and for the times since when it holds.
     pub fn is_like(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Conditions { conditions: own }, Self::Conditions { conditions: theirs }) => {
