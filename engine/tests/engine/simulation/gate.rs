@@ -23,6 +23,8 @@ pub enum Effect {
     Retire,
     SetUser,
     AddRights,
+    ChangeSettings,
+    ChangeQuota,
     LogIn,
     Look,
     ElectLeaders,
