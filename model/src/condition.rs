@@ -3,7 +3,8 @@
 //!
 //! Nothing compares, splits or searches those words. Texts in a reason are shown and never
 //! decide: two conditions are alike by server, kind of reason and objections. Only `step` and
-//! `what` tell them apart as well, because they name what a reason is about.
+//! `what` tell them apart as well, because they name what a reason is about. A journal has an
+//! entry for each new text.
 
 mod first_few;
 mod note;
@@ -263,15 +264,26 @@ impl Reason {
         }
     }
 
-    /// The same without numbers of what is done or left and without texts that say more of
-    /// it: both change while the matter stays the same.
-    fn without_details(&self) -> Self {
+    /// The same without numbers of what is done or left, which change all the time.
+    fn without_counts(&self) -> Self {
         let mut same = self.clone();
         match &mut same {
             Self::Loading { loading } => (loading.done, loading.of) = (0, 0),
             Self::CatchingUp { objections, .. } | Self::Blocked { objections, .. } => {
                 objections.more = objections.more.min(1);
-                objections.first.iter_mut().for_each(Objection::drop_details);
+                objections.first.iter_mut().for_each(Objection::drop_counts);
+            }
+            _ => {}
+        }
+        same
+    }
+
+    /// The same also without texts that say more of it: they change while the matter stays.
+    fn without_details(&self) -> Self {
+        let mut same = self.without_counts();
+        match &mut same {
+            Self::CatchingUp { objections, .. } | Self::Blocked { objections, .. } => {
+                objections.first.iter_mut().for_each(Objection::drop_texts);
             }
             Self::Starting { start, log } => {
                 *start = None;
@@ -303,6 +315,11 @@ impl Condition {
         let is_same_kind = self.server == other.server
             && std::mem::discriminant(&self.reason) == std::mem::discriminant(&other.reason);
         is_same_kind && self.reason.without_details() == other.reason.without_details()
+    }
+
+    /// Whether both say the same but for numbers of what is done or left, since whenever.
+    fn differs_in_counts_alone(&self, other: &Self) -> bool {
+        self.server == other.server && self.reason.without_counts() == other.reason.without_counts()
     }
 
     /// Whether both say the same, since whenever.

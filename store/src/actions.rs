@@ -129,7 +129,7 @@ pub async fn keep(work: &mut Work, id: ActionId, note: &Note, now: Timestamp) ->
 }
 
 /// Adds a step to one action that has not said too much. If it is what the last one
-/// said, with other numbers or texts about it, it takes that one's place.
+/// said, with other numbers of what is done or left, it takes that one's place.
 pub async fn note_on(work: &mut Work, id: ActionId, note: &Note, now: Timestamp) -> Result<()> {
     let (number, said) = last(work, id).await?;
     match said {

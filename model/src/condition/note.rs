@@ -29,12 +29,13 @@ pub enum Note {
 }
 
 impl Note {
-    /// Whether both are about the same, but for numbers of what is done or left, for what
-    /// texts say of it, and for the times since when it holds.
+    /// Whether both tell the same, but for numbers of what is done or left and for the
+    /// times since when it holds.
     pub fn is_like(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Conditions { conditions: own }, Self::Conditions { conditions: theirs }) => {
-                let are_like = own.iter().zip(theirs).all(|(one, other)| one.is_like(other));
+                let are_like =
+                    own.iter().zip(theirs).all(|(one, other)| one.differs_in_counts_alone(other));
                 own.len() == theirs.len() && are_like
             }
             _ => self == other,

@@ -88,15 +88,25 @@ impl fmt::Display for Place {
 }
 
 impl Objection {
-    /// Leaves out numbers and texts that change while the matter stays the same.
-    pub(super) fn drop_details(&mut self) {
+    /// Leaves out numbers that change while the matter stays the same.
+    pub(super) fn drop_counts(&mut self) {
         match self {
             Self::QuorumLost { left, .. } | Self::TooFewInSync { left, .. } => *left = 0,
             Self::ReplicaLagging { in_sync, .. } => *in_sync = 0,
-            Self::LookFailed { error } => error.clear(),
             Self::Unresponsive { remedy: Some(MissingReply::Missed { objections }), .. } => {
                 objections.more = objections.more.min(1);
-                objections.first.iter_mut().for_each(Self::drop_details);
+                objections.first.iter_mut().for_each(Self::drop_counts);
+            }
+            _ => {}
+        }
+    }
+
+    /// Leaves out texts that change while the matter stays the same.
+    pub(super) fn drop_texts(&mut self) {
+        match self {
+            Self::LookFailed { error } => error.clear(),
+            Self::Unresponsive { remedy: Some(MissingReply::Missed { objections }), .. } => {
+                objections.first.iter_mut().for_each(Self::drop_texts);
             }
             _ => {}
         }
