@@ -15,9 +15,10 @@ pub enum Logging {
     Log4j2,
 }
 
-/// When the active controller counts a broker as gone. The release's default (9 s, 2 s) is
-/// how long partitions stay without a leader after a kill, and how long a restarted broker is
-/// refused as a duplicate of itself.
+/// When the active controller fences a broker that was killed; one that shuts down under control
+/// is fenced at once. The release's default (9 s, 2 s) is how long partitions stay without a
+/// leader after a kill, and how long the broker's registration is refused after that, because
+/// its killed predecessor counts as alive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Session {
     /// `broker.session.timeout.ms`: a broker that is silent for so long is fenced.
