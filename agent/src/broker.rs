@@ -66,8 +66,8 @@ impl Broker {
         })
     }
 
-    /// Starts one and puts it on record.
-    pub fn start(place: &Place, command: Launch, wanted: For<'_>) -> io::Result<Self> {
+    /// Starts one and puts it on record. After an error none runs.
+    pub async fn start(place: &Place, command: Launch, wanted: For<'_>) -> io::Result<Self> {
         record(place, wanted)?;
         // What an earlier JVM said of itself must not be taken for a word of this one, whose
         // pid may be the same.
@@ -82,7 +82,11 @@ impl Broker {
             output: place.broker_output(),
         };
         let (process, ended) = spawn.start()?;
-        process.save(&place.broker_pid())?;
+        if let Err(error) = process.save(&place.broker_pid()) {
+            process.kill();
+            ended.await;
+            return Err(error);
+        }
         Ok(Self::new(process, Box::pin(ended), marks, wanted))
     }
 

@@ -168,13 +168,13 @@ impl Supervisor {
             None => self.launcher.take_from_pool(&launch).await,
         };
         let Some(successor) = successor else {
-            return Broker::start(&self.place, launch, wanted);
+            return Broker::start(&self.place, launch, wanted).await;
         };
         match Broker::take_over(&self.place, successor, wanted, self.pace.order()).await {
             Ok(broker) => Ok(broker),
             Err(error) => {
                 self.warmth.give_up(format!("the one that was warmed up failed, {error}"));
-                Broker::start(&self.place, launch, wanted)
+                Broker::start(&self.place, launch, wanted).await
             }
         }
     }

@@ -276,6 +276,24 @@ async fn a_broker_that_ends_while_it_waits_for_leave_is_stopped() {
 }
 
 #[tokio::test]
+async fn a_broker_that_can_t_be_put_on_record_is_ended() {
+    let server = Server::new(GOOD);
+    let record = server.place.broker_pid();
+    fs::create_dir_all(record.join("in the way")).unwrap();
+    let never = Duration::from_hours(1);
+    let work = server.supervise(Pace { pauses: always(never), ..quick() });
+    let failed = work.phase(Phase::Failed).await;
+    assert!(failed.detail.starts_with("it can't be started: "), "{failed:?}");
+    let mark = server.place.dir().to_string_lossy();
+    assert_eq!(host::with_environment("CASTELLAN_BROKER", &mark), []);
+
+    fs::remove_dir_all(record).unwrap();
+    work.goal.send_replace(Goal::from_desired(&Desired { launch: 1, ..desired() }, &[]));
+    work.phase(Phase::Running).await;
+    work.end().await;
+}
+
+#[tokio::test]
 async fn an_agent_that_ends_takes_its_broker_along_without_leave() {
     let server = Server::new(GOOD);
     let work = server.supervise(quick());
