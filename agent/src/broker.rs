@@ -43,7 +43,7 @@ impl Broker {
     /// The broker that runs here, if there is one.
     pub fn adopt(place: &Place) -> Option<Self> {
         let recorded = ProcessId::load(&place.broker_pid());
-        let process = match recorded.filter(ProcessId::is_alive) {
+        let process = match recorded.filter(|process| !process.has_ended()) {
             Some(process) => process,
             None => find_unrecorded(place)?,
         };
@@ -198,9 +198,9 @@ fn recorded_launch(place: &Place) -> i64 {
 }
 
 fn find_unrecorded(place: &Place) -> Option<ProcessId> {
+    // One that was warmed up has no such mark, and was on record before it was the broker.
     let found = host::with_environment(BROKER_VARIABLE, &place.dir().to_string_lossy());
-    // One of the host's pool has no mark of its server.
-    let process = found.into_iter().next().or_else(|| successor::taken_by(place))?;
+    let process = found.into_iter().next()?;
     // Without a record it still runs, and the next agent looks the same way.
     if let Err(error) = process.save(&place.broker_pid()) {
         tracing::warn!(%error, "the broker that runs can't be put on record");

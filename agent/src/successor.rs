@@ -266,15 +266,6 @@ pub fn end_leftovers(place: &Place) {
     let _ = fs::remove_dir_all(place.rehearsal());
 }
 
-/// The process that says of itself, in a server's directory, that it has become its broker.
-pub fn taken_by(place: &Place) -> Option<ProcessId> {
-    let marked = host::with_variable(SUCCESSOR_VARIABLE).into_iter();
-    let is_taken = |process: &ProcessId| {
-        said(&place.warm_state(), process).as_deref() == Some(rehearsal::TAKEN)
-    };
-    marked.map(|(_, process)| process).find(is_taken)
-}
-
 /// What this very process said last of its state. Its user may have put anything there.
 fn said(state: &Path, process: &ProcessId) -> Option<String> {
     let name = Path::new(state.file_name()?);

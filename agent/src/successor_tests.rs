@@ -296,6 +296,31 @@ async fn an_agent_that_dies_after_the_order_leaves_a_broker() {
     assert_eq!(server.read("events"), "rehearsed 0\nstarted\nstopped\n");
 }
 
+/// Its pid may be what another server's broker had, before a reboot or long ago.
+#[tokio::test]
+async fn a_jvm_of_another_server_is_not_taken_for_the_broker_by_its_pid() {
+    let server = server(&good());
+    let elsewhere = tempfile::tempdir().unwrap();
+    let mark = elsewhere.path().to_string_lossy().into_owned();
+    let spawn = host::Spawn {
+        program: "/bin/sleep".into(),
+        arguments: vec!["1000".into()],
+        environment: vec![(SUCCESSOR_VARIABLE.into(), mark)],
+        directory: elsewhere.path().into(),
+        output: elsewhere.path().join("output"),
+    };
+    let (other, ended) = spawn.start().unwrap();
+    server.write("run/warm", &format!("{} taken\n", other.pid));
+    let work = server.supervise(quick());
+    let starting = work.status(|status| status.broker_pid.is_some()).await;
+    assert_ne!(starting.broker_pid, Some(other.pid));
+    work.phase(Phase::Running).await;
+    work.end().await;
+    assert!(other.is_alive());
+    other.kill();
+    ended.await;
+}
+
 /// Without its agent it sees the end of its input.
 #[tokio::test]
 async fn one_without_an_agent_ends_by_itself() {
