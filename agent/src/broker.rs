@@ -48,6 +48,7 @@ impl Broker {
             None => find_unrecorded(place)?,
         };
         let watch = process.watch()?;
+        successor::restore_priority(process.clone());
         let ending = process.clone();
         let ended = async move {
             watch.ended().await;

@@ -159,7 +159,7 @@ impl Successor {
     ) -> io::Result<(ProcessId, Ended)> {
         let Some(alive) = self.alive.take() else { return Err(io::Error::other("it has ended")) };
         let Alive { process, mut ended, mut input } = alive;
-        tokio::spawn(restore_priority(process.clone()));
+        restore_priority(process.clone());
         let state = &place.warm_state();
         let taken = async {
             input.say(&rehearsal::order(place.dir())).await?;
@@ -274,13 +274,16 @@ fn said(state: &Path, process: &ProcessId) -> Option<String> {
     (pid.parse() == Ok(process.pid)).then(|| state.to_owned())
 }
 
-async fn restore_priority(process: ProcessId) {
-    for _ in 0..PRIORITY_TRIES {
-        match process.restore_priority() {
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => sleep(GLANCE).await,
-            Err(error) => return tracing::debug!(%error, "the priority stays as it is"),
-            Ok(()) => return,
+/// In the background. An agent that dies meanwhile leaves that to the next.
+pub fn restore_priority(process: ProcessId) {
+    tokio::spawn(async move {
+        for _ in 0..PRIORITY_TRIES {
+            match process.restore_priority() {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => sleep(GLANCE).await,
+                Err(error) => return tracing::debug!(%error, "the priority stays as it is"),
+                Ok(()) => return,
+            }
         }
-    }
-    tracing::warn!(pid = process.pid, "the broker still runs at low priority");
+        tracing::warn!(pid = process.pid, "the broker still runs at low priority");
+    });
 }

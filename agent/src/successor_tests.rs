@@ -15,6 +15,7 @@ use crate::supervisor_testing::{GOOD, Server, Work, quick};
 use crate::testing::{desired, wait_for};
 use host::{ProcessId, Slots};
 use std::fs;
+use std::io::ErrorKind;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use wire::agent::{Desired, Phase, Run};
@@ -319,6 +320,30 @@ async fn a_jvm_of_another_server_is_not_taken_for_the_broker_by_its_pid() {
     assert!(other.is_alive());
     other.kill();
     ended.await;
+}
+
+/// The agent that ordered it may have died before the kernel let it raise the priority.
+#[tokio::test]
+async fn a_broker_that_is_adopted_runs_at_the_usual_priority() {
+    let server = Server::new(GOOD);
+    let work = server.supervise(quick());
+    let pid = work.phase(Phase::Running).await.broker_pid.unwrap();
+    work.task.abort();
+    let _ = work.task.await;
+    let process = ProcessId::from_pid(pid).unwrap();
+    let file = format!("/proc/{pid}/autogroup");
+    let lower = || process.lower_priority().map_err(|error| error.kind());
+    if fs::exists(&file).unwrap() {
+        wait_for(lower, |lowered| *lowered != Err(ErrorKind::WouldBlock)).await.unwrap();
+    } else {
+        // A kernel without it: then there is nothing to raise.
+        assert!(lower().is_err());
+    }
+    let second = server.supervise(quick());
+    second.phase(Phase::Running).await;
+    let read = || fs::read_to_string(&file).unwrap_or_else(|_| "nice 0\n".into());
+    wait_for(read, |text| text.ends_with("nice 0\n")).await;
+    second.end().await;
 }
 
 /// Without its agent it sees the end of its input.
