@@ -181,7 +181,7 @@ impl Supervisor {
 
     /// One that waits costs memory.
     fn end_needless_successor(&mut self) {
-        if !matches!(*self.goal.borrow(), Goal::Running(_)) {
+        if !self.is_wanted() {
             self.successor = None;
         }
     }
@@ -240,7 +240,13 @@ impl Supervisor {
                 };
                 match leaving {
                     Leaving::Go => return self.stop(broker).await,
-                    Leaving::Ended => return,
+                    // What was to stop for good has.
+                    Leaving::Ended(_) if !self.is_wanted() => return,
+                    Leaving::Ended(exit) => {
+                        drop(rehearsal);
+                        let ending = self.ending(&broker, exit, since);
+                        return self.after_end(ending).await;
+                    }
                     Leaving::Changed => continue,
                 }
             }
@@ -313,6 +319,10 @@ impl Supervisor {
         }
     }
 
+    fn is_wanted(&self) -> bool {
+        matches!(*self.goal.borrow(), Goal::Running(_))
+    }
+
     /// Whether the broker at hand is to end: for good, or to be started anew.
     fn shall_stop(&self, broker: &Broker, started: bool) -> bool {
         match &*self.goal.borrow() {
@@ -354,7 +364,7 @@ impl Supervisor {
         status.config_hash = broker.config_hash();
         status.launch = broker.launch();
         self.board.set_status(status);
-        self.returns = matches!(*self.goal.borrow(), Goal::Running(_));
+        self.returns = self.is_wanted();
         let shutdown =
             UnresponsiveShutdown::new(was_silent, Marks::now(&self.place), Instant::now());
         broker.terminate();

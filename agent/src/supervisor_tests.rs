@@ -276,6 +276,28 @@ async fn a_broker_that_ends_while_it_waits_for_leave_is_stopped() {
 }
 
 #[tokio::test]
+async fn a_broker_that_dies_while_its_restart_waits_for_leave_has_failed() {
+    let server = Server::new(GOOD);
+    let never = Duration::from_hours(1);
+    let work = server.supervise(Pace { pauses: always(never), ..quick() });
+    let pid = work.phase(Phase::Running).await.broker_pid.unwrap();
+    work.leave.send_replace(Answer::No("no ticket is open".into()));
+    let next = Desired { launch: 1, ..desired() };
+    work.goal.send_replace(Goal::from_desired(&next, &[]));
+    work.status(|status| status.waits_for_leave.is_some()).await;
+    server.write("logs/server.log", "t ERROR halt\n");
+    ProcessId::from_pid(pid).unwrap().kill();
+    let failed = work.phase(Phase::Failed).await;
+    assert_eq!((failed.restarts, failed.broker_pid), (1, None));
+    assert!(failed.detail.starts_with("the broker ended: signal: 9"), "{failed:?}");
+    assert_eq!(failed.log_tail, ["t ERROR halt"]);
+    // What is desired then may be the remedy.
+    work.goal.send_replace(Goal::from_desired(&Desired { launch: 2, ..next }, &[]));
+    work.status(|status| status.phase == Phase::Running && status.launch == 2).await;
+    work.end().await;
+}
+
+#[tokio::test]
 async fn a_broker_that_can_t_be_put_on_record_is_ended() {
     let server = Server::new(GOOD);
     let record = server.place.broker_pid();

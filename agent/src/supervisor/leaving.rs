@@ -8,6 +8,7 @@ use crate::goal::{Goal, Orders};
 use crate::leave::Answer;
 use crate::successor::Successor;
 use crate::warmth;
+use host::Exit;
 use std::pin::Pin;
 use std::sync::Arc;
 use tokio::time::{Instant, sleep};
@@ -15,8 +16,8 @@ use tokio::time::{Instant, sleep};
 /// What became of the wish to stop.
 pub(super) enum Leaving {
     Go,
-    /// The broker has ended by itself, which is as well.
-    Ended,
+    /// The broker has ended by itself.
+    Ended(Exit),
     /// Something else may be wanted.
     Changed,
 }
@@ -73,7 +74,7 @@ impl Supervisor {
         let turn = self.pace.turn;
         let warmed = tokio::select! {
             biased;
-            _ = broker.ended() => return Leaving::Ended,
+            exit = broker.ended() => return Leaving::Ended(exit),
             () = self.changed() => return Leaving::Changed,
             warmed = &mut warming.warming => warmed,
             () = sleep(turn) => Err(format!("its rehearsal takes more than {} s", turn.as_secs())),
@@ -156,7 +157,7 @@ impl Supervisor {
             let obstacle = self.could_not_return();
             let answer = tokio::select! {
                 biased;
-                _ = broker.ended() => return Leaving::Ended,
+                exit = broker.ended() => return Leaving::Ended(exit),
                 () = self.changed() => return Leaving::Changed,
                 () = end_of(successor) => return Leaving::Changed,
                 answer = async {
@@ -183,7 +184,7 @@ impl Supervisor {
             self.board.set_status(status);
             asked += 1;
             tokio::select! {
-                _ = broker.ended() => return Leaving::Ended,
+                exit = broker.ended() => return Leaving::Ended(exit),
                 () = self.changed() => return Leaving::Changed,
                 () = end_of(successor) => return Leaving::Changed,
                 () = sleep(pace.claim_pause(asked)) => {}
