@@ -322,6 +322,27 @@ async fn a_jvm_of_another_server_is_not_taken_for_the_broker_by_its_pid() {
     ended.await;
 }
 
+/// The JVM that waits is as good as before once Java is back.
+#[tokio::test]
+async fn a_jvm_that_waits_is_kept_while_no_start_can_be_prepared() {
+    let server = server(&good());
+    let work = server.supervise(quick());
+    let before = work.phase(Phase::Running).await;
+    work.goal.send_replace(Goal::from_desired(&Desired { rehearse: true, ..desired() }, &[]));
+    let warm = ready(&server).await;
+    *server.warm.missing.lock().unwrap() = Some("this Kafka needs Java 17".into());
+    work.leave.send_replace(Answer::No("it is not its turn".into()));
+    restart(&work);
+    let words = "waiting for leave to stop: it could not be started again, \
+                 this Kafka needs Java 17";
+    let waiting = work.status(|status| status.detail == words).await;
+    assert_eq!(waiting.broker_pid, before.broker_pid);
+    *server.warm.missing.lock().unwrap() = None;
+    work.leave.send_replace(Answer::Go);
+    assert_eq!(restarted(&work).await.broker_pid, Some(warm.pid));
+    work.end().await;
+}
+
 /// The agent that ordered it may have died before the kernel let it raise the priority.
 #[tokio::test]
 async fn a_broker_that_is_adopted_runs_at_the_usual_priority() {

@@ -4,8 +4,9 @@
 //! a new configuration by itself but for a higher launch, never starts a second one
 //! (whatever runs is adopted first), and stops one as desired only with the control
 //! plane's leave. One that still starts is never stopped for a restart: it may be in
-//! recovery. The JVM that follows it is warmed up (`successor.rs`) before one is stopped for a
-//! restart, and on hosts that keep one on standby beside every broker that has run well. Every wait and failure is on the board in words.
+//! recovery. Nor is one that could not be started again. The JVM that follows it is warmed up
+//! (`successor.rs`) before one is stopped for a restart, and on hosts that keep one on standby
+//! beside every broker that has run well. Every wait and failure is on the board in words.
 
 mod leaving;
 

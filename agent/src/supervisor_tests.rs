@@ -233,6 +233,47 @@ async fn a_broker_that_could_not_start_again_is_not_stopped_to_be_restarted() {
 }
 
 #[tokio::test]
+async fn nor_is_one_whose_disk_or_whose_java_is_gone() {
+    let server = Server::new(GOOD);
+    let work = server.supervise(quick());
+    let before = work.phase(Phase::Running).await;
+    let marker = server.read("disk/castellan-disk.json");
+    fs::remove_file(server.place.disk().join(DISK_MARKER)).unwrap();
+    *server.warm.missing.lock().unwrap() = Some("this Kafka needs Java 17".into());
+    work.goal.send_replace(Goal::from_desired(&Desired { launch: 1, ..desired() }, &[]));
+    for why in ["the disk is lost: its marker is missing", "this Kafka needs Java 17"] {
+        let words = format!("it could not be started again, {why}");
+        let refused = |it: &Status| it.waits_for_leave.as_ref() == Some(&words);
+        let waiting = work.status(refused).await;
+        assert_eq!((waiting.phase, waiting.broker_pid), (Phase::Running, before.broker_pid));
+        server.write("disk/castellan-disk.json", &marker);
+    }
+    assert_eq!(work.asked.load(Ordering::Relaxed), 0);
+    *server.warm.missing.lock().unwrap() = None;
+    work.status(|status| status.phase == Phase::Running && status.launch == 1).await;
+    work.end().await;
+    assert_eq!(server.read("events"), "started\nstopped\nstarted\nstopped\n");
+}
+
+/// A start that needs it would keep the broker away for as long.
+#[tokio::test]
+async fn a_restart_waits_for_what_is_fetched_for_it() {
+    let server = Server::new(GOOD);
+    let work = server.supervise(Pace { turn: Duration::ZERO, ..quick() });
+    let before = work.phase(Phase::Running).await;
+    server.warm.fetching.store(true, Ordering::Relaxed);
+    work.goal.send_replace(Goal::from_desired(&Desired { launch: 1, ..desired() }, &[]));
+    let waiting = work.status(|status| status.waits_for_leave.is_some()).await;
+    let why = "what its start needs is not there yet: looking for the script";
+    assert_eq!(waiting.waits_for_leave.as_deref(), Some(why));
+    assert_eq!((waiting.phase, waiting.broker_pid), (Phase::Running, before.broker_pid));
+    assert_eq!(work.asked.load(Ordering::Relaxed), 0);
+    server.warm.fetching.store(false, Ordering::Relaxed);
+    work.status(|status| status.phase == Phase::Running && status.launch == 1).await;
+    work.end().await;
+}
+
+#[tokio::test]
 async fn without_leave_a_broker_runs_on_and_says_what_it_waits_for() {
     let server = Server::new(GOOD);
     let work = server.supervise(quick());
