@@ -19,6 +19,7 @@ use agent::pool::Pool;
 use anyhow::{Context, Result};
 use app::{App, RegionCloud};
 use cloud::Clouds;
+use cloud_local::addresses::AddressMode;
 use engine::{Engine, Parts, Runner};
 use host::DirLock;
 use kafka::client::{Admin, DirectDial, ProtocolAdmin};
@@ -75,6 +76,9 @@ impl ControlPlane {
         let created_at = Some(installation.created_at);
         let facts = HostFacts { now: SystemClock.now(), store_created_at: created_at, ..facts };
         let mut remarks = preflight::check(&facts)?;
+        if let AddressMode::SharedAddress { ports, .. } = config.local.address_mode()? {
+            remarks.extend(preflight::shared_ports(&facts, &ports));
+        }
         remarks.extend(said);
         see_host(store, host_id).await.context("this host can't be noted in the store")?;
         let endpoints = endpoints(&config, &bound)?;
