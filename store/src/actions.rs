@@ -209,7 +209,8 @@ pub async fn supersede(work: &mut Work, id: ActionId, by: ActionId, now: Timesta
     work.execute(query.bind(id.0).bind(by.0).bind(now)).await.map(drop)
 }
 
-/// Ends what raised no more than this intent, which has been reached.
+/// Ends what raised no more than this intent, which has been reached. A change of servers
+/// ends once its row is gone: a cluster may be stopped in the middle of it.
 pub async fn end(
     work: &mut Work,
     instance: InstanceId,
@@ -218,7 +219,8 @@ pub async fn end(
 ) -> Result<()> {
     let query = Query::new(
         "UPDATE actions SET ended_at = $3 \
-         WHERE instance_id = $1 AND generation <= $2 AND ended_at IS NULL",
+         WHERE instance_id = $1 AND generation <= $2 AND ended_at IS NULL \
+         AND id NOT IN (SELECT action_id FROM resizes WHERE instance_id = $1)",
     )
     .bind(instance.0)
     .bind(generation)

@@ -205,6 +205,7 @@ impl Rows {
                 metrics: Some(listener(9404)),
             },
             state: ServerState::Planned,
+            membership: Membership::Member,
             enrolled_at: None,
             last_seen: None,
             certificate_generation: 1,

@@ -68,7 +68,12 @@ fn can_be_cancelled(kind: ActionKind) -> Result<()> {
 /// reached or undone by asking for the contrary.
 pub(super) fn instead_of_cancelling(kind: ActionKind) -> Option<&'static str> {
     Some(match kind {
-        ActionKind::ClusterRestart | ActionKind::Restart | ActionKind::Configure => return None,
+        ActionKind::ClusterRestart
+        | ActionKind::Restart
+        | ActionKind::Configure
+        | ActionKind::Resize
+        | ActionKind::Rebalance => return None,
+        ActionKind::ChangePlan | ActionKind::ResizeDisk => "change it back with PUT",
         ActionKind::Create => "delete the instance",
         ActionKind::ClusterStop => "start it again with actions/cluster-start",
         ActionKind::ClusterStart => "stop it again with actions/cluster-stop",

@@ -9,8 +9,8 @@ use crate::{App, Caller, Error, Place, Result, alarms, audit, history, limits};
 use model::agent::FIRST_GENERATION;
 use model::condition::since_when;
 use model::{
-    ActionKind, Disk, DiskId, DiskState, Instance, InstanceId, InstanceProgress, Reason, Server,
-    ServerId, ServerRole, ServerState, Subnet, Vpc, VpcId, Wanted, kafka_uuid,
+    ActionKind, Disk, DiskId, DiskState, Instance, InstanceId, InstanceProgress, Membership,
+    Reason, Server, ServerId, ServerRole, ServerState, Subnet, Vpc, VpcId, Wanted, kafka_uuid,
 };
 use std::collections::BTreeMap;
 use store::{NewAction, Work, accounts, actions, authorities, disks, instances, servers, vpcs};
@@ -209,6 +209,7 @@ fn server(
         private_ip: place.addresses.private_ip.clone(),
         listeners: place.addresses.listeners.clone(),
         state: ServerState::Planned,
+        membership: Membership::Member,
         enrolled_at: None,
         last_seen: None,
         certificate_generation: FIRST_GENERATION,

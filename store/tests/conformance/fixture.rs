@@ -237,6 +237,7 @@ pub fn new_server(id: ServerId, instance_id: InstanceId, port: u16) -> Server {
             metrics: Some(listener(5)),
         },
         state: ServerState::Planned,
+        membership: Membership::Member,
         enrolled_at: None,
         last_seen: None,
         certificate_generation: 1,

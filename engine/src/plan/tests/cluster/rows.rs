@@ -42,6 +42,7 @@ pub fn view(number: u32) -> ServerView {
             metrics: None,
         },
         state: ServerState::Planned,
+        membership: Membership::Member,
         enrolled_at: None,
         last_seen: None,
         certificate_generation: 1,
