@@ -6,7 +6,7 @@
 
 use crate::{ActionId, InstanceId, Timestamp};
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 #[derive(Clone, PartialEq, Debug)]
 pub struct Resize {
@@ -45,20 +45,14 @@ pub struct MoveProgress {
     pub fading: [f64; 3],
 }
 
-/// What is saved before an effect, so that the engine can undo that effect after a crash.
+/// What is saved before an effect, so that the engine can undo that effect after a crash. What
+/// Kafka itself tells, such as throttles, is not here.
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ResizeMemory {
     /// Topics whose min ISR was set to 1 to clear a stale ELR, and their own value before.
     /// None: the topic had none of its own.
     pub mended: BTreeMap<String, Option<u32>>,
-    /// Brokers that copy under a throttle, by node id, and its bytes per second.
-    pub throttled: BTreeSet<i32>,
-    pub throttle: Option<u64>,
-    /// Topics that name throttled replicas.
-    pub throttled_topics: BTreeSet<String>,
-    /// Brokers that take no new replicas, by node id (Kafka 4.3 and later).
-    pub cordoned: BTreeSet<i32>,
 }
 
 impl ResizeMemory {
