@@ -104,5 +104,5 @@ pub async fn a_node_id_is_given_once(f: Fixture) {
     assert_eq!(instances::take_node_ids(&mut work, id, 2).await.unwrap(), [3, 4]);
     servers::remove(&mut work, ServerId(77)).await.unwrap();
     assert_eq!(instances::take_node_ids(&mut work, id, 1).await.unwrap(), [5]);
-    assert_eq!(instances::take_node_ids(&mut work, InstanceId(404), 1).await.unwrap(), []);
+    assert!(instances::take_node_ids(&mut work, InstanceId(404), 1).await.unwrap().is_empty());
 }
