@@ -53,6 +53,17 @@ pub struct ResizeMemory {
     /// Topics whose min ISR was set to 1 to clear a stale ELR, and their own value before.
     /// None: the topic had none of its own.
     pub mended: BTreeMap<String, Option<u32>>,
+    /// Topics whose min ISR was lowered because they get fewer replicas, and their own value
+    /// before. Put back if the change is undone.
+    pub lowered: BTreeMap<String, Option<u32>>,
+    /// Topics that get fewer replicas, and how many they had. They get them back if the
+    /// change is undone.
+    pub replicas: BTreeMap<String, u32>,
+    /// The cluster's min ISR as it was last set; none: as before the change.
+    pub min_isr: Option<u32>,
+    /// The number of servers that those who stay were last rendered and restarted for; none:
+    /// as before the change.
+    pub rendered_for: Option<u32>,
 }
 
 impl ResizeMemory {
