@@ -7,8 +7,9 @@
 mod read;
 mod write;
 
-use super::{Broker, Cluster, Error, ProtocolAdmin, TopicPartition};
+use super::{Cluster, Error, TopicPartition};
 use async_trait::async_trait;
+use kafka_protocol::ResponseError;
 
 /// Everything that moving replicas depends on.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
@@ -132,6 +133,23 @@ pub struct Altered {
     /// Kafka's reason, whose remedy says whether it passes. A topic that is gone is here, and
     /// where there was nothing to cancel: see [`Altered::nothing_under_way`].
     pub refused: Vec<(TopicPartition, Error)>,
+}
+
+impl Altered {
+    /// Partitions that had no reassignment to cancel.
+    pub fn nothing_under_way(&self) -> impl Iterator<Item = &TopicPartition> {
+        self.refused_for(ResponseError::NoReassignmentInProgress)
+    }
+
+    /// Partitions that are not there, or not known to the active controller yet.
+    pub fn gone(&self) -> impl Iterator<Item = &TopicPartition> {
+        self.refused_for(ResponseError::UnknownTopicOrPartition)
+    }
+
+    fn refused_for(&self, reason: ResponseError) -> impl Iterator<Item = &TopicPartition> {
+        let is_it = move |error: &Error| matches!(error, Error::Kafka { code, .. } if *code == reason);
+        self.refused.iter().filter(move |(_, error)| is_it(error)).map(|(at, _)| at)
+    }
 }
 
 #[async_trait]

@@ -1,9 +1,15 @@
 //! Settings of all brokers that can change while they run.
 
+mod several;
+
+#[cfg(test)]
+pub(super) use several::{ChangeSome, DescribeSome};
+
 use super::admin::configs::{Changes, Mode, Of, alter, describe};
 use super::ask::until_readable;
 use super::{Call, Cluster, Connection, Error, ProtocolAdmin, Setting};
 use async_trait::async_trait;
+use std::collections::BTreeMap;
 
 #[async_trait]
 pub trait Settings: Send + Sync {
@@ -64,6 +70,32 @@ impl Settings for ProtocolAdmin {
 
     async fn change_settings(&self, cluster: &Cluster, changes: &Changes) -> Result<(), Error> {
         self.ask(cluster, &ChangeSettings { changes, mode: Mode::Do }).await
+    }
+
+    async fn describe_settings_of(
+        &self,
+        cluster: &Cluster,
+        of: &[SettingsOf],
+    ) -> Result<BTreeMap<SettingsOf, Vec<Setting>>, Error> {
+        several::describe_of(self, cluster, of).await
+    }
+
+    async fn change_settings_of(
+        &self,
+        cluster: &Cluster,
+        changes: &BTreeMap<SettingsOf, Changes>,
+    ) -> Result<ChangedSettings, Error> {
+        several::change_of(self, cluster, changes).await
+    }
+}
+
+impl SettingsOf {
+    fn as_of(&self) -> Of<'_> {
+        match self {
+            Self::Topic(name) => Of::Topic(name),
+            Self::Broker(id) => Of::Broker(*id),
+            Self::Brokers => Of::Brokers,
+        }
     }
 }
 
