@@ -31,8 +31,7 @@ pub struct Copies {
 /// Has these copies go no faster than so many bytes per second on each broker. To be set before
 /// the reassignment begins.
 pub fn throttle(copies: &[Copies], bytes_per_second: u64) -> BTreeMap<SettingsOf, Changes> {
-    let mut all =
-        rate(copies.iter().flat_map(|it| it.from.iter().chain(&it.to)), bytes_per_second);
+    let mut all = rate(copies.iter().flat_map(|it| it.from.iter().chain(&it.to)), bytes_per_second);
     let mut named: BTreeMap<&str, (Vec<String>, Vec<String>)> = BTreeMap::new();
     for Copies { at, from, to } in copies {
         let name = |broker: &i32| format!("{}:{broker}", at.partition);
@@ -63,15 +62,13 @@ pub fn rate<'a>(
 pub fn unthrottle(placement: &PlacementView) -> BTreeMap<SettingsOf, Changes> {
     let gone = |names: [&str; 2]| Changes::from(names.map(|name| (name.to_owned(), None)));
     let topics = placement.topics.iter().filter(|topic| topic.is_throttled);
-    let topics = topics.map(|it| {
-        (SettingsOf::Topic(it.name.clone()), gone([LEADER_REPLICAS, FOLLOWER_REPLICAS]))
-    });
+    let topics = topics
+        .map(|it| (SettingsOf::Topic(it.name.clone()), gone([LEADER_REPLICAS, FOLLOWER_REPLICAS])));
     let is_throttled = |it: &&crate::client::PlacedBroker| {
         it.own.as_ref().is_some_and(|own| own.throttle.is_some())
     };
     let brokers = placement.brokers.iter().filter(is_throttled);
-    let brokers =
-        brokers.map(|it| (SettingsOf::Broker(it.id), gone([LEADER_RATE, FOLLOWER_RATE])));
+    let brokers = brokers.map(|it| (SettingsOf::Broker(it.id), gone([LEADER_RATE, FOLLOWER_RATE])));
     topics.chain(brokers).collect()
 }
 

@@ -44,7 +44,8 @@ impl Reach {
 pub fn for_mover(view: &PlacementView, known: &BTreeSet<i32>, ours: &Ours) -> mover::Cluster {
     let broker = |it: &PlacedBroker| {
         let disk = ours.disk_bytes.get(&it.id).copied();
-        let (disk_bytes, free_bytes) = it.own.as_ref().map_or((disk.unwrap_or(0), 0), |own| room(own, disk));
+        let (disk_bytes, free_bytes) =
+            it.own.as_ref().map_or((disk.unwrap_or(0), 0), |own| room(own, disk));
         mover::Broker {
             node: it.id,
             rack: it.rack.clone(),

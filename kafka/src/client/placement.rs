@@ -31,7 +31,8 @@ impl PlacementView {
 
     /// Partitions that have a replica on this broker, get one there, or lose one.
     pub fn on(&self, broker: i32) -> impl Iterator<Item = TopicPartition> {
-        let partitions = self.topics.iter().flat_map(|topic| topic.partitions.iter().map(move |it| (topic, it)));
+        let partitions =
+            self.topics.iter().flat_map(|topic| topic.partitions.iter().map(move |it| (topic, it)));
         let here = partitions.filter(move |(_, it)| it.replicas.contains(&broker));
         here.map(|(topic, it)| TopicPartition::new(&*topic.name, it.index))
     }
@@ -147,7 +148,8 @@ impl Altered {
     }
 
     fn refused_for(&self, reason: ResponseError) -> impl Iterator<Item = &TopicPartition> {
-        let is_it = move |error: &Error| matches!(error, Error::Kafka { code, .. } if *code == reason);
+        let is_it =
+            move |error: &Error| matches!(error, Error::Kafka { code, .. } if *code == reason);
         self.refused.iter().filter(move |(_, error)| is_it(error)).map(|(at, _)| at)
     }
 }

@@ -78,7 +78,8 @@ impl Copies {
         }
         let has = self.bulk(follower).saturating_add(gained).min(whole);
         self.bulk.insert(follower, has);
-        let ready = if has < whole { after(turn.now, whole - has, turn.speed) } else { Some(turn.now) };
+        let ready =
+            if has < whole { after(turn.now, whole - has, turn.speed) } else { Some(turn.now) };
         joining.next = ready.map(|ready| ready.max(joining.due));
         self.joining.insert(follower, joining);
         if !turn.led || turn.now < joining.due || has < whole {

@@ -190,12 +190,13 @@ impl State {
                 min_in_sync: view.min_in_sync(topic),
                 has_own_min_in_sync: set(MIN_IN_SYNC),
                 is_throttled: set(LEADER_REPLICAS) || set(FOLLOWER_REPLICAS),
-                partitions: partitions
-                    .map(|(index, it)| self.measured(name, index, it))
-                    .collect(),
+                partitions: partitions.map(|(index, it)| self.measured(name, index, it)).collect(),
             }
         });
-        PlacementView { topics: topics.collect(), brokers: brokers.into_iter().map(broker).collect() }
+        PlacementView {
+            topics: topics.collect(),
+            brokers: brokers.into_iter().map(broker).collect(),
+        }
     }
 
     /// Sizes are told by brokers that work alone.

@@ -5,9 +5,7 @@ use super::SimKafka;
 use super::admin::Asked;
 use super::settings::{BROKER, BROKERS, TOPIC, given, read_values, typed};
 use super::state::State;
-use crate::client::{
-    ChangedSettings, Changes, Cluster, Error, Setting, SettingsOf,
-};
+use crate::client::{ChangedSettings, Changes, Cluster, Error, Setting, SettingsOf};
 use crate::settings::MIN_IN_SYNC;
 use kafka_protocol::ResponseError;
 use std::collections::BTreeMap;
@@ -126,7 +124,8 @@ impl State {
     fn set_broker(&mut self, id: i32, changes: &Changes) -> Result<(), Error> {
         let subject = format!("broker {id}");
         if self.metadata.has_elr && changes.contains_key(MIN_IN_SYNC) {
-            let message = "Broker-level min.insync.replicas cannot be altered while ELR is enabled.";
+            let message =
+                "Broker-level min.insync.replicas cannot be altered while ELR is enabled.";
             return Err(refusal(&subject, ResponseError::InvalidConfig, message));
         }
         read_values(ALTER, &subject, BROKER, &given(changes))?;

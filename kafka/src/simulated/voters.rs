@@ -48,7 +48,11 @@ impl State {
         let is_its = node.is_some_and(|node| node.directory == directory);
         if self.voting.voters.contains(&id) {
             let message = "The voter id is already part of the set of voters.";
-            return if is_its { Ok(false) } else { refused(ResponseError::DuplicateVoter, message) };
+            return if is_its {
+                Ok(false)
+            } else {
+                refused(ResponseError::DuplicateVoter, message)
+            };
         }
         if self.is_changing_voters() {
             let message = "Request timed out waiting for leader to handle previous voter change";

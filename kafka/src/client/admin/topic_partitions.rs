@@ -117,7 +117,10 @@ mod tests {
     };
     use kafka_protocol::protocol::Decodable;
 
-    fn partition(index: i32, elr: Option<Vec<BrokerId>>) -> DescribeTopicPartitionsResponsePartition {
+    fn partition(
+        index: i32,
+        elr: Option<Vec<BrokerId>>,
+    ) -> DescribeTopicPartitionsResponsePartition {
         DescribeTopicPartitionsResponsePartition::default()
             .with_partition_index(index)
             .with_leader_id(BrokerId(-1))
@@ -137,21 +140,22 @@ mod tests {
         let Some(cursor) = request.cursor else {
             let next =
                 NextCursor::default().with_topic_name(topic_name("t")).with_partition_index(1);
-            let topics = vec![topic("a", vec![partition(0, None)]), topic("t", vec![partition(0, None)])];
+            let topics =
+                vec![topic("a", vec![partition(0, None)]), topic("t", vec![partition(0, None)])];
             return response.with_topics(topics).with_next_cursor(Some(next));
         };
         assert_eq!((&*cursor.topic_name.0, cursor.partition_index), ("t", 1));
-        let gone = topic("z", vec![]).with_error_code(ResponseError::UnknownTopicOrPartition.code());
+        let gone =
+            topic("z", vec![]).with_error_code(ResponseError::UnknownTopicOrPartition.code());
         response.with_topics(vec![topic("t", vec![partition(1, Some(vec![BrokerId(7)]))]), gone])
     }
 
     #[tokio::test]
     async fn pages_are_put_together() {
         const CALLS: &[(ApiKey, i16, i16)] = &[(ApiKey::DescribeTopicPartitions, 0, 0)];
-        let mut connection = connect(CALLS, |asked| {
-            answer::<DescribeTopicPartitionsRequest>(asked, &page(asked))
-        })
-        .await;
+        let mut connection =
+            connect(CALLS, |asked| answer::<DescribeTopicPartitionsRequest>(asked, &page(asked)))
+                .await;
         let found = DescribePartitions.run(&mut connection).await.unwrap();
         let names: Vec<(&str, usize)> =
             found.iter().map(|(name, partitions)| (&**name, partitions.len())).collect();

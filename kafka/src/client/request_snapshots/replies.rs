@@ -296,8 +296,9 @@ fn coordinator() -> FindCoordinatorResponse {
 
 fn altered_settings() -> IncrementalAlterConfigsResponse {
     use incremental_alter_configs_response::AlterConfigsResourceResponse as Altered;
-    IncrementalAlterConfigsResponse::default()
-        .with_responses(vec![Altered::default().with_resource_type(2).with_resource_name(orders().0)])
+    IncrementalAlterConfigsResponse::default().with_responses(vec![
+        Altered::default().with_resource_type(2).with_resource_name(orders().0),
+    ])
 }
 
 fn producer() -> InitProducerIdResponse {

@@ -130,7 +130,8 @@ impl Call for ChangeSome<'_> {
             }
         }
         let names: Vec<&SettingsOf> = done.iter().map(|(of, _)| *of).collect();
-        let shows = |found: Found| done.iter().all(|(of, changes)| is_shown(found.get(of), changes));
+        let shows =
+            |found: Found| done.iter().all(|(of, changes)| is_shown(found.get(of), changes));
         until_readable(connection, "the settings", &DescribeSome(&names), shows).await?;
         Ok(changed)
     }

@@ -21,9 +21,8 @@ pub fn reassignments() -> ListPartitionReassignmentsResponse {
         .with_replicas(vec![BrokerId(1)])
         .with_adding_replicas(vec![BrokerId(1)])
         .with_removing_replicas(vec![BrokerId(2)]);
-    let topic = OngoingTopicReassignment::default()
-        .with_name(orders())
-        .with_partitions(vec![partition]);
+    let topic =
+        OngoingTopicReassignment::default().with_name(orders()).with_partitions(vec![partition]);
     ListPartitionReassignmentsResponse::default().with_topics(vec![topic])
 }
 
