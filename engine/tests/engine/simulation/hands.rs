@@ -11,7 +11,8 @@ use cloud::{
 };
 use kafka::client::{
     Acl, Admin, Cluster, ClusterView, Created, Elected, Error, Groups, LogDir, Login, Mechanism,
-    Messages, NewTopic, Quorum, Quotas, Settings, TopicPartition, TopicReplication, Topics, Users,
+    Messages, NewTopic, Placement, Quorum, Quotas, Settings, TopicPartition, TopicReplication,
+    Topics, Users, Voters,
 };
 use kafka::simulated::SimKafka;
 use model::{DiskId, Secret, ServerId, VpcId};
@@ -162,6 +163,14 @@ impl Admin for Hands {
 
     fn messages(&self) -> &dyn Messages {
         self.kafka.messages()
+    }
+
+    fn placement(&self) -> &dyn Placement {
+        self.kafka.placement()
+    }
+
+    fn voters(&self) -> &dyn Voters {
+        self.kafka.voters()
     }
 
     async fn set_scram_users(&self, at: &Cluster, all: &[(&str, &Secret)]) -> Result<(), Error> {
