@@ -6,10 +6,16 @@ mod cloud_steps;
 mod customer;
 mod documents;
 mod leaders;
+mod leaving;
 mod look;
+mod min_isr;
+mod moving;
+mod placement;
 mod removal;
+mod resize;
 mod slowing;
 mod ticket;
+mod voters;
 
 use crate::pass::{Done, Pass, is_past};
 use crate::plan::Step;
@@ -46,6 +52,21 @@ impl Engine {
             Step::CheckLogin => self.check_login(pass, world).await,
             Step::Look => self.look(world).await,
             Step::ReturnLeaders(id) => self.return_leaders(pass, world, server(world, id)).await,
+            Step::Place => self.place(pass, world).await,
+            Step::AddVoter(id) => self.add_voter(pass, world, server(world, id)).await,
+            Step::RemoveVoter(id) => self.remove_voter(pass, world, server(world, id)).await,
+            Step::Cordon => self.cordon(pass, world).await,
+            Step::SetMinIsr => self.set_min_isr(pass, world).await,
+            Step::NoteReplicas => self.note_replicas(pass, world).await,
+            Step::Move => self.move_replicas(pass, world).await,
+            Step::EndMending => self.end_mending(pass, world).await,
+            Step::PutBackMinIsr => self.put_back_min_isr(pass, world).await,
+            Step::EndThrottles => self.end_throttles(pass, world).await,
+            Step::RestartStaying => self.restart_staying(pass, world).await,
+            Step::BeginRemoving => self.begin_removing(pass, world).await,
+            Step::StopLeaving => self.stop_leaving(pass, world).await,
+            Step::RemoveLeaving(id) => self.remove_leaving(pass, world, server(world, id)).await,
+            Step::EndResize => self.end_resize(pass, world).await,
             Step::Hibernate(id) => self.hibernate(pass, world, server(world, id)).await,
             Step::NoteStopping => self.note(pass, world, |progress| progress.ready_at = None).await,
             Step::OpenTicket(server) => self.open_ticket(pass, world, server).await,

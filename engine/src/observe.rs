@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use store::instances::{self, Looked};
 use store::{
     AuthorityKind, Lease, ServerRecord, actions, authorities, certificates, disk_guards, disks,
-    leases, servers, tickets, vpcs,
+    leases, resizes, servers, tickets, vpcs,
 };
 
 /// What a turn begins with, all of it from one moment.
@@ -63,6 +63,8 @@ impl Engine {
             look: None,
             unseen: None,
             leaders_refused: HashSet::new(),
+            resize: resizes::find(&mut moment, id).await?,
+            placed: None,
             actions,
             unresponsive: HashSet::new(),
         };

@@ -353,6 +353,12 @@ pub async fn forget_brokers(work: &mut Work, instance: InstanceId) -> Result<()>
     work.execute(query.bind(instance.0)).await.map(drop)
 }
 
+/// Has one broker rendered anew.
+pub async fn forget_broker(work: &mut Work, id: ServerId) -> Result<()> {
+    let query = Query::new("UPDATE servers SET broker = NULL WHERE id = $1");
+    work.execute(query.bind(id.0)).await.map(drop)
+}
+
 /// Has a broker rendered anew if that was last done by a version that renders
 /// otherwise. To be called where it is restarted anyway.
 pub async fn forget_older_rendering(work: &mut Work, id: ServerId, version: i64) -> Result<()> {

@@ -85,7 +85,7 @@ impl Engine {
         };
         let (cloud, by) = self.cloud_for(pass, world).await?;
         match finished(cloud.ensure_server(&by, &spec).await) {
-            Ok(observed) => self.note_server(pass, view, &observed, token.as_ref()).await,
+            Ok(observed) => self.note_server(pass, world, view, &observed, token.as_ref()).await,
             Err(done) => Ok(done),
         }
     }
@@ -95,21 +95,25 @@ impl Engine {
     async fn note_server(
         &self,
         pass: &Pass,
+        world: &World,
         view: &ServerView,
         observed: &ObservedServer,
         token: Option<&Secret>,
     ) -> Result<Done, PassError> {
         let started = observed.agent == Agent::Started;
         let outdated = view.report_text.as_deref().filter(|_| started);
-        let moved = moved(view, &observed.addresses);
+        let (moved, membership) = (moved(view, &observed.addresses), view.server.membership);
         if view.server.state == ServerState::Made && outdated.is_none() && token.is_none() {
             return Ok(Done::Progress);
         }
         let mut work = self.guarded(pass).await?;
         if let Some(Addresses { private_ip, listeners }) = moved {
             servers::set_addresses(&mut work, &view.server, private_ip, listeners).await?;
-            // Each of them names the addresses of all controllers.
-            servers::forget_brokers(&mut work, view.server.instance_id).await?;
+            // Each of them names the addresses of all controllers. Those that run before
+            // others join are rendered again once they are restarted.
+            for other in world.servers.iter().filter(|it| it.server.membership == membership) {
+                servers::forget_broker(&mut work, other.server.id).await?;
+            }
         }
         servers::set_made(&mut work, view.server.id).await?;
         if let Some(token) = token {

@@ -22,12 +22,9 @@ pub fn aim(resize: &Resize) -> Aim {
         // What is under way ends, and nothing else begins.
         (true, true, _) => Aim::default(),
         // Whatever was made or raised meanwhile has to fit again.
-        (true, false, true) => Aim {
-            lower_to: Some(from),
-            spread: true,
-            accept_single_copy: true,
-            ..Aim::default()
-        },
+        (true, false, true) => {
+            Aim { lower_to: Some(from), spread: true, accept_single_copy: true, ..Aim::default() }
+        }
         (true, false, false) => Aim { topics: replicas_before(resize), ..Aim::rebalance() },
     }
 }
