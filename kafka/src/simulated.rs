@@ -69,4 +69,6 @@ impl SimKafka {
 }
 
 #[cfg(test)]
+mod growing_tests;
+#[cfg(test)]
 mod tests;

@@ -51,7 +51,7 @@ impl SimKafka {
         self.state().calls
     }
 
-    pub fn voters(&self) -> BTreeSet<i32> {
+    pub fn voter_ids(&self) -> BTreeSet<i32> {
         self.state().voting.voters.clone()
     }
 

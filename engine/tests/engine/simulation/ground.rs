@@ -145,7 +145,7 @@ impl Ground {
             let mut away = self.away.values().filter(|away| !away.for_good);
             away.any(|away| away.node_id == Some(id) && self.is_on_its_way(away))
         };
-        let voters = self.kafka.voters();
+        let voters = self.kafka.voter_ids();
         let left = voters.iter().filter(|id| **id != node && (self.works(**id) || comes(**id)));
         left.count() * 2 > voters.len()
     }
@@ -174,7 +174,7 @@ impl Ground {
                 self.violate(format!("{partition:?} falls below what it needs without {node}"));
             }
         }
-        let voters = self.kafka.voters();
+        let voters = self.kafka.voter_ids();
         let works = |id: &&i32| **id != node && self.kafka.process(**id) == Process::Running;
         let (left, majority) = (voters.iter().filter(works).count(), voters.len() / 2 + 1);
         if voters.contains(&node) && left < majority.min(voters.len() - 1) {
