@@ -1,6 +1,8 @@
 //! What the use cases write: an instance with all its rows, and changes of
 //! mind. Shared by every test of the engine; one store may serve many instances.
 
+mod resized;
+
 use model::*;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex};
@@ -115,20 +117,24 @@ impl Rows {
             let server_id = ServerId(work.next("servers").await.unwrap());
             let server = self.new_server(server_id, id, number);
             servers::insert(&mut work, &server).await.unwrap();
-            let disk = Disk {
-                id: DiskId(self.entropy.uuid()),
-                instance_id: id,
-                server_id,
-                size_gb: 25,
-                directory_id: kafka_uuid(&*self.entropy),
-                founding: true,
-                state: DiskState::Planned,
-            };
+            let disk = self.new_disk(id, server_id);
             disks::insert(&mut work, &disk).await.unwrap();
         }
         instances::wake(&mut work, id, now).await.unwrap();
         work.commit().await.unwrap();
         instance
+    }
+
+    fn new_disk(&self, instance_id: InstanceId, server_id: ServerId) -> Disk {
+        Disk {
+            id: DiskId(self.entropy.uuid()),
+            instance_id,
+            server_id,
+            size_gb: 25,
+            directory_id: kafka_uuid(&*self.entropy),
+            founding: true,
+            state: DiskState::Planned,
+        }
     }
 
     fn new_vpc(&self, id: VpcId, made_for: InstanceId) -> Vpc {

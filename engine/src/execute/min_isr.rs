@@ -57,11 +57,15 @@ impl Engine {
     ) -> Result<Done, PassError> {
         let Some(resize) = &world.resize else { return Ok(Done::Progress) };
         let cluster = self.reach.cluster(world.instance.id, &world.running_first()).await?;
-        let done = self.put_back(pass, &cluster, &resize.memory.lowered).await?;
+        let due = sizing::lowered_to_put_back(resize);
+        let done = self.put_back(pass, &cluster, &due).await?;
         if let Done::Failed { .. } = done {
             return Ok(done);
         }
-        self.remember(pass, world, |memory| memory.lowered.clear()).await?;
+        self.remember(pass, world, |memory| {
+            memory.lowered.retain(|topic, _| !due.contains_key(topic));
+        })
+        .await?;
         Ok(Done::Changed)
     }
 

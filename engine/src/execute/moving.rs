@@ -10,6 +10,7 @@ use kafka::client::{
     Altered, Assignment, ChangedSettings, Changes, Cluster, Error, SettingsOf, TopicPartition,
 };
 use kafka::throttle::{Copies, throttle, unthrottle};
+use model::condition::Moving;
 use model::{Reason, ResizeMemory};
 use mover::{Move, Next, PartitionName};
 use std::collections::BTreeMap;
@@ -48,7 +49,7 @@ impl Engine {
                 self.change_settings(pass, &cluster, changes.collect()).await
             }
             Next::Reassign(moves) => self.reassign(pass, placed, &cluster, moves).await,
-            Next::ElectLeaders(names) => self.elect(pass, &cluster, names).await,
+            Next::ElectLeaders(names) => self.elect(pass, world, &cluster, names).await,
             Next::Wait(_) | Next::Done => Ok(Done::Progress),
         }
     }
@@ -78,16 +79,16 @@ impl Engine {
     async fn elect(
         &self,
         pass: &Pass,
+        world: &World,
         cluster: &Cluster,
         names: &[PartitionName],
     ) -> Result<Done, PassError> {
+        let reason = moving(world);
         let few: Vec<TopicPartition> = names.iter().map(at).collect();
         self.look_at_lease(pass).await?;
         Ok(match self.reach.admin().elect_preferred_leaders(cluster, &few).await {
-            Ok(elected) if elected.moved.is_empty() => {
-                Done::Wait { reason: Reason::LeadersReturning, after: LATER }
-            }
-            Ok(_) => Done::Wait { reason: Reason::LeadersReturning, after: BREATH },
+            Ok(elected) if elected.moved.is_empty() => Done::Wait { reason, after: LATER },
+            Ok(_) => Done::Wait { reason, after: BREATH },
             Err(error) => {
                 let reason = Reason::LeadersPending { error: error.to_string() };
                 Done::Wait { reason, after: LATER }
@@ -153,6 +154,18 @@ fn copies(moves: &[Move]) -> Vec<Copies> {
 
 pub(super) fn at(name: &PartitionName) -> TopicPartition {
     TopicPartition::new(&*name.topic, name.index)
+}
+
+/// What is told while leaders move, which is soon done.
+fn moving(world: &World) -> Reason {
+    let known = world.resize.as_ref().and_then(|resize| resize.progress);
+    let moving = known.map_or_else(Moving::default, |known| Moving {
+        partitions: 0,
+        bytes_done: known.bytes_done,
+        bytes_left: known.bytes_left,
+        ready_at: known.ready_at,
+    });
+    Reason::Moving { moving }
 }
 
 /// A topic's own min ISR; none: that of the cluster holds.

@@ -34,7 +34,7 @@ struct Change<'a> {
 }
 
 /// The first part that has something to do, or to wait for, is the plan.
-const BEFORE_STOPS: [fn(&Change) -> Option<Plan>; 14] = [
+const BEFORE_STOPS: [fn(&Change) -> Option<Plan>; 15] = [
     moves::put_back_mended,
     join::wait_for_joining,
     restart::before_shrinking,
@@ -49,11 +49,12 @@ const BEFORE_STOPS: [fn(&Change) -> Option<Plan>; 14] = [
     leave::begin_removing,
     votes::remove_voters,
     leave::ask_to_stop,
+    leave::remove_stopped,
 ];
 
 /// After leaving brokers have stopped.
 const AFTER_STOPS: [fn(&Change) -> Option<Plan>; 3] =
-    [leave::remove_servers, restart::after_growing, end];
+    [leave::wait_for_stops, restart::after_growing, end];
 
 /// None: nothing changes, or a roll comes first.
 pub(super) fn plan(world: &World) -> Option<Plan> {

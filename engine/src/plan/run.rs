@@ -46,8 +46,8 @@ impl Draft<'_> {
         Plan::whole(steps, self.wait.clone())
     }
 
-    /// Servers that leave get what they lack, and nothing waits for it: they may be gone for
-    /// good.
+    /// Servers that leave and don't run get what they lack, and nothing waits for it: they may
+    /// be gone for good.
     fn beside(&self, mut plan: Plan) -> Plan {
         let is_planned = |server| plan.lanes.iter().any(|lane| lane.server == server);
         let lanes = self.lanes.iter().filter(|lane| self.is_of_leaving(lane));
@@ -58,7 +58,8 @@ impl Draft<'_> {
 
     fn is_of_leaving(&self, lane: &Lane) -> bool {
         let mut views = self.world.servers.iter();
-        views.any(|view| Some(view.server.id) == lane.server && view.server.is_leaving())
+        let is_its = |view: &&ServerView| Some(view.server.id) == lane.server;
+        views.find(is_its).is_some_and(|view| view.server.is_leaving() && !view.is_up())
     }
 
     fn lacks_something(&self, view: &ServerView) -> bool {

@@ -34,6 +34,14 @@ fn replicas_before(resize: &Resize) -> BTreeMap<String, usize> {
     before.map(|(topic, replicas)| (topic.clone(), *replicas as usize)).collect()
 }
 
+/// Topics that get their own min ISR back: all whose replicas are as many as before.
+pub fn lowered_to_put_back(resize: &Resize) -> BTreeMap<String, Option<u32>> {
+    let memory = &resize.memory;
+    let is_due = |topic: &String| resize.undo || !memory.replicas.contains_key(topic);
+    let lowered = memory.lowered.iter().filter(|(topic, _)| is_due(topic));
+    lowered.map(|(topic, before)| (topic.clone(), *before)).collect()
+}
+
 /// The min ISR of topics that have none of their own, in a cluster of so many servers. What
 /// the customer chose holds where there are enough replicas for it.
 pub fn min_isr(instance: &Instance, servers: u32) -> u32 {

@@ -113,7 +113,10 @@ async fn a_copy_takes_as_long_as_its_throttle_says() {
     assert_eq!(world.partition("t").adding, [4], "it stays listed");
     world.kafka.start(4);
     world.pass(30);
-    assert_eq!((world.partition("t").adding, world.kafka.copy_bytes("t", 0, 4)), (vec![], Some(10_000_000)));
+    assert_eq!(
+        (world.partition("t").adding, world.kafka.copy_bytes("t", 0, 4)),
+        (vec![], Some(10_000_000))
+    );
     assert_eq!(world.kafka.lost_bytes(), []);
 }
 

@@ -7,7 +7,7 @@
 use super::Change;
 use crate::plan::{Lane, Plan, Step};
 use crate::world::{Life, ServerView, World};
-use model::Reason;
+use model::{Condition, Reason};
 
 pub(super) fn begin_removing(change: &Change) -> Option<Plan> {
     let is_due = !change.resize.removing && change.leaving().next().is_some();
@@ -25,18 +25,21 @@ pub(super) fn is_stopping(world: &World) -> bool {
     world.servers.iter().any(|view| view.server.is_leaving() && stops(view))
 }
 
-pub(super) fn remove_servers(change: &Change) -> Option<Plan> {
-    let leaving: Vec<&ServerView> = change.leaving().collect();
-    if leaving.is_empty() {
-        return None;
-    }
-    let lane = |view: &&ServerView| Lane {
-        server: Some(view.server.id),
-        steps: next_of(change, view).into_iter().collect(),
+pub(super) fn remove_stopped(change: &Change) -> Option<Plan> {
+    let lane = |view: &ServerView| {
+        let steps = vec![next_of(change, view)?];
+        Some(Lane { server: Some(view.server.id), steps })
     };
-    let conditions = leaving.iter().map(|view| Reason::Removing.of(view.server.number)).collect();
-    let wait = change.wait(conditions);
-    Some(Plan { lanes: leaving.iter().map(lane).collect(), wait })
+    let lanes: Vec<Lane> = change.leaving().filter_map(lane).collect();
+    (!lanes.is_empty()).then(|| Plan { lanes, wait: change.wait(removing(change)) })
+}
+
+pub(super) fn wait_for_stops(change: &Change) -> Option<Plan> {
+    change.leaving().next().map(|_| change.pause(removing(change)))
+}
+
+fn removing(change: &Change) -> Vec<Condition> {
+    change.leaving().map(|view| Reason::Removing.of(view.server.number)).collect()
 }
 
 /// None: its broker may still run. Its agent says when it has stopped, or its session ends.

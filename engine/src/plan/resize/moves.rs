@@ -18,10 +18,10 @@ pub(super) fn put_back_mended(change: &Change) -> Option<Plan> {
     set_min_isr_of(change, &names, Step::EndMending)
 }
 
-/// Customers' topics that were lowered, in a change that is undone.
+/// Topics that were lowered while they got more replicas, or in a change that is undone.
 pub(super) fn put_back_lowered(change: &Change) -> Option<Plan> {
-    let lowered = change.resize.memory.lowered.keys().filter(|_| change.resize.undo);
-    let names = lowered.map(String::as_str).collect::<Vec<_>>();
+    let lowered = sizing::lowered_to_put_back(change.resize);
+    let names = lowered.keys().map(String::as_str).collect::<Vec<_>>();
     set_min_isr_of(change, &names, Step::PutBackMinIsr)
 }
 

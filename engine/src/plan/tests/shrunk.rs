@@ -64,7 +64,8 @@ fn brokers_stop_under_a_ticket_and_servers_go_last() {
     check(told().looked_at(), "open ticket of 2");
     check(told().looked_at().let_stop(2), "wait: leaving 2");
     let first = || told().informed(&[2]).reports(2, Phase::Stopped).fenced(2).looked_at();
-    check(first(), "open ticket of 3");
+    check(first(), "2: hibernate");
+    check(first().removed(2), "open ticket of 3");
     let both = || told().all_informed().reports(2, Phase::Stopped).reports(3, Phase::Stopped);
     check(both(), "2: hibernate | 3: hibernate");
     let gone = || both().hibernated(&[2, 3]);
@@ -82,7 +83,8 @@ fn a_leaving_server_that_is_dead_holds_nothing_up() {
     let lost = || seen().but(|it| it.in_sync = vec![1, 4]);
     check(lost(), "move");
     let empty = || dead().cordoned(&[4]).voters(&[1, 2, 3]).topic("t", 2, &[1, 2, 3]);
-    check(empty().told_to_leave().looked_at(), "open ticket of 4");
+    check(empty().told_to_leave().looked_at(), "5: hibernate");
+    check(empty().told_to_leave().looked_at().removed(5), "open ticket of 4");
     let stopped = || empty().told_to_leave().all_informed().reports(4, Phase::Stopped);
     check(stopped(), "4: hibernate | 5: hibernate");
 }

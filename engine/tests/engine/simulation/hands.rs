@@ -59,7 +59,7 @@ impl Hands {
     }
 
     /// One call to Kafka.
-    async fn ask<T>(
+    pub async fn ask<T>(
         &self,
         effect: Effect,
         call: impl Future<Output = Result<T, Error>> + Send,
@@ -150,7 +150,7 @@ impl Admin for Hands {
     }
 
     fn settings(&self) -> &dyn Settings {
-        self.kafka.settings()
+        self
     }
 
     fn groups(&self) -> &dyn Groups {
@@ -166,11 +166,11 @@ impl Admin for Hands {
     }
 
     fn placement(&self) -> &dyn Placement {
-        self.kafka.placement()
+        self
     }
 
     fn voters(&self) -> &dyn Voters {
-        self.kafka.voters()
+        self
     }
 
     async fn set_scram_users(&self, at: &Cluster, all: &[(&str, &Secret)]) -> Result<(), Error> {
