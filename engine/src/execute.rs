@@ -5,6 +5,8 @@ mod certificates;
 mod cloud_steps;
 mod customer;
 mod documents;
+mod grant;
+mod grow;
 mod leaders;
 mod leaving;
 mod look;
@@ -35,6 +37,7 @@ impl Engine {
             Step::TakeOver => self.take_over(pass, world).await,
             Step::MakeNetwork => self.make_network(pass, world).await,
             Step::MakeDisk(id) => self.make_disk(pass, world, disk(world, id)).await,
+            Step::GrowDisk(id) => self.grow_disk(pass, world, disk(world, id)).await,
             Step::EnsureServer(id) => self.ensure_server(pass, world, server(world, id)).await,
             Step::Render(id) => self.render(pass, world, server(world, id)).await,
             Step::AllowFormat(id) => {

@@ -3,6 +3,7 @@
 //! Planning never does I/O and never looks at anything but the world, so every
 //! plan can be tested with a table.
 
+mod grow;
 mod provision;
 mod remove;
 mod renewal;
@@ -25,6 +26,8 @@ pub enum Step {
     TakeOver,
     MakeNetwork,
     MakeDisk(DiskId),
+    /// Has the cloud make the disk as large as it shall be, while its broker runs on.
+    GrowDisk(DiskId),
     /// Has the server exist and its agent run.
     EnsureServer(ServerId),
     /// Renders the broker's configuration and keeps it.
@@ -100,6 +103,7 @@ impl fmt::Display for Step {
             Step::TakeOver => f.write_str("take the instance over"),
             Step::MakeNetwork => f.write_str("make the network"),
             Step::MakeDisk(disk) => write!(f, "make disk {disk}"),
+            Step::GrowDisk(disk) => write!(f, "make disk {disk} larger"),
             Step::EnsureServer(server) => write!(f, "start the agent of server {server}"),
             Step::Render(server) => write!(f, "render the configuration of server {server}"),
             Step::AllowFormat(disk) => write!(f, "release disk {disk} for formatting"),
@@ -197,7 +201,7 @@ pub fn plan(world: &World) -> Plan {
     if world.instance.stopped {
         return stop::plan(world);
     }
-    run::plan(world)
+    grow::with_disks(world, run::plan(world))
 }
 
 #[cfg(test)]

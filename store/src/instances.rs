@@ -252,6 +252,12 @@ pub async fn set_size(
     raise(work, id, now).await
 }
 
+/// How large a disk was asked for; none: the plan's.
+pub async fn set_disk_size(work: &mut Work, id: InstanceId, size_gb: Option<u32>) -> Result<()> {
+    let query = Query::new("UPDATE instances SET disk_size = $2 WHERE id = $1");
+    work.execute(query.bind(id.0).bind(size_gb.map(i64::from))).await.map(drop)
+}
+
 /// Has the engine look at the instance now. A look that was to come sooner by the clock of
 /// its own host stays so.
 pub async fn wake(work: &mut Work, id: InstanceId, now: Timestamp) -> Result<()> {

@@ -187,6 +187,30 @@ pub async fn set_roles(work: &mut Work, id: ServerId, roles: &[ServerRole]) -> R
     work.execute(query.bind(id.0).bind(json(&roles))).await.map(drop)
 }
 
+/// Cores and memory of a server.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Grant {
+    pub cores: u32,
+    pub memory_mb: u32,
+}
+
+/// What the cloud was last asked to let a server have.
+pub async fn grant(run: &mut impl Run, id: ServerId) -> Result<Option<Grant>> {
+    let query = Query::new(
+        "SELECT granted_cores, granted_memory_mb FROM servers \
+         WHERE id = $1 AND granted_cores IS NOT NULL AND granted_memory_mb IS NOT NULL",
+    );
+    let Some(row) = run.fetch_one(query.bind(id.0)).await? else { return Ok(None) };
+    let (cores, memory_mb) = (row.number("granted_cores")?, row.number("granted_memory_mb")?);
+    Ok(Some(Grant { cores, memory_mb }))
+}
+
+pub async fn set_grant(work: &mut Work, id: ServerId, grant: Grant) -> Result<()> {
+    let query =
+        Query::new("UPDATE servers SET granted_cores = $2, granted_memory_mb = $3 WHERE id = $1");
+    work.execute(query.bind(id.0).bind(grant.cores).bind(grant.memory_mb)).await.map(drop)
+}
+
 pub async fn set_made(work: &mut Work, id: ServerId) -> Result<()> {
     let query = Query::new("UPDATE servers SET state = 'made' WHERE id = $1").bind(id.0);
     work.execute(query).await.map(drop)

@@ -131,6 +131,7 @@ impl Rows {
             instance_id,
             server_id,
             size_gb: 25,
+            made_gb: 25,
             directory_id: kafka_uuid(&*self.entropy),
             founding: true,
             state: DiskState::Planned,
@@ -294,6 +295,27 @@ impl Rows {
         servers::set_wanted(&mut work, server, moved.unwrap_or(row.wanted)).await.unwrap();
         let kind = if stopped { ActionKind::Stop } else { ActionKind::Start };
         self.act(work, id, kind, &[server]).await;
+    }
+
+    /// Has every disk become larger, as asked of a customer.
+    pub async fn grow_disks(&self, id: InstanceId) {
+        let mut work = self.store.begin().await.unwrap();
+        let Some(instance) = instances::find(&mut work, id).await.unwrap() else { return };
+        let present = disks::list(&mut work, id).await.unwrap();
+        let size_gb = present.iter().map(|disk| disk.size_gb).max().unwrap_or_default() + 10;
+        disks::grow(&mut work, id, size_gb).await.unwrap();
+        let now = self.clock.now();
+        let action = NewAction {
+            instance_id: id,
+            kind: ActionKind::ResizeDisk,
+            servers: &[],
+            asked_by: "a@acme.test",
+            source: "cli".into(),
+            generation: instance.generation,
+        };
+        actions::insert(&mut work, &action, now).await.unwrap();
+        instances::wake(&mut work, id, now).await.unwrap();
+        work.commit().await.unwrap();
     }
 
     async fn act(&self, mut work: Work, id: InstanceId, kind: ActionKind, which: &[ServerId]) {

@@ -232,6 +232,7 @@ pub fn disk(instance_id: InstanceId, server_id: ServerId) -> Disk {
         instance_id,
         server_id,
         size_gb: 25,
+        made_gb: 25,
         directory_id: kafka_uuid(&OsEntropy),
         founding: true,
         state: DiskState::Planned,

@@ -9,7 +9,7 @@ use cloud::{
 };
 use model::{Disk, DiskState, Plan, Reason, Secret, ServerState, SignedDuration, Timestamp};
 use std::sync::Arc;
-use store::{Token, disks, hash_key, servers};
+use store::{Token, actions, disks, hash_key, servers};
 
 const TOKEN_LIFE: SignedDuration = SignedDuration::from_mins(15);
 /// An agent that was not heard of for so long may have lost its certificate, or
@@ -41,18 +41,15 @@ impl Engine {
         world: &World,
         disk: &Disk,
     ) -> Result<Done, PassError> {
-        let spec = DiskSpec {
-            id: disk.id,
-            instance_id: disk.instance_id,
-            server_id: disk.server_id,
-            size_gb: disk.size_gb,
-        };
         let (cloud, by) = self.cloud_for(pass, world).await?;
-        if let Err(done) = finished(cloud.ensure_disk(&by, &spec).await) {
+        if let Err(done) = finished(cloud.ensure_disk(&by, &disk_spec(disk)).await) {
             return Ok(done);
         }
         let mut work = self.guarded(pass).await?;
         disks::advance(&mut work, disk.id, DiskState::Planned, DiskState::Made).await?;
+        disks::set_made_gb(&mut work, disk.id, disk.size_gb).await?;
+        // It may have been asked to be larger before it was made.
+        actions::end_disks(&mut work, disk.instance_id, self.clock.now()).await?;
         work.commit().await?;
         Ok(Done::Progress)
     }
@@ -70,7 +67,7 @@ impl Engine {
             let reason = format!("{} has no disk on record", view.title());
             return Ok(Done::Failed { reason, remedy: Remedy::GiveUp });
         };
-        let plan = self.plan_of(world)?;
+        let grant = self.grant(world, view).await?;
         let token = self.token_for(pass, view).await?;
         let spec = ServerSpec {
             id: view.server.id,
@@ -78,14 +75,17 @@ impl Engine {
             instance_id: world.instance.id,
             vpc_id: world.instance.vpc_id,
             disk_id: disk.id,
-            cores: plan.family.cores,
-            memory_mb: plan.family.memory_gb * 1024,
+            cores: grant.cores,
+            memory_mb: grant.memory_mb,
             addresses: recorded_addresses(view),
             token: token.clone(),
         };
         let (cloud, by) = self.cloud_for(pass, world).await?;
         match finished(cloud.ensure_server(&by, &spec).await) {
-            Ok(observed) => self.note_server(pass, world, view, &observed, token.as_ref()).await,
+            Ok(observed) => {
+                self.note_grant(pass, view, grant).await?;
+                self.note_server(pass, world, view, &observed, token.as_ref()).await
+            }
             Err(done) => Ok(done),
         }
     }
@@ -172,6 +172,15 @@ fn is_enrolled(view: &ServerView, now: Timestamp) -> bool {
     let Some(enrolled_at) = view.server.enrolled_at else { return false };
     let heard = view.server.last_seen.map_or(enrolled_at, |seen| seen.max(enrolled_at));
     now.duration_since(heard) < HEARD_LATELY
+}
+
+pub(super) fn disk_spec(disk: &Disk) -> DiskSpec {
+    DiskSpec {
+        id: disk.id,
+        instance_id: disk.instance_id,
+        server_id: disk.server_id,
+        size_gb: disk.size_gb,
+    }
 }
 
 fn recorded_addresses(view: &ServerView) -> Addresses {

@@ -4,6 +4,7 @@
 mod changed;
 mod cluster;
 mod created;
+mod disks;
 mod grown;
 mod renewed;
 mod rolled;

@@ -145,6 +145,7 @@ impl Fixture {
             instance_id: id,
             server_id: server.id,
             size_gb: 25,
+            made_gb: 25,
             directory_id: kafka_uuid(&*self.entropy),
             founding: true,
             state: DiskState::Planned,

@@ -356,7 +356,12 @@ impl<'a> Sim<'a> {
             Some(now) => {
                 let rests = matches!(went, Went::Rested(Rest::Until(_)));
                 let agents = self.rows.servers(self.id()).await;
+                let disks = self.rows.disks(self.id()).await;
+                let is_made = |disk: &Disk| {
+                    !disk.is_to_grow() && self.cloud.disk_gb(disk.id) == Some(disk.size_gb)
+                };
                 rests
+                    && disks.iter().all(is_made)
                     && agents.iter().all(|record| record.enrolled_key.is_some())
                     && now.progress.status().starts_with("running")
                     && now.ready()

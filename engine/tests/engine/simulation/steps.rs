@@ -35,6 +35,7 @@ every_step! {
     TakeOver => [TakeOver],
     MakeNetwork => [EnsureNetwork],
     MakeDisk(_) => [EnsureDisk],
+    GrowDisk(_) => [EnsureDisk],
     EnsureServer(_) => [EnsureServer],
     Render(_) => [],
     AllowFormat(_) => [],

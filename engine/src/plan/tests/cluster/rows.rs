@@ -53,6 +53,7 @@ pub fn view(number: u32) -> ServerView {
         instance_id: InstanceId(1),
         server_id: server.id,
         size_gb: 1,
+        made_gb: 1,
         directory_id: "d".into(),
         founding: true,
         state: DiskState::Planned,
