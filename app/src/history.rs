@@ -3,10 +3,11 @@
 //!
 //! A price, that of disk beyond the plan included, is taken from the catalogue when a
 //! plan is chosen and stays until another plan is: an operator's new prices are for new
-//! choices, and rewrite nothing. The disk is chosen with the instance and stays.
+//! choices, and rewrite nothing. Disk that is added later is paid for at the price of that day,
+//! on top of what was agreed.
 
 use crate::{App, Error, Result};
-use model::{HistoryChange, HistoryEntry, Instance, Timestamp};
+use model::{Cents, HistoryChange, HistoryEntry, Instance, Timestamp};
 use store::{Work, history};
 
 /// Notes a new instance.
@@ -18,6 +19,25 @@ pub(crate) async fn created(work: &mut Work, app: &App, instance: &Instance) -> 
 /// Notes an instance's new name, tags or plan.
 pub(crate) async fn changed(work: &mut Work, app: &App, instance: &Instance) -> Result<()> {
     note(work, app, instance, HistoryChange::Changed).await
+}
+
+/// Notes another plan or more disk, from the moment of its acceptance on.
+pub(crate) async fn chosen(
+    work: &mut Work,
+    app: &App,
+    before: &Instance,
+    after: &Instance,
+) -> Result<()> {
+    let last = history::last(work, after.id).await?;
+    let mut entry = entry(app, after, HistoryChange::Changed, app.now(), last.as_ref())?;
+    if before.plan == after.plan
+        && let Some(plan) = app.catalogue.plan(&after.plan.0)
+    {
+        let price = |disk_size| plan.price_cents(disk_size).0;
+        let more = price(after.disk_size) - price(before.disk_size);
+        entry.price = Cents(entry.price.0.saturating_add(more));
+    }
+    Ok(history::insert(work, &entry).await?)
 }
 
 /// Notes that nothing is to be paid from now on.

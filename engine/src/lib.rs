@@ -23,10 +23,11 @@ pub use pass::{Pass, PassError, Rest};
 pub use plan::{Lane, Plan, Step, Wait};
 pub use runner::Runner;
 pub use witness::{Moment, Witness};
-pub use world::{ServerView, World};
+pub use world::{Placed, ServerView, World};
 
 use cloud::{Cloud, Clouds};
 use model::{Catalogue, CertificateLife, Clock, Entropy, HostId, SignedDuration, Timestamp};
+use mover::Throttle;
 use reach::Reach;
 use replies::Replies;
 use std::sync::Arc;
@@ -69,6 +70,8 @@ pub struct Settings {
     pub login_patience: Duration,
     /// Of brokers' certificates.
     pub certificate_life: CertificateLife,
+    /// Bytes per second and broker within which replicas are copied.
+    pub move_throttle: Throttle,
 }
 
 impl Default for Settings {
@@ -79,6 +82,7 @@ impl Default for Settings {
             lease: SignedDuration::from_mins(1),
             login_patience: Duration::from_secs(3),
             certificate_life: CertificateLife::default(),
+            move_throttle: Throttle { least: 5_000_000, most: 100_000_000 },
         }
     }
 }

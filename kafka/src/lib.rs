@@ -21,6 +21,7 @@ pub mod safety;
 pub mod settings;
 pub mod simulated;
 pub mod startup_cache;
+pub mod throttle;
 mod throwaway;
 pub mod versions;
 

@@ -34,6 +34,7 @@ mod plan;
 mod principal;
 mod recipient;
 mod region;
+mod resize;
 mod secret;
 mod series;
 mod server;
@@ -76,9 +77,10 @@ pub use recipient::{
     LastStatus, Recipient, RecipientAddress, RecipientOptions, RecipientType, Responder,
 };
 pub use region::{Region, RegionName};
+pub use resize::{MoveProgress, Resize, ResizeMemory};
 pub use secret::Secret;
 pub use series::{GroupSeries, SAMPLE_SECONDS, Series, TopicSeries, UnknownSeries, until_sample};
-pub use server::{Listener, Listeners, Server, ServerRole, ServerState, Wanted};
+pub use server::{Listener, Listeners, Membership, Server, ServerRole, ServerState, Wanted};
 pub use subnet::{Subnet, SubnetError};
 pub use topic_name::{NoTopicName, TopicName};
 pub use words::UnknownWord;

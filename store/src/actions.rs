@@ -201,6 +201,16 @@ pub async fn end_one(work: &mut Work, id: ActionId, now: Timestamp) -> Result<()
     work.execute(query.bind(id.0).bind(now)).await.map(drop)
 }
 
+/// Ends what asked for larger disks, once the cloud has made all of them as large.
+pub async fn end_disks(work: &mut Work, instance: InstanceId, now: Timestamp) -> Result<()> {
+    let query = Query::new(
+        "UPDATE actions SET ended_at = $2 \
+         WHERE instance_id = $1 AND kind = 'resize-disk' AND ended_at IS NULL \
+         AND NOT EXISTS (SELECT 1 FROM disks WHERE instance_id = $1 AND made_gb < size_gb)",
+    );
+    work.execute(query.bind(instance.0).bind(now)).await.map(drop)
+}
+
 /// Ends one action because a later one replaces it.
 pub async fn supersede(work: &mut Work, id: ActionId, by: ActionId, now: Timestamp) -> Result<()> {
     let query = Query::new(
@@ -209,7 +219,8 @@ pub async fn supersede(work: &mut Work, id: ActionId, by: ActionId, now: Timesta
     work.execute(query.bind(id.0).bind(by.0).bind(now)).await.map(drop)
 }
 
-/// Ends what raised no more than this intent, which has been reached.
+/// Ends what raised no more than this intent, which has been reached. A change of servers
+/// ends once its row is gone: a cluster may be stopped in the middle of it.
 pub async fn end(
     work: &mut Work,
     instance: InstanceId,
@@ -218,7 +229,9 @@ pub async fn end(
 ) -> Result<()> {
     let query = Query::new(
         "UPDATE actions SET ended_at = $3 \
-         WHERE instance_id = $1 AND generation <= $2 AND ended_at IS NULL",
+         WHERE instance_id = $1 AND generation <= $2 AND ended_at IS NULL \
+         AND kind <> 'resize-disk' \
+         AND id NOT IN (SELECT action_id FROM resizes WHERE instance_id = $1)",
     )
     .bind(instance.0)
     .bind(generation)

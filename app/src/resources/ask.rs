@@ -7,7 +7,7 @@ use crate::access::{on_servers_of_its_own, ready};
 use crate::{App, Error, InstanceAccess, Result};
 use futures::future::join_all;
 use kafka::client::{Admin, Broker, Error as KafkaError, LogDir, graver, made, none_answered};
-use model::Server;
+use model::{Membership, Server};
 use std::time::Duration;
 use store::servers;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
@@ -52,7 +52,9 @@ impl<'a> Cluster<'a> {
         let deadline = Instant::now() + patience;
         let instance = &access.instance;
         ready(instance)?;
-        let servers = servers::list_bare(&mut app.store().reader(), instance.id).await?;
+        let mut servers = servers::list_bare(&mut app.store().reader(), instance.id).await?;
+        // Nobody waits for one that is being added and may never come up.
+        servers.retain(|server| server.membership != Membership::Joining);
         let mut brokers = app.reach().cluster(instance.id, &servers).await.map_err(unreachable)?;
         let (admin, stale_brokers) = (app.reach().admin(), app.stale_brokers());
         stale_brokers.last(&mut brokers, Instant::now().into_std());
@@ -179,7 +181,7 @@ impl<'a> Cluster<'a> {
     }
 
     pub fn servers(&self) -> usize {
-        self.servers.iter().filter(|server| server.is_broker()).count()
+        self.servers.iter().filter(|it| it.is_broker() && !it.is_leaving()).count()
     }
 
     /// What each server that answers has on its disks, side by side: one that

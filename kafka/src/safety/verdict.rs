@@ -67,7 +67,8 @@ impl Member {
             node: server.node_id,
             server: server.number,
             roles: server.roles.clone(),
-            shall_run: !server.wanted.is_stopped(),
+            // One that leaves may be gone for good.
+            shall_run: !server.wanted.is_stopped() && !server.is_leaving(),
             standing,
         }
     }

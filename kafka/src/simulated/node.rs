@@ -5,6 +5,7 @@ use crate::Endpoint;
 use model::{ServerRole, Timestamp};
 use std::collections::VecDeque;
 use std::sync::Arc;
+use uuid::Uuid;
 
 /// A server as its operator knows it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -54,6 +55,11 @@ pub(super) struct Node {
     pub caught_up: Timestamp,
     /// When it will have read what it missed of the metadata log.
     pub joins_at: Option<Timestamp>,
+    pub rack: Option<String>,
+    /// Size of its disk, if it was given one.
+    pub disk_bytes: Option<u64>,
+    /// Of its log directory.
+    pub directory: Uuid,
     view: Arc<Metadata>,
     /// Changes on their way to it.
     coming: VecDeque<(Timestamp, Arc<Metadata>)>,
@@ -62,6 +68,7 @@ pub(super) struct Node {
 
 impl Node {
     pub fn new(spec: SimNode, now: Timestamp) -> Self {
+        let directory = Uuid::from_u128(0x5111 << 64 | spec.id.unsigned_abs() as u128);
         Self {
             spec,
             process: Process::Down,
@@ -75,6 +82,9 @@ impl Node {
             end: 0,
             caught_up: now,
             joins_at: None,
+            rack: None,
+            disk_bytes: None,
+            directory,
             view: Arc::default(),
             coming: VecDeque::new(),
             held_until: None,

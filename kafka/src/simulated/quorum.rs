@@ -25,6 +25,8 @@ pub(super) struct Voting {
     pub beaten: Option<Timestamp>,
     /// A controller became active that did not have everything.
     pub lost: bool,
+    /// Until then a change of voters is under way.
+    pub changing_until: Option<Timestamp>,
 }
 
 impl State {
@@ -120,12 +122,14 @@ impl State {
     pub(super) fn describe_quorum(&self) -> Quorum {
         let replica = |node: &Node| Replica {
             id: node.spec.id,
-            directory: None,
+            directory: Some(node.directory),
             log_end_offset: Some(node.end),
             last_fetch: Some(node.caught_up),
             last_caught_up: Some(node.caught_up),
         };
-        let observes = |node: &&Node| !self.voting.voters.contains(&node.spec.id) && node.works();
+        let observes = |node: &&Node| {
+            !self.voting.voters.contains(&node.spec.id) && (node.works() || node.votes())
+        };
         Quorum {
             leader: self.voting.leader,
             leader_epoch: self.voting.epoch,

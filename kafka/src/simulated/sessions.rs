@@ -39,7 +39,7 @@ impl State {
         if led && back {
             let metadata = self.change();
             metadata.brokers.insert(id, Registration::default());
-            metadata.welcome(id);
+            metadata.welcome();
             return true;
         }
         if self.fenced_at(node).is_none_or(|at| at > now) {

@@ -1,4 +1,4 @@
-use super::super::{ConditionKind, Place, since_when};
+use super::super::{ConditionKind, Joining, MoveObstacle, Moving, Place, Voting, since_when};
 use super::*;
 use crate::InstanceId;
 
@@ -74,6 +74,48 @@ fn a_server_is_told_with_what_is_known() {
         "server 1 has not answered its own agent since 2026-11-15 12:00:00 UTC; if clients get \
          no answer either, restart it with actions/restart \
          (castellan instance restart 7 --server a-01)",
+    );
+}
+
+#[test]
+fn a_move_is_told_with_what_is_left_and_what_blocks_it() {
+    let moving = Moving {
+        partitions: 4,
+        bytes_done: 1_500_000_000,
+        bytes_left: 20_000_000,
+        ready_at: Some(at()),
+    };
+    check(
+        &[Reason::Moving { moving }.into()],
+        "waiting: replicas move: 1.5 GB done, 20.0 MB left, 4 partitions under way, \
+         done at about 2026-11-15 12:00:00 UTC",
+    );
+    let down = MoveObstacle::Unreachable { place: Place::Server(3) };
+    let full = MoveObstacle::NoRoom {
+        partition: "orders-1".into(),
+        place: Place::Server(2),
+        bytes: 2_000_000_000,
+    };
+    check(
+        &[Reason::MoveBlocked { obstacles: FirstFew::few(vec![down, full]) }.into()],
+        "waiting before replicas move: the broker of server 3 is unreachable; \
+         server 2 has no room for orders-1 yet, which has 2.0 GB",
+    );
+    let waits_for = Voting::OneOfTwo { lagging: Place::Server(2) };
+    check(
+        &[Reason::VotesPending { waits_for }.into()],
+        "waiting before controllers change: two controllers vote, and that of server 2 is down \
+         or lags: nothing can be changed before it is back",
+    );
+    check(
+        &[Reason::JoinOverdue { minutes: 10 }.of(2)],
+        "server 2 has not joined the cluster within 10 minutes; cancel the change to take it \
+         away again",
+    );
+    check(
+        &[Reason::Joining { waits_for: Joining::Metadata }.of(3), Reason::Removing.of(4)],
+        "waiting: server 3 joins the cluster: its controller does not have all metadata yet; \
+         waiting: server 4 is being removed",
     );
 }
 

@@ -5,7 +5,9 @@ use super::step::Seen;
 use super::{Level, Watch};
 use crate::Result;
 use crate::metrics::last_heard;
-use model::{Action, AlarmType, SAMPLE_SECONDS, Series, Server, SignedDuration, Timestamp};
+use model::{
+    Action, AlarmType, Membership, SAMPLE_SECONDS, Series, Server, SignedDuration, Timestamp,
+};
 use series::Sample;
 use std::sync::Arc;
 use store::{actions, alarms, incidents, instances, servers};
@@ -38,7 +40,8 @@ impl Watch {
                 (asked, servers::list(&mut reader, instance.id).await?)
             };
             for server in servers::list_bare(&mut reader, instance.id).await? {
-                if instance.stopped || server.wanted.is_stopped() {
+                let is_member = server.membership == Membership::Member;
+                if instance.stopped || server.wanted.is_stopped() || !is_member {
                     continue;
                 }
                 let (now, elapsed) = (self.context.now(), self.context.elapsed());

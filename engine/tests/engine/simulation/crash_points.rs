@@ -29,6 +29,8 @@ pub enum Stage {
     /// The last server alone.
     ServerStopped,
     ServerStarted,
+    /// Every disk is to be larger; no broker has a part in that.
+    DisksGrown,
     Stopped,
     Started,
     /// Stopped and started before anybody looked.
@@ -38,12 +40,13 @@ pub enum Stage {
     Deleted,
 }
 
-pub const LIFE: [Stage; 10] = [
+pub const LIFE: [Stage; 11] = [
     Stage::Made,
     Stage::ReEnrolled,
     Stage::Restarted,
     Stage::ServerStopped,
     Stage::ServerStarted,
+    Stage::DisksGrown,
     Stage::Stopped,
     Stage::Started,
     Stage::Flipped,
@@ -65,6 +68,7 @@ impl Stage {
                     rows.stop_server(id, last.server.id, stopped).await;
                 }
             }
+            Stage::DisksGrown => rows.grow_disks(id).await,
             Stage::Stopped => rows.stop(id, true).await,
             Stage::Started => rows.stop(id, false).await,
             Stage::Flipped => {
@@ -176,9 +180,9 @@ impl<'a> Life<'a> {
                 if stage == Stage::Made {
                     self.sim.make_topic().await;
                 }
-                let started = stage == Stage::ReEnrolled && self.starts() > starts;
-                if mind == Mind::Same && started {
-                    return Err("a broker was started anew with its agent's identity".into());
+                let goes_on = matches!(stage, Stage::ReEnrolled | Stage::DisksGrown);
+                if mind == Mind::Same && goes_on && self.starts() > starts {
+                    return Err(format!("a broker was started anew for {stage:?}"));
                 }
             }
         }

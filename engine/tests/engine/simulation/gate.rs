@@ -26,6 +26,13 @@ pub enum Effect {
     LogIn,
     Look,
     ElectLeaders,
+    ReadPlacement,
+    Reassign,
+    CancelCopies,
+    ChangeSettings,
+    AddVoter,
+    RemoveVoter,
+    Unregister,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

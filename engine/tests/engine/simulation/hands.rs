@@ -11,7 +11,8 @@ use cloud::{
 };
 use kafka::client::{
     Acl, Admin, Cluster, ClusterView, Created, Elected, Error, Groups, LogDir, Login, Mechanism,
-    Messages, NewTopic, Quorum, Quotas, Settings, TopicPartition, TopicReplication, Topics, Users,
+    Messages, NewTopic, Placement, Quorum, Quotas, Settings, TopicPartition, TopicReplication,
+    Topics, Users, Voters,
 };
 use kafka::simulated::SimKafka;
 use model::{DiskId, Secret, ServerId, VpcId};
@@ -58,7 +59,7 @@ impl Hands {
     }
 
     /// One call to Kafka.
-    async fn ask<T>(
+    pub async fn ask<T>(
         &self,
         effect: Effect,
         call: impl Future<Output = Result<T, Error>> + Send,
@@ -149,7 +150,7 @@ impl Admin for Hands {
     }
 
     fn settings(&self) -> &dyn Settings {
-        self.kafka.settings()
+        self
     }
 
     fn groups(&self) -> &dyn Groups {
@@ -162,6 +163,14 @@ impl Admin for Hands {
 
     fn messages(&self) -> &dyn Messages {
         self.kafka.messages()
+    }
+
+    fn placement(&self) -> &dyn Placement {
+        self
+    }
+
+    fn voters(&self) -> &dyn Voters {
+        self
     }
 
     async fn set_scram_users(&self, at: &Cluster, all: &[(&str, &Secret)]) -> Result<(), Error> {

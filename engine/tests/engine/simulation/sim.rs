@@ -10,13 +10,14 @@ use crate::rows::Rows;
 use cloud::{Cloud, Clouds, Inventory, Outcome, SimulatedCloud};
 use engine::{Engine, Parts, Rest, Settings};
 use kafka::Endpoint;
-use kafka::client::{Admin as _, NewTopic};
+use kafka::client::{Admin as _, NewTopic, parse_directory};
 use kafka::simulated::{SimKafka, SimNode, Timing};
 use model::*;
 use reach::Reach;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use store::ServerRecord;
 
 /// Rounds of a pass and of every agent after which an instance is what it
 /// should be, once nothing goes wrong any more.
@@ -54,25 +55,44 @@ impl<'a> Sim<'a> {
         let timing = Timing { lonely_stop: SignedDuration::from_secs(20), ..Timing::default() };
         let kafka = Arc::new(SimKafka::new(rows.clock.clone(), seed, timing));
         let records = rows.servers(instance.id).await;
-        for record in &records {
-            kafka.add_node(node(&record.server));
-        }
-        let servers: Vec<ServerId> = records.iter().map(|record| record.server.id).collect();
         let reach =
             Reach::new(rows.store.clone(), kafka.clone(), rows.clock.clone(), rows.entropy.clone());
-        Self {
+        let mut sim = Self {
             rows,
             reach,
             cloud: Arc::new(SimulatedCloud::new()),
             ground: Arc::new(Mutex::new(Ground::new(kafka.clone()))),
             kafka,
-            agents: servers.iter().copied().map(SimAgent::new).collect(),
-            servers,
-            internal: records.iter().map(|record| node(&record.server)).map(at).collect(),
-            nodes: records.iter().map(|record| record.server.node_id).collect(),
+            agents: vec![],
+            servers: vec![],
+            internal: BTreeMap::new(),
+            nodes: vec![],
             instance,
             certificate_life: certificate_life(),
             excused: false,
+        };
+        sim.follow(&records).await;
+        sim
+    }
+
+    /// Servers that are on record have nodes and agents, once a cloud makes them.
+    async fn follow(&mut self, records: &[ServerRecord]) {
+        let is_new = |it: &&ServerRecord| !self.servers.contains(&it.server.id);
+        let new: Vec<&Server> = records.iter().filter(is_new).map(|it| &it.server).collect();
+        if new.is_empty() {
+            return;
+        }
+        let disks = self.rows.disks(self.id()).await;
+        for server in new {
+            self.kafka.add_node(node(server));
+            let disk = disks.iter().find(|disk| disk.server_id == server.id);
+            let directory = disk.and_then(|disk| parse_directory(&disk.directory_id));
+            self.kafka.set_directory(server.node_id, directory.expect("a disk has a directory"));
+            self.ground.lock().unwrap().nodes.insert(server.id, server.node_id);
+            self.agents.push(SimAgent::new(server.id));
+            self.servers.push(server.id);
+            self.nodes.push(server.node_id);
+            self.internal.extend([at(node(server))]);
         }
     }
 
@@ -150,6 +170,7 @@ impl<'a> Sim<'a> {
     /// Every agent does one round. Whether any had something new to say.
     pub async fn agents_step(&mut self) -> bool {
         let mut records = self.rows.servers(self.id()).await;
+        self.follow(&records).await;
         let mut news = false;
         for agent in &mut self.agents {
             let known = records.iter().position(|record| record.server.id == agent.server);
@@ -188,7 +209,9 @@ impl<'a> Sim<'a> {
         let Instance { username, password, .. } = &self.instance;
         let away = self.ground.lock().unwrap().away.clone();
         let rows = self.rows.servers(self.id()).await;
-        let mut servers = rows.iter().map(|record| &record.server);
+        let servers = rows.iter().map(|record| &record.server);
+        // Customers are told of the others as well, and don't need them.
+        let mut servers = servers.filter(|server| server.membership == Membership::Member);
         self.kafka.has_rights(&format!("User:{username}"))
             && servers.all(|server| {
                 server.wanted.is_stopped()
@@ -212,8 +235,10 @@ impl<'a> Sim<'a> {
             return Err("the status is empty".into());
         }
         if now.deleted_at.is_some() {
+            self.ground.lock().unwrap().is_deleted = true;
             return Ok(());
         }
+        self.check_replicas()?;
         if now.ready() && !let_in && !self.excused {
             let away = self.ground.lock().unwrap().away.clone();
             let nodes: Vec<i32> = self.internal.keys().copied().collect();
@@ -231,6 +256,27 @@ impl<'a> Sim<'a> {
             }
             if disk.state == DiskState::Formatted && !formatted {
                 return Err(format!("disk {} is sealed, but nothing is on it", disk.id));
+            }
+        }
+        Ok(())
+    }
+
+    /// That no partition lacks replicas in sync for copies that we make, and none is on a
+    /// broker that Kafka has forgotten.
+    fn check_replicas(&self) -> Result<(), String> {
+        if self.kafka.lost_metadata() {
+            return Err("a controller without all metadata became active".into());
+        }
+        let registered = self.kafka.registered();
+        for partition in self.kafka.partitions() {
+            let is_whole =
+                |id: &i32| partition.in_sync.contains(id) || partition.adding.contains(id);
+            let is_short = partition.in_sync.len() < partition.needed;
+            if is_short && partition.replicas.iter().all(is_whole) {
+                return Err(format!("takes no writes while it is copied: {partition:?}"));
+            }
+            if !partition.replicas.iter().all(|id| registered.contains(id)) {
+                return Err(format!("a replica is on a broker that is forgotten: {partition:?}"));
             }
         }
         Ok(())
@@ -310,7 +356,12 @@ impl<'a> Sim<'a> {
             Some(now) => {
                 let rests = matches!(went, Went::Rested(Rest::Until(_)));
                 let agents = self.rows.servers(self.id()).await;
+                let disks = self.rows.disks(self.id()).await;
+                let is_made = |disk: &Disk| {
+                    !disk.is_to_grow() && self.cloud.disk_gb(disk.id) == Some(disk.size_gb)
+                };
                 rests
+                    && disks.iter().all(is_made)
                     && agents.iter().all(|record| record.enrolled_key.is_some())
                     && now.progress.status().starts_with("running")
                     && now.ready()

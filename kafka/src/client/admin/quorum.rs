@@ -25,8 +25,20 @@ pub struct Quorum {
 impl Quorum {
     /// By how many records a voter is behind the leader; none if not known.
     pub fn lag(&self, voter: i32) -> Option<i64> {
-        let end = |id| self.voters.iter().find(|voter| voter.id == id)?.log_end_offset;
-        Some(end(self.leader?)? - end(voter)?)
+        let voter = self.voters.iter().find(|it| it.id == voter)?;
+        self.lag_of(voter)
+    }
+
+    /// The same of any copy of the metadata log, an observer's too.
+    pub fn lag_of(&self, replica: &Replica) -> Option<i64> {
+        let leader = self.voters.iter().find(|it| Some(it.id) == self.leader)?;
+        Some(leader.log_end_offset? - replica.log_end_offset?)
+    }
+
+    /// Whether this controller votes, with this disk where the release tells of disks.
+    pub fn votes(&self, id: i32, directory: Uuid) -> bool {
+        let is_it = |it: &Replica| it.directory.is_none_or(|its| its == directory);
+        self.voters.iter().any(|it| it.id == id && is_it(it))
     }
 }
 

@@ -1,0 +1,184 @@
+//! Replicas move as the mover says, and what has to be so before and after: which brokers get
+//! no new ones, the cluster's min ISR, and throttles.
+
+use super::{Change, LOOK_SOON};
+use crate::plan::{Plan, Step, Wait, sizing};
+use kafka::throttle::unthrottle;
+use model::condition::{FirstFew, MoveObstacle, Moving};
+use model::{Condition, KafkaVersion, Reason};
+use mover::{Next, Obstacle, Partition, PartitionName, Refusal, Verdict};
+
+/// From here on a broker can be told to get no new replicas.
+const CORDONS: KafkaVersion = KafkaVersion::new(4, 3, 0);
+
+/// A worker died while the min ISR of a topic was another for a moment.
+pub(super) fn put_back_mended(change: &Change) -> Option<Plan> {
+    let mended = &change.resize.memory.mended;
+    let names = mended.keys().map(String::as_str).collect::<Vec<_>>();
+    set_min_isr_of(change, &names, Step::EndMending)
+}
+
+/// Topics that were lowered while they got more replicas, or in a change that is undone.
+pub(super) fn put_back_lowered(change: &Change) -> Option<Plan> {
+    let lowered = sizing::lowered_to_put_back(change.resize);
+    let names = lowered.keys().map(String::as_str).collect::<Vec<_>>();
+    set_min_isr_of(change, &names, Step::PutBackMinIsr)
+}
+
+fn set_min_isr_of(change: &Change, topics: &[&str], step: Step) -> Option<Plan> {
+    if topics.is_empty() {
+        return None;
+    }
+    let partitions = change.placed.cluster.partitions.iter();
+    let theirs = partitions.filter(|partition| topics.contains(&&*partition.topic));
+    Some(unless_leaderless(change, theirs, step))
+}
+
+/// Leaving brokers get no new replicas, and those that stay after all do. Before 4.3 whoever
+/// makes topics can't be told, and the mover finds what is there once more.
+pub(super) fn cordon(change: &Change) -> Option<Plan> {
+    let is_wrong = |view: &&crate::world::ServerView| {
+        let broker = change.placed.view.broker(view.server.node_id);
+        let own = broker.filter(|it| it.is_up()).and_then(|broker| broker.own.as_ref());
+        let is_cordoned = own.map(|own| own.is_cordoned);
+        view.server.kafka_version >= CORDONS
+            && is_cordoned.is_some_and(|is_cordoned| is_cordoned != view.server.is_leaving())
+    };
+    let wrong = change.world.servers.iter().any(|view| is_wrong(&view));
+    wrong.then(|| change.act(Step::Cordon))
+}
+
+/// Kafka puts replicas that are dropped into the ELR while min ISR is more than what remains.
+pub(super) fn lower_min_isr(change: &Change) -> Option<Plan> {
+    let (now, wanted) = min_isr(change);
+    (wanted < now).then(|| set_min_isr(change))
+}
+
+pub(super) fn raise_min_isr(change: &Change) -> Option<Plan> {
+    let (now, wanted) = min_isr(change);
+    (wanted > now).then(|| set_min_isr(change))
+}
+
+/// Of the cluster: as last set, and as it is to be.
+fn min_isr(change: &Change) -> (u32, u32) {
+    let of = |servers| sizing::min_isr(&change.world.instance, servers);
+    let before = of(change.resize.from);
+    (change.resize.memory.min_isr.unwrap_or(before), of(change.resize.aim()))
+}
+
+fn set_min_isr(change: &Change) -> Plan {
+    unless_leaderless(change, change.placed.cluster.partitions.iter(), Step::SetMinIsr)
+}
+
+/// Told of a min ISR, Kafka forgets who else may lead the partitions it is about.
+fn unless_leaderless<'a>(
+    change: &Change,
+    partitions: impl Iterator<Item = &'a Partition>,
+    step: Step,
+) -> Plan {
+    match mover::may_change_min_isr(partitions) {
+        Verdict::Go => change.act(step),
+        Verdict::Wait(obstacles) => {
+            blocked(obstacles.into_iter().map(|it| obstacle(change, it)).collect())
+        }
+    }
+}
+
+/// How many replicas topics have is saved before any is dropped.
+pub(super) fn note_replicas(change: &Change) -> Option<Plan> {
+    let known = &change.resize.memory.replicas;
+    let lowered =
+        |it: &mover::Move| it.to.len() < it.from.len() && !known.contains_key(&*it.partition.topic);
+    let is_new = !change.resize.undo && change.placed.plan.moves.iter().any(lowered);
+    is_new.then(|| change.act(Step::NoteReplicas))
+}
+
+pub(super) fn move_replicas(change: &Change) -> Option<Plan> {
+    match &change.placed.next {
+        Next::Done => None,
+        Next::Wait(reasons) => Some(wait(change, reasons)),
+        _ => Some(change.act(Step::Move)),
+    }
+}
+
+fn wait(change: &Change, reasons: &[mover::Reason]) -> Plan {
+    let is_under_way =
+        |it: &&mover::Reason| matches!(it, mover::Reason::Obstacle(Obstacle::UnderWay { .. }));
+    let others: Vec<MoveObstacle> = reasons
+        .iter()
+        .filter(|it| !is_under_way(it))
+        .map(|reason| reason_of(change, reason.clone()))
+        .collect();
+    if others.is_empty() {
+        return change.pause(vec![progress(change)]);
+    }
+    blocked(others)
+}
+
+fn blocked(obstacles: Vec<MoveObstacle>) -> Plan {
+    let reason = Reason::MoveBlocked { obstacles: FirstFew::few(obstacles) };
+    let conditions = vec![reason.into()];
+    Plan::whole(vec![], Wait { conditions, after: LOOK_SOON * 2 })
+}
+
+pub(super) fn progress(change: &Change) -> Condition {
+    let partitions = change.placed.cluster.partitions.iter();
+    let known = change.resize.progress;
+    let moving = Moving {
+        partitions: partitions.filter(|it| it.reassignment.is_some()).count(),
+        bytes_done: known.map_or(0, |it| it.bytes_done),
+        bytes_left: known.map_or_else(|| change.placed.plan.bytes_left(), |it| it.bytes_left),
+        ready_at: known.and_then(|it| it.ready_at),
+    };
+    Reason::Moving { moving }.into()
+}
+
+/// One that is left behind slows the next copies down.
+pub(super) fn end_throttles(change: &Change) -> Option<Plan> {
+    (!unthrottle(&change.placed.view).is_empty()).then(|| change.act(Step::EndThrottles))
+}
+
+fn reason_of(change: &Change, reason: mover::Reason) -> MoveObstacle {
+    match reason {
+        mover::Reason::Obstacle(it) => obstacle(change, it),
+        mover::Reason::NoRoom { partition, node, bytes } => {
+            let place = change.place(node);
+            MoveObstacle::NoRoom { partition: partition.to_string(), place, bytes }
+        }
+        mover::Reason::Refused(refusal) => refused(refusal),
+    }
+}
+
+fn refused(refusal: Refusal) -> MoveObstacle {
+    match refusal {
+        Refusal::NoBrokerStays => MoveObstacle::NoServerStays,
+        Refusal::SingleCopy { .. } => MoveObstacle::SingleCopy,
+        Refusal::TooManyReplicas { topic, replicas, staying } => {
+            MoveObstacle::TooManyReplicas { topic: topic.to_string(), replicas, staying }
+        }
+        Refusal::DisksTooSmall { moving, unplaced, .. } => {
+            MoveObstacle::DisksTooSmall { moving, unplaced }
+        }
+    }
+}
+
+fn obstacle(change: &Change, obstacle: Obstacle) -> MoveObstacle {
+    let name = |partition: PartitionName| partition.to_string();
+    match obstacle {
+        Obstacle::UnderWay { partition } | Obstacle::NothingUnderWay { partition } => {
+            MoveObstacle::UnderWay { partition: name(partition) }
+        }
+        Obstacle::NoLeader { partition } => MoveObstacle::NoLeader { partition: name(partition) },
+        Obstacle::StaleElr { partition, nodes } => {
+            MoveObstacle::StaleElr { partition: name(partition), nodes }
+        }
+        Obstacle::Lagging { partition, nodes } => MoveObstacle::Lagging {
+            partition: name(partition),
+            places: nodes.into_iter().map(|node| change.place(node)).collect(),
+        },
+        Obstacle::BelowMinIsr { partition, replicas, min_isr } => {
+            MoveObstacle::BelowMinIsr { partition: name(partition), replicas, min_isr }
+        }
+        Obstacle::Unreachable { node } => MoveObstacle::Unreachable { place: change.place(node) },
+    }
+}

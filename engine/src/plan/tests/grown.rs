@@ -1,0 +1,152 @@
+//! More servers.
+
+use super::{Cluster, check};
+use model::{ConditionKind, DiskState, Reason, Timestamp};
+use wire::agent::Phase;
+
+/// One server becomes three. All of them run, and nothing else was done.
+fn three() -> Cluster {
+    Cluster::running(3).grows(1).all_informed()
+}
+
+/// The same, and Kafka was asked.
+fn seen() -> Cluster {
+    three().voters(&[1])
+}
+
+#[test]
+fn new_servers_come_up_before_anything_else() {
+    let new = || Cluster::running(3).grows(1).disk(2, DiskState::Planned).all_informed();
+    check(new(), "2: make disk");
+    check(three().reports(3, Phase::Starting), "wait: starting 3");
+    check(three(), "place");
+    check(seen().unregistered(2), "wait: joining 2 (registration)");
+    check(seen().fenced(3), "wait: joining 3 (unfencing)");
+}
+
+#[test]
+fn controllers_get_votes_one_right_after_the_other() {
+    check(seen().controller_lags(3), "wait: joining 3 (metadata)");
+    check(
+        seen().controller_lags(2).controller_lags(3),
+        "wait: joining 2 (metadata), joining 3 (metadata)",
+    );
+    check(seen(), "add voter of 2");
+    check(three().voters(&[1, 2]), "add voter of 3");
+    // With two voters, of which one is down, nothing can be committed.
+    let two = || three().voters(&[1, 2]);
+    check(two().controller_lags(2), "wait: votes pending (one_of_two)");
+    check(two().controller_lags(3), "wait: joining 3 (metadata)");
+    check(seen().no_controller_active(), "wait: votes pending (leader)");
+    // Servers 4 and 5 are brokers alone.
+    let five = || Cluster::running(5).grows(3).all_informed().voters(&[1, 2, 3]);
+    check(five().topic("t", 2, &[1, 2, 3]).topic("u", 2, &[3, 4, 5]), "move");
+}
+
+#[test]
+fn replicas_follow_and_min_isr_comes_last() {
+    let voting = || three().voters(&[1, 2, 3]);
+    check(voting().topic("t", 1, &[1]), "move");
+    let moving = || {
+        voting().topic("t", 1, &[1, 2, 3]).but(|it| {
+            it.in_sync = vec![1];
+            it.reassignment = Some(Default::default());
+        })
+    };
+    check(moving(), "wait: moving");
+    check(moving().reports(2, Phase::Starting), "wait: starting 2");
+    let moved = || voting().topic("t", 1, &[1, 2, 3]);
+    check(moved(), "set min isr");
+    check(moved().but(|it| it.leader = Some(2)), "move");
+    check(moved().but(|it| it.leader = None), "wait: move blocked (no leader)");
+    check(moved().min_isr_set(), "restart staying");
+    check(moved().min_isr_set().throttled(2), "end throttles");
+    check(moved().min_isr_set().restarted(), "end resize");
+    check(moved().min_isr_set().restarted().restart(&[1]), "look");
+    // Kafka's own topics follow by themselves.
+    check(moved().topic("__transaction_state", 1, &[1, 2, 3]), "move");
+}
+
+#[test]
+fn a_stale_elr_is_mended_before_a_replica_is_added() {
+    let stale = || three().voters(&[1, 2, 3]).topic("t", 2, &[1]).but(|it| it.elr = vec![2]);
+    check(stale(), "move");
+    let mended = || {
+        seen().remembers(|memory| {
+            memory.mended.insert("t".into(), Some(2));
+        })
+    };
+    check(mended().topic("t", 1, &[1]), "end mending");
+    check(
+        mended().topic("t", 1, &[1]).but(|it| it.leader = None),
+        "wait: move blocked (no leader)",
+    );
+    check(mended(), "end mending");
+}
+
+#[test]
+fn nothing_is_restarted_where_new_topics_stay_as_they_are() {
+    let five = || Cluster::running(5).grows(3).all_informed().voters(&[1, 2, 3]);
+    check(five(), "end resize");
+    check(Cluster::running(3).rebalances().all_informed().voters(&[1, 2, 3]), "end resize");
+}
+
+#[test]
+fn a_server_that_does_not_come_up_is_told_of_and_taken_away() {
+    let failed = || Cluster::running(3).grows(1).all_informed().reports(3, Phase::Failed);
+    check(failed(), "wait: failing 3");
+    check(failed().asked_long_ago(), "wait: failing 3, join overdue 3");
+    let undone = || {
+        let cluster = failed().disk(3, DiskState::Formatting).undone().all_informed();
+        cluster.voters(&[1]).cordoned(&[2, 3]).unregistered(3)
+    };
+    check(undone(), "begin removing");
+    check(undone().removing(), "stop leaving");
+    // Server 3 serves nobody, and needs no leave.
+    check(undone().told_to_leave().looked_at(), "3: hibernate");
+    check(undone().told_to_leave().looked_at().removed(3), "open ticket of 2");
+    let stopped = || undone().told_to_leave().all_informed().reports(2, Phase::Stopped).fenced(2);
+    check(stopped(), "2: hibernate | 3: hibernate");
+    check(stopped().hibernated(&[2, 3]), "2: remove leaving | 3: remove leaving");
+    check(stopped().removed(2).removed(3), "end resize");
+}
+
+#[test]
+fn what_was_raised_is_lowered_again_if_it_is_undone() {
+    let raised = || {
+        let cluster = three().min_isr_set().undone().all_informed().cordoned(&[2, 3]);
+        cluster.voters(&[1, 2, 3]).topic("t", 2, &[1, 2, 3])
+    };
+    check(raised(), "set min isr");
+    check(raised().min_isr_set(), "move");
+    // Its settings were for three.
+    check(raised().remembers(|memory| memory.rendered_for = Some(3)), "restart staying");
+    let lowered = || {
+        let cluster = three().undone().all_informed().cordoned(&[2, 3]);
+        cluster.topic("t", 1, &[1])
+    };
+    check(lowered().voters(&[1, 2, 3]), "begin removing");
+    check(lowered().removing().voters(&[1, 2, 3]), "remove voter of 2");
+    check(lowered().removing().voters(&[1, 2, 3]).controller_lags(3), "remove voter of 3");
+    check(lowered().removing().voters(&[1, 3]), "remove voter of 3");
+    check(lowered().removing().voters(&[1]), "stop leaving");
+}
+
+#[test]
+fn a_cluster_that_is_stopped_or_deleted_meanwhile_is() {
+    check(three().cluster_stop(), "note stopping");
+    check(three().delete(), "each: remove server");
+    // Customers of a cluster that was started again do not wait for a new server.
+    let started = || Cluster::running(3).grows(1).not_ready().all_informed();
+    check(started().reports(3, Phase::Failed), "check login");
+}
+
+#[test]
+fn what_is_told_is_data() {
+    let condition = Reason::JoinOverdue { minutes: 10 }.of(2);
+    assert_eq!(condition.reason.kind(), ConditionKind::Blocked);
+    assert!(condition.is_like(&Reason::JoinOverdue { minutes: 11 }.of(2)));
+    let moving =
+        model::condition::Moving { ready_at: Some(Timestamp::UNIX_EPOCH), ..Default::default() };
+    assert_eq!(Reason::Moving { moving }.kind(), ConditionKind::Waiting);
+}
