@@ -77,7 +77,7 @@ pub async fn a_throttled_copy_waits_and_outlives_its_broker(subject: &dyn Subjec
     begun(subject).await;
     assert_eq!(cancel(subject, "slow").await.refused, []);
     let back = until_settled(subject, "slow", &[1]).await;
-    assert_eq!((back.partition.leader, back.partition.elr), (Some(1), vec![]));
+    assert!(back.partition.leader == Some(1) && back.partition.elr.is_empty());
 
     assert_eq!(reassign(subject, "slow", &[NEWCOMER, 1]).await.refused, []);
     begun(subject).await;

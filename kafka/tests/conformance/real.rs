@@ -65,7 +65,7 @@ impl RealCluster {
         for (at, id) in ALL.into_iter().enumerate() {
             let spec = spec(version, id, &listeners, at);
             let directory = tempfile::tempdir().unwrap();
-            let founders = if id == NEWCOMER { &[] } else { &*founders };
+            let founders: &[String] = if id == NEWCOMER { &[] } else { &founders };
             let format = launch::format_arguments(&cluster_id, &directories[at], founders);
             write(&directory, FORMAT_FILE, &format.join("\n"));
             nodes.push(prepare(spec, directory, &authority).await);
