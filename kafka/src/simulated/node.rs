@@ -70,7 +70,7 @@ pub(super) struct Node {
 
 impl Node {
     pub fn new(spec: SimNode, now: Timestamp) -> Self {
-        let directory = Uuid::from_u128(0x5111 << 64 | spec.id.unsigned_abs() as u128);
+        let directory = Uuid::from_u128(0x5111 << 64 | u128::from(spec.id.unsigned_abs()));
         Self {
             spec,
             process: Process::Down,
