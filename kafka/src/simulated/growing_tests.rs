@@ -125,23 +125,27 @@ async fn a_copy_takes_as_long_as_its_throttle_says() {
 async fn a_stale_elr_loses_writes_unless_min_isr_is_lowered_first() {
     for is_lowered_first in [true, false] {
         let world = World::new(6, 4);
-        world.topic("t", 1, "2").await;
-        world.reassign(&[1]).await;
+        world.topic("t", 2, "2").await;
+        world.reassign(&[1, 3]).await;
         world.pass(5);
         for _ in 0..10 {
             world.write("t").unwrap();
         }
         world.kafka.stall_replicas(3, true);
-        world.reassign(&[1, 2, 3]).await;
+        world.kafka.stall_replicas(4, true);
+        world.pass(40);
+        world.reassign(&[1, 3, 2, 4]).await;
         world.pass(5);
-        assert_eq!(world.partition("t").in_sync.len(), 2, "the third lags");
+        assert_eq!(world.partition("t").in_sync.len(), 2, "the second has all");
         if is_lowered_first {
             world.set_min_in_sync("1").await;
         }
-        world.reassign(&[1, 3]).await;
+        let (placement, cluster) = (world.kafka.placement(), world.cluster());
+        let cancelled = placement.cancel_reassignments(&cluster, &at()).await.unwrap();
+        assert_eq!(cancelled.done, at());
         assert_eq!(world.partition("t").elr.is_empty(), is_lowered_first);
         world.kafka.stall_replicas(2, true);
-        world.reassign(&[1, 2, 3]).await;
+        world.reassign(&[1, 3, 2]).await;
         assert_eq!(world.partition("t").elr.is_empty(), is_lowered_first);
         world.kafka.kill(1);
         world.pass(30);

@@ -121,7 +121,8 @@ impl Partition {
         self.elr.retain(|id| *id != broker);
     }
 
-    /// Begins to make the replicas these, whatever is under way.
+    /// Begins to make the replicas these. If one is under way that has added others, Kafka waits
+    /// for those before it drops them; nobody here asks for that, and this drops them at once.
     pub fn reassign(&mut self, to: &[i32], rules: Rules) {
         let original = without(&self.replicas, &self.adding);
         self.adding = without(to, &original);

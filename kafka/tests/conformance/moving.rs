@@ -38,7 +38,7 @@ pub async fn replicas_move(subject: &dyn Subject) {
     delete(subject, "moving").await;
 }
 
-async fn cancel(subject: &dyn Subject, name: &str) -> Altered {
+pub async fn cancel(subject: &dyn Subject, name: &str) -> Altered {
     let placement = subject.admin().placement();
     let at = [TopicPartition::new(name, 0)];
     placement.cancel_reassignments(&subject.grown(), &at).await.unwrap()
