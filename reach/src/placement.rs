@@ -91,3 +91,6 @@ fn partitions(topic: &PlacedTopic) -> impl Iterator<Item = mover::Partition> + '
     };
     topic.partitions.iter().map(partition)
 }
+
+#[cfg(test)]
+mod tests;

@@ -60,7 +60,7 @@ impl Metadata {
             let rules = Rules { min_in_sync, has_elr: self.has_elr };
             for partition in &mut topic.partitions {
                 change(partition, rules);
-                partition.elect(rules, |id| is_active(&self.brokers, id));
+                partition.elect(|id| is_active(&self.brokers, id));
             }
         }
     }
@@ -76,7 +76,7 @@ impl Metadata {
         let rules = Rules { min_in_sync, has_elr: self.has_elr };
         let partition = topic.partitions.get_mut(at.1)?;
         change(partition, rules);
-        partition.elect(rules, |id| is_active(&self.brokers, id));
+        partition.elect(|id| is_active(&self.brokers, id));
         Some(())
     }
 

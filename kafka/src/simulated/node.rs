@@ -3,7 +3,7 @@
 use super::metadata::Metadata;
 use crate::Endpoint;
 use model::{ServerRole, Timestamp};
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 use uuid::Uuid;
 
@@ -60,6 +60,8 @@ pub(super) struct Node {
     pub disk_bytes: Option<u64>,
     /// Of its log directory.
     pub directory: Uuid,
+    /// Controllers that its configuration names; none for all that there are.
+    pub bootstrap: Option<BTreeSet<i32>>,
     view: Arc<Metadata>,
     /// Changes on their way to it.
     coming: VecDeque<(Timestamp, Arc<Metadata>)>,
@@ -68,7 +70,7 @@ pub(super) struct Node {
 
 impl Node {
     pub fn new(spec: SimNode, now: Timestamp) -> Self {
-        let directory = Uuid::from_u128(0x5111 << 64 | spec.id.unsigned_abs() as u128);
+        let directory = Uuid::from_u128(0x5111 << 64 | u128::from(spec.id.unsigned_abs()));
         Self {
             spec,
             process: Process::Down,
@@ -85,6 +87,7 @@ impl Node {
             rack: None,
             disk_bytes: None,
             directory,
+            bootstrap: None,
             view: Arc::default(),
             coming: VecDeque::new(),
             held_until: None,

@@ -40,6 +40,12 @@ impl SimKafka {
         self.with(id, |state, id| state.node(id).directory = directory);
     }
 
+    /// The controllers that its configuration names. Once it is no voter, it needs one of them
+    /// that is: otherwise it hears of nothing, and its broker is fenced.
+    pub fn set_bootstrap(&self, id: i32, controllers: &BTreeSet<i32>) {
+        self.with(id, |state, id| state.node(id).bootstrap = Some(controllers.clone()));
+    }
+
     /// So many bytes were written to a partition, and acknowledged. They take time to copy.
     pub fn fill(&self, topic: &str, partition: usize, bytes: u64) {
         let mut state = self.state();

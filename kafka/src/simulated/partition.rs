@@ -2,8 +2,9 @@
 //! sync, and who may lead it when none of those is there.
 //!
 //! A release with eligible leader replicas (ELR) takes the last replica out of the ISR too, and
-//! then elects from the ELR. Kafka 4.3 leaves replicas in the ELR that are removed while fewer
-//! remain than min ISR; so does this.
+//! then elects from the ELR. With each change of a partition Kafka 4.3 clears the ELR if as many
+//! are in sync as min ISR says, or as there were replicas **before** the change; who leaves the
+//! ISR otherwise becomes eligible, also one that is no replica any more. So does this.
 
 use crate::client::{PartitionView, PlacedPartition};
 
@@ -59,11 +60,15 @@ impl Partition {
 
     /// These are in sync from now on. Without ELR the last one stays.
     pub fn set_in_sync(&mut self, in_sync: Vec<i32>, rules: Rules) {
-        if in_sync.is_empty() && !rules.has_elr {
-            return;
+        if rules.has_elr || !in_sync.is_empty() {
+            self.note_in_sync(in_sync, self.replicas.len(), rules);
         }
+    }
+
+    /// The same, where there were so many replicas before.
+    fn note_in_sync(&mut self, in_sync: Vec<i32>, replicas_before: usize, rules: Rules) {
         let before = std::mem::replace(&mut self.in_sync, in_sync);
-        if !rules.has_elr || self.in_sync.len() >= rules.min_in_sync {
+        if !rules.has_elr || self.in_sync.len() >= rules.min_in_sync.min(replicas_before) {
             self.elr.clear();
             return;
         }
@@ -84,7 +89,7 @@ impl Partition {
     }
 
     /// Finds another leader, if the one that it has can't lead.
-    pub fn elect(&mut self, rules: Rules, is_active: impl Fn(i32) -> bool) {
+    pub fn elect(&mut self, is_active: impl Fn(i32) -> bool) {
         let leads = |id: &i32| self.in_sync.contains(id) && is_active(*id);
         if self.leader.as_ref().is_some_and(leads) {
             return;
@@ -96,7 +101,8 @@ impl Partition {
         let may_lead = |id: &i32| self.elr.contains(id) && is_active(*id);
         self.leader = self.replicas.iter().copied().find(may_lead);
         if let Some(leader) = self.leader {
-            self.set_in_sync(vec![leader], rules);
+            self.in_sync = vec![leader];
+            self.elr.retain(|id| *id != leader);
         }
     }
 
@@ -115,20 +121,20 @@ impl Partition {
         self.elr.retain(|id| *id != broker);
     }
 
-    /// Begins to make the replicas these, whatever is under way.
+    /// Begins to make the replicas these. If one is under way that has added others, Kafka waits
+    /// for those before it drops them; nobody here asks for that, and this drops them at once.
     pub fn reassign(&mut self, to: &[i32], rules: Rules) {
         let original = without(&self.replicas, &self.adding);
         self.adding = without(to, &original);
         self.removing = without(&original, to);
-        self.replicas = [to, &self.removing].concat();
-        self.drop_others(rules);
+        self.set_replicas([to, &self.removing].concat(), rules);
     }
 
     /// Goes back to the replicas from before.
     pub fn cancel(&mut self, rules: Rules) {
-        self.replicas = without(&self.replicas, &self.adding);
+        let original = without(&self.replicas, &self.adding);
         (self.adding, self.removing) = (vec![], vec![]);
-        self.drop_others(rules);
+        self.set_replicas(original, rules);
     }
 
     /// Whether everything that is added is in sync, so that the rest can go.
@@ -139,18 +145,17 @@ impl Partition {
     }
 
     pub fn complete(&mut self, rules: Rules) {
-        self.replicas = without(&self.replicas, &self.removing);
+        let left = without(&self.replicas, &self.removing);
         (self.adding, self.removing) = (vec![], vec![]);
-        self.drop_others(rules);
+        self.set_replicas(left, rules);
     }
 
-    /// Who is no replica is not in sync; the ELR is not looked at.
-    fn drop_others(&mut self, rules: Rules) {
+    /// Who is no replica is not in sync. Whether it is eligible nobody looks.
+    fn set_replicas(&mut self, replicas: Vec<i32>, rules: Rules) {
+        let before = std::mem::replace(&mut self.replicas, replicas).len();
         let is_replica = |id: &i32| self.replicas.contains(id);
-        let left: Vec<i32> = self.in_sync.iter().copied().filter(is_replica).collect();
-        if left.len() < self.in_sync.len() {
-            self.set_in_sync(left, rules);
-        }
+        let left = self.in_sync.iter().copied().filter(is_replica).collect();
+        self.note_in_sync(left, before, rules);
     }
 }
 

@@ -4,6 +4,7 @@ use super::SimKafka;
 use super::admin::Asked;
 use super::metadata::Metadata;
 use super::node::Node;
+use super::partition::Partition;
 use super::state::State;
 use crate::client::{
     Altered, Assignment, Cluster, Error, OwnWords, PlacedBroker, PlacedPartition, PlacedTopic,
@@ -131,7 +132,7 @@ impl State {
             let message = "Unable to revert: it would require an unclean leader election.";
             return Err(refusal(at, ResponseError::InvalidReplicaAssignment, message));
         }
-        self.change().change_one(place, |partition, rules| partition.cancel(rules));
+        self.change().change_one(place, Partition::cancel);
         self.clean_up(place);
         Ok(())
     }
@@ -156,7 +157,7 @@ impl State {
         }
         for (topic, index) in &complete {
             let place = (&**topic, *index);
-            self.change().change_one(place, |partition, rules| partition.complete(rules));
+            self.change().change_one(place, Partition::complete);
             self.clean_up(place);
         }
         !complete.is_empty()
@@ -200,12 +201,7 @@ impl State {
     }
 
     /// Sizes are told by brokers that work alone.
-    fn measured(
-        &self,
-        topic: &str,
-        index: usize,
-        partition: &super::partition::Partition,
-    ) -> PlacedPartition {
+    fn measured(&self, topic: &str, index: usize, partition: &Partition) -> PlacedPartition {
         let copies = self.copies.get(&(topic.to_owned(), index));
         let works = |id: &&i32| self.nodes.get(id).is_some_and(Node::works);
         let bytes = |all: &[i32]| -> Vec<u64> {

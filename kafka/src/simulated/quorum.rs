@@ -48,6 +48,15 @@ impl State {
         self.voting.leader.is_some() && following * 2 > self.voting.voters.len()
     }
 
+    /// Whether a server finds the quorum: it votes, or knows a controller that does.
+    pub(super) fn is_attached(&self, node: &Node) -> bool {
+        let votes = |id: &i32| {
+            self.voting.voters.contains(id) && self.nodes.get(id).is_some_and(Node::votes)
+        };
+        let is_voter = self.voting.voters.contains(&node.spec.id);
+        is_voter || node.bootstrap.as_ref().is_none_or(|all| all.iter().any(votes))
+    }
+
     /// Elects, deposes or waits. Whether anything changed.
     pub(super) fn advance_quorum(&mut self) -> bool {
         let majority = self.has_majority();
@@ -111,8 +120,10 @@ impl State {
             self.voting.beaten = Some(since + SignedDuration::from_millis(beats * 500));
         }
         let (end, led) = (self.voting.end, self.voting.leader.is_some());
+        let lost = self.nodes.values().filter(|node| !self.is_attached(node));
+        let lost: BTreeSet<i32> = lost.map(|node| node.spec.id).collect();
         for node in self.nodes.values_mut() {
-            let follows = node.votes() || node.works();
+            let follows = (node.votes() || node.works()) && !lost.contains(&node.spec.id);
             if led && follows && node.joins_at.is_none_or(|at| at <= now) {
                 (node.end, node.caught_up, node.joins_at) = (end, now, None);
             }
@@ -128,7 +139,8 @@ impl State {
             last_caught_up: Some(node.caught_up),
         };
         let observes = |node: &&Node| {
-            !self.voting.voters.contains(&node.spec.id) && (node.works() || node.votes())
+            let is_there = node.works() || node.votes();
+            is_there && !self.voting.voters.contains(&node.spec.id) && self.is_attached(node)
         };
         Quorum {
             leader: self.voting.leader,

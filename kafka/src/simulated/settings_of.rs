@@ -36,22 +36,22 @@ impl SimKafka {
         cluster: &Cluster,
         changes: &BTreeMap<SettingsOf, Changes>,
     ) -> Result<ChangedSettings, Error> {
-        let mut changed = ChangedSettings::default();
+        let mut outcome = ChangedSettings::default();
         for (of, changes) in changes.iter().filter(|(_, changes)| !changes.is_empty()) {
-            let outcome = match target(cluster, of) {
+            let answer = match target(cluster, of) {
                 Some(target) => self.ask(ALTER, &target.brokers, |asked| {
                     asked.change(|state| Ok(state.set(of, changes)))
                 }),
                 None => Err(Error::NoBrokers),
             };
-            match outcome {
-                Ok(Ok(())) => changed.done.push(of.clone()),
-                Ok(Err(error)) => changed.refused.push((of.clone(), error)),
-                Err(error) if is_down(of, &error) => changed.refused.push((of.clone(), error)),
+            match answer {
+                Ok(Ok(())) => outcome.done.push(of.clone()),
+                Ok(Err(error)) => outcome.refused.push((of.clone(), error)),
+                Err(error) if is_down(of, &error) => outcome.refused.push((of.clone(), error)),
                 Err(error) => return Err(error),
             }
         }
-        Ok(changed)
+        Ok(outcome)
     }
 }
 

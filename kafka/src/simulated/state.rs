@@ -158,7 +158,9 @@ impl State {
     /// A broker is let in when the controller no longer waits for an earlier
     /// process of the same id.
     fn may_join(&self, id: i32) -> bool {
-        self.metadata.brokers.get(&id).is_none_or(|earlier| earlier.fenced || earlier.stopping)
+        let earlier = self.metadata.brokers.get(&id);
+        earlier.is_none_or(|earlier| earlier.fenced || earlier.stopping)
+            && self.is_attached(&self.nodes[&id])
     }
 
     fn join(&mut self, id: i32) {

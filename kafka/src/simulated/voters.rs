@@ -11,9 +11,10 @@ use uuid::Uuid;
 impl Voters for SimKafka {
     async fn add_voter(&self, cluster: &Cluster, voter: &NewVoter) -> Result<bool, Error> {
         let near = cluster.nearest(self.active_controller());
+        // What the leader says is not asked of others.
         self.ask("AddRaftVoter", &near.brokers, |asked| {
-            asked.hand_on(|state| state.add_voter(voter.id, voter.directory))
-        })
+            asked.hand_on(|state| Ok(state.add_voter(voter.id, voter.directory)))
+        })?
     }
 
     async fn remove_voter(
@@ -24,8 +25,8 @@ impl Voters for SimKafka {
     ) -> Result<bool, Error> {
         let near = cluster.nearest(self.active_controller());
         self.ask("RemoveRaftVoter", &near.brokers, |asked| {
-            asked.hand_on(|state| state.remove_voter(id, directory))
-        })
+            asked.hand_on(|state| Ok(state.remove_voter(id, directory)))
+        })?
     }
 
     async fn unregister_broker(&self, cluster: &Cluster, broker: i32) -> Result<bool, Error> {

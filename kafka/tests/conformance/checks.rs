@@ -4,8 +4,8 @@
 use crate::resources;
 use crate::subject::{NODES, SOON, Subject, others};
 use kafka::client::{
-    Acl, Broker, Created, Elected, Error, Mechanism, NewTopic, Operation, PatternType, Permission,
-    Remedy, ResourceType, TopicPartition, TopicReplication,
+    Acl, Broker, Created, Elected, Error, Mechanism, NewTopic, Operation, PartitionView,
+    PatternType, Permission, Remedy, ResourceType, TopicPartition, TopicReplication,
 };
 use model::Secret;
 use std::collections::BTreeSet;
@@ -76,7 +76,10 @@ async fn topics_are_seen(subject: &dyn Subject) {
         assert_eq!(again, Ok(Created::AlreadyThere));
         let seen = subject
             .until_topic(name, &NODES, "the topic is whole", |topic| {
-                topic.partitions.len() == 3 && topic.partitions.iter().all(|it| it.leader.is_some())
+                let is_whole = |it: &PartitionView| {
+                    it.leader.is_some() && set(&it.in_sync) == set(&it.replicas)
+                };
+                topic.partitions.len() == 3 && topic.partitions.iter().all(is_whole)
             })
             .await;
         assert_eq!(seen.min_in_sync.to_string(), demand);

@@ -10,7 +10,7 @@ use kafka::throttle::{self, Copies};
 
 const BYTES: usize = 5_000_000;
 /// Bytes per second at which that is not copied within a check.
-const SLOW: u64 = 5_000;
+pub const SLOW: u64 = 5_000;
 
 pub async fn replicas_move(subject: &dyn Subject) {
     let placement = subject.admin().placement();
@@ -38,23 +38,23 @@ pub async fn replicas_move(subject: &dyn Subject) {
     delete(subject, "moving").await;
 }
 
-async fn cancel(subject: &dyn Subject, name: &str) -> Altered {
+pub async fn cancel(subject: &dyn Subject, name: &str) -> Altered {
     let placement = subject.admin().placement();
     let at = [TopicPartition::new(name, 0)];
     placement.cancel_reassignments(&subject.grown(), &at).await.unwrap()
 }
 
-/// Has copies to the newcomer go slowly.
-pub async fn throttle_from(subject: &dyn Subject, name: &str, from: i32, to: i32) {
+/// Has copies to these go slowly.
+async fn throttle_from(subject: &dyn Subject, name: &str, from: i32, to: &[i32]) {
     let at = TopicPartition::new(name, 0);
-    let copies = Copies { at, from: vec![from], to: vec![to] };
+    let copies = Copies { at, from: vec![from], to: to.to_vec() };
     set(subject, throttle::throttle(&[copies], SLOW)).await;
-    let is_set = |seen: &crate::growing::Seen| {
-        let own = |id| seen.view.broker(id).and_then(|it| it.own.as_ref());
-        let rates = [from, to].map(|id| own(id).and_then(|own| own.throttle));
-        seen.topic.is_throttled && rates == [Some(SLOW), Some(SLOW)]
-    };
-    until(subject, name, "the throttle is there", is_set).await;
+    until(subject, name, "the throttle is there", |seen| {
+        let own = |id: &i32| seen.view.broker(*id).and_then(|it| it.own.as_ref());
+        let is_slow = |id: &i32| own(id).is_some_and(|own| own.throttle == Some(SLOW));
+        seen.topic.is_throttled && is_slow(&from) && to.iter().all(is_slow)
+    })
+    .await;
 }
 
 pub async fn unthrottle(subject: &dyn Subject, name: &str) {
@@ -71,13 +71,13 @@ pub async fn a_throttled_copy_waits_and_outlives_its_broker(subject: &dyn Subjec
     move_to(subject, "slow", &[1]).await;
     subject.fill(1, "slow", 0, BYTES).await;
     until(subject, "slow", "its size is told", |it| it.partition.bytes >= BYTES as u64).await;
-    throttle_from(subject, "slow", 1, NEWCOMER).await;
+    throttle_from(subject, "slow", 1, &[NEWCOMER]).await;
 
     assert_eq!(reassign(subject, "slow", &[NEWCOMER]).await.refused, []);
     begun(subject).await;
     assert_eq!(cancel(subject, "slow").await.refused, []);
     let back = until_settled(subject, "slow", &[1]).await;
-    assert_eq!((back.partition.leader, back.partition.elr), (Some(1), vec![]));
+    assert!(back.partition.leader == Some(1) && back.partition.elr.is_empty());
 
     assert_eq!(reassign(subject, "slow", &[NEWCOMER, 1]).await.refused, []);
     begun(subject).await;

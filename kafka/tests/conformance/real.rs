@@ -7,7 +7,7 @@ use host::{Exit, ProcessId, Spawn};
 use kafka::Endpoint;
 use kafka::artifacts::{Artifacts, default_cache_root};
 use kafka::client::admin::produce::Produce;
-use kafka::client::{Admin, Broker, Cluster, DirectDial, Error, Identity, ProtocolAdmin};
+use kafka::client::{Admin, Broker, Cluster, DirectDial, Error, Identity, ProtocolAdmin, Remedy};
 use kafka::launch::{self, FORMAT_FILE, PROPERTIES_FILE};
 use kafka::render::{BrokerSpec, render};
 use kafka::{java, startup_cache, versions};
@@ -65,7 +65,7 @@ impl RealCluster {
         for (at, id) in ALL.into_iter().enumerate() {
             let spec = spec(version, id, &listeners, at);
             let directory = tempfile::tempdir().unwrap();
-            let founders = if id == NEWCOMER { &[] } else { &*founders };
+            let founders: &[String] = if id == NEWCOMER { &[] } else { &founders };
             let format = launch::format_arguments(&cluster_id, &directories[at], founders);
             write(&directory, FORMAT_FILE, &format.join("\n"));
             nodes.push(prepare(spec, directory, &authority).await);
@@ -156,6 +156,8 @@ fn spec(version: KafkaVersion, id: i32, listeners: &[Listeners; 4], at: usize) -
     }
 }
 
+/// How often a consumer tries to join, a second apart.
+const ATTEMPTS: usize = 60;
 /// Of a message, when much is written.
 const PIECE: usize = 500_000;
 /// How a consumer of the newer protocol calls itself.
@@ -251,7 +253,19 @@ impl Subject for RealCluster {
     }
 
     async fn join_group(&self, group: &str, topic: &str) {
-        let joined = self.admin.ask(&self.cluster, &Join { group, topic }).await.unwrap();
+        let call = Join { group, topic };
+        // Coordinators move while brokers of a busy machine come and go.
+        let mut attempts = 1;
+        let joined = loop {
+            match self.admin.ask(&self.cluster, &call).await {
+                Err(error) if error.remedy() == Remedy::Retry && attempts < ATTEMPTS => {
+                    eprintln!("{error}");
+                    tokio::time::sleep(Duration::from_secs(1)).await;
+                }
+                joined => break joined.unwrap(),
+            }
+            attempts += 1;
+        };
         *self.member.lock().unwrap() = joined;
     }
 
@@ -286,7 +300,8 @@ impl Subject for RealCluster {
     fn activity(&self) -> u64 {
         let size = |node: &RealNode| {
             let log = node.directory.path().join("logs/server.log");
-            fs::metadata(log).map_or(0, |log| log.len())
+            // What is written every minute is no progress.
+            fs::metadata(log).map_or(0, |log| log.len() / 4096)
         };
         self.nodes.iter().map(size).sum()
     }

@@ -138,9 +138,9 @@ impl dyn Subject + '_ {
 }
 
 /// Longer than anything stands still, also on a machine that is busy.
-pub const SOON: Duration = Duration::from_secs(90);
+pub const SOON: Duration = Duration::from_mins(3);
 /// Longer than anything takes, however it goes on.
-const LONGEST: Duration = Duration::from_mins(10);
+const LONGEST: Duration = Duration::from_mins(6);
 
 pub fn others(node: i32) -> Vec<i32> {
     NODES.into_iter().filter(|other| *other != node).collect()

@@ -50,7 +50,7 @@ pub async fn an_observer_votes_for_a_while(subject: &dyn Subject) {
     assert_eq!((code(&other), other.remedy()), ("DuplicateVoter".into(), Remedy::Refused));
 
     let remove = async || voters.remove_voter(&cluster, NEWCOMER, directory).await;
-    assert_eq!(changed(subject, remove).await, Ok(true));
+    assert_eq!(changed(subject, &remove).await, Ok(true));
     assert_eq!(remove().await, Ok(false));
     let three = until_voters(subject, &NODES).await;
     assert!(!three.votes(NEWCOMER, directory));

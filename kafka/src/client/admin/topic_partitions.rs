@@ -161,7 +161,7 @@ mod tests {
             found.iter().map(|(name, partitions)| (&**name, partitions.len())).collect();
         assert_eq!(names, [("a", 1), ("t", 2)]);
         assert_eq!((found["t"][1].leader, &found["t"][1].elr[..]), (None, &[7][..]));
-        assert_eq!(found["t"][0].elr, []);
+        assert!(found["t"][0].elr.is_empty());
         assert_eq!(found["t"][0].replicas, [2, 1], "in Kafka's order");
     }
 

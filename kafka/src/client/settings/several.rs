@@ -55,7 +55,7 @@ pub(super) async fn change_of(
     cluster: &Cluster,
     changes: &BTreeMap<SettingsOf, Changes>,
 ) -> Result<ChangedSettings, Error> {
-    let mut changed = ChangedSettings::default();
+    let mut outcome = ChangedSettings::default();
     let given = changes.iter().filter(|(_, changes)| !changes.is_empty()).map(|(of, _)| of);
     for (target, all) in by_target(cluster, given) {
         for some in all.chunks(MOST_AT_ONCE) {
@@ -66,17 +66,17 @@ pub(super) async fn change_of(
             };
             match answer {
                 Ok(ChangedSettings { done, refused }) => {
-                    changed.done.extend(done);
-                    changed.refused.extend(refused);
+                    outcome.done.extend(done);
+                    outcome.refused.extend(refused);
                 }
                 Err(error) if is_down(some, &error) => {
-                    changed.refused.extend(some.iter().map(|of| ((*of).clone(), error.clone())));
+                    outcome.refused.extend(some.iter().map(|of| ((*of).clone(), error.clone())));
                 }
                 Err(error) => return Err(error),
             }
         }
     }
-    Ok(changed)
+    Ok(outcome)
 }
 
 /// Whether it concerns a single broker that is not there, or not the one that it should be.
