@@ -36,11 +36,10 @@ pub(super) fn provision(world: &World, view: &ServerView, renewal: Option<Timest
 }
 
 /// Whether it leaves and its broker has stopped, or never ran: nothing is made for it any more.
+/// One that was hibernated with its cluster may still hold replicas, and comes back.
 fn is_going(view: &ServerView) -> bool {
     let never_ran = !view.is_sealed();
-    view.server.is_leaving()
-        && !view.is_up()
-        && (never_ran || view.server.wanted.is_stopped() || !view.may_exist())
+    view.server.is_leaving() && !view.is_up() && (never_ran || view.server.wanted.is_stopped())
 }
 
 fn make_disk(Given { view, .. }: &Given) -> Option<Step> {

@@ -104,6 +104,9 @@ impl Cluster {
     }
 
     fn look(&self) -> Look {
+        if let Some(look) = self.kafka.look(&self.world, &self.no_reply) {
+            return look;
+        }
         let topic = |broker: i32| {
             let partition = |(index, (replicas, in_sync)): (usize, &(Vec<i32>, Vec<i32>))| {
                 let leader = self.leaders.get(&broker).or(in_sync.first()).copied();

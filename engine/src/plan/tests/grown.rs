@@ -35,12 +35,12 @@ fn controllers_get_votes_one_right_after_the_other() {
     check(three().voters(&[1, 2]), "add voter of 3");
     // With two voters, of which one is down, nothing can be committed.
     let two = || three().voters(&[1, 2]);
-    check(two().controller_lags(2), "wait: votes pending (one_of_two)");
+    check(two().controller_lags(2), "wait: votes pending (one of two)");
     check(two().controller_lags(3), "wait: joining 3 (metadata)");
     check(seen().no_controller_active(), "wait: votes pending (leader)");
     // Servers 4 and 5 are brokers alone.
     let five = || Cluster::running(5).grows(3).all_informed().voters(&[1, 2, 3]);
-    check(five().topic("t", 2, &[1, 2, 3]).topic("u", 2, &[3, 4, 5]), "move");
+    check(five().topic("t", 2, &[1, 2, 3]).topic("u", 2, &[3, 4, 5]), "end resize");
 }
 
 #[test]
@@ -106,8 +106,8 @@ fn a_server_that_does_not_come_up_is_told_of_and_taken_away() {
     check(undone().told_to_leave().looked_at(), "3: hibernate");
     check(undone().told_to_leave().looked_at().removed(3), "open ticket of 2");
     let stopped = || undone().told_to_leave().all_informed().reports(2, Phase::Stopped).fenced(2);
-    check(stopped(), "2: hibernate | 3: hibernate");
-    check(stopped().hibernated(&[2, 3]), "2: remove leaving | 3: remove leaving");
+    check(stopped(), "each: hibernate");
+    check(stopped().hibernated(&[2, 3]), "each: remove leaving");
     check(stopped().removed(2).removed(3), "end resize");
 }
 

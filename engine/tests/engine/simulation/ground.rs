@@ -23,8 +23,8 @@ pub struct Ground {
     pub lives: BTreeMap<ServerId, u32>,
     /// Whose Kafka node is on which server.
     pub nodes: BTreeMap<ServerId, i32>,
-    /// Whatever is removed goes with its instance.
-    pub is_deleted: bool,
+    /// Nodes that went and should not have, unless their instance is deleted.
+    pub missed: Vec<String>,
     /// How often a broker was started.
     pub starts: u32,
     /// Servers that were let stop one at a time and are not back yet.
@@ -72,7 +72,7 @@ impl Ground {
             owners: BTreeMap::new(),
             lives: BTreeMap::new(),
             nodes: BTreeMap::new(),
-            is_deleted: false,
+            missed: Vec::new(),
             starts: 0,
             away: BTreeMap::new(),
             violations: Vec::new(),
@@ -227,7 +227,7 @@ impl Ground {
     pub fn remove_disk(&mut self, disk: DiskId) {
         let removed = self.disks.remove(&disk);
         let node = removed.and_then(|removed| self.nodes.get(&removed.server).copied());
-        if let Some(node) = node.filter(|_| !self.is_deleted) {
+        if let Some(node) = node {
             self.is_forgotten(node);
         }
         if self.brokers.iter().any(|broker| broker.disk == disk) {
@@ -239,13 +239,13 @@ impl Ground {
     pub fn is_forgotten(&mut self, node: i32) {
         let holds = |it: &kafka::simulated::SimPartition| it.replicas.contains(&node);
         if let Some(held) = self.kafka.partitions().into_iter().find(holds) {
-            self.violate(format!("node {node} goes while it holds {held:?}"));
+            self.missed.push(format!("node {node} goes while it holds {held:?}"));
         }
         if self.kafka.voter_ids().contains(&node) {
-            self.violate(format!("node {node} goes while it votes"));
+            self.missed.push(format!("node {node} goes while it votes"));
         }
         if self.kafka.process(node) == Process::Running && !self.kafka.stands_still(node) {
-            self.violate(format!("node {node} goes while it runs"));
+            self.missed.push(format!("node {node} goes while it runs"));
         }
     }
 

@@ -14,8 +14,10 @@ use std::collections::BTreeSet;
 /// Changes one after another, of an instance that begins with one server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Stage {
-    /// To three servers, with a topic whose ELR is stale.
+    /// To three servers.
     Grown,
+    /// As many servers, and a topic whose ELR is stale.
+    Mended,
     /// To five, and undone while replicas are copied there.
     GrownAndUndone,
     /// To one, and undone once min ISR was lowered.
@@ -23,14 +25,17 @@ enum Stage {
     Shrunk,
 }
 
-const STAGES: [Stage; 4] =
-    [Stage::Grown, Stage::GrownAndUndone, Stage::ShrunkAndUndone, Stage::Shrunk];
+const STAGES: [Stage; 5] =
+    [Stage::Grown, Stage::Mended, Stage::GrownAndUndone, Stage::ShrunkAndUndone, Stage::Shrunk];
 const ROUNDS: usize = 120;
+
+/// A step and a point of it.
+type Pair = (&'static str, Point);
 
 struct Life<'a> {
     sim: Sim<'a>,
     /// Where control planes died.
-    came: BTreeSet<(&'static str, Point)>,
+    came: BTreeSet<Pair>,
 }
 
 impl<'a> Life<'a> {
@@ -69,10 +74,13 @@ impl<'a> Life<'a> {
             Stage::Grown => {
                 rows.resize(id, 3).await;
             }
-            Stage::GrownAndUndone => {
+            Stage::Mended => {
                 self.leave_stale_elr().await;
+                rows.resize(id, 3).await;
+            }
+            Stage::GrownAndUndone => {
                 rows.resize(id, 5).await;
-                self.sim.kafka.fill("own", 0, 9_000_000_000);
+                self.sim.kafka.fill("own", 0, 2_000_000_000);
                 let copies = |it: &SimPartition| it.adding.iter().any(|node| *node > 3);
                 self.work_until(|sim| sim.kafka.partitions().iter().any(copies)).await?;
                 rows.undo_resize(id).await;
@@ -122,12 +130,12 @@ impl<'a> Life<'a> {
         Err(format!("it does not come to that: {status:?}"))
     }
 
-    async fn stage(&mut self, stage: Stage, point: Point, cancels: bool) -> Result<(), String> {
+    async fn stage(&mut self, stage: Stage, at: Pair, cancels: bool) -> Result<(), String> {
         self.begin(stage).await?;
         let mut plane = self.sim.plane();
-        plane.gate.freeze_at(point);
+        plane.gate.freeze_in(at.0, at.1);
         if self.freezes(&mut plane).await? {
-            self.came.extend(plane.gate.step().map(|step| (step, point)));
+            self.came.insert(at);
             drop(plane);
             self.sim.check().await?;
             if cancels {
@@ -166,9 +174,9 @@ impl<'a> Life<'a> {
         Err(format!("{asked}: {nodes:?}, {voters:?}, lost {lost:?}, {partitions:?}"))
     }
 
-    async fn live(&mut self, point: Point, cancels: bool) -> Result<(), String> {
+    async fn live(&mut self, at: Pair, cancels: bool) -> Result<(), String> {
         for stage in STAGES {
-            let lived = self.stage(stage, point, cancels).await;
+            let lived = self.stage(stage, at, cancels).await;
             lived.map_err(|what| format!("{stage:?}: {what}"))?;
         }
         self.sim.rows.delete(self.sim.id()).await;
@@ -178,7 +186,7 @@ impl<'a> Life<'a> {
 }
 
 /// Every step with every point of it.
-fn pairs() -> BTreeSet<(&'static str, Point)> {
+fn pairs() -> BTreeSet<Pair> {
     let of_step = |step: &'static Listed| {
         let effects = step.effects.iter().flat_map(|e| [Point::Before(*e), Point::After(*e)]);
         let all = [Point::Begins(step.name), Point::Ends(step.name)].into_iter().chain(effects);
@@ -190,11 +198,10 @@ fn pairs() -> BTreeSet<(&'static str, Point)> {
 async fn every_point(cancels: bool) {
     let rows = Rows::new().await;
     let mut came = BTreeSet::new();
-    let points: BTreeSet<Point> = pairs().into_iter().map(|(_, point)| point).collect();
-    for point in points {
+    for pair in pairs() {
         let mut life = Life::new(&rows).await;
-        let lived = life.live(point, cancels).await;
-        lived.unwrap_or_else(|what| panic!("{point:?}, cancels: {cancels}: {what}"));
+        let lived = life.live(pair, cancels).await;
+        lived.unwrap_or_else(|what| panic!("{pair:?}, cancels: {cancels}: {what}"));
         came.append(&mut life.came);
     }
     if !cancels {

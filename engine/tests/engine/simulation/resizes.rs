@@ -65,7 +65,7 @@ impl<'a> Resizing<'a> {
         };
         self.topics += 1;
         if self.sim.kafka.create_topic(&cluster, &topic).await.is_ok() && self.dice.roll(2) == 0 {
-            let bytes = 1 + self.dice.roll(3) as u64 * 400_000_000;
+            let bytes = 1 + self.dice.roll(3) as u64 * 200_000_000;
             for partition in 0..usize::try_from(topic.partitions).unwrap() {
                 self.sim.kafka.fill(&topic.name, partition, bytes);
             }
@@ -159,6 +159,8 @@ impl<'a> Resizing<'a> {
         self.log.push("peace".into());
         self.sim.rows.stop(id, false).await;
         self.settle().await?;
+        // What was away has to catch up.
+        self.sim.advance(30);
         self.check_whole().await
     }
 

@@ -13,6 +13,7 @@ use kafka::Endpoint;
 use kafka::client::{Admin as _, NewTopic, parse_directory};
 use kafka::simulated::{SimKafka, SimNode, Timing};
 use model::*;
+use mover::Throttle;
 use reach::Reach;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -156,6 +157,7 @@ impl<'a> Sim<'a> {
             settings: Settings {
                 login_patience: Duration::ZERO,
                 certificate_life: self.certificate_life,
+                move_throttle: Throttle { least: 50_000_000, most: 400_000_000 },
                 ..Settings::default()
             },
         });
@@ -235,8 +237,10 @@ impl<'a> Sim<'a> {
             return Err("the status is empty".into());
         }
         if now.deleted_at.is_some() {
-            self.ground.lock().unwrap().is_deleted = true;
             return Ok(());
+        }
+        if let Some(missed) = self.ground.lock().unwrap().missed.first() {
+            return Err(missed.clone());
         }
         self.check_replicas()?;
         if now.ready() && !let_in && !self.excused {
@@ -248,13 +252,15 @@ impl<'a> Sim<'a> {
                 "ready, but nobody can log in: {progress:?}, {nodes:?} are {each:?}, {away:?}"
             ));
         }
+        let records = self.rows.servers(self.id()).await;
+        let leaves = |id| records.iter().any(|it| it.server.id == id && it.server.is_leaving());
         for disk in self.rows.disks(self.id()).await {
             let formatted =
                 self.ground.lock().unwrap().disks.get(&disk.id).is_some_and(|disk| disk.formatted);
             if disk.state < DiskState::Formatting && formatted {
                 return Err(format!("disk {} was formatted before it was allowed", disk.id));
             }
-            if disk.state == DiskState::Formatted && !formatted {
+            if disk.state == DiskState::Formatted && !formatted && !leaves(disk.server_id) {
                 return Err(format!("disk {} is sealed, but nothing is on it", disk.id));
             }
         }

@@ -5,7 +5,11 @@ use super::rows::{action, node, voter};
 use super::{Cluster, now};
 use crate::plan::sizing;
 use crate::world::{Placed, World};
-use kafka::client::{OwnWords, PlacedBroker, PlacedPartition, PlacedTopic, PlacementView, Quorum};
+use kafka::client::{
+    OwnWords, PartitionView, PlacedBroker, PlacedPartition, PlacedTopic, PlacementView, Quorum,
+    TopicReplication,
+};
+use kafka::safety::Look;
 use model::*;
 use mover::Limits;
 use reach::{Ours, for_mover};
@@ -62,6 +66,32 @@ impl Kafka {
         let ours = Ours { leaving, disk_bytes: BTreeMap::new() };
         let cluster = for_mover(&view, &nodes.into_iter().collect(), &ours);
         Placed::new(world, view, cluster, self.quorum(world), &Limits::default()).map(Arc::new)
+    }
+
+    /// What brokers say of the same replicas.
+    pub fn look(&self, world: &World, no_reply: &BTreeSet<i32>) -> Option<Look> {
+        if !self.is_asked {
+            return None;
+        }
+        let partition = |it: &PlacedPartition| PartitionView {
+            index: it.index,
+            leader: it.leader,
+            replicas: it.replicas.clone(),
+            in_sync: it.in_sync.clone(),
+        };
+        let topic = |it: &PlacedTopic| TopicReplication {
+            name: it.name.clone(),
+            min_in_sync: it.min_in_sync,
+            partitions: it.partitions.iter().map(partition).collect(),
+        };
+        let topics: Vec<TopicReplication> = self.topics.iter().map(topic).collect();
+        let up = world.servers.iter().filter(|view| view.is_up()).map(|view| view.server.node_id);
+        let answer = up.filter(|node| !no_reply.contains(node));
+        Some(Look {
+            quorum: self.quorum(world),
+            views: answer.map(|node| (node, topics.clone())).collect(),
+            no_reply: no_reply.clone(),
+        })
     }
 
     fn quorum(&self, world: &World) -> Quorum {
