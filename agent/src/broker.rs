@@ -43,11 +43,12 @@ impl Broker {
     /// The broker that runs here, if there is one.
     pub fn adopt(place: &Place) -> Option<Self> {
         let recorded = ProcessId::load(&place.broker_pid());
-        let process = match recorded.filter(ProcessId::is_alive) {
+        let process = match recorded.filter(|process| !process.has_ended()) {
             Some(process) => process,
             None => find_unrecorded(place)?,
         };
         let watch = process.watch()?;
+        successor::restore_priority(process.clone());
         let ending = process.clone();
         let ended = async move {
             watch.ended().await;
@@ -66,8 +67,8 @@ impl Broker {
         })
     }
 
-    /// Starts one and puts it on record.
-    pub fn start(place: &Place, command: Launch, wanted: For<'_>) -> io::Result<Self> {
+    /// Starts one and puts it on record. After an error none runs.
+    pub async fn start(place: &Place, command: Launch, wanted: For<'_>) -> io::Result<Self> {
         record(place, wanted)?;
         // What an earlier JVM said of itself must not be taken for a word of this one, whose
         // pid may be the same.
@@ -82,7 +83,11 @@ impl Broker {
             output: place.broker_output(),
         };
         let (process, ended) = spawn.start()?;
-        process.save(&place.broker_pid())?;
+        if let Err(error) = process.save(&place.broker_pid()) {
+            process.kill();
+            ended.await;
+            return Err(error);
+        }
         Ok(Self::new(process, Box::pin(ended), marks, wanted))
     }
 
@@ -194,9 +199,9 @@ fn recorded_launch(place: &Place) -> i64 {
 }
 
 fn find_unrecorded(place: &Place) -> Option<ProcessId> {
+    // One that was warmed up has no such mark, and was on record before it was the broker.
     let found = host::with_environment(BROKER_VARIABLE, &place.dir().to_string_lossy());
-    // One of the host's pool has no mark of its server.
-    let process = found.into_iter().next().or_else(|| successor::taken_by(place))?;
+    let process = found.into_iter().next()?;
     // Without a record it still runs, and the next agent looks the same way.
     if let Err(error) = process.save(&place.broker_pid()) {
         tracing::warn!(%error, "the broker that runs can't be put on record");

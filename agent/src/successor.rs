@@ -159,7 +159,7 @@ impl Successor {
     ) -> io::Result<(ProcessId, Ended)> {
         let Some(alive) = self.alive.take() else { return Err(io::Error::other("it has ended")) };
         let Alive { process, mut ended, mut input } = alive;
-        tokio::spawn(restore_priority(process.clone()));
+        restore_priority(process.clone());
         let state = &place.warm_state();
         let taken = async {
             input.say(&rehearsal::order(place.dir())).await?;
@@ -266,15 +266,6 @@ pub fn end_leftovers(place: &Place) {
     let _ = fs::remove_dir_all(place.rehearsal());
 }
 
-/// The process that says of itself, in a server's directory, that it has become its broker.
-pub fn taken_by(place: &Place) -> Option<ProcessId> {
-    let marked = host::with_variable(SUCCESSOR_VARIABLE).into_iter();
-    let is_taken = |process: &ProcessId| {
-        said(&place.warm_state(), process).as_deref() == Some(rehearsal::TAKEN)
-    };
-    marked.map(|(_, process)| process).find(is_taken)
-}
-
 /// What this very process said last of its state. Its user may have put anything there.
 fn said(state: &Path, process: &ProcessId) -> Option<String> {
     let name = Path::new(state.file_name()?);
@@ -283,13 +274,16 @@ fn said(state: &Path, process: &ProcessId) -> Option<String> {
     (pid.parse() == Ok(process.pid)).then(|| state.to_owned())
 }
 
-async fn restore_priority(process: ProcessId) {
-    for _ in 0..PRIORITY_TRIES {
-        match process.restore_priority() {
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => sleep(GLANCE).await,
-            Err(error) => return tracing::debug!(%error, "the priority stays as it is"),
-            Ok(()) => return,
+/// In the background. An agent that dies meanwhile leaves that to the next.
+pub fn restore_priority(process: ProcessId) {
+    tokio::spawn(async move {
+        for _ in 0..PRIORITY_TRIES {
+            match process.restore_priority() {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => sleep(GLANCE).await,
+                Err(error) => return tracing::debug!(%error, "the priority stays as it is"),
+                Ok(()) => return,
+            }
         }
-    }
-    tracing::warn!(pid = process.pid, "the broker still runs at low priority");
+        tracing::warn!(pid = process.pid, "the broker still runs at low priority");
+    });
 }

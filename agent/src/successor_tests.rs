@@ -15,6 +15,7 @@ use crate::supervisor_testing::{GOOD, Server, Work, quick};
 use crate::testing::{desired, wait_for};
 use host::{ProcessId, Slots};
 use std::fs;
+use std::io::ErrorKind;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use wire::agent::{Desired, Phase, Run};
@@ -294,6 +295,76 @@ async fn an_agent_that_dies_after_the_order_leaves_a_broker() {
     assert_eq!(work.phase(Phase::Running).await.broker_pid, Some(process.pid));
     work.end().await;
     assert_eq!(server.read("events"), "rehearsed 0\nstarted\nstopped\n");
+}
+
+/// Its pid may be what another server's broker had, before a reboot or long ago.
+#[tokio::test]
+async fn a_jvm_of_another_server_is_not_taken_for_the_broker_by_its_pid() {
+    let server = server(&good());
+    let elsewhere = tempfile::tempdir().unwrap();
+    let mark = elsewhere.path().to_string_lossy().into_owned();
+    let spawn = host::Spawn {
+        program: "/bin/sleep".into(),
+        arguments: vec!["1000".into()],
+        environment: vec![(SUCCESSOR_VARIABLE.into(), mark)],
+        directory: elsewhere.path().into(),
+        output: elsewhere.path().join("output"),
+    };
+    let (other, ended) = spawn.start().unwrap();
+    server.write("run/warm", &format!("{} taken\n", other.pid));
+    let work = server.supervise(quick());
+    let starting = work.status(|status| status.broker_pid.is_some()).await;
+    assert_ne!(starting.broker_pid, Some(other.pid));
+    work.phase(Phase::Running).await;
+    work.end().await;
+    assert!(other.is_alive());
+    other.kill();
+    ended.await;
+}
+
+/// The JVM that waits is as good as before once Java is back.
+#[tokio::test]
+async fn a_jvm_that_waits_is_kept_while_no_start_can_be_prepared() {
+    let server = server(&good());
+    let work = server.supervise(quick());
+    let before = work.phase(Phase::Running).await;
+    work.goal.send_replace(Goal::from_desired(&Desired { rehearse: true, ..desired() }, &[]));
+    let warm = ready(&server).await;
+    *server.warm.missing.lock().unwrap() = Some("this Kafka needs Java 17".into());
+    work.leave.send_replace(Answer::No("it is not its turn".into()));
+    restart(&work);
+    let words = "waiting for leave to stop: it could not be started again, \
+                 this Kafka needs Java 17";
+    let waiting = work.status(|status| status.detail == words).await;
+    assert_eq!(waiting.broker_pid, before.broker_pid);
+    *server.warm.missing.lock().unwrap() = None;
+    work.leave.send_replace(Answer::Go);
+    assert_eq!(restarted(&work).await.broker_pid, Some(warm.pid));
+    work.end().await;
+}
+
+/// The agent that ordered it may have died before the kernel let it raise the priority.
+#[tokio::test]
+async fn a_broker_that_is_adopted_runs_at_the_usual_priority() {
+    let server = Server::new(GOOD);
+    let work = server.supervise(quick());
+    let pid = work.phase(Phase::Running).await.broker_pid.unwrap();
+    work.task.abort();
+    let _ = work.task.await;
+    let process = ProcessId::from_pid(pid).unwrap();
+    let file = format!("/proc/{pid}/autogroup");
+    let lower = || process.lower_priority().map_err(|error| error.kind());
+    if fs::exists(&file).unwrap() {
+        wait_for(lower, |lowered| *lowered != Err(ErrorKind::WouldBlock)).await.unwrap();
+    } else {
+        // A kernel without it: then there is nothing to raise.
+        assert!(lower().is_err());
+    }
+    let second = server.supervise(quick());
+    second.phase(Phase::Running).await;
+    let read = || fs::read_to_string(&file).unwrap_or_else(|_| "nice 0\n".into());
+    wait_for(read, |text| text.ends_with("nice 0\n")).await;
+    second.end().await;
 }
 
 /// Without its agent it sees the end of its input.

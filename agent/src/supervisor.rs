@@ -4,8 +4,9 @@
 //! a new configuration by itself but for a higher launch, never starts a second one
 //! (whatever runs is adopted first), and stops one as desired only with the control
 //! plane's leave. One that still starts is never stopped for a restart: it may be in
-//! recovery. The JVM that follows it is warmed up (`successor.rs`) before one is stopped for a
-//! restart, and on hosts that keep one on standby beside every broker that has run well. Every wait and failure is on the board in words.
+//! recovery. Nor is one that could not be started again. The JVM that follows it is warmed up
+//! (`successor.rs`) before one is stopped for a restart, and on hosts that keep one on standby
+//! beside every broker that has run well. Every wait and failure is on the board in words.
 
 mod leaving;
 
@@ -168,20 +169,20 @@ impl Supervisor {
             None => self.launcher.take_from_pool(&launch).await,
         };
         let Some(successor) = successor else {
-            return Broker::start(&self.place, launch, wanted);
+            return Broker::start(&self.place, launch, wanted).await;
         };
         match Broker::take_over(&self.place, successor, wanted, self.pace.order()).await {
             Ok(broker) => Ok(broker),
             Err(error) => {
                 self.warmth.give_up(format!("the one that was warmed up failed, {error}"));
-                Broker::start(&self.place, launch, wanted)
+                Broker::start(&self.place, launch, wanted).await
             }
         }
     }
 
     /// One that waits costs memory.
     fn end_needless_successor(&mut self) {
-        if !matches!(*self.goal.borrow(), Goal::Running(_)) {
+        if !self.is_wanted() {
             self.successor = None;
         }
     }
@@ -240,7 +241,13 @@ impl Supervisor {
                 };
                 match leaving {
                     Leaving::Go => return self.stop(broker).await,
-                    Leaving::Ended => return,
+                    // What was to stop for good has.
+                    Leaving::Ended(_) if !self.is_wanted() => return,
+                    Leaving::Ended(exit) => {
+                        drop(rehearsal);
+                        let ending = self.ending(&broker, exit, since);
+                        return self.after_end(ending).await;
+                    }
                     Leaving::Changed => continue,
                 }
             }
@@ -313,6 +320,10 @@ impl Supervisor {
         }
     }
 
+    fn is_wanted(&self) -> bool {
+        matches!(*self.goal.borrow(), Goal::Running(_))
+    }
+
     /// Whether the broker at hand is to end: for good, or to be started anew.
     fn shall_stop(&self, broker: &Broker, started: bool) -> bool {
         match &*self.goal.borrow() {
@@ -354,7 +365,7 @@ impl Supervisor {
         status.config_hash = broker.config_hash();
         status.launch = broker.launch();
         self.board.set_status(status);
-        self.returns = matches!(*self.goal.borrow(), Goal::Running(_));
+        self.returns = self.is_wanted();
         let shutdown =
             UnresponsiveShutdown::new(was_silent, Marks::now(&self.place), Instant::now());
         broker.terminate();

@@ -22,6 +22,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
+use tokio::time::sleep;
 use wire::agent::{DISK_MARKER, Desired, DesiredBroker, Format, Phase};
 
 /// Formats when told to, says that it started, and waits for SIGTERM.
@@ -55,6 +56,10 @@ pub struct Warm {
     pub no_memory: Mutex<Option<String>>,
     /// A part of the command line; what was warmed up with another is out of date.
     pub version: AtomicU32,
+    /// Why no start can be prepared.
+    pub missing: Mutex<Option<String>>,
+    /// What a start needs is being fetched, for as long as this is so.
+    pub fetching: AtomicBool,
     /// What the host's pool has.
     pub pool: Mutex<Option<Successor>>,
     /// How often it was asked.
@@ -69,6 +74,12 @@ impl Launcher for Script {
         progress: &(dyn Fn(String) + Send + Sync),
     ) -> Result<Launch, String> {
         progress("looking for the script".into());
+        while self.warm.fetching.load(Ordering::Relaxed) {
+            sleep(Duration::from_millis(1)).await;
+        }
+        if let Some(why) = self.warm.missing.lock().unwrap().clone() {
+            return Err(why);
+        }
         let version = self.warm.version.load(Ordering::Relaxed).to_string();
         Ok(Launch { program: "/bin/sh".into(), arguments: vec!["broker.sh".into(), version] })
     }

@@ -233,6 +233,47 @@ async fn a_broker_that_could_not_start_again_is_not_stopped_to_be_restarted() {
 }
 
 #[tokio::test]
+async fn nor_is_one_whose_disk_or_whose_java_is_gone() {
+    let server = Server::new(GOOD);
+    let work = server.supervise(quick());
+    let before = work.phase(Phase::Running).await;
+    let marker = server.read("disk/castellan-disk.json");
+    fs::remove_file(server.place.disk().join(DISK_MARKER)).unwrap();
+    *server.warm.missing.lock().unwrap() = Some("this Kafka needs Java 17".into());
+    work.goal.send_replace(Goal::from_desired(&Desired { launch: 1, ..desired() }, &[]));
+    for why in ["the disk is lost: its marker is missing", "this Kafka needs Java 17"] {
+        let words = format!("it could not be started again, {why}");
+        let refused = |it: &Status| it.waits_for_leave.as_ref() == Some(&words);
+        let waiting = work.status(refused).await;
+        assert_eq!((waiting.phase, waiting.broker_pid), (Phase::Running, before.broker_pid));
+        server.write("disk/castellan-disk.json", &marker);
+    }
+    assert_eq!(work.asked.load(Ordering::Relaxed), 0);
+    *server.warm.missing.lock().unwrap() = None;
+    work.status(|status| status.phase == Phase::Running && status.launch == 1).await;
+    work.end().await;
+    assert_eq!(server.read("events"), "started\nstopped\nstarted\nstopped\n");
+}
+
+/// A start that needs it would keep the broker away for as long.
+#[tokio::test]
+async fn a_restart_waits_for_what_is_fetched_for_it() {
+    let server = Server::new(GOOD);
+    let work = server.supervise(Pace { turn: Duration::ZERO, ..quick() });
+    let before = work.phase(Phase::Running).await;
+    server.warm.fetching.store(true, Ordering::Relaxed);
+    work.goal.send_replace(Goal::from_desired(&Desired { launch: 1, ..desired() }, &[]));
+    let waiting = work.status(|status| status.waits_for_leave.is_some()).await;
+    let why = "what its start needs is not there yet: looking for the script";
+    assert_eq!(waiting.waits_for_leave.as_deref(), Some(why));
+    assert_eq!((waiting.phase, waiting.broker_pid), (Phase::Running, before.broker_pid));
+    assert_eq!(work.asked.load(Ordering::Relaxed), 0);
+    server.warm.fetching.store(false, Ordering::Relaxed);
+    work.status(|status| status.phase == Phase::Running && status.launch == 1).await;
+    work.end().await;
+}
+
+#[tokio::test]
 async fn without_leave_a_broker_runs_on_and_says_what_it_waits_for() {
     let server = Server::new(GOOD);
     let work = server.supervise(quick());
@@ -272,6 +313,46 @@ async fn a_broker_that_ends_while_it_waits_for_leave_is_stopped() {
     let stopped = work.phase(Phase::Stopped).await;
     assert_eq!((stopped.detail.as_str(), stopped.broker_pid), ("stopped as desired", None));
     assert_eq!(server.read("events"), "started\n", "it is not started again");
+    work.end().await;
+}
+
+#[tokio::test]
+async fn a_broker_that_dies_while_its_restart_waits_for_leave_has_failed() {
+    let server = Server::new(GOOD);
+    let never = Duration::from_hours(1);
+    let work = server.supervise(Pace { pauses: always(never), ..quick() });
+    let pid = work.phase(Phase::Running).await.broker_pid.unwrap();
+    work.leave.send_replace(Answer::No("no ticket is open".into()));
+    let next = Desired { launch: 1, ..desired() };
+    work.goal.send_replace(Goal::from_desired(&next, &[]));
+    work.status(|status| status.waits_for_leave.is_some()).await;
+    server.write("logs/server.log", "t ERROR halt\n");
+    ProcessId::from_pid(pid).unwrap().kill();
+    let failed = work.phase(Phase::Failed).await;
+    assert_eq!((failed.restarts, failed.broker_pid), (1, None));
+    assert!(failed.detail.starts_with("the broker ended: signal: 9"), "{failed:?}");
+    assert_eq!(failed.log_tail, ["t ERROR halt"]);
+    // What is desired then may be the remedy.
+    work.goal.send_replace(Goal::from_desired(&Desired { launch: 2, ..next }, &[]));
+    work.status(|status| status.phase == Phase::Running && status.launch == 2).await;
+    work.end().await;
+}
+
+#[tokio::test]
+async fn a_broker_that_can_t_be_put_on_record_is_ended() {
+    let server = Server::new(GOOD);
+    let record = server.place.broker_pid();
+    fs::create_dir_all(record.join("in the way")).unwrap();
+    let never = Duration::from_hours(1);
+    let work = server.supervise(Pace { pauses: always(never), ..quick() });
+    let failed = work.phase(Phase::Failed).await;
+    assert!(failed.detail.starts_with("it can't be started: "), "{failed:?}");
+    let mark = server.place.dir().to_string_lossy();
+    assert_eq!(host::with_environment("CASTELLAN_BROKER", &mark), []);
+
+    fs::remove_dir_all(record).unwrap();
+    work.goal.send_replace(Goal::from_desired(&Desired { launch: 1, ..desired() }, &[]));
+    work.phase(Phase::Running).await;
     work.end().await;
 }
 

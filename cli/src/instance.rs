@@ -12,7 +12,7 @@ mod watch;
 use crate::{Connection, OnInstance, output};
 use anyhow::bail;
 use clap::Subcommand;
-use client::{Client, Error};
+use client::Client;
 use comfy_table::Table;
 use power::Verb;
 use serde_json::json;
@@ -178,20 +178,15 @@ async fn cancel(options: &Cancel, connection: &Connection) -> anyhow::Result<()>
     let id = options.on.id(connection).await?;
     let action = options.action;
     let answer = match connection.client.cancel_action(id, action).await {
-        Err(error) if lacks_action(&error) => bail!(
-            "instance {id} has no action {action}; \
-             `castellan instance actions {id}` shows what was asked of it"
-        ),
+        Err(error) if error.is_not_found() && connection.client.instance(id).await.is_ok() => {
+            bail!(
+                "instance {id} has no action {action}; \
+                 `castellan instance actions {id}` shows what was asked of it"
+            )
+        }
         answer => answer?,
     };
     output::print_message(&answer, connection)
-}
-
-/// Whether it is the action that is not there, and not the instance, which is told in
-/// other words.
-fn lacks_action(error: &Error) -> bool {
-    error.is_not_found()
-        && matches!(error, Error::Refused { body, .. } if body.error == "Not Found")
 }
 
 /// `castellan instance rotate-apikey`.

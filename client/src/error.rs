@@ -43,18 +43,14 @@ impl Error {
     }
 }
 
-/// With several fields wrong the summary may only name them; say what is wrong.
+/// With several fields wrong the summary leaves out what is wrong with each.
 fn sentence(body: &ErrorBody) -> String {
+    let fields = body.errors.iter().flatten();
     if body.errors.len() < 2 {
         return body.error.clone();
     }
-    let (mut names, mut each) = (Vec::new(), Vec::new());
-    for (field, what) in body.errors.iter().flatten() {
-        names.push(field.as_str());
-        each.push(format!("{field}: {what}"));
-    }
-    let each = each.join("; ");
-    if body.error.ends_with(&names.join(", ")) { each } else { format!("{}; {each}", body.error) }
+    let each: Vec<String> = fields.map(|(field, what)| format!("{field}: {what}")).collect();
+    format!("{}; {}", body.error, each.join("; "))
 }
 
 #[cfg(test)]
@@ -63,7 +59,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_summary_is_told_unless_it_only_names_what_follows() {
+    fn a_summary_is_told_with_what_is_wrong_with_each_field() {
         let check = |body: serde_json::Value, expected: &str| {
             let body: ErrorBody = serde_json::from_value(body).unwrap();
             assert_eq!(sentence(&body), expected);
@@ -73,7 +69,7 @@ mod tests {
         let fields = json!([{"a": "is wrong"}, {"b": "is missing"}]);
         check(
             json!({"error": "2 fields are missing or wrong: a, b", "errors": fields}),
-            "a: is wrong; b: is missing",
+            "2 fields are missing or wrong: a, b; a: is wrong; b: is missing",
         );
         let pieces = json!([{"messages[0]": "written"}, {"messages[1]": "not written"}]);
         check(

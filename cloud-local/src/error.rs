@@ -78,7 +78,10 @@ pub(crate) fn outcome<T>(result: Result<T, LocalError>) -> Outcome<T> {
         Ok(value) => Outcome::Ready(value),
         Err(error @ LocalError::StillEnding(_)) => pending(&error, Duration::from_millis(200)),
         Err(error @ LocalError::Held { .. }) => pending(&error, Duration::from_secs(1)),
-        Err(error) => Outcome::Failed { reason: error.to_string(), remedy: error.remedy() },
+        Err(LocalError::Fenced(refusal)) => Outcome::refused(refusal),
+        Err(error) => {
+            Outcome::Failed { reason: error.to_string(), remedy: error.remedy(), refusal: None }
+        }
     }
 }
 

@@ -5,8 +5,8 @@
 //! and panics with the last answer when a promise is broken.
 
 use crate::{
-    Addresses, Agent, Cloud, DiskSpec, Disruption, Epoch, NetworkSpec, Outcome, Owner, Remedy,
-    ServerSpec,
+    Addresses, Agent, Cloud, DiskSpec, Disruption, Epoch, NetworkSpec, Outcome, Owner, Refusal,
+    Remedy, ServerSpec,
 };
 use async_trait::async_trait;
 use model::{DiskId, InstanceId, Listener, Listeners, Secret, ServerId, VpcId};
@@ -121,20 +121,20 @@ async fn ready<T>(what: &str, call: impl AsyncFn() -> Outcome<T>) -> T {
                 sleep(after.min(Duration::from_millis(50))).await;
                 format!("pending: {reason}")
             }
-            Outcome::Failed { reason, remedy: Remedy::Retry } => format!("retry: {reason}"),
+            Outcome::Failed { reason, remedy: Remedy::Retry, .. } => format!("retry: {reason}"),
             Outcome::Failed { reason, .. } => panic!("{what} gave up: {reason}"),
         };
         assert!(Instant::now() < deadline, "{what} is not ready, last answer {last}");
     }
 }
 
-/// Repeats a call until it gives up, and returns why.
-async fn refused<T>(what: &str, call: impl AsyncFn() -> Outcome<T>) -> String {
+/// Repeats a call until it gives up, and returns what the instance's mark says to that.
+async fn refused<T>(what: &str, call: impl AsyncFn() -> Outcome<T>) -> Option<Refusal> {
     let deadline = Instant::now() + PATIENCE;
     loop {
         match call().await {
             Outcome::Ready(_) => panic!("{what} succeeded and should not have"),
-            Outcome::Failed { reason, remedy: Remedy::GiveUp } => return reason,
+            Outcome::Failed { remedy: Remedy::GiveUp, refusal, .. } => return refusal,
             Outcome::Failed { reason, .. } | Outcome::Pending { reason, .. } => {
                 assert!(Instant::now() < deadline, "{what} is not refused, last answer {reason}");
             }
@@ -341,8 +341,13 @@ async fn all_is_refused(cloud: &dyn Cloud, by: &Owner) {
     refused("a late removal", async || cloud.remove_server(by, ServerId(11)).await).await;
     refused("a late removal", async || cloud.remove_disk(by, disk_id(11)).await).await;
     refused("a late end", async || cloud.retire(by).await).await;
-    let reason = refused("a late owner", async || cloud.take_over(by).await).await;
-    assert!(reason.contains("a later owner"), "{reason}");
+    let refusal = refused("a late owner", async || cloud.take_over(by).await).await;
+    let is_outdated = matches!(
+        refusal,
+        Some(Refusal::Outdated { instance, given, .. })
+            if (instance, given) == (by.instance_id, by.epoch)
+    );
+    assert!(is_outdated, "{refusal:?}");
 }
 
 async fn earlier_owners_do_nothing_any_more(subject: &dyn Subject) {

@@ -56,6 +56,16 @@ pub enum Refusal {
     Retired(InstanceId),
 }
 
+impl Refusal {
+    /// What programs that read logs tell refusals apart by.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Outdated { .. } => "outdated",
+            Self::Retired(_) => "retired",
+        }
+    }
+}
+
 impl Mark {
     /// The mark to keep from now on, if the owner may do that.
     pub fn admit(before: Option<Self>, by: &Owner, kind: Kind) -> Result<Self, Refusal> {

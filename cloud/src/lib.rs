@@ -67,6 +67,8 @@ pub enum Outcome<T> {
     Failed {
         reason: String,
         remedy: Remedy,
+        /// Set if the mark of the instance's owners does not admit the caller.
+        refusal: Option<Refusal>,
     },
 }
 
@@ -80,11 +82,17 @@ pub enum Remedy {
 
 impl<T> Outcome<T> {
     pub fn retry(reason: impl Into<String>) -> Self {
-        Outcome::Failed { reason: reason.into(), remedy: Remedy::Retry }
+        Outcome::Failed { reason: reason.into(), remedy: Remedy::Retry, refusal: None }
     }
 
     pub fn give_up(reason: impl Into<String>) -> Self {
-        Outcome::Failed { reason: reason.into(), remedy: Remedy::GiveUp }
+        Outcome::Failed { reason: reason.into(), remedy: Remedy::GiveUp, refusal: None }
+    }
+
+    /// Gives up because the mark of the instance's owners does not admit the caller.
+    pub fn refused(refusal: Refusal) -> Self {
+        let reason = refusal.to_string();
+        Outcome::Failed { reason, remedy: Remedy::GiveUp, refusal: Some(refusal) }
     }
 }
 

@@ -129,7 +129,7 @@ impl SimulatedCloud {
     ) -> Outcome<T> {
         self.answer(call, subject, |state| match state.admit(by, kind) {
             Ok(()) => effect(state),
-            Err(refusal) => Outcome::give_up(refusal.to_string()),
+            Err(refusal) => Outcome::refused(refusal),
         })
     }
 

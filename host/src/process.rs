@@ -4,7 +4,8 @@ use crate::confine;
 use crate::foreign::{open_log, read_beneath};
 use process_wrap::tokio::{ChildWrapper, CommandWrap, ProcessSession};
 use procfs::process::Process;
-use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use procfs::{ProcError, ProcResult};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -15,6 +16,10 @@ use std::time::Duration;
 use tokio::io::unix::AsyncFd;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt as _, BufReader};
 use tokio::net::unix::pipe::Sender;
+use tokio::time::sleep;
+
+/// Between looks at a process that can't be watched.
+const LOOK: Duration = Duration::from_millis(200);
 
 /// Names one process for ever: a reused pid has another start time, and a
 /// reboot has another boot id.
@@ -29,14 +34,14 @@ pub struct ProcessId {
 impl ProcessId {
     /// The identity of a process that runs now. None if there is none.
     pub fn from_pid(pid: i32) -> Option<Self> {
-        let (identity, state) = Self::look(pid)?;
+        let (identity, state) = Self::look(pid).ok()?;
         (!matches!(state, 'Z' | 'X')).then_some(identity)
     }
 
     /// The identity of whatever has this pid, ended or not, and its state.
-    fn look(pid: i32) -> Option<(Self, char)> {
-        let stat = Process::new(pid).ok()?.stat().ok()?;
-        Some((Self { pid, start_time: stat.starttime, boot_id: boot_id() }, stat.state))
+    fn look(pid: i32) -> ProcResult<(Self, char)> {
+        let stat = Process::new(pid)?.stat()?;
+        Ok((Self { pid, start_time: stat.starttime, boot_id: boot_id()? }, stat.state))
     }
 
     pub fn own() -> Self {
@@ -65,9 +70,24 @@ impl ProcessId {
         Self::from_pid(self.pid).as_ref() == Some(self)
     }
 
+    /// Whether it has certainly ended. One that can't be looked at, as when we have no file
+    /// descriptor left, may still run.
+    pub fn has_ended(&self) -> bool {
+        match Self::look(self.pid) {
+            Ok((found, state)) => found != *self || matches!(state, 'Z' | 'X'),
+            Err(error) => matches!(error, ProcError::NotFound(_)),
+        }
+    }
+
     /// Sends a signal, if it is still the same process.
     pub fn signal(&self, signal: Signal) -> bool {
-        self.descriptor().is_some_and(|process| pidfd_send_signal(process, signal).is_ok())
+        let Some(pid) = Pid::from_raw(self.pid) else { return false };
+        match self.descriptor(pid) {
+            Ok(process) => pidfd_send_signal(process, signal).is_ok(),
+            // Here the pid could be reused right after the look, which is less bad than a
+            // process that can't be ended.
+            Err(_) => self.is_alive() && kill_process(pid, signal).is_ok(),
+        }
     }
 
     /// SIGTERM: asks it to end.
@@ -89,34 +109,50 @@ impl ProcessId {
         }
     }
 
-    /// A handle to wait for its end. None if it has ended already.
+    /// A handle to wait for its end. None if it has ended already, and for no other reason:
+    /// a broker without one would be taken for none.
     pub fn watch(&self) -> Option<Watch> {
+        let pid = Pid::from_raw(self.pid).filter(|_| !self.has_ended())?;
         #[expect(deprecated, reason = "its successor is unsafe; an OwnedFd keeps I/O safety")]
-        AsyncFd::new(self.descriptor()?).ok().map(Watch)
+        let descriptor = self.descriptor(pid).and_then(AsyncFd::new);
+        Some(descriptor.map_or_else(|_| Watch::Looks(self.clone()), Watch::Descriptor))
     }
 
     /// Stands for this process and no other, also after its end.
-    fn descriptor(&self) -> Option<OwnedFd> {
-        let descriptor = pidfd_open(Pid::from_raw(self.pid)?, PidfdFlags::NONBLOCK).ok()?;
+    fn descriptor(&self, pid: Pid) -> io::Result<OwnedFd> {
+        let descriptor = pidfd_open(pid, PidfdFlags::empty())?;
         // If ours is alive now, it was alive when the descriptor was opened, so
         // nobody else had the pid then.
-        self.is_alive().then_some(descriptor)
+        if self.is_alive() { Ok(descriptor) } else { Err(io::ErrorKind::NotFound.into()) }
     }
 }
 
-fn boot_id() -> String {
-    fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned()
+fn boot_id() -> io::Result<String> {
+    Ok(fs::read_to_string("/proc/sys/kernel/random/boot_id")?.trim().to_owned())
 }
 
 /// Waits for a process that need not be a child of ours.
 #[derive(Debug)]
-pub struct Watch(AsyncFd<OwnedFd>);
+pub enum Watch {
+    /// The kernel tells.
+    Descriptor(AsyncFd<OwnedFd>),
+    /// The kernel knows no descriptors of processes, refuses them, or we have no file
+    /// descriptor left.
+    Looks(ProcessId),
+}
 
 impl Watch {
     /// Returns once the process has ended.
     pub async fn ended(&self) {
-        // A pidfd turns readable when its process ends, and stays so.
-        let _ = self.0.readable().await;
+        match self {
+            // A pidfd turns readable when its process ends, and stays so.
+            Self::Descriptor(descriptor) => drop(descriptor.readable().await),
+            Self::Looks(process) => {
+                while !process.has_ended() {
+                    sleep(LOOK).await;
+                }
+            }
+        }
     }
 }
 
@@ -249,14 +285,21 @@ pub(crate) fn without_secrets(program: &Path) -> tokio::process::Command {
 fn followed(
     mut child: Box<dyn ChildWrapper>,
 ) -> io::Result<(ProcessId, impl Future<Output = Exit> + Send + 'static + use<>)> {
-    let identity = child
-        .id()
-        .and_then(|pid| i32::try_from(pid).ok())
-        // A child that has ended already keeps its entry until we take its
-        // status, so even its identity and exit are known.
-        .and_then(ProcessId::look)
-        .map(|(identity, _)| identity)
-        .ok_or_else(|| io::Error::other("the new process can't be seen in /proc"))?;
+    // A child that has ended already keeps its entry until we take its
+    // status, so even its identity and exit are known.
+    let pid = child.id().and_then(|pid| i32::try_from(pid).ok()).expect("its end is not awaited");
+    let identity = match ProcessId::look(pid) {
+        Ok((identity, _)) => identity,
+        Err(error) => {
+            // Nobody would know that it runs.
+            child.start_kill()?;
+            while child.try_wait()?.is_none() {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            let words = format!("the new process can't be seen in /proc: {error}");
+            return Err(io::Error::other(words));
+        }
+    };
     let ended = async move {
         match child.wait().await {
             Ok(status) => Exit(status.to_string()),
@@ -361,11 +404,54 @@ mod tests {
     async fn what_is_signalled_is_the_process_that_was_checked() {
         let directory = tempfile::tempdir().unwrap();
         let (identity, ended) = sleeper(directory.path()).start().unwrap();
-        let checked = identity.descriptor().unwrap();
+        let pid = Pid::from_raw(identity.pid).unwrap();
+        let checked = identity.descriptor(pid).unwrap();
         assert_eq!(pidfd_send_signal(&checked, Signal::KILL), Ok(()));
         ended.await;
         assert_eq!(pidfd_send_signal(&checked, Signal::KILL), Err(rustix::io::Errno::SRCH));
-        assert!(identity.descriptor().is_none());
+        assert!(identity.descriptor(pid).is_err());
+    }
+
+    /// An agent that took such a broker for none would start a second one on its disk. The
+    /// test runs itself once more with few file descriptors, since other tests need theirs.
+    #[tokio::test]
+    async fn a_live_process_is_watched_however_few_file_descriptors_are_left() {
+        const INNER: &str = "HOST_TEST_FEW_FILES";
+        let directory = tempfile::tempdir().unwrap();
+        let sleeper = sleeper(directory.path());
+        if std::env::var_os(INNER).is_none() {
+            let test = "process::tests::\
+                        a_live_process_is_watched_however_few_file_descriptors_are_left";
+            let program = std::env::current_exe().unwrap();
+            let script = format!("ulimit -n 64; exec '{}' --exact {test}", program.display());
+            let spawn = Spawn {
+                program: "/bin/sh".into(),
+                arguments: vec!["-c".into(), script],
+                environment: vec![(INNER.into(), String::new())],
+                ..sleeper
+            };
+            let exit = spawn.start().unwrap().1.await;
+            let said = fs::read_to_string(directory.path().join("output")).unwrap();
+            assert_eq!(exit.0, "exit status: 0", "{said}");
+            assert!(said.contains("1 passed"), "{said}");
+            return;
+        }
+        let (identity, ended) = sleeper.start().unwrap();
+        let mut taken: Vec<File> =
+            std::iter::from_fn(|| File::open("/dev/null").ok()).take(100).collect();
+        assert!(taken.len() < 64, "there is no limit");
+        for _ in 0..6 {
+            let free = 64 - taken.len();
+            let watch = identity.watch();
+            assert!(watch.is_some() && !identity.has_ended(), "{free}");
+            taken.pop();
+        }
+        // As on a kernel that has no descriptors of processes.
+        let watch = Watch::Looks(identity.clone());
+        assert!(tokio::time::timeout(LOOK * 2, watch.ended()).await.is_err());
+        assert!(identity.kill());
+        watch.ended().await;
+        ended.await;
     }
 
     /// The test runs itself once more with secrets in its environment, since a process can't

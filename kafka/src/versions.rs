@@ -15,9 +15,9 @@ pub enum Logging {
     Log4j2,
 }
 
-/// When the active controller counts a broker as gone. The release's default (9 s, 2 s) is
-/// how long partitions stay without a leader after a kill, and how long a restarted broker is
-/// refused as a duplicate of itself.
+/// When the active controller fences a broker that sends no more heartbeats. The release's
+/// default (9 s, 2 s) is how long partitions stay without a leader after a kill, and how long the
+/// controller refuses the next process of a broker as a duplicate, even after a clean stop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Session {
     /// `broker.session.timeout.ms`: a broker that is silent for so long is fenced.

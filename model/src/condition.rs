@@ -1,8 +1,10 @@
 //! Why an instance is as it is, as data: the engine decides by it, the store keeps it,
 //! and people read the words that `words.rs` makes of it.
 //!
-//! Nothing compares, splits or searches those words. A reason holds texts only where they
-//! come from outside (an error, a line of a log), and nothing depends on what they say.
+//! Nothing compares, splits or searches those words. Texts in a reason are shown and never
+//! decide: two conditions are alike by server, kind of reason and objections. Only `step` and
+//! `what` tell them apart as well, because they name what a reason is about. A journal has an
+//! entry for each new text.
 
 mod first_few;
 mod moving;
@@ -309,14 +311,49 @@ impl Reason {
         }
         same
     }
+
+    /// The same also without texts that say more of it: they change while the matter stays.
+    fn without_details(&self) -> Self {
+        let mut same = self.without_counts();
+        match &mut same {
+            Self::CatchingUp { objections, .. } | Self::Blocked { objections, .. } => {
+                objections.first.iter_mut().for_each(Objection::drop_texts);
+            }
+            Self::Starting { start, log } => {
+                *start = None;
+                log.clear();
+            }
+            Self::Failing { detail, log } => {
+                detail.clear();
+                log.clear();
+            }
+            Self::ClusterStopping { refused } | Self::Leaving { refused, .. } => *refused = None,
+            Self::StepFailed { error, retry_after, .. } => {
+                error.clear();
+                *retry_after = None;
+            }
+            Self::Preparing { detail: text }
+            | Self::Held { fault: text }
+            | Self::Unseen { error: text }
+            | Self::LeadersPending { error: text }
+            | Self::Sentence { text } => text.clear(),
+            _ => {}
+        }
+        same
+    }
 }
 
 impl Condition {
-    /// Whether both are about the same thing, whatever is done or left of it.
+    /// Whether both are about the same thing, whatever is done or left of it or said about it.
     pub fn is_like(&self, other: &Self) -> bool {
         let is_same_kind = self.server == other.server
             && std::mem::discriminant(&self.reason) == std::mem::discriminant(&other.reason);
-        is_same_kind && self.reason.without_counts() == other.reason.without_counts()
+        is_same_kind && self.reason.without_details() == other.reason.without_details()
+    }
+
+    /// Whether both say the same but for numbers of what is done or left, since whenever.
+    fn differs_in_counts_alone(&self, other: &Self) -> bool {
+        self.server == other.server && self.reason.without_counts() == other.reason.without_counts()
     }
 
     /// Whether both say the same, since whenever.

@@ -3,9 +3,10 @@
 use crate::look::Asked;
 use crate::{Error, Reach};
 use kafka::safety::{Leaving, Member, Need, Standing, Verdict, may_stop};
+use model::agent::Phase;
 use model::condition::Objection;
 use model::{InstanceId, Server, ServerId};
-use store::{servers, tickets};
+use store::{ServerRecord, servers, tickets};
 
 impl Reach {
     /// Whether a server's broker may stop. `agent_finds_unresponsive`: it has not answered
@@ -17,15 +18,16 @@ impl Reach {
         agent_finds_unresponsive: bool,
     ) -> Result<Verdict, Error> {
         let mut reader = self.store.reader();
-        let servers = servers::list_bare(&mut reader, instance).await?;
+        let records = servers::list(&mut reader, instance).await?;
         let released = tickets::claimed(&mut reader, instance, self.clock.now()).await?;
+        let servers: Vec<Server> = records.iter().map(|record| record.server.clone()).collect();
         let Some(server) = servers.iter().find(|server| server.id == leaving) else {
             return Ok(Verdict::Wait(vec![Objection::Gone]));
         };
         let asked = self.ask_all(instance, &servers).await?;
-        let others = servers.iter().filter(|other| other.id != leaving);
-        let others: Vec<Member> =
-            others.map(|other| Member::new(other, standing(other, &asked, &released))).collect();
+        let others = records.iter().filter(|other| other.server.id != leaving);
+        let member = |it: &ServerRecord| Member::new(&it.server, standing(it, &asked, &released));
+        let others: Vec<Member> = others.map(member).collect();
         let both_agree = agent_finds_unresponsive && asked.timed_out.contains(&server.node_id);
         let leaving = Leaving {
             nodes: &[server.node_id],
@@ -47,14 +49,19 @@ impl Reach {
     }
 }
 
-fn standing(server: &Server, asked: &Asked, released: &[ServerId]) -> Standing {
-    let node = &server.node_id;
+/// By what we just saw. Of a broker that gives no answer its agent says more: for one that does
+/// not stay up the planner does not wait either.
+fn standing(record: &ServerRecord, asked: &Asked, released: &[ServerId]) -> Standing {
+    let (server, node) = (&record.server, &record.server.node_id);
+    let has_failed = || record.current_report().is_some_and(|it| it.phase == Phase::Failed);
     if asked.views.contains_key(node) {
         Standing::Works
     } else if server.wanted.is_stopped() || !asked.no_reply.contains(node) {
         Standing::Out
     } else if released.contains(&server.id) {
         Standing::Released
+    } else if has_failed() {
+        Standing::Failed
     } else if asked.timed_out.contains(node) {
         Standing::Unresponsive
     } else {

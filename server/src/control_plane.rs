@@ -19,6 +19,7 @@ use agent::pool::Pool;
 use anyhow::{Context, Result};
 use app::{App, RegionCloud};
 use cloud::Clouds;
+use cloud_local::addresses::AddressMode;
 use engine::{Engine, Parts, Runner};
 use host::DirLock;
 use kafka::client::{Admin, DirectDial, ProtocolAdmin};
@@ -74,7 +75,7 @@ impl ControlPlane {
         let host_id = *host_id;
         let created_at = Some(installation.created_at);
         let facts = HostFacts { now: SystemClock.now(), store_created_at: created_at, ..facts };
-        let mut remarks = preflight::check(&facts)?;
+        let mut remarks = remarks_on(&facts, &config)?;
         remarks.extend(said);
         see_host(store, host_id).await.context("this host can't be noted in the store")?;
         let endpoints = endpoints(&config, &bound)?;
@@ -156,6 +157,15 @@ impl ControlPlane {
         data.save_endpoints(&endpoints)?;
         Ok(Running { endpoints, app, remarks, trainer, stop, tasks: running, _lock: lock })
     }
+}
+
+/// What is low on this host, and which ports other connections may take.
+fn remarks_on(facts: &HostFacts, config: &Config) -> Result<Vec<String>> {
+    let mut remarks = preflight::check(facts)?;
+    if let AddressMode::SharedAddress { ports, .. } = config.local.address_mode()? {
+        remarks.extend(preflight::shared_ports(facts, &ports));
+    }
+    Ok(remarks)
 }
 
 impl Running {

@@ -10,6 +10,9 @@ use serde::Serialize;
 use std::fs;
 use std::path::Path;
 
+const OUTGOING_PORTS: &str = "/proc/sys/net/ipv4/ip_local_port_range";
+const RESERVED_PORTS: &str = "/proc/sys/net/ipv4/ip_local_reserved_ports";
+
 /// One look at the host. Sizes are in MiB.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct HostFacts {
@@ -21,6 +24,10 @@ pub struct HostFacts {
     pub memory_mb: Option<u64>,
     /// Free where the data directory is.
     pub disk_free_mb: Option<u64>,
+    /// The first and the last port that the kernel gives to connections that begin here.
+    pub outgoing_ports: Option<(u16, u16)>,
+    /// Those of them that it does not give away.
+    pub reserved_ports: Vec<(u16, u16)>,
     pub now: Timestamp,
     /// When the store was set up, once that is known.
     pub store_created_at: Option<Timestamp>,
@@ -33,6 +40,8 @@ impl HostFacts {
             max_map_count: number("/proc/sys/vm/max_map_count"),
             memory_mb: memory_mb(),
             disk_free_mb: disk_free_mb(data),
+            outgoing_ports: text(OUTGOING_PORTS).and_then(|text| outgoing_ports(&text)),
+            reserved_ports: text(RESERVED_PORTS).map_or_else(Vec::new, |text| port_ranges(&text)),
             now: SystemClock.now(),
             store_created_at: None,
         }
@@ -80,9 +89,28 @@ pub fn file_system_mb(data: &Path) -> Option<(u64, u64)> {
     host::room(there).ok().map(|room| (room.free >> 20, room.total >> 20))
 }
 
+/// Two numbers.
+fn outgoing_ports(text: &str) -> Option<(u16, u16)> {
+    let (first, last) = text.trim().split_once(char::is_whitespace)?;
+    Some((first.parse().ok()?, last.trim().parse().ok()?))
+}
+
+/// Such as `8080,9148-9200`.
+fn port_ranges(text: &str) -> Vec<(u16, u16)> {
+    let ranges = text.trim().split(',').filter_map(|range| {
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        Some((first.parse().ok()?, last.parse().ok()?))
+    });
+    ranges.collect()
+}
+
 /// The number in a file of the kernel. `max` and other words are none.
 fn number(path: impl AsRef<Path>) -> Option<u64> {
-    fs::read_to_string(path).ok()?.trim().parse().ok()
+    text(path)?.trim().parse().ok()
+}
+
+fn text(path: impl AsRef<Path>) -> Option<String> {
+    fs::read_to_string(path).ok()
 }
 
 #[cfg(test)]
@@ -94,6 +122,10 @@ mod tests {
         let meminfo = "MemTotal:       24682416 kB\nMemFree:         1992344 kB\n";
         assert_eq!(total_memory_mb(meminfo), Some(24103));
         assert_eq!(total_memory_mb("nonsense"), None);
+        assert_eq!(outgoing_ports("32768\t60999\n"), Some((32_768, 60_999)));
+        assert_eq!(outgoing_ports("nonsense"), None);
+        assert_eq!(port_ranges("8080,9148-9200\n"), [(8080, 8080), (9148, 9200)]);
+        assert_eq!(port_ranges("\n"), []);
     }
 
     #[test]

@@ -8,6 +8,7 @@
 use crate::host_facts::HostFacts;
 use anyhow::{Result, bail};
 use model::{SignedDuration, Timestamp};
+use std::ops::RangeInclusive;
 
 /// A broker holds about four files for each partition and one for each client.
 const OPEN_FILES_GOOD: u64 = 16_384;
@@ -24,7 +25,7 @@ const DISK_GOOD_MB: u64 = 10 * 1024;
 const CLOCK_BEHIND: SignedDuration = SignedDuration::from_hours(1);
 /// Clocks of several hosts on one store differ by less, and that is normal.
 const CLOCKS_DIFFER: SignedDuration = SignedDuration::from_mins(1);
-const YEARS: std::ops::RangeInclusive<i16> = 2025..=2100;
+const YEARS: RangeInclusive<i16> = 2025..=2100;
 
 /// One thing that is low.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -127,6 +128,25 @@ fn age(facts: &HostFacts) -> Option<Finding> {
     })
 }
 
+/// What to tell of the ports that servers share an address on. No reason not to start:
+/// instances have such ports already.
+pub fn shared_ports(facts: &HostFacts, shared: &RangeInclusive<u16>) -> Option<String> {
+    let (first, last) = facts.outgoing_ports?;
+    let is_reserved =
+        |port: &u16| facts.reserved_ports.iter().any(|it| (it.0..=it.1).contains(port));
+    let mut given =
+        (first.max(*shared.start())..=last.min(*shared.end())).filter(|port| !is_reserved(port));
+    let port = given.next()?;
+    Some(format!(
+        "port {port} of local.shared_ports is one that the kernel gives to connections that begin \
+         on this host ({first} to {last}), so a broker may find its port taken when it starts; \
+         choose ports below {first}, or keep these with \
+         sysctl -w net.ipv4.ip_local_reserved_ports={}-{}, and put that into /etc/sysctl.d",
+        shared.start(),
+        shared.end()
+    ))
+}
+
 fn second(at: Timestamp) -> String {
     at.strftime("%Y-%m-%d %H:%M:%S UTC").to_string()
 }
@@ -141,6 +161,8 @@ mod tests {
             max_map_count: Some(MAPS_GOOD),
             memory_mb: Some(MEMORY_GOOD_MB),
             disk_free_mb: Some(DISK_GOOD_MB),
+            outgoing_ports: Some((32_768, 60_999)),
+            reserved_ports: vec![],
             now: "2026-11-15T00:00:00Z".parse().unwrap(),
             store_created_at: Some("2026-11-14T00:00:00Z".parse().unwrap()),
         }
@@ -154,6 +176,7 @@ mod tests {
             max_map_count: None,
             memory_mb: None,
             disk_free_mb: None,
+            outgoing_ports: None,
             store_created_at: None,
             ..good()
         };
@@ -181,6 +204,29 @@ mod tests {
         check(|f| f.disk_free_mb = Some(10_239), "10239 MiB", "delete", true);
         // A control plane that refuses to start could not delete anything.
         check(|f| f.disk_free_mb = Some(0), " 0 MiB", "delete", true);
+    }
+
+    /// The throw-away server of a rehearsal takes ports from there, as any connection does.
+    #[test]
+    fn ports_that_the_kernel_gives_away_are_told() {
+        let check = |shared: RangeInclusive<u16>, reserved: &[(u16, u16)], port: Option<&str>| {
+            let facts = HostFacts { reserved_ports: reserved.to_vec(), ..good() };
+            let said = shared_ports(&facts, &shared);
+            let is_right = match (&said, port) {
+                (Some(said), Some(port)) => said.starts_with(&format!("port {port} of ")),
+                (said, port) => said.is_none() && port.is_none(),
+            };
+            assert!(is_right, "{shared:?}, {reserved:?}: {said:?}");
+        };
+        check(20_000..=20_999, &[], None);
+        check(32_000..=33_000, &[], Some("32768"));
+        check(40_000..=40_999, &[], Some("40000"));
+        check(60_999..=61_999, &[], Some("60999"));
+        check(61_000..=61_999, &[], None);
+        check(40_000..=40_999, &[(8080, 8080), (40_000, 40_999)], None);
+        check(40_000..=40_999, &[(40_000, 40_500)], Some("40501"));
+        let unknown = HostFacts { outgoing_ports: None, ..good() };
+        assert_eq!(shared_ports(&unknown, &(40_000..=40_999)), None);
     }
 
     #[test]

@@ -227,7 +227,8 @@ const ON_WORDS: &[&str] = &[
     ".strip_suffix(",
 ];
 /// Fields and functions whose value is words for people.
-const WORDS: &[&str] = &[".status", ".status()", ".message", ".status_without_logs()"];
+const WORDS: &[&str] =
+    &[".status", ".status()", ".message", ".status_without_logs()", ".error", ".extras", "reason"];
 
 /// The code of a file without its tests.
 fn production(text: &str) -> &str {
@@ -286,6 +287,10 @@ fn known_ways_of_deciding_by_words_are_found() {
     check("progress.status().contains(HELD)", true);
     check("self.status.find(says)", true);
     check("instance.progress.status.split(\"; \")", true);
+    check("matches!(error, Error::Refused { body, .. } if body.error == \"Not Found\")", true);
+    check("if body.error.ends_with(&names.join(\", \")) { each }", true);
+    check("line.extras.split(\"; \").any(is_about)", true);
+    check("assert!(reason.contains(\"a later owner\"), \"{reason}\");", true);
     check("response.status() == StatusCode::OK", false);
     check("status: instance.progress.status(),", false);
     check("#[cfg(test)]\nmod tests {\n    it.status.contains(\"x\")\n}", false);

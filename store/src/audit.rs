@@ -15,7 +15,7 @@ mod extras;
 mod withheld;
 
 pub use budget::insert_within_budget;
-pub use extras::join_extras;
+pub use extras::{join_extras, split_extras};
 pub use withheld::{Withheld, insert_within, take_withheld, withheld_before};
 
 /// Who the control plane itself is.

@@ -30,6 +30,7 @@ pub struct Installation {
     endpoints: Value,
     /// How many warm JVMs the host keeps.
     warm: u8,
+    warm_rolls: bool,
 }
 
 impl Installation {
@@ -58,6 +59,7 @@ impl Installation {
             key: String::new(),
             endpoints: Value::Null,
             warm,
+            warm_rolls: true,
         };
         castellan.configure(config);
         castellan.serve().await;
@@ -67,13 +69,34 @@ impl Installation {
 
     /// Counts from the next start on.
     pub fn configure(&self, more: &str) {
-        let warm = self.warm;
+        let Self { warm, warm_rolls, .. } = self;
         let config = format!(
             "[outbound]\nallow_private_addresses = true\n\
-             [local]\nmax_heap_mb = 256\nwarm = {warm}\n[listen]\ncustomer = \"127.0.0.1:0\"\n\
+             [local]\nmax_heap_mb = 256\nwarm = {warm}\nwarm_rolls = {warm_rolls}\n\
+             [listen]\ncustomer = \"127.0.0.1:0\"\n\
              instance = \"127.0.0.1:0\"\nagent = \"127.0.0.1:0\"\n{more}"
         );
-        fs::write(self.directory.path().join("castellan.toml"), config).unwrap();
+        fs::write(self.config(), config).unwrap();
+    }
+
+    /// Whether the JVM that follows a broker is warmed up before that is restarted. A control
+    /// plane that starts tells the agents.
+    pub async fn set_warm_rolls(&mut self, warm_rolls: bool) {
+        if self.warm_rolls == warm_rolls {
+            return;
+        }
+        let config = fs::read_to_string(self.config()).unwrap();
+        let line = |warm_rolls: bool| format!("warm_rolls = {warm_rolls}\n");
+        let changed = config.replace(&line(self.warm_rolls), &line(warm_rolls));
+        assert_ne!(changed, config);
+        fs::write(self.config(), changed).unwrap();
+        self.warm_rolls = warm_rolls;
+        self.kill_control_plane().await;
+        self.serve().await;
+    }
+
+    fn config(&self) -> PathBuf {
+        self.directory.path().join("castellan.toml")
     }
 
     pub fn data(&self) -> PathBuf {
@@ -93,7 +116,7 @@ impl Installation {
     pub async fn serve(&mut self) {
         let _ = fs::remove_file(self.data().join("endpoints.json"));
         let path = |path: PathBuf| path.to_str().unwrap().to_owned();
-        let config = path(self.directory.path().join("castellan.toml"));
+        let config = path(self.config());
         let spawn = Spawn {
             program: binary(),
             arguments: vec![

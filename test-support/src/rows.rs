@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex};
 use store::{
     AuthorityKind, Installation, MasterKey, NewAccount, NewAction, ServerRecord, Store, Work,
-    accounts, actions, authorities, disks, installation, instances, servers, vpcs,
+    accounts, actions, authorities, disk_guards, disks, installation, instances, servers, vpcs,
 };
 
 const REGION: &str = "local::this-machine";
@@ -315,6 +315,31 @@ impl Rows {
         };
         actions::insert(&mut work, &action, now).await.unwrap();
         instances::wake(&mut work, id, now).await.unwrap();
+        work.commit().await.unwrap();
+    }
+
+    /// Has all brokers run with these settings, none of which takes a restart.
+    pub async fn set_settings(&self, id: InstanceId, chosen: &[(&str, &str)]) {
+        let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        let settings: BTreeMap<String, String> = chosen.iter().map(owned).collect();
+        let mut work = self.store.begin().await.unwrap();
+        instances::set_settings(&mut work, id, &settings).await.unwrap();
+        instances::raise(&mut work, id, self.clock.now()).await.unwrap();
+        work.commit().await.unwrap();
+    }
+
+    /// Has the server's disk be as full as that; none: it has room.
+    pub async fn set_disk_level(&self, server: &Server, level: Option<DiskLevel>) {
+        let (server_id, instance_id, since) = (server.id, server.instance_id, self.clock.now());
+        let mut work = self.store.begin().await.unwrap();
+        match level {
+            None => disk_guards::remove(&mut work, server_id).await.unwrap(),
+            Some(level) => {
+                let guard = DiskGuard { instance_id, server_id, level, since };
+                disk_guards::set(&mut work, &guard).await.unwrap();
+            }
+        }
+        instances::wake(&mut work, instance_id, since).await.unwrap();
         work.commit().await.unwrap();
     }
 

@@ -1,13 +1,16 @@
 //! What comes before a broker is stopped: the JVM that follows it is warmed up, where it is
 //! to be started anew, and the control plane gives leave. Meanwhile the broker runs on.
 
+mod returning;
+
 use super::Supervisor;
 use crate::broker::Broker;
-use crate::disk;
 use crate::goal::{Goal, Orders};
 use crate::leave::Answer;
 use crate::successor::Successor;
 use crate::warmth;
+use host::Exit;
+use returning::Returning;
 use std::pin::Pin;
 use std::sync::Arc;
 use tokio::time::{Instant, sleep};
@@ -15,8 +18,8 @@ use tokio::time::{Instant, sleep};
 /// What became of the wish to stop.
 pub(super) enum Leaving {
     Go,
-    /// The broker has ended by itself, which is as well.
-    Ended,
+    /// The broker has ended by itself.
+    Ended(Exit),
     /// Something else may be wanted.
     Changed,
 }
@@ -64,6 +67,14 @@ impl Supervisor {
             self.warmth.give_up("the broker does not answer, and its restart can't wait".into());
             return Leaving::Go;
         }
+        // A JVM of whose start something is missing is no better than none, and leave is not
+        // asked for before that is there.
+        let returning = Returning::new(self);
+        match self.meanwhile(broker, &mut None, returning.obstacle()).await {
+            Ok(None) => {}
+            Ok(Some(_)) => return Leaving::Go,
+            Err(leaving) => return leaving,
+        }
         let mut status = self.status_of(broker, true);
         status.detail = "running; the JVM for its restart is being warmed up".into();
         self.board.set_status(status);
@@ -73,7 +84,7 @@ impl Supervisor {
         let turn = self.pace.turn;
         let warmed = tokio::select! {
             biased;
-            _ = broker.ended() => return Leaving::Ended,
+            exit = broker.ended() => return Leaving::Ended(exit),
             () = self.changed() => return Leaving::Changed,
             warmed = &mut warming.warming => warmed,
             () = sleep(turn) => Err(format!("its rehearsal takes more than {} s", turn.as_secs())),
@@ -133,12 +144,12 @@ impl Supervisor {
     pub(super) async fn ask_leave(&mut self, broker: &mut Broker) -> Leaving {
         let mut successor = self.successor.take();
         let is_there = successor.is_some();
-        let leaving = self.ask_leave_beside(broker, &mut successor).await;
+        let asked = self.ask_leave_beside(broker, &mut successor).await;
         if is_there && successor.is_none() {
             self.warmth.note_death();
         }
         self.successor = successor;
-        leaving
+        asked.err().unwrap_or(Leaving::Go)
     }
 
     /// The same, while a successor waits that may die.
@@ -146,25 +157,22 @@ impl Supervisor {
         &mut self,
         broker: &mut Broker,
         successor: &mut Option<Successor>,
-    ) -> Leaving {
+    ) -> Result<(), Leaving> {
         // It may take long, and others wait for a slot to start.
         self.start_slot = None;
-        let (leave, pace) = (Arc::clone(&self.leave), self.pace);
-        let mut asked = 0;
+        let (leave, pace, returning) = (Arc::clone(&self.leave), self.pace, Returning::new(self));
+        let (mut asked, mut had_obstacle) = (0, false);
         loop {
+            let obstacle = self.meanwhile(broker, successor, returning.obstacle()).await?;
+            if had_obstacle && obstacle.is_none() {
+                // Now a JVM can be warmed up.
+                return Err(Leaving::Changed);
+            }
+            had_obstacle = obstacle.is_some();
             let began = Instant::now();
-            let obstacle = self.could_not_return();
-            let answer = tokio::select! {
-                biased;
-                _ = broker.ended() => return Leaving::Ended,
-                () = self.changed() => return Leaving::Changed,
-                () = end_of(successor) => return Leaving::Changed,
-                answer = async {
-                    match &obstacle {
-                        Some(reason) => Answer::No(reason.clone()),
-                        None => leave.ask().await,
-                    }
-                } => answer,
+            let answer = match obstacle {
+                Some(reason) => Answer::No(reason),
+                None => self.meanwhile(broker, successor, leave.ask()).await?,
             };
             let (reason, passing) = match answer {
                 Answer::No(reason) => (reason, false),
@@ -173,7 +181,7 @@ impl Supervisor {
                 Answer::Go if began.elapsed() > pace.stale => {
                     ("the answer came too late".into(), false)
                 }
-                Answer::Go => return Leaving::Go,
+                Answer::Go => return Ok(()),
             };
             let started = broker.has_started(&self.place);
             let mut status = self.status_of(broker, started);
@@ -182,22 +190,24 @@ impl Supervisor {
             (status.waits_for_leave, status.wait_is_passing) = (Some(reason), passing);
             self.board.set_status(status);
             asked += 1;
-            tokio::select! {
-                _ = broker.ended() => return Leaving::Ended,
-                () = self.changed() => return Leaving::Changed,
-                () = end_of(successor) => return Leaving::Changed,
-                () = sleep(pace.claim_pause(asked)) => {}
-            }
+            self.meanwhile(broker, successor, sleep(pace.claim_pause(asked))).await?;
         }
     }
 
-    /// Why a broker that is to be started anew would stay away: then it runs on. The
-    /// ballast is for one that has ended, not for one that would.
-    fn could_not_return(&self) -> Option<String> {
-        let returns = matches!(*self.goal.borrow(), Goal::Running(_));
-        let room = disk::check_room(&self.place, self.launcher.room_to_start());
-        let fault = room.err().filter(|_| returns)?;
-        Some(format!("it could not be started again, {fault}"))
+    /// Waits for that as long as the broker and its successor run on and nothing else is wanted.
+    async fn meanwhile<T>(
+        &mut self,
+        broker: &mut Broker,
+        successor: &mut Option<Successor>,
+        what: impl Future<Output = T>,
+    ) -> Result<T, Leaving> {
+        tokio::select! {
+            biased;
+            exit = broker.ended() => Err(Leaving::Ended(exit)),
+            () = self.changed() => Err(Leaving::Changed),
+            () = end_of(successor) => Err(Leaving::Changed),
+            done = what => Ok(done),
+        }
     }
 }
 

@@ -183,7 +183,8 @@ async fn the_typed_client_speaks_the_same_language() {
 
     let wrong = wire::customer::CreateInstance { plan: "x".into(), ..Default::default() };
     let error = client.create_instance(&wrong).await.unwrap_err().to_string();
-    assert!(error.starts_with("name: Field is required; "), "{error}");
+    let summary = "3 fields are missing or wrong: name, plan, region";
+    assert!(error.starts_with(&format!("{summary}; name: Field is required; ")), "{error}");
     let nobody = client::Client::new(&url, model::Secret::new("x")).unwrap();
     assert_eq!(nobody.plans().await.unwrap_err().to_string(), "Not authorized");
     stop.cancel();

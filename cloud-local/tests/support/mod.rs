@@ -123,7 +123,7 @@ pub async fn ensure(cloud: &LocalCloud, spec: &ServerSpec) {
     loop {
         match cloud.ensure_server(&BY, spec).await {
             Outcome::Ready(_) => return,
-            Outcome::Failed { remedy: Remedy::Retry, reason } if reason.contains("busy") => {}
+            Outcome::Failed { remedy: Remedy::Retry, reason, .. } if reason.contains("busy") => {}
             other => panic!("{other:?}"),
         }
     }

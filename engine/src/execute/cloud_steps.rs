@@ -212,6 +212,11 @@ pub(super) fn finished<T>(outcome: Outcome<T>) -> Result<T, Done> {
         Outcome::Pending { reason, after } => {
             Err(Done::Wait { reason: Reason::CloudPending { what: reason }, after })
         }
-        Outcome::Failed { reason, remedy } => Err(Done::Failed { reason, remedy }),
+        Outcome::Failed { reason, remedy, refusal } => {
+            if let Some(refusal) = refusal {
+                tracing::warn!(refusal = refusal.as_str(), "the cloud has refused an effect");
+            }
+            Err(Done::Failed { reason, remedy })
+        }
     }
 }

@@ -108,8 +108,8 @@ fn failure(release: &Release, errors: &[String]) -> ArtifactError {
         return ArtifactError::DiskFull("Maven's local repository or the cache".into());
     }
     let chain: Vec<&str> = first.split(": ").collect();
-    let reason = chain[chain.len().saturating_sub(2)..].join(": ");
-    let reason = reason.split(" -> [Help").next().unwrap_or_default().trim().to_owned();
+    let causes = chain[chain.len().saturating_sub(2)..].join(": ");
+    let reason = causes.split(" -> [Help").next().unwrap_or_default().trim().to_owned();
     if NETWORK.iter().any(|word| first.contains(word)) || first.contains("offline mode") {
         return ArtifactError::Unreachable { version, reason };
     }

@@ -1,12 +1,11 @@
-//! May this broker stop now? The one answer for the planner, for whoever answers an
-//! agent's claim, and for the API.
+//! May this broker stop now? Planner, claim and API ask here.
 //!
-//! Nobody leaves while another server is missing or lagging, nor while the others can't do
-//! without. The one exception is a broker that answers neither its own agent nor us: whoever
-//! waits for it is helped by its restart and by nothing else, and loses nothing by its end.
-//! That takes both who find it unresponsive, since either alone may be who can't be reached,
-//! and a broker that comes back: one that would stay down may yet go on by itself. Others
-//! that are on their way back to a quorum come first.
+//! A broker may stop only if every server that shall run does, no replica lags, and the
+//! others keep quorum and minimum in sync. Exception: a broker that answers neither its own
+//! agent nor the control plane may be restarted, because clients wait for it in vain and
+//! lose nothing. Both must find so, since one alone may be cut off from it. The exception
+//! does not hold for a broker that would stay down, nor while another server is on its way
+//! back to a quorum.
 
 use super::{Look, Need};
 use model::condition::{Objection, Place};

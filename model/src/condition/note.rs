@@ -34,7 +34,8 @@ impl Note {
     pub fn is_like(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Conditions { conditions: own }, Self::Conditions { conditions: theirs }) => {
-                let are_like = own.iter().zip(theirs).all(|(one, other)| one.is_like(other));
+                let are_like =
+                    own.iter().zip(theirs).all(|(one, other)| one.differs_in_counts_alone(other));
                 own.len() == theirs.len() && are_like
             }
             _ => self == other,

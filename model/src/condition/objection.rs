@@ -100,4 +100,15 @@ impl Objection {
             _ => {}
         }
     }
+
+    /// Leaves out texts that change while the matter stays the same.
+    pub(super) fn drop_texts(&mut self) {
+        match self {
+            Self::LookFailed { error } => error.clear(),
+            Self::Unresponsive { remedy: Some(MissingReply::Missed { objections }), .. } => {
+                objections.first.iter_mut().for_each(Self::drop_texts);
+            }
+            _ => {}
+        }
+    }
 }

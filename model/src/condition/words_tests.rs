@@ -170,6 +170,56 @@ fn numbers_that_change_make_no_other_matter_of_it() {
 }
 
 #[test]
+fn texts_make_no_other_matter_of_it() {
+    let check = |one: Reason, other: Reason, expected: bool| {
+        let (one, other) = (one.of(1), other.of(1));
+        assert_eq!(one.is_like(&other), expected, "{one:?} {other:?}");
+        assert!(!one.says_the_same(&other), "{one:?}");
+        let later = at() + crate::SignedDuration::from_secs(9);
+        let before = since_when(vec![one], &[], at());
+        let since = since_when(vec![other], &before, later)[0].since;
+        assert_eq!(since, Some(if expected { at() } else { later }));
+    };
+    let text = |text: &str| text.to_owned();
+    let preparing = |detail| Reason::Preparing { detail: text(detail) };
+    check(preparing("formatting the disk"), preparing("waiting for a file"), true);
+    let starting = |start, line| Reason::Starting { start, log: vec![text(line)] };
+    check(starting(None, "a"), starting(Some(3), "b"), true);
+    let failing = |detail, line| Reason::Failing { detail: text(detail), log: vec![text(line)] };
+    check(failing("it ended with 1", "a"), failing("it ended with 2", "b"), true);
+    let held = |fault| Reason::Held { fault: text(fault) };
+    check(held("the disk is full (3 MiB free)"), held("the disk is full (2 MiB free)"), true);
+    let unseen = |error| Reason::Unseen { error: text(error) };
+    check(unseen("refused"), unseen("timed out"), true);
+    let returning = |error| Reason::LeadersPending { error: text(error) };
+    check(returning("refused"), returning("timed out"), true);
+    let sentence = |words| Reason::Sentence { text: text(words) };
+    check(sentence("one"), sentence("two"), true);
+    let stopping = |refused: Option<&str>| Reason::ClusterStopping { refused: refused.map(text) };
+    check(stopping(None), stopping(Some("too early")), true);
+    let leaving = |doing, refused: Option<&str>| {
+        let refused = refused.map(text);
+        Reason::Leaving { doing, unresponsive: false, refused }
+    };
+    check(leaving(Doing::Stopping, Some("no")), leaving(Doing::Stopping, Some("not yet")), true);
+    check(leaving(Doing::Stopping, None), leaving(Doing::Restarting, None), false);
+    let failed = |step, error, retry_after| Reason::StepFailed {
+        step: text(step),
+        error: text(error),
+        retry_after,
+    };
+    check(failed("make disk", "no", Some(1)), failed("make disk", "never", None), true);
+    check(failed("make disk", "no", None), failed("make server", "no", None), false);
+    let pending = |what| Reason::CloudPending { what: text(what) };
+    check(pending("the disk takes its time"), pending("the server takes its time"), false);
+    let blind = |error| {
+        let objections = FirstFew::few(vec![Objection::LookFailed { error: text(error) }]);
+        Reason::CatchingUp { objections, or_stop: None }
+    };
+    check(blind("refused"), blind("timed out"), true);
+}
+
+#[test]
 fn a_condition_is_kept_and_read_again() {
     let all = [lagging(2, 4), failing().of(1), Reason::Running.into()];
     let text = serde_json::to_string(&all).unwrap();

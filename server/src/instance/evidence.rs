@@ -26,8 +26,9 @@ pub async fn collect(opened: &BrokenGlass, redactor: &Redactor) -> Result<Vec<Pi
     let vpc = store::vpcs::find(&mut reader, opened.instance.vpc_id).await?;
     let disks = store::disks::list(&mut reader, id).await?;
     let audit = store::audit::list(&mut reader, opened.instance.account_id).await?;
+    let named = id.0.to_string();
     let audit: Vec<Value> =
-        audit.iter().filter(|line| is_about(line, id.0)).map(audit_line).collect();
+        audit.iter().filter(|line| is_about(line, &named)).map(audit_line).collect();
 
     let document = |path: &str, document: &Value| piece(path, document, redactor);
     let mut pieces = vec![
@@ -93,11 +94,9 @@ fn parsed(document: Option<&str>) -> Option<Value> {
     serde_json::from_str(document?).ok()
 }
 
-fn is_about(line: &AuditLine, id: i64) -> bool {
-    line.extras.split("; ").any(|pair| {
-        let (name, value) = pair.split_once('=').unwrap_or_default();
-        matches!(name, "id" | "instance" | "instance_id") && value == id.to_string()
-    })
+fn is_about(line: &AuditLine, id: &str) -> bool {
+    let names_it = |(name, value)| matches!(name, "id" | "instance" | "instance_id") && value == id;
+    store::audit::split_extras(&line.extras).into_iter().any(names_it)
 }
 
 fn audit_line(line: &AuditLine) -> Value {

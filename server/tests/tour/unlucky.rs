@@ -76,12 +76,17 @@ async fn until_it_happened(
     tight: Option<&Tight>,
 ) {
     let mut in_vain = 0;
+    // Brokers are restarted warm in one roll and cold in the next.
+    let mut warm_rolls = true;
     while deck.left() > 0 {
+        castellan.set_warm_rolls(warm_rolls).await;
+        warm_rolls = !warm_rolls;
         let before = deck.left();
         Box::pin(through(castellan, instance, &mut deck, tight)).await;
         in_vain = if deck.left() < before { 0 } else { in_vain + 1 };
         assert!(in_vain < ATTEMPTS, "it never happened: {deck:?}");
     }
+    castellan.set_warm_rolls(true).await;
 }
 
 /// One roll, with as much of it as there are turns for. What came too late is put back.

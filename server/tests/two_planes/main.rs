@@ -16,8 +16,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use test_support::postgres;
 
-/// What a late worker is told.
-const LATE: &str = "has a later owner";
+/// The field of a log line by which programs know that a late worker was refused.
+const LATE: &str = "refusal=\"outdated\"";
 const EFFECT: &str = "before ensure_server";
 
 struct Place {

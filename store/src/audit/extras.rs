@@ -24,6 +24,34 @@ pub fn join_extras(extras: &[(&str, String)], most: usize) -> String {
     format!("{kept}; rest={left_out} bytes more, sha256:{}", sha256(&whole))
 }
 
+/// The names and values of such a text. A value that was quoted stays quoted, so that
+/// nothing in it is taken for a pair of its own.
+pub fn split_extras(text: &str) -> Vec<(&str, &str)> {
+    let mut pairs = Vec::new();
+    let mut rest = text;
+    while !rest.is_empty() {
+        let (pair, behind) = rest.split_at(end_of_pair(rest));
+        pairs.extend(pair.split_once('='));
+        rest = behind.trim_start_matches([';', ' ']);
+    }
+    pairs
+}
+
+/// Where the first pair ends: at the first semicolon that is not inside of quotes.
+fn end_of_pair(text: &str) -> usize {
+    let (mut is_quoted, mut is_escaped) = (false, false);
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' => is_escaped = is_quoted,
+            b'"' => is_quoted = !is_quoted,
+            b';' if !is_quoted => return at,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
 fn pair(name: &str, value: &str) -> String {
     if value.contains([';', '"']) { format!("{name}={value:?}") } else { format!("{name}={value}") }
 }
@@ -81,6 +109,26 @@ mod tests {
         check("a=b, ü", "name=a=b, ü; id=7");
         check("x; id=9", r#"name="x; id=9"; id=7"#);
         check(r#"x"; id=9"#, r#"name="x\"; id=9"; id=7"#);
+    }
+
+    #[test]
+    fn what_was_joined_is_split_again() {
+        let check = |name: &str, expected: &str| {
+            let extras = [("id", "7".into()), ("name", name.into()), ("user", "ada".into())];
+            let text = join_extras(&extras, 2048);
+            assert_eq!(split_extras(&text), [("id", "7"), ("name", expected), ("user", "ada")]);
+        };
+        check("orders", "orders");
+        check("", "");
+        check("a=b, ü", "a=b, ü");
+        check(r"a\", r"a\");
+        check("a; id=7; b", r#""a; id=7; b""#);
+        check(r#"a"; id=7; b"#, r#""a\"; id=7; b""#);
+        check(r#"a\"; id=7; b"#, r#""a\\\"; id=7; b""#);
+        assert_eq!(split_extras(""), []);
+        let cut = join_extras(&[("name", "a; id=7; ".repeat(500)), ("id", "8".into())], 512);
+        let names: Vec<&str> = split_extras(&cut).into_iter().map(|(name, _)| name).collect();
+        assert_eq!(names, ["name", "id", "rest"], "{cut}");
     }
 
     #[test]

@@ -152,9 +152,10 @@ impl Metrics {
         self.news.subscribe()
     }
 
-    /// Until those who listen have room for another sample. To be called before it is
-    /// taken: whoever gives up waiting sends it again, and it is still new then. Somebody
-    /// who listens no more keeps it from nobody else for long.
+    /// Waits until listeners have room for one more sample, at most `LONGEST`. Call it
+    /// before the sample is taken: an agent whose call times out sends the sample again,
+    /// and it still counts as new. A listener that has stopped reading delays agents for no
+    /// longer than that.
     pub(super) async fn room(&self) {
         let is_full = || self.news.len() >= self.most_before;
         if !is_full() {

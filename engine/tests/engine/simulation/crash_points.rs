@@ -6,7 +6,7 @@ use super::plane::Plane;
 use super::sim::{Sim, certificate_life};
 use super::steps::STEPS;
 use crate::rows::Rows;
-use model::InstanceId;
+use model::{DiskLevel, InstanceId};
 use std::collections::BTreeSet;
 
 /// What the customer wants at the moment of the crash.
@@ -26,6 +26,11 @@ pub enum Stage {
     ReEnrolled,
     /// Every server, one at a time.
     Restarted,
+    /// What Kafka keeps itself.
+    SettingsChanged,
+    /// Of the first server: producers are slowed down.
+    DiskNearlyFull,
+    DiskHasRoom,
     /// The last server alone.
     ServerStopped,
     ServerStarted,
@@ -40,10 +45,13 @@ pub enum Stage {
     Deleted,
 }
 
-pub const LIFE: [Stage; 11] = [
+pub const LIFE: [Stage; 14] = [
     Stage::Made,
     Stage::ReEnrolled,
     Stage::Restarted,
+    Stage::SettingsChanged,
+    Stage::DiskNearlyFull,
+    Stage::DiskHasRoom,
     Stage::ServerStopped,
     Stage::ServerStarted,
     Stage::DisksGrown,
@@ -60,6 +68,12 @@ impl Stage {
             Stage::Made => {}
             Stage::ReEnrolled => rows.re_enrol(id, &[]).await,
             Stage::Restarted => rows.restart(id, &[]).await,
+            Stage::SettingsChanged => rows.set_settings(id, &[("log.retention.ms", "60000")]).await,
+            Stage::DiskNearlyFull | Stage::DiskHasRoom => {
+                let servers = rows.servers(id).await;
+                let level = (self == Stage::DiskNearlyFull).then_some(DiskLevel::Slowed);
+                rows.set_disk_level(&servers[0].server, level).await;
+            }
             Stage::ServerStopped | Stage::ServerStarted => {
                 let servers = rows.servers(id).await;
                 // The only server is not stopped alone.
@@ -138,6 +152,7 @@ impl<'a> Life<'a> {
         let mut plane = self.sim.plane();
         self.sim.settle(&mut plane).await?;
         self.sim.check_certificates().await?;
+        self.sim.check_kafka().await?;
         Ok(died)
     }
 

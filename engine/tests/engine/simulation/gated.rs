@@ -72,7 +72,8 @@ impl Settings for Hands {
     }
 
     async fn change_settings(&self, cluster: &Cluster, changes: &Changes) -> Result<(), Error> {
-        self.kafka.settings().change_settings(cluster, changes).await
+        let call = self.kafka.settings().change_settings(cluster, changes);
+        self.ask(Effect::ChangeSettings, call).await
     }
 
     async fn describe_settings_of(

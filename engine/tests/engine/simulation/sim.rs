@@ -10,7 +10,7 @@ use crate::rows::Rows;
 use cloud::{Cloud, Clouds, Inventory, Outcome, SimulatedCloud};
 use engine::{Engine, Parts, Rest, Settings};
 use kafka::Endpoint;
-use kafka::client::{Admin as _, NewTopic, parse_directory};
+use kafka::client::{Admin as _, NewTopic, Quotas as _, parse_directory};
 use kafka::simulated::{SimKafka, SimNode, Timing};
 use model::*;
 use mover::Throttle;
@@ -18,7 +18,7 @@ use reach::Reach;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use store::ServerRecord;
+use store::{ServerRecord, disk_guards};
 
 /// Rounds of a pass and of every agent after which an instance is what it
 /// should be, once nothing goes wrong any more.
@@ -299,6 +299,27 @@ impl<'a> Sim<'a> {
             }
         }
         Ok(())
+    }
+
+    /// That Kafka has the settings of a cluster that runs, and slows its producers down if,
+    /// and only if, a disk of it is nearly full.
+    pub async fn check_kafka(&self) -> Result<(), String> {
+        let now = self.rows.instance(self.id()).await;
+        let Some(now) = now.filter(|now| !now.stopped) else { return Ok(()) };
+        let settings = self.kafka.chosen_settings();
+        if settings != now.settings {
+            return Err(format!("Kafka has {settings:?}, and should have {:?}", now.settings));
+        }
+        let records = self.rows.servers(self.id()).await.into_iter();
+        let servers: Vec<Server> = records.map(|record| record.server).collect();
+        let cluster = self.reach.cluster(self.id(), &servers).await.map_err(|e| e.to_string())?;
+        let quotas = self.kafka.list_quotas(&cluster).await.map_err(|e| e.to_string())?;
+        let guards = disk_guards::list(&mut self.rows.store.reader(), self.id()).await;
+        let guards = guards.map_err(|error| error.to_string())?;
+        if quotas.is_empty() == guards.is_empty() {
+            return Ok(());
+        }
+        Err(format!("Kafka has {quotas:?} with {guards:?}"))
     }
 
     fn nothing_runs(&self) -> bool {

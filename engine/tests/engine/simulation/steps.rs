@@ -43,7 +43,7 @@ every_step! {
     IssueCertificates(_) => [],
     Publish(_) => [],
     SealFormat(_) => [],
-    SetCredentials => [SetUser, AddRights],
+    SetCredentials => [SetUser, AddRights, ChangeSettings, ChangeQuota],
     CheckLogin => [LogIn],
     Look => [Look],
     ReturnLeaders(_) => [ElectLeaders],

@@ -140,6 +140,32 @@ async fn two_that_hang_are_restarted_though_nobody_is_left_to_tell_of_the_quorum
     is_reached(&mut sim, &mut plane).await;
 }
 
+/// The other does not come back by itself: its broker can't be started on its disk.
+#[tokio::test]
+async fn one_that_hangs_is_restarted_while_another_is_held() {
+    let rows = Rows::new().await;
+    let (mut sim, mut plane) = of_so_many(&rows, 5, &[3]).await;
+    let (hangs, held) = (sim.servers[3], sim.servers[4]);
+    let mut disks = std::mem::take(&mut sim.ground.lock().unwrap().disks);
+    for disk in disks.values_mut().filter(|disk| disk.server == held) {
+        disk.server = ServerId(0);
+    }
+    sim.ground.lock().unwrap().disks = disks;
+    sim.kill_broker(4);
+    rows.restart(sim.id(), &[hangs]).await;
+    until(&mut sim, &mut plane, |status, _| status.contains("server 5")).await;
+    let launch = |sim: &Sim<'_>| sim.ground.lock().unwrap().broker(hangs).map(|it| it.launch);
+    for _ in 0..ROUNDS {
+        plane.pass(sim.id()).await;
+        sim.agents_step().await;
+        sim.check().await.unwrap();
+        sim.advance(1);
+    }
+    let progress = rows.instance(sim.id()).await.unwrap().progress;
+    assert_eq!(launch(&sim), Some(1), "{progress:?}");
+    assert_eq!(sim.ground.lock().unwrap().broker(held), None);
+}
+
 /// One of them may only be slow, and is not to be missed with the other.
 #[tokio::test]
 async fn of_two_that_hang_one_is_back_before_the_other_goes() {
