@@ -9,6 +9,7 @@
 mod backoff;
 mod desired;
 mod execute;
+mod load;
 mod networks;
 mod observe;
 mod pass;
@@ -19,6 +20,7 @@ mod turn;
 mod witness;
 mod world;
 
+pub use load::{Load, Measured};
 pub use pass::{Pass, PassError, Rest};
 pub use plan::{Lane, Plan, Step, Wait};
 pub use runner::Runner;
@@ -26,6 +28,7 @@ pub use witness::{Moment, Witness};
 pub use world::{Placed, ServerView, World};
 
 use cloud::{Cloud, Clouds};
+use load::Pace;
 use model::{Catalogue, CertificateLife, Clock, Entropy, HostId, SignedDuration, Timestamp};
 use mover::Throttle;
 use reach::Reach;
@@ -50,6 +53,9 @@ pub struct Engine {
     /// Which worker this is, for leases.
     owner: String,
     replies: Replies,
+    pace: Pace,
+    /// None: replicas are copied as fast as at first.
+    load: Option<Arc<dyn Load>>,
     /// Present in tests alone.
     witness: Option<Arc<dyn Witness>>,
 }
@@ -118,6 +124,8 @@ impl Engine {
             settings: parts.settings,
             owner: parts.owner,
             replies: Replies::default(),
+            pace: Pace::default(),
+            load: None,
             witness: None,
         }
     }

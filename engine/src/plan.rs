@@ -57,6 +57,8 @@ pub enum Step {
     NoteReplicas,
     /// What the mover says: a batch of replicas, a few leaders, or what has to come before.
     Move,
+    /// Has what is copied go faster or slower.
+    AdjustThrottle,
     /// A topic has its own min ISR again, which was lowered to clear its ELR.
     EndMending,
     /// Topics have their own min ISR again, because the change is undone.
@@ -122,6 +124,7 @@ impl fmt::Display for Step {
             Step::SetMinIsr => f.write_str("set the cluster's min ISR"),
             Step::NoteReplicas => f.write_str("note how many replicas topics have"),
             Step::Move => f.write_str("move replicas"),
+            Step::AdjustThrottle => f.write_str("change the throttle of moving replicas"),
             Step::EndMending | Step::PutBackMinIsr => {
                 f.write_str("give topics their own min ISR again")
             }

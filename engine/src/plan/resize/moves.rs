@@ -109,6 +109,9 @@ fn wait(change: &Change, reasons: &[mover::Reason]) -> Plan {
         .filter(|it| !is_under_way(it))
         .map(|reason| reason_of(change, reason.clone()))
         .collect();
+    if others.is_empty() && change.placed.throttle().is_some_and(|it| it != change.placed.rate) {
+        return change.act(Step::AdjustThrottle);
+    }
     if others.is_empty() {
         return change.pause(vec![progress(change)]);
     }

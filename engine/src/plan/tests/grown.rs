@@ -54,6 +54,8 @@ fn replicas_follow_and_min_isr_comes_last() {
         })
     };
     check(moving(), "wait: moving");
+    check(moving().throttled(1), "wait: moving");
+    check(moving().throttled(1).shall_copy_at(2000), "adjust throttle");
     check(moving().reports(2, Phase::Starting), "wait: starting 2");
     let moved = || voting().topic("t", 1, &[1, 2, 3]);
     check(moved(), "set min isr");

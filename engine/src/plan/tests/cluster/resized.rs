@@ -11,7 +11,6 @@ use kafka::client::{
 };
 use kafka::safety::Look;
 use model::*;
-use mover::Limits;
 use reach::{Ours, for_mover};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -33,6 +32,8 @@ pub struct Kafka {
     fenced: BTreeSet<i32>,
     cordoned: BTreeSet<i32>,
     throttled: BTreeSet<i32>,
+    /// Bytes per second that copies shall take.
+    rate: Option<u64>,
 }
 
 impl Kafka {
@@ -65,7 +66,8 @@ impl Kafka {
         let leaving = leaving.map(|view| view.server.node_id).collect();
         let ours = Ours { leaving, disk_bytes: BTreeMap::new() };
         let cluster = for_mover(&view, &nodes.into_iter().collect(), &ours);
-        Placed::new(world, view, cluster, self.quorum(world), &Limits::default()).map(Arc::new)
+        Placed::new(world, view, cluster, self.quorum(world), self.rate.unwrap_or(1000))
+            .map(Arc::new)
     }
 
     /// What brokers say of the same replicas.
@@ -267,6 +269,11 @@ impl Cluster {
 
     pub fn cordoned(mut self, numbers: &[u32]) -> Self {
         self.kafka.cordoned.extend(numbers.iter().map(|number| node(*number)));
+        self
+    }
+
+    pub fn shall_copy_at(mut self, rate: u64) -> Self {
+        self.kafka.rate = Some(rate);
         self
     }
 
