@@ -132,7 +132,6 @@ impl fmt::Display for Step {
             Step::RestartStaying => f.write_str("have servers that stay restarted"),
             Step::BeginRemoving => f.write_str("begin to remove servers"),
             Step::StopLeaving => f.write_str("have leaving servers stop"),
-            Step::RemoveLeaving(server) => write!(f, "remove server {server}"),
             Step::EndResize => f.write_str("note that servers have joined or left"),
             Step::Reach => f.write_str("note that all that was asked for is reached"),
             Step::NoteStopping => f.write_str("note that the servers stop"),
@@ -141,7 +140,9 @@ impl fmt::Display for Step {
             Step::CloseTicket => f.write_str("close the ticket to stop"),
             Step::Hibernate(server) => write!(f, "end the agent of server {server}"),
             Step::NoteStopped => f.write_str("note that every server is stopped"),
-            Step::RemoveServer(server) => write!(f, "remove server {server}"),
+            Step::RemoveLeaving(server) | Step::RemoveServer(server) => {
+                write!(f, "remove server {server}")
+            }
             Step::Forget => f.write_str("remove the network"),
         }
     }

@@ -1,7 +1,7 @@
 //! Replicas move as the mover says, and what has to be so before and after: which brokers get
 //! no new ones, the cluster's min ISR, and throttles.
 
-use super::{Change, LOOK_SOON};
+use super::{Change, LOOK_SOON, pause};
 use crate::plan::{Plan, Step, Wait, sizing};
 use kafka::throttle::unthrottle;
 use model::condition::{FirstFew, MoveObstacle, Moving};
@@ -113,7 +113,7 @@ fn wait(change: &Change, reasons: &[mover::Reason]) -> Plan {
         return change.act(Step::AdjustThrottle);
     }
     if others.is_empty() {
-        return change.pause(vec![progress(change)]);
+        return pause(vec![progress(change)]);
     }
     blocked(others)
 }

@@ -4,7 +4,7 @@
 use super::rows::{action, node, voter};
 use super::{Cluster, now};
 use crate::plan::sizing;
-use crate::world::{Placed, World};
+use crate::world::{Placed, ServerView, World};
 use kafka::client::{
     OwnWords, PartitionView, PlacedBroker, PlacedPartition, PlacedTopic, PlacementView, Quorum,
     TopicReplication,
@@ -44,7 +44,7 @@ impl Kafka {
         let nodes: Vec<i32> = world.servers.iter().map(|view| view.server.node_id).collect();
         let broker = |id: &i32| {
             let view = world.servers.iter().find(|view| view.server.node_id == *id);
-            let is_up = view.is_some_and(|view| view.is_up());
+            let is_up = view.is_some_and(ServerView::is_up);
             let own = OwnWords {
                 total_bytes: Some(100 * GB),
                 usable_bytes: Some(90 * GB),
@@ -97,7 +97,7 @@ impl Kafka {
     }
 
     fn quorum(&self, world: &World) -> Quorum {
-        let replica = |view: &crate::world::ServerView| {
+        let replica = |view: &ServerView| {
             let mut replica = voter(view);
             if self.lagging.contains(&replica.id) {
                 replica.last_caught_up = Some(now() - SignedDuration::from_mins(1));
