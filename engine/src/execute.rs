@@ -62,6 +62,7 @@ impl Engine {
             Step::SetMinIsr => self.set_min_isr(pass, world).await,
             Step::NoteReplicas => self.note_replicas(pass, world).await,
             Step::Move => self.move_replicas(pass, world).await,
+            Step::AdjustThrottle => self.adjust_throttle(pass, world).await,
             Step::EndMending => self.end_mending(pass, world).await,
             Step::PutBackMinIsr => self.put_back_min_isr(pass, world).await,
             Step::EndThrottles => self.end_throttles(pass, world).await,

@@ -11,6 +11,7 @@
 mod backoff;
 mod desired;
 mod execute;
+mod load;
 mod networks;
 mod observe;
 mod pass;
@@ -21,6 +22,7 @@ mod turn;
 mod witness;
 mod world;
 
+pub use load::{Load, Measured};
 pub use pass::{Pass, PassError, Rest};
 pub use plan::{Lane, Plan, Step, Wait};
 pub use runner::Runner;
@@ -28,6 +30,7 @@ pub use witness::{Moment, Witness};
 pub use world::{Placed, ServerView, World};
 
 use cloud::{Cloud, Clouds};
+use load::Pace;
 use model::{Catalogue, CertificateLife, Clock, Entropy, HostId, SignedDuration, Timestamp};
 use mover::Throttle;
 use reach::Reach;
@@ -52,6 +55,9 @@ pub struct Engine {
     /// Which worker this is, for leases.
     owner: String,
     replies: Replies,
+    pace: Pace,
+    /// None: replicas are copied as fast as at first.
+    load: Option<Arc<dyn Load>>,
     /// Present in tests alone.
     witness: Option<Arc<dyn Witness>>,
 }
@@ -120,6 +126,8 @@ impl Engine {
             settings: parts.settings,
             owner: parts.owner,
             replies: Replies::default(),
+            pace: Pace::default(),
+            load: None,
             witness: None,
         }
     }

@@ -60,6 +60,8 @@ pub enum Step {
     NoteReplicas,
     /// What the mover says: a batch of replicas, a few leaders, or what has to come before.
     Move,
+    /// Has what is copied go faster or slower.
+    AdjustThrottle,
     /// A topic has its own min ISR again, which was lowered to clear its ELR.
     EndMending,
     /// Topics have their own min ISR again, because the change is undone.
@@ -126,6 +128,7 @@ impl fmt::Display for Step {
             Step::SetMinIsr => f.write_str("set the cluster's min ISR"),
             Step::NoteReplicas => f.write_str("note how many replicas topics have"),
             Step::Move => f.write_str("move replicas"),
+            Step::AdjustThrottle => f.write_str("change the throttle of moving replicas"),
             Step::EndMending | Step::PutBackMinIsr => {
                 f.write_str("give topics their own min ISR again")
             }
@@ -133,7 +136,6 @@ impl fmt::Display for Step {
             Step::RestartStaying => f.write_str("have servers that stay restarted"),
             Step::BeginRemoving => f.write_str("begin to remove servers"),
             Step::StopLeaving => f.write_str("have leaving servers stop"),
-            Step::RemoveLeaving(server) => write!(f, "remove server {server}"),
             Step::EndResize => f.write_str("note that servers have joined or left"),
             Step::Reach => f.write_str("note that all that was asked for is reached"),
             Step::NoteStopping => f.write_str("note that the servers stop"),
@@ -142,7 +144,9 @@ impl fmt::Display for Step {
             Step::CloseTicket => f.write_str("close the ticket to stop"),
             Step::Hibernate(server) => write!(f, "end the agent of server {server}"),
             Step::NoteStopped => f.write_str("note that every server is stopped"),
-            Step::RemoveServer(server) => write!(f, "remove server {server}"),
+            Step::RemoveLeaving(server) | Step::RemoveServer(server) => {
+                write!(f, "remove server {server}")
+            }
             Step::Forget => f.write_str("remove the network"),
         }
     }

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 #[derive(Clone, PartialEq, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "four facts that are true apart")]
 pub struct Resize {
     pub instance_id: InstanceId,
     pub action_id: ActionId,

@@ -23,9 +23,9 @@ impl Engine {
     ) -> Result<Done, PassError> {
         let before = own_values(placed, &topics);
         self.remember(pass, world, |memory| {
-            before.iter().for_each(|(topic, value)| {
+            for (topic, value) in &before {
                 memory.mended.entry(topic.clone()).or_insert(*value);
-            });
+            }
         })
         .await?;
         let one = topics.iter().map(|topic| own_min_isr(topic, Some(1)));

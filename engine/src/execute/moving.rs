@@ -9,7 +9,7 @@ use cloud::Remedy;
 use kafka::client::{
     Altered, Assignment, ChangedSettings, Changes, Cluster, Error, SettingsOf, TopicPartition,
 };
-use kafka::throttle::{Copies, throttle, unthrottle};
+use kafka::throttle::{Copies, rate, throttle, unthrottle};
 use model::condition::Moving;
 use model::{Reason, ResizeMemory};
 use mover::{Move, Next, PartitionName};
@@ -62,7 +62,7 @@ impl Engine {
         cluster: &Cluster,
         moves: &[Move],
     ) -> Result<Done, PassError> {
-        let mut slower = throttle(&copies(moves), self.move_rate(&placed.view));
+        let mut slower = throttle(&copies(moves), placed.rate);
         // A broker that is down can't be told, and sends nothing.
         slower.retain(|of, _| !matches!(of, SettingsOf::Broker(node) if !placed.is_up(*node)));
         if let failed @ Done::Failed { .. } = self.change_settings(pass, cluster, slower).await? {
@@ -94,6 +94,22 @@ impl Engine {
                 Done::Wait { reason, after: LATER }
             }
         })
+    }
+
+    /// Another throttle for what is copied now.
+    pub(super) async fn adjust_throttle(
+        &self,
+        pass: &Pass,
+        world: &World,
+    ) -> Result<Done, PassError> {
+        let Some(placed) = world.placed() else { return Ok(Done::Progress) };
+        let is_slowed = |it: &&kafka::client::PlacedBroker| {
+            it.is_up() && it.own.as_ref().is_some_and(|own| own.throttle.is_some())
+        };
+        let brokers = placed.view.brokers.iter().filter(is_slowed);
+        let brokers: Vec<i32> = brokers.map(|broker| broker.id).collect();
+        let cluster = self.reach.cluster(world.instance.id, &world.running_first()).await?;
+        self.change_settings(pass, &cluster, rate(&brokers, placed.rate)).await
     }
 
     pub(super) async fn end_throttles(

@@ -3,16 +3,13 @@
 use crate::pass::{Done, Pass};
 use crate::world::{Placed, World};
 use crate::{Engine, PassError};
-use kafka::client::PlacementView;
 use model::{MoveProgress, Resize, Server, SignedDuration, Timestamp};
-use mover::{Limits, Progress};
+use mover::Progress;
 use reach::{Ours, Placement};
 use std::sync::Arc;
 use std::time::Duration;
 use store::resizes;
 
-/// A batch takes about so long, so that a cancel or another throttle is soon followed.
-const BATCH: Duration = Duration::from_secs(30);
 const GB: u64 = 1_000_000_000;
 /// What has moved is noted this often.
 const NOTE_AFTER: SignedDuration = SignedDuration::from_secs(5);
@@ -40,14 +37,11 @@ impl Engine {
         let through = self.reach.cluster(id, &servers).await?;
         let quorum =
             self.reach.admin().describe_quorum(&through).await.map_err(reach::Error::from)?;
-        let limits = Limits::default().lasting(BATCH, self.move_rate(&view));
-        Ok(Placed::new(world, view, cluster, quorum, &limits))
-    }
-
-    /// Bytes per second that copies may take of each broker.
-    pub(super) fn move_rate(&self, view: &PlacementView) -> u64 {
         let set = view.brokers.iter().filter_map(|broker| broker.own.as_ref()?.throttle).max();
-        set.unwrap_or_else(|| self.settings.move_throttle.first())
+        let present = set.unwrap_or_else(|| self.settings.move_throttle.first());
+        let is_moving = cluster.partitions.iter().any(|it| it.reassignment.is_some());
+        let rate = self.next_rate(world, present, is_moving);
+        Ok(Placed::new(world, view, cluster, quorum, rate))
     }
 
     async fn note_move(

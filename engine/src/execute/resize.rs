@@ -84,6 +84,7 @@ impl Engine {
         };
         resizes::end(&mut work, world.instance.id, resize.undo).await?;
         work.commit().await?;
+        self.forget_pace(world.instance.id);
         tracing::info!(instance = %world.instance.id, servers = resize.aim(), "servers changed");
         Ok(Done::Changed)
     }

@@ -53,8 +53,8 @@ const BEFORE_STOPS: [fn(&Change) -> Option<Plan>; 15] = [
 ];
 
 /// After leaving brokers have stopped.
-const AFTER_STOPS: [fn(&Change) -> Option<Plan>; 3] =
-    [leave::wait_for_stops, restart::after_growing, end];
+const AFTER_STOPS: [fn(&Change) -> Option<Plan>; 2] =
+    [leave::wait_for_stops, restart::after_growing];
 
 /// None: nothing changes, or a roll comes first.
 pub(super) fn plan(world: &World) -> Option<Plan> {
@@ -68,7 +68,9 @@ pub(super) fn plan(world: &World) -> Option<Plan> {
     if planned.is_some() || leave::is_stopping(world) {
         return planned;
     }
-    AFTER_STOPS.iter().find_map(|part| part(&change))
+    let planned = AFTER_STOPS.iter().find_map(|part| part(&change));
+    // Everything is where it should be.
+    planned.or_else(|| Some(change.act(Step::EndResize)))
 }
 
 /// Servers that leave are no reason: they may be gone for good.
@@ -95,23 +97,18 @@ fn look_first(world: &World) -> Plan {
     Plan::whole(vec![], Wait::new(Reason::Unseen { error: error.clone() }, LOOK_SOON))
 }
 
-/// Everything is where it should be.
-fn end(change: &Change) -> Option<Plan> {
-    Some(change.act(Step::EndResize))
+fn soon(conditions: Vec<Condition>) -> Wait {
+    Wait { conditions, after: LOOK_SOON }
+}
+
+fn pause(conditions: Vec<Condition>) -> Plan {
+    Plan::whole(vec![], soon(conditions))
 }
 
 impl Change<'_> {
     /// One step, beside what can be told of replicas.
     fn act(&self, step: Step) -> Plan {
-        Plan::whole(vec![step], self.wait(vec![moves::progress(self)]))
-    }
-
-    fn wait(&self, conditions: Vec<Condition>) -> Wait {
-        Wait { conditions, after: LOOK_SOON }
-    }
-
-    fn pause(&self, conditions: Vec<Condition>) -> Plan {
-        Plan::whole(vec![], self.wait(conditions))
+        Plan::whole(vec![step], soon(vec![moves::progress(self)]))
     }
 
     fn leaving(&self) -> impl Iterator<Item = &ServerView> {

@@ -68,7 +68,7 @@ pub fn future_voters(world: &World) -> Vec<&ServerView> {
         (!view.server.is_controller(), is_new, view.server.number)
     });
     let most = staying.len().min(MOST_VOTERS);
-    staying.truncate(if most % 2 == 0 { most.saturating_sub(1) } else { most });
+    staying.truncate(if most.is_multiple_of(2) { most.saturating_sub(1) } else { most });
     staying
 }
 

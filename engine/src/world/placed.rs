@@ -6,9 +6,13 @@ use crate::plan::sizing;
 use kafka::client::{PlacementView, Quorum, Replica};
 use model::SignedDuration;
 use mover::{Aim, Cluster, Limits, MovePlan, Next};
+use std::time::Duration;
 
 /// A controller that had everything so long before the leader, or less, has caught up.
 const CAUGHT_UP: SignedDuration = SignedDuration::from_secs(3);
+
+/// A batch takes about so long, so that a cancel is soon followed.
+const BATCH: Duration = Duration::from_secs(30);
 
 #[derive(Clone, Debug)]
 pub struct Placed {
@@ -18,6 +22,8 @@ pub struct Placed {
     pub aim: Aim,
     pub plan: MovePlan,
     pub next: Next,
+    /// Bytes per second of each broker that copies are to take from now on.
+    pub rate: u64,
 }
 
 impl Placed {
@@ -27,12 +33,13 @@ impl Placed {
         view: PlacementView,
         cluster: Cluster,
         quorum: Quorum,
-        limits: &Limits,
+        rate: u64,
     ) -> Option<Self> {
         let aim = sizing::aim(world.resize.as_ref()?);
         let plan = mover::plan(&cluster, &aim);
-        let next = mover::next_of_plan(&cluster, &aim, &plan, limits);
-        Some(Self { view, quorum, cluster, aim, plan, next })
+        let limits = Limits::default().lasting(BATCH, rate);
+        let next = mover::next_of_plan(&cluster, &aim, &plan, &limits);
+        Some(Self { view, quorum, cluster, aim, plan, next, rate })
     }
 
     /// Whether servers leave or stay as they did when this was read.
@@ -48,6 +55,15 @@ impl Placed {
     /// Whether the controllers let it serve, as far as they tell.
     pub fn serves(&self, node: i32) -> bool {
         self.view.broker(node).is_some_and(|broker| broker.is_registered && !broker.is_fenced)
+    }
+
+    /// Bytes per second of the brokers that copy under a throttle now.
+    pub fn throttle(&self) -> Option<u64> {
+        self.view.brokers.iter().filter_map(|broker| broker.own.as_ref()?.throttle).max()
+    }
+
+    pub fn is_moving(&self) -> bool {
+        self.cluster.partitions.iter().any(|partition| partition.reassignment.is_some())
     }
 
     /// It serves, and answered us.

@@ -22,6 +22,7 @@ impl Watch {
     /// Looks at every server whose silence an alarm is set for.
     pub async fn silence(&mut self) -> Result<()> {
         self.forget();
+        self.end_of_removed().await?;
         let mut reader = self.context.store().reader();
         for (instance, alarm) in
             alarms::enabled_of(&mut reader, AlarmType::ServerUnreachable).await?

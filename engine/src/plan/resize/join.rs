@@ -1,6 +1,6 @@
 //! Servers that were added: nothing moves before the brokers of all of them serve.
 
-use super::Change;
+use super::{Change, pause};
 use crate::plan::Plan;
 use crate::world::ServerView;
 use model::condition::Joining;
@@ -14,7 +14,7 @@ pub(super) fn wait_for_joining(change: &Change) -> Option<Plan> {
         Some(Reason::Joining { waits_for }.of(view.server.number))
     });
     let reasons: Vec<_> = reasons.collect();
-    (!reasons.is_empty()).then(|| change.pause(reasons))
+    (!reasons.is_empty()).then(|| pause(reasons))
 }
 
 fn lacks(change: &Change, view: &ServerView) -> Option<Joining> {

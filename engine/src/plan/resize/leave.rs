@@ -4,7 +4,7 @@
 //! broker is unregistered: Kafka would forget a broker that runs or holds replicas, and with
 //! it the data that only it has.
 
-use super::Change;
+use super::{Change, pause, soon};
 use crate::plan::{Lane, Plan, Step};
 use crate::world::{Life, ServerView, World};
 use model::{Condition, Reason};
@@ -31,11 +31,11 @@ pub(super) fn remove_stopped(change: &Change) -> Option<Plan> {
         Some(Lane { server: Some(view.server.id), steps })
     };
     let lanes: Vec<Lane> = change.leaving().filter_map(lane).collect();
-    (!lanes.is_empty()).then(|| Plan { lanes, wait: change.wait(removing(change)) })
+    (!lanes.is_empty()).then(|| Plan { lanes, wait: soon(removing(change)) })
 }
 
 pub(super) fn wait_for_stops(change: &Change) -> Option<Plan> {
-    change.leaving().next().map(|_| change.pause(removing(change)))
+    change.leaving().next().map(|_| pause(removing(change)))
 }
 
 fn removing(change: &Change) -> Vec<Condition> {

@@ -1,7 +1,7 @@
 //! Replicas move as the mover says, and what has to be so before and after: which brokers get
 //! no new ones, the cluster's min ISR, and throttles.
 
-use super::{Change, LOOK_SOON};
+use super::{Change, LOOK_SOON, pause};
 use crate::plan::{Plan, Step, Wait, sizing};
 use kafka::throttle::unthrottle;
 use model::condition::{FirstFew, MoveObstacle, Moving};
@@ -109,8 +109,11 @@ fn wait(change: &Change, reasons: &[mover::Reason]) -> Plan {
         .filter(|it| !is_under_way(it))
         .map(|reason| reason_of(change, reason.clone()))
         .collect();
+    if others.is_empty() && change.placed.throttle().is_some_and(|it| it != change.placed.rate) {
+        return change.act(Step::AdjustThrottle);
+    }
     if others.is_empty() {
-        return change.pause(vec![progress(change)]);
+        return pause(vec![progress(change)]);
     }
     blocked(others)
 }

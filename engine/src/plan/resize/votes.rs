@@ -6,7 +6,7 @@
 //! removed. So nobody is added before everybody that will be has caught up, and the third
 //! follows right after the second; and two are left only while both are up.
 
-use super::Change;
+use super::{Change, pause};
 use crate::plan::{Plan, Step, sizing};
 use crate::world::ServerView;
 use model::Reason;
@@ -23,10 +23,10 @@ pub(super) fn add_voters(change: &Change) -> Option<Plan> {
         let waits_for = Joining::Metadata;
         let reasons =
             lagging.iter().map(|view| Reason::Joining { waits_for }.of(view.server.number));
-        return Some(change.pause(reasons.collect()));
+        return Some(pause(reasons.collect()));
     }
-    let voters = voters(change).chain([first.server.node_id]).collect();
-    Some(change_votes(change, voters, Step::AddVoter(first.server.id)))
+    let voters: Vec<i32> = voters(change).chain([first.server.node_id]).collect();
+    Some(change_votes(change, &voters, Step::AddVoter(first.server.id)))
 }
 
 /// Controllers that are down go first, while there are others to commit that, and the active
@@ -38,8 +38,8 @@ pub(super) fn remove_voters(change: &Change) -> Option<Plan> {
         let leads = change.placed.quorum.leader == Some(node);
         (change.placed.has_all_metadata(node), leads, view.server.number)
     })?;
-    let voters = voters(change).filter(|node| *node != first.server.node_id).collect();
-    Some(change_votes(change, voters, Step::RemoveVoter(first.server.id)))
+    let left: Vec<i32> = voters(change).filter(|node| *node != first.server.node_id).collect();
+    Some(change_votes(change, &left, Step::RemoveVoter(first.server.id)))
 }
 
 fn voters<'a>(change: &'a Change) -> impl Iterator<Item = i32> + 'a {
@@ -47,10 +47,10 @@ fn voters<'a>(change: &'a Change) -> impl Iterator<Item = i32> + 'a {
 }
 
 /// If these would be a quorum that works.
-fn change_votes(change: &Change, voters: Vec<i32>, step: Step) -> Plan {
-    match objection(change, &voters) {
+fn change_votes(change: &Change, voters: &[i32], step: Step) -> Plan {
+    match objection(change, voters) {
         None => change.act(step),
-        Some(waits_for) => change.pause(vec![Reason::VotesPending { waits_for }.into()]),
+        Some(waits_for) => pause(vec![Reason::VotesPending { waits_for }.into()]),
     }
 }
 

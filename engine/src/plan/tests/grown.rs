@@ -1,6 +1,7 @@
 //! More servers.
 
 use super::{Cluster, check};
+use kafka::client::UnderWay;
 use model::{ConditionKind, DiskState, Reason, Timestamp};
 use wire::agent::Phase;
 
@@ -50,10 +51,12 @@ fn replicas_follow_and_min_isr_comes_last() {
     let moving = || {
         voting().topic("t", 1, &[1, 2, 3]).but(|it| {
             it.in_sync = vec![1];
-            it.reassignment = Some(Default::default());
+            it.reassignment = Some(UnderWay::default());
         })
     };
     check(moving(), "wait: moving");
+    check(moving().throttled(1), "wait: moving");
+    check(moving().throttled(1).shall_copy_at(2000), "adjust throttle");
     check(moving().reports(2, Phase::Starting), "wait: starting 2");
     let moved = || voting().topic("t", 1, &[1, 2, 3]);
     check(moved(), "set min isr");

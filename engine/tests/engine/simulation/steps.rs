@@ -64,6 +64,7 @@ every_step! {
         SetMinIsr => [ChangeSettings],
         NoteReplicas => [],
         Move => [ChangeSettings, Reassign, CancelCopies, ElectLeaders],
+        AdjustThrottle => [ChangeSettings],
         EndMending => [ChangeSettings],
         PutBackMinIsr => [ChangeSettings],
         EndThrottles => [ChangeSettings],

@@ -4,14 +4,13 @@
 use super::rows::{action, node, voter};
 use super::{Cluster, now};
 use crate::plan::sizing;
-use crate::world::{Placed, World};
+use crate::world::{Placed, ServerView, World};
 use kafka::client::{
     OwnWords, PartitionView, PlacedBroker, PlacedPartition, PlacedTopic, PlacementView, Quorum,
     TopicReplication,
 };
 use kafka::safety::Look;
 use model::*;
-use mover::Limits;
 use reach::{Ours, for_mover};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -33,6 +32,8 @@ pub struct Kafka {
     fenced: BTreeSet<i32>,
     cordoned: BTreeSet<i32>,
     throttled: BTreeSet<i32>,
+    /// Bytes per second that copies shall take.
+    rate: Option<u64>,
 }
 
 impl Kafka {
@@ -43,7 +44,7 @@ impl Kafka {
         let nodes: Vec<i32> = world.servers.iter().map(|view| view.server.node_id).collect();
         let broker = |id: &i32| {
             let view = world.servers.iter().find(|view| view.server.node_id == *id);
-            let is_up = view.is_some_and(|view| view.is_up());
+            let is_up = view.is_some_and(ServerView::is_up);
             let own = OwnWords {
                 total_bytes: Some(100 * GB),
                 usable_bytes: Some(90 * GB),
@@ -65,7 +66,8 @@ impl Kafka {
         let leaving = leaving.map(|view| view.server.node_id).collect();
         let ours = Ours { leaving, disk_bytes: BTreeMap::new() };
         let cluster = for_mover(&view, &nodes.into_iter().collect(), &ours);
-        Placed::new(world, view, cluster, self.quorum(world), &Limits::default()).map(Arc::new)
+        Placed::new(world, view, cluster, self.quorum(world), self.rate.unwrap_or(1000))
+            .map(Arc::new)
     }
 
     /// What brokers say of the same replicas.
@@ -95,7 +97,7 @@ impl Kafka {
     }
 
     fn quorum(&self, world: &World) -> Quorum {
-        let replica = |view: &crate::world::ServerView| {
+        let replica = |view: &ServerView| {
             let mut replica = voter(view);
             if self.lagging.contains(&replica.id) {
                 replica.last_caught_up = Some(now() - SignedDuration::from_mins(1));
@@ -267,6 +269,11 @@ impl Cluster {
 
     pub fn cordoned(mut self, numbers: &[u32]) -> Self {
         self.kafka.cordoned.extend(numbers.iter().map(|number| node(*number)));
+        self
+    }
+
+    pub fn shall_copy_at(mut self, rate: u64) -> Self {
+        self.kafka.rate = Some(rate);
         self
     }
 
