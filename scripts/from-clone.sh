@@ -8,6 +8,8 @@ cd "$(dirname "$0")/.."
 
 place=$(mktemp -d)
 tree=$(pwd)
+# Instances have uids of their own, if root runs this: they have to come through.
+chmod o+x "$place"
 export RUSTUP_HOME=${RUSTUP_HOME:-$HOME/.rustup}
 export HOME=$place/home CARGO_HOME=$place/home/.cargo XDG_CACHE_HOME=$place/home/.cache
 export MAVEN_OPTS="-Duser.home=$place/home"
