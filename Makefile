@@ -28,8 +28,8 @@ BUILD_TESTS := scripts/beside.sh 'scripts/setup.sh test' $(CARGO) test --workspa
 	format clean
 
 # Built quickly: a release build (`make build`) takes more than twice as long.
-run: setup $(JAR) ## Start Castellan with one cluster; Ctrl-C leaves the cluster running
-	scripts/beside.sh scripts/fetch-kafka.sh $(CARGO) build --profile quick --locked --bin castellan
+run: setup ## Start Castellan with one cluster; Ctrl-C leaves the cluster running
+	@CARGO='$(CARGO)' scripts/build-quick.sh
 	$(QUICK) up $(ARGS)
 
 build: setup $(JAR) ## Leaves target/release/castellan

@@ -35,10 +35,15 @@ done
 echo "from the clone to the first cluster: $((SECONDS - began)) s"
 grep -E '✓|Finished' "$place/log"
 # What rehearsals of the pool's JVMs took, once all of them wait.
-"$place/clone/target/quick/castellan" host --data "$place/data"
+host() { "$place/clone/target/quick/castellan" host --data "$place/data"; }
+until host | grep -Eq 'warm JVMs +([0-9]+) of \1 '; do
+    kill -0 "$run" 2>/dev/null || { cat "$place/log"; exit 1; }
+    sleep 0.5
+done
+host
 for process in /proc/[0-9]*; do
     # The mark of a warm JVM, and its processor time in hundredths of a second.
-    if tr '\0' '\n' <"$process/environ" 2>/dev/null | grep -q '^CASTELLAN_SUCCESSOR='; then
+    if tr '\0' '\n' 2>/dev/null <"$process/environ" | grep -q '^CASTELLAN_SUCCESSOR='; then
         cut -d ' ' -f 14,15 "$process/stat" |
             awk '{ printf "a warm JVM: %.1f s of processor time\n", ($1 + $2) / 100 }'
     fi
