@@ -5,6 +5,9 @@
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
+# Maven takes what it needs for that from the broker's jar.
+[ -n "${CASTELLAN_JAR_BUILDER:-}" ] && tail --pid="$CASTELLAN_JAR_BUILDER" -f /dev/null
+
 directory=$(mktemp -d)
 trap 'rm -rf "$directory"' EXIT
 cp kafka/artifacts/pom.xml "$directory"

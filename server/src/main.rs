@@ -191,7 +191,15 @@ fn in_one_line(error: &anyhow::Error) -> String {
     line
 }
 
+/// Futures are several times larger in a program that is not optimised, such as `make run`'s.
+/// The kernel gives a thread only the pages that it touches.
+const STACK_BYTES: usize = 8 << 20;
+
 /// Two threads serve a control plane well: it waits far more than it computes.
 fn runtime() -> std::io::Result<Runtime> {
-    Builder::new_multi_thread().worker_threads(2).enable_all().build()
+    Builder::new_multi_thread()
+        .worker_threads(2)
+        .thread_stack_size(STACK_BYTES)
+        .enable_all()
+        .build()
 }
