@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Builds target/quick/castellan. Maven spends most of its time waiting for downloads, so the
-# broker's jar is built at the same time and Kafka is fetched after it:
-# kafka/build.rs and fetch-kafka.sh wait for the process that builds the jar. The one job more than processors is kafka/build.rs, which only waits.
+# broker's jar is built at the same time, and Kafka is fetched after it: kafka/build.rs and
+# fetch-kafka.sh wait for the process that builds the jar. The one job more than there are
+# processors is kafka/build.rs, which only waits.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
