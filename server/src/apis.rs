@@ -60,7 +60,8 @@ impl Apis<'_> {
         let customer = api::customer_router(app.clone(), options.clone());
         let instance = api::instance_router(app.clone(), options.clone());
         let agent = api::agent_router(app.clone(), options.clone());
-        let of_agents = Options { connections: Connections::of_agents(limits), ..options.clone() };
+        let connections = Connections::of_agents(self.config.listen.agent_connection_limits());
+        let of_agents = Options { connections, ..options.clone() };
         for (listener, router, tls, options) in [
             (bound.customer, customer, public.clone(), options.clone()),
             (bound.instance, instance, public, options),

@@ -123,20 +123,34 @@ pub struct Listen {
     pub behind_proxy: Vec<IpNet>,
     /// Plain HTTP on addresses that others can reach.
     pub insecure_http: bool,
-    /// Connections to both APIs together, and as many again of agents.
+    /// Connections to both APIs together.
     pub max_connections: Option<u32>,
+    /// Of agents, which hold two or three each.
+    pub max_agent_connections: Option<u32>,
     /// Of one address, or IPv6 /64, to the APIs; and of one agent.
     pub max_connections_per_address: Option<u32>,
 }
 
+/// Those of 5,000 agents and more: an agent that loses its connection to another's comes again
+/// at once, so with too few of them nobody would be served.
+const AGENT_CONNECTIONS: usize = 16_000;
+
 impl Listen {
     pub fn connection_limits(&self) -> ConnectionLimits {
+        self.limits(self.max_connections, ConnectionLimits::default().total)
+    }
+
+    pub fn agent_connection_limits(&self) -> ConnectionLimits {
+        self.limits(self.max_agent_connections, AGENT_CONNECTIONS)
+    }
+
+    fn limits(&self, total: Option<u32>, otherwise: usize) -> ConnectionLimits {
         let set = |number: Option<u32>, otherwise: usize| {
             number.and_then(|number| number.try_into().ok()).unwrap_or(otherwise)
         };
-        let ConnectionLimits { total, per_address } = ConnectionLimits::default();
+        let ConnectionLimits { per_address, .. } = ConnectionLimits::default();
         ConnectionLimits {
-            total: set(self.max_connections, total),
+            total: set(total, otherwise),
             per_address: set(self.max_connections_per_address, per_address),
         }
     }
@@ -302,10 +316,12 @@ impl Config {
     /// What is out of these bounds is a slip: it would start, and fail much later.
     fn check_numbers(&self) -> Result<()> {
         let (mail, heap) = (self.mail.timeout_seconds, self.local.max_heap_mb);
-        let Listen { max_connections, max_connections_per_address, .. } = self.listen;
+        let Listen { max_connections, max_agent_connections, max_connections_per_address, .. } =
+            self.listen;
         let numbers = [
             ("engine.lease_seconds", Some(self.engine.lease_seconds), 2..=3600),
             ("listen.max_connections", max_connections, 16..=1_000_000),
+            ("listen.max_agent_connections", max_agent_connections, 16..=1_000_000),
             ("listen.max_connections_per_address", max_connections_per_address, 4..=1_000_000),
             ("mail.timeout_seconds", mail, 1..=600),
             ("local.max_heap_mb", heap, 64..=1_048_576),
@@ -458,6 +474,7 @@ mod tests {
         check("[listen]\ntls_cert = \"x\"", "go together");
         check("[engine]\nlease_seconds = 1", "engine.lease_seconds must be 2 to 3600");
         check("[listen]\nmax_connections = 1", "listen.max_connections must be 16 to");
+        check("[listen]\nmax_agent_connections = 1", "max_agent_connections must be 16 to");
         check("[mail]\ntimeout_seconds = 0", "mail.timeout_seconds must be 1 to 600");
         check("[local]\nmax_heap_mb = 1", "local.max_heap_mb must be 64 to");
         check("[audit]\nmb_per_day = 0", "audit.mb_per_day must be 1 to");
