@@ -38,6 +38,10 @@ mod versions;
 mod voters;
 
 pub use crate::Endpoint;
+pub use crate::placement::{
+    OwnWords, PlacedBroker, PlacedPartition, PlacedTopic, PlacementView, UnderWay,
+};
+pub use crate::quorum::{Quorum, Replica};
 pub use admin::acls::{Acl, Operation, PatternType, Permission, ResourceType};
 pub use admin::cluster::{BrokerView, ClusterView};
 pub use admin::configs::Changes;
@@ -45,7 +49,6 @@ pub use admin::copy::{Contents, Copied, CopiedRecord};
 pub use admin::elections::Elected;
 pub use admin::list_offsets::At;
 pub use admin::log_dirs::{LogDir, LogReplica};
-pub use admin::quorum::{Quorum, Replica};
 pub use admin::replication::TopicReplication;
 pub use admin::topics::{Created, NewTopic, PartitionView};
 pub use ask::{Call, graver, none_answered};
@@ -55,10 +58,7 @@ pub use dial::{Dial, DirectDial, Stream, connect_tcp};
 pub use error::{Error, Remedy, made};
 pub use groups::Groups;
 pub use messages::Messages;
-pub use placement::{
-    Altered, Assignment, OwnWords, PlacedBroker, PlacedPartition, PlacedTopic, Placement,
-    PlacementView, Reassignment, UnderWay,
-};
+pub use placement::{Altered, Assignment, Placement, Reassignment};
 pub use protocol::ProtocolAdmin;
 pub use quotas::Quotas;
 pub use route::TopicPartition;

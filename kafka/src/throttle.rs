@@ -3,10 +3,11 @@
 //! Kafka throttles the copies of a reassignment alone if they are named: the copies that are
 //! made as followers, and those that are copied from as leaders. Replicas in sync are never
 //! slowed down. Any throttle that is left behind also holds the next copy, so all of it must go
-//! at the end: [`PlacedTopic`](crate::client::PlacedTopic) and
-//! [`PlacedBroker`](crate::client::PlacedBroker) tell where there is one.
+//! at the end: [`PlacedTopic`](crate::placement::PlacedTopic) and
+//! [`PlacedBroker`](crate::placement::PlacedBroker) tell where there is one.
 
-use crate::client::{Changes, PlacementView, SettingsOf, TopicPartition};
+use crate::client::{Changes, SettingsOf, TopicPartition};
+use crate::placement::{PlacedBroker, PlacementView};
 use std::collections::BTreeMap;
 
 /// Bytes per second that a broker sends of throttled replicas.
@@ -64,9 +65,8 @@ pub fn unthrottle(placement: &PlacementView) -> BTreeMap<SettingsOf, Changes> {
     let topics = placement.topics.iter().filter(|topic| topic.is_throttled);
     let topics = topics
         .map(|it| (SettingsOf::Topic(it.name.clone()), gone([LEADER_REPLICAS, FOLLOWER_REPLICAS])));
-    let is_throttled = |it: &&crate::client::PlacedBroker| {
-        it.own.as_ref().is_some_and(|own| own.throttle.is_some())
-    };
+    let is_throttled =
+        |it: &&PlacedBroker| it.own.as_ref().is_some_and(|own| own.throttle.is_some());
     let brokers = placement.brokers.iter().filter(is_throttled);
     let brokers = brokers.map(|it| (SettingsOf::Broker(it.id), gone([LEADER_RATE, FOLLOWER_RATE])));
     topics.chain(brokers).collect()
@@ -75,7 +75,7 @@ pub fn unthrottle(placement: &PlacementView) -> BTreeMap<SettingsOf, Changes> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::client::{OwnWords, PlacedBroker, PlacedTopic};
+    use crate::placement::{OwnWords, PlacedTopic};
 
     fn given(changes: &Changes) -> Vec<(&str, Option<&str>)> {
         changes.iter().map(|(name, value)| (&**name, value.as_deref())).collect()

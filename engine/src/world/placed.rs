@@ -3,7 +3,8 @@
 
 use super::World;
 use crate::plan::sizing;
-use kafka::client::{PlacementView, Quorum, Replica};
+use kafka::placement::PlacementView;
+use kafka::quorum::{Quorum, Replica};
 use model::SignedDuration;
 use mover::{Aim, Cluster, Limits, MovePlan, Next};
 use std::time::Duration;

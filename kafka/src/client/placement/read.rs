@@ -1,12 +1,14 @@
 //! One read of everything that moving replicas depends on.
 
-use super::{OwnWords, PlacedBroker, PlacedPartition, PlacedTopic, PlacementView};
-use super::{Reassignment, UnderWay};
+use super::Reassignment;
 use crate::client::admin::own_words::{AskItself, Itself};
 use crate::client::admin::placement_parts::{Parts, ReadParts};
 use crate::client::admin::quorum::DescribeQuorum;
 use crate::client::{
     Broker, BrokerView, Cluster, ClusterView, Error, ProtocolAdmin, TopicPartition,
+};
+use crate::placement::{
+    OwnWords, PlacedBroker, PlacedPartition, PlacedTopic, PlacementView, UnderWay,
 };
 use futures::future::join_all;
 use std::collections::{BTreeMap, HashMap};
