@@ -59,7 +59,7 @@ impl Engine {
             Step::AddVoter(id) => self.add_voter(pass, world, server(world, id)).await,
             Step::RemoveVoter(id) => self.remove_voter(pass, world, server(world, id)).await,
             Step::Cordon => self.cordon(pass, world).await,
-            Step::SetMinIsr => self.set_min_isr(pass, world).await,
+            Step::SetMinIsr(to) => self.set_min_isr(pass, world, to).await,
             Step::NoteReplicas => self.note_replicas(pass, world).await,
             Step::Move => self.move_replicas(pass, world).await,
             Step::AdjustThrottle => self.adjust_throttle(pass, world).await,

@@ -54,8 +54,8 @@ pub enum Step {
     RemoveVoter(ServerId),
     /// Leaving brokers get no new replicas from now on, all others do.
     Cordon,
-    /// Sets the cluster's min ISR to what suits its number of servers.
-    SetMinIsr,
+    /// Sets the cluster's min ISR to so many.
+    SetMinIsr(u32),
     /// Saves how many replicas topics have that get fewer.
     NoteReplicas,
     /// What the mover says: a batch of replicas, a few leaders, or what has to come before.
@@ -125,7 +125,7 @@ impl fmt::Display for Step {
                 write!(f, "take the vote of the controller of server {server}")
             }
             Step::Cordon => f.write_str("keep new replicas off leaving servers"),
-            Step::SetMinIsr => f.write_str("set the cluster's min ISR"),
+            Step::SetMinIsr(to) => write!(f, "set the cluster's min ISR to {to}"),
             Step::NoteReplicas => f.write_str("note how many replicas topics have"),
             Step::Move => f.write_str("move replicas"),
             Step::AdjustThrottle => f.write_str("change the throttle of moving replicas"),

@@ -101,9 +101,12 @@ impl Engine {
     }
 
     /// Only if it is another: told of a min ISR, be it the same, Kafka forgets who may lead.
-    pub(super) async fn set_min_isr(&self, pass: &Pass, world: &World) -> Result<Done, PassError> {
-        let Some(resize) = &world.resize else { return Ok(Done::Progress) };
-        let wanted = sizing::min_isr(&world.instance, resize.aim());
+    pub(super) async fn set_min_isr(
+        &self,
+        pass: &Pass,
+        world: &World,
+        wanted: u32,
+    ) -> Result<Done, PassError> {
         let cluster = self.reach.cluster(world.instance.id, &world.running_first()).await?;
         let settings = self.reach.admin().settings();
         let now = match settings.describe_settings_of(&cluster, &[SettingsOf::Brokers]).await {

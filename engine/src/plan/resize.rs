@@ -13,6 +13,7 @@
 
 mod join;
 mod leave;
+mod min_isr;
 mod moves;
 mod restart;
 mod votes;
@@ -34,17 +35,18 @@ struct Change<'a> {
 }
 
 /// The first part that has something to do, or to wait for, is the plan.
-const BEFORE_STOPS: [fn(&Change) -> Option<Plan>; 15] = [
-    moves::put_back_mended,
+const BEFORE_STOPS: [fn(&Change) -> Option<Plan>; 16] = [
+    min_isr::put_back_mended,
+    min_isr::hold,
     join::wait_for_joining,
     restart::before_shrinking,
     moves::cordon,
-    moves::lower_min_isr,
+    min_isr::lower,
     votes::add_voters,
     moves::note_replicas,
     moves::move_replicas,
-    moves::raise_min_isr,
-    moves::put_back_lowered,
+    min_isr::raise,
+    min_isr::put_back_all,
     moves::end_throttles,
     leave::begin_removing,
     votes::remove_voters,

@@ -43,13 +43,17 @@ pub fn lowered_to_put_back(resize: &Resize) -> BTreeMap<String, Option<u32>> {
 }
 
 /// The min ISR of topics that have none of their own, in a cluster of so many servers. What
-/// the customer chose holds where there are enough replicas for it.
+/// the customer chose holds where there are enough servers for it.
 pub fn min_isr(instance: &Instance, servers: u32) -> u32 {
-    if servers < MOST_COPIES {
-        return 1;
-    }
     let chosen = instance.settings.get(MIN_IN_SYNC).and_then(|value| value.parse().ok());
-    chosen.unwrap_or(MOST_COPIES - 1)
+    let chosen = chosen.filter(|chosen| *chosen <= servers);
+    chosen.unwrap_or(if servers < MOST_COPIES { 1 } else { MOST_COPIES - 1 })
+}
+
+/// The same as it is by now: while servers join and leave, what it was last set to.
+pub fn present_min_isr(instance: &Instance, resize: Option<&Resize>) -> u32 {
+    let Some(resize) = resize else { return min_isr(instance, instance.nodes) };
+    resize.memory.min_isr.unwrap_or_else(|| min_isr(instance, resize.from))
 }
 
 /// Whether brokers have other settings for so many servers than for so many others: how

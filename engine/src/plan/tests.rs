@@ -64,6 +64,7 @@ fn step(step: &Step) -> String {
         | Step::RemoveVoter(server) => {
             format!("{words} of {server}")
         }
+        Step::SetMinIsr(to) => format!("{words} to {to}"),
         _ => words,
     }
 }

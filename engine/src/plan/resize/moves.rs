@@ -1,38 +1,15 @@
 //! Replicas move as the mover says, and what has to be so before and after: which brokers get
-//! no new ones, the cluster's min ISR, and throttles.
+//! no new ones, and throttles.
 
 use super::{Change, LOOK_SOON, pause};
-use crate::plan::{Plan, Step, Wait, sizing};
+use crate::plan::{Plan, Step, Wait};
 use kafka::throttle::unthrottle;
 use model::condition::{FirstFew, MoveObstacle, Moving};
 use model::{Condition, KafkaVersion, Reason};
-use mover::{Next, Obstacle, Partition, PartitionName, Refusal, Verdict};
+use mover::{Next, Obstacle, PartitionName, Refusal};
 
 /// From here on a broker can be told to get no new replicas.
 const CORDONS: KafkaVersion = KafkaVersion::new(4, 3, 0);
-
-/// A worker died while the min ISR of a topic was another for a moment.
-pub(super) fn put_back_mended(change: &Change) -> Option<Plan> {
-    let mended = &change.resize.memory.mended;
-    let names = mended.keys().map(String::as_str).collect::<Vec<_>>();
-    set_min_isr_of(change, &names, Step::EndMending)
-}
-
-/// Topics that were lowered while they got more replicas, or in a change that is undone.
-pub(super) fn put_back_lowered(change: &Change) -> Option<Plan> {
-    let lowered = sizing::lowered_to_put_back(change.resize);
-    let names = lowered.keys().map(String::as_str).collect::<Vec<_>>();
-    set_min_isr_of(change, &names, Step::PutBackMinIsr)
-}
-
-fn set_min_isr_of(change: &Change, topics: &[&str], step: Step) -> Option<Plan> {
-    if topics.is_empty() {
-        return None;
-    }
-    let partitions = change.placed.cluster.partitions.iter();
-    let theirs = partitions.filter(|partition| topics.contains(&&*partition.topic));
-    Some(unless_leaderless(change, theirs, step))
-}
 
 /// Leaving brokers get no new replicas, and those that stay after all do. Before 4.3 whoever
 /// makes topics can't be told, and the mover finds what is there once more.
@@ -46,42 +23,6 @@ pub(super) fn cordon(change: &Change) -> Option<Plan> {
     };
     let wrong = change.world.servers.iter().any(|view| is_wrong(&view));
     wrong.then(|| change.act(Step::Cordon))
-}
-
-/// Kafka puts replicas that are dropped into the ELR while min ISR is more than what remains.
-pub(super) fn lower_min_isr(change: &Change) -> Option<Plan> {
-    let (now, wanted) = min_isr(change);
-    (wanted < now).then(|| set_min_isr(change))
-}
-
-pub(super) fn raise_min_isr(change: &Change) -> Option<Plan> {
-    let (now, wanted) = min_isr(change);
-    (wanted > now).then(|| set_min_isr(change))
-}
-
-/// Of the cluster: as last set, and as it is to be.
-fn min_isr(change: &Change) -> (u32, u32) {
-    let of = |servers| sizing::min_isr(&change.world.instance, servers);
-    let before = of(change.resize.from);
-    (change.resize.memory.min_isr.unwrap_or(before), of(change.resize.aim()))
-}
-
-fn set_min_isr(change: &Change) -> Plan {
-    unless_leaderless(change, change.placed.cluster.partitions.iter(), Step::SetMinIsr)
-}
-
-/// Told of a min ISR, Kafka forgets who else may lead the partitions it is about.
-fn unless_leaderless<'a>(
-    change: &Change,
-    partitions: impl Iterator<Item = &'a Partition>,
-    step: Step,
-) -> Plan {
-    match mover::may_change_min_isr(partitions) {
-        Verdict::Go => change.act(step),
-        Verdict::Wait(obstacles) => {
-            blocked(obstacles.into_iter().map(|it| obstacle(change, it)).collect())
-        }
-    }
 }
 
 /// How many replicas topics have is saved before any is dropped.
@@ -118,7 +59,7 @@ fn wait(change: &Change, reasons: &[mover::Reason]) -> Plan {
     blocked(others)
 }
 
-fn blocked(obstacles: Vec<MoveObstacle>) -> Plan {
+pub(super) fn blocked(obstacles: Vec<MoveObstacle>) -> Plan {
     let reason = Reason::MoveBlocked { obstacles: FirstFew::few(obstacles) };
     let conditions = vec![reason.into()];
     Plan::whole(vec![], Wait { conditions, after: LOOK_SOON * 2 })
@@ -165,7 +106,7 @@ fn refused(refusal: Refusal) -> MoveObstacle {
     }
 }
 
-fn obstacle(change: &Change, obstacle: Obstacle) -> MoveObstacle {
+pub(super) fn obstacle(change: &Change, obstacle: Obstacle) -> MoveObstacle {
     let name = |partition: PartitionName| partition.to_string();
     match obstacle {
         Obstacle::UnderWay { partition } | Obstacle::NothingUnderWay { partition } => {

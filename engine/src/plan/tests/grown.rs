@@ -5,9 +5,9 @@ use kafka::client::UnderWay;
 use model::{ConditionKind, DiskState, Reason, Timestamp};
 use wire::agent::Phase;
 
-/// One server becomes three. All of them run, and nothing else was done.
+/// One server becomes three. All of them run, and the old min ISR holds for the new ones too.
 fn three() -> Cluster {
-    Cluster::running(3).grows(1).all_informed()
+    Cluster::running(3).grows(1).min_isr_held().all_informed()
 }
 
 /// The same, and Kafka was asked.
@@ -23,6 +23,17 @@ fn new_servers_come_up_before_anything_else() {
     check(three(), "place");
     check(seen().unregistered(2), "wait: joining 2 (registration)");
     check(seen().fenced(3), "wait: joining 3 (unfencing)");
+}
+
+/// They are started for three replicas, when topics have one.
+#[test]
+fn new_brokers_ask_for_no_more_replicas_in_sync_than_there_are() {
+    let new = || Cluster::running(3).grows(1).all_informed().voters(&[1]);
+    check(new(), "set min isr to 1");
+    check(new().unregistered(2), "set min isr to 1");
+    check(new().min_isr_held(), "add voter of 2");
+    // Those that were there were started with the same one.
+    check(Cluster::running(5).grows(3).all_informed().voters(&[1, 2, 3]), "end resize");
 }
 
 #[test]
@@ -59,7 +70,9 @@ fn replicas_follow_and_min_isr_comes_last() {
     check(moving().throttled(1).shall_copy_at(2000), "adjust throttle");
     check(moving().reports(2, Phase::Starting), "wait: starting 2");
     let moved = || voting().topic("t", 1, &[1, 2, 3]);
-    check(moved(), "set min isr");
+    check(moved(), "set min isr to 2");
+    check(moved().but(|it| it.in_sync = vec![1]), "wait: move blocked (lagging)");
+    check(moved().but(|it| it.in_sync = vec![1, 3]), "set min isr to 2");
     check(moved().but(|it| it.leader = Some(2)), "move");
     check(moved().but(|it| it.leader = None), "wait: move blocked (no leader)");
     check(moved().min_isr_set(), "restart staying");
@@ -75,7 +88,7 @@ fn a_stale_elr_is_mended_before_a_replica_is_added() {
     let stale = || three().voters(&[1, 2, 3]).topic("t", 2, &[1]).but(|it| it.elr = vec![2]);
     check(stale(), "move");
     let mended = || {
-        seen().remembers(|memory| {
+        three().voters(&[1, 2, 3]).remembers(|memory| {
             memory.mended.insert("t".into(), Some(2));
         })
     };
@@ -85,6 +98,11 @@ fn a_stale_elr_is_mended_before_a_replica_is_added() {
         "wait: move blocked (no leader)",
     );
     check(mended(), "end mending");
+    // Producers would be refused, and nothing else waits for that.
+    let lagging = || mended().topic("t", 1, &[1, 2, 3]).but(|it| it.in_sync = vec![1]);
+    check(lagging().topic("u", 1, &[1]), "move");
+    check(lagging().min_isr_set(), "wait: move blocked (lagging)");
+    check(lagging().min_isr_set().but(|it| it.in_sync = vec![1, 2]), "end mending");
 }
 
 #[test]
@@ -120,7 +138,7 @@ fn what_was_raised_is_lowered_again_if_it_is_undone() {
         let cluster = three().min_isr_set().undone().all_informed().cordoned(&[2, 3]);
         cluster.voters(&[1, 2, 3]).topic("t", 2, &[1, 2, 3])
     };
-    check(raised(), "set min isr");
+    check(raised(), "set min isr to 1");
     check(raised().min_isr_set(), "move");
     // Its settings were for three.
     check(raised().remembers(|memory| memory.rendered_for = Some(3)), "restart staying");

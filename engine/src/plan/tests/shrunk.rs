@@ -29,7 +29,7 @@ fn what_comes_first_when_servers_leave() {
     check(five().cordoned(&[4, 5]).topic("t", 2, &[1, 4, 5]), "move");
     check(five().cordoned(&[1, 4, 5]), "cordon");
     // Min ISR first, or what is dropped stays in the ELR.
-    check(ready().topic("t", 2, &[1, 2, 3]), "set min isr");
+    check(ready().topic("t", 2, &[1, 2, 3]), "set min isr to 1");
     check(ready().min_isr_set().topic("t", 1, &[1, 2, 3]), "note replicas");
     let noted = || {
         ready().remembers(|memory| {
@@ -109,12 +109,15 @@ fn what_leaves_stays_if_it_is_undone() {
     check(dropped().topic("t", 1, &[1]), "move");
     check(dropped().topic("t", 1, &[1, 2, 3]), "end resize");
     let lowered = || open().remembers(|memory| memory.min_isr = Some(1));
-    check(lowered().topic("t", 1, &[1, 2, 3]), "set min isr");
+    check(lowered().topic("t", 1, &[1, 2, 3]), "set min isr to 2");
     let own = || {
         open().remembers(|memory| {
             memory.lowered.insert("t".into(), Some(2));
         })
     };
     check(own().topic("t", 1, &[1, 2, 3]), "put back min isr");
+    let lags = |cluster: Cluster| cluster.topic("t", 1, &[1, 2, 3]).but(|it| it.in_sync = vec![1]);
+    check(lags(own()), "wait: move blocked (lagging)");
+    check(lags(lowered()), "wait: move blocked (lagging)");
     check(open().remembers(|memory| memory.rendered_for = Some(1)), "restart staying");
 }

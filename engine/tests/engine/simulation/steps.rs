@@ -61,7 +61,7 @@ every_step! {
         AddVoter(_) => [AddVoter],
         RemoveVoter(_) => [RemoveVoter],
         Cordon => [ChangeSettings],
-        SetMinIsr => [ChangeSettings],
+        SetMinIsr(_) => [ChangeSettings],
         NoteReplicas => [],
         Move => [ChangeSettings, Reassign, CancelCopies, ElectLeaders],
         AdjustThrottle => [ChangeSettings],

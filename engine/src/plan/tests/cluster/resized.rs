@@ -191,6 +191,13 @@ impl Cluster {
         self.remembers(|memory| memory.min_isr = Some(wanted))
     }
 
+    /// What is set for all brokers is what held before.
+    pub fn min_isr_held(self) -> Self {
+        let resize = self.world.resize.as_ref().unwrap();
+        let before = sizing::min_isr(&self.world.instance, resize.from);
+        self.remembers(|memory| memory.min_isr = Some(before))
+    }
+
     pub fn removing(mut self) -> Self {
         self.world.resize.as_mut().unwrap().removing = true;
         self
