@@ -7,7 +7,8 @@
 //! restarted where new topics are to have fewer; leaving brokers get no new replicas; min ISR
 //! falls; replicas move; and only once nothing is left on them leaving controllers lose their
 //! votes, brokers stop under a ticket, and servers are removed. A change that is undone is a
-//! change the other way, by the same rules.
+//! change the other way, by the same rules; only where it leaves two voters, one of them loses
+//! its vote at once.
 //!
 //! Whatever a roll has to do comes first: servers that start, or are to be restarted.
 
@@ -35,7 +36,8 @@ struct Change<'a> {
 }
 
 /// The first part that has something to do, or to wait for, is the plan.
-const BEFORE_STOPS: [fn(&Change) -> Option<Plan>; 16] = [
+const BEFORE_STOPS: [fn(&Change) -> Option<Plan>; 17] = [
+    votes::leave_none_of_two,
     min_isr::put_back_mended,
     min_isr::hold,
     join::wait_for_joining,

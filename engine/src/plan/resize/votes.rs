@@ -4,7 +4,7 @@
 //!
 //! Two voters are one too few: if either dies, nothing can be committed, not even that it is
 //! removed. So nobody is added before everybody that will be has caught up, and the third
-//! follows right after the second; and two are left only while both are up.
+//! follows right after the second; two are left only while both are up, and not for long.
 
 use super::{Change, pause};
 use crate::plan::{Plan, Step, sizing};
@@ -27,6 +27,15 @@ pub(super) fn add_voters(change: &Change) -> Option<Plan> {
     }
     let voters: Vec<i32> = voters(change).chain([first.server.node_id]).collect();
     Some(change_votes(change, &voters, Step::AddVoter(first.server.id)))
+}
+
+/// A growth was undone after the second of three got its vote. Either of two is missed, so its
+/// vote goes before replicas move, which may take hours. Three can do without one, and stay
+/// until then.
+pub(super) fn leave_none_of_two(change: &Change) -> Option<Plan> {
+    let is_final = change.resize.undo || change.resize.removing;
+    let is_due = is_final && voters(change).count() == 2;
+    is_due.then(|| remove_voters(change)).flatten()
 }
 
 /// Controllers that are down go first, while there are others to commit that, and the active

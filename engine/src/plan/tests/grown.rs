@@ -153,6 +153,21 @@ fn what_was_raised_is_lowered_again_if_it_is_undone() {
     check(lowered().removing().voters(&[1]), "stop leaving");
 }
 
+/// Without either of them nothing can be committed, and replicas may take hours to move.
+#[test]
+fn two_voters_are_not_left_while_replicas_move() {
+    let undone = |voters: &[u32]| {
+        let cluster = three().undone().all_informed().cordoned(&[2, 3]);
+        cluster.voters(voters).topic("t", 1, &[1, 2])
+    };
+    check(undone(&[1, 2]), "remove voter of 2");
+    check(undone(&[2, 1]), "remove voter of 2");
+    check(undone(&[1, 2]).controller_lags(2), "wait: votes pending (one of two)");
+    check(undone(&[1]), "move");
+    // Three can do without one of them.
+    check(undone(&[1, 2, 3]), "move");
+}
+
 #[test]
 fn a_cluster_that_is_stopped_or_deleted_meanwhile_is() {
     check(three().cluster_stop(), "note stopping");
