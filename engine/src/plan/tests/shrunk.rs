@@ -92,6 +92,23 @@ fn a_leaving_server_that_is_dead_holds_nothing_up() {
     check(stopped(), "each: hibernate");
 }
 
+/// It may never answer again, and the others do without it.
+#[test]
+fn a_leaving_broker_that_hangs_or_lags_keeps_no_other_from_its_restart() {
+    let five = || {
+        let cluster = Cluster::running(5).shrinks(3).all_informed().voters(&[1, 2, 3]);
+        cluster.cordoned(&[4, 5]).topic("t", 2, &[1, 2, 3]).restart(&[1]).looked_at()
+    };
+    check(five(), "open ticket of 1");
+    check(five().unresponsive(5), "open ticket of 1");
+    check(five().unresponsive_to_us(5), "open ticket of 1");
+    check(five().unresponsive(2), "wait: catching up (unresponsive)");
+    let on_it = || five().topic("u", 2, &[1, 2, 5]);
+    check(on_it().unresponsive(5), "wait: blocked 1 (too few in sync)");
+    check(on_it().but(|it| it.in_sync = vec![1, 2]), "wait: blocked 1 (too few in sync)");
+    check(five().topic("u", 1, &[1, 2, 5]).but(|it| it.in_sync = vec![1, 2]), "open ticket of 1");
+}
+
 #[test]
 fn what_leaves_stays_if_it_is_undone() {
     let undone = || {
