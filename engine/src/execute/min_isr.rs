@@ -80,15 +80,18 @@ impl Engine {
         self.change_settings(pass, cluster, changes.collect()).await
     }
 
-    /// The topics' own min ISR, unless it is known from an earlier lowering.
+    /// The topics' own min ISR, unless it is known from an earlier lowering. Those that lose
+    /// replicas because the change is undone keep the lower one.
     pub(super) async fn remember_lowered(
         &self,
         pass: &Pass,
         world: &World,
         placed: &Placed,
-        topics: Vec<&str>,
+        mut topics: Vec<&str>,
     ) -> Result<(), PassError> {
-        if topics.is_empty() || world.resize.as_ref().is_none_or(|resize| resize.undo) {
+        let is_undone = world.resize.as_ref().is_some_and(|resize| resize.undo);
+        topics.retain(|topic| !(is_undone && loses_replicas(placed, topic)));
+        if topics.is_empty() {
             return Ok(());
         }
         let before = own_values(placed, &topics);
@@ -145,6 +148,11 @@ impl Engine {
         .await?;
         Ok(Done::Progress)
     }
+}
+
+fn loses_replicas(placed: &Placed, topic: &str) -> bool {
+    let mut moves = placed.plan.moves.iter();
+    moves.any(|it| &*it.partition.topic == topic && it.to.len() < it.from.len())
 }
 
 /// None: the topic has none of its own.
