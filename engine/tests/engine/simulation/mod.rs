@@ -12,6 +12,7 @@ mod gated;
 mod ground;
 mod hands;
 mod lagging;
+mod min_isr;
 mod plane;
 mod renewal;
 mod resize_points;
