@@ -33,7 +33,7 @@ use excused_silence::ExcusedSilence;
 use forecast::{Forecast, Patience};
 use judge::{Level, judge};
 use model::{
-    Alarm, AlarmId, AlarmType, Incident, InstanceId, Membership, SAMPLE_SECONDS, Series, ServerId,
+    Alarm, AlarmId, AlarmType, Incident, InstanceId, SAMPLE_SECONDS, Series, ServerId,
     SignedDuration, Timestamp,
 };
 use series::Sample;
@@ -89,10 +89,6 @@ impl Watch {
             return Ok(());
         };
         disk_guard::look(&self.context, &mut self.roomy, &server, sample).await?;
-        // One that joins copies as fast as it can, and one that leaves is soon gone.
-        if server.membership != Membership::Member {
-            return Ok(());
-        }
         let mut watched = alarms::list(&mut reader, server.instance_id).await?;
         watched.retain(|alarm| alarm.what.enabled);
         let open = incidents::open(&mut reader, server.instance_id).await?;

@@ -1,4 +1,5 @@
-//! Servers that do not answer: their agent is silent, or their broker is to it.
+//! Servers that do not answer: their agent is silent, or their broker is to it. Those that join
+//! or leave a cluster count like all others for as long as they should run.
 
 use super::excused_silence::UNDER_WAY;
 use super::step::Seen;
@@ -17,6 +18,8 @@ use store::{actions, alarms, incidents, instances, servers};
 const LATE: i64 = 3 * SAMPLE_SECONDS;
 /// After a start agents need a moment to find us.
 const GRACE: SignedDuration = SignedDuration::from_secs(3 * SAMPLE_SECONDS);
+/// A new server is up sooner, even if its cloud takes its time.
+const MADE_WITHIN: SignedDuration = SignedDuration::from_mins(10);
 
 impl Watch {
     /// Looks at every server whose silence an alarm is set for.
@@ -41,8 +44,7 @@ impl Watch {
                 (asked, servers::list(&mut reader, instance.id).await?)
             };
             for server in servers::list_bare(&mut reader, instance.id).await? {
-                let is_member = server.membership == Membership::Member;
-                if instance.stopped || server.wanted.is_stopped() || !is_member {
+                if instance.stopped || server.wanted.is_stopped() || never_came(&server) {
                     continue;
                 }
                 let (now, elapsed) = (self.context.now(), self.context.elapsed());
@@ -57,7 +59,7 @@ impl Watch {
                     self.excused.end(server.id);
                     false
                 };
-                let is_new = concerning.iter().any(|it| is_new(it, now));
+                let is_new = concerning.iter().any(|it| is_new(it, &server, now));
                 let excused = young || has_turn || is_new;
                 let level = answers(&server, heard.as_ref(), now);
                 let Some(level) = level.filter(|it| *it == Level::Clear || !excused) else {
@@ -75,9 +77,17 @@ impl Watch {
 /// The last sample of a server, and how long ago it came.
 type Heard = (Arc<Sample>, SignedDuration);
 
-/// Whether servers may be silent for what somebody has just asked.
-fn is_new(action: &Action, now: Timestamp) -> bool {
-    now.duration_since(action.asked_at) < UNDER_WAY
+/// Whether it leaves again before its agent was ever heard: nothing is made for it any more.
+fn never_came(server: &Server) -> bool {
+    server.is_leaving() && server.last_seen.is_none()
+}
+
+/// Whether a server may be silent for what somebody has just asked. One that joins is made
+/// first.
+fn is_new(action: &Action, server: &Server, now: Timestamp) -> bool {
+    let is_made = server.membership == Membership::Joining;
+    let under_way = if is_made { MADE_WITHIN } else { UNDER_WAY };
+    now.duration_since(action.asked_at) < under_way
 }
 
 /// From the sample on that says so, or from the one on that did not come. One of

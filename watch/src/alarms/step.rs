@@ -190,7 +190,7 @@ pub async fn stop_measuring(
     Ok(())
 }
 
-/// It is over because its server was removed.
+/// It is over because its server is removed.
 pub(super) async fn stop_watching_removed(
     work: &mut Work,
     context: &Context,
@@ -198,7 +198,7 @@ pub(super) async fn stop_watching_removed(
     alarm: &Alarm,
     was: &Incident,
 ) -> Result<()> {
-    end(work, context, instance, alarm, was, "is over: its server was removed").await
+    end(work, context, instance, alarm, was, "is over: its server is removed").await
 }
 
 async fn end(

@@ -9,7 +9,6 @@ use crate::instances::{Labels, WriteError, label_extras, newcomers, rows};
 use crate::{App, InstanceAccess, Place, Result, audit, history, limits};
 use model::{ActionId, ActionKind, Instance, Membership, Resize, ResizeMemory, ServerId};
 use store::{Work, disks, instances, resizes, servers};
-use watch::alarms::stop_measuring;
 
 /// Saves labels, plan, price, disks, servers that come or go, actions and audit lines.
 pub async fn write(
@@ -115,13 +114,8 @@ impl Writing<'_> {
 
     /// New servers join with their disks; those that go are marked.
     async fn servers(&self, work: &mut Work, scene: &Scene, places: &[Place]) -> Result<()> {
-        let leaving = leaving_of(self.change, scene);
-        for server in &leaving {
+        for server in leaving_of(self.change, scene) {
             servers::set_membership(work, server.id, Membership::Leaving).await?;
-        }
-        if !leaving.is_empty() {
-            let why = "is over: the server leaves as asked";
-            stop_measuring(work, self.app.watch(), &self.after, Some(&leaving), why).await?;
         }
         if !self.change.resizes() {
             return Ok(());
