@@ -69,6 +69,7 @@ impl Engine {
             Step::RestartStaying => self.restart_staying(pass, world).await,
             Step::BeginRemoving => self.begin_removing(pass, world).await,
             Step::StopLeaving => self.stop_leaving(pass, world).await,
+            Step::StartLeaving(id) => self.start_leaving(pass, world, server(world, id)).await,
             Step::RemoveLeaving(id) => self.remove_leaving(pass, world, server(world, id)).await,
             Step::EndResize => self.end_resize(pass, world).await,
             Step::Hibernate(id) => self.hibernate(pass, world, server(world, id)).await,
@@ -76,8 +77,8 @@ impl Engine {
             Step::OpenTicket(server) => self.open_ticket(pass, world, server).await,
             Step::CloseTicket => self.close_ticket(pass).await,
             Step::Reach | Step::NoteStopped => {
-                let generation = world.instance.generation;
-                self.note(pass, world, |progress| progress.observed_generation = generation).await
+                let reached = world.reachable();
+                self.note(pass, world, |progress| progress.observed_generation = reached).await
             }
             Step::RemoveServer(id) => self.remove_server(pass, world, server(world, id)).await,
             Step::Forget => self.forget(pass, world).await,
@@ -120,7 +121,8 @@ impl Engine {
         progress.observed_generation = reached;
         instances::set_progress(&mut work, id, &progress).await?;
         if reached > now.progress.observed_generation {
-            actions::end(&mut work, id, reached, self.clock.now()).await?;
+            // Those of a change of servers end with its row.
+            actions::end(&mut work, id, world.instance.generation, self.clock.now()).await?;
         }
         work.commit().await?;
         Ok(Done::Progress)

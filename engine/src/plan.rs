@@ -73,6 +73,8 @@ pub enum Step {
     BeginRemoving,
     /// Has the brokers of leaving servers stop, which are empty.
     StopLeaving,
+    /// Has the broker of a leaving server run again: it has replicas that nobody else has.
+    StartLeaving(ServerId),
     /// Has Kafka forget its broker, and removes it with its disk.
     RemoveLeaving(ServerId),
     /// Joining servers are members.
@@ -136,6 +138,7 @@ impl fmt::Display for Step {
             Step::RestartStaying => f.write_str("have servers that stay restarted"),
             Step::BeginRemoving => f.write_str("begin to remove servers"),
             Step::StopLeaving => f.write_str("have leaving servers stop"),
+            Step::StartLeaving(server) => write!(f, "have leaving server {server} run again"),
             Step::EndResize => f.write_str("note that servers have joined or left"),
             Step::Reach => f.write_str("note that all that was asked for is reached"),
             Step::NoteStopping => f.write_str("note that the servers stop"),

@@ -95,6 +95,13 @@ impl World {
         progress.credentials_set && progress.observed_generation > 0
     }
 
+    /// The generation that is reached once the cluster runs, or is stopped, as asked. A change
+    /// of servers outlives a stop of its cluster: until it has ended, its own generation or a
+    /// later one is still to be reached, so that nobody takes the instance for configured.
+    pub(crate) fn reachable(&self) -> i64 {
+        self.instance.generation - i64::from(self.resize.is_some())
+    }
+
     /// Where replicas are, if it was read for servers that join and leave as they do now.
     pub(crate) fn placed(&self) -> Option<&Placed> {
         self.placed.as_deref().filter(|placed| placed.is_of(self))

@@ -3,12 +3,12 @@
 
 use crate::pass::{Done, Pass};
 use crate::plan::sizing;
-use crate::world::World;
+use crate::world::{ServerView, World};
 use crate::{Engine, PassError};
 use kafka::client::{Changes, SettingsOf};
 use kafka::settings::CORDONED;
 use model::Resize;
-use store::{ServerRecord, Work, instances, resizes, servers};
+use store::{ServerRecord, Work, actions, instances, resizes, servers};
 
 impl Engine {
     pub(super) async fn cordon(&self, pass: &Pass, world: &World) -> Result<Done, PassError> {
@@ -78,10 +78,30 @@ impl Engine {
         Ok(Done::Progress)
     }
 
+    pub(super) async fn start_leaving(
+        &self,
+        pass: &Pass,
+        world: &World,
+        view: &ServerView,
+    ) -> Result<Done, PassError> {
+        let Some((mut work, _)) = self.unchanged(pass, world).await? else {
+            return Ok(Done::Changed);
+        };
+        if let Some(running) = view.server.wanted.start() {
+            servers::set_wanted(&mut work, view.server.id, running).await?;
+        }
+        work.commit().await?;
+        Ok(Done::Progress)
+    }
+
     pub(super) async fn end_resize(&self, pass: &Pass, world: &World) -> Result<Done, PassError> {
         let Some((mut work, resize)) = self.unchanged(pass, world).await? else {
             return Ok(Done::Changed);
         };
+        let leftovers = world.placed().map(|placed| placed.leftovers(&resize));
+        for note in leftovers.unwrap_or_default() {
+            actions::keep(&mut work, resize.action_id, &note, self.clock.now()).await?;
+        }
         resizes::end(&mut work, world.instance.id, resize.undo).await?;
         work.commit().await?;
         self.forget_pace(world.instance.id);

@@ -36,7 +36,7 @@ struct Change<'a> {
 }
 
 /// The first part that has something to do, or to wait for, is the plan.
-const BEFORE_STOPS: [fn(&Change) -> Option<Plan>; 17] = [
+const BEFORE_STOPS: [fn(&Change) -> Option<Plan>; 18] = [
     votes::leave_none_of_two,
     min_isr::put_back_mended,
     min_isr::hold,
@@ -46,6 +46,7 @@ const BEFORE_STOPS: [fn(&Change) -> Option<Plan>; 17] = [
     min_isr::lower,
     votes::add_voters,
     moves::note_replicas,
+    leave::start_again,
     moves::move_replicas,
     min_isr::raise,
     min_isr::put_back_all,

@@ -61,6 +61,7 @@ fn step(step: &Step) -> String {
         Step::OpenTicket(Some(server))
         | Step::ReturnLeaders(server)
         | Step::AddVoter(server)
+        | Step::StartLeaving(server)
         | Step::RemoveVoter(server) => {
             format!("{words} of {server}")
         }

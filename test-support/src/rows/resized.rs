@@ -76,6 +76,10 @@ impl Rows {
         true
     }
 
+    pub async fn open_actions(&self, id: InstanceId) -> Vec<Action> {
+        actions::open(&mut self.store.reader(), id).await.unwrap()
+    }
+
     pub async fn resize_of(&self, id: InstanceId) -> Option<Resize> {
         resizes::find(&mut self.store.reader(), id).await.unwrap()
     }

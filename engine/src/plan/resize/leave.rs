@@ -6,7 +6,8 @@
 
 use super::{Change, pause, soon};
 use crate::plan::{Lane, Plan, Step};
-use crate::world::{Life, ServerView, World};
+use crate::world::{Life, Placed, ServerView, World};
+use kafka::placement::PlacedPartition;
 use model::{Condition, Reason};
 
 pub(super) fn begin_removing(change: &Change) -> Option<Plan> {
@@ -17,6 +18,21 @@ pub(super) fn begin_removing(change: &Change) -> Option<Plan> {
 pub(super) fn ask_to_stop(change: &Change) -> Option<Plan> {
     let runs = |view: &ServerView| !view.server.wanted.is_stopped();
     change.leaving().any(runs).then(|| change.act(Step::StopLeaving))
+}
+
+/// A topic was made on a broker in the moment it stopped: nobody else has its replicas, so
+/// the broker has to run to give them away.
+pub(super) fn start_again(change: &Change) -> Option<Plan> {
+    let is_missed = |view: &&ServerView| holds_the_last_replica(change.placed, view);
+    let server = change.leaving().find(is_missed)?.server.id;
+    Some(change.act(Step::StartLeaving(server)))
+}
+
+fn holds_the_last_replica(placed: &Placed, view: &ServerView) -> bool {
+    let node = view.server.node_id;
+    let mut partitions = placed.view.topics.iter().flat_map(|topic| &topic.partitions);
+    let is_missed = |it: &PlacedPartition| it.leader.is_none() && it.replicas.contains(&node);
+    view.server.wanted.is_stopped() && partitions.any(is_missed)
 }
 
 /// Whether a roll is to stop one of them, or is about to.

@@ -1,6 +1,7 @@
 //! Fewer servers.
 
 use super::{Cluster, check};
+use crate::world::World;
 use wire::agent::Phase;
 
 /// Three servers become one. All of them run.
@@ -70,11 +71,36 @@ fn brokers_stop_under_a_ticket_and_servers_go_last() {
     check(both(), "each: hibernate");
     let gone = || both().hibernated(&[2, 3]);
     check(gone(), "each: remove leaving");
-    check(
-        gone().topic("late", 1, &[3]).but(|it| it.leader = None),
-        "wait: move blocked (no leader)",
-    );
     check(both().removed(2).removed(3), "end resize");
+}
+
+/// A topic was made on a broker while it stopped, so nobody else has what is in it.
+#[test]
+fn a_broker_with_the_last_replica_runs_again_to_give_it_away() {
+    let told = || empty().told_to_leave().voters(&[1]);
+    let let_go = || told().let_stop(2).let_stop(3).with(|world| world.ticket = None);
+    let stopped = || let_go().reports(2, Phase::Stopped).reports(3, Phase::Stopped);
+    let late = |cluster: Cluster| cluster.topic("late", 1, &[3]).but(|it| it.leader = None);
+    check(late(stopped()), "start leaving of 3");
+    check(late(stopped().hibernated(&[2, 3])), "start leaving of 3");
+    let again = || late(stopped().hibernated(&[2, 3]).with(runs_again));
+    check(again(), "3: ensure server, publish");
+    // Another server has it too.
+    check(stopped().topic("late", 1, &[1, 3]), "move");
+}
+
+fn runs_again(world: &mut World) {
+    let server = &mut world.servers[2].server;
+    server.wanted = server.wanted.start().unwrap();
+}
+
+/// Its agent died before it could say that its broker has stopped, which may still run.
+#[test]
+fn an_agent_that_died_while_its_broker_stopped_is_started_again() {
+    let told = || empty().told_to_leave().voters(&[1]).all_informed();
+    let dead = || told().reports(2, Phase::Stopped).reports(3, Phase::Stopping).unconfirmed(&[3]);
+    check(dead().removed(2).still_serves(3), "3: ensure server");
+    check(dead().removed(2), "3: hibernate");
 }
 
 #[test]

@@ -74,4 +74,9 @@ every_step! {
         RemoveLeaving(_) => [ReadPlacement, Unregister, RemoveServer, RemoveDisk],
         EndResize => [],
     }
+    // Takes a topic that is made on a broker in the very moment it stops; one write, which the
+    // planner's tables have.
+    RARE_STEPS {
+        StartLeaving(_) => [],
+    }
 }

@@ -30,6 +30,8 @@ pub struct Kafka {
     /// Brokers that are not registered, or not let serve.
     unregistered: BTreeSet<i32>,
     fenced: BTreeSet<i32>,
+    /// Whatever their agents last reported.
+    serving: BTreeSet<i32>,
     cordoned: BTreeSet<i32>,
     throttled: BTreeSet<i32>,
     /// Bytes per second that copies shall take.
@@ -56,7 +58,7 @@ impl Kafka {
                 id: *id,
                 rack: None,
                 is_registered: !self.unregistered.contains(id),
-                is_fenced: !is_up || self.fenced.contains(id),
+                is_fenced: !is_up && !self.serving.contains(id) || self.fenced.contains(id),
                 own: is_up.then_some(own),
             }
         };
@@ -248,6 +250,12 @@ impl Cluster {
         self
     }
 
+    /// The topic that was named last has its min ISR by a setting of its own.
+    pub fn own_min_isr(mut self) -> Self {
+        self.kafka.topics.last_mut().unwrap().has_own_min_in_sync = true;
+        self
+    }
+
     /// Of the topic that was named last.
     pub fn but(mut self, change: impl FnOnce(&mut PlacedPartition)) -> Self {
         change(&mut self.kafka.topics.last_mut().unwrap().partitions[0]);
@@ -271,6 +279,12 @@ impl Cluster {
 
     pub fn fenced(mut self, number: u32) -> Self {
         self.kafka.fenced.insert(node(number));
+        self
+    }
+
+    /// Though its agent said otherwise before it died.
+    pub fn still_serves(mut self, number: u32) -> Self {
+        self.kafka.serving.insert(node(number));
         self
     }
 
