@@ -6,7 +6,7 @@
 
 use crate::db::{Query, Row, Run};
 use crate::{Error, Result, Work};
-use model::{AlarmId, Incident, IncidentId, InstanceId, SignedDuration, Timestamp};
+use model::{AlarmId, AlarmType, Incident, IncidentId, InstanceId, SignedDuration, Timestamp};
 
 /// How long an alarm remembers.
 const KEPT: SignedDuration = SignedDuration::from_hours(24 * 90);
@@ -118,6 +118,16 @@ pub async fn of_no_server(run: &mut impl Run) -> Result<Vec<Incident>> {
          AND (servers.membership <> 'leaving' OR servers.stopped = FALSE)) ORDER BY id",
     );
     run.fetch(query).await?.iter().map(incident).collect()
+}
+
+/// Those of alarms of one type that are not over, of all instances.
+pub async fn open_of(run: &mut impl Run, kind: AlarmType) -> Result<Vec<Incident>> {
+    let query = Query::new(
+        "SELECT incidents.* FROM incidents JOIN alarms \
+         ON alarms.instance_id = incidents.instance_id AND alarms.id = incidents.alarm_id \
+         WHERE alarms.type = $1 AND incidents.resolved_at IS NULL ORDER BY incidents.id",
+    );
+    run.fetch(query.bind(kind.as_str())).await?.iter().map(incident).collect()
 }
 
 /// What people were told of an alarm, the latest first.

@@ -11,7 +11,7 @@ use model::{
     AccountId, Condition, HostId, Instance, InstanceId, InstanceName, InstanceProgress, PlanName,
     Reason, RegionName, Secret, Tags, Timestamp, VpcId,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 fn place(id: InstanceId, column: &str) -> String {
     format!("instances/{id}/{column}")
@@ -191,6 +191,15 @@ pub async fn set_deleted(work: &mut Work, id: InstanceId, at: Timestamp) -> Resu
         wake(work, id, at).await?;
     }
     Ok(marked)
+}
+
+/// Those whose servers run and are as they should be.
+pub async fn settled(run: &mut impl Run) -> Result<HashSet<InstanceId>> {
+    let query = Query::new(
+        "SELECT id FROM instances WHERE deleted_at IS NULL AND NOT stopped \
+         AND observed_generation > 0 AND observed_generation >= generation",
+    );
+    run.fetch(query).await?.iter().map(|row| Ok(InstanceId(row.int("id")?))).collect()
 }
 
 /// Asks for all servers of an instance to be stopped, or started again.

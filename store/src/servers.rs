@@ -8,7 +8,7 @@ pub use agent::{EnrolledAgent, find_agent, find_report};
 use crate::db::{Query, Row, Run, json};
 use crate::{Change, Result, Work, disk_guards};
 use model::{
-    HostId, InstanceId, KafkaVersion, Listeners, Membership, PlanName, Server, ServerId,
+    AlarmType, HostId, InstanceId, KafkaVersion, Listeners, Membership, PlanName, Server, ServerId,
     ServerRole, Timestamp, Wanted,
 };
 
@@ -156,6 +156,15 @@ macro_rules! bare {
 pub async fn list_bare(run: &mut impl Run, instance: InstanceId) -> Result<Vec<Server>> {
     let query = Query::new(bare!("WHERE instance_id = $1 ORDER BY number")).bind(instance.0);
     run.fetch(query).await?.iter().map(server).collect()
+}
+
+/// Those of all instances that have an alarm of this type switched on.
+pub async fn list_watched(run: &mut impl Run, kind: AlarmType) -> Result<Vec<Server>> {
+    let query = Query::new(bare!(
+        "WHERE instance_id IN (SELECT instance_id FROM alarms WHERE type = $1 AND enabled) \
+         ORDER BY instance_id, number"
+    ));
+    run.fetch(query.bind(kind.as_str())).await?.iter().map(server).collect()
 }
 
 /// One of them.

@@ -7,11 +7,13 @@ use super::{Level, Watch};
 use crate::Result;
 use crate::metrics::last_heard;
 use model::{
-    Action, AlarmType, Membership, SAMPLE_SECONDS, Series, Server, SignedDuration, Timestamp,
+    Action, Alarm, AlarmType, Incident, InstanceId, Membership, SAMPLE_SECONDS, Series, Server,
+    SignedDuration, Timestamp,
 };
 use series::Sample;
+use std::collections::HashMap;
 use std::sync::Arc;
-use store::{actions, alarms, incidents, instances, servers};
+use store::{ServerRecord, actions, alarms, incidents, instances, servers};
 
 /// Samples are of every ten seconds. Agents take their turns within these, and a
 /// scrape takes up to five.
@@ -21,21 +23,42 @@ const GRACE: SignedDuration = SignedDuration::from_secs(3 * SAMPLE_SECONDS);
 /// A new server is up sooner, even if its cloud takes its time.
 const MADE_WITHIN: SignedDuration = SignedDuration::from_mins(10);
 
+/// A server, the alarm that watches it, and what that has open.
+struct Watched<'a> {
+    instance: InstanceId,
+    alarm: &'a Alarm,
+    server: &'a Server,
+    open: &'a [Incident],
+}
+
 impl Watch {
-    /// Looks at every server whose silence an alarm is set for.
+    /// Looks at every server whose silence an alarm is set for. Samples wait meanwhile, so what
+    /// is needed of instances where nothing goes on is read for all of them at once.
     pub async fn silence(&mut self) -> Result<()> {
         self.forget();
         self.end_of_removed().await?;
         let mut reader = self.context.store().reader();
-        for (instance, alarm) in
-            alarms::enabled_of(&mut reader, AlarmType::ServerUnreachable).await?
-        {
+        let kind = AlarmType::ServerUnreachable;
+        let settled = instances::settled(&mut reader).await?;
+        let open = by_instance(incidents::open_of(&mut reader, kind).await?, |it| it.instance_id);
+        let servers = servers::list_watched(&mut reader, kind).await?;
+        let servers = by_instance(servers, |it| it.instance_id);
+        for (instance, alarm) in alarms::enabled_of(&mut reader, kind).await? {
+            let servers = servers.get(&instance).map_or(&[][..], Vec::as_slice);
+            let open = open.get(&instance).map_or(&[][..], Vec::as_slice);
+            let watched = |server| Watched { instance, alarm: &alarm, server, open };
+            if settled.contains(&instance) {
+                for server in servers.iter().filter(|server| !server.wanted.is_stopped()) {
+                    self.excused.end(server.id);
+                    self.look_for_silence(&watched(server), false).await?;
+                }
+                continue;
+            }
             let Some(instance) = instances::find(&mut reader, instance).await? else { continue };
             // While it is made, servers are not there yet; that is no silence.
             if instance.deleted_at.is_some() || instance.progress.observed_generation == 0 {
                 continue;
             }
-            let open = incidents::open(&mut reader, instance.id).await?;
             // An action is open for as long as servers follow it.
             let (asked, records) = if instance.configured() {
                 (Vec::new(), Vec::new())
@@ -43,35 +66,52 @@ impl Watch {
                 let asked = actions::open(&mut reader, instance.id).await?;
                 (asked, servers::list(&mut reader, instance.id).await?)
             };
-            for server in servers::list_bare(&mut reader, instance.id).await? {
-                if instance.stopped || server.wanted.is_stopped() || never_came(&server) {
+            for server in servers {
+                if instance.stopped || server.wanted.is_stopped() || never_came(server) {
                     continue;
                 }
-                let (now, elapsed) = (self.context.now(), self.context.elapsed());
-                let heard = last_heard(&self.context, server.id);
-                let young = elapsed - self.started_at < GRACE;
-                let concerning: Vec<&Action> =
-                    asked.iter().filter(|it| it.is_about(server.number)).collect();
-                let record = records.iter().find(|it| it.server.id == server.id);
-                let has_turn = if let Some(record) = record.filter(|_| !concerning.is_empty()) {
-                    self.excused.excuse(record, elapsed)
-                } else {
-                    self.excused.end(server.id);
-                    false
-                };
-                let is_new = concerning.iter().any(|it| is_new(it, &server, now));
-                let excused = young || has_turn || is_new;
-                let level = answers(&server, heard.as_ref(), now);
-                let Some(level) = level.filter(|it| *it == Level::Clear || !excused) else {
-                    continue;
-                };
-                let since = heard.as_ref().and_then(|heard| silent_since(heard, now));
-                let seen = Seen { about: &server.name, at: now, since, value: None };
-                self.look(instance.id, &alarm, &open, &seen, level).await?;
+                let is_excused = self.is_excused(server, &asked, &records);
+                self.look_for_silence(&watched(server), is_excused).await?;
             }
         }
         Ok(())
     }
+
+    /// Whether it may be silent for what somebody has asked.
+    fn is_excused(&mut self, server: &Server, asked: &[Action], records: &[ServerRecord]) -> bool {
+        let (now, elapsed) = (self.context.now(), self.context.elapsed());
+        let concerning: Vec<&Action> =
+            asked.iter().filter(|it| it.is_about(server.number)).collect();
+        let record = records.iter().find(|it| it.server.id == server.id);
+        let has_turn = if let Some(record) = record.filter(|_| !concerning.is_empty()) {
+            self.excused.excuse(record, elapsed)
+        } else {
+            self.excused.end(server.id);
+            false
+        };
+        has_turn || concerning.iter().any(|it| is_new(it, server, now))
+    }
+
+    async fn look_for_silence(&mut self, watched: &Watched<'_>, is_excused: bool) -> Result<()> {
+        let Watched { instance, alarm, server, open } = *watched;
+        let (now, elapsed) = (self.context.now(), self.context.elapsed());
+        let is_young = elapsed - self.started_at < GRACE;
+        let heard = last_heard(&self.context, server.id);
+        let level = answers(server, heard.as_ref(), now);
+        let counts = |level: &Level| *level == Level::Clear || !(is_young || is_excused);
+        let Some(level) = level.filter(counts) else { return Ok(()) };
+        let since = heard.as_ref().and_then(|heard| silent_since(heard, now));
+        let seen = Seen { about: &server.name, at: now, since, value: None };
+        self.look(instance, alarm, open, &seen, level).await
+    }
+}
+
+fn by_instance<T>(all: Vec<T>, instance: impl Fn(&T) -> InstanceId) -> HashMap<InstanceId, Vec<T>> {
+    let mut grouped: HashMap<InstanceId, Vec<T>> = HashMap::new();
+    for one in all {
+        grouped.entry(instance(&one)).or_default().push(one);
+    }
+    grouped
 }
 
 /// The last sample of a server, and how long ago it came.
