@@ -54,17 +54,20 @@ impl Db {
 
     pub async fn begin(&self) -> Result<Begun> {
         Ok(match self {
-            Db::Sqlite { write, .. } => Begun::Sqlite(sqlite::begin(write).await?),
-            Db::Postgres { write, .. } => Begun::Postgres(postgres::begin(write).await?),
+            Db::Sqlite { write, .. } => Begun::Sqlite(Box::pin(sqlite::begin(write)).await?),
+            Db::Postgres { write, .. } => Begun::Postgres(Box::pin(postgres::begin(write)).await?),
         })
     }
 
     /// Begins a transaction that sees one moment and can't write.
     pub async fn begin_reading(&self) -> Result<Begun> {
         Ok(match self {
-            Db::Sqlite { read, .. } => Begun::Sqlite(read.begin_with(sqlite::SNAPSHOT).await?),
+            Db::Sqlite { read, .. } => {
+                Begun::Sqlite(Box::pin(read.begin_with(sqlite::SNAPSHOT)).await?)
+            }
             Db::Postgres { read, .. } => {
-                Begun::Postgres(answered(read.begin_with(postgres::SNAPSHOT)).await?)
+                let begun = Box::pin(answered(read.begin_with(postgres::SNAPSHOT)));
+                Begun::Postgres(begun.await?)
             }
         })
     }
