@@ -95,9 +95,10 @@ pub async fn serve_agents(
                 continue;
             };
             let (router, closing, cut) = (router.clone(), closing.clone(), cut.clone());
-            let shaken = acceptor.shake_hands(stream);
+            // In a place of its own, or the task would have room for it as long as it lives.
+            let shaken = Box::pin(acceptor.shake_hands(stream));
             let connection = async move {
-                let Ok((stream, certificate)) = Box::pin(shaken).await else { return };
+                let Ok((stream, certificate)) = shaken.await else { return };
                 let mut known = Extensions::new();
                 known.insert(ConnectInfo(address));
                 known.insert(certificate);
