@@ -86,7 +86,7 @@ fn a_broker_with_the_last_replica_runs_again_to_give_it_away() {
     let again = || late(stopped().hibernated(&[2, 3]).with(runs_again));
     check(again(), "3: ensure server, publish");
     // Another server has it too.
-    check(stopped().topic("late", 1, &[1, 3]), "move");
+    check(stopped().topic("late", 1, &[1, 3]), "note replicas");
 }
 
 fn runs_again(world: &mut World) {
