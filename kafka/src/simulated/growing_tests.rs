@@ -32,8 +32,8 @@ impl World {
         let changes = Changes::from([(MIN_IN_SYNC.to_owned(), Some(value.to_owned()))]);
         let changes = BTreeMap::from([(SettingsOf::Topic("t".into()), changes)]);
         let settings = self.kafka.settings();
-        let changed = settings.change_settings_of(&self.cluster(), &changes).await.unwrap();
-        assert_eq!(changed.refused, []);
+        let done = settings.change_settings_of(&self.cluster(), &changes).await.unwrap();
+        assert_eq!(done.refused, []);
     }
 }
 

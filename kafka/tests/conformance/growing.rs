@@ -4,8 +4,8 @@ use crate::checks::{code, come_up};
 use crate::subject::{ALL, NEWCOMER, NODES, SOON, Subject};
 use crate::{eligible, moving, voting};
 use kafka::client::{
-    Altered, Assignment, Changes, Created, Error, NewTopic, PlacedPartition, PlacedTopic,
-    PlacementView, Remedy, SettingsOf, TopicPartition,
+    Altered, Assignment, Changes, Created, Error, NewTopic, PlacedBroker, PlacedPartition,
+    PlacedTopic, PlacementView, Remedy, SettingsOf, TopicPartition,
 };
 use kafka::settings::CORDONED;
 use std::collections::BTreeMap;
@@ -91,9 +91,9 @@ pub async fn move_to(subject: &dyn Subject, name: &str, replicas: &[i32]) -> See
 
 pub async fn set(subject: &dyn Subject, changes: BTreeMap<SettingsOf, Changes>) {
     let settings = subject.admin().settings();
-    let changed = settings.change_settings_of(&subject.grown(), &changes).await.unwrap();
-    assert_eq!(changed.refused, []);
-    assert_eq!(changed.done.len(), changes.len());
+    let answer = settings.change_settings_of(&subject.grown(), &changes).await.unwrap();
+    assert_eq!(answer.refused, []);
+    assert_eq!(answer.done.len(), changes.len());
 }
 
 pub fn one(of: SettingsOf, name: &str, value: Option<&str>) -> BTreeMap<SettingsOf, Changes> {
@@ -105,7 +105,7 @@ async fn everything_is_read_at_once(subject: &dyn Subject) {
     let seen = until(subject, "placed", "it is seen", |_| true).await;
     let ids: Vec<i32> = seen.view.brokers.iter().map(|broker| broker.id).collect();
     assert_eq!(ids, ALL);
-    assert!(seen.view.brokers.iter().all(|it| it.is_up()), "{:?}", seen.view.brokers);
+    assert!(seen.view.brokers.iter().all(PlacedBroker::is_up), "{:?}", seen.view.brokers);
     assert!(!seen.topic.has_own_min_in_sync && !seen.topic.is_throttled, "{:?}", seen.topic);
     let leader = seen.partition.leader.unwrap();
     assert_eq!(seen.partition.replicas, [leader]);
@@ -181,9 +181,9 @@ async fn one_that_is_empty_leaves(subject: &dyn Subject) {
     .await;
     let settings = subject.admin().settings();
     let changes = one(SettingsOf::Broker(NEWCOMER), kafka::throttle::LEADER_RATE, Some("1000"));
-    let changed = settings.change_settings_of(&subject.grown(), &changes).await.unwrap();
-    let remedies: Vec<Remedy> = changed.refused.iter().map(|(_, error)| error.remedy()).collect();
-    assert_eq!(remedies, [Remedy::Retry], "only itself can change that: {changed:?}");
+    let answer = settings.change_settings_of(&subject.grown(), &changes).await.unwrap();
+    let remedies: Vec<Remedy> = answer.refused.iter().map(|(_, error)| error.remedy()).collect();
+    assert_eq!(remedies, [Remedy::Retry], "only itself can change that: {answer:?}");
     unregister(subject).await;
     for node in NODES {
         subject

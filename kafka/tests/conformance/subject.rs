@@ -93,9 +93,9 @@ impl dyn Subject + '_ {
             };
             self.assert_none_ended();
             let now = self.now();
-            let sees = (last, self.activity());
-            if sees != seen {
-                (seen, moved) = (sees, now);
+            let present = (last, self.activity());
+            if present != seen {
+                (seen, moved) = (present, now);
             }
             let still = now.duration_since(moved).unsigned_abs();
             let waited = now.duration_since(began).unsigned_abs();
