@@ -2,7 +2,7 @@
 
 use crate::checks::{code, come_up};
 use crate::subject::{ALL, NEWCOMER, NODES, SOON, Subject};
-use crate::{eligible, moving, voting};
+use crate::{eligible, moving, two_voters, voting};
 use kafka::client::{
     Altered, Assignment, Changes, Created, Error, NewTopic, PlacedBroker, PlacedPartition,
     PlacedTopic, PlacementView, Remedy, SettingsOf, TopicPartition,
@@ -14,6 +14,7 @@ pub async fn all(subject: &dyn Subject) {
     come_up(subject, &[NEWCOMER], &ALL).await;
     everything_is_read_at_once(subject).await;
     voting::an_observer_votes_for_a_while(subject).await;
+    two_voters::all(subject).await;
     moving::replicas_move(subject).await;
     moving::a_throttled_copy_waits_and_outlives_its_broker(subject).await;
     eligible::removed_replicas_stay_eligible(subject).await;

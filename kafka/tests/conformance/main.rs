@@ -15,6 +15,7 @@ mod real;
 mod resources;
 mod simulated;
 mod subject;
+mod two_voters;
 mod under_attack;
 mod voting;
 

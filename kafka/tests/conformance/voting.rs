@@ -5,12 +5,12 @@ use crate::subject::{ALL, NEWCOMER, NODES, SOON, Subject};
 use kafka::client::{Error, NewVoter, Quorum, Remedy};
 use uuid::Uuid;
 
-async fn describe(subject: &dyn Subject) -> Result<Quorum, String> {
+pub async fn describe(subject: &dyn Subject) -> Result<Quorum, String> {
     let quorum = subject.admin().describe_quorum(&subject.cluster()).await;
     quorum.map_err(|error| error.to_string())
 }
 
-async fn until_voters(subject: &dyn Subject, expected: &[i32]) -> Quorum {
+pub async fn until_voters(subject: &dyn Subject, expected: &[i32]) -> Quorum {
     subject
         .until("the voters are these", SOON, async || {
             let quorum = describe(subject).await?;
@@ -64,7 +64,7 @@ pub async fn an_observer_votes_for_a_while(subject: &dyn Subject) {
 }
 
 /// Asks again for as long as that may help.
-async fn changed(
+pub async fn changed(
     subject: &dyn Subject,
     ask: impl AsyncFn() -> Result<bool, Error>,
 ) -> Result<bool, Error> {
