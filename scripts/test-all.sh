@@ -46,8 +46,8 @@ certificates() { check --test certificates; }
 disks() { check --test lost_disks; }
 overload() { check --test overload; }
 pool() { check --test pool; }
-resizes() { check --test resizes -- grows_and_shrinks; }
-unlucky-resizes() { check --test resizes -- unlucky::; }
+resizes() { check --test resizes -- grows_and_shrinks single:: terraform::; }
+unlucky-resizes() { check --test resizes -- unlucky:: full::; }
 fuzz() {
     check --test fuzz
     check --test it -- fuzz::

@@ -29,11 +29,19 @@ impl Cluster {
 
     /// Asks for so many servers.
     pub async fn ask_for(&self, servers: u32) {
-        let body = json!({ "nodes": servers, "accept_single_copy": true });
-        let (status, answer) = self.castellan.put(&self.path(), &body).await;
+        self.ask(&json!({ "nodes": servers, "accept_single_copy": true })).await;
+    }
+
+    /// Asks for a change that servers have to follow.
+    pub async fn ask(&self, body: &Value) {
+        let (status, answer) = self.castellan.put(&self.path(), body).await;
         assert_eq!(status, 200, "{answer}");
-        let (_, now) = self.castellan.get(&self.path()).await;
-        assert_eq!(now["configured"], false, "from the answer on: {now}");
+        assert!(!self.is_configured().await, "from the answer on");
+    }
+
+    pub async fn is_configured(&self) -> bool {
+        let path = format!("{}/cluster/status", self.path());
+        self.castellan.get(&path).await.1["configured"] == true
     }
 
     pub async fn resize_to(&self, servers: u32) {
@@ -45,9 +53,7 @@ impl Cluster {
         self.castellan
             .until_within(super::LONGEST, "the cluster is resized", async || {
                 let (_, now) = self.castellan.get(&self.path()).await;
-                let (_, status) =
-                    self.castellan.get(&format!("{}/cluster/status", self.path())).await;
-                let is_done = status["configured"] == true && now["status"] == "running";
+                let is_done = self.is_configured().await && now["status"] == "running";
                 if is_done { Ok(()) } else { Err(now["status"].to_string()) }
             })
             .await;
@@ -71,22 +77,35 @@ impl Cluster {
         format!("/api/instances/{}", self.id)
     }
 
+    /// How a customer gets in now.
+    pub async fn access(&self) -> Access {
+        access(&self.castellan.get(&self.path()).await.1)
+    }
+
     /// Idempotent and transactional clients, and a consumer group, on a topic of one replica.
     pub fn load(&self) -> LoadSpec {
-        let text = |field: &str| self.instance[field].as_str().unwrap().to_owned();
+        let Access { brokers, auth } = access(&self.instance);
         LoadSpec {
-            brokers: Access::parse_brokers(&text("brokers")).unwrap(),
-            auth: Auth::Scram {
-                ca_pem: Some(text("ca")),
-                username: text("username"),
-                password: Secret::new(text("password")),
-                mechanism: Mechanism::ScramSha512,
-            },
+            brokers,
+            auth,
             topic: "resized".into(),
             replicas: 1,
             min_in_sync: 1,
             rate_per_second: 200,
             ..LoadSpec::default()
         }
+    }
+}
+
+fn access(instance: &Value) -> Access {
+    let text = |field: &str| instance[field].as_str().unwrap().to_owned();
+    Access {
+        brokers: Access::parse_brokers(&text("brokers")).unwrap(),
+        auth: Auth::Scram {
+            ca_pem: Some(text("ca")),
+            username: text("username"),
+            password: Secret::new(text("password")),
+            mechanism: Mechanism::ScramSha512,
+        },
     }
 }

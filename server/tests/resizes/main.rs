@@ -8,6 +8,10 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod cluster;
+mod full;
+mod seen;
+mod single;
+mod terraform;
 mod unlucky;
 
 use checker::{Load, judge, read_back};

@@ -16,11 +16,18 @@ enum Mishap {
     KillBroker,
     /// The broker of the server that came last: it joins or leaves.
     KillLast,
+    /// The broker beside the active controller: voters change under it.
+    KillActive,
 }
 
 /// Each at a later moment than the one before, and the moments fall differently each time.
-const MISHAPS: [Mishap; 4] =
-    [Mishap::KillControlPlane, Mishap::KillLast, Mishap::KillAgent, Mishap::KillBroker];
+const MISHAPS: [Mishap; 5] = [
+    Mishap::KillControlPlane,
+    Mishap::KillLast,
+    Mishap::KillActive,
+    Mishap::KillAgent,
+    Mishap::KillBroker,
+];
 const APART: Duration = Duration::from_secs(7);
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -49,6 +56,10 @@ async fn bad_luck_loses_nothing() {
 }
 
 async fn happens(cluster: &mut Cluster, mishap: Mishap) {
+    let active = match mishap {
+        Mishap::KillActive => cluster.active_broker().await,
+        _ => None,
+    };
     let castellan = &mut cluster.castellan;
     match mishap {
         Mishap::KillControlPlane => {
@@ -58,6 +69,7 @@ async fn happens(cluster: &mut Cluster, mishap: Mishap) {
         Mishap::KillAgent => kill(castellan.agents().first()).await,
         Mishap::KillBroker => kill(castellan.brokers().first()).await,
         Mishap::KillLast => kill(castellan.brokers().last()).await,
+        Mishap::KillActive => kill(active.as_ref()).await,
     }
 }
 
