@@ -110,7 +110,7 @@ impl Engine {
         let now = self.clock.now();
         self.note(pass, world, |progress| {
             progress.ready_at = Some(now);
-            progress.observed_generation = world.instance.generation;
+            progress.observed_generation = world.reachable();
             let running = vec![Reason::Running.into()];
             progress.conditions = since_when(running, &progress.conditions, now);
         })
