@@ -2,12 +2,10 @@
 //! is changed, and told with the names that people know.
 
 use crate::{App, Error, Result};
-use model::{Instance, Server};
+use model::{DISK_GB, Instance, Server};
 use mover::{Broker, Cluster, Refusal};
 use reach::Ours;
 use std::collections::BTreeMap;
-
-const GB: u64 = 1 << 30;
 
 /// The cluster as the mover takes it.
 pub(crate) struct Placement {
@@ -45,7 +43,7 @@ fn unread(error: reach::Error) -> Error {
 }
 
 fn bytes(disk_gb: u32) -> u64 {
-    u64::from(disk_gb) * GB
+    u64::from(disk_gb) * DISK_GB
 }
 
 impl Placement {

@@ -3,6 +3,9 @@
 use crate::{DiskId, InstanceId, ServerId, words};
 use serde::{Deserialize, Serialize};
 
+/// The bytes of a gigabyte of disk, wherever room on disks is judged.
+pub const DISK_GB: u64 = 1 << 30;
+
 /// One disk of one server. It outlives the server's processes and incarnations.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Disk {
@@ -26,6 +29,11 @@ impl Disk {
     /// it shall be.
     pub fn is_to_grow(&self) -> bool {
         self.state != DiskState::Planned && self.made_gb < self.size_gb
+    }
+
+    /// What there is of it now, in bytes.
+    pub fn made_bytes(&self) -> u64 {
+        u64::from(self.made_gb) * DISK_GB
     }
 }
 

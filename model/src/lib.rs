@@ -52,7 +52,7 @@ pub use certificate::{Certificate, NoSerial, Serial};
 pub use certificate_life::{CertificateLife, NoCertificateLife};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use condition::{Condition, ConditionKind, Reason};
-pub use disk::{Disk, DiskState};
+pub use disk::{DISK_GB, Disk, DiskState};
 pub use disk_guard::{DiskGuard, DiskLevel, SLOW_BYTES_PER_SECOND, SlowedQuota};
 pub use email::{Email, NoEmail, email_key, mailbox_key};
 pub use entropy::{Entropy, OsEntropy, SeededEntropy, kafka_uuid};

@@ -10,7 +10,6 @@ use std::sync::Arc;
 use std::time::Duration;
 use store::resizes;
 
-const GB: u64 = 1_000_000_000;
 /// What has moved is noted this often.
 const NOTE_AFTER: SignedDuration = SignedDuration::from_secs(5);
 
@@ -70,12 +69,9 @@ fn asked(world: &World) -> Vec<Server> {
 
 fn ours(world: &World) -> Ours {
     let leaving = world.servers.iter().filter(|view| view.server.is_leaving());
-    let disk = |view: &crate::world::ServerView| {
-        Some((view.server.node_id, u64::from(view.disk.as_ref()?.size_gb) * GB))
-    };
     Ours {
         leaving: leaving.map(|view| view.server.node_id).collect(),
-        disk_bytes: world.servers.iter().filter_map(disk).collect(),
+        disk_bytes: world.disk_bytes(),
     }
 }
 

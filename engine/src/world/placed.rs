@@ -1,12 +1,13 @@
 //! Where all replicas are and who votes, read at one moment of a pass, with what the mover
 //! makes of it.
 
-use super::World;
+use super::{ServerView, World};
 use crate::plan::sizing;
 use kafka::placement::PlacementView;
 use kafka::quorum::{Quorum, Replica};
 use model::SignedDuration;
 use mover::{Aim, Cluster, Limits, MovePlan, Next};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// A controller that had everything so long before the leader, or less, has caught up.
@@ -25,6 +26,15 @@ pub struct Placed {
     pub next: Next,
     /// Bytes per second of each broker that copies are to take from now on.
     pub rate: u64,
+}
+
+impl World {
+    /// What there is of each disk now, by node id: one that is to grow has no more room yet.
+    pub(crate) fn disk_bytes(&self) -> BTreeMap<i32, u64> {
+        let bytes =
+            |view: &ServerView| Some((view.server.node_id, view.disk.as_ref()?.made_bytes()));
+        self.servers.iter().filter_map(bytes).collect()
+    }
 }
 
 impl Placed {

@@ -14,6 +14,13 @@ fn growing(cluster: Cluster, number: u32) -> Cluster {
     })
 }
 
+/// Replicas are given room as the API judged it, and none that the cloud has not made yet.
+#[test]
+fn a_disk_has_the_room_that_is_made_of_it() {
+    let world = growing(Cluster::running(3), 2).world();
+    assert_eq!(world.disk_bytes(), [(1, 1 << 30), (2, 1 << 30), (3, 1 << 30)].into());
+}
+
 #[test]
 fn a_disk_grows_while_its_broker_runs() {
     check(growing(Cluster::running(3), 2), "2: grow disk");
