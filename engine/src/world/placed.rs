@@ -1,6 +1,8 @@
 //! Where all replicas are and who votes, read at one moment of a pass, with what the mover
 //! makes of it.
 
+mod leftovers;
+
 use super::{ServerView, World};
 use crate::plan::sizing;
 use kafka::placement::PlacementView;
@@ -75,6 +77,12 @@ impl Placed {
 
     pub fn is_moving(&self) -> bool {
         self.cluster.partitions.iter().any(|partition| partition.reassignment.is_some())
+    }
+
+    /// Partitions whose replicas move, or are still to.
+    pub fn partitions_left(&self) -> usize {
+        let moving = self.cluster.partitions.iter().filter(|it| it.reassignment.is_some());
+        moving.count() + self.plan.moves.len()
     }
 
     /// It serves, and answered us.

@@ -324,6 +324,21 @@ impl fmt::Display for Note {
                  server of theirs restarts: {partitions}"
             ),
             Self::CancelledBy { email } => write!(f, "cancelled by {email}"),
+            Self::NotRaised { topics } => write!(
+                f,
+                "these topics keep one replica, because the disks have no room for more: {topics}"
+            ),
+            Self::MinIsrLowered { topics } => write!(
+                f,
+                "these topics have fewer replicas, so their own min.insync.replicas was lowered; \
+                 it stays so when servers are added again: {topics}"
+            ),
+            Self::MinIsrLow { topics } => write!(
+                f,
+                "these topics have more replicas now, and their own min.insync.replicas of 1 \
+                 still takes writes that one server alone has; give them a higher one if that is \
+                 not meant: {topics}"
+            ),
             Self::RanOnAfterRestore => {
                 f.write_str("taken back: an earlier store was restored while the servers ran")
             }
