@@ -77,7 +77,7 @@ pub use recipient::{
     LastStatus, Recipient, RecipientAddress, RecipientOptions, RecipientType, Responder,
 };
 pub use region::{Region, RegionName};
-pub use resize::{MoveProgress, Resize, ResizeMemory};
+pub use resize::{AgreedPrice, MoveProgress, Resize, ResizeMemory};
 pub use secret::Secret;
 pub use series::{GroupSeries, SAMPLE_SECONDS, Series, TopicSeries, UnknownSeries, until_sample};
 pub use server::{Listener, Listeners, Membership, Server, ServerRole, ServerState, Wanted};

@@ -4,7 +4,7 @@
 //! An instance has at most one, which belongs to an open action. Everything else is worked
 //! out anew from the servers' rows and from the cluster as it is.
 
-use crate::{ActionId, InstanceId, Timestamp};
+use crate::{ActionId, Cents, InstanceId, PlanName, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -37,6 +37,13 @@ pub struct MoveProgress {
     pub bytes_left: u64,
     pub began_at: Timestamp,
     pub observed_at: Timestamp,
+    /// When there was last less left of it, in bytes or in partitions, or nothing moved; none:
+    /// not known.
+    #[serde(default)]
+    pub moved_at: Option<Timestamp>,
+    /// Partitions that move or are still to.
+    #[serde(default)]
+    pub partitions_left: usize,
     /// Over the recent past; none until enough was seen.
     pub bytes_per_second: Option<u64>,
     /// When everything will be in its place; none while nothing can be foretold.
@@ -63,15 +70,19 @@ pub struct ResizeMemory {
     /// The cluster's min ISR as it was last set; none: as before the change.
     pub min_isr: Option<u32>,
     /// The number of servers that those who stay were last rendered and restarted for; none:
-    /// as before the change.
+    /// as before the change. Zero: for no number yet, because servers of another size are asked
+    /// for as well, so that they have to be restarted once in any case.
     pub rendered_for: Option<u32>,
+    /// What is paid again if the change is undone.
+    pub agreed: Option<AgreedPrice>,
 }
 
-impl ResizeMemory {
-    /// Whether anything in Kafka has still to be put back.
-    pub fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
+/// A price for a month, and what was promised for it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct AgreedPrice {
+    pub plan: PlanName,
+    pub disk_size: Option<u32>,
+    pub price: Cents,
 }
 
 impl Resize {
@@ -133,6 +144,6 @@ mod tests {
     fn what_an_earlier_release_remembered_is_read() {
         let memory: ResizeMemory = serde_json::from_str(r#"{"mended":{"a":2}}"#).unwrap();
         assert_eq!(memory.mended, BTreeMap::from([("a".to_owned(), Some(2))]));
-        assert!(!memory.is_empty());
+        assert_eq!(memory.agreed, None);
     }
 }

@@ -7,7 +7,7 @@
 use crate::db::{Query, Row, Run, json};
 use crate::{Result, Work};
 use model::condition::Note;
-use model::{Action, ActionId, ActionKind, ActionStep, InstanceId, Timestamp};
+use model::{Action, ActionId, ActionKind, ActionStep, InstanceId, MoveProgress, Timestamp};
 
 /// An action that waits for long says the same few things again and again: it
 /// keeps its first steps, and whatever must not be missed.
@@ -93,6 +93,13 @@ pub async fn open(run: &mut impl Run, instance: InstanceId) -> Result<Vec<Action
         "SELECT * FROM actions WHERE instance_id = $1 AND ended_at IS NULL ORDER BY id DESC",
     );
     run.fetch(query.bind(instance.0)).await?.iter().map(action).collect()
+}
+
+/// How far replicas had moved when a change of servers ended.
+pub async fn moved(run: &mut impl Run, id: ActionId) -> Result<Option<MoveProgress>> {
+    let query = Query::new("SELECT progress FROM actions WHERE id = $1").bind(id.0);
+    let Some(row) = run.fetch_one(query).await? else { return Ok(None) };
+    row.text_or_none("progress")?.map(|_| row.json("progress")).transpose()
 }
 
 /// What was done and waited for, in order.

@@ -13,7 +13,7 @@ macro_rules! file {
 }
 
 /// Each begins with the number of its place, and is never changed once released.
-const FILES: [(&str, &str); 28] = [
+const FILES: [(&str, &str); 29] = [
     file!("0001_first"),
     file!("0002_idempotency"),
     file!("0003_hosts"),
@@ -42,6 +42,7 @@ const FILES: [(&str, &str); 28] = [
     file!("0026_server_state"),
     file!("0027_resizes"),
     file!("0028_sizes"),
+    file!("0029_moved"),
 ];
 
 /// What brings a database up to date.

@@ -29,11 +29,13 @@ pub async fn find(run: &mut impl Run, instance: InstanceId) -> Result<Option<Res
     run.fetch_one(query).await?.as_ref().map(resize).transpose()
 }
 
-/// Has it undone: joining servers leave, leaving ones are members again. False, and nothing
-/// is changed, if that was asked before, or a server has begun to go.
+/// Has it undone: joining servers leave, leaving ones are members again, and how far replicas
+/// have moved is counted anew. False, and nothing is changed, if that was asked before, or a
+/// server has begun to go.
 pub async fn undo(work: &mut Work, instance: InstanceId) -> Result<bool> {
     let query = Query::new(
-        "UPDATE resizes SET undo = TRUE WHERE instance_id = $1 AND NOT undo AND NOT removing",
+        "UPDATE resizes SET undo = TRUE, progress = NULL \
+         WHERE instance_id = $1 AND NOT undo AND NOT removing",
     );
     if work.execute(query.bind(instance.0)).await? == 0 {
         return Ok(false);
@@ -73,9 +75,14 @@ pub async fn set_memory(
     work.execute(query.bind(instance.0).bind(json(memory))).await.map(drop)
 }
 
-/// It is over: joining servers are members. False if it is undone meanwhile as it was not
-/// when `undo` was read.
+/// It is over: joining servers are members, and its action keeps how far replicas have moved.
+/// False if it is undone meanwhile as it was not when `undo` was read.
 pub async fn end(work: &mut Work, instance: InstanceId, undo: bool) -> Result<bool> {
+    let query = Query::new(
+        "UPDATE actions SET progress = (SELECT progress FROM resizes WHERE instance_id = $1) \
+         WHERE id IN (SELECT action_id FROM resizes WHERE instance_id = $1 AND undo = $2)",
+    );
+    work.execute(query.bind(instance.0).bind(undo)).await?;
     let query = Query::new("DELETE FROM resizes WHERE instance_id = $1 AND undo = $2");
     if work.execute(query.bind(instance.0).bind(undo)).await? == 0 {
         return Ok(false);

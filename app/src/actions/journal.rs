@@ -16,7 +16,7 @@ pub struct ActionView {
     pub servers: Vec<String>,
     /// What it waits for now, or how it ended, in a sentence.
     pub status: String,
-    /// How far replicas have moved, while they do.
+    /// How far replicas have moved, or had when it ended.
     pub progress: Option<MoveProgress>,
 }
 
@@ -47,9 +47,17 @@ pub async fn read(
         None => None,
     };
     let resize = resizes::find(&mut reader, access.instance.id).await?;
-    let progress = resize.filter(|it| it.action_id == id).and_then(|it| it.progress);
+    let progress = match resize.filter(|it| it.action_id == id) {
+        Some(resize) => resize.progress,
+        None => actions::moved(&mut reader, id).await?.map(ended),
+    };
     let view = view(access, &servers, action, later.as_slice());
     Ok((ActionView { progress, ..view }, steps))
+}
+
+/// Nothing moves any more.
+fn ended(progress: MoveProgress) -> MoveProgress {
+    MoveProgress { bytes_per_second: None, ready_at: None, ..progress }
 }
 
 /// `later` are those that may have replaced it.

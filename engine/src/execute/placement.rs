@@ -12,6 +12,8 @@ use store::resizes;
 
 /// What has moved is noted this often.
 const NOTE_AFTER: SignedDuration = SignedDuration::from_secs(5);
+/// Nobody has looked for so long, as while a cluster is stopped: what stood still is unknown.
+const UNSEEN: SignedDuration = SignedDuration::from_mins(1);
 
 impl Engine {
     pub(super) async fn place(&self, pass: &Pass, world: &World) -> Result<Done, PassError> {
@@ -77,13 +79,15 @@ fn ours(world: &World) -> Ours {
 
 /// None: nothing new that is worth a write.
 fn progress(resize: &Resize, placed: &Placed, now: Timestamp) -> Option<MoveProgress> {
-    let left = placed.plan.bytes_left();
+    let (left, partitions_left) = (placed.plan.bytes_left(), placed.partitions_left());
     let Some(known) = resize.progress else {
         return Some(MoveProgress {
             bytes_done: 0,
             bytes_left: left,
             began_at: now,
             observed_at: now,
+            moved_at: Some(now),
+            partitions_left,
             bytes_per_second: None,
             ready_at: None,
             fading: [0.0; 3],
@@ -94,6 +98,8 @@ fn progress(resize: &Resize, placed: &Placed, now: Timestamp) -> Option<MoveProg
         return None;
     }
     let done = known.bytes_done + known.bytes_left.saturating_sub(left);
+    let is_less = left < known.bytes_left || partitions_left < known.partitions_left;
+    let moves_on = is_less || !placed.is_moving() || passed > UNSEEN;
     let passed = Duration::try_from(passed).unwrap_or_default();
     let elapsed = Duration::try_from(known.observed_at.duration_since(known.began_at));
     let before = Progress::resume(
@@ -109,6 +115,8 @@ fn progress(resize: &Resize, placed: &Placed, now: Timestamp) -> Option<MoveProg
         bytes_left: left,
         began_at: known.began_at,
         observed_at: now,
+        moved_at: known.moved_at.filter(|_| !moves_on).or(Some(now)),
+        partitions_left,
         bytes_per_second: next.rate().map(whole),
         ready_at: time_left.and_then(|left| now.checked_add(left).ok()),
         fading: next.fading(),

@@ -46,6 +46,12 @@ pub enum MoveObstacle {
     UnderWay {
         partition: String,
     },
+    /// Its copies to these servers are under way, and have not got on for so many minutes.
+    Stalled {
+        partition: String,
+        places: Vec<Place>,
+        minutes: u32,
+    },
     NoLeader {
         partition: String,
     },
@@ -76,11 +82,16 @@ pub enum MoveObstacle {
         topic: String,
         replicas: usize,
         staying: usize,
+        /// A change that is undone, or has begun to remove servers, can't be cancelled.
+        #[serde(default)]
+        may_cancel: bool,
     },
     /// So much of what leaving servers have finds no room on the disks of the others.
     DisksTooSmall {
         moving: u64,
         unplaced: u64,
+        #[serde(default)]
+        may_cancel: bool,
     },
     SingleCopy,
     NoServerStays,
@@ -99,7 +110,8 @@ impl MoveObstacle {
     pub(super) fn drop_counts(&mut self) {
         match self {
             Self::NoRoom { bytes, .. } => *bytes = 0,
-            Self::DisksTooSmall { moving, unplaced } => (*moving, *unplaced) = (0, 0),
+            Self::DisksTooSmall { moving, unplaced, .. } => (*moving, *unplaced) = (0, 0),
+            Self::Stalled { minutes, .. } => *minutes = 0,
             _ => {}
         }
     }

@@ -119,6 +119,58 @@ fn a_move_is_told_with_what_is_left_and_what_blocks_it() {
     );
 }
 
+/// What is undone can't be cancelled once more.
+#[test]
+fn to_cancel_is_said_only_where_that_can_be_done() {
+    let blocked = |obstacle| Reason::MoveBlocked { obstacles: FirstFew::few(vec![obstacle]) };
+    let full = |may_cancel| {
+        let (moving, unplaced) = (3_000_000_000, 2_000_000_000);
+        blocked(MoveObstacle::DisksTooSmall { moving, unplaced, may_cancel })
+    };
+    let wide = |may_cancel| {
+        let topic = "t".to_owned();
+        blocked(MoveObstacle::TooManyReplicas { topic, replicas: 5, staying: 3, may_cancel })
+    };
+    check(
+        &[full(true).into()],
+        "waiting before replicas move: 3.0 GB have to move and there is no room for 2.0 GB of it: \
+         delete data, give servers larger disks, or cancel",
+    );
+    check(
+        &[full(false).into()],
+        "waiting before replicas move: 3.0 GB have to move and there is no room for 2.0 GB of it: \
+         delete data, or give servers larger disks",
+    );
+    check(
+        &[wide(true).into()],
+        "waiting before replicas move: topic t has 5 replicas and 3 servers remain: give it fewer \
+         replicas, delete it, or cancel",
+    );
+    check(
+        &[wide(false).into()],
+        "waiting before replicas move: topic t has 5 replicas and 3 servers remain: give it fewer \
+         replicas, or delete it",
+    );
+}
+
+#[test]
+fn a_copy_that_does_not_get_on_is_named() {
+    let stalled = |minutes| MoveObstacle::Stalled {
+        partition: "t-0".into(),
+        places: vec![Place::Server(2)],
+        minutes,
+    };
+    let told = |minutes| {
+        Condition::from(Reason::MoveBlocked { obstacles: FirstFew::few(vec![stalled(minutes)]) })
+    };
+    check(
+        &[told(4)],
+        "waiting before replicas move: replicas of t-0 have not got on for 4 minutes on \
+         server 2",
+    );
+    assert!(told(4).is_like(&told(5)));
+}
+
 fn lagging(in_sync: usize, more: usize) -> Condition {
     let lag = Objection::ReplicaLagging {
         partition: "t-0".into(),

@@ -38,6 +38,20 @@ async fn begun(f: &Fixture, from: u32, to: u32) -> Resize {
     resize
 }
 
+fn progress(f: &Fixture) -> MoveProgress {
+    MoveProgress {
+        bytes_done: 7,
+        bytes_left: 9,
+        began_at: f.now(),
+        observed_at: f.now(),
+        moved_at: None,
+        partitions_left: 2,
+        bytes_per_second: Some(3),
+        ready_at: None,
+        fading: [0.5, 0.0, 1.0],
+    }
+}
+
 async fn memberships(f: &Fixture, id: InstanceId) -> Vec<Membership> {
     let rows = servers::list_bare(&mut f.store.reader(), id).await.unwrap();
     rows.iter().map(|server| server.membership).collect()
@@ -52,15 +66,7 @@ pub async fn a_resize_is_read_as_written_until_it_ends(f: Fixture) {
     assert!(resizes::begin(&mut work, &resize).await.is_err(), "one an instance");
     drop(work);
 
-    let progress = MoveProgress {
-        bytes_done: 7,
-        bytes_left: 9,
-        began_at: f.now(),
-        observed_at: f.now(),
-        bytes_per_second: Some(3),
-        ready_at: None,
-        fading: [0.5, 0.0, 1.0],
-    };
+    let progress = progress(&f);
     let mended = BTreeMap::from([("t".to_owned(), Some(2))]);
     let memory = ResizeMemory { mended, ..ResizeMemory::default() };
     let mut work = f.store.begin().await.unwrap();
@@ -78,6 +84,8 @@ pub async fn a_resize_is_read_as_written_until_it_ends(f: Fixture) {
     actions::end(&mut work, id, i64::MAX, f.now()).await.unwrap();
     work.commit().await.unwrap();
     assert_eq!(find().await, None);
+    let moved = actions::moved(&mut f.store.reader(), resize.action_id).await.unwrap();
+    assert_eq!(moved, Some(progress));
     assert_eq!(memberships(&f, id).await, [Membership::Member, Membership::Member]);
     assert_eq!(actions::open(&mut f.store.reader(), id).await.unwrap(), []);
 }
@@ -85,6 +93,7 @@ pub async fn a_resize_is_read_as_written_until_it_ends(f: Fixture) {
 pub async fn a_resize_is_undone_once_and_not_while_servers_go(f: Fixture) {
     let id = begun(&f, 1, 2).await.instance_id;
     let mut work = f.store.begin().await.unwrap();
+    resizes::set_progress(&mut work, id, &progress(&f)).await.unwrap();
     assert!(resizes::undo(&mut work, id).await.unwrap());
     assert!(!resizes::undo(&mut work, id).await.unwrap());
     work.commit().await.unwrap();
@@ -96,6 +105,7 @@ pub async fn a_resize_is_undone_once_and_not_while_servers_go(f: Fixture) {
     work.commit().await.unwrap();
     let found = resizes::find(&mut f.store.reader(), id).await.unwrap().unwrap();
     assert!(found.removing && found.undo);
+    assert_eq!(found.progress, None, "it goes the other way from here on");
 }
 
 pub async fn a_node_id_is_given_once(f: Fixture) {

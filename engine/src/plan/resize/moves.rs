@@ -5,11 +5,14 @@ use super::{Change, LOOK_SOON, pause};
 use crate::plan::{Plan, Step, Wait};
 use kafka::throttle::unthrottle;
 use model::condition::{FirstFew, MoveObstacle, Moving};
-use model::{Condition, KafkaVersion, Reason};
+use model::{Condition, KafkaVersion, Reason, SignedDuration};
 use mover::{Next, Obstacle, PartitionName, Refusal};
 
 /// From here on a broker can be told to get no new replicas.
 const CORDONS: KafkaVersion = KafkaVersion::new(4, 3, 0);
+
+/// Copies that have not got on for so long are named.
+const STALLED: SignedDuration = SignedDuration::from_mins(2);
 
 /// Leaving brokers get no new replicas, and those that stay after all do. Before 4.3 whoever
 /// makes topics can't be told, and the mover finds what is there once more.
@@ -53,10 +56,30 @@ fn wait(change: &Change, reasons: &[mover::Reason]) -> Plan {
     if others.is_empty() && change.placed.throttle().is_some_and(|it| it != change.placed.rate) {
         return change.act(Step::AdjustThrottle);
     }
-    if others.is_empty() {
+    if !others.is_empty() {
+        return blocked(others);
+    }
+    let stalled = stalled(change);
+    if stalled.is_empty() {
         return pause(vec![progress(change)]);
     }
-    blocked(others)
+    let stalled = Reason::MoveBlocked { obstacles: FirstFew::few(stalled) };
+    pause(vec![progress(change), stalled.into()])
+}
+
+/// Copies under way, once none of them has got on for a while.
+fn stalled(change: &Change) -> Vec<MoveObstacle> {
+    let moved_at = change.resize.progress.and_then(|it| it.moved_at);
+    let still = moved_at.map(|at| change.world.now.duration_since(at)).filter(|it| *it >= STALLED);
+    let Some(still) = still else { return vec![] };
+    let minutes = u32::try_from(still.as_mins()).unwrap_or_default();
+    let copies = change.placed.cluster.partitions.iter().filter_map(|partition| {
+        let lags = |node: &&i32| !partition.in_sync.contains(node);
+        let to: Vec<&i32> = partition.reassignment.as_ref()?.adding.iter().filter(lags).collect();
+        let places = to.into_iter().map(|node| change.place(*node)).collect();
+        Some(MoveObstacle::Stalled { partition: partition.name().to_string(), places, minutes })
+    });
+    copies.collect()
 }
 
 pub(super) fn blocked(obstacles: Vec<MoveObstacle>) -> Plan {
@@ -89,19 +112,21 @@ fn reason_of(change: &Change, reason: mover::Reason) -> MoveObstacle {
             let place = change.place(node);
             MoveObstacle::NoRoom { partition: partition.to_string(), place, bytes }
         }
-        mover::Reason::Refused(refusal) => refused(refusal),
+        mover::Reason::Refused(refusal) => refused(change, refusal),
     }
 }
 
-fn refused(refusal: Refusal) -> MoveObstacle {
+fn refused(change: &Change, refusal: Refusal) -> MoveObstacle {
+    let may_cancel = change.resize.may_be_undone();
     match refusal {
         Refusal::NoBrokerStays => MoveObstacle::NoServerStays,
         Refusal::SingleCopy { .. } => MoveObstacle::SingleCopy,
         Refusal::TooManyReplicas { topic, replicas, staying } => {
-            MoveObstacle::TooManyReplicas { topic: topic.to_string(), replicas, staying }
+            let topic = topic.to_string();
+            MoveObstacle::TooManyReplicas { topic, replicas, staying, may_cancel }
         }
         Refusal::DisksTooSmall { moving, unplaced, .. } => {
-            MoveObstacle::DisksTooSmall { moving, unplaced }
+            MoveObstacle::DisksTooSmall { moving, unplaced, may_cancel }
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Cluster, check};
 use kafka::client::UnderWay;
-use model::{ConditionKind, DiskState, Reason, Timestamp};
+use model::{ConditionKind, DiskState, MoveProgress, Reason, SignedDuration, Timestamp};
 use wire::agent::Phase;
 
 /// One server becomes three. All of them run, and the old min ISR holds for the new ones too.
@@ -175,6 +175,70 @@ fn a_cluster_that_is_stopped_or_deleted_meanwhile_is() {
     // Customers of a cluster that was started again do not wait for a new server.
     let started = || Cluster::running(3).grows(1).not_ready().all_informed();
     check(started().reports(3, Phase::Failed), "check login");
+}
+
+/// Bigger servers were asked for as well: those that stay are restarted once.
+#[test]
+fn servers_that_stay_are_restarted_once_for_number_and_size() {
+    let spread = |from| {
+        let five = Cluster::running(5).grows(from).all_informed().voters(&[1, 2, 3]);
+        five.min_isr_set().topic("t", 2, &[1, 2, 3]).topic("u", 2, &[3, 4, 5])
+    };
+    check(spread(3), "end resize");
+    check(spread(3).remembers(|memory| memory.rendered_for = Some(0)), "restart staying");
+    check(spread(3).remembers(|memory| memory.rendered_for = Some(5)), "end resize");
+    check(spread(1).remembers(|memory| memory.rendered_for = Some(0)), "restart staying");
+    check(spread(1).remembers(|memory| memory.rendered_for = Some(5)), "end resize");
+}
+
+#[test]
+fn copies_that_stand_still_are_named() {
+    let moving = |minutes| {
+        let cluster = three().voters(&[1, 2, 3]).topic("t", 1, &[1, 2, 3]).but(|it| {
+            it.in_sync = vec![1];
+            it.reassignment = Some(UnderWay { adding: vec![2, 3], ..UnderWay::default() });
+        });
+        cluster.with(|world| {
+            let moved_at = world.now - SignedDuration::from_mins(minutes);
+            world.resize.as_mut().unwrap().progress = Some(MoveProgress {
+                bytes_done: 0,
+                bytes_left: 9,
+                began_at: moved_at,
+                observed_at: world.now,
+                moved_at: Some(moved_at),
+                partitions_left: 1,
+                bytes_per_second: None,
+                ready_at: None,
+                fading: [0.0; 3],
+            });
+        })
+    };
+    check(moving(1), "wait: moving");
+    check(moving(3), "wait: moving, move blocked (stalled)");
+}
+
+/// Once it is over, the journal says what is not as people may expect.
+#[test]
+fn what_is_left_to_people_is_noted() {
+    let notes = |cluster: Cluster| {
+        let world = cluster.world();
+        let notes = world.placed().unwrap().leftovers(world.resize.as_ref().unwrap());
+        notes.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    let grown = || three().voters(&[1, 2, 3]).topic("t", 1, &[1, 2, 3]);
+    assert!(notes(grown()).is_empty(), "its min ISR follows the cluster's");
+    let low = notes(grown().own_min_isr());
+    assert!(low[0].contains("one server alone has") && low[0].ends_with(": t"), "{low:?}");
+    assert!(notes(grown().own_min_isr().undone()).is_empty());
+    let large = notes(three().voters(&[1, 2, 3]).topic("t", 1, &[1]).but(|it| {
+        it.bytes = 80_000_000_000;
+    }));
+    assert!(large[0].starts_with("these topics keep one replica"), "{large:?}");
+    let shrunk = Cluster::running(3).shrinks(1).voters(&[1]).topic("t", 1, &[1]);
+    let lowered = notes(shrunk.remembers(|memory| {
+        memory.lowered = [("t".into(), Some(2)), ("gone".into(), Some(2))].into();
+    }));
+    assert!(lowered[0].ends_with("when servers are added again: t"), "{lowered:?}");
 }
 
 #[test]

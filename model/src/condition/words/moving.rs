@@ -51,6 +51,10 @@ impl fmt::Display for MoveObstacle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::UnderWay { partition } => write!(f, "replicas of {partition} still move"),
+            Self::Stalled { partition, places: all, minutes } => {
+                write!(f, "replicas of {partition} have not got on for {minutes} minutes")?;
+                if all.is_empty() { Ok(()) } else { write!(f, " on {}", places(all)) }
+            }
             Self::NoLeader { partition } => write!(f, "{partition} has no leader"),
             Self::StaleElr { partition, nodes } => {
                 write!(f, "the ELR of {partition} names {nodes:?}, which have no replica of it")
@@ -66,17 +70,23 @@ impl fmt::Display for MoveObstacle {
             Self::NoRoom { partition, place, bytes } => {
                 write!(f, "{place} has no room for {partition} yet, which has {}", Bytes(*bytes))
             }
-            Self::TooManyReplicas { topic, replicas, staying } => write!(
-                f,
-                "topic {topic} has {replicas} replicas and {staying} servers remain: give it \
-                 fewer replicas, delete it, or cancel"
-            ),
-            Self::DisksTooSmall { moving, unplaced } => write!(
-                f,
-                "{} have to move and there is no room for {} of it: delete data, or cancel",
-                Bytes(*moving),
-                Bytes(*unplaced)
-            ),
+            Self::TooManyReplicas { topic, replicas, staying, may_cancel } => {
+                write!(f, "topic {topic} has {replicas} replicas and {staying} servers remain: ")?;
+                f.write_str(if *may_cancel {
+                    "give it fewer replicas, delete it, or cancel"
+                } else {
+                    "give it fewer replicas, or delete it"
+                })
+            }
+            Self::DisksTooSmall { moving, unplaced, may_cancel } => {
+                let (moving, unplaced) = (Bytes(*moving), Bytes(*unplaced));
+                write!(f, "{moving} have to move and there is no room for {unplaced} of it: ")?;
+                f.write_str(if *may_cancel {
+                    "delete data, give servers larger disks, or cancel"
+                } else {
+                    "delete data, or give servers larger disks"
+                })
+            }
             Self::SingleCopy => f.write_str("one server would remain, which was not agreed to"),
             Self::NoServerStays => f.write_str("no server would remain"),
         }
