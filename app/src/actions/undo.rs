@@ -70,7 +70,7 @@ async fn take_back_size(
     };
     instances::set_size(work, instance.id, &plan.name, plan.nodes, app.now()).await?;
     let after = Instance { plan: plan.name.clone(), nodes: plan.nodes, ..instance.clone() };
-    history::chosen(work, app, instance, &after).await
+    history::undone(work, app, &after, resize.memory.agreed.as_ref()).await
 }
 
 /// It was cancelled before.

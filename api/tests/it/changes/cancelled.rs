@@ -1,10 +1,10 @@
 //! Changes of servers that are taken back.
 
 use super::{call, change, cluster, finish, members, prices, read, resize, topic};
-use crate::call::Answer;
+use crate::call::{Answer, Call};
 use crate::world::World;
-use model::{ActionState, Instance, Membership, MoveProgress};
-use serde_json::json;
+use model::{ActionState, Catalogue, Instance, Membership, MoveProgress};
+use serde_json::{Value, json};
 
 async fn cancel(world: &World, instance: &Instance) -> Answer {
     let action = world.last_action(instance.id).await.id;
@@ -40,6 +40,33 @@ async fn a_growth_is_undone_from_that_moment_on() {
     let status = read(&world, &after, &format!("/actions/{}", action.id)).await["status"].clone();
     assert_eq!(status, "cancelled; there are as many servers as before");
     assert_eq!(read(&world, &after, "/nodes").await.as_array().unwrap().len(), 1);
+}
+
+/// Prices have risen since it was agreed, and disks have grown since it was begun.
+#[tokio::test]
+async fn what_was_agreed_before_is_paid_again() {
+    let world = World::new().await;
+    let before = cluster(&world, "mouse-1", &[]).await;
+    let dearer = Catalogue::BUILT_IN.replacen("node_price = 99", "node_price = 120", 1);
+    let customer = world.customer_with(Catalogue::parse(&dearer, None).unwrap());
+    let send = async |method: &str, rest: &str, body: &Value| {
+        let path = format!("/api/instances/{}{rest}", before.id);
+        let call = Call::new(method, &path).key(&world.key).json(body);
+        let answer = call.send(&customer).await;
+        assert_eq!(answer.status, 200, "{}", answer.text);
+    };
+    send("PUT", "", &json!({"nodes": 3})).await;
+    let action = world.last_action(before.id).await.id;
+    send("PUT", "/disk", &json!({"extra_disk_size": 10})).await;
+    send("POST", &format!("/actions/{action}/cancel"), &json!({})).await;
+    let expected = [
+        ("mouse-1", 9900),
+        ("mouse-3", 36_000),
+        ("mouse-3", 36_000 + 3 * 10 * 20),
+        ("mouse-1", 9900 + 10 * 20),
+    ];
+    let expected = expected.map(|(plan, price)| (plan.to_owned(), price));
+    assert_eq!(prices(&world, &before).await, expected);
 }
 
 #[tokio::test]
@@ -97,6 +124,8 @@ async fn how_far_replicas_have_moved_is_told() {
         bytes_left: 3 << 30,
         began_at: now,
         observed_at: now,
+        moved_at: Some(now),
+        partitions_left: 2,
         bytes_per_second: Some(1 << 20),
         ready_at: Some("2026-11-15T13:00:00Z".parse().unwrap()),
         fading: [0.0; 3],
@@ -110,5 +139,9 @@ async fn how_far_replicas_have_moved_is_told() {
     });
     assert_eq!(read(&world, &large, &path).await["progress"], expected);
     finish(&world, &large).await;
-    assert_eq!(read(&world, &large, &path).await["progress"], json!(null));
+    let ended = json!({
+        "bytes_done": 1_073_741_824_u64, "bytes_left": 3_221_225_472_u64,
+        "bytes_per_second": null, "ready_at": null,
+    });
+    assert_eq!(read(&world, &large, &path).await["progress"], ended);
 }

@@ -7,7 +7,9 @@ use crate::actions::record::{Asking, record};
 use crate::actions::scene::Scene;
 use crate::instances::{Labels, WriteError, label_extras, newcomers, rows};
 use crate::{App, InstanceAccess, Place, Result, audit, history, limits};
-use model::{ActionId, ActionKind, Instance, Membership, Resize, ResizeMemory, ServerId};
+use model::{
+    ActionId, ActionKind, AgreedPrice, Instance, Membership, Resize, ResizeMemory, ServerId,
+};
 use store::{Work, disks, instances, resizes, servers};
 
 /// Saves labels, plan, price, disks, servers that come or go, actions and audit lines.
@@ -97,7 +99,10 @@ impl Writing<'_> {
         }
         let now = self.app.now();
         let generation = instances::set_size(work, after.id, &after.plan, after.nodes, now).await?;
-        if change.changes_family() {
+        if change.resizes() && change.changes_family() {
+            // The engine restarts those that stay, once, when it has to for their number.
+            servers::forget_brokers(work, after.id).await?;
+        } else if change.changes_family() {
             start_anew(work, scene).await?;
         }
         self.servers(work, scene, places).await?;
@@ -107,7 +112,8 @@ impl Writing<'_> {
         let asking = Asking { kind, event, servers, generation, replaced: vec![] };
         let action = record(work, self.access, self.app, after, asking, Some(about)).await?;
         if change.resizes() {
-            resizes::begin(work, &self.resize(action)).await?;
+            let agreed = history::agreed(work, &scene.instance).await?;
+            resizes::begin(work, &self.resize(action, agreed)).await?;
         }
         Ok(Some(action))
     }
@@ -134,7 +140,8 @@ impl Writing<'_> {
         Ok(())
     }
 
-    fn resize(&self, action_id: ActionId) -> Resize {
+    fn resize(&self, action_id: ActionId, agreed: Option<AgreedPrice>) -> Resize {
+        let rendered_for = self.change.changes_family().then_some(0);
         Resize {
             instance_id: self.after.id,
             action_id,
@@ -145,7 +152,7 @@ impl Writing<'_> {
             undo: false,
             removing: false,
             progress: None,
-            memory: ResizeMemory::default(),
+            memory: ResizeMemory { rendered_for, agreed, ..ResizeMemory::default() },
         }
     }
 }
