@@ -1,10 +1,12 @@
 //! More servers.
 
-use super::{BEGUN, change, cluster, finish, members, prices, put, read, resize};
+use super::{BEGUN, change, cluster, finish, members, prices, put, read, resize, topic};
 use crate::call::Call;
 use crate::world::World;
+use kafka::client::{Admin as _, Assignment, TopicPartition};
+use kafka::simulated::SimNode;
 use model::{ActionKind, DiskState, Membership, ServerState};
-use serde_json::json;
+use serde_json::{Value, json};
 
 #[tokio::test]
 async fn everything_about_new_servers_is_saved_at_once() {
@@ -58,6 +60,38 @@ async fn servers_are_listed_where_they_are_of_use() {
     assert_eq!(lengths().await, (3, 1, 1, 3, 0));
     finish(&world, &after).await;
     assert_eq!(lengths().await, (3, 3, 3, 3, 3));
+}
+
+/// What they hold is told before they are members.
+#[tokio::test]
+async fn new_servers_run_from_the_moment_their_brokers_answer() {
+    let world = World::new().await;
+    let before = cluster(&world, "mouse-1", &[topic("orders", 1)]).await;
+    let after = change(&world, &before, &json!({"nodes": 3})).await;
+    let nodes = async |field: &str| -> Vec<Value> {
+        let nodes = read(&world, &after, "/nodes").await;
+        nodes.as_array().unwrap().iter().map(|node| node[field].clone()).collect()
+    };
+    assert_eq!(nodes("running").await, [true, false, false]);
+    let servers = world.servers(after.id).await;
+    for server in &servers[1..] {
+        world.kafka.add_node(SimNode {
+            id: server.node_id,
+            roles: server.roles.clone(),
+            internal: (&server.listeners.internal).into(),
+            sasl: (&server.listeners.sasl_scram).into(),
+        });
+        world.kafka.start(server.node_id);
+    }
+    world.pass_time();
+    assert_eq!(nodes("running").await, [true, true, true]);
+    let cluster = world.app.reach().cluster(after.id, &servers).await.unwrap();
+    let at = TopicPartition::new("orders", 0);
+    let copied = [Assignment { at, replicas: vec![1, 2] }];
+    world.kafka.placement().reassign(&cluster, &copied).await.unwrap();
+    world.pass_time();
+    world.kafka.fill("orders", 0, 3 << 30);
+    assert_eq!(nodes("disk_used").await, [3, 3, 0]);
 }
 
 #[tokio::test]
