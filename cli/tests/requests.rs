@@ -123,7 +123,7 @@ fn answer(asked: &str) -> (u16, Value) {
                                "to": ["a-02"], "bytes": 2_000_000});
             let planned = json!({"joining": ["a-02"], "leaving": [], "restarting": [],
                 "disk_size": 25, "bytes": 2_000_000, "partitions": 3, "moves": [moved],
-                "not_raised": []});
+                "leaders": 0, "not_raised": []});
             (200, json!({"message": "Nothing was changed", "action": null, "planned": planned}))
         }
         "POST /api/instances/7/actions/restart" => (200, json!({"message": "Done", "action": 4})),

@@ -41,6 +41,8 @@ pub struct PlannedChange {
     pub partitions: usize,
     /// The first thousand of these.
     pub moves: Vec<PlannedMove>,
+    /// Partitions that would be led by their first replica again.
+    pub leaders: usize,
     /// Topics that would keep one replica, for want of room on the disks.
     pub not_raised: Vec<String>,
 }
@@ -94,7 +96,8 @@ pub struct Action {
 pub struct ActionDetails {
     #[serde(flatten)]
     pub action: Action,
-    /// How far replicas have moved; null where none move, or before the first has.
+    /// How far replicas have moved, or had when it ended; null where none move, or before the
+    /// first has.
     #[serde(default)]
     pub progress: Option<Progress>,
     pub steps: Vec<Step>,

@@ -7,7 +7,7 @@ use super::scene::Scene;
 use crate::placement::{self, Placement};
 use crate::{App, Asked, InstanceAccess, Result};
 use model::{ActionId, ActionKind, Resize, ResizeMemory};
-use mover::Aim;
+use mover::{Aim, Limits};
 use store::{instances, resizes};
 
 /// What became of the call.
@@ -37,10 +37,17 @@ pub async fn rebalance(
         return preview_rebalance(access, app).await.map(Rebalanced::Planned);
     }
     let Found { scene, placement } = look(access, app).await?;
-    if mover::plan(&placement.cluster, &Aim::rebalance()).is_empty() {
+    let is_even = mover::plan(&placement.cluster, &Aim::rebalance()).is_empty();
+    if is_even && elections(&placement) == 0 {
         return Ok(Rebalanced::Even);
     }
     write(access, app, &scene).await.map(Rebalanced::Begun)
+}
+
+/// How many partitions are led by another than their first replica, which could lead them.
+pub(super) fn elections(placement: &Placement) -> usize {
+    let all = Limits { leaders: usize::MAX, ..Limits::default() };
+    mover::elections(&placement.cluster, &all).len()
 }
 
 pub(super) async fn look(access: &InstanceAccess, app: &App) -> Result<Found> {

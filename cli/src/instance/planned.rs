@@ -42,6 +42,11 @@ fn lines(planned: &PlannedChange) -> Vec<String> {
     let named = |what: &str, names: &[String]| {
         (!names.is_empty()).then(|| format!("{what}: {}", names.join(", ")))
     };
+    let led = match planned.leaders {
+        0 => None,
+        1 => Some("led by its first replica again: 1 partition".to_owned()),
+        many => Some(format!("led by their first replicas again: {many} partitions")),
+    };
     let lines = [
         named("added", &planned.joining),
         named("removed", &planned.leaving),
@@ -49,6 +54,7 @@ fn lines(planned: &PlannedChange) -> Vec<String> {
         named("topics that keep one replica, for want of room", &planned.not_raised),
         Some(format!("disk of each server: {} GB", planned.disk_size)),
         Some(format!("copied: {} of {} partitions", bytes(planned.bytes), planned.partitions)),
+        led,
     ];
     lines.into_iter().flatten().collect()
 }
@@ -75,12 +81,14 @@ mod tests {
             disk_size: 25,
             bytes: 1_500_000,
             partitions: 12,
+            leaders: 2,
             ..PlannedChange::default()
         };
         let expected = [
             "removed: a-02, a-03",
             "disk of each server: 25 GB",
             "copied: 1.5 MB of 12 partitions",
+            "led by their first replicas again: 2 partitions",
         ];
         assert_eq!(lines(&planned), expected);
     }

@@ -138,6 +138,7 @@ pub fn planned(preview: Preview) -> PlannedChange {
         bytes: preview.bytes,
         partitions: preview.partitions,
         moves: moves.collect(),
+        leaders: preview.leaders,
         not_raised: preview.not_raised,
     }
 }

@@ -95,6 +95,25 @@ async fn a_rebalance_evens_out_what_is_uneven() {
     assert_eq!(read(&world, &instance, &cancel.replace("/cancel", "")).await["state"], "cancelled");
 }
 
+/// A broker that was away has its replicas back, and others lead them.
+#[tokio::test]
+async fn a_rebalance_gives_leaders_back_where_nothing_has_to_move() {
+    let world = World::new().await;
+    let instance = cluster(&world, "mouse-3", &[topic("orders", 3)]).await;
+    let even = call(&world, &instance, "POST", "/actions/rebalance").await.json();
+    assert_eq!(even["action"], json!(null), "{even}");
+    world.kafka.kill(1);
+    world.pass_time();
+    world.kafka.start(1);
+    world.pass_time();
+    let dry = call(&world, &instance, "POST", "/actions/rebalance?dry_run=true").await.json();
+    assert_eq!(dry["planned"]["partitions"], 0, "{dry}");
+    assert!(dry["planned"]["leaders"].as_u64().unwrap() > 0, "{dry}");
+    let begun = call(&world, &instance, "POST", "/actions/rebalance").await.json();
+    let action = world.last_action(instance.id).await;
+    assert_eq!((begun["action"].as_i64(), action.kind), (Some(action.id.0), ActionKind::Rebalance));
+}
+
 /// All of it on the first server.
 async fn uneven(world: &World, instance: &Instance) {
     use kafka::client::{Admin as _, Assignment, TopicPartition};

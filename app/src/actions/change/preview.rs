@@ -31,6 +31,8 @@ pub struct Preview {
     pub partitions: usize,
     /// The first of these.
     pub moves: Vec<PlannedMove>,
+    /// Partitions that their first replica does not lead and could.
+    pub leaders: usize,
     /// Topics that would keep one replica for want of room.
     pub not_raised: Vec<String>,
 }
@@ -112,6 +114,7 @@ impl Preview {
         };
         Self {
             bytes,
+            leaders: rebalance::elections(placement),
             partitions: moves.len(),
             moves: moves.iter().take(MOST_MOVES).map(planned).collect(),
             not_raised: not_raised.iter().map(|it| it.topic.to_string()).collect(),
