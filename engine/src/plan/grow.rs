@@ -14,7 +14,12 @@ pub(super) fn with_disks(world: &World, mut plan: Plan) -> Plan {
     plan
 }
 
+/// A server that is stopped to be removed needs no more room. A cloud that has none would
+/// keep it from being removed: after a step that failed its other steps rest.
 fn grow(view: &ServerView) -> Option<Step> {
+    if view.server.is_leaving() && view.server.wanted.is_stopped() {
+        return None;
+    }
     let disk = view.disk.as_ref().filter(|disk| disk.is_to_grow());
     disk.map(|disk| Step::GrowDisk(disk.id))
 }

@@ -47,6 +47,14 @@ fn it_grows_beside_whatever_goes_on_or_waits() {
     check(lacks, "2: ensure server, grow disk");
 }
 
+/// If the cloud can't make it larger, its server is removed all the same.
+#[test]
+fn the_disk_of_a_server_that_is_told_to_leave_does_not_grow() {
+    let leaving = || Cluster::running(3).shrinks(1);
+    check(growing(leaving().all_informed(), 2), "place | 2: grow disk");
+    check(growing(leaving().told_to_leave().all_informed(), 2), "place");
+}
+
 #[test]
 fn it_waits_while_the_cluster_is_stopped_or_deleted() {
     for cluster in [Cluster::running(1).cluster_stop(), Cluster::running(1).delete()] {

@@ -15,7 +15,7 @@ use super::sim::Sim;
 use crate::rows::Rows;
 use kafka::client::{Admin as _, NewTopic};
 use kafka::simulated::Fault;
-use model::{Membership, SignedDuration};
+use model::{ActionKind, Membership, SignedDuration};
 use std::collections::BTreeSet;
 
 const CHANGES: usize = 3;
@@ -129,6 +129,10 @@ impl<'a> Resizing<'a> {
 
     async fn round(&mut self) -> Result<(), String> {
         self.trouble().await?;
+        self.round_without_trouble().await
+    }
+
+    async fn round_without_trouble(&mut self) -> Result<(), String> {
         self.check().await?;
         ended(self.plane.pass(self.sim.id()).await)?;
         self.check().await?;
@@ -141,6 +145,12 @@ impl<'a> Resizing<'a> {
 
     async fn check(&mut self) -> Result<(), String> {
         self.sim.check().await?;
+        let id = self.sim.id();
+        // Read first: a change that ends meanwhile is no fault.
+        let configured = self.sim.rows.instance(id).await.is_some_and(|now| now.configured());
+        if configured && self.sim.rows.resize_of(id).await.is_some() {
+            return Err("it is configured while its servers join or leave".into());
+        }
         match (&self.sim.kafka.lost_writes()[..], &self.sim.kafka.lost_bytes()[..]) {
             ([], []) => Ok(()),
             lost => Err(format!("acknowledged writes are lost: {lost:?}")),
@@ -192,6 +202,10 @@ impl<'a> Resizing<'a> {
         }
         if let Some(resize) = self.sim.rows.resize_of(id).await {
             return Err(format!("it does not end: {resize:?}"));
+        }
+        let open = self.sim.rows.open_actions(id).await;
+        if !open.is_empty() {
+            return Err(format!("these do not end: {open:?}"));
         }
         for partition in kafka.partitions() {
             let is_whole = partition.replicas.len() == partition.in_sync.len()
@@ -260,4 +274,87 @@ async fn a_new_server_that_never_comes_up_is_told_of_and_taken_away() {
     resizing.settle().await.unwrap();
     resizing.check_whole().await.unwrap();
     assert_eq!(rows.servers(id).await.len(), before);
+}
+
+/// Its action stays open, and the instance is not configured before servers have joined.
+#[tokio::test]
+async fn a_change_goes_on_after_its_cluster_was_stopped_and_started() {
+    let rows = Rows::new().await;
+    let mut resizing = Resizing::new(&rows, 1).await.unwrap();
+    let id = resizing.sim.id();
+    let before = rows.servers(id).await.len();
+    assert!(rows.resize(id, if before == 1 { 3 } else { 1 }).await);
+    rows.stop(id, true).await;
+    for _ in 0..80 {
+        ended(resizing.plane.pass(id).await).unwrap();
+        resizing.sim.agents_step().await;
+        resizing.check().await.unwrap();
+        resizing.sim.advance(2);
+    }
+    let stopped = rows.instance(id).await.unwrap();
+    assert_eq!(stopped.progress.status(), "stopped");
+    assert!(!stopped.configured());
+    assert_eq!(rows.open_actions(id).await.len(), 1);
+    rows.stop(id, false).await;
+    resizing.settle().await.unwrap();
+    resizing.check_whole().await.unwrap();
+    assert_ne!(rows.servers(id).await.len(), before);
+}
+
+/// A disk that the cloud does not make larger goes with its server, and with it what was asked
+/// for it.
+#[tokio::test]
+async fn larger_disks_are_not_waited_for_once_their_servers_are_gone() {
+    let rows = Rows::new().await;
+    let mut resizing = Resizing::new(&rows, 1).await.unwrap();
+    let id = resizing.sim.id();
+    if rows.servers(id).await.len() == 1 {
+        assert!(rows.resize(id, 3).await);
+        resizing.settle().await.unwrap();
+    }
+    assert!(rows.resize(id, 1).await);
+    rows.grow_disks(id).await;
+    let stays = rows.servers(id).await.remove(0).server.id;
+    let mut work = rows.store.begin().await.unwrap();
+    let disks = store::disks::list(&mut work, id).await.unwrap();
+    let disk = disks.iter().find(|disk| disk.server_id == stays).unwrap();
+    store::disks::set_made_gb(&mut work, disk.id, disk.size_gb).await.unwrap();
+    work.commit().await.unwrap();
+    resizing.sim.cloud.fail_next(cloud::Call::EnsureDisk, cloud::Fault::GiveUp, 10_000);
+    for _ in 0..400 {
+        resizing.round_without_trouble().await.unwrap();
+        if rows.servers(id).await.len() == 1 {
+            break;
+        }
+    }
+    let open = rows.open_actions(id).await;
+    let open: Vec<_> = open.iter().filter(|it| it.kind == ActionKind::ResizeDisk).collect();
+    let status = rows.instance(id).await.unwrap().progress.status();
+    assert_eq!((rows.servers(id).await.len(), open), (1, vec![]), "{status}");
+}
+
+/// A topic's own min ISR is lowered with its replicas, and nobody raises it with them.
+#[tokio::test]
+async fn an_own_min_isr_that_is_not_what_it_was_is_told_of() {
+    let rows = Rows::new().await;
+    let mut resizing = Resizing::new(&rows, 1).await.unwrap();
+    let id = resizing.sim.id();
+    if rows.servers(id).await.len() == 1 {
+        assert!(rows.resize(id, 3).await);
+        resizing.settle().await.unwrap();
+    }
+    let servers: Vec<_> = rows.servers(id).await.into_iter().map(|it| it.server).collect();
+    let cluster = resizing.sim.reach.cluster(id, &servers).await.unwrap();
+    let settings = vec![("min.insync.replicas".into(), "2".into())];
+    let topic = NewTopic { name: "mine".into(), partitions: 1, replicas: 3, settings };
+    resizing.sim.kafka.create_topic(&cluster, &topic).await.unwrap();
+    for (to, told) in [(1, "was lowered"), (3, "one server alone has")] {
+        assert!(rows.resize(id, to).await, "{to}");
+        resizing.settle().await.unwrap();
+        let mut reader = rows.store.reader();
+        let action = store::actions::list(&mut reader, id, 1).await.unwrap().remove(0);
+        let steps = store::actions::steps(&mut reader, action.id).await.unwrap();
+        let is_told = |it: &model::ActionStep| it.text.contains(told) && it.text.contains("mine");
+        assert!(steps.iter().any(is_told), "to {to}: {steps:?}");
+    }
 }
