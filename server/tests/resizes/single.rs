@@ -3,14 +3,13 @@
 
 use crate::PATIENCE;
 use crate::cluster::Cluster;
-use checker::{Load, judge, read_back};
+use checker::{Load, Mode, judge, read_back};
 use kafka::client::TopicReplication;
 use serde_json::json;
 use std::collections::BTreeSet;
 
 /// A topic without a setting of its own.
 const PLAIN: &str = "plain";
-const INTERNAL: [&str; 2] = ["__consumer_offsets", "__transaction_state"];
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn topics_keep_one_replica_if_the_customer_says_so() {
@@ -21,7 +20,10 @@ async fn topics_keep_one_replica_if_the_customer_says_so() {
     let (status, made) = cluster.castellan.post(&path, &plain).await;
     assert_eq!(status, 201, "{made}");
     write_a_message(&cluster).await;
-    let spec = cluster.load();
+    // Kafka 4.3.1 leaves the marks of a transaction out where a partition has no leader, as one
+    // of a single replica has while its server restarts.
+    let mut spec = cluster.load();
+    spec.clients.retain(|client| client.mode == Mode::Idempotent);
     let load = Load::start(&spec).await.unwrap();
     load.goes_on(50, PATIENCE).await.unwrap();
 
@@ -38,10 +40,8 @@ async fn topics_keep_one_replica_if_the_customer_says_so() {
     let busy = find(&all, &spec.topic);
     let leaders: BTreeSet<_> = busy.partitions.iter().map(|it| it.leader).collect();
     assert_eq!(leaders.len(), 3, "they are spread: {busy:?}");
-    for name in INTERNAL {
-        let topic = find(&all, name);
-        assert_eq!((replicas(topic), topic.min_in_sync), ([3].into(), 2), "{topic:?}");
-    }
+    let offsets = find(&all, "__consumer_offsets");
+    assert_eq!((replicas(offsets), offsets.min_in_sync), ([3].into(), 2), "{offsets:?}");
 
     let history = load.stop().await.unwrap();
     let logs = read_back(&spec.access(), &history.run).await.unwrap();
