@@ -8,26 +8,21 @@ use host::ProcessId;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// What happens while servers join or leave.
+/// What is killed while servers join or leave.
 #[derive(Clone, Copy, Debug)]
-enum Mishap {
-    KillControlPlane,
-    KillAgent,
-    KillBroker,
+enum Killed {
+    ControlPlane,
+    Agent,
+    Broker,
     /// The broker of the server that came last: it joins or leaves.
-    KillLast,
+    Last,
     /// The broker beside the active controller: voters change under it.
-    KillActive,
+    Active,
 }
 
 /// Each at a later moment than the one before, and the moments fall differently each time.
-const MISHAPS: [Mishap; 5] = [
-    Mishap::KillControlPlane,
-    Mishap::KillLast,
-    Mishap::KillActive,
-    Mishap::KillAgent,
-    Mishap::KillBroker,
-];
+const ALL: [Killed; 5] =
+    [Killed::ControlPlane, Killed::Last, Killed::Active, Killed::Agent, Killed::Broker];
 const APART: Duration = Duration::from_secs(7);
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -39,7 +34,7 @@ async fn bad_luck_loses_nothing() {
     load.goes_on(50, PATIENCE).await.unwrap();
     for servers in [3, 1, 3, 5, 3] {
         cluster.ask_for(servers).await;
-        for mishap in MISHAPS {
+        for mishap in ALL {
             tokio::time::sleep(APART).await;
             happens(&mut cluster, mishap).await;
         }
@@ -55,21 +50,21 @@ async fn bad_luck_loses_nothing() {
     cluster.castellan.purge().await;
 }
 
-async fn happens(cluster: &mut Cluster, mishap: Mishap) {
+async fn happens(cluster: &mut Cluster, mishap: Killed) {
     let active = match mishap {
-        Mishap::KillActive => cluster.active_broker().await,
+        Killed::Active => cluster.active_broker().await,
         _ => None,
     };
     let castellan = &mut cluster.castellan;
     match mishap {
-        Mishap::KillControlPlane => {
+        Killed::ControlPlane => {
             castellan.kill_control_plane().await;
             castellan.serve().await;
         }
-        Mishap::KillAgent => kill(castellan.agents().first()).await,
-        Mishap::KillBroker => kill(castellan.brokers().first()).await,
-        Mishap::KillLast => kill(castellan.brokers().last()).await,
-        Mishap::KillActive => kill(active.as_ref()).await,
+        Killed::Agent => kill(castellan.agents().first()).await,
+        Killed::Broker => kill(castellan.brokers().first()).await,
+        Killed::Last => kill(castellan.brokers().last()).await,
+        Killed::Active => kill(active.as_ref()).await,
     }
 }
 

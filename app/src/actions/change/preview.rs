@@ -54,7 +54,7 @@ pub(crate) async fn preview_change(
     instance: &Instance,
     change: Option<&ServerChange>,
 ) -> Result<Preview> {
-    let Some(change) = change else { return unchanged(app, instance) };
+    let Some(change) = change else { return Ok(unchanged(app, instance)) };
     let (scene, read) = obstacles::look(access, app, instance, change).await?;
     let leaving = leaving_of(change, &scene);
     let mut preview = Preview {
@@ -88,16 +88,16 @@ pub(crate) async fn preview_change(
 }
 
 /// Nothing is asked for that servers have to follow.
-fn unchanged(app: &App, instance: &Instance) -> Result<Preview> {
+fn unchanged(app: &App, instance: &Instance) -> Preview {
     let plan = app.catalogue.plan(&instance.plan.0);
     let disk_gb = plan.map(|plan| plan.disk_gb(instance.disk_size)).or(instance.disk_size);
-    Ok(Preview { disk_gb: disk_gb.unwrap_or_default(), ..Preview::default() })
+    Preview { disk_gb: disk_gb.unwrap_or_default(), ..Preview::default() }
 }
 
 /// The moves of a rebalance. Fails as it would itself.
 pub(crate) async fn preview_rebalance(access: &InstanceAccess, app: &App) -> Result<Preview> {
     let found = rebalance::look(access, app).await?;
-    let preview = unchanged(app, &found.scene.instance)?;
+    let preview = unchanged(app, &found.scene.instance);
     Ok(preview.with(&found.placement, &Aim::rebalance()))
 }
 
