@@ -116,22 +116,24 @@ fn answer(asked: &str) -> (u16, Value) {
         }
         "GET /api/instances/7/nodes" => (200, json!([node])),
         "POST /api/instances/7/actions/99/cancel" => (404, json!({"error": "Not Found"})),
-        "POST /api/instances/7/actions/rebalance" => (200, json!({"message": "Done", "action": 4})),
         "POST /api/instances/7/actions/rebalance?dry_run=true"
-        | "PUT /api/instances/7?dry_run=true" => {
-            let moved = json!({"topic": "orders", "partition": 3, "from": ["a-01"],
-                               "to": ["a-02"], "bytes": 2_000_000});
-            let planned = json!({"joining": ["a-02"], "leaving": [], "restarting": [],
-                "disk_size": 25, "bytes": 2_000_000, "partitions": 3, "moves": [moved],
-                "leaders": 0, "not_raised": []});
-            (200, json!({"message": "Nothing was changed", "action": null, "planned": planned}))
+        | "PUT /api/instances/7?dry_run=true" => planned(),
+        "POST /api/instances/7/actions/restart" | "POST /api/instances/7/actions/rebalance" => {
+            (200, json!({"message": "Done", "action": 4}))
         }
-        "POST /api/instances/7/actions/restart" => (200, json!({"message": "Done", "action": 4})),
         "DELETE /api/instances/7" | "POST /api/instances/7/account/rotate-password" => {
             (204, Value::Null)
         }
         _ => printed::answer(asked).unwrap_or((200, message)),
     }
+}
+
+fn planned() -> (u16, Value) {
+    let moved = json!({"topic": "orders", "partition": 3, "from": ["a-01"], "to": ["a-02"],
+        "bytes": 2_000_000});
+    let planned = json!({"joining": ["a-02"], "leaving": [], "restarting": [], "disk_size": 25,
+        "bytes": 2_000_000, "partitions": 3, "moves": [moved], "leaders": 0, "not_raised": []});
+    (200, json!({"message": "Nothing was changed", "action": null, "planned": planned}))
 }
 
 async fn serve(State(asked): State<Asked>, request: Request) -> Response {

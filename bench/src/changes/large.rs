@@ -25,6 +25,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 pub const BROKERS: i32 = 7;
+/// The broker that is asked, the call and its body.
+type Question = (i32, i16, Vec<u8>);
+
 const REPLICAS: usize = 3;
 const DISK: i64 = 1_000_000_000_000_000;
 /// The size of the largest partition.
@@ -79,7 +82,7 @@ impl Large {
     }
 
     pub fn reply(self) -> Reply {
-        let known: Mutex<HashMap<(i32, i16, Vec<u8>), Vec<u8>>> = Mutex::default();
+        let known: Mutex<HashMap<Question, Vec<u8>>> = Mutex::default();
         Arc::new(move |asked| {
             let question = (asked.node, asked.key, asked.body.clone());
             let mut known = known.lock().expect("nobody panics while holding it");

@@ -26,7 +26,7 @@ struct Case {
 }
 
 /// Seconds of each round, and what came of it, which is always the same.
-struct Planned {
+struct Timed {
     read: f64,
     planned: f64,
     plan: MovePlan,
@@ -46,7 +46,7 @@ pub async fn run(scale: Scale, page: &mut Page) -> Result<()> {
         scale.topics, scale.replicas
     );
     for case in cases {
-        let Planned { read, planned, plan } = measure(scale, &case).await?;
+        let Timed { read, planned, plan } = measure(scale, &case).await?;
         let (whole, moves) = (read + planned, plan.moves.len());
         let ratio = ratio(plan.bytes, plan.lower_bound);
         let what = case.what;
@@ -63,7 +63,7 @@ fn ratio(bytes: u64, bound: u64) -> f64 {
     bytes as f64 / bound.max(1) as f64
 }
 
-async fn measure(scale: Scale, case: &Case) -> Result<Planned> {
+async fn measure(scale: Scale, case: &Case) -> Result<Timed> {
     let large = Large::new(scale, case.from);
     let partitions = large.partitions();
     let told = brokers::serve_one(BROKERS, large.reply()).await?;
@@ -77,7 +77,7 @@ async fn measure(scale: Scale, case: &Case) -> Result<Planned> {
         read.push(last.read);
         planned.push(last.planned);
     }
-    Ok(Planned { read: median(&mut read), planned: median(&mut planned), plan: last.plan })
+    Ok(Timed { read: median(&mut read), planned: median(&mut planned), plan: last.plan })
 }
 
 async fn once(
@@ -85,7 +85,7 @@ async fn once(
     cluster: &Cluster,
     case: &Case,
     partitions: usize,
-) -> Result<Planned> {
+) -> Result<Timed> {
     let began = Instant::now();
     let view = admin.read_placement(cluster).await?;
     let read = began.elapsed().as_secs_f64();
@@ -100,5 +100,5 @@ async fn once(
     if seen != partitions || up != known.len() || !matches!(next, mover::Next::Reassign(_)) {
         bail!("{seen} of {partitions} partitions, {up} brokers, then {next:?}");
     }
-    Ok(Planned { read, planned, plan })
+    Ok(Timed { read, planned, plan })
 }

@@ -19,7 +19,7 @@ use wire::customer::UpdateInstance;
 const TOPIC: &str = "filled";
 const PARTITIONS: i32 = 12;
 const CHANGES: [(u8, u8); 3] = [(1, 3), (3, 5), (5, 3)];
-const LONGEST: Duration = Duration::from_mins(60);
+const LONGEST: Duration = Duration::from_hours(1);
 const LOOK: Duration = Duration::from_millis(100);
 const MB: f64 = 1e6;
 

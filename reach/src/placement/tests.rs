@@ -3,16 +3,17 @@ use kafka::client::UnderWay;
 
 const GB: u64 = 1_000_000_000;
 
-fn broker(id: i32, own: Option<OwnWords>) -> PlacedBroker {
+fn broker(id: i32, own: impl Into<Option<OwnWords>>) -> PlacedBroker {
+    let own = own.into();
     PlacedBroker { id, rack: Some("r".into()), is_registered: true, is_fenced: false, own }
 }
 
-fn words(log: u64, disk: Option<(u64, u64)>) -> Option<OwnWords> {
+fn words(log: u64, disk: Option<(u64, u64)>) -> OwnWords {
     let (total_bytes, usable_bytes) = (disk.map(|it| it.0), disk.map(|it| it.1));
-    Some(OwnWords { log_bytes: log, total_bytes, usable_bytes, ..OwnWords::default() })
+    OwnWords { log_bytes: log, total_bytes, usable_bytes, ..OwnWords::default() }
 }
 
-fn rooms(own: Option<OwnWords>, disk: Option<u64>) -> (u64, u64) {
+fn rooms(own: impl Into<Option<OwnWords>>, disk: Option<u64>) -> (u64, u64) {
     let view = PlacementView { brokers: vec![broker(1, own)], topics: vec![] };
     let disk_bytes = disk.map(|bytes| (1, bytes)).into_iter().collect();
     let ours = Ours { disk_bytes, ..Ours::default() };
@@ -27,13 +28,17 @@ fn the_smaller_of_two_disks_counts() {
     assert_eq!(rooms(words(GB, None), Some(10 * GB)), (10 * GB, 9 * GB));
     assert_eq!(rooms(words(GB, Some((10 * GB, 2 * GB))), None), (10 * GB, 2 * GB));
     assert_eq!(rooms(words(GB, None), None), (0, 0));
-    assert_eq!(rooms(None, Some(10 * GB)), (10 * GB, 0), "it does not tell what it holds");
+    assert_eq!(
+        rooms(None::<OwnWords>, Some(10 * GB)),
+        (10 * GB, 0),
+        "it does not tell what it holds"
+    );
 }
 
 #[test]
 fn brokers_leave_that_are_told_to_or_are_none_of_ours() {
     let silent = PlacedBroker { is_fenced: true, ..broker(3, words(0, None)) };
-    let absent = PlacedBroker { is_registered: false, ..broker(4, None) };
+    let absent = PlacedBroker { is_registered: false, ..broker(4, None::<OwnWords>) };
     let brokers = vec![broker(1, words(0, None)), broker(2, words(0, None)), silent, absent];
     let view = PlacementView { brokers, topics: vec![] };
     let ours = Ours { leaving: [2].into(), ..Ours::default() };
