@@ -47,8 +47,9 @@ impl Watch {
             let servers = servers.get(&instance).map_or(&[][..], Vec::as_slice);
             let open = open.get(&instance).map_or(&[][..], Vec::as_slice);
             let watched = |server| Watched { instance, alarm: &alarm, server, open };
+            let is_meant = |it: &&Server| !it.wanted.is_stopped() && !never_came(it);
             if settled.contains(&instance) {
-                for server in servers.iter().filter(|server| !server.wanted.is_stopped()) {
+                for server in servers.iter().filter(is_meant) {
                     self.excused.end(server.id);
                     self.look_for_silence(&watched(server), false).await?;
                 }
@@ -56,7 +57,8 @@ impl Watch {
             }
             let Some(instance) = instances::find(&mut reader, instance).await? else { continue };
             // While it is made, servers are not there yet; that is no silence.
-            if instance.deleted_at.is_some() || instance.progress.observed_generation == 0 {
+            let is_made = instance.progress.observed_generation > 0;
+            if instance.deleted_at.is_some() || instance.stopped || !is_made {
                 continue;
             }
             // An action is open for as long as servers follow it.
@@ -66,10 +68,7 @@ impl Watch {
                 let asked = actions::open(&mut reader, instance.id).await?;
                 (asked, servers::list(&mut reader, instance.id).await?)
             };
-            for server in servers {
-                if instance.stopped || server.wanted.is_stopped() || never_came(server) {
-                    continue;
-                }
+            for server in servers.iter().filter(is_meant) {
                 let is_excused = self.is_excused(server, &asked, &records);
                 self.look_for_silence(&watched(server), is_excused).await?;
             }
