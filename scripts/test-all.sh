@@ -10,7 +10,8 @@ cd "$(dirname "$0")/.."
 export CASTELLAN_TEST_ALL=1
 
 parts=(units simulation kafka releases postgres planes tour rolls broker-rolls fifty-rolls
-    fifty-more alarms oldest certificates disks overload pool fuzz)
+    fifty-more alarms oldest certificates disks overload pool resizes
+    unlucky-resizes fuzz)
 
 # Always the whole workspace, so that dependencies are built once.
 check() { ${CARGO:-cargo} test --workspace --locked --no-fail-fast "$@" || outcome=FAILED; }
@@ -45,6 +46,8 @@ certificates() { check --test certificates; }
 disks() { check --test lost_disks; }
 overload() { check --test overload; }
 pool() { check --test pool; }
+resizes() { check --test resizes -- grows_and_shrinks single:: terraform::; }
+unlucky-resizes() { check --test resizes -- unlucky:: full::; }
 fuzz() {
     check --test fuzz
     check --test it -- fuzz::

@@ -28,8 +28,9 @@ pub fn customer() -> Vec<Route> {
         get("/api/instances", key, instances::list).about(instances::about_list),
         post("/api/instances", key, instances::create::handle).about(instances::create::about),
         get("/api/instances/{id}", key, instances::read::handle).about(instances::read::about),
-        put("/api/instances/{id}", key, instances::update).about(instances::about_update),
+        put("/api/instances/{id}", key, instances::update::handle).about(instances::update::about),
         delete("/api/instances/{id}", key, instances::delete).about(instances::about_delete),
+        put("/api/instances/{id}/disk", key, instances::disk::handle).about(instances::disk::about),
         get("/api/instances/{id}/actions", key, actions::list).about(actions::about_list),
         get("/api/instances/{id}/actions/{action_id}", key, actions::read)
             .about(actions::about_read)
@@ -50,6 +51,8 @@ pub fn customer() -> Vec<Route> {
             .about(actions::cluster::about_stop),
         post("/api/instances/{id}/actions/cluster-start", key, actions::cluster::start)
             .about(actions::cluster::about_start),
+        post("/api/instances/{id}/actions/rebalance", key, actions::cluster::rebalance)
+            .about(actions::cluster::about_rebalance),
         post("/api/instances/{id}/account/rotate-apikey", key, account::rotate_apikey)
             .about(account::about_rotate_apikey),
         post("/api/instances/{id}/account/rotate-password", key, account::rotate_password)

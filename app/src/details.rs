@@ -1,7 +1,7 @@
 //! How to connect to an instance.
 
 use crate::{App, Error, InstanceAccess, Result};
-use model::{Instance, Secret, Server, Vpc};
+use model::{Instance, Membership, Secret, Server, Vpc};
 use store::{Run, servers, vpcs};
 
 /// Everything a client needs to connect. Known from the moment of create.
@@ -9,7 +9,8 @@ use store::{Run, servers, vpcs};
 pub struct Details {
     pub instance: Instance,
     pub vpc: Vpc,
-    /// By number; there is always a first one.
+    /// By number, without those that are being added; there is always a first one, which
+    /// never leaves.
     pub servers: Vec<Server>,
 }
 
@@ -23,7 +24,9 @@ impl Details {
     /// missing, it was torn down since it was read.
     pub(crate) async fn read(run: &mut impl Run, instance: Instance) -> Result<Self> {
         let vpc = vpcs::find(run, instance.vpc_id).await?.ok_or(Error::InvalidId)?;
-        let servers = servers::list_bare(run, instance.id).await?;
+        let mut servers = servers::list_bare(run, instance.id).await?;
+        // One that is being added is none that clients can use yet.
+        servers.retain(|server| server.membership != Membership::Joining);
         if servers.is_empty() {
             return Err(Error::InvalidId);
         }

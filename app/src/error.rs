@@ -14,6 +14,15 @@ pub struct FieldProblem {
     pub what: String,
 }
 
+/// The number of an error that existing clients switch on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ErrorCode(pub u32);
+
+impl ErrorCode {
+    /// A disk would become smaller.
+    pub const SMALLER_DISK: Self = Self(40_007);
+}
+
 /// One variant for each thing that callers treat differently.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -44,6 +53,9 @@ pub enum Error {
     /// Understood and allowed, but it can't be done now or here.
     #[error("{0}")]
     Refused(String),
+    /// The same, where clients of the family tell errors by their numbers.
+    #[error("{sentence}")]
+    Coded { code: ErrorCode, sentence: String },
     /// Done in part, or unknown: what became of each piece.
     #[error("{summary}")]
     Partly { summary: String, pieces: Vec<FieldProblem> },

@@ -1,9 +1,10 @@
 //! How much one account may have. Everything is counted in the transaction that adds to
 //! it: only one transaction writes at a time, so two creates at once can't both pass.
 
+use crate::actions::ServerChange;
 use crate::instances::Order;
 use crate::{App, Error, Result};
-use model::{AccountId, SignedDuration};
+use model::{AccountId, Instance, SignedDuration};
 use serde::Deserialize;
 use store::accounts::Holdings;
 use store::{Run, accounts, history};
@@ -77,6 +78,29 @@ pub(crate) async fn check_instance(
             "An account can create at most {most} instances within 24 hours, and this one has \
              created {created}; try again later, or ask the operator for a higher limit"
         )));
+    }
+    Ok(())
+}
+
+/// Fails if an account can't have what an instance is to have in addition.
+pub(crate) async fn check_growth(
+    run: &mut impl Run,
+    app: &App,
+    instance: &Instance,
+    change: &ServerChange,
+) -> Result<()> {
+    let has = accounts::holdings(run, instance.account_id, app.now()).await?;
+    let limits = app.settings.limits;
+    let gigabytes = |servers: u32, each: u32| i64::from(servers) * i64::from(each);
+    let after = gigabytes(change.plan.nodes, change.disk_gb());
+    let more_gb = after - gigabytes(change.nodes_before, change.disk_before);
+    let more = i64::try_from(change.adds()).unwrap_or(i64::MAX);
+    // An operator may have lowered a limit since: what asks for no more is let pass.
+    if more > 0 {
+        within("servers", limits.servers, has.servers, more)?;
+    }
+    if more_gb > 0 {
+        within("GB of disk", limits.disk_gb, has.disk_gb, more_gb)?;
     }
     Ok(())
 }

@@ -14,6 +14,8 @@ pub struct Node {
     pub server: Server,
     /// Its broker answers.
     pub running: bool,
+    /// It is as it should be: no change is under way, of servers or of its disk.
+    pub configured: bool,
     /// GB.
     pub disk_size: u32,
     pub additional_disk_size: u32,
@@ -30,6 +32,7 @@ pub async fn list(access: &InstanceAccess, app: &App) -> Result<Vec<Node>> {
     let used = used(access, app).await?;
     let plan = app.catalogue.plan(&access.instance.plan.0);
     let of_plan = plan.map_or(0, |plan| plan.family.disk_gb);
+    let configured = access.instance.configured();
     let node = |server: Server| {
         let disk = disks.iter().find(|disk| disk.server_id == server.id);
         let disk_size = disk.map_or(of_plan, |disk| disk.size_gb);
@@ -37,6 +40,7 @@ pub async fn list(access: &InstanceAccess, app: &App) -> Result<Vec<Node>> {
         Node {
             server,
             running: bytes.is_some(),
+            configured: configured && disk.is_none_or(|disk| !disk.is_to_grow()),
             disk_size,
             additional_disk_size: disk_size.saturating_sub(of_plan),
             disk_used: bytes.unwrap_or_default(),

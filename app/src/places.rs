@@ -26,7 +26,7 @@ impl From<NoRoom> for Error {
     fn from(why: NoRoom) -> Self {
         match why {
             NoRoom::Refused(reason) => {
-                tracing::warn!(reason, "a region has no room for a new instance");
+                tracing::warn!(reason, "a region has no room for what was asked");
                 Error::Refused(NO_ROOM.into())
             }
             NoRoom::Store(error) => error.into(),
@@ -46,6 +46,21 @@ pub trait Room: Send + Sync {
     /// Fails unless there is room for all servers of the `plan`, each with a disk of
     /// so many gigabytes.
     async fn check(&self, plan: &Plan, disk_gb: u32) -> Result<(), NoRoom>;
+
+    /// Fails unless there is room for what an instance is to become, instead of what it is.
+    async fn check_growth(&self, growth: &Growth<'_>) -> Result<(), NoRoom>;
+}
+
+/// An instance as it is and as it is to become.
+#[derive(Clone, Copy, Debug)]
+pub struct Growth<'a> {
+    /// None: the plan that it has is no longer in the catalogue.
+    pub from: Option<&'a Plan>,
+    pub servers_before: u32,
+    /// Gigabytes of each server.
+    pub disk_before: u32,
+    pub plan: &'a Plan,
+    pub disk_gb: u32,
 }
 
 /// A cloud as use cases know it: they ask, and never make anything there.

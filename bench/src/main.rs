@@ -6,6 +6,7 @@
 
 mod api;
 mod castellan;
+mod changes;
 mod clusters;
 mod failover;
 mod fleet;
@@ -22,7 +23,7 @@ use anyhow::{Context, Result, bail};
 use page::Page;
 use std::path::Path;
 
-const PARTS: [&str; 6] = ["clusters", "rolls", "failover", "api", "resources", "fleet"];
+const PARTS: [&str; 7] = ["clusters", "rolls", "failover", "changes", "api", "resources", "fleet"];
 
 #[tokio::main]
 async fn main() -> Result<()> {
@@ -43,6 +44,7 @@ async fn main() -> Result<()> {
     {
         match part {
             "api" => api::run(&binary, &mut page).await?,
+            "changes" => changes::run(&binary, &mut page).await?,
             "clusters" => clusters::run(&binary, &mut page).await?,
             "failover" => failover::run(&binary, &mut page).await?,
             "fleet" => fleet::run(&binary, &mut page).await?,

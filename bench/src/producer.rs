@@ -1,6 +1,7 @@
 //! The client that writes first: our own, the same on both sides, so that what
 //! is measured is the broker. It makes a topic with a replica on every server
-//! and writes one message that all replicas in sync must acknowledge.
+//! and writes one message that all replicas in sync must acknowledge. Another topic
+//! it fills.
 
 use anyhow::{Context, Result};
 use kafka::Endpoint;
@@ -14,12 +15,23 @@ use std::time::{Duration, Instant};
 
 const PATIENCE: Duration = Duration::from_mins(1);
 const PAUSE: Duration = Duration::from_millis(5);
+/// Of what a topic is filled with.
+static PIECE: [u8; 500_000] = [7; 500_000];
 
 /// What is written: which topic, on how many servers.
 #[derive(Clone, Copy)]
 pub struct Write<'a> {
     pub topic: &'a str,
     pub replicas: i16,
+}
+
+/// A topic of one replica that is filled.
+#[derive(Clone, Copy)]
+pub struct Fill<'a> {
+    pub topic: &'a str,
+    pub partitions: i32,
+    /// All partitions together.
+    pub megabytes: u32,
 }
 
 /// Over plaintext, to stock Kafka; tries until it is taken.
@@ -33,24 +45,52 @@ pub async fn write_plain(brokers: &[Endpoint], write: Write<'_>) -> Result<()> {
 
 /// Over TLS and SCRAM, as a customer.
 pub async fn write_secured(login: &Login, write: Write<'_>) -> Result<()> {
-    let tls = tls::client_config(&login.trust_pem, None)?;
-    let open = async |broker: &Endpoint| {
-        let mut connection = Connection::open_tcp(broker, &tls, Limits::default()).await?;
-        sasl::log_in(&mut connection, &login.username, &login.password, login.mechanism).await?;
-        Ok(connection)
-    };
+    let open = async |broker: &Endpoint| open(login, broker).await;
     let brokers: Vec<Endpoint> = login.brokers.iter().map(|it| it.endpoint.clone()).collect();
     until_taken(async || write.once(&brokers, &open).await).await
 }
 
 /// The node of the active controller.
 pub async fn active_controller(login: &Login) -> Result<i32> {
-    let tls = tls::client_config(&login.trust_pem, None)?;
-    let broker = &login.brokers.first().context("a broker")?.endpoint;
-    let mut connection = Connection::open_tcp(broker, &tls, Limits::default()).await?;
-    sasl::log_in(&mut connection, &login.username, &login.password, login.mechanism).await?;
+    let mut connection = open_first(login).await?;
     let quorum = DescribeQuorum.run(&mut connection).await?;
     quorum.leader.context("a controller is active")
+}
+
+/// As a customer, in a cluster of one server.
+pub async fn fill_secured(login: &Login, fill: Fill<'_>) -> Result<()> {
+    let Fill { topic, partitions, megabytes } = fill;
+    let mut connection = open_first(login).await?;
+    let new = CreateTopic { name: topic, partitions, replicas: 1, settings: &[] };
+    new.run(&mut connection).await?;
+    until_taken(async || {
+        let mut connection = open_first(login).await?;
+        for partition in 0..partitions {
+            piece(topic, partition).run(&mut connection).await?;
+        }
+        Ok(())
+    })
+    .await?;
+    let pieces = u64::from(megabytes) * 1_000_000 / PIECE.len() as u64;
+    for (_, partition) in (0..pieces).zip((0..partitions).cycle()) {
+        piece(topic, partition).run(&mut connection).await?;
+    }
+    Ok(())
+}
+
+fn piece(topic: &str, partition: i32) -> Produce<'_> {
+    Produce { topic, partition, value: &PIECE, at: SystemClock.now() }
+}
+
+async fn open_first(login: &Login) -> Result<Connection> {
+    open(login, &login.brokers.first().context("a broker")?.endpoint).await
+}
+
+async fn open(login: &Login, broker: &Endpoint) -> Result<Connection> {
+    let tls = tls::client_config(&login.trust_pem, None)?;
+    let mut connection = Connection::open_tcp(broker, &tls, Limits::default()).await?;
+    sasl::log_in(&mut connection, &login.username, &login.password, login.mechanism).await?;
+    Ok(connection)
 }
 
 impl Write<'_> {

@@ -18,24 +18,28 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 const ROUNDS: usize = 3;
-const RATE: u32 = 2000;
+pub const RATE: u32 = 2000;
 const SERVERS: u8 = 3;
 const SLOW_MS: u64 = 1500;
 /// Seconds of load before a restart begins.
 const SETTLING: u64 = 15;
+/// Of these, the last ones count as undisturbed.
+const UNDISTURBED: i64 = 10;
 const PATIENCE: Duration = Duration::from_mins(2);
 const CLIENTS: [Client; 2] = [
     Client { kind: Kind::Librdkafka, mode: Mode::Idempotent },
     Client { kind: Kind::Java, mode: Mode::Idempotent },
 ];
 
-/// How one way of restarting went.
+/// How one way of restarting went, or another change.
 pub struct Restarted {
-    seconds: f64,
-    report: Report,
+    pub seconds: f64,
+    pub report: Report,
+    /// The slowest send before it, in milliseconds.
+    pub worst_before_ms: f64,
     /// Of any partition.
     pub longest_without_ack_ms: f64,
-    /// By second since the restart began: the slowest send of that second, in milliseconds.
+    /// By second since the change began: the slowest send of that second, in milliseconds.
     slowest: BTreeMap<i64, u64>,
 }
 
@@ -69,6 +73,17 @@ pub async fn under_load(
     id: i64,
     restart: impl Future<Output = Result<()>>,
 ) -> Result<Restarted> {
+    let spec = LoadSpec { topic: "rolled".into(), ..LoadSpec::default() };
+    under_load_on(castellan, id, spec, restart).await
+}
+
+/// The same on the topic that is named there.
+pub async fn under_load_on(
+    castellan: &Castellan,
+    id: i64,
+    topic: LoadSpec,
+    change: impl Future<Output = Result<()>>,
+) -> Result<Restarted> {
     let login = castellan.login(id).await?;
     let spec = LoadSpec {
         brokers: login.brokers.into_iter().map(|broker| broker.endpoint).collect(),
@@ -78,16 +93,15 @@ pub async fn under_load(
             password: login.password,
             mechanism: login.mechanism,
         },
-        topic: "rolled".into(),
         clients: CLIENTS.into(),
         rate_per_second: RATE,
-        ..LoadSpec::default()
+        ..topic
     };
     let load = Load::start(&spec).await?;
     // Clients and brokers take some seconds until they keep up.
     goes_on(&load, SETTLING).await?;
     let (began, began_at) = (Instant::now(), SystemClock.now());
-    restart.await?;
+    change.await?;
     let seconds = began.elapsed().as_secs_f64();
     goes_on(&load, 1).await?;
     let history = load.stop().await?;
@@ -97,12 +111,15 @@ pub async fn under_load(
     if let Err(reason) = checker::remove_topic(&access, &spec.topic).await {
         bail!("the topic can't be removed: {reason}");
     }
-    let slowest = slowest(&history, began_at);
+    let mut before = slowest(&history, began_at);
+    let slowest = before.split_off(&0);
+    let worst_before = before.range(-UNDISTURBED..).map(|(_, ms)| *ms).max().unwrap_or_default();
+    let worst_before_ms = u32::try_from(worst_before)?.into();
     let longest_without_ack_ms = longest_without_ack_ms(&history, began_at);
-    Ok(Restarted { seconds, report, longest_without_ack_ms, slowest })
+    Ok(Restarted { seconds, report, worst_before_ms, longest_without_ack_ms, slowest })
 }
 
-/// The slowest send of each second, from the moment that the restart begins.
+/// The slowest send of each second, counted from the moment that the change begins.
 fn slowest(history: &History, began_at: Timestamp) -> BTreeMap<i64, u64> {
     let offset = began_at.duration_since(history.run.began).as_secs();
     let (mut sent, mut seconds) = (HashMap::new(), BTreeMap::<i64, u64>::new());
@@ -118,7 +135,7 @@ fn slowest(history: &History, began_at: Timestamp) -> BTreeMap<i64, u64> {
             _ => {}
         }
     }
-    seconds.split_off(&0)
+    seconds
 }
 
 /// Of any partition, from one ack to the next once the restart has begun. Events come in the
@@ -152,13 +169,13 @@ async fn goes_on(load: &Load, seconds: u64) -> Result<()> {
 }
 
 impl Restarted {
-    fn worst_ms(&self) -> Result<f64> {
+    pub fn worst_ms(&self) -> Result<f64> {
         let worst = self.slowest.values().max().context("something was acknowledged")?;
         Ok(u32::try_from(*worst)?.into())
     }
 
     /// The seconds in which sends were slow.
-    fn slow(&self) -> String {
+    pub fn slow(&self) -> String {
         let slow = self.slowest.iter().filter(|(_, ms)| **ms >= SLOW_MS);
         slow.map(|(second, ms)| format!("{second} s: {ms} ms")).collect::<Vec<_>>().join(", ")
     }

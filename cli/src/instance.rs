@@ -2,8 +2,10 @@
 
 mod create;
 mod follow;
+mod planned;
 mod power;
 mod servers;
+mod update;
 mod wait;
 mod watch;
 
@@ -25,6 +27,12 @@ pub enum InstanceCommand {
     Create(create::Create),
     /// Show one instance
     Get(OnInstance),
+    /// Change name, plan, servers or disks of an instance, while clients go on
+    Update(update::Update),
+    /// Give every server of an instance a larger disk
+    Disk(update::Disk),
+    /// Spread replicas and leaders evenly over the servers of an instance
+    Rebalance(update::Rebalance),
     /// Restart every server of an instance, one at a time, or some of them
     Restart(power::Power),
     /// Stop every server of an instance, or some of them; data and addresses stay
@@ -35,7 +43,7 @@ pub enum InstanceCommand {
     Actions(OnInstance),
     /// Follow everything that goes on until it has ended
     Watch(OnInstance),
-    /// Cancel a restart or a change of settings; what has begun is brought to its end
+    /// Cancel a restart, or a change of settings, plan or servers
     Cancel(Cancel),
     /// Give an instance another key; the old one stops at once
     RotateApikey(OnInstance),
@@ -50,6 +58,9 @@ pub async fn run(command: InstanceCommand, connection: &Connection) -> anyhow::R
         InstanceCommand::List => list(connection).await,
         InstanceCommand::Create(options) => create::run(options, connection).await,
         InstanceCommand::Get(options) => get(&options, connection).await,
+        InstanceCommand::Update(options) => update::update(&options, connection).await,
+        InstanceCommand::Disk(options) => update::disk(&options, connection).await,
+        InstanceCommand::Rebalance(options) => update::rebalance(&options, connection).await,
         InstanceCommand::Restart(options) => power::run(Verb::Restart, &options, connection).await,
         InstanceCommand::Stop(options) => power::run(Verb::Stop, &options, connection).await,
         InstanceCommand::Start(options) => power::run(Verb::Start, &options, connection).await,

@@ -116,12 +116,24 @@ fn answer(asked: &str) -> (u16, Value) {
         }
         "GET /api/instances/7/nodes" => (200, json!([node])),
         "POST /api/instances/7/actions/99/cancel" => (404, json!({"error": "Not Found"})),
-        "POST /api/instances/7/actions/restart" => (200, json!({"message": "Done", "action": 4})),
+        "POST /api/instances/7/actions/rebalance?dry_run=true"
+        | "PUT /api/instances/7?dry_run=true" => planned(),
+        "POST /api/instances/7/actions/restart" | "POST /api/instances/7/actions/rebalance" => {
+            (200, json!({"message": "Done", "action": 4}))
+        }
         "DELETE /api/instances/7" | "POST /api/instances/7/account/rotate-password" => {
             (204, Value::Null)
         }
         _ => printed::answer(asked).unwrap_or((200, message)),
     }
+}
+
+fn planned() -> (u16, Value) {
+    let moved = json!({"topic": "orders", "partition": 3, "from": ["a-01"], "to": ["a-02"],
+        "bytes": 2_000_000});
+    let planned = json!({"joining": ["a-02"], "leaving": [], "restarting": [], "disk_size": 25,
+        "bytes": 2_000_000, "partitions": 3, "moves": [moved], "leaders": 0, "not_raised": []});
+    (200, json!({"message": "Nothing was changed", "action": null, "planned": planned}))
 }
 
 async fn serve(State(asked): State<Asked>, request: Request) -> Response {
@@ -212,8 +224,54 @@ async fn each_verb_is_one_call() {
         json!({"log.retention.ms": 86_400_000, "auto.create.topics.enable": false}),
     )
     .await;
+    api.check("instance rebalance 7", "POST actions/rebalance", none.clone()).await;
+    api.check(
+        "instance rebalance 7 --dry-run",
+        "POST actions/rebalance?dry_run=true",
+        none.clone(),
+    )
+    .await;
     api.check("node list 7", "GET nodes", none.clone()).await;
     api.check("instance rotate-password 7", "POST account/rotate-password", none).await;
+}
+
+/// What goes on before the call tells which action comes of it.
+#[tokio::test]
+async fn servers_are_changed_by_one_call() {
+    let api = Api::start().await;
+    let check = async |line: &str, path: &str, body: Value| {
+        let actions = ("GET /api/instances/7/actions".to_owned(), Value::Null);
+        let change = (format!("PUT /api/instances/7{path}"), body);
+        assert_eq!(api.run(line).await, (vec![actions, change], None), "{line}");
+    };
+    check("instance update 7 --nodes 5", "", json!({"nodes": 5})).await;
+    let plan = "instance update 7 --name bills --plan bat-3 --disk-size 600 --keep-replication";
+    let body = json!({"name": "bills", "plan": "bat-3", "disk_size": 600,
+                      "raise_replication": false});
+    check(plan, "", body).await;
+    let single = json!({"nodes": 1, "accept_single_copy": true});
+    check("instance update 7 --nodes 1 --accept-single-copy", "", single).await;
+    check("instance disk 7 --extra 100", "/disk", json!({"extra_disk_size": 100})).await;
+}
+
+#[tokio::test]
+async fn a_dry_run_shows_what_would_be_done() {
+    let api = Api::start().await;
+    let (asked, error, printed) = api.run_and_keep("instance update 7 --nodes 3 --dry-run").await;
+    let call = ("PUT /api/instances/7?dry_run=true".to_owned(), json!({"nodes": 3}));
+    assert_eq!((asked, error), (vec![call], None));
+    let lines: Vec<&str> = printed.lines().collect();
+    assert_eq!(
+        lines[..4],
+        [
+            "Nothing was changed",
+            "added: a-02",
+            "disk of each server: 25 GB",
+            "copied: 2.0 MB of 3 partitions",
+        ]
+    );
+    assert!(lines[5].contains("orders-3") && lines[5].contains("2.0 MB"), "{printed}");
+    assert_eq!(lines.last(), Some(&"and 2 partitions more"));
 }
 
 #[tokio::test]

@@ -15,7 +15,7 @@ impl Client {
         self.call.get(&format!("api/instances/{id}/actions/{action}")).await
     }
 
-    /// Has no further server restarted.
+    /// Has no more of an action begun, or what has begun undone.
     pub async fn cancel_action(&self, id: i64, action: i64) -> Result<Message> {
         self.call.post(&format!("api/instances/{id}/actions/{action}/cancel")).await
     }
@@ -32,6 +32,16 @@ impl Client {
 
     pub async fn start_cluster(&self, id: i64) -> Result<Accepted> {
         self.act(id, "cluster-start", Nodes::default()).await
+    }
+
+    /// Spreads replicas and leaders evenly over the servers.
+    pub async fn rebalance(&self, id: i64) -> Result<Accepted> {
+        self.call.post(&format!("api/instances/{id}/actions/rebalance")).await
+    }
+
+    /// What a rebalance would do; nothing is done.
+    pub async fn plan_rebalance(&self, id: i64) -> Result<Accepted> {
+        self.call.post(&format!("api/instances/{id}/actions/rebalance?dry_run=true")).await
     }
 
     /// Restarts the brokers of these servers, one at a time.

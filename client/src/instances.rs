@@ -3,7 +3,8 @@
 use crate::{Client, Result};
 use reqwest::Method;
 use wire::customer::{
-    CreateInstance, CreatedInstance, Instance, InstanceEntry, Message, UpdateInstance,
+    CreateInstance, CreatedInstance, Instance, InstanceEntry, Message, ResizeDisk, UpdateInstance,
+    Updated,
 };
 use wire::instance::{ClusterStatus, Details};
 use wire::team::RotatedKey;
@@ -26,8 +27,18 @@ impl Client {
         self.call.send(Method::POST, "api/instances", new).await
     }
 
-    pub async fn update_instance(&self, id: i64, changes: &UpdateInstance) -> Result<Message> {
+    pub async fn update_instance(&self, id: i64, changes: &UpdateInstance) -> Result<Updated> {
         self.call.send(Method::PUT, &format!("api/instances/{id}"), changes).await
+    }
+
+    /// What the same change would do; nothing is done.
+    pub async fn plan_update(&self, id: i64, changes: &UpdateInstance) -> Result<Updated> {
+        self.call.send(Method::PUT, &format!("api/instances/{id}?dry_run=true"), changes).await
+    }
+
+    /// Gives every server a larger disk.
+    pub async fn resize_disk(&self, id: i64, disk: &ResizeDisk) -> Result<Message> {
+        self.call.send(Method::PUT, &format!("api/instances/{id}/disk"), disk).await
     }
 
     pub async fn delete_instance(&self, id: i64) -> Result<()> {

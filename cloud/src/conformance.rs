@@ -44,6 +44,7 @@ pub async fn suite<S: Subject>(make: impl AsyncFn() -> S) {
     a_disk_of_another_is_refused(&make().await).await;
     a_disk_in_use_stays(&make().await).await;
     a_disk_outlives_its_server(&make().await).await;
+    a_disk_grows_in_use(&make().await).await;
     a_higher_incarnation_ends_nothing(&make().await).await;
     an_older_incarnation_is_refused(&make().await).await;
     a_token_stays_until_there_is_another(&make().await).await;
@@ -211,6 +212,22 @@ async fn a_disk_in_use_stays(subject: &dyn Subject) {
     let answer = cloud.remove_disk(&BY, disk_id(11)).await;
     assert!(!matches!(answer, Outcome::Ready(())), "a disk in use was removed");
     assert!(subject.has_data(disk_id(11)).await);
+    clean(cloud, 11).await;
+}
+
+async fn a_disk_grows_in_use(subject: &dyn Subject) {
+    let cloud = subject.cloud();
+    make_server(cloud, 11).await;
+    subject.write_on_disk(disk_id(11)).await;
+    let larger = DiskSpec { size_gb: 20, ..disk(11) };
+    for _ in 0..2 {
+        ready("a larger disk", async || cloud.ensure_disk(&BY, &larger).await).await;
+    }
+    // Asked for too late, or again after a crash.
+    ready("the disk before", async || cloud.ensure_disk(&BY, &disk(11)).await).await;
+    assert!(subject.has_data(disk_id(11)).await, "the data went with the change");
+    let found = ready("server", async || cloud.ensure_server(&BY, &server(11)).await).await;
+    assert_eq!(found.agent, Agent::Running, "its server was stopped for it");
     clean(cloud, 11).await;
 }
 

@@ -137,6 +137,8 @@ pub trait Cloud: Send + Sync {
     /// owners of the instance still have in mind is refused.
     async fn take_over(&self, by: &Owner) -> Outcome<()>;
     async fn ensure_network(&self, by: &Owner, network: &NetworkSpec) -> Outcome<()>;
+    /// Makes the disk, or makes it as large as it shall be while it is in use: no server is
+    /// stopped for that. It never becomes smaller.
     async fn ensure_disk(&self, by: &Owner, disk: &DiskSpec) -> Outcome<()>;
     /// Makes the server and has its agent running. Said again for a server
     /// whose agent died, it starts the agent anew. A disk that is missing is the

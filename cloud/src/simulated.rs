@@ -105,6 +105,11 @@ impl SimulatedCloud {
         self.state().assign(server, addresses);
     }
 
+    /// Gigabytes of a disk.
+    pub fn disk_gb(&self, disk: DiskId) -> Option<u32> {
+        self.state().disk_gb(disk)
+    }
+
     /// The instance a disk was made for.
     pub fn disk_owner(&self, disk: DiskId) -> Option<InstanceId> {
         self.state().disk_owner(disk)

@@ -142,6 +142,7 @@ fn initial_controllers(world: &World) -> Vec<String> {
         .servers
         .iter()
         .filter(|view| view.server.is_controller())
+        .filter(|view| view.disk.as_ref().is_some_and(|disk| disk.founding))
         .filter_map(|view| {
             let listener = &view.server.listeners.controller;
             let (host, port) = (&listener.advertised_host, listener.port);

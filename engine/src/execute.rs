@@ -5,11 +5,19 @@ mod certificates;
 mod cloud_steps;
 mod customer;
 mod documents;
+mod grant;
+mod grow;
 mod leaders;
+mod leaving;
 mod look;
+mod min_isr;
+mod moving;
+mod placement;
 mod removal;
+mod resize;
 mod slowing;
 mod ticket;
+mod voters;
 
 use crate::pass::{Done, Pass, is_past};
 use crate::plan::Step;
@@ -29,6 +37,7 @@ impl Engine {
             Step::TakeOver => self.take_over(pass, world).await,
             Step::MakeNetwork => self.make_network(pass, world).await,
             Step::MakeDisk(id) => self.make_disk(pass, world, disk(world, id)).await,
+            Step::GrowDisk(id) => self.grow_disk(pass, world, disk(world, id)).await,
             Step::EnsureServer(id) => self.ensure_server(pass, world, server(world, id)).await,
             Step::Render(id) => self.render(pass, world, server(world, id)).await,
             Step::AllowFormat(id) => {
@@ -46,13 +55,30 @@ impl Engine {
             Step::CheckLogin => self.check_login(pass, world).await,
             Step::Look => self.look(world).await,
             Step::ReturnLeaders(id) => self.return_leaders(pass, world, server(world, id)).await,
+            Step::Place => self.place(pass, world).await,
+            Step::AddVoter(id) => self.add_voter(pass, world, server(world, id)).await,
+            Step::RemoveVoter(id) => self.remove_voter(pass, world, server(world, id)).await,
+            Step::Cordon => self.cordon(pass, world).await,
+            Step::SetMinIsr(to) => self.set_min_isr(pass, world, to).await,
+            Step::NoteReplicas => self.note_replicas(pass, world).await,
+            Step::Move => self.move_replicas(pass, world).await,
+            Step::AdjustThrottle => self.adjust_throttle(pass, world).await,
+            Step::EndMending => self.end_mending(pass, world).await,
+            Step::PutBackMinIsr => self.put_back_min_isr(pass, world).await,
+            Step::EndThrottles => self.end_throttles(pass, world).await,
+            Step::RestartStaying => self.restart_staying(pass, world).await,
+            Step::BeginRemoving => self.begin_removing(pass, world).await,
+            Step::StopLeaving => self.stop_leaving(pass, world).await,
+            Step::StartLeaving(id) => self.start_leaving(pass, world, server(world, id)).await,
+            Step::RemoveLeaving(id) => self.remove_leaving(pass, world, server(world, id)).await,
+            Step::EndResize => self.end_resize(pass, world).await,
             Step::Hibernate(id) => self.hibernate(pass, world, server(world, id)).await,
             Step::NoteStopping => self.note(pass, world, |progress| progress.ready_at = None).await,
             Step::OpenTicket(server) => self.open_ticket(pass, world, server).await,
             Step::CloseTicket => self.close_ticket(pass).await,
             Step::Reach | Step::NoteStopped => {
-                let generation = world.instance.generation;
-                self.note(pass, world, |progress| progress.observed_generation = generation).await
+                let reached = world.reachable();
+                self.note(pass, world, |progress| progress.observed_generation = reached).await
             }
             Step::RemoveServer(id) => self.remove_server(pass, world, server(world, id)).await,
             Step::Forget => self.forget(pass, world).await,
@@ -95,7 +121,8 @@ impl Engine {
         progress.observed_generation = reached;
         instances::set_progress(&mut work, id, &progress).await?;
         if reached > now.progress.observed_generation {
-            actions::end(&mut work, id, reached, self.clock.now()).await?;
+            // Those of a change of servers end with its row.
+            actions::end(&mut work, id, world.instance.generation, self.clock.now()).await?;
         }
         work.commit().await?;
         Ok(Done::Progress)

@@ -11,6 +11,7 @@
 mod backoff;
 mod desired;
 mod execute;
+mod load;
 mod networks;
 mod observe;
 mod pass;
@@ -21,14 +22,17 @@ mod turn;
 mod witness;
 mod world;
 
+pub use load::{Load, Measured};
 pub use pass::{Pass, PassError, Rest};
 pub use plan::{Lane, Plan, Step, Wait};
 pub use runner::Runner;
 pub use witness::{Moment, Witness};
-pub use world::{ServerView, World};
+pub use world::{Placed, ServerView, World};
 
 use cloud::{Cloud, Clouds};
+use load::Pace;
 use model::{Catalogue, CertificateLife, Clock, Entropy, HostId, SignedDuration, Timestamp};
+use mover::Throttle;
 use reach::Reach;
 use replies::Replies;
 use std::sync::Arc;
@@ -51,6 +55,9 @@ pub struct Engine {
     /// Which worker this is, for leases.
     owner: String,
     replies: Replies,
+    pace: Pace,
+    /// None: replicas are copied as fast as at first.
+    load: Option<Arc<dyn Load>>,
     /// Present in tests alone.
     witness: Option<Arc<dyn Witness>>,
 }
@@ -71,6 +78,8 @@ pub struct Settings {
     pub login_patience: Duration,
     /// Of brokers' certificates.
     pub certificate_life: CertificateLife,
+    /// Bytes per second and broker within which replicas are copied.
+    pub move_throttle: Throttle,
 }
 
 impl Default for Settings {
@@ -81,6 +90,7 @@ impl Default for Settings {
             lease: SignedDuration::from_mins(1),
             login_patience: Duration::from_secs(3),
             certificate_life: CertificateLife::default(),
+            move_throttle: Throttle { least: 5_000_000, most: 100_000_000 },
         }
     }
 }
@@ -116,6 +126,8 @@ impl Engine {
             settings: parts.settings,
             owner: parts.owner,
             replies: Replies::default(),
+            pace: Pace::default(),
+            load: None,
             witness: None,
         }
     }

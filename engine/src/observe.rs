@@ -3,11 +3,12 @@
 
 use crate::world::{ServerView, Trust, World};
 use crate::{Engine, PassError};
+use model::ActionKind;
 use std::collections::HashSet;
 use store::instances::{self, Looked};
 use store::{
     AuthorityKind, Lease, ServerRecord, actions, authorities, certificates, disk_guards, disks,
-    leases, servers, tickets, vpcs,
+    leases, resizes, servers, tickets, vpcs,
 };
 
 /// What a turn begins with, all of it from one moment.
@@ -28,7 +29,9 @@ impl Engine {
         let Some(looked) = instances::look(&mut moment, id).await? else { return Ok(None) };
         let Looked { instance, wakes, paused } = looked;
         let is_reached = instance.configured();
-        let actions = if is_reached { vec![] } else { actions::open(&mut moment, id).await? };
+        let mut actions = if is_reached { vec![] } else { actions::open(&mut moment, id).await? };
+        // Disks grow while servers are restarted, and neither waits for the other.
+        actions.retain(|action| action.kind != ActionKind::ResizeDisk);
         let mut disks = disks::list(&mut moment, id).await?;
         let mut views = Vec::new();
         for record in servers::list(&mut moment, id).await? {
@@ -63,6 +66,8 @@ impl Engine {
             look: None,
             unseen: None,
             leaders_refused: HashSet::new(),
+            resize: resizes::find(&mut moment, id).await?,
+            placed: None,
             actions,
             unresponsive: HashSet::new(),
         };

@@ -3,7 +3,7 @@
 
 use crate::Engine;
 use crate::plan::Wait;
-use crate::world::World;
+use crate::world::{Placed, World};
 use cloud::Remedy;
 use kafka::safety::Look;
 use model::condition::{Note, since_when};
@@ -11,6 +11,7 @@ use model::{
     Condition, Instance, InstanceId, InstanceProgress, Reason, ServerId, SignedDuration, Timestamp,
 };
 use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use store::{Lease, Work, actions, instances, leases};
@@ -53,9 +54,13 @@ pub enum Rest {
 }
 
 /// What became of a step.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Done {
     Progress,
+    /// Kafka is another now: what its brokers said before is past.
+    Changed,
+    /// Where replicas are; good until the pass rests, or changes that.
+    Placed(Arc<Placed>),
     /// What the brokers said; good until the pass rests.
     Looked(Box<Look>),
     /// The error of a look in which no broker described the quorum; as good for as long.
@@ -82,6 +87,8 @@ pub struct Pass {
     pub(crate) confirmed: HashSet<ServerId>,
     /// What the brokers said in this pass.
     pub(crate) look: Option<Look>,
+    /// Where replicas are.
+    pub(crate) placed: Option<Arc<Placed>>,
     /// The error of the look, if no broker described the quorum.
     pub(crate) look_failed: Option<String>,
     /// Servers that got none of their leaders back.
@@ -133,6 +140,7 @@ impl Engine {
             lease,
             confirmed: HashSet::new(),
             look: None,
+            placed: None,
             look_failed: None,
             leaders_refused: HashSet::new(),
             resting: BTreeMap::new(),
@@ -178,7 +186,7 @@ impl Engine {
             // What the cloud confirmed, or what a lane rests for, may be what
             // has just changed.
             pass.confirmed.clear();
-            (pass.look, pass.look_failed) = (None, None);
+            (pass.look, pass.placed, pass.look_failed) = (None, None, None);
             pass.leaders_refused.clear();
             pass.resting.clear();
         }

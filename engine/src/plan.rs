@@ -3,11 +3,14 @@
 //! Planning never does I/O and never looks at anything but the world, so every
 //! plan can be tested with a table.
 
+mod grow;
 mod provision;
 mod remove;
 mod renewal;
+mod resize;
 mod roll;
 mod run;
+pub(crate) mod sizing;
 mod stop;
 mod waits;
 
@@ -23,6 +26,8 @@ pub enum Step {
     TakeOver,
     MakeNetwork,
     MakeDisk(DiskId),
+    /// Has the cloud make the disk as large as it shall be, while its broker runs on.
+    GrowDisk(DiskId),
     /// Has the server exist and its agent run.
     EnsureServer(ServerId),
     /// Renders the broker's configuration and keeps it.
@@ -42,6 +47,39 @@ pub enum Step {
     Look,
     /// Gives a server some of the leaders back that it handed to others when it stopped.
     ReturnLeaders(ServerId),
+
+    /// Asks where all replicas are, and who votes.
+    Place,
+    AddVoter(ServerId),
+    RemoveVoter(ServerId),
+    /// Leaving brokers get no new replicas from now on, all others do.
+    Cordon,
+    /// Sets the cluster's min ISR to so many.
+    SetMinIsr(u32),
+    /// Saves how many replicas topics have that get fewer.
+    NoteReplicas,
+    /// What the mover says: a batch of replicas, a few leaders, or what has to come before.
+    Move,
+    /// Has what is copied go faster or slower.
+    AdjustThrottle,
+    /// A topic has its own min ISR again, which was lowered to clear its ELR.
+    EndMending,
+    /// Topics have their own min ISR again, because the change is undone.
+    PutBackMinIsr,
+    EndThrottles,
+    /// Has the servers that stay restarted with settings for the new number of servers.
+    RestartStaying,
+    /// From here on the change can't be cancelled.
+    BeginRemoving,
+    /// Has the brokers of leaving servers stop, which are empty.
+    StopLeaving,
+    /// Has the broker of a leaving server run again: it has replicas that nobody else has.
+    StartLeaving(ServerId),
+    /// Has Kafka forget its broker, and removes it with its disk.
+    RemoveLeaving(ServerId),
+    /// Joining servers are members.
+    EndResize,
+
     /// Everything asked for has been reached, and that is noted.
     Reach,
     /// Customers are told before the first broker stops.
@@ -69,6 +107,7 @@ impl fmt::Display for Step {
             Step::TakeOver => f.write_str("take the instance over"),
             Step::MakeNetwork => f.write_str("make the network"),
             Step::MakeDisk(disk) => write!(f, "make disk {disk}"),
+            Step::GrowDisk(disk) => write!(f, "make disk {disk} larger"),
             Step::EnsureServer(server) => write!(f, "start the agent of server {server}"),
             Step::Render(server) => write!(f, "render the configuration of server {server}"),
             Step::AllowFormat(disk) => write!(f, "release disk {disk} for formatting"),
@@ -82,6 +121,25 @@ impl fmt::Display for Step {
             Step::CheckLogin => f.write_str("log in as the default user"),
             Step::Look => f.write_str("look at the brokers"),
             Step::ReturnLeaders(server) => write!(f, "give leaders back to server {server}"),
+            Step::Place => f.write_str("find out where replicas are"),
+            Step::AddVoter(server) => write!(f, "give a vote to the controller of server {server}"),
+            Step::RemoveVoter(server) => {
+                write!(f, "take the vote of the controller of server {server}")
+            }
+            Step::Cordon => f.write_str("keep new replicas off leaving servers"),
+            Step::SetMinIsr(to) => write!(f, "set the cluster's min ISR to {to}"),
+            Step::NoteReplicas => f.write_str("note how many replicas topics have"),
+            Step::Move => f.write_str("move replicas"),
+            Step::AdjustThrottle => f.write_str("change the throttle of moving replicas"),
+            Step::EndMending | Step::PutBackMinIsr => {
+                f.write_str("give topics their own min ISR again")
+            }
+            Step::EndThrottles => f.write_str("end the throttles of moving replicas"),
+            Step::RestartStaying => f.write_str("have servers that stay restarted"),
+            Step::BeginRemoving => f.write_str("begin to remove servers"),
+            Step::StopLeaving => f.write_str("have leaving servers stop"),
+            Step::StartLeaving(server) => write!(f, "have leaving server {server} run again"),
+            Step::EndResize => f.write_str("note that servers have joined or left"),
             Step::Reach => f.write_str("note that all that was asked for is reached"),
             Step::NoteStopping => f.write_str("note that the servers stop"),
             Step::OpenTicket(None) => f.write_str("open the ticket to stop"),
@@ -89,7 +147,9 @@ impl fmt::Display for Step {
             Step::CloseTicket => f.write_str("close the ticket to stop"),
             Step::Hibernate(server) => write!(f, "end the agent of server {server}"),
             Step::NoteStopped => f.write_str("note that every server is stopped"),
-            Step::RemoveServer(server) => write!(f, "remove server {server}"),
+            Step::RemoveLeaving(server) | Step::RemoveServer(server) => {
+                write!(f, "remove server {server}")
+            }
             Step::Forget => f.write_str("remove the network"),
         }
     }
@@ -148,7 +208,7 @@ pub fn plan(world: &World) -> Plan {
     if world.instance.stopped {
         return stop::plan(world);
     }
-    run::plan(world)
+    grow::with_disks(world, run::plan(world))
 }
 
 #[cfg(test)]

@@ -33,6 +33,7 @@ impl Engine {
         }
         world.confirmed.clone_from(&pass.confirmed);
         world.look.clone_from(&pass.look);
+        world.placed.clone_from(&pass.placed);
         world.unseen.clone_from(&pass.look_failed);
         world.leaders_refused.clone_from(&pass.leaders_refused);
         world.unresponsive = self.replies.unresponsive(&world, self.clock.elapsed());
@@ -108,6 +109,8 @@ impl Engine {
                 Step::EnsureServer(server) => drop(pass.confirmed.insert(server)),
                 _ => {}
             },
+            Done::Changed => (pass.look, pass.placed) = (None, None),
+            Done::Placed(placed) => pass.placed = Some(placed),
             Done::Looked(look) => pass.look = Some(*look),
             Done::LeadersRefused(server) => drop(pass.leaders_refused.insert(server)),
             Done::LookFailed(why) => pass.look_failed = Some(why),

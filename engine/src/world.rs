@@ -2,17 +2,20 @@
 //! last seen.
 
 mod life;
+mod placed;
 mod server_view;
 
 pub use life::Life;
+pub use placed::Placed;
 pub use server_view::ServerView;
 
 use kafka::safety::Look;
 use model::{
-    Action, CertificateLife, DiskGuard, DiskLevel, Instance, Server, ServerId, SignedDuration,
-    SlowedQuota, Timestamp, Vpc,
+    Action, CertificateLife, DiskGuard, DiskLevel, Instance, Membership, Resize, Server, ServerId,
+    SignedDuration, SlowedQuota, Timestamp, Vpc,
 };
 use std::collections::HashSet;
+use std::sync::Arc;
 use store::Ticket;
 
 /// Half a ticket's life.
@@ -52,6 +55,10 @@ pub struct World {
     pub unseen: Option<String>,
     /// Servers that got none of the leaders back that they should have, in this pass.
     pub leaders_refused: HashSet<ServerId>,
+    /// While the number of servers changes, or the cluster is rebalanced.
+    pub resize: Option<Resize>,
+    /// Where replicas are, as last read in this pass.
+    pub placed: Option<Arc<Placed>>,
     /// What was asked for and is not reached yet.
     pub actions: Vec<Action>,
     /// Servers whose brokers run and don't answer. A broker counts if its agent reports that,
@@ -88,10 +95,35 @@ impl World {
         progress.credentials_set && progress.observed_generation > 0
     }
 
+    /// The generation that is reached once the cluster runs, or is stopped, as asked. A change
+    /// of servers outlives a stop of its cluster: until it has ended, its own generation or a
+    /// later one is still to be reached, so that nobody takes the instance for configured.
+    pub(crate) fn reachable(&self) -> i64 {
+        self.instance.generation - i64::from(self.resize.is_some())
+    }
+
+    /// Where replicas are, if it was read for servers that join and leave as they do now.
+    pub(crate) fn placed(&self) -> Option<&Placed> {
+        self.placed.as_deref().filter(|placed| placed.is_of(self))
+    }
+
+    /// Servers that neither join nor leave.
+    pub(crate) fn members(&self) -> impl Iterator<Item = &ServerView> {
+        self.servers.iter().filter(|view| view.server.membership == Membership::Member)
+    }
+
     /// True if a majority of controllers satisfies the predicate, so that metadata can be
-    /// committed.
+    /// committed. One that joins has no vote yet, and one that has stopped to leave no more.
     pub(crate) fn quorum_has(&self, predicate: impl Fn(&ServerView) -> bool) -> bool {
-        let controllers = || self.servers.iter().filter(|view| view.server.is_controller());
+        let votes = |server: &Server| match server.membership {
+            Membership::Joining => false,
+            Membership::Member => true,
+            Membership::Leaving => !server.wanted.is_stopped(),
+        };
+        let controllers = || {
+            let all = self.servers.iter().filter(|view| view.server.is_controller());
+            all.filter(|view| votes(&view.server))
+        };
         controllers().filter(|view| predicate(view)).count() * 2 > controllers().count()
     }
 

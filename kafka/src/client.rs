@@ -19,6 +19,7 @@ mod fake;
 mod frame;
 pub mod groups;
 pub mod messages;
+mod placement;
 mod pool;
 mod protocol;
 pub mod quotas;
@@ -34,8 +35,13 @@ pub mod tls;
 mod topics;
 mod users;
 mod versions;
+mod voters;
 
 pub use crate::Endpoint;
+pub use crate::placement::{
+    OwnWords, PlacedBroker, PlacedPartition, PlacedTopic, PlacementView, UnderWay,
+};
+pub use crate::quorum::{Quorum, Replica};
 pub use admin::acls::{Acl, Operation, PatternType, Permission, ResourceType};
 pub use admin::cluster::{BrokerView, ClusterView};
 pub use admin::configs::Changes;
@@ -43,7 +49,6 @@ pub use admin::copy::{Contents, Copied, CopiedRecord};
 pub use admin::elections::Elected;
 pub use admin::list_offsets::At;
 pub use admin::log_dirs::{LogDir, LogReplica};
-pub use admin::quorum::{Quorum, Replica};
 pub use admin::replication::TopicReplication;
 pub use admin::topics::{Created, NewTopic, PartitionView};
 pub use ask::{Call, graver, none_answered};
@@ -53,15 +58,17 @@ pub use dial::{Dial, DirectDial, Stream, connect_tcp};
 pub use error::{Error, Remedy, made};
 pub use groups::Groups;
 pub use messages::Messages;
+pub use placement::{Altered, Assignment, Placement, Reassignment};
 pub use protocol::ProtocolAdmin;
 pub use quotas::Quotas;
 pub use route::TopicPartition;
 pub use sasl::Mechanism;
 pub use setting::{Setting, SettingKind};
-pub use settings::Settings;
+pub use settings::{ChangedSettings, Settings, SettingsOf};
 pub use tls::Identity;
 pub use topics::{Topic, TopicChange, Topics};
 pub use users::Users;
+pub use voters::{NewVoter, Voters, parse_directory};
 
 use async_trait::async_trait;
 use model::{InstanceId, Secret};
@@ -80,6 +87,14 @@ impl Cluster {
     #[must_use]
     pub fn through(&self, broker: &Broker) -> Self {
         Self { brokers: vec![broker.clone()], ..self.clone() }
+    }
+
+    /// The same, with the broker beside the active controller first: it hears of changes first.
+    #[must_use]
+    pub fn nearest(&self, controller: Option<i32>) -> Self {
+        let mut near = self.clone();
+        near.brokers.sort_by_key(|broker| Some(broker.node_id) != controller);
+        near
     }
 }
 
@@ -109,6 +124,10 @@ pub trait Admin: Send + Sync {
     fn quotas(&self) -> &dyn Quotas;
 
     fn messages(&self) -> &dyn Messages;
+
+    fn placement(&self) -> &dyn Placement;
+
+    fn voters(&self) -> &dyn Voters;
 
     /// Makes a user, or changes its password, for every [`Mechanism`]. On
     /// return the broker that was asked knows the user; the others, and a

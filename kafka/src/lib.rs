@@ -13,7 +13,9 @@ pub mod launch;
 pub mod metrics;
 mod naming;
 mod placeholder_user;
+pub mod placement;
 mod progress;
+pub mod quorum;
 pub mod rehearsal;
 pub mod render;
 pub mod rights;
@@ -21,6 +23,7 @@ pub mod safety;
 pub mod settings;
 pub mod simulated;
 pub mod startup_cache;
+pub mod throttle;
 mod throwaway;
 pub mod versions;
 

@@ -40,6 +40,10 @@ const fn live(name: &'static str, bounds: RangeInclusive<i64>) -> Known {
 /// How many copies a write with acks=all waits for at least; of a topic, or of all.
 pub const MIN_IN_SYNC: &str = "min.insync.replicas";
 
+/// Directories in which Kafka places no new replicas by itself; `*` for all (from 4.3). Of a
+/// broker.
+pub const CORDONED: &str = "cordoned.log.dirs";
+
 /// How large a batch of messages may be, of topics that say nothing else.
 pub const MESSAGE_BYTES: &str = "message.max.bytes";
 /// The same, of one topic.

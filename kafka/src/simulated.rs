@@ -13,17 +13,22 @@ mod messages;
 mod metadata;
 mod node;
 mod operators;
+mod partition;
+mod placement;
 mod quorum;
 mod quotas;
 mod record;
 mod replicas;
 mod sessions;
 mod settings;
+mod settings_of;
+mod speed;
 mod state;
 mod timing;
 mod topics;
 mod truth;
 mod users;
+mod voters;
 
 pub use node::{Process, SimNode};
 pub use timing::Timing;
@@ -63,5 +68,7 @@ impl SimKafka {
     }
 }
 
+#[cfg(test)]
+mod growing_tests;
 #[cfg(test)]
 mod tests;

@@ -18,10 +18,18 @@ pub enum ActionKind {
     Restart,
     Stop,
     Start,
+    /// More servers, or fewer.
+    Resize,
+    /// The same servers, more evenly used.
+    Rebalance,
+    /// Another plan, with as many servers.
+    ChangePlan,
+    /// Larger disks.
+    ResizeDisk,
 }
 
 impl ActionKind {
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 12] = [
         Self::Create,
         Self::ClusterRestart,
         Self::Configure,
@@ -30,6 +38,10 @@ impl ActionKind {
         Self::Restart,
         Self::Stop,
         Self::Start,
+        Self::Resize,
+        Self::Rebalance,
+        Self::ChangePlan,
+        Self::ResizeDisk,
     ];
 
     pub fn as_str(self) -> &'static str {
@@ -42,12 +54,16 @@ impl ActionKind {
             Self::Restart => "restart",
             Self::Stop => "stop",
             Self::Start => "start",
+            Self::Resize => "resize",
+            Self::Rebalance => "rebalance",
+            Self::ChangePlan => "change-plan",
+            Self::ResizeDisk => "resize-disk",
         }
     }
 
     /// Whether it has brokers started anew, one after another.
     pub fn restarts(self) -> bool {
-        matches!(self, Self::ClusterRestart | Self::Configure | Self::Restart)
+        matches!(self, Self::ClusterRestart | Self::Configure | Self::Restart | Self::ChangePlan)
     }
 }
 
@@ -126,6 +142,10 @@ impl Action {
             ActionKind::Configure => "change of settings",
             ActionKind::ClusterStop => "stop of the cluster",
             ActionKind::ClusterStart => "start of the cluster",
+            ActionKind::Resize => "change of the number of servers",
+            ActionKind::Rebalance => "rebalance",
+            ActionKind::ChangePlan => "change of plan",
+            ActionKind::ResizeDisk => "change of disks",
             ActionKind::Restart | ActionKind::Stop | ActionKind::Start => {
                 return format!("{} of {}", self.kind, servers_in_words(&self.servers));
             }

@@ -7,11 +7,13 @@
 //! entry for each new text.
 
 mod first_few;
+mod moving;
 mod note;
 mod objection;
 mod words;
 
 pub use first_few::FirstFew;
+pub use moving::{Joining, MoveObstacle, Moving, Voting};
 pub use note::Note;
 pub use objection::{MissingReply, Objection, Place};
 pub use words::{message, status, status_without_logs};
@@ -127,6 +129,27 @@ pub enum Reason {
     LeadersPending {
         error: String,
     },
+    /// The server was added and has come up; its cluster has not taken it in yet.
+    Joining {
+        waits_for: Joining,
+    },
+    /// The server was added so many minutes ago and has not come up.
+    JoinOverdue {
+        minutes: u32,
+    },
+    /// The server is empty, and is stopped and removed.
+    Removing,
+    /// No controller is given a vote, or loses its, before this is over.
+    VotesPending {
+        waits_for: Voting,
+    },
+    Moving {
+        moving: Moving,
+    },
+    /// Replicas have to move and can't.
+    MoveBlocked {
+        obstacles: FirstFew<MoveObstacle>,
+    },
     /// The cloud is not done.
     CloudPending {
         what: String,
@@ -236,23 +259,30 @@ impl Reason {
             | Self::Unseen { .. }
             | Self::LeadersReturning
             | Self::LeadersPending { .. }
+            | Self::Moving { .. }
             | Self::CloudPending { .. } => ConditionKind::Waiting,
             Self::ToStart
             | Self::Preparing { .. }
             | Self::AfterControllers
             | Self::Starting { .. }
             | Self::Loading { .. }
-            | Self::NotReportedYet => ConditionKind::Starting,
+            | Self::NotReportedYet
+            | Self::Joining { .. } => ConditionKind::Starting,
             Self::ClusterStopping { .. }
             | Self::ToStop
             | Self::ToStopOnceStarted
-            | Self::BrokerStopping => ConditionKind::Stopping,
+            | Self::BrokerStopping
+            | Self::Removing => ConditionKind::Stopping,
             Self::ToRestart => ConditionKind::Restarting,
             Self::Next { doing } | Self::Leaving { doing, .. } => match doing {
                 Doing::Stopping => ConditionKind::Stopping,
                 Doing::Restarting => ConditionKind::Restarting,
             },
-            Self::CatchingUp { .. } | Self::Blocked { .. } => ConditionKind::Blocked,
+            Self::CatchingUp { .. }
+            | Self::Blocked { .. }
+            | Self::JoinOverdue { .. }
+            | Self::VotesPending { .. }
+            | Self::MoveBlocked { .. } => ConditionKind::Blocked,
             Self::BrokerDown => ConditionKind::Down,
             Self::Failing { .. } => ConditionKind::Failing,
             Self::Held { .. } => ConditionKind::Held,
@@ -273,6 +303,10 @@ impl Reason {
                 objections.more = objections.more.min(1);
                 objections.first.iter_mut().for_each(Objection::drop_counts);
             }
+            Self::Moving { moving } => *moving = Moving::default(),
+            Self::JoinOverdue { minutes } => *minutes = 0,
+            Self::VotesPending { waits_for } => waits_for.drop_counts(),
+            Self::MoveBlocked { obstacles } => moving::drop_counts(obstacles),
             _ => {}
         }
         same

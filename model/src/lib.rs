@@ -34,6 +34,7 @@ mod plan;
 mod principal;
 mod recipient;
 mod region;
+mod resize;
 mod secret;
 mod series;
 mod server;
@@ -51,7 +52,7 @@ pub use certificate::{Certificate, NoSerial, Serial};
 pub use certificate_life::{CertificateLife, NoCertificateLife};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use condition::{Condition, ConditionKind, Reason};
-pub use disk::{Disk, DiskState};
+pub use disk::{DISK_GB, Disk, DiskState};
 pub use disk_guard::{DiskGuard, DiskLevel, SLOW_BYTES_PER_SECOND, SlowedQuota};
 pub use email::{Email, NoEmail, email_key, mailbox_key};
 pub use entropy::{Entropy, OsEntropy, SeededEntropy, kafka_uuid};
@@ -76,9 +77,10 @@ pub use recipient::{
     LastStatus, Recipient, RecipientAddress, RecipientOptions, RecipientType, Responder,
 };
 pub use region::{Region, RegionName};
+pub use resize::{AgreedPrice, MoveProgress, Resize, ResizeMemory};
 pub use secret::Secret;
 pub use series::{GroupSeries, SAMPLE_SECONDS, Series, TopicSeries, UnknownSeries, until_sample};
-pub use server::{Listener, Listeners, Server, ServerRole, ServerState, Wanted};
+pub use server::{Listener, Listeners, Membership, Server, ServerRole, ServerState, Wanted};
 pub use subnet::{Subnet, SubnetError};
 pub use topic_name::{NoTopicName, TopicName};
 pub use words::UnknownWord;

@@ -1,8 +1,10 @@
 //! A server: the place where one broker runs.
 
+mod membership;
 mod state;
 mod wanted;
 
+pub use membership::Membership;
 pub use state::ServerState;
 pub use wanted::Wanted;
 
@@ -83,6 +85,7 @@ pub struct Server {
     pub private_ip: String,
     pub listeners: Listeners,
     pub state: ServerState,
+    pub membership: Membership,
     /// The agent has a certificate since then.
     pub enrolled_at: Option<Timestamp>,
     pub last_seen: Option<Timestamp>,
@@ -94,6 +97,10 @@ pub struct Server {
 impl Server {
     pub fn is_controller(&self) -> bool {
         self.roles.contains(&ServerRole::Controller)
+    }
+
+    pub fn is_leaving(&self) -> bool {
+        self.membership == Membership::Leaving
     }
 
     pub fn is_broker(&self) -> bool {

@@ -31,6 +31,17 @@ impl Progress {
         Self { bytes_done, bytes_left, ..Self::default() }
     }
 
+    /// The same from what [`Progress::fading`] gave, so that the estimate outlives a crash.
+    pub fn resume(bytes_done: u64, bytes_left: u64, elapsed: Duration, fading: [f64; 3]) -> Self {
+        let [copied, grown, weight] = fading;
+        Self { bytes_done, bytes_left, elapsed, copied, grown, weight }
+    }
+
+    /// What has to be kept beside the rest to go on with it.
+    pub fn fading(&self) -> [f64; 3] {
+        [self.copied, self.grown, self.weight]
+    }
+
     /// What is known after some more time.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "rates need no more digits")]

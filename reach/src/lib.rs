@@ -7,6 +7,9 @@
 mod identity;
 mod leave;
 mod look;
+mod placement;
+
+pub use placement::{Ours, Placement, for_mover};
 
 use identity::Identities;
 use kafka::client::{Admin, Broker, Cluster};

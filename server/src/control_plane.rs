@@ -11,6 +11,7 @@ use crate::installation::{self, Opened};
 use crate::kafka_ready::KafkaReady;
 use crate::listen::{self, Bound};
 use crate::mail;
+use crate::move_load::Samples;
 use crate::notifier::{self, Callable};
 use crate::preflight;
 use crate::separation::{self, Found, Separation};
@@ -115,6 +116,7 @@ impl ControlPlane {
             owner: owner.clone(),
             settings: engine_settings(&config)?,
         });
+        let engine = engine.measured_by(Arc::new(Samples(app.watch().clone())));
 
         let stop = CancellationToken::new();
         let mut running = JoinSet::new();

@@ -30,6 +30,7 @@ mod key;
 mod listen;
 mod logging;
 mod mail;
+mod move_load;
 mod notice;
 mod notifier;
 mod operator;

@@ -11,7 +11,7 @@ use crate::config::Config;
 use crate::data_dir::DataDir;
 use crate::host_facts;
 use crate::installation::Opened;
-use app::NoRoom;
+use app::{Growth, NoRoom};
 use async_trait::async_trait;
 use kafka::render::heap_mb;
 use model::{Catalogue, HostId, Plan, PlanName};
@@ -48,6 +48,11 @@ impl app::Room for Room {
         let question = self.question(plan, disk_gb, &self.promised().await?);
         question.answer(&plan.name).map_err(NoRoom::Refused)
     }
+
+    async fn check_growth(&self, growth: &Growth<'_>) -> Result<(), NoRoom> {
+        let question = self.question_of_growth(growth, &self.promised().await?);
+        question.answer(&growth.plan.name).map_err(NoRoom::Refused)
+    }
 }
 
 impl Room {
@@ -83,12 +88,32 @@ impl Room {
     fn question(&self, plan: &Plan, disk_gb: u32, promised: &[(PlanName, u32)]) -> Question {
         Question {
             servers: u64::from(plan.nodes),
+            new_servers: u64::from(plan.nodes),
             each_mb: self.takes_mb(Some(plan)),
             promised_servers: promised.iter().map(|(_, servers)| u64::from(*servers)).sum(),
             promised_mb: promised.iter().map(|promise| self.promised_mb(promise)).sum(),
             memory_mb: self.memory_mb,
             disk_mb: u64::from(disk_gb) * 1024,
             file_system: host_facts::file_system_mb(&self.data),
+        }
+    }
+
+    /// What is promised to the instance now is given back. A change that takes no more than it
+    /// has is never refused, however little there is.
+    fn question_of_growth(&self, growth: &Growth<'_>, promised: &[(PlanName, u32)]) -> Question {
+        let Growth { from, servers_before, plan, disk_before, disk_gb } = *growth;
+        let whole = self.question(plan, disk_gb, promised);
+        let before_mb = self.takes_mb(from) * u64::from(servers_before);
+        let takes_more = whole.servers * whole.each_mb > before_mb;
+        let new = plan.nodes.saturating_sub(servers_before);
+        let grows = new > 0 || disk_gb > disk_before;
+        Question {
+            promised_servers: whole.promised_servers.saturating_sub(servers_before.into()),
+            promised_mb: whole.promised_mb.saturating_sub(before_mb),
+            memory_mb: whole.memory_mb.filter(|_| takes_more),
+            new_servers: new.into(),
+            file_system: whole.file_system.filter(|_| grows),
+            ..whole
         }
     }
 
@@ -107,6 +132,8 @@ impl Room {
 #[derive(Clone, Copy, Debug)]
 struct Question {
     servers: u64,
+    /// Those of them that are not there yet.
+    new_servers: u64,
     each_mb: u64,
     promised_servers: u64,
     promised_mb: u64,
@@ -141,7 +168,7 @@ impl Question {
 
     fn disk(&self, plan: &PlanName) -> Result<(), String> {
         let Some((free, total)) = self.file_system else { return Ok(()) };
-        let Self { servers, disk_mb, .. } = *self;
+        let Self { new_servers: servers, disk_mb, .. } = *self;
         // Some file systems don't say how large they are.
         let whole = if total == 0 { disk_mb } else { disk_mb.min(total) };
         let stays = whole * FREE_PERCENT / 100;

@@ -298,16 +298,22 @@ fn known_ways_of_deciding_by_words_are_found() {
 
 /// Planning is pure: what these files of the engine may name of other crates and modules.
 const PLANNING: [&str; 5] = ["plan.rs", "plan", "world.rs", "world", "desired.rs"];
-const PURE: [&str; 12] = [
+const PURE: [&str; 18] = [
     "crate::desired",
     "crate::plan",
     "crate::world",
+    "kafka::placement",
+    "kafka::quorum",
     "kafka::safety",
+    "kafka::settings",
+    "kafka::throttle",
     "model::",
+    "mover::",
     "pki::",
     "std::collections",
     "std::iter",
     "std::fmt",
+    "std::sync::Arc",
     "std::time::Duration",
     "store::Ticket",
     "wire::agent",

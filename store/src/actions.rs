@@ -7,7 +7,7 @@
 use crate::db::{Query, Row, Run, json};
 use crate::{Result, Work};
 use model::condition::Note;
-use model::{Action, ActionId, ActionKind, ActionStep, InstanceId, Timestamp};
+use model::{Action, ActionId, ActionKind, ActionStep, InstanceId, MoveProgress, Timestamp};
 
 /// An action that waits for long says the same few things again and again: it
 /// keeps its first steps, and whatever must not be missed.
@@ -93,6 +93,13 @@ pub async fn open(run: &mut impl Run, instance: InstanceId) -> Result<Vec<Action
         "SELECT * FROM actions WHERE instance_id = $1 AND ended_at IS NULL ORDER BY id DESC",
     );
     run.fetch(query.bind(instance.0)).await?.iter().map(action).collect()
+}
+
+/// How far replicas had moved when a change of servers ended.
+pub async fn moved(run: &mut impl Run, id: ActionId) -> Result<Option<MoveProgress>> {
+    let query = Query::new("SELECT progress FROM actions WHERE id = $1").bind(id.0);
+    let Some(row) = run.fetch_one(query).await? else { return Ok(None) };
+    row.text_or_none("progress")?.map(|_| row.json("progress")).transpose()
 }
 
 /// What was done and waited for, in order.
@@ -201,6 +208,16 @@ pub async fn end_one(work: &mut Work, id: ActionId, now: Timestamp) -> Result<()
     work.execute(query.bind(id.0).bind(now)).await.map(drop)
 }
 
+/// Ends what asked for larger disks, once the cloud has made all of them as large.
+pub async fn end_disks(work: &mut Work, instance: InstanceId, now: Timestamp) -> Result<()> {
+    let query = Query::new(
+        "UPDATE actions SET ended_at = $2 \
+         WHERE instance_id = $1 AND kind = 'resize-disk' AND ended_at IS NULL \
+         AND NOT EXISTS (SELECT 1 FROM disks WHERE instance_id = $1 AND made_gb < size_gb)",
+    );
+    work.execute(query.bind(instance.0).bind(now)).await.map(drop)
+}
+
 /// Ends one action because a later one replaces it.
 pub async fn supersede(work: &mut Work, id: ActionId, by: ActionId, now: Timestamp) -> Result<()> {
     let query = Query::new(
@@ -209,7 +226,8 @@ pub async fn supersede(work: &mut Work, id: ActionId, by: ActionId, now: Timesta
     work.execute(query.bind(id.0).bind(by.0).bind(now)).await.map(drop)
 }
 
-/// Ends what raised no more than this intent, which has been reached.
+/// Ends what raised no more than this intent, which has been reached. A change of servers
+/// ends once its row is gone: a cluster may be stopped in the middle of it.
 pub async fn end(
     work: &mut Work,
     instance: InstanceId,
@@ -218,7 +236,9 @@ pub async fn end(
 ) -> Result<()> {
     let query = Query::new(
         "UPDATE actions SET ended_at = $3 \
-         WHERE instance_id = $1 AND generation <= $2 AND ended_at IS NULL",
+         WHERE instance_id = $1 AND generation <= $2 AND ended_at IS NULL \
+         AND kind <> 'resize-disk' \
+         AND id NOT IN (SELECT action_id FROM resizes WHERE instance_id = $1)",
     )
     .bind(instance.0)
     .bind(generation)

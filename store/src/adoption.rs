@@ -13,7 +13,7 @@ use std::path::Path;
 
 /// In the order in which rows refer to each other. Both stores have had the
 /// same migrations, so their columns stand in the same order.
-const COPIES: [&str; 17] = [
+const COPIES: [&str; 18] = [
     "INSERT INTO vpcs SELECT * FROM earlier.vpcs WHERE id = \
      (SELECT vpc_id FROM earlier.instances WHERE id = $1) AND id NOT IN (SELECT id FROM vpcs)",
     "INSERT INTO instances SELECT * FROM earlier.instances WHERE id = $1",
@@ -34,6 +34,7 @@ const COPIES: [&str; 17] = [
     "INSERT INTO actions SELECT * FROM earlier.actions WHERE instance_id = $1",
     "INSERT INTO action_steps SELECT * FROM earlier.action_steps WHERE action_id IN \
      (SELECT id FROM earlier.actions WHERE instance_id = $1)",
+    "INSERT INTO resizes SELECT * FROM earlier.resizes WHERE instance_id = $1",
     // What it was since the backup is paid for as well.
     "INSERT INTO instance_history SELECT * FROM earlier.instance_history WHERE instance_id = $1 \
      AND id NOT IN (SELECT id FROM instance_history)",

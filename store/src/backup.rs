@@ -37,6 +37,8 @@ pub struct Past {
     pub store_epoch: i64,
     /// The highest number by sequence, such as `servers`.
     pub sequences: BTreeMap<String, i64>,
+    /// By instance: the highest node id that a server of it was ever given.
+    pub node_ids: BTreeMap<i64, i64>,
     /// By instance: what producers had before they were slowed down, as they still are.
     pub slowed: BTreeMap<i64, String>,
     /// What was signed for customers, revoked or not.

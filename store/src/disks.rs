@@ -6,13 +6,14 @@ use model::{Disk, DiskId, DiskState, InstanceId, ServerId};
 
 pub async fn insert(work: &mut Work, disk: &Disk) -> Result<()> {
     let query = Query::new(
-        "INSERT INTO disks (id, instance_id, server_id, size_gb, directory_id, founding, state) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7)",
+        "INSERT INTO disks (id, instance_id, server_id, size_gb, made_gb, directory_id, founding, \
+         state) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
     )
     .bind(disk.id.to_string())
     .bind(disk.instance_id.0)
     .bind(disk.server_id.0)
     .bind(disk.size_gb)
+    .bind(disk.made_gb)
     .bind(disk.directory_id.as_str())
     .bind(disk.founding)
     .bind(disk.state.as_str());
@@ -41,6 +42,18 @@ pub async fn advance(work: &mut Work, id: DiskId, from: DiskState, to: DiskState
     Ok(work.execute(query).await? == 1)
 }
 
+/// Asks for so many gigabytes on every server. No disk becomes smaller.
+pub async fn grow(work: &mut Work, instance: InstanceId, size_gb: u32) -> Result<()> {
+    let query = Query::new("UPDATE disks SET size_gb = $2 WHERE instance_id = $1 AND size_gb < $2");
+    work.execute(query.bind(instance.0).bind(size_gb)).await.map(drop)
+}
+
+/// Notes what the cloud has made of a disk.
+pub async fn set_made_gb(work: &mut Work, id: DiskId, made_gb: u32) -> Result<()> {
+    let query = Query::new("UPDATE disks SET made_gb = $2 WHERE id = $1 AND made_gb < $2");
+    work.execute(query.bind(id.to_string()).bind(made_gb)).await.map(drop)
+}
+
 pub async fn remove(work: &mut Work, id: DiskId) -> Result<()> {
     let query = Query::new("DELETE FROM disks WHERE id = $1").bind(id.to_string());
     work.execute(query).await.map(drop)
@@ -52,6 +65,7 @@ fn disk(row: &Row) -> Result<Disk> {
         instance_id: InstanceId(row.int("instance_id")?),
         server_id: ServerId(row.int("server_id")?),
         size_gb: row.number("size_gb")?,
+        made_gb: row.number("made_gb")?,
         directory_id: row.text("directory_id")?,
         founding: row.flag("founding")?,
         state: row.parse("state")?,

@@ -108,6 +108,18 @@ pub async fn open(run: &mut impl Run, instance: InstanceId) -> Result<Vec<Incide
     run.fetch(query.bind(instance.0)).await?.iter().map(incident).collect()
 }
 
+/// What is open and about something by a name that no server of the instance has, but for those
+/// that leave it and shall run no more.
+pub async fn of_no_server(run: &mut impl Run) -> Result<Vec<Incident>> {
+    let query = Query::new(
+        "SELECT * FROM incidents WHERE resolved_at IS NULL AND about <> '' AND NOT EXISTS \
+         (SELECT 1 FROM servers WHERE servers.instance_id = incidents.instance_id \
+         AND servers.name = incidents.about \
+         AND (servers.membership <> 'leaving' OR servers.stopped = FALSE)) ORDER BY id",
+    );
+    run.fetch(query).await?.iter().map(incident).collect()
+}
+
 /// Those of alarms of one type that are not over, of all instances.
 pub async fn open_of(run: &mut impl Run, kind: AlarmType) -> Result<Vec<Incident>> {
     let query = Query::new(

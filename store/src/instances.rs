@@ -4,7 +4,7 @@
 use crate::db::{Query, Row, Run, json};
 use crate::{
     Change, Result, Work, acls, actions, alarms, certificates, disk_guards, hash_key, incidents,
-    recipients, ssl_users, tickets,
+    recipients, resizes, ssl_users, tickets,
 };
 use model::condition::{self, since_when};
 use model::{
@@ -230,6 +230,43 @@ pub async fn raise(work: &mut Work, id: InstanceId, now: Timestamp) -> Result<i6
     raised.map_or(Ok(0), |row| row.int("generation"))
 }
 
+/// Node ids for new servers, which no server of the instance ever had: Kafka may remember
+/// a broker that was removed, and take its successor for one that has all data.
+pub async fn take_node_ids(work: &mut Work, id: InstanceId, count: u32) -> Result<Vec<i32>> {
+    let query = Query::new(
+        "UPDATE instances SET last_node_id = $2 + CASE WHEN last_node_id > \
+         (SELECT COALESCE(MAX(node_id), 0) FROM servers WHERE instance_id = $1) \
+         THEN last_node_id ELSE \
+         (SELECT COALESCE(MAX(node_id), 0) FROM servers WHERE instance_id = $1) END \
+         WHERE id = $1 RETURNING last_node_id",
+    );
+    let row = work.fetch_one(query.bind(id.0).bind(count)).await?;
+    let Some(row) = row else { return Ok(vec![]) };
+    let last: i32 = row.number("last_node_id")?;
+    let before = last - i32::try_from(count).unwrap_or(last);
+    Ok((before + 1..=last).collect())
+}
+
+/// How many servers there are to be, and of which plan, with the intent that servers follow
+/// raised to this generation, which is returned.
+pub async fn set_size(
+    work: &mut Work,
+    id: InstanceId,
+    plan: &PlanName,
+    nodes: u32,
+    now: Timestamp,
+) -> Result<i64> {
+    let query = Query::new("UPDATE instances SET plan = $2, nodes = $3 WHERE id = $1");
+    work.execute(query.bind(id.0).bind(plan.0.as_str()).bind(nodes)).await?;
+    raise(work, id, now).await
+}
+
+/// How large a disk was asked for; none: the plan's.
+pub async fn set_disk_size(work: &mut Work, id: InstanceId, size_gb: Option<u32>) -> Result<()> {
+    let query = Query::new("UPDATE instances SET disk_size = $2 WHERE id = $1");
+    work.execute(query.bind(id.0).bind(size_gb.map(i64::from))).await.map(drop)
+}
+
 /// Has the engine look at the instance now. A look that was to come sooner by the clock of
 /// its own host stays so.
 pub async fn wake(work: &mut Work, id: InstanceId, now: Timestamp) -> Result<()> {
@@ -388,6 +425,7 @@ pub async fn set_progress(
 pub async fn remove(work: &mut Work, id: InstanceId) -> Result<()> {
     work.execute(Query::new("DELETE FROM authorities WHERE instance_id = $1").bind(id.0)).await?;
     tickets::close(work, id).await?;
+    resizes::remove(work, id).await?;
     actions::remove(work, id).await?;
     disk_guards::remove_all(work, id).await?;
     acls::remove(work, id).await?;

@@ -33,6 +33,7 @@ pub mod notifications;
 pub mod outbox;
 pub mod pauses;
 pub mod recipients;
+pub mod resizes;
 pub mod retention;
 pub mod send_counts;
 pub mod servers;

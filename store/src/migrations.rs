@@ -13,7 +13,7 @@ macro_rules! file {
 }
 
 /// Each begins with the number of its place, and is never changed once released.
-const FILES: [(&str, &str); 26] = [
+const FILES: [(&str, &str); 29] = [
     file!("0001_first"),
     file!("0002_idempotency"),
     file!("0003_hosts"),
@@ -40,6 +40,9 @@ const FILES: [(&str, &str); 26] = [
     file!("0024_conditions"),
     file!("0025_superseded_and_kafka_generation"),
     file!("0026_server_state"),
+    file!("0027_resizes"),
+    file!("0028_sizes"),
+    file!("0029_moved"),
 ];
 
 /// What brings a database up to date.

@@ -8,8 +8,8 @@ pub use agent::{EnrolledAgent, find_agent, find_report};
 use crate::db::{Query, Row, Run, json};
 use crate::{Change, Result, Work, disk_guards};
 use model::{
-    AlarmType, HostId, InstanceId, KafkaVersion, Listeners, PlanName, Server, ServerId, Timestamp,
-    Wanted,
+    AlarmType, HostId, InstanceId, KafkaVersion, Listeners, Membership, PlanName, Server, ServerId,
+    ServerRole, Timestamp, Wanted,
 };
 
 /// A server's row with its documents as they were written or sent; `documents` reads them.
@@ -40,8 +40,8 @@ pub async fn insert(work: &mut Work, server: &Server) -> Result<()> {
     let query = Query::new(
         "INSERT INTO servers (id, instance_id, number, node_id, incarnation, roles, name, \
          kafka_version, host_id, zone, private_ip, listeners, certificate_generation, state, \
-         launch, stopped, revision) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, 0)",
+         membership, launch, stopped, revision) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, 0)",
     )
     .bind(server.id.0)
     .bind(server.instance_id.0)
@@ -57,6 +57,7 @@ pub async fn insert(work: &mut Work, server: &Server) -> Result<()> {
     .bind(json(&server.listeners))
     .bind(server.certificate_generation)
     .bind(server.state.as_str())
+    .bind(server.membership.as_str())
     .bind(server.wanted.launch())
     .bind(server.wanted.is_stopped());
     work.execute(query).await?;
@@ -143,7 +144,7 @@ macro_rules! bare {
     ($which:literal) => {
         concat!(
             "SELECT id, instance_id, number, node_id, incarnation, roles, name, kafka_version, \
-             host_id, zone, private_ip, listeners, state, enrolled_at, last_seen, \
+             host_id, zone, private_ip, listeners, state, membership, enrolled_at, last_seen, \
              certificate_generation, launch, stopped FROM servers ",
             $which
         )
@@ -181,6 +182,42 @@ pub async fn find(run: &mut impl Run, id: ServerId) -> Result<Option<ServerRecor
 pub async fn ids(run: &mut impl Run) -> Result<Vec<ServerId>> {
     let rows = run.fetch(Query::new("SELECT id FROM servers ORDER BY id")).await?;
     rows.iter().map(|row| Ok(ServerId(row.int("id")?))).collect()
+}
+
+/// Whether it comes, stays or goes. The row was read in the same transaction.
+pub async fn set_membership(work: &mut Work, id: ServerId, membership: Membership) -> Result<()> {
+    let query = Query::new("UPDATE servers SET membership = $2 WHERE id = $1");
+    work.execute(query.bind(id.0).bind(membership.as_str())).await.map(drop)
+}
+
+/// What its Kafka node does.
+pub async fn set_roles(work: &mut Work, id: ServerId, roles: &[ServerRole]) -> Result<()> {
+    let query = Query::new("UPDATE servers SET roles = $2 WHERE id = $1");
+    work.execute(query.bind(id.0).bind(json(&roles))).await.map(drop)
+}
+
+/// Cores and memory of a server.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Grant {
+    pub cores: u32,
+    pub memory_mb: u32,
+}
+
+/// What the cloud was last asked to let a server have.
+pub async fn grant(run: &mut impl Run, id: ServerId) -> Result<Option<Grant>> {
+    let query = Query::new(
+        "SELECT granted_cores, granted_memory_mb FROM servers \
+         WHERE id = $1 AND granted_cores IS NOT NULL AND granted_memory_mb IS NOT NULL",
+    );
+    let Some(row) = run.fetch_one(query.bind(id.0)).await? else { return Ok(None) };
+    let (cores, memory_mb) = (row.number("granted_cores")?, row.number("granted_memory_mb")?);
+    Ok(Some(Grant { cores, memory_mb }))
+}
+
+pub async fn set_grant(work: &mut Work, id: ServerId, grant: Grant) -> Result<()> {
+    let query =
+        Query::new("UPDATE servers SET granted_cores = $2, granted_memory_mb = $3 WHERE id = $1");
+    work.execute(query.bind(id.0).bind(grant.cores).bind(grant.memory_mb)).await.map(drop)
 }
 
 pub async fn set_made(work: &mut Work, id: ServerId) -> Result<()> {
@@ -349,6 +386,12 @@ pub async fn forget_brokers(work: &mut Work, instance: InstanceId) -> Result<()>
     work.execute(query.bind(instance.0)).await.map(drop)
 }
 
+/// Has one broker rendered anew.
+pub async fn forget_broker(work: &mut Work, id: ServerId) -> Result<()> {
+    let query = Query::new("UPDATE servers SET broker = NULL WHERE id = $1");
+    work.execute(query.bind(id.0)).await.map(drop)
+}
+
 /// Has a broker rendered anew if that was last done by a version that renders
 /// otherwise. To be called where it is restarted anyway.
 pub async fn forget_older_rendering(work: &mut Work, id: ServerId, version: i64) -> Result<()> {
@@ -450,6 +493,7 @@ fn server(row: &Row) -> Result<Server> {
         private_ip: row.text("private_ip")?,
         listeners: row.json("listeners")?,
         state: row.parse("state")?,
+        membership: row.parse("membership")?,
         enrolled_at: row.time_or_none("enrolled_at")?,
         last_seen: row.time_or_none("last_seen")?,
         certificate_generation: row.int("certificate_generation")?,

@@ -274,6 +274,21 @@ impl Installation {
         self.server_dirs().iter().map(of).collect()
     }
 
+    /// Agents on record. A server that is being made or removed may have none.
+    pub fn agents(&self) -> Vec<ProcessId> {
+        self.on_record("agent.pid")
+    }
+
+    /// Brokers on record. A server that joins may have none yet.
+    pub fn brokers(&self) -> Vec<ProcessId> {
+        self.on_record("run/broker.pid")
+    }
+
+    fn on_record(&self, file: &str) -> Vec<ProcessId> {
+        let servers = self.server_dirs();
+        servers.iter().filter_map(|server| ProcessId::load(&server.join(file))).collect()
+    }
+
     /// JVMs that were started for a server, on record or not.
     pub fn brokers_alive(&self) -> usize {
         // A JVM that was warmed up before its start keeps the mark of that.
@@ -310,9 +325,19 @@ impl Installation {
     pub async fn until<T, E: Debug>(
         &self,
         what: &str,
+        condition: impl AsyncFnMut() -> Result<T, E>,
+    ) -> T {
+        self.until_within(PATIENCE, what, condition).await
+    }
+
+    /// The same for what takes longer than most.
+    pub async fn until_within<T, E: Debug>(
+        &self,
+        patience: Duration,
+        what: &str,
         mut condition: impl AsyncFnMut() -> Result<T, E>,
     ) -> T {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + patience;
         loop {
             let seen = match condition().await {
                 Ok(value) => return value,

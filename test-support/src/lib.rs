@@ -24,6 +24,7 @@ pub mod left_over;
 pub mod postgres;
 pub mod receiver;
 pub mod rows;
+pub mod tight;
 pub mod webhook;
 pub mod witness;
 pub mod writer;

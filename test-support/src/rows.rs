@@ -1,6 +1,8 @@
 //! What the use cases write: an instance with all its rows, and changes of
 //! mind. Shared by every test of the engine; one store may serve many instances.
 
+mod resized;
+
 use model::*;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex};
@@ -115,20 +117,25 @@ impl Rows {
             let server_id = ServerId(work.next("servers").await.unwrap());
             let server = self.new_server(server_id, id, number);
             servers::insert(&mut work, &server).await.unwrap();
-            let disk = Disk {
-                id: DiskId(self.entropy.uuid()),
-                instance_id: id,
-                server_id,
-                size_gb: 25,
-                directory_id: kafka_uuid(&*self.entropy),
-                founding: true,
-                state: DiskState::Planned,
-            };
+            let disk = self.new_disk(id, server_id);
             disks::insert(&mut work, &disk).await.unwrap();
         }
         instances::wake(&mut work, id, now).await.unwrap();
         work.commit().await.unwrap();
         instance
+    }
+
+    fn new_disk(&self, instance_id: InstanceId, server_id: ServerId) -> Disk {
+        Disk {
+            id: DiskId(self.entropy.uuid()),
+            instance_id,
+            server_id,
+            size_gb: 25,
+            made_gb: 25,
+            directory_id: kafka_uuid(&*self.entropy),
+            founding: true,
+            state: DiskState::Planned,
+        }
     }
 
     fn new_vpc(&self, id: VpcId, made_for: InstanceId) -> Vpc {
@@ -205,6 +212,7 @@ impl Rows {
                 metrics: Some(listener(9404)),
             },
             state: ServerState::Planned,
+            membership: Membership::Member,
             enrolled_at: None,
             last_seen: None,
             certificate_generation: 1,
@@ -287,6 +295,27 @@ impl Rows {
         servers::set_wanted(&mut work, server, moved.unwrap_or(row.wanted)).await.unwrap();
         let kind = if stopped { ActionKind::Stop } else { ActionKind::Start };
         self.act(work, id, kind, &[server]).await;
+    }
+
+    /// Has every disk become larger, as asked of a customer.
+    pub async fn grow_disks(&self, id: InstanceId) {
+        let mut work = self.store.begin().await.unwrap();
+        let Some(instance) = instances::find(&mut work, id).await.unwrap() else { return };
+        let present = disks::list(&mut work, id).await.unwrap();
+        let size_gb = present.iter().map(|disk| disk.size_gb).max().unwrap_or_default() + 10;
+        disks::grow(&mut work, id, size_gb).await.unwrap();
+        let now = self.clock.now();
+        let action = NewAction {
+            instance_id: id,
+            kind: ActionKind::ResizeDisk,
+            servers: &[],
+            asked_by: "a@acme.test",
+            source: "cli".into(),
+            generation: instance.generation,
+        };
+        actions::insert(&mut work, &action, now).await.unwrap();
+        instances::wake(&mut work, id, now).await.unwrap();
+        work.commit().await.unwrap();
     }
 
     /// Has all brokers run with these settings, none of which takes a restart.

@@ -17,6 +17,7 @@ mod judge;
 mod lag;
 mod level;
 mod notice_incident;
+mod removed;
 mod silence;
 mod step;
 mod words;

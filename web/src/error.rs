@@ -44,6 +44,7 @@ pub fn status(error: &Error) -> StatusCode {
         Error::Unreadable(_)
         | Error::Invalid(_)
         | Error::Refused(_)
+        | Error::Coded { .. }
         | Error::Partly { .. }
         | Error::Unknown(_)
         | Error::NotOnSharedPlans => StatusCode::BAD_REQUEST,
@@ -63,7 +64,16 @@ pub fn retry_after(error: &Error) -> Option<u64> {
 }
 
 pub fn body(error: &Error) -> ErrorBody {
-    ErrorBody { error: error.to_string(), errors: fields(error) }
+    let sentence = error.to_string();
+    match error {
+        Error::Coded { code, .. } => ErrorBody {
+            error: sentence.clone(),
+            errors: Vec::new(),
+            error_code: Some(code.0),
+            message: Some(sentence),
+        },
+        _ => ErrorBody { error: sentence, errors: fields(error), ..ErrorBody::default() },
+    }
 }
 
 fn fields(error: &Error) -> Vec<std::collections::BTreeMap<String, String>> {
@@ -84,7 +94,7 @@ pub fn log(error: &Error) {
 
 /// Any answer that is an error.
 pub fn respond(status: StatusCode, error: String) -> Response {
-    (status, Json(ErrorBody { error, errors: Vec::new() })).into_response()
+    (status, Json(ErrorBody { error, ..ErrorBody::default() })).into_response()
 }
 
 pub fn not_found() -> Failure {

@@ -19,6 +19,55 @@ pub struct Accepted {
     pub message: String,
     /// The action's id; null if everything is so already.
     pub action: Option<i64>,
+    /// What the call would do; only where `dry_run` was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub planned: Option<PlannedChange>,
+}
+
+/// What a call would do to servers and replicas.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct PlannedChange {
+    /// Names of servers that would be added.
+    pub joining: Vec<String>,
+    /// Names of servers that would be removed.
+    pub leaving: Vec<String>,
+    /// Names of servers whose brokers would be restarted, one at a time.
+    pub restarting: Vec<String>,
+    /// GB of each server afterwards.
+    pub disk_size: u32,
+    /// Bytes that would be copied between servers.
+    pub bytes: u64,
+    /// Partitions whose replicas would change, or their order.
+    pub partitions: usize,
+    /// The first thousand of these.
+    pub moves: Vec<PlannedMove>,
+    /// Partitions that would be led by their first replica again.
+    pub leaders: usize,
+    /// Topics that would keep one replica, for want of room on the disks.
+    pub not_raised: Vec<String>,
+}
+
+/// New replicas of one partition, in order: the first is the preferred leader.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct PlannedMove {
+    pub topic: String,
+    pub partition: i32,
+    /// Names of servers.
+    pub from: Vec<String>,
+    pub to: Vec<String>,
+    /// Of it, what would be copied.
+    pub bytes: u64,
+}
+
+/// How far replicas have moved.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Progress {
+    pub bytes_done: u64,
+    pub bytes_left: u64,
+    /// Over the recent past; null until enough was seen.
+    pub bytes_per_second: Option<u64>,
+    /// When everything will be in its place; null while nothing can be foretold.
+    pub ready_at: Option<Timestamp>,
 }
 
 /// One element of `GET …/actions`.
@@ -26,7 +75,7 @@ pub struct Accepted {
 pub struct Action {
     pub id: i64,
     /// `create`, `cluster-restart`, `configure`, `cluster-stop`, `cluster-start`,
-    /// `restart`, `stop` or `start`.
+    /// `restart`, `stop`, `start`, `resize`, `rebalance`, `change-plan` or `resize-disk`.
     pub kind: String,
     /// The names of the servers it is about.
     pub servers: Vec<String>,
@@ -47,6 +96,10 @@ pub struct Action {
 pub struct ActionDetails {
     #[serde(flatten)]
     pub action: Action,
+    /// How far replicas have moved, or had when it ended; null where none move, or before the
+    /// first has.
+    #[serde(default)]
+    pub progress: Option<Progress>,
     pub steps: Vec<Step>,
 }
 

@@ -3,6 +3,7 @@
 //! Requests leave out what is not given; answers hold every field of the
 //! contract. Numbers, names and times travel as the contract writes them.
 
+use crate::actions::PlannedChange;
 use jiff::Timestamp;
 use model::{ConditionKind, Secret};
 use schemars::JsonSchema;
@@ -122,6 +123,37 @@ pub struct UpdateInstance {
     /// An empty list clears the tags.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tags: Option<Vec<String>>,
+    /// A name of `/api/plans`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plan: Option<String>,
+    /// Wins over the number in the plan's name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nodes: Option<u32>,
+    /// Gigabytes of each server.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disk_size: Option<u32>,
+    /// False: topics of one replica keep it when one server becomes several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub raise_replication: Option<bool>,
+    /// One server may be left, with one copy of everything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accept_single_copy: Option<bool>,
+}
+
+/// The answer to `PUT /api/instances/<ID>` and to `PUT …/disk`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Updated {
+    pub message: String,
+    /// What the call would do; only where `dry_run` was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub planned: Option<PlannedChange>,
+}
+
+/// `PUT …/disk`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct ResizeDisk {
+    /// Gigabytes of each server on top of the plan's.
+    pub extra_disk_size: u32,
 }
 
 /// One element of `GET /api/vpcs`, and `GET /api/vpcs/<id>`.
@@ -215,4 +247,10 @@ pub struct ErrorBody {
     /// One `{field: what is wrong}` for each field that is.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<BTreeMap<String, String>>,
+    /// Where clients of the family tell an error by its number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error_code: Option<u32>,
+    /// The same sentence as `error`, where there is a number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
 }

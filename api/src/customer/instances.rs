@@ -3,19 +3,20 @@
 pub mod account;
 pub mod actions;
 pub mod create;
+pub mod disk;
 pub mod read;
+pub mod update;
 
-use crate::about::{About, Counts, Input};
-use crate::answer::Answer;
+use crate::about::{About, Input};
 use crate::auth::CustomerKey;
-use crate::body::{Body, Fields, Query};
+use crate::body::{Fields, Query};
 use crate::path::Id;
 use app::Right;
-use app::instances::{self, Deletion, InstanceChanges, Page};
+use app::instances::{self, Deletion, Page};
 use axum::Json;
 use axum::http::StatusCode;
 use web::error::Failure;
-use wire::customer::{InstanceEntry, Message, UpdateInstance};
+use wire::customer::InstanceEntry;
 
 /// What list and read both say of an instance.
 fn entry(instance: &model::Instance) -> wire::customer::InstanceEntry {
@@ -72,48 +73,6 @@ pub fn about_list() -> About {
         .list("Instances by id", example())
         .answer_header(&[("X-Total-Count", "How many there are on all pages")])
 }
-
-const SAVED: &str = "Changes saved";
-
-/// `PUT /api/instances/<ID>`.
-pub async fn update(
-    CustomerKey(caller, app): CustomerKey,
-    Id(id): Id,
-    body: Body,
-) -> Answer<Message> {
-    instances::update(&caller, &app, id, body.ask(changes)).await?;
-    Ok(Json(Message { message: SAVED.into() }))
-}
-
-fn changes(fields: &mut Fields) -> InstanceChanges {
-    InstanceChanges {
-        name: fields.text("name"),
-        plan: fields.text("plan"),
-        nodes: fields.integer("nodes"),
-        tags: fields.list_or_none("tags"),
-        disk_size: fields.size("disk_size"),
-        kafka_version: fields.text("kafka_version"),
-        region: fields.text("region"),
-        vpc_id: fields.integer("vpc_id"),
-        vpc_subnet: fields.text("vpc_subnet"),
-    }
-}
-
-pub fn about_update() -> About {
-    let name = Some("orders".into());
-    let asked = UpdateInstance { name, tags: Some(vec!["prod".into()]) };
-    About::new("Change an instance")
-        .needs(Right::ChangeInstances)
-        .body(&FIELDS, &asked)
-        .at_least_one(&[("name", Counts::Given), ("tags", Counts::EvenNull)])
-        .json("It is changed", &Message { message: SAVED.into() })
-}
-
-/// Those that can change. The others may be sent as they are, because clients do.
-const FIELDS: [Input; 2] = [
-    Input::plain("name", "1 to 64 characters").at_most(64),
-    Input::tags("tags", "Null or an empty list clears them; for admin and devops"),
-];
 
 /// `DELETE /api/instances/<ID>`.
 pub async fn delete(

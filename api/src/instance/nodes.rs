@@ -3,16 +3,16 @@
 use crate::about::About;
 use crate::answer::Answer;
 use crate::auth::Seeing;
-use app::{InstanceAccess, Right, nodes};
+use app::{Right, nodes};
 use axum::Json;
 use wire::nodes::Node;
 
 pub async fn handle(Seeing(access, app): Seeing) -> Answer<Vec<Node>> {
     let nodes = nodes::list(&access, &app).await?;
-    Ok(Json(nodes.into_iter().map(|node| document(node, &access)).collect()))
+    Ok(Json(nodes.into_iter().map(document).collect()))
 }
 
-fn document(node: nodes::Node, access: &InstanceAccess) -> Node {
+fn document(node: nodes::Node) -> Node {
     let server = node.server;
     Node {
         name: server.name,
@@ -20,7 +20,7 @@ fn document(node: nodes::Node, access: &InstanceAccess) -> Node {
         hostname_internal: server.listeners.internal.advertised_host,
         private_ip: server.private_ip,
         running: node.running,
-        configured: access.instance().configured(),
+        configured: node.configured,
         kafka_version: server.kafka_version.to_string(),
         disk_size: node.disk_size.into(),
         additional_disk_size: node.additional_disk_size.into(),

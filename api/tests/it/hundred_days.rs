@@ -56,6 +56,7 @@ const MOST_ROWS: &[(&str, i64)] = &[
     ("outbox", 2 * store::notifications::MOST + 2 * 24 * 20),
     ("outbox_lanes", 200),
     ("recipients", 2 * 100),
+    ("resizes", 2),
     ("send_counts", 20),
     ("sequences", 30),
     ("servers", 2),

@@ -12,6 +12,7 @@ mod away;
 mod bodies;
 mod call;
 mod certificates;
+mod changes;
 mod confirmations;
 mod connections;
 mod coverage;

@@ -328,7 +328,9 @@ async fn fields_that_can_not_change_are_not_in_the_documents() {
         let schema = &document["paths"][path]["put"]["requestBody"]["content"]["application/json"];
         properties(&schema["schema"]).into_iter().map(|(name, _)| name).collect::<Vec<_>>()
     };
-    assert_eq!(fields("/api/instances/{id}"), ["name", "tags"]);
+    let changeable =
+        ["accept_single_copy", "disk_size", "name", "nodes", "plan", "raise_replication", "tags"];
+    assert_eq!(fields("/api/instances/{id}"), changeable);
     assert_eq!(fields("/api/vpcs/{vpc_id}"), ["name", "tags"]);
     assert_eq!(fields("/api/instances/{id}/topics/{name}"), ["config", "partitions"]);
     let alarm = fields("/api/instances/{id}/alarms/{alarm_id}");

@@ -4,6 +4,7 @@ mod changes;
 mod clock;
 mod disk_guard;
 mod expiry;
+mod membership;
 
 use crate::call::Call;
 use crate::world::{World, tellings};

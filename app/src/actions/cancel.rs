@@ -3,6 +3,8 @@
 use super::launches;
 use super::record::write_line;
 use super::scene::Scene;
+use super::undo::{self, Undoing};
+use crate::audit::Asker;
 use crate::{App, Error, InstanceAccess, Result};
 use model::condition::Note;
 use model::{Action, ActionId, ActionKind, ActionState, Instance, Reason, Timestamp};
@@ -15,6 +17,8 @@ pub enum Cancelled {
     AtOnce,
     /// Once what has begun is done.
     Later,
+    /// Once what has begun is undone, as far as that can be.
+    Undoing(Undoing),
 }
 
 /// Takes a restart back from the servers whose brokers have no leave to stop. What
@@ -29,7 +33,7 @@ pub async fn cancel(access: &InstanceAccess, app: &App, id: Option<ActionId>) ->
     let action = actions::find(&mut work, instance.id, id).await?.ok_or(Error::NotFound)?;
     match action.state() {
         ActionState::Running => can_be_cancelled(action.kind)?,
-        ActionState::Cancelling => return Ok(Cancelled::Later),
+        ActionState::Cancelling => return undo::again(&mut work, &action).await,
         ActionState::Cancelled | ActionState::Superseded | ActionState::Done => {
             let sentence = format!("Action {id} has ended; there is nothing left to cancel");
             return Err(Error::Refused(sentence));
@@ -38,11 +42,15 @@ pub async fn cancel(access: &InstanceAccess, app: &App, id: Option<ActionId>) ->
     // Read once: an action that ends in the moment it was cancelled had begun nothing.
     let now = app.now();
     let asker = access.asker(&mut work).await?;
+    if matches!(action.kind, ActionKind::Resize | ActionKind::Rebalance) {
+        let undoing = undo::undo(&mut work, app, &instance, &action).await?;
+        end_later(&mut work, &asker, app, &instance, &action).await?;
+        work.commit().await?;
+        return Ok(Cancelled::Undoing(undoing));
+    }
     let others = others(&mut work, &action).await?;
     let nothing_begun = take_back(&mut work, &instance, &action, &others, now).await?;
-    actions::cancel(&mut work, id, now).await?;
-    let note = Note::CancelledBy { email: asker.email.clone() };
-    actions::keep(&mut work, id, &note, now).await?;
+    end_later(&mut work, &asker, app, &instance, &action).await?;
     if nothing_begun {
         actions::end_one(&mut work, id, now).await?;
         let conditions = vec![Reason::RestartCancelled.into()];
@@ -51,11 +59,25 @@ pub async fn cancel(access: &InstanceAccess, app: &App, id: Option<ActionId>) ->
             instances::take_back_intent(&mut work, instance.id, action.generation).await?;
         }
     }
-    instances::wake(&mut work, instance.id, now).await?;
-    let about = Some(("action", id.to_string()));
-    write_line(&mut work, &asker, app, &instance, "instance.cancel", about).await?;
     work.commit().await?;
     Ok(if nothing_begun { Cancelled::AtOnce } else { Cancelled::Later })
+}
+
+/// The engine brings it to its end.
+async fn end_later(
+    work: &mut Work,
+    asker: &Asker,
+    app: &App,
+    instance: &Instance,
+    action: &Action,
+) -> Result<()> {
+    let (id, now) = (action.id, app.now());
+    actions::cancel(work, id, now).await?;
+    let note = Note::CancelledBy { email: asker.email.clone() };
+    actions::keep(work, id, &note, now).await?;
+    instances::wake(work, instance.id, now).await?;
+    let about = Some(("action", id.to_string()));
+    write_line(work, asker, app, instance, "instance.cancel", about).await
 }
 
 fn can_be_cancelled(kind: ActionKind) -> Result<()> {
@@ -68,7 +90,13 @@ fn can_be_cancelled(kind: ActionKind) -> Result<()> {
 /// reached or undone by asking for the contrary.
 pub(super) fn instead_of_cancelling(kind: ActionKind) -> Option<&'static str> {
     Some(match kind {
-        ActionKind::ClusterRestart | ActionKind::Restart | ActionKind::Configure => return None,
+        ActionKind::ClusterRestart
+        | ActionKind::Restart
+        | ActionKind::Configure
+        | ActionKind::ChangePlan
+        | ActionKind::Resize
+        | ActionKind::Rebalance => return None,
+        ActionKind::ResizeDisk => "no disk becomes smaller again",
         ActionKind::Create => "delete the instance",
         ActionKind::ClusterStop => "start it again with actions/cluster-start",
         ActionKind::ClusterStart => "stop it again with actions/cluster-stop",
@@ -77,10 +105,11 @@ pub(super) fn instead_of_cancelling(kind: ActionKind) -> Option<&'static str> {
     })
 }
 
-/// What is open beside it: restarts of unresponsive brokers, or what those came upon.
+/// What is open beside it: restarts of unresponsive brokers, or what those came upon. Growing
+/// disks have nothing to do with it.
 async fn others(work: &mut Work, action: &Action) -> Result<Vec<Action>> {
     let mut others = actions::open(work, action.instance_id).await?;
-    others.retain(|other| other.id != action.id);
+    others.retain(|other| other.id != action.id && other.kind != ActionKind::ResizeDisk);
     Ok(others)
 }
 

@@ -50,7 +50,7 @@ pub(crate) async fn configure(
 }
 
 /// Every broker that runs, with a new configuration; the others start with it.
-async fn start_anew(work: &mut Work, scene: &Scene) -> Result<()> {
+pub(super) async fn start_anew(work: &mut Work, scene: &Scene) -> Result<()> {
     servers::forget_brokers(work, scene.instance.id).await?;
     for record in servers::list(work, scene.instance.id).await? {
         if !record.server.wanted.is_stopped() {

@@ -2,20 +2,22 @@
 
 use crate::access::on_servers_of_its_own;
 use crate::{App, Error, InstanceAccess, Result};
-use model::{Action, ActionId, ActionKind, ActionState, ActionStep, Server};
-use store::{actions, servers};
+use model::{Action, ActionId, ActionKind, ActionState, ActionStep, MoveProgress, Server};
+use store::{actions, resizes, servers};
 
 /// Older ones are in the audit log.
 const MOST: u32 = 100;
 
 /// An action as people read it.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct ActionView {
     pub action: Action,
     /// The names of the servers it is about.
     pub servers: Vec<String>,
     /// What it waits for now, or how it ended, in a sentence.
     pub status: String,
+    /// How far replicas have moved, or had when it ended.
+    pub progress: Option<MoveProgress>,
 }
 
 pub async fn list(access: &InstanceAccess, app: &App) -> Result<Vec<ActionView>> {
@@ -44,7 +46,18 @@ pub async fn read(
         Some(by) => actions::find(&mut reader, access.instance.id, by).await?,
         None => None,
     };
-    Ok((view(access, &servers, action, later.as_slice()), steps))
+    let resize = resizes::find(&mut reader, access.instance.id).await?;
+    let progress = match resize.filter(|it| it.action_id == id) {
+        Some(resize) => resize.progress,
+        None => actions::moved(&mut reader, id).await?.map(ended),
+    };
+    let view = view(access, &servers, action, later.as_slice());
+    Ok((ActionView { progress, ..view }, steps))
+}
+
+/// Nothing moves any more.
+fn ended(progress: MoveProgress) -> MoveProgress {
+    MoveProgress { bytes_per_second: None, ready_at: None, ..progress }
 }
 
 /// `later` are those that may have replaced it.
@@ -60,7 +73,7 @@ fn view(
         None => access.instance.progress.status(),
         Some(_) => how_it_ended(&action, later),
     };
-    ActionView { action, servers, status }
+    ActionView { action, servers, status, progress: None }
 }
 
 fn how_it_ended(action: &Action, later: &[Action]) -> String {
@@ -74,6 +87,7 @@ fn how_it_ended(action: &Action, later: &[Action]) -> String {
     parts.push(match action.superseded_by {
         Some(by) => superseded(by, later),
         // What the engine ends, it ends later.
+        None if action.kind == ActionKind::Resize => "there are as many servers as before".into(),
         None if action.ended_at == action.cancelled_at => "nothing was restarted".into(),
         None => "what had begun was brought to its end".into(),
     });
@@ -84,6 +98,9 @@ fn how_it_ended(action: &Action, later: &[Action]) -> String {
     }
     if action.kind == ActionKind::Configure {
         parts.push("settings hold from the next start on".into());
+    }
+    if action.kind == ActionKind::ChangePlan && action.superseded_by.is_none() {
+        parts.push("the plan's memory holds from the next start on".into());
     }
     parts.join("; ")
 }

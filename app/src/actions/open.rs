@@ -1,6 +1,8 @@
 //! One open action an instance: another one is refused as long as it goes on, with what
 //! it waits for and what helps.
 //!
+//! Larger disks are neither in the way of anything nor kept waiting.
+//!
 //! There are two exceptions. A restart of unresponsive brokers is accepted beside
 //! whatever is open (`restart.rs`): nothing else helps them, and what is open may wait
 //! for them. And an action that undoes the whole of an open one replaces it, which ends
@@ -23,7 +25,8 @@ pub(super) async fn replaced_by(
     if instance.configured() {
         return Ok(vec![]);
     }
-    let open = actions::open(run, instance.id).await?;
+    let mut open = actions::open(run, instance.id).await?;
+    open.retain(|action| !goes_on_beside(kind, action));
     let (replaced, left): (Vec<Action>, Vec<Action>) =
         open.into_iter().partition(|action| undoes(kind, servers, action));
     // A restart of unresponsive brokers came upon what is replaced, and goes on.
@@ -31,6 +34,18 @@ pub(super) async fn replaced_by(
     match left.iter().rev().find(is_in_the_way) {
         Some(action) => Err(refusal(access, instance, action)),
         None => Ok(replaced),
+    }
+}
+
+/// Whether an open action and this one have nothing to do with each other. Disks grow while
+/// servers are restarted. A change of servers goes on once a stopped cluster is started again.
+fn goes_on_beside(kind: ActionKind, open: &Action) -> bool {
+    match open.kind {
+        ActionKind::ResizeDisk => true,
+        ActionKind::Resize | ActionKind::Rebalance => {
+            matches!(kind, ActionKind::ClusterStop | ActionKind::ClusterStart)
+        }
+        _ => false,
     }
 }
 

@@ -58,12 +58,18 @@ pub(super) async fn record(
 /// to say so.
 fn promise(kind: ActionKind, numbers: &[u32], rows: &[Server]) -> Vec<Condition> {
     let will = match kind {
-        ActionKind::ClusterRestart | ActionKind::Configure | ActionKind::Restart => {
-            Reason::ToRestart
-        }
+        ActionKind::ClusterRestart
+        | ActionKind::Configure
+        | ActionKind::Restart
+        | ActionKind::ChangePlan => Reason::ToRestart,
         ActionKind::Stop => Reason::ToStop,
         ActionKind::Start => Reason::ToStart,
-        ActionKind::Create | ActionKind::ClusterStop | ActionKind::ClusterStart => return vec![],
+        ActionKind::Create
+        | ActionKind::ClusterStop
+        | ActionKind::ClusterStart
+        | ActionKind::Resize
+        | ActionKind::Rebalance
+        | ActionKind::ResizeDisk => return vec![],
     };
     let is_meant = |server: &&Server| {
         let is_named = numbers.is_empty() || numbers.contains(&server.number);

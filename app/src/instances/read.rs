@@ -76,7 +76,8 @@ pub(super) fn connection_url(
 fn brokers(servers: &[Server]) -> String {
     let addresses: Vec<String> = servers
         .iter()
-        .filter(|server| server.is_broker())
+        // Clients that begin now shall not rely on one that leaves.
+        .filter(|server| server.is_broker() && !server.is_leaving())
         .map(|server| &server.listeners.sasl_scram)
         .map(|listener| format!("{}:{}", listener.advertised_host, listener.port))
         .collect();

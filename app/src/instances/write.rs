@@ -3,20 +3,17 @@
 use super::choose::{Chosen, Network, Order, Placed};
 use super::create::Created;
 use super::read::connection_url;
+use super::rows::{self, newcomers};
 use crate::idempotency::{self, Repeatable};
 use crate::vpcs::choose_subnet;
-use crate::{App, Caller, Error, Place, Result, alarms, audit, history, limits};
-use model::agent::FIRST_GENERATION;
+use crate::{App, Caller, Error, Result, alarms, audit, history, limits};
 use model::condition::since_when;
 use model::{
-    ActionKind, Disk, DiskId, DiskState, Instance, InstanceId, InstanceProgress, Reason, Server,
-    ServerId, ServerRole, ServerState, Subnet, Vpc, VpcId, Wanted, kafka_uuid,
+    ActionKind, Instance, InstanceId, InstanceProgress, Membership, Reason, ServerId, Subnet, Vpc,
+    VpcId, kafka_uuid,
 };
 use std::collections::BTreeMap;
 use store::{NewAction, Work, accounts, actions, authorities, disks, instances, servers, vpcs};
-
-/// The quorum has three voters; further servers are brokers only.
-const CONTROLLERS: u32 = 3;
 
 /// Why nothing was saved.
 pub enum WriteError {
@@ -65,11 +62,13 @@ pub async fn write(
     for (kind, authority) in &chosen.authorities {
         authorities::insert(&mut work, id, *kind, &authority.certificate, &authority.key).await?;
     }
-    for (number, place) in (1..).zip(&placed.places) {
-        let server_id = ServerId(work.next("servers").await?);
-        let server = server(order, chosen, place, id, server_id, number);
+    let size_gb = order.plan.disk_gb(order.disk_size);
+    let newcomers = newcomers(&[], placed.places.len());
+    for ((newcomer, place), node_id) in newcomers.iter().zip(&placed.places).zip(1..) {
+        let ids = (ServerId(work.next("servers").await?), node_id);
+        let server = rows::server(&instance, place, newcomer, ids, Membership::Member);
         servers::insert(&mut work, &server).await?;
-        disks::insert(&mut work, &disk(app, order, id, server_id)).await?;
+        disks::insert(&mut work, &rows::disk(app, &server, size_gb, true)).await?;
     }
     let extras = [
         ("id", id.to_string()),
@@ -180,50 +179,5 @@ fn instance(
         settings: BTreeMap::new(),
         kafka_generation: 0,
         progress: InstanceProgress { conditions, ..Default::default() },
-    }
-}
-
-fn server(
-    order: &Order,
-    chosen: &Chosen,
-    place: &Place,
-    instance_id: InstanceId,
-    id: ServerId,
-    number: u16,
-) -> Server {
-    let mut roles = vec![ServerRole::Broker];
-    if u32::from(number) <= CONTROLLERS {
-        roles.push(ServerRole::Controller);
-    }
-    Server {
-        id,
-        instance_id,
-        number: number.into(),
-        node_id: number.into(),
-        incarnation: 1,
-        roles,
-        name: format!("{}-{number:02}", chosen.username),
-        kafka_version: order.kafka_version,
-        host_id: place.host_id,
-        zone: place.zone.clone(),
-        private_ip: place.addresses.private_ip.clone(),
-        listeners: place.addresses.listeners.clone(),
-        state: ServerState::Planned,
-        enrolled_at: None,
-        last_seen: None,
-        certificate_generation: FIRST_GENERATION,
-        wanted: Wanted::default(),
-    }
-}
-
-fn disk(app: &App, order: &Order, instance_id: InstanceId, server_id: ServerId) -> Disk {
-    Disk {
-        id: DiskId(app.entropy().uuid()),
-        instance_id,
-        server_id,
-        size_gb: order.plan.disk_gb(order.disk_size),
-        founding: true,
-        directory_id: kafka_uuid(app.entropy()),
-        state: DiskState::Planned,
     }
 }

@@ -7,7 +7,7 @@ use crate::access::{on_servers_of_its_own, ready};
 use crate::{App, Error, InstanceAccess, Result};
 use futures::future::join_all;
 use kafka::client::{Admin, Broker, Error as KafkaError, LogDir, graver, made, none_answered};
-use model::Server;
+use model::{Membership, Server};
 use std::time::Duration;
 use store::servers;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
@@ -40,6 +40,8 @@ pub(crate) struct Cluster<'a> {
     brokers: kafka::client::Cluster,
     stale_brokers: &'a StaleBrokers,
     servers: Vec<Server>,
+    /// Those that are being added: nobody waits for them, since they may never come up.
+    joining: Vec<Server>,
     patience: Duration,
     deadline: Instant,
 }
@@ -53,19 +55,22 @@ impl<'a> Cluster<'a> {
         let instance = &access.instance;
         ready(instance)?;
         let servers = servers::list_bare(&mut app.store().reader(), instance.id).await?;
+        let (joining, servers): (Vec<Server>, Vec<Server>) =
+            servers.into_iter().partition(|server| server.membership == Membership::Joining);
         let mut brokers = app.reach().cluster(instance.id, &servers).await.map_err(unreachable)?;
         let (admin, stale_brokers) = (app.reach().admin(), app.stale_brokers());
         stale_brokers.last(&mut brokers, Instant::now().into_std());
-        Ok(Self { admin, brokers, stale_brokers, servers, patience, deadline })
+        Ok(Self { admin, brokers, stale_brokers, servers, joining, patience, deadline })
     }
 
     /// The same, before the same deadline. Brokers that did not show a change by now are asked
     /// last.
     #[must_use]
     pub fn after_change(&self) -> Self {
-        let (mut brokers, servers) = (self.brokers.clone(), self.servers.clone());
+        let (servers, joining) = (self.servers.clone(), self.joining.clone());
+        let mut brokers = self.brokers.clone();
         self.stale_brokers.last(&mut brokers, Instant::now().into_std());
-        Self { brokers, servers, ..*self }
+        Self { brokers, servers, joining, ..*self }
     }
 
     /// Whether what a broker shows may be older than a change that was made. Then a call
@@ -179,13 +184,13 @@ impl<'a> Cluster<'a> {
     }
 
     pub fn servers(&self) -> usize {
-        self.servers.iter().filter(|server| server.is_broker()).count()
+        self.servers.iter().filter(|it| it.is_broker() && !it.is_leaving()).count()
     }
 
     /// What each server that answers has on its disks, side by side: one that
-    /// does not is left out soon.
+    /// does not is left out soon. Those that are being added are asked as well.
     pub async fn log_dirs(&self) -> Vec<(&Server, Vec<LogDir>)> {
-        let asked = self.servers.iter().map(|server| async move {
+        let asked = self.servers.iter().chain(&self.joining).map(|server| async move {
             let alone = self.brokers.through(&Broker::internal(server));
             let reply = timeout(ALONE, self.admin.describe_log_dirs(&alone)).await;
             reply.ok().and_then(std::result::Result::ok).map(|directories| (server, directories))
@@ -336,6 +341,7 @@ mod tests {
             },
             stale_brokers: &stale_brokers,
             servers: vec![],
+            joining: vec![],
             patience: Duration::from_secs(25),
             deadline: Instant::now() + Duration::from_secs(25),
         };

@@ -7,8 +7,9 @@ use anyhow::{Context, Result};
 use model::{
     Account, AccountId, ApiKey, Clock, Disk, DiskId, DiskState, Entropy, HostId, Instance,
     InstanceId, InstanceName, InstanceProgress, KafkaVersion, KeyId, Listener, Listeners,
-    OsEntropy, PlanName, Reason, RegionName, Role, Secret, Server, ServerId, ServerRole,
-    ServerState, SystemClock, Tags, Timestamp, User, UserId, Vpc, VpcId, Wanted, kafka_uuid,
+    Membership, OsEntropy, PlanName, Reason, RegionName, Role, Secret, Server, ServerId,
+    ServerRole, ServerState, SystemClock, Tags, Timestamp, User, UserId, Vpc, VpcId, Wanted,
+    kafka_uuid,
 };
 use std::collections::BTreeMap;
 use std::fs;
@@ -217,6 +218,7 @@ pub fn server(id: ServerId, instance_id: InstanceId, host_id: HostId, username: 
             metrics: None,
         },
         state: ServerState::Planned,
+        membership: Membership::Member,
         enrolled_at: None,
         last_seen: None,
         certificate_generation: 1,
@@ -230,6 +232,7 @@ pub fn disk(instance_id: InstanceId, server_id: ServerId) -> Disk {
         instance_id,
         server_id,
         size_gb: 25,
+        made_gb: 25,
         directory_id: kafka_uuid(&OsEntropy),
         founding: true,
         state: DiskState::Planned,

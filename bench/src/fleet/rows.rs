@@ -88,6 +88,7 @@ impl Rows<'_> {
                 node_id: i32::try_from(number)?,
                 name: format!("{}-0{number}", new.username),
                 state: model::ServerState::Made,
+                membership: model::Membership::Member,
                 ..server(server_id, id, self.host, &new.username)
             });
         }

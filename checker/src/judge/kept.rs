@@ -3,9 +3,9 @@
 use super::client_view::{ClientView, End};
 use super::copies::reference;
 use super::visible::Held;
-use crate::logs::{Logs, ReplicaLog};
+use crate::logs::{Entry, Logs, Marked, ReplicaLog};
 use crate::report::Findings;
-use crate::{RecordId, Wrong};
+use crate::{RecordId, Text, Wrong};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 pub fn judge(view: &ClientView<'_>, logs: &Logs, findings: &mut Findings) {
@@ -122,8 +122,36 @@ impl Kept<'_> {
                 (false, true) => "the consumer group was given it",
                 (false, false) => continue,
             };
-            findings.of_record(Wrong::AbortedVisible, *id, record.partition, None, why.into());
+            let why = format!("{why}: {}", self.around(*id, record.partition));
+            findings.of_record(Wrong::AbortedVisible, *id, record.partition, None, why);
         }
+    }
+
+    /// What its producer has in the log before and after it, up to the mark that ends its
+    /// transaction, so that it can be told who is to blame.
+    fn around(&self, id: RecordId, partition: i32) -> String {
+        let log = self.logs.partitions.get(&partition).and_then(|replicas| reference(replicas));
+        let entries = log.map_or(&[][..], |log| &log.entries);
+        let is_it =
+            |entry: &Entry| matches!(entry.what, Marked::Data(Text::Record(it)) if it == id);
+        let producer = entries.iter().find(|entry| is_it(entry)).and_then(|it| it.producer);
+        let of_it = |entry: &&Entry| entry.producer.map(|it| it.0) == producer.map(|it| it.0);
+        let own: Vec<&Entry> = entries.iter().filter(of_it).collect();
+        let Some(at) = own.iter().position(|entry| is_it(entry)) else { return String::new() };
+        let is_mark = |entry: &&&Entry| !matches!(entry.what, Marked::Data(_));
+        let end =
+            own[at..].iter().position(|entry| is_mark(&entry)).map_or(own.len(), |it| at + it + 1);
+        let entry = |entry: &&Entry| {
+            let epoch = entry.producer.map_or(-1, |it| it.1);
+            match entry.what {
+                Marked::Data(Text::Record(id)) => {
+                    format!("offset {} epoch {epoch}: record {}", entry.offset, id.number)
+                }
+                what => format!("offset {} epoch {epoch}: {what:?}", entry.offset),
+            }
+        };
+        let told: Vec<String> = own[at.saturating_sub(4)..end].iter().map(entry).collect();
+        told.join(", ")
     }
 
     /// A transaction of which nobody knows how it ended is there whole or not

@@ -1,5 +1,6 @@
 //! Following one action: each new step, and what it waits for now.
 
+use super::planned::bytes;
 use super::wait::{AWAY, LOOK_AGAIN, PATIENCE, say};
 use client::Client;
 use indicatif::ProgressBar;
@@ -30,7 +31,7 @@ impl Shown {
             self.last.clone_from(&step.text);
         }
         if seen.action.ended_at.is_none() {
-            news.extend(self.status(&seen.action.status));
+            news.extend(self.status(&sentence(seen)));
         }
         news
     }
@@ -41,6 +42,17 @@ impl Shown {
         }
         self.last = sentence.into();
         Some(News::Status(sentence.into()))
+    }
+}
+
+/// What it waits for, and how far replicas have moved.
+fn sentence(seen: &ActionDetails) -> String {
+    let status = &seen.action.status;
+    let Some(progress) = &seen.progress else { return status.clone() };
+    let (done, left) = (bytes(progress.bytes_done), bytes(progress.bytes_left));
+    match progress.ready_at {
+        Some(at) => format!("{status} ({done} moved, {left} left, ready at about {at:.0})"),
+        None => format!("{status} ({done} moved, {left} left)"),
     }
 }
 
@@ -118,7 +130,7 @@ mod tests {
             status: status.into(),
         };
         let steps = steps.iter().map(|text| Step { at, text: (*text).into() }).collect();
-        ActionDetails { action, steps }
+        ActionDetails { action, progress: None, steps }
     }
 
     #[test]

@@ -164,7 +164,7 @@ mod tests {
             status: format!("{state} for now"),
         };
         let steps = steps.iter().map(|text| Step { at, text: (*text).into() }).collect();
-        ActionDetails { action, steps }
+        ActionDetails { action, progress: None, steps }
     }
 
     #[test]

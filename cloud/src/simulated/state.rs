@@ -16,6 +16,8 @@ pub enum Effect {
     NetworkMade(VpcId),
     NetworkRemoved(VpcId),
     DiskMade(DiskId),
+    /// To so many gigabytes.
+    DiskGrown(DiskId, u32),
     DiskRemoved(DiskId),
     /// A server of that incarnation.
     ServerMade(ServerId, i64),
@@ -30,7 +32,7 @@ impl Effect {
         match self {
             Effect::NetworkMade(id) => Effect::NetworkRemoved(id),
             Effect::NetworkRemoved(id) => Effect::NetworkMade(id),
-            Effect::DiskMade(id) => Effect::DiskRemoved(id),
+            Effect::DiskMade(id) | Effect::DiskGrown(id, _) => Effect::DiskRemoved(id),
             Effect::DiskRemoved(id) => Effect::DiskMade(id),
             Effect::ServerMade(id, _) => Effect::ServerRemoved(id),
             Effect::ServerRemoved(id) => Effect::ServerMade(id, 0),
@@ -108,11 +110,15 @@ impl State {
     }
 
     pub(super) fn ensure_disk(&mut self, spec: &DiskSpec) -> Outcome<()> {
-        match self.disks.get(&spec.id) {
+        match self.disks.get_mut(&spec.id) {
             Some(disk)
                 if disk.spec.instance_id == spec.instance_id
                     && disk.spec.server_id == spec.server_id =>
             {
+                if disk.spec.size_gb < spec.size_gb {
+                    disk.spec.size_gb = spec.size_gb;
+                    self.effects.push(Effect::DiskGrown(spec.id, spec.size_gb));
+                }
                 Outcome::Ready(())
             }
             Some(disk) => Outcome::give_up(format!(
@@ -217,6 +223,10 @@ impl State {
 
     pub(super) fn assign(&mut self, id: ServerId, addresses: Addresses) {
         self.assigned.insert(id, addresses);
+    }
+
+    pub(super) fn disk_gb(&self, id: DiskId) -> Option<u32> {
+        self.disks.get(&id).map(|disk| disk.spec.size_gb)
     }
 
     pub(super) fn disk_owner(&self, id: DiskId) -> Option<InstanceId> {

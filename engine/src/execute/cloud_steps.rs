@@ -9,7 +9,7 @@ use cloud::{
 };
 use model::{Disk, DiskState, Plan, Reason, Secret, ServerState, SignedDuration, Timestamp};
 use std::sync::Arc;
-use store::{Token, disks, hash_key, servers};
+use store::{Token, actions, disks, hash_key, servers};
 
 const TOKEN_LIFE: SignedDuration = SignedDuration::from_mins(15);
 /// An agent that was not heard of for so long may have lost its certificate, or
@@ -41,18 +41,15 @@ impl Engine {
         world: &World,
         disk: &Disk,
     ) -> Result<Done, PassError> {
-        let spec = DiskSpec {
-            id: disk.id,
-            instance_id: disk.instance_id,
-            server_id: disk.server_id,
-            size_gb: disk.size_gb,
-        };
         let (cloud, by) = self.cloud_for(pass, world).await?;
-        if let Err(done) = finished(cloud.ensure_disk(&by, &spec).await) {
+        if let Err(done) = finished(cloud.ensure_disk(&by, &disk_spec(disk)).await) {
             return Ok(done);
         }
         let mut work = self.guarded(pass).await?;
         disks::advance(&mut work, disk.id, DiskState::Planned, DiskState::Made).await?;
+        disks::set_made_gb(&mut work, disk.id, disk.size_gb).await?;
+        // It may have been asked to be larger before it was made.
+        actions::end_disks(&mut work, disk.instance_id, self.clock.now()).await?;
         work.commit().await?;
         Ok(Done::Progress)
     }
@@ -70,7 +67,7 @@ impl Engine {
             let reason = format!("{} has no disk on record", view.title());
             return Ok(Done::Failed { reason, remedy: Remedy::GiveUp });
         };
-        let plan = self.plan_of(world)?;
+        let grant = self.grant(world, view).await?;
         let token = self.token_for(pass, view).await?;
         let spec = ServerSpec {
             id: view.server.id,
@@ -78,14 +75,17 @@ impl Engine {
             instance_id: world.instance.id,
             vpc_id: world.instance.vpc_id,
             disk_id: disk.id,
-            cores: plan.family.cores,
-            memory_mb: plan.family.memory_gb * 1024,
+            cores: grant.cores,
+            memory_mb: grant.memory_mb,
             addresses: recorded_addresses(view),
             token: token.clone(),
         };
         let (cloud, by) = self.cloud_for(pass, world).await?;
         match finished(cloud.ensure_server(&by, &spec).await) {
-            Ok(observed) => self.note_server(pass, view, &observed, token.as_ref()).await,
+            Ok(observed) => {
+                self.note_grant(pass, view, grant).await?;
+                self.note_server(pass, world, view, &observed, token.as_ref()).await
+            }
             Err(done) => Ok(done),
         }
     }
@@ -95,21 +95,25 @@ impl Engine {
     async fn note_server(
         &self,
         pass: &Pass,
+        world: &World,
         view: &ServerView,
         observed: &ObservedServer,
         token: Option<&Secret>,
     ) -> Result<Done, PassError> {
         let started = observed.agent == Agent::Started;
         let outdated = view.report_text.as_deref().filter(|_| started);
-        let moved = moved(view, &observed.addresses);
+        let (moved, membership) = (moved(view, &observed.addresses), view.server.membership);
         if view.server.state == ServerState::Made && outdated.is_none() && token.is_none() {
             return Ok(Done::Progress);
         }
         let mut work = self.guarded(pass).await?;
         if let Some(Addresses { private_ip, listeners }) = moved {
             servers::set_addresses(&mut work, &view.server, private_ip, listeners).await?;
-            // Each of them names the addresses of all controllers.
-            servers::forget_brokers(&mut work, view.server.instance_id).await?;
+            // Each of them names the addresses of all controllers. Those that run before
+            // others join are rendered again once they are restarted.
+            for other in world.servers.iter().filter(|it| it.server.membership == membership) {
+                servers::forget_broker(&mut work, other.server.id).await?;
+            }
         }
         servers::set_made(&mut work, view.server.id).await?;
         if let Some(token) = token {
@@ -168,6 +172,15 @@ fn is_enrolled(view: &ServerView, now: Timestamp) -> bool {
     let Some(enrolled_at) = view.server.enrolled_at else { return false };
     let heard = view.server.last_seen.map_or(enrolled_at, |seen| seen.max(enrolled_at));
     now.duration_since(heard) < HEARD_LATELY
+}
+
+pub(super) fn disk_spec(disk: &Disk) -> DiskSpec {
+    DiskSpec {
+        id: disk.id,
+        instance_id: disk.instance_id,
+        server_id: disk.server_id,
+        size_gb: disk.size_gb,
+    }
 }
 
 fn recorded_addresses(view: &ServerView) -> Addresses {

@@ -12,6 +12,7 @@
 //! alone.
 
 use crate::pass::{Done, Pass};
+use crate::plan::sizing;
 use crate::world::{ServerView, World};
 use crate::{Engine, PassError};
 use cloud::Remedy;
@@ -40,7 +41,7 @@ impl Engine {
         let nobody = self.entropy.password();
         let users = [(PLACEHOLDER_USER, &nobody), (&*instance.username, &instance.password)];
         let rights = rights::of_default_user(&instance.username);
-        let chosen = settings::in_kafka(&instance.settings);
+        let chosen = chosen(world);
         pass.kafka_written.store(true, Ordering::Relaxed);
         let (users, acls, settings) = tokio::join!(
             self.reach.admin().set_scram_users(&cluster, &users),
@@ -109,7 +110,7 @@ impl Engine {
         let now = self.clock.now();
         self.note(pass, world, |progress| {
             progress.ready_at = Some(now);
-            progress.observed_generation = world.instance.generation;
+            progress.observed_generation = world.reachable();
             let running = vec![Reason::Running.into()];
             progress.conditions = since_when(running, &progress.conditions, now);
         })
@@ -151,6 +152,17 @@ impl Engine {
         }
         Ok(logins)
     }
+}
+
+/// What Kafka is to hold of the customer's settings. While servers join and leave, min ISR is
+/// what suits those that are there by now.
+fn chosen(world: &World) -> Changes {
+    let mut chosen = settings::in_kafka(&world.instance.settings);
+    if let Some(demand) = chosen.get_mut(settings::MIN_IN_SYNC) {
+        let present = sizing::present_min_isr(&world.instance, world.resize.as_ref());
+        *demand = Some(present.to_string());
+    }
+    chosen
 }
 
 /// Whether the login may succeed within moments: the broker opens its listener,

@@ -98,6 +98,7 @@ pub(super) fn nothing_to_tell(view: &ServerView) -> Done {
 }
 
 fn controllers(world: &World) -> Vec<Endpoint> {
-    let controllers = world.servers.iter().filter(|view| view.server.is_controller());
+    let stays = |view: &&ServerView| !view.server.is_leaving();
+    let controllers = world.servers.iter().filter(|view| view.server.is_controller()).filter(stays);
     controllers.map(|view| Endpoint::from(&view.server.listeners.controller)).collect()
 }

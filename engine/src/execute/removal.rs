@@ -6,7 +6,7 @@ use super::cloud_steps::finished;
 use crate::pass::{Done, Pass};
 use crate::world::{ServerView, World};
 use crate::{Engine, PassError};
-use store::{Token, disks, hash_key, instances, servers, vpcs};
+use store::{Token, actions, disks, hash_key, instances, servers, vpcs};
 
 impl Engine {
     pub(super) async fn remove_server(
@@ -31,6 +31,8 @@ impl Engine {
             disks::remove(&mut work, disk.id).await?;
         }
         servers::remove(&mut work, view.server.id).await?;
+        // Its disk may have been the last that was to become larger.
+        actions::end_disks(&mut work, world.instance.id, self.clock.now()).await?;
         work.commit().await?;
         Ok(Done::Progress)
     }

@@ -30,8 +30,18 @@ struct Given<'a> {
 
 pub(super) fn provision(world: &World, view: &ServerView, renewal: Option<Timestamp>) -> Lane {
     let given = Given { world, view, renewal };
-    let steps = PARTS.iter().filter_map(|part| part(&given)).collect();
+    let parts = PARTS.iter().filter(|_| !is_going(view));
+    let steps = parts.filter_map(|part| part(&given)).collect();
     Lane { server: Some(view.server.id), steps }
+}
+
+/// Whether it leaves and its broker has stopped, or never ran: nothing is made for it any more.
+/// One that was hibernated with its cluster may still hold replicas, and comes back. One that
+/// shall stop and has not said that it has may run without its agent, which is started again.
+fn is_going(view: &ServerView) -> bool {
+    let never_ran = !view.is_sealed() && !view.is_up();
+    let has_stopped = view.is_stopped() || !view.may_exist();
+    view.server.is_leaving() && (never_ran || view.server.wanted.is_stopped() && has_stopped)
 }
 
 fn make_disk(Given { view, .. }: &Given) -> Option<Step> {

@@ -79,6 +79,8 @@ impl<'a> Roll<'a> {
         let (mut missing, mut leaving, mut due) = (Vec::new(), Vec::new(), Vec::new());
         for view in &world.servers {
             match view.life() {
+                // It may be gone for good, and has no part in what the others do.
+                Life::Coming | Life::Stopping if view.server.is_leaving() => {}
                 Life::Coming | Life::Stopping => missing.push(view),
                 Life::Leaving(doing) => leaving.push(Turn { view, doing }),
                 Life::Due(doing) => due.push(Turn { view, doing }),
@@ -89,8 +91,9 @@ impl<'a> Roll<'a> {
         due.sort_by_key(|turn| (Some(turn.node_id()) == active, turn.number()));
         let progress = &world.instance.progress;
         let is_noted = progress.observed_generation >= world.instance.generation;
-        let then =
-            if progress.ready_at.is_some() && !is_noted { Then::Reach } else { Then::Nothing };
+        // Nothing is reached before servers have joined or left.
+        let is_whole = progress.ready_at.is_some() && world.resize.is_none();
+        let then = if is_whole && !is_noted { Then::Reach } else { Then::Nothing };
         Self { world, missing, leaving, due, then }
     }
 

@@ -2,18 +2,19 @@
 //! let the customer in, and change what runs one server at a time.
 
 use super::provision::provision;
-use super::{Lane, Plan, Step, Wait, renewal, roll, waits};
+use super::{Lane, Plan, Step, Wait, renewal, resize, roll, waits};
 use crate::world::{Life, ServerView, World};
 use model::Timestamp;
 use std::time::Duration;
 
 /// The first part that has something to do, or to wait for, is the plan.
-const PARTS: [fn(&Draft) -> Option<Plan>; 7] = [
+const PARTS: [fn(&Draft) -> Option<Plan>; 8] = [
     take_back_stop,
     make_network,
     provision_servers,
     write_into_kafka,
     let_customers_back_in,
+    resize_cluster,
     roll_servers,
     let_customers_in,
 ];
@@ -37,12 +38,28 @@ pub(super) fn plan(world: &World) -> Plan {
     let wait = until_renewal(world, next_renewal, waits::reasons_to_wait(world));
     let draft = Draft { world, lanes, wait };
     let planned = PARTS.iter().find_map(|part| part(&draft));
-    planned.unwrap_or_else(|| draft.whole(vec![]))
+    draft.beside(planned.unwrap_or_else(|| draft.whole(vec![])))
 }
 
 impl Draft<'_> {
     fn whole(&self, steps: Vec<Step>) -> Plan {
         Plan::whole(steps, self.wait.clone())
+    }
+
+    /// Servers that leave and don't run get what they lack, and nothing waits for it: they may
+    /// be gone for good.
+    fn beside(&self, mut plan: Plan) -> Plan {
+        let is_planned = |server| plan.lanes.iter().any(|lane| lane.server == server);
+        let lanes = self.lanes.iter().filter(|lane| self.is_of_leaving(lane));
+        let lanes = lanes.filter(|lane| !lane.steps.is_empty() && !is_planned(lane.server));
+        plan.lanes.extend(lanes.cloned().collect::<Vec<_>>());
+        plan
+    }
+
+    fn is_of_leaving(&self, lane: &Lane) -> bool {
+        let mut views = self.world.servers.iter();
+        let is_its = |view: &&ServerView| Some(view.server.id) == lane.server;
+        views.find(is_its).is_some_and(|view| view.server.is_leaving() && !view.is_up())
     }
 
     fn lacks_something(&self, view: &ServerView) -> bool {
@@ -71,7 +88,7 @@ impl Draft<'_> {
             return vec![Step::SetCredentials];
         }
         let rests = |view: &ServerView| matches!(view.life(), Life::Serving | Life::Stopped);
-        let all_rest = world.servers.iter().all(|view| rests(view) && view.is_sealed());
+        let all_rest = world.members().all(|view| rests(view) && view.is_sealed());
         if all_rest && !world.instance.ready() {
             return customer_steps(world);
         }
@@ -99,7 +116,7 @@ fn make_network(draft: &Draft) -> Option<Plan> {
 
 fn provision_servers(draft: &Draft) -> Option<Plan> {
     let mut lanes = draft.lanes.clone();
-    if lanes.iter().all(|lane| lane.steps.is_empty()) {
+    if lanes.iter().all(|lane| lane.steps.is_empty() || draft.is_of_leaving(lane)) {
         return None;
     }
     let steps = draft.steps_beside();
@@ -118,13 +135,17 @@ fn write_into_kafka(draft: &Draft) -> Option<Plan> {
 /// others can do without it, or the cluster would not have been ready.
 fn let_customers_back_in(draft: &Draft) -> Option<Plan> {
     let world = draft.world;
-    let count = |is: fn(&ServerView) -> bool| world.servers.iter().filter(|it| is(it)).count();
+    let count = |is: fn(&ServerView) -> bool| world.members().filter(|it| is(it)).count();
     let running = count(|view| view.life() == Life::Serving);
     let held = count(|view| view.life() == Life::Coming && view.is_held());
     let stopped = count(|view| view.server.wanted.is_stopped() && !view.is_up());
-    let all_run_or_are_held = running > held && running + held + stopped == world.servers.len();
+    let all_run_or_are_held = running > held && running + held + stopped == count(|_| true);
     let steps = customer_steps(world);
     (world.was_ready() && all_run_or_are_held && !steps.is_empty()).then(|| draft.whole(steps))
+}
+
+fn resize_cluster(draft: &Draft) -> Option<Plan> {
+    resize::plan(draft.world)
 }
 
 fn roll_servers(draft: &Draft) -> Option<Plan> {

@@ -34,7 +34,7 @@ fn last_steps(world: &World) -> Vec<Step> {
     if world.ticket.is_some() {
         steps.push(Step::CloseTicket);
     }
-    if world.instance.progress.observed_generation < world.instance.generation {
+    if world.instance.progress.observed_generation < world.reachable() {
         steps.push(Step::NoteStopped);
     }
     steps

@@ -4,8 +4,11 @@
 mod changed;
 mod cluster;
 mod created;
+mod disks;
+mod grown;
 mod renewed;
 mod rolled;
+mod shrunk;
 mod stopped;
 mod waiting;
 
@@ -55,9 +58,14 @@ fn step(step: &Step) -> String {
         words.push(letter.to_ascii_lowercase());
     }
     match step {
-        Step::OpenTicket(Some(server)) | Step::ReturnLeaders(server) => {
+        Step::OpenTicket(Some(server))
+        | Step::ReturnLeaders(server)
+        | Step::AddVoter(server)
+        | Step::StartLeaving(server)
+        | Step::RemoveVoter(server) => {
             format!("{words} of {server}")
         }
+        Step::SetMinIsr(to) => format!("{words} to {to}"),
         _ => words,
     }
 }
@@ -69,6 +77,12 @@ fn condition(condition: &Condition) -> String {
         Reason::Blocked { objections, .. } | Reason::CatchingUp { objections, .. } => {
             rules(objections)
         }
+        Reason::MoveBlocked { obstacles } => {
+            let all = obstacles.first.iter().map(|it| kind(to_value(it), "obstacle"));
+            format!(" ({})", all.collect::<Vec<_>>().join(", "))
+        }
+        Reason::Joining { waits_for } => format!(" ({waits_for:?})").to_lowercase(),
+        Reason::VotesPending { waits_for } => format!(" ({})", kind(to_value(waits_for), "for")),
         _ => String::new(),
     };
     format!("{name}{server}{objections}")

@@ -2,13 +2,16 @@
 
 use super::{LOOK_AGAIN, LOOK_AT_HEALTHY, Wait};
 use crate::world::{ServerView, World};
-use model::{Condition, Reason, SignedDuration};
+use model::{Condition, Membership, Reason, SignedDuration};
 use wire::agent::{Phase, Report, Run};
 
 /// Lines of a log, in a status.
 const LOG_LINES: usize = 3;
 /// Three reports of an agent that have not come.
 const UNREACHABLE: SignedDuration = SignedDuration::from_secs(30);
+
+/// A new server is up sooner, even if its cloud takes its time.
+const LATEST_JOIN: SignedDuration = SignedDuration::from_mins(10);
 
 /// What is to be told while nothing can be done.
 pub(super) fn reasons_to_wait(world: &World) -> Wait {
@@ -18,7 +21,7 @@ pub(super) fn reasons_to_wait(world: &World) -> Wait {
         let conditions = servers.into_iter().chain(slowed).collect();
         return Wait { conditions, after: LOOK_AGAIN };
     }
-    let stopped = world.servers.iter().filter(|view| view.server.wanted.is_stopped());
+    let stopped = world.members().filter(|view| view.server.wanted.is_stopped());
     let stopped = stopped.map(|view| Reason::Stopped.of(view.server.number));
     let running = std::iter::once(Reason::Running.into());
     let conditions = running.chain(stopped).chain(slowed).collect();
@@ -34,7 +37,18 @@ fn each(world: &World) -> Vec<Condition> {
         let on_its_way = phase(view).map(|reason| reason.of(view.server.number));
         on_its_way.or_else(|| unreachable(world, view)).or_else(|| unresponsive(world, view))
     };
-    failed.into_iter().chain(others).filter_map(condition).collect()
+    let each = failed.into_iter().chain(others).filter_map(condition);
+    each.chain(world.servers.iter().filter_map(|view| overdue(world, view))).collect()
+}
+
+/// A server that was added long ago and is not up.
+fn overdue(world: &World, view: &ServerView) -> Option<Condition> {
+    let action = world.resize.as_ref().map(|resize| resize.action_id)?;
+    let asked = world.actions.iter().find(|it| it.id == action)?.asked_at;
+    let is_missing = view.server.membership == Membership::Joining && !view.is_current();
+    let is_late = is_missing && world.now.duration_since(asked) >= LATEST_JOIN;
+    let minutes = u32::try_from(LATEST_JOIN.as_mins()).unwrap_or_default();
+    is_late.then(|| Reason::JoinOverdue { minutes }.of(view.server.number))
 }
 
 /// A server whose broker ran as it should when its agent was last heard of.
@@ -64,6 +78,9 @@ fn unresponsive(world: &World, view: &ServerView) -> Option<Condition> {
 
 /// How far a server is that does not run as it should.
 fn phase(view: &ServerView) -> Option<Reason> {
+    if view.server.is_leaving() && view.server.wanted.is_stopped() {
+        return Some(Reason::Removing);
+    }
     if view.server.wanted.is_stopped() {
         if view.desired.is_some() && view.current_report().is_none() {
             return Some(Reason::NotReportedYet);

@@ -20,12 +20,18 @@ pub mod list_groups;
 pub mod list_offsets;
 pub mod list_topics;
 pub mod log_dirs;
+pub mod own_words;
+pub mod placement_parts;
 pub mod produce;
 pub mod quorum;
+pub mod raft_voters;
+pub mod reassignments;
 pub mod replication;
 pub mod routes;
 pub mod scram;
+pub mod topic_partitions;
 pub mod topics;
+pub mod unregister;
 pub mod write;
 
 use kafka_protocol::messages::{GroupId, TopicName};

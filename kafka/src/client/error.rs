@@ -109,6 +109,11 @@ impl Error {
         matches!(self, Self::Kafka { code: ResponseError::InvalidReplicationFactor, .. })
     }
 
+    /// Whether there is no such topic or partition: it may have been deleted in the meantime.
+    pub fn is_unknown_topic(&self) -> bool {
+        matches!(self, Self::Kafka { code: ResponseError::UnknownTopicOrPartition, .. })
+    }
+
     /// Kafka's own word, if it is one: somebody did answer, though the answer is no.
     pub fn answer(&self) -> Option<&Self> {
         match self {

@@ -12,8 +12,8 @@ use super::ask::Brokers;
 use super::pool::Pool;
 use super::{
     Acl, Admin, Call, Cluster, ClusterView, Connection, Created, Dial, Elected, Error, Groups,
-    Limits, LogDir, Login, Mechanism, Messages, NewTopic, Quorum, Quotas, Settings, TopicPartition,
-    TopicReplication, Topics, Users, sasl, tls,
+    Limits, LogDir, Login, Mechanism, Messages, NewTopic, Placement, Quorum, Quotas, Settings,
+    TopicPartition, TopicReplication, Topics, Users, Voters, sasl, tls,
 };
 use async_trait::async_trait;
 use model::{Entropy, Secret};
@@ -78,6 +78,14 @@ impl Admin for ProtocolAdmin {
     }
 
     fn messages(&self) -> &dyn Messages {
+        self
+    }
+
+    fn placement(&self) -> &dyn Placement {
+        self
+    }
+
+    fn voters(&self) -> &dyn Voters {
         self
     }
 

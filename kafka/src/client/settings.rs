@@ -1,9 +1,15 @@
 //! Settings of all brokers that can change while they run.
 
+mod several;
+
+#[cfg(test)]
+pub(super) use several::{ChangeSome, DescribeSome};
+
 use super::admin::configs::{Changes, Mode, Of, alter, describe};
 use super::ask::until_readable;
 use super::{Call, Cluster, Connection, Error, ProtocolAdmin, Setting};
 use async_trait::async_trait;
+use std::collections::BTreeMap;
 
 #[async_trait]
 pub trait Settings: Send + Sync {
@@ -16,6 +22,40 @@ pub trait Settings: Send + Sync {
     /// All of the changes or none. On return the broker that was asked shows
     /// them.
     async fn change_settings(&self, cluster: &Cluster, changes: &Changes) -> Result<(), Error>;
+
+    /// What is set for each of these alone. What does not exist is not in the answer, nor is a
+    /// broker that is not in `cluster` or does not answer: each tells its own.
+    async fn describe_settings_of(
+        &self,
+        cluster: &Cluster,
+        of: &[SettingsOf],
+    ) -> Result<BTreeMap<SettingsOf, Vec<Setting>>, Error>;
+
+    /// Changes settings of many things in requests of a bounded size: of each all or nothing.
+    /// Only a broker itself changes its own, so one that is down is refused with a remedy of
+    /// [`Remedy::Retry`](super::Remedy). On return the broker that was asked shows what is done.
+    async fn change_settings_of(
+        &self,
+        cluster: &Cluster,
+        changes: &BTreeMap<SettingsOf, Changes>,
+    ) -> Result<ChangedSettings, Error>;
+}
+
+/// What settings are of.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum SettingsOf {
+    Topic(String),
+    /// One broker alone.
+    Broker(i32),
+    /// All brokers, as opposed to each: the cluster's defaults.
+    Brokers,
+}
+
+#[derive(Clone, Default, PartialEq, Debug)]
+pub struct ChangedSettings {
+    pub done: Vec<SettingsOf>,
+    /// Why not, each with its remedy. A topic that is gone is here.
+    pub refused: Vec<(SettingsOf, Error)>,
 }
 
 #[async_trait]
@@ -30,6 +70,32 @@ impl Settings for ProtocolAdmin {
 
     async fn change_settings(&self, cluster: &Cluster, changes: &Changes) -> Result<(), Error> {
         self.ask(cluster, &ChangeSettings { changes, mode: Mode::Do }).await
+    }
+
+    async fn describe_settings_of(
+        &self,
+        cluster: &Cluster,
+        of: &[SettingsOf],
+    ) -> Result<BTreeMap<SettingsOf, Vec<Setting>>, Error> {
+        several::describe_of(self, cluster, of).await
+    }
+
+    async fn change_settings_of(
+        &self,
+        cluster: &Cluster,
+        changes: &BTreeMap<SettingsOf, Changes>,
+    ) -> Result<ChangedSettings, Error> {
+        several::change_of(self, cluster, changes).await
+    }
+}
+
+impl SettingsOf {
+    fn as_of(&self) -> Of<'_> {
+        match self {
+            Self::Topic(name) => Of::Topic(name),
+            Self::Broker(id) => Of::Broker(*id),
+            Self::Brokers => Of::Brokers,
+        }
     }
 }
 

@@ -62,12 +62,15 @@ pub struct Member {
 
 impl Member {
     pub fn new(server: &Server, standing: Standing) -> Self {
+        let is_mute = matches!(standing, Standing::Unresponsive | Standing::Absent);
+        let is_out = is_mute && server.is_leaving();
         Self {
             node: server.node_id,
             server: server.number,
             roles: server.roles.clone(),
-            shall_run: !server.wanted.is_stopped(),
-            standing,
+            // One that leaves may be gone for good, and is emptied without its help.
+            shall_run: !server.wanted.is_stopped() && !server.is_leaving(),
+            standing: if is_out { Standing::Out } else { standing },
         }
     }
 
@@ -98,7 +101,7 @@ pub enum Standing {
     Failed,
     /// It shall run, can't be connected to, and nobody knows whether it comes back.
     Absent,
-    /// Nobody waits for it: it was stopped, or is no broker.
+    /// Nobody waits for it: it was stopped, is no broker, or leaves and gives no answer.
     Out,
 }
 

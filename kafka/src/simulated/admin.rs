@@ -8,8 +8,8 @@ use super::{Fault, SimKafka};
 use crate::Endpoint;
 use crate::client::{
     Acl, Admin, Broker, BrokerView, Cluster, ClusterView, Created, Elected, Error, Groups, Limits,
-    LogDir, LogReplica, Login, Mechanism, Messages, NewTopic, Quorum, Quotas, Settings,
-    TopicPartition, TopicReplication, Topics, Users, graver, none_answered,
+    LogDir, LogReplica, Login, Mechanism, Messages, NewTopic, Placement, Quorum, Quotas, Settings,
+    TopicPartition, TopicReplication, Topics, Users, Voters, graver, none_answered,
 };
 use async_trait::async_trait;
 use model::Secret;
@@ -161,6 +161,14 @@ impl Admin for SimKafka {
         self
     }
 
+    fn placement(&self) -> &dyn Placement {
+        self
+    }
+
+    fn voters(&self) -> &dyn Voters {
+        self
+    }
+
     async fn set_scram_users(
         &self,
         cluster: &Cluster,
@@ -243,7 +251,7 @@ impl Admin for SimKafka {
             let broker = |(id, it): (&i32, &super::metadata::Registration)| BrokerView {
                 id: *id,
                 endpoint: nodes[id].spec.internal.clone(),
-                rack: None,
+                rack: nodes[id].rack.clone(),
                 fenced: it.fenced,
             };
             Ok(ClusterView {
@@ -269,7 +277,7 @@ impl Admin for SimKafka {
             let view = asked.view();
             let topic = |(name, topic): (&String, &Topic)| TopicReplication {
                 name: name.clone(),
-                min_in_sync: topic.min_in_sync(),
+                min_in_sync: view.min_in_sync(topic),
                 partitions: topic
                     .partitions
                     .iter()
@@ -285,21 +293,21 @@ impl Admin for SimKafka {
         self.ask("DescribeLogDirs", &cluster.brokers, |asked| {
             let mut replicas = Vec::new();
             for ((topic, index), copies) in &asked.state.copies {
-                if let Some(log) = copies.logs.get(&asked.broker) {
+                if let Some(bytes) = copies.bytes(asked.broker) {
                     replicas.push(LogReplica {
                         topic: topic.clone(),
                         partition: i32::try_from(*index).expect("topics are small"),
-                        bytes: i64::try_from(log.len()).expect("logs are small"),
+                        bytes: i64::try_from(bytes).expect("logs are small"),
                         future: false,
                     });
                 }
             }
-            let path = "disk/data".to_owned();
+            let own = asked.state.own_words(asked.broker);
             Ok(vec![LogDir {
-                path,
+                path: "disk/data".to_owned(),
                 failed: false,
-                total_bytes: None,
-                usable_bytes: None,
+                total_bytes: own.total_bytes,
+                usable_bytes: own.usable_bytes,
                 replicas,
             }])
         })

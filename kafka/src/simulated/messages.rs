@@ -186,7 +186,7 @@ impl State {
         if of.leader != Some(broker) {
             return Err(refused(topic, ResponseError::NotLeaderOrFollower));
         }
-        if of.in_sync.len() < settings.min_in_sync() {
+        if of.in_sync.len() < metadata.min_in_sync(settings).min(of.replicas.len()) {
             return Err(refused(topic, ResponseError::NotEnoughReplicas));
         }
         let copies = self.copies.entry((topic.to_owned(), partition)).or_default();

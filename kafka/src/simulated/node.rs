@@ -3,8 +3,9 @@
 use super::metadata::Metadata;
 use crate::Endpoint;
 use model::{ServerRole, Timestamp};
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
+use uuid::Uuid;
 
 /// A server as its operator knows it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -54,6 +55,13 @@ pub(super) struct Node {
     pub caught_up: Timestamp,
     /// When it will have read what it missed of the metadata log.
     pub joins_at: Option<Timestamp>,
+    pub rack: Option<String>,
+    /// Size of its disk, if it was given one.
+    pub disk_bytes: Option<u64>,
+    /// Of its log directory.
+    pub directory: Uuid,
+    /// Controllers that its configuration names; none for all that there are.
+    pub bootstrap: Option<BTreeSet<i32>>,
     view: Arc<Metadata>,
     /// Changes on their way to it.
     coming: VecDeque<(Timestamp, Arc<Metadata>)>,
@@ -62,6 +70,7 @@ pub(super) struct Node {
 
 impl Node {
     pub fn new(spec: SimNode, now: Timestamp) -> Self {
+        let directory = Uuid::from_u128(0x5111 << 64 | u128::from(spec.id.unsigned_abs()));
         Self {
             spec,
             process: Process::Down,
@@ -75,6 +84,10 @@ impl Node {
             end: 0,
             caught_up: now,
             joins_at: None,
+            rack: None,
+            disk_bytes: None,
+            directory,
+            bootstrap: None,
             view: Arc::default(),
             coming: VecDeque::new(),
             held_until: None,

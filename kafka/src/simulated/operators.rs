@@ -8,6 +8,7 @@ use crate::Endpoint;
 use crate::client::Error;
 use model::SignedDuration;
 use std::collections::BTreeSet;
+use uuid::Uuid;
 
 impl SimKafka {
     /// A server with an empty disk, not started.
@@ -15,6 +16,47 @@ impl SimKafka {
         let mut state = self.state();
         let now = state.now;
         state.nodes.entry(node.id).or_insert_with(|| Node::new(node, now));
+    }
+
+    /// As Kafka before 4.0 does: a partition whose replicas in sync are gone waits for the last
+    /// of them.
+    #[must_use]
+    pub fn without_elr(self) -> Self {
+        self.state().change().has_elr = false;
+        self
+    }
+
+    pub fn set_rack(&self, id: i32, rack: &str) {
+        self.with(id, |state, id| state.node(id).rack = Some(rack.to_owned()));
+    }
+
+    /// Its disk has so many bytes, which it also tells.
+    pub fn set_disk(&self, id: i32, bytes: u64) {
+        self.with(id, |state, id| state.node(id).disk_bytes = Some(bytes));
+    }
+
+    /// The id that its log directory was formatted with.
+    pub fn set_directory(&self, id: i32, directory: Uuid) {
+        self.with(id, |state, id| state.node(id).directory = directory);
+    }
+
+    /// The controllers that its configuration names. Once it is no voter, it needs one of them
+    /// that is: otherwise it hears of nothing, and its broker is fenced.
+    pub fn set_bootstrap(&self, id: i32, controllers: &BTreeSet<i32>) {
+        self.with(id, |state, id| state.node(id).bootstrap = Some(controllers.clone()));
+    }
+
+    /// So many bytes were written to a partition, and acknowledged. They take time to copy.
+    pub fn fill(&self, topic: &str, partition: usize, bytes: u64) {
+        let mut state = self.state();
+        let metadata = state.metadata.clone();
+        let of = &metadata.topics[topic].partitions[partition];
+        let copies = state.copies.entry((topic.to_owned(), partition)).or_default();
+        copies.acknowledged_bulk += bytes;
+        for id in &of.in_sync {
+            *copies.bulk.entry(*id).or_default() += bytes;
+        }
+        state.settle();
     }
 
     /// Formatting with initial controllers. The quorum is founded once; later
@@ -96,7 +138,7 @@ impl SimKafka {
             assert_eq!(node.process, Process::Down, "a disk is lost under a server that is down");
             (node.end, node.clean) = (0, true);
             for copies in state.copies.values_mut() {
-                copies.logs.remove(&id);
+                copies.delete(id);
             }
         });
     }

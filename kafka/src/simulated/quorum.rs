@@ -25,6 +25,8 @@ pub(super) struct Voting {
     pub beaten: Option<Timestamp>,
     /// A controller became active that did not have everything.
     pub lost: bool,
+    /// Until then a change of voters is under way.
+    pub changing_until: Option<Timestamp>,
 }
 
 impl State {
@@ -44,6 +46,15 @@ impl State {
         let follows = |node: &&Node| node.votes() && caught_up(node);
         let following = self.voters().filter(follows).count();
         self.voting.leader.is_some() && following * 2 > self.voting.voters.len()
+    }
+
+    /// Whether a server finds the quorum: it votes, or knows a controller that does.
+    pub(super) fn is_attached(&self, node: &Node) -> bool {
+        let votes = |id: &i32| {
+            self.voting.voters.contains(id) && self.nodes.get(id).is_some_and(Node::votes)
+        };
+        let is_voter = self.voting.voters.contains(&node.spec.id);
+        is_voter || node.bootstrap.as_ref().is_none_or(|all| all.iter().any(votes))
     }
 
     /// Elects, deposes or waits. Whether anything changed.
@@ -109,8 +120,10 @@ impl State {
             self.voting.beaten = Some(since + SignedDuration::from_millis(beats * 500));
         }
         let (end, led) = (self.voting.end, self.voting.leader.is_some());
+        let lost = self.nodes.values().filter(|node| !self.is_attached(node));
+        let lost: BTreeSet<i32> = lost.map(|node| node.spec.id).collect();
         for node in self.nodes.values_mut() {
-            let follows = node.votes() || node.works();
+            let follows = (node.votes() || node.works()) && !lost.contains(&node.spec.id);
             if led && follows && node.joins_at.is_none_or(|at| at <= now) {
                 (node.end, node.caught_up, node.joins_at) = (end, now, None);
             }
@@ -120,12 +133,15 @@ impl State {
     pub(super) fn describe_quorum(&self) -> Quorum {
         let replica = |node: &Node| Replica {
             id: node.spec.id,
-            directory: None,
+            directory: Some(node.directory),
             log_end_offset: Some(node.end),
             last_fetch: Some(node.caught_up),
             last_caught_up: Some(node.caught_up),
         };
-        let observes = |node: &&Node| !self.voting.voters.contains(&node.spec.id) && node.works();
+        let observes = |node: &&Node| {
+            let is_there = node.works() || node.votes();
+            is_there && !self.voting.voters.contains(&node.spec.id) && self.is_attached(node)
+        };
         Quorum {
             leader: self.voting.leader,
             leader_epoch: self.voting.epoch,

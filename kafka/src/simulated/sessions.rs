@@ -28,18 +28,20 @@ impl State {
 
     fn advance_session(&mut self, id: i32, registration: Registration) -> bool {
         let (now, led) = (self.now, self.is_led());
+        let is_attached = self.nodes.get(&id).is_some_and(|node| self.is_attached(node));
         let Some(node) = self.nodes.get_mut(&id) else { return false };
-        if node.works() || registration.fenced {
+        if node.works() && is_attached || registration.fenced {
             node.silent_since = None;
         } else {
             node.silent_since.get_or_insert(now);
         }
         let node = &self.nodes[&id];
-        let back = registration.fenced && node.works() && node.process == Process::Running;
+        let works = node.works() && node.process == Process::Running;
+        let back = registration.fenced && works && is_attached;
         if led && back {
             let metadata = self.change();
             metadata.brokers.insert(id, Registration::default());
-            metadata.welcome(id);
+            metadata.welcome();
             return true;
         }
         if self.fenced_at(node).is_none_or(|at| at > now) {

@@ -1,7 +1,9 @@
 //! Settings of a simulated cluster: some of Kafka's, with what their values are.
 
 use super::SimKafka;
-use crate::client::{Changes, Cluster, Error, Setting, SettingKind, Settings};
+use crate::client::{
+    ChangedSettings, Changes, Cluster, Error, Setting, SettingKind, Settings, SettingsOf,
+};
 use async_trait::async_trait;
 use kafka_protocol::ResponseError;
 use std::collections::BTreeMap;
@@ -22,6 +24,8 @@ pub(super) const TOPIC: &Known = &[
     ("cleanup.policy", Type::List),
     ("compression.type", Type::Text),
     ("delete.retention.ms", Type::Whole),
+    ("follower.replication.throttled.replicas", Type::List),
+    ("leader.replication.throttled.replicas", Type::List),
     ("max.message.bytes", Type::Whole),
     ("message.timestamp.type", Type::Text),
     ("min.cleanable.dirty.ratio", Type::Fraction),
@@ -32,7 +36,15 @@ pub(super) const TOPIC: &Known = &[
     ("unclean.leader.election.enable", Type::Flag),
 ];
 
-const BROKERS: &Known = &[
+/// Of a single broker.
+pub(super) const BROKER: &Known = &[
+    ("cordoned.log.dirs", Type::List),
+    ("follower.replication.throttled.rate", Type::Whole),
+    ("leader.replication.throttled.rate", Type::Whole),
+    ("min.insync.replicas", Type::Whole),
+];
+
+pub(super) const BROKERS: &Known = &[
     ("log.retention.bytes", Type::Whole),
     ("log.retention.ms", Type::Whole),
     ("log.segment.bytes", Type::Whole),
@@ -91,17 +103,28 @@ impl Settings for SimKafka {
         self.ask("IncrementalAlterConfigs", &cluster.brokers, |asked| {
             // Of these it tells the text it was given.
             read_values(asked.call, "all brokers", BROKERS, &given(changes))?;
-            asked.change(|state| {
-                let settings = &mut state.change().settings;
-                settings.retain(|name, _| !changes.contains_key(name));
-                settings.extend(given(changes));
-                Ok(())
-            })
+            asked.change(|state| state.set_all_brokers(changes))
         })
+    }
+
+    async fn describe_settings_of(
+        &self,
+        cluster: &Cluster,
+        of: &[SettingsOf],
+    ) -> Result<BTreeMap<SettingsOf, Vec<Setting>>, Error> {
+        self.describe_each(cluster, of)
+    }
+
+    async fn change_settings_of(
+        &self,
+        cluster: &Cluster,
+        changes: &BTreeMap<SettingsOf, Changes>,
+    ) -> Result<ChangedSettings, Error> {
+        self.change_each(cluster, changes)
     }
 }
 
-fn given(changes: &Changes) -> BTreeMap<String, String> {
+pub(super) fn given(changes: &Changes) -> BTreeMap<String, String> {
     let given = |(name, value): (&String, &Option<String>)| Some((name.clone(), value.clone()?));
     changes.iter().filter_map(given).collect()
 }

@@ -45,7 +45,7 @@ impl State {
             dice: SeededEntropy::new(seed),
             nodes: BTreeMap::new(),
             voting: Voting::default(),
-            metadata: Arc::default(),
+            metadata: Arc::new(Metadata { has_elr: true, ..Metadata::default() }),
             changed: false,
             copies: BTreeMap::new(),
             faults: VecDeque::new(),
@@ -94,6 +94,7 @@ impl State {
             went_on |= self.advance_processes();
             went_on |= self.advance_sessions();
             went_on |= self.advance_replicas();
+            went_on |= self.advance_reassignments();
             if !went_on {
                 break;
             }
@@ -111,7 +112,8 @@ impl State {
         let joins = self.nodes.values().filter_map(|node| node.joins_at);
         let silent = self.nodes.values().filter_map(|node| self.fenced_at(node));
         let alone = self.voting.alone_since.map(|since| since + self.timing.alone);
-        let joining = self.copies.values().flat_map(|copies| copies.joining.values().copied());
+        let joining = self.copies.values().flat_map(|copies| copies.joining.values());
+        let joining = joining.filter_map(|it| it.next);
         let lagging = self.copies.values().flat_map(|copies| copies.lagging.values());
         let lagging = lagging.map(|since| *since + self.timing.lag);
         let all = nodes.chain(joins).chain(silent).chain(alone).chain(joining).chain(lagging);
@@ -156,13 +158,19 @@ impl State {
     /// A broker is let in when the controller no longer waits for an earlier
     /// process of the same id.
     fn may_join(&self, id: i32) -> bool {
-        self.metadata.brokers.get(&id).is_none_or(|earlier| earlier.fenced || earlier.stopping)
+        let earlier = self.metadata.brokers.get(&id);
+        earlier.is_none_or(|earlier| earlier.fenced || earlier.stopping)
+            && self.is_attached(&self.nodes[&id])
     }
 
     fn join(&mut self, id: i32) {
+        let was_orderly = self.nodes[&id].clean;
         let metadata = self.change();
         metadata.brokers.insert(id, Registration::default());
-        metadata.welcome(id);
+        if !was_orderly {
+            metadata.each(|partition, _| partition.distrust(id));
+        }
+        metadata.welcome();
         let metadata = self.metadata.clone();
         let node = self.nodes.get_mut(&id).expect("it is one of them");
         (node.process, node.clean, node.silent_since) = (Process::Running, false, None);

@@ -7,22 +7,22 @@ use model::{InstanceId, ManualClock, Secret, ServerRole, SignedDuration};
 
 /// A cluster of so many servers, the first three of them controllers too, and
 /// hands on its clock.
-struct World {
+pub(super) struct World {
     clock: Arc<ManualClock>,
-    kafka: SimKafka,
+    pub kafka: SimKafka,
     nodes: Vec<i32>,
 }
 
-fn broker(id: i32) -> Broker {
+pub(super) fn broker(id: i32) -> Broker {
     Broker::new(id, endpoint(id))
 }
 
-fn endpoint(id: i32) -> Endpoint {
+pub(super) fn endpoint(id: i32) -> Endpoint {
     Endpoint::new(format!("127.64.0.{id}"), 9091)
 }
 
 impl World {
-    fn new(seed: u64, servers: i32) -> Self {
+    pub fn new(seed: u64, servers: i32) -> Self {
         Self::with(seed, servers, Timing::default())
     }
 
@@ -46,11 +46,11 @@ impl World {
         world
     }
 
-    fn pass(&self, seconds: i64) {
+    pub fn pass(&self, seconds: i64) {
         self.clock.advance(SignedDuration::from_secs(seconds));
     }
 
-    fn cluster(&self) -> Cluster {
+    pub fn cluster(&self) -> Cluster {
         Cluster {
             instance: InstanceId(1),
             brokers: self.nodes.iter().map(|id| broker(*id)).collect(),
@@ -59,17 +59,17 @@ impl World {
         }
     }
 
-    async fn topic(&self, name: &str, replicas: i16, min_in_sync: &str) {
+    pub async fn topic(&self, name: &str, replicas: i16, min_in_sync: &str) {
         let settings = vec![("min.insync.replicas".to_owned(), min_in_sync.to_owned())];
         let topic = NewTopic { name: name.into(), partitions: 1, replicas, settings };
         self.kafka.create_topic(&self.cluster(), &topic).await.unwrap();
     }
 
-    fn partition(&self, topic: &str) -> SimPartition {
+    pub fn partition(&self, topic: &str) -> SimPartition {
         self.kafka.partitions().into_iter().find(|it| it.topic == topic).unwrap()
     }
 
-    fn write(&self, topic: &str) -> Result<u64, Error> {
+    pub fn write(&self, topic: &str) -> Result<u64, Error> {
         let leader = self.partition(topic).leader.expect("it is led");
         self.kafka.produce(&endpoint(leader), topic, 0)
     }

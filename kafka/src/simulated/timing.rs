@@ -27,6 +27,10 @@ pub struct Timing {
     pub catch_up: SignedDuration,
     /// A replica in sync that does not fetch for so long is not in sync.
     pub lag: SignedDuration,
+    /// After a change of voters the next one is refused for so long.
+    pub vote: SignedDuration,
+    /// What a broker copies from others, without a throttle.
+    pub bytes_per_second: u64,
 }
 
 impl Default for Timing {
@@ -43,6 +47,8 @@ impl Default for Timing {
             spread: SignedDuration::from_millis(100),
             catch_up: SignedDuration::from_secs(1),
             lag: SignedDuration::from_secs(30),
+            vote: SignedDuration::from_millis(50),
+            bytes_per_second: 100_000_000,
         }
     }
 }
@@ -61,5 +67,7 @@ impl Timing {
         spread: SignedDuration::ZERO,
         catch_up: SignedDuration::ZERO,
         lag: SignedDuration::ZERO,
+        vote: SignedDuration::ZERO,
+        bytes_per_second: u64::MAX,
     };
 }

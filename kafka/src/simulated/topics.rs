@@ -3,7 +3,8 @@
 
 use super::SimKafka;
 use super::admin::Asked;
-use super::metadata::{Partition, Topic as SimTopic};
+use super::metadata::Topic as SimTopic;
+use super::partition::Partition;
 use super::settings::{TOPIC, read_values, typed};
 use super::state::State;
 use crate::client::{Cluster, Created, Error, NewTopic, Topic, TopicChange, Topics};
@@ -126,10 +127,10 @@ impl State {
             return Err(refusal("CreatePartitions", name, code, &message));
         }
         let new = self.place(name, there..wanted, topic.partitions[0].replicas.len())?;
-        let topic = self.change().topics.get_mut(name).expect("it was there");
-        topic.partitions.extend(new);
+        let changed = self.change().topics.get_mut(name).expect("it was there");
+        changed.partitions.extend(new);
         if let Some(settings) = settings {
-            topic.settings = settings;
+            self.set_topic(name, settings);
         }
         Ok(true)
     }
@@ -142,7 +143,8 @@ impl State {
         copies: usize,
     ) -> Result<Vec<Partition>, Error> {
         let brokers = self.metadata.brokers.keys();
-        let active: Vec<i32> = brokers.copied().filter(|id| self.metadata.is_active(*id)).collect();
+        let is_open = |id: &i32| self.metadata.is_active(*id) && !self.metadata.is_cordoned(*id);
+        let active: Vec<i32> = brokers.copied().filter(is_open).collect();
         if !numbers.is_empty() && (copies == 0 || copies > active.len()) {
             let message = format!(
                 "Unable to replicate the partition {copies} time(s): only {} broker(s) are registered.",
@@ -156,7 +158,7 @@ impl State {
             let from = (first + index) % active.len();
             let replicas: Vec<i32> =
                 active.iter().cycle().skip(from).take(copies).copied().collect();
-            Partition { leader: Some(replicas[0]), in_sync: replicas.clone(), replicas }
+            Partition::new(replicas)
         };
         let partitions: Vec<Partition> = numbers.clone().map(partition).collect();
         for (index, partition) in numbers.zip(&partitions) {

@@ -13,10 +13,26 @@ pub struct SimPartition {
     pub leader: Option<i32>,
     pub replicas: Vec<i32>,
     pub in_sync: Vec<i32>,
+    /// Replicas and others that may lead it if none in sync is there.
+    pub elr: Vec<i32>,
+    /// Of the reassignment under way.
+    pub adding: Vec<i32>,
+    pub removing: Vec<i32>,
     /// Those in sync whose broker works.
     pub alive: Vec<i32>,
     /// How many must be in sync for writes to go on.
     pub needed: usize,
+}
+
+impl SimPartition {
+    /// Whose copy counts: the leader's or, without one, those that may lead next.
+    fn next_leaders(&self) -> Vec<i32> {
+        match self.leader {
+            Some(leader) => vec![leader],
+            None if self.in_sync.is_empty() => self.elr.clone(),
+            None => self.in_sync.clone(),
+        }
+    }
 }
 
 impl SimKafka {
@@ -35,7 +51,7 @@ impl SimKafka {
         self.state().calls
     }
 
-    pub fn voters(&self) -> BTreeSet<i32> {
+    pub fn voter_ids(&self) -> BTreeSet<i32> {
         self.state().voting.voters.clone()
     }
 
@@ -104,8 +120,11 @@ impl SimKafka {
                     leader: partition.leader,
                     replicas: partition.replicas.clone(),
                     in_sync: partition.in_sync.clone(),
+                    elr: partition.elr.clone(),
+                    adding: partition.adding.clone(),
+                    removing: partition.removing.clone(),
                     alive: partition.in_sync.iter().filter(alive).copied().collect(),
-                    needed: topic.min_in_sync().min(partition.replicas.len()),
+                    needed: state.metadata.min_in_sync(topic).min(partition.replicas.len()),
                 });
             }
         }
@@ -139,12 +158,35 @@ impl SimKafka {
         let state = self.state();
         let mut lost = Vec::new();
         for partition in partitions {
+            let from = partition.next_leaders();
             let place = (partition.topic, partition.index);
             let Some(copies) = state.copies.get(&place) else { continue };
-            let from = partition.leader.map_or(partition.in_sync, |leader| vec![leader]);
             let missing = copies.missing(&from);
             lost.extend(missing.into_iter().map(|write| (place.0.clone(), place.1, write)));
         }
         lost
+    }
+
+    /// Acknowledged bytes of [`SimKafka::fill`] that are gone, by partition.
+    pub fn lost_bytes(&self) -> Vec<(String, usize, u64)> {
+        let partitions = self.partitions();
+        let state = self.state();
+        let lost = partitions.into_iter().filter_map(|partition| {
+            let from = partition.next_leaders();
+            let place = (partition.topic, partition.index);
+            let lost = state.copies.get(&place)?.missing_bulk(&from);
+            (lost > 0).then_some((place.0, place.1, lost))
+        });
+        lost.collect()
+    }
+
+    /// The size of a partition's copy on a broker, if it has one.
+    pub fn copy_bytes(&self, topic: &str, index: usize, broker: i32) -> Option<u64> {
+        self.state().copies.get(&(topic.to_owned(), index))?.bytes(broker)
+    }
+
+    /// Brokers that the controllers know, fenced or not.
+    pub fn registered(&self) -> BTreeSet<i32> {
+        self.state().metadata.brokers.keys().copied().collect()
     }
 }

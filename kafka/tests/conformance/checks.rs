@@ -4,8 +4,8 @@
 use crate::resources;
 use crate::subject::{NODES, SOON, Subject, others};
 use kafka::client::{
-    Acl, Broker, Created, Elected, Error, Mechanism, NewTopic, Operation, PatternType, Permission,
-    Remedy, ResourceType, TopicPartition, TopicReplication,
+    Acl, Broker, Created, Elected, Error, Mechanism, NewTopic, Operation, PartitionView,
+    PatternType, Permission, Remedy, ResourceType, TopicPartition, TopicReplication,
 };
 use model::Secret;
 use std::collections::BTreeSet;
@@ -17,7 +17,7 @@ const STRICT: &str = "strict";
 const ALONE: &str = "alone";
 
 pub async fn all(subject: &dyn Subject) {
-    every_server_joins(subject).await;
+    come_up(subject, &NODES, &NODES).await;
     topics_are_seen(subject).await;
     one_stays(subject).await;
     users_come_and_go(subject).await;
@@ -34,21 +34,27 @@ pub async fn all(subject: &dyn Subject) {
     one_that_is_killed_is_missed_after_a_while(subject, follower).await;
     one_that_is_back_catches_up(subject, follower).await;
     leaders_go_back(subject).await;
+    crate::growing::all(subject).await;
 }
 
 fn set(nodes: &[i32]) -> BTreeSet<i32> {
     nodes.iter().copied().collect()
 }
 
-async fn every_server_joins(subject: &dyn Subject) {
-    for node in NODES {
+/// Starts servers, for the first time or again, and returns once these serve and all of them
+/// know it.
+pub async fn come_up(subject: &dyn Subject, starting: &[i32], serving: &[i32]) {
+    for node in starting {
+        subject.start(*node).await;
+    }
+    for node in serving {
         subject
             .until("every server serves", SOON, async || {
-                let view = subject.admin().describe_cluster(&subject.through(node)).await;
+                let view = subject.admin().describe_cluster(&subject.through(*node)).await;
                 let view = view.map_err(|error| error.to_string())?;
-                let serving = view.brokers.iter().filter(|broker| !broker.fenced);
-                let ids: Vec<i32> = serving.map(|broker| broker.id).collect();
-                let whole = ids == NODES && view.controller_id.is_some();
+                let unfenced = view.brokers.iter().filter(|broker| !broker.fenced);
+                let ids: Vec<i32> = unfenced.map(|broker| broker.id).collect();
+                let whole = ids == serving && view.controller_id.is_some();
                 if whole { Ok(()) } else { Err(format!("{node} sees {view:?}")) }
             })
             .await;
@@ -70,7 +76,10 @@ async fn topics_are_seen(subject: &dyn Subject) {
         assert_eq!(again, Ok(Created::AlreadyThere));
         let seen = subject
             .until_topic(name, &NODES, "the topic is whole", |topic| {
-                topic.partitions.len() == 3 && topic.partitions.iter().all(|it| it.leader.is_some())
+                let is_whole = |it: &PartitionView| {
+                    it.leader.is_some() && set(&it.in_sync) == set(&it.replicas)
+                };
+                topic.partitions.len() == 3 && topic.partitions.iter().all(is_whole)
             })
             .await;
         assert_eq!(seen.min_in_sync.to_string(), demand);
@@ -97,7 +106,7 @@ async fn topics_are_seen(subject: &dyn Subject) {
     }
 }
 
-async fn writes_go_on(subject: &dyn Subject, topic: &TopicReplication) {
+pub async fn writes_go_on(subject: &dyn Subject, topic: &TopicReplication) {
     for partition in &topic.partitions {
         let leader = partition.leader.expect("it is led");
         subject
@@ -213,7 +222,7 @@ async fn rights_come_and_go(subject: &dyn Subject) {
 }
 
 /// The active controller, once every voter has everything.
-async fn the_quorum_is_whole(subject: &dyn Subject) -> i32 {
+pub async fn the_quorum_is_whole(subject: &dyn Subject) -> i32 {
     subject
         .until("every voter has caught up", SOON, async || {
             let quorum = subject.admin().describe_quorum(&subject.cluster()).await;
@@ -328,8 +337,7 @@ async fn one_that_is_killed_is_missed_after_a_while(subject: &dyn Subject, node:
 
 async fn one_that_is_back_catches_up(subject: &dyn Subject, node: i32) {
     let before = subject.topic(others(node)[0], TOPIC).await.unwrap();
-    subject.start(node).await;
-    every_server_joins(subject).await;
+    come_up(subject, &[node], &NODES).await;
     for name in [TOPIC, STRICT, ALONE] {
         subject
             .until_topic(name, &NODES, "every replica is in sync", |topic| {

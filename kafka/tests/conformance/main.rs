@@ -5,14 +5,19 @@
 
 mod attackers;
 mod checks;
+mod eligible;
 mod groups;
+mod growing;
 mod member;
 mod messages;
+mod moving;
 mod real;
 mod resources;
 mod simulated;
 mod subject;
+mod two_voters;
 mod under_attack;
+mod voting;
 
 use kafka::versions;
 use real::RealCluster;
@@ -21,7 +26,7 @@ use simulated::Simulated;
 #[tokio::test]
 async fn the_simulated_cluster_does_what_kafka_does() {
     for seed in 0..50 {
-        checks::all(&Simulated::new(seed)).await;
+        checks::all(&Simulated::new(seed, seed % 2 == 0)).await;
     }
 }
 
@@ -32,7 +37,7 @@ async fn kafka_does_what_the_simulated_cluster_does() {
     let every = std::env::var_os("CASTELLAN_TEST_ALL").is_some();
     let oldest = every.then(|| &releases[0]);
     for release in oldest.into_iter().chain(releases.last()) {
-        let cluster = RealCluster::start(release.version).await;
+        let cluster = RealCluster::new(release.version).await;
         checks::all(&cluster).await;
         under_attack::writes_go_on(&cluster).await;
         cluster.end().await;

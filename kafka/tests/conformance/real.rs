@@ -1,13 +1,13 @@
-//! Three real servers on one loopback address, as agents would run them.
+//! Four real servers on one loopback address, as agents would run them.
 
 use crate::member::{Join, JoinNewer, Leave, Newer};
-use crate::subject::{NODES, Subject};
+use crate::subject::{ALL, NEWCOMER, NODES, Subject};
 use async_trait::async_trait;
 use host::{Exit, ProcessId, Spawn};
 use kafka::Endpoint;
 use kafka::artifacts::{Artifacts, default_cache_root};
 use kafka::client::admin::produce::Produce;
-use kafka::client::{Admin, Broker, Cluster, DirectDial, Error, Identity, ProtocolAdmin};
+use kafka::client::{Admin, Broker, Cluster, DirectDial, Error, Identity, ProtocolAdmin, Remedy};
 use kafka::launch::{self, FORMAT_FILE, PROPERTIES_FILE};
 use kafka::render::{BrokerSpec, render};
 use kafka::{java, startup_cache, versions};
@@ -25,6 +25,7 @@ use tempfile::TempDir;
 use test_support::broker::{ADDRESS, Authority, free_listeners, last_words};
 
 pub struct RealCluster {
+    version: KafkaVersion,
     admin: ProtocolAdmin,
     cluster: Cluster,
     nodes: Vec<RealNode>,
@@ -48,11 +49,11 @@ impl Drop for RealNode {
 }
 
 impl RealCluster {
-    /// Returns once the processes are there.
-    pub async fn start(version: KafkaVersion) -> Self {
+    /// All prepared, none started.
+    pub async fn new(version: KafkaVersion) -> Self {
         let authority = Authority::new();
         let listeners = free_listeners();
-        let directories = NODES.map(|_| kafka_uuid(&OsEntropy));
+        let directories = ALL.map(|_| kafka_uuid(&OsEntropy));
         let founders: Vec<String> = (0..NODES.len())
             .map(|at| {
                 let Listener { bind_host, port, .. } = &listeners[at].controller;
@@ -61,15 +62,17 @@ impl RealCluster {
             .collect();
         let cluster_id = kafka_uuid(&OsEntropy);
         let mut nodes = Vec::new();
-        for (at, id) in NODES.into_iter().enumerate() {
+        for (at, id) in ALL.into_iter().enumerate() {
             let spec = spec(version, id, &listeners, at);
             let directory = tempfile::tempdir().unwrap();
-            let format = launch::format_arguments(&cluster_id, &directories[at], &founders);
+            let founders: &[String] = if id == NEWCOMER { &[] } else { &founders };
+            let format = launch::format_arguments(&cluster_id, &directories[at], founders);
             write(&directory, FORMAT_FILE, &format.join("\n"));
             nodes.push(prepare(spec, directory, &authority).await);
         }
         let (identity, _) = authority.issue();
-        let this = Self {
+        Self {
+            version,
             admin: ProtocolAdmin::new(Arc::new(DirectDial), Arc::new(OsEntropy)),
             cluster: Cluster {
                 instance: InstanceId(1),
@@ -84,11 +87,7 @@ impl RealCluster {
             },
             nodes,
             member: Mutex::default(),
-        };
-        for id in NODES {
-            Subject::start(&this, id).await;
         }
-        this
     }
 
     /// Ends all at once.
@@ -105,14 +104,6 @@ impl RealCluster {
     /// Good on every listener that asks for a certificate.
     pub fn identity(&self) -> Identity {
         self.cluster.identity.clone()
-    }
-
-    pub fn assert_none_ended(&self) {
-        for node in &self.nodes {
-            let running = node.running.lock().unwrap();
-            let alive = running.as_ref().is_some_and(|(process, _)| process.is_alive());
-            assert!(alive, "a broker ended: {}", last_words(node.directory.path()));
-        }
     }
 
     fn node(&self, id: i32) -> &RealNode {
@@ -147,7 +138,7 @@ async fn prepare(spec: BrokerSpec, directory: TempDir, authority: &Authority) ->
     RealNode { directory, listeners: spec.listeners, program, running: Mutex::default() }
 }
 
-fn spec(version: KafkaVersion, id: i32, listeners: &[Listeners; 3], at: usize) -> BrokerSpec {
+fn spec(version: KafkaVersion, id: i32, listeners: &[Listeners; 4], at: usize) -> BrokerSpec {
     BrokerSpec {
         release: versions::release(version).unwrap(),
         node_id: id,
@@ -165,6 +156,10 @@ fn spec(version: KafkaVersion, id: i32, listeners: &[Listeners; 3], at: usize) -
     }
 }
 
+/// How often a consumer tries to join, a second apart.
+const ATTEMPTS: usize = 60;
+/// Of a message, when much is written.
+const PIECE: usize = 500_000;
 /// How a consumer of the newer protocol calls itself.
 const NEWER: &str = "5e9c0d1f-7b1c-4a69-9d0b-3a4f5b6c7d8e";
 
@@ -194,6 +189,19 @@ impl Subject for RealCluster {
 
     fn sasl(&self, node: i32) -> Endpoint {
         (&self.node(node).listeners.sasl_scram).into()
+    }
+
+    fn controller(&self, node: i32) -> Endpoint {
+        (&self.node(node).listeners.controller).into()
+    }
+
+    fn has_elr(&self) -> bool {
+        // 4.0 has it switched off.
+        self.version >= KafkaVersion::new(4, 1, 0)
+    }
+
+    fn has_cordon(&self) -> bool {
+        self.version >= KafkaVersion::new(4, 3, 0)
     }
 
     async fn start(&self, node: i32) {
@@ -235,8 +243,29 @@ impl Subject for RealCluster {
         self.admin.ask(&cluster, &message).await.map(drop)
     }
 
+    async fn fill(&self, node: i32, topic: &str, partition: i32, bytes: usize) {
+        let cluster = self.cluster.through(&Broker::new(node, self.internal(node)));
+        let value = vec![7; bytes.min(PIECE)];
+        for _ in 0..bytes.div_ceil(PIECE) {
+            let message = Produce { topic, partition, value: &value, at: self.now() };
+            self.admin.ask(&cluster, &message).await.unwrap();
+        }
+    }
+
     async fn join_group(&self, group: &str, topic: &str) {
-        let joined = self.admin.ask(&self.cluster, &Join { group, topic }).await.unwrap();
+        let call = Join { group, topic };
+        // Coordinators move while brokers of a busy machine come and go.
+        let mut attempts = 1;
+        let joined = loop {
+            match self.admin.ask(&self.cluster, &call).await {
+                Err(error) if error.remedy() == Remedy::Retry && attempts < ATTEMPTS => {
+                    eprintln!("{error}");
+                    tokio::time::sleep(Duration::from_secs(1)).await;
+                }
+                joined => break joined.unwrap(),
+            }
+            attempts += 1;
+        };
         *self.member.lock().unwrap() = joined;
     }
 
@@ -265,7 +294,24 @@ impl Subject for RealCluster {
             let words = last_words(node.directory.path());
             format!("\nserver {id}, {}:\n{words}", if alive { "running" } else { "ended" })
         };
-        NODES.into_iter().zip(&self.nodes).map(tell).collect()
+        ALL.into_iter().zip(&self.nodes).map(tell).collect()
+    }
+
+    fn activity(&self) -> u64 {
+        let size = |node: &RealNode| {
+            let log = node.directory.path().join("logs/server.log");
+            // What is written every minute is no progress.
+            fs::metadata(log).map_or(0, |log| log.len() / 4096)
+        };
+        self.nodes.iter().map(size).sum()
+    }
+
+    fn assert_none_ended(&self) {
+        for node in &self.nodes {
+            let running = node.running.lock().unwrap();
+            let is_alive = running.as_ref().is_none_or(|(process, _)| process.is_alive());
+            assert!(is_alive, "a broker ended: {}", last_words(node.directory.path()));
+        }
     }
 
     fn now(&self) -> Timestamp {

@@ -1,6 +1,6 @@
 //! The simulated cluster, with a clock that this moves.
 
-use crate::subject::{NODES, Subject};
+use crate::subject::{ALL, NODES, Subject};
 use async_trait::async_trait;
 use kafka::Endpoint;
 use kafka::client::groups::{Assignment, Member};
@@ -12,23 +12,25 @@ use std::sync::Arc;
 pub struct Simulated {
     clock: Arc<ManualClock>,
     kafka: SimKafka,
+    has_elr: bool,
 }
 
 impl Simulated {
-    pub fn new(seed: u64) -> Self {
+    /// Of the newest release, or of the oldest.
+    pub fn new(seed: u64, is_newest: bool) -> Self {
         let clock = Arc::new(ManualClock::at("2026-11-15T12:00:00Z".parse().unwrap()));
         let kafka = SimKafka::new(clock.clone(), seed, Timing::default());
-        let this = Self { clock, kafka };
-        for id in NODES {
+        let kafka = if is_newest { kafka } else { kafka.without_elr() };
+        let this = Self { clock, kafka, has_elr: is_newest };
+        for id in ALL {
             this.kafka.add_node(SimNode {
                 id,
                 roles: vec![ServerRole::Broker, ServerRole::Controller],
                 internal: this.internal(id),
                 sasl: this.sasl(id),
             });
-            this.kafka.found(&NODES.into());
-            this.kafka.start(id);
         }
+        this.kafka.found(&NODES.into());
         this
     }
 }
@@ -69,6 +71,18 @@ impl Subject for Simulated {
         Endpoint::new(host(node), 9094)
     }
 
+    fn controller(&self, node: i32) -> Endpoint {
+        Endpoint::new(host(node), 9090)
+    }
+
+    fn has_elr(&self) -> bool {
+        self.has_elr
+    }
+
+    fn has_cordon(&self) -> bool {
+        self.has_elr
+    }
+
     async fn start(&self, node: i32) {
         self.kafka.start(node);
     }
@@ -91,6 +105,12 @@ impl Subject for Simulated {
         written
     }
 
+    async fn fill(&self, node: i32, topic: &str, partition: i32, bytes: usize) {
+        let partition = usize::try_from(partition).unwrap();
+        self.kafka.produce(&self.internal(node), topic, partition).unwrap();
+        self.kafka.fill(topic, partition, bytes as u64);
+    }
+
     async fn join_group(&self, group: &str, topic: &str) {
         self.kafka.join_group(group, member(topic, vec![1, 0]));
     }
@@ -111,6 +131,12 @@ impl Subject for Simulated {
     fn last_words(&self) -> String {
         String::new()
     }
+
+    fn activity(&self) -> u64 {
+        0
+    }
+
+    fn assert_none_ended(&self) {}
 
     fn now(&self) -> Timestamp {
         self.clock.now()

@@ -24,6 +24,18 @@ pub enum Note {
     CancelledBy {
         email: String,
     },
+    /// Servers were added, and the disks have no room for more replicas of these topics.
+    NotRaised {
+        topics: FirstFew<String>,
+    },
+    /// A min ISR of their own was lowered for good, because these topics have fewer replicas.
+    MinIsrLowered {
+        topics: FirstFew<String>,
+    },
+    /// These topics got more replicas, and one in sync is enough by a min ISR of their own.
+    MinIsrLow {
+        topics: FirstFew<String>,
+    },
     /// An earlier store was restored, in which the stop had not been asked for yet.
     RanOnAfterRestore,
 }

@@ -1,5 +1,7 @@
 //! The one place where conditions, objections and notes become words for people.
 
+mod moving;
+
 use super::{Condition, Doing, FirstFew, Loading, MissingReply, Note, Objection, Reason};
 use crate::Timestamp;
 use std::fmt;
@@ -101,6 +103,13 @@ fn of_instance(reason: &Reason) -> String {
         Reason::LeadersPending { error } => {
             format!("waiting: leaders can't be given back yet: {error}")
         }
+        Reason::VotesPending { waits_for } => {
+            format!("waiting before controllers change: {waits_for}")
+        }
+        Reason::Moving { moving } => format!("waiting: {moving}"),
+        Reason::MoveBlocked { obstacles } => {
+            format!("waiting before replicas move: {obstacles}")
+        }
         Reason::CloudPending { what } => format!("waiting: {what}"),
         Reason::StepFailed { step, error, retry_after } => failed(step, error, *retry_after),
         Reason::Sentence { text } => text.clone(),
@@ -165,6 +174,14 @@ fn of_server(title: &str, since: Option<Timestamp>, reason: &Reason) -> String {
             format!("waiting: {doing} {title}, which does not answer")
         }
         Reason::Leaving { doing, .. } => format!("waiting: {doing} {title}"),
+        Reason::Joining { waits_for } => {
+            format!("waiting: {title} joins the cluster: {waits_for}")
+        }
+        Reason::JoinOverdue { minutes } => format!(
+            "{title} has not joined the cluster within {minutes} minutes; cancel the change to \
+             take it away again"
+        ),
+        Reason::Removing => format!("waiting: {title} is being removed"),
         Reason::LeadersReturning => format!("waiting: {title} gets its leaders back"),
         // These say whom they are about.
         Reason::Running
@@ -177,6 +194,9 @@ fn of_server(title: &str, since: Option<Timestamp>, reason: &Reason) -> String {
         | Reason::Unseen { .. }
         | Reason::CatchingUp { .. }
         | Reason::LeadersPending { .. }
+        | Reason::VotesPending { .. }
+        | Reason::Moving { .. }
+        | Reason::MoveBlocked { .. }
         | Reason::CloudPending { .. }
         | Reason::StepFailed { .. }
         | Reason::Sentence { .. } => of_instance(reason),
@@ -304,6 +324,21 @@ impl fmt::Display for Note {
                  server of theirs restarts: {partitions}"
             ),
             Self::CancelledBy { email } => write!(f, "cancelled by {email}"),
+            Self::NotRaised { topics } => write!(
+                f,
+                "these topics keep one replica, because the disks have no room for more: {topics}"
+            ),
+            Self::MinIsrLowered { topics } => write!(
+                f,
+                "these topics have fewer replicas, so their own min.insync.replicas was lowered; \
+                 it stays so when servers are added again: {topics}"
+            ),
+            Self::MinIsrLow { topics } => write!(
+                f,
+                "these topics have more replicas now, and their own min.insync.replicas of 1 \
+                 still takes writes that one server alone has; give them a higher one if that is \
+                 not meant: {topics}"
+            ),
             Self::RanOnAfterRestore => {
                 f.write_str("taken back: an earlier store was restored while the servers ran")
             }

@@ -1,4 +1,4 @@
-use super::super::{ConditionKind, Place, since_when};
+use super::super::{ConditionKind, Joining, MoveObstacle, Moving, Place, Voting, since_when};
 use super::*;
 use crate::InstanceId;
 
@@ -75,6 +75,100 @@ fn a_server_is_told_with_what_is_known() {
          no answer either, restart it with actions/restart \
          (castellan instance restart 7 --server a-01)",
     );
+}
+
+#[test]
+fn a_move_is_told_with_what_is_left_and_what_blocks_it() {
+    let moving = Moving {
+        partitions: 4,
+        bytes_done: 1_500_000_000,
+        bytes_left: 20_000_000,
+        ready_at: Some(at()),
+    };
+    check(
+        &[Reason::Moving { moving }.into()],
+        "waiting: replicas move: 1.5 GB done, 20.0 MB left, 4 partitions under way, \
+         done at about 2026-11-15 12:00:00 UTC",
+    );
+    let down = MoveObstacle::Unreachable { place: Place::Server(3) };
+    let full = MoveObstacle::NoRoom {
+        partition: "orders-1".into(),
+        place: Place::Server(2),
+        bytes: 2_000_000_000,
+    };
+    check(
+        &[Reason::MoveBlocked { obstacles: FirstFew::few(vec![down, full]) }.into()],
+        "waiting before replicas move: the broker of server 3 is unreachable; \
+         server 2 has no room for orders-1 yet, which has 2.0 GB",
+    );
+    let waits_for = Voting::OneOfTwo { lagging: Place::Server(2) };
+    check(
+        &[Reason::VotesPending { waits_for }.into()],
+        "waiting before controllers change: two controllers vote, and that of server 2 is down \
+         or lags: nothing can be changed before it is back",
+    );
+    check(
+        &[Reason::JoinOverdue { minutes: 10 }.of(2)],
+        "server 2 has not joined the cluster within 10 minutes; cancel the change to take it \
+         away again",
+    );
+    check(
+        &[Reason::Joining { waits_for: Joining::Metadata }.of(3), Reason::Removing.of(4)],
+        "waiting: server 3 joins the cluster: its controller does not have all metadata yet; \
+         waiting: server 4 is being removed",
+    );
+}
+
+/// What is undone can't be cancelled once more.
+#[test]
+fn to_cancel_is_said_only_where_that_can_be_done() {
+    let blocked = |obstacle| Reason::MoveBlocked { obstacles: FirstFew::few(vec![obstacle]) };
+    let full = |may_cancel| {
+        let (moving, unplaced) = (3_000_000_000, 2_000_000_000);
+        blocked(MoveObstacle::DisksTooSmall { moving, unplaced, may_cancel })
+    };
+    let wide = |may_cancel| {
+        let topic = "t".to_owned();
+        blocked(MoveObstacle::TooManyReplicas { topic, replicas: 5, staying: 3, may_cancel })
+    };
+    check(
+        &[full(true).into()],
+        "waiting before replicas move: 3.0 GB have to move and there is no room for 2.0 GB of it: \
+         delete data, give servers larger disks, or cancel",
+    );
+    check(
+        &[full(false).into()],
+        "waiting before replicas move: 3.0 GB have to move and there is no room for 2.0 GB of it: \
+         delete data, or give servers larger disks",
+    );
+    check(
+        &[wide(true).into()],
+        "waiting before replicas move: topic t has 5 replicas and 3 servers remain: give it fewer \
+         replicas, delete it, or cancel",
+    );
+    check(
+        &[wide(false).into()],
+        "waiting before replicas move: topic t has 5 replicas and 3 servers remain: give it fewer \
+         replicas, or delete it",
+    );
+}
+
+#[test]
+fn a_copy_that_does_not_get_on_is_named() {
+    let stalled = |minutes| MoveObstacle::Stalled {
+        partition: "t-0".into(),
+        places: vec![Place::Server(2)],
+        minutes,
+    };
+    let told = |minutes| {
+        Condition::from(Reason::MoveBlocked { obstacles: FirstFew::few(vec![stalled(minutes)]) })
+    };
+    check(
+        &[told(4)],
+        "waiting before replicas move: replicas of t-0 have not got on for 4 minutes on \
+         server 2",
+    );
+    assert!(told(4).is_like(&told(5)));
 }
 
 fn lagging(in_sync: usize, more: usize) -> Condition {

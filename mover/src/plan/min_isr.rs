@@ -15,13 +15,16 @@ pub struct MinIsr {
     pub to: usize,
 }
 
-/// Of topics whose partitions change. One that loses replicas can do without one of the rest.
+/// Of topics whose partitions change. One that loses replicas can do without one of the rest,
+/// and one that gets more takes writes meanwhile.
 pub fn to_lower(layout: &Layout<'_>) -> Vec<MinIsr> {
     let mut most: BTreeMap<&Arc<str>, MinIsr> = BTreeMap::new();
     for (at, partition) in layout.partitions.iter().enumerate() {
         let (before, after) = (&layout.before[at], &layout.replicas[at]);
         let is_fewer = after.len() < before.len();
-        let to = if is_fewer { min_isr_for(after.len()) } else { after.len() };
+        // Copies that are made count as replicas that have to be in sync.
+        let kept = after.len().min(before.len());
+        let to = if is_fewer { min_isr_for(after.len()) } else { kept };
         if before == after || partition.min_isr <= to {
             continue;
         }

@@ -19,6 +19,7 @@ fn ask(promised_servers: u64, file_system: (u64, u64)) -> Result<(), String> {
     let each_mb = u64::from(heap_mb(2048, None)) + BESIDE_HEAP_MB;
     let question = Question {
         servers: 3,
+        new_servers: 3,
         each_mb,
         promised_servers,
         promised_mb: promised_servers * each_mb,
@@ -130,6 +131,7 @@ async fn without_a_room_everything_has_a_place() {
 fn what_can_not_be_read_refuses_nothing() {
     let question = Question {
         servers: 7,
+        new_servers: 7,
         each_mb: 1 << 40,
         promised_servers: 0,
         promised_mb: 0,
@@ -150,6 +152,45 @@ impl app::Room for Full {
         self.0.lock().unwrap().push(format!("{} with {disk_gb} GB", plan.name));
         Err(NoRoom::Refused("7 of 8 MiB are promised to 3 servers".into()))
     }
+
+    async fn check_growth(&self, growth: &Growth<'_>) -> Result<(), NoRoom> {
+        self.check(growth.plan, growth.disk_gb).await
+    }
+}
+
+#[tokio::test]
+async fn what_becomes_of_an_instance_is_counted_instead_of_what_it_is() {
+    let here = TestInstallation::make(None).await;
+    let room = Room { memory_mb: Some(6000), ..room(&here) };
+    let plan = |name: &str| room.catalogue.plan(name).unwrap();
+    let ask = |from: &str, to: &str, (disk_before, disk_gb): (u32, u32), promised: u32| {
+        let growth = Growth {
+            from: Some(plan(from)),
+            servers_before: plan(from).nodes,
+            disk_before,
+            plan: plan(to),
+            disk_gb,
+        };
+        let promised = [(PlanName(from.into()), promised)];
+        let question = room.question_of_growth(&growth, &promised);
+        Question { file_system: question.file_system.map(|_| (2_000, 250_000)), ..question }
+            .answer(&growth.plan.name)
+    };
+    // 1,344 MiB a server, and 4,976 that are not kept for the host.
+    ask("mouse-1", "mouse-1", (25, 25), 1).unwrap();
+    let refused = ask("mouse-1", "mouse-5", (25, 25), 1).unwrap_err();
+    assert!(refused.contains("5 servers of 1344 MiB need 6720 MiB"), "{refused}");
+    assert!(refused.contains("less 0 MiB promised to 0 servers"), "{refused}");
+    // Other instances have more than there is; nothing is needed in addition.
+    ask("mouse-3", "mouse-1", (25, 25), 30).unwrap();
+    ask("bat-3", "mouse-3", (500, 500), 30).unwrap();
+    let refused = ask("mouse-3", "bat-3", (25, 500), 30).unwrap_err();
+    assert!(refused.contains("promised to 27 servers"), "{refused}");
+    // Disks are asked about where there are more of them, or larger ones.
+    let refused = ask("mouse-1", "mouse-3", (25, 25), 1).unwrap_err();
+    assert!(refused.contains("each of 2 servers to begin with"), "{refused}");
+    let refused = ask("mouse-1", "mouse-1", (25, 4000), 1).unwrap_err();
+    assert!(refused.contains("each of 0 servers to begin with"), "{refused}");
 }
 
 #[tokio::test]

@@ -22,12 +22,12 @@ use crate::at_rest::until_at_rest;
 use crate::every_alarm::{EveryAlarm, Expected};
 use crate::guarded;
 use crate::held_back::{Consumer, GROUP};
-use crate::tight::Tight;
 use faults::Fault;
 use serde_json::{Value, json};
 use std::pin::pin;
 use std::time::Instant;
 use test_support::installation::{Installation, Processes};
+use test_support::tight::Tight;
 
 /// The server on the small disk: 1.6 GB, of which half is left to be beyond the
 /// smallest threshold that there is, 1 GB.

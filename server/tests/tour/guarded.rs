@@ -3,9 +3,9 @@
 //! the place of the ballast; with room again everything is as it was.
 
 use crate::day::Day;
-use crate::tight::Tight;
 use serde_json::{Value, json};
 use test_support::installation::Installation;
+use test_support::tight::Tight;
 
 /// Of a disk of 1.6 GB: more than 95 % of it are taken.
 const LEFT: u64 = 60_000_000;

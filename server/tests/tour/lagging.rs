@@ -5,7 +5,6 @@
 use crate::checked::customers;
 use crate::day::Day;
 use crate::rolled::{brokers, log_in};
-use crate::tight::switch;
 use checker::{TopicSpec, make_topic, remove_topic};
 use kafka::Endpoint;
 use kafka::client::Call as _;
@@ -15,6 +14,7 @@ use std::fs::{self, File};
 use std::os::unix::fs::FileExt as _;
 use std::time::Instant;
 use test_support::installation::Installation;
+use test_support::tight::switch;
 
 const TOPIC: &str = "lagging";
 const VALUE: &str = "nobody has copied this as yet";

@@ -39,7 +39,6 @@ mod roll_faults;
 mod rolled;
 mod shared;
 mod survives;
-mod tight;
 mod turns;
 mod unlucky;
 

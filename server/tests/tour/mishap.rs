@@ -4,12 +4,12 @@
 use crate::held::{holds_while_full, nobody_else_is_touched};
 use crate::roll_faults::{Case, Moment, RollFault, Victim};
 use crate::rolled::{PATIENCE, brokers};
-use crate::tight::Tight;
 use checker::Load;
 use faults::{Fault, FaultError, Injected, Step, Store};
 use host::ProcessId;
 use std::time::Duration;
 use test_support::installation::Installation;
+use test_support::tight::Tight;
 
 /// Far more than anybody waits for anything in a roll.
 const STEP: Duration = Duration::from_mins(10);

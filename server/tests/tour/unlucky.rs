@@ -4,7 +4,6 @@
 use crate::mishap::{Mishap, Spared};
 use crate::roll_faults::{Case, Moment, RollFault, Victim};
 use crate::rolled::{brokers, is_clean, restart, start, until_configured};
-use crate::tight::Tight;
 use crate::turns::{Turns, runs};
 use checker::Load;
 use host::ProcessId;
@@ -13,6 +12,7 @@ use std::collections::VecDeque;
 use std::time::Instant;
 use test_support::installation::Installation;
 use test_support::left_over;
+use test_support::tight::Tight;
 
 /// A moment may go by before it is seen, and does not so often.
 const ATTEMPTS: usize = 8;

@@ -22,6 +22,7 @@ pub async fn go_beyond(work: &mut Work, past: &Past) -> Result<i64> {
         );
         work.execute(query.bind(name.as_str()).bind(*value)).await?;
     }
+    take_over_node_ids(work, past).await?;
     take_over_slowed(work, past).await?;
     take_over_certificates(work, past).await?;
     enrol_agents_anew(work, past).await?;
@@ -45,11 +46,30 @@ pub async fn go_beyond(work: &mut Work, past: &Past) -> Result<i64> {
     }
 }
 
+/// Kafka may remember the brokers of servers that were added since, also of removed ones, and
+/// would take another with the same node id for one that has all their data.
+async fn take_over_node_ids(work: &mut Work, past: &Past) -> Result<()> {
+    for (instance, last) in &past.node_ids {
+        let query = Query::new(
+            "UPDATE instances SET last_node_id = $2 WHERE id = $1 AND last_node_id < $2",
+        );
+        work.execute(query.bind(*instance).bind(*last)).await?;
+    }
+    Ok(())
+}
+
 /// Nobody knows what was given out, so all of that is leapt over. Invoices have no
 /// gaps: a person who knows the last number has to say it.
 async fn leave_a_gap(work: &mut Work) -> Result<()> {
     let query =
         Query::new("UPDATE sequences SET value = value + 1000000 WHERE name <> 'invoice_numbers'");
+    work.execute(query).await?;
+    let query = Query::new(
+        "UPDATE instances SET last_node_id = 1000 + CASE WHEN last_node_id > \
+         (SELECT COALESCE(MAX(node_id), 0) FROM servers WHERE instance_id = instances.id) \
+         THEN last_node_id ELSE \
+         (SELECT COALESCE(MAX(node_id), 0) FROM servers WHERE instance_id = instances.id) END",
+    );
     work.execute(query).await.map(drop)
 }
 

@@ -6,6 +6,7 @@ use crate::db::{Query, Row};
 use model::ServerId;
 use sqlx::postgres::PgConnection;
 use sqlx::sqlite::SqliteConnection;
+use std::collections::BTreeMap;
 
 pub(super) enum Before {
     Sqlite(SqliteConnection),
@@ -37,6 +38,7 @@ impl Before {
         for row in self.fetch(Query::new("SELECT name, value FROM sequences")).await? {
             past.note(&row.text("name")?, row.int("value")?);
         }
+        past.node_ids = self.node_ids().await?;
         let query = Query::new("SELECT instance_id, quotas FROM slowed_quotas");
         for row in self.fetch(query).await? {
             past.slowed.insert(row.int("instance_id")?, row.text("quotas")?);
@@ -51,6 +53,34 @@ impl Before {
         }
         past.mail_blocks = self.mail_blocks().await?;
         Ok(past)
+    }
+
+    /// A store of an earlier release gave them to servers alone, which it never removed
+    /// before their instance.
+    async fn node_ids(&mut self) -> Result<BTreeMap<i64, i64>> {
+        let column = match self {
+            Self::Sqlite(_) => {
+                "SELECT name FROM pragma_table_info('instances') WHERE name = 'last_node_id'"
+            }
+            Self::Postgres(_) => {
+                "SELECT column_name FROM information_schema.columns \
+                 WHERE table_schema = current_schema() AND table_name = 'instances' \
+                 AND column_name = 'last_node_id'"
+            }
+        };
+        let mut given =
+            vec!["SELECT instance_id, MAX(node_id) AS last FROM servers GROUP BY instance_id"];
+        if !self.fetch(Query::new(column)).await?.is_empty() {
+            given.push("SELECT id AS instance_id, last_node_id AS last FROM instances");
+        }
+        let mut highest: BTreeMap<i64, i64> = BTreeMap::new();
+        for query in given {
+            for row in self.fetch(Query::new(query)).await? {
+                let known = highest.entry(row.int("instance_id")?).or_default();
+                *known = row.int("last")?.max(*known);
+            }
+        }
+        Ok(highest)
     }
 
     /// A store of an earlier release has no such table.

@@ -186,7 +186,9 @@ pub async fn actions_of_an_older_store_keep_what_replaced_them_and_end(f: Fixtur
     let mut work = f.store.begin().await.unwrap();
     actions::end(&mut work, instance.id, ids[8].1, f.now()).await.unwrap();
     work.commit().await.unwrap();
-    f.raw("ALTER TABLE actions DROP COLUMN superseded_by").await;
+    for later in ["progress", "superseded_by"] {
+        f.raw(&format!("ALTER TABLE actions DROP COLUMN {later}")).await;
+    }
     f.raw("ALTER TABLE actions ADD COLUMN overtaken TEXT NOT NULL DEFAULT '{}'").await;
     let overtake = async |at: usize, by: &[usize]| {
         let of_server =

@@ -21,9 +21,11 @@ mod metrics;
 mod names;
 mod outbox;
 mod pauses;
+mod resizes;
 mod restored;
 mod rows;
 mod several;
+mod sizes;
 mod team;
 mod tickets;
 mod turns;
@@ -128,6 +130,11 @@ checks! {
     alarms::alarms_go_with_their_instance,
     pauses::a_pause_is_of_one_or_of_all,
     pauses::a_pause_and_a_resume_wake,
+    resizes::a_resize_is_read_as_written_until_it_ends,
+    resizes::a_resize_is_undone_once_and_not_while_servers_go,
+    resizes::a_node_id_is_given_once,
+    sizes::a_disk_grows_until_the_cloud_has_made_it_so,
+    sizes::what_a_server_is_let_have_is_kept,
     rows::what_is_written_is_read_back,
     rows::an_instance_from_before_there_were_roots_has_its_server_authority_in_its_place,
     rows::keys_are_found_by_hash_and_secrets_are_not_in_the_database,

@@ -9,7 +9,7 @@ use store::*;
 #[tokio::test]
 async fn numbers_that_nobody_knows_of_are_leapt_over() {
     let it = Copies::new().await;
-    it.f.instance(it.account, 9000).await;
+    let (instance, server, _) = it.f.instance(it.account, 9000).await;
     let mut work = it.f.store.begin().await.unwrap();
     assert_eq!(work.next("invoice_numbers").await.unwrap(), 1);
     let mut past = Past { is_lost: true, ..Past::default() };
@@ -17,6 +17,29 @@ async fn numbers_that_nobody_knows_of_are_leapt_over() {
     backup::go_beyond(&mut work, &past).await.unwrap();
     assert_eq!(work.next("servers").await.unwrap(), 1_000_002);
     assert_eq!(work.next("invoice_numbers").await.unwrap(), 2, "invoices have no gaps");
+    let given = instances::take_node_ids(&mut work, instance.id, 1).await.unwrap();
+    assert_eq!(given, [server.node_id + 1001]);
+}
+
+/// Also those of servers that were added since the backup and removed again.
+#[tokio::test]
+async fn no_node_id_is_given_twice_after_a_restore() {
+    let it = Copies::new().await;
+    let (instance, ..) = it.f.instance(it.account, 9000).await;
+    let copy = it.copy("copy.db").await;
+    let mut work = it.f.store.begin().await.unwrap();
+    let given = instances::take_node_ids(&mut work, instance.id, 2).await.unwrap();
+    work.commit().await.unwrap();
+    it.f.store.close().await;
+    let past = backup::settle(it.store()).await.unwrap();
+
+    let restored = Store::open(&copy, master_key(1)).await.unwrap();
+    let mut work = restored.begin().await.unwrap();
+    for past in [&past, &Past::default()] {
+        backup::go_beyond(&mut work, past).await.unwrap();
+    }
+    let next = instances::take_node_ids(&mut work, instance.id, 1).await.unwrap();
+    assert_eq!(next, [given[1] + 1], "after {given:?}");
 }
 
 /// What was revoked since would be good again by the backup.

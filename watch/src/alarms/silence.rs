@@ -1,4 +1,5 @@
-//! Servers that do not answer: their agent is silent, or their broker is to it.
+//! Servers that do not answer: their agent is silent, or their broker is to it. Those that join
+//! or leave a cluster count like all others for as long as they should run.
 
 use super::excused_silence::UNDER_WAY;
 use super::step::Seen;
@@ -6,8 +7,8 @@ use super::{Level, Watch};
 use crate::Result;
 use crate::metrics::last_heard;
 use model::{
-    Action, Alarm, AlarmType, Incident, InstanceId, SAMPLE_SECONDS, Series, Server, SignedDuration,
-    Timestamp,
+    Action, Alarm, AlarmType, Incident, InstanceId, Membership, SAMPLE_SECONDS, Series, Server,
+    SignedDuration, Timestamp,
 };
 use series::Sample;
 use std::collections::HashMap;
@@ -19,6 +20,8 @@ use store::{ServerRecord, actions, alarms, incidents, instances, servers};
 const LATE: i64 = 3 * SAMPLE_SECONDS;
 /// After a start agents need a moment to find us.
 const GRACE: SignedDuration = SignedDuration::from_secs(3 * SAMPLE_SECONDS);
+/// A new server is up sooner, even if its cloud takes its time.
+const MADE_WITHIN: SignedDuration = SignedDuration::from_mins(10);
 
 /// A server, the alarm that watches it, and what that has open.
 struct Watched<'a> {
@@ -33,6 +36,7 @@ impl Watch {
     /// is needed of instances where nothing goes on is read for all of them at once.
     pub async fn silence(&mut self) -> Result<()> {
         self.forget();
+        self.end_of_removed().await?;
         let mut reader = self.context.store().reader();
         let kind = AlarmType::ServerUnreachable;
         let settled = instances::settled(&mut reader).await?;
@@ -43,8 +47,9 @@ impl Watch {
             let servers = servers.get(&instance).map_or(&[][..], Vec::as_slice);
             let open = open.get(&instance).map_or(&[][..], Vec::as_slice);
             let watched = |server| Watched { instance, alarm: &alarm, server, open };
+            let is_meant = |it: &&Server| !it.wanted.is_stopped() && !never_came(it);
             if settled.contains(&instance) {
-                for server in servers.iter().filter(|server| !server.wanted.is_stopped()) {
+                for server in servers.iter().filter(is_meant) {
                     self.excused.end(server.id);
                     self.look_for_silence(&watched(server), false).await?;
                 }
@@ -52,7 +57,8 @@ impl Watch {
             }
             let Some(instance) = instances::find(&mut reader, instance).await? else { continue };
             // While it is made, servers are not there yet; that is no silence.
-            if instance.deleted_at.is_some() || instance.progress.observed_generation == 0 {
+            let is_made = instance.progress.observed_generation > 0;
+            if instance.deleted_at.is_some() || instance.stopped || !is_made {
                 continue;
             }
             // An action is open for as long as servers follow it.
@@ -62,10 +68,7 @@ impl Watch {
                 let asked = actions::open(&mut reader, instance.id).await?;
                 (asked, servers::list(&mut reader, instance.id).await?)
             };
-            for server in servers {
-                if instance.stopped || server.wanted.is_stopped() {
-                    continue;
-                }
+            for server in servers.iter().filter(is_meant) {
                 let is_excused = self.is_excused(server, &asked, &records);
                 self.look_for_silence(&watched(server), is_excused).await?;
             }
@@ -85,7 +88,7 @@ impl Watch {
             self.excused.end(server.id);
             false
         };
-        has_turn || concerning.iter().any(|it| is_new(it, now))
+        has_turn || concerning.iter().any(|it| is_new(it, server, now))
     }
 
     async fn look_for_silence(&mut self, watched: &Watched<'_>, is_excused: bool) -> Result<()> {
@@ -113,9 +116,17 @@ fn by_instance<T>(all: Vec<T>, instance: impl Fn(&T) -> InstanceId) -> HashMap<I
 /// The last sample of a server, and how long ago it came.
 type Heard = (Arc<Sample>, SignedDuration);
 
-/// Whether servers may be silent for what somebody has just asked.
-fn is_new(action: &Action, now: Timestamp) -> bool {
-    now.duration_since(action.asked_at) < UNDER_WAY
+/// Whether it leaves again before its agent was ever heard: nothing is made for it any more.
+fn never_came(server: &Server) -> bool {
+    server.is_leaving() && server.last_seen.is_none()
+}
+
+/// Whether a server may be silent for what somebody has just asked. One that joins is made
+/// first.
+fn is_new(action: &Action, server: &Server, now: Timestamp) -> bool {
+    let is_made = server.membership == Membership::Joining;
+    let under_way = if is_made { MADE_WITHIN } else { UNDER_WAY };
+    now.duration_since(action.asked_at) < under_way
 }
 
 /// From the sample on that says so, or from the one on that did not come. One of

@@ -190,6 +190,17 @@ pub async fn stop_measuring(
     Ok(())
 }
 
+/// It is over because its server is removed.
+pub(super) async fn stop_watching_removed(
+    work: &mut Work,
+    context: &Context,
+    instance: &Instance,
+    alarm: &Alarm,
+    was: &Incident,
+) -> Result<()> {
+    end(work, context, instance, alarm, was, "is over: its server is removed").await
+}
+
 async fn end(
     work: &mut Work,
     context: &Context,

@@ -29,7 +29,7 @@ pub(super) async fn size(
     let Some(plan) = context.catalogue.plan(&instance.plan.0) else { return Ok(None) };
     let disks = disks::list(&mut reader, instance.id).await?;
     let disk = disks.iter().find(|disk| disk.server_id == server);
-    let disk_gb = disk.map_or(plan.family.disk_gb, |disk| disk.size_gb);
+    let disk_gb = disk.map_or(plan.family.disk_gb, |disk| disk.made_gb);
     let bytes = |gb: u32| narrow(f64::from(gb) * GIB);
     let size = Size {
         cores: narrow(f64::from(plan.family.cores)),

@@ -9,20 +9,20 @@ use crate::auth::{Changing, Seeing};
 use crate::body::Fields;
 use crate::path::ActionPath;
 use app::Right;
-use app::actions::{self, ActionView, Cancelled, Nodes};
+use app::actions::{self, ActionView, Cancelled, DryRun, Nodes, Preview, Undoing};
 use axum::Json;
 use axum::http::{Method, StatusCode};
 use axum::response::Response;
-use model::{ActionId, ActionStep, Timestamp};
+use model::{ActionId, ActionStep, MoveProgress, Timestamp};
 use web::error;
-use wire::actions::{Accepted, Action, ActionDetails, Step};
+use wire::actions::{Accepted, Action, ActionDetails, PlannedChange, PlannedMove, Progress, Step};
 use wire::customer::Message;
 
 /// What is said to whom asks for an action, and to whom asks for what is so
 /// already.
 fn accepted(action: Option<ActionId>, begun: &str, already: &str) -> Accepted {
     let message = if action.is_some() { begun } else { already };
-    Accepted { message: message.into(), action: action.map(|id| id.0) }
+    Accepted { message: message.into(), action: action.map(|id| id.0), planned: None }
 }
 
 /// The servers that are named. An empty list is not the same as none: a caller
@@ -90,21 +90,69 @@ pub async fn read(
     let (view, steps) = actions::read(&access, &app, id).await?;
     let step = |ActionStep { at, text }| Step { at, text };
     let steps = steps.into_iter().map(step).collect();
-    Ok(Json(ActionDetails { action: document(&view), steps }))
+    let progress = view.progress.as_ref().map(progress);
+    Ok(Json(ActionDetails { action: document(&view), progress, steps }))
 }
 
 pub fn about_read() -> About {
     let at = Timestamp::constant(1_794_744_003, 0);
     let text = "u7k2m9qa-02 is being restarted".into();
-    let details = ActionDetails { action: example(), steps: vec![Step { at, text }] };
+    let steps = vec![Step { at, text }];
+    let details = ActionDetails { action: example(), progress: None, steps };
     About::new("Read one action with its steps")
         .needs(Right::SeeInstances)
         .refuses("Not available on shared plans")
         .json("Who asked, and what was done and waited for", &details)
 }
 
+fn progress(of: &MoveProgress) -> Progress {
+    Progress {
+        bytes_done: of.bytes_done,
+        bytes_left: of.bytes_left,
+        bytes_per_second: of.bytes_per_second,
+        ready_at: of.ready_at,
+    }
+}
+
+/// The field of a query that asks for nothing to be done.
+pub const DRY_RUN: Input = Input::flag("dry_run", "Tell what would be done, and do nothing");
+
+pub fn dry_run(fields: &mut Fields) -> DryRun {
+    DryRun(fields.flag("dry_run").unwrap_or_default())
+}
+
+/// What would be done.
+pub fn planned(preview: Preview) -> PlannedChange {
+    let moves = preview.moves.into_iter().map(|it| PlannedMove {
+        topic: it.topic,
+        partition: it.partition,
+        from: it.from,
+        to: it.to,
+        bytes: it.bytes,
+    });
+    PlannedChange {
+        joining: preview.joining,
+        leaving: preview.leaving,
+        restarting: preview.restarting,
+        disk_size: preview.disk_gb,
+        bytes: preview.bytes,
+        partitions: preview.partitions,
+        moves: moves.collect(),
+        leaders: preview.leaders,
+        not_raised: preview.not_raised,
+    }
+}
+
 const AT_ONCE: &str = "Cancelled; nothing was restarted";
 const LATER: &str = "No further server is restarted; what has begun is brought to its end";
+
+const SHRINKS_AGAIN: &str = "Cancelled: the servers that were added are emptied and removed, and \
+    the price is that of before from now on. Replicas that were added to topics go with them; \
+    which of the other servers holds what is not put back";
+const STAYS: &str = "Cancelled: every server stays, and the price is that of before from now on. \
+    Topics get as many replicas as they had, not each on the server that had it";
+const MOVES_NO_MORE: &str = "Cancelled: moves that have begun are brought to their end, and no \
+    more are begun. Replicas that were moved stay where they are";
 
 /// `POST /api/instances/<ID>/actions/<id>/cancel`.
 pub async fn cancel(
@@ -118,12 +166,15 @@ fn answer(cancelled: Cancelled) -> Message {
     let message = match cancelled {
         Cancelled::AtOnce => AT_ONCE,
         Cancelled::Later => LATER,
+        Cancelled::Undoing(Undoing::Growth) => SHRINKS_AGAIN,
+        Cancelled::Undoing(Undoing::Shrink) => STAYS,
+        Cancelled::Undoing(Undoing::Rebalance) => MOVES_NO_MORE,
     };
     Message { message: message.into() }
 }
 
 pub fn about_cancel() -> About {
-    About::new("Cancel a restart or a change of settings that is under way")
+    About::new("Cancel a restart, or a change of settings, plan or servers, that is under way")
         .needs(Right::ChangeInstances)
         .refuses("Action 12 has ended; there is nothing left to cancel")
         .json(
@@ -133,8 +184,8 @@ pub fn about_cancel() -> About {
 }
 
 const SENTENCE: &str = "There is no such action; there are actions/restart, actions/reboot, \
-    actions/stop, actions/start, actions/cluster-restart, actions/cluster-stop and \
-    actions/cluster-start, and actions/<id>/cancel";
+    actions/stop, actions/start, actions/cluster-restart, actions/cluster-stop, \
+    actions/cluster-start and actions/rebalance, and actions/<id>/cancel";
 
 /// `POST /api/instances/<ID>/actions/<what nobody can do>`.
 ///

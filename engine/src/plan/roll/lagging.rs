@@ -25,7 +25,8 @@ pub(super) fn objections_to(world: &World, view: &ServerView) -> Vec<Objection> 
 }
 
 /// Why no server may stop: what the servers that are awaited lack, and every replica that lags.
-/// That `leaving` does not answer counts, and what it lacks does not.
+/// That `leaving` does not answer counts, and what it lacks does not. Nobody waits for replicas
+/// of servers that leave the cluster.
 pub(super) fn lagging(
     world: &World,
     look: &Look,
@@ -40,7 +41,8 @@ pub(super) fn lagging(
     let mut objections = look.not_answering(&members(world, |it| awaited(it) && counts(it)));
     let is_awaited = |node: i32| {
         let mut servers = world.servers.iter();
-        servers.find(|view| view.server.node_id == node).is_none_or(&awaited)
+        let found = servers.find(|view| view.server.node_id == node);
+        found.is_none_or(|view| !view.server.is_leaving() && awaited(view))
     };
     let all = members(world, |_| true);
     objections.extend(look.lagging_replicas(&all, |node| !leaves(node) && is_awaited(node)));

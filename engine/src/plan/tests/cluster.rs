@@ -1,6 +1,7 @@
 //! A cluster in some situation, built without a store and without a clock: first how it is,
 //! then what was asked, what agents report and what brokers say.
 
+mod resized;
 mod rows;
 
 use crate::desired;
@@ -8,6 +9,7 @@ use crate::world::{ServerView, Trust, World};
 use kafka::client::{PartitionView, Quorum, TopicReplication};
 use kafka::safety::Look;
 use model::*;
+use resized::Kafka;
 use rows::{action, broker, instance, node, report, server_id, view, voter};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use store::Ticket;
@@ -27,6 +29,8 @@ pub struct Cluster {
     active: Option<i32>,
     no_reply: BTreeSet<i32>,
     is_looked_at: bool,
+    /// What a change of the number of servers goes by.
+    kafka: Kafka,
 }
 
 fn now() -> Timestamp {
@@ -54,6 +58,8 @@ impl Cluster {
             look: None,
             unseen: None,
             leaders_refused: HashSet::new(),
+            resize: None,
+            placed: None,
             actions: vec![],
             unresponsive: HashSet::new(),
         };
@@ -62,7 +68,8 @@ impl Cluster {
         let partitions = vec![(nodes.clone(), nodes)];
         let no_reply = BTreeSet::new();
         let leaders = BTreeMap::new();
-        Self { world, partitions, leaders, min_in_sync, active, no_reply, is_looked_at: false }
+        let (is_looked_at, kafka) = (false, Kafka::default());
+        Self { world, partitions, leaders, min_in_sync, active, no_reply, is_looked_at, kafka }
     }
 
     /// The agents of all servers run and have their orders; no broker was started.
@@ -92,10 +99,14 @@ impl Cluster {
     /// As a plan gets it.
     pub fn world(mut self) -> World {
         self.world.look = self.is_looked_at.then(|| self.look());
+        self.world.placed = self.kafka.placed(&self.world);
         self.world
     }
 
     fn look(&self) -> Look {
+        if let Some(look) = self.kafka.look(&self.world, &self.no_reply) {
+            return look;
+        }
         let topic = |broker: i32| {
             let partition = |(index, (replicas, in_sync)): (usize, &(Vec<i32>, Vec<i32>))| {
                 let leader = self.leaders.get(&broker).or(in_sync.first()).copied();

@@ -94,3 +94,18 @@ fn a_cluster_is_started_again() {
     let two_left = || three().stop(&[2]).not_ready().reports(3, Phase::Starting);
     check(two_left(), "wait: to stop 2, starting 3");
 }
+
+/// What was asked before goes on after the next start, so not all of it is reached.
+#[test]
+fn a_stop_in_the_middle_of_a_change_of_servers_does_not_end_the_change() {
+    let stopped = || three().shrinks(1).cluster_stop().all_informed().hibernated(&[1, 2, 3]);
+    let noted = |generations| {
+        stopped().with(move |world| {
+            world.instance.progress.ready_at = None;
+            world.instance.progress.observed_generation = world.instance.generation - generations;
+        })
+    };
+    check(noted(2), "note stopped");
+    check(noted(1), "wait: stopped");
+    assert!(!noted(1).world().instance.configured());
+}

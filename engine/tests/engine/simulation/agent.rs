@@ -264,12 +264,9 @@ impl SimAgent {
         self.directory.install(&desired);
         let mut fault = None;
         let process = ground.look_at_broker(self.server);
-        let outdated = ground.broker(self.server).is_some_and(|broker| {
-            Some(&broker.config_hash) != desired.broker.as_ref().map(|told| &told.config_hash)
-        });
         let phase = if process != Process::Down {
             // One that stopped to stand still is not waited for.
-            if may_stop || outdated || process == Process::Stopping {
+            if may_stop || process == Process::Stopping {
                 ground.stop_broker(self.server);
             }
             phase(ground.look_at_broker(self.server))

@@ -34,6 +34,8 @@ pub enum Stage {
     /// The last server alone.
     ServerStopped,
     ServerStarted,
+    /// Every disk is to be larger; no broker has a part in that.
+    DisksGrown,
     Stopped,
     Started,
     /// Stopped and started before anybody looked.
@@ -43,7 +45,7 @@ pub enum Stage {
     Deleted,
 }
 
-pub const LIFE: [Stage; 13] = [
+pub const LIFE: [Stage; 14] = [
     Stage::Made,
     Stage::ReEnrolled,
     Stage::Restarted,
@@ -52,6 +54,7 @@ pub const LIFE: [Stage; 13] = [
     Stage::DiskHasRoom,
     Stage::ServerStopped,
     Stage::ServerStarted,
+    Stage::DisksGrown,
     Stage::Stopped,
     Stage::Started,
     Stage::Flipped,
@@ -79,6 +82,7 @@ impl Stage {
                     rows.stop_server(id, last.server.id, stopped).await;
                 }
             }
+            Stage::DisksGrown => rows.grow_disks(id).await,
             Stage::Stopped => rows.stop(id, true).await,
             Stage::Started => rows.stop(id, false).await,
             Stage::Flipped => {
@@ -191,9 +195,9 @@ impl<'a> Life<'a> {
                 if stage == Stage::Made {
                     self.sim.make_topic().await;
                 }
-                let started = stage == Stage::ReEnrolled && self.starts() > starts;
-                if mind == Mind::Same && started {
-                    return Err("a broker was started anew with its agent's identity".into());
+                let goes_on = matches!(stage, Stage::ReEnrolled | Stage::DisksGrown);
+                if mind == Mind::Same && goes_on && self.starts() > starts {
+                    return Err(format!("a broker was started anew for {stage:?}"));
                 }
             }
         }

@@ -28,6 +28,12 @@ pub enum Effect {
     LogIn,
     Look,
     ElectLeaders,
+    ReadPlacement,
+    Reassign,
+    CancelCopies,
+    AddVoter,
+    RemoveVoter,
+    Unregister,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -60,6 +66,8 @@ enum Stop {
     #[default]
     Never,
     At(Point),
+    /// At the point of this very step.
+    In(&'static str, Point),
     /// After so many points of any kind.
     After(usize),
 }
@@ -75,6 +83,11 @@ impl Gate {
     /// Freezes whoever comes to this point next.
     pub fn freeze_at(&self, point: Point) {
         self.state.lock().unwrap().stop = Stop::At(point);
+    }
+
+    /// Freezes whoever comes to this point of this step next.
+    pub fn freeze_in(&self, step: &'static str, point: Point) {
+        self.state.lock().unwrap().stop = Stop::In(step, point);
     }
 
     /// Freezes at the point after so many others.
@@ -129,9 +142,11 @@ impl Gate {
 
     fn freezes(&self, point: Point) -> bool {
         let mut state = self.state.lock().unwrap();
+        let under_way = state.step.map(super::steps::name);
         let freezes = match &mut state.stop {
             Stop::Never => false,
             Stop::At(at) => *at == point,
+            Stop::In(step, at) => *at == point && under_way == Some(*step),
             Stop::After(0) => true,
             Stop::After(left) => {
                 *left -= 1;

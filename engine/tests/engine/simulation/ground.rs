@@ -21,6 +21,10 @@ pub struct Ground {
     owners: BTreeMap<InstanceId, Epoch>,
     /// How often a server's directory was wiped, its agent's keys with it.
     pub lives: BTreeMap<ServerId, u32>,
+    /// Whose Kafka node is on which server.
+    pub nodes: BTreeMap<ServerId, i32>,
+    /// Nodes that went and should not have, unless their instance is deleted.
+    pub missed: Vec<String>,
     /// How often a broker was started.
     pub starts: u32,
     /// Servers that were let stop one at a time and are not back yet.
@@ -67,6 +71,8 @@ impl Ground {
             founders: BTreeSet::new(),
             owners: BTreeMap::new(),
             lives: BTreeMap::new(),
+            nodes: BTreeMap::new(),
+            missed: Vec::new(),
             starts: 0,
             away: BTreeMap::new(),
             violations: Vec::new(),
@@ -145,7 +151,7 @@ impl Ground {
             let mut away = self.away.values().filter(|away| !away.for_good);
             away.any(|away| away.node_id == Some(id) && self.is_on_its_way(away))
         };
-        let voters = self.kafka.voters();
+        let voters = self.kafka.voter_ids();
         let left = voters.iter().filter(|id| **id != node && (self.works(**id) || comes(**id)));
         left.count() * 2 > voters.len()
     }
@@ -174,7 +180,7 @@ impl Ground {
                 self.violate(format!("{partition:?} falls below what it needs without {node}"));
             }
         }
-        let voters = self.kafka.voters();
+        let voters = self.kafka.voter_ids();
         let works = |id: &&i32| **id != node && self.kafka.process(**id) == Process::Running;
         let (left, majority) = (voters.iter().filter(works).count(), voters.len() / 2 + 1);
         if voters.contains(&node) && left < majority.min(voters.len() - 1) {
@@ -219,9 +225,27 @@ impl Ground {
     }
 
     pub fn remove_disk(&mut self, disk: DiskId) {
-        self.disks.remove(&disk);
+        let removed = self.disks.remove(&disk);
+        let node = removed.and_then(|removed| self.nodes.get(&removed.server).copied());
+        if let Some(node) = node {
+            self.is_forgotten(node);
+        }
         if self.brokers.iter().any(|broker| broker.disk == disk) {
             self.violate(format!("disk {disk} was removed under its broker"));
+        }
+    }
+
+    /// The node goes for good, be it Kafka that forgets it or its disk that is removed.
+    pub fn is_forgotten(&mut self, node: i32) {
+        let holds = |it: &kafka::simulated::SimPartition| it.replicas.contains(&node);
+        if let Some(held) = self.kafka.partitions().into_iter().find(holds) {
+            self.missed.push(format!("node {node} goes while it holds {held:?}"));
+        }
+        if self.kafka.voter_ids().contains(&node) {
+            self.missed.push(format!("node {node} goes while it votes"));
+        }
+        if self.kafka.process(node) == Process::Running && !self.kafka.stands_still(node) {
+            self.missed.push(format!("node {node} goes while it runs"));
         }
     }
 
@@ -275,6 +299,10 @@ impl Ground {
             if !founders.is_empty() {
                 self.violate("a disk without a controller was formatted as a founder's");
             }
+            return;
+        }
+        // One that joins later founds nothing.
+        if founders.is_empty() && !self.founders.is_empty() {
             return;
         }
         if self.founders.is_empty() {

@@ -12,9 +12,9 @@ use cloud::{
 };
 use kafka::client::quotas::{Quota, QuotaChange, QuotaEntity};
 use kafka::client::{
-    Acl, Admin, Changes, Cluster, ClusterView, Created, Elected, Error, Groups, LogDir, Login,
-    Mechanism, Messages, NewTopic, Quorum, Quotas, Setting, Settings, TopicPartition,
-    TopicReplication, Topics, Users,
+    Acl, Admin, Cluster, ClusterView, Created, Elected, Error, Groups, LogDir, Login, Mechanism,
+    Messages, NewTopic, Placement, Quorum, Quotas, Settings, TopicPartition, TopicReplication,
+    Topics, Users, Voters,
 };
 use kafka::simulated::SimKafka;
 use model::{DiskId, Secret, ServerId, VpcId};
@@ -64,7 +64,7 @@ impl Hands {
     }
 
     /// One call to Kafka.
-    async fn ask<T>(
+    pub async fn ask<T>(
         &self,
         effect: Effect,
         call: impl Future<Output = Result<T, Error>> + Send,
@@ -170,6 +170,14 @@ impl Admin for Hands {
         panic!("{NO_GATE}")
     }
 
+    fn placement(&self) -> &dyn Placement {
+        self
+    }
+
+    fn voters(&self) -> &dyn Voters {
+        self
+    }
+
     async fn set_scram_users(&self, at: &Cluster, all: &[(&str, &Secret)]) -> Result<(), Error> {
         self.ask(Effect::SetUser, self.kafka.set_scram_users(at, all)).await
     }
@@ -225,21 +233,6 @@ impl Admin for Hands {
     ) -> Result<Elected, Error> {
         let call = self.kafka.elect_preferred_leaders(cluster, partitions);
         self.ask(Effect::ElectLeaders, call).await
-    }
-}
-
-#[async_trait]
-impl Settings for Hands {
-    async fn describe_settings(&self, cluster: &Cluster) -> Result<Vec<Setting>, Error> {
-        self.kafka.describe_settings(cluster).await
-    }
-
-    async fn check_settings(&self, cluster: &Cluster, changes: &Changes) -> Result<(), Error> {
-        self.kafka.check_settings(cluster, changes).await
-    }
-
-    async fn change_settings(&self, cluster: &Cluster, changes: &Changes) -> Result<(), Error> {
-        self.ask(Effect::ChangeSettings, self.kafka.change_settings(cluster, changes)).await
     }
 }
 

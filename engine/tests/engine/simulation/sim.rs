@@ -8,16 +8,17 @@ use super::hands::Hands;
 use super::plane::{Plane, Went};
 use crate::rows::Rows;
 use cloud::{Cloud, Clouds, Inventory, Outcome, SimulatedCloud};
-use engine::{Engine, Parts, Rest, Settings};
+use engine::{Engine, Load, Measured, Parts, Rest, Settings};
 use kafka::Endpoint;
-use kafka::client::{Admin as _, NewTopic, Quotas as _};
+use kafka::client::{Admin as _, NewTopic, Quotas as _, parse_directory};
 use kafka::simulated::{SimKafka, SimNode, Timing};
 use model::*;
+use mover::Throttle;
 use reach::Reach;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use store::disk_guards;
+use store::{ServerRecord, disk_guards};
 
 /// Rounds of a pass and of every agent after which an instance is what it
 /// should be, once nothing goes wrong any more.
@@ -55,25 +56,44 @@ impl<'a> Sim<'a> {
         let timing = Timing { lonely_stop: SignedDuration::from_secs(20), ..Timing::default() };
         let kafka = Arc::new(SimKafka::new(rows.clock.clone(), seed, timing));
         let records = rows.servers(instance.id).await;
-        for record in &records {
-            kafka.add_node(node(&record.server));
-        }
-        let servers: Vec<ServerId> = records.iter().map(|record| record.server.id).collect();
         let reach =
             Reach::new(rows.store.clone(), kafka.clone(), rows.clock.clone(), rows.entropy.clone());
-        Self {
+        let mut sim = Self {
             rows,
             reach,
             cloud: Arc::new(SimulatedCloud::new()),
             ground: Arc::new(Mutex::new(Ground::new(kafka.clone()))),
             kafka,
-            agents: servers.iter().copied().map(SimAgent::new).collect(),
-            servers,
-            internal: records.iter().map(|record| node(&record.server)).map(at).collect(),
-            nodes: records.iter().map(|record| record.server.node_id).collect(),
+            agents: vec![],
+            servers: vec![],
+            internal: BTreeMap::new(),
+            nodes: vec![],
             instance,
             certificate_life: certificate_life(),
             excused: false,
+        };
+        sim.follow(&records).await;
+        sim
+    }
+
+    /// Servers that are on record have nodes and agents, once a cloud makes them.
+    async fn follow(&mut self, records: &[ServerRecord]) {
+        let is_new = |it: &&ServerRecord| !self.servers.contains(&it.server.id);
+        let new: Vec<&Server> = records.iter().filter(is_new).map(|it| &it.server).collect();
+        if new.is_empty() {
+            return;
+        }
+        let disks = self.rows.disks(self.id()).await;
+        for server in new {
+            self.kafka.add_node(node(server));
+            let disk = disks.iter().find(|disk| disk.server_id == server.id);
+            let directory = disk.and_then(|disk| parse_directory(&disk.directory_id));
+            self.kafka.set_directory(server.node_id, directory.expect("a disk has a directory"));
+            self.ground.lock().unwrap().nodes.insert(server.id, server.node_id);
+            self.agents.push(SimAgent::new(server.id));
+            self.servers.push(server.id);
+            self.nodes.push(server.node_id);
+            self.internal.extend([at(node(server))]);
         }
     }
 
@@ -137,10 +157,12 @@ impl<'a> Sim<'a> {
             settings: Settings {
                 login_patience: Duration::ZERO,
                 certificate_life: self.certificate_life,
+                move_throttle: Throttle { least: 50_000_000, most: 400_000_000 },
                 ..Settings::default()
             },
         });
-        Plane::new(Arc::new(engine.witnessed(gate.clone())), gate)
+        let engine = engine.witnessed(gate.clone()).measured_by(Arc::new(Idle));
+        Plane::new(Arc::new(engine), gate)
     }
 
     /// Somebody takes the instance and dies before doing anything with it.
@@ -151,6 +173,7 @@ impl<'a> Sim<'a> {
     /// Every agent does one round. Whether any had something new to say.
     pub async fn agents_step(&mut self) -> bool {
         let mut records = self.rows.servers(self.id()).await;
+        self.follow(&records).await;
         let mut news = false;
         for agent in &mut self.agents {
             let known = records.iter().position(|record| record.server.id == agent.server);
@@ -186,10 +209,16 @@ impl<'a> Sim<'a> {
     /// Whether a customer can really log in, at every server but those that
     /// shall not run, or are being restarted.
     pub async fn lets_in(&self) -> bool {
+        // Customers are told of the others as well, and don't need them.
+        self.let_in_at(|server| server.membership == Membership::Member).await
+    }
+
+    async fn let_in_at(&self, counts: impl Fn(&Server) -> bool) -> bool {
         let Instance { username, password, .. } = &self.instance;
         let away = self.ground.lock().unwrap().away.clone();
         let rows = self.rows.servers(self.id()).await;
-        let mut servers = rows.iter().map(|record| &record.server);
+        let servers = rows.iter().map(|record| &record.server);
+        let mut servers = servers.filter(|server| counts(server));
         self.kafka.has_rights(&format!("User:{username}"))
             && servers.all(|server| {
                 server.wanted.is_stopped()
@@ -207,7 +236,8 @@ impl<'a> Sim<'a> {
             return Err(format!("{effect:?} happened twice"));
         }
         let let_in = self.lets_in().await;
-        self.excused &= !let_in;
+        // One that leaves, and that nobody misses, may become a member again.
+        self.excused &= !(let_in && self.let_in_at(|_| true).await);
         let Some(now) = self.rows.instance(self.id()).await else { return self.is_gone().await };
         if now.progress.status().is_empty() {
             return Err("the status is empty".into());
@@ -215,6 +245,10 @@ impl<'a> Sim<'a> {
         if now.deleted_at.is_some() {
             return Ok(());
         }
+        if let Some(missed) = self.ground.lock().unwrap().missed.first() {
+            return Err(missed.clone());
+        }
+        self.check_replicas()?;
         if now.ready() && !let_in && !self.excused {
             let away = self.ground.lock().unwrap().away.clone();
             let nodes: Vec<i32> = self.internal.keys().copied().collect();
@@ -224,14 +258,37 @@ impl<'a> Sim<'a> {
                 "ready, but nobody can log in: {progress:?}, {nodes:?} are {each:?}, {away:?}"
             ));
         }
+        let records = self.rows.servers(self.id()).await;
+        let leaves = |id| records.iter().any(|it| it.server.id == id && it.server.is_leaving());
         for disk in self.rows.disks(self.id()).await {
             let formatted =
                 self.ground.lock().unwrap().disks.get(&disk.id).is_some_and(|disk| disk.formatted);
             if disk.state < DiskState::Formatting && formatted {
                 return Err(format!("disk {} was formatted before it was allowed", disk.id));
             }
-            if disk.state == DiskState::Formatted && !formatted {
+            if disk.state == DiskState::Formatted && !formatted && !leaves(disk.server_id) {
                 return Err(format!("disk {} is sealed, but nothing is on it", disk.id));
+            }
+        }
+        Ok(())
+    }
+
+    /// That no partition lacks replicas in sync for copies that we make, and none is on a
+    /// broker that Kafka has forgotten.
+    fn check_replicas(&self) -> Result<(), String> {
+        if self.kafka.lost_metadata() {
+            return Err("a controller without all metadata became active".into());
+        }
+        let registered = self.kafka.registered();
+        for partition in self.kafka.partitions() {
+            let is_whole =
+                |id: &i32| partition.in_sync.contains(id) || partition.adding.contains(id);
+            let is_short = partition.in_sync.len() < partition.needed;
+            if is_short && partition.replicas.iter().all(is_whole) {
+                return Err(format!("takes no writes while it is copied: {partition:?}"));
+            }
+            if !partition.replicas.iter().all(|id| registered.contains(id)) {
+                return Err(format!("a replica is on a broker that is forgotten: {partition:?}"));
             }
         }
         Ok(())
@@ -332,13 +389,27 @@ impl<'a> Sim<'a> {
             Some(now) => {
                 let rests = matches!(went, Went::Rested(Rest::Until(_)));
                 let agents = self.rows.servers(self.id()).await;
+                let disks = self.rows.disks(self.id()).await;
+                let is_made = |disk: &Disk| {
+                    !disk.is_to_grow() && self.cloud.disk_gb(disk.id) == Some(disk.size_gb)
+                };
                 rests
+                    && disks.iter().all(is_made)
                     && agents.iter().all(|record| record.enrolled_key.is_some())
                     && now.progress.status().starts_with("running")
                     && now.ready()
                     && self.lets_in().await
             }
         }
+    }
+}
+
+/// Nobody is kept waiting for our copies.
+struct Idle;
+
+impl Load for Idle {
+    fn measured(&self, _: &[ServerId]) -> Option<Measured> {
+        Some(Measured { p99: None, busy: 0.1 })
     }
 }
 

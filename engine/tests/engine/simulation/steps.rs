@@ -11,28 +11,31 @@ pub struct Listed {
 }
 
 macro_rules! every_step {
-    ($($step:ident $(($id:tt))? => [$($effect:ident),*]),* $(,)?) => {
-        pub const STEPS: &[Listed] = &[
+    ($($list:ident { $($step:ident $(($id:tt))? => [$($effect:ident),*]),* $(,)? })*) => {
+        $(pub const $list: &[Listed] = &[
             $(Listed { name: stringify!($step), effects: &[$(Effect::$effect),*] }),*
-        ];
+        ];)*
 
         pub fn effects(step: Step) -> &'static [Effect] {
-            let listed = STEPS.iter().find(|listed| listed.name == name(step));
+            let mut all = [$($list),*].into_iter().flatten();
+            let listed = all.find(|listed| listed.name == name(step));
             listed.expect("the list is made from the same names").effects
         }
 
         pub fn name(step: Step) -> &'static str {
             match step {
-                $(Step::$step $(($id))? => stringify!($step)),*
+                $($(Step::$step $(($id))? => stringify!($step),)*)*
             }
         }
     };
 }
 
 every_step! {
+    STEPS {
     TakeOver => [TakeOver],
     MakeNetwork => [EnsureNetwork],
     MakeDisk(_) => [EnsureDisk],
+    GrowDisk(_) => [EnsureDisk],
     EnsureServer(_) => [EnsureServer],
     Render(_) => [],
     AllowFormat(_) => [],
@@ -52,4 +55,28 @@ every_step! {
     NoteStopped => [],
     RemoveServer(_) => [RemoveServer, RemoveDisk],
     Forget => [RemoveNetwork, Retire],
+    }
+    RESIZE_STEPS {
+        Place => [ReadPlacement],
+        AddVoter(_) => [AddVoter],
+        RemoveVoter(_) => [RemoveVoter],
+        Cordon => [ChangeSettings],
+        SetMinIsr(_) => [ChangeSettings],
+        NoteReplicas => [],
+        Move => [ChangeSettings, Reassign, CancelCopies, ElectLeaders],
+        AdjustThrottle => [ChangeSettings],
+        EndMending => [ChangeSettings],
+        PutBackMinIsr => [ChangeSettings],
+        EndThrottles => [ChangeSettings],
+        RestartStaying => [],
+        BeginRemoving => [],
+        StopLeaving => [],
+        RemoveLeaving(_) => [ReadPlacement, Unregister, RemoveServer, RemoveDisk],
+        EndResize => [],
+    }
+    // Takes a topic that is made on a broker in the very moment it stops; one write, which the
+    // planner's tables have.
+    RARE_STEPS {
+        StartLeaving(_) => [],
+    }
 }

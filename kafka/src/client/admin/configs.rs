@@ -8,6 +8,7 @@ use kafka_protocol::messages::describe_configs_request::DescribeConfigsResource;
 use kafka_protocol::messages::incremental_alter_configs_request::{
     AlterConfigsResource, AlterableConfig,
 };
+use kafka_protocol::messages::incremental_alter_configs_response::AlterConfigsResourceResponse;
 use kafka_protocol::messages::{DescribeConfigsRequest, IncrementalAlterConfigsRequest};
 use kafka_protocol::protocol::StrBytes;
 use std::collections::{BTreeMap, HashMap};
@@ -19,6 +20,8 @@ const DELETE: i8 = 1;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Of<'a> {
     Topic(&'a str),
+    /// One broker, which alone tells and changes them.
+    Broker(i32),
     /// All brokers, as opposed to each.
     Brokers,
 }
@@ -28,21 +31,23 @@ impl Of<'_> {
     fn number(self) -> i8 {
         match self {
             Of::Topic(_) => 2,
-            Of::Brokers => 4,
+            Of::Broker(_) | Of::Brokers => 4,
         }
     }
 
     /// Where a setting of its own comes from, by Kafka's number for it.
-    fn source(self) -> i8 {
+    pub(crate) fn source(self) -> i8 {
         match self {
             Of::Topic(_) => 1,
+            Of::Broker(_) => 2,
             Of::Brokers => 3,
         }
     }
 
-    fn name(self) -> StrBytes {
+    pub(crate) fn name(self) -> StrBytes {
         match self {
             Of::Topic(name) => StrBytes::from_string(name.to_owned()),
+            Of::Broker(id) => StrBytes::from_string(id.to_string()),
             Of::Brokers => StrBytes::from_static_str(""),
         }
     }
@@ -50,6 +55,7 @@ impl Of<'_> {
     fn subject(self) -> String {
         match self {
             Of::Topic(name) => name.to_owned(),
+            Of::Broker(id) => format!("broker {id}"),
             Of::Brokers => "all brokers".to_owned(),
         }
     }
@@ -92,6 +98,51 @@ pub(crate) async fn describe(
     Ok(found)
 }
 
+/// The value that counts for something, whether set for it alone or not.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Selected {
+    pub name: String,
+    pub value: String,
+    /// It is set for it alone.
+    pub is_own: bool,
+}
+
+/// These settings of each, as far as the release has them, by name. All must be of one kind.
+/// What does not exist is not in the answer.
+pub(crate) async fn select(
+    connection: &mut Connection,
+    all: &[Of<'_>],
+    names: &[&'static str],
+) -> Result<HashMap<String, Vec<Selected>>, Error> {
+    let mut found = HashMap::new();
+    let Some(first) = all.first() else { return Ok(found) };
+    let names = names.iter().map(|name| StrBytes::from_static_str(name));
+    let names: Vec<StrBytes> = names.collect();
+    let resource = |of: &Of| {
+        DescribeConfigsResource::default()
+            .with_resource_type(of.number())
+            .with_resource_name(of.name())
+            .with_configuration_keys(Some(names.clone()))
+    };
+    let request =
+        DescribeConfigsRequest::default().with_resources(all.iter().map(resource).collect());
+    let answer = connection.call(&request).await?;
+    for result in &answer.results {
+        let name = result.resource_name.to_string();
+        if result.error_code == ResponseError::UnknownTopicOrPartition.code() {
+            continue;
+        }
+        check("DescribeConfigs", &name, result.error_code, result.error_message.as_ref())?;
+        let selected = result.configs.iter().map(|it| Selected {
+            name: it.name.to_string(),
+            value: it.value.as_ref().map(ToString::to_string).unwrap_or_default(),
+            is_own: it.config_source == first.source(),
+        });
+        found.insert(name, selected.collect());
+    }
+    Ok(found)
+}
+
 /// Settings to give; none: to take away.
 pub type Changes = BTreeMap<String, Option<String>>;
 
@@ -111,23 +162,49 @@ pub(crate) async fn alter(
     if changes.is_empty() {
         return Ok(());
     }
+    let request = IncrementalAlterConfigsRequest::default()
+        .with_resources(vec![resource(of, changes)])
+        .with_validate_only(mode == Mode::Try);
+    let answer = connection.call(&request).await?;
+    answer.responses.iter().try_for_each(|result| outcome(of, result))
+}
+
+/// Changes settings of many, each wholly or not at all. In the order of `all`.
+pub(crate) async fn alter_each(
+    connection: &mut Connection,
+    all: &[(Of<'_>, &Changes)],
+) -> Result<Vec<Result<(), Error>>, Error> {
+    let resources = all.iter().map(|(of, changes)| resource(*of, changes)).collect();
+    let request = IncrementalAlterConfigsRequest::default().with_resources(resources);
+    let answer = connection.call(&request).await?;
+    let mut outcomes = Vec::with_capacity(all.len());
+    for (of, _) in all {
+        let is_its = |it: &&AlterConfigsResourceResponse| {
+            it.resource_type == of.number() && it.resource_name == of.name()
+        };
+        let Some(result) = answer.responses.iter().find(is_its) else {
+            let reason = format!("it says nothing of {}", of.subject());
+            return Err(connection.malformed::<IncrementalAlterConfigsRequest>(reason));
+        };
+        outcomes.push(outcome(*of, result));
+    }
+    Ok(outcomes)
+}
+
+fn resource(of: Of<'_>, changes: &Changes) -> AlterConfigsResource {
     let change = |(name, value): (&String, &Option<String>)| {
         AlterableConfig::default()
             .with_name(StrBytes::from_string(name.clone()))
             .with_config_operation(if value.is_some() { SET } else { DELETE })
             .with_value(value.clone().map(StrBytes::from_string))
     };
-    let resource = AlterConfigsResource::default()
+    AlterConfigsResource::default()
         .with_resource_type(of.number())
         .with_resource_name(of.name())
-        .with_configs(changes.iter().map(change).collect());
-    let request = IncrementalAlterConfigsRequest::default()
-        .with_resources(vec![resource])
-        .with_validate_only(mode == Mode::Try);
-    let answer = connection.call(&request).await?;
-    for result in &answer.responses {
-        let message = result.error_message.as_ref();
-        check("IncrementalAlterConfigs", &of.subject(), result.error_code, message)?;
-    }
-    Ok(())
+        .with_configs(changes.iter().map(change).collect())
+}
+
+fn outcome(of: Of<'_>, result: &AlterConfigsResourceResponse) -> Result<(), Error> {
+    let message = result.error_message.as_ref();
+    check("IncrementalAlterConfigs", &of.subject(), result.error_code, message)
 }

@@ -2,46 +2,15 @@
 
 use crate::client::error::check;
 use crate::client::{Call, Connection, Error};
+use crate::quorum::{Quorum, Replica};
 use kafka_protocol::messages::describe_quorum_request::{PartitionData, TopicData};
 use kafka_protocol::messages::describe_quorum_response::ReplicaState;
 use kafka_protocol::messages::{DescribeQuorumRequest, TopicName};
 use kafka_protocol::protocol::StrBytes;
 use model::Timestamp;
-use uuid::Uuid;
 
 const CALL: &str = "DescribeQuorum";
 const METADATA_LOG: &str = "__cluster_metadata";
-
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Quorum {
-    /// The active controller. None during an election.
-    pub leader: Option<i32>,
-    pub leader_epoch: i32,
-    pub high_watermark: i64,
-    pub voters: Vec<Replica>,
-    pub observers: Vec<Replica>,
-}
-
-impl Quorum {
-    /// By how many records a voter is behind the leader; none if not known.
-    pub fn lag(&self, voter: i32) -> Option<i64> {
-        let end = |id| self.voters.iter().find(|voter| voter.id == id)?.log_end_offset;
-        Some(end(self.leader?)? - end(voter)?)
-    }
-}
-
-/// One copy of the metadata log.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Replica {
-    pub id: i32,
-    /// The disk it is on. None from releases that don't tell.
-    pub directory: Option<Uuid>,
-    /// None if the leader does not know.
-    pub log_end_offset: Option<i64>,
-    /// When the leader last heard from it, and when it last had everything.
-    pub last_fetch: Option<Timestamp>,
-    pub last_caught_up: Option<Timestamp>,
-}
 
 /// The state of the quorum, as its leader sees it.
 pub struct DescribeQuorum;

@@ -20,19 +20,25 @@ use crate::client::admin::list_groups::ListGroups;
 use crate::client::admin::list_offsets::{At, ListOffsets};
 use crate::client::admin::list_topics::ListTopics;
 use crate::client::admin::log_dirs::DescribeLogDirs;
+use crate::client::admin::own_words::AskItself;
+use crate::client::admin::placement_parts::ReadParts;
 use crate::client::admin::produce::Produce;
 use crate::client::admin::quorum::DescribeQuorum;
+use crate::client::admin::raft_voters::{AddVoter, RemoveVoter};
+use crate::client::admin::reassignments::{AlterReassignments, ListReassignments};
 use crate::client::admin::replication::DescribeReplication;
 use crate::client::admin::routes::FindRoutes;
 use crate::client::admin::scram::{DescribeUser, ListUsers, RemoveUser, SetUsers};
+use crate::client::admin::topic_partitions::DescribePartitions;
 use crate::client::admin::topics::{CreateTopic, DescribeTopics};
+use crate::client::admin::unregister::Unregister;
 use crate::client::admin::write::Write;
 use crate::client::messages::{NewMessage, Producer};
 use crate::client::quotas::{Name, QuotaChange, QuotaEntity, QuotaKey};
-use crate::client::settings::{ChangeSettings, DescribeSettings};
+use crate::client::settings::{ChangeSettings, ChangeSome, DescribeSettings, DescribeSome};
 use crate::client::{
-    Acl, Call, Connection, Error, Operation, PatternType, Permission, ResourceType, TopicChange,
-    TopicPartition,
+    Acl, Call, Connection, Endpoint, Error, NewVoter, Operation, PatternType, Permission,
+    ResourceType, SettingsOf, TopicChange, TopicPartition,
 };
 use bytes::Bytes;
 use model::{Secret, SeededEntropy, Timestamp};
@@ -40,6 +46,7 @@ use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::LazyLock;
+use uuid::Uuid;
 
 type Ending = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
 pub type Run = Box<dyn Fn(Connection) -> Ending>;
@@ -91,6 +98,23 @@ static MESSAGE: LazyLock<NewMessage> = LazyLock::new(|| NewMessage {
     partition: None,
 });
 
+type Reassigned = [(&'static TopicPartition, Option<&'static [i32]>); 2];
+static OTHER_PLACE: LazyLock<TopicPartition> = LazyLock::new(|| TopicPartition::new("orders", 2));
+static REASSIGNED: LazyLock<Reassigned> =
+    LazyLock::new(|| [(&*PLACE, Some(&[3, 1])), (&*OTHER_PLACE, None)]);
+static VOTER: LazyLock<NewVoter> = LazyLock::new(|| NewVoter {
+    id: 4,
+    directory: Uuid::from_u128(7),
+    controller: Endpoint::new("b4", 9090),
+});
+static ONE_TOPIC: LazyLock<SettingsOf> = LazyLock::new(|| SettingsOf::Topic("orders".into()));
+static ONE_BROKER: LazyLock<SettingsOf> = LazyLock::new(|| SettingsOf::Broker(1));
+static SOME: LazyLock<[&'static SettingsOf; 2]> = LazyLock::new(|| [&*ONE_TOPIC, &*ONE_BROKER]);
+
+fn change_some() -> ChangeSome<'static> {
+    ChangeSome(vec![(&*ONE_TOPIC, &*CHANGES), (&*ONE_BROKER, &*CHANGES)])
+}
+
 fn write() -> Write<'static> {
     let batches = BTreeMap::from([(1, vec![&*MESSAGE, &*MESSAGE])]);
     let producer = Some(Producer { id: 7, epoch: 3 });
@@ -119,6 +143,16 @@ fn create_topic() -> CreateTopic<'static> {
 
 pub fn all() -> Vec<(&'static str, Run)> {
     vec![
+        ("AddVoter", call(|| AddVoter { voter: &VOTER })),
+        ("AlterReassignments", call(|| AlterReassignments { partitions: &*REASSIGNED })),
+        ("AskItself", call(|| AskItself { broker: 1 })),
+        ("ChangeSome", call(change_some)),
+        ("DescribePartitions", call(|| DescribePartitions)),
+        ("DescribeSome", call(|| DescribeSome(&*SOME))),
+        ("ListReassignments", call(|| ListReassignments)),
+        ("ReadParts", call(|| ReadParts)),
+        ("RemoveVoter", call(|| RemoveVoter { id: 4, directory: Uuid::from_u128(7) })),
+        ("Unregister", call(|| Unregister { broker: 4 })),
         ("AddAcls", call(|| AddAcls { acls: &*ACL })),
         ("AlterQuota", call(|| AlterQuota { entity: &ENTITY, changes: &QUOTAS })),
         ("ChangeSettings", call(|| ChangeSettings { changes: &CHANGES, mode: Mode::Do })),

@@ -1,6 +1,8 @@
 //! What a broker with one topic, one group and one user answers: something in every
 //! list, and no error.
 
+mod placement;
+
 use crate::client::fake::{Asked, Reply, answer};
 use bytes::{Bytes, BytesMut};
 use indexmap::IndexMap;
@@ -32,6 +34,12 @@ pub fn correct_reply(asked: &Asked) -> Reply {
         };
     }
     answers! {
+        AddRaftVoter: AddRaftVoterRequest => AddRaftVoterResponse::default(),
+        AlterPartitionReassignments: AlterPartitionReassignmentsRequest => placement::altered_reassignments(),
+        DescribeTopicPartitions: DescribeTopicPartitionsRequest => placement::partitions(),
+        ListPartitionReassignments: ListPartitionReassignmentsRequest => placement::reassignments(),
+        RemoveRaftVoter: RemoveRaftVoterRequest => RemoveRaftVoterResponse::default(),
+        UnregisterBroker: UnregisterBrokerRequest => UnregisterBrokerResponse::default(),
         AlterClientQuotas: AlterClientQuotasRequest => altered_quota(),
         AlterUserScramCredentials: AlterUserScramCredentialsRequest => altered_user(),
         ConsumerGroupDescribe: ConsumerGroupDescribeRequest => consumer_group(),
@@ -288,8 +296,9 @@ fn coordinator() -> FindCoordinatorResponse {
 
 fn altered_settings() -> IncrementalAlterConfigsResponse {
     use incremental_alter_configs_response::AlterConfigsResourceResponse as Altered;
-    IncrementalAlterConfigsResponse::default()
-        .with_responses(vec![Altered::default().with_resource_name(orders().0)])
+    IncrementalAlterConfigsResponse::default().with_responses(vec![
+        Altered::default().with_resource_type(2).with_resource_name(orders().0),
+    ])
 }
 
 fn producer() -> InitProducerIdResponse {

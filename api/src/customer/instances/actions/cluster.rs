@@ -1,10 +1,12 @@
-//! `/api/instances/<ID>/actions/cluster-restart`, `cluster-stop` and `cluster-start`.
+//! `/api/instances/<ID>/actions/cluster-restart`, `cluster-stop`, `cluster-start` and
+//! `rebalance`.
 
-use super::{EXAMPLE, accepted};
+use super::{DRY_RUN, EXAMPLE, accepted, dry_run, planned};
 use crate::about::About;
 use crate::answer::Answer;
 use crate::auth::Changing;
-use app::actions::{self, How, Nodes, Power};
+use crate::body::Query;
+use app::actions::{self, How, Nodes, Power, Rebalanced};
 use app::{Asked, Right};
 use axum::Json;
 use wire::actions::Accepted;
@@ -56,4 +58,30 @@ pub fn about_start() -> About {
         .needs(Right::ChangeInstances)
         .refuses("Not available on shared plans")
         .json("Accepted; `ready` follows", &accepted(Some(EXAMPLE), START_BEGUN, START_ALREADY))
+}
+
+const REBALANCE_BEGUN: &str = "Replicas are being moved until every server has its share";
+const EVEN: &str = "Every server has its share already";
+const REBALANCE_DRY: &str = "Nothing was begun; this is what would be done";
+
+/// `POST /api/instances/<ID>/actions/rebalance`.
+pub async fn rebalance(Changing(access, app): Changing, query: Query) -> Answer<Accepted> {
+    let rebalanced = actions::rebalance(&access, &app, query.ask(dry_run)).await?;
+    Ok(Json(match rebalanced {
+        Rebalanced::Begun(action) => accepted(Some(action), REBALANCE_BEGUN, EVEN),
+        Rebalanced::Even => accepted(None, REBALANCE_BEGUN, EVEN),
+        Rebalanced::Planned(preview) => Accepted {
+            planned: Some(planned(preview)),
+            ..accepted(None, REBALANCE_BEGUN, REBALANCE_DRY)
+        },
+    }))
+}
+
+pub fn about_rebalance() -> About {
+    let answer = accepted(Some(EXAMPLE), REBALANCE_BEGUN, EVEN);
+    About::new("Spread replicas and leaders evenly over the servers")
+        .needs(Right::ChangeInstances)
+        .query(&[DRY_RUN])
+        .asks_kafka()
+        .json("Accepted; the action tells how far it is", &answer)
 }

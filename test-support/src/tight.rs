@@ -2,9 +2,9 @@
 //! and the others don't. It is put there and taken back while its broker is
 //! stopped, with all that is on it.
 
+use crate::installation::Installation;
 use faults::{Fault, SmallDisk};
 use serde_json::{Value, json};
-use test_support::installation::Installation;
 
 /// Enough for what these tests write, and for a start.
 const BYTES: u64 = 192 << 20;

@@ -1,0 +1,167 @@
+//! Min ISR while replicas change: of the cluster, of topics whose ELR has to be cleared, and of
+//! those that get fewer replicas. What has to be put back is saved before it is changed.
+
+use super::moving::own_min_isr;
+use crate::pass::{Done, Pass};
+use crate::plan::sizing;
+use crate::world::{Placed, World};
+use crate::{Engine, PassError};
+use kafka::client::settings::differing;
+use kafka::client::{Changes, Cluster, SettingsOf};
+use kafka::settings::MIN_IN_SYNC;
+use std::collections::BTreeMap;
+
+impl Engine {
+    /// Setting a topic's min ISR to 1 clears its ELRs at once; then it gets its own back.
+    pub(super) async fn mend(
+        &self,
+        pass: &Pass,
+        world: &World,
+        placed: &Placed,
+        cluster: &Cluster,
+        topics: Vec<&str>,
+    ) -> Result<Done, PassError> {
+        let before = own_values(placed, &topics);
+        self.remember(pass, world, |memory| {
+            for (topic, value) in &before {
+                memory.mended.entry(topic.clone()).or_insert(*value);
+            }
+        })
+        .await?;
+        let one = topics.iter().map(|topic| own_min_isr(topic, Some(1)));
+        let done = self.change_settings(pass, cluster, one.collect()).await?;
+        if let Done::Failed { .. } = done {
+            return Ok(done);
+        }
+        let known = world.resize.iter().flat_map(|resize| resize.memory.mended.clone());
+        self.put_back(pass, cluster, &before.into_iter().chain(known).collect()).await?;
+        // What is left is put back by the next turn.
+        Ok(Done::Changed)
+    }
+
+    pub(super) async fn end_mending(&self, pass: &Pass, world: &World) -> Result<Done, PassError> {
+        let Some(resize) = &world.resize else { return Ok(Done::Progress) };
+        let cluster = self.reach.cluster(world.instance.id, &world.running_first()).await?;
+        let done = self.put_back(pass, &cluster, &resize.memory.mended).await?;
+        if let Done::Failed { .. } = done {
+            return Ok(done);
+        }
+        self.remember(pass, world, |memory| memory.mended.clear()).await?;
+        Ok(Done::Changed)
+    }
+
+    pub(super) async fn put_back_min_isr(
+        &self,
+        pass: &Pass,
+        world: &World,
+    ) -> Result<Done, PassError> {
+        let Some(resize) = &world.resize else { return Ok(Done::Progress) };
+        let cluster = self.reach.cluster(world.instance.id, &world.running_first()).await?;
+        let due = sizing::lowered_to_put_back(resize);
+        let done = self.put_back(pass, &cluster, &due).await?;
+        if let Done::Failed { .. } = done {
+            return Ok(done);
+        }
+        self.remember(pass, world, |memory| {
+            memory.lowered.retain(|topic, _| !due.contains_key(topic));
+        })
+        .await?;
+        Ok(Done::Changed)
+    }
+
+    async fn put_back(
+        &self,
+        pass: &Pass,
+        cluster: &Cluster,
+        topics: &BTreeMap<String, Option<u32>>,
+    ) -> Result<Done, PassError> {
+        let value = |value: &Option<u32>| value.map(|value| value as usize);
+        let changes = topics.iter().map(|(topic, before)| own_min_isr(topic, value(before)));
+        self.change_settings(pass, cluster, changes.collect()).await
+    }
+
+    /// The topics' own min ISR, unless it is known from an earlier lowering. Those that lose
+    /// replicas because the change is undone keep the lower one.
+    pub(super) async fn remember_lowered(
+        &self,
+        pass: &Pass,
+        world: &World,
+        placed: &Placed,
+        mut topics: Vec<&str>,
+    ) -> Result<(), PassError> {
+        let is_undone = world.resize.as_ref().is_some_and(|resize| resize.undo);
+        topics.retain(|topic| !(is_undone && loses_replicas(placed, topic)));
+        if topics.is_empty() {
+            return Ok(());
+        }
+        let before = own_values(placed, &topics);
+        self.remember(pass, world, |memory| {
+            for (topic, value) in before {
+                memory.lowered.entry(topic).or_insert(value);
+            }
+        })
+        .await
+    }
+
+    /// Only if it is another: told of a min ISR, be it the same, Kafka forgets who may lead.
+    pub(super) async fn set_min_isr(
+        &self,
+        pass: &Pass,
+        world: &World,
+        wanted: u32,
+    ) -> Result<Done, PassError> {
+        let cluster = self.reach.cluster(world.instance.id, &world.running_first()).await?;
+        let settings = self.reach.admin().settings();
+        let now = match settings.describe_settings_of(&cluster, &[SettingsOf::Brokers]).await {
+            Ok(mut now) => now.remove(&SettingsOf::Brokers).unwrap_or_default(),
+            Err(error) => return Ok(super::voters::changed::<()>(Err(error))),
+        };
+        let wish = Changes::from([(MIN_IN_SYNC.to_owned(), Some(wanted.to_string()))]);
+        let changes = differing(&now, &wish);
+        let changes: BTreeMap<SettingsOf, Changes> =
+            (!changes.is_empty()).then_some((SettingsOf::Brokers, changes)).into_iter().collect();
+        let done = self.change_settings(pass, &cluster, changes).await?;
+        if let Done::Failed { .. } = done {
+            return Ok(done);
+        }
+        self.remember(pass, world, |memory| memory.min_isr = Some(wanted)).await?;
+        Ok(Done::Changed)
+    }
+
+    /// The most of each topic's partitions.
+    pub(super) async fn note_replicas(
+        &self,
+        pass: &Pass,
+        world: &World,
+    ) -> Result<Done, PassError> {
+        let Some(placed) = world.placed() else { return Ok(Done::Progress) };
+        let mut before: BTreeMap<String, u32> = BTreeMap::new();
+        for one in placed.plan.moves.iter().filter(|it| it.to.len() < it.from.len()) {
+            let most = before.entry(one.partition.topic.to_string()).or_default();
+            *most = (*most).max(u32::try_from(one.from.len()).unwrap_or(u32::MAX));
+        }
+        self.remember(pass, world, |memory| {
+            for (topic, replicas) in before {
+                memory.replicas.entry(topic).or_insert(replicas);
+            }
+        })
+        .await?;
+        Ok(Done::Progress)
+    }
+}
+
+fn loses_replicas(placed: &Placed, topic: &str) -> bool {
+    let mut moves = placed.plan.moves.iter();
+    moves.any(|it| &*it.partition.topic == topic && it.to.len() < it.from.len())
+}
+
+/// None: the topic has none of its own.
+fn own_values(placed: &Placed, topics: &[&str]) -> BTreeMap<String, Option<u32>> {
+    let value = |topic: &&str| {
+        let found = placed.view.topic(topic)?;
+        let own = found.has_own_min_in_sync.then_some(found.min_in_sync);
+        let own = own.map(|own| u32::try_from(own).unwrap_or(u32::MAX));
+        Some(((*topic).to_owned(), own))
+    };
+    topics.iter().filter_map(value).collect()
+}

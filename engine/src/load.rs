@@ -1,0 +1,76 @@
+//! How fast replicas are copied, while producers and disks come first: the throttle follows
+//! what somebody else measures of the brokers.
+//!
+//! What was normal before anything moved, and when the throttle was last changed, is in the
+//! memory of this process. A control plane that was started anew goes on with the throttle
+//! that the brokers have, and takes what it finds for normal.
+
+use crate::Engine;
+use crate::world::World;
+use model::{InstanceId, ServerId, SignedDuration};
+use mover::Observed;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// As often as brokers are measured: what a throttle does shows in the next sample.
+const CHANGE_AFTER: SignedDuration = SignedDuration::from_secs(10);
+
+/// What is measured of brokers.
+pub trait Load: Send + Sync {
+    /// Of the busiest of these servers. None: nothing is known of any.
+    fn measured(&self, servers: &[ServerId]) -> Option<Measured>;
+}
+
+/// Of the busiest broker.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Measured {
+    /// How long the slowest of a hundred produce requests takes. None while there are none.
+    pub p99: Option<Duration>,
+    /// How busy what answers requests is, from 0 to 1.
+    pub busy: f64,
+}
+
+/// What is known of each instance whose replicas move.
+#[derive(Default)]
+pub(crate) struct Pace(Mutex<HashMap<InstanceId, Known>>);
+
+#[derive(Clone, Copy)]
+struct Known {
+    /// Before anything moved.
+    normal: Option<Duration>,
+    /// By the clock that never goes back.
+    changed_at: SignedDuration,
+}
+
+impl Engine {
+    /// With a throttle that follows what is measured.
+    #[must_use]
+    pub fn measured_by(mut self, load: Arc<dyn Load>) -> Self {
+        self.load = Some(load);
+        self
+    }
+
+    /// The throttle that follows the present one.
+    pub(crate) fn next_rate(&self, world: &World, present: u64, is_moving: bool) -> u64 {
+        let servers: Vec<ServerId> = world.servers.iter().map(|view| view.server.id).collect();
+        let measured = self.load.as_ref().and_then(|load| load.measured(&servers));
+        let Some(measured) = measured else { return present };
+        let now = self.clock.elapsed();
+        let mut all = self.pace.0.lock().expect("no holder of this lock panics");
+        let known = all.entry(world.instance.id);
+        let known = known.or_insert(Known { normal: measured.p99, changed_at: now });
+        if !is_moving || now - known.changed_at < CHANGE_AFTER {
+            return present;
+        }
+        known.changed_at = now;
+        let Measured { p99, busy } = measured;
+        let observed = Observed { p99, baseline: known.normal, disk: busy };
+        self.settings.move_throttle.next(present, &observed)
+    }
+
+    /// The next move begins anew.
+    pub(crate) fn forget_pace(&self, instance: InstanceId) {
+        self.pace.0.lock().expect("no holder of this lock panics").remove(&instance);
+    }
+}

@@ -1,0 +1,30 @@
+//! Restarts of the servers that stay, one at a time, by a roll.
+//!
+//! What a broker starts with says how many replicas new topics get, Kafka's own above all,
+//! and names the controllers to ask for the quorum. A voter knows the quorum by its own log,
+//! so the list alone is no reason for a restart: it is of use to a controller that loses its
+//! vote, and controllers that stay keep theirs. So a broker is restarted only where new topics
+//! get another number of replicas or other servers become controllers; otherwise its next
+//! start, whenever that is, renders the list.
+//!
+//! Before a cluster shrinks, while others lead what a restarted broker led, and so that no
+//! topic is made with replicas that would have to go again; after it has grown, so that no
+//! topic is made with more replicas than there are brokers.
+
+use super::Change;
+use crate::plan::{Plan, Step, sizing};
+
+pub(super) fn before_shrinking(change: &Change) -> Option<Plan> {
+    let is_due = change.resize.shrinks() && is_due(change);
+    let is_promoting = !sizing::promoted(change.world).is_empty();
+    (is_due || is_promoting).then(|| change.act(Step::RestartStaying))
+}
+
+pub(super) fn after_growing(change: &Change) -> Option<Plan> {
+    is_due(change).then(|| change.act(Step::RestartStaying))
+}
+
+fn is_due(change: &Change) -> bool {
+    let rendered_for = change.resize.memory.rendered_for.unwrap_or(change.resize.from);
+    !sizing::is_rendered_alike(rendered_for, change.resize.aim())
+}

@@ -1,0 +1,360 @@
+//! Clusters that grow, shrink and are rebalanced, with topics of any shape, while servers
+//! die, stand still and fall behind, control planes crash in the middle of steps, topics are
+//! made and deleted, and customers change their minds.
+//!
+//! Whatever happens, no acknowledged write is lost, no partition takes no writes for our
+//! copies, no controller without all metadata becomes active, and no server goes that holds a
+//! replica or votes. Once the bad luck ends, every change does too, and leaves a whole cluster.
+//!
+//! `CASTELLAN_SEED` and `CASTELLAN_RESIZES` say which and how many.
+
+use super::dice::Dice;
+use super::explorer::{ended, side_by_side};
+use super::plane::Plane;
+use super::sim::Sim;
+use crate::rows::Rows;
+use kafka::client::{Admin as _, NewTopic};
+use kafka::simulated::Fault;
+use model::{ActionKind, Membership, SignedDuration};
+use std::collections::BTreeSet;
+
+const CHANGES: usize = 3;
+const MOST_ROUNDS: usize = 40;
+const SCHEDULES: (u64, u64) = (150, 1500);
+
+struct Resizing<'a> {
+    dice: Dice,
+    sim: Sim<'a>,
+    plane: Plane,
+    /// Topics that were made so far.
+    topics: usize,
+    log: Vec<String>,
+}
+
+impl<'a> Resizing<'a> {
+    async fn new(rows: &'a Rows, seed: u64) -> Result<Self, String> {
+        let dice = Dice::new(seed);
+        let servers = dice.pick(&[1, 1, 3, 3, 5]).unwrap();
+        let mut sim = Sim::new(rows, servers, seed).await;
+        let mut plane = sim.plane();
+        sim.settle(&mut plane).await?;
+        let mut resizing = Self { dice, sim, plane, topics: 0, log: vec![] };
+        for _ in 0..=resizing.dice.roll(4) {
+            resizing.make_topic().await;
+        }
+        resizing.write();
+        Ok(resizing)
+    }
+
+    /// Of no more replicas than there are servers for sure, and none that a later change could
+    /// not keep.
+    async fn make_topic(&mut self) {
+        let id = self.sim.id();
+        let records = self.sim.rows.servers(id).await;
+        let rows: Vec<_> = records.into_iter().map(|record| record.server).collect();
+        let stay = rows.iter().filter(|server| server.membership == Membership::Member).count();
+        let Ok(cluster) = self.sim.reach.cluster(id, &rows).await else { return };
+        let replicas = 1 + self.dice.roll(stay.clamp(1, 3));
+        let needed = 1 + self.dice.roll(replicas);
+        let own = ("min.insync.replicas".into(), needed.to_string());
+        let topic = NewTopic {
+            name: format!("t{}", self.topics),
+            partitions: i32::try_from(1 + self.dice.roll(4)).unwrap(),
+            replicas: i16::try_from(replicas).unwrap(),
+            settings: if self.dice.roll(2) == 0 { vec![own] } else { vec![] },
+        };
+        self.topics += 1;
+        if self.sim.kafka.create_topic(&cluster, &topic).await.is_ok() && self.dice.roll(2) == 0 {
+            let bytes = 1 + self.dice.roll(3) as u64 * 200_000_000;
+            for partition in 0..usize::try_from(topic.partitions).unwrap() {
+                self.sim.kafka.fill(&topic.name, partition, bytes);
+            }
+        }
+    }
+
+    async fn delete_topic(&mut self) {
+        let id = self.sim.id();
+        let rows = self.sim.rows.servers(id).await;
+        let rows: Vec<_> = rows.into_iter().map(|record| record.server).collect();
+        let Ok(cluster) = self.sim.reach.cluster(id, &rows).await else { return };
+        let name = format!("t{}", self.dice.roll(self.topics.max(1)));
+        let _ = self.sim.kafka.topics().delete_topic(&cluster, &name).await;
+    }
+
+    /// As a producer that asks every broker; what is refused is sent later.
+    fn write(&self) {
+        for partition in self.sim.kafka.partitions() {
+            let Some(leader) = partition.leader else { continue };
+            let at = self.sim.endpoint(leader);
+            let _ = self.sim.kafka.produce(&at, &partition.topic, partition.index);
+        }
+    }
+
+    async fn trouble(&mut self) -> Result<(), String> {
+        let id = self.sim.id();
+        let at = self.dice.roll(self.sim.servers.len());
+        let node = self.sim.nodes[at];
+        let seconds = SignedDuration::from_secs(1 + i64::try_from(self.dice.roll(20)).unwrap());
+        let what = self.dice.roll(60);
+        match what {
+            0 => self.sim.kill_broker(at),
+            1 => self.sim.kill_agent(at),
+            2 => self.sim.freeze_broker(at),
+            3 => self.sim.kafka.thaw(node),
+            4 => self.sim.kafka.stall_replicas(node, true),
+            5 => self.sim.kafka.stall_replicas(node, false),
+            6 => self.sim.kafka.hold_view(node, seconds),
+            7 => self.sim.kafka.fail_next(Fault::Refused, 2),
+            8 | 9 => self.sim.kafka.fail_next(Fault::LostReply, 1),
+            10 => self.sim.kafka.fail_next(Fault::Slow, 1),
+            11 => self.plane = self.sim.plane(),
+            12..17 => {
+                self.plane.gate.freeze_after(self.dice.roll(8));
+                ended(self.plane.pass(id).await)?;
+                self.plane = self.sim.plane();
+            }
+            17 => self.sim.agents[at].slow = 3,
+            18 => self.sim.agents[at].stale = 2,
+            19 => self.sim.agents[at].lose_reply = true,
+            20 | 21 => self.make_topic().await,
+            22 => self.delete_topic().await,
+            23 => drop(self.sim.rows.undo_resize(id).await),
+            24 => self.sim.rows.stop(id, true).await,
+            25 | 26 => self.sim.rows.stop(id, false).await,
+            _ => return Ok(()),
+        }
+        self.log.push(format!("{what} at {node}"));
+        Ok(())
+    }
+
+    async fn round(&mut self) -> Result<(), String> {
+        self.trouble().await?;
+        self.round_without_trouble().await
+    }
+
+    async fn round_without_trouble(&mut self) -> Result<(), String> {
+        self.check().await?;
+        ended(self.plane.pass(self.sim.id()).await)?;
+        self.check().await?;
+        self.sim.agents_step().await;
+        self.write();
+        self.check().await?;
+        self.sim.advance(1);
+        Ok(())
+    }
+
+    async fn check(&mut self) -> Result<(), String> {
+        self.sim.check().await?;
+        let id = self.sim.id();
+        // Read first: a change that ends meanwhile is no fault.
+        let configured = self.sim.rows.instance(id).await.is_some_and(|now| now.configured());
+        if configured && self.sim.rows.resize_of(id).await.is_some() {
+            return Err("it is configured while its servers join or leave".into());
+        }
+        match (&self.sim.kafka.lost_writes()[..], &self.sim.kafka.lost_bytes()[..]) {
+            ([], []) => Ok(()),
+            lost => Err(format!("acknowledged writes are lost: {lost:?}")),
+        }
+    }
+
+    /// More or fewer servers, while anything may go wrong. It is let end in peace.
+    async fn change(&mut self) -> Result<(), String> {
+        let id = self.sim.id();
+        let to = self.dice.pick(&[1, 3, 3, 5]).unwrap();
+        let accepted = self.sim.rows.resize(id, to).await;
+        self.log.push(format!("resize to {to}: {accepted}"));
+        for _ in 0..self.dice.roll(MOST_ROUNDS) {
+            self.round().await?;
+        }
+        self.log.push("peace".into());
+        self.sim.rows.stop(id, false).await;
+        self.settle().await?;
+        // What was away has to catch up.
+        self.sim.advance(30);
+        self.check_whole().await
+    }
+
+    async fn settle(&mut self) -> Result<(), String> {
+        self.plane = self.sim.plane();
+        // The last worker may have died with its lease.
+        self.sim.advance(61);
+        self.sim.settle(&mut self.plane).await?;
+        self.check().await
+    }
+
+    /// As many servers as asked for, each of them known and part of a whole cluster.
+    async fn check_whole(&mut self) -> Result<(), String> {
+        let id = self.sim.id();
+        let records = self.sim.rows.servers(id).await;
+        let instance = self.sim.rows.instance(id).await.ok_or("it is gone")?;
+        let nodes: BTreeSet<i32> = records.iter().map(|it| it.server.node_id).collect();
+        let (kafka, registered) = (&self.sim.kafka, self.sim.kafka.registered());
+        if records.len() != instance.nodes as usize || registered != nodes {
+            let asked = instance.nodes;
+            return Err(format!("{asked} servers were asked for: {nodes:?}, {registered:?}"));
+        }
+        let voters = kafka.voter_ids();
+        if voters.len() != records.len().min(3) || !voters.is_subset(&nodes) {
+            return Err(format!("{voters:?} vote, of {nodes:?}"));
+        }
+        if records.iter().any(|it| it.server.membership != Membership::Member) {
+            return Err("a server joins or leaves for ever".into());
+        }
+        if let Some(resize) = self.sim.rows.resize_of(id).await {
+            return Err(format!("it does not end: {resize:?}"));
+        }
+        let open = self.sim.rows.open_actions(id).await;
+        if !open.is_empty() {
+            return Err(format!("these do not end: {open:?}"));
+        }
+        for partition in kafka.partitions() {
+            let is_whole = partition.replicas.len() == partition.in_sync.len()
+                && partition.leader.is_some()
+                && partition.elr.iter().all(|node| partition.replicas.contains(node))
+                && partition.adding.is_empty()
+                && partition.removing.is_empty();
+            if !is_whole {
+                return Err(format!("left as it is: {partition:?}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+async fn resize(rows: &Rows, seed: u64) -> Result<(), String> {
+    let mut resizing = Resizing::new(rows, seed).await?;
+    for _ in 0..CHANGES {
+        if let Err(what) = resizing.change().await {
+            return Err(format!("{what}\nafter {:?}", resizing.log));
+        }
+    }
+    resizing.sim.rows.delete(resizing.sim.id()).await;
+    resizing.sim.settle(&mut resizing.plane).await
+}
+
+#[test]
+fn whatever_happens_nothing_is_lost_and_every_change_ends() {
+    side_by_side("CASTELLAN_RESIZES", SCHEDULES, resize);
+}
+
+/// One cluster from one server to five and back, without any bad luck.
+#[tokio::test]
+async fn a_cluster_grows_and_shrinks() {
+    let rows = Rows::new().await;
+    let mut resizing = Resizing::new(&rows, 1).await.unwrap();
+    for to in [3, 5, 3, 1, 3] {
+        assert!(rows.resize(resizing.sim.id(), to).await, "{to}");
+        resizing.settle().await.unwrap_or_else(|what| panic!("to {to}: {what}"));
+        resizing.check_whole().await.unwrap_or_else(|what| panic!("to {to}: {what}"));
+        resizing.write();
+    }
+}
+
+/// A server that never comes up holds the change, with a reason, until it is cancelled.
+#[tokio::test]
+async fn a_new_server_that_never_comes_up_is_told_of_and_taken_away() {
+    let rows = Rows::new().await;
+    let mut resizing = Resizing::new(&rows, 1).await.unwrap();
+    let id = resizing.sim.id();
+    let before = rows.servers(id).await.len();
+    assert!(rows.resize(id, if before == 1 { 3 } else { 5 }).await);
+    for _ in 0..80 {
+        let sim = &mut resizing.sim;
+        ended(resizing.plane.pass(id).await).unwrap();
+        sim.agents_step().await;
+        let last = sim.servers.len() - 1;
+        sim.kill_broker(last);
+        sim.kill_agent(last);
+        sim.check().await.unwrap();
+        sim.advance(10);
+    }
+    let status = rows.instance(id).await.unwrap().progress.status();
+    assert!(status.contains("has not joined the cluster within 10 minutes"), "{status}");
+    assert!(rows.undo_resize(id).await);
+    resizing.settle().await.unwrap();
+    resizing.check_whole().await.unwrap();
+    assert_eq!(rows.servers(id).await.len(), before);
+}
+
+/// Its action stays open, and the instance is not configured before servers have joined.
+#[tokio::test]
+async fn a_change_goes_on_after_its_cluster_was_stopped_and_started() {
+    let rows = Rows::new().await;
+    let mut resizing = Resizing::new(&rows, 1).await.unwrap();
+    let id = resizing.sim.id();
+    let before = rows.servers(id).await.len();
+    assert!(rows.resize(id, if before == 1 { 3 } else { 1 }).await);
+    rows.stop(id, true).await;
+    for _ in 0..80 {
+        ended(resizing.plane.pass(id).await).unwrap();
+        resizing.sim.agents_step().await;
+        resizing.check().await.unwrap();
+        resizing.sim.advance(2);
+    }
+    let stopped = rows.instance(id).await.unwrap();
+    assert_eq!(stopped.progress.status(), "stopped");
+    assert!(!stopped.configured());
+    assert_eq!(rows.open_actions(id).await.len(), 1);
+    rows.stop(id, false).await;
+    resizing.settle().await.unwrap();
+    resizing.check_whole().await.unwrap();
+    assert_ne!(rows.servers(id).await.len(), before);
+}
+
+/// A disk that the cloud does not make larger goes with its server, and with it what was asked
+/// for it.
+#[tokio::test]
+async fn larger_disks_are_not_waited_for_once_their_servers_are_gone() {
+    let rows = Rows::new().await;
+    let mut resizing = Resizing::new(&rows, 1).await.unwrap();
+    let id = resizing.sim.id();
+    if rows.servers(id).await.len() == 1 {
+        assert!(rows.resize(id, 3).await);
+        resizing.settle().await.unwrap();
+    }
+    assert!(rows.resize(id, 1).await);
+    rows.grow_disks(id).await;
+    let stays = rows.servers(id).await.remove(0).server.id;
+    let mut work = rows.store.begin().await.unwrap();
+    let disks = store::disks::list(&mut work, id).await.unwrap();
+    let disk = disks.iter().find(|disk| disk.server_id == stays).unwrap();
+    store::disks::set_made_gb(&mut work, disk.id, disk.size_gb).await.unwrap();
+    work.commit().await.unwrap();
+    resizing.sim.cloud.fail_next(cloud::Call::EnsureDisk, cloud::Fault::GiveUp, 10_000);
+    for _ in 0..400 {
+        resizing.round_without_trouble().await.unwrap();
+        if rows.servers(id).await.len() == 1 {
+            break;
+        }
+    }
+    let open = rows.open_actions(id).await;
+    let open: Vec<_> = open.iter().filter(|it| it.kind == ActionKind::ResizeDisk).collect();
+    let status = rows.instance(id).await.unwrap().progress.status();
+    assert_eq!((rows.servers(id).await.len(), open), (1, vec![]), "{status}");
+}
+
+/// A topic's own min ISR is lowered with its replicas, and nobody raises it with them.
+#[tokio::test]
+async fn an_own_min_isr_that_is_not_what_it_was_is_told_of() {
+    let rows = Rows::new().await;
+    let mut resizing = Resizing::new(&rows, 1).await.unwrap();
+    let id = resizing.sim.id();
+    if rows.servers(id).await.len() == 1 {
+        assert!(rows.resize(id, 3).await);
+        resizing.settle().await.unwrap();
+    }
+    let servers: Vec<_> = rows.servers(id).await.into_iter().map(|it| it.server).collect();
+    let cluster = resizing.sim.reach.cluster(id, &servers).await.unwrap();
+    let settings = vec![("min.insync.replicas".into(), "2".into())];
+    let topic = NewTopic { name: "mine".into(), partitions: 1, replicas: 3, settings };
+    resizing.sim.kafka.create_topic(&cluster, &topic).await.unwrap();
+    for (to, told) in [(1, "was lowered"), (3, "one server alone has")] {
+        assert!(rows.resize(id, to).await, "{to}");
+        resizing.settle().await.unwrap();
+        let mut reader = rows.store.reader();
+        let action = store::actions::list(&mut reader, id, 1).await.unwrap().remove(0);
+        let steps = store::actions::steps(&mut reader, action.id).await.unwrap();
+        let is_told = |it: &model::ActionStep| it.text.contains(told) && it.text.contains("mine");
+        assert!(steps.iter().any(is_told), "to {to}: {steps:?}");
+    }
+}
