@@ -10,6 +10,7 @@ pub(crate) use settings::{java_settings, librdkafka_settings, write_properties};
 use kafka::Endpoint;
 use kafka::client::{Identity, Mechanism};
 use model::Secret;
+use serde_json::Value;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Access {
@@ -37,6 +38,18 @@ pub enum Auth {
 }
 
 impl Access {
+    /// As the default user of an instance, whose record the Customer API answers with.
+    pub fn of_instance(record: &Value) -> Result<Self, PropertiesError> {
+        let text = |field| record[field].as_str().unwrap_or_default().to_owned();
+        let auth = Auth::Scram {
+            ca_pem: Some(text("ca")),
+            username: text("username"),
+            password: Secret::new(text("password")),
+            mechanism: Mechanism::ScramSha512,
+        };
+        Ok(Self { brokers: Self::parse_brokers(&text("brokers"))?, auth })
+    }
+
     pub fn bootstrap(&self) -> String {
         self.brokers.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
     }

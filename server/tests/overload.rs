@@ -11,12 +11,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-use checker::{Access, Auth, Load, LoadSpec, judge, read_back};
+use checker::{Access, Load, LoadSpec, judge, read_back};
 use faults::{Fault, FaultError, Injected};
 use host::{ProcessId, Spawn};
-use kafka::client::Mechanism;
 use kafka::versions::Release;
-use model::Secret;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -101,15 +99,10 @@ async fn create(castellan: &Installation, release: &Release) -> Value {
 }
 
 fn load_of(instance: &Value) -> LoadSpec {
-    let text = |field: &str| instance[field].as_str().unwrap().to_owned();
+    let Access { brokers, auth } = Access::of_instance(instance).unwrap();
     LoadSpec {
-        brokers: Access::parse_brokers(&text("brokers")).unwrap(),
-        auth: Auth::Scram {
-            ca_pem: Some(text("ca")),
-            username: text("username"),
-            password: Secret::new(text("password")),
-            mechanism: Mechanism::ScramSha512,
-        },
+        brokers,
+        auth,
         topic: "overloaded".into(),
         rate_per_second: 100,
         ..LoadSpec::default()

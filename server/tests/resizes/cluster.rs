@@ -1,9 +1,7 @@
 //! The cluster that is resized, and what is asked of it through the Customer API.
 
-use checker::{Access, Auth, LoadSpec};
-use kafka::client::Mechanism;
+use checker::{Access, LoadSpec};
 use kafka::versions::Release;
-use model::Secret;
 use serde_json::{Value, json};
 use test_support::installation::Installation;
 
@@ -79,12 +77,12 @@ impl Cluster {
 
     /// How a customer gets in now.
     pub async fn access(&self) -> Access {
-        access(&self.castellan.get(&self.path()).await.1)
+        Access::of_instance(&self.castellan.get(&self.path()).await.1).unwrap()
     }
 
     /// Idempotent and transactional clients, and a consumer group, on a topic of one replica.
     pub fn load(&self) -> LoadSpec {
-        let Access { brokers, auth } = access(&self.instance);
+        let Access { brokers, auth } = Access::of_instance(&self.instance).unwrap();
         LoadSpec {
             brokers,
             auth,
@@ -94,18 +92,5 @@ impl Cluster {
             rate_per_second: 200,
             ..LoadSpec::default()
         }
-    }
-}
-
-fn access(instance: &Value) -> Access {
-    let text = |field: &str| instance[field].as_str().unwrap().to_owned();
-    Access {
-        brokers: Access::parse_brokers(&text("brokers")).unwrap(),
-        auth: Auth::Scram {
-            ca_pem: Some(text("ca")),
-            username: text("username"),
-            password: Secret::new(text("password")),
-            mechanism: Mechanism::ScramSha512,
-        },
     }
 }

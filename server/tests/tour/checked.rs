@@ -2,11 +2,9 @@
 //! promised; then the topic is made anew underneath, and everything is lost.
 
 use checker::{
-    Access, Auth, Event, History, Load, LoadSpec, TopicSpec, Wrong, judge, make_topic, read_back,
+    Access, Event, History, Load, LoadSpec, TopicSpec, Wrong, judge, make_topic, read_back,
     remove_topic,
 };
-use kafka::client::Mechanism;
-use model::Secret;
 use serde_json::Value;
 use std::time::{Duration, Instant};
 
@@ -51,18 +49,8 @@ pub async fn finds_nothing_and_then_what_was_planted(instance: &Value) {
 
 /// Both clients in both modes, with what the API says a customer needs.
 pub fn customers(instance: &Value) -> LoadSpec {
-    let text = |field: &str| instance[field].as_str().unwrap().to_owned();
-    LoadSpec {
-        brokers: Access::parse_brokers(&text("brokers")).unwrap(),
-        auth: Auth::Scram {
-            ca_pem: Some(text("ca")),
-            username: text("username"),
-            password: Secret::new(text("password")),
-            mechanism: Mechanism::ScramSha512,
-        },
-        rate_per_second: 200,
-        ..LoadSpec::default()
-    }
+    let Access { brokers, auth } = Access::of_instance(instance).unwrap();
+    LoadSpec { brokers, auth, rate_per_second: 200, ..LoadSpec::default() }
 }
 
 async fn make_anew(access: &Access) {
