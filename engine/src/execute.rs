@@ -6,7 +6,6 @@ mod cloud_steps;
 mod customer;
 mod documents;
 mod grant;
-mod grow;
 mod leaders;
 mod leaving;
 mod look;
@@ -36,8 +35,9 @@ impl Engine {
         match step {
             Step::TakeOver => self.take_over(pass, world).await,
             Step::MakeNetwork => self.make_network(pass, world).await,
-            Step::MakeDisk(id) => self.make_disk(pass, world, disk(world, id)).await,
-            Step::GrowDisk(id) => self.grow_disk(pass, world, disk(world, id)).await,
+            Step::MakeDisk(id) | Step::GrowDisk(id) => {
+                self.make_disk(pass, world, disk(world, id)).await
+            }
             Step::EnsureServer(id) => self.ensure_server(pass, world, server(world, id)).await,
             Step::Render(id) => self.render(pass, world, server(world, id)).await,
             Step::AllowFormat(id) => {
@@ -121,7 +121,7 @@ impl Engine {
         progress.observed_generation = reached;
         instances::set_progress(&mut work, id, &progress).await?;
         if reached > now.progress.observed_generation {
-            // Those of a change of servers end with its row.
+            // The action of a change of servers ends when its row in `resizes` is gone.
             actions::end(&mut work, id, world.instance.generation, self.clock.now()).await?;
         }
         work.commit().await?;

@@ -35,6 +35,7 @@ impl Engine {
         self.note(pass, world, |progress| progress.network_made = true).await
     }
 
+    /// Has the cloud make the disk, or make it larger while its broker runs.
     pub(super) async fn make_disk(
         &self,
         pass: &Pass,
