@@ -5,6 +5,7 @@ use crate::client::error::check;
 use crate::client::{Connection, Error, Setting, SettingKind};
 use kafka_protocol::ResponseError;
 use kafka_protocol::messages::describe_configs_request::DescribeConfigsResource;
+use kafka_protocol::messages::describe_configs_response::DescribeConfigsResourceResult;
 use kafka_protocol::messages::incremental_alter_configs_request::{
     AlterConfigsResource, AlterableConfig,
 };
@@ -67,35 +68,19 @@ pub(crate) async fn describe(
     connection: &mut Connection,
     all: &[Of<'_>],
 ) -> Result<HashMap<String, Vec<Setting>>, Error> {
-    let mut found = HashMap::new();
-    let Some(first) = all.first() else { return Ok(found) };
-    let resource = |of: &Of| {
-        DescribeConfigsResource::default()
-            .with_resource_type(of.number())
-            .with_resource_name(of.name())
-            .with_configuration_keys(None)
-    };
-    let request =
-        DescribeConfigsRequest::default().with_resources(all.iter().map(resource).collect());
-    let answer = connection.call(&request).await?;
-    for result in &answer.results {
-        let name = result.resource_name.to_string();
-        if result.error_code == ResponseError::UnknownTopicOrPartition.code() {
-            continue;
-        }
-        check("DescribeConfigs", &name, result.error_code, result.error_message.as_ref())?;
-        let own = result.configs.iter().filter(|it| it.config_source == first.source());
-        let mut settings: Vec<Setting> = own
-            .map(|it| Setting {
-                name: it.name.to_string(),
-                value: it.value.as_ref().map(ToString::to_string).unwrap_or_default(),
-                kind: SettingKind::from_config_type(it.config_type),
-            })
-            .collect();
+    let Some(first) = all.first() else { return Ok(HashMap::new()) };
+    let own = |configs: &[DescribeConfigsResourceResult]| {
+        let own = configs.iter().filter(|it| it.config_source == first.source());
+        let setting = |it: &DescribeConfigsResourceResult| Setting {
+            name: it.name.to_string(),
+            value: value(it),
+            kind: SettingKind::from_config_type(it.config_type),
+        };
+        let mut settings: Vec<Setting> = own.map(setting).collect();
         settings.sort_by(|a, b| a.name.cmp(&b.name));
-        found.insert(name, settings);
-    }
-    Ok(found)
+        settings
+    };
+    ask(connection, all, None, own).await
 }
 
 /// The value that counts for something, whether set for it alone or not.
@@ -114,33 +99,46 @@ pub(crate) async fn select(
     all: &[Of<'_>],
     names: &[&'static str],
 ) -> Result<HashMap<String, Vec<Selected>>, Error> {
-    let mut found = HashMap::new();
-    let Some(first) = all.first() else { return Ok(found) };
-    let names = names.iter().map(|name| StrBytes::from_static_str(name));
-    let names: Vec<StrBytes> = names.collect();
+    let Some(first) = all.first() else { return Ok(HashMap::new()) };
+    let selected = |it: &DescribeConfigsResourceResult| Selected {
+        name: it.name.to_string(),
+        value: value(it),
+        is_own: it.config_source == first.source(),
+    };
+    let names = names.iter().map(|name| StrBytes::from_static_str(name)).collect();
+    ask(connection, all, Some(names), |configs| configs.iter().map(selected).collect()).await
+}
+
+/// What is read of the settings of each, by its name. Without names all settings are asked for.
+async fn ask<T>(
+    connection: &mut Connection,
+    all: &[Of<'_>],
+    names: Option<Vec<StrBytes>>,
+    read: impl Fn(&[DescribeConfigsResourceResult]) -> T,
+) -> Result<HashMap<String, T>, Error> {
     let resource = |of: &Of| {
         DescribeConfigsResource::default()
             .with_resource_type(of.number())
             .with_resource_name(of.name())
-            .with_configuration_keys(Some(names.clone()))
+            .with_configuration_keys(names.clone())
     };
     let request =
         DescribeConfigsRequest::default().with_resources(all.iter().map(resource).collect());
     let answer = connection.call(&request).await?;
+    let mut found = HashMap::new();
     for result in &answer.results {
         let name = result.resource_name.to_string();
         if result.error_code == ResponseError::UnknownTopicOrPartition.code() {
             continue;
         }
         check("DescribeConfigs", &name, result.error_code, result.error_message.as_ref())?;
-        let selected = result.configs.iter().map(|it| Selected {
-            name: it.name.to_string(),
-            value: it.value.as_ref().map(ToString::to_string).unwrap_or_default(),
-            is_own: it.config_source == first.source(),
-        });
-        found.insert(name, selected.collect());
+        found.insert(name, read(&result.configs));
     }
     Ok(found)
+}
+
+fn value(config: &DescribeConfigsResourceResult) -> String {
+    config.value.as_ref().map(ToString::to_string).unwrap_or_default()
 }
 
 /// Settings to give; none: to take away.
