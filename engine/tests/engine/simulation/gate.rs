@@ -85,7 +85,7 @@ impl Gate {
         self.state.lock().unwrap().stop = Stop::At(point);
     }
 
-    /// Freezes whoever comes to this point of this step next.
+    /// Freezes the next control plane that comes to this point of this step.
     pub fn freeze_in(&self, step: &'static str, point: Point) {
         self.state.lock().unwrap().stop = Stop::In(step, point);
     }

@@ -46,6 +46,17 @@ impl<'a> Resizing<'a> {
         Ok(resizing)
     }
 
+    /// A cluster of more than one server.
+    async fn of_several(rows: &'a Rows) -> Self {
+        let mut resizing = Self::new(rows, 1).await.unwrap();
+        let id = resizing.sim.id();
+        if rows.servers(id).await.len() == 1 {
+            assert!(rows.resize(id, 3).await);
+            resizing.settle().await.unwrap();
+        }
+        resizing
+    }
+
     /// Of no more replicas than there are servers for sure, and none that a later change could
     /// not keep.
     async fn make_topic(&mut self) {
@@ -97,14 +108,7 @@ impl<'a> Resizing<'a> {
         let seconds = SignedDuration::from_secs(1 + i64::try_from(self.dice.roll(20)).unwrap());
         let what = self.dice.roll(60);
         match what {
-            0 => self.sim.kill_broker(at),
-            1 => self.sim.kill_agent(at),
-            2 => self.sim.freeze_broker(at),
-            3 => self.sim.kafka.thaw(node),
-            4 => self.sim.kafka.stall_replicas(node, true),
-            5 => self.sim.kafka.stall_replicas(node, false),
-            6 => self.sim.kafka.hold_view(node, seconds),
-            7 => self.sim.kafka.fail_next(Fault::Refused, 2),
+            0..8 => self.sim.trouble(what, at, seconds),
             8 | 9 => self.sim.kafka.fail_next(Fault::LostReply, 1),
             10 => self.sim.kafka.fail_next(Fault::Slow, 1),
             11 => self.plane = self.sim.plane(),
@@ -306,12 +310,8 @@ async fn a_change_goes_on_after_its_cluster_was_stopped_and_started() {
 #[tokio::test]
 async fn larger_disks_are_not_waited_for_once_their_servers_are_gone() {
     let rows = Rows::new().await;
-    let mut resizing = Resizing::new(&rows, 1).await.unwrap();
+    let mut resizing = Resizing::of_several(&rows).await;
     let id = resizing.sim.id();
-    if rows.servers(id).await.len() == 1 {
-        assert!(rows.resize(id, 3).await);
-        resizing.settle().await.unwrap();
-    }
     assert!(rows.resize(id, 1).await);
     rows.grow_disks(id).await;
     let stays = rows.servers(id).await.remove(0).server.id;
@@ -333,16 +333,12 @@ async fn larger_disks_are_not_waited_for_once_their_servers_are_gone() {
     assert_eq!((rows.servers(id).await.len(), open), (1, vec![]), "{status}");
 }
 
-/// A topic's own min ISR is lowered with its replicas, and nobody raises it with them.
+/// A topic's own min ISR is lowered with its replicas, and not raised again with them.
 #[tokio::test]
 async fn an_own_min_isr_that_is_not_what_it_was_is_told_of() {
     let rows = Rows::new().await;
-    let mut resizing = Resizing::new(&rows, 1).await.unwrap();
+    let mut resizing = Resizing::of_several(&rows).await;
     let id = resizing.sim.id();
-    if rows.servers(id).await.len() == 1 {
-        assert!(rows.resize(id, 3).await);
-        resizing.settle().await.unwrap();
-    }
     let servers: Vec<_> = rows.servers(id).await.into_iter().map(|it| it.server).collect();
     let cluster = resizing.sim.reach.cluster(id, &servers).await.unwrap();
     let settings = vec![("min.insync.replicas".into(), "2".into())];

@@ -78,14 +78,7 @@ impl<'a> Roll<'a> {
         let seconds = SignedDuration::from_secs(1 + i64::try_from(self.dice.roll(20)).unwrap());
         let what = self.dice.roll(26);
         match what {
-            0 => self.sim.kill_broker(at),
-            1 => self.sim.kill_agent(at),
-            2 => self.sim.freeze_broker(at),
-            3 => self.sim.kafka.thaw(node),
-            4 => self.sim.kafka.stall_replicas(node, true),
-            5 => self.sim.kafka.stall_replicas(node, false),
-            6 => self.sim.kafka.hold_view(node, seconds),
-            7 => self.sim.kafka.fail_next(Fault::Refused, 2),
+            0..8 => self.sim.trouble(what, at, seconds),
             8 => self.sim.kafka.fail_next(Fault::LostReply, 1),
             9 => self.plane = self.sim.plane(),
             10 => {

@@ -11,7 +11,7 @@ use cloud::{Cloud, Clouds, Inventory, Outcome, SimulatedCloud};
 use engine::{Engine, Load, Measured, Parts, Rest, Settings};
 use kafka::Endpoint;
 use kafka::client::{Admin as _, NewTopic, Quotas as _, parse_directory};
-use kafka::simulated::{SimKafka, SimNode, Timing};
+use kafka::simulated::{Fault, SimKafka, SimNode, Timing};
 use model::*;
 use mover::Throttle;
 use reach::Reach;
@@ -197,6 +197,21 @@ impl<'a> Sim<'a> {
         self.kafka.freeze(self.nodes[at]);
     }
 
+    /// One of eight things goes wrong with the server at this place, or with calls of Kafka.
+    pub fn trouble(&mut self, what: usize, at: usize, time: SignedDuration) {
+        let node = self.nodes[at];
+        match what {
+            0 => self.kill_broker(at),
+            1 => self.kill_agent(at),
+            2 => self.freeze_broker(at),
+            3 => self.kafka.thaw(node),
+            4 => self.kafka.stall_replicas(node, true),
+            5 => self.kafka.stall_replicas(node, false),
+            6 => self.kafka.hold_view(node, time),
+            _ => self.kafka.fail_next(Fault::Refused, 2),
+        }
+    }
+
     /// Where brokers and we talk to a node.
     pub fn endpoint(&self, node: i32) -> Endpoint {
         self.internal[&node].clone()
@@ -236,7 +251,7 @@ impl<'a> Sim<'a> {
             return Err(format!("{effect:?} happened twice"));
         }
         let let_in = self.lets_in().await;
-        // One that leaves, and that nobody misses, may become a member again.
+        // A leaving server that the others can do without may become a member again.
         self.excused &= !(let_in && self.let_in_at(|_| true).await);
         let Some(now) = self.rows.instance(self.id()).await else { return self.is_gone().await };
         if now.progress.status().is_empty() {
@@ -404,7 +419,7 @@ impl<'a> Sim<'a> {
     }
 }
 
-/// Nobody is kept waiting for our copies.
+/// No producer is slowed down by our copies.
 struct Idle;
 
 impl Load for Idle {
