@@ -86,6 +86,22 @@ pub struct AgreedPrice {
 }
 
 impl Resize {
+    /// One that has just been asked for.
+    pub fn new(instance_id: InstanceId, action_id: ActionId, from: u32, to: u32) -> Self {
+        Self {
+            instance_id,
+            action_id,
+            from,
+            to,
+            raise_replication: true,
+            accept_single_copy: false,
+            undo: false,
+            removing: false,
+            progress: None,
+            memory: ResizeMemory::default(),
+        }
+    }
+
     pub fn is_rebalance(&self) -> bool {
         self.from == self.to
     }
@@ -110,18 +126,7 @@ mod tests {
     use super::*;
 
     fn resize(from: u32, to: u32, undo: bool) -> Resize {
-        Resize {
-            instance_id: InstanceId(1),
-            action_id: ActionId(2),
-            from,
-            to,
-            raise_replication: true,
-            accept_single_copy: false,
-            undo,
-            removing: false,
-            progress: None,
-            memory: ResizeMemory::default(),
-        }
+        Resize { undo, ..Resize::new(InstanceId(1), ActionId(2), from, to) }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::record::{Asking, record};
 use super::scene::Scene;
 use crate::placement::{self, Placement};
 use crate::{App, Asked, InstanceAccess, Result};
-use model::{ActionId, ActionKind, Resize, ResizeMemory};
+use model::{ActionId, ActionKind, Resize};
 use mover::{Aim, Limits};
 use store::{instances, resizes};
 
@@ -72,18 +72,9 @@ async fn write(access: &InstanceAccess, app: &App, seen: &Scene) -> Result<Actio
     let (kind, event) = (ActionKind::Rebalance, "instance.rebalance");
     let asking = Asking { kind, event, servers: &[], generation, replaced: vec![] };
     let action_id = record(&mut work, access, app, instance, asking, None).await?;
-    let resize = Resize {
-        instance_id: instance.id,
-        action_id,
-        from: instance.nodes,
-        to: instance.nodes,
-        raise_replication: false,
-        accept_single_copy: false,
-        undo: false,
-        removing: false,
-        progress: None,
-        memory: ResizeMemory::default(),
-    };
+    let nodes = instance.nodes;
+    let resize =
+        Resize { raise_replication: false, ..Resize::new(instance.id, action_id, nodes, nodes) };
     resizes::begin(&mut work, &resize).await?;
     work.commit().await?;
     Ok(action_id)

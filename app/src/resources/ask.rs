@@ -40,7 +40,7 @@ pub(crate) struct Cluster<'a> {
     brokers: kafka::client::Cluster,
     stale_brokers: &'a StaleBrokers,
     servers: Vec<Server>,
-    /// Those that are being added: nobody waits for them, since they may never come up.
+    /// Servers that join: no call waits for them, since they may never come up.
     joining: Vec<Server>,
     patience: Duration,
     deadline: Instant,

@@ -21,18 +21,7 @@ async fn begun(f: &Fixture, from: u32, to: u32) -> Resize {
         generation: instance.generation,
     };
     let action_id = actions::insert(&mut work, &action, f.now()).await.unwrap();
-    let resize = Resize {
-        instance_id: instance.id,
-        action_id,
-        from,
-        to,
-        raise_replication: true,
-        accept_single_copy: false,
-        undo: false,
-        removing: false,
-        progress: None,
-        memory: ResizeMemory::default(),
-    };
+    let resize = Resize::new(instance.id, action_id, from, to);
     resizes::begin(&mut work, &resize).await.unwrap();
     work.commit().await.unwrap();
     resize

@@ -44,18 +44,7 @@ impl Rows {
             generation,
         };
         let action_id = actions::insert(&mut work, &action, now).await.unwrap();
-        let resize = Resize {
-            instance_id: id,
-            action_id,
-            from,
-            to,
-            raise_replication: true,
-            accept_single_copy: true,
-            undo: false,
-            removing: false,
-            progress: None,
-            memory: ResizeMemory::default(),
-        };
+        let resize = Resize { accept_single_copy: true, ..Resize::new(id, action_id, from, to) };
         resizes::begin(&mut work, &resize).await.unwrap();
         work.commit().await.unwrap();
         true

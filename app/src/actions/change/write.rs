@@ -142,17 +142,12 @@ impl Writing<'_> {
 
     fn resize(&self, action_id: ActionId, agreed: Option<AgreedPrice>) -> Resize {
         let rendered_for = self.change.changes_family().then_some(0);
+        let (from, to) = (self.change.nodes_before, self.change.plan.nodes);
         Resize {
-            instance_id: self.after.id,
-            action_id,
-            from: self.change.nodes_before,
-            to: self.change.plan.nodes,
             raise_replication: self.change.raise_replication,
             accept_single_copy: self.change.accept_single_copy,
-            undo: false,
-            removing: false,
-            progress: None,
             memory: ResizeMemory { rendered_for, agreed, ..ResizeMemory::default() },
+            ..Resize::new(self.after.id, action_id, from, to)
         }
     }
 }

@@ -123,7 +123,7 @@ fn a_server_that_does_not_come_up_is_told_of_and_taken_away() {
     };
     check(undone(), "begin removing");
     check(undone().removing(), "stop leaving");
-    // Server 3 serves nobody, and needs no leave.
+    // Server 3 serves no clients, and may stop without asking.
     check(undone().told_to_leave().looked_at(), "3: hibernate");
     check(undone().told_to_leave().looked_at().removed(3), "open ticket of 2");
     let stopped = || undone().told_to_leave().all_informed().reports(2, Phase::Stopped).fenced(2);

@@ -9,7 +9,7 @@ fn one() -> Cluster {
     Cluster::running(3).shrinks(1).all_informed()
 }
 
-/// Who stays was restarted, and who leaves gets no new replicas.
+/// Staying servers were restarted, and leaving ones get no new replicas.
 fn ready() -> Cluster {
     one().restarted().cordoned(&[2, 3]).voters(&[1, 2, 3])
 }
@@ -74,7 +74,7 @@ fn brokers_stop_under_a_ticket_and_servers_go_last() {
     check(both().removed(2).removed(3), "end resize");
 }
 
-/// A topic was made on a broker while it stopped, so nobody else has what is in it.
+/// A topic was made on a broker while it stopped, so no other broker has its records.
 #[test]
 fn a_broker_with_the_last_replica_runs_again_to_give_it_away() {
     let told = || empty().told_to_leave().voters(&[1]);

@@ -23,7 +23,7 @@ pub struct Kafka {
     is_asked: bool,
     topics: Vec<PlacedTopic>,
     voters: Vec<i32>,
-    /// Nobody is active.
+    /// No controller is active.
     is_leaderless: bool,
     /// Controllers that lack metadata.
     lagging: BTreeSet<i32>,
@@ -146,18 +146,8 @@ impl Cluster {
             }
         }
         cluster.world.actions.push(action(ActionKind::Resize, &[]));
-        cluster.world.resize = Some(Resize {
-            instance_id: InstanceId(1),
-            action_id: ActionId(1),
-            from,
-            to,
-            raise_replication: true,
-            accept_single_copy: true,
-            undo: false,
-            removing: false,
-            progress: None,
-            memory: ResizeMemory::default(),
-        });
+        let resize = Resize::new(InstanceId(1), ActionId(1), from, to);
+        cluster.world.resize = Some(Resize { accept_single_copy: true, ..resize });
         cluster
     }
 
