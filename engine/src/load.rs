@@ -1,5 +1,5 @@
 //! How fast replicas are copied, while producers and disks come first: the throttle follows
-//! what somebody else measures of the brokers.
+//! what the metrics of the brokers say.
 //!
 //! What was normal before anything moved, and when the throttle was last changed, is in the
 //! memory of this process. A control plane that was started anew goes on with the throttle

@@ -73,7 +73,7 @@ pub enum Step {
     BeginRemoving,
     /// Has the brokers of leaving servers stop, which are empty.
     StopLeaving,
-    /// Has the broker of a leaving server run again: it has replicas that nobody else has.
+    /// Starts the broker of a leaving server again: it has replicas that no other broker has.
     StartLeaving(ServerId),
     /// Has Kafka forget its broker, and removes it with its disk.
     RemoveLeaving(ServerId),

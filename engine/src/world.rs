@@ -97,7 +97,7 @@ impl World {
 
     /// The generation that is reached once the cluster runs, or is stopped, as asked. A change
     /// of servers outlives a stop of its cluster: until it has ended, its own generation or a
-    /// later one is still to be reached, so that nobody takes the instance for configured.
+    /// later one is still to be reached, and the instance does not count as configured.
     pub(crate) fn reachable(&self) -> i64 {
         self.instance.generation - i64::from(self.resize.is_some())
     }

@@ -131,8 +131,8 @@ pub struct Listen {
     pub max_connections_per_address: Option<u32>,
 }
 
-/// Those of 5,000 agents and more: an agent that loses its connection to another's comes again
-/// at once, so with too few of them nobody would be served.
+/// Enough for 5,000 agents. An agent whose connection is closed for another's connects again at
+/// once, so with too few places agents would close each other's for ever.
 const AGENT_CONNECTIONS: usize = 16_000;
 
 impl Listen {

@@ -32,7 +32,7 @@ const REPLICAS: usize = 3;
 const DISK: i64 = 1_000_000_000_000_000;
 /// The size of the largest partition.
 const LARGEST: u64 = 20_000_000_000;
-/// Kafka's number for where a value comes from that nobody set.
+/// Kafka's number for the source of a value that was not set.
 const DEFAULT: i8 = 5;
 const TOPIC: i8 = 2;
 const MIN_IN_SYNC: &str = "min.insync.replicas";
@@ -85,7 +85,7 @@ impl Large {
         let known: Mutex<HashMap<Question, Vec<u8>>> = Mutex::default();
         Arc::new(move |asked| {
             let question = (asked.node, asked.key, asked.body.clone());
-            let mut known = known.lock().expect("nobody panics while holding it");
+            let mut known = known.lock().expect("no thread panics while holding it");
             if let Some(answer) = known.get(&question) {
                 return Ok(answer.clone());
             }

@@ -128,7 +128,7 @@ impl Kept<'_> {
     }
 
     /// What its producer has in the log before and after it, up to the mark that ends its
-    /// transaction, so that it can be told who is to blame.
+    /// transaction: it shows a mark that is missing.
     fn around(&self, id: RecordId, partition: i32) -> String {
         let log = self.logs.partitions.get(&partition).and_then(|replicas| reference(replicas));
         let entries = log.map_or(&[][..], |log| &log.entries);

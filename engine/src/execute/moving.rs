@@ -172,7 +172,7 @@ pub(super) fn at(name: &PartitionName) -> TopicPartition {
     TopicPartition::new(&*name.topic, name.index)
 }
 
-/// What is told while leaders move, which is soon done.
+/// The conditions while leaders move, which is soon done.
 fn moving(world: &World) -> Reason {
     let known = world.resize.as_ref().and_then(|resize| resize.progress);
     let moving = known.map_or_else(Moving::default, |known| Moving {

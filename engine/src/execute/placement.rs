@@ -12,7 +12,7 @@ use store::resizes;
 
 /// What has moved is noted this often.
 const NOTE_AFTER: SignedDuration = SignedDuration::from_secs(5);
-/// Nobody has looked for so long, as while a cluster is stopped: what stood still is unknown.
+/// After a gap this long, as while a cluster is stopped, it is unknown which copies stood still.
 const UNSEEN: SignedDuration = SignedDuration::from_mins(1);
 
 impl Engine {
@@ -60,7 +60,7 @@ impl Engine {
 }
 
 /// Servers that run come first. Those that leave and don't run are not asked: what Kafka
-/// knows of a broker that nobody names counts as leaving.
+/// knows of a broker that no row names counts as leaving.
 fn asked(world: &World) -> Vec<Server> {
     let may_answer = |server: &Server| {
         let mut views = world.servers.iter();

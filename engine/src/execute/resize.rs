@@ -109,7 +109,7 @@ impl Engine {
         Ok(Done::Changed)
     }
 
-    /// The row as it is by now, which nobody changes until the work is over. None: it was
+    /// The row as it is by now, locked until the transaction ends. None: it was
     /// undone since, or is gone.
     async fn unchanged(
         &self,

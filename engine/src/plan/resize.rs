@@ -25,7 +25,7 @@ use model::condition::{Doing, Place};
 use model::{Condition, Reason, Resize};
 use std::time::Duration;
 
-/// While replicas move, or something is waited for that nobody tells us of.
+/// While replicas move, or while Kafka is waited for, which sends no event.
 const LOOK_SOON: Duration = Duration::from_secs(1);
 
 /// What all parts look at.

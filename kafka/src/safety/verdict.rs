@@ -101,7 +101,7 @@ pub enum Standing {
     Failed,
     /// It shall run, can't be connected to, and nobody knows whether it comes back.
     Absent,
-    /// Nobody waits for it: it was stopped, is no broker, or leaves and gives no answer.
+    /// It is not waited for: it was stopped, is no broker, or leaves and gives no answer.
     Out,
 }
 

@@ -3,8 +3,8 @@
 //!
 //! A release with eligible leader replicas (ELR) takes the last replica out of the ISR too, and
 //! then elects from the ELR. With each change of a partition Kafka 4.3 clears the ELR if as many
-//! are in sync as min ISR says, or as there were replicas **before** the change; who leaves the
-//! ISR otherwise becomes eligible, also one that is no replica any more. So does this.
+//! are in sync as min ISR says, or as there were replicas **before** the change; a broker that
+//! leaves the ISR otherwise becomes eligible, also one that is no replica any more. So does this.
 
 use crate::client::{PartitionView, PlacedPartition};
 
@@ -122,7 +122,7 @@ impl Partition {
     }
 
     /// Begins to make the replicas these. If one is under way that has added others, Kafka waits
-    /// for those before it drops them; nobody here asks for that, and this drops them at once.
+    /// for those before it drops them; no test asks for that, and the simulation drops them at once.
     pub fn reassign(&mut self, to: &[i32], rules: Rules) {
         let original = without(&self.replicas, &self.adding);
         self.adding = without(to, &original);
@@ -150,7 +150,7 @@ impl Partition {
         self.set_replicas(left, rules);
     }
 
-    /// Who is no replica is not in sync. Whether it is eligible nobody looks.
+    /// A broker that is no replica is not in sync. Kafka does not look whether it is eligible.
     fn set_replicas(&mut self, replicas: Vec<i32>, rules: Rules) {
         let before = std::mem::replace(&mut self.replicas, replicas).len();
         let is_replica = |id: &i32| self.replicas.contains(id);

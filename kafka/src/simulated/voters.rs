@@ -103,8 +103,8 @@ impl State {
         self.beat();
     }
 
-    /// Accepted whatever the broker holds. What only it had is led by nobody from then on, also
-    /// if it comes back.
+    /// Accepted whatever the broker holds. Partitions that only it had have no leader from
+    /// then on, also if it comes back.
     fn unregister(&mut self, broker: i32) -> bool {
         if !self.metadata.brokers.contains_key(&broker) {
             return false;

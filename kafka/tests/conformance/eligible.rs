@@ -58,7 +58,7 @@ async fn min_in_sync_clears_it(subject: &dyn Subject) {
     until(subject, NAME, "the ELR is cleared", |seen| seen.partition.elr.is_empty()).await;
 }
 
-/// Where the partition's log ends; none while nobody leads it.
+/// Where the partition's log ends; none while it has no leader.
 async fn find_end(subject: &dyn Subject) -> Result<Option<i64>, String> {
     let at = [TopicPartition::new(NAME, 0)];
     let groups = subject.admin().groups();
@@ -69,7 +69,7 @@ async fn find_end(subject: &dyn Subject) -> Result<Option<i64>, String> {
 
 async fn end(subject: &dyn Subject) -> i64 {
     let end = subject.until("its end is told", SOON, async || {
-        find_end(subject).await?.ok_or("nobody leads it".to_owned())
+        find_end(subject).await?.ok_or("it has no leader".to_owned())
     });
     end.await
 }

@@ -19,7 +19,7 @@ pub async fn all(subject: &dyn Subject) {
     moving::a_throttled_copy_waits_and_outlives_its_broker(subject).await;
     eligible::removed_replicas_stay_eligible(subject).await;
     a_cordoned_broker_gets_nothing(subject).await;
-    what_an_unregistered_broker_held_is_lost(subject).await;
+    what_an_unregistered_broker_holds_has_no_leader(subject).await;
     one_that_is_empty_leaves(subject).await;
 }
 
@@ -145,7 +145,7 @@ fn is_cordoned(view: &PlacementView) -> bool {
 }
 
 /// Kafka does not look what a broker holds that it is told to forget.
-async fn what_an_unregistered_broker_held_is_lost(subject: &dyn Subject) {
+async fn what_an_unregistered_broker_holds_has_no_leader(subject: &dyn Subject) {
     create(subject, "doomed", 1, None).await;
     move_to(subject, "doomed", &[NEWCOMER]).await;
     subject.fill(NEWCOMER, "doomed", 0, 1000).await;
@@ -153,7 +153,7 @@ async fn what_an_unregistered_broker_held_is_lost(subject: &dyn Subject) {
     unregister(subject).await;
     let voters = subject.admin().voters();
     assert_eq!(voters.unregister_broker(&subject.cluster(), NEWCOMER).await, Ok(false));
-    let orphan = until(subject, "doomed", "nobody leads it", |it| it.partition.leader.is_none());
+    let orphan = until(subject, "doomed", "it has no leader", |it| it.partition.leader.is_none());
     let orphan = orphan.await;
     assert_eq!(orphan.partition.replicas, [NEWCOMER]);
     let absent = orphan.view.broker(NEWCOMER).unwrap();
@@ -180,7 +180,7 @@ async fn one_that_is_empty_leaves(subject: &dyn Subject) {
     unregister(subject).await;
     for node in NODES {
         subject
-            .until("nobody knows it", SOON, async || {
+            .until("no broker knows it", SOON, async || {
                 let view = subject.admin().describe_cluster(&subject.through(node)).await;
                 let view = view.map_err(|error| error.to_string())?;
                 let ids: Vec<i32> = view.brokers.iter().map(|broker| broker.id).collect();

@@ -68,7 +68,7 @@ async fn add(
     subject.admin().voters().add_voter(cluster, &voter).await
 }
 
-/// Whoever is dead is not asked: each call would wait for it.
+/// Without the dead broker, which each call would wait for.
 fn through(subject: &dyn Subject, nodes: &[i32]) -> Cluster {
     let brokers = nodes.iter().map(|id| Broker::new(*id, subject.internal(*id))).collect();
     Cluster { brokers, ..subject.cluster() }
@@ -137,7 +137,7 @@ async fn a_dead_one_of_two_stops_every_change(subject: &dyn Subject) {
     subject.kill(dead).await;
     let living = through(subject, &[three.leader]);
     subject
-        .until("nobody is active", SOON, async || {
+        .until("no controller is active", SOON, async || {
             let view = subject.admin().describe_cluster(&living).await;
             let active = view.map_err(|error| error.to_string())?.controller_id;
             if active.is_none() { Ok(()) } else { Err(format!("{active:?} is active")) }

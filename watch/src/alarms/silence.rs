@@ -76,7 +76,7 @@ impl Watch {
         Ok(())
     }
 
-    /// Whether it may be silent for what somebody has asked.
+    /// Whether an open action lets the server be silent.
     fn is_excused(&mut self, server: &Server, asked: &[Action], records: &[ServerRecord]) -> bool {
         let (now, elapsed) = (self.context.now(), self.context.elapsed());
         let concerning: Vec<&Action> =
@@ -121,8 +121,7 @@ fn never_came(server: &Server) -> bool {
     server.is_leaving() && server.last_seen.is_none()
 }
 
-/// Whether a server may be silent for what somebody has just asked. One that joins is made
-/// first.
+/// Whether a server may be silent because the action is new. A joining server is made first.
 fn is_new(action: &Action, server: &Server, now: Timestamp) -> bool {
     let is_made = server.membership == Membership::Joining;
     let under_way = if is_made { MADE_WITHIN } else { UNDER_WAY };

@@ -37,7 +37,7 @@ async fn every_server_gets_a_larger_disk_while_it_runs() {
     assert_eq!((after.disk_size, after.generation), (Some(125), before.generation));
     let launches: Vec<i64> =
         world.servers(after.id).await.iter().map(|server| server.wanted.launch()).collect();
-    assert_eq!(launches, [0, 0, 0], "nobody is restarted for it");
+    assert_eq!(launches, [0, 0, 0], "no server is restarted for it");
     let line = world.audit().await.pop().unwrap();
     let expected = "instance.resize_disk customer-api 192.0.2.7 owner@example.test id=1; \
                     name=orders; disk_size=125";

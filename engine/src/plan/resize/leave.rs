@@ -20,8 +20,8 @@ pub(super) fn ask_to_stop(change: &Change) -> Option<Plan> {
     change.leaving().any(runs).then(|| change.act(Step::StopLeaving))
 }
 
-/// A topic was made on a broker in the moment it stopped: nobody else has its replicas, so
-/// the broker has to run to give them away.
+/// A topic was made on a broker in the moment it stopped: no other broker has its replicas, so
+/// this one has to run until they have moved.
 pub(super) fn start_again(change: &Change) -> Option<Plan> {
     let is_missed = |view: &&ServerView| holds_the_last_replica(change.placed, view);
     let server = change.leaving().find(is_missed)?.server.id;

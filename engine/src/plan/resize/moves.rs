@@ -14,8 +14,8 @@ const CORDONS: KafkaVersion = KafkaVersion::new(4, 3, 0);
 /// Copies that have not got on for so long are named.
 const STALLED: SignedDuration = SignedDuration::from_mins(2);
 
-/// Leaving brokers get no new replicas, and those that stay after all do. Before 4.3 whoever
-/// makes topics can't be told, and the mover finds what is there once more.
+/// Leaving brokers get no new replicas, and those that stay after all do. Before 4.3 Kafka
+/// can't be told, and the mover looks for new replicas again.
 pub(super) fn cordon(change: &Change) -> Option<Plan> {
     let is_wrong = |view: &&crate::world::ServerView| {
         let broker = change.placed.view.broker(view.server.node_id);

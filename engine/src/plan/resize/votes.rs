@@ -3,7 +3,7 @@
 //! vote afterwards would lack metadata.
 //!
 //! Two voters are one too few: if either dies, nothing can be committed, not even that it is
-//! removed. So nobody is added before everybody that will be has caught up, and the third
+//! removed. So no voter is added before all that will be added have caught up, and the third
 //! follows right after the second; two are left only while both are up, and not for long.
 
 use super::{Change, pause};

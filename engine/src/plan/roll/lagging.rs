@@ -25,8 +25,8 @@ pub(super) fn objections_to(world: &World, view: &ServerView) -> Vec<Objection> 
 }
 
 /// Why no server may stop: what the servers that are awaited lack, and every replica that lags.
-/// That `leaving` does not answer counts, and what it lacks does not. Nobody waits for replicas
-/// of servers that leave the cluster.
+/// That `leaving` does not answer counts, and what it lacks does not. Replicas of servers that
+/// leave the cluster are not waited for.
 pub(super) fn lagging(
     world: &World,
     look: &Look,
