@@ -10,21 +10,8 @@ QUICK := target/quick/castellan
 # sooner without notes for the next; C too is built for tests, not for speed.
 LINTED := CFLAGS='-O1 -g0' CXXFLAGS='-O1 -g0' CARGO_INCREMENTAL=0 RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-Dwarnings__CLIPPY_HACKERY__
 
-# Goes by a clock of its own, so it takes no harm from waiting for a processor, and
-# real clusters leave some.
-SIMULATION := $(CARGO) test --workspace --locked --test engine -- simulation::
-# What takes minutes on clusters of its own is left to `test-all`: the life of certificates,
-# lost disks, a start of each release, a machine with too little of everything, the pool of
-# warm JVMs, all but one change of servers.
-OTHERS := $(CARGO) test --workspace --locked --no-fail-fast -- --skip simulation:: \
-	--skip a_cluster_outlives_its_certificates --skip a_lost_disk_is_held_and_never_formatted \
-	--skip releases_start_log_and_serve_metrics --skip no_broker_is_fenced_that_is_there \
-	--skip a_cluster_starts_in_the_hosts_warm_jvms --skip grows_and_shrinks_under_load \
-	--skip of_the_oldest_release_grows_and_shrinks --skip topics_keep_one_replica_if \
-	--skip runs_full_while_replicas_move --skip bad_luck_loses_nothing \
-	--skip cancelled_and_an_instance_deleted_in_the_middle
 # What only running tests need is fetched while they are built.
-BUILD_TESTS := scripts/beside.sh 'scripts/setup.sh test' $(CARGO) test --workspace --locked --no-run --tests
+BUILD_TESTS := scripts/beside.sh 19 'scripts/setup.sh test' $(CARGO) test --workspace --locked --no-run --tests
 
 .PHONY: run build castellan-check test test-all bench jar setup setup-build setup-test lint doc audit \
 	format clean
@@ -44,7 +31,7 @@ castellan-check: setup-test $(JAR) $(CHECK_JAR) ## Leaves target/release/castell
 test: export CASTELLAN_MAY_SKIP ?= groups
 test: setup-build $(JAR) $(CHECK_JAR) format ## Everything that must hold, with one real cluster
 	$(LINTED) $(BUILD_TESTS)
-	$(LINTED) scripts/beside.sh '$(SIMULATION)' $(OTHERS)
+	$(LINTED) CARGO='$(CARGO)' scripts/test.sh
 
 test-all: setup-build $(JAR) $(CHECK_JAR) format ## The long version, or PARTS="rolls alarms" of it
 	$(LINTED) $(BUILD_TESTS)

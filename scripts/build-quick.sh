@@ -8,5 +8,5 @@ cd "$(dirname "$0")/.."
 
 ${MAKE:-make} --no-print-directory broker-jar/target/castellan-broker.jar &
 export CASTELLAN_JAR_BUILDER=$!
-scripts/beside.sh scripts/fetch-kafka.sh \
+scripts/beside.sh 19 scripts/fetch-kafka.sh \
     ${CARGO:-cargo} build --profile quick --locked --bin castellan --jobs $(($(nproc) + 1))
