@@ -42,7 +42,8 @@ impl Limits {
 /// Empty if the plan is. If all of it has to wait: why.
 ///
 /// What has to move comes first, in any order. Then brokers are evened out, hop by hop in the
-/// order of the plan, and at last replicas are put into another order.
+/// order of the plan, and at last replicas are put into another order. Where nothing that has to
+/// move finds room, brokers are evened out before: the plan makes that room.
 pub fn choose(
     cluster: &Cluster,
     plan: &MovePlan,
@@ -57,6 +58,9 @@ pub fn choose(
         Some(_) => {
             let end = plan.moves.partition_point(|it| it.kind < MoveKind::Spread);
             batch.take_any(&plan.moves[..end]);
+            if batch.lacks_room() {
+                batch.take_hops(plan);
+            }
         }
     }
     if batch.moves.is_empty() && !batch.reasons.is_empty() {
@@ -112,6 +116,11 @@ impl<'a> Batch<'a> {
     fn new(cluster: &'a Cluster, limits: &'a Limits) -> Self {
         let partitions = cluster.partitions.iter().map(|it| (it.name(), it)).collect();
         Self { cluster, limits, partitions, moves: vec![], reasons: vec![] }
+    }
+
+    fn lacks_room(&self) -> bool {
+        let is_room = |reason: &Reason| matches!(reason, Reason::NoRoom { .. });
+        self.moves.is_empty() && !self.reasons.is_empty() && self.reasons.iter().all(is_room)
     }
 
     /// As many as fit, whichever.
