@@ -38,6 +38,12 @@ impl Throttle {
         (self.most / 2).clamp(self.least.min(self.most), self.most)
     }
 
+    /// As slow as this was too slow.
+    #[must_use]
+    pub fn but_no_less_than(self, least: u64) -> Self {
+        Self { least: self.least.max(least), ..self }
+    }
+
     /// The throttle that follows the last one.
     pub fn next(self, last: u64, observed: &Observed) -> u64 {
         let strain = strain(observed);
@@ -106,6 +112,14 @@ mod tests {
         assert_eq!(THROTTLE.next(190 * MB, &observed(1, 1, 0.0)), 200 * MB);
         assert_eq!(THROTTLE.next(6 * MB, &observed(900, 1, 1.0)), 5 * MB);
         assert_eq!(THROTTLE.next(0, &observed(1, 1, 0.0)), 5 * MB);
+        // Copies that producers outrun are made faster, whatever producers feel.
+        let raised = THROTTLE.but_no_less_than(10 * MB);
+        assert_eq!(raised.next(5 * MB, &observed(900, 1, 1.0)), 10 * MB);
+        assert_eq!(THROTTLE.but_no_less_than(MB), THROTTLE);
+        assert_eq!(
+            THROTTLE.but_no_less_than(300 * MB).next(5 * MB, &observed(1, 1, 1.0)),
+            200 * MB
+        );
         let odd = Throttle { least: 10, most: 3 };
         assert_eq!((odd.first(), odd.next(7, &observed(1, 1, 0.0))), (3, 3));
     }

@@ -1,5 +1,6 @@
 //! Reading where all replicas are and who votes, and noting how far they have moved.
 
+use crate::load::Copying;
 use crate::pass::{Done, Pass};
 use crate::world::{Placed, World};
 use crate::{Engine, PassError};
@@ -40,8 +41,7 @@ impl Engine {
             self.reach.admin().describe_quorum(&through).await.map_err(reach::Error::from)?;
         let set = view.brokers.iter().filter_map(|broker| broker.own.as_ref()?.throttle).max();
         let present = set.unwrap_or_else(|| self.settings.move_throttle.first());
-        let is_moving = cluster.partitions.iter().any(|it| it.reassignment.is_some());
-        let rate = self.next_rate(world, present, is_moving);
+        let rate = self.next_rate(world, present, Copying::read(world, &cluster));
         Ok(Placed::new(world, view, cluster, quorum, rate))
     }
 
