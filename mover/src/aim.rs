@@ -43,6 +43,11 @@ impl Aim {
         Self { spread: true, ..Self::default() }
     }
 
+    /// What is under way ends, and nothing else begins.
+    pub fn end() -> Self {
+        Self::default()
+    }
+
     /// How many replicas a partition is to have, with so many brokers staying. It may be more
     /// than there are brokers: then the aim is refused.
     pub fn replicas(&self, partition: &Partition, present: usize, staying: usize) -> usize {

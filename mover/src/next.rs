@@ -69,11 +69,11 @@ pub fn next_of_plan(cluster: &Cluster, aim: &Aim, plan: &MovePlan, limits: &Limi
     if !stale.is_empty() {
         return Next::MendElr(stale);
     }
-    let unwanted = unwanted(cluster);
+    let unwanted = unwanted(cluster, aim);
     if !unwanted.is_empty() {
         return Next::Cancel(unwanted);
     }
-    let busy = reasons_to_wait(cluster);
+    let busy = reasons_to_wait(cluster, aim);
     if !busy.is_empty() {
         return Next::Wait(busy);
     }
@@ -98,19 +98,22 @@ pub fn next_of_plan(cluster: &Cluster, aim: &Aim, plan: &MovePlan, limits: &Limi
 }
 
 /// Reassignments that add brokers which leave, as far as they may be cancelled. Such a broker
-/// may be dead, and then they would never end.
-fn unwanted(cluster: &Cluster) -> Vec<PartitionName> {
+/// may be dead, and then they would never end. Where all are to end, neither would those that
+/// add any other broker that is down.
+fn unwanted(cluster: &Cluster, aim: &Aim) -> Vec<PartitionName> {
     let leaves = |node: &i32| cluster.broker(*node).is_none_or(|broker| broker.is_leaving);
+    let is_down = |node: &i32| *aim == Aim::end() && !cluster.is_up(*node);
     let is_unwanted = |it: &&Partition| {
-        let adding = it.reassignment.iter().flat_map(|it| &it.adding);
-        adding.into_iter().any(leaves) && may_cancel(it).is_go()
+        let mut adding = it.reassignment.iter().flat_map(|it| &it.adding);
+        adding.any(|node| leaves(node) || is_down(node)) && may_cancel(it).is_go()
     };
     cluster.partitions.iter().filter(is_unwanted).map(Partition::name).collect()
 }
 
 /// Nothing new begins while a reassignment is under way or a staying broker is unreachable.
-fn reasons_to_wait(cluster: &Cluster) -> Vec<Reason> {
-    let is_down = |node: &i32| !cluster.is_up(*node);
+/// Where nothing is to begin, only the first counts.
+fn reasons_to_wait(cluster: &Cluster, aim: &Aim) -> Vec<Reason> {
+    let is_down = |node: &i32| *aim != Aim::end() && !cluster.is_up(*node);
     let down = cluster.staying().map(|broker| broker.node).filter(is_down);
     let down = down.map(|node| Obstacle::Unreachable { node });
     let moving = cluster.partitions.iter().filter(|it| it.reassignment.is_some());

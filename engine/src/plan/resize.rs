@@ -64,7 +64,7 @@ const AFTER_STOPS: [fn(&Change) -> Option<Plan>; 2] =
 /// None: nothing changes, or a roll comes first.
 pub(super) fn plan(world: &World) -> Option<Plan> {
     let resize = world.resize.as_ref()?;
-    if !world.instance.ready() || waits_for_roll(world) {
+    if !world.instance.ready() || waits_for_roll(world) && !may_end(world, resize) {
         return None;
     }
     let Some(placed) = world.placed() else { return Some(look_first(world)) };
@@ -76,6 +76,12 @@ pub(super) fn plan(world: &World) -> Option<Plan> {
     let planned = AFTER_STOPS.iter().find_map(|part| part(&change));
     // Everything is where it should be.
     planned.or_else(|| Some(change.act(Step::EndResize)))
+}
+
+/// A rebalance that was cancelled needs no broker that is down, which may be so for ever, and
+/// nothing else can be asked for before it has ended. Where no broker answers, the roll goes on.
+fn may_end(world: &World, resize: &Resize) -> bool {
+    resize.is_rebalance() && resize.undo && world.unseen.is_none()
 }
 
 /// Servers that leave are no reason: they may be gone for good.

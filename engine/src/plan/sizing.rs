@@ -19,8 +19,7 @@ pub fn aim(resize: &Resize) -> Aim {
         (false, true, _) => Aim::rebalance(),
         (false, false, true) => Aim::grow(from, resize.raise_replication),
         (false, false, false) => Aim::shrink(resize.to as usize, resize.accept_single_copy),
-        // What is under way ends, and nothing else begins.
-        (true, true, _) => Aim::default(),
+        (true, true, _) => Aim::end(),
         // Whatever was made or raised meanwhile has to fit again.
         (true, false, true) => {
             Aim { lower_to: Some(from), spread: true, accept_single_copy: true, ..Aim::default() }

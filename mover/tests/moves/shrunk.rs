@@ -87,6 +87,43 @@ fn a_copy_to_a_dead_broker_that_leaves_is_cancelled() {
     assert_eq!(story, ["cancel orders-1", "done"]);
 }
 
+/// The only brokers that may get a replica are full until others have been moved away.
+#[test]
+fn room_is_made_by_evening_out_where_nothing_else_can_move() {
+    let replicas = ["1 2"; 10].join(", ");
+    let mut four = cluster("1 2 3 4!").topic("orders", 85 * GB, 1, &replicas).topic(
+        "late",
+        100 * GB,
+        1,
+        "3 4",
+    );
+    let story = tell(&mut four, &Aim::shrink(3, false));
+    assert!(story[0].starts_with("orders-"), "{story:?}");
+    assert_eq!(story.last().unwrap(), "done");
+    assert!(!four.partition("late", 0).replicas.contains(&4), "{story:?}");
+}
+
+/// A rebalance that was cancelled ends though a broker is down, which may take for ever.
+#[test]
+fn what_is_under_way_ends_without_brokers_that_are_down() {
+    let three = || cluster("1 2 3 4?").topic("orders", GB, 2, "1 2 3, 1 2 3");
+    assert_eq!(tell(&mut three(), &Aim::end()), ["done"]);
+    let copies_to = |node| {
+        let mut three = three();
+        let partition = three.partition("orders", 1);
+        partition.replicas = vec![1, 2, node, 3];
+        partition.reassignment =
+            Some(Reassignment { adding: vec![node], removing: vec![3], copied_bytes: 0 });
+        tell(&mut three, &Aim::end())
+    };
+    assert_eq!(copies_to(4), ["cancel orders-1", "done"]);
+    let five = cluster("1 2 3 4 5?").topic("orders", GB, 2, "1 2 3");
+    let mut busy = five;
+    busy.partition("orders", 0).reassignment =
+        Some(Reassignment { adding: vec![4], removing: vec![3], copied_bytes: 0 });
+    assert_eq!(tell(&mut busy, &Aim::end()), ["wait: orders-0 has a reassignment under way"]);
+}
+
 #[test]
 fn a_stale_elr_is_mended_before_anything_moves() {
     let mut four = cluster("1 2 3 4!").topic("orders", GB, 2, "1 2 4, 1 2 4");
