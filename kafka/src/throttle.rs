@@ -59,14 +59,16 @@ pub fn rate<'a>(
     brokers.into_iter().map(|broker| (SettingsOf::Broker(*broker), changes.clone())).collect()
 }
 
-/// Takes away every throttle that a placement shows. Empty if there is none.
+/// Takes away every throttle that a placement shows. Empty if there is none. A broker that is
+/// down can't be told, and its own throttle holds no copy once its topics have none.
 pub fn unthrottle(placement: &PlacementView) -> BTreeMap<SettingsOf, Changes> {
     let gone = |names: [&str; 2]| Changes::from(names.map(|name| (name.to_owned(), None)));
     let topics = placement.topics.iter().filter(|topic| topic.is_throttled);
     let topics = topics
         .map(|it| (SettingsOf::Topic(it.name.clone()), gone([LEADER_REPLICAS, FOLLOWER_REPLICAS])));
-    let is_throttled =
-        |it: &&PlacedBroker| it.own.as_ref().is_some_and(|own| own.throttle.is_some());
+    let is_throttled = |it: &&PlacedBroker| {
+        it.is_up() && it.own.as_ref().is_some_and(|own| own.throttle.is_some())
+    };
     let brokers = placement.brokers.iter().filter(is_throttled);
     let brokers = brokers.map(|it| (SettingsOf::Broker(it.id), gone([LEADER_RATE, FOLLOWER_RATE])));
     topics.chain(brokers).collect()
@@ -110,11 +112,13 @@ mod tests {
         };
         let broker = |id, throttle| PlacedBroker {
             id,
+            is_registered: true,
             own: Some(OwnWords { throttle, ..OwnWords::default() }),
             ..PlacedBroker::default()
         };
+        let down = PlacedBroker { is_fenced: true, ..broker(3, Some(5)) };
         let placement = PlacementView {
-            brokers: vec![broker(1, None), broker(2, Some(5)), PlacedBroker::default()],
+            brokers: vec![broker(1, None), broker(2, Some(5)), down],
             topics: vec![topic("slow", true), topic("free", false)],
         };
         let all = unthrottle(&placement);

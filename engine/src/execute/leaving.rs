@@ -6,6 +6,11 @@ use crate::pass::{Done, Pass};
 use crate::world::{Placed, ServerView, World};
 use crate::{Engine, PassError};
 use cloud::Remedy;
+use model::Reason;
+use std::time::Duration;
+
+/// Until its session ends, or until it has given away what it still holds.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
 impl Engine {
     pub(super) async fn remove_leaving(
@@ -24,7 +29,7 @@ impl Engine {
             Err(error) => return Err(error),
         };
         if !may_go(&placed, node) {
-            return Ok(Done::Changed);
+            return Ok(Done::Wait { reason: Reason::Removing, after: LOOK_AGAIN });
         }
         let cluster = self.reach.cluster(world.instance.id, &staying(world)).await?;
         self.look_at_lease(pass).await?;

@@ -72,7 +72,8 @@ impl Placed {
 
     /// Bytes per second of the brokers that copy under a throttle now.
     pub fn throttle(&self) -> Option<u64> {
-        self.view.brokers.iter().filter_map(|broker| broker.own.as_ref()?.throttle).max()
+        let up = self.view.brokers.iter().filter(|broker| broker.is_up());
+        up.filter_map(|broker| broker.own.as_ref()?.throttle).max()
     }
 
     pub fn is_moving(&self) -> bool {
