@@ -64,14 +64,19 @@ pub struct ResizeMemory {
     /// Topics whose min ISR was lowered because they get fewer replicas, and their own value
     /// before. Put back if the change is undone.
     pub lowered: BTreeMap<String, Option<u32>>,
+    /// What it was lowered to. A topic that has another by then was given it by its owner.
+    pub lowered_to: BTreeMap<String, u32>,
     /// Topics that get fewer replicas, and how many they had. They get them back if the
     /// change is undone.
     pub replicas: BTreeMap<String, u32>,
     /// The cluster's min ISR as it was last set; none: as before the change.
     pub min_isr: Option<u32>,
+    /// What Kafka was last asked to make of it, until it is known to have done so.
+    pub min_isr_asked: Option<u32>,
     /// The number of servers that those who stay were last rendered and restarted for; none:
-    /// as before the change. Zero: for no number yet, because servers of another size are asked
-    /// for as well, so that they have to be restarted once in any case.
+    /// as before the change. Zero: for no one number, because servers of another size are asked
+    /// for as well, or because some were restarted for other reasons meanwhile; all have to be
+    /// restarted once in any case.
     pub rendered_for: Option<u32>,
     /// What is paid again if the change is undone.
     pub agreed: Option<AgreedPrice>,

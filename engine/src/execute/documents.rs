@@ -2,13 +2,15 @@
 
 use crate::desired;
 use crate::pass::{Done, Pass};
+use crate::plan::sizing;
 use crate::world::{ServerView, World};
 use crate::{Engine, PassError};
 use cloud::Remedy;
 use kafka::Endpoint;
 use kafka::render::{self, BrokerSpec};
 use kafka::settings;
-use store::servers;
+use model::{Instance, Membership, Server};
+use store::{Work, resizes, servers};
 use wire::agent::{Desired, DesiredBroker};
 
 impl Engine {
@@ -57,6 +59,7 @@ impl Engine {
             servers::set_listeners(&mut work, server, &listeners).await?;
         }
         servers::set_broker(&mut work, server.id, &text, render::RENDER_VERSION.into()).await?;
+        note_rendered(&mut work, &world.instance, server).await?;
         work.commit().await?;
         Ok(Done::Progress)
     }
@@ -101,4 +104,23 @@ fn controllers(world: &World) -> Vec<Endpoint> {
     let stays = |view: &&ServerView| !view.server.is_leaving();
     let controllers = world.servers.iter().filter(|view| view.server.is_controller()).filter(stays);
     controllers.map(|view| Endpoint::from(&view.server.listeners.controller)).collect()
+}
+
+/// While the number of servers changes, one that stays is rendered for the new number whenever
+/// it starts for another reason, and has to be restarted if the change is undone.
+async fn note_rendered(
+    work: &mut Work,
+    instance: &Instance,
+    server: &Server,
+) -> Result<(), PassError> {
+    let resize = resizes::find(work, instance.id).await?;
+    let Some(mut resize) = resize.filter(|_| server.membership == Membership::Member) else {
+        return Ok(());
+    };
+    let known = resize.memory.rendered_for.unwrap_or(resize.from);
+    if !sizing::is_rendered_alike(known, instance.nodes) {
+        resize.memory.rendered_for = Some(0);
+        resizes::set_memory(work, instance.id, &resize.memory).await?;
+    }
+    Ok(())
 }

@@ -9,6 +9,8 @@ use crate::{Engine, PassError};
 use kafka::client::settings::differing;
 use kafka::client::{Changes, Cluster, SettingsOf};
 use kafka::settings::MIN_IN_SYNC;
+use model::Resize;
+use mover::MinIsr;
 use std::collections::BTreeMap;
 
 impl Engine {
@@ -58,12 +60,14 @@ impl Engine {
         let Some(resize) = &world.resize else { return Ok(Done::Progress) };
         let cluster = self.reach.cluster(world.instance.id, &world.running_first()).await?;
         let due = sizing::lowered_to_put_back(resize);
-        let done = self.put_back(pass, &cluster, &due).await?;
+        let ours = due.clone().into_iter().filter(|(topic, _)| is_ours(world, resize, topic));
+        let done = self.put_back(pass, &cluster, &ours.collect()).await?;
         if let Done::Failed { .. } = done {
             return Ok(done);
         }
         self.remember(pass, world, |memory| {
             memory.lowered.retain(|topic, _| !due.contains_key(topic));
+            memory.lowered_to.retain(|topic, _| !due.contains_key(topic));
         })
         .await?;
         Ok(Done::Changed)
@@ -87,17 +91,24 @@ impl Engine {
         pass: &Pass,
         world: &World,
         placed: &Placed,
-        mut topics: Vec<&str>,
+        changes: &[MinIsr],
     ) -> Result<(), PassError> {
         let is_undone = world.resize.as_ref().is_some_and(|resize| resize.undo);
-        topics.retain(|topic| !(is_undone && loses_replicas(placed, topic)));
-        if topics.is_empty() {
+        let keeps = |it: &&MinIsr| is_undone && loses_replicas(placed, &it.topic);
+        let lowered = changes.iter().filter(|it| it.to < it.from && !keeps(it));
+        let lowered: Vec<&MinIsr> = lowered.collect();
+        if lowered.is_empty() {
             return Ok(());
         }
+        let topics: Vec<&str> = lowered.iter().map(|it| &*it.topic).collect();
         let before = own_values(placed, &topics);
         self.remember(pass, world, |memory| {
             for (topic, value) in before {
                 memory.lowered.entry(topic).or_insert(value);
+            }
+            for it in lowered {
+                let to = u32::try_from(it.to).unwrap_or(u32::MAX);
+                memory.lowered_to.insert(it.topic.to_string(), to);
             }
         })
         .await
@@ -120,11 +131,15 @@ impl Engine {
         let changes = differing(&now, &wish);
         let changes: BTreeMap<SettingsOf, Changes> =
             (!changes.is_empty()).then_some((SettingsOf::Brokers, changes)).into_iter().collect();
+        self.remember(pass, world, |memory| memory.min_isr_asked = Some(wanted)).await?;
         let done = self.change_settings(pass, &cluster, changes).await?;
         if let Done::Failed { .. } = done {
             return Ok(done);
         }
-        self.remember(pass, world, |memory| memory.min_isr = Some(wanted)).await?;
+        self.remember(pass, world, |memory| {
+            (memory.min_isr, memory.min_isr_asked) = (Some(wanted), None);
+        })
+        .await?;
         Ok(Done::Changed)
     }
 
@@ -148,6 +163,15 @@ impl Engine {
         .await?;
         Ok(Done::Progress)
     }
+}
+
+/// Whether the topic's min ISR is the one that it was lowered to.
+fn is_ours(world: &World, resize: &Resize, topic: &str) -> bool {
+    let now = world.placed().and_then(|placed| placed.view.topic(topic));
+    let (Some(now), Some(lowered)) = (now, resize.memory.lowered_to.get(topic)) else {
+        return true;
+    };
+    now.has_own_min_in_sync && now.min_in_sync == *lowered as usize
 }
 
 fn loses_replicas(placed: &Placed, topic: &str) -> bool {

@@ -43,8 +43,7 @@ impl Engine {
                 Ok(altered(call.await))
             }
             Next::SetMinIsr(all) => {
-                let lowered = all.iter().filter(|it| it.to < it.from).map(|it| &*it.topic);
-                self.remember_lowered(pass, world, placed, lowered.collect()).await?;
+                self.remember_lowered(pass, world, placed, all).await?;
                 let changes = all.iter().map(|it| own_min_isr(&it.topic, Some(it.to)));
                 self.change_settings(pass, &cluster, changes.collect()).await
             }

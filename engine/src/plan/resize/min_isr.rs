@@ -15,20 +15,22 @@ use std::collections::BTreeMap;
 /// Brokers that join are started with the min ISR of a larger cluster, and would ask for more
 /// replicas than topics have by then. What is set for all brokers holds instead of that.
 pub(super) fn hold(change: &Change) -> Option<Plan> {
-    let (now, wanted) = of_cluster(change);
+    let (now, wanted) = (present(change), wanted(change));
     let is_unset = change.resize.memory.min_isr.is_none();
     (is_unset && now < wanted).then(|| set(change, now))
 }
 
 pub(super) fn lower(change: &Change) -> Option<Plan> {
-    let (now, wanted) = of_cluster(change);
-    (wanted < now).then(|| set(change, wanted))
+    let wanted = wanted(change);
+    possible(change).any(|now| wanted < now).then(|| set(change, wanted))
 }
 
 pub(super) fn raise(change: &Change) -> Option<Plan> {
-    let (now, wanted) = of_cluster(change);
+    let wanted = wanted(change);
     let follows = |topic: &PlacedTopic| (!topic.has_own_min_in_sync).then_some(wanted);
-    (wanted > now).then(|| once_in_sync(change, follows, set(change, wanted)))
+    possible(change)
+        .any(|now| wanted > now)
+        .then(|| once_in_sync(change, follows, set(change, wanted)))
 }
 
 /// A worker died while the min ISR of a topic was another for a moment. Where that has to wait,
@@ -62,14 +64,23 @@ fn put_back(change: &Change, topics: &Own, step: Step) -> Option<Plan> {
 
 fn own(change: &Change, topics: &Own, topic: &PlacedTopic) -> Option<u32> {
     let own = topics.get(&topic.name)?;
-    Some(own.unwrap_or_else(|| of_cluster(change).0))
+    Some(own.unwrap_or_else(|| present(change)))
 }
 
-/// As last set, and as it is to be.
-fn of_cluster(change: &Change) -> (u32, u32) {
-    let instance = &change.world.instance;
-    let now = sizing::present_min_isr(instance, Some(change.resize));
-    (now, sizing::min_isr(instance, change.resize.aim()))
+/// The cluster's, as it was last set.
+fn present(change: &Change) -> u32 {
+    sizing::present_min_isr(&change.world.instance, Some(change.resize))
+}
+
+/// What it may be by now: a control plane may have died after it asked Kafka for another, and
+/// the change may have been cancelled since.
+fn possible(change: &Change) -> impl Iterator<Item = u32> {
+    [Some(present(change)), change.resize.memory.min_isr_asked].into_iter().flatten()
+}
+
+/// What it is to be.
+fn wanted(change: &Change) -> u32 {
+    sizing::min_isr(&change.world.instance, change.resize.aim())
 }
 
 fn set(change: &Change, to: u32) -> Plan {

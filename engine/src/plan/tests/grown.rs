@@ -140,6 +140,9 @@ fn what_was_raised_is_lowered_again_if_it_is_undone() {
     };
     check(raised(), "set min isr to 1");
     check(raised().min_isr_set(), "move");
+    // A control plane died after it asked Kafka for more, so it may be so.
+    let asked = || raised().min_isr_set().remembers(|memory| memory.min_isr_asked = Some(2));
+    check(asked(), "set min isr to 1");
     // Its settings were for three.
     check(raised().remembers(|memory| memory.rendered_for = Some(3)), "restart staying");
     let lowered = || {

@@ -153,6 +153,9 @@ fn what_leaves_stays_if_it_is_undone() {
     check(dropped().topic("t", 1, &[1, 2, 3]), "end resize");
     let lowered = || open().remembers(|memory| memory.min_isr = Some(1));
     check(lowered().topic("t", 1, &[1, 2, 3]), "set min isr to 2");
+    // A control plane died after it asked Kafka for that, so it may be so.
+    let asked = || open().remembers(|memory| memory.min_isr_asked = Some(1));
+    check(asked().topic("t", 2, &[1, 2, 3]), "set min isr to 2");
     let own = || {
         open().remembers(|memory| {
             memory.lowered.insert("t".into(), Some(2));

@@ -4,7 +4,10 @@
 use super::plane::Plane;
 use super::sim::Sim;
 use crate::rows::Rows;
-use kafka::client::{Admin as _, Assignment, Cluster, NewTopic, SettingsOf, TopicPartition};
+use kafka::client::{
+    Admin as _, Assignment, Changes, Cluster, NewTopic, SettingsOf, TopicPartition,
+};
+use kafka::simulated::SimPartition;
 use model::Server;
 use std::slice::from_ref;
 
@@ -35,6 +38,13 @@ async fn until(sim: &mut Sim<'_>, plane: &mut Plane, is_so: impl Fn(&Sim<'_>) ->
 
 fn of_cluster(sim: &Sim<'_>) -> Option<String> {
     sim.kafka.chosen_settings().remove(MIN_ISR)
+}
+
+async fn of_topic(sim: &Sim<'_>, cluster: &Cluster, name: &str) -> Option<String> {
+    let of = SettingsOf::Topic(name.into());
+    let settings = sim.kafka.settings();
+    let own = settings.describe_settings_of(cluster, from_ref(&of)).await.unwrap();
+    own[&of].iter().find(|setting| setting.name == MIN_ISR).map(|setting| setting.value.clone())
 }
 
 async fn cluster(sim: &Sim<'_>) -> Cluster {
@@ -112,9 +122,29 @@ async fn a_topic_that_is_lowered_while_a_change_is_undone_gets_its_own_back() {
     let partitions = sim.kafka.partitions();
     let narrow = partitions.iter().find(|it| it.topic == "narrow").unwrap();
     assert!(!narrow.replicas.contains(&last), "{narrow:?}");
-    let of = SettingsOf::Topic("narrow".into());
-    let settings = sim.kafka.settings();
-    let own = settings.describe_settings_of(&cluster, from_ref(&of)).await.unwrap();
-    let found = own[&of].iter().find(|setting| setting.name == MIN_ISR);
-    assert_eq!(found.map(|setting| setting.value.as_str()), Some("2"));
+    assert_eq!(of_topic(&sim, &cluster, "narrow").await.as_deref(), Some("2"));
+}
+
+/// Its owner has set another since, which is not overwritten.
+#[tokio::test]
+async fn what_a_topic_was_given_meanwhile_is_kept_when_a_change_is_undone() {
+    let rows = Rows::new().await;
+    let (mut sim, mut plane) = running(&rows, 3).await;
+    let id = sim.id();
+    let through = cluster(&sim).await;
+    for name in ["mine", "other"] {
+        let settings = vec![(MIN_ISR.to_owned(), "2".to_owned())];
+        let topic = NewTopic { name: name.into(), partitions: 1, replicas: 3, settings };
+        sim.kafka.create_topic(&through, &topic).await.unwrap();
+    }
+    assert!(rows.resize(id, 1).await);
+    let is_lowered = |it: &SimPartition| it.topic == "mine" && it.needed == 1;
+    until(&mut sim, &mut plane, |sim| sim.kafka.partitions().iter().any(is_lowered)).await;
+    assert!(rows.undo_resize(id).await);
+    let value = Changes::from([(MIN_ISR.to_owned(), Some("3".to_owned()))]);
+    let change = [(SettingsOf::Topic("mine".into()), value)].into();
+    sim.kafka.settings().change_settings_of(&through, &change).await.unwrap();
+    sim.settle(&mut plane).await.unwrap();
+    assert_eq!(of_topic(&sim, &through, "mine").await.as_deref(), Some("3"));
+    assert_eq!(of_topic(&sim, &through, "other").await.as_deref(), Some("2"));
 }

@@ -16,6 +16,7 @@ mod min_isr;
 mod plane;
 mod renewal;
 mod resize_points;
+mod resize_stories;
 mod resizes;
 mod rolls;
 mod sim;

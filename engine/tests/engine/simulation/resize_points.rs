@@ -165,7 +165,9 @@ impl<'a> Life<'a> {
         let is_whole = |it: &SimPartition| {
             it.adding.is_empty() && it.removing.is_empty() && it.in_sync.len() == it.replicas.len()
         };
-        let are_whole = kafka.partitions().iter().all(is_whole);
+        let needed = if asked < 3 { 1 } else { 2 };
+        let follows = |it: &SimPartition| it.topic != "cluster" || it.needed == needed;
+        let are_whole = kafka.partitions().iter().all(|it| is_whole(it) && follows(it));
         let lost = (kafka.lost_writes(), kafka.lost_bytes());
         if are_right && are_whole && lost == (vec![], vec![]) {
             return Ok(());

@@ -15,24 +15,24 @@ use super::sim::Sim;
 use crate::rows::Rows;
 use kafka::client::{Admin as _, NewTopic};
 use kafka::simulated::Fault;
-use model::{ActionKind, Membership, SignedDuration};
+use model::{Membership, SignedDuration};
 use std::collections::BTreeSet;
 
 const CHANGES: usize = 3;
 const MOST_ROUNDS: usize = 40;
-const SCHEDULES: (u64, u64) = (150, 1500);
+const SCHEDULES: (u64, u64) = (50, 1500);
 
-struct Resizing<'a> {
+pub(super) struct Resizing<'a> {
     dice: Dice,
-    sim: Sim<'a>,
-    plane: Plane,
+    pub sim: Sim<'a>,
+    pub plane: Plane,
     /// Topics that were made so far.
     topics: usize,
     log: Vec<String>,
 }
 
 impl<'a> Resizing<'a> {
-    async fn new(rows: &'a Rows, seed: u64) -> Result<Self, String> {
+    pub async fn new(rows: &'a Rows, seed: u64) -> Result<Self, String> {
         let dice = Dice::new(seed);
         let servers = dice.pick(&[1, 1, 3, 3, 5]).unwrap();
         let mut sim = Sim::new(rows, servers, seed).await;
@@ -47,7 +47,7 @@ impl<'a> Resizing<'a> {
     }
 
     /// A cluster of more than one server.
-    async fn of_several(rows: &'a Rows) -> Self {
+    pub async fn of_several(rows: &'a Rows) -> Self {
         let mut resizing = Self::new(rows, 1).await.unwrap();
         let id = resizing.sim.id();
         if rows.servers(id).await.len() == 1 {
@@ -93,7 +93,7 @@ impl<'a> Resizing<'a> {
     }
 
     /// As a producer that asks every broker; what is refused is sent later.
-    fn write(&self) {
+    pub fn write(&self) {
         for partition in self.sim.kafka.partitions() {
             let Some(leader) = partition.leader else { continue };
             let at = self.sim.endpoint(leader);
@@ -136,7 +136,7 @@ impl<'a> Resizing<'a> {
         self.round_without_trouble().await
     }
 
-    async fn round_without_trouble(&mut self) -> Result<(), String> {
+    pub async fn round_without_trouble(&mut self) -> Result<(), String> {
         self.check().await?;
         ended(self.plane.pass(self.sim.id()).await)?;
         self.check().await?;
@@ -147,7 +147,7 @@ impl<'a> Resizing<'a> {
         Ok(())
     }
 
-    async fn check(&mut self) -> Result<(), String> {
+    pub async fn check(&mut self) -> Result<(), String> {
         self.sim.check().await?;
         let id = self.sim.id();
         // Read first: a change that ends meanwhile is no fault.
@@ -178,7 +178,7 @@ impl<'a> Resizing<'a> {
         self.check_whole().await
     }
 
-    async fn settle(&mut self) -> Result<(), String> {
+    pub async fn settle(&mut self) -> Result<(), String> {
         self.plane = self.sim.plane();
         // The last worker may have died with its lease.
         self.sim.advance(61);
@@ -187,7 +187,7 @@ impl<'a> Resizing<'a> {
     }
 
     /// As many servers as asked for, each of them known and part of a whole cluster.
-    async fn check_whole(&mut self) -> Result<(), String> {
+    pub async fn check_whole(&mut self) -> Result<(), String> {
         let id = self.sim.id();
         let records = self.sim.rows.servers(id).await;
         let instance = self.sim.rows.instance(id).await.ok_or("it is gone")?;
@@ -239,118 +239,4 @@ async fn resize(rows: &Rows, seed: u64) -> Result<(), String> {
 #[test]
 fn whatever_happens_nothing_is_lost_and_every_change_ends() {
     side_by_side("CASTELLAN_RESIZES", SCHEDULES, resize);
-}
-
-/// One cluster from one server to five and back, without any bad luck.
-#[tokio::test]
-async fn a_cluster_grows_and_shrinks() {
-    let rows = Rows::new().await;
-    let mut resizing = Resizing::new(&rows, 1).await.unwrap();
-    for to in [3, 5, 3, 1, 3] {
-        assert!(rows.resize(resizing.sim.id(), to).await, "{to}");
-        resizing.settle().await.unwrap_or_else(|what| panic!("to {to}: {what}"));
-        resizing.check_whole().await.unwrap_or_else(|what| panic!("to {to}: {what}"));
-        resizing.write();
-    }
-}
-
-/// A server that never comes up holds the change, with a reason, until it is cancelled.
-#[tokio::test]
-async fn a_new_server_that_never_comes_up_is_told_of_and_taken_away() {
-    let rows = Rows::new().await;
-    let mut resizing = Resizing::new(&rows, 1).await.unwrap();
-    let id = resizing.sim.id();
-    let before = rows.servers(id).await.len();
-    assert!(rows.resize(id, if before == 1 { 3 } else { 5 }).await);
-    for _ in 0..80 {
-        let sim = &mut resizing.sim;
-        ended(resizing.plane.pass(id).await).unwrap();
-        sim.agents_step().await;
-        let last = sim.servers.len() - 1;
-        sim.kill_broker(last);
-        sim.kill_agent(last);
-        sim.check().await.unwrap();
-        sim.advance(10);
-    }
-    let status = rows.instance(id).await.unwrap().progress.status();
-    assert!(status.contains("has not joined the cluster within 10 minutes"), "{status}");
-    assert!(rows.undo_resize(id).await);
-    resizing.settle().await.unwrap();
-    resizing.check_whole().await.unwrap();
-    assert_eq!(rows.servers(id).await.len(), before);
-}
-
-/// Its action stays open, and the instance is not configured before servers have joined.
-#[tokio::test]
-async fn a_change_goes_on_after_its_cluster_was_stopped_and_started() {
-    let rows = Rows::new().await;
-    let mut resizing = Resizing::new(&rows, 1).await.unwrap();
-    let id = resizing.sim.id();
-    let before = rows.servers(id).await.len();
-    assert!(rows.resize(id, if before == 1 { 3 } else { 1 }).await);
-    rows.stop(id, true).await;
-    for _ in 0..80 {
-        ended(resizing.plane.pass(id).await).unwrap();
-        resizing.sim.agents_step().await;
-        resizing.check().await.unwrap();
-        resizing.sim.advance(2);
-    }
-    let stopped = rows.instance(id).await.unwrap();
-    assert_eq!(stopped.progress.status(), "stopped");
-    assert!(!stopped.configured());
-    assert_eq!(rows.open_actions(id).await.len(), 1);
-    rows.stop(id, false).await;
-    resizing.settle().await.unwrap();
-    resizing.check_whole().await.unwrap();
-    assert_ne!(rows.servers(id).await.len(), before);
-}
-
-/// A disk that the cloud does not make larger goes with its server, and with it what was asked
-/// for it.
-#[tokio::test]
-async fn larger_disks_are_not_waited_for_once_their_servers_are_gone() {
-    let rows = Rows::new().await;
-    let mut resizing = Resizing::of_several(&rows).await;
-    let id = resizing.sim.id();
-    assert!(rows.resize(id, 1).await);
-    rows.grow_disks(id).await;
-    let stays = rows.servers(id).await.remove(0).server.id;
-    let mut work = rows.store.begin().await.unwrap();
-    let disks = store::disks::list(&mut work, id).await.unwrap();
-    let disk = disks.iter().find(|disk| disk.server_id == stays).unwrap();
-    store::disks::set_made_gb(&mut work, disk.id, disk.size_gb).await.unwrap();
-    work.commit().await.unwrap();
-    resizing.sim.cloud.fail_next(cloud::Call::EnsureDisk, cloud::Fault::GiveUp, 10_000);
-    for _ in 0..400 {
-        resizing.round_without_trouble().await.unwrap();
-        if rows.servers(id).await.len() == 1 {
-            break;
-        }
-    }
-    let open = rows.open_actions(id).await;
-    let open: Vec<_> = open.iter().filter(|it| it.kind == ActionKind::ResizeDisk).collect();
-    let status = rows.instance(id).await.unwrap().progress.status();
-    assert_eq!((rows.servers(id).await.len(), open), (1, vec![]), "{status}");
-}
-
-/// A topic's own min ISR is lowered with its replicas, and not raised again with them.
-#[tokio::test]
-async fn an_own_min_isr_that_is_not_what_it_was_is_told_of() {
-    let rows = Rows::new().await;
-    let mut resizing = Resizing::of_several(&rows).await;
-    let id = resizing.sim.id();
-    let servers: Vec<_> = rows.servers(id).await.into_iter().map(|it| it.server).collect();
-    let cluster = resizing.sim.reach.cluster(id, &servers).await.unwrap();
-    let settings = vec![("min.insync.replicas".into(), "2".into())];
-    let topic = NewTopic { name: "mine".into(), partitions: 1, replicas: 3, settings };
-    resizing.sim.kafka.create_topic(&cluster, &topic).await.unwrap();
-    for (to, told) in [(1, "was lowered"), (3, "one server alone has")] {
-        assert!(rows.resize(id, to).await, "{to}");
-        resizing.settle().await.unwrap();
-        let mut reader = rows.store.reader();
-        let action = store::actions::list(&mut reader, id, 1).await.unwrap().remove(0);
-        let steps = store::actions::steps(&mut reader, action.id).await.unwrap();
-        let is_told = |it: &model::ActionStep| it.text.contains(told) && it.text.contains("mine");
-        assert!(steps.iter().any(is_told), "to {to}: {steps:?}");
-    }
 }
