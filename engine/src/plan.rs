@@ -178,6 +178,10 @@ impl Plan {
     fn whole(steps: Vec<Step>, wait: Wait) -> Self {
         Self { lanes: vec![Lane { server: None, steps }], wait }
     }
+
+    fn has_step(&self) -> bool {
+        self.lanes.iter().any(|lane| !lane.steps.is_empty())
+    }
 }
 
 /// Why nothing can be done right now, and when to look again if nothing happens before.

@@ -6,7 +6,7 @@ mod placed;
 mod server_view;
 
 pub use life::Life;
-pub use placed::Placed;
+pub use placed::{Placed, throttle};
 pub use server_view::ServerView;
 
 use kafka::safety::Look;

@@ -24,6 +24,8 @@ pub struct Aim {
     pub spread: bool,
     /// The customer agreed that one server is left, with one copy of everything.
     pub accept_single_copy: bool,
+    /// What is under way ends, and nothing else begins: no broker is needed that is down.
+    pub ends: bool,
 }
 
 impl Aim {
@@ -43,9 +45,8 @@ impl Aim {
         Self { spread: true, ..Self::default() }
     }
 
-    /// What is under way ends, and nothing else begins.
     pub fn end() -> Self {
-        Self::default()
+        Self { ends: true, ..Self::default() }
     }
 
     /// How many replicas a partition is to have, with so many brokers staying. It may be more

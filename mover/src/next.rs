@@ -77,6 +77,9 @@ pub fn next_of_plan(cluster: &Cluster, aim: &Aim, plan: &MovePlan, limits: &Limi
     if !busy.is_empty() {
         return Next::Wait(busy);
     }
+    if aim.ends {
+        return Next::Done;
+    }
     let lower = topics.changeable(&plan.min_isr_before);
     if !lower.is_empty() {
         return Next::SetMinIsr(lower);
@@ -99,13 +102,15 @@ pub fn next_of_plan(cluster: &Cluster, aim: &Aim, plan: &MovePlan, limits: &Limi
 
 /// Reassignments that add brokers which leave, as far as they may be cancelled. Such a broker
 /// may be dead, and then they would never end. Where all are to end, neither would those that
-/// add any other broker that is down.
+/// copy to or from any other broker that is down.
 fn unwanted(cluster: &Cluster, aim: &Aim) -> Vec<PartitionName> {
     let leaves = |node: &i32| cluster.broker(*node).is_none_or(|broker| broker.is_leaving);
-    let is_down = |node: &i32| *aim == Aim::end() && !cluster.is_up(*node);
+    let is_down = |node: &i32| aim.ends && !cluster.is_up(*node);
     let is_unwanted = |it: &&Partition| {
         let mut adding = it.reassignment.iter().flat_map(|it| &it.adding);
-        adding.any(|node| leaves(node) || is_down(node)) && may_cancel(it).is_go()
+        let has_source = it.leader.is_some_and(|leader| !is_down(&leader));
+        let would_end = !aim.ends || has_source;
+        (adding.any(|node| leaves(node) || is_down(node)) || !would_end) && may_cancel(it).is_go()
     };
     cluster.partitions.iter().filter(is_unwanted).map(Partition::name).collect()
 }
@@ -113,7 +118,7 @@ fn unwanted(cluster: &Cluster, aim: &Aim) -> Vec<PartitionName> {
 /// Nothing new begins while a reassignment is under way or a staying broker is unreachable.
 /// Where nothing is to begin, only the first counts.
 fn reasons_to_wait(cluster: &Cluster, aim: &Aim) -> Vec<Reason> {
-    let is_down = |node: &i32| *aim != Aim::end() && !cluster.is_up(*node);
+    let is_down = |node: &i32| !aim.ends && !cluster.is_up(*node);
     let down = cluster.staying().map(|broker| broker.node).filter(is_down);
     let down = down.map(|node| Obstacle::Unreachable { node });
     let moving = cluster.partitions.iter().filter(|it| it.reassignment.is_some());

@@ -38,7 +38,7 @@ impl Throttle {
         (self.most / 2).clamp(self.least.min(self.most), self.most)
     }
 
-    /// As slow as this was too slow.
+    /// The same, but never slower than this.
     #[must_use]
     pub fn but_no_less_than(self, least: u64) -> Self {
         Self { least: self.least.max(least), ..self }

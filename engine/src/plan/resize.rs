@@ -19,7 +19,7 @@ mod moves;
 mod restart;
 mod votes;
 
-use super::{LOOK_AGAIN, Plan, Step, Wait};
+use super::{LOOK_AGAIN, Plan, Step, Wait, sizing};
 use crate::world::{Life, Placed, ServerView, World};
 use model::condition::{Doing, Place};
 use model::{Condition, Reason, Resize};
@@ -64,24 +64,44 @@ const AFTER_STOPS: [fn(&Change) -> Option<Plan>; 2] =
 /// None: nothing changes, or a roll comes first.
 pub(super) fn plan(world: &World) -> Option<Plan> {
     let resize = world.resize.as_ref()?;
-    if !world.instance.ready() || waits_for_roll(world) && !may_end(world, resize) {
+    if !world.instance.ready() {
         return None;
     }
+    if waits_for_roll(world) {
+        return end_beside_roll(world, resize);
+    }
     let Some(placed) = world.placed() else { return Some(look_first(world)) };
-    let change = Change { world, resize, placed };
-    let planned = BEFORE_STOPS.iter().find_map(|part| part(&change));
-    if planned.is_some() || leave::is_stopping(world) {
+    planned(&Change { world, resize, placed })
+}
+
+/// None: a roll stops leaving brokers first.
+fn planned(change: &Change) -> Option<Plan> {
+    let planned = BEFORE_STOPS.iter().find_map(|part| part(change));
+    if planned.is_some() || leave::is_stopping(change.world) {
         return planned;
     }
-    let planned = AFTER_STOPS.iter().find_map(|part| part(&change));
+    let planned = AFTER_STOPS.iter().find_map(|part| part(change));
     // Everything is where it should be.
     planned.or_else(|| Some(change.act(Step::EndResize)))
 }
 
-/// A rebalance that was cancelled needs no broker that is down, which may be so for ever, and
-/// nothing else can be asked for before it has ended. Where no broker answers, the roll goes on.
-fn may_end(world: &World, resize: &Resize) -> bool {
-    resize.is_rebalance() && resize.undo && world.unseen.is_none()
+/// What a server waits for may never come, as where it is gone for good, and nothing else can be
+/// asked for before a change that was cancelled has ended. It needs no broker that is down. The
+/// roll goes on where this has nothing to do.
+fn end_beside_roll(world: &World, resize: &Resize) -> Option<Plan> {
+    if !sizing::may_end(resize) || world.unseen.is_some() {
+        return None;
+    }
+    let Some(placed) = world.placed() else { return Some(look_first(world)) };
+    let plan = placed.aim.ends.then(|| planned(&Change { world, resize, placed })).flatten();
+    plan.filter(Plan::has_step)
+}
+
+/// The steps that end a change which was cancelled, beside what servers lack.
+pub(super) fn steps_to_end(world: &World) -> Vec<Step> {
+    let cancelled = world.resize.as_ref().filter(|_| world.instance.ready());
+    let plan = cancelled.and_then(|resize| end_beside_roll(world, resize));
+    plan.into_iter().flat_map(|plan| plan.lanes).flat_map(|lane| lane.steps).collect()
 }
 
 /// Servers that leave are no reason: they may be gone for good.

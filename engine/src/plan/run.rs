@@ -119,7 +119,10 @@ fn provision_servers(draft: &Draft) -> Option<Plan> {
     if lanes.iter().all(|lane| lane.steps.is_empty() || draft.is_of_leaving(lane)) {
         return None;
     }
-    let steps = draft.steps_beside();
+    let mut steps = draft.steps_beside();
+    if steps.is_empty() {
+        steps = resize::steps_to_end(draft.world);
+    }
     if !steps.is_empty() {
         lanes.push(Lane { server: None, steps });
     }

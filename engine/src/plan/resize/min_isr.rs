@@ -36,9 +36,7 @@ pub(super) fn raise(change: &Change) -> Option<Plan> {
 /// A worker died while the min ISR of a topic was another for a moment. Where that has to wait,
 /// what follows may be what brings its replicas in sync.
 pub(super) fn put_back_mended(change: &Change) -> Option<Plan> {
-    let plan = put_back(change, &change.resize.memory.mended, Step::EndMending)?;
-    let has_step = plan.lanes.iter().any(|lane| !lane.steps.is_empty());
-    has_step.then_some(plan)
+    put_back(change, &change.resize.memory.mended, Step::EndMending).filter(Plan::has_step)
 }
 
 /// Of topics that were lowered while they got more replicas, or in a change that is undone, and
@@ -72,8 +70,8 @@ fn present(change: &Change) -> u32 {
     sizing::present_min_isr(&change.world.instance, Some(change.resize))
 }
 
-/// What it may be by now: a control plane may have died after it asked Kafka for another, and
-/// the change may have been cancelled since.
+/// The values it may have: as it was last set, and as a control plane that died since had asked
+/// Kafka to set it.
 fn possible(change: &Change) -> impl Iterator<Item = u32> {
     [Some(present(change)), change.resize.memory.min_isr_asked].into_iter().flatten()
 }
@@ -83,7 +81,11 @@ fn wanted(change: &Change) -> u32 {
     sizing::min_isr(&change.world.instance, change.resize.aim())
 }
 
+/// Where Kafka may have been asked before, it may be so already, which the step looks at.
 fn set(change: &Change, to: u32) -> Plan {
+    if change.resize.memory.min_isr_asked.is_some() {
+        return change.act(Step::SetMinIsr(to));
+    }
     unless_leaderless(change, change.placed.cluster.partitions.iter(), Step::SetMinIsr(to))
 }
 

@@ -25,6 +25,9 @@ pub(super) fn after_growing(change: &Change) -> Option<Plan> {
 }
 
 fn is_due(change: &Change) -> bool {
-    let rendered_for = change.resize.memory.rendered_for.unwrap_or(change.resize.from);
-    !sizing::is_rendered_alike(rendered_for, change.resize.aim())
+    let resize = change.resize;
+    let rendered_for = resize.memory.rendered_for.unwrap_or(resize.from);
+    // Servers that were to leave, and stay after all, had no part in an earlier restart.
+    let has_others = resize.undo && resize.to < resize.from && rendered_for != resize.from;
+    has_others || !sizing::is_rendered_alike(rendered_for, resize.aim())
 }

@@ -112,6 +112,24 @@ fn nothing_is_restarted_where_new_topics_stay_as_they_are() {
     check(Cluster::running(3).rebalances().all_informed().voters(&[1, 2, 3]), "end resize");
 }
 
+/// A copy under way may wait for the very broker that is to be restarted.
+#[test]
+fn a_cancelled_rebalance_ends_beside_a_roll_and_holds_none_up() {
+    let cancelled = || Cluster::running(3).rebalances().undone().all_informed();
+    let due = || cancelled().voters(&[1, 2, 3]).restart(&[1]);
+    check(due(), "end resize");
+    let moving = || {
+        due().topic("t", 1, &[1, 2, 3]).but(|it| {
+            let (adding, removing) = (vec![3], vec![2]);
+            it.reassignment = Some(UnderWay { adding, removing, copied_bytes: 0 });
+        })
+    };
+    check(moving().looked_at(), "open ticket of 1");
+    let down = || cancelled().voters(&[1, 2, 3]).reports(3, Phase::Failed).fenced(3);
+    check(down(), "end resize");
+    check(down().topic("t", 1, &[1, 2, 3]), "end resize");
+}
+
 #[test]
 fn a_server_that_does_not_come_up_is_told_of_and_taken_away() {
     let failed = || Cluster::running(3).grows(1).all_informed().reports(3, Phase::Failed);

@@ -166,4 +166,12 @@ fn what_leaves_stays_if_it_is_undone() {
     check(lags(own()), "wait: move blocked (lagging)");
     check(lags(lowered()), "wait: move blocked (lagging)");
     check(open().remembers(|memory| memory.rendered_for = Some(1)), "restart staying");
+    // Servers that were to leave were not restarted when the others were, as for another family.
+    let others = |rendered_for| {
+        let five = Cluster::running(5).shrinks(3).undone().all_informed().voters(&[1, 2, 3]);
+        five.remembers(|memory| memory.rendered_for = rendered_for)
+    };
+    check(others(Some(3)), "restart staying");
+    check(others(Some(5)), "end resize");
+    check(others(None), "end resize");
 }
