@@ -7,7 +7,7 @@
 
 use crate::Engine;
 use crate::world::World;
-use model::{InstanceId, ServerId, SignedDuration};
+use model::{ActionId, InstanceId, ServerId, SignedDuration};
 use mover::{Cluster, Observed};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -40,11 +40,13 @@ pub(crate) struct Pace(Mutex<HashMap<InstanceId, Known>>);
 
 #[derive(Clone, Copy)]
 struct Known {
+    /// Of an earlier change, which another control plane ended, nothing is of use.
+    action: Option<ActionId>,
     /// Before anything moved.
     normal: Option<Duration>,
     /// By the clock that never goes back.
     changed_at: SignedDuration,
-    /// Slower copies did not catch up.
+    /// The throttle goes no lower: at half of this, copies did not catch up with producers.
     least: u64,
     raised_at: SignedDuration,
 }
@@ -87,8 +89,13 @@ impl Engine {
         let now = self.clock.elapsed();
         let mut all = self.pace.0.lock().expect("no holder of this lock panics");
         let known = all.entry(world.instance.id);
-        let begun = Known { normal: measured.p99, changed_at: now, least: 0, raised_at: now };
+        let action = world.resize.as_ref().map(|resize| resize.action_id);
+        let normal = measured.p99;
+        let begun = Known { action, normal, changed_at: now, least: 0, raised_at: now };
         let known = known.or_insert(begun);
+        if known.action != action {
+            *known = begun;
+        }
         if copies == Copying::Nothing || now - known.changed_at < CHANGE_AFTER {
             return present;
         }

@@ -106,15 +106,15 @@ fn controllers(world: &World) -> Vec<Endpoint> {
     controllers.map(|view| Endpoint::from(&view.server.listeners.controller)).collect()
 }
 
-/// While the number of servers changes, one that stays is rendered for the new number whenever
-/// it starts for another reason, and has to be restarted if the change is undone.
+/// While the number of servers changes, one that was there before is rendered for the new number
+/// whenever it starts for another reason, and has to be restarted if the change is undone.
 async fn note_rendered(
     work: &mut Work,
     instance: &Instance,
     server: &Server,
 ) -> Result<(), PassError> {
     let resize = resizes::find(work, instance.id).await?;
-    let Some(mut resize) = resize.filter(|_| server.membership == Membership::Member) else {
+    let Some(mut resize) = resize.filter(|_| server.membership != Membership::Joining) else {
         return Ok(());
     };
     let known = resize.memory.rendered_for.unwrap_or(resize.from);

@@ -1,7 +1,7 @@
 //! Min ISR while replicas change: of the cluster, of topics whose ELR has to be cleared, and of
 //! those that get fewer replicas. What has to be put back is saved before it is changed.
 
-use super::moving::own_min_isr;
+use super::moving::{LATER, own_min_isr};
 use crate::pass::{Done, Pass};
 use crate::plan::sizing;
 use crate::world::{Placed, World};
@@ -9,7 +9,8 @@ use crate::{Engine, PassError};
 use kafka::client::settings::differing;
 use kafka::client::{Changes, Cluster, SettingsOf};
 use kafka::settings::MIN_IN_SYNC;
-use model::Resize;
+use model::condition::{FirstFew, MoveObstacle};
+use model::{Reason, Resize};
 use mover::MinIsr;
 use std::collections::BTreeMap;
 
@@ -36,6 +37,8 @@ impl Engine {
             return Ok(done);
         }
         let known = world.resize.iter().flat_map(|resize| resize.memory.mended.clone());
+        // Others wait until none of their partitions lacks a leader or replicas in sync.
+        let known: Vec<_> = known.filter(|(topic, _)| before.contains_key(topic)).collect();
         self.put_back(pass, cluster, &before.into_iter().chain(known).collect()).await?;
         // What is left is put back by the next turn.
         Ok(Done::Changed)
@@ -129,6 +132,11 @@ impl Engine {
         };
         let wish = Changes::from([(MIN_IN_SYNC.to_owned(), Some(wanted.to_string()))]);
         let changes = differing(&now, &wish);
+        let leaderless = leaderless(world);
+        if !changes.is_empty() && !leaderless.is_empty() {
+            let reason = Reason::MoveBlocked { obstacles: FirstFew::few(leaderless) };
+            return Ok(Done::Wait { reason, after: LATER });
+        }
         let changes: BTreeMap<SettingsOf, Changes> =
             (!changes.is_empty()).then_some((SettingsOf::Brokers, changes)).into_iter().collect();
         self.remember(pass, world, |memory| memory.min_isr_asked = Some(wanted)).await?;
@@ -163,6 +171,13 @@ impl Engine {
         .await?;
         Ok(Done::Progress)
     }
+}
+
+/// Partitions that need their ELR to have a leader again.
+fn leaderless(world: &World) -> Vec<MoveObstacle> {
+    let partitions = world.placed().into_iter().flat_map(|placed| &placed.cluster.partitions);
+    let leaderless = partitions.filter(|partition| partition.leader.is_none());
+    leaderless.map(|it| MoveObstacle::NoLeader { partition: it.name().to_string() }).collect()
 }
 
 /// Whether the topic's min ISR is the one that it was lowered to.

@@ -20,7 +20,7 @@ use store::resizes;
 /// Clients find the leaders that have moved, and followers fetch from them.
 const BREATH: Duration = Duration::from_millis(200);
 /// Kafka moved none of the leaders it was asked to.
-const LATER: Duration = Duration::from_secs(1);
+pub(super) const LATER: Duration = Duration::from_secs(1);
 
 impl Engine {
     pub(super) async fn move_replicas(

@@ -2,7 +2,7 @@
 
 use crate::load::Copying;
 use crate::pass::{Done, Pass};
-use crate::world::{Placed, World};
+use crate::world::{Placed, World, throttle};
 use crate::{Engine, PassError};
 use model::{MoveProgress, Resize, Server, SignedDuration, Timestamp};
 use mover::Progress;
@@ -39,8 +39,7 @@ impl Engine {
         let through = self.reach.cluster(id, &servers).await?;
         let quorum =
             self.reach.admin().describe_quorum(&through).await.map_err(reach::Error::from)?;
-        let set = view.brokers.iter().filter_map(|broker| broker.own.as_ref()?.throttle).max();
-        let present = set.unwrap_or_else(|| self.settings.move_throttle.first());
+        let present = throttle(&view).unwrap_or_else(|| self.settings.move_throttle.first());
         let rate = self.next_rate(world, present, Copying::read(world, &cluster));
         Ok(Placed::new(world, view, cluster, quorum, rate))
     }

@@ -1,6 +1,7 @@
 //! Min ISR while servers join and leave: what customers and topics have set holds again at the
 //! end, and nothing that is written meanwhile brings it back too early.
 
+use super::gate::{Effect, Point};
 use super::plane::Plane;
 use super::sim::Sim;
 use crate::rows::Rows;
@@ -147,4 +148,29 @@ async fn what_a_topic_was_given_meanwhile_is_kept_when_a_change_is_undone() {
     sim.settle(&mut plane).await.unwrap();
     assert_eq!(of_topic(&sim, &through, "mine").await.as_deref(), Some("3"));
     assert_eq!(of_topic(&sim, &through, "other").await.as_deref(), Some("2"));
+}
+
+/// The control plane died before it could note that, and the customer cancelled then.
+#[tokio::test]
+async fn what_kafka_took_from_a_control_plane_that_died_is_undone() {
+    for (from, to, before, after) in [(3, 1, "2", "1"), (1, 3, "1", "2")] {
+        let rows = Rows::new().await;
+        let (mut sim, mut plane) = running(&rows, from).await;
+        let id = sim.id();
+        assert!(rows.resize(id, to).await);
+        if to > from {
+            // It is held where it is before it rises.
+            until(&mut sim, &mut plane, |sim| of_cluster(sim).as_deref() == Some(before)).await;
+        }
+        plane.gate.freeze_in("SetMinIsr", Point::After(Effect::ChangeSettings));
+        let settled = sim.settle(&mut plane).await;
+        assert!(plane.is_frozen(), "{settled:?}");
+        assert_eq!(of_cluster(&sim).as_deref(), Some(after));
+        drop(plane);
+        assert!(rows.undo_resize(id).await);
+        sim.advance(61);
+        let mut plane = sim.plane();
+        sim.settle(&mut plane).await.unwrap();
+        assert_eq!(of_cluster(&sim).as_deref(), Some(before), "from {from} to {to}");
+    }
 }
