@@ -4,15 +4,21 @@ use checker::{Access, LoadSpec};
 use kafka::versions::Release;
 use serde_json::{Value, json};
 use test_support::installation::Installation;
+use tokio::sync::{Mutex, MutexGuard};
+
+/// Several at once would keep each other waiting until clients give up.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::const_new(());
 
 pub struct Cluster {
     pub castellan: Installation,
     pub id: i64,
     pub instance: Value,
+    _alone: MutexGuard<'static, ()>,
 }
 
 impl Cluster {
     pub async fn create(release: &Release, servers: u32) -> Self {
+        let alone = ONE_AT_A_TIME.lock().await;
         let castellan = Installation::start().await;
         let body = json!({
             "name": "resized", "plan": format!("mouse-{servers}"), "region": "local::this-machine",
@@ -22,7 +28,7 @@ impl Cluster {
         assert_eq!(status, 200, "{created}");
         let id = created["id"].as_i64().unwrap();
         let instance = castellan.until_running(id).await;
-        Self { castellan, id, instance }
+        Self { castellan, id, instance, _alone: alone }
     }
 
     /// Asks for so many servers.
