@@ -158,6 +158,7 @@ fn spec(version: KafkaVersion, id: i32, listeners: &[Listeners; 4], at: usize) -
 
 /// How often a consumer tries to join, a second apart.
 const ATTEMPTS: usize = 60;
+const PAUSE: Duration = Duration::from_secs(1);
 /// Of a message, when much is written.
 const PIECE: usize = 500_000;
 /// How a consumer of the newer protocol calls itself.
@@ -248,7 +249,18 @@ impl Subject for RealCluster {
         let value = vec![7; bytes.min(PIECE)];
         for _ in 0..bytes.div_ceil(PIECE) {
             let message = Produce { topic, partition, value: &value, at: self.now() };
-            self.admin.ask(&cluster, &message).await.unwrap();
+            // A leader may not have heard of a topic that was just made.
+            for attempt in 1.. {
+                match self.admin.ask(&cluster, &message).await {
+                    Err(error) if error.is_unknown_topic() && attempt < ATTEMPTS => {
+                        tokio::time::sleep(PAUSE).await;
+                    }
+                    other => {
+                        other.unwrap();
+                        break;
+                    }
+                }
+            }
         }
     }
 
@@ -260,7 +272,7 @@ impl Subject for RealCluster {
             match self.admin.ask(&self.cluster, &call).await {
                 Err(error) if error.remedy() == Remedy::Retry && attempts < ATTEMPTS => {
                     eprintln!("{error}");
-                    tokio::time::sleep(Duration::from_secs(1)).await;
+                    tokio::time::sleep(PAUSE).await;
                 }
                 joined => break joined.unwrap(),
             }
