@@ -12,9 +12,10 @@ use crate::resources::{Cluster, change, is_own};
 use crate::{App, Error, InstanceAccess, Problems, Result};
 use kafka::client::PartitionView;
 use kafka::settings::{MIN_IN_SYNC, TOPIC_MESSAGE_BYTES, bounds};
+use kafka::throttle::is_ours;
 use model::TopicName;
 use room::Room;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 /// Kafka makes no more partitions at once.
@@ -41,6 +42,16 @@ fn can_be_in_sync(demand: &str, replicas: i64) -> Result<()> {
             ),
         )),
         _ => Ok(()),
+    }
+}
+
+/// Fails for settings that are ours while replicas move.
+fn theirs(
+    config: Option<BTreeMap<String, String>>,
+) -> std::result::Result<Option<BTreeMap<String, String>>, String> {
+    match config.iter().flat_map(BTreeMap::keys).find(|name| is_ours(name)) {
+        Some(name) => Err(format!("{name} is set while replicas move, and never by a customer")),
+        None => Ok(config),
     }
 }
 

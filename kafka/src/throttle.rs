@@ -19,6 +19,11 @@ pub const LEADER_REPLICAS: &str = "leader.replication.throttled.replicas";
 /// The replicas of a topic that are throttled when they are copied.
 pub const FOLLOWER_REPLICAS: &str = "follower.replication.throttled.replicas";
 
+/// Whether a topic has this setting from us, while its replicas move.
+pub fn is_ours(setting: &str) -> bool {
+    matches!(setting, LEADER_REPLICAS | FOLLOWER_REPLICAS)
+}
+
 /// The copies of one partition.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Copies {

@@ -1,7 +1,7 @@
 //! A new topic.
 
 use super::{
-    MIN_IN_SYNC, Room, TOPIC_MESSAGE_BYTES, can_be_in_sync, messages_fit, number,
+    MIN_IN_SYNC, Room, TOPIC_MESSAGE_BYTES, can_be_in_sync, messages_fit, number, theirs,
     unread_partitions, unread_settings,
 };
 use crate::resources::{Cluster, change, is_own, unknown};
@@ -73,12 +73,13 @@ fn validate(new: NewTopic, mut problems: Problems) -> Result<Wanted> {
     let name = given.and_then(|name| problems.take("name", TopicName::parse(name)));
     let partitions = number(&mut problems, "partitions", new.partitions).unwrap_or(1);
     let replicas = number(&mut problems, "replicas", new.replicas);
+    let config = problems.take("config", theirs(new.config)).flatten();
     problems.finish()?;
     let topic = kafka::client::NewTopic {
         name: name.map(String::from).unwrap_or_default(),
         partitions,
         replicas: 0,
-        settings: new.config.unwrap_or_default().into_iter().collect(),
+        settings: config.unwrap_or_default().into_iter().collect(),
     };
     Ok(Wanted { topic, replicas })
 }

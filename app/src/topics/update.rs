@@ -1,8 +1,8 @@
 //! More partitions of a topic, or other settings.
 
 use super::{
-    MIN_IN_SYNC, Room, TOPIC_MESSAGE_BYTES, can_be_in_sync, messages_fit, number, own, there,
-    unread_partitions, unread_settings,
+    MIN_IN_SYNC, Room, TOPIC_MESSAGE_BYTES, can_be_in_sync, messages_fit, number, own, theirs,
+    there, unread_partitions, unread_settings,
 };
 use crate::resources::{Cluster, change, demand_may_change, in_order};
 use crate::{App, Asked, Error, InstanceAccess, Result};
@@ -71,8 +71,9 @@ fn validate(asked: Asked<TopicUpdate>) -> Result<(TopicChange, Option<usize>)> {
     let (asked, mut problems) = asked.open()?;
     let partitions: Option<i32> = number(&mut problems, "partitions", asked.partitions);
     let replicas: Option<usize> = number(&mut problems, "replicas", asked.replicas);
+    let settings = problems.take("config", theirs(asked.config)).flatten();
     problems.finish()?;
-    Ok((TopicChange { partitions, settings: asked.config }, replicas))
+    Ok((TopicChange { partitions, settings }, replicas))
 }
 
 fn keeps_replicas(topic: &Topic, asked: Option<usize>) -> Result<()> {

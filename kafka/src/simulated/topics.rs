@@ -8,6 +8,7 @@ use super::partition::Partition;
 use super::settings::{TOPIC, read_values, typed};
 use super::state::State;
 use crate::client::{Cluster, Created, Error, NewTopic, Topic, TopicChange, Topics};
+use crate::throttle::is_ours;
 use async_trait::async_trait;
 use kafka_protocol::ResponseError;
 use std::collections::BTreeMap;
@@ -79,10 +80,12 @@ impl Asked<'_> {
 
 fn view(name: &str, topic: &SimTopic) -> Topic {
     let partitions = topic.partitions.iter().enumerate();
+    let mut settings = typed(TOPIC, &topic.settings);
+    settings.retain(|setting| !is_ours(&setting.name));
     Topic {
         name: name.to_owned(),
         partitions: partitions.map(|(at, partition)| partition.view(at)).collect(),
-        settings: typed(TOPIC, &topic.settings),
+        settings,
     }
 }
 
@@ -129,7 +132,9 @@ impl State {
         let new = self.place(name, there..wanted, topic.partitions[0].replicas.len())?;
         let changed = self.change().topics.get_mut(name).expect("it was there");
         changed.partitions.extend(new);
-        if let Some(settings) = settings {
+        if let Some(mut settings) = settings {
+            let ours = topic.settings.into_iter().filter(|(name, _)| is_ours(name));
+            settings.extend(ours);
             self.set_topic(name, settings);
         }
         Ok(true)

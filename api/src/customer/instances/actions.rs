@@ -117,8 +117,9 @@ fn progress(of: &MoveProgress) -> Progress {
 /// The field of a query that asks for nothing to be done.
 pub const DRY_RUN: Input = Input::flag("dry_run", "Tell what would be done, and do nothing");
 
+/// `?dry_run` alone means it, too: what was only asked about must not be done.
 pub fn dry_run(fields: &mut Fields) -> DryRun {
-    DryRun(fields.flag("dry_run").unwrap_or_default())
+    DryRun(fields.flag("dry_run").unwrap_or_else(|| fields.is_sent("dry_run")))
 }
 
 /// What would be done.

@@ -1,18 +1,23 @@
 //! `PUT /api/instances/<ID>/disk`.
 
+use super::actions::dry_run;
 use crate::about::{About, Input};
 use crate::answer::Answer;
 use crate::auth::Changing;
-use crate::body::{Body, Fields};
-use app::Right;
+use crate::body::{Body, Fields, Query};
 use app::instances::{self, DiskChange};
+use app::{Error, Right};
 use axum::Json;
 use wire::customer::{Message, ResizeDisk};
 
 const BEGUN: &str = "Disk resize started.";
 const ALREADY: &str = "The disks have that size already";
 
-pub async fn handle(Changing(access, app): Changing, body: Body) -> Answer<Message> {
+pub async fn handle(Changing(access, app): Changing, query: Query, body: Body) -> Answer<Message> {
+    if query.ask(dry_run).checked()?.0 {
+        let instead = "is not for this call; PUT the instance with disk_size and ?dry_run=true";
+        return Err(Error::field("dry_run", instead).into());
+    }
     let action = instances::resize_disk(&access, &app, body.ask(change)).await?;
     let message = if action.is_some() { BEGUN } else { ALREADY };
     Ok(Json(Message { message: message.into() }))

@@ -65,6 +65,29 @@ async fn a_dry_run_is_refused_as_the_change_would_be() {
     assert_eq!(world.load(instance.id.0).await, instance);
 }
 
+/// What was only asked about must not be done.
+#[tokio::test]
+async fn the_word_alone_is_enough_for_a_dry_run() {
+    let world = World::new().await;
+    let instance = cluster(&world, "mouse-3", &[]).await;
+    uneven(&world, &instance).await;
+    let update = format!("/api/instances/{}?dry_run", instance.id);
+    let update = Call::put(&update).key(&world.key).json(&json!({"nodes": 5}));
+    let update = update.send(&world.customer).await;
+    assert_eq!(update.json()["message"], "Nothing was changed; this is what would be done");
+    let rebalance = call(&world, &instance, "POST", "/actions/rebalance?dry_run").await.json();
+    assert_eq!(rebalance["action"], json!(null), "{rebalance}");
+    for word in ["dry_run", "dry_run=true"] {
+        let disk = format!("/api/instances/{}/disk?{word}", instance.id);
+        let disk = Call::put(&disk).key(&world.key).json(&json!({"extra_disk_size": 20}));
+        disk.send(&world.customer).await.expect_error(
+            400,
+            "dry_run: is not for this call; PUT the instance with disk_size and ?dry_run=true",
+        );
+    }
+    assert_eq!(world.load(instance.id.0).await, instance);
+}
+
 #[tokio::test]
 async fn a_rebalance_evens_out_what_is_uneven() {
     let world = World::new().await;

@@ -3,6 +3,7 @@
 use super::{cluster, get, lines, path, send};
 use crate::call::Call;
 use crate::world::World;
+use kafka::client::{Changes, Settings as _, SettingsOf};
 use kafka::simulated::Fault;
 use serde_json::{Value, json};
 
@@ -174,6 +175,36 @@ async fn values_are_told_as_kafka_reads_them() {
     let changed = send(&world, "PUT", &instance, "topics/a", &asked).await;
     assert_eq!(changed.status, 200, "{}", changed.text);
     assert_eq!(changed.json()["config"], told);
+}
+
+/// They are ours, and gone once replicas have moved.
+#[tokio::test]
+async fn throttles_of_moving_replicas_are_neither_shown_nor_taken_nor_removed() {
+    const THROTTLE: &str = "leader.replication.throttled.replicas";
+    let world = World::new().await;
+    let instance = cluster(&world, "mouse-1").await;
+    let made = send(&world, "POST", &instance, "topics", &json!({"name": "a"})).await;
+    assert_eq!(made.status, 201, "{}", made.text);
+    let servers = world.servers(instance.id).await;
+    let through = world.app.reach().cluster(instance.id, &servers).await.unwrap();
+    let of = SettingsOf::Topic("a".into());
+    let throttled = Changes::from([(THROTTLE.to_owned(), Some("0:1".to_owned()))]);
+    let change = [(of.clone(), throttled)].into();
+    world.kafka.change_settings_of(&through, &change).await.unwrap();
+
+    let read = send(&world, "GET", &instance, "topics/a", &json!({})).await;
+    assert_eq!(read.json()["config"], json!({}));
+    let asked = json!({"config": {"retention.ms": 60000}});
+    let changed = send(&world, "PUT", &instance, "topics/a", &asked).await;
+    assert_eq!(changed.json()["config"], json!({"retention.ms": 60000}), "{}", changed.text);
+    let now = world.kafka.describe_settings_of(&through, std::slice::from_ref(&of)).await.unwrap();
+    assert!(now[&of].iter().any(|setting| setting.name == THROTTLE), "{now:?}");
+
+    let says = format!("config: {THROTTLE} is set while replicas move, and never by a customer");
+    let asked = json!({"name": "b", "config": {THROTTLE: "*"}});
+    send(&world, "POST", &instance, "topics", &asked).await.expect_error(400, &says);
+    let asked = json!({"config": {THROTTLE: "*"}});
+    send(&world, "PUT", &instance, "topics/a", &asked).await.expect_error(400, &says);
 }
 
 #[tokio::test]

@@ -4,8 +4,10 @@
 use super::configs::{Of, describe};
 use super::topics::DescribeTopics;
 use crate::client::{Call, Connection, Error, Topic};
+use crate::throttle::is_ours;
 
-/// These topics, or all, by name. One that does not exist is not in the answer.
+/// These topics, or all, by name. One that does not exist is not in the answer, and neither are
+/// the throttles that we set while replicas move.
 pub struct ListTopics<'a> {
     pub names: Option<&'a [String]>,
 }
@@ -21,7 +23,8 @@ impl Call for ListTopics<'_> {
             .into_iter()
             // One without an answer was deleted between the two calls.
             .filter_map(|topic| {
-                let settings = settings.remove(&topic.name)?;
+                let mut settings = settings.remove(&topic.name)?;
+                settings.retain(|setting| !is_ours(&setting.name));
                 Some(Topic { name: topic.name, partitions: topic.partitions, settings })
             })
             .collect();
