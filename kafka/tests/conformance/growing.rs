@@ -68,6 +68,16 @@ pub async fn until(
         .await
 }
 
+/// Writes a message to a broker that may not have heard yet that it leads.
+pub async fn write(subject: &dyn Subject, node: i32, name: &str, partition: i32) {
+    subject
+        .until("the leader takes a message", SOON, async || {
+            let written = subject.write(node, name, partition).await;
+            written.map_err(|error| error.to_string())
+        })
+        .await;
+}
+
 /// Waits until the replicas are these, whole and in this order.
 pub async fn until_settled(subject: &dyn Subject, name: &str, replicas: &[i32]) -> Seen {
     until(subject, name, "its replicas are there and in sync", |seen| {

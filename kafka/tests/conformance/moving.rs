@@ -2,7 +2,7 @@
 
 use crate::checks::come_up;
 use crate::growing::{
-    create, delete, look, move_to, reassign, refusals, set, until, until_settled,
+    create, delete, look, move_to, reassign, refusals, set, until, until_settled, write,
 };
 use crate::subject::{ALL, NEWCOMER, SOON, Subject};
 use kafka::client::{Altered, Assignment, SettingsOf, TopicPartition};
@@ -16,7 +16,7 @@ pub async fn replicas_move(subject: &dyn Subject) {
     let placement = subject.admin().placement();
     create(subject, "moving", 1, Some("1")).await;
     move_to(subject, "moving", &[1]).await;
-    subject.write(1, "moving", 0).await.unwrap();
+    write(subject, 1, "moving", 0).await;
 
     for wrong in [&[1, 1][..], &[1, 9], &[]] {
         let refused = reassign(subject, "moving", wrong).await;
@@ -34,7 +34,7 @@ pub async fn replicas_move(subject: &dyn Subject) {
     assert_eq!(placement.list_reassignments(&subject.cluster()).await, Ok(vec![]));
     let left = move_to(subject, "moving", &[3]).await;
     assert_eq!(left.partition.leader, Some(3));
-    subject.write(3, "moving", 0).await.unwrap();
+    write(subject, 3, "moving", 0).await;
     delete(subject, "moving").await;
 }
 

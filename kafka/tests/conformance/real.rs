@@ -249,10 +249,10 @@ impl Subject for RealCluster {
         let value = vec![7; bytes.min(PIECE)];
         for _ in 0..bytes.div_ceil(PIECE) {
             let message = Produce { topic, partition, value: &value, at: self.now() };
-            // A leader may not have heard of a topic that was just made.
+            // A leader may not have heard yet that it leads, or of the topic.
             for attempt in 1.. {
                 match self.admin.ask(&cluster, &message).await {
-                    Err(error) if error.is_unknown_topic() && attempt < ATTEMPTS => {
+                    Err(error) if error.remedy() == Remedy::Retry && attempt < ATTEMPTS => {
                         tokio::time::sleep(PAUSE).await;
                     }
                     other => {
