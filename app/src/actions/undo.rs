@@ -3,8 +3,12 @@
 
 use super::cancel::Cancelled;
 use crate::{App, Error, Result, history};
-use model::{Action, Instance, Resize};
-use store::{Work, instances, resizes};
+use model::agent::{Phase, Report};
+use model::{Action, Instance, Resize, SignedDuration, Timestamp};
+use store::{ServerRecord, Work, instances, resizes, servers};
+
+/// An agent that was not heard for so long may be gone with its server.
+const UNHEARD: SignedDuration = SignedDuration::from_secs(30);
 
 /// What there is to undo.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -39,6 +43,7 @@ pub(super) async fn undo(
         let sentence = format!("Action {} has ended; there is nothing left to cancel", action.id);
         return Err(Error::Refused(sentence));
     };
+    all_leaving_run(work, app, instance, &resize).await?;
     if !resizes::undo(work, instance.id).await? {
         return Err(Error::Refused(format!(
             "Servers are being removed already, so this goes on to its end; once it is done, \
@@ -50,6 +55,38 @@ pub(super) async fn undo(
         take_back_size(work, app, instance, &resize).await?;
     }
     Ok(Undoing::of(&resize))
+}
+
+/// A server that leaves would be one of the cluster again, and may be gone for good: the change
+/// can go on without it, and taking it back can't.
+async fn all_leaving_run(
+    work: &mut Work,
+    app: &App,
+    instance: &Instance,
+    resize: &Resize,
+) -> Result<()> {
+    if resize.from <= resize.to || !resize.may_be_undone() {
+        return Ok(());
+    }
+    let now = app.now();
+    let all = servers::list(work, instance.id).await?;
+    let down = all.iter().filter(|it| it.server.is_leaving() && is_down(it, now));
+    let down: Vec<&str> = down.map(|record| record.server.name.as_str()).collect();
+    if down.is_empty() {
+        return Ok(());
+    }
+    Err(Error::Refused(format!(
+        "{} leaves and does not run, so this goes on to its end; once it is done, nodes: {} adds \
+         servers again",
+        down.join(", "),
+        resize.from
+    )))
+}
+
+fn is_down(record: &ServerRecord, now: Timestamp) -> bool {
+    let is_unheard = |at: Timestamp| now.duration_since(at) > UNHEARD;
+    let says_so = |it: Report| it.phase != Phase::Running || it.silent_since.is_some();
+    record.server.last_seen.is_some_and(is_unheard) || record.current_report().is_some_and(says_so)
 }
 
 /// The number of servers, and with it the plan and its price, are those of before. Another

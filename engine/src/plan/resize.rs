@@ -19,7 +19,7 @@ mod moves;
 mod restart;
 mod votes;
 
-use super::{LOOK_AGAIN, Plan, Step, Wait, sizing};
+use super::{LOOK_AGAIN, Plan, Step, Wait};
 use crate::world::{Life, Placed, ServerView, World};
 use model::condition::{Doing, Place};
 use model::{Condition, Reason, Resize};
@@ -85,19 +85,18 @@ fn planned(change: &Change) -> Option<Plan> {
     planned.or_else(|| Some(change.act(Step::EndResize)))
 }
 
-/// What a server waits for may never come, as where it is gone for good, and nothing else can be
-/// asked for before a change that was cancelled has ended. It needs no broker that is down. The
-/// roll goes on where this has nothing to do.
+/// A rebalance that was cancelled needs no broker that is down. That may be so for ever, and
+/// nothing else can be asked for before it has ended. The roll goes on where this has nothing to
+/// do.
 fn end_beside_roll(world: &World, resize: &Resize) -> Option<Plan> {
-    if !sizing::may_end(resize) || world.unseen.is_some() {
+    if !(resize.undo && resize.is_rebalance()) || world.unseen.is_some() {
         return None;
     }
     let Some(placed) = world.placed() else { return Some(look_first(world)) };
-    let plan = placed.aim.ends.then(|| planned(&Change { world, resize, placed })).flatten();
-    plan.filter(Plan::has_step)
+    planned(&Change { world, resize, placed }).filter(Plan::has_step)
 }
 
-/// The steps that end a change which was cancelled, beside what servers lack.
+/// The steps that end a rebalance which was cancelled, beside what servers lack.
 pub(super) fn steps_to_end(world: &World) -> Vec<Step> {
     let cancelled = world.resize.as_ref().filter(|_| world.instance.ready());
     let plan = cancelled.and_then(|resize| end_beside_roll(world, resize));

@@ -12,8 +12,8 @@ const MOST_VOTERS: usize = 3;
 /// As many replicas as topics get that follow the number of servers.
 const MOST_COPIES: u32 = 3;
 
-/// What the mover is to reach, where the brokers of all servers that stay are up, or not.
-pub fn aim(resize: &Resize, are_up: bool) -> Aim {
+/// What the mover is to reach.
+pub fn aim(resize: &Resize) -> Aim {
     let from = resize.from as usize;
     match (resize.undo, resize.is_rebalance(), resize.to > resize.from) {
         (false, true, _) => Aim::rebalance(),
@@ -24,16 +24,8 @@ pub fn aim(resize: &Resize, are_up: bool) -> Aim {
         (true, false, true) => {
             Aim { lower_to: Some(from), spread: true, accept_single_copy: true, ..Aim::default() }
         }
-        // Every replica may stay where it is by now.
-        (true, false, false) if !are_up && may_end(resize) => Aim::end(),
         (true, false, false) => Aim { topics: replicas_before(resize), ..Aim::rebalance() },
     }
-}
-
-/// Whether a change that was cancelled is over once no replica moves any more: no server leaves,
-/// and no topic has lost replicas.
-pub fn may_end(resize: &Resize) -> bool {
-    resize.undo && resize.to <= resize.from && resize.memory.replicas.is_empty()
 }
 
 fn replicas_before(resize: &Resize) -> BTreeMap<String, usize> {

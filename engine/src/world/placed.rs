@@ -48,7 +48,7 @@ impl Placed {
         quorum: Quorum,
         rate: u64,
     ) -> Option<Self> {
-        let aim = aim_of(world, &cluster)?;
+        let aim = sizing::aim(world.resize.as_ref()?);
         let plan = mover::plan(&cluster, &aim);
         let limits = Limits::default().lasting(BATCH, rate);
         let next = mover::next_of_plan(&cluster, &aim, &plan, &limits);
@@ -62,7 +62,7 @@ impl Placed {
         let is_same = servers.all(|server| {
             leaves(server.node_id).is_none_or(|leaves| leaves == server.is_leaving())
         });
-        is_same && aim_of(world, &self.cluster).is_some_and(|aim| aim == self.aim)
+        is_same && world.resize.as_ref().is_some_and(|resize| sizing::aim(resize) == self.aim)
     }
 
     /// Whether the controllers let it serve, as far as they tell.
@@ -114,12 +114,6 @@ impl Placed {
 pub fn throttle(view: &PlacementView) -> Option<u64> {
     let up = view.brokers.iter().filter(|broker| broker.is_up());
     up.filter_map(|broker| broker.own.as_ref()?.throttle).max()
-}
-
-/// None: nothing changes any more.
-fn aim_of(world: &World, cluster: &Cluster) -> Option<Aim> {
-    let are_up = cluster.staying().all(|broker| broker.is_up);
-    Some(sizing::aim(world.resize.as_ref()?, are_up))
 }
 
 fn last_caught_up(replica: &Replica) -> Option<model::Timestamp> {

@@ -2,8 +2,9 @@
 
 use super::{call, change, cluster, finish, members, prices, read, resize, topic};
 use crate::call::{Answer, Call};
+use crate::documents;
 use crate::world::World;
-use model::{ActionState, Catalogue, Instance, Membership, MoveProgress};
+use model::{ActionState, Catalogue, Instance, Membership, MoveProgress, SignedDuration};
 use serde_json::{Value, json};
 
 async fn cancel(world: &World, instance: &Instance) -> Answer {
@@ -93,6 +94,37 @@ async fn a_shrink_is_undone_until_a_server_begins_to_go() {
     );
     assert_eq!(world.load(small.id.0).await, small);
     assert_eq!(world.last_action(small.id).await.state(), ActionState::Running);
+}
+
+/// It would be a server of the cluster again that may never run.
+#[tokio::test]
+async fn a_shrink_is_not_undone_while_a_server_that_leaves_does_not_run() {
+    let world = World::new().await;
+    let before = cluster(&world, "mouse-5", &[topic("orders", 3)]).await;
+    let small = change(&world, &before, &json!({"nodes": 3})).await;
+    let servers = world.servers(small.id).await;
+    let says = format!(
+        "{} leaves and does not run, so this goes on to its end; once it is done, nodes: 5 adds \
+         servers again",
+        servers[4].name
+    );
+    let report = async |phase: &str, silent_since: Value| {
+        let fields = json!({"phase": phase, "launch": 0, "silent_since": silent_since});
+        let report = documents::report(&servers[4], &fields);
+        let (mut work, now) = (world.app.store().begin().await.unwrap(), world.app.now());
+        store::servers::set_report(&mut work, servers[4].id, &report, now).await.unwrap();
+        store::servers::set_last_seen(&mut work, &[(servers[4].id, now)]).await.unwrap();
+        work.commit().await.unwrap();
+    };
+    report("failed", Value::Null).await;
+    cancel(&world, &small).await.expect_error(400, &says);
+    report("running", json!("2026-11-15T11:59:00Z")).await;
+    cancel(&world, &small).await.expect_error(400, &says);
+    report("running", Value::Null).await;
+    world.clock.advance(SignedDuration::from_mins(1));
+    cancel(&world, &small).await.expect_error(400, &says);
+    report("running", Value::Null).await;
+    assert_eq!(cancel(&world, &small).await.status, 200);
 }
 
 /// A cluster may be stopped in the middle of it; the change goes on afterwards.

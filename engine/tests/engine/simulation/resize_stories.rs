@@ -3,7 +3,6 @@
 
 use super::explorer::ended;
 use super::resizes::Resizing;
-use super::sim::Sim;
 use crate::rows::Rows;
 use kafka::client::{Admin as _, NewTopic};
 use model::ActionKind;
@@ -181,32 +180,4 @@ async fn a_server_that_was_restarted_meanwhile_is_restarted_again_if_the_change_
     resizing.settle().await.unwrap();
     resizing.check_whole().await.unwrap();
     assert_eq!(copies().await, "1");
-}
-
-/// The dead one is a member again, and all replicas may stay where they are.
-#[tokio::test]
-async fn a_shrink_that_is_cancelled_ends_though_a_server_that_was_to_leave_is_gone() {
-    let rows = Rows::new().await;
-    let mut sim = Sim::new(&rows, 5, 1).await;
-    let mut plane = sim.plane();
-    sim.settle(&mut plane).await.unwrap();
-    let id = sim.id();
-    let servers: Vec<_> = rows.servers(id).await.into_iter().map(|it| it.server).collect();
-    let cluster = sim.reach.cluster(id, &servers).await.unwrap();
-    let topic = NewTopic { name: "t".into(), partitions: 5, replicas: 3, settings: vec![] };
-    sim.kafka.create_topic(&cluster, &topic).await.unwrap();
-    sim.kafka.fill("t", 0, 2_000_000_000);
-    sim.kill_broker(4);
-    assert!(rows.resize(id, 3).await);
-    for round in 0..60 {
-        if round == 3 {
-            assert!(rows.undo_resize(id).await);
-        }
-        sim.kill_agent(4);
-        ended(plane.pass(id).await).unwrap();
-        sim.check().await.unwrap();
-        sim.advance(5);
-    }
-    let status = rows.instance(id).await.unwrap().progress.status();
-    assert_eq!((rows.resize_of(id).await, rows.servers(id).await.len()), (None, 5), "{status}");
 }
