@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 const EVENTS: usize = 25;
-const SCHEDULES: (u64, u64) = (800, 4000);
+const SCHEDULES: (u64, u64) = (250, 4000);
 const CALLS: [Call; 8] = [
     Call::TakeOver,
     Call::Retire,

@@ -20,7 +20,7 @@ use std::collections::BTreeSet;
 
 const CHANGES: usize = 3;
 const MOST_ROUNDS: usize = 40;
-const SCHEDULES: (u64, u64) = (50, 1500);
+const SCHEDULES: (u64, u64) = (30, 1500);
 
 pub(super) struct Resizing<'a> {
     dice: Dice,

@@ -144,7 +144,7 @@ async fn roll(rows: &Rows, seed: u64) -> Result<(), String> {
 
 #[test]
 fn a_roll_never_takes_what_others_need_and_always_ends() {
-    side_by_side("CASTELLAN_ROLLS", (100, 3000), async |rows, seed| {
+    side_by_side("CASTELLAN_ROLLS", (60, 3000), async |rows, seed| {
         Box::pin(roll(rows, seed)).await
     });
 }
