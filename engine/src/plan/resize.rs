@@ -19,7 +19,7 @@ mod moves;
 mod restart;
 mod votes;
 
-use super::{LOOK_AGAIN, Plan, Step, Wait};
+use super::{LOOK_AGAIN, Plan, Step, Wait, roll};
 use crate::world::{Life, Placed, ServerView, World};
 use model::condition::{Doing, Place};
 use model::{Condition, Reason, Resize};
@@ -36,7 +36,7 @@ struct Change<'a> {
 }
 
 /// The first part that has something to do, or to wait for, is the plan.
-const BEFORE_STOPS: [fn(&Change) -> Option<Plan>; 18] = [
+const BEFORE_STOPS: [fn(&Change) -> Option<Plan>; 19] = [
     votes::leave_none_of_two,
     min_isr::put_back_mended,
     min_isr::hold,
@@ -51,6 +51,7 @@ const BEFORE_STOPS: [fn(&Change) -> Option<Plan>; 18] = [
     min_isr::raise,
     min_isr::put_back_all,
     moves::end_throttles,
+    restart::once_moved,
     leave::begin_removing,
     votes::remove_voters,
     leave::ask_to_stop,
@@ -59,7 +60,7 @@ const BEFORE_STOPS: [fn(&Change) -> Option<Plan>; 18] = [
 
 /// After leaving brokers have stopped.
 const AFTER_STOPS: [fn(&Change) -> Option<Plan>; 2] =
-    [leave::wait_for_stops, restart::after_growing];
+    [leave::wait_for_stops, restart::after_removing];
 
 /// None: nothing changes, or a roll comes first.
 pub(super) fn plan(world: &World) -> Option<Plan> {
@@ -67,7 +68,7 @@ pub(super) fn plan(world: &World) -> Option<Plan> {
     if !world.instance.ready() {
         return None;
     }
-    if waits_for_roll(world) {
+    if is_rolling(world) || is_roll_due(world) && !is_held_by_leaving(world) {
         return end_beside_roll(world, resize);
     }
     let Some(placed) = world.placed() else { return Some(look_first(world)) };
@@ -104,18 +105,28 @@ pub(super) fn steps_to_end(world: &World) -> Vec<Step> {
 }
 
 /// Servers that leave are no reason: they may be gone for good.
-fn waits_for_roll(world: &World) -> bool {
+fn is_rolling(world: &World) -> bool {
     let is_of_leaving = |id| {
         let mut views = world.servers.iter();
         views.any(|view| Some(view.server.id) == id && view.server.is_leaving())
     };
     let has_turn = world.ticket.as_ref().is_some_and(|it| !is_of_leaving(it.server_id));
     let is_busy = |view: &ServerView| match view.life() {
-        Life::Serving | Life::Stopped => false,
-        Life::Due(Doing::Restarting) | Life::Leaving(Doing::Restarting) => true,
+        Life::Serving | Life::Stopped | Life::Due(Doing::Restarting) => false,
+        Life::Leaving(Doing::Restarting) => true,
         _ => !view.server.is_leaving(),
     };
     has_turn || world.servers.iter().any(is_busy)
+}
+
+fn is_roll_due(world: &World) -> bool {
+    world.servers.iter().any(|view| view.life() == Life::Due(Doing::Restarting))
+}
+
+/// Whether no broker can be restarted now, and what is missing for it may be missing for ever:
+/// a server that leaves is gone, and what it held has not moved yet.
+fn is_held_by_leaving(world: &World) -> bool {
+    leave::is_one_gone(world) && !roll::plan(world).is_some_and(|plan| plan.has_step())
 }
 
 fn look_first(world: &World) -> Plan {

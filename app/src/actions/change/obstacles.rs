@@ -2,13 +2,14 @@
 //! anything is written.
 
 use super::{ServerChange, leaving_of};
-use crate::actions::scene::Scene;
+use crate::actions::scene::{Scene, is_down};
 use crate::placement::{self, Placement};
 use crate::places::Growth;
 use crate::{App, Error, InstanceAccess, Result, limits};
 use model::condition::FirstFew;
-use model::{Instance, Plan};
+use model::{Instance, Plan, Server};
 use mover::{Aim, Cluster};
+use store::{Run, servers};
 
 pub async fn check(
     access: &InstanceAccess,
@@ -33,7 +34,7 @@ pub async fn look(
         scene.settled(access, &mut reader).await?;
     }
     if change.resizes() {
-        every_server_runs(&scene)?;
+        every_server_runs(app, &scene, &leaving_of(change, &scene), &mut reader).await?;
         single_copy(change)?;
     }
     limits::check_growth(&mut reader, app, &scene.instance, change).await?;
@@ -58,17 +59,33 @@ pub fn unchanged(seen: &Instance, now: &Instance) -> Result<()> {
     Err(Error::Refused(sentence.into()))
 }
 
-/// Replicas are moved from and to servers that run.
-pub fn every_server_runs(scene: &Scene) -> Result<()> {
+/// Replicas are moved from and to servers that run. Of those that leave, others may have all
+/// replicas; one that stays and is down may never run again, and the change would wait for it.
+pub async fn every_server_runs(
+    app: &App,
+    scene: &Scene,
+    leaving: &[&Server],
+    run: &mut impl Run,
+) -> Result<()> {
     let stopped = scene.servers.iter().filter(|server| server.wanted.is_stopped());
     let stopped: Vec<&str> = stopped.map(|server| server.name.as_str()).collect();
-    if stopped.is_empty() {
+    if !stopped.is_empty() {
+        let names = stopped.join(", ");
+        return Err(Error::Refused(format!(
+            "Replicas can't be moved while servers are stopped: {names}; use actions/start"
+        )));
+    }
+    let stays = |server: &Server| !leaving.iter().any(|leaving| leaving.id == server.id);
+    let all = servers::list(run, scene.instance.id).await?;
+    let down = all.iter().filter(|it| stays(&it.server) && is_down(it, app.now()));
+    let down: Vec<&str> = down.map(|record| record.server.name.as_str()).collect();
+    if down.is_empty() {
         return Ok(());
     }
-    let names = stopped.join(", ");
-    let sentence =
-        format!("Replicas can't be moved while servers are stopped: {names}; use actions/start");
-    Err(Error::Refused(sentence))
+    Err(Error::Refused(format!(
+        "Replicas can't be moved while servers that stay don't run: {}; try again once they do",
+        down.join(", ")
+    )))
 }
 
 fn single_copy(change: &ServerChange) -> Result<()> {

@@ -20,6 +20,34 @@ async fn a_cluster_grows_and_shrinks() {
     }
 }
 
+/// It may never run again, whenever it went, and the others have all that it held.
+#[tokio::test]
+async fn a_shrink_to_one_ends_though_a_server_that_leaves_is_gone() {
+    for rounds in [0, 1, 2, 4, 6, 9, 13] {
+        let rows = Rows::new().await;
+        let mut resizing = Resizing::of_several(&rows).await;
+        let id = resizing.sim.id();
+        let gone = rows.servers(id).await.pop().unwrap().server.id;
+        let at = resizing.sim.servers.iter().position(|it| *it == gone).unwrap();
+        assert!(rows.resize(id, 1).await);
+        for _ in 0..rounds {
+            resizing.round_without_trouble().await.unwrap();
+        }
+        let mut left = 600;
+        while rows.resize_of(id).await.is_some() {
+            resizing.sim.kill_broker(at);
+            resizing.sim.kill_agent(at);
+            resizing.round_without_trouble().await.unwrap();
+            left -= 1;
+            let status = rows.instance(id).await.unwrap().progress.status();
+            assert!(left > 0, "gone after {rounds} rounds: {status}");
+        }
+        assert_eq!(rows.servers(id).await.len(), 1);
+        resizing.settle().await.unwrap();
+        resizing.check_whole().await.unwrap();
+    }
+}
+
 /// A server that never comes up holds the change, with a reason, until it is cancelled.
 #[tokio::test]
 async fn a_new_server_that_never_comes_up_is_told_of_and_taken_away() {
