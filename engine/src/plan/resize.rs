@@ -8,9 +8,11 @@
 //! falls; replicas move; and only once nothing is left on them leaving controllers lose their
 //! votes, brokers stop under a ticket, and servers are removed. A change that is undone is a
 //! change the other way, by the same rules; only where it leaves two voters, one of them loses
-//! its vote at once.
+//! its vote at once. Where a server that leaves is gone, staying ones are restarted last.
 //!
-//! Whatever a roll has to do comes first: servers that start, or are to be restarted.
+//! Whatever a roll has to do comes first: servers that start, or are to be restarted. Only a
+//! restart that may not be now, for want of a leaving server that is gone, waits for the change
+//! instead; and a broker does not stop while its controller is one of two that vote.
 
 mod join;
 mod leave;
@@ -68,8 +70,11 @@ pub(super) fn plan(world: &World) -> Option<Plan> {
     if !world.instance.ready() {
         return None;
     }
-    if is_rolling(world) || is_roll_due(world) && !is_held_by_leaving(world) {
+    if is_rolling(world) {
         return end_beside_roll(world, resize);
+    }
+    if is_roll_due(world) && !is_held_by_leaving(world) {
+        return one_voter_of_two(world, resize).or_else(|| end_beside_roll(world, resize));
     }
     let Some(placed) = world.placed() else { return Some(look_first(world)) };
     planned(&Change { world, resize, placed })
@@ -112,15 +117,32 @@ fn is_rolling(world: &World) -> bool {
     };
     let has_turn = world.ticket.as_ref().is_some_and(|it| !is_of_leaving(it.server_id));
     let is_busy = |view: &ServerView| match view.life() {
-        Life::Serving | Life::Stopped | Life::Due(Doing::Restarting) => false,
-        Life::Leaving(Doing::Restarting) => true,
+        Life::Serving
+        | Life::Stopped
+        | Life::Due(Doing::Restarting)
+        | Life::Leaving(Doing::Restarting) => false,
         _ => !view.server.is_leaving(),
     };
     has_turn || world.servers.iter().any(is_busy)
 }
 
+/// A server whose agent was told to restart it, and that has no ticket, has not stopped.
 fn is_roll_due(world: &World) -> bool {
-    world.servers.iter().any(|view| view.life() == Life::Due(Doing::Restarting))
+    let is_due = |view: &ServerView| match view.life() {
+        Life::Due(Doing::Restarting) => true,
+        Life::Leaving(Doing::Restarting) => !world.may_be_gone(view),
+        _ => false,
+    };
+    world.servers.iter().any(is_due)
+}
+
+/// The quorum would stand still while either of two restarts.
+fn one_voter_of_two(world: &World, resize: &Resize) -> Option<Plan> {
+    if !(resize.undo || resize.removing) || world.unseen.is_some() {
+        return None;
+    }
+    let Some(placed) = world.placed() else { return Some(look_first(world)) };
+    votes::leave_none_of_two(&Change { world, resize, placed }).filter(Plan::has_step)
 }
 
 /// Whether no broker can be restarted now, and what is missing for it may be missing for ever:

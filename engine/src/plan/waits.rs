@@ -51,11 +51,6 @@ fn overdue(world: &World, view: &ServerView) -> Option<Condition> {
     is_late.then(|| Reason::JoinOverdue { minutes }.of(view.server.number))
 }
 
-/// Whether its agent has not been heard for so long that its server may be gone.
-pub(super) fn is_unreachable(world: &World, view: &ServerView) -> bool {
-    unreachable(world, view).is_some_and(|it| matches!(it.reason, Reason::Unreachable))
-}
-
 /// A server whose broker ran as it should when its agent was last heard of.
 fn unreachable(world: &World, view: &ServerView) -> Option<Condition> {
     let at = view.server.last_seen.filter(|_| !view.server.wanted.is_stopped())?;

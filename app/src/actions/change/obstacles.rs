@@ -34,7 +34,7 @@ pub async fn look(
         scene.settled(access, &mut reader).await?;
     }
     if change.resizes() {
-        every_server_runs(app, &scene, &leaving_of(change, &scene), &mut reader).await?;
+        staying_servers_run(app, &scene, &leaving_of(change, &scene), &mut reader).await?;
         single_copy(change)?;
     }
     limits::check_growth(&mut reader, app, &scene.instance, change).await?;
@@ -61,7 +61,7 @@ pub fn unchanged(seen: &Instance, now: &Instance) -> Result<()> {
 
 /// Replicas are moved from and to servers that run. Of those that leave, others may have all
 /// replicas; one that stays and is down may never run again, and the change would wait for it.
-pub async fn every_server_runs(
+pub async fn staying_servers_run(
     app: &App,
     scene: &Scene,
     leaving: &[&Server],
@@ -132,6 +132,9 @@ pub fn aim(change: &ServerChange) -> Aim {
 /// Fails if the servers that stay can't hold what there is.
 fn fits(placement: &Placement, change: &ServerChange) -> Result<()> {
     let aim = aim(change);
+    if change.removes() > 0 {
+        all_have_leaders(&placement.cluster)?;
+    }
     if change.removes() > 0
         && let Err(refusals) = mover::check(&placement.cluster, &aim)
     {
@@ -147,6 +150,20 @@ fn fits(placement: &Placement, change: &ServerChange) -> Result<()> {
         "Nothing was changed: plan {} allows {most} partition replicas in all, and topics would \
          have {has}; delete topics, or take a larger plan",
         change.plan.name
+    )))
+}
+
+/// What nobody leads can't be copied, and the servers that have it may be gone.
+fn all_have_leaders(cluster: &Cluster) -> Result<()> {
+    let leaderless = cluster.partitions.iter().filter(|it| it.leader.is_none());
+    let names: Vec<String> = leaderless.map(|it| it.name().to_string()).collect();
+    if names.is_empty() {
+        return Ok(());
+    }
+    Err(Error::Refused(format!(
+        "Nothing was changed: no server leads {}, so what it holds can't be moved; start the \
+         servers that have it, or delete the topic",
+        FirstFew::many(names)
     )))
 }
 

@@ -5,21 +5,15 @@
 //! it the data that only it has.
 
 use super::{Change, pause, soon};
-use crate::plan::{Lane, Plan, Step, waits};
+use crate::plan::{Lane, Plan, Step};
 use crate::world::{Life, Placed, ServerView, World};
 use kafka::placement::PlacedPartition;
 use model::{Condition, Reason};
 
-/// Whether one of them may never run again, and the controllers don't let it serve. What it
-/// held lacks a replica until that has moved, and others can't be restarted so long.
+/// Whether one of them may never run again. What it held lacks a replica until that has moved,
+/// and no other broker with such a replica may be restarted so long.
 pub(super) fn is_one_gone(world: &World) -> bool {
-    let serves =
-        |view: &ServerView| world.placed().is_some_and(|placed| placed.serves(view.server.node_id));
-    let is_gone = |view: &ServerView| {
-        let runs = !view.has_failed() && !waits::is_unreachable(world, view);
-        view.server.is_leaving() && !runs && !serves(view)
-    };
-    world.servers.iter().any(is_gone)
+    world.servers.iter().any(|view| world.may_be_gone(view))
 }
 
 pub(super) fn begin_removing(change: &Change) -> Option<Plan> {

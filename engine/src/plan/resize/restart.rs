@@ -10,13 +10,14 @@
 //! Before a cluster shrinks, while others lead what a restarted broker led, and so that no
 //! topic is made with replicas that would have to go again; after it has grown, so that no
 //! topic is made with more replicas than there are brokers. Last of all where a server that
-//! leaves is gone: what it held can't do without another broker before it has moved.
+//! leaves is gone: until its replicas have moved, their partitions have too few in sync for
+//! another broker to stop.
 
 use super::{Change, leave};
 use crate::plan::{Plan, Step, sizing};
 
 pub(super) fn before_shrinking(change: &Change) -> Option<Plan> {
-    if leave::is_one_gone(change.world) {
+    if change.resize.removing || leave::is_one_gone(change.world) {
         return None;
     }
     let is_due = change.resize.shrinks() && is_due(change);

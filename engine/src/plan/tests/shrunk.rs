@@ -139,6 +139,12 @@ fn restarts_come_last_where_a_server_that_leaves_is_gone() {
     let due = || noted().restart(&[1]).looked_at();
     check(lacks_one(due().topic("t", 1, &[1, 2, 3])), "move");
     check(due().topic("t", 1, &[1]), "begin removing");
+    // A broker does not restart while it is one of two that vote.
+    let two = || due().topic("t", 1, &[1]).removing().voters(&[1, 2]);
+    check(two(), "remove voter of 2");
+    // Told to stop for good, it is as silent as before, and nothing comes before its removal.
+    let silent = unheard().cordoned(&[2]).min_isr_set().topic("t", 1, &[1]).told_to_leave();
+    check(silent.voters(&[1]), "3: hibernate");
     let told = gone().cordoned(&[2]).min_isr_set().topic("t", 1, &[1]).told_to_leave();
     check(told.voters(&[1]).all_informed().removed(2).removed(3), "restart staying");
 }

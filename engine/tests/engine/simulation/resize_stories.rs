@@ -23,7 +23,9 @@ async fn a_cluster_grows_and_shrinks() {
 /// It may never run again, whenever it went, and the others have all that it held.
 #[tokio::test]
 async fn a_shrink_to_one_ends_though_a_server_that_leaves_is_gone() {
-    for rounds in [0, 1, 2, 4, 6, 9, 13] {
+    for (rounds, is_host_lost) in
+        [0, 1, 2, 3, 4, 5, 6, 9, 13].into_iter().zip([true, false].iter().cycle())
+    {
         let rows = Rows::new().await;
         let mut resizing = Resizing::of_several(&rows).await;
         let id = resizing.sim.id();
@@ -32,6 +34,9 @@ async fn a_shrink_to_one_ends_though_a_server_that_leaves_is_gone() {
         assert!(rows.resize(id, 1).await);
         for _ in 0..rounds {
             resizing.round_without_trouble().await.unwrap();
+        }
+        if *is_host_lost {
+            resizing.sim.cloud.fail_next(cloud::Call::EnsureServer, cloud::Fault::GiveUp, 10_000);
         }
         let mut left = 600;
         while rows.resize_of(id).await.is_some() {
