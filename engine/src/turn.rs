@@ -15,6 +15,8 @@ use tokio::time::{Instant, interval_at};
 
 /// How long a fault that needs a person is left alone.
 const UNTIL_A_PERSON_CAME: Duration = Duration::from_mins(5);
+/// A server that leaves and can't be made, as one that is gone, does not slow the others more.
+const BESIDE_LEAVING: Duration = Duration::from_secs(10);
 /// A resume wakes the instance; this is only for when that gets lost.
 const WHILE_PAUSED: Duration = Duration::from_secs(30);
 
@@ -42,7 +44,7 @@ impl Engine {
         let plan = plan(&world);
         let steps = first_steps(&plan, pass);
         if steps.is_empty() {
-            let wait = wait(pass, plan.wait);
+            let wait = wait(pass, &world, plan.wait);
             return self.rest(pass, &world, wakes, wait).await;
         }
         let outcomes = self.execute_all(pass, &world, steps).await;
@@ -164,7 +166,7 @@ fn failure(step: Step, error: String, remedy: Remedy, failures: u32) -> (Reason,
 }
 
 /// Everything that is waited for.
-fn wait(pass: &Pass, planned: Wait) -> Wait {
+fn wait(pass: &Pass, world: &World, planned: Wait) -> Wait {
     if pass.resting.is_empty() {
         return planned;
     }
@@ -177,5 +179,13 @@ fn wait(pass: &Pass, planned: Wait) -> Wait {
         conditions.extend(planned.conditions.into_iter().filter(|it| !runs(it)));
     }
     let after = pass.resting.values().map(|resting| resting.after).min();
-    Wait { conditions, after: after.unwrap_or(planned.after) }
+    let mut after = after.unwrap_or(planned.after);
+    let leaves = |id: &Option<ServerId>| {
+        let mut views = world.servers.iter();
+        views.any(|view| Some(view.server.id) == *id && view.server.is_leaving())
+    };
+    if pass.resting.keys().all(leaves) {
+        after = after.min(planned.after.max(BESIDE_LEAVING));
+    }
+    Wait { conditions, after }
 }

@@ -110,12 +110,13 @@ impl World {
     }
 
     /// Whether it leaves and may never run again: the controllers don't let it serve, as far as
-    /// they were asked, and its agent is silent or says that no broker runs.
+    /// they were asked, and its agent is silent, or says that no broker runs or that it hangs.
     pub(crate) fn may_be_gone(&self, view: &ServerView) -> bool {
         let is_silent = |at: Timestamp| self.now.duration_since(at) > SILENT;
         let is_heard = !view.server.last_seen.is_some_and(is_silent);
         let serves = self.placed().is_some_and(|placed| placed.serves(view.server.node_id));
-        view.server.is_leaving() && !serves && !(view.is_up() && is_heard)
+        let works = view.is_up() && is_heard && view.unresponsive_since().is_none();
+        view.server.is_leaving() && !serves && !works
     }
 
     /// Servers that neither join nor leave.

@@ -67,9 +67,12 @@ fn render(Given { view, .. }: &Given) -> Option<Step> {
     view.broker.is_none().then_some(Step::Render(view.server.id))
 }
 
+/// One that shall stop for good is started again only where its broker still serves: the cloud
+/// may no longer be able to.
 fn ensure_server(Given { world, view, .. }: &Given) -> Option<Step> {
     let is_confirmed = world.confirmed.contains(&view.server.id);
-    (!is_confirmed).then_some(Step::EnsureServer(view.server.id))
+    let may_be_gone = view.server.wanted.is_stopped() && world.may_be_gone(view);
+    (!is_confirmed && !may_be_gone).then_some(Step::EnsureServer(view.server.id))
 }
 
 fn renew_certificates(Given { world, view, renewal }: &Given) -> Option<Step> {

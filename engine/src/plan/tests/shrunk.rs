@@ -128,6 +128,7 @@ fn restarts_come_last_where_a_server_that_leaves_is_gone() {
     check(unheard().voters(&[1, 2, 3]), "cordon");
     // It does not say so, and Kafka lets it serve.
     check(one().last_seen(3, SignedDuration::from_mins(2)).voters(&[1, 2, 3]), "restart staying");
+    check(one().unresponsive(3).fenced(3).voters(&[1, 2, 3]), "cordon");
     let noted = || {
         gone().cordoned(&[2]).min_isr_set().remembers(|memory| {
             memory.replicas.insert("t".into(), 3);
