@@ -26,6 +26,7 @@ mod instance;
 mod integration;
 mod invoice;
 mod kafka_version;
+mod log_event;
 mod mail;
 mod money;
 mod month;
@@ -71,6 +72,7 @@ pub use integration::{
 };
 pub use invoice::{Bill, Customer, Invoice, InvoiceLine, Seller};
 pub use kafka_version::KafkaVersion;
+pub use log_event::{LogEvent, LogLevel, LogSource};
 pub use mail::{Mail, MailStanding, MessageLimits};
 pub use money::{CURRENCY, Cents};
 pub use month::{BadMonth, Month};
