@@ -101,6 +101,7 @@ checks! {
     kept_out::where_nothing_says_what_was_taken_away_no_key_is_good_but_those_named,
     kept_out::secrets_that_another_master_key_has_sealed_are_not_taken_over,
     metrics::a_window_is_written_by_one_and_read_by_time,
+    metrics::the_first_windows_of_several_servers_are_found,
     metrics::what_is_too_old_is_forgotten_and_counted,
     names::a_name_is_held_by_one_until_let_go,
     names::who_died_holds_a_name_for_its_time_alone,
