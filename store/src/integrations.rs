@@ -165,7 +165,7 @@ fn sealed(
     work.master_key().seal(&place(instance, id), &Secret::new(text))
 }
 
-fn integration(run: &impl Run, row: &Row) -> Result<Integration> {
+pub(crate) fn integration(run: &impl Run, row: &Row) -> Result<Integration> {
     let (instance, id) = (InstanceId(row.int("instance_id")?), IntegrationId(row.int("id")?));
     let opened = run.master_key().open(&place(instance, id), &row.text("config_sealed")?);
     let config = opened.ok().and_then(|text| serde_json::from_str(text.expose()).ok());

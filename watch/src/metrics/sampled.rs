@@ -21,6 +21,13 @@ pub struct Sampled {
     pub windows: BTreeMap<ServerId, Window>,
 }
 
+impl Sampled {
+    /// The times for which a server's agent has sent anything.
+    pub fn times(&self, server: ServerId) -> HashSet<i64> {
+        self.windows.get(&server).into_iter().flat_map(times).collect()
+    }
+}
+
 /// How this process has heard of a server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Heard {
