@@ -11,11 +11,13 @@ const FORGOTTEN: SignedDuration = SignedDuration::from_hours(2);
 /// Seconds of metrics that wait; a turn and a minute that is not settled make up as much.
 const BEHIND: i64 = 3 * schedule::MINUTE;
 
-/// Points of one call were taken.
-pub fn count_points(system: IntegrationSystem, points: usize) {
-    let points = u64::try_from(points).unwrap_or(u64::MAX);
-    metrics::counter!("castellan_export_points_total", "system" => system.as_str())
-        .increment(points);
+/// Points of one call that were taken, and those that were refused for ever.
+pub fn count_points(system: IntegrationSystem, taken: usize, refused: usize) {
+    for (outcome, points) in [("taken", taken), ("refused", refused)] {
+        let labels = [("system", system.as_str()), ("outcome", outcome)];
+        let points = u64::try_from(points).unwrap_or(u64::MAX);
+        metrics::counter!("castellan_export_points_total", &labels).increment(points);
+    }
 }
 
 pub fn count_failure(system: IntegrationSystem, kind: Kind) {

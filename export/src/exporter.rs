@@ -135,7 +135,8 @@ impl Round {
         let heard = heard_instances(&self.exporter.watch);
         let is_ours = |it: &DueTurn| heard.contains(&it.instance_id) || it.late >= TAKEOVER;
         let ours = due.into_iter().filter(is_ours);
-        ours.filter_map(|it| Some((self.places.take(&it)?, it))).map(|(place, it)| (it, place)).collect()
+        let with_place = |it: DueTurn| Some((self.places.take((&it).into())?, it));
+        ours.filter_map(with_place).map(|(place, it)| (it, place)).collect()
     }
 
     async fn save_and_take(
@@ -209,3 +210,6 @@ fn note(behind: &mut Behind, ended: &Ended, saved: bool, elapsed: SignedDuration
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

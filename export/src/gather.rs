@@ -1,7 +1,7 @@
 //! The points of an instance that are to be sent next.
 
 use crate::minutes::{self, Batch};
-use crate::point::Origin;
+use crate::point::{Origin, Server};
 use crate::schedule::MINUTE;
 use crate::settled::{Known, Moment, is_settled};
 use model::{InstanceId, ServerId, Timestamp};
@@ -14,7 +14,7 @@ use watch::metrics::{Sampled, first_sampled, heard};
 /// An instance and its servers, as they are now.
 pub struct View {
     pub origin: Arc<Origin>,
-    servers: Vec<(ServerId, Arc<str>)>,
+    servers: Vec<(ServerId, Arc<Server>)>,
     /// In the same order.
     last_seen: Vec<Option<Timestamp>>,
 }
@@ -35,7 +35,7 @@ impl View {
         Ok(Some(Self {
             origin: Arc::new(Origin::new(&instance)),
             last_seen: servers.iter().map(|server| server.last_seen).collect(),
-            servers: servers.into_iter().map(|server| (server.id, server.name.into())).collect(),
+            servers: servers.into_iter().map(named).collect(),
         }))
     }
 
@@ -75,4 +75,9 @@ impl View {
         });
         known.collect()
     }
+}
+
+fn named(server: model::Server) -> (ServerId, Arc<Server>) {
+    let hostname = server.listeners.sasl_scram.advertised_host;
+    (server.id, Arc::new(Server { name: server.name, hostname }))
 }

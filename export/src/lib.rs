@@ -24,7 +24,7 @@ mod settled;
 mod turn;
 
 pub use exporter::Exporter;
-pub use point::{Origin, Point};
+pub use point::{Origin, Point, Server};
 
 use async_trait::async_trait;
 use model::{Integration, Timestamp};
@@ -47,8 +47,10 @@ pub trait SendPoints: Send + Sync {
 /// What came of a call.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Sent {
-    /// So many of the points, from the first on, have been taken.
+    /// So many of the points, from the first on, need not be sent again.
     pub done: usize,
+    /// So many of those were refused for ever.
+    pub dropped: usize,
     /// Why the others were not.
     pub trouble: Option<Trouble>,
 }
@@ -57,7 +59,7 @@ pub struct Sent {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Trouble {
     pub kind: Kind,
-    /// For the customer: what happened and what to do.
+    /// For the customer: what happened and what to do, without a full stop.
     pub sentence: String,
 }
 

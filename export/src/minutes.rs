@@ -3,7 +3,7 @@
 //! A server's own series are always among them; of topics and groups those that matter most,
 //! so that a call has a bound whatever a cluster has.
 
-use crate::point::{self, Point};
+use crate::point::{self, Point, Server};
 use crate::schedule::MINUTE;
 use model::{GroupSeries, ServerId, Timestamp, TopicSeries};
 use series::{Buckets, Measure, Of, Window};
@@ -44,7 +44,7 @@ impl Batch {
 /// The points of these minutes, as far as they fit into one call; of the first minute all.
 pub fn batch(
     sampled: &Sampled,
-    servers: &[(ServerId, Arc<str>)],
+    servers: &[(ServerId, Arc<Server>)],
     minutes: &Range<i64>,
 ) -> Batch {
     let chosen = Chosen::new(sampled, minutes);
@@ -55,12 +55,12 @@ pub fn batch(
             for (minute, value) in means(window, measure, minutes) {
                 let Ok(at) = Timestamp::from_second(minute) else { continue };
                 by_minute.entry(minute).or_default().push(Point {
-                    name: point::name(measure),
+                    name: point::name(measure).into(),
                     unit: measure.unit(),
                     at,
                     value,
                     server: Arc::clone(server),
-                    tag: point::tag(measure),
+                    label: point::label(measure),
                 });
             }
         }

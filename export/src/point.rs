@@ -2,6 +2,7 @@
 
 use model::{GroupSeries, Instance, InstanceId, Series, Timestamp, TopicSeries};
 use series::Measure;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
@@ -22,23 +23,29 @@ static NAMES: LazyLock<BTreeMap<&'static str, String>> = LazyLock::new(|| {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Point {
     /// Such as `castellan.kafka.cpu_percent`.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// Such as `%`; empty if it has none.
     pub unit: &'static str,
     /// The beginning of the minute.
     pub at: Timestamp,
     pub value: f64,
-    /// The name of the server.
-    pub server: Arc<str>,
+    pub server: Arc<Server>,
     /// What it is of, if not of the whole server: `topic` or `group`, and its name.
-    pub tag: Option<(&'static str, Arc<str>)>,
+    pub label: Option<(&'static str, Arc<str>)>,
+}
+
+/// The server that points are of.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Server {
+    pub name: String,
+    pub hostname: String,
 }
 
 /// The instance that points are of.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Origin {
-    pub instance_id: InstanceId,
-    pub instance: String,
+    pub id: InstanceId,
+    pub name: String,
     pub plan: String,
     pub region: String,
     /// As the customer wrote them.
@@ -48,8 +55,8 @@ pub struct Origin {
 impl Origin {
     pub(crate) fn new(instance: &Instance) -> Self {
         Self {
-            instance_id: instance.id,
-            instance: instance.name.as_str().to_owned(),
+            id: instance.id,
+            name: instance.name.as_str().to_owned(),
             plan: instance.plan.to_string(),
             region: instance.region.to_string(),
             tags: instance.tags.as_slice().to_vec(),
@@ -63,7 +70,7 @@ pub(crate) fn name(measure: &Measure) -> &'static str {
 }
 
 /// What a measure is of, if not of the whole server.
-pub(crate) fn tag(measure: &Measure) -> Option<(&'static str, Arc<str>)> {
+pub(crate) fn label(measure: &Measure) -> Option<(&'static str, Arc<str>)> {
     match measure {
         Measure::Server(_) => None,
         Measure::Topic(topic, _) => Some(("topic", Arc::clone(topic))),

@@ -153,7 +153,8 @@ impl Exporter {
         let call = self.sender.send(&turn.integration, origin, &batch.points, self.clock.now());
         let sent = timeout(self.patience, call).await.unwrap_or_else(|_| too_slow());
         let done = sent.done.min(batch.points.len());
-        counters::count_points(system, done);
+        let dropped = sent.dropped.min(done);
+        counters::count_points(system, done - dropped, dropped);
         let after = self.clock.now().as_second();
         batch.ends(done).for_each(|end| counters::note_delay(after - end));
         let through = batch.through(done);
@@ -217,22 +218,19 @@ fn count_dropped(turn: &Turn, now: i64) {
 }
 
 fn too_slow() -> Sent {
-    let sentence = format!(
-        "It did not take what was sent within {} seconds; it is tried again",
-        CALL.as_secs()
-    );
+    let sentence = format!("it did not take what was sent within {} seconds", CALL.as_secs());
     let kind = Kind::Retry { after: None };
-    Sent { done: 0, trouble: Some(Trouble { kind, sentence }) }
+    Sent { trouble: Some(Trouble { kind, sentence }), ..Sent::default() }
 }
 
 fn not_all() -> Trouble {
-    let sentence = "It did not take everything; the rest is sent again".to_owned();
+    let sentence = "it did not take everything; the rest is sent again".to_owned();
     Trouble { kind: Kind::Retry { after: None }, sentence }
 }
 
 fn shortened(mut sentence: String) -> String {
     if sentence.is_empty() {
-        "It did not take what was sent".clone_into(&mut sentence);
+        "it did not take what was sent".clone_into(&mut sentence);
     }
     sentence.truncate(sentence.floor_char_boundary(LONGEST_ERROR));
     sentence

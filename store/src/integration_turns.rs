@@ -92,12 +92,13 @@ fn due_turn(row: &Row, now: Timestamp) -> Result<DueTurn> {
 pub async fn next_due(run: &mut impl Run, now: Timestamp) -> Result<Option<SignedDuration>> {
     let now = run.now(now).await?;
     let query = Query::new(
-        "SELECT MIN(integrations.due_at) AS due_at FROM integrations \
+        "SELECT integrations.due_at AS due_at FROM integrations \
          JOIN instances ON instances.id = integrations.instance_id \
-         WHERE integrations.due_at IS NOT NULL AND instances.deleted_at IS NULL",
+         WHERE integrations.due_at IS NOT NULL AND instances.deleted_at IS NULL \
+         ORDER BY integrations.due_at LIMIT 1",
     );
     let Some(row) = run.fetch_one(query).await? else { return Ok(None) };
-    Ok(row.time_or_none("due_at")?.map(|due| due.duration_since(now)))
+    Ok(Some(row.time("due_at")?.duration_since(now)))
 }
 
 /// Takes a turn that was due, for the time of a lease. None if another control plane has

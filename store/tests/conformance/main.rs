@@ -15,6 +15,7 @@ mod copies;
 mod documents;
 mod fixture;
 mod guards;
+mod integration_turns;
 mod kept_out;
 mod mail;
 mod metrics;
@@ -91,6 +92,11 @@ checks! {
     chain::several_seal_and_write_at_once,
     chain::a_late_line_is_sealed_once_behind_the_others,
     chain::a_month_is_read_in_pages,
+    integration_turns::a_turn_is_taken_by_one_and_again_after_the_lease,
+    integration_turns::what_came_of_a_turn_is_kept_until_the_next,
+    integration_turns::a_turn_of_other_settings_writes_nothing,
+    integration_turns::an_instance_that_is_deleted_has_no_turns,
+    integration_turns::a_clock_that_is_set_back_holds_no_turn_up_for_as_long,
     mail::an_address_outside_the_team_is_asked_once_by_account,
     mail::who_refuses_mail_gets_none_until_they_agree,
     mail::an_address_that_is_no_recipient_any_more_is_forgotten,
