@@ -126,7 +126,11 @@ pub async fn set_labels(
     name: &InstanceName,
     tags: &Tags,
 ) -> Result<()> {
-    let query = Query::new("UPDATE instances SET name = $2, tags = $3 WHERE id = $1")
+    // Its logs carry the name, so agents fetch it.
+    let query = Query::new(
+        "UPDATE instances SET integrations_revision = integrations_revision + \
+         CASE WHEN name <> $2 THEN 1 ELSE 0 END, name = $2, tags = $3 WHERE id = $1",
+    )
         .bind(id.0)
         .bind(name.as_str())
         .bind(json(tags));

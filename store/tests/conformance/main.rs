@@ -16,6 +16,7 @@ mod documents;
 mod fixture;
 mod guards;
 mod integration_turns;
+mod integrations;
 mod kept_out;
 mod mail;
 mod metrics;
@@ -135,6 +136,13 @@ checks! {
     alarms::alarms_are_kept_under_their_own_ids,
     alarms::a_recipient_who_is_gone_is_in_no_list,
     alarms::alarms_go_with_their_instance,
+    integrations::both_kinds_are_counted_together_and_no_id_is_given_again,
+    integrations::settings_belong_to_their_row,
+    integrations::an_instance_has_so_many_of_them,
+    integrations::agents_hear_of_a_change_of_where_logs_go,
+    integrations::the_newest_failure_of_any_server_is_the_error,
+    integrations::metrics_are_taken_when_they_are_due,
+    integrations::integrations_go_with_their_instance,
     pauses::a_pause_is_of_one_or_of_all,
     pauses::a_pause_and_a_resume_wake,
     resizes::a_resize_is_read_as_written_until_it_ends,
