@@ -200,7 +200,8 @@ fn note(behind: &mut Behind, ended: &Ended, saved: bool, elapsed: SignedDuration
         behind.note(integration, *waiting, elapsed);
     }
     if outcome.error != turn.integration.error {
-        let (instance, id, system) = (turn.instance_id, turn.integration.id, turn.integration.system);
+        let (instance, id, system) =
+            (turn.instance_id, turn.integration.id, turn.integration.system);
         if outcome.error.is_empty() {
             tracing::info!(%instance, %id, %system, "metrics are sent again");
         } else {

@@ -53,7 +53,7 @@ impl View {
         let Some(sampled) = sampled else { return Ok(Found::Nothing) };
         let known = self.known(context, &sampled);
         let first = known.iter().flat_map(|server| &server.times);
-        let first = first.filter(|it| asked.contains(it)).min().map(|it| align(*it, MINUTE));
+        let first = first.filter(|it| asked.contains(*it)).min().map(|it| align(*it, MINUTE));
         let Some(first) = first else { return Ok(Found::Nothing) };
         let end = asked.end.min(sampled.start + Tier::Sampled.span()).min(first + most * MINUTE);
         let mut settled = asked.start;

@@ -169,15 +169,21 @@ mod tests {
     fn points_are_means_of_minutes_in_their_order() {
         let mut windows = vec![empty(), empty()];
         let cpu = Measure::Server(Series::Cpu);
-        for (window, at, value) in
-            [(0, 0, 1.0), (0, 50, 2.0), (0, 60, 7.0), (1, 10, 4.0), (1, 70, f32::NAN), (1, 120, 9.0)]
-        {
+        for (window, at, value) in [
+            (0, 0, 1.0),
+            (0, 50, 2.0),
+            (0, 60, 7.0),
+            (1, 10, 4.0),
+            (1, 70, f32::NAN),
+            (1, 120, 9.0),
+        ] {
             windows[window].set(cpu.clone(), Of::Average, START + at, value);
         }
         let batch = batch(&sampled(windows), &servers(3), &(START..START + 120));
-        let points = batch.points.iter().map(|it| {
-            (it.server.name.as_str(), it.at.as_second() - START, it.value)
-        });
+        let points = batch
+            .points
+            .iter()
+            .map(|it| (it.server.name.as_str(), it.at.as_second() - START, it.value));
         assert_eq!(
             points.collect::<Vec<_>>(),
             [("x-01", 0, 1.5), ("x-02", 0, 4.0), ("x-01", 60, 7.0)]
@@ -209,7 +215,8 @@ mod tests {
         let batch = batch(&sampled(windows), &servers(2), &(START..START + 60));
         let named = |kind: &str| -> Vec<String> {
             let labels = batch.points.iter().filter_map(|point| point.label.as_ref());
-            let names = labels.filter(|(label, _)| *label == kind).map(|(_, name)| name.to_string());
+            let names =
+                labels.filter(|(label, _)| *label == kind).map(|(_, name)| name.to_string());
             let mut names: Vec<_> = names.collect();
             names.sort_unstable();
             names.dedup();

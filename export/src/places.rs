@@ -157,8 +157,13 @@ mod tests {
             let account = self.accounts[account];
             let ids = || (1..=10).map(IntegrationId);
             let all = instances.flat_map(|it| ids().map(move |id| (InstanceId(it), id)));
-            let asking =
-                |(instance, integration)| Asking { account, instance, integration, system, failing };
+            let asking = |(instance, integration)| Asking {
+                account,
+                instance,
+                integration,
+                system,
+                failing,
+            };
             all.filter_map(|it| self.places.take(asking(it))).collect()
         }
     }

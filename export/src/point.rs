@@ -90,7 +90,8 @@ mod tests {
         let names: Vec<_> = servers.chain(topics).chain(groups).map(|it| name(&it)).collect();
         assert_eq!(names[0], "castellan.kafka.cpu_percent");
         assert_eq!(names.last(), Some(&"castellan.kafka.group_lag_seconds"));
-        let fits = |byte: u8| byte.is_ascii_lowercase() || matches!(byte, b'0'..=b'9' | b'.' | b'_');
+        let fits =
+            |byte: u8| byte.is_ascii_lowercase() || matches!(byte, b'0'..=b'9' | b'.' | b'_');
         for name in names {
             assert!(name.len() > PREFIX.len() && name.len() <= 100, "{name}");
             assert!(name.bytes().all(fits), "{name}");

@@ -74,7 +74,8 @@ mod tests {
     use super::*;
     use model::SeededEntropy;
 
-    const NOW: i64 = 1_000_000_020;
+    /// Twenty seconds after the end of a minute.
+    const NOW: i64 = 1_000_000_040;
 
     #[test]
     fn a_minute_is_settled_twenty_seconds_after_its_end() {

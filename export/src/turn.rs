@@ -166,8 +166,7 @@ impl Exporter {
         match sent.trouble.or_else(|| (!is_whole).then(not_all)) {
             None => {
                 let is_behind = through < Some(schedule::settled_through(after));
-                let pause =
-                    if is_behind { SignedDuration::ZERO } else { self.until_turn(turn) };
+                let pause = if is_behind { SignedDuration::ZERO } else { self.until_turn(turn) };
                 TurnOutcome { pause, sent_through, failures: 0, error: String::new() }
             }
             Some(trouble) => self.failed(turn, trouble, sent_through),

@@ -10,8 +10,7 @@
 use crate::db::{Query, Row, Run};
 use crate::{Result, Work, integrations};
 use model::{
-    AccountId, InstanceId, Integration, IntegrationId, IntegrationSystem, SignedDuration,
-    Timestamp,
+    AccountId, InstanceId, Integration, IntegrationId, IntegrationSystem, SignedDuration, Timestamp,
 };
 
 /// No turn is further ahead.

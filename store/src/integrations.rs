@@ -5,13 +5,11 @@
 //!
 //! Logs are sent by agents, which fetch where to whenever the instance's
 //! `integrations_revision` is another, and say which deliveries fail ([`set_failures`]).
-//! Metrics are sent by the control plane when they are due ([`take_due`]).
+//! Metrics are sent by the control plane when they are due ([`crate::integration_turns`]).
 
 mod failures;
-mod metrics;
 
 pub use failures::{IntegrationFailure, failures_of, forget_server, set_failures};
-pub use metrics::{DueMetrics, MetricsOutcome, next_due, set_outcome, take_due};
 
 use crate::db::{Query, Row, Run};
 use crate::{Change, Error, Result, Work};
@@ -114,12 +112,11 @@ pub async fn find(
     kind: IntegrationKind,
     id: IntegrationId,
 ) -> Result<Option<Integration>> {
-    let query = Query::new(
-        "SELECT * FROM integrations WHERE instance_id = $1 AND id = $2 AND kind = $3",
-    )
-    .bind(instance.0)
-    .bind(id.0)
-    .bind(kind.as_str());
+    let query =
+        Query::new("SELECT * FROM integrations WHERE instance_id = $1 AND id = $2 AND kind = $3")
+            .bind(instance.0)
+            .bind(id.0)
+            .bind(kind.as_str());
     let row = run.fetch_one(query).await?;
     row.map(|row| integration(run, &row)).transpose()
 }

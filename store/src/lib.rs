@@ -69,7 +69,7 @@ pub use error::{Error, Result};
 pub use hosts::Host;
 pub use installation::Installation;
 pub use integration_turns::{DueTurn, Turn, TurnOutcome};
-pub use integrations::{DueMetrics, IntegrationFailure, MetricsOutcome, NewIntegration};
+pub use integrations::{IntegrationFailure, NewIntegration};
 pub use invoices::InvoiceSummary;
 pub use kept::{Kept, Moment};
 pub use leases::Lease;

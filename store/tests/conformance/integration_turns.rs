@@ -93,7 +93,10 @@ pub async fn what_came_of_a_turn_is_kept_until_the_next(f: Fixture) {
     f.pass(100).await;
     let second = add(&f, instance, IntegrationKind::Metrics).await;
     let due = look(&f).await;
-    assert_eq!(due.iter().map(|it| (it.id, it.failures)).collect::<Vec<_>>(), [(second, 0), (id, 3)]);
+    assert_eq!(
+        due.iter().map(|it| (it.id, it.failures)).collect::<Vec<_>>(),
+        [(second, 0), (id, 3)]
+    );
     assert!(due[1].late >= SignedDuration::from_secs(40), "{:?}", due[1].late);
     let turn = take_one(&f, &f.store, &due[1]).await.unwrap();
     assert_eq!((turn.failures, turn.integration.error.as_str()), (3, "It answered 500"));

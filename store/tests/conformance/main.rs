@@ -141,7 +141,6 @@ checks! {
     integrations::an_instance_has_so_many_of_them,
     integrations::agents_hear_of_a_change_of_where_logs_go,
     integrations::the_newest_failure_of_any_server_is_the_error,
-    integrations::metrics_are_taken_when_they_are_due,
     integrations::integrations_go_with_their_instance,
     pauses::a_pause_is_of_one_or_of_all,
     pauses::a_pause_and_a_resume_wake,

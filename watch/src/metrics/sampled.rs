@@ -78,8 +78,7 @@ pub async fn first_sampled(
         };
         let Some(found) = found else { return Ok(None) };
         let asked = from..to;
-        let mut points = found.windows.values().flat_map(times);
-        if points.any(|at| asked.contains(&at)) {
+        if found.windows.values().flat_map(times).any(|at| asked.contains(&at)) {
             return Ok(Some(found));
         }
         // It has points from before that time alone.
@@ -118,7 +117,7 @@ fn is_whole(open: Option<&Sampled>, servers: &[ServerId], from: i64, to: i64) ->
 /// the control plane asked the cluster's groups says nothing of the server.
 fn times(window: &Window) -> impl Iterator<Item = i64> {
     let of_agent = window.columns.keys().filter(|(measure, _)| is_of_agent(measure));
-    of_agent.flat_map(|(measure, _)| window.points(measure, Of::Average).map(|(at, _)| at))
+    of_agent.flat_map(move |(measure, _)| window.points(measure, Of::Average).map(|(at, _)| at))
 }
 
 fn is_of_agent(measure: &Measure) -> bool {

@@ -173,8 +173,7 @@ impl World {
     pub async fn plane(&self) -> Plane {
         let rows = &self.rows;
         let kafka = Arc::new(SimKafka::new(rows.clock.clone(), 1, Timing::INSTANT));
-        let reach =
-            Reach::new(rows.store.clone(), kafka, rows.clock.clone(), rows.entropy.clone());
+        let reach = Reach::new(rows.store.clone(), kafka, rows.clock.clone(), rows.entropy.clone());
         let (store, catalogue) = (rows.store.clone(), rows.catalogue.clone());
         let (clock, entropy) = (rows.clock.clone(), rows.entropy.clone());
         let context = watch::Context::new(store, reach, catalogue, clock, entropy)

@@ -3,7 +3,7 @@
 use super::fixture::*;
 use crate::exporter::TAKEOVER;
 use crate::turn::LEASE;
-use model::SignedDuration;
+use model::{Clock as _, SignedDuration};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 

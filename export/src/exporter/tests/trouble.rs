@@ -2,7 +2,7 @@
 
 use super::fixture::*;
 use crate::Kind;
-use model::{InstanceId, IntegrationId, SignedDuration, Timestamp};
+use model::{Clock as _, InstanceId, IntegrationId, SignedDuration, Timestamp};
 use std::time::Duration;
 use store::{integration_turns, integrations};
 
