@@ -132,6 +132,9 @@ impl Round {
 
     /// Those that have a place. Who hears the agents goes first.
     fn choose(&self, due: Vec<DueTurn>) -> Vec<(DueTurn, Place)> {
+        if due.is_empty() {
+            return Vec::new();
+        }
         let heard = heard_instances(&self.exporter.watch);
         let is_ours = |it: &DueTurn| heard.contains(&it.instance_id) || it.late >= TAKEOVER;
         let ours = due.into_iter().filter(is_ours);

@@ -29,12 +29,22 @@ pub fn settled_through(now: i64) -> i64 {
     align(now - SETTLE, MINUTE)
 }
 
-/// The beginning of the first minute that is to be sent to a system. What was sent after
-/// now was sent before a clock was set back.
-pub fn first_minute(system: IntegrationSystem, sent_through: Option<i64>, now: i64) -> i64 {
-    let sent = sent_through.filter(|sent| *sent <= now);
-    let Some(sent) = sent else { return settled_through(now) - MINUTE };
-    align(sent, MINUTE).max(oldest(system, now))
+/// The beginning of the first minute that is to be sent to a system: what was not sent yet,
+/// of a new integration from the minute on that was over when it was made. Times after now
+/// are from before a clock was set back.
+pub fn first_minute(
+    system: IntegrationSystem,
+    sent_through: Option<i64>,
+    made_at: i64,
+    now: i64,
+) -> i64 {
+    let last_before = |at| settled_through(at) - MINUTE;
+    match sent_through {
+        Some(sent) if sent <= now => align(sent, MINUTE),
+        None if made_at <= now => last_before(made_at),
+        _ => last_before(now),
+    }
+    .max(oldest(system, now))
 }
 
 /// The beginning of the first minute that a system still takes.
@@ -89,10 +99,10 @@ mod tests {
         use IntegrationSystem as S;
         let end = NOW - 20;
         let check = |system, sent: Option<i64>, expected: i64| {
-            let found = first_minute(system, sent, NOW);
+            let found = first_minute(system, sent, NOW - 300, NOW);
             assert_eq!(end - found, expected, "{system} after {sent:?}");
         };
-        check(S::Librato, None, 60);
+        check(S::Librato, None, 360);
         check(S::Librato, Some(end), 0);
         check(S::Librato, Some(end - 600), 600);
         check(S::Librato, Some(0), 24 * 3600 - 60);
@@ -103,6 +113,7 @@ mod tests {
         check(S::Datadog, Some(end - 600), 600);
         // The clock was set back.
         check(S::Librato, Some(NOW + 3600), 60);
+        assert_eq!(first_minute(S::Otlp, None, NOW + 3600, NOW), end - 60);
     }
 
     #[test]

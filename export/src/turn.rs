@@ -61,7 +61,9 @@ struct Asked {
 impl Asked {
     fn new(turn: &Turn, now: i64) -> Self {
         let sent = turn.sent_through.map(Timestamp::as_second);
-        let first = schedule::first_minute(turn.integration.system, sent, now);
+        let integration = &turn.integration;
+        let made_at = integration.created_at.as_second();
+        let first = schedule::first_minute(integration.system, sent, made_at, now);
         // What may have been too much is tried in small parts.
         let most = if turn.failures > 0 { 1 } else { MOST_MINUTES };
         Self { minutes: first..schedule::settled_through(now), most }
