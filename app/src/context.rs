@@ -2,6 +2,7 @@
 
 use crate::apikeys::KeyHolder;
 use crate::instances::InstanceView;
+use crate::integrations::IntegrationTester;
 use crate::messages::ReadShares;
 use crate::resources::StaleBrokers;
 use crate::{Clouds, Destinations, Error, Limits, RegionCloud, Result};
@@ -98,6 +99,7 @@ pub struct Shared {
     entropy: Arc<dyn Entropy>,
     clouds: Arc<Clouds<RegionCloud>>,
     pub(crate) destinations: Arc<dyn Destinations>,
+    pub(crate) integration_tester: Arc<dyn IntegrationTester>,
     pub(crate) settings: Settings,
     installation: Installation,
     /// Held by the create that takes places: of two that ask at the same moment
@@ -126,6 +128,7 @@ pub struct Parts {
     /// What may be asked of the clouds that serve the catalogue's regions.
     pub clouds: Clouds<RegionCloud>,
     pub destinations: Arc<dyn Destinations>,
+    pub integration_tester: Arc<dyn IntegrationTester>,
     pub settings: Settings,
     pub installation: Installation,
 }
@@ -140,6 +143,7 @@ impl App {
             entropy,
             clouds,
             destinations,
+            integration_tester,
             settings,
             installation,
         } = parts;
@@ -161,6 +165,7 @@ impl App {
             entropy,
             clouds: Arc::new(clouds),
             destinations,
+            integration_tester,
             reading: Arc::new(ReadShares::new(settings.reads_at_once)),
             settings,
             installation,

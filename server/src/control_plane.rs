@@ -8,6 +8,7 @@ use crate::data_dir::{DataDir, Endpoints};
 use crate::floor;
 use crate::host_facts::{self, HostFacts};
 use crate::installation::{self, Opened};
+use crate::integration_tester::Undelivered;
 use crate::kafka_ready::KafkaReady;
 use crate::listen::{self, Bound};
 use crate::mail;
@@ -254,6 +255,7 @@ fn make_app(
         entropy: Arc::new(OsEntropy),
         clouds,
         destinations: Arc::new(destinations),
+        integration_tester: Arc::new(Undelivered),
         settings,
         installation: opened.installation.clone(),
     })

@@ -23,6 +23,7 @@ mod host_dir;
 mod host_facts;
 mod installation;
 mod instance;
+mod integration_tester;
 mod invoice;
 mod kafka_ready;
 mod kcat;
