@@ -55,6 +55,11 @@ impl Format {
         }
     }
 
+    /// Whether its events say when they were.
+    pub fn has_times(self) -> bool {
+        self != Self::Printed
+    }
+
     pub fn parse(self, text: &[u8]) -> Parsed<'_> {
         let parsed = match self {
             Self::Kafka => kafka::parse(text),

@@ -37,6 +37,10 @@ impl Identity {
         (self.device, self.inode) == (found.dev(), found.ino())
     }
 
+    pub fn is_same(&self, other: &Self) -> bool {
+        (self.device, self.inode) == (other.device, other.inode)
+    }
+
     /// Learns how the file begins.
     pub fn look(&mut self, file: &File, size: u64) -> io::Result<()> {
         if self.first.is_none() && size >= FIRST as u64 {

@@ -4,14 +4,14 @@
 //! highest. So they go by when they were last written, and which of them were read is known
 //! by their inodes and contents, since a clock may be set back.
 
-use crate::mark::{self, Finished, Mark};
+use crate::mark::{self, Finished, Identity, Mark};
 use std::fs::{self, File, Metadata};
 use std::io;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
 /// Of more, those that were written last.
-const MOST: usize = 64;
+pub const MOST: usize = 64;
 /// A copy is made of long files alone. As many of its bytes are compared.
 const COMPARED: usize = 4096;
 
@@ -57,8 +57,11 @@ fn is_number(suffix: &[u8]) -> bool {
 }
 
 impl Rotated {
+    /// Fails if another file has its name by now.
     pub fn open(&self, server: &Path) -> io::Result<File> {
-        host::open_beneath(server, &self.path)
+        let file = host::open_beneath(server, &self.path)?;
+        let is_same = Identity::of(&self.found).is_of(&file.metadata()?);
+        if is_same { Ok(file) } else { Err(io::ErrorKind::NotFound.into()) }
     }
 
     /// From where on it has to be read. None if it was read to its end.
@@ -90,20 +93,17 @@ impl Rotated {
 }
 
 /// The file beside the log in which a place is, and whether anything is left of it to read.
-pub fn find(
-    rotated: &[Rotated],
-    server: &Path,
-    mark: &Mark,
-) -> io::Result<Option<(File, bool)>> {
-    let open = |file: &Rotated| file.open(server).ok();
+pub fn find(rotated: &[Rotated], server: &Path, mark: &Mark) -> io::Result<Option<(File, bool)>> {
     let is_same = |file: &&Rotated| mark.file.is_of(&file.found);
-    let others = rotated.iter().rev().filter(|file| !is_same(file));
-    for file in rotated.iter().filter(is_same).chain(others).filter_map(open) {
+    let others = || rotated.iter().rev().filter(|file| !is_same(file));
+    for file in rotated.iter().filter(is_same).chain(others()) {
+        let file = file.open(server)?;
         if mark.fits(&file)? {
             return Ok(Some((file, true)));
         }
     }
-    for file in rotated.iter().rev().filter(|file| !is_same(file)).filter_map(open) {
+    for file in others() {
+        let file = file.open(server)?;
         if mark.outruns(&file)? {
             return Ok(Some((file, false)));
         }

@@ -12,9 +12,7 @@ pub fn parse(text: &[u8]) -> Option<Parsed<'_>> {
     let (word, message) = split(rest, b" ")?;
     let level = level(word)?;
     let (message, logger) = match logger(message) {
-        Some((from, to)) => {
-            ([&message[..from], &message[to..]], &message[from + 2..to - 1])
-        }
+        Some((from, to)) => ([&message[..from], &message[to..]], &message[from + 2..to - 1]),
         None => ([message, &[][..]], &[][..]),
     };
     Some(Parsed { at: Some(at), level: Some(level), logger, message })
