@@ -169,12 +169,10 @@ impl Assembler {
     fn write(&mut self, now: Timestamp, out: &mut Frame) {
         let cut = if self.cut > 0 { self.cut_mark() } else { String::new() };
         let Parsed { at, level, logger, message } = self.format.parse(&self.text);
-        let last = self.last.unzip();
-        let at = at.or(last.0).unwrap_or(now);
+        let last = self.last.filter(|_| self.format.has_times()).unzip();
         let level = level.or(last.1).unwrap_or(LogLevel::Info);
-        if self.format.has_times() {
-            self.last = Some((at, level));
-        }
+        self.last = at.map(|at| (at, level)).or(self.last);
+        let at = at.or(last.0).unwrap_or(now);
         let message = [message[0], message[1], cut.as_bytes()];
         out.push(&Record { at, level, source: self.source, logger, message });
     }
