@@ -20,6 +20,7 @@ units() {
     check --lib --bins --test addresses --test agent_documents --test billing --test channels \
         --test client_certificates --test edges --test faults --test holdings --test it --test log \
         --test moves --test people --test process --test properties --test requests \
+        --test rotations \
         --test separate --test servers --test simulated --test smtp --test stepped_clock \
         -- --skip fuzz::
     check --doc

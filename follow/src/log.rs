@@ -1,0 +1,281 @@
+//! One log, followed through its rotations.
+//!
+//! A file is read to its end before the next: after a rename the next one is what was written
+//! after it, after a copy it is the copy's rest and then the emptied file. What was read is
+//! known by contents and not by names, so a process that starts again goes on where it was.
+
+mod place;
+
+use crate::assemble::{Assembler, Piece};
+use crate::format::{Format, HEAD};
+use crate::frame::Frame;
+use crate::mark::{BEFORE, Finished, Identity, Mark};
+use crate::state::Progress;
+use model::{LogSource, SignedDuration, Timestamp};
+use std::fs::{self, File, Metadata};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::FileExt as _;
+use std::path::{Path, PathBuf};
+
+/// So much is read at a time.
+const PIECE: usize = 64 << 10;
+/// Where a piece and what stands before it are read into.
+pub const BUFFER: usize = BEFORE + PIECE;
+/// Files that may be gone through in a turn.
+const SWITCHES: usize = 16;
+/// An event to which nothing came for so long is whole.
+const IDLE: SignedDuration = SignedDuration::from_secs(1);
+/// The same in the midst of a line.
+const IDLE_WITHIN_LINE: SignedDuration = SignedDuration::from_secs(5);
+
+pub struct Log {
+    pub source: LogSource,
+    format: Format,
+    server: PathBuf,
+    /// Within the server's directory.
+    path: PathBuf,
+    assembler: Assembler,
+    place: Place,
+    finished: Vec<Finished>,
+    /// What the file before the present one leaves open.
+    seam: Seam,
+    /// When something was read for the last time.
+    grew: Timestamp,
+    /// How often lines were gone before they were read.
+    pub gaps: u64,
+    /// Whether the files of which something is known are others than were saved.
+    is_changed: bool,
+}
+
+/// Where the log is read.
+enum Place {
+    /// At its present end, which has yet to be found.
+    AtEnd,
+    /// Where an earlier process was.
+    Saved(Option<Mark>),
+    /// The next file is to be opened.
+    Between,
+    Open(Open),
+}
+
+struct Open {
+    file: File,
+    identity: Identity,
+    offset: u64,
+    /// What stands before the offset.
+    before: Vec<u8>,
+}
+
+impl Open {
+    fn mark(&self) -> Mark {
+        Mark::new(self.identity, self.offset, &self.before)
+    }
+}
+
+/// How a file follows the one before, if that ended in the midst of a line.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Seam {
+    None,
+    /// Another process may write it.
+    Renamed,
+    /// The same writer went on.
+    Emptied,
+}
+
+enum Step {
+    Rest,
+    Read { has_more: bool },
+    Switch,
+}
+
+impl Log {
+    /// One that goes on where it was saved, or begins with the first line of all there is.
+    pub fn new(
+        (source, format, path): (LogSource, Format, &Path),
+        server: &Path,
+        limit: usize,
+        saved: Progress,
+    ) -> Self {
+        Self {
+            source,
+            format,
+            server: server.into(),
+            path: path.into(),
+            assembler: Assembler::new(source, format, limit),
+            place: Place::Saved(saved.mark),
+            finished: saved.finished.unwrap_or_default(),
+            seam: Seam::None,
+            grew: Timestamp::MIN,
+            gaps: 0,
+            is_changed: false,
+        }
+    }
+
+    pub fn path(&self) -> PathBuf {
+        self.server.join(&self.path)
+    }
+
+    /// Reads a bounded piece; true if there is more.
+    pub fn turn(&mut self, now: Timestamp, buffer: &mut [u8], out: &mut Frame) -> io::Result<bool> {
+        for _ in 0..SWITCHES {
+            match self.step(now, buffer, out) {
+                Ok(Step::Switch) => {}
+                Ok(Step::Read { has_more }) => return Ok(has_more),
+                Ok(Step::Rest) => {
+                    self.end_when_idle(now, out);
+                    return Ok(false);
+                }
+                Err(error) => {
+                    self.end_when_idle(now, out);
+                    return if is_meanwhile(&error) { Ok(false) } else { Err(error) };
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// How far it is, if there is something to save.
+    pub fn progress(&mut self, has_events: bool) -> Option<Progress> {
+        let is_changed = std::mem::take(&mut self.is_changed);
+        if !has_events && !is_changed {
+            return None;
+        }
+        let finished = is_changed.then(|| self.finished.clone());
+        Some(Progress { mark: self.mark(), finished })
+    }
+
+    fn mark(&self) -> Option<Mark> {
+        self.assembler.began().or(match &self.place {
+            Place::Open(open) => Some(open.mark()),
+            Place::Saved(mark) => *mark,
+            Place::AtEnd | Place::Between => None,
+        })
+    }
+
+    fn step(&mut self, now: Timestamp, buffer: &mut [u8], out: &mut Frame) -> io::Result<Step> {
+        match self.place {
+            Place::AtEnd => self.go_to_end()?,
+            Place::Saved(mark) => self.go_to(mark, now, out)?,
+            Place::Between | Place::Open(_) => {}
+        }
+        // Before the size of an open file: once there is a new one, nobody writes to the old.
+        let present = self.present()?;
+        let Place::Open(open) = &self.place else {
+            return if present.is_some() { self.switch(now) } else { Ok(Step::Rest) };
+        };
+        let same = present.as_ref().filter(|found| open.identity.is_of(found));
+        let size = match same {
+            Some(found) => found.len(),
+            None => open.file.metadata()?.len(),
+        };
+        let (is_same, offset) = (same.is_some(), open.offset);
+        if size > offset {
+            return self.read(size, now, buffer, out);
+        }
+        match (is_same, present) {
+            (true, _) if size < offset => self.go_to_copy(now, out),
+            (true, _) | (false, None) => Ok(Step::Rest),
+            (false, Some(_)) => self.switch(now),
+        }
+    }
+
+    /// The file of the log's own name.
+    fn present(&self) -> io::Result<Option<Metadata>> {
+        match fs::symlink_metadata(self.path()) {
+            Ok(found) => Ok(Some(found).filter(Metadata::is_file)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn read(
+        &mut self,
+        size: u64,
+        now: Timestamp,
+        buffer: &mut [u8],
+        out: &mut Frame,
+    ) -> io::Result<Step> {
+        let Place::Open(open) = &mut self.place else { return Ok(Step::Rest) };
+        let from = open.before.len();
+        let start = open.offset - from as u64;
+        let length = read_at(&open.file, &mut buffer[..from + PIECE], start)?;
+        let bytes = &buffer[..length];
+        if !bytes.starts_with(&open.before) {
+            // It was emptied, and is as long again.
+            return self.go_to_copy(now, out);
+        }
+        open.identity.look(&open.file, start + length as u64)?;
+        let piece = Piece { file: open.identity, bytes, from, offset: start };
+        if !cross(&mut self.assembler, self.format, self.seam, &piece, now, out) {
+            return Ok(Step::Rest);
+        }
+        self.seam = Seam::None;
+        self.assembler.feed(&piece, now, out);
+        open.offset = start + length as u64;
+        open.before.clear();
+        open.before.extend_from_slice(&bytes[length.saturating_sub(BEFORE)..]);
+        self.grew = now;
+        Ok(Step::Read { has_more: open.offset < size })
+    }
+
+    fn end_when_idle(&mut self, now: Timestamp, out: &mut Frame) {
+        let is_within_line = self.assembler.is_within_line();
+        if self.assembler.began().is_none() && !is_within_line {
+            return;
+        }
+        // A clock that was set back.
+        self.grew = self.grew.min(now);
+        let patience = if is_within_line { IDLE_WITHIN_LINE } else { IDLE };
+        if now.duration_since(self.grew) >= patience {
+            self.assembler.flush(now, out);
+        }
+    }
+}
+
+/// Goes on in a file after another that may have ended in the midst of a line; false if the
+/// file has too little yet to tell whether that line goes on in it.
+fn cross(
+    assembler: &mut Assembler,
+    format: Format,
+    seam: Seam,
+    piece: &Piece<'_>,
+    now: Timestamp,
+    out: &mut Frame,
+) -> bool {
+    if seam == Seam::None || !assembler.is_within_line() {
+        return true;
+    }
+    let head = piece.new_bytes();
+    let line = head.split(|byte| *byte == b'\n').next().unwrap_or(head);
+    let ends = match (format, seam) {
+        // Nothing tells where a line of it begins.
+        (Format::Printed, Seam::Emptied) => false,
+        (Format::Printed, _) => true,
+        _ if line.len() == head.len() && head.len() < HEAD => return false,
+        _ => assembler.begins(line),
+    };
+    if ends {
+        assembler.end_line(now, out);
+    }
+    true
+}
+
+/// Whether files were rotated while they were looked at. The next turn looks again.
+fn is_meanwhile(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::UnexpectedEof)
+}
+
+/// As much as there is.
+fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    let mut length = 0;
+    while length < buffer.len() {
+        match file.read_at(&mut buffer[length..], offset + length as u64) {
+            Ok(0) => break,
+            Ok(read) => length += read,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(length)
+}
+

@@ -1,0 +1,186 @@
+//! Which file of a log is read next, and from where.
+
+use super::{Log, Open, Place, Seam, Step};
+use crate::frame::Frame;
+use crate::mark::{self, Finished, Identity, Mark};
+use crate::rotated::{self, Rotated};
+use model::{LogSource, Timestamp};
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt as _;
+
+/// So far back the beginning of a line is looked for that is being written.
+const LAST_LINE: usize = 64 << 10;
+
+impl Log {
+    /// Forgets where it was: whoever asks for the log wants what is written from now on.
+    pub fn begin_at_end(&mut self) -> io::Result<()> {
+        self.place = Place::AtEnd;
+        self.go_to_end()
+    }
+
+    pub(super) fn go_to_end(&mut self) -> io::Result<()> {
+        let mut finished = Vec::new();
+        for beside in rotated::list(&self.server, &self.path)? {
+            let file = beside.open(&self.server)?;
+            let mark = Mark::at(&file, beside.found.len())?;
+            finished.push(Finished::new(mark, &beside.found));
+        }
+        self.place = match self.open_present()? {
+            Some(file) => {
+                let offset = last_line(&file)?;
+                Place::Open(open_at(file, offset, false)?)
+            }
+            None => Place::Between,
+        };
+        (self.finished, self.is_changed) = (finished, true);
+        Ok(())
+    }
+
+    /// Goes on where an earlier process was.
+    pub(super) fn go_to(
+        &mut self,
+        mark: Option<Mark>,
+        now: Timestamp,
+        out: &mut Frame,
+    ) -> io::Result<()> {
+        // Nothing was read of a file of which nothing was read, so it is as good as any.
+        let Some(mark) = mark.filter(|mark| mark.offset > 0) else {
+            self.place = Place::Between;
+            return Ok(());
+        };
+        let present = self.open_present()?;
+        let is_same = match &present {
+            Some(file) => mark.file.is_of(&file.metadata()?),
+            None => false,
+        };
+        if let Some(file) = &present
+            && is_same
+            && mark.fits(file)?
+        {
+            self.place = Place::Open(open_at(file.try_clone()?, mark.offset, false)?);
+            return Ok(());
+        }
+        let rotated = rotated::list(&self.server, &self.path)?;
+        self.place = match rotated::find(&rotated, &self.server, &mark)? {
+            Some((file, has_rest)) => {
+                let offset = if has_rest { mark.offset } else { file.metadata()?.len() };
+                Place::Open(open_at(file, offset, is_same || mark.file.is_copy)?)
+            }
+            // A server's files may have been brought to another disk.
+            None => match present {
+                Some(file) if !is_same && mark.fits(&file)? => {
+                    Place::Open(open_at(file, mark.offset, false)?)
+                }
+                _ => {
+                    self.note_gap(now, out);
+                    Place::Between
+                }
+            },
+        };
+        Ok(())
+    }
+
+    /// After the log was emptied: to the rest of the copy that was made of it.
+    pub(super) fn go_to_copy(&mut self, now: Timestamp, out: &mut Frame) -> io::Result<Step> {
+        let Place::Open(open) = &self.place else { return Ok(Step::Rest) };
+        let mark = open.mark();
+        let rotated = rotated::list(&self.server, &self.path)?;
+        let copy = rotated::find(&rotated, &self.server, &mark)?;
+        self.place = match copy {
+            Some((file, has_rest)) => {
+                let offset = if has_rest { mark.offset } else { file.metadata()?.len() };
+                Place::Open(open_at(file, offset, true)?)
+            }
+            None => {
+                self.note_gap(now, out);
+                Place::Between
+            }
+        };
+        self.is_changed = true;
+        Ok(Step::Switch)
+    }
+
+    /// Opens what comes after the file that was read to its end: what was rotated and not
+    /// read, oldest first, then the file of the log's own name.
+    pub(super) fn switch(&mut self, now: Timestamp) -> io::Result<Step> {
+        // In this order: what is renamed in between is found among the rotated.
+        let present = self.open_present()?;
+        let rotated = rotated::list(&self.server, &self.path)?;
+        let mut finished = self.finished.clone();
+        if let Place::Open(open) = &self.place {
+            finished.retain(|known| !known.mark.file.is_same(&open.identity));
+            finished.push(Finished::new(open.mark(), &open.file.metadata()?));
+            let is_copy = open.identity.is_copy;
+            self.seam = if is_copy { Seam::Emptied } else { Seam::Renamed };
+        }
+        finished.drain(..finished.len().saturating_sub(rotated::MOST));
+        let next = match self.first_unread(&rotated, &finished, present.as_ref())? {
+            Some((file, offset)) => Some((file, offset)),
+            None => present.map(|file| (file, 0)),
+        };
+        (self.finished, self.is_changed) = (finished, true);
+        let Some((file, offset)) = next else {
+            self.place = Place::Between;
+            return Ok(Step::Rest);
+        };
+        self.place = Place::Open(open_at(file, offset, false)?);
+        // A line that nobody goes on with is shown in its time.
+        self.grew = self.grew.max(now);
+        Ok(Step::Switch)
+    }
+
+    fn first_unread(
+        &self,
+        rotated: &[Rotated],
+        finished: &[Finished],
+        present: Option<&File>,
+    ) -> io::Result<Option<(File, u64)>> {
+        let may_be_copied = matches!(self.source, LogSource::Agent | LogSource::Output);
+        for file in rotated {
+            let Some(offset) = file.unread(&self.server, finished)? else { continue };
+            if let Some(present) = present.filter(|_| may_be_copied)
+                && file.is_copied_from(&self.server, present)?
+            {
+                continue;
+            }
+            return Ok(Some((file.open(&self.server)?, offset)));
+        }
+        Ok(None)
+    }
+
+    fn open_present(&self) -> io::Result<Option<File>> {
+        if self.present()?.is_none() {
+            return Ok(None);
+        }
+        host::open_beneath(&self.server, &self.path).map(Some)
+    }
+
+    fn note_gap(&mut self, now: Timestamp, out: &mut Frame) {
+        self.gaps += 1;
+        let name = self.path.file_name().unwrap_or_default().to_string_lossy();
+        let words = format!(
+            "lines of {name} may be missing here: they were removed before they could be read"
+        );
+        self.assembler.note(&words, now, out);
+    }
+}
+
+fn open_at(file: File, offset: u64, is_copy: bool) -> io::Result<Open> {
+    let found = file.metadata()?;
+    let mut identity = Identity::of(&found);
+    identity.is_copy = is_copy;
+    identity.look(&file, found.len())?;
+    let before = mark::before(&file, offset)?;
+    Ok(Open { file, identity, offset, before })
+}
+
+/// Where the line begins that is being written; the end, if the last one is whole.
+fn last_line(file: &File) -> io::Result<u64> {
+    let size = file.metadata()?.len();
+    let length = usize::try_from(size).unwrap_or(LAST_LINE).min(LAST_LINE);
+    let mut bytes = vec![0; length];
+    file.read_exact_at(&mut bytes, size - length as u64)?;
+    let line = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |feed| feed + 1);
+    Ok(size - (length - line) as u64)
+}
