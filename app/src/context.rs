@@ -8,6 +8,7 @@ use crate::resources::StaleBrokers;
 use crate::{Clouds, Destinations, Error, Limits, RegionCloud, Result};
 use ipnet::Ipv4Net;
 use kafka::client::Admin;
+use model::agent::Outbound;
 use model::{
     Catalogue, CertificateLife, Clock, Entropy, Instance, InstanceId, KeyId, MessageLimits,
     RegionName, Seller, ServerId, Timestamp,
@@ -55,6 +56,8 @@ pub struct Settings {
     pub reads_at_once: usize,
     /// Of certificates that are renewed by themselves.
     pub certificate_life: CertificateLife,
+    /// How agents call what customers chose.
+    pub outbound: Outbound,
 }
 
 impl Default for Settings {
@@ -73,6 +76,7 @@ impl Default for Settings {
             broker_patience: Duration::from_secs(25),
             reads_at_once: 8,
             certificate_life: CertificateLife::default(),
+            outbound: Outbound::default(),
         }
     }
 }

@@ -6,7 +6,9 @@
 //! default. The documents are snapshot-tested in `wire`, whose calls carry them.
 
 use crate::condition::Loading;
-use crate::{DiskId, InstanceId, IntegrationId, KafkaVersion, ServerId, ServerRole, Timestamp};
+use crate::{
+    DiskId, InstanceId, IntegrationId, KafkaVersion, Secret, ServerId, ServerRole, Timestamp,
+};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -46,6 +48,24 @@ pub struct Desired {
     /// one that is no longer told stays there.
     #[serde(default)]
     pub revoked: Vec<String>,
+}
+
+/// How addresses are called that customers chose: agents keep to the same rules as the control
+/// plane.
+#[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Outbound {
+    /// Whether addresses that are not public may be called.
+    pub allow_private_addresses: bool,
+    /// What everything goes through, such as `http://user:password@proxy.example.com:3128`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proxy: Option<Secret>,
+    /// An authority of others' certificates, as PEM, beside those that the machine trusts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub authority_pem: Option<String>,
+    /// Systems that are called elsewhere than they say, by the names of `ship::Endpoints`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub endpoints: BTreeMap<String, String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
