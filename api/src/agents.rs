@@ -137,9 +137,13 @@ pub async fn integrations(
     };
     Ok(SecretJson(LogIntegrations {
         revision: found.revision,
+        instance_id: found.instance_id,
         instance_name: found.instance_name.to_string(),
+        tags: found.tags.as_slice().to_vec(),
         server_name: found.server_name,
+        hostname: found.hostname,
         integrations: found.integrations.into_iter().map(integration).collect(),
+        outbound: found.outbound,
     }))
 }
 

@@ -171,10 +171,25 @@ impl Tail {
         let _ = self.spool.save();
     }
 
-    /// How many events a destination never got since it was added, because there was no room
-    /// to keep them any longer.
+    /// Whether there is a destination.
+    pub fn has_readers(&self) -> bool {
+        self.spool.has_readers()
+    }
+
+    /// How many events a destination never got since it was added, or since they were
+    /// forgotten: because there was no room to keep them any longer, or it refused them.
     pub fn dropped(&self, id: i64) -> u64 {
         self.spool.dropped(id)
+    }
+
+    /// A destination refused so many events for ever.
+    pub fn refused(&mut self, id: i64, events: u64) {
+        self.spool.refused(id, events);
+    }
+
+    /// Counts from now on what a destination never gets.
+    pub fn forget_dropped(&mut self, id: i64) {
+        self.spool.forget_dropped(id);
     }
 
     /// How many events are kept for a destination, and about how many bytes.

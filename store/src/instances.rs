@@ -126,10 +126,11 @@ pub async fn set_labels(
     name: &InstanceName,
     tags: &Tags,
 ) -> Result<()> {
-    // Its logs carry the name, so agents fetch it.
+    // Its logs carry both, so agents fetch them.
     let query = Query::new(
         "UPDATE instances SET integrations_revision = integrations_revision + \
-         CASE WHEN name <> $2 THEN 1 ELSE 0 END, name = $2, tags = $3 WHERE id = $1",
+         CASE WHEN name <> $2 OR tags <> $3 THEN 1 ELSE 0 END, name = $2, tags = $3 \
+         WHERE id = $1",
     )
     .bind(id.0)
     .bind(name.as_str())

@@ -80,11 +80,19 @@ pub struct Reported {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct LogIntegrations {
     pub revision: i64,
+    pub instance_id: InstanceId,
     /// What instance and server are called there.
     pub instance_name: String,
+    #[serde(default)]
+    pub tags: Vec<String>,
     pub server_name: String,
     #[serde(default)]
+    pub hostname: String,
+    #[serde(default)]
     pub integrations: Vec<LogIntegration>,
+    /// How they are called.
+    #[serde(default)]
+    pub outbound: Outbound,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use wire::agent::{
     AgentStart, CertificateRequest, Claim, Claimed, Deliveries, Desired, DesiredBroker,
     DesiredCertificate, DesiredDisk, Enrol, Enrolled, FailedDelivery, Format, HostSettings,
-    InstalledCertificate, Loading, LogIntegration, LogIntegrations, Phase, Report, Reported, Run,
-    StoreRoom,
+    InstalledCertificate, Loading, LogIntegration, LogIntegrations, Outbound, Phase, Report,
+    Reported, Run, StoreRoom,
 };
 use wire::metrics::{Sample, Samples, Taken, TopicSample};
 
@@ -108,13 +108,22 @@ fn reported() -> Reported {
 fn log_integrations() -> LogIntegrations {
     LogIntegrations {
         revision: 4,
+        instance_id: InstanceId(3),
         instance_name: "orders".into(),
+        tags: vec!["blue".into()],
         server_name: "u7k2m9qa-01".into(),
+        hostname: "u7k2m9qa-01.example.com".into(),
         integrations: vec![LogIntegration {
             id: IntegrationId(2),
             system: "loggly".into(),
             config: BTreeMap::from([("token".into(), Secret::new("a token"))]),
         }],
+        outbound: Outbound {
+            allow_private_addresses: true,
+            proxy: Some(Secret::new("http://proxy.example.com:3128")),
+            authority_pem: Some("an authority".into()),
+            endpoints: BTreeMap::from([("loggly".into(), "https://gate.example.com".into())]),
+        },
     }
 }
 
@@ -244,7 +253,11 @@ fn fields_of_a_later_release_are_passed_over() {
     assert_eq!(read::<Reported>(from_the_future(reported())), reported());
     let mut later = from_the_future(log_integrations());
     later["integrations"][0]["config"] = json!({ "token": "a token" });
+    later["outbound"]["endpoints"] = json!(log_integrations().outbound.endpoints);
     assert_eq!(read::<LogIntegrations>(later), log_integrations());
+    let least = json!({ "revision": 4, "instance_id": 3, "instance_name": "orders",
+        "server_name": "u7k2m9qa-01" });
+    assert_eq!(read::<LogIntegrations>(least).outbound, Outbound::default());
     // These two hold maps, in which an unknown name is an entry.
     let known = read::<Desired>(from_the_future(desired()));
     assert_eq!(Desired { trust: desired().trust, ..known }, desired());

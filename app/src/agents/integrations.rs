@@ -5,9 +5,11 @@
 
 use super::Agent;
 use crate::{App, Result};
-use model::agent::{Deliveries, FailedDelivery};
-use model::{Integration, IntegrationId, IntegrationKind, MOST_INTEGRATIONS, SignedDuration};
-use model::{InstanceName, Timestamp};
+use model::agent::{Deliveries, FailedDelivery, Outbound};
+use model::{
+    InstanceId, InstanceName, Integration, IntegrationId, IntegrationKind, MOST_INTEGRATIONS,
+    SignedDuration, Tags, Timestamp,
+};
 use std::collections::BTreeMap;
 use store::{IntegrationFailure, instances, integrations};
 
@@ -20,9 +22,14 @@ const COUNT_EVERY: SignedDuration = SignedDuration::from_mins(1);
 #[derive(Debug)]
 pub struct LogIntegrations {
     pub revision: i64,
+    pub instance_id: InstanceId,
     pub instance_name: InstanceName,
+    pub tags: Tags,
     pub server_name: String,
+    pub hostname: String,
     pub integrations: Vec<Integration>,
+    /// How the operator has them called.
+    pub outbound: Outbound,
 }
 
 /// Those of the agent's own instance. What can't be read is left out.
@@ -38,9 +45,13 @@ pub async fn log_integrations(agent: &Agent, app: &App) -> Result<LogIntegration
     found.retain(Integration::is_readable);
     Ok(LogIntegrations {
         revision,
+        instance_id: instance.id,
         instance_name: instance.name,
+        tags: instance.tags,
         server_name: record.server.name,
+        hostname: record.server.listeners.sasl_scram.advertised_host,
         integrations: found,
+        outbound: app.settings.outbound.clone(),
     })
 }
 

@@ -3,6 +3,7 @@
 use super::{Reader, Spool, segment};
 use crate::frame::Head;
 use crate::record;
+use crate::state::Cursor;
 use model::LogEvent;
 use std::fs::File;
 use std::io::{self, ErrorKind};
@@ -178,7 +179,25 @@ impl Spool {
         }
     }
 
-    /// How many events a reader never got since it was added.
+    /// Counts events that a reader was given and will never take. Like all that is said of
+    /// readers, it is written with what is written next.
+    pub fn refused(&mut self, id: i64, events: u64) {
+        self.change(id, |cursor| cursor.dropped += events);
+    }
+
+    /// Begins to count anew.
+    pub fn forget_dropped(&mut self, id: i64) {
+        self.change(id, |cursor| cursor.dropped = 0);
+    }
+
+    fn change(&mut self, id: i64, change: impl FnOnce(&mut Cursor)) {
+        if let Some(reader) = self.readers.get_mut(&id) {
+            change(&mut reader.cursor);
+            self.unsaved.insert(id, Some(reader.cursor));
+        }
+    }
+
+    /// How many events a reader never got since it was added, or since they were forgotten.
     pub fn dropped(&self, id: i64) -> u64 {
         let Some(reader) = self.readers.get(&id) else { return 0 };
         let had = reader.cursor.at.max(reader.given);

@@ -69,6 +69,28 @@ fn each_reader_gets_everything_since_it_came_at_its_own_pace() {
 }
 
 #[test]
+fn what_a_reader_refused_is_counted_until_it_is_forgotten_also_through_a_kill() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut spool = open(directory.path());
+    spool.set_readers(&[1, 2].into());
+    append(&mut spool, 0..10);
+    spool.refused(1, 2);
+    spool.refused(1, 1);
+    spool.refused(9, 1);
+    assert_eq!((spool.dropped(1), spool.dropped(2), spool.dropped(9)), (3, 0, 0));
+    spool.save().unwrap();
+    drop(spool);
+    let mut spool = open(directory.path());
+    assert_eq!((spool.dropped(1), spool.dropped(2)), (3, 0));
+    spool.forget_dropped(1);
+    spool.save().unwrap();
+    drop(spool);
+    let mut spool = open(directory.path());
+    assert_eq!(spool.dropped(1), 0);
+    assert_eq!(drain(&mut spool, 1, 100), (0..10).collect::<Vec<_>>(), "none was taken");
+}
+
+#[test]
 fn a_batch_has_as_many_bytes_as_are_wanted_and_at_least_one_event() {
     let directory = tempfile::tempdir().unwrap();
     let mut spool = open(directory.path());

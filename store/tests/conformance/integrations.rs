@@ -144,13 +144,18 @@ pub async fn agents_hear_of_a_change_of_where_logs_go(f: Fixture) {
     integrations::delete(&mut work, instance.id, id).await.unwrap();
     work.commit().await.unwrap();
     assert_eq!(revision(&f, server.id).await, 3);
-    // Events go by the instance's name.
+    // Events go by the instance's name and have its tags.
     let mut work = f.store.begin().await.unwrap();
-    let (name, tags) = (InstanceName::parse("bills").unwrap(), Tags::default());
+    let (name, tags) = (InstanceName::parse("bills").unwrap(), instance.tags.clone());
     instances::set_labels(&mut work, instance.id, &name, &tags).await.unwrap();
     instances::set_labels(&mut work, instance.id, &name, &tags).await.unwrap();
     work.commit().await.unwrap();
     assert_eq!(revision(&f, server.id).await, 4);
+    let mut work = f.store.begin().await.unwrap();
+    let tags = Tags::parse(vec!["another".into()]).unwrap();
+    instances::set_labels(&mut work, instance.id, &name, &tags).await.unwrap();
+    work.commit().await.unwrap();
+    assert_eq!(revision(&f, server.id).await, 5);
 }
 
 fn failure(id: IntegrationId, message: &str, minute: i64) -> IntegrationFailure {

@@ -56,23 +56,24 @@ async fn error(desk: &Desk, id: i64) -> String {
 async fn an_agent_fetches_the_logs_of_its_own_instance_alone() {
     let desk = Desk::new().await;
     let agent = Agent::new(&desk).await;
-    let server = &agent.server.name;
-    let nothing = json!({"revision": 0, "instance_name": "orders", "server_name": server,
-        "integrations": []});
-    assert_eq!(agent.fetch().await, nothing);
+    let document = |server: &Server, instance: &str, revision: i64, integrations: Value| {
+        json!({"revision": revision, "instance_id": server.instance_id, "instance_name": instance,
+            "tags": [], "server_name": server.name,
+            "hostname": server.listeners.sasl_scram.advertised_host,
+            "integrations": integrations, "outbound": {"allow_private_addresses": false}})
+    };
+    assert_eq!(agent.fetch().await, document(&agent.server, "orders", 0, json!([])));
     desk.create("logs/loggly", json!({"token": "t0ken"})).await;
     desk.create("metrics/newrelic", json!({"license_key": "k3y"})).await;
-    let expected = json!({"revision": 1, "instance_name": "orders", "server_name": server,
-        "integrations": [{"id": 1, "system": "loggly", "config": {"token": "t0ken"}}]});
+    let loggly = json!([{"id": 1, "system": "loggly", "config": {"token": "t0ken"}}]);
+    let expected = document(&agent.server, "orders", 1, loggly);
     assert_eq!(agent.fetch().await, expected, "metrics are none of its affairs");
 
     let payments = desk.world.create("bills", &[]).await;
     let (neighbour, certificate) = enrol(&desk.world, &payments).await;
     let call = Call::get("/agent/v1/integrations").certificate(&certificate);
     let answer = call.send(&desk.world.agent).await;
-    let nothing = json!({"revision": 0, "instance_name": "bills", "server_name": neighbour.name,
-        "integrations": []});
-    assert_eq!(answer.json(), nothing);
+    assert_eq!(answer.json(), document(&neighbour, "bills", 0, json!([])));
     // Whoever is no agent any more gets nothing.
     enrol_server(&desk.world, &neighbour).await;
     assert_eq!(call.send(&desk.world.agent).await.status, 401);
