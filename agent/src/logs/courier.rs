@@ -4,7 +4,7 @@
 use super::sender::Ship;
 use async_trait::async_trait;
 use egress::{Caller, Calls, Destinations, Proxy, SystemLookup};
-use model::{IntegrationKind, LogEvent, Timestamp};
+use model::{IntegrationKind, IntegrationSystem, LogEvent, Timestamp};
 use ship::{Endpoints, Instance, Origin, Outcome, Server, Shipper};
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,7 +26,7 @@ pub trait Couriers: Send {
 /// The real ones, which share what calls.
 #[derive(Default)]
 pub struct Shippers {
-    caller: Option<(Outbound, Caller)>,
+    caller: Option<(Outbound, Result<Caller, String>)>,
 }
 
 struct Courier {
@@ -48,7 +48,7 @@ impl Couriers for Shippers {
         integration: &LogIntegration,
     ) -> Result<Box<dyn Ship>, String> {
         let LogIntegration { system, config, .. } = integration;
-        let system = system.parse().map_err(|_| {
+        let system = system.parse::<IntegrationSystem>().map_err(|_| {
             format!(
                 "this server's agent is of an earlier release that does not know {system}; \
                  have the operator upgrade it"
@@ -63,15 +63,16 @@ impl Couriers for Shippers {
 }
 
 impl Shippers {
+    /// Made once for the same rules: it reads whom this machine trusts.
     fn caller(&mut self, outbound: &Outbound) -> Result<Caller, String> {
-        if let Some((known, caller)) = &self.caller
-            && known == outbound
-        {
-            return Ok(caller.clone());
+        match &self.caller {
+            Some((known, caller)) if known == outbound => caller.clone(),
+            _ => {
+                let made = caller(outbound);
+                self.caller = Some((outbound.clone(), made.clone()));
+                made
+            }
         }
-        let caller = caller(outbound)?;
-        self.caller = Some((outbound.clone(), caller.clone()));
-        Ok(caller)
     }
 }
 

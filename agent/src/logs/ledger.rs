@@ -5,6 +5,7 @@ use super::shelf::Kept;
 use model::{IntegrationId, SignedDuration};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
 use wire::agent::FailedDelivery;
 
 /// Shared by all who send.
@@ -90,13 +91,13 @@ impl Ledger {
     }
 
     /// Takes a look at what is kept for a destination. True if it has everything again, and
-    /// was last short of something so long ago that what it never got can be forgotten.
+    /// what it never got has been told for so long that it can be forgotten.
     pub fn look(
         &self,
         id: IntegrationId,
         kept: Kept,
         now: SignedDuration,
-        told: SignedDuration,
+        told: Duration,
     ) -> bool {
         let mut book = self.book();
         let Some(delivery) = book.deliveries.get_mut(&id) else { return false };
@@ -108,7 +109,7 @@ impl Ledger {
         let is_over = kept.dropped > 0
             && kept.behind == 0
             && delivery.trouble.is_none()
-            && now - delivery.dropped_at >= told;
+            && (now - delivery.dropped_at).unsigned_abs() >= told;
         // What an earlier process found is no news.
         let more = if is_first { 0 } else { kept.dropped.saturating_sub(before) };
         book.counts.dropped += more;
@@ -140,7 +141,7 @@ mod tests {
     use super::*;
 
     const ID: IntegrationId = IntegrationId(1);
-    const TOLD: SignedDuration = SignedDuration::from_mins(10);
+    const TOLD: Duration = Duration::from_mins(10);
 
     fn ledger() -> Ledger {
         let ledger = Ledger::default();

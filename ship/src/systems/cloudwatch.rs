@@ -43,7 +43,7 @@ fn unit(unit: &str) -> &'static str {
         "1/s" => "Count/Second",
         "ms" => "Milliseconds",
         "s" => "Seconds",
-        "partitions" | "connections" | "topics" | "groups" | "messages" => "Count",
+        "partitions" | "connections" | "topics" | "groups" | "messages" | "destinations" => "Count",
         _ => "None",
     }
 }

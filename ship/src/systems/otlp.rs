@@ -254,6 +254,7 @@ fn unit(unit: &str) -> &str {
         "topics" => "{topic}",
         "groups" => "{group}",
         "messages" => "{message}",
+        "destinations" => "{destination}",
         "cores" => "{cpu}",
         other => other,
     }
