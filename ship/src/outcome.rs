@@ -34,11 +34,11 @@ pub enum Verdict {
 }
 
 impl Trouble {
-    pub(crate) fn refused(sentence: impl Into<String>) -> Self {
+    pub fn refused(sentence: impl Into<String>) -> Self {
         Self { verdict: Verdict::Refused, sentence: sentence.into() }
     }
 
-    pub(crate) fn retry(after: Option<Duration>, sentence: impl Into<String>) -> Self {
+    pub fn retry(after: Option<Duration>, sentence: impl Into<String>) -> Self {
         Self { verdict: Verdict::Retry { after }, sentence: sentence.into() }
     }
 
