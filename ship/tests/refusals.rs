@@ -11,6 +11,7 @@ use fixture::{
     ago, all_at, caller, calling, config, event, events, instance, logs, metrics, now, origin,
     point,
 };
+use model::agent::Outbound;
 use model::{IntegrationKind, IntegrationSystem, LogEvent};
 use rcgen::{CertifiedKey, generate_simple_self_signed};
 use serde_json::Value;
@@ -318,8 +319,7 @@ async fn settings_that_do_not_fit_are_told() {
 #[tokio::test]
 async fn this_machine_is_not_called_without_leave() {
     let intake = Intake::run(|_| Some(takes_all())).await;
-    let careful = egress::Destinations::new(false, Arc::new(egress::SystemLookup));
-    let careful = egress::Caller::new(careful, None).unwrap();
+    let careful = egress::Caller::new(&Outbound::default(), Duration::ZERO).unwrap();
     let reason = "its address is private, and those are called only where the operator has set \
                   [outbound] allow_private_addresses = true";
     for host in ["127.0.0.1", "localhost", "[::ffff:127.0.0.1]"] {
