@@ -5,7 +5,7 @@
 mod test;
 mod validate;
 
-pub use test::{IntegrationOrigin, IntegrationTester, NoTester, Tested, test};
+pub use test::{IntegrationTester, NoTester, Tested, test};
 pub use validate::IntegrationFields;
 
 use crate::access::on_servers_of_its_own;

@@ -8,10 +8,12 @@
 
 use crate::destinations::Destinations;
 use crate::fault::Fault;
-use crate::proxy::Proxy;
+use crate::lookup::SystemLookup;
+use crate::proxy::{BadProxy, Proxy};
 use crate::tls::tls;
 use jiff::fmt::rfc2822;
 use model::Timestamp;
+use model::agent::Outbound;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Response};
@@ -58,6 +60,8 @@ impl HttpRequest {
 pub enum BadCaller {
     #[error("the authority of others' certificates is no certificate in PEM")]
     Authority,
+    #[error(transparent)]
+    Proxy(#[from] BadProxy),
     #[error("no calls can be made: {0}")]
     Client(#[from] reqwest::Error),
 }
@@ -102,10 +106,13 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// One that keeps no connection and knows no proxy.
-    pub fn new(destinations: Destinations, authority_pem: Option<&str>) -> Result<Self, BadCaller> {
-        let authority_pem = authority_pem.map(str::to_owned);
-        Self::with(destinations, &Calls { authority_pem, ..Calls::default() })
+    /// As the operator wants calls to be made. For `kept_for` see [`Calls`].
+    pub fn new(outbound: &Outbound, kept_for: Duration) -> Result<Self, BadCaller> {
+        let lookup = Arc::new(SystemLookup);
+        let destinations = Destinations::new(outbound.allow_private_addresses, lookup);
+        let proxy = outbound.proxy.as_ref().map(Proxy::parse).transpose()?;
+        let authority_pem = outbound.authority_pem.clone();
+        Self::with(destinations, &Calls { authority_pem, proxy, kept_for })
     }
 
     pub fn with(destinations: Destinations, calls: &Calls) -> Result<Self, BadCaller> {

@@ -1,8 +1,9 @@
 //! What `/metrics` tells of this: points and failures by system, how long after its end a
 //! minute arrived, and how many integrations are behind.
 
-use crate::{Kind, schedule};
+use crate::schedule;
 use model::{InstanceId, IntegrationId, IntegrationSystem, SignedDuration};
+use ship::Verdict;
 use std::collections::HashMap;
 
 /// An integration of which nothing was heard for so long is gone, or another control
@@ -20,10 +21,10 @@ pub fn count_points(system: IntegrationSystem, taken: usize, refused: usize) {
     }
 }
 
-pub fn count_failure(system: IntegrationSystem, kind: Kind) {
-    let kind = match kind {
-        Kind::Retry { .. } => "retry",
-        Kind::Refused => "refused",
+pub fn count_failure(system: IntegrationSystem, verdict: Verdict) {
+    let kind = match verdict {
+        Verdict::Retry { .. } => "retry",
+        Verdict::Refused => "refused",
     };
     let labels = [("system", system.as_str()), ("kind", kind)];
     metrics::counter!("castellan_export_failures_total", &labels).increment(1);

@@ -1,11 +1,11 @@
 //! The points of an instance that are to be sent next.
 
 use crate::minutes::{self, Batch};
-use crate::point::{Origin, Server};
 use crate::schedule::MINUTE;
 use crate::settled::{Known, Moment, is_settled};
 use model::{InstanceId, ServerId, Timestamp};
 use series::{Tier, align};
+use ship::{Instance, Server};
 use std::ops::Range;
 use std::sync::Arc;
 use store::{Reader, instances, servers};
@@ -13,7 +13,7 @@ use watch::metrics::{Sampled, first_sampled, heard};
 
 /// An instance and its servers, as they are now.
 pub struct View {
-    pub origin: Arc<Origin>,
+    pub instance: Instance,
     servers: Vec<(ServerId, Arc<Server>)>,
     /// In the same order.
     last_seen: Vec<Option<Timestamp>>,
@@ -33,9 +33,9 @@ impl View {
         let Some(instance) = instances::find(reader, id).await? else { return Ok(None) };
         let servers = servers::list_bare(reader, id).await?;
         Ok(Some(Self {
-            origin: Arc::new(Origin::new(&instance)),
+            instance: Instance::from(&instance),
             last_seen: servers.iter().map(|server| server.last_seen).collect(),
-            servers: servers.into_iter().map(named).collect(),
+            servers: servers.iter().map(named).collect(),
         }))
     }
 
@@ -77,7 +77,6 @@ impl View {
     }
 }
 
-fn named(server: model::Server) -> (ServerId, Arc<Server>) {
-    let hostname = server.listeners.sasl_scram.advertised_host;
-    (server.id, Arc::new(Server { name: server.name, hostname }))
+fn named(server: &model::Server) -> (ServerId, Arc<Server>) {
+    (server.id, Arc::new(Server::from(server)))
 }

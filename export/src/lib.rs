@@ -11,7 +11,7 @@
 //! sent twice. Of several control planes the one that hears the instance's agents goes first:
 //! it has the newest samples in memory.
 //!
-//! Nothing here knows a system or calls one: that is behind [`SendPoints`].
+//! Nothing here knows how a system is called: that is behind [`SendPoints`].
 
 mod counters;
 mod exporter;
@@ -24,11 +24,10 @@ mod settled;
 mod turn;
 
 pub use exporter::Exporter;
-pub use point::{Origin, Point, Server};
 
 use async_trait::async_trait;
 use model::{Integration, Timestamp};
-use std::time::Duration;
+use ship::{Instance, Outcome, Point};
 
 /// Calls the systems that metrics are sent to.
 #[async_trait]
@@ -38,35 +37,8 @@ pub trait SendPoints: Send + Sync {
     async fn send(
         &self,
         integration: &Integration,
-        origin: &Origin,
+        instance: &Instance,
         points: &[Point],
         now: Timestamp,
-    ) -> Sent;
-}
-
-/// What came of a call.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Sent {
-    /// So many of the points, from the first on, need not be sent again.
-    pub done: usize,
-    /// So many of those were refused for ever.
-    pub dropped: usize,
-    /// Why the others were not.
-    pub trouble: Option<Trouble>,
-}
-
-/// Why points were not taken.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Trouble {
-    pub kind: Kind,
-    /// For the customer: what happened and what to do, without a full stop.
-    pub sentence: String,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
-    /// It may work the next time; not before so long, if the system said so.
-    Retry { after: Option<Duration> },
-    /// It will not work with these settings.
-    Refused,
+    ) -> Outcome;
 }

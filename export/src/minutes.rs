@@ -3,10 +3,11 @@
 //! A server's own series are always among them; of topics and groups those that matter most,
 //! so that a call has a bound whatever a cluster has.
 
-use crate::point::{self, Point, Server};
+use crate::point;
 use crate::schedule::MINUTE;
 use model::{GroupSeries, ServerId, Timestamp, TopicSeries};
 use series::{Buckets, Measure, Of, Window};
+use ship::{Point, Server};
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;

@@ -1,8 +1,7 @@
-//! A number on its way to another system, and where it comes from.
+//! What a measure is called elsewhere.
 
-use model::{GroupSeries, Instance, InstanceId, Series, Timestamp, TopicSeries};
+use model::{GroupSeries, Series, TopicSeries};
 use series::Measure;
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
@@ -19,52 +18,6 @@ static NAMES: LazyLock<BTreeMap<&'static str, String>> = LazyLock::new(|| {
     all.map(|name| (name, format!("{PREFIX}{name}"))).collect()
 });
 
-/// The mean of one series in one minute.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Point {
-    /// Such as `castellan.kafka.cpu_percent`.
-    pub name: Cow<'static, str>,
-    /// Such as `%`; empty if it has none.
-    pub unit: &'static str,
-    /// The beginning of the minute.
-    pub at: Timestamp,
-    pub value: f64,
-    pub server: Arc<Server>,
-    /// What it is of, if not of the whole server: `topic` or `group`, and its name.
-    pub label: Option<(&'static str, Arc<str>)>,
-}
-
-/// The server that points are of.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Server {
-    pub name: String,
-    pub hostname: String,
-}
-
-/// The instance that points are of.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Origin {
-    pub id: InstanceId,
-    pub name: String,
-    pub plan: String,
-    pub region: String,
-    /// As the customer wrote them.
-    pub tags: Vec<String>,
-}
-
-impl Origin {
-    pub(crate) fn new(instance: &Instance) -> Self {
-        Self {
-            id: instance.id,
-            name: instance.name.as_str().to_owned(),
-            plan: instance.plan.to_string(),
-            region: instance.region.to_string(),
-            tags: instance.tags.as_slice().to_vec(),
-        }
-    }
-}
-
-/// What a measure is called elsewhere.
 pub(crate) fn name(measure: &Measure) -> &'static str {
     NAMES.get(measure.series()).map_or("", String::as_str)
 }

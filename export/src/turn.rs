@@ -6,12 +6,11 @@ use crate::exporter::Exporter;
 use crate::gather::{Found, View};
 use crate::minutes::Batch;
 use crate::places::Place;
-use crate::point::Origin;
 use crate::schedule::{self, REFUSED_PAUSE};
 use crate::settled::Moment;
-use crate::{Kind, Sent, Trouble};
 use futures::future::join_all;
 use model::{InstanceId, SignedDuration, Timestamp};
+use ship::{Instance, Outcome, Trouble, Verdict};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
@@ -81,16 +80,16 @@ impl Exporter {
     ) {
         let at = Moment { now: self.clock.now().as_second(), running };
         let read = timeout(READ, self.read(id, &turns, at)).await;
-        let (origin, found) = match read {
+        let (instance, found) = match read {
             Ok(Ok(Some(read))) => read,
             Ok(Ok(None)) => return,
             Ok(Err(error)) => return self.put_off(turns, &error.to_string(), &ended),
             Err(_) => return self.put_off(turns, "it took too long", &ended),
         };
         let calls = turns.into_iter().zip(found).map(|(taken, found)| {
-            let (origin, ended) = (&origin, &ended);
+            let (instance, ended) = (&instance, &ended);
             async move {
-                if let Some(end) = self.take_turn(taken, origin, &found, at.now).await {
+                if let Some(end) = self.take_turn(taken, instance, &found, at.now).await {
                     // It is only closed at a stop, which waits for what it was given.
                     let _ = ended.send(end);
                 }
@@ -105,7 +104,7 @@ impl Exporter {
         id: InstanceId,
         turns: &[Taken],
         at: Moment,
-    ) -> store::Result<Option<(Arc<Origin>, Vec<Arc<Found>>)>> {
+    ) -> store::Result<Option<(Instance, Vec<Arc<Found>>)>> {
         let Some(view) = View::read(&mut self.store.reader(), id).await? else { return Ok(None) };
         let mut known: Vec<(Range<i64>, i64, Arc<Found>)> = Vec::new();
         let mut found = Vec::new();
@@ -121,14 +120,14 @@ impl Exporter {
             found.push(Arc::clone(&gathered));
             known.push((minutes, most, gathered));
         }
-        Ok(Some((view.origin, found)))
+        Ok(Some((view.instance, found)))
     }
 
     /// None if it was slept through: by now another control plane may have it.
     async fn take_turn(
         &self,
         taken: Taken,
-        origin: &Origin,
+        instance: &Instance,
         found: &Found,
         now: i64,
     ) -> Option<Ended> {
@@ -140,7 +139,7 @@ impl Exporter {
                 if self.clock.elapsed() - at > LATEST_CALL {
                     return None;
                 }
-                let outcome = self.send(&turn, origin, batch, now).await;
+                let outcome = self.send(&turn, instance, batch, now).await;
                 let through = outcome.sent_through.map_or(now, Timestamp::as_second);
                 let waiting = schedule::settled_through(self.clock.now().as_second()) - through;
                 (outcome, Some(waiting))
@@ -150,9 +149,15 @@ impl Exporter {
         Some(Ended { turn, outcome, waiting, _place: place })
     }
 
-    async fn send(&self, turn: &Turn, origin: &Origin, batch: &Batch, now: i64) -> TurnOutcome {
+    async fn send(
+        &self,
+        turn: &Turn,
+        instance: &Instance,
+        batch: &Batch,
+        now: i64,
+    ) -> TurnOutcome {
         let system = turn.integration.system;
-        let call = self.sender.send(&turn.integration, origin, &batch.points, self.clock.now());
+        let call = self.sender.send(&turn.integration, instance, &batch.points, self.clock.now());
         let sent = timeout(self.patience, call).await.unwrap_or_else(|_| too_slow());
         let done = sent.done.min(batch.points.len());
         let dropped = sent.dropped.min(done);
@@ -176,16 +181,16 @@ impl Exporter {
     }
 
     fn failed(&self, turn: &Turn, trouble: Trouble, sent: Option<Timestamp>) -> TurnOutcome {
-        let Trouble { kind, sentence } = trouble;
-        counters::count_failure(turn.integration.system, kind);
+        let verdict = trouble.verdict;
+        counters::count_failure(turn.integration.system, verdict);
         // What goes on, if slowly, is not left alone for long.
         let failures = if sent.is_some() { 1 } else { turn.failures.saturating_add(1) };
-        let pause = match kind {
-            Kind::Refused => REFUSED_PAUSE,
-            Kind::Retry { after } => schedule::pause(failures, after, &*self.entropy),
+        let pause = match verdict {
+            Verdict::Refused => REFUSED_PAUSE,
+            Verdict::Retry { after } => schedule::pause(failures, after, &*self.entropy),
         };
         let sent_through = sent.or(turn.sent_through);
-        TurnOutcome { pause, sent_through, failures, error: shortened(sentence) }
+        TurnOutcome { pause, sent_through, failures, error: shortened(&trouble) }
     }
 
     fn put_off(&self, turns: Vec<Taken>, why: &str, ended: &UnboundedSender<Ended>) {
@@ -218,21 +223,17 @@ fn count_dropped(turn: &Turn, now: i64) {
     }
 }
 
-fn too_slow() -> Sent {
+fn too_slow() -> Outcome {
     let sentence = format!("it did not take what was sent within {} seconds", CALL.as_secs());
-    let kind = Kind::Retry { after: None };
-    Sent { trouble: Some(Trouble { kind, sentence }), ..Sent::default() }
+    Outcome { trouble: Some(Trouble::retry(None, sentence)), ..Outcome::default() }
 }
 
 fn not_all() -> Trouble {
-    let sentence = "it did not take everything; the rest is sent again".to_owned();
-    Trouble { kind: Kind::Retry { after: None }, sentence }
+    Trouble::retry(None, "it did not take everything; the rest is sent again")
 }
 
-fn shortened(mut sentence: String) -> String {
-    if sentence.is_empty() {
-        "it did not take what was sent".clone_into(&mut sentence);
-    }
+fn shortened(trouble: &Trouble) -> String {
+    let mut sentence = trouble.to_string();
     sentence.truncate(sentence.floor_char_boundary(LONGEST_ERROR));
     sentence
 }

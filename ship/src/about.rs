@@ -25,6 +25,23 @@ pub struct Server {
     pub hostname: String,
 }
 
+impl From<&model::Instance> for Instance {
+    fn from(instance: &model::Instance) -> Self {
+        Self {
+            id: instance.id,
+            name: instance.name.as_str().to_owned(),
+            tags: instance.tags.as_slice().to_vec(),
+        }
+    }
+}
+
+impl From<&model::Server> for Server {
+    fn from(server: &model::Server) -> Self {
+        let hostname = server.listeners.sasl_scram.advertised_host.clone();
+        Self { name: server.name.clone(), hostname }
+    }
+}
+
 /// Where events come from.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Origin {

@@ -140,7 +140,8 @@ fn write<T>(
             return true;
         }
         body.truncate(begin);
-        room = (room.min(length) / 2).min(room - (length - most).min(room));
+        // As much less as it is too long by: it may be of one kind throughout.
+        room = (room.min(length) * most / length).saturating_sub(LEAST_ROOM);
         if room < LEAST_ROOM {
             return false;
         }
@@ -184,5 +185,136 @@ impl Entries {
             sorted.extend_from_slice(&body[at.clone()]);
         }
         sorted
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::{LogEvent, LogLevel, LogSource};
+    use proptest::prelude::*;
+
+    /// JSON of messages alone.
+    struct Plain(Limits);
+
+    impl Dialect<LogEvent> for Plain {
+        fn limits(&self) -> Limits {
+            self.0.clone()
+        }
+
+        fn frame(&self) -> Frame {
+            Frame { open: b"{\"all\":[".to_vec(), between: ",", close: "]}" }
+        }
+
+        fn write(&self, event: &LogEvent, spot: Spot, out: &mut Vec<u8>) {
+            let text = crate::text::shorten(&event.message, spot.room);
+            let number = event.at.as_second();
+            serde_json::to_writer(out, &(number, text)).unwrap();
+        }
+    }
+
+    fn now() -> Timestamp {
+        "2026-11-19T10:00:00Z".parse().unwrap()
+    }
+
+    fn event(age: i64, message: String) -> LogEvent {
+        LogEvent {
+            at: now() - SignedDuration::from_secs(age),
+            level: LogLevel::Info,
+            source: LogSource::Broker,
+            logger: String::new(),
+            message,
+        }
+    }
+
+    /// What all batches hold, and how many were given up.
+    fn all(limits: &Limits, events: &[LogEvent], most: usize) -> (Vec<Vec<(i64, String)>>, usize) {
+        let dialect = Plain(limits.clone());
+        let (mut batches, mut done, mut never) = (Vec::new(), 0, 0);
+        while done < events.len() {
+            let batch = cut(&dialect, &events[done..], most, now());
+            assert!(batch.taken > 0, "it goes on");
+            done += batch.taken;
+            never += batch.never();
+            if batch.written > 0 {
+                assert!(batch.body.len() <= limits.bytes, "{}", batch.body.len());
+                let body: serde_json::Value = serde_json::from_slice(&batch.body).unwrap();
+                let items = serde_json::from_value(body["all"].clone()).unwrap();
+                batches.push(items);
+                assert_eq!(batches.last().map(Vec::len), Some(batch.written));
+            }
+        }
+        (batches, never)
+    }
+
+    fn some_events() -> impl Strategy<Value = Vec<LogEvent>> {
+        let message = prop_oneof![".{0,60}", "[\u{1}-\u{8}]{0,900}", "ö{0,2000}"];
+        let one = (0i64..200_000, message).prop_map(|(age, message)| event(age, message));
+        proptest::collection::vec(one, 0..60)
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_is_lost_and_no_batch_is_beyond_its_limits(
+            events in some_events(), bytes in 600usize..4000, items in 1usize..20, most in 1usize..20,
+        ) {
+            let limits = Limits { bytes, items, item: bytes / 2, ..Limits::default() };
+            let (batches, never) = all(&limits, &events, most);
+            prop_assert_eq!(never, 0);
+            prop_assert!(batches.iter().all(|batch| batch.len() <= items.min(most)));
+            let came: Vec<_> = batches.concat();
+            prop_assert_eq!(came.len(), events.len());
+            for ((at, text), event) in came.iter().zip(&events) {
+                prop_assert_eq!(*at, event.at.as_second());
+                let kept = text.split(" … [").next().unwrap();
+                prop_assert!(text == &event.message || event.message.starts_with(kept));
+            }
+        }
+
+        #[test]
+        fn batches_that_have_to_be_are_in_the_order_of_time(events in some_events()) {
+            let day = SignedDuration::from_hours(24);
+            let old = SignedDuration::from_hours(40);
+            let limits = Limits { bytes: 9000, span: Some(day), oldest: Some(old), ..Limits::default() };
+            let (batches, never) = all(&limits, &events, usize::MAX);
+            let too_old = |event: &&LogEvent| now().duration_since(event.at) > old;
+            prop_assert_eq!(never, events.iter().filter(too_old).count());
+            for batch in &batches {
+                prop_assert!(batch.is_sorted_by_key(|(at, _)| *at));
+                prop_assert!(batch[batch.len() - 1].0 - batch[0].0 < 86_400);
+            }
+            let mut came: Vec<_> = batches.concat().into_iter().map(|(at, _)| at).collect();
+            let kept = events.iter().filter(|event| !too_old(event));
+            let mut expected: Vec<_> = kept.map(|event| event.at.as_second()).collect();
+            (came.sort_unstable(), expected.sort_unstable());
+            prop_assert_eq!(came, expected);
+        }
+    }
+
+    #[test]
+    fn what_no_attempt_would_help_is_given_up() {
+        let limits = Limits {
+            oldest: Some(SignedDuration::from_hours(1)),
+            newest: Some(SignedDuration::from_mins(10)),
+            ..Limits::default()
+        };
+        let check = |ages: &[i64], expected: (usize, usize)| {
+            let events: Vec<_> = ages.iter().map(|age| event(*age, "x".into())).collect();
+            let batch = cut(&Plain(limits.clone()), &events, usize::MAX, now());
+            assert_eq!((batch.taken, batch.never()), expected, "{ages:?}");
+        };
+        check(&[], (0, 0));
+        check(&[0, 3600, -600], (3, 0));
+        check(&[3601, 0, -601], (3, 2));
+        check(&[3601, 3602], (2, 2));
+    }
+
+    #[test]
+    fn a_long_one_is_cut_and_not_lost() {
+        let limits = Limits { bytes: 2000, item: 1000, ..Limits::default() };
+        let (batches, never) = all(&limits, &[event(0, "\u{1}".repeat(5000))], 9);
+        let text = &batches[0][0].1;
+        assert!(text.ends_with(" more bytes cut]") && text.len() > 120, "{}", text.len());
+        assert_eq!(never, 0);
     }
 }

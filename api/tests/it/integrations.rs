@@ -180,6 +180,7 @@ async fn what_is_missing_or_wrong_is_named() {
             "host_port",
             "must be host:port",
         ),
+        ("logs/papertrail", json!({"url": "udp://logs.example.com:514"}), "url", "with tcp://"),
         ("metrics/datadog", json!({"api_key": "k", "region": "mars"}), "region", "one of us, us1"),
         (
             "metrics/cloudwatch",

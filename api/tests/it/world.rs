@@ -5,7 +5,7 @@ use app::{
     Addresses, App, Clouds, Destinations, Limits, NoPlace, Parts, Place, Places, RegionCloud,
     Settings, Source, SourceKind,
 };
-use app::integrations::{IntegrationOrigin, IntegrationTester};
+use app::integrations::IntegrationTester;
 use async_trait::async_trait;
 use axum::Router;
 use ipnet::Ipv4Net;
@@ -473,14 +473,14 @@ struct Elsewhere;
 impl IntegrationTester for Elsewhere {
     async fn test(
         &self,
-        origin: &IntegrationOrigin,
+        origin: &ship::Origin,
         integration: &Integration,
     ) -> Result<String, String> {
         let Integration { kind, system, config, .. } = integration;
         if config.values().any(|value| value.expose() == "refused") {
             return Err(format!("{system} refused the key"));
         }
-        Ok(format!("{system} took {kind} of {}", origin.instance_name))
+        Ok(format!("{system} took {kind} of {}", origin.instance.name))
     }
 }
 

@@ -1,33 +1,24 @@
 //! Trying whether something arrives there.
 
-use super::validate::destination;
 use super::{UNREADABLE, about, find};
 use crate::access::on_servers_of_its_own;
 use crate::{App, Error, InstanceAccess, Result, audit};
 use async_trait::async_trait;
-use model::{
-    AccountId, InstanceId, InstanceName, Integration, IntegrationId, IntegrationKind, SignedDuration,
-};
-use store::Work;
+use model::{AccountId, Instance, Integration, IntegrationId, IntegrationKind, SignedDuration};
+use ship::{Origin, Server, check_destination};
 use store::send_counts::{self, Limit};
+use store::{Work, servers};
 
 const HOUR: SignedDuration = SignedDuration::from_hours(1);
-
-/// Whose logs and metrics they are.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct IntegrationOrigin {
-    pub instance_id: InstanceId,
-    pub instance_name: InstanceName,
-}
 
 /// Implemented by the composition root from what sends.
 #[async_trait]
 pub trait IntegrationTester: Send + Sync {
-    /// Sends one event, or one point, and says in a sentence of ours what came of it. It has
-    /// limits of its own to time and memory.
+    /// Sends one event, or one point, as if it came from there, and says in a sentence of ours
+    /// what came of it. It has limits of its own to time and memory.
     async fn test(
         &self,
-        origin: &IntegrationOrigin,
+        origin: &Origin,
         integration: &Integration,
     ) -> Result<String, String>;
 }
@@ -37,7 +28,7 @@ pub struct NoTester;
 
 #[async_trait]
 impl IntegrationTester for NoTester {
-    async fn test(&self, _: &IntegrationOrigin, _: &Integration) -> Result<String, String> {
+    async fn test(&self, _: &Origin, _: &Integration) -> Result<String, String> {
         Err("Nothing is sent from here".into())
     }
 }
@@ -70,12 +61,20 @@ pub async fn test(
     let extras = about(instance, integration.id, kind, integration.system);
     audit::write(&mut work, &asker, now, "integration.test", &extras).await?;
     work.commit().await?;
-    let origin = IntegrationOrigin { instance_id: instance.id, instance_name: instance.name.clone() };
+    let origin = origin(app, instance).await?;
     let tested = app.integration_tester.test(&origin, &integration).await;
     Ok(match tested {
         Ok(message) => Tested { ok: true, message },
         Err(message) => Tested { ok: false, message },
     })
+}
+
+/// One of its servers, so that what is sent is found among what they send.
+async fn origin(app: &App, instance: &Instance) -> Result<Origin> {
+    let servers = servers::list_bare(&mut app.store().reader(), instance.id).await?;
+    let none = || Server { name: instance.name.as_str().to_owned(), hostname: String::new() };
+    let server = servers.first().map_or_else(none, Server::from);
+    Ok(Origin { instance: instance.into(), server })
 }
 
 async fn count(
@@ -87,9 +86,9 @@ async fn count(
     const WHAT: &str = "integration tests";
     let (most, now) = (&app.settings.messages, app.now());
     // Only who knows the key of a destination that everybody shares can use it up.
-    let place = match destination(integration.system, &integration.config) {
-        Some((_, url)) => url.to_string(),
-        None => integration.config.values().map(|it| it.expose()).collect::<Vec<_>>().join(" "),
+    let place = match check_destination(integration.system, &integration.config) {
+        Ok(Some(destination)) => destination.url.to_string(),
+        _ => integration.config.values().map(|it| it.expose()).collect::<Vec<_>>().join(" "),
     };
     let system = integration.system.as_str();
     let limits = [

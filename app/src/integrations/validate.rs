@@ -1,7 +1,8 @@
 //! Whether something can be sent there.
 
 use crate::{App, Asked, Error, Result};
-use model::{IntegrationConfig, IntegrationSystem, Secret, Url, split_host_port};
+use model::{IntegrationConfig, IntegrationSystem, Secret};
+use ship::{Destination, check_destination};
 use std::collections::BTreeMap;
 
 /// The settings that were given, by name; those that the system does not have say nothing.
@@ -32,61 +33,12 @@ pub(super) async fn validate(
         }
     };
     problems.finish()?;
-    if let Some((field, url)) = destination(system, &config)
+    let found = check_destination(system, &config);
+    let found = found.map_err(|bad| Error::field(bad.field, bad.reason))?;
+    if let Some(Destination { field, url }) = found
         && let Err(reason) = app.destinations.may_call(&url).await
     {
         return Err(Error::field(field, reason));
     }
     Ok(config)
-}
-
-/// What is called, and the setting that says so, where that is the customer's choice.
-pub(super) fn destination(
-    system: IntegrationSystem,
-    config: &IntegrationConfig,
-) -> Option<(&'static str, Url)> {
-    let setting = match system {
-        IntegrationSystem::Papertrail => "url",
-        IntegrationSystem::Splunk => "host_port",
-        IntegrationSystem::Otlp => "endpoint",
-        IntegrationSystem::Loggly
-        | IntegrationSystem::Logentries
-        | IntegrationSystem::Cloudwatchlog
-        | IntegrationSystem::Cloudwatch
-        | IntegrationSystem::Librato
-        | IntegrationSystem::Datadog
-        | IntegrationSystem::Newrelic => return None,
-    };
-    let written = config.get(setting)?.expose();
-    let url = match system {
-        IntegrationSystem::Otlp => written.parse().ok()?,
-        _ => {
-            let (host, port) = split_host_port(written)?;
-            let host = if host.contains(':') { format!("[{host}]") } else { host.to_owned() };
-            format!("https://{host}:{port}/").parse().ok()?
-        }
-    };
-    Some((setting, url))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_a_customer_wrote_is_what_is_called() {
-        let check = |system: IntegrationSystem, written: &[(&str, &str)], expected: &str| {
-            let config = system.config(written.iter().copied()).unwrap();
-            let found = destination(system, &config).map(|(field, url)| format!("{field} {url}"));
-            assert_eq!(found.unwrap_or_default(), expected, "{system}");
-        };
-        use IntegrationSystem::{Loggly, Otlp, Papertrail, Splunk};
-        check(Papertrail, &[("url", "logs.test:514")], "url https://logs.test:514/");
-        check(Papertrail, &[("url", "tls://[2001:db8::1]:514")], "url https://[2001:db8::1]:514/");
-        check(Papertrail, &[("url", "127.1:514")], "url https://127.0.0.1:514/");
-        let splunk = [("token", "t"), ("host_port", "splunk.test:8088")];
-        check(Splunk, &splunk, "host_port https://splunk.test:8088/");
-        check(Otlp, &[("endpoint", "http://10.0.0.1:4318")], "endpoint http://10.0.0.1:4318/");
-        check(Loggly, &[("token", "t")], "");
-    }
 }

@@ -78,16 +78,15 @@ impl Dialect<LogEvent> for Logs<'_> {
         let Origin { instance, server } = self.origin;
         #[expect(clippy::cast_precision_loss, reason = "it holds milliseconds for 280,000 years")]
         let time = event.at.as_millisecond().max(0) as f64 / 1000.0;
+        let message = shorten(&event.message, spot.room);
+        // It takes no event that is blank.
+        let message = if message.trim().is_empty() { "-" } else { &message };
         let event = Event {
             time,
             host: &server.hostname,
             source: format!("castellan:{}", event.source),
             sourcetype: self.sourcetype,
-            // It takes no event that is blank.
-            event: match shorten(&event.message, spot.room) {
-                ref text if text.trim().is_empty() => "-",
-                ref text => text,
-            },
+            event: message,
             fields: Fields {
                 level: upper(event.level),
                 logger: &shorten(&event.logger, 1024),

@@ -2,7 +2,6 @@
 //! takes what is sent.
 
 use super::super::*;
-use crate::{Kind, Origin, Point, Sent, Trouble};
 use async_trait::async_trait;
 use kafka::simulated::{SimKafka, Timing};
 use model::{
@@ -11,6 +10,7 @@ use model::{
 };
 use reach::Reach;
 use series::Sample;
+use ship::{Instance, Outcome, Point, Trouble, Verdict};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Mutex;
 use store::{Location, MetricsHistory, NewIntegration, integrations, servers};
@@ -23,7 +23,7 @@ use watch::metrics;
 pub struct Call {
     pub id: IntegrationId,
     pub instance: InstanceId,
-    pub origin: Origin,
+    pub origin: Instance,
     pub points: Vec<Point>,
     pub key: String,
     pub at: Timestamp,
@@ -41,7 +41,7 @@ impl Call {
 /// What is answered to a call.
 #[derive(Clone, Debug)]
 pub enum Answer {
-    Trouble(Kind, &'static str),
+    Trouble(Verdict, &'static str),
     /// So many points are taken before there is trouble.
     Part(usize),
     Hang,
@@ -74,10 +74,10 @@ impl SendPoints for Receiver {
     async fn send(
         &self,
         integration: &Integration,
-        origin: &Origin,
+        origin: &Instance,
         points: &[Point],
         now: Timestamp,
-    ) -> Sent {
+    ) -> Outcome {
         let of = (origin.id, integration.id);
         self.calls.lock().unwrap().push(Call {
             id: integration.id,
@@ -88,15 +88,18 @@ impl SendPoints for Receiver {
             at: now,
         });
         let answer = self.answers.lock().unwrap().get_mut(&of).and_then(VecDeque::pop_front);
-        let trouble = |done, kind, sentence: &str| {
-            let trouble = Some(Trouble { kind, sentence: sentence.to_owned() });
-            Sent { done, dropped: 0, trouble }
+        let trouble = |done, verdict, sentence: &str| {
+            let trouble = match verdict {
+                Verdict::Retry { after } => Trouble::retry(after, sentence),
+                Verdict::Refused => Trouble::refused(sentence),
+            };
+            Outcome { done, dropped: 0, trouble: Some(trouble) }
         };
         match answer {
             None => {}
-            Some(Answer::Trouble(kind, sentence)) => return trouble(0, kind, sentence),
+            Some(Answer::Trouble(verdict, sentence)) => return trouble(0, verdict, sentence),
             Some(Answer::Part(done)) => {
-                return trouble(done, Kind::Retry { after: None }, "it broke off");
+                return trouble(done, Verdict::Retry { after: None }, "it broke off");
             }
             Some(Answer::Hang) => std::future::pending().await,
             Some(Answer::Wait) => {
@@ -104,7 +107,7 @@ impl SendPoints for Receiver {
                 self.go_on.notified().await;
             }
         }
-        Sent { done: points.len(), ..Sent::default() }
+        Outcome { done: points.len(), ..Outcome::default() }
     }
 }
 

@@ -25,7 +25,7 @@ async fn a_minute_is_sent_once_and_whole_as_soon_as_it_is_settled() {
     assert_eq!(calls.len(), 1);
     let call = &calls[0];
     assert_eq!(call.minutes(), [begin]);
-    assert_eq!((call.origin.name.as_str(), call.origin.plan.as_str()), ("orders", "mouse-1"));
+    assert_eq!((call.origin.id, call.origin.name.as_str()), (instance, "orders"));
     let of_connections: Vec<_> =
         call.points.iter().filter(|it| it.name == "castellan.kafka.connections").collect();
     let servers: Vec<_> = of_connections.iter().map(|it| it.server.name.as_str()).collect();

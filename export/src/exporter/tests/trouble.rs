@@ -1,12 +1,12 @@
 //! A system that fails, refuses, hangs or takes a part, and settings that change meanwhile.
 
 use super::fixture::*;
-use crate::Kind;
 use model::{Clock as _, InstanceId, IntegrationId, SignedDuration, Timestamp};
+use ship::Verdict;
 use std::time::Duration;
 use store::{integration_turns, integrations};
 
-const RETRY: Kind = Kind::Retry { after: None };
+const RETRY: Verdict = Verdict::Retry { after: None };
 
 /// An instance whose minutes have been sent so far, at the beginning of a minute.
 async fn sending() -> (World, Plane, InstanceId) {
@@ -79,14 +79,14 @@ async fn a_failure_is_told_at_once_and_tried_again_ever_later() {
 async fn a_system_that_wants_a_pause_gets_it_and_one_that_refuses_is_asked_every_five_minutes() {
     let (world, mut plane, instance) = sending().await;
     let of = (instance, FIRST);
-    let after = |seconds| Kind::Retry { after: Some(Duration::from_secs(seconds)) };
+    let after = |seconds| Verdict::Retry { after: Some(Duration::from_secs(seconds)) };
     world.receiver.answer(
         of,
         &[
             Answer::Trouble(after(90), "busy"),
             Answer::Trouble(after(100_000), "busy"),
-            Answer::Trouble(Kind::Refused, "the key is wrong"),
-            Answer::Trouble(Kind::Refused, "the key is wrong"),
+            Answer::Trouble(Verdict::Refused, "the key is wrong"),
+            Answer::Trouble(Verdict::Refused, "the key is wrong"),
         ],
     );
     until_call(&world, &mut plane).await;
