@@ -5,9 +5,7 @@
 use jiff::Timestamp;
 use std::sync::Arc;
 use tokio::sync::watch;
-use wire::agent::{
-    CertificateRequest, Deliveries, InstalledCertificate, Loading, Phase, Report,
-};
+use wire::agent::{CertificateRequest, Deliveries, InstalledCertificate, Loading, Phase, Report};
 
 /// How the broker does.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -251,5 +251,6 @@ fn files(place: &Place) -> Files {
 }
 
 #[cfg(test)]
-#[path = "logs/tests.rs"]
+mod testing;
+#[cfg(test)]
 mod tests;

@@ -3,7 +3,7 @@
 
 use super::sender::Ship;
 use async_trait::async_trait;
-use egress::{Caller, Calls, Destinations, Proxy, SystemLookup};
+use egress::Caller;
 use model::{IntegrationKind, IntegrationSystem, LogEvent, Timestamp};
 use ship::{Endpoints, Instance, Origin, Outcome, Server, Shipper};
 use std::sync::Arc;
@@ -77,18 +77,8 @@ impl Shippers {
 }
 
 fn caller(outbound: &Outbound) -> Result<Caller, String> {
-    let bad = |error: &dyn std::fmt::Display| {
-        format!("the operator's [outbound] can't be used on this server: {error}")
-    };
-    let proxy = outbound.proxy.as_ref().map(Proxy::parse).transpose();
-    let calls = Calls {
-        authority_pem: outbound.authority_pem.clone(),
-        proxy: proxy.map_err(|error| bad(&error))?,
-        kept_for: CONNECTIONS_KEPT_FOR,
-    };
-    let lookup = Arc::new(SystemLookup);
-    let destinations = Destinations::new(outbound.allow_private_addresses, lookup);
-    Caller::with(destinations, &calls).map_err(|error| bad(&error))
+    Caller::new(outbound, CONNECTIONS_KEPT_FOR)
+        .map_err(|error| format!("the operator's [outbound] can't be used on this server: {error}"))
 }
 
 fn origin(document: &LogIntegrations) -> Origin {
@@ -98,10 +88,7 @@ fn origin(document: &LogIntegrations) -> Origin {
             name: document.instance_name.clone(),
             tags: document.tags.clone(),
         },
-        server: Server {
-            name: document.server_name.clone(),
-            hostname: document.hostname.clone(),
-        },
+        server: Server { name: document.server_name.clone(), hostname: document.hostname.clone() },
     }
 }
 

@@ -92,13 +92,7 @@ impl Ledger {
 
     /// Takes a look at what is kept for a destination. True if it has everything again, and
     /// what it never got has been told for so long that it can be forgotten.
-    pub fn look(
-        &self,
-        id: IntegrationId,
-        kept: Kept,
-        now: SignedDuration,
-        told: Duration,
-    ) -> bool {
+    pub fn look(&self, id: IntegrationId, kept: Kept, now: SignedDuration, told: Duration) -> bool {
         let mut book = self.book();
         let Some(delivery) = book.deliveries.get_mut(&id) else { return false };
         let before = std::mem::replace(&mut delivery.kept, kept).dropped;

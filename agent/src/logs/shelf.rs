@@ -38,7 +38,11 @@ pub enum ShelfError {
 }
 
 impl Shelf {
-    pub async fn open(directory: PathBuf, files: Files, limits: Limits) -> Result<Self, ShelfError> {
+    pub async fn open(
+        directory: PathBuf,
+        files: Files,
+        limits: Limits,
+    ) -> Result<Self, ShelfError> {
         let opened = spawn_blocking(move || Tail::open(&directory, files, limits)).await;
         let tail = opened.map_err(|error| ShelfError::Broken(error.to_string()))??;
         Ok(Self { tail: Arc::new(Mutex::new(tail)), news: Arc::new(watch::channel(()).0) })
