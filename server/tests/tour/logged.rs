@@ -39,8 +39,8 @@ pub async fn arrives_as_it_is_in_the_files(castellan: &Installation, instance: &
     let mut logged = Logged { castellan, path, names, directories, receiver, came };
     let integration = logged.create(&port).await;
     // Nothing that is written from here on is missing.
-    let begun: Vec<usize> =
-        logged.directories.iter().map(|server| read(&server.join("logs/server.log")).len()).collect();
+    let length = |server: &PathBuf| read(&server.join("logs/server.log")).len();
+    let begun: Vec<usize> = logged.directories.iter().map(length).collect();
     logged.mark("logged-1").await;
 
     // An agent dies while its logs are on their way.
@@ -195,18 +195,23 @@ fn events(text: &str) -> Vec<Event> {
             (None, None) => {}
         }
     }
+    // A line feed at the end of a message is not sent.
+    for (_, lines) in &mut events {
+        while lines.len() > 1 && lines.last().is_some_and(String::is_empty) {
+            lines.pop();
+        }
+    }
     events
 }
 
 /// Without the logger, which is sent apart.
 fn bare(line: &str) -> String {
-    let logger = |line: &'_ str| -> Option<usize> {
-        let opens = line.strip_suffix(')')?.rfind(" (")?;
-        let name = &line[opens + 2..line.len() - 1];
-        let is_name = name.chars().all(|c| c.is_ascii_alphanumeric() || "._$-".contains(c));
-        is_name.then_some(opens)
-    };
-    logger(line).map_or(line, |opens| &line[..opens]).to_owned()
+    let is_name =
+        |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || "._$-".contains(c));
+    match line.strip_suffix(')').and_then(|line| line.rsplit_once(" (")) {
+        Some((message, logger)) if is_name(logger) => message.to_owned(),
+        _ => line.to_owned(),
+    }
 }
 
 fn read(path: &Path) -> String {
