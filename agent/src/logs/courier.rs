@@ -14,7 +14,7 @@ use wire::agent::{LogIntegration, LogIntegrations, Outbound};
 const CONNECTIONS_KEPT_FOR: Duration = Duration::from_secs(30);
 
 /// Makes what sends to a destination.
-pub trait Couriers: Send {
+pub trait Couriers: Send + Sync {
     /// Or says why that destination can't be sent to, without a full stop.
     fn courier(
         &mut self,

@@ -37,7 +37,10 @@ impl Learner {
             if !std::mem::take(&mut is_due) {
                 let changed = tokio::select! {
                     changed = self.heard.changed() => changed,
-                    changed = self.connection.changed() => changed,
+                    changed = self.connection.changed() => {
+                        is_anew = true;
+                        changed
+                    }
                 };
                 if changed.is_err() {
                     return;

@@ -124,11 +124,15 @@ impl Sender {
         if let Some(trouble) = outcome.trouble {
             return self.fails(trouble.verdict, trouble.to_string());
         }
+        let left = match left {
+            Ok(left) => left,
+            Err(error) => return self.has_none(&error),
+        };
         self.works();
-        match left {
-            Ok(left) if left.behind == 0 => Next::After(self.common.pace.gather),
-            // Nothing of it was done, though nothing was in the way.
-            _ if done == 0 => Next::After(self.common.pace.again),
+        match (left.behind, done) {
+            (0, _) => Next::After(self.common.pace.gather),
+            // Nothing was in the way, and nothing was done.
+            (_, 0) => Next::After(self.common.pace.again),
             _ => Next::Now,
         }
     }
@@ -144,10 +148,10 @@ impl Sender {
     fn fails(&mut self, verdict: Verdict, sentence: String) -> Next {
         self.failures = self.failures.saturating_add(1);
         let pause = self.common.pace.pause(verdict, self.failures, &*self.common.entropy);
-        tracing::debug!(integration = %self.id, why = sentence, ?pause, "logs were not sent");
+        tracing::debug!(integration = %self.id, why = %sentence, ?pause, "logs were not sent");
         let (integration, system) = (self.id, &self.system);
         if self.common.ledger.fails(self.id, sentence.clone()) {
-            tracing::warn!(%integration, system, why = sentence, "logs are not taken and wait");
+            tracing::warn!(%integration, %system, why = %sentence, "logs are not taken and wait");
         }
         Next::After(pause)
     }

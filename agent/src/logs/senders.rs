@@ -68,7 +68,7 @@ impl Senders {
             Err(why) => {
                 let id = integration.id;
                 if self.common.ledger.fails(id, why.clone()) {
-                    tracing::warn!(integration = %id, why, "logs can't be sent there and wait");
+                    tracing::warn!(integration = %id, %why, "logs can't be sent there and wait");
                 }
                 return;
             }
