@@ -149,13 +149,7 @@ impl Exporter {
         Some(Ended { turn, outcome, waiting, _place: place })
     }
 
-    async fn send(
-        &self,
-        turn: &Turn,
-        instance: &Instance,
-        batch: &Batch,
-        now: i64,
-    ) -> TurnOutcome {
+    async fn send(&self, turn: &Turn, instance: &Instance, batch: &Batch, now: i64) -> TurnOutcome {
         let system = turn.integration.system;
         let call = self.sender.send(&turn.integration, instance, &batch.points, self.clock.now());
         let sent = timeout(self.patience, call).await.unwrap_or_else(|_| too_slow());
