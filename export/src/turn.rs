@@ -170,11 +170,11 @@ impl Exporter {
                 let pause = if is_behind { SignedDuration::ZERO } else { self.until_turn(turn) };
                 TurnOutcome { pause, sent_through, failures: 0, error: String::new() }
             }
-            Some(trouble) => self.failed(turn, trouble, sent_through),
+            Some(trouble) => self.failed(turn, &trouble, sent_through),
         }
     }
 
-    fn failed(&self, turn: &Turn, trouble: Trouble, sent: Option<Timestamp>) -> TurnOutcome {
+    fn failed(&self, turn: &Turn, trouble: &Trouble, sent: Option<Timestamp>) -> TurnOutcome {
         let verdict = trouble.verdict;
         counters::count_failure(turn.integration.system, verdict);
         // What goes on, if slowly, is not left alone for long.
@@ -184,7 +184,7 @@ impl Exporter {
             Verdict::Retry { after } => schedule::pause(failures, after, &*self.entropy),
         };
         let sent_through = sent.or(turn.sent_through);
-        TurnOutcome { pause, sent_through, failures, error: shortened(&trouble) }
+        TurnOutcome { pause, sent_through, failures, error: shortened(trouble) }
     }
 
     fn put_off(&self, turns: Vec<Taken>, why: &str, ended: &UnboundedSender<Ended>) {
