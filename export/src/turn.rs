@@ -149,13 +149,7 @@ impl Exporter {
         Some(Ended { turn, outcome, waiting, _place: place })
     }
 
-    async fn send(
-        &self,
-        turn: &Turn,
-        instance: &Instance,
-        batch: &Batch,
-        now: i64,
-    ) -> TurnOutcome {
+    async fn send(&self, turn: &Turn, instance: &Instance, batch: &Batch, now: i64) -> TurnOutcome {
         let system = turn.integration.system;
         let call = self.sender.send(&turn.integration, instance, &batch.points, self.clock.now());
         let sent = timeout(self.patience, call).await.unwrap_or_else(|_| too_slow());
@@ -176,11 +170,11 @@ impl Exporter {
                 let pause = if is_behind { SignedDuration::ZERO } else { self.until_turn(turn) };
                 TurnOutcome { pause, sent_through, failures: 0, error: String::new() }
             }
-            Some(trouble) => self.failed(turn, trouble, sent_through),
+            Some(trouble) => self.failed(turn, &trouble, sent_through),
         }
     }
 
-    fn failed(&self, turn: &Turn, trouble: Trouble, sent: Option<Timestamp>) -> TurnOutcome {
+    fn failed(&self, turn: &Turn, trouble: &Trouble, sent: Option<Timestamp>) -> TurnOutcome {
         let verdict = trouble.verdict;
         counters::count_failure(turn.integration.system, verdict);
         // What goes on, if slowly, is not left alone for long.
@@ -190,7 +184,7 @@ impl Exporter {
             Verdict::Retry { after } => schedule::pause(failures, after, &*self.entropy),
         };
         let sent_through = sent.or(turn.sent_through);
-        TurnOutcome { pause, sent_through, failures, error: shortened(&trouble) }
+        TurnOutcome { pause, sent_through, failures, error: shortened(trouble) }
     }
 
     fn put_off(&self, turns: Vec<Taken>, why: &str, ended: &UnboundedSender<Ended>) {

@@ -278,4 +278,3 @@ fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
     }
     Ok(length)
 }
-

@@ -59,8 +59,7 @@ impl ControlPlane {
         let catalogue = Arc::new(config.catalogue()?);
         let mailer = mail::mailer(&config.mail, data)?;
         let systems = Systems::new(&config.outbound)?;
-        let notifier =
-            notifier::notifier(&config.outbound, systems.rules(), Arc::clone(&mailer))?;
+        let notifier = notifier::notifier(&config.outbound, systems.rules(), Arc::clone(&mailer))?;
         let is_new = !data.path().exists();
         data.create()?;
         let lock = data.lock()?;

@@ -152,7 +152,8 @@ mod tests {
     #[test]
     fn settings_that_cant_work_are_refused_at_start() {
         let check = |config: config::Outbound, expected: &str| {
-            let said = Systems::new(&config).err().map_or(String::new(), |error| format!("{error:#}"));
+            let said =
+                Systems::new(&config).err().map_or(String::new(), |error| format!("{error:#}"));
             assert!(said.contains(expected), "{said}");
             assert_eq!(said.is_empty(), expected.is_empty(), "{said}");
             assert!(!said.contains("s3cret"), "{said}");

@@ -78,7 +78,8 @@ impl Service {
             .build()
             .ok()?;
         let body = SignableBody::Bytes(body);
-        let signable = SignableRequest::new(method, self.url.as_str(), headers.iter().copied(), body);
+        let signable =
+            SignableRequest::new(method, self.url.as_str(), headers.iter().copied(), body);
         let (signature, _) = sign(signable.ok()?, &params.into()).ok()?.into_parts();
         let mut signed = HeaderMap::new();
         for (name, value) in signature.headers() {
@@ -92,7 +93,8 @@ impl Service {
 
 /// `application/x-amz-json-1.1`, as a header of a request.
 pub const JSON: (&str, &str) = (CONTENT_TYPE_NAME, "application/x-amz-json-1.1");
-pub const FORM: (&str, &str) = (CONTENT_TYPE_NAME, "application/x-www-form-urlencoded; charset=utf-8");
+pub const FORM: (&str, &str) =
+    (CONTENT_TYPE_NAME, "application/x-www-form-urlencoded; charset=utf-8");
 const CONTENT_TYPE_NAME: &str = "content-type";
 const _: HeaderName = CONTENT_TYPE;
 
@@ -123,12 +125,23 @@ fn said(answer: &Answer, kind: &str) -> Said {
     }
     match kind.trim_end_matches("Exception") {
         "ResourceNotFound" => Said::Missing,
-        "Throttling" | "ThrottledException" | "Throttled" | "RequestLimitExceeded"
-        | "ServiceUnavailable" | "InternalFailure" | "InternalServiceFault" | "LimitExceeded"
+        "Throttling"
+        | "ThrottledException"
+        | "Throttled"
+        | "RequestLimitExceeded"
+        | "ServiceUnavailable"
+        | "InternalFailure"
+        | "InternalServiceFault"
+        | "LimitExceeded"
         | "OperationAborted" => Said::Later { after: answer.retry_after },
-        "UnrecognizedClient" | "InvalidClientTokenId" | "InvalidSignature"
-        | "SignatureDoesNotMatch" | "IncompleteSignature" | "MissingAuthenticationToken"
-        | "AuthFailure" | "OptInRequired" => Said::BadKey,
+        "UnrecognizedClient"
+        | "InvalidClientTokenId"
+        | "InvalidSignature"
+        | "SignatureDoesNotMatch"
+        | "IncompleteSignature"
+        | "MissingAuthenticationToken"
+        | "AuthFailure"
+        | "OptInRequired" => Said::BadKey,
         "AccessDenied" | "UnauthorizedOperation" | "NotAuthorized" => {
             Said::Never("it knows the access key, and the key has no permission for this")
         }

@@ -45,8 +45,12 @@ pub trait HttpDialect<T>: Dialect<T> {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Said {
     /// It takes the batch, but for so many that it never will.
-    Taken { refused: usize },
-    Later { after: Option<Duration> },
+    Taken {
+        refused: usize,
+    },
+    Later {
+        after: Option<Duration>,
+    },
     /// It does not know the key, or knows it and does not want it.
     BadKey,
     /// For another reason that stays.
@@ -137,7 +141,8 @@ impl<D> Run<'_, D> {
         let counts = Batch { body: Vec::new(), written, taken };
         let (host, answer, said) = self.deliver(body, written).await?;
         let status = answer.status;
-        let trouble = |verdict: &str| Trouble::refused(format!("{host} answered {status}{verdict}"));
+        let trouble =
+            |verdict: &str| Trouble::refused(format!("{host} answered {status}{verdict}"));
         match said {
             Said::Taken { refused } => {
                 if let Some((aside, _)) = self.aside.take() {
@@ -162,9 +167,10 @@ impl<D> Run<'_, D> {
                 let (_, trouble) = self.aside.take().expect("it was looked for above");
                 Err(trouble)
             }
-            Said::Later { after } => {
-                Err(Trouble::retry(after, format!("{host} answered {status}: it is busy or broken")))
-            }
+            Said::Later { after } => Err(Trouble::retry(
+                after,
+                format!("{host} answered {status}: it is busy or broken"),
+            )),
             Said::BadKey => {
                 Err(trouble(&format!(": it does not accept the {}", self.dialect.key())))
             }

@@ -66,7 +66,8 @@ impl Link {
             let batch = cut(dialect, &items[outcome.done..], usize::MAX, now);
             let (taken, never) = (batch.taken, batch.never());
             let is_last = outcome.done + taken == items.len();
-            let written = timeout(PATIENCE, self.write(caller, place, &fresh, &batch.body, is_last));
+            let written =
+                timeout(PATIENCE, self.write(caller, place, &fresh, &batch.body, is_last));
             let silent = Err(Fault::Silent(PATIENCE.as_secs()));
             if let Err(fault) = written.await.unwrap_or(silent) {
                 outcome.trouble = Some(Trouble::of(&place.to_string(), &fault));

@@ -12,7 +12,6 @@ pub mod otlp;
 pub mod papertrail;
 pub mod splunk;
 
-
 use serde::Serialize;
 
 /// Adds a document to a body.

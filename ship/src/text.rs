@@ -75,7 +75,10 @@ mod tests {
     #[test]
     fn a_text_is_cut_with_a_mark() {
         assert_eq!(shorten("short", 5), "short");
-        assert_eq!(shorten(&"x".repeat(100), 40), format!("{} … [83 more bytes cut]", "x".repeat(17)));
+        assert_eq!(
+            shorten(&"x".repeat(100), 40),
+            format!("{} … [83 more bytes cut]", "x".repeat(17))
+        );
         // Too little room for a mark.
         assert_eq!(shorten("öööööööööö", 5), "öö");
         assert_eq!(shorten("ö", 0), "");

@@ -209,8 +209,7 @@ async fn newrelic() {
 async fn otlp_metrics() {
     let headers = format!("x-api-key={KEY}");
     let settings = [("endpoint", "ADDRESS/gate/"), ("headers", headers.as_str())];
-    let (points, came) =
-        sent_points(IntegrationSystem::Otlp, "otlp_metrics", KEY, &settings).await;
+    let (points, came) = sent_points(IntegrationSystem::Otlp, "otlp_metrics", KEY, &settings).await;
     let metrics = |batch: &Value| {
         batch["resourceMetrics"][0]["scopeMetrics"][0]["metrics"].as_array().unwrap().clone()
     };

@@ -6,7 +6,7 @@
 mod fixture;
 
 use egress::{Calls, Proxy};
-use fixture::{all_at, ago, caller, calling, config, event, events, logs, now, origin};
+use fixture::{ago, all_at, caller, calling, config, event, events, logs, now, origin};
 use model::{IntegrationKind, IntegrationSystem, LogEvent, Secret};
 use rcgen::{CertifiedKey, generate_simple_self_signed};
 use rustls::ServerConfig;
@@ -106,7 +106,12 @@ async fn until_there(came: &Came, last: &str) -> Vec<String> {
             return texts;
         }
         let waited = begun.elapsed();
-        assert!(waited < Duration::from_secs(60), "{} came, at last {:?}", texts.len(), texts.last());
+        assert!(
+            waited < Duration::from_secs(60),
+            "{} came, at last {:?}",
+            texts.len(),
+            texts.last()
+        );
         sleep(Duration::from_millis(20)).await;
     }
 }

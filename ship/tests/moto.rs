@@ -82,9 +82,9 @@ async fn points_have_their_dimensions_and_units() {
         dimensions
     };
     for point in &points[..40] {
-        let found = came.iter().find(|one| {
-            one["name"] == *point.name && one["dimensions"] == dimensions(point)
-        });
+        let found = came
+            .iter()
+            .find(|one| one["name"] == *point.name && one["dimensions"] == dimensions(point));
         let found = found.unwrap_or_else(|| panic!("{point:?} did not come"));
         assert_eq!(found["namespace"], "Castellan/Kafka");
         let unit = match point.unit {

@@ -186,7 +186,9 @@ async fn a_connection_serves_several_calls() {
 #[tokio::test]
 async fn an_event_that_is_refused_stops_no_other() {
     for (status, dropped) in [(400, 3), (413, 3)] {
-        let bad = |body: &str| ["event 0\"", "event 700\"", "event 701x"].iter().any(|it| body.contains(it));
+        let bad = |body: &str| {
+            ["event 0\"", "event 700\"", "event 701x"].iter().any(|it| body.contains(it))
+        };
         let intake = Intake::run(move |request| {
             Some(if bad(&request.body) { Reply::new(status, "banana") } else { takes_all() })
         })
@@ -251,8 +253,7 @@ async fn what_is_refused_for_ever_is_counted() {
     let reply = r#"{"nextSequenceToken":"x","rejectedLogEventsInfo":
         {"tooOldLogEventEndIndex":2,"expiredLogEventEndIndex":1,"tooNewLogEventStartIndex":8}}"#;
     let intake = Intake::run(move |_| Some(Reply::new(200, reply))).await;
-    let settings =
-        [("region", "eu-west-1"), ("access_key_id", "id"), ("secret_access_key", KEY)];
+    let settings = [("region", "eu-west-1"), ("access_key_id", "id"), ("secret_access_key", KEY)];
     let system = IntegrationSystem::Cloudwatchlog;
     let mut shipper = logs(system, &settings, all_at(&intake.address()));
     let outcome = shipper.send_logs(&origin(), &numbered(9), now()).await;
@@ -289,7 +290,12 @@ async fn what_splunk_says_of_its_tokens() {
     for (status, code, said, verdict) in [
         (403, 4, ": it does not accept the token", Verdict::Refused),
         (400, 7, ": the token may not write to the index that it is set to", Verdict::Refused),
-        (400, 10, ": the token asks for acknowledgements; switch them off for it", Verdict::Refused),
+        (
+            400,
+            10,
+            ": the token asks for acknowledgements; switch them off for it",
+            Verdict::Refused,
+        ),
         (503, 9, ": it is busy or broken", Verdict::Retry { after: None }),
     ] {
         let body = format!(r#"{{"text":"banana","code":{code}}}"#);
@@ -311,7 +317,8 @@ async fn settings_that_do_not_fit_are_told() {
         assert_eq!(trouble(&mut shipper).await, (said.into(), Verdict::Refused));
     }
     // It takes no logs.
-    let mut shipper = logs(IntegrationSystem::Newrelic, &[("license_key", KEY)], Endpoints::default());
+    let mut shipper =
+        logs(IntegrationSystem::Newrelic, &[("license_key", KEY)], Endpoints::default());
     let (said, _) = trouble(&mut shipper).await;
     assert_eq!(said, "the settings are not those that newrelic needs for logs; save them again");
 }

@@ -161,7 +161,12 @@ mod tests {
     fn a_count_alone_is_written_once_a_minute() {
         let now: Timestamp = "2026-11-15T12:00:00Z".parse().unwrap();
         let known = |message: &str, dropped| {
-            vec![IntegrationFailure { id: IntegrationId(1), message: message.into(), dropped, at: now }]
+            vec![IntegrationFailure {
+                id: IntegrationId(1),
+                message: message.into(),
+                dropped,
+                at: now,
+            }]
         };
         let check = |delivery: FailedDelivery, known: &[IntegrationFailure], seconds, expected| {
             let at = now + SignedDuration::from_secs(seconds);

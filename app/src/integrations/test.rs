@@ -16,11 +16,7 @@ const HOUR: SignedDuration = SignedDuration::from_hours(1);
 pub trait IntegrationTester: Send + Sync {
     /// Sends one event, or one point, as if it came from there, and says in a sentence of ours
     /// what came of it. It has limits of its own to time and memory.
-    async fn test(
-        &self,
-        origin: &Origin,
-        integration: &Integration,
-    ) -> Result<String, String>;
+    async fn test(&self, origin: &Origin, integration: &Integration) -> Result<String, String>;
 }
 
 /// For who tests none.

@@ -71,8 +71,8 @@ async fn serve(stream: &mut BufReader<TcpStream>, state: &Mutex<State>) -> Optio
         }
     }
     let header = |name: &str| {
-        let pairs = head.lines().filter_map(|line| line.split_once(": "));
-        let found = pairs.into_iter().find(|(it, _)| it.eq_ignore_ascii_case(name));
+        let mut pairs = head.lines().filter_map(|line| line.split_once(": "));
+        let found = pairs.find(|(it, _)| it.eq_ignore_ascii_case(name));
         found.map_or("", |(_, value)| value)
     };
     let mut body = vec![0; header("content-length").parse().unwrap_or_default()];

@@ -10,7 +10,7 @@ use crate::text::{fitting, shorten, upper};
 use egress::HttpRequest;
 use http::HeaderValue;
 use http::header::CONTENT_TYPE;
-use model::{IntegrationConfig, InstanceId, LogEvent, LogSource, Timestamp};
+use model::{InstanceId, IntegrationConfig, LogEvent, LogSource, Timestamp};
 use serde::Serialize;
 use url::Url;
 

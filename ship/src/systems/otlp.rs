@@ -107,7 +107,8 @@ fn resource(instance: &Instance, more: &[Attribute]) -> Value {
     ];
     let mut attributes: Vec<Value> = own.iter().chain(more).map(|it| json!(it)).collect();
     if !instance.tags.is_empty() {
-        let values: Vec<_> = instance.tags.iter().map(|tag| json!({ "stringValue": tag })).collect();
+        let values: Vec<_> =
+            instance.tags.iter().map(|tag| json!({ "stringValue": tag })).collect();
         attributes.push(json!({
             "key": "castellan.tags", "value": { "arrayValue": { "values": values } },
         }));
@@ -281,8 +282,11 @@ impl Dialect<Point> for Points {
             attributes.push(attribute("host.name", &server.hostname));
         }
         attributes.extend(point.label.as_ref().map(|(name, value)| attribute(name, value)));
-        let data_points =
-            [DataPoint { attributes, time_unix_nano: nanoseconds(point.at), as_double: point.value }];
+        let data_points = [DataPoint {
+            attributes,
+            time_unix_nano: nanoseconds(point.at),
+            as_double: point.value,
+        }];
         let gauge = Gauge { data_points };
         add_json(&Metric { name: &point.name, unit: unit(point.unit), gauge }, out);
     }
