@@ -279,8 +279,8 @@ async fn a_life() {
     assert_ne!(next.pid, agent.pid);
     assert!(is_separate(&next));
     receiver.until(&["one", "two", "three"]).await;
-    let deliveries = control_plane.state().reports.last().unwrap().integrations.clone();
-    assert_eq!(deliveries.unwrap().failures, []);
+    let report = control_plane.report(|report| report.integrations.is_some()).await;
+    assert_eq!(report.integrations.unwrap().failures, []);
     println!("a dead agent was started anew and knew what it had known ... ok");
 
     // As after `castellan server re-enrol`.
