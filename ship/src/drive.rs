@@ -1,12 +1,13 @@
 //! Batch after batch over HTTP, in order, until all is done or one can't be sent.
 //!
 //! What a destination refuses as bad may be the fault of one event among thousands, or its own
-//! of all. So the batch is halved until a single one is refused; if the next one is taken, that
-//! one is given up, and if not, nothing is. A bad event so never stops the others, and a
-//! destination that takes nothing costs nothing.
+//! of all. So the batch is halved until a single one is refused. That one is put aside, and so
+//! are those right after it that are refused as well: bad points come in clumps. They are given
+//! up once another one is taken; if none is, the destination takes nothing, and nothing is
+//! given up.
 
 use crate::about::Timed;
-use crate::batch::{Batch, Dialect, cut};
+use crate::batch::{Dialect, cut};
 use crate::outcome::{Outcome, Trouble};
 use egress::{Answer, Caller, Fault, HttpRequest};
 use flate2::Compression;
@@ -21,6 +22,8 @@ use tokio::time::timeout;
 pub const PATIENCE: Duration = Duration::from_secs(10);
 /// Of an answer; what counts in one is short.
 const MOST_ANSWER: usize = 64 << 10;
+/// Refused one after the other before a destination is believed to take nothing.
+const MOST_ASIDE: usize = 32;
 
 /// A dialect that is spoken over HTTP.
 pub trait HttpDialect<T>: Dialect<T> {
@@ -47,6 +50,10 @@ pub enum Said {
     /// It takes the batch, but for so many that it never will.
     Taken {
         refused: usize,
+    },
+    /// It took so many of the first, and can't make sense of the next.
+    TakenBefore {
+        bad: usize,
     },
     Later {
         after: Option<Duration>,
@@ -85,87 +92,74 @@ pub async fn drive<T: Timed>(
     items: &[T],
     now: Timestamp,
 ) -> Outcome {
-    let mut run = Run { caller, dialect, now, outcome: Outcome::default(), aside: None };
-    let mut most = usize::MAX;
-    while run.next() < items.len() {
-        let batch = cut(dialect, &items[run.next()..], most, now);
-        if batch.written == 0 {
-            run.outcome.done += batch.taken;
-            run.outcome.dropped += batch.never();
-            continue;
-        }
-        let written = batch.written;
-        match run.send(batch).await {
-            Ok(Step::Done) => most = usize::MAX,
-            Ok(Step::Halve) => most = written / 2,
-            Ok(Step::Alone) => most = 1,
-            Err(trouble) => {
-                run.outcome.trouble = Some(trouble);
-                return run.outcome;
-            }
-        }
-    }
-    // The last of all was refused, and nothing came after it.
-    run.outcome.trouble = run.aside.map(|(_, trouble)| trouble);
+    let mut run = Run { caller, dialect, items, now, outcome: Outcome::default(), aside: None };
+    run.outcome.trouble = run.send_all().await.err();
     run.outcome
 }
 
-enum Step {
-    Done,
-    /// Again, with half as many.
-    Halve,
-    /// The next one shows whose fault it is.
-    Alone,
-}
-
-struct Run<'a, D> {
+struct Run<'a, T, D> {
     caller: &'a Caller,
     dialect: &'a D,
+    items: &'a [T],
     now: Timestamp,
     outcome: Outcome,
-    /// One that was refused, with those before it that are given up, and what was said of it.
-    aside: Option<(Batch, Trouble)>,
+    aside: Option<Aside>,
 }
 
-impl<D> Run<'_, D> {
-    /// The first that was not sent.
-    fn next(&self) -> usize {
-        self.outcome.done + self.aside.as_ref().map_or(0, |(batch, _)| batch.taken)
+/// Some that were refused one by one, right after what is done.
+struct Aside {
+    /// With those between them that are never sent.
+    taken: usize,
+    refused: usize,
+    /// What was said of the first.
+    trouble: Trouble,
+}
+
+impl<'a, T: Timed, D: HttpDialect<T>> Run<'a, T, D> {
+    async fn send_all(&mut self) -> Result<(), Trouble> {
+        let mut most = usize::MAX;
+        while !self.rest().is_empty() {
+            most = self.send(most).await?;
+        }
+        // Nothing came after these that would show whose fault it is.
+        self.aside.take().map_or(Ok(()), |aside| Err(aside.trouble))
     }
 
-    async fn send<T>(&mut self, batch: Batch) -> Result<Step, Trouble>
-    where
-        D: HttpDialect<T>,
-    {
-        let Batch { body, written, taken } = batch;
-        let counts = Batch { body: Vec::new(), written, taken };
-        let (host, answer, said) = self.deliver(body, written).await?;
+    fn rest(&self) -> &'a [T] {
+        &self.items[self.outcome.done + self.aside.as_ref().map_or(0, |aside| aside.taken)..]
+    }
+
+    /// A batch of so many at most. Returns how many the next may have.
+    async fn send(&mut self, most: usize) -> Result<usize, Trouble> {
+        let batch = cut(self.dialect, self.rest(), most, self.now);
+        let (written, taken, never) = (batch.written, batch.taken, batch.never());
+        if written == 0 {
+            match &mut self.aside {
+                Some(aside) => aside.taken += taken,
+                None => self.finish(taken, never),
+            }
+            return Ok(most);
+        }
+        let (host, answer, said) = self.deliver(batch.body, written).await?;
         let status = answer.status;
         let trouble =
             |verdict: &str| Trouble::refused(format!("{host} answered {status}{verdict}"));
         match said {
             Said::Taken { refused } => {
-                if let Some((aside, _)) = self.aside.take() {
-                    self.outcome.done += aside.taken;
-                    self.outcome.dropped += aside.taken;
+                self.finish(taken, never + refused.min(written));
+                Ok(most.saturating_mul(2))
+            }
+            Said::TakenBefore { bad } if written > 1 => {
+                if bad > 0 {
+                    let before = cut(self.dialect, self.rest(), bad, self.now);
+                    self.finish(before.taken, before.never());
                 }
-                self.outcome.done += taken;
-                self.outcome.dropped += counts.never() + refused.min(written);
-                Ok(Step::Done)
+                Ok(1)
             }
-            Said::Bad | Said::TooBig if written > 1 => Ok(Step::Halve),
-            Said::TooBig if self.aside.is_none() => {
-                self.outcome.done += taken;
-                self.outcome.dropped += taken;
-                Ok(Step::Done)
-            }
-            Said::Bad | Said::TooBig if self.aside.is_none() => {
-                self.aside = Some((counts, trouble(": it makes nothing of what it is sent")));
-                Ok(Step::Alone)
-            }
-            Said::Bad | Said::TooBig => {
-                let (_, trouble) = self.aside.take().expect("it was looked for above");
-                Err(trouble)
+            Said::Bad | Said::TooBig if written > 1 => Ok(written / 2),
+            Said::Bad | Said::TooBig | Said::TakenBefore { .. } => {
+                self.put_aside(taken, trouble(": it makes nothing of what it is sent"))?;
+                Ok(1)
             }
             Said::Later { after } => Err(Trouble::retry(
                 after,
@@ -179,15 +173,26 @@ impl<D> Run<'_, D> {
         }
     }
 
+    /// These need not be sent again, and what was put aside before them is given up.
+    fn finish(&mut self, taken: usize, dropped: usize) {
+        let aside = self.aside.take().map_or(0, |aside| aside.taken);
+        self.outcome.done += aside + taken;
+        self.outcome.dropped += aside + dropped;
+    }
+
+    fn put_aside(&mut self, taken: usize, trouble: Trouble) -> Result<(), Trouble> {
+        let aside = self.aside.get_or_insert(Aside { taken: 0, refused: 0, trouble });
+        aside.taken += taken;
+        aside.refused += 1;
+        if aside.refused < MOST_ASIDE { Ok(()) } else { Err(aside.trouble.clone()) }
+    }
+
     /// Makes the place for it once, if there is none.
-    async fn deliver<T>(
+    async fn deliver(
         &self,
         body: Vec<u8>,
         items: usize,
-    ) -> Result<(String, Answer, Said), Trouble>
-    where
-        D: HttpDialect<T>,
-    {
+    ) -> Result<(String, Answer, Said), Trouble> {
         let body = if self.dialect.is_compressed() { compressed(&body) } else { body };
         let (host, answer) = self.ask(self.request(body.clone())?).await?;
         let said = self.dialect.said(&answer, items);
@@ -203,10 +208,7 @@ impl<D> Run<'_, D> {
         Ok((host, answer, said))
     }
 
-    fn request<T>(&self, body: Vec<u8>) -> Result<HttpRequest, Trouble>
-    where
-        D: HttpDialect<T>,
-    {
+    fn request(&self, body: Vec<u8>) -> Result<HttpRequest, Trouble> {
         let request = self.dialect.request(body, self.now);
         let mut request = request.ok_or_else(|| Trouble::refused(UNFIT))?;
         if self.dialect.is_compressed() {

@@ -47,9 +47,11 @@ struct Fields<'a> {
 }
 
 #[derive(Default, Deserialize)]
-#[serde(default)]
+#[serde(default, rename_all = "kebab-case")]
 struct Reply {
     code: u32,
+    /// From 0. What stands before it in the batch is indexed already.
+    invalid_event_number: Option<usize>,
 }
 
 impl<'a> Logs<'a> {
@@ -113,13 +115,15 @@ impl HttpDialect<LogEvent> for Logs<'_> {
         HttpRequest::new(self.url.clone(), body).header(AUTHORIZATION, &self.authorization)
     }
 
-    fn said(&self, answer: &Answer, _: usize) -> Said {
+    fn said(&self, answer: &Answer, items: usize) -> Said {
         let reply: Reply = serde_json::from_slice(&answer.body).unwrap_or_default();
+        let bad = reply.invalid_event_number.filter(|bad| *bad < items);
         match (answer.status, reply.code) {
             (400, 7) => Said::Never("the token may not write to the index that it is set to"),
             (400, 10 | 11) => {
                 Said::Never("the token asks for acknowledgements; switch them off for it")
             }
+            (400, _) if let Some(bad) = bad => Said::TakenBefore { bad },
             _ => Said::of(answer),
         }
     }
