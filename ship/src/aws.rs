@@ -7,7 +7,6 @@ use aws_credential_types::Credentials;
 use aws_sigv4::http_request::{SignableBody, SignableRequest, SigningSettings, sign};
 use aws_sigv4::sign::v4::SigningParams;
 use egress::{Answer, HttpRequest};
-use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use model::{IntegrationConfig, Timestamp};
 use serde::Deserialize;
@@ -92,11 +91,9 @@ impl Service {
 }
 
 /// `application/x-amz-json-1.1`, as a header of a request.
-pub const JSON: (&str, &str) = (CONTENT_TYPE_NAME, "application/x-amz-json-1.1");
+pub const JSON: (&str, &str) = ("content-type", "application/x-amz-json-1.1");
 pub const FORM: (&str, &str) =
-    (CONTENT_TYPE_NAME, "application/x-www-form-urlencoded; charset=utf-8");
-const CONTENT_TYPE_NAME: &str = "content-type";
-const _: HeaderName = CONTENT_TYPE;
+    ("content-type", "application/x-www-form-urlencoded; charset=utf-8");
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
@@ -119,11 +116,16 @@ pub fn said_in_xml(answer: &Answer) -> Said {
     said(answer, code.map_or("", |(code, _)| code))
 }
 
+/// Amazon has no name of its own for a signature of another time: these words are all there is.
+const OTHER_TIME: [&str; 2] = ["Signature expired", "Signature not yet current"];
+
 fn said(answer: &Answer, kind: &str) -> Said {
     if answer.status < 400 {
         return Said::of(answer);
     }
     match kind.trim_end_matches("Exception") {
+        // Of what was to be made.
+        "ResourceAlreadyExists" => Said::Taken { refused: 0 },
         "ResourceNotFound" => Said::Missing,
         "Throttling"
         | "ThrottledException"
@@ -134,6 +136,9 @@ fn said(answer: &Answer, kind: &str) -> Said {
         | "InternalServiceFault"
         | "LimitExceeded"
         | "OperationAborted" => Said::Later { after: answer.retry_after },
+        "InvalidSignature" | "SignatureDoesNotMatch" if holds_any(&answer.body, OTHER_TIME) => {
+            Said::Never(OTHER_CLOCK)
+        }
         "UnrecognizedClient"
         | "InvalidClientTokenId"
         | "InvalidSignature"
@@ -145,9 +150,16 @@ fn said(answer: &Answer, kind: &str) -> Said {
         "AccessDenied" | "UnauthorizedOperation" | "NotAuthorized" => {
             Said::Never("it knows the access key, and the key has no permission for this")
         }
-        "ExpiredToken" | "RequestExpired" => Said::Never("the clocks differ by too much"),
+        "ExpiredToken" | "RequestExpired" => Said::Never(OTHER_CLOCK),
         _ => Said::of(answer),
     }
+}
+
+const OTHER_CLOCK: &str = "its clock and the one here differ by too much";
+
+fn holds_any(body: &[u8], texts: [&str; 2]) -> bool {
+    let body = String::from_utf8_lossy(body);
+    texts.iter().any(|text| body.contains(text))
 }
 
 #[cfg(test)]
@@ -199,16 +211,22 @@ mod tests {
 
     #[test]
     fn what_errors_mean() {
-        let json = |status: u16, kind: &str| {
-            let body = format!(r#"{{"__type":"{kind}","message":"secret words"}}"#).into_bytes();
+        let worded = |status: u16, kind: &str, words: &str| {
+            let body = format!(r#"{{"__type":"{kind}","message":"{words}"}}"#).into_bytes();
             said_in_json(&Answer { status, retry_after: None, body })
         };
+        let json = |status: u16, kind: &str| worded(status, kind, "secret words");
         let later = Said::Later { after: None };
         assert_eq!(json(400, "com.amazonaws.logs#ResourceNotFoundException"), Said::Missing);
         assert_eq!(json(400, "ThrottlingException:http://x"), later);
         assert_eq!(json(400, "UnrecognizedClientException"), Said::BadKey);
         assert_eq!(json(400, "InvalidParameterException"), Said::Bad);
         assert_eq!(json(500, "Whatever"), later);
+        assert_eq!(json(400, "ResourceAlreadyExistsException"), Said::Taken { refused: 0 });
+        assert_eq!(json(400, "InvalidSignatureException"), Said::BadKey);
+        let expired = "Signature expired: 20261119T100000Z is now earlier than 20261119T101500Z";
+        let other_clock = Said::Never(OTHER_CLOCK);
+        assert_eq!(worded(400, "InvalidSignatureException", expired), other_clock);
         assert_eq!(json(200, ""), Said::Taken { refused: 0 });
         let xml = |status: u16, code: &str| {
             let body = format!("<ErrorResponse><Error><Code>{code}</Code></Error></ErrorResponse>");
@@ -219,5 +237,8 @@ mod tests {
         assert!(matches!(xml(403, "AccessDenied"), Said::Never(_)));
         assert_eq!(xml(400, "InvalidParameterValue"), Said::Bad);
         assert_eq!(xml(403, "<Code"), Said::BadKey);
+        let body = "<Code>SignatureDoesNotMatch</Code><Message>Signature not yet current";
+        let body = body.as_bytes().to_vec();
+        assert_eq!(said_in_xml(&Answer { status: 403, retry_after: None, body }), other_clock);
     }
 }

@@ -8,18 +8,16 @@
 
 use crate::about::Timed;
 use crate::batch::{Dialect, cut};
+use crate::budget::Budget;
 use crate::outcome::{Outcome, Trouble};
-use egress::{Answer, Caller, Fault, HttpRequest};
+use egress::{Answer, Caller, HttpRequest};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use http::header::CONTENT_ENCODING;
 use model::Timestamp;
 use std::io::Write as _;
 use std::time::Duration;
-use tokio::time::timeout;
 
-/// For one call, from the look-up of the name to the end of the answer.
-pub const PATIENCE: Duration = Duration::from_secs(10);
 /// Of an answer; what counts in one is short.
 const MOST_ANSWER: usize = 64 << 10;
 /// Refused one after the other before a destination is believed to take nothing.
@@ -90,18 +88,25 @@ pub async fn drive<T: Timed>(
     caller: &Caller,
     dialect: &impl HttpDialect<T>,
     items: &[T],
-    now: Timestamp,
+    budget: &Budget,
 ) -> Outcome {
-    let mut run = Run { caller, dialect, items, now, outcome: Outcome::default(), aside: None };
+    let mut run = Run { caller, dialect, items, budget, outcome: Outcome::default(), aside: None };
     run.outcome.trouble = run.send_all().await.err();
     run.outcome
+}
+
+/// What came of one call.
+struct Reply {
+    host: String,
+    status: u16,
+    said: Said,
 }
 
 struct Run<'a, T, D> {
     caller: &'a Caller,
     dialect: &'a D,
     items: &'a [T],
-    now: Timestamp,
+    budget: &'a Budget,
     outcome: Outcome,
     aside: Option<Aside>,
 }
@@ -131,7 +136,7 @@ impl<'a, T: Timed, D: HttpDialect<T>> Run<'a, T, D> {
 
     /// A batch of so many at most. Returns how many the next may have.
     async fn send(&mut self, most: usize) -> Result<usize, Trouble> {
-        let batch = cut(self.dialect, self.rest(), most, self.now);
+        let batch = cut(self.dialect, self.rest(), most, self.budget.now());
         let (written, taken, never) = (batch.written, batch.taken, batch.never());
         if written == 0 {
             match &mut self.aside {
@@ -140,36 +145,25 @@ impl<'a, T: Timed, D: HttpDialect<T>> Run<'a, T, D> {
             }
             return Ok(most);
         }
-        let (host, answer, said) = self.deliver(batch.body, written).await?;
-        let status = answer.status;
-        let trouble =
-            |verdict: &str| Trouble::refused(format!("{host} answered {status}{verdict}"));
-        match said {
+        let reply = self.deliver(batch.body, written).await?;
+        match reply.said {
             Said::Taken { refused } => {
                 self.finish(taken, never + refused.min(written));
                 Ok(most.saturating_mul(2))
             }
             Said::TakenBefore { bad } if written > 1 => {
                 if bad > 0 {
-                    let before = cut(self.dialect, self.rest(), bad, self.now);
+                    let before = cut(self.dialect, self.rest(), bad, self.budget.now());
                     self.finish(before.taken, before.never());
                 }
                 Ok(1)
             }
             Said::Bad | Said::TooBig if written > 1 => Ok(written / 2),
             Said::Bad | Said::TooBig | Said::TakenBefore { .. } => {
-                self.put_aside(taken, trouble(": it makes nothing of what it is sent"))?;
+                self.put_aside(taken, self.trouble(&reply))?;
                 Ok(1)
             }
-            Said::Later { after } => Err(Trouble::retry(
-                after,
-                format!("{host} answered {status}: it is busy or broken"),
-            )),
-            Said::BadKey => {
-                Err(trouble(&format!(": it does not accept the {}", self.dialect.key())))
-            }
-            Said::Never(why) => Err(trouble(&format!(": {why}"))),
-            Said::Missing => Err(trouble(": it does not have what was made there")),
+            _ => Err(self.trouble(&reply)),
         }
     }
 
@@ -187,29 +181,24 @@ impl<'a, T: Timed, D: HttpDialect<T>> Run<'a, T, D> {
         if aside.refused < MOST_ASIDE { Ok(()) } else { Err(aside.trouble.clone()) }
     }
 
-    /// Makes the place for it once, if there is none.
-    async fn deliver(
-        &self,
-        body: Vec<u8>,
-        items: usize,
-    ) -> Result<(String, Answer, Said), Trouble> {
+    /// Makes the place for it first, if there is none.
+    async fn deliver(&self, body: Vec<u8>, items: usize) -> Result<Reply, Trouble> {
         let body = if self.dialect.is_compressed() { compressed(&body) } else { body };
-        let (host, answer) = self.ask(self.request(body.clone())?).await?;
-        let said = self.dialect.said(&answer, items);
-        if said != Said::Missing {
-            return Ok((host, answer, said));
+        let reply = self.ask(self.request(body.clone())?, items).await?;
+        if reply.said != Said::Missing {
+            return Ok(reply);
         }
-        for request in self.dialect.making(self.now) {
-            // One that says no is heard of when the batch is sent again.
-            self.ask(request.ok_or_else(|| Trouble::refused(UNFIT))?).await?;
+        for request in self.dialect.making(self.budget.now()) {
+            let reply = self.ask(request.ok_or_else(|| Trouble::refused(UNFIT))?, 0).await?;
+            if !matches!(reply.said, Said::Taken { .. }) {
+                return Err(self.trouble(&reply));
+            }
         }
-        let (host, answer) = self.ask(self.request(body)?).await?;
-        let said = self.dialect.said(&answer, items);
-        Ok((host, answer, said))
+        self.ask(self.request(body)?, items).await
     }
 
     fn request(&self, body: Vec<u8>) -> Result<HttpRequest, Trouble> {
-        let request = self.dialect.request(body, self.now);
+        let request = self.dialect.request(body, self.budget.now());
         let mut request = request.ok_or_else(|| Trouble::refused(UNFIT))?;
         if self.dialect.is_compressed() {
             let gzip = http::HeaderValue::from_static("gzip");
@@ -218,12 +207,30 @@ impl<'a, T: Timed, D: HttpDialect<T>> Run<'a, T, D> {
         Ok(request)
     }
 
-    async fn ask(&self, request: HttpRequest) -> Result<(String, Answer), Trouble> {
+    async fn ask(&self, request: HttpRequest, items: usize) -> Result<Reply, Trouble> {
         let host = request.url.host_str().unwrap_or_default().to_owned();
-        let asked = timeout(PATIENCE, self.caller.ask(request, self.now, MOST_ANSWER)).await;
-        match asked.unwrap_or(Err(Fault::Silent(PATIENCE.as_secs()))) {
-            Ok(answer) => Ok((host, answer)),
-            Err(fault) => Err(Trouble::of(&host, &fault)),
+        let call = self.caller.ask(request, self.budget.now(), MOST_ANSWER);
+        let answer = self.budget.bound(&host, call).await?;
+        let said = self.dialect.said(&answer, items);
+        Ok(Reply { host, status: answer.status, said })
+    }
+
+    fn trouble(&self, reply: &Reply) -> Trouble {
+        let Reply { host, status, said } = reply;
+        let sentence = |why: &str| format!("{host} answered {status}: {why}");
+        match said {
+            Said::Later { after } => Trouble::retry(*after, sentence("it is busy or broken")),
+            Said::Missing => {
+                Trouble::retry(None, sentence("it does not have yet what was made there"))
+            }
+            Said::BadKey => {
+                let key = self.dialect.key();
+                Trouble::refused(sentence(&format!("it does not accept the {key}")))
+            }
+            Said::Never(why) => Trouble::refused(sentence(why)),
+            Said::Bad | Said::TooBig | Said::Taken { .. } | Said::TakenBefore { .. } => {
+                Trouble::refused(sentence("it makes nothing of what it is sent"))
+            }
         }
     }
 }

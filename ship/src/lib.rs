@@ -10,6 +10,7 @@
 mod about;
 mod aws;
 mod batch;
+mod budget;
 mod destination;
 mod drive;
 mod endpoints;

@@ -1,6 +1,7 @@
 //! One integration: what it is given it sends in its system's way.
 
 use crate::about::{Instance, Origin, Point};
+use crate::budget::Budget;
 use crate::destination::{otlp, place, setting, splunk, syslog};
 use crate::drive::drive;
 use crate::endpoints::Endpoints;
@@ -13,6 +14,7 @@ use crate::systems::{
 use egress::Caller;
 use model::{IntegrationConfig, IntegrationKind, IntegrationSystem, LogEvent, Timestamp};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Sends to one integration. Cheap to make; one that sends logs over a connection keeps that,
 /// and what may not have arrived over the last.
@@ -36,31 +38,34 @@ impl Shipper {
         Self { caller, endpoints, kind, system, config, link: Link::default() }
     }
 
-    /// In their order, which is that of time but for a little.
+    /// In their order, which is that of time but for a little. Ends within this patience, and
+    /// says what was done by then; a future that is dropped before says nothing.
     pub async fn send_logs(
         &mut self,
         origin: &Origin,
         events: &[LogEvent],
         now: Timestamp,
+        patience: Duration,
     ) -> Outcome {
         if self.kind != IntegrationKind::Logs {
             return self.unfit();
         }
-        let sent = self.try_logs(origin, events, now).await;
+        let sent = self.try_logs(origin, events, &Budget::new(now, patience)).await;
         sent.unwrap_or_else(|| self.unfit())
     }
 
-    /// Of the servers of one instance.
+    /// Of the servers of one instance. Ends as `send_logs` does.
     pub async fn send_points(
         &mut self,
         instance: &Instance,
         points: &[Point],
         now: Timestamp,
+        patience: Duration,
     ) -> Outcome {
         if self.kind != IntegrationKind::Metrics {
             return self.unfit();
         }
-        let sent = self.try_points(instance, points, now).await;
+        let sent = self.try_points(instance, points, &Budget::new(now, patience)).await;
         sent.unwrap_or_else(|| self.unfit())
     }
 
@@ -69,38 +74,38 @@ impl Shipper {
         &mut self,
         origin: &Origin,
         events: &[LogEvent],
-        now: Timestamp,
+        budget: &Budget,
     ) -> Option<Outcome> {
         let Self { caller, endpoints, config, link, .. } = self;
         Some(match self.system {
             IntegrationSystem::Papertrail => {
                 let dialect = papertrail::Logs::new(origin);
-                link.send(caller, &syslog(config)?, &dialect, events, now).await
+                link.send(caller, &syslog(config)?, &dialect, events, budget).await
             }
             IntegrationSystem::Logentries => {
                 let dialect = logentries::Logs::new(setting(config, "token"), origin);
                 let place = place(endpoints.logentries.as_str())?;
-                link.send(caller, &place, &dialect, events, now).await
+                link.send(caller, &place, &dialect, events, budget).await
             }
             IntegrationSystem::Loggly => {
                 let dialect = loggly::Logs::new(endpoints, config, origin)?;
-                drive(caller, &dialect, events, now).await
+                drive(caller, &dialect, events, budget).await
             }
             IntegrationSystem::Splunk => {
                 let dialect = hec::Logs::new(splunk(config)?, config, origin);
-                drive(caller, &dialect, events, now).await
+                drive(caller, &dialect, events, budget).await
             }
             IntegrationSystem::Cloudwatchlog => {
                 let dialect = cloudwatchlog::Logs::new(endpoints, config, origin)?;
-                drive(caller, &dialect, events, now).await
+                drive(caller, &dialect, events, budget).await
             }
             IntegrationSystem::Datadog => {
                 let dialect = datadog::Logs::new(endpoints, config, origin)?;
-                drive(caller, &dialect, events, now).await
+                drive(caller, &dialect, events, budget).await
             }
             IntegrationSystem::Otlp => {
                 let dialect = otel::Logs::new(otlp(config)?, config, origin)?;
-                drive(caller, &dialect, events, now).await
+                drive(caller, &dialect, events, budget).await
             }
             IntegrationSystem::Cloudwatch
             | IntegrationSystem::Librato
@@ -112,29 +117,29 @@ impl Shipper {
         &mut self,
         instance: &Instance,
         points: &[Point],
-        now: Timestamp,
+        budget: &Budget,
     ) -> Option<Outcome> {
         let Self { caller, endpoints, config, .. } = self;
         Some(match self.system {
             IntegrationSystem::Cloudwatch => {
                 let dialect = cloudwatch::Points::new(endpoints, config, instance)?;
-                drive(caller, &dialect, points, now).await
+                drive(caller, &dialect, points, budget).await
             }
             IntegrationSystem::Librato => {
                 let dialect = librato::Points::new(endpoints, config, instance)?;
-                drive(caller, &dialect, points, now).await
+                drive(caller, &dialect, points, budget).await
             }
             IntegrationSystem::Datadog => {
                 let dialect = datadog::Points::new(endpoints, config, instance)?;
-                drive(caller, &dialect, points, now).await
+                drive(caller, &dialect, points, budget).await
             }
             IntegrationSystem::Newrelic => {
                 let dialect = newrelic::Points::new(endpoints, config, instance)?;
-                drive(caller, &dialect, points, now).await
+                drive(caller, &dialect, points, budget).await
             }
             IntegrationSystem::Otlp => {
                 let dialect = otel::Points::new(otlp(config)?, config, instance)?;
-                drive(caller, &dialect, points, now).await
+                drive(caller, &dialect, points, budget).await
             }
             IntegrationSystem::Papertrail
             | IntegrationSystem::Loggly

@@ -1,0 +1,74 @@
+//! The time that one attempt may take. Whoever gives up an attempt from outside learns nothing of
+//! what was done by then; an attempt that ends by itself says so.
+
+use crate::outcome::Trouble;
+use egress::Fault;
+use model::Timestamp;
+use std::time::Duration;
+use tokio::time::{Instant, timeout};
+
+/// For one call, from the look-up of the name to the end of the answer.
+const CALL: Duration = Duration::from_secs(10);
+
+pub struct Budget {
+    /// When it began, by two clocks.
+    now: Timestamp,
+    began: Instant,
+    patience: Duration,
+}
+
+impl Budget {
+    pub fn new(now: Timestamp, patience: Duration) -> Self {
+        Self { now, began: Instant::now(), patience }
+    }
+
+    /// The time by now: signatures hold it, and their services take no old ones.
+    pub fn now(&self) -> Timestamp {
+        self.now.checked_add(self.began.elapsed()).unwrap_or(self.now)
+    }
+
+    /// What comes of one call, if it comes within its own bound and that of the attempt.
+    pub async fn bound<T>(
+        &self,
+        place: &str,
+        call: impl Future<Output = Result<T, Fault>>,
+    ) -> Result<T, Trouble> {
+        let rest = self.patience.saturating_sub(self.began.elapsed());
+        if rest.is_zero() {
+            return Err(self.spent(place));
+        }
+        match timeout(CALL.min(rest), call).await {
+            Ok(outcome) => outcome.map_err(|fault| Trouble::of(place, &fault)),
+            Err(_) if rest < CALL => Err(self.spent(place)),
+            Err(_) => Err(Trouble::of(place, &Fault::Silent(CALL.as_secs()))),
+        }
+    }
+
+    fn spent(&self, place: &str) -> Trouble {
+        let seconds = self.patience.as_secs();
+        Trouble::retry(None, format!("{place} did not take all of it within {seconds} s"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::future::{pending, ready};
+    use tokio::time::advance;
+
+    #[tokio::test(start_paused = true)]
+    async fn calls_end_with_the_attempt() {
+        let now = "2026-11-19T10:00:00Z".parse().unwrap();
+        let budget = Budget::new(now, Duration::from_secs(15));
+        let said = |outcome: Result<(), Trouble>| outcome.map_err(|trouble| trouble.to_string());
+        assert_eq!(said(budget.bound("x.test", ready(Ok(()))).await), Ok(()));
+        let hanging = said(budget.bound("x.test", pending()).await);
+        assert_eq!(hanging, Err("x.test did not answer within 10 s".into()));
+        assert_eq!(budget.now().duration_since(now).as_secs(), 10);
+        advance(Duration::from_secs(1)).await;
+        let spent = Err("x.test did not take all of it within 15 s".into());
+        assert_eq!(said(budget.bound("x.test", pending()).await), spent);
+        assert_eq!(budget.now().duration_since(now).as_secs(), 15);
+        assert_eq!(said(budget.bound("x.test", ready(Ok(()))).await), spent, "none is begun");
+    }
+}
