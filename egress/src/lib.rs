@@ -9,6 +9,7 @@ mod destinations;
 mod fault;
 mod lookup;
 mod proxy;
+mod queue;
 mod stream;
 mod tls;
 
@@ -17,4 +18,4 @@ pub use destinations::{Destinations, Forbidden};
 pub use fault::Fault;
 pub use lookup::{Lookup, SystemLookup};
 pub use proxy::{BadProxy, Proxy};
-pub use stream::{Connection, Duplex, Place, UNACKNOWLEDGED, UNACKNOWLEDGED_FOR};
+pub use stream::{Connection, Duplex, Place};

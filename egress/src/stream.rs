@@ -5,6 +5,7 @@
 use crate::call::Caller;
 use crate::destinations::Forbidden;
 use crate::fault::Fault;
+use crate::queue::unacknowledged;
 use rustix::net::sockopt::set_tcp_user_timeout;
 use rustls_pki_types::ServerName;
 use std::fmt;
@@ -14,15 +15,20 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpSocket, TcpStream};
+use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 use url::Host;
 
 /// What the kernel may hold of what was written and is not acknowledged: it takes twice what
 /// it is asked for. Also how much two sides that are far from each other exchange in one
 /// round trip, so it must not be little.
-pub const UNACKNOWLEDGED: usize = 256 << 10;
+const UNACKNOWLEDGED: usize = 256 << 10;
 /// A connection whose other side has not acknowledged anything for that long is broken.
-pub const UNACKNOWLEDGED_FOR: Duration = Duration::from_secs(20);
+const UNACKNOWLEDGED_FOR: Duration = Duration::from_secs(20);
+/// For one of the addresses that a name has: the next one may be reachable.
+const ONE_ADDRESS: Duration = Duration::from_secs(3);
+/// For our own look-up of a name that a proxy looks up as well.
+const BEFORE_PROXY: Duration = Duration::from_secs(1);
 
 /// Somewhere to connect to.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -45,7 +51,19 @@ pub trait Duplex: AsyncRead + AsyncWrite + Send + Sync + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Sync + Unpin> Duplex for T {}
 
-pub type Connection = Box<dyn Duplex>;
+pub struct Connection {
+    pub stream: Box<dyn Duplex>,
+    local: SocketAddr,
+    remote: SocketAddr,
+}
+
+impl Connection {
+    /// How many of the bytes that were written the other side has not acknowledged; with a
+    /// proxy, the proxy. None: the connection is no more.
+    pub async fn unacknowledged(&self) -> io::Result<Option<u32>> {
+        unacknowledged(self.local, self.remote).await
+    }
+}
 
 impl Caller {
     /// Has no patience of its own, as calls have none.
@@ -58,8 +76,10 @@ impl Caller {
                 to_any(&found, place.port).await.map_err(|error| Fault::of_connecting(&error))?
             }
         };
+        let ends = stream.local_addr().and_then(|local| Ok((local, stream.peer_addr()?)));
+        let (local, remote) = ends.map_err(|error| Fault::of_connecting(&error))?;
         if !place.tls {
-            return Ok(Box::new(stream));
+            return Ok(Connection { stream: Box::new(stream), local, remote });
         }
         let name = match host {
             Host::Domain(name) => ServerName::try_from(name).map_err(|_| Fault::UnknownName)?,
@@ -68,7 +88,8 @@ impl Caller {
         };
         let connector = TlsConnector::from(Arc::clone(self.tls()));
         let secure = connector.connect(name, stream).await;
-        Ok(Box::new(secure.map_err(|error| Fault::of_handshake(&error))?))
+        let stream = Box::new(secure.map_err(|error| Fault::of_handshake(&error))?);
+        Ok(Connection { stream, local, remote })
     }
 
     async fn addresses(&self, host: &Host<String>) -> Result<Vec<IpAddr>, Fault> {
@@ -101,10 +122,14 @@ impl Caller {
     }
 
     /// What can be said of a destination whose name the proxy looks up: what it is as
-    /// written, and what it is if this machine knows its name as well.
+    /// written, and what it is if this machine knows its name as well. Where it does not, or not
+    /// soon, it is up to the proxy to refuse private addresses.
     pub(crate) async fn check_before_proxy(&self, host: &Host<String>) -> Result<(), Forbidden> {
         let found = match host {
-            Host::Domain(name) => self.destinations().to_call(name).await.unwrap_or_default(),
+            Host::Domain(name) => {
+                let found = timeout(BEFORE_PROXY, self.destinations().to_call(name)).await;
+                found.ok().and_then(Result::ok).unwrap_or_default()
+            }
             Host::Ipv4(address) => vec![IpAddr::from(*address)],
             Host::Ipv6(address) => vec![IpAddr::from(*address)],
         };
@@ -126,7 +151,8 @@ impl Place {
 async fn to_any(found: &[IpAddr], port: u16) -> io::Result<TcpStream> {
     let mut outcome = Err(io::ErrorKind::NotFound.into());
     for address in found {
-        outcome = to_one(SocketAddr::new(*address, port)).await;
+        let connected = timeout(ONE_ADDRESS, to_one(SocketAddr::new(*address, port))).await;
+        outcome = connected.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()));
         if outcome.is_ok() {
             break;
         }
