@@ -5,7 +5,7 @@
 
 mod fixture;
 
-use fixture::{all_at, events, instance, logs, metrics, now, origin, points};
+use fixture::{PATIENCE, all_at, events, instance, logs, metrics, now, origin, points};
 use model::{IntegrationSystem, LogEvent};
 use serde_json::{Deserializer, Value, json};
 use ship::{Outcome, Point};
@@ -43,7 +43,7 @@ async fn sent_logs(
     let settings: Vec<_> = settings.iter().map(|(name, value)| (*name, value.as_str())).collect();
     let mut shipper = logs(system, &settings, all_at(&address));
     let events = events(2500);
-    let outcome = shipper.send_logs(&origin(), &events, now()).await;
+    let outcome = shipper.send_logs(&origin(), &events, now(), PATIENCE).await;
     all_done(&outcome, events.len());
     let bodies = bodies(receiver);
     assert!(bodies.len() > 2, "{} batches", bodies.len());
@@ -142,7 +142,7 @@ async fn sent_points(
     // What is no number is left out, and everything else is sent.
     points[77].value = f64::NAN;
     points[78].value = f64::INFINITY;
-    let outcome = shipper.send_points(&instance(), &points, now()).await;
+    let outcome = shipper.send_points(&instance(), &points, now(), PATIENCE).await;
     assert_eq!(outcome, Outcome { done: points.len(), dropped: 2, trouble: None });
     points.drain(77..79);
     let bodies = bodies(receiver);

@@ -4,7 +4,7 @@
 
 mod fixture;
 
-use fixture::{all_at, instance, logs, metrics, origin};
+use fixture::{PATIENCE, all_at, instance, logs, metrics, origin};
 use model::{Clock as _, IntegrationSystem, LogEvent, SignedDuration, SystemClock, Timestamp};
 use serde_json::{Value, json};
 use ship::{Outcome, Point};
@@ -34,7 +34,7 @@ async fn a_group_and_a_stream_are_made_and_filled() {
     let mut events = events(now, 2500);
     events[3].at = now - SignedDuration::from_hours(15 * 24);
     for (part, dropped) in [(&events[..10], 1), (&events[10..], 0)] {
-        let outcome = shipper.send_logs(&origin(), part, now).await;
+        let outcome = shipper.send_logs(&origin(), part, now, PATIENCE).await;
         assert_eq!(outcome, Outcome { done: part.len(), dropped, trouble: None });
     }
     events.remove(3);
@@ -64,7 +64,7 @@ async fn points_have_their_dimensions_and_units() {
     let now = SystemClock.now();
     let mut points = fixture::points(1200);
     points.iter_mut().for_each(|point| point.at = moved_to(now, point.at));
-    let outcome = shipper.send_points(&instance(), &points, now).await;
+    let outcome = shipper.send_points(&instance(), &points, now, PATIENCE).await;
     assert_eq!(outcome, Outcome { done: points.len(), ..Outcome::default() });
     let came = receiver.rest();
     let count: f64 = came.iter().map(|one| one["count"].as_f64().unwrap()).sum();

@@ -8,7 +8,7 @@ mod fixture;
 use egress::Calls;
 use fixture::intake::{Intake, Reply, Request};
 use fixture::{
-    ago, all_at, calling, config, event, events, instance, logs, metrics, now, origin,
+    PATIENCE, ago, all_at, calling, config, event, events, instance, logs, metrics, now, origin,
     point,
 };
 use model::agent::Outbound;
@@ -30,7 +30,7 @@ fn datadog(address: &str) -> Shipper {
 
 /// What is said, when to try again, and that nothing is done.
 async fn trouble(shipper: &mut Shipper) -> (String, Verdict) {
-    let outcome = shipper.send_logs(&origin(), &events(3), now()).await;
+    let outcome = shipper.send_logs(&origin(), &events(3), now(), PATIENCE).await;
     assert_eq!((outcome.done, outcome.dropped), (0, 0));
     let trouble = outcome.trouble.unwrap();
     let said = trouble.to_string();
@@ -71,7 +71,7 @@ async fn an_answer_is_told_and_says_when_to_try_again() {
 async fn a_body_without_an_end_is_an_answer_all_the_same() {
     let receiver = Receiver::of_calls(&[("fault", "endless body")]);
     let mut shipper = datadog(&format!("http://127.0.0.1:{}", receiver.port));
-    let outcome = shipper.send_logs(&origin(), &events(3), now()).await;
+    let outcome = shipper.send_logs(&origin(), &events(3), now(), PATIENCE).await;
     assert_eq!(outcome, Outcome { done: 3, ..Outcome::default() });
 }
 
@@ -126,7 +126,7 @@ async fn certificates_are_checked() {
         let settings = config(&[("api_key", KEY)]);
         let mut shipper =
             Shipper::new(calling(&calls), Arc::new(endpoints), kind, system, settings);
-        let outcome = shipper.send_logs(&origin(), &events(3), now()).await;
+        let outcome = shipper.send_logs(&origin(), &events(3), now(), PATIENCE).await;
         let said = outcome.trouble.map(|trouble| trouble.to_string());
         let untrusted = "localhost can't be called: its certificate is not trusted";
         assert_eq!(said.as_deref(), (!trusted).then_some(untrusted));
@@ -159,11 +159,11 @@ async fn batches_before_one_that_fails_are_done() {
     .await;
     let mut shipper = datadog(&intake.address());
     let events = numbered(2500);
-    let outcome = shipper.send_logs(&origin(), &events, now()).await;
+    let outcome = shipper.send_logs(&origin(), &events, now(), PATIENCE).await;
     assert_eq!((outcome.done, outcome.dropped), (2000, 0));
     let said = outcome.trouble.unwrap().to_string();
     assert_eq!(said, "127.0.0.1 broke off, or gave no answer in HTTP");
-    let outcome = shipper.send_logs(&origin(), &events[2000..], now()).await;
+    let outcome = shipper.send_logs(&origin(), &events[2000..], now(), PATIENCE).await;
     assert_eq!(outcome, Outcome { done: 500, ..Outcome::default() });
     let came = messages(&intake.take());
     assert_eq!(came.len(), 3000, "what was hung up on came twice");
@@ -172,11 +172,30 @@ async fn batches_before_one_that_fails_are_done() {
 }
 
 #[tokio::test]
+async fn an_attempt_ends_by_itself_with_what_was_done() {
+    let count = AtomicUsize::new(0);
+    let intake = Intake::run(move |_| {
+        let is_third = count.fetch_add(1, Ordering::SeqCst) == 2;
+        Some(if is_third { Reply::new(0, "") } else { takes_all() })
+    })
+    .await;
+    let mut shipper = datadog(&intake.address());
+    let (events, patience) = (numbered(4000), Duration::from_secs(5));
+    let outcome = shipper.send_logs(&origin(), &events, now(), patience).await;
+    let trouble = outcome.trouble.unwrap();
+    assert_eq!((outcome.done, outcome.dropped), (2000, 0));
+    assert_eq!(trouble.to_string(), "127.0.0.1 did not take all of it within 5 s");
+    assert_eq!(trouble.verdict, Verdict::Retry { after: None });
+    let none = shipper.send_logs(&origin(), &events, now(), Duration::ZERO).await;
+    assert_eq!((none.done, intake.take().len()), (0, 3), "no call is begun");
+}
+
+#[tokio::test]
 async fn a_connection_serves_several_calls() {
     let intake = Intake::run(|_| Some(takes_all())).await;
     let mut shipper = datadog(&intake.address());
     for _ in 0..5 {
-        let outcome = shipper.send_logs(&origin(), &numbered(3), now()).await;
+        let outcome = shipper.send_logs(&origin(), &numbered(3), now(), PATIENCE).await;
         assert_eq!(outcome.trouble, None);
     }
     assert_eq!(intake.connections.load(Ordering::SeqCst), 1);
@@ -206,7 +225,7 @@ async fn events_that_are_refused_stop_no_other() {
         let texts: Vec<_> = bad.iter().map(|at| format!("event {at}")).collect();
         let intake = intake_that_refuses(texts.clone(), statuses).await;
         let events = numbered(1500);
-        let outcome = datadog(&intake.address()).send_logs(&origin(), &events, now()).await;
+        let outcome = datadog(&intake.address()).send_logs(&origin(), &events, now(), PATIENCE).await;
         let expected = Outcome { done: 1500, dropped: bad.len(), trouble: None };
         assert_eq!(outcome, expected, "{bad:?}");
         let requests = intake.take();
@@ -227,10 +246,10 @@ async fn refused_events_at_the_end_wait_for_one_that_is_taken() {
     // Datadog refuses its age, so it is never sent.
     events[2].at = ago(19 * 3600);
     let mut shipper = datadog(&intake.address());
-    let outcome = shipper.send_logs(&origin(), &events[..3], now()).await;
+    let outcome = shipper.send_logs(&origin(), &events[..3], now(), PATIENCE).await;
     assert_eq!((outcome.done, outcome.dropped), (0, 0));
     assert_eq!(outcome.trouble.unwrap().verdict, Verdict::Refused);
-    let outcome = shipper.send_logs(&origin(), &events, now()).await;
+    let outcome = shipper.send_logs(&origin(), &events, now(), PATIENCE).await;
     assert_eq!(outcome, Outcome { done: 4, dropped: 3, trouble: None });
 }
 
@@ -258,7 +277,7 @@ async fn splunk_gets_nothing_twice_for_an_event_that_it_refuses() {
     let settings = [("token", KEY), ("host_port", address.as_str())];
     let mut shipper = logs(IntegrationSystem::Splunk, &settings, Endpoints::default());
     let events = numbered(50);
-    let outcome = shipper.send_logs(&origin(), &events, now()).await;
+    let outcome = shipper.send_logs(&origin(), &events, now(), PATIENCE).await;
     assert_eq!(outcome, Outcome { done: 50, dropped: 4, trouble: None });
     let good = events.iter().map(|event| event.message.clone());
     let good: Vec<_> = good.filter(|text| !bad.contains(&text.as_str())).collect();
@@ -268,13 +287,13 @@ async fn splunk_gets_nothing_twice_for_an_event_that_it_refuses() {
 #[tokio::test]
 async fn a_destination_that_takes_nothing_costs_nothing() {
     let intake = Intake::run(|_| Some(Reply::new(400, "banana"))).await;
-    let outcome = datadog(&intake.address()).send_logs(&origin(), &numbered(1000), now()).await;
+    let outcome = datadog(&intake.address()).send_logs(&origin(), &numbered(1000), now(), PATIENCE).await;
     let trouble = outcome.trouble.unwrap();
     assert_eq!((outcome.done, outcome.dropped, trouble.verdict), (0, 0, Verdict::Refused));
     // Halves of it, and then one by one.
     assert!(intake.take().len() <= 10 + 32);
     // One alone proves nothing either.
-    let outcome = datadog(&intake.address()).send_logs(&origin(), &numbered(1), now()).await;
+    let outcome = datadog(&intake.address()).send_logs(&origin(), &numbered(1), now(), PATIENCE).await;
     assert_eq!((outcome.done, outcome.dropped), (0, 0));
     assert_eq!(outcome.trouble.unwrap().verdict, Verdict::Refused);
 }
@@ -287,7 +306,7 @@ async fn a_batch_that_is_too_large_is_halved() {
         Some(if fits { takes_all() } else { Reply::new(413, "") })
     })
     .await;
-    let outcome = datadog(&intake.address()).send_logs(&origin(), &numbered(500), now()).await;
+    let outcome = datadog(&intake.address()).send_logs(&origin(), &numbered(500), now(), PATIENCE).await;
     assert_eq!(outcome, Outcome { done: 500, ..Outcome::default() });
 }
 
@@ -298,14 +317,14 @@ async fn what_is_refused_for_ever_is_counted() {
     let address = intake.address();
     let system = IntegrationSystem::Otlp;
     let mut shipper = logs(system, &[("endpoint", &address)], Endpoints::default());
-    let outcome = shipper.send_logs(&origin(), &numbered(9), now()).await;
+    let outcome = shipper.send_logs(&origin(), &numbered(9), now(), PATIENCE).await;
     assert_eq!(outcome, Outcome { done: 9, dropped: 2, trouble: None });
 
     let reply = r#"{"partialSuccess":{"rejectedDataPoints":400}}"#;
     let intake = Intake::run(move |_| Some(Reply::new(200, reply))).await;
     let address = intake.address();
     let mut shipper = metrics(system, &[("endpoint", &address)], Endpoints::default());
-    let outcome = shipper.send_points(&instance(), &[point(now(), 1.0)], now()).await;
+    let outcome = shipper.send_points(&instance(), &[point(now(), 1.0)], now(), PATIENCE).await;
     assert_eq!(outcome, Outcome { done: 1, dropped: 1, trouble: None }, "no more than there were");
 
     let reply = r#"{"nextSequenceToken":"x","rejectedLogEventsInfo":
@@ -314,7 +333,7 @@ async fn what_is_refused_for_ever_is_counted() {
     let settings = [("region", "eu-west-1"), ("access_key_id", "id"), ("secret_access_key", KEY)];
     let system = IntegrationSystem::Cloudwatchlog;
     let mut shipper = logs(system, &settings, all_at(&intake.address()));
-    let outcome = shipper.send_logs(&origin(), &numbered(9), now()).await;
+    let outcome = shipper.send_logs(&origin(), &numbered(9), now(), PATIENCE).await;
     assert_eq!(outcome, Outcome { done: 9, dropped: 3, trouble: None });
     let request = intake.take().remove(0);
     let authorization = request.header("authorization").unwrap();
@@ -324,22 +343,61 @@ async fn what_is_refused_for_ever_is_counted() {
     assert_eq!(request.header("x-amz-target"), Some("Logs_20140328.PutLogEvents"));
 }
 
+/// What Amazon says to calls that make a log group and a stream, and to events for them.
+async fn amazon(make: (u16, &'static str), put: (u16, &'static str)) -> (Outcome, usize) {
+    let intake = Intake::run(move |request| {
+        let is_put = request.header("x-amz-target") == Some("Logs_20140328.PutLogEvents");
+        let (status, kind) = if is_put { put } else { make };
+        Some(Reply::new(status, format!(r#"{{"__type":"{kind}","message":"banana"}}"#)))
+    })
+    .await;
+    let settings = [("region", "eu-west-1"), ("access_key_id", "id"), ("secret_access_key", KEY)];
+    let system = IntegrationSystem::Cloudwatchlog;
+    let mut shipper = logs(system, &settings, all_at(&intake.address()));
+    let outcome = shipper.send_logs(&origin(), &numbered(9), now(), PATIENCE).await;
+    (outcome, intake.take().len())
+}
+
+#[tokio::test]
+async fn a_log_group_that_cannot_be_made_is_told() {
+    let missing = (400, "ResourceNotFoundException");
+    let exists = (400, "ResourceAlreadyExistsException");
+    let retry = Verdict::Retry { after: None };
+    for (make, said, verdict, calls) in [
+        (
+            (400, "AccessDeniedException"),
+            "answered 400: it knows the access key, and the key has no permission for this",
+            Verdict::Refused,
+            2,
+        ),
+        ((500, "InternalFailure"), "answered 500: it is busy or broken", retry, 2),
+        // It says yes and has nothing yet.
+        ((200, ""), "answered 400: it does not have yet what was made there", retry, 4),
+        (exists, "answered 400: it does not have yet what was made there", retry, 4),
+    ] {
+        let (outcome, called) = amazon(make, missing).await;
+        let trouble = outcome.trouble.unwrap();
+        assert_eq!((outcome.done, called), (0, calls), "{make:?}");
+        assert_eq!((trouble.to_string(), trouble.verdict), (format!("127.0.0.1 {said}"), verdict));
+    }
+}
+
 #[tokio::test]
 async fn what_is_too_old_is_not_sent() {
     let intake = Intake::run(|_| Some(takes_all())).await;
     let mut events = numbered(3);
     events[0].at = ago(19 * 3600);
     events[2].at = ago(-3 * 3600);
-    let outcome = datadog(&intake.address()).send_logs(&origin(), &events, now()).await;
+    let outcome = datadog(&intake.address()).send_logs(&origin(), &events, now(), PATIENCE).await;
     assert_eq!(outcome, Outcome { done: 3, dropped: 2, trouble: None });
     assert_eq!(messages(&intake.take()), ["event 1"]);
     // Nothing is left to be sent.
-    let outcome = datadog(&intake.address()).send_logs(&origin(), &events[..1], now()).await;
+    let outcome = datadog(&intake.address()).send_logs(&origin(), &events[..1], now(), PATIENCE).await;
     assert_eq!(outcome, Outcome { done: 1, dropped: 1, trouble: None });
     let settings = [("license_key", KEY)];
     let mut shipper = metrics(IntegrationSystem::Newrelic, &settings, all_at(&intake.address()));
     let points = [point(ago(49 * 3600), 1.0), point(ago(47 * 3600), 2.0)];
-    let outcome = shipper.send_points(&instance(), &points, now()).await;
+    let outcome = shipper.send_points(&instance(), &points, now(), PATIENCE).await;
     assert_eq!(outcome, Outcome { done: 2, dropped: 1, trouble: None });
 }
 
@@ -370,7 +428,13 @@ async fn what_splunk_says_of_its_tokens() {
 async fn settings_that_do_not_fit_are_told() {
     let said = "the settings are not those that otlp needs for logs; save them again";
     let otlp = IntegrationSystem::Otlp;
-    for settings in [&[][..], &[("endpoint", "x")], &[("endpoint", "http://x"), ("headers", "x")]] {
+    for settings in [
+        &[][..],
+        &[("endpoint", "x")],
+        &[("endpoint", "http://x"), ("headers", "x")],
+        &[("endpoint", "http://x"), ("headers", "Transfer-Encoding=x")],
+        &[("endpoint", "http://user:pass@x")],
+    ] {
         let mut shipper = logs(otlp, settings, Endpoints::default());
         assert_eq!(trouble(&mut shipper).await, (said.into(), Verdict::Refused));
     }
@@ -411,7 +475,7 @@ async fn ten_thousand_events_are_sent_at_once() {
     let events = numbered(10_000);
     let begun = Instant::now();
     let mut shipper = datadog(&intake.address());
-    let outcome = shipper.send_logs(&origin(), &events, now()).await;
+    let outcome = shipper.send_logs(&origin(), &events, now(), PATIENCE).await;
     assert_eq!(outcome.done, events.len());
     assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
     let requests = intake.take();

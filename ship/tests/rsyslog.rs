@@ -5,7 +5,7 @@
 mod fixture;
 
 use egress::Calls;
-use fixture::{calling, config, events, now, origin};
+use fixture::{PATIENCE, calling, config, events, now, origin};
 use model::{IntegrationKind, IntegrationSystem, LogEvent};
 use rcgen::generate_simple_self_signed;
 use serde_json::Value;
@@ -37,7 +37,7 @@ fn sent(events: &[LogEvent]) -> Vec<&str> {
 }
 
 async fn all_done(shipper: &mut Shipper, events: &[LogEvent]) {
-    let outcome = shipper.send_logs(&origin(), events, now()).await;
+    let outcome = shipper.send_logs(&origin(), events, now(), PATIENCE).await;
     assert_eq!(outcome, Outcome { done: events.len(), ..Outcome::default() });
 }
 
@@ -92,7 +92,7 @@ async fn one_that_was_away_misses_nothing() {
     let (before, after) = events.split_at(events.len() / 2);
     all_done(&mut shipper, before).await;
     let mut came = receiver.rest();
-    let outcome = shipper.send_logs(&origin(), after, now()).await;
+    let outcome = shipper.send_logs(&origin(), after, now(), PATIENCE).await;
     assert_eq!(outcome.done, 0);
     let said = outcome.trouble.unwrap().to_string();
     assert_eq!(said, format!("127.0.0.1:{port} can't be reached"));
