@@ -183,7 +183,7 @@ pub fn split_host_port(text: &str) -> Option<(&str, u16)> {
 }
 
 /// The headers of `name=value,other=value`, as OpenTelemetry's own programs take them.
-/// None: it is written otherwise.
+/// None: it is written otherwise, or holds a header that is not a customer's to set.
 pub fn split_headers(text: &str) -> Option<Vec<(&str, &str)>> {
     let is_name = |name: &str| {
         let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
@@ -193,9 +193,36 @@ pub fn split_headers(text: &str) -> Option<Vec<(&str, &str)>> {
     let split = pairs.map(|pair| {
         let (name, value) = pair.split_once('=')?;
         let (name, value) = (name.trim(), value.trim());
-        (is_name(name) && is_printable(value)).then_some((name, value))
+        let good = is_name(name) && !is_reserved(name) && is_printable(value);
+        good.then_some((name, value))
     });
     split.collect()
+}
+
+/// Whether a header says where a body goes, where it ends, or what happens to the connection:
+/// a gateway or a proxy on the way could be misled by it.
+fn is_reserved(name: &str) -> bool {
+    const NAMES: [&str; 8] = [
+        "host",
+        "connection",
+        "keep-alive",
+        "transfer-encoding",
+        "te",
+        "trailer",
+        "upgrade",
+        "expect",
+    ];
+    let name = name.to_ascii_lowercase();
+    NAMES.contains(&name.as_str()) || name.starts_with("content-") || name.starts_with("proxy-")
+}
+
+/// The address of `https://collector.example.com:4318/path`, which holds no keys: it is shown
+/// to all who may see an integration, and headers are not.
+pub fn parse_endpoint(text: &str) -> Option<Url> {
+    let url = Url::parse(text).ok()?;
+    let bare = url.username().is_empty() && url.password().is_none();
+    let bare = bare && url.query().is_none() && url.fragment().is_none();
+    (bare && matches!(url.scheme(), "http" | "https") && url.has_host()).then_some(url)
 }
 
 fn is_printable(text: &str) -> bool {
@@ -238,15 +265,21 @@ fn label(value: &str) -> Result<(), &'static str> {
 }
 
 fn endpoint(value: &str) -> Result<(), &'static str> {
-    let url = Url::parse(value).ok().filter(|_| value.len() <= 2048);
-    let plain = value.bytes().all(|byte| byte.is_ascii_graphic());
-    let good = plain && url.is_some_and(|url| matches!(url.scheme(), "http" | "https"));
-    check(good, "must be an address that begins with https:// or http://")
+    let plain = value.len() <= 2048 && value.bytes().all(|byte| byte.is_ascii_graphic());
+    check(
+        plain && parse_endpoint(value).is_some(),
+        "must be an address that begins with https:// or http:// and has no user, password, \
+         query or fragment; put keys into headers",
+    )
 }
 
 fn headers(value: &str) -> Result<(), &'static str> {
     let good = value.len() <= 2048 && split_headers(value).is_some();
-    check(good, "must be name=value, more of them separated by commas")
+    check(
+        good,
+        "must be name=value, more of them separated by commas; Host, Content-Type and others \
+         that concern the connection or the body can't be set",
+    )
 }
 
 #[cfg(test)]
@@ -294,7 +327,29 @@ mod tests {
         check(IntegrationSystem::Newrelic, "license_key", "a\nb", false);
         check(IntegrationSystem::Otlp, "endpoint", "https://collector.test:4318", true);
         check(IntegrationSystem::Otlp, "endpoint", "file:///etc/passwd", false);
+        for bad in ["user@", "user:pass@", ":pass@"] {
+            check(IntegrationSystem::Otlp, "endpoint", &format!("https://{bad}c.test/x"), false);
+        }
+        for bad in ["?key=x", "?", "#x", "#"] {
+            check(IntegrationSystem::Otlp, "endpoint", &format!("https://c.test/x{bad}"), false);
+        }
         check(IntegrationSystem::Otlp, "headers", "api-key=x, other = y", true);
         check(IntegrationSystem::Otlp, "headers", "api-key", false);
+        for bad in [
+            "Host",
+            "Content-Length",
+            "content-encoding",
+            "Transfer-Encoding",
+            "CONNECTION",
+            "Keep-Alive",
+            "Proxy-Authorization",
+            "proxy-connection",
+            "TE",
+            "Trailer",
+            "Upgrade",
+            "Expect",
+        ] {
+            check(IntegrationSystem::Otlp, "headers", &format!("a=b,{bad}=x"), false);
+        }
     }
 }

@@ -68,7 +68,7 @@ pub use incident::Incident;
 pub use instance::{Instance, InstanceProgress, Vpc};
 pub use integration::{
     BadConfig, Field, Integration, IntegrationConfig, IntegrationKind, IntegrationSystem,
-    MOST_INTEGRATIONS, split_headers, split_host_port,
+    MOST_INTEGRATIONS, parse_endpoint, split_headers, split_host_port,
 };
 pub use invoice::{Bill, Customer, Invoice, InvoiceLine, Seller};
 pub use kafka_version::KafkaVersion;

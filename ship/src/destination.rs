@@ -2,16 +2,24 @@
 //! is asked when it is saved, and again whenever it is.
 
 use egress::Place;
-use model::{IntegrationConfig, IntegrationSystem, split_host_port};
+use model::{IntegrationConfig, IntegrationSystem, parse_endpoint, split_host_port};
+use std::fmt;
 use url::Url;
 
 /// What a customer chose, for `egress::Destinations` to look at.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Destination {
     /// The setting that holds it.
     pub field: &'static str,
     /// With `https` or `http` in front, also where no HTTP is spoken.
     pub url: Url,
+}
+
+/// Paths hold tokens.
+impl fmt::Debug for Destination {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} at {}", self.field, self.url.host_str().unwrap_or_default())
+    }
 }
 
 /// A setting that is no address which can be called.
@@ -78,8 +86,7 @@ pub fn splunk(config: &IntegrationConfig) -> Option<Url> {
 }
 
 pub fn otlp(config: &IntegrationConfig) -> Option<Url> {
-    let url = Url::parse(setting(config, "endpoint")).ok()?;
-    (matches!(url.scheme(), "http" | "https") && url.has_host()).then_some(url)
+    parse_endpoint(setting(config, "endpoint"))
 }
 
 #[cfg(test)]
@@ -107,6 +114,11 @@ mod tests {
         check(splunk, "host_port", "tcp://splunk.test:8088", None);
         check(IntegrationSystem::Otlp, "endpoint", "http://c.test:1/x", Some("http://c.test:1/x"));
         check(IntegrationSystem::Otlp, "endpoint", "ftp://c.test", None);
+        check(IntegrationSystem::Otlp, "endpoint", "https://c.test/?key=s3cret", None);
+        let endpoint = Secret::new("https://c.test:4318/s3cret");
+        let config = IntegrationConfig::from([("endpoint".to_owned(), endpoint)]);
+        let found = check_destination(IntegrationSystem::Otlp, &config).unwrap().unwrap();
+        assert_eq!(format!("{found:?}"), "endpoint at c.test");
         let found = check_destination(IntegrationSystem::Loggly, &IntegrationConfig::new());
         assert_eq!(found, Ok(None));
     }
