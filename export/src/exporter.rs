@@ -6,7 +6,7 @@
 use crate::SendPoints;
 use crate::counters::Behind;
 use crate::places::{Place, Places};
-use crate::turn::{CALL, Ended, LEASE, Taken};
+use crate::turn::{CALLS, Ended, LEASE, Taken};
 use model::{Clock, Entropy, InstanceId, SignedDuration};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -42,7 +42,7 @@ pub struct Exporter {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) entropy: Arc<dyn Entropy>,
     pub(crate) sender: Arc<dyn SendPoints>,
-    /// For one call.
+    /// For all calls of a turn.
     pub(crate) patience: Duration,
 }
 
@@ -67,7 +67,7 @@ impl Exporter {
         entropy: Arc<dyn Entropy>,
         sender: Arc<dyn SendPoints>,
     ) -> Self {
-        Self { store, watch, clock, entropy, sender, patience: CALL }
+        Self { store, watch, clock, entropy, sender, patience: CALLS }
     }
 
     /// Returns once stopped and what was under way has ended or is left to be sent again.

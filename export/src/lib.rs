@@ -28,17 +28,19 @@ pub use exporter::Exporter;
 use async_trait::async_trait;
 use model::{Integration, Timestamp};
 use ship::{Instance, Outcome, Point};
+use std::time::Duration;
 
 /// Calls the systems that metrics are sent to.
 #[async_trait]
 pub trait SendPoints: Send + Sync {
-    /// Sends points, which come in the order of their minutes. Whoever calls gives up
-    /// after a while and drops the call.
+    /// Sends points, which come in the order of their minutes, as many as it can within this
+    /// patience. A call that does not end by then is dropped, and nothing of it counts.
     async fn send(
         &self,
         integration: &Integration,
         instance: &Instance,
         points: &[Point],
         now: Timestamp,
+        patience: Duration,
     ) -> Outcome;
 }

@@ -20,11 +20,13 @@ use tokio::time::timeout;
 
 /// A turn is this control plane's for so long; far longer than it takes.
 pub const LEASE: SignedDuration = SignedDuration::from_secs(60);
-/// No call lasts longer.
-pub const CALL: Duration = Duration::from_secs(15);
+/// For all calls of a turn.
+pub const CALLS: Duration = Duration::from_secs(15);
+/// What sends ends by itself with what was done; this much later it is given up.
+const GRACE: Duration = Duration::from_secs(1);
 /// For the store and the history.
 const READ: Duration = Duration::from_secs(20);
-/// A call that would begin later might still last when the lease is over.
+/// Calls that would begin later might still last when the lease is over.
 const LATEST_CALL: SignedDuration = SignedDuration::from_secs(40);
 /// Until samples that are on their way are looked for again, or a history that can't be read.
 const AGAIN: SignedDuration = SignedDuration::from_secs(10);
@@ -151,8 +153,9 @@ impl Exporter {
 
     async fn send(&self, turn: &Turn, instance: &Instance, batch: &Batch, now: i64) -> TurnOutcome {
         let system = turn.integration.system;
-        let call = self.sender.send(&turn.integration, instance, &batch.points, self.clock.now());
-        let sent = timeout(self.patience, call).await.unwrap_or_else(|_| too_slow());
+        let (integration, points) = (&turn.integration, &batch.points);
+        let call = self.sender.send(integration, instance, points, self.clock.now(), self.patience);
+        let sent = timeout(self.patience + GRACE, call).await.unwrap_or_else(|_| too_slow());
         let done = sent.done.min(batch.points.len());
         let dropped = sent.dropped.min(done);
         counters::count_points(system, done - dropped, dropped);
@@ -218,7 +221,7 @@ fn count_dropped(turn: &Turn, now: i64) {
 }
 
 fn too_slow() -> Outcome {
-    let sentence = format!("it did not take what was sent within {} seconds", CALL.as_secs());
+    let sentence = format!("it did not take what was sent within {} seconds", CALLS.as_secs());
     Outcome { trouble: Some(Trouble::retry(None, sentence)), ..Outcome::default() }
 }
 

@@ -77,6 +77,7 @@ impl SendPoints for Receiver {
         origin: &Instance,
         points: &[Point],
         now: Timestamp,
+        _patience: Duration,
     ) -> Outcome {
         let of = (origin.id, integration.id);
         self.calls.lock().unwrap().push(Call {
