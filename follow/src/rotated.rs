@@ -92,6 +92,43 @@ impl Rotated {
     }
 }
 
+/// Whether the marked file is there with the inode that it had.
+pub fn has_marked(rotated: &[Rotated], server: &Path, mark: Option<Mark>) -> io::Result<bool> {
+    let Some(mark) = mark else { return Ok(false) };
+    match rotated.iter().find(|beside| mark.file.is_of(&beside.found)) {
+        Some(beside) => mark.fits(&beside.open(server)?),
+        None => Ok(false),
+    }
+}
+
+/// Finds by their contents the finished files that have other inodes by now, also those of one
+/// another. Only for where all files have others: else two files of the same contents, as two
+/// JVMs print, are different.
+pub fn recognize(
+    rotated: &[Rotated],
+    server: &Path,
+    finished: &mut Vec<Finished>,
+) -> io::Result<()> {
+    let mut recognized: Vec<Finished> = Vec::new();
+    for beside in rotated {
+        if finished.iter().any(|known| known.is_unchanged(&beside.found)) {
+            continue;
+        }
+        let (file, length) = (beside.open(server)?, beside.found.len());
+        for known in finished.iter().filter(|known| known.mark.offset == length) {
+            if known.mark.fits(&file)? {
+                recognized.push(Finished::new(Mark::at(&file, length)?, &beside.found));
+                break;
+            }
+        }
+    }
+    let is_another =
+        |known: &Finished| !recognized.iter().any(|it| known.mark.file.is_same(&it.mark.file));
+    finished.retain(is_another);
+    finished.extend(recognized);
+    Ok(())
+}
+
 /// The file beside the log in which a place is, and whether anything is left of it to read.
 pub fn find(rotated: &[Rotated], server: &Path, mark: &Mark) -> io::Result<Option<(File, bool)>> {
     let is_same = |file: &&Rotated| mark.file.is_of(&file.found);

@@ -44,15 +44,21 @@ impl Log {
         now: Timestamp,
         out: &mut Frame,
     ) -> io::Result<()> {
+        // In this order: what is renamed in between is found among the rotated.
+        let present = self.open_present()?;
+        let rotated = rotated::list(&self.server, &self.path)?;
+        let is_same = match (&present, &mark) {
+            (Some(file), Some(mark)) => mark.file.is_of(&file.metadata()?),
+            _ => false,
+        };
+        if !is_same && !rotated::has_marked(&rotated, &self.server, mark)? {
+            // A server's files may have been brought to another disk.
+            rotated::recognize(&rotated, &self.server, &mut self.finished)?;
+        }
         // Nothing was read of a file of which nothing was read, so it is as good as any.
         let Some(mark) = mark.filter(|mark| mark.offset > 0) else {
             self.place = Place::Between;
             return Ok(());
-        };
-        let present = self.open_present()?;
-        let is_same = match &present {
-            Some(file) => mark.file.is_of(&file.metadata()?),
-            None => false,
         };
         if let Some(file) = &present
             && is_same
@@ -61,13 +67,11 @@ impl Log {
             self.place = Place::Open(open_at(file.try_clone()?, mark.offset, false)?);
             return Ok(());
         }
-        let rotated = rotated::list(&self.server, &self.path)?;
         self.place = match rotated::find(&rotated, &self.server, &mark)? {
             Some((file, has_rest)) => {
                 let offset = if has_rest { mark.offset } else { file.metadata()?.len() };
                 Place::Open(open_at(file, offset, is_same || mark.file.is_copy)?)
             }
-            // A server's files may have been brought to another disk.
             None => match present {
                 Some(file) if !is_same && mark.fits(&file)? => {
                     Place::Open(open_at(file, mark.offset, false)?)

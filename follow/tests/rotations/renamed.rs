@@ -84,6 +84,25 @@ fn a_line_that_a_crash_broke_off_is_no_part_of_the_next() {
 }
 
 #[test]
+fn what_a_jvm_printed_that_was_not_read_is_told_from_the_same_words_before() {
+    let mut server = Server::followed();
+    let rotate = |server: &Server| {
+        fs::rename(server.path(BROKER_OUT), server.path("logs/broker.out.1")).unwrap();
+        server.append(BROKER_OUT, "");
+    };
+    server.append(BROKER_OUT, "the same words\n");
+    server.settle();
+    rotate(&server);
+    server.settle();
+    // The next JVM prints while the agent is away, and is followed by a third.
+    server.kill();
+    server.append(BROKER_OUT, "the same words\n");
+    rotate(&server);
+    server.settle();
+    assert_eq!(server.messages(LogSource::Output), ["the same words", "the same words"]);
+}
+
+#[test]
 fn jvms_that_print_the_same_words_are_told_apart() {
     let mut server = Server::followed();
     let words = "OpenJDK 64-Bit Server VM warning: the same words for each of them\n".repeat(100);
