@@ -161,7 +161,7 @@ impl Log {
         // Before the size of an open file: once there is a new one, nobody writes to the old.
         let present = self.present()?;
         let Place::Open(open) = &self.place else {
-            return if present.is_some() { self.switch(now) } else { Ok(Step::Rest) };
+            return if present.is_some() { self.switch(now, out) } else { Ok(Step::Rest) };
         };
         let same = present.as_ref().filter(|found| open.identity.is_of(found));
         let size = match same {
@@ -175,7 +175,7 @@ impl Log {
         match (is_same, present) {
             (true, _) if size < offset => self.go_to_copy(now, out),
             (true, _) | (false, None) => Ok(Step::Rest),
-            (false, Some(_)) => self.switch(now),
+            (false, Some(_)) => self.switch(now, out),
         }
     }
 

@@ -7,7 +7,7 @@ use crate::rotated::{self, Rotated};
 use model::{LogSource, Timestamp};
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt as _;
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 
 /// So far back the beginning of a line is looked for that is being written.
 const LAST_LINE: usize = 64 << 10;
@@ -107,28 +107,35 @@ impl Log {
 
     /// Opens what comes after the file that was read to its end: what was rotated and not
     /// read, oldest first, then the file of the log's own name.
-    pub(super) fn switch(&mut self, now: Timestamp) -> io::Result<Step> {
+    pub(super) fn switch(&mut self, now: Timestamp, out: &mut Frame) -> io::Result<Step> {
         // In this order: what is renamed in between is found among the rotated.
         let present = self.open_present()?;
         let rotated = rotated::list(&self.server, &self.path)?;
         let mut finished = self.finished.clone();
+        let mut is_removed = false;
         if let Place::Open(open) = &self.place {
+            let found = open.file.metadata()?;
             finished.retain(|known| !known.mark.file.is_same(&open.identity));
-            finished.push(Finished::new(open.mark(), &open.file.metadata()?));
+            finished.push(Finished::new(open.mark(), &found));
             let is_copy = open.identity.is_copy;
             self.seam = if is_copy { Seam::Emptied } else { Seam::Renamed };
+            // A copy is removed when the next one is made, which has all that came after it.
+            is_removed = found.nlink() == 0 && !is_copy;
         }
         finished.drain(..finished.len().saturating_sub(rotated::MOST));
-        let next = match self.first_unread(&rotated, &finished, present.as_ref())? {
-            Some((file, offset)) => Some((file, offset)),
-            None => present.map(|file| (file, 0)),
-        };
+        let unread = self.first_unread(&rotated, &finished, present.as_ref())?;
+        // Files that were rotated after it may have been removed as well.
+        let has_gap = is_removed && unread.is_some();
+        let next = unread.or(present.map(|file| (file, 0)));
         (self.finished, self.is_changed) = (finished, true);
         let Some((file, offset)) = next else {
             self.place = Place::Between;
             return Ok(Step::Rest);
         };
         self.place = Place::Open(open_at(file, offset, false)?);
+        if has_gap {
+            self.note_gap(now, out);
+        }
         // A line that nobody goes on with is shown in its time.
         self.grew = self.grew.max(now);
         Ok(Step::Switch)
