@@ -22,7 +22,7 @@ use reading::Place;
 use segment::Segment;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs::File;
-use std::io::{self, ErrorKind};
+use std::io;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
@@ -162,22 +162,8 @@ impl Spool {
         Ok(())
     }
 
-    /// Where there is no room on the disk either, the oldest events make some.
+    /// On a full disk it fails and drops nothing: what waits is still in the logs themselves.
     fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
-        let written = self.write_once(bytes);
-        let is_full = |error: &io::Error| {
-            matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded)
-        };
-        match written {
-            Err(error) if is_full(&error) && self.segments.len() > 1 => {
-                self.remove_oldest();
-                self.write_once(bytes)
-            }
-            written => written,
-        }
-    }
-
-    fn write_once(&mut self, bytes: &[u8]) -> io::Result<()> {
         let length = bytes.len() as u64;
         let is_full =
             |last: &Segment| last.length > last.state && last.length + length > self.limits.segment;

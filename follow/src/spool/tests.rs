@@ -214,6 +214,28 @@ fn what_the_disk_spoiled_is_passed_and_counted() {
 }
 
 #[test]
+fn a_full_disk_drops_nothing_that_was_kept() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut spool = open(directory.path());
+    spool.set_readers(&[1].into());
+    for from in [0, 10, 20] {
+        append(&mut spool, from..from + 10);
+    }
+    assert!(spool.segments.len() > 1);
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let last = spool.last.replace(full);
+    let mut waiting = frame([30]);
+    for _ in 0..3 {
+        let error = spool.append(&mut waiting, &BTreeMap::new()).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+    }
+    spool.last = last;
+    spool.append(&mut waiting, &BTreeMap::new()).unwrap();
+    assert_eq!(drain(&mut spool, 1, 100), (0..31).collect::<Vec<_>>());
+    assert_eq!(spool.dropped(1), 0);
+}
+
+#[test]
 fn nobody_else_may_read_it() {
     use std::os::unix::fs::PermissionsExt as _;
     let directory = tempfile::tempdir().unwrap();
