@@ -111,7 +111,6 @@ impl Spool {
                 Reader { cursor, ..<_>::default() }
             });
         }
-        self.remove_taken();
     }
 
     /// Removes everything; for when nobody reads.
@@ -144,12 +143,14 @@ impl Spool {
         Ok(())
     }
 
-    /// Writes what is known of readers and not on disk yet.
+    /// Writes what is known of readers and not on disk yet, and removes what all of them have.
     pub fn save(&mut self) -> io::Result<()> {
-        if self.unsaved.is_empty() || self.readers.is_empty() {
-            return Ok(());
-        }
-        self.write_cursors()
+        let has_news = !self.unsaved.is_empty() && !self.readers.is_empty();
+        let saved = if has_news { self.write_cursors() } else { Ok(()) };
+        // Not before: after a kill, a reader that is not known to have it would have lost it.
+        // Also after an error: a full disk may be full of it.
+        self.remove_taken();
+        saved
     }
 
     fn write_cursors(&mut self) -> io::Result<()> {

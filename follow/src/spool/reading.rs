@@ -165,8 +165,8 @@ impl Spool {
         Ok(Some(head).filter(|head| is_read && head.split(&self.body).is_some()))
     }
 
-    /// Says what a reader has. It need not be on disk after: then it gets that once more if
-    /// this process is killed.
+    /// Says what a reader has. It is on disk once it is saved: a reader gets it once more if
+    /// this process is killed before.
     pub fn ack(&mut self, id: i64, position: Position) {
         let end = self.end;
         let Some(reader) = self.readers.get_mut(&id) else { return };
@@ -174,7 +174,6 @@ impl Spool {
         if at > reader.cursor.at {
             reader.cursor.at = at;
             self.unsaved.insert(id, Some(reader.cursor));
-            self.remove_taken();
         }
     }
 

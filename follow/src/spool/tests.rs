@@ -179,10 +179,27 @@ fn what_every_reader_has_is_removed() {
     drain(&mut spool, 1, 100);
     assert!(size(directory.path()) >= before);
     spool.set_readers(&[1].into());
+    spool.save().unwrap();
     assert_eq!(spool.segments.len(), 1, "the other one has gone");
     assert!(size(directory.path()) < before);
     spool.clear();
     assert_eq!(size(directory.path()), 0);
+}
+
+#[test]
+fn what_a_reader_has_is_not_counted_as_dropped_after_a_kill() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut spool = open(directory.path());
+    spool.set_readers(&[1].into());
+    for from in [0, 10, 20] {
+        append(&mut spool, from..from + 10);
+    }
+    let read = spool.read(1, 25, usize::MAX).unwrap();
+    spool.ack(1, read.end());
+    drop(spool);
+    let mut spool = open(directory.path());
+    assert_eq!(drain(&mut spool, 1, 100), (0..30).collect::<Vec<_>>());
+    assert_eq!(spool.dropped(1), 0);
 }
 
 #[test]
