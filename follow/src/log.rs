@@ -7,6 +7,7 @@
 mod place;
 
 use crate::assemble::{Assembler, Piece};
+use crate::disk;
 use crate::format::{Format, HEAD};
 use crate::frame::Frame;
 use crate::mark::{BEFORE, Finished, Identity, Mark};
@@ -14,11 +15,12 @@ use crate::state::Progress;
 use model::{LogSource, SignedDuration, Timestamp};
 use std::fs::{self, File, Metadata};
 use std::io::{self, ErrorKind};
-use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
 /// So much is read at a time.
 const PIECE: usize = 64 << 10;
+/// So much is not read because of one bad byte: the system reads no less.
+const SECTOR: u64 = 4096;
 /// Where a piece and what stands before it are read into.
 pub const BUFFER: usize = BEFORE + PIECE;
 /// Files that may be gone through in a turn.
@@ -198,7 +200,12 @@ impl Log {
         let Place::Open(open) = &mut self.place else { return Ok(Step::Rest) };
         let from = open.before.len();
         let start = open.offset - from as u64;
-        let length = read_at(&open.file, &mut buffer[..from + PIECE], start)?;
+        let length = match disk::read(&open.file, &mut buffer[..from + PIECE], start, from) {
+            Err(error) if disk::is_bad_sector(&error) => {
+                return Ok(self.pass_bad_sector(size, now, out));
+            }
+            read => read?,
+        };
         let bytes = &buffer[..length];
         if !bytes.starts_with(&open.before) {
             // It was emptied, and is as long again.
@@ -216,6 +223,21 @@ impl Log {
         open.before.extend_from_slice(&bytes[length.saturating_sub(BEFORE)..]);
         self.grew = now;
         Ok(Step::Read { has_more: open.offset < size })
+    }
+
+    /// Goes on behind what the disk can't read.
+    fn pass_bad_sector(&mut self, size: u64, now: Timestamp, out: &mut Frame) -> Step {
+        let Place::Open(open) = &mut self.place else { return Step::Rest };
+        // Else the sector before it was one as well.
+        let is_first = open.offset == 0 || !open.before.is_empty();
+        open.offset = (open.offset + 1).next_multiple_of(SECTOR).min(size);
+        open.before.clear();
+        let has_more = open.offset < size;
+        self.is_changed = true;
+        if is_first {
+            self.note_gap(now, out);
+        }
+        Step::Read { has_more }
     }
 
     fn end_when_idle(&mut self, now: Timestamp, out: &mut Frame) {
@@ -265,16 +287,5 @@ fn is_meanwhile(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::UnexpectedEof)
 }
 
-/// As much as there is.
-fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-    let mut length = 0;
-    while length < buffer.len() {
-        match file.read_at(&mut buffer[length..], offset + length as u64) {
-            Ok(0) => break,
-            Ok(read) => length += read,
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(length)
-}
+#[cfg(test)]
+mod tests;

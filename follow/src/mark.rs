@@ -3,6 +3,7 @@
 //! The file is known by its device and inode, and by what stands before the place: an inode
 //! is given to another file once it is free, and a file that was emptied may be as long again.
 
+use crate::disk;
 use serde::{Deserialize, Serialize};
 use std::fs::{File, Metadata};
 use std::io;
@@ -99,23 +100,22 @@ impl Mark {
     }
 }
 
-/// What stands before a place in a file.
+/// What stands before a place in a file. Nothing if that is on a bad sector.
 pub fn before(file: &File, offset: u64) -> io::Result<Vec<u8>> {
     let length = usize::try_from(offset).unwrap_or(BEFORE).min(BEFORE);
     let mut bytes = vec![0; length];
-    file.read_exact_at(&mut bytes, offset - length as u64)?;
-    Ok(bytes)
+    match file.read_exact_at(&mut bytes, offset - length as u64) {
+        Err(error) if disk::is_bad_sector(&error) => Ok(Vec::new()),
+        read => read.map(|()| bytes),
+    }
 }
 
-/// None if the file is too short.
+/// None if the file is too short, or can't be read there.
 fn sum_of(file: &File, offset: u64, length: usize) -> io::Result<Option<u32>> {
     let mut bytes = [0; FIRST];
     let bytes = &mut bytes[..length.min(FIRST)];
-    match file.read_exact_at(bytes, offset) {
-        Ok(()) => Ok(Some(crc32c::crc32c(bytes))),
-        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
-        Err(error) => Err(error),
-    }
+    let is_read = disk::read_exact(file, bytes, offset)?;
+    Ok(is_read.then(|| crc32c::crc32c(bytes)))
 }
 
 /// A file beside the log that was read up to a place, and when it was last written.

@@ -4,10 +4,10 @@
 //! highest. So they go by when they were last written, and which of them were read is known
 //! by their inodes and contents, since a clock may be set back.
 
+use crate::disk;
 use crate::mark::{self, Finished, Identity, Mark};
 use std::fs::{self, File, Metadata};
 use std::io;
-use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
 /// Of more, those that were written last.
@@ -86,9 +86,10 @@ impl Rotated {
             return Ok(false);
         }
         let (mut ours, mut logs) = (vec![0; COMPARED], vec![0; COMPARED]);
-        self.open(server)?.read_exact_at(&mut ours, length - COMPARED as u64)?;
-        log.read_exact_at(&mut logs, length - COMPARED as u64)?;
-        Ok(ours == logs)
+        let from = length - COMPARED as u64;
+        let is_read = disk::read_exact(&self.open(server)?, &mut ours, from)?
+            && disk::read_exact(log, &mut logs, from)?;
+        Ok(is_read && ours == logs)
     }
 }
 

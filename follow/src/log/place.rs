@@ -1,6 +1,7 @@
 //! Which file of a log is read next, and from where.
 
 use super::{Log, Open, Place, Seam, Step};
+use crate::disk;
 use crate::frame::Frame;
 use crate::mark::{self, Finished, Identity, Mark};
 use crate::rotated::{self, Rotated};
@@ -167,11 +168,12 @@ impl Log {
         host::open_beneath(&self.server, &self.path).map(Some)
     }
 
-    fn note_gap(&mut self, now: Timestamp, out: &mut Frame) {
+    pub(super) fn note_gap(&mut self, now: Timestamp, out: &mut Frame) {
         self.gaps += 1;
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
         let words = format!(
-            "lines of {name} may be missing here: they were removed before they could be read"
+            "lines of {name} may be missing here: they were removed or damaged before they could \
+             be read"
         );
         self.assembler.note(&words, now, out);
     }
@@ -191,7 +193,10 @@ fn last_line(file: &File) -> io::Result<u64> {
     let size = file.metadata()?.len();
     let length = usize::try_from(size).unwrap_or(LAST_LINE).min(LAST_LINE);
     let mut bytes = vec![0; length];
-    file.read_exact_at(&mut bytes, size - length as u64)?;
+    match file.read_exact_at(&mut bytes, size - length as u64) {
+        Err(error) if disk::is_bad_sector(&error) => return Ok(size),
+        read => read?,
+    }
     let line = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |feed| feed + 1);
     Ok(size - (length - line) as u64)
 }

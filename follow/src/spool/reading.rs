@@ -1,6 +1,7 @@
 //! How a destination gets its events: in order, again until it says that it has them.
 
 use super::{Reader, Spool, segment};
+use crate::disk;
 use crate::frame::Head;
 use crate::record;
 use model::LogEvent;
@@ -11,8 +12,6 @@ use std::io::{self, ErrorKind};
 const KEPT: usize = 96 << 10;
 /// What an event counts beside its text, against the bytes of a batch.
 const BESIDE: usize = 64;
-/// The disk can't read what it has, as the system says it.
-const INPUT_OUTPUT_ERROR: i32 = 5;
 
 /// A place between two events.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -126,11 +125,8 @@ impl Spool {
         let known = reader.place.filter(|it| it.number == segment.number && it.first <= at);
         let mut offset = known.map_or(0, |place| place.offset);
         while offset < segment.length {
-            let head = match self.read_frame(&file, offset, at) {
-                Ok(Some(head)) => head,
-                Ok(None) => return Ok(Stop::Broken),
-                Err(error) if is_lost(&error) => return Ok(Stop::Broken),
-                Err(error) => return Err(error),
+            let Some(head) = self.read_frame(&file, offset, at)? else {
+                return Ok(Stop::Broken);
             };
             if at < head.end() {
                 if events.is_empty() {
@@ -238,6 +234,5 @@ fn take(
 
 /// Whether it will not be read by trying again.
 fn is_lost(error: &io::Error) -> bool {
-    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::UnexpectedEof)
-        || error.raw_os_error() == Some(INPUT_OUTPUT_ERROR)
+    error.kind() == ErrorKind::NotFound || disk::is_bad_sector(error)
 }
