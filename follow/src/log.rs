@@ -91,21 +91,26 @@ enum Step {
 }
 
 impl Log {
-    /// One that goes on where it was saved, or begins with the first line of all there is.
+    /// One that goes on where it was saved, or begins at the end where nothing was. A log that
+    /// was not there when it was saved begins with its first line.
     pub fn new(
         (source, format, path): (LogSource, Format, &Path),
         server: &Path,
         limit: usize,
-        saved: Progress,
+        saved: Option<Progress>,
     ) -> Self {
+        let (place, finished) = match saved {
+            Some(saved) => (Place::Saved(saved.mark), saved.finished.unwrap_or_default()),
+            None => (Place::AtEnd, Vec::new()),
+        };
         Self {
             source,
             format,
             server: server.into(),
             path: path.into(),
             assembler: Assembler::new(source, format, limit),
-            place: Place::Saved(saved.mark),
-            finished: saved.finished.unwrap_or_default(),
+            place,
+            finished,
             seam: Seam::None,
             grew: Timestamp::MIN,
             gaps: 0,
@@ -139,7 +144,8 @@ impl Log {
     /// How far it is, if there is something to save.
     pub fn progress(&mut self, has_events: bool) -> Option<Progress> {
         let is_changed = std::mem::take(&mut self.is_changed);
-        if !has_events && !is_changed {
+        // What says nothing is not saved: it would say that the log was not there.
+        if matches!(self.place, Place::AtEnd) || !has_events && !is_changed {
             return None;
         }
         let finished = is_changed.then(|| self.finished.clone());

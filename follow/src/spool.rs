@@ -92,9 +92,15 @@ impl Spool {
         !self.readers.is_empty()
     }
 
-    /// How far a log was read.
-    pub fn progress(&self, source: LogSource) -> Progress {
-        self.logs.get(&source).cloned().unwrap_or_default()
+    /// How far a log was read. None if nothing is known of it.
+    pub fn progress(&self, source: LogSource) -> Option<Progress> {
+        self.logs.get(&source).cloned()
+    }
+
+    /// Where logs begin to be read for the first readers. It is saved with them, in the frame
+    /// that begins the first segment.
+    pub fn set_progress(&mut self, logs: BTreeMap<LogSource, Progress>) {
+        self.logs = logs;
     }
 
     /// Readers that are new begin at the end.

@@ -4,7 +4,7 @@ use super::*;
 fn bad_sectors_of_a_log_are_passed_and_leave_one_gap() {
     let directory = tempfile::tempdir().unwrap();
     let log = (LogSource::Broker, Format::Kafka, Path::new("server.log"));
-    let mut log = Log::new(log, directory.path(), 1000, Progress::default());
+    let mut log = Log::new(log, directory.path(), 1000, None);
     // Nothing is at the first addresses, and the system says so as of a bad sector.
     let file = File::open("/proc/self/mem").unwrap();
     let identity = Identity::of(&file.metadata().unwrap());
