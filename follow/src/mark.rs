@@ -30,7 +30,7 @@ pub struct Identity {
 }
 
 impl Identity {
-    pub fn of(found: &Metadata) -> Self {
+    pub fn new(found: &Metadata) -> Self {
         Self { device: found.dev(), inode: found.ino(), first: None, is_copy: false }
     }
 
@@ -70,7 +70,7 @@ impl Mark {
     /// At the end of a file.
     pub fn at(file: &File, offset: u64) -> io::Result<Self> {
         let found = file.metadata()?;
-        let mut identity = Identity::of(&found);
+        let mut identity = Identity::new(&found);
         identity.look(file, found.len())?;
         Ok(Self::new(identity, offset, &before(file, offset)?))
     }

@@ -60,7 +60,7 @@ impl Rotated {
     /// Fails if another file has its name by now.
     pub fn open(&self, server: &Path) -> io::Result<File> {
         let file = host::open_beneath(server, &self.path)?;
-        let is_same = Identity::of(&self.found).is_of(&file.metadata()?);
+        let is_same = Identity::new(&self.found).is_of(&file.metadata()?);
         if is_same { Ok(file) } else { Err(io::ErrorKind::NotFound.into()) }
     }
 

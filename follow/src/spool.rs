@@ -18,7 +18,7 @@ use crate::files::Limits;
 use crate::frame::Frame;
 use crate::state::{Cursor, Progress, State};
 use model::LogSource;
-use reading::Place;
+use reading::FoundFrame;
 use segment::Segment;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs::File;
@@ -52,8 +52,8 @@ struct Reader {
     cursor: Cursor,
     /// The end of what it was given: it may have that though it did not say so yet.
     given: u64,
-    /// A frame at or before its cursor.
-    place: Option<Place>,
+    /// A frame at or before its cursor, so that it is not searched for again.
+    found: Option<FoundFrame>,
 }
 
 impl Spool {
@@ -119,7 +119,7 @@ impl Spool {
         }
     }
 
-    /// Removes everything; for when nobody reads.
+    /// Removes everything, once the last reader is removed.
     pub fn clear(&mut self) {
         if !self.segments.is_empty() {
             // A crash in between must not leave a state behind that goes on in the midst.

@@ -1,4 +1,4 @@
-//! The logs of a server and the spool of what was read of them, for whoever runs both.
+//! Follows the logs of one server into its spool, and serves its destinations from there.
 
 use crate::fault::Fault;
 use crate::files::{Files, Limits};

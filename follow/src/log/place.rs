@@ -14,7 +14,7 @@ use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 const LAST_LINE: usize = 64 << 10;
 
 impl Log {
-    /// Forgets where it was: whoever asks for the log wants what is written from now on.
+    /// Forgets where it was, and begins with what is written from now on.
     pub fn begin_at_end(&mut self) -> io::Result<()> {
         self.place = Place::AtEnd;
         self.go_to_end()
@@ -137,7 +137,7 @@ impl Log {
         if has_gap {
             self.note_gap(now, out);
         }
-        // A line that nobody goes on with is shown in its time.
+        // The next file has as much time to go on with an open line as this one had.
         self.grew = self.grew.max(now);
         Ok(Step::Switch)
     }
@@ -181,7 +181,7 @@ impl Log {
 
 fn open_at(file: File, offset: u64, is_copy: bool) -> io::Result<Open> {
     let found = file.metadata()?;
-    let mut identity = Identity::of(&found);
+    let mut identity = Identity::new(&found);
     identity.is_copy = is_copy;
     identity.look(&file, found.len())?;
     let before = mark::before(&file, offset)?;

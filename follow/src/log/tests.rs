@@ -7,7 +7,7 @@ fn bad_sectors_of_a_log_are_passed_and_leave_one_gap() {
     let mut log = Log::new(log, directory.path(), 1000, None);
     // Nothing is at the first addresses, and the system says so as of a bad sector.
     let file = File::open("/proc/self/mem").unwrap();
-    let identity = Identity::of(&file.metadata().unwrap());
+    let identity = Identity::new(&file.metadata().unwrap());
     log.place = Place::Open(Open { file, identity, offset: 0, before: Vec::new() });
     let (mut buffer, mut out) = (vec![0; BUFFER], Frame::new());
     for (expected, is_last) in [(4096, false), (8192, false), (10_000, true)] {

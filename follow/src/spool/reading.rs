@@ -13,7 +13,7 @@ const KEPT: usize = 96 << 10;
 /// What an event counts beside its text, against the bytes of a batch.
 const BESIDE: usize = 64;
 
-/// A place between two events.
+/// Between two events.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Position(u64);
 
@@ -25,12 +25,12 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// The place after so many of its events: for a destination that took no more.
+    /// After so many of its events: for a destination that took no more.
     pub fn after(&self, events: usize) -> Position {
         Position(self.first + events.min(self.events.len()) as u64)
     }
 
-    /// The place after all of it.
+    /// After all of it.
     pub fn end(&self) -> Position {
         self.after(self.events.len())
     }
@@ -38,7 +38,7 @@ impl Batch {
 
 /// A frame of a segment.
 #[derive(Clone, Copy)]
-pub struct Place {
+pub struct FoundFrame {
     number: u64,
     offset: u64,
     /// Its first event.
@@ -122,8 +122,8 @@ impl Spool {
             Err(error) if is_lost(&error) => return Ok(Stop::Broken),
             file => file?,
         };
-        let known = reader.place.filter(|it| it.number == segment.number && it.first <= at);
-        let mut offset = known.map_or(0, |place| place.offset);
+        let found = reader.found.filter(|it| it.number == segment.number && it.first <= at);
+        let mut offset = found.map_or(0, |frame| frame.offset);
         while offset < segment.length {
             let Some(head) = self.read_frame(&file, offset, at)? else {
                 return Ok(Stop::Broken);
@@ -131,7 +131,7 @@ impl Spool {
             if at < head.end() {
                 if events.is_empty() {
                     let (number, first) = (segment.number, head.first);
-                    reader.place = Some(Place { number, offset, first });
+                    reader.found = Some(FoundFrame { number, offset, first });
                 }
                 let Some(taken) = take(&head, &self.body, at, wanted, events) else {
                     return Ok(Stop::Broken);
@@ -147,7 +147,7 @@ impl Spool {
         Ok(if at < end { Stop::Broken } else { Stop::Met })
     }
 
-    /// The frame at a place, with its body if an event from this one on is in it. None if it
+    /// The frame at an offset, with its body if an event from this one on is in it. None if it
     /// is not what was written.
     fn read_frame(&mut self, file: &File, offset: u64, at: u64) -> io::Result<Option<Head>> {
         let Some(head) = segment::read_head(file, offset)? else { return Ok(None) };
@@ -186,8 +186,8 @@ impl Spool {
         let at = reader.cursor.at.max(self.floor());
         let Some(index) = self.segment_of(at) else { return (0, 0) };
         let segment = self.segments[index];
-        let known = reader.place.filter(|place| place.number == segment.number);
-        let before = known.map_or(0, |place| place.offset);
+        let found = reader.found.filter(|frame| frame.number == segment.number);
+        let before = found.map_or(0, |frame| frame.offset);
         let bytes: u64 = self.segments.range(index..).map(|segment| segment.length).sum();
         (self.end - at, bytes.saturating_sub(before))
     }
