@@ -131,9 +131,9 @@ pub async fn set_labels(
         "UPDATE instances SET integrations_revision = integrations_revision + \
          CASE WHEN name <> $2 THEN 1 ELSE 0 END, name = $2, tags = $3 WHERE id = $1",
     )
-        .bind(id.0)
-        .bind(name.as_str())
-        .bind(json(tags));
+    .bind(id.0)
+    .bind(name.as_str())
+    .bind(json(tags));
     work.execute(query).await.map(drop)
 }
 

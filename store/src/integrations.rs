@@ -114,12 +114,11 @@ pub async fn find(
     kind: IntegrationKind,
     id: IntegrationId,
 ) -> Result<Option<Integration>> {
-    let query = Query::new(
-        "SELECT * FROM integrations WHERE instance_id = $1 AND id = $2 AND kind = $3",
-    )
-    .bind(instance.0)
-    .bind(id.0)
-    .bind(kind.as_str());
+    let query =
+        Query::new("SELECT * FROM integrations WHERE instance_id = $1 AND id = $2 AND kind = $3")
+            .bind(instance.0)
+            .bind(id.0)
+            .bind(kind.as_str());
     let row = run.fetch_one(query).await?;
     row.map(|row| integration(run, &row)).transpose()
 }

@@ -19,10 +19,7 @@ pub struct IntegrationFailure {
 }
 
 /// Of one server, by id.
-pub async fn failures_of(
-    run: &mut impl Run,
-    server: ServerId,
-) -> Result<Vec<IntegrationFailure>> {
+pub async fn failures_of(run: &mut impl Run, server: ServerId) -> Result<Vec<IntegrationFailure>> {
     let query = Query::new(
         "SELECT integration_id, message, dropped, at FROM integration_errors \
          WHERE server_id = $1 ORDER BY integration_id",
@@ -78,14 +75,9 @@ pub async fn forget_server(work: &mut Work, server: ServerId) -> Result<()> {
 }
 
 /// With the settings that they are of.
-pub(super) async fn forget(
-    work: &mut Work,
-    instance: InstanceId,
-    id: IntegrationId,
-) -> Result<()> {
-    let query = Query::new(
-        "DELETE FROM integration_errors WHERE instance_id = $1 AND integration_id = $2",
-    );
+pub(super) async fn forget(work: &mut Work, instance: InstanceId, id: IntegrationId) -> Result<()> {
+    let query =
+        Query::new("DELETE FROM integration_errors WHERE instance_id = $1 AND integration_id = $2");
     work.execute(query.bind(instance.0).bind(id.0)).await.map(drop)
 }
 

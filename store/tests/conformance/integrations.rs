@@ -84,7 +84,8 @@ pub async fn settings_belong_to_their_row(f: Fixture) {
     let id = add(&f, instance.id, &loggly("t")).await;
     add(&f, instance.id, &loggly("readable")).await;
     add(&f, other.id, &loggly("another's")).await;
-    let of_other = format!("SELECT config_sealed FROM integrations WHERE instance_id = {}", other.id);
+    let of_other =
+        format!("SELECT config_sealed FROM integrations WHERE instance_id = {}", other.id);
     let place = format!("instance_id = {} AND id = {id}", instance.id);
     f.raw(&format!("UPDATE integrations SET config_sealed = ({of_other}) WHERE {place}")).await;
     let found = list(&f, instance.id, IntegrationKind::Logs).await;
@@ -94,7 +95,8 @@ pub async fn settings_belong_to_their_row(f: Fixture) {
     let mut work = f.store.begin().await.unwrap();
     let better = loggly("put right").config;
     assert!(integrations::set_config(&mut work, instance.id, id, &better, now()).await.unwrap());
-    let missing = integrations::set_config(&mut work, instance.id, IntegrationId(9), &better, now());
+    let missing =
+        integrations::set_config(&mut work, instance.id, IntegrationId(9), &better, now());
     assert!(!missing.await.unwrap());
     work.commit().await.unwrap();
     assert_eq!(list(&f, instance.id, IntegrationKind::Logs).await[0].config, better);
@@ -210,8 +212,9 @@ pub async fn metrics_are_taken_when_they_are_due(f: Fixture) {
     let at = |minute: i64| now() + SignedDuration::from_mins(minute);
     let take = async |host: HostId, minute: i64, most: u32| {
         let mut work = f.store.begin().await.unwrap();
-        let due =
-            integrations::take_due(&mut work, host, at(minute), at(minute + 1), most).await.unwrap();
+        let due = integrations::take_due(&mut work, host, at(minute), at(minute + 1), most)
+            .await
+            .unwrap();
         work.commit().await.unwrap();
         due
     };
