@@ -139,3 +139,29 @@ async fn a_stop_saves_what_was_sent() {
     let turn = store::integration_turns::take(&mut work, &due[0], now, LEASE).await.unwrap();
     assert!(turn.unwrap().sent_through.is_some());
 }
+
+#[tokio::test]
+async fn a_history_that_is_away_skips_nothing() {
+    let world = World::new(&[1]).await;
+    let (instance, _) = world.instances[0];
+    world.integrate(instance).await;
+    let mut plane = world.plane().await;
+    world.live(&plane, 120).await;
+    plane.work().await;
+    let before: Vec<_> = world.receiver.take().iter().flat_map(Call::minutes).collect();
+    world.live(&plane, 300).await;
+    // What is on disk now is in memory no more.
+    plane.write_everything().await;
+    plane.work().await;
+    assert!(world.receiver.take().is_empty());
+    assert_eq!(world.integration(instance).await.error, "", "it is no fault of the system");
+
+    let mut plane = world.plane().await;
+    world.live(&plane, 120).await;
+    plane.work().await;
+    let after: Vec<_> = world.receiver.take().iter().flat_map(Call::minutes).collect();
+    let first = before.last().unwrap() + 60;
+    let whole: Vec<_> = (first..=*after.last().unwrap()).step_by(60).collect();
+    assert_eq!(after, whole);
+    assert!(after.len() >= 6, "{after:?}");
+}
