@@ -208,8 +208,12 @@ impl Exporter {
     }
 }
 
-/// Minutes that were not sent before the system would take them no more.
+/// Minutes that could not be sent before the system would take them no more. Of one that did
+/// not fail there were none to send.
 fn count_dropped(turn: &Turn, now: i64) {
+    if turn.failures == 0 {
+        return;
+    }
     let Some(sent) = turn.sent_through.map(Timestamp::as_second) else { return };
     let system = turn.integration.system;
     let minutes = (schedule::oldest(system, now) - sent) / schedule::MINUTE;
