@@ -37,14 +37,18 @@ pub struct Log {
     assembler: Assembler,
     place: Place,
     finished: Vec<Finished>,
+    /// Those of them that were saved.
+    saved: Vec<Finished>,
+    /// How many files were opened.
+    opened: u32,
     /// What the file before the present one leaves open.
     seam: Seam,
     /// When something was read for the last time.
     grew: Timestamp,
     /// How often lines were gone before they were read.
     pub gaps: u64,
-    /// Whether the files of which something is known are others than were saved.
-    is_changed: bool,
+    /// Whether it has gone on to another file since it was saved.
+    is_switched: bool,
 }
 
 /// Where the log is read.
@@ -96,6 +100,7 @@ impl Log {
         limit: usize,
         saved: Progress,
     ) -> Self {
+        let finished = saved.finished.unwrap_or_default();
         Self {
             source,
             format,
@@ -103,11 +108,13 @@ impl Log {
             path: path.into(),
             assembler: Assembler::new(source, format, limit),
             place: Place::Saved(saved.mark),
-            finished: saved.finished.unwrap_or_default(),
+            saved: finished.clone(),
+            finished,
+            opened: 0,
             seam: Seam::None,
             grew: Timestamp::MIN,
             gaps: 0,
-            is_changed: false,
+            is_switched: false,
         }
     }
 
@@ -136,12 +143,22 @@ impl Log {
 
     /// How far it is, if there is something to save.
     pub fn progress(&mut self, has_events: bool) -> Option<Progress> {
-        let is_changed = std::mem::take(&mut self.is_changed);
-        if !has_events && !is_changed {
+        let is_switched = std::mem::take(&mut self.is_switched);
+        if !has_events && !is_switched {
             return None;
         }
-        let finished = is_changed.then(|| self.finished.clone());
-        Some(Progress { mark: self.mark(), finished })
+        let mark = self.mark();
+        // An event that began in an earlier file is read again from there, so what was
+        // finished since is not.
+        let is_before = |known: &&Finished| {
+            mark.is_none_or(|mark| known.mark.file.opened < mark.file.opened)
+        };
+        let finished: Vec<Finished> = self.finished.iter().filter(is_before).copied().collect();
+        let is_changed = finished != self.saved;
+        if is_changed {
+            self.saved.clone_from(&finished);
+        }
+        Some(Progress { mark, finished: is_changed.then_some(finished) })
     }
 
     fn mark(&self) -> Option<Mark> {

@@ -26,11 +26,15 @@ pub struct Identity {
     /// Whether it is the copy of a file that was emptied.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_copy: bool,
+    /// Files of a log are counted as this process opens them; 0 is one of an earlier process.
+    #[serde(skip)]
+    pub opened: u32,
 }
 
 impl Identity {
     pub fn of(found: &Metadata) -> Self {
-        Self { device: found.dev(), inode: found.ino(), first: None, is_copy: false }
+        let (device, inode) = (found.dev(), found.ino());
+        Self { device, inode, first: None, is_copy: false, opened: 0 }
     }
 
     pub fn is_of(&self, found: &Metadata) -> bool {

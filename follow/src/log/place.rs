@@ -29,11 +29,11 @@ impl Log {
         self.place = match self.open_present()? {
             Some(file) => {
                 let offset = last_line(&file)?;
-                Place::Open(open_at(file, offset, false)?)
+                Place::Open(self.open_at(file, offset, false)?)
             }
             None => Place::Between,
         };
-        (self.finished, self.is_changed) = (finished, true);
+        (self.finished, self.is_switched) = (finished, true);
         Ok(())
     }
 
@@ -44,8 +44,7 @@ impl Log {
         now: Timestamp,
         out: &mut Frame,
     ) -> io::Result<()> {
-        // Nothing was read of a file of which nothing was read, so it is as good as any.
-        let Some(mark) = mark.filter(|mark| mark.offset > 0) else {
+        let Some(mark) = mark else {
             self.place = Place::Between;
             return Ok(());
         };
@@ -54,23 +53,33 @@ impl Log {
             Some(file) => mark.file.is_of(&file.metadata()?),
             None => false,
         };
+        let rotated = rotated::list(&self.server, &self.path)?;
+        if mark.offset == 0 {
+            // Nothing tells that file from another. What was not read is read from its
+            // beginning; if the file is still there, that is a copy of it.
+            let unread = self.first_unread(&rotated, &self.finished, present.as_ref())?;
+            self.place = match unread {
+                Some((file, offset)) => Place::Open(self.open_at(file, offset, is_same)?),
+                None => Place::Between,
+            };
+            return Ok(());
+        }
         if let Some(file) = &present
             && is_same
             && mark.fits(file)?
         {
-            self.place = Place::Open(open_at(file.try_clone()?, mark.offset, false)?);
+            self.place = Place::Open(self.open_at(file.try_clone()?, mark.offset, false)?);
             return Ok(());
         }
-        let rotated = rotated::list(&self.server, &self.path)?;
         self.place = match rotated::find(&rotated, &self.server, &mark)? {
             Some((file, has_rest)) => {
                 let offset = if has_rest { mark.offset } else { file.metadata()?.len() };
-                Place::Open(open_at(file, offset, is_same || mark.file.is_copy)?)
+                Place::Open(self.open_at(file, offset, is_same || mark.file.is_copy)?)
             }
             // A server's files may have been brought to another disk.
             None => match present {
                 Some(file) if !is_same && mark.fits(&file)? => {
-                    Place::Open(open_at(file, mark.offset, false)?)
+                    Place::Open(self.open_at(file, mark.offset, false)?)
                 }
                 _ => {
                     self.note_gap(now, out);
@@ -85,19 +94,20 @@ impl Log {
     pub(super) fn go_to_copy(&mut self, now: Timestamp, out: &mut Frame) -> io::Result<Step> {
         let Place::Open(open) = &self.place else { return Ok(Step::Rest) };
         let mark = open.mark();
-        let rotated = rotated::list(&self.server, &self.path)?;
+        let mut rotated = rotated::list(&self.server, &self.path)?;
+        rotated.retain(|file| !self.finished.iter().any(|it| it.is_unchanged(&file.found)));
         let copy = rotated::find(&rotated, &self.server, &mark)?;
         self.place = match copy {
             Some((file, has_rest)) => {
                 let offset = if has_rest { mark.offset } else { file.metadata()?.len() };
-                Place::Open(open_at(file, offset, true)?)
+                Place::Open(self.open_at(file, offset, true)?)
             }
             None => {
                 self.note_gap(now, out);
                 Place::Between
             }
         };
-        self.is_changed = true;
+        self.is_switched = true;
         Ok(Step::Switch)
     }
 
@@ -119,12 +129,12 @@ impl Log {
             Some((file, offset)) => Some((file, offset)),
             None => present.map(|file| (file, 0)),
         };
-        (self.finished, self.is_changed) = (finished, true);
+        (self.finished, self.is_switched) = (finished, true);
         let Some((file, offset)) = next else {
             self.place = Place::Between;
             return Ok(Step::Rest);
         };
-        self.place = Place::Open(open_at(file, offset, false)?);
+        self.place = Place::Open(self.open_at(file, offset, false)?);
         // A line that nobody goes on with is shown in its time.
         self.grew = self.grew.max(now);
         Ok(Step::Switch)
@@ -149,6 +159,18 @@ impl Log {
         Ok(None)
     }
 
+    fn open_at(&mut self, file: File, offset: u64, is_copy: bool) -> io::Result<Open> {
+        let found = file.metadata()?;
+        let mut identity = Identity::of(&found);
+        identity.look(&file, found.len())?;
+        let before = mark::before(&file, offset)?;
+        self.opened += 1;
+        (identity.is_copy, identity.opened) = (is_copy, self.opened);
+        // It is not, or it has the inode of one that is gone.
+        self.finished.retain(|known| !known.mark.file.is_same(&identity));
+        Ok(Open { file, identity, offset, before })
+    }
+
     fn open_present(&self) -> io::Result<Option<File>> {
         if self.present()?.is_none() {
             return Ok(None);
@@ -164,15 +186,6 @@ impl Log {
         );
         self.assembler.note(&words, now, out);
     }
-}
-
-fn open_at(file: File, offset: u64, is_copy: bool) -> io::Result<Open> {
-    let found = file.metadata()?;
-    let mut identity = Identity::of(&found);
-    identity.is_copy = is_copy;
-    identity.look(&file, found.len())?;
-    let before = mark::before(&file, offset)?;
-    Ok(Open { file, identity, offset, before })
 }
 
 /// Where the line begins that is being written; the end, if the last one is whole.

@@ -122,7 +122,9 @@ fn a_torn_end_is_cut_off_and_written_over() {
         let read = drain(&mut open(directory.path()), 1, 100);
         // A reader that was never written is new.
         assert_eq!(read, (0..5).collect::<Vec<_>>(), "with {length} bytes");
-        fs::remove_dir_all(directory.path()).unwrap();
+        for entry in fs::read_dir(directory.path()).unwrap() {
+            fs::remove_file(entry.unwrap().path()).unwrap();
+        }
     }
 }
 
@@ -203,14 +205,14 @@ fn what_the_disk_spoiled_is_passed_and_counted() {
     assert_eq!(drain(&mut spool, 1, 100), (0..10).chain(60..70).collect::<Vec<_>>());
     assert_eq!(spool.dropped(1), 50);
 
-    append(&mut spool, 70..80);
+    append(&mut spool, 70..72);
     spoil(2);
-    append(&mut spool, 80..90);
+    append(&mut spool, 72..74);
     let rest = drain(&mut spool, 1, 100);
-    assert!(rest.is_empty(), "{rest:?}");
-    append(&mut spool, 90..100);
-    assert_eq!(drain(&mut spool, 1, 100), (90..100).collect::<Vec<_>>());
-    assert_eq!(spool.dropped(1), 70);
+    assert!(rest.is_empty(), "what follows in that segment can't be found: {rest:?}");
+    append(&mut spool, 74..80);
+    assert_eq!(drain(&mut spool, 1, 100), (74..80).collect::<Vec<_>>());
+    assert_eq!(spool.dropped(1), 54);
 }
 
 #[test]
