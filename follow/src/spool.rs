@@ -138,9 +138,9 @@ impl Spool {
         self.write(frame.bytes(self.end, &change))?;
         self.end += u64::from(count);
         self.unsaved.clear();
-        let mut state = State { logs: std::mem::take(&mut self.logs), ..<_>::default() };
-        state.apply(State { logs: logs.clone(), ..<_>::default() });
-        self.logs = state.logs;
+        for (source, now) in logs {
+            self.logs.entry(*source).or_default().apply(now.clone());
+        }
         Ok(())
     }
 

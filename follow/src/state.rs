@@ -45,9 +45,7 @@ impl State {
     /// Takes what a later frame says.
     pub fn apply(&mut self, change: Self) {
         for (source, now) in change.logs {
-            let known = self.logs.entry(source).or_default();
-            known.mark = now.mark;
-            known.finished = now.finished.or_else(|| known.finished.take());
+            self.logs.entry(source).or_default().apply(now);
         }
         for (id, cursor) in change.cursors {
             match cursor {
@@ -55,5 +53,12 @@ impl State {
                 None => self.cursors.remove(&id),
             };
         }
+    }
+}
+
+impl Progress {
+    pub fn apply(&mut self, now: Self) {
+        self.mark = now.mark;
+        self.finished = now.finished.or_else(|| self.finished.take());
     }
 }
