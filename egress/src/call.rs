@@ -16,7 +16,7 @@ use model::Timestamp;
 use model::agent::Outbound;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
 use reqwest::redirect::Policy;
-use reqwest::{Client, Response};
+use reqwest::{Client, Response, StatusCode};
 use rustls::ClientConfig;
 use serde_json::Value;
 use std::sync::Arc;
@@ -26,6 +26,8 @@ use url::Url;
 const USER_AGENT: &str = concat!("Castellan/", env!("CARGO_PKG_VERSION"));
 /// However long a destination asks to be left alone: alarms are for now.
 const LONGEST_WAIT: Duration = Duration::from_hours(1);
+/// Of the statuses of a proxy the one that no destination has.
+const PROXY_WANTS_LOGIN: StatusCode = StatusCode::PROXY_AUTHENTICATION_REQUIRED;
 /// Connections that wait for the next call to the same host.
 const MOST_KEPT: usize = 8;
 
@@ -162,17 +164,22 @@ impl Caller {
         if let Some(host) = request.url.host().filter(|_| self.proxy.is_some()) {
             self.check_before_proxy(&host.to_owned()).await.map_err(Fault::Forbidden)?;
         }
+        // Without TLS the proxy answers in the destination's place.
+        let through_proxy = self.proxy.is_some() && request.url.scheme() == "http";
         // A name and a password in the address become a header here, as people
         // know it from other programs.
         let post = self.client.post(request.url).headers(request.headers).body(request.body);
         match post.send().await {
+            Ok(response) if through_proxy && response.status() == PROXY_WANTS_LOGIN => {
+                Err(Fault::NotPassedOn)
+            }
             Ok(response) => answer(response, now, most).await,
             Err(error) => Err(self.fault(&error)),
         }
     }
 
     fn fault(&self, error: &reqwest::Error) -> Fault {
-        match Fault::of(error) {
+        match Fault::from_call(error) {
             // What could not be reached is the proxy, or what it said of the other.
             Fault::Unreachable | Fault::UnknownName if self.proxy.is_some() => Fault::NotPassedOn,
             fault => fault,

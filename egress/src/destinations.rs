@@ -11,10 +11,10 @@ use std::sync::Arc;
 use url::{Host, Url};
 
 /// Names that are looked up at once to be called. More than there are calls at
-/// once: a look-up that nobody waits for any more may take a while to end.
+/// once: a look-up that was given up may take a while to end.
 const CALLS: usize = 256;
-/// Names that are looked up at once because somebody saves them. They have their
-/// own turns: saving names that nobody answers for keeps nobody from calling.
+/// Names that are looked up at once when addresses are saved. They have turns of their own:
+/// saving names whose servers don't answer does not hold up calls.
 const SAVES: usize = 16;
 
 /// Why something may not be called. Which address a name has is not told: whoever

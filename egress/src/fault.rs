@@ -20,7 +20,7 @@ pub enum Fault {
     #[error("can't be called: no secure connection can be made to it")]
     NoTls,
     #[error("did not answer within {0} s")]
-    Silent(u64),
+    Unresponsive(u64),
     #[error("broke off, or gave no answer in HTTP")]
     NoAnswer,
     #[error("broke off the connection")]
@@ -34,7 +34,7 @@ pub enum Fault {
 }
 
 impl Fault {
-    pub(crate) fn of(error: &reqwest::Error) -> Self {
+    pub(crate) fn from_call(error: &reqwest::Error) -> Self {
         if let Some(forbidden) = cause::<Forbidden>(error) {
             return Self::Forbidden(*forbidden);
         }

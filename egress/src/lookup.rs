@@ -1,6 +1,6 @@
 //! What names mean, asked within bounds. Customers choose the names, and may have
 //! them answered late or never: of the threads that wait for answers there are only
-//! so many, and whoever asks is told in time that there is none.
+//! so many, and a look-up that takes too long fails in time.
 
 use async_trait::async_trait;
 use std::io;
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn names_that_nobody_answers_for_are_left_and_still_counted() {
+    async fn look_ups_without_an_answer_are_left_and_still_counted() {
         let slow = Arc::new(Slow::default());
         let bounded =
             Bounded { patience: Duration::from_millis(300), ..Bounded::new(slow.clone(), 2) };

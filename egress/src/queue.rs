@@ -7,7 +7,8 @@ use std::io;
 use std::net::SocketAddr;
 use tokio::task::spawn_blocking;
 
-/// How many bytes from here to there are not acknowledged. None: there is no such connection.
+/// How many bytes from here to there are not acknowledged. None: there is no such connection in
+/// the list, which is read in pieces, so that one may be missed while others come and go.
 pub async fn unacknowledged(local: SocketAddr, remote: SocketAddr) -> io::Result<Option<u32>> {
     // On a machine with many connections that is a long list.
     let listed = spawn_blocking(move || look(local, remote)).await;
@@ -18,9 +19,8 @@ fn look(local: SocketAddr, remote: SocketAddr) -> ProcResult<Option<u32>> {
     let all = if local.is_ipv4() { tcp() } else { tcp6() }?;
     // Of version 6 the list has addresses without a scope.
     let is_same = |a: SocketAddr, b: SocketAddr| a.ip() == b.ip() && a.port() == b.port();
-    let is_ours = |it: &TcpNetEntry| {
-        is_same(it.local_address, local) && is_same(it.remote_address, remote)
-    };
+    let is_ours =
+        |it: &TcpNetEntry| is_same(it.local_address, local) && is_same(it.remote_address, remote);
     let ours = all.into_iter().find(is_ours);
     let open = ours.filter(|it| !matches!(it.state, TcpState::Close | TcpState::TimeWait));
     Ok(open.map(|it| it.tx_queue))

@@ -59,7 +59,7 @@ pub struct Connection {
 
 impl Connection {
     /// How many of the bytes that were written the other side has not acknowledged; with a
-    /// proxy, the proxy. None: the connection is no more.
+    /// proxy, the proxy. None: it is not listed, for now or because it is no more.
     pub async fn unacknowledged(&self) -> io::Result<Option<u32>> {
         unacknowledged(self.local, self.remote).await
     }

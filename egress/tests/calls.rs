@@ -9,7 +9,7 @@ use std::io;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -17,12 +17,16 @@ fn now() -> Timestamp {
     "2026-11-19T10:00:00Z".parse().unwrap()
 }
 
-/// Knows what its names say: `10-0-0-1.test`. Nobody knows `unknown.test`.
+/// Knows what its names say: `10-0-0-1.test`. It does not know `unknown.test`, and never says
+/// what `slow.test` is.
 struct ByName;
 
 #[async_trait::async_trait]
 impl Lookup for ByName {
     async fn addresses(&self, name: &str) -> io::Result<Vec<IpAddr>> {
+        if name == "slow.test" {
+            std::future::pending::<()>().await;
+        }
         let address = name.trim_end_matches(".test").replace('-', ".");
         let address = address.parse().map_err(|_| io::Error::from(io::ErrorKind::NotFound))?;
         Ok(vec![address])
@@ -139,6 +143,18 @@ async fn a_proxy_gets_what_may_be_called() {
 }
 
 #[tokio::test]
+async fn a_name_that_this_machine_is_slow_to_find_goes_to_the_proxy() {
+    let proxy = server(answering(200, "passed on")).await;
+    let address = Secret::new(format!("http://127.0.0.1:{}", proxy.port));
+    let calls = Calls { proxy: Some(Proxy::parse(&address).unwrap()), ..Calls::default() };
+    let begun = Instant::now();
+    let asked = caller(false, &calls).ask(request("http://slow.test/x"), now(), 100).await;
+    assert_eq!(asked.unwrap().body, b"passed on");
+    // A look-up of its own would last 8 seconds.
+    assert!(begun.elapsed() < Duration::from_secs(7), "{:?}", begun.elapsed());
+}
+
+#[tokio::test]
 async fn a_proxy_that_is_away_or_says_no_is_told_of() {
     let refusing = server(answering(403, "")).await;
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -153,6 +169,11 @@ async fn a_proxy_that_is_away_or_says_no_is_told_of() {
         let place = Place { host: "unknown.test".into(), port: 514, tls: false };
         assert_eq!(caller.connect(&place).await.err(), Some(Fault::NotPassedOn));
     }
+    let asking = server(answering(407, "")).await;
+    let address = Secret::new(format!("http://127.0.0.1:{}", asking.port));
+    let calls = Calls { proxy: Some(Proxy::parse(&address).unwrap()), ..Calls::default() };
+    let asked = caller(false, &calls).ask(request("http://unknown.test/x"), now(), 0).await;
+    assert_eq!(asked, Err(Fault::NotPassedOn));
 }
 
 #[tokio::test]

@@ -78,8 +78,8 @@ impl Notifier {
             }
             Ok(())
         };
-        let silent = Fault::Silent(self.0.timeout.as_secs());
-        let outcome = timeout(self.0.timeout, all).await.unwrap_or(Err(silent));
+        let unresponsive = Fault::Unresponsive(self.0.timeout.as_secs());
+        let outcome = timeout(self.0.timeout, all).await.unwrap_or(Err(unresponsive));
         outcome.map_err(|fault| NotifyError::Call { host, fault })
     }
 

@@ -83,9 +83,7 @@ impl IntegrationTester for Systems {
         let now = SystemClock.now();
         let mut shipper = self.shipper(integration);
         let outcome = match integration.kind {
-            IntegrationKind::Logs => {
-                shipper.send_logs(origin, &[line(now)], now, PATIENCE).await
-            }
+            IntegrationKind::Logs => shipper.send_logs(origin, &[line(now)], now, PATIENCE).await,
             IntegrationKind::Metrics => {
                 let points = [point(origin, now)];
                 shipper.send_points(&origin.instance, &points, now, PATIENCE).await
@@ -172,6 +170,6 @@ mod tests {
         assert!(rules.allow_private_addresses);
         assert_eq!(rules.proxy, Some(Secret::new("http://p.test:1")));
         assert_eq!(rules.endpoints.len(), 1);
-        assert_eq!(Endpoints::of(&rules.endpoints), config.endpoints);
+        assert_eq!(Endpoints::with_overrides(&rules.endpoints), config.endpoints);
     }
 }

@@ -1,7 +1,7 @@
 //! Calls to Amazon's services: signed with the customer's key, and what their errors mean.
 
 use crate::destination::setting;
-use crate::drive::Said;
+use crate::drive::Meaning;
 use crate::endpoints::Address;
 use aws_credential_types::Credentials;
 use aws_sigv4::http_request::{SignableBody, SignableRequest, SigningSettings, sign};
@@ -92,8 +92,7 @@ impl Service {
 
 /// `application/x-amz-json-1.1`, as a header of a request.
 pub const JSON: (&str, &str) = ("content-type", "application/x-amz-json-1.1");
-pub const FORM: (&str, &str) =
-    ("content-type", "application/x-www-form-urlencoded; charset=utf-8");
+pub const FORM: (&str, &str) = ("content-type", "application/x-www-form-urlencoded; charset=utf-8");
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
@@ -103,30 +102,30 @@ struct JsonError {
 }
 
 /// What services that speak JSON answer: which error it is stands in the body.
-pub fn said_in_json(answer: &Answer) -> Said {
+pub fn meaning_in_json(answer: &Answer) -> Meaning {
     let error: JsonError = serde_json::from_slice(&answer.body).unwrap_or_default();
     let kind = error.kind.rsplit('#').next().unwrap_or_default();
-    said(answer, kind.split(':').next().unwrap_or_default())
+    meaning(answer, kind.split(':').next().unwrap_or_default())
 }
 
 /// What services that speak XML answer.
-pub fn said_in_xml(answer: &Answer) -> Said {
+pub fn meaning_in_xml(answer: &Answer) -> Meaning {
     let body = String::from_utf8_lossy(&answer.body);
     let code = body.split_once("<Code>").and_then(|(_, rest)| rest.split_once("</Code>"));
-    said(answer, code.map_or("", |(code, _)| code))
+    meaning(answer, code.map_or("", |(code, _)| code))
 }
 
 /// Amazon has no name of its own for a signature of another time: these words are all there is.
 const OTHER_TIME: [&str; 2] = ["Signature expired", "Signature not yet current"];
 
-fn said(answer: &Answer, kind: &str) -> Said {
+fn meaning(answer: &Answer, kind: &str) -> Meaning {
     if answer.status < 400 {
-        return Said::of(answer);
+        return Meaning::from_status(answer);
     }
     match kind.trim_end_matches("Exception") {
         // Of what was to be made.
-        "ResourceAlreadyExists" => Said::Taken { refused: 0 },
-        "ResourceNotFound" => Said::Missing,
+        "ResourceAlreadyExists" => Meaning::Taken { refused: 0 },
+        "ResourceNotFound" => Meaning::Missing,
         "Throttling"
         | "ThrottledException"
         | "Throttled"
@@ -135,9 +134,9 @@ fn said(answer: &Answer, kind: &str) -> Said {
         | "InternalFailure"
         | "InternalServiceFault"
         | "LimitExceeded"
-        | "OperationAborted" => Said::Later { after: answer.retry_after },
+        | "OperationAborted" => Meaning::Later { after: answer.retry_after },
         "InvalidSignature" | "SignatureDoesNotMatch" if holds_any(&answer.body, OTHER_TIME) => {
-            Said::Never(OTHER_CLOCK)
+            Meaning::Never(OTHER_CLOCK)
         }
         "UnrecognizedClient"
         | "InvalidClientTokenId"
@@ -146,12 +145,12 @@ fn said(answer: &Answer, kind: &str) -> Said {
         | "IncompleteSignature"
         | "MissingAuthenticationToken"
         | "AuthFailure"
-        | "OptInRequired" => Said::BadKey,
+        | "OptInRequired" => Meaning::BadKey,
         "AccessDenied" | "UnauthorizedOperation" | "NotAuthorized" => {
-            Said::Never("it knows the access key, and the key has no permission for this")
+            Meaning::Never("it knows the access key, and the key has no permission for this")
         }
-        "ExpiredToken" | "RequestExpired" => Said::Never(OTHER_CLOCK),
-        _ => Said::of(answer),
+        "ExpiredToken" | "RequestExpired" => Meaning::Never(OTHER_CLOCK),
+        _ => Meaning::from_status(answer),
     }
 }
 
@@ -213,32 +212,32 @@ mod tests {
     fn what_errors_mean() {
         let worded = |status: u16, kind: &str, words: &str| {
             let body = format!(r#"{{"__type":"{kind}","message":"{words}"}}"#).into_bytes();
-            said_in_json(&Answer { status, retry_after: None, body })
+            meaning_in_json(&Answer { status, retry_after: None, body })
         };
         let json = |status: u16, kind: &str| worded(status, kind, "secret words");
-        let later = Said::Later { after: None };
-        assert_eq!(json(400, "com.amazonaws.logs#ResourceNotFoundException"), Said::Missing);
+        let later = Meaning::Later { after: None };
+        assert_eq!(json(400, "com.amazonaws.logs#ResourceNotFoundException"), Meaning::Missing);
         assert_eq!(json(400, "ThrottlingException:http://x"), later);
-        assert_eq!(json(400, "UnrecognizedClientException"), Said::BadKey);
-        assert_eq!(json(400, "InvalidParameterException"), Said::Bad);
+        assert_eq!(json(400, "UnrecognizedClientException"), Meaning::BadKey);
+        assert_eq!(json(400, "InvalidParameterException"), Meaning::Bad);
         assert_eq!(json(500, "Whatever"), later);
-        assert_eq!(json(400, "ResourceAlreadyExistsException"), Said::Taken { refused: 0 });
-        assert_eq!(json(400, "InvalidSignatureException"), Said::BadKey);
+        assert_eq!(json(400, "ResourceAlreadyExistsException"), Meaning::Taken { refused: 0 });
+        assert_eq!(json(400, "InvalidSignatureException"), Meaning::BadKey);
         let expired = "Signature expired: 20261119T100000Z is now earlier than 20261119T101500Z";
-        let other_clock = Said::Never(OTHER_CLOCK);
+        let other_clock = Meaning::Never(OTHER_CLOCK);
         assert_eq!(worded(400, "InvalidSignatureException", expired), other_clock);
-        assert_eq!(json(200, ""), Said::Taken { refused: 0 });
+        assert_eq!(json(200, ""), Meaning::Taken { refused: 0 });
         let xml = |status: u16, code: &str| {
             let body = format!("<ErrorResponse><Error><Code>{code}</Code></Error></ErrorResponse>");
-            said_in_xml(&Answer { status, retry_after: None, body: body.into_bytes() })
+            meaning_in_xml(&Answer { status, retry_after: None, body: body.into_bytes() })
         };
         assert_eq!(xml(400, "Throttling"), later);
-        assert_eq!(xml(403, "InvalidClientTokenId"), Said::BadKey);
-        assert!(matches!(xml(403, "AccessDenied"), Said::Never(_)));
-        assert_eq!(xml(400, "InvalidParameterValue"), Said::Bad);
-        assert_eq!(xml(403, "<Code"), Said::BadKey);
+        assert_eq!(xml(403, "InvalidClientTokenId"), Meaning::BadKey);
+        assert!(matches!(xml(403, "AccessDenied"), Meaning::Never(_)));
+        assert_eq!(xml(400, "InvalidParameterValue"), Meaning::Bad);
+        assert_eq!(xml(403, "<Code"), Meaning::BadKey);
         let body = "<Code>SignatureDoesNotMatch</Code><Message>Signature not yet current";
         let body = body.as_bytes().to_vec();
-        assert_eq!(said_in_xml(&Answer { status: 403, retry_after: None, body }), other_clock);
+        assert_eq!(meaning_in_xml(&Answer { status: 403, retry_after: None, body }), other_clock);
     }
 }

@@ -1,5 +1,5 @@
-//! The time that one attempt may take. Whoever gives up an attempt from outside learns nothing of
-//! what was done by then; an attempt that ends by itself says so.
+//! The time that one attempt may take. A caller that drops an attempt learns nothing of what was
+//! done by then; an attempt that ends by itself says so.
 
 use crate::outcome::Trouble;
 use egress::Fault;
@@ -38,9 +38,9 @@ impl Budget {
             return Err(self.spent(place));
         }
         match timeout(CALL.min(rest), call).await {
-            Ok(outcome) => outcome.map_err(|fault| Trouble::of(place, &fault)),
+            Ok(outcome) => outcome.map_err(|fault| Trouble::from_fault(place, &fault)),
             Err(_) if rest < CALL => Err(self.spent(place)),
-            Err(_) => Err(Trouble::of(place, &Fault::Silent(CALL.as_secs()))),
+            Err(_) => Err(Trouble::from_fault(place, &Fault::Unresponsive(CALL.as_secs()))),
         }
     }
 

@@ -32,11 +32,11 @@ pub trait HttpDialect<T>: Dialect<T> {
     fn request(&self, body: Vec<u8>, now: Timestamp) -> Option<HttpRequest>;
 
     /// What an answer to so many items means.
-    fn said(&self, answer: &Answer, _items: usize) -> Said {
-        Said::of(answer)
+    fn meaning(&self, answer: &Answer, _items: usize) -> Meaning {
+        Meaning::from_status(answer)
     }
 
-    /// What makes the place that `Said::Missing` misses.
+    /// What makes the place that `Meaning::Missing` misses.
     fn making(&self, _now: Timestamp) -> Vec<Option<HttpRequest>> {
         Vec::new()
     }
@@ -44,7 +44,7 @@ pub trait HttpDialect<T>: Dialect<T> {
 
 /// What an answer means.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Said {
+pub enum Meaning {
     /// It takes the batch, but for so many that it never will.
     Taken {
         refused: usize,
@@ -60,22 +60,20 @@ pub enum Said {
     BadKey,
     /// For another reason that stays.
     Never(&'static str),
-    TooBig,
-    /// It can't make sense of it.
+    /// It can't make sense of it, or it is too large.
     Bad,
     /// There is no place for it yet, and it can be made.
     Missing,
 }
 
-impl Said {
-    pub fn of(answer: &Answer) -> Self {
+impl Meaning {
+    pub fn from_status(answer: &Answer) -> Self {
         match answer.status {
             200..300 => Self::Taken { refused: 0 },
             401 | 403 => Self::BadKey,
             404 | 405 | 410 => Self::Never("it takes nothing at that address"),
             408 | 425 | 429 | 500.. => Self::Later { after: answer.retry_after },
-            413 => Self::TooBig,
-            400 | 415 | 422 => Self::Bad,
+            400 | 413 | 415 | 422 => Self::Bad,
             _ => Self::Never("which is no answer that its documents name"),
         }
     }
@@ -99,7 +97,7 @@ pub async fn drive<T: Timed>(
 struct Reply {
     host: String,
     status: u16,
-    said: Said,
+    meaning: Meaning,
 }
 
 struct Run<'a, T, D> {
@@ -116,7 +114,7 @@ struct Aside {
     /// With those between them that are never sent.
     taken: usize,
     refused: usize,
-    /// What was said of the first.
+    /// What the destination answered to the first.
     trouble: Trouble,
 }
 
@@ -136,7 +134,8 @@ impl<'a, T: Timed, D: HttpDialect<T>> Run<'a, T, D> {
 
     /// A batch of so many at most. Returns how many the next may have.
     async fn send(&mut self, most: usize) -> Result<usize, Trouble> {
-        let batch = cut(self.dialect, self.rest(), most, self.budget.now());
+        let now = self.budget.now();
+        let batch = cut(self.dialect, self.rest(), most, now);
         let (written, taken, never) = (batch.written, batch.taken, batch.never());
         if written == 0 {
             match &mut self.aside {
@@ -146,20 +145,20 @@ impl<'a, T: Timed, D: HttpDialect<T>> Run<'a, T, D> {
             return Ok(most);
         }
         let reply = self.deliver(batch.body, written).await?;
-        match reply.said {
-            Said::Taken { refused } => {
+        match reply.meaning {
+            Meaning::Taken { refused } => {
                 self.finish(taken, never + refused.min(written));
                 Ok(most.saturating_mul(2))
             }
-            Said::TakenBefore { bad } if written > 1 => {
+            Meaning::TakenBefore { bad } if written > 1 => {
                 if bad > 0 {
-                    let before = cut(self.dialect, self.rest(), bad, self.budget.now());
+                    let before = cut(self.dialect, self.rest(), bad, now);
                     self.finish(before.taken, before.never());
                 }
                 Ok(1)
             }
-            Said::Bad | Said::TooBig if written > 1 => Ok(written / 2),
-            Said::Bad | Said::TooBig | Said::TakenBefore { .. } => {
+            Meaning::Bad if written > 1 => Ok(written / 2),
+            Meaning::Bad | Meaning::TakenBefore { .. } => {
                 self.put_aside(taken, self.trouble(&reply))?;
                 Ok(1)
             }
@@ -185,12 +184,12 @@ impl<'a, T: Timed, D: HttpDialect<T>> Run<'a, T, D> {
     async fn deliver(&self, body: Vec<u8>, items: usize) -> Result<Reply, Trouble> {
         let body = if self.dialect.is_compressed() { compressed(&body) } else { body };
         let reply = self.ask(self.request(body.clone())?, items).await?;
-        if reply.said != Said::Missing {
+        if reply.meaning != Meaning::Missing {
             return Ok(reply);
         }
         for request in self.dialect.making(self.budget.now()) {
             let reply = self.ask(request.ok_or_else(|| Trouble::refused(UNFIT))?, 0).await?;
-            if !matches!(reply.said, Said::Taken { .. }) {
+            if !matches!(reply.meaning, Meaning::Taken { .. }) {
                 return Err(self.trouble(&reply));
             }
         }
@@ -211,24 +210,24 @@ impl<'a, T: Timed, D: HttpDialect<T>> Run<'a, T, D> {
         let host = request.url.host_str().unwrap_or_default().to_owned();
         let call = self.caller.ask(request, self.budget.now(), MOST_ANSWER);
         let answer = self.budget.bound(&host, call).await?;
-        let said = self.dialect.said(&answer, items);
-        Ok(Reply { host, status: answer.status, said })
+        let meaning = self.dialect.meaning(&answer, items);
+        Ok(Reply { host, status: answer.status, meaning })
     }
 
     fn trouble(&self, reply: &Reply) -> Trouble {
-        let Reply { host, status, said } = reply;
+        let Reply { host, status, meaning } = reply;
         let sentence = |why: &str| format!("{host} answered {status}: {why}");
-        match said {
-            Said::Later { after } => Trouble::retry(*after, sentence("it is busy or broken")),
-            Said::Missing => {
+        match meaning {
+            Meaning::Later { after } => Trouble::retry(*after, sentence("it is busy or broken")),
+            Meaning::Missing => {
                 Trouble::retry(None, sentence("it does not have yet what was made there"))
             }
-            Said::BadKey => {
+            Meaning::BadKey => {
                 let key = self.dialect.key();
                 Trouble::refused(sentence(&format!("it does not accept the {key}")))
             }
-            Said::Never(why) => Trouble::refused(sentence(why)),
-            Said::Bad | Said::TooBig | Said::Taken { .. } | Said::TakenBefore { .. } => {
+            Meaning::Never(why) => Trouble::refused(sentence(why)),
+            Meaning::Bad | Meaning::Taken { .. } | Meaning::TakenBefore { .. } => {
                 Trouble::refused(sentence("it makes nothing of what it is sent"))
             }
         }

@@ -86,7 +86,7 @@ macro_rules! endpoints {
 
             /// Of those; names and addresses that this release does not know are left out, so
             /// that an agent understands a control plane that is ahead of it.
-            pub fn of(overrides: &BTreeMap<String, String>) -> Self {
+            pub fn with_overrides(overrides: &BTreeMap<String, String>) -> Self {
                 let mut endpoints = Self::default();
                 $(let given = overrides.get(stringify!($name)).cloned();
                 if let Some(address) = given.and_then(|it| Address::try_from(it).ok()) {
@@ -145,9 +145,9 @@ mod tests {
         let endpoints: Endpoints = serde_json::from_value(given).unwrap();
         let expected = BTreeMap::from([("newrelic".into(), "http://gate.test/newrelic".into())]);
         assert_eq!(endpoints.overrides(), expected);
-        assert_eq!(Endpoints::of(&expected), endpoints);
+        assert_eq!(Endpoints::with_overrides(&expected), endpoints);
         let ahead = BTreeMap::from([("elsewhere".into(), "http://x".into())]);
-        assert_eq!(Endpoints::of(&ahead), Endpoints::default());
+        assert_eq!(Endpoints::with_overrides(&ahead), Endpoints::default());
         for bad in [serde_json::json!({ "x": "http://y" }), serde_json::json!({ "loggly": "y" })] {
             assert!(serde_json::from_value::<Endpoints>(bad.clone()).is_err(), "{bad}");
         }

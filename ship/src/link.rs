@@ -18,7 +18,7 @@ use std::pin::Pin;
 use std::task::Poll;
 use std::time::Duration;
 use tokio::io::{AsyncRead as _, AsyncReadExt as _, AsyncWriteExt as _, ReadBuf};
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 /// Of a batch; there is one in a round trip.
 pub const BATCH: usize = 128 << 10;
@@ -86,8 +86,10 @@ impl Link {
         let last = std::mem::take(&mut self.last);
         let again = if is_new { &*last } else { &[] };
         match deliver(&mut connection, [again, &body], least).await {
-            Ok(is_open) => {
-                self.connection = is_open.then_some(connection);
+            // What is closed in good order was read.
+            Ok(false) => Ok(()),
+            Ok(true) => {
+                self.connection = Some(connection);
                 self.last = body;
                 Ok(())
             }
@@ -125,17 +127,22 @@ async fn deliver(
         connection.stream.flush().await
     };
     written.await.map_err(|error| Fault::of_talking(&error))?;
-    let mut pause = FIRST_LOOK;
+    let (mut pause, mut end) = (FIRST_LOOK, None);
     loop {
-        let end = gone_within(connection, pause).await;
-        if let Some(End::Broken(error)) = end {
-            return Err(Fault::of_talking(&error));
+        match end {
+            None => end = gone_within(connection, pause).await,
+            Some(_) => sleep(pause).await,
+        }
+        if let Some(End::Broken(error)) = &end {
+            return Err(Fault::of_talking(error));
         }
         let left = connection.unacknowledged().await;
-        match (left.map_err(|error| Fault::of_talking(&error))?, end) {
-            (None, _) | (Some(1..), Some(_)) => return Err(Fault::BrokeOff),
+        // The kernel's list is read in pieces while it changes, so a connection that is not in
+        // it may be in the next one.
+        match (left.map_err(|error| Fault::of_talking(&error))?, &end) {
             (Some(0), Some(_)) => return Ok(false),
             (Some(0), None) if begun.elapsed() >= least => return Ok(true),
+            (_, Some(_)) if pause == LOOK => return Err(Fault::BrokeOff),
             _ => pause = (pause * 2).min(LOOK),
         }
     }

@@ -43,7 +43,7 @@ impl Trouble {
     }
 
     /// No answer came that could be taken for one.
-    pub(crate) fn of(place: &str, fault: &Fault) -> Self {
+    pub(crate) fn from_fault(place: &str, fault: &Fault) -> Self {
         let sentence = format!("{place} {fault}");
         match fault {
             Fault::Forbidden(_) | Fault::Redirect(_) => Self::refused(sentence),

@@ -214,7 +214,9 @@ async fn lines_of_logentries_begin_with_the_token() {
         sleep(Duration::from_millis(20)).await;
     };
     let head = format!("{token} 2026-11-19T09:5");
-    assert!(lines.iter().all(|line| line.starts_with(&head) && line.len() < 65_536));
+    for line in &lines {
+        assert!(line.starts_with(&head) && line.len() < 65_536, "{}", line.len());
+    }
     let expected = format!(
         "{token} 2026-11-19T09:58:21.000Z instance=\"prod <öst>, _1_\" server=mouse-01 \
          source=output DEBUG kafka.log.Log: 1 a stack trace\u{2028}\tat \

@@ -2,9 +2,9 @@
 //! every stand-in of it speaks.
 
 use crate::about::{Instance, Point};
-use crate::aws::{FORM, Service, said_in_xml};
+use crate::aws::{FORM, Service, meaning_in_xml};
 use crate::batch::{Dialect, Frame, Limits, Spot};
-use crate::drive::{HttpDialect, Said};
+use crate::drive::{HttpDialect, Meaning};
 use crate::endpoints::Endpoints;
 use crate::text::fitting;
 use egress::{Answer, HttpRequest};
@@ -103,7 +103,7 @@ impl HttpDialect<Point> for Points {
         self.service.request(&[FORM], body, now)
     }
 
-    fn said(&self, answer: &Answer, _: usize) -> Said {
-        said_in_xml(answer)
+    fn meaning(&self, answer: &Answer, _: usize) -> Meaning {
+        meaning_in_xml(answer)
     }
 }

@@ -3,9 +3,9 @@
 
 use super::add_json;
 use crate::about::Origin;
-use crate::aws::{JSON, Service, said_in_json};
+use crate::aws::{JSON, Service, meaning_in_json};
 use crate::batch::{Dialect, Frame, Limits, Spot};
-use crate::drive::{HttpDialect, Said};
+use crate::drive::{HttpDialect, Meaning};
 use crate::endpoints::Endpoints;
 use crate::text::{fitting, line};
 use egress::{Answer, HttpRequest};
@@ -96,14 +96,14 @@ impl HttpDialect<LogEvent> for Logs {
         self.service.request(&[JSON, PUT], body, now)
     }
 
-    fn said(&self, answer: &Answer, items: usize) -> Said {
-        let Said::Taken { .. } = said_in_json(answer) else { return said_in_json(answer) };
+    fn meaning(&self, answer: &Answer, items: usize) -> Meaning {
+        let Meaning::Taken { .. } = meaning_in_json(answer) else { return meaning_in_json(answer) };
         let reply: Reply = serde_json::from_slice(&answer.body).unwrap_or_default();
         let rejected = reply.rejected_log_events_info;
         let ends = [rejected.too_old_log_event_end_index, rejected.expired_log_event_end_index];
         let old = ends.into_iter().flatten().max().unwrap_or(0).min(items);
         let new = rejected.too_new_log_event_start_index.map_or(0, |at| items.saturating_sub(at));
-        Said::Taken { refused: (old + new).min(items) }
+        Meaning::Taken { refused: (old + new).min(items) }
     }
 
     fn making(&self, now: Timestamp) -> Vec<Option<HttpRequest>> {

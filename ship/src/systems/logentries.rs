@@ -9,7 +9,7 @@ use crate::text::{line, without_controls};
 use model::LogEvent;
 use std::io::Write as _;
 
-/// Longer ones are split by its libraries at 65,536 characters; a batch holds no more.
+/// Longer ones are split by its libraries at 65,536 characters.
 const LINE: usize = 60_000;
 
 pub struct Logs<'a> {

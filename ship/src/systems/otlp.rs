@@ -1,10 +1,10 @@
 //! OpenTelemetry: OTLP over HTTP in JSON, to whatever takes it.
 
 use super::add_json;
-use crate::about::{Instance, Origin, Point};
+use crate::about::{Instance, Origin, Point, Server};
 use crate::batch::{Dialect, Frame, Limits, Spot};
 use crate::destination::setting;
-use crate::drive::{HttpDialect, Said};
+use crate::drive::{HttpDialect, Meaning};
 use crate::endpoints::below;
 use crate::text::{shorten, upper};
 use egress::{Answer, HttpRequest};
@@ -66,9 +66,9 @@ struct Partial {
 }
 
 /// Of what is taken, so much may be refused for ever. Numbers of 64 bits are texts.
-fn said(answer: &Answer) -> Said {
-    match Said::of(answer) {
-        Said::Taken { .. } => {
+fn meaning(answer: &Answer) -> Meaning {
+    match Meaning::from_status(answer) {
+        Meaning::Taken { .. } => {
             let reply: Reply = serde_json::from_slice(&answer.body).unwrap_or_default();
             let Partial { rejected_log_records, rejected_data_points } = reply.partial_success;
             let number = |value: Value| match value {
@@ -76,9 +76,9 @@ fn said(answer: &Answer) -> Said {
                 value => value.as_u64().unwrap_or(0),
             };
             let refused = number(rejected_log_records) + number(rejected_data_points);
-            Said::Taken { refused: usize::try_from(refused).unwrap_or(usize::MAX) }
+            Meaning::Taken { refused: usize::try_from(refused).unwrap_or(usize::MAX) }
         }
-        said => said,
+        meaning => meaning,
     }
 }
 
@@ -116,6 +116,11 @@ fn resource(instance: &Instance, more: &[Attribute]) -> Value {
     json!({ "attributes": attributes })
 }
 
+/// Servers of other instances may have the same name.
+fn unique(instance: &Instance, server: &Server) -> String {
+    format!("{}-{}", instance.id, server.name)
+}
+
 fn nanoseconds(at: Timestamp) -> String {
     at.as_nanosecond().max(0).to_string()
 }
@@ -139,9 +144,10 @@ struct Record<'a> {
 impl Logs {
     pub fn new(endpoint: Url, config: &IntegrationConfig, origin: &Origin) -> Option<Self> {
         let Origin { instance, server } = origin;
+        let unique = unique(instance, server);
         let more = [
             attribute("castellan.server", &server.name),
-            attribute("service.instance.id", &server.name),
+            attribute("service.instance.id", &unique),
             attribute("host.name", &server.hostname),
         ];
         let collector = Collector::new(endpoint, "logs", config)?;
@@ -204,14 +210,15 @@ impl HttpDialect<LogEvent> for Logs {
         self.collector.request(body)
     }
 
-    fn said(&self, answer: &Answer, _: usize) -> Said {
-        said(answer)
+    fn meaning(&self, answer: &Answer, _: usize) -> Meaning {
+        meaning(answer)
     }
 }
 
-pub struct Points {
+pub struct Points<'a> {
     collector: Collector,
     resource: Value,
+    instance: &'a Instance,
 }
 
 #[derive(Serialize)]
@@ -236,10 +243,10 @@ struct DataPoint<'a> {
     as_double: f64,
 }
 
-impl Points {
-    pub fn new(endpoint: Url, config: &IntegrationConfig, instance: &Instance) -> Option<Self> {
+impl<'a> Points<'a> {
+    pub fn new(endpoint: Url, config: &IntegrationConfig, instance: &'a Instance) -> Option<Self> {
         let collector = Collector::new(endpoint, "metrics", config)?;
-        Some(Self { collector, resource: resource(instance, &[]) })
+        Some(Self { collector, resource: resource(instance, &[]), instance })
     }
 }
 
@@ -260,7 +267,7 @@ fn unit(unit: &str) -> &str {
     }
 }
 
-impl Dialect<Point> for Points {
+impl Dialect<Point> for Points<'_> {
     fn limits(&self) -> Limits {
         Limits::default()
     }
@@ -276,7 +283,11 @@ impl Dialect<Point> for Points {
 
     fn write(&self, point: &Point, _: Spot, out: &mut Vec<u8>) {
         let server = &point.server;
-        let mut attributes = vec![attribute("castellan.server", &server.name)];
+        let unique = unique(self.instance, server);
+        let mut attributes = vec![
+            attribute("castellan.server", &server.name),
+            attribute("service.instance.id", &unique),
+        ];
         if !server.hostname.is_empty() {
             attributes.push(attribute("host.name", &server.hostname));
         }
@@ -291,7 +302,7 @@ impl Dialect<Point> for Points {
     }
 }
 
-impl HttpDialect<Point> for Points {
+impl HttpDialect<Point> for Points<'_> {
     fn is_compressed(&self) -> bool {
         true
     }
@@ -304,7 +315,7 @@ impl HttpDialect<Point> for Points {
         self.collector.request(body)
     }
 
-    fn said(&self, answer: &Answer, _: usize) -> Said {
-        said(answer)
+    fn meaning(&self, answer: &Answer, _: usize) -> Meaning {
+        meaning(answer)
     }
 }

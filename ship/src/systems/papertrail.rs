@@ -14,7 +14,7 @@ use std::io::Write as _;
 use syslog_fmt::v5424::{Config, Formatter, Msg};
 use syslog_fmt::{Facility, Severity};
 
-/// What Papertrail takes over TCP is 100,000 bytes; a batch holds less.
+/// Papertrail takes 100,000 bytes over TCP.
 const MESSAGE: usize = 60_000;
 /// We have no enterprise number; this one is kept for examples.
 const ELEMENT: &str = "castellan@32473";
@@ -32,7 +32,8 @@ impl Logs {
         let formatters = LogSource::ALL.into_iter().map(|source| {
             let config = Config {
                 facility: Facility::Local0,
-                hostname: Some(&hostname),
+                // Without one there is a dash.
+                hostname: (!server.hostname.is_empty()).then_some(&*hostname),
                 app_name: Some(program(source)),
                 proc_id: None,
             };
@@ -80,7 +81,8 @@ impl Dialect<LogEvent> for Logs {
         let (_, formatter) = formatter.expect("every source has one");
         let (at, message) = (format!("{:.3}", event.at), without_controls(&event.message));
         let message = shorten(&message, spot.room);
-        let logger = shorten(&event.logger, 256);
+        let logger = without_controls(&event.logger);
+        let logger = shorten(&logger, 256);
         let own = self.parameters.iter().map(|(name, value)| (*name, value.as_str()));
         let logger = (!logger.is_empty()).then_some(("logger", &*logger));
         let parameters: Vec<_> = own.chain(logger).collect();

@@ -4,7 +4,7 @@ use super::add_json;
 use crate::about::Origin;
 use crate::batch::{Dialect, Frame, Limits, Spot};
 use crate::destination::setting;
-use crate::drive::{HttpDialect, Said};
+use crate::drive::{HttpDialect, Meaning};
 use crate::endpoints::below;
 use crate::text::{shorten, upper};
 use egress::{Answer, HttpRequest};
@@ -115,16 +115,16 @@ impl HttpDialect<LogEvent> for Logs<'_> {
         HttpRequest::new(self.url.clone(), body).header(AUTHORIZATION, &self.authorization)
     }
 
-    fn said(&self, answer: &Answer, items: usize) -> Said {
+    fn meaning(&self, answer: &Answer, items: usize) -> Meaning {
         let reply: Reply = serde_json::from_slice(&answer.body).unwrap_or_default();
         let bad = reply.invalid_event_number.filter(|bad| *bad < items);
         match (answer.status, reply.code) {
-            (400, 7) => Said::Never("the token may not write to the index that it is set to"),
+            (400, 7) => Meaning::Never("the token may not write to the index that it is set to"),
             (400, 10 | 11) => {
-                Said::Never("the token asks for acknowledgements; switch them off for it")
+                Meaning::Never("the token asks for acknowledgements; switch them off for it")
             }
-            (400, _) if let Some(bad) = bad => Said::TakenBefore { bad },
-            _ => Said::of(answer),
+            (400, _) if let Some(bad) = bad => Meaning::TakenBefore { bad },
+            _ => Meaning::from_status(answer),
         }
     }
 }
