@@ -127,7 +127,6 @@ fn meaning(answer: &Answer, kind: &str) -> Meaning {
         "ResourceAlreadyExists" => Meaning::Taken { refused: 0 },
         "ResourceNotFound" => Meaning::Missing,
         "Throttling"
-        | "ThrottledException"
         | "Throttled"
         | "RequestLimitExceeded"
         | "ServiceUnavailable"
