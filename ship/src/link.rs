@@ -12,12 +12,9 @@ use crate::batch::{Dialect, cut};
 use crate::budget::Budget;
 use crate::outcome::Outcome;
 use egress::{Caller, Connection, Fault, Place};
-use std::future::poll_fn;
 use std::io;
-use std::pin::Pin;
-use std::task::Poll;
 use std::time::Duration;
-use tokio::io::{AsyncRead as _, AsyncReadExt as _, AsyncWriteExt as _, ReadBuf};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::time::{Instant, sleep, timeout};
 
 /// Of a batch; there is one in a round trip.
@@ -25,7 +22,9 @@ pub const BATCH: usize = 128 << 10;
 /// After the last batch: a connection that is refused for a reason of TLS, or whose other side
 /// has gone, says so only then.
 const AFTERTHOUGHT: Duration = Duration::from_millis(50);
-/// Until it is looked at whether a batch was acknowledged: the first time, and at most.
+/// Before each batch: for a connection to tell that it has ended.
+const GREETING: Duration = Duration::from_millis(1);
+/// Between two looks at what was acknowledged: the first pause, which doubles, and the longest.
 const FIRST_LOOK: Duration = Duration::from_millis(1);
 const LOOK: Duration = Duration::from_millis(200);
 
@@ -103,7 +102,7 @@ impl Link {
     /// The connection, if its other side is still there.
     async fn living(&mut self) -> Option<Connection> {
         let mut connection = self.connection.take()?;
-        match gone(&mut connection).await {
+        match gone_within(&mut connection, GREETING).await {
             None => return Some(connection),
             Some(End::Closed) => self.last.clear(),
             Some(End::Broken(_)) => {}
@@ -148,25 +147,8 @@ async fn deliver(
     }
 }
 
-/// How the connection ended, if it has. What the other side says is of no interest.
-async fn gone(connection: &mut Connection) -> Option<End> {
-    let mut space = [0; 1024];
-    poll_fn(|context| {
-        loop {
-            let mut space = ReadBuf::new(&mut space);
-            match Pin::new(&mut connection.stream).poll_read(context, &mut space) {
-                Poll::Pending => return Poll::Ready(None),
-                Poll::Ready(Ok(())) if space.filled().is_empty() => {
-                    return Poll::Ready(Some(End::Closed));
-                }
-                Poll::Ready(Ok(())) => {}
-                Poll::Ready(Err(error)) => return Poll::Ready(Some(End::from_error(error))),
-            }
-        }
-    })
-    .await
-}
-
+/// How the connection ended, if it does within this time. What the other side says is of no
+/// interest.
 async fn gone_within(connection: &mut Connection, patience: Duration) -> Option<End> {
     let mut space = [0; 1024];
     let ended = async {
