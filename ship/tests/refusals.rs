@@ -52,7 +52,6 @@ async fn an_answer_is_told_and_says_when_to_try_again() {
         ("401", "answered 401: it does not accept the API key", Verdict::Refused),
         ("403", "answered 403: it does not accept the API key", Verdict::Refused),
         ("404", "answered 404: it takes nothing at that address", Verdict::Refused),
-        ("400", "answered 400: it makes nothing of what it is sent", Verdict::Refused),
         ("redirect", "answered 302, and redirects are not followed", Verdict::Refused),
         ("reset", "broke off, or gave no answer in HTTP", retry(None)),
         ("hang up", "broke off, or gave no answer in HTTP", retry(None)),
@@ -294,6 +293,8 @@ async fn a_destination_that_takes_nothing_costs_nothing() {
         datadog(&intake.address()).send_logs(&origin(), &numbered(1000), now(), PATIENCE).await;
     let trouble = outcome.trouble.unwrap();
     assert_eq!((outcome.done, outcome.dropped, trouble.verdict), (0, 0, Verdict::Refused));
+    let said = "127.0.0.1 answered 400: it makes nothing of what it is sent";
+    assert_eq!(trouble.to_string(), said);
     // Halves of it, and then one by one.
     assert!(intake.take().len() <= 10 + 32);
     // One alone proves nothing either.
