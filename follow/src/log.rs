@@ -178,7 +178,13 @@ impl Log {
         };
         let (is_same, offset) = (same.is_some(), open.offset);
         if size > offset {
-            return self.read(size, now, buffer, out);
+            let step = self.read(size, now, buffer, out)?;
+            // Another file comes after this one.
+            let has_next = !is_same && present.is_some();
+            return Ok(match step {
+                Step::Read { has_more } => Step::Read { has_more: has_more || has_next },
+                step => step,
+            });
         }
         match (is_same, present) {
             (true, _) if size < offset => self.go_to_copy(now, out),

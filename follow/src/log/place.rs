@@ -121,7 +121,7 @@ impl Log {
             let is_copy = open.identity.is_copy;
             self.seam = if is_copy { Seam::Emptied } else { Seam::Renamed };
             // A copy is removed when the next one is made, which has all that came after it.
-            is_removed = found.nlink() == 0 && !is_copy;
+            is_removed = found.nlink() == 0 && !self.may_be_copied();
         }
         finished.drain(..finished.len().saturating_sub(rotated::MOST));
         let unread = self.first_unread(&rotated, &finished, present.as_ref())?;
@@ -148,10 +148,9 @@ impl Log {
         finished: &[Finished],
         present: Option<&File>,
     ) -> io::Result<Option<(File, u64)>> {
-        let may_be_copied = matches!(self.source, LogSource::Agent | LogSource::Output);
         for file in rotated {
             let Some(offset) = file.unread(&self.server, finished)? else { continue };
-            if let Some(present) = present.filter(|_| may_be_copied)
+            if let Some(present) = present.filter(|_| self.may_be_copied())
                 && file.is_copied_from(&self.server, present)?
             {
                 continue;
@@ -159,6 +158,11 @@ impl Log {
             return Ok(Some((file.open(&self.server)?, offset)));
         }
         Ok(None)
+    }
+
+    /// Whether its rotated files may be copies of a file that was emptied.
+    fn may_be_copied(&self) -> bool {
+        matches!(self.source, LogSource::Agent | LogSource::Output)
     }
 
     fn open_present(&self) -> io::Result<Option<File>> {
