@@ -14,6 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpSocket, TcpStream};
+use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 use url::Host;
 
@@ -23,6 +24,9 @@ use url::Host;
 pub const UNACKNOWLEDGED: usize = 256 << 10;
 /// A connection whose other side has not acknowledged anything for that long is broken.
 pub const UNACKNOWLEDGED_FOR: Duration = Duration::from_secs(20);
+
+/// For a look-up that the proxy does again.
+const COURTESY: Duration = Duration::from_secs(1);
 
 /// Somewhere to connect to.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -101,10 +105,14 @@ impl Caller {
     }
 
     /// What can be said of a destination whose name the proxy looks up: what it is as
-    /// written, and what it is if this machine knows its name as well.
+    /// written, and what it is if this machine knows its name as well. Many that need a
+    /// proxy know none.
     pub(crate) async fn check_before_proxy(&self, host: &Host<String>) -> Result<(), Forbidden> {
         let found = match host {
-            Host::Domain(name) => self.destinations().to_call(name).await.unwrap_or_default(),
+            Host::Domain(name) => {
+                let found = timeout(COURTESY, self.destinations().to_call(name)).await;
+                found.ok().and_then(Result::ok).unwrap_or_default()
+            }
             Host::Ipv4(address) => vec![IpAddr::from(*address)],
             Host::Ipv6(address) => vec![IpAddr::from(*address)],
         };

@@ -7,7 +7,6 @@ use aws_credential_types::Credentials;
 use aws_sigv4::http_request::{SignableBody, SignableRequest, SigningSettings, sign};
 use aws_sigv4::sign::v4::SigningParams;
 use egress::{Answer, HttpRequest};
-use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use model::{IntegrationConfig, Timestamp};
 use serde::Deserialize;
@@ -94,7 +93,6 @@ impl Service {
 pub const JSON: (&str, &str) = (CONTENT_TYPE_NAME, "application/x-amz-json-1.1");
 pub const FORM: (&str, &str) = (CONTENT_TYPE_NAME, "application/x-www-form-urlencoded; charset=utf-8");
 const CONTENT_TYPE_NAME: &str = "content-type";
-const _: HeaderName = CONTENT_TYPE;
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
@@ -123,7 +121,7 @@ fn said(answer: &Answer, kind: &str) -> Said {
     }
     match kind.trim_end_matches("Exception") {
         "ResourceNotFound" => Said::Missing,
-        "Throttling" | "ThrottledException" | "Throttled" | "RequestLimitExceeded"
+        "Throttling" | "Throttled" | "RequestLimitExceeded"
         | "ServiceUnavailable" | "InternalFailure" | "InternalServiceFault" | "LimitExceeded"
         | "OperationAborted" => Said::Later { after: answer.retry_after },
         "UnrecognizedClient" | "InvalidClientTokenId" | "InvalidSignature"

@@ -92,7 +92,7 @@ mod tests {
         let check = |system, field: &str, value: &str, expected: Option<&str>| {
             let config = IntegrationConfig::from([(field.to_owned(), Secret::new(value))]);
             let found = check_destination(system, &config);
-            let url = found.as_ref().ok().and_then(|it| it.as_ref()).map(|it| it.url.as_str());
+            let url = found.as_ref().ok().and_then(Option::as_ref).map(|it| it.url.as_str());
             assert_eq!(url, expected, "{value}: {found:?}");
             assert_eq!(found.is_ok(), expected.is_some(), "{value}");
         };

@@ -188,13 +188,21 @@ impl<D> Run<'_, D> {
         if said != Said::Missing {
             return Ok((host, answer, said));
         }
+        // Where a part of it is there already, making that is refused, and it is no trouble.
+        let mut refused = None;
         for request in self.dialect.making(self.now) {
-            // One that says no is heard of when the batch is sent again.
-            self.ask(request.ok_or_else(|| Trouble::refused(UNFIT))?).await?;
+            let request = request.ok_or_else(|| Trouble::refused(UNFIT))?;
+            let (host, answer) = self.ask(request).await?;
+            let said = self.dialect.said(&answer, items);
+            if matches!(said, Said::BadKey | Said::Never(_)) {
+                refused = Some((host, answer, said));
+            }
         }
         let (host, answer) = self.ask(self.request(body)?).await?;
-        let said = self.dialect.said(&answer, items);
-        Ok((host, answer, said))
+        match (self.dialect.said(&answer, items), refused) {
+            (Said::Missing, Some(refused)) => Ok(refused),
+            (said, _) => Ok((host, answer, said)),
+        }
     }
 
     fn request<T>(&self, body: Vec<u8>) -> Result<HttpRequest, Trouble>

@@ -66,9 +66,8 @@ impl Link {
             let batch = cut(dialect, &items[outcome.done..], usize::MAX, now);
             let (taken, never) = (batch.taken, batch.never());
             let is_last = outcome.done + taken == items.len();
-            let written = timeout(PATIENCE, self.write(caller, place, &fresh, &batch.body, is_last));
-            let silent = Err(Fault::Silent(PATIENCE.as_secs()));
-            if let Err(fault) = written.await.unwrap_or(silent) {
+            let written = self.write(caller, place, &fresh, &batch.body, is_last);
+            if let Err(fault) = written.await {
                 outcome.trouble = Some(Trouble::of(&place.to_string(), &fault));
                 break;
             }
@@ -92,12 +91,13 @@ impl Link {
         body: &[u8],
         is_last: bool,
     ) -> Result<(), Fault> {
-        let mut connection = match self.living(fresh.is_empty()).await {
+        let mut connection = match self.living().await {
             Some(connection) => connection,
             None => self.connect(caller, place, fresh).await?,
         };
         write_all(&mut connection, body).await?;
         if is_last && let Some(end) = gone_within(&mut connection, AFTERTHOUGHT).await {
+            self.note(&end);
             return Err(end.fault());
         }
         self.connection = Some(connection);
@@ -105,16 +105,20 @@ impl Link {
     }
 
     /// The connection, if its other side is still there.
-    async fn living(&mut self, is_first: bool) -> Option<Connection> {
+    async fn living(&mut self) -> Option<Connection> {
         let mut connection = self.connection.take()?;
-        let Some(end) = gone(&mut connection).await else {
-            forget(&mut self.doubtful);
-            return Some(connection);
-        };
-        if matches!(end, End::Closed) && is_first {
+        if let Some(end) = gone(&mut connection).await {
+            self.note(&end);
+            return None;
+        }
+        forget(&mut self.doubtful);
+        Some(connection)
+    }
+
+    fn note(&mut self, end: &End) {
+        if matches!(end, End::Closed) {
             self.doubtful.retain(|written| written.at.elapsed() < ON_ITS_WAY);
         }
-        None
     }
 
     /// A new one, with what may not have arrived over the last.
@@ -124,7 +128,7 @@ impl Link {
         place: &Place,
         fresh: &VecDeque<Written>,
     ) -> Result<Connection, Fault> {
-        let mut connection = caller.connect(place).await?;
+        let mut connection = in_time(caller.connect(place)).await?;
         for written in self.doubtful.iter_mut() {
             write_all(&mut connection, &written.body).await?;
             written.at = Instant::now();
@@ -153,7 +157,11 @@ async fn write_all(connection: &mut Connection, body: &[u8]) -> Result<(), Fault
         connection.write_all(body).await?;
         connection.flush().await
     };
-    written.await.map_err(|error| Fault::of_talking(&error))
+    in_time(async { written.await.map_err(|error| Fault::of_talking(&error)) }).await
+}
+
+async fn in_time<T>(step: impl Future<Output = Result<T, Fault>>) -> Result<T, Fault> {
+    timeout(PATIENCE, step).await.unwrap_or(Err(Fault::Silent(PATIENCE.as_secs())))
 }
 
 /// How the connection ended, if it has. What the other side says is of no interest.

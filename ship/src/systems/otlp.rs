@@ -24,10 +24,8 @@ impl Collector {
     /// An endpoint that names the path already is kept as it is.
     fn new(endpoint: Url, path: &'static str, config: &IntegrationConfig) -> Option<Self> {
         let bare = endpoint.path().trim_end_matches('/');
-        let url = match bare.ends_with(&format!("/v1/{path}")) {
-            true => endpoint,
-            false => below(endpoint, &["v1", path]),
-        };
+        let is_whole = bare.ends_with(&format!("/v1/{path}"));
+        let url = if is_whole { endpoint } else { below(endpoint, &["v1", path]) };
         let pairs = split_headers(setting(config, "headers"))?.into_iter();
         let headers = pairs.map(|(name, value)| {
             let name = HeaderName::try_from(name).ok()?;
