@@ -150,9 +150,8 @@ impl Log {
         let mark = self.mark();
         // An event that began in an earlier file is read again from there, so what was
         // finished since is not.
-        let is_before = |known: &&Finished| {
-            mark.is_none_or(|mark| known.mark.file.opened < mark.file.opened)
-        };
+        let is_before =
+            |known: &&Finished| mark.is_none_or(|mark| known.mark.file.opened < mark.file.opened);
         let finished: Vec<Finished> = self.finished.iter().filter(is_before).copied().collect();
         let is_changed = finished != self.saved;
         if is_changed {
@@ -187,7 +186,8 @@ impl Log {
         };
         let (is_same, offset) = (same.is_some(), open.offset);
         if size > offset {
-            return self.read(size, now, buffer, out);
+            let is_followed = !is_same && present.is_some();
+            return self.read(size, is_followed, now, buffer, out);
         }
         match (is_same, present) {
             (true, _) if size < offset => self.go_to_copy(now, out),
@@ -205,9 +205,11 @@ impl Log {
         }
     }
 
+    /// A piece of the open file, which another file may follow.
     fn read(
         &mut self,
         size: u64,
+        is_followed: bool,
         now: Timestamp,
         buffer: &mut [u8],
         out: &mut Frame,
@@ -232,7 +234,7 @@ impl Log {
         open.before.clear();
         open.before.extend_from_slice(&bytes[length.saturating_sub(BEFORE)..]);
         self.grew = now;
-        Ok(Step::Read { has_more: open.offset < size })
+        Ok(Step::Read { has_more: is_followed || open.offset < size })
     }
 
     fn end_when_idle(&mut self, now: Timestamp, out: &mut Frame) {
@@ -295,4 +297,3 @@ fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
     }
     Ok(length)
 }
-

@@ -80,18 +80,16 @@ fn a_line_of_the_agent_has_time_level_and_target() {
     let check = |text, expected| check(Format::Agent, text, expected);
     check(
         "2026-11-19T10:51:12.630123Z  INFO agent::link: reported revision=3",
-        (
-            "2026-11-19T10:51:12.630123Z",
-            Some(LogLevel::Info),
-            "agent::link",
-            "reported revision=3",
-        ),
+        ("2026-11-19T10:51:12.630123Z", Some(LogLevel::Info), "agent::link", "reported revision=3"),
     );
     check(
         "2026-11-19T10:51:12.630123Z ERROR can't: go on",
         ("2026-11-19T10:51:12.630123Z", Some(LogLevel::Error), "", "can't: go on"),
     );
-    check("thread 'main' panicked at x.rs:1:1:", (UNPARSED, None, "", "thread 'main' panicked at x.rs:1:1:"));
+    check(
+        "thread 'main' panicked at x.rs:1:1:",
+        (UNPARSED, None, "", "thread 'main' panicked at x.rs:1:1:"),
+    );
 }
 
 #[test]

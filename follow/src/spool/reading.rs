@@ -198,7 +198,7 @@ impl Spool {
     }
 
     /// The oldest event that is kept.
-    fn floor(&self) -> u64 {
+    pub(super) fn floor(&self) -> u64 {
         self.segments.front().map_or(self.end, |segment| segment.first)
     }
 }

@@ -1,6 +1,8 @@
 //! Where following begins and ends.
 
-use crate::server::{AGENT_LOG, BROKER_OUT, GC_LOG, READER, SERVER_LOG, Server, line, lines, numbers};
+use crate::server::{
+    AGENT_LOG, BROKER_OUT, GC_LOG, READER, SERVER_LOG, Server, line, lines, numbers,
+};
 use model::LogSource;
 use std::fs;
 

@@ -88,7 +88,7 @@ fn a_destination_that_is_away_loses_the_oldest_lines_and_no_other_does() {
 
 #[test]
 fn what_can_not_be_kept_waits_in_its_file() {
-    let limits = Limits { segment: 4 << 10, ..<_>::default() };
+    let limits = Limits { segment: 1 << 10, ..<_>::default() };
     let mut server = Server::with_limits(limits);
     server.follow();
     server.append(SERVER_LOG, &lines(0..60, line));
