@@ -107,7 +107,8 @@ async fn of_two_that_look_at_once_one_sends() {
         world.pass(10);
     }
     let (first, second) = tokio::join!(one.round.look(), other.round.look());
-    (first.unwrap(), second.unwrap());
+    first.unwrap();
+    second.unwrap();
     one.work().await;
     other.work().await;
     let mut called: Vec<_> = world.receiver.take().iter().map(|call| call.instance).collect();
@@ -121,7 +122,7 @@ async fn a_stop_saves_what_was_sent() {
     let (instance, _) = world.instances[0];
     world.integrate(instance).await;
     let mut plane = world.plane().await;
-    plane.round.exporter.patience = Duration::from_secs(60);
+    plane.round.exporter.patience = Duration::from_mins(1);
     world.live(&plane, 120).await;
     let stop = CancellationToken::new();
     world.receiver.answer((instance, FIRST), &[Answer::Wait]);

@@ -155,7 +155,7 @@ async fn begin_call() -> (World, Plane, InstanceId) {
     let (instance, _) = world.instances[0];
     world.integrate(instance).await;
     let mut plane = world.plane().await;
-    plane.round.exporter.patience = Duration::from_secs(60);
+    plane.round.exporter.patience = Duration::from_mins(1);
     world.live(&plane, 120).await;
     world.receiver.answer((instance, FIRST), &[Answer::Wait]);
     plane.round.look().await.unwrap();
