@@ -84,8 +84,8 @@ impl Exporter {
         let (origin, found) = match read {
             Ok(Ok(Some(read))) => read,
             Ok(Ok(None)) => return,
-            Ok(Err(error)) => return self.put_off(turns, &error.to_string(), &ended),
-            Err(_) => return self.put_off(turns, "it took too long", &ended),
+            Ok(Err(error)) => return put_off(turns, &error.to_string(), &ended),
+            Err(_) => return put_off(turns, "it took too long", &ended),
         };
         let calls = turns.into_iter().zip(found).map(|(taken, found)| {
             let (origin, ended) = (&origin, &ended);
@@ -134,8 +134,8 @@ impl Exporter {
     ) -> Option<Ended> {
         let Taken { turn, mut place, at } = taken;
         let (outcome, waiting) = match found {
-            Found::Nothing => (self.unchanged(&turn, self.until_turn(&turn)), Some(0)),
-            Found::Unsettled => (self.unchanged(&turn, AGAIN), None),
+            Found::Nothing => (unchanged(&turn, self.until_turn(&turn)), Some(0)),
+            Found::Unsettled => (unchanged(&turn, AGAIN), None),
             Found::Points(batch) => {
                 if self.clock.elapsed() - at > LATEST_CALL {
                     return None;
@@ -188,24 +188,25 @@ impl Exporter {
         TurnOutcome { pause, sent_through, failures, error: shortened(sentence) }
     }
 
-    fn put_off(&self, turns: Vec<Taken>, why: &str, ended: &UnboundedSender<Ended>) {
-        let count = turns.len();
-        tracing::warn!(why, count, "metrics could not be read to be sent; trying again");
-        for Taken { turn, mut place, .. } in turns {
-            let outcome = self.unchanged(&turn, AGAIN);
-            place.end_call();
-            let _ = ended.send(Ended { turn, outcome, waiting: None, _place: place });
-        }
-    }
-
-    fn unchanged(&self, turn: &Turn, pause: SignedDuration) -> TurnOutcome {
-        let error = turn.integration.error.clone();
-        TurnOutcome { pause, sent_through: turn.sent_through, failures: turn.failures, error }
-    }
-
     fn until_turn(&self, turn: &Turn) -> SignedDuration {
         schedule::until_turn(turn.instance_id, self.clock.now())
     }
+}
+
+/// All of them, for a while.
+fn put_off(turns: Vec<Taken>, why: &str, ended: &UnboundedSender<Ended>) {
+    let count = turns.len();
+    tracing::warn!(why, count, "metrics could not be read to be sent; trying again");
+    for Taken { turn, mut place, .. } in turns {
+        let outcome = unchanged(&turn, AGAIN);
+        place.end_call();
+        let _ = ended.send(Ended { turn, outcome, waiting: None, _place: place });
+    }
+}
+
+fn unchanged(turn: &Turn, pause: SignedDuration) -> TurnOutcome {
+    let error = turn.integration.error.clone();
+    TurnOutcome { pause, sent_through: turn.sent_through, failures: turn.failures, error }
 }
 
 /// Minutes that could not be sent before the system would take them no more. Of one that did
