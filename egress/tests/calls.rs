@@ -131,9 +131,9 @@ async fn a_proxy_gets_what_may_be_called() {
         assert_eq!(asked(url).await, private, "{url}");
     }
     assert!(proxy.heads.lock().unwrap().is_empty());
-    // What it says to CONNECT is taken for TLS, and is none.
+    // An answer to CONNECT has no body; what follows would be the destination's.
     let secure = asked("https://unknown.test/x").await;
-    assert_eq!(secure, Err(Fault::NoTls));
+    assert_eq!(secure, Err(Fault::NotPassedOn));
     let head = proxy.heads.lock().unwrap().pop().unwrap();
     assert!(head.starts_with("CONNECT unknown.test:443 HTTP/1.1\r\n"), "{head}");
 }

@@ -255,6 +255,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+
         #[test]
         fn nothing_is_lost_and_no_batch_is_beyond_its_limits(
             events in some_events(), bytes in 600usize..4000, items in 1usize..20, most in 1usize..20,
