@@ -35,6 +35,8 @@ if [ "$purpose" != run ]; then
     python3 -c 'import ensurepip, venv' >/dev/null 2>&1 || missing+=(python3-venv)
     # Debian keeps the server off the PATH.
     ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || need initdb postgresql
+    ls /usr/sbin/rsyslogd >/dev/null 2>&1 || need rsyslogd rsyslog
+    ls /usr/lib/*/rsyslog/lmnsd_ossl.so >/dev/null 2>&1 || missing+=(rsyslog-openssl)
 fi
 
 if ! command -v cargo >/dev/null 2>&1; then
@@ -86,4 +88,6 @@ if [ "$purpose" = test ]; then
     install_python witness test-support/scripts/witness/requirements.txt
     # A mail server to send to.
     install_python aiosmtpd test-support/scripts/mail/requirements.txt
+    # Amazon's services to send to.
+    install_python moto test-support/scripts/aws/requirements.txt
 fi

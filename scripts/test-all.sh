@@ -17,10 +17,11 @@ parts=(units simulation kafka releases postgres planes tour rolls broker-rolls f
 check() { ${CARGO:-cargo} test --workspace --locked --no-fail-fast "$@" || outcome=FAILED; }
 
 units() {
-    check --lib --bins --test addresses --test agent_documents --test billing --test channels \
-        --test client_certificates --test edges --test faults --test holdings --test it --test log \
-        --test moves --test people --test process --test properties --test requests \
-        --test rotations \
+    check --lib --bins --test addresses --test agent_documents --test billing --test calls \
+        --test channels --test client_certificates --test deliveries --test edges --test faults \
+        --test holdings --test intakes --test it --test lines --test log --test moto \
+        --test moves --test people --test process --test properties --test refusals \
+        --test requests --test rotations --test rsyslog \
         --test separate --test servers --test simulated --test smtp --test stepped_clock \
         -- --skip fuzz::
     check --doc

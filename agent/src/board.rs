@@ -91,6 +91,7 @@ impl View {
             silent_since,
             requests: self.requests.clone(),
             certificates: self.certificates.clone(),
+            integrations: None,
         }
     }
 }

@@ -69,7 +69,20 @@ impl Destinations {
         Ok(())
     }
 
-    fn check_all(&self, found: &[IpAddr]) -> Result<(), Forbidden> {
+    /// What a name means now, whatever that is.
+    pub(crate) async fn to_call(&self, name: &str) -> io::Result<Vec<IpAddr>> {
+        match name.trim_matches(['[', ']']).parse() {
+            Ok(address) => Ok(vec![address]),
+            Err(_) => self.to_call.addresses(name).await,
+        }
+    }
+
+    /// For what the operator alone chose.
+    pub(crate) fn unchecked(&self) -> impl Resolve + 'static {
+        Self { allow_private: true, ..self.clone() }
+    }
+
+    pub(crate) fn check_all(&self, found: &[IpAddr]) -> Result<(), Forbidden> {
         found.iter().try_for_each(|address| self.check(*address))
     }
 

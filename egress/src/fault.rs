@@ -23,6 +23,10 @@ pub enum Fault {
     Silent(u64),
     #[error("broke off, or gave no answer in HTTP")]
     NoAnswer,
+    #[error("broke off the connection")]
+    BrokeOff,
+    #[error("can't be reached through the operator's proxy, which is [outbound] proxy")]
+    NotPassedOn,
     #[error("answered {0}, and redirects are not followed")]
     Redirect(u16),
     #[error("answered {status}")]
@@ -42,6 +46,26 @@ impl Fault {
             None if error.is_connect() => Self::Unreachable,
             None => Self::NoAnswer,
         }
+    }
+}
+
+impl Fault {
+    pub(crate) fn of_connecting(error: &io::Error) -> Self {
+        cause::<Forbidden>(error).map_or(Self::Unreachable, |it| Self::Forbidden(*it))
+    }
+
+    pub(crate) fn of_handshake(error: &io::Error) -> Self {
+        match cause::<rustls::Error>(error) {
+            Some(rustls::Error::InvalidCertificate(_)) => Self::Untrusted,
+            Some(_) => Self::NoTls,
+            None => Self::Unreachable,
+        }
+    }
+
+    /// Of a connection that there was: it may be closed because of a certificate of ours that
+    /// is missing, and then TLS says so only now.
+    pub fn of_talking(error: &io::Error) -> Self {
+        if cause::<rustls::Error>(error).is_some() { Self::NoTls } else { Self::BrokeOff }
     }
 }
 

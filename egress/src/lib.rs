@@ -8,8 +8,13 @@ mod call;
 mod destinations;
 mod fault;
 mod lookup;
+mod proxy;
+mod stream;
+mod tls;
 
-pub use call::{BadCaller, Caller, HttpRequest};
+pub use call::{Answer, BadCaller, Caller, Calls, HttpRequest};
 pub use destinations::{Destinations, Forbidden};
 pub use fault::Fault;
 pub use lookup::{Lookup, SystemLookup};
+pub use proxy::{BadProxy, Proxy};
+pub use stream::{Connection, Duplex, Place, UNACKNOWLEDGED, UNACKNOWLEDGED_FOR};

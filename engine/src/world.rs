@@ -20,6 +20,8 @@ use store::Ticket;
 
 /// Half a ticket's life.
 const SPARE: SignedDuration = SignedDuration::from_secs(5);
+/// An agent that was not heard for so long may be gone with its server.
+const SILENT: SignedDuration = SignedDuration::from_secs(30);
 /// Producers stay slowed for a server that reported within this time.
 const STILL_WRITTEN_TO: SignedDuration = SignedDuration::from_mins(10);
 
@@ -105,6 +107,15 @@ impl World {
     /// Where replicas are, if it was read for servers that join and leave as they do now.
     pub(crate) fn placed(&self) -> Option<&Placed> {
         self.placed.as_deref().filter(|placed| placed.is_of(self))
+    }
+
+    /// Whether it leaves and may never run again: the controllers don't let it serve, as far as
+    /// they were asked, and its agent is silent or says that no broker runs.
+    pub(crate) fn may_be_gone(&self, view: &ServerView) -> bool {
+        let is_silent = |at: Timestamp| self.now.duration_since(at) > SILENT;
+        let is_heard = !view.server.last_seen.is_some_and(is_silent);
+        let serves = self.placed().is_some_and(|placed| placed.serves(view.server.node_id));
+        view.server.is_leaving() && !serves && !(view.is_up() && is_heard)
     }
 
     /// Servers that neither join nor leave.

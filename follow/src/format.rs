@@ -2,9 +2,8 @@
 //!
 //! Works on bytes: a log may hold any. What can't be parsed is a message and nothing more.
 
-mod agent;
+mod dated;
 mod jvm;
-mod kafka;
 mod printed;
 mod stamp;
 
@@ -48,8 +47,8 @@ impl Format {
     /// Whether a line begins an event, by its first bytes. `open` is the event before it.
     pub fn begins(self, head: &[u8], open: &[u8]) -> bool {
         match self {
-            Self::Kafka => stamp::looks_like(head, kafka::STAMP),
-            Self::Agent => stamp::looks_like(head, agent::STAMP),
+            Self::Kafka => stamp::looks_like(head, dated::KAFKA_STAMP),
+            Self::Agent => stamp::looks_like(head, dated::AGENT_STAMP),
             Self::Jvm => head.first() == Some(&b'['),
             Self::Printed => printed::begins(head, open),
         }
@@ -62,8 +61,8 @@ impl Format {
 
     pub fn parse(self, text: &[u8]) -> Parsed<'_> {
         let parsed = match self {
-            Self::Kafka => kafka::parse(text),
-            Self::Agent => agent::parse(text),
+            Self::Kafka => dated::parse_kafka(text),
+            Self::Agent => dated::parse_agent(text),
             Self::Jvm => jvm::parse(text),
             Self::Printed => Some(printed::parse(text)),
         };

@@ -12,6 +12,7 @@
 //! Calls read and write files, so they belong where blocking is allowed.
 
 mod assemble;
+mod disk;
 mod fault;
 mod files;
 mod format;

@@ -7,18 +7,21 @@
 mod place;
 
 use crate::assemble::{Assembler, Piece};
+use crate::disk;
 use crate::format::{Format, HEAD};
 use crate::frame::Frame;
-use crate::mark::{BEFORE, Finished, Identity, Mark};
+use crate::mark::{self, BEFORE, Finished, Identity, Mark};
 use crate::state::Progress;
 use model::{LogSource, SignedDuration, Timestamp};
+use std::cmp::Ordering;
 use std::fs::{self, File, Metadata};
 use std::io::{self, ErrorKind};
-use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
 /// So much is read at a time.
 const PIECE: usize = 64 << 10;
+/// So much is not read because of one bad byte: the system reads no less.
+const SECTOR: u64 = 4096;
 /// Where a piece and what stands before it are read into.
 pub const BUFFER: usize = BEFORE + PIECE;
 /// Files that may be gone through in a turn.
@@ -68,6 +71,17 @@ struct Open {
     offset: u64,
     /// What stands before the offset.
     before: Vec<u8>,
+    /// When it was last written, as it was last looked at.
+    modified: (i64, i64),
+}
+
+/// What a look at the open file tells.
+#[derive(Clone, Copy)]
+struct Seen {
+    size: u64,
+    modified: (i64, i64),
+    /// Whether another file comes after it.
+    is_followed: bool,
 }
 
 impl Open {
@@ -93,22 +107,26 @@ enum Step {
 }
 
 impl Log {
-    /// One that goes on where it was saved, or begins with the first line of all there is.
+    /// One that goes on where it was saved, or begins at the end where nothing was. A log that
+    /// was not there when it was saved begins with its first line.
     pub fn new(
         (source, format, path): (LogSource, Format, &Path),
         server: &Path,
         limit: usize,
-        saved: Progress,
+        saved: Option<Progress>,
     ) -> Self {
-        let finished = saved.finished.unwrap_or_default();
+        let (place, finished) = match saved {
+            Some(saved) => (Place::Saved(saved.mark), saved.finished.unwrap_or_default()),
+            None => (Place::AtEnd, Vec::new()),
+        };
         Self {
             source,
             format,
             server: server.into(),
             path: path.into(),
             assembler: Assembler::new(source, format, limit),
-            place: Place::Saved(saved.mark),
             saved: finished.clone(),
+            place,
             finished,
             opened: 0,
             seam: Seam::None,
@@ -144,7 +162,8 @@ impl Log {
     /// How far it is, if there is something to save.
     pub fn progress(&mut self, has_events: bool) -> Option<Progress> {
         let is_switched = std::mem::take(&mut self.is_switched);
-        if !has_events && !is_switched {
+        // What says nothing is not saved: it would say that the log was not there.
+        if matches!(self.place, Place::AtEnd) || !has_events && !is_switched {
             return None;
         }
         let mark = self.mark();
@@ -177,22 +196,20 @@ impl Log {
         // Before the size of an open file: once there is a new one, nobody writes to the old.
         let present = self.present()?;
         let Place::Open(open) = &self.place else {
-            return if present.is_some() { self.switch(now) } else { Ok(Step::Rest) };
+            return if present.is_some() { self.switch(now, out) } else { Ok(Step::Rest) };
         };
         let same = present.as_ref().filter(|found| open.identity.is_of(found));
-        let size = match same {
-            Some(found) => found.len(),
-            None => open.file.metadata()?.len(),
-        };
-        let (is_same, offset) = (same.is_some(), open.offset);
-        if size > offset {
-            let is_followed = !is_same && present.is_some();
-            return self.read(size, is_followed, now, buffer, out);
-        }
-        match (is_same, present) {
-            (true, _) if size < offset => self.go_to_copy(now, out),
-            (true, _) | (false, None) => Ok(Step::Rest),
-            (false, Some(_)) => self.switch(now),
+        let found = same.map_or_else(|| open.file.metadata(), |found| Ok(found.clone()))?;
+        let is_followed = same.is_none() && present.is_some();
+        let seen = Seen { size: found.len(), modified: mark::modified(&found), is_followed };
+        let is_written = same.is_some() && seen.modified != open.modified;
+        match seen.size.cmp(&open.offset) {
+            Ordering::Greater => self.read(seen, now, buffer, out),
+            // It may have been emptied, and be as long again by chance.
+            Ordering::Equal if is_written => self.read(seen, now, buffer, out),
+            Ordering::Less if same.is_some() => self.go_to_copy(now, out),
+            _ if is_followed => self.switch(now, out),
+            _ => Ok(Step::Rest),
         }
     }
 
@@ -205,11 +222,10 @@ impl Log {
         }
     }
 
-    /// A piece of the open file, which another file may follow.
+    /// A piece of the open file.
     fn read(
         &mut self,
-        size: u64,
-        is_followed: bool,
+        seen: Seen,
         now: Timestamp,
         buffer: &mut [u8],
         out: &mut Frame,
@@ -217,11 +233,20 @@ impl Log {
         let Place::Open(open) = &mut self.place else { return Ok(Step::Rest) };
         let from = open.before.len();
         let start = open.offset - from as u64;
-        let length = read_at(&open.file, &mut buffer[..from + PIECE], start)?;
+        let length = match disk::read(&open.file, &mut buffer[..from + PIECE], start, from) {
+            Err(error) if disk::is_bad_sector(&error) => {
+                return Ok(self.pass_bad_sector(seen, now, out));
+            }
+            read => read?,
+        };
         let bytes = &buffer[..length];
         if !bytes.starts_with(&open.before) {
             // It was emptied, and is as long again.
             return self.go_to_copy(now, out);
+        }
+        open.modified = seen.modified;
+        if length == from {
+            return Ok(Step::Rest);
         }
         open.identity.look(&open.file, start + length as u64)?;
         let piece = Piece { file: open.identity, bytes, from, offset: start };
@@ -234,7 +259,22 @@ impl Log {
         open.before.clear();
         open.before.extend_from_slice(&bytes[length.saturating_sub(BEFORE)..]);
         self.grew = now;
-        Ok(Step::Read { has_more: is_followed || open.offset < size })
+        Ok(Step::Read { has_more: seen.is_followed || open.offset < seen.size })
+    }
+
+    /// Goes on behind what the disk can't read.
+    fn pass_bad_sector(&mut self, seen: Seen, now: Timestamp, out: &mut Frame) -> Step {
+        let Place::Open(open) = &mut self.place else { return Step::Rest };
+        // Else the sector before it was one as well.
+        let is_first = open.offset == 0 || !open.before.is_empty();
+        open.offset = (open.offset + 1).next_multiple_of(SECTOR).min(seen.size);
+        open.before.clear();
+        let has_more = seen.is_followed || open.offset < seen.size;
+        self.is_switched = true;
+        if is_first {
+            self.note_gap(now, out);
+        }
+        Step::Read { has_more }
     }
 
     fn end_when_idle(&mut self, now: Timestamp, out: &mut Frame) {
@@ -284,16 +324,5 @@ fn is_meanwhile(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::UnexpectedEof)
 }
 
-/// As much as there is.
-fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-    let mut length = 0;
-    while length < buffer.len() {
-        match file.read_at(&mut buffer[length..], offset + length as u64) {
-            Ok(0) => break,
-            Ok(read) => length += read,
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(length)
-}
+#[cfg(test)]
+mod tests;

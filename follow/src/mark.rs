@@ -3,6 +3,7 @@
 //! The file is known by its device and inode, and by what stands before the place: an inode
 //! is given to another file once it is free, and a file that was emptied may be as long again.
 
+use crate::disk;
 use serde::{Deserialize, Serialize};
 use std::fs::{File, Metadata};
 use std::io;
@@ -32,7 +33,7 @@ pub struct Identity {
 }
 
 impl Identity {
-    pub fn of(found: &Metadata) -> Self {
+    pub fn new(found: &Metadata) -> Self {
         let (device, inode) = (found.dev(), found.ino());
         Self { device, inode, first: None, is_copy: false, opened: 0 }
     }
@@ -73,7 +74,7 @@ impl Mark {
     /// At the end of a file.
     pub fn at(file: &File, offset: u64) -> io::Result<Self> {
         let found = file.metadata()?;
-        let mut identity = Identity::of(&found);
+        let mut identity = Identity::new(&found);
         identity.look(file, found.len())?;
         Ok(Self::new(identity, offset, &before(file, offset)?))
     }
@@ -103,23 +104,22 @@ impl Mark {
     }
 }
 
-/// What stands before a place in a file.
+/// What stands before a place in a file. Nothing if that is on a bad sector.
 pub fn before(file: &File, offset: u64) -> io::Result<Vec<u8>> {
     let length = usize::try_from(offset).unwrap_or(BEFORE).min(BEFORE);
     let mut bytes = vec![0; length];
-    file.read_exact_at(&mut bytes, offset - length as u64)?;
-    Ok(bytes)
+    match file.read_exact_at(&mut bytes, offset - length as u64) {
+        Err(error) if disk::is_bad_sector(&error) => Ok(Vec::new()),
+        read => read.map(|()| bytes),
+    }
 }
 
-/// None if the file is too short.
+/// None if the file is too short, or can't be read there.
 fn sum_of(file: &File, offset: u64, length: usize) -> io::Result<Option<u32>> {
     let mut bytes = [0; FIRST];
     let bytes = &mut bytes[..length.min(FIRST)];
-    match file.read_exact_at(bytes, offset) {
-        Ok(()) => Ok(Some(crc32c::crc32c(bytes))),
-        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
-        Err(error) => Err(error),
-    }
+    let is_read = disk::read_exact(file, bytes, offset)?;
+    Ok(is_read.then(|| crc32c::crc32c(bytes)))
 }
 
 /// A file beside the log that was read up to a place, and when it was last written.

@@ -4,10 +4,10 @@
 //! highest. So they go by when they were last written, and which of them were read is known
 //! by their inodes and contents, since a clock may be set back.
 
+use crate::disk;
 use crate::mark::{self, Finished, Identity, Mark};
 use std::fs::{self, File, Metadata};
 use std::io;
-use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
 /// Of more, those that were written last.
@@ -60,7 +60,7 @@ impl Rotated {
     /// Fails if another file has its name by now.
     pub fn open(&self, server: &Path) -> io::Result<File> {
         let file = host::open_beneath(server, &self.path)?;
-        let is_same = Identity::of(&self.found).is_of(&file.metadata()?);
+        let is_same = Identity::new(&self.found).is_of(&file.metadata()?);
         if is_same { Ok(file) } else { Err(io::ErrorKind::NotFound.into()) }
     }
 
@@ -86,10 +86,48 @@ impl Rotated {
             return Ok(false);
         }
         let (mut ours, mut logs) = (vec![0; COMPARED], vec![0; COMPARED]);
-        self.open(server)?.read_exact_at(&mut ours, length - COMPARED as u64)?;
-        log.read_exact_at(&mut logs, length - COMPARED as u64)?;
-        Ok(ours == logs)
+        let from = length - COMPARED as u64;
+        let is_read = disk::read_exact(&self.open(server)?, &mut ours, from)?
+            && disk::read_exact(log, &mut logs, from)?;
+        Ok(is_read && ours == logs)
     }
+}
+
+/// Whether the marked file is there with the inode that it had.
+pub fn has_marked(rotated: &[Rotated], server: &Path, mark: Option<Mark>) -> io::Result<bool> {
+    let Some(mark) = mark else { return Ok(false) };
+    match rotated.iter().find(|beside| mark.file.is_of(&beside.found)) {
+        Some(beside) => mark.fits(&beside.open(server)?),
+        None => Ok(false),
+    }
+}
+
+/// Finds by their contents the finished files that have other inodes by now, also those of one
+/// another. Only for where all files have others: else two files of the same contents, as two
+/// JVMs print, are different.
+pub fn recognize(
+    rotated: &[Rotated],
+    server: &Path,
+    finished: &mut Vec<Finished>,
+) -> io::Result<()> {
+    let mut recognized: Vec<Finished> = Vec::new();
+    for beside in rotated {
+        if finished.iter().any(|known| known.is_unchanged(&beside.found)) {
+            continue;
+        }
+        let (file, length) = (beside.open(server)?, beside.found.len());
+        for known in finished.iter().filter(|known| known.mark.offset == length) {
+            if known.mark.fits(&file)? {
+                recognized.push(Finished::new(Mark::at(&file, length)?, &beside.found));
+                break;
+            }
+        }
+    }
+    let is_another =
+        |known: &Finished| !recognized.iter().any(|it| known.mark.file.is_same(&it.mark.file));
+    finished.retain(is_another);
+    finished.extend(recognized);
+    Ok(())
 }
 
 /// The file beside the log in which a place is, and whether anything is left of it to read.

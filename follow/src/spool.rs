@@ -18,11 +18,11 @@ use crate::files::Limits;
 use crate::frame::Frame;
 use crate::state::{Cursor, Progress, State};
 use model::LogSource;
-use reading::Place;
+use reading::FoundFrame;
 use segment::Segment;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs::File;
-use std::io::{self, ErrorKind};
+use std::io;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
@@ -52,8 +52,8 @@ struct Reader {
     cursor: Cursor,
     /// The end of what it was given: it may have that though it did not say so yet.
     given: u64,
-    /// A frame at or before its cursor.
-    place: Option<Place>,
+    /// A frame at or before its cursor, so that it is not searched for again.
+    found: Option<FoundFrame>,
 }
 
 impl Spool {
@@ -92,9 +92,15 @@ impl Spool {
         !self.readers.is_empty()
     }
 
-    /// How far a log was read.
-    pub fn progress(&self, source: LogSource) -> Progress {
-        self.logs.get(&source).cloned().unwrap_or_default()
+    /// How far a log was read. None if nothing is known of it.
+    pub fn progress(&self, source: LogSource) -> Option<Progress> {
+        self.logs.get(&source).cloned()
+    }
+
+    /// Where logs begin to be read for the first readers. It is saved with them, in the frame
+    /// that begins the first segment.
+    pub fn set_progress(&mut self, logs: BTreeMap<LogSource, Progress>) {
+        self.logs = logs;
     }
 
     /// Readers that are new begin at the end.
@@ -111,10 +117,9 @@ impl Spool {
                 Reader { cursor, ..<_>::default() }
             });
         }
-        self.remove_taken();
     }
 
-    /// Removes everything; for when nobody reads.
+    /// Removes everything, once the last reader is removed.
     pub fn clear(&mut self) {
         if !self.segments.is_empty() {
             // A crash in between must not leave a state behind that goes on in the midst.
@@ -144,12 +149,14 @@ impl Spool {
         Ok(())
     }
 
-    /// Writes what is known of readers and not on disk yet.
+    /// Writes what is known of readers and not on disk yet, and removes what all of them have.
     pub fn save(&mut self) -> io::Result<()> {
-        if self.unsaved.is_empty() || self.readers.is_empty() {
-            return Ok(());
-        }
-        self.write_cursors()
+        let has_news = !self.unsaved.is_empty() && !self.readers.is_empty();
+        let saved = if has_news { self.write_cursors() } else { Ok(()) };
+        // Not before: after a kill, a reader that is not known to have it would have lost it.
+        // Also after an error: a full disk may be full of it.
+        self.remove_taken();
+        saved
     }
 
     fn write_cursors(&mut self) -> io::Result<()> {
@@ -162,22 +169,8 @@ impl Spool {
         Ok(())
     }
 
-    /// Where there is no room on the disk either, the oldest events make some.
+    /// On a full disk it fails and drops nothing: what waits is still in the logs themselves.
     fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
-        let written = self.write_once(bytes);
-        let is_full = |error: &io::Error| {
-            matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded)
-        };
-        match written {
-            Err(error) if is_full(&error) && self.segments.len() > 1 => {
-                self.remove_oldest();
-                self.write_once(bytes)
-            }
-            written => written,
-        }
-    }
-
-    fn write_once(&mut self, bytes: &[u8]) -> io::Result<()> {
         let length = bytes.len() as u64;
         let is_full =
             |last: &Segment| last.length > last.state && last.length + length > self.limits.segment;
@@ -222,7 +215,13 @@ impl Spool {
     fn remove_taken(&mut self) {
         let least = self.readers.values().map(|reader| reader.cursor.at).min();
         let least = least.unwrap_or(self.end);
-        while self.segments.get(1).is_some_and(|second| second.first <= least) {
+        let is_taken = |it: &Self| it.segments.get(1).is_some_and(|it| it.first <= least);
+        if let Some(last) = self.last.as_ref().filter(|_| is_taken(self)) {
+            // A machine that loses its power must know what readers have. If it can't, it
+            // only counts too much as dropped.
+            let _ = last.sync_data();
+        }
+        while is_taken(self) {
             self.remove_oldest();
         }
     }

@@ -1,4 +1,4 @@
-//! The logs of a server and the spool of what was read of them, for whoever runs both.
+//! Follows the logs of one server into its spool, and serves its destinations from there.
 
 use crate::fault::Fault;
 use crate::files::{Files, Limits};
@@ -88,8 +88,7 @@ impl Tail {
                 }
             }
             let progress = |log: &mut Log| Some((log.source, log.progress(true)?));
-            let progress = self.logs.iter_mut().filter_map(progress).collect();
-            let _ = self.append(progress).map_err(|error| fault.get_or_insert(error));
+            self.spool.set_progress(self.logs.iter_mut().filter_map(progress).collect());
         }
         let saved = self.spool.save();
         let saved = saved.map_err(|error| Fault::write(self.spool.directory(), error));

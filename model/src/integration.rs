@@ -67,6 +67,13 @@ pub struct Integration {
     pub created_at: Timestamp,
 }
 
+impl Integration {
+    /// False of one whose settings can't be opened: every system has some.
+    pub fn is_readable(&self) -> bool {
+        !self.config.is_empty()
+    }
+}
+
 /// Instances have no more than this, logs and metrics together.
 pub const MOST_INTEGRATIONS: usize = 100;
 
@@ -206,7 +213,8 @@ fn key(value: &str) -> Result<(), &'static str> {
 }
 
 fn host_port(value: &str) -> Result<(), &'static str> {
-    check(split_host_port(value).is_some(), "must be host:port, such as logs.example.com:514")
+    let good = value.len() <= 512 && split_host_port(value).is_some();
+    check(good, "must be host:port, such as logs.example.com:514")
 }
 
 fn region(value: &str) -> Result<(), &'static str> {

@@ -39,6 +39,8 @@ pub struct Past {
     pub sequences: BTreeMap<String, i64>,
     /// By instance: the highest node id that a server of it was ever given.
     pub node_ids: BTreeMap<i64, i64>,
+    /// By instance: the highest id that an integration of it was ever given.
+    pub integrations: BTreeMap<i64, i64>,
     /// By instance: what producers had before they were slowed down, as they still are.
     pub slowed: BTreeMap<i64, String>,
     /// What was signed for customers, revoked or not.

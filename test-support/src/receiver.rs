@@ -25,6 +25,16 @@ impl Receiver {
         Self::run(Path::new("python3"), "calls", options)
     }
 
+    /// Of syslog: rsyslog. `receive.py` says what the options are.
+    pub fn of_syslog(options: &[(&str, &str)]) -> Self {
+        Self::run(Path::new("python3"), "syslog", options)
+    }
+
+    /// Of logs and metrics of Amazon's: moto, which tells what it has when it ends.
+    pub fn of_aws() -> Self {
+        Self::run(&crate::python("moto"), "aws", &[])
+    }
+
     fn run(python: &Path, directory: &str, options: &[(&str, &str)]) -> Self {
         let script = crate::script(directory).join("receive.py");
         #[expect(

@@ -48,6 +48,11 @@ async fn logs_hold_no_query_no_body_and_no_key() {
     let path = format!("/api/instances/{}/alarms/recipients", instance.id);
     let recipient = Call::post(&path).key(&world.key).form("type=email&value=eve@example.com");
     recipient.send(&world.customer).await;
+    let path = format!("/api/instances/{}/integrations/logs/loggly", instance.id);
+    let integration = Call::post(&path).key(&world.key).form("token=a-token-of-loggly");
+    assert_eq!(integration.send(&world.customer).await.status, 201);
+    let test = format!("/api/instances/{}/integrations/logs/1/test", instance.id);
+    assert_eq!(Call::post(&test).key(&world.key).send(&world.customer).await.status, 200);
     let mail = world.mails().await.remove(0).text;
     let other = mail.split("/confirmations/").nth(1).unwrap().split_whitespace().next().unwrap();
     Call::post(&format!("/confirmations/{other}")).form("answer=allow").send(&world.customer).await;
@@ -80,6 +85,7 @@ async fn logs_hold_no_query_no_body_and_no_key() {
         token,
         other,
         "a-secret-of-ada",
+        "a-token-of-loggly",
         world.key.expose(),
         instance.apikey.expose(),
         instance.password.expose(),

@@ -21,6 +21,7 @@ mod documents;
 mod fuzz;
 mod hundred_days;
 mod instances;
+mod integrations;
 mod invitations;
 mod invoices;
 mod keys;

@@ -1,7 +1,7 @@
 //! A monitor sees every document without its secrets, on every route.
 
 use crate::call::Call;
-use crate::coverage::{Things, WEBHOOK, WEBHOOK_SECRET};
+use crate::coverage::{LOG_TOKEN, METRICS_KEY, Things, WEBHOOK, WEBHOOK_SECRET};
 use crate::world::World;
 use api::routes;
 use model::Role;
@@ -13,7 +13,8 @@ async fn no_route_shows_a_monitor_a_secret() {
     let things = Things::make(&world).await;
     let instance = &things.instance;
     let monitor = world.member(Role::Monitor, &[]).await;
-    let secrets = [instance.password.expose(), instance.apikey.expose(), WEBHOOK, WEBHOOK_SECRET];
+    let (password, apikey) = (instance.password.expose(), instance.apikey.expose());
+    let secrets = [password, apikey, WEBHOOK, WEBHOOK_SECRET, LOG_TOKEN, METRICS_KEY];
     // Once it is updated, its options are shown, too.
     let recipient = things.path("/api/instances/{id}/alarms/recipients/{recipient_id}");
     let update = Call::put(&recipient).json(&json!({"type": "webhook", "value": WEBHOOK}));
@@ -38,5 +39,6 @@ async fn no_route_shows_a_monitor_a_secret() {
             );
         }
     }
-    assert_eq!(shown_to_admin, 4, "read, details and both reads of recipients hold secrets");
+    // Read, details, and both reads of recipients and of each kind of integrations.
+    assert_eq!(shown_to_admin, 8, "of all documents that hold secrets");
 }

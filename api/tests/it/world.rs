@@ -1,6 +1,7 @@
 //! A whole control plane without an engine: every test owns one.
 
 use crate::call::Call;
+use app::integrations::IntegrationTester;
 use app::{
     Addresses, App, Clouds, Destinations, Limits, NoPlace, Parts, Place, Places, RegionCloud,
     Settings, Source, SourceKind,
@@ -14,9 +15,9 @@ use kafka::client::{Acl, Admin as _, NewTopic, Operation, PatternType, Permissio
 use kafka::client::{Groups as _, Messages as _, Quotas as _, TopicPartition};
 use kafka::simulated::{SimKafka, SimNode, Timing};
 use model::{
-    AccountId, ApiKey, Catalogue, Condition, Entropy as _, HostId, Instance, InstanceId, KeyId,
-    Listener, Listeners, Mail, ManualClock, Month, Reason, Region, Role, Secret, SeededEntropy,
-    SignedDuration, Tags, User, UserId,
+    AccountId, ApiKey, Catalogue, Condition, Entropy as _, HostId, Instance, InstanceId,
+    Integration, KeyId, Listener, Listeners, Mail, ManualClock, Month, Reason, Region, Role,
+    Secret, SeededEntropy, SignedDuration, Tags, User, UserId,
 };
 use serde_json::json;
 use std::path::Path;
@@ -81,6 +82,7 @@ impl World {
             entropy: entropy.clone(),
             clouds: clouds(&Catalogue::built_in(), &places),
             destinations: Arc::new(Public),
+            integration_tester: Arc::new(Elsewhere),
             settings: settings.clone(),
             installation,
         });
@@ -119,6 +121,7 @@ impl World {
             clock: self.clock.clone(),
             entropy: self.entropy.clone(),
             destinations: Arc::new(Public),
+            integration_tester: Arc::new(Elsewhere),
             settings: self.settings.clone(),
             installation: self.app.installation().clone(),
         });
@@ -460,6 +463,24 @@ impl Destinations for Public {
             Some(host) if host.starts_with("127.") => Err(format!("leads to {host}")),
             _ => Ok(()),
         }
+    }
+}
+
+/// Every system takes what is sent, but by a key that says otherwise.
+struct Elsewhere;
+
+#[async_trait]
+impl IntegrationTester for Elsewhere {
+    async fn test(
+        &self,
+        origin: &ship::Origin,
+        integration: &Integration,
+    ) -> Result<String, String> {
+        let Integration { kind, system, config, .. } = integration;
+        if config.values().any(|value| value.expose() == "refused") {
+            return Err(format!("{system} refused the key"));
+        }
+        Ok(format!("{system} took {kind} of {}", origin.instance.name))
     }
 }
 

@@ -2,7 +2,9 @@
 
 use crate::access::on_servers_of_its_own;
 use crate::{App, Error, InstanceAccess, Result};
-use model::{Action, ActionId, ActionKind, ActionState, ActionStep, MoveProgress, Server};
+use model::{
+    Action, ActionId, ActionKind, ActionState, ActionStep, MoveProgress, Server, Timestamp,
+};
 use store::{actions, resizes, servers};
 
 /// Older ones are in the audit log.
@@ -48,11 +50,16 @@ pub async fn read(
     };
     let resize = resizes::find(&mut reader, access.instance.id).await?;
     let progress = match resize.filter(|it| it.action_id == id) {
-        Some(resize) => resize.progress,
+        Some(resize) => resize.progress.map(|progress| foretold(progress, app.now())),
         None => actions::moved(&mut reader, id).await?.map(ended),
     };
     let view = view(access, &servers, action, later.as_slice());
     Ok((ActionView { progress, ..view }, steps))
+}
+
+/// An end that was foretold and has passed is none.
+fn foretold(progress: MoveProgress, now: Timestamp) -> MoveProgress {
+    MoveProgress { ready_at: progress.ready_at.filter(|at| *at > now), ..progress }
 }
 
 /// Nothing moves any more.

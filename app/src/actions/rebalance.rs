@@ -1,6 +1,6 @@
 //! Using the servers of a cluster evenly: the same servers, other replicas on them.
 
-use super::change::obstacles::{every_server_runs, unchanged};
+use super::change::obstacles::{staying_servers_run, unchanged};
 use super::change::{DryRun, Preview, preview_rebalance};
 use super::record::{Asking, record};
 use super::scene::Scene;
@@ -54,7 +54,7 @@ pub(super) async fn look(access: &InstanceAccess, app: &App) -> Result<Found> {
     let mut reader = app.store().reader();
     let scene = Scene::load(access, app, &mut reader).await?;
     scene.settled(access, &mut reader).await?;
-    every_server_runs(&scene)?;
+    staying_servers_run(app, &scene, &[], &mut reader).await?;
     let plan = app.catalogue.plan(&scene.instance.plan.0);
     let disk_gb = plan.map(|plan| plan.disk_gb(scene.instance.disk_size)).unwrap_or_default();
     let (instance, servers) = (&scene.instance, &scene.servers);

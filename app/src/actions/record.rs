@@ -64,11 +64,10 @@ fn promise(kind: ActionKind, numbers: &[u32], rows: &[Server]) -> Vec<Condition>
         | ActionKind::ChangePlan => Reason::ToRestart,
         ActionKind::Stop => Reason::ToStop,
         ActionKind::Start => Reason::ToStart,
+        ActionKind::Resize | ActionKind::Rebalance => return vec![Reason::Created.into()],
         ActionKind::Create
         | ActionKind::ClusterStop
         | ActionKind::ClusterStart
-        | ActionKind::Resize
-        | ActionKind::Rebalance
         | ActionKind::ResizeDisk => return vec![],
     };
     let is_meant = |server: &&Server| {

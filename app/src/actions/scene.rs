@@ -3,8 +3,12 @@
 use super::open::replaced_by;
 use crate::access::{self, on_servers_of_its_own};
 use crate::{App, Error, InstanceAccess, Result};
-use model::{ActionKind, Instance, Server};
-use store::{Run, servers};
+use model::agent::{Phase, Report};
+use model::{ActionKind, Instance, Server, SignedDuration, Timestamp};
+use store::{Run, ServerRecord, servers};
+
+/// An agent that was not heard for so long may be gone with its server.
+const UNHEARD: SignedDuration = SignedDuration::from_secs(30);
 
 pub(super) struct Scene {
     pub instance: Instance,
@@ -40,4 +44,11 @@ impl Scene {
             self.instance.progress.status_without_logs()
         )))
     }
+}
+
+/// Whether its broker does not run or does not answer, as far as its agent tells.
+pub(super) fn is_down(record: &ServerRecord, now: Timestamp) -> bool {
+    let is_unheard = |at: Timestamp| now.duration_since(at) > UNHEARD;
+    let says_so = |it: Report| it.phase != Phase::Running || it.silent_since.is_some();
+    record.server.last_seen.is_some_and(is_unheard) || record.current_report().is_some_and(says_so)
 }

@@ -2,13 +2,10 @@
 //! far as that is possible, by the engine. Intent is as it was before, from this moment on.
 
 use super::cancel::Cancelled;
+use super::scene::is_down;
 use crate::{App, Error, Result, history};
-use model::agent::{Phase, Report};
-use model::{Action, Instance, Resize, SignedDuration, Timestamp};
-use store::{ServerRecord, Work, instances, resizes, servers};
-
-/// An agent that was not heard for so long may be gone with its server.
-const UNHEARD: SignedDuration = SignedDuration::from_secs(30);
+use model::{Action, Instance, Resize};
+use store::{Work, instances, resizes, servers};
 
 /// What there is to undo.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -81,12 +78,6 @@ async fn all_leaving_run(
         down.join(", "),
         resize.from
     )))
-}
-
-fn is_down(record: &ServerRecord, now: Timestamp) -> bool {
-    let is_unheard = |at: Timestamp| now.duration_since(at) > UNHEARD;
-    let says_so = |it: Report| it.phase != Phase::Running || it.silent_since.is_some();
-    record.server.last_seen.is_some_and(is_unheard) || record.current_report().is_some_and(says_so)
 }
 
 /// The number of servers, and with it the plan and its price, are those of before. Another

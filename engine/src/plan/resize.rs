@@ -8,9 +8,11 @@
 //! falls; replicas move; and only once nothing is left on them leaving controllers lose their
 //! votes, brokers stop under a ticket, and servers are removed. A change that is undone is a
 //! change the other way, by the same rules; only where it leaves two voters, one of them loses
-//! its vote at once.
+//! its vote at once. Where a server that leaves is gone, staying ones are restarted last.
 //!
-//! Whatever a roll has to do comes first: servers that start, or are to be restarted.
+//! Whatever a roll has to do comes first: servers that start, or are to be restarted. Only a
+//! restart that may not be now, for want of a leaving server that is gone, waits for the change
+//! instead; and a broker does not stop while its controller is one of two that vote.
 
 mod join;
 mod leave;
@@ -19,7 +21,7 @@ mod moves;
 mod restart;
 mod votes;
 
-use super::{LOOK_AGAIN, Plan, Step, Wait};
+use super::{LOOK_AGAIN, Plan, Step, Wait, roll};
 use crate::world::{Life, Placed, ServerView, World};
 use model::condition::{Doing, Place};
 use model::{Condition, Reason, Resize};
@@ -36,7 +38,7 @@ struct Change<'a> {
 }
 
 /// The first part that has something to do, or to wait for, is the plan.
-const BEFORE_STOPS: [fn(&Change) -> Option<Plan>; 18] = [
+const BEFORE_STOPS: [fn(&Change) -> Option<Plan>; 19] = [
     votes::leave_none_of_two,
     min_isr::put_back_mended,
     min_isr::hold,
@@ -51,6 +53,7 @@ const BEFORE_STOPS: [fn(&Change) -> Option<Plan>; 18] = [
     min_isr::raise,
     min_isr::put_back_all,
     moves::end_throttles,
+    restart::once_moved,
     leave::begin_removing,
     votes::remove_voters,
     leave::ask_to_stop,
@@ -59,7 +62,7 @@ const BEFORE_STOPS: [fn(&Change) -> Option<Plan>; 18] = [
 
 /// After leaving brokers have stopped.
 const AFTER_STOPS: [fn(&Change) -> Option<Plan>; 2] =
-    [leave::wait_for_stops, restart::after_growing];
+    [leave::wait_for_stops, restart::after_removing];
 
 /// None: nothing changes, or a roll comes first.
 pub(super) fn plan(world: &World) -> Option<Plan> {
@@ -67,8 +70,11 @@ pub(super) fn plan(world: &World) -> Option<Plan> {
     if !world.instance.ready() {
         return None;
     }
-    if waits_for_roll(world) {
+    if is_rolling(world) {
         return end_beside_roll(world, resize);
+    }
+    if is_roll_due(world) && !is_held_by_leaving(world) {
+        return one_voter_of_two(world, resize).or_else(|| end_beside_roll(world, resize));
     }
     let Some(placed) = world.placed() else { return Some(look_first(world)) };
     planned(&Change { world, resize, placed })
@@ -104,18 +110,45 @@ pub(super) fn steps_to_end(world: &World) -> Vec<Step> {
 }
 
 /// Servers that leave are no reason: they may be gone for good.
-fn waits_for_roll(world: &World) -> bool {
+fn is_rolling(world: &World) -> bool {
     let is_of_leaving = |id| {
         let mut views = world.servers.iter();
         views.any(|view| Some(view.server.id) == id && view.server.is_leaving())
     };
     let has_turn = world.ticket.as_ref().is_some_and(|it| !is_of_leaving(it.server_id));
     let is_busy = |view: &ServerView| match view.life() {
-        Life::Serving | Life::Stopped => false,
-        Life::Due(Doing::Restarting) | Life::Leaving(Doing::Restarting) => true,
+        Life::Serving
+        | Life::Stopped
+        | Life::Due(Doing::Restarting)
+        | Life::Leaving(Doing::Restarting) => false,
         _ => !view.server.is_leaving(),
     };
     has_turn || world.servers.iter().any(is_busy)
+}
+
+/// A server whose agent was told to restart it, and that has no ticket, has not stopped.
+fn is_roll_due(world: &World) -> bool {
+    let is_due = |view: &ServerView| match view.life() {
+        Life::Due(Doing::Restarting) => true,
+        Life::Leaving(Doing::Restarting) => !world.may_be_gone(view),
+        _ => false,
+    };
+    world.servers.iter().any(is_due)
+}
+
+/// The quorum would stand still while either of two restarts.
+fn one_voter_of_two(world: &World, resize: &Resize) -> Option<Plan> {
+    if !(resize.undo || resize.removing) || world.unseen.is_some() {
+        return None;
+    }
+    let Some(placed) = world.placed() else { return Some(look_first(world)) };
+    votes::leave_none_of_two(&Change { world, resize, placed }).filter(Plan::has_step)
+}
+
+/// Whether no broker can be restarted now, and what is missing for it may be missing for ever:
+/// a server that leaves is gone, and what it held has not moved yet.
+fn is_held_by_leaving(world: &World) -> bool {
+    leave::is_one_gone(world) && !roll::plan(world).is_some_and(|plan| plan.has_step())
 }
 
 fn look_first(world: &World) -> Plan {

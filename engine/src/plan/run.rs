@@ -59,7 +59,10 @@ impl Draft<'_> {
     fn is_of_leaving(&self, lane: &Lane) -> bool {
         let mut views = self.world.servers.iter();
         let is_its = |view: &&ServerView| Some(view.server.id) == lane.server;
-        views.find(is_its).is_some_and(|view| view.server.is_leaving() && !view.is_up())
+        let view = views.find(is_its);
+        view.is_some_and(|view| {
+            view.server.is_leaving() && !view.is_up() || self.world.may_be_gone(view)
+        })
     }
 
     fn lacks_something(&self, view: &ServerView) -> bool {

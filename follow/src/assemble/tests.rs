@@ -16,7 +16,7 @@ fn assembler(format: Format) -> Assembler {
 
 fn piece(bytes: &[u8]) -> Piece<'_> {
     let found = std::fs::metadata("/").unwrap();
-    Piece { file: Identity::of(&found), bytes, from: 0, offset: 0 }
+    Piece { file: Identity::new(&found), bytes, from: 0, offset: 0 }
 }
 
 fn events(mut frame: Frame) -> Vec<LogEvent> {

@@ -1,19 +1,20 @@
 //! Which file of a log is read next, and from where.
 
 use super::{Log, Open, Place, Seam, Step};
+use crate::disk;
 use crate::frame::Frame;
 use crate::mark::{self, Finished, Identity, Mark};
 use crate::rotated::{self, Rotated};
 use model::{LogSource, Timestamp};
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt as _;
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 
 /// So far back the beginning of a line is looked for that is being written.
 const LAST_LINE: usize = 64 << 10;
 
 impl Log {
-    /// Forgets where it was: whoever asks for the log wants what is written from now on.
+    /// Forgets where it was, and begins with what is written from now on.
     pub fn begin_at_end(&mut self) -> io::Result<()> {
         self.place = Place::AtEnd;
         self.go_to_end()
@@ -44,16 +45,21 @@ impl Log {
         now: Timestamp,
         out: &mut Frame,
     ) -> io::Result<()> {
+        // In this order: what is renamed in between is found among the rotated.
+        let present = self.open_present()?;
+        let rotated = rotated::list(&self.server, &self.path)?;
+        let is_same = match (&present, &mark) {
+            (Some(file), Some(mark)) => mark.file.is_of(&file.metadata()?),
+            _ => false,
+        };
+        if !is_same && !rotated::has_marked(&rotated, &self.server, mark)? {
+            // A server's files may have been brought to another disk.
+            rotated::recognize(&rotated, &self.server, &mut self.finished)?;
+        }
         let Some(mark) = mark else {
             self.place = Place::Between;
             return Ok(());
         };
-        let present = self.open_present()?;
-        let is_same = match &present {
-            Some(file) => mark.file.is_of(&file.metadata()?),
-            None => false,
-        };
-        let rotated = rotated::list(&self.server, &self.path)?;
         if mark.offset == 0 {
             // Nothing tells that file from another. What was not read is read from its
             // beginning; if the file is still there, that is a copy of it.
@@ -76,7 +82,6 @@ impl Log {
                 let offset = if has_rest { mark.offset } else { file.metadata()?.len() };
                 Place::Open(self.open_at(file, offset, is_same || mark.file.is_copy)?)
             }
-            // A server's files may have been brought to another disk.
             None => match present {
                 Some(file) if !is_same && mark.fits(&file)? => {
                     Place::Open(self.open_at(file, mark.offset, false)?)
@@ -113,29 +118,36 @@ impl Log {
 
     /// Opens what comes after the file that was read to its end: what was rotated and not
     /// read, oldest first, then the file of the log's own name.
-    pub(super) fn switch(&mut self, now: Timestamp) -> io::Result<Step> {
+    pub(super) fn switch(&mut self, now: Timestamp, out: &mut Frame) -> io::Result<Step> {
         // In this order: what is renamed in between is found among the rotated.
         let present = self.open_present()?;
         let rotated = rotated::list(&self.server, &self.path)?;
         let mut finished = self.finished.clone();
+        let mut is_removed = false;
         if let Place::Open(open) = &self.place {
+            let found = open.file.metadata()?;
             finished.retain(|known| !known.mark.file.is_same(&open.identity));
-            finished.push(Finished::new(open.mark(), &open.file.metadata()?));
+            finished.push(Finished::new(open.mark(), &found));
             let is_copy = open.identity.is_copy;
             self.seam = if is_copy { Seam::Emptied } else { Seam::Renamed };
+            // A copy is removed when the next one is made, which has all that came after it.
+            is_removed = found.nlink() == 0 && !self.may_be_copied();
         }
         finished.drain(..finished.len().saturating_sub(rotated::MOST));
-        let next = match self.first_unread(&rotated, &finished, present.as_ref())? {
-            Some((file, offset)) => Some((file, offset)),
-            None => present.map(|file| (file, 0)),
-        };
+        let unread = self.first_unread(&rotated, &finished, present.as_ref())?;
+        // Files that were rotated after it may have been removed as well.
+        let has_gap = is_removed && unread.is_some();
+        let next = unread.or(present.map(|file| (file, 0)));
         (self.finished, self.is_switched) = (finished, true);
         let Some((file, offset)) = next else {
             self.place = Place::Between;
             return Ok(Step::Rest);
         };
         self.place = Place::Open(self.open_at(file, offset, false)?);
-        // A line that nobody goes on with is shown in its time.
+        if has_gap {
+            self.note_gap(now, out);
+        }
+        // The next file has as much time to go on with an open line as this one had.
         self.grew = self.grew.max(now);
         Ok(Step::Switch)
     }
@@ -146,10 +158,9 @@ impl Log {
         finished: &[Finished],
         present: Option<&File>,
     ) -> io::Result<Option<(File, u64)>> {
-        let may_be_copied = matches!(self.source, LogSource::Agent | LogSource::Output);
         for file in rotated {
             let Some(offset) = file.unread(&self.server, finished)? else { continue };
-            if let Some(present) = present.filter(|_| may_be_copied)
+            if let Some(present) = present.filter(|_| self.may_be_copied())
                 && file.is_copied_from(&self.server, present)?
             {
                 continue;
@@ -161,14 +172,19 @@ impl Log {
 
     fn open_at(&mut self, file: File, offset: u64, is_copy: bool) -> io::Result<Open> {
         let found = file.metadata()?;
-        let mut identity = Identity::of(&found);
+        let mut identity = Identity::new(&found);
         identity.look(&file, found.len())?;
         let before = mark::before(&file, offset)?;
         self.opened += 1;
         (identity.is_copy, identity.opened) = (is_copy, self.opened);
         // It is not, or it has the inode of one that is gone.
         self.finished.retain(|known| !known.mark.file.is_same(&identity));
-        Ok(Open { file, identity, offset, before })
+        Ok(Open { file, identity, offset, before, modified: mark::modified(&found) })
+    }
+
+    /// Whether its rotated files may be copies of a file that was emptied.
+    fn may_be_copied(&self) -> bool {
+        matches!(self.source, LogSource::Agent | LogSource::Output)
     }
 
     fn open_present(&self) -> io::Result<Option<File>> {
@@ -178,11 +194,12 @@ impl Log {
         host::open_beneath(&self.server, &self.path).map(Some)
     }
 
-    fn note_gap(&mut self, now: Timestamp, out: &mut Frame) {
+    pub(super) fn note_gap(&mut self, now: Timestamp, out: &mut Frame) {
         self.gaps += 1;
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
         let words = format!(
-            "lines of {name} may be missing here: they were removed before they could be read"
+            "lines of {name} may be missing here: they were removed or damaged before they could \
+             be read"
         );
         self.assembler.note(&words, now, out);
     }
@@ -193,7 +210,10 @@ fn last_line(file: &File) -> io::Result<u64> {
     let size = file.metadata()?.len();
     let length = usize::try_from(size).unwrap_or(LAST_LINE).min(LAST_LINE);
     let mut bytes = vec![0; length];
-    file.read_exact_at(&mut bytes, size - length as u64)?;
+    match file.read_exact_at(&mut bytes, size - length as u64) {
+        Err(error) if disk::is_bad_sector(&error) => return Ok(size),
+        read => read?,
+    }
     let line = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |feed| feed + 1);
     Ok(size - (length - line) as u64)
 }

@@ -1,6 +1,7 @@
 //! How a destination gets its events: in order, again until it says that it has them.
 
 use super::{Reader, Spool, segment};
+use crate::disk;
 use crate::frame::Head;
 use crate::record;
 use model::LogEvent;
@@ -11,10 +12,8 @@ use std::io::{self, ErrorKind};
 const KEPT: usize = 96 << 10;
 /// What an event counts beside its text, against the bytes of a batch.
 const BESIDE: usize = 64;
-/// The disk can't read what it has, as the system says it.
-const INPUT_OUTPUT_ERROR: i32 = 5;
 
-/// A place between two events.
+/// Between two events.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Position(u64);
 
@@ -26,12 +25,12 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// The place after so many of its events: for a destination that took no more.
+    /// After so many of its events: for a destination that took no more.
     pub fn after(&self, events: usize) -> Position {
         Position(self.first + events.min(self.events.len()) as u64)
     }
 
-    /// The place after all of it.
+    /// After all of it.
     pub fn end(&self) -> Position {
         self.after(self.events.len())
     }
@@ -39,7 +38,7 @@ impl Batch {
 
 /// A frame of a segment.
 #[derive(Clone, Copy)]
-pub struct Place {
+pub struct FoundFrame {
     number: u64,
     offset: u64,
     /// Its first event.
@@ -123,19 +122,16 @@ impl Spool {
             Err(error) if is_lost(&error) => return Ok(Stop::Broken),
             file => file?,
         };
-        let known = reader.place.filter(|it| it.number == segment.number && it.first <= at);
-        let mut offset = known.map_or(0, |place| place.offset);
+        let found = reader.found.filter(|it| it.number == segment.number && it.first <= at);
+        let mut offset = found.map_or(0, |frame| frame.offset);
         while offset < segment.length {
-            let head = match self.read_frame(&file, offset, at) {
-                Ok(Some(head)) => head,
-                Ok(None) => return Ok(Stop::Broken),
-                Err(error) if is_lost(&error) => return Ok(Stop::Broken),
-                Err(error) => return Err(error),
+            let Some(head) = self.read_frame(&file, offset, at)? else {
+                return Ok(Stop::Broken);
             };
             if at < head.end() {
                 if events.is_empty() {
                     let (number, first) = (segment.number, head.first);
-                    reader.place = Some(Place { number, offset, first });
+                    reader.found = Some(FoundFrame { number, offset, first });
                 }
                 let Some(taken) = take(&head, &self.body, at, wanted, events) else {
                     return Ok(Stop::Broken);
@@ -151,7 +147,7 @@ impl Spool {
         Ok(if at < end { Stop::Broken } else { Stop::Met })
     }
 
-    /// The frame at a place, with its body if an event from this one on is in it. None if it
+    /// The frame at an offset, with its body if an event from this one on is in it. None if it
     /// is not what was written.
     fn read_frame(&mut self, file: &File, offset: u64, at: u64) -> io::Result<Option<Head>> {
         let Some(head) = segment::read_head(file, offset)? else { return Ok(None) };
@@ -165,8 +161,8 @@ impl Spool {
         Ok(Some(head).filter(|head| is_read && head.split(&self.body).is_some()))
     }
 
-    /// Says what a reader has. It need not be on disk after: then it gets that once more if
-    /// this process is killed.
+    /// Says what a reader has. It is on disk once it is saved: a reader gets it once more if
+    /// this process is killed before.
     pub fn ack(&mut self, id: i64, position: Position) {
         let end = self.end;
         let Some(reader) = self.readers.get_mut(&id) else { return };
@@ -174,7 +170,6 @@ impl Spool {
         if at > reader.cursor.at {
             reader.cursor.at = at;
             self.unsaved.insert(id, Some(reader.cursor));
-            self.remove_taken();
         }
     }
 
@@ -191,8 +186,8 @@ impl Spool {
         let at = reader.cursor.at.max(self.floor());
         let Some(index) = self.segment_of(at) else { return (0, 0) };
         let segment = self.segments[index];
-        let known = reader.place.filter(|place| place.number == segment.number);
-        let before = known.map_or(0, |place| place.offset);
+        let found = reader.found.filter(|frame| frame.number == segment.number);
+        let before = found.map_or(0, |frame| frame.offset);
         let bytes: u64 = self.segments.range(index..).map(|segment| segment.length).sum();
         (self.end - at, bytes.saturating_sub(before))
     }
@@ -239,6 +234,5 @@ fn take(
 
 /// Whether it will not be read by trying again.
 fn is_lost(error: &io::Error) -> bool {
-    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::UnexpectedEof)
-        || error.raw_os_error() == Some(INPUT_OUTPUT_ERROR)
+    error.kind() == ErrorKind::NotFound || disk::is_bad_sector(error)
 }

@@ -1,10 +1,11 @@
 //! The files of a spool, and what a crash left of them.
 
+use crate::disk;
 use crate::frame::{self, HEAD, Head};
 use crate::state::State;
 use std::collections::VecDeque;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, ErrorKind};
+use std::io;
 use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
@@ -64,7 +65,8 @@ pub struct Recovered {
 }
 
 /// The state of the last segment that has one, and the segments before it. What is behind the
-/// last whole frame is cut off: a process was killed while it wrote it.
+/// last whole frame is cut off: a process was killed while it wrote it, or it is on a bad
+/// sector.
 pub fn recover_all(directory: &Path) -> io::Result<Recovered> {
     let mut numbers = numbers(directory)?;
     let next = numbers.last().map_or(0, |last| last + 1);
@@ -143,7 +145,7 @@ pub fn size(head: &Head) -> u64 {
 /// None where no frame begins.
 pub fn read_head(file: &File, offset: u64) -> io::Result<Option<Head>> {
     let mut bytes = [0; HEAD];
-    let is_read = read_exact(file, &mut bytes, offset)?;
+    let is_read = disk::read_exact(file, &mut bytes, offset)?;
     Ok(Head::parse(&bytes).filter(|_| is_read))
 }
 
@@ -154,13 +156,5 @@ pub fn read_body(file: &File, offset: u64, head: &Head, body: &mut Vec<u8>) -> i
         return Ok(false);
     }
     body.resize(head.length, 0);
-    read_exact(file, body, offset + HEAD as u64)
-}
-
-fn read_exact(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<bool> {
-    match file.read_exact_at(bytes, offset) {
-        Ok(()) => Ok(true),
-        Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(false),
-        Err(error) => Err(error),
-    }
+    disk::read_exact(file, body, offset + HEAD as u64)
 }

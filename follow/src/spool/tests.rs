@@ -181,10 +181,27 @@ fn what_every_reader_has_is_removed() {
     drain(&mut spool, 1, 100);
     assert!(size(directory.path()) >= before);
     spool.set_readers(&[1].into());
+    spool.save().unwrap();
     assert_eq!(spool.segments.len(), 1, "the other one has gone");
     assert!(size(directory.path()) < before);
     spool.clear();
     assert_eq!(size(directory.path()), 0);
+}
+
+#[test]
+fn what_a_reader_has_is_not_counted_as_dropped_after_a_kill() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut spool = open(directory.path());
+    spool.set_readers(&[1].into());
+    for from in [0, 20, 40] {
+        append(&mut spool, from..from + 20);
+    }
+    let read = spool.read(1, 45, usize::MAX).unwrap();
+    spool.ack(1, read.end());
+    drop(spool);
+    let mut spool = open(directory.path());
+    assert_eq!(drain(&mut spool, 1, 100), (0..60).collect::<Vec<_>>());
+    assert_eq!(spool.dropped(1), 0);
 }
 
 #[test]
@@ -213,6 +230,55 @@ fn what_the_disk_spoiled_is_passed_and_counted() {
     append(&mut spool, 74..80);
     assert_eq!(drain(&mut spool, 1, 100), (74..80).collect::<Vec<_>>());
     assert_eq!(spool.dropped(1), 54);
+}
+
+#[test]
+fn a_segment_that_begins_on_a_bad_sector_is_removed() {
+    let check = |bad: &[u64], expected: Vec<usize>, dropped| {
+        let directory = tempfile::tempdir().unwrap();
+        let mut spool = open(directory.path());
+        spool.set_readers(&[1].into());
+        for from in [0, 20, 40] {
+            append(&mut spool, from..from + 20);
+        }
+        assert_eq!(spool.segments.len(), 3);
+        drop(spool);
+        for number in bad {
+            // Nothing is at the first addresses, and the system says so as of a bad sector.
+            let path = segment::path(directory.path(), *number);
+            fs::remove_file(&path).unwrap();
+            std::os::unix::fs::symlink("/proc/self/mem", path).unwrap();
+        }
+        let mut spool = open(directory.path());
+        assert_eq!(drain(&mut spool, 1, 100), expected, "without {bad:?}");
+        assert_eq!(spool.dropped(1), dropped, "without {bad:?}");
+    };
+    check(&[1], (0..20).chain(40..60).collect(), 20);
+    check(&[2], (0..40).collect(), 0);
+    check(&[1, 2], (0..20).collect(), 0);
+    check(&[0, 1, 2], Vec::new(), 0);
+}
+
+#[test]
+fn a_full_disk_drops_nothing_that_was_kept() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut spool = open(directory.path());
+    spool.set_readers(&[1].into());
+    for from in [0, 20, 40] {
+        append(&mut spool, from..from + 20);
+    }
+    assert!(spool.segments.len() > 1);
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let last = spool.last.replace(full);
+    let mut waiting = frame([60]);
+    for _ in 0..3 {
+        let error = spool.append(&mut waiting, &BTreeMap::new()).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+    }
+    spool.last = last;
+    spool.append(&mut waiting, &BTreeMap::new()).unwrap();
+    assert_eq!(drain(&mut spool, 1, 100), (0..61).collect::<Vec<_>>());
+    assert_eq!(spool.dropped(1), 0);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Where following begins and ends.
 
 use crate::server::{
-    AGENT_LOG, BROKER_OUT, GC_LOG, READER, SERVER_LOG, Server, line, lines, numbers,
+    AGENT_LOG, BROKER_OUT, GC_LOG, READER, SERVER_LOG, Server, agent_line, line, lines, numbers,
 };
 use model::LogSource;
 use std::fs;
@@ -97,6 +97,26 @@ fn an_agent_that_was_away_too_long_says_that_lines_are_missing() {
     assert!(got[10].starts_with("lines of server.log may be missing here"), "{}", got[10]);
     assert_eq!(got[11..], numbers(40..80));
     assert_eq!(server.gaps, 1);
+}
+
+#[test]
+fn a_log_whose_end_was_not_found_yet_is_not_read_from_its_beginning_after_a_kill() {
+    let mut server = Server::new();
+    server.append(SERVER_LOG, &line("old"));
+    // Its directory is a link, which is not followed.
+    fs::rename(server.path("logs"), server.path("elsewhere")).unwrap();
+    std::os::unix::fs::symlink(server.path("elsewhere"), server.path("logs")).unwrap();
+    server.tail().set_readers(&[READER].into()).unwrap_err();
+    server.append(AGENT_LOG, &agent_line("new"));
+    server.turn();
+    server.kill();
+    fs::remove_file(server.path("logs")).unwrap();
+    fs::rename(server.path("elsewhere"), server.path("logs")).unwrap();
+    server.read_files();
+    server.append(SERVER_LOG, &line("new"));
+    server.settle();
+    assert_eq!(server.messages(LogSource::Agent), ["new"]);
+    assert_eq!(server.messages(LogSource::Broker), ["new"]);
 }
 
 #[test]

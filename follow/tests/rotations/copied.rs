@@ -2,7 +2,6 @@
 
 use crate::server::{AGENT_LOG, BROKER_OUT, Server, agent_line, lines, numbers};
 use model::LogSource;
-use std::fs;
 
 #[test]
 fn the_rest_of_a_file_that_was_emptied_is_read_from_its_copy() {
@@ -110,19 +109,4 @@ fn a_file_that_was_emptied_without_a_copy_leaves_a_gap_that_is_told() {
     assert!(got[10].starts_with("lines of agent.log may be missing here"), "{}", got[10]);
     assert_eq!(got[11..], numbers(10..12));
     assert_eq!(server.gaps, 1);
-}
-
-#[test]
-fn a_server_whose_files_were_brought_elsewhere_is_followed_on() {
-    let mut server = Server::followed();
-    server.append(AGENT_LOG, &lines(0..10, agent_line));
-    server.settle();
-    server.kill();
-    // With another inode.
-    fs::copy(server.path(AGENT_LOG), server.path("brought")).unwrap();
-    fs::rename(server.path("brought"), server.path(AGENT_LOG)).unwrap();
-    server.append(AGENT_LOG, &lines(10..12, agent_line));
-    server.settle();
-    assert_eq!(server.messages(LogSource::Agent), numbers(0..12));
-    assert_eq!(server.gaps, 0);
 }

@@ -5,6 +5,7 @@
 
 mod begins;
 mod bounds;
+mod brought;
 mod copied;
 mod kafka_lines;
 mod properties;

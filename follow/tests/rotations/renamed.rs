@@ -39,6 +39,28 @@ fn a_file_is_read_to_its_end_though_it_was_removed() {
 }
 
 #[test]
+fn files_that_were_removed_faster_than_they_were_read_leave_a_gap_that_is_told() {
+    for is_newest_first in [true, false] {
+        let mut server = Server::followed();
+        server.append(SERVER_LOG, &lines(0..10, line));
+        server.read_files();
+        for from in (10..80).step_by(10) {
+            match is_newest_first {
+                true => server.roll_down(SERVER_LOG, 4),
+                false => server.roll_up(SERVER_LOG, 4),
+            }
+            server.append(SERVER_LOG, &lines(from..from + 10, line));
+        }
+        server.settle();
+        let got = server.messages(LogSource::Broker);
+        assert_eq!(got[..10], numbers(0..10));
+        assert!(got[10].starts_with("lines of server.log may be missing here"), "{}", got[10]);
+        assert_eq!(got[11..], numbers(30..80));
+        assert_eq!(server.gaps, 1);
+    }
+}
+
+#[test]
 fn a_writer_that_ends_its_line_after_the_rename_is_waited_for() {
     let mut server = Server::followed();
     let mut writer = server.open(SERVER_LOG);
@@ -81,6 +103,25 @@ fn a_line_that_a_crash_broke_off_is_no_part_of_the_next() {
     server.settle();
     assert_eq!(server.messages(LogSource::Broker), ["half", "next"]);
     assert_eq!(server.messages(LogSource::Output), ["one", "two"]);
+}
+
+#[test]
+fn what_a_jvm_printed_that_was_not_read_is_told_from_the_same_words_before() {
+    let mut server = Server::followed();
+    let rotate = |server: &Server| {
+        fs::rename(server.path(BROKER_OUT), server.path("logs/broker.out.1")).unwrap();
+        server.append(BROKER_OUT, "");
+    };
+    server.append(BROKER_OUT, "the same words\n");
+    server.settle();
+    rotate(&server);
+    server.settle();
+    // The next JVM prints while the agent is away, and is followed by a third.
+    server.kill();
+    server.append(BROKER_OUT, "the same words\n");
+    rotate(&server);
+    server.settle();
+    assert_eq!(server.messages(LogSource::Output), ["the same words", "the same words"]);
 }
 
 #[test]

@@ -141,6 +141,23 @@ impl Server {
         OpenOptions::new().write(true).open(self.path(name)).unwrap().set_len(0).unwrap();
     }
 
+    /// The logs are brought to another disk while the agent is away: each has another inode,
+    /// which may be one that another file had.
+    pub fn bring_elsewhere(&mut self) {
+        self.kill();
+        for directory in [self.path(""), self.path("logs")] {
+            let entries: Vec<_> = fs::read_dir(&directory).unwrap().map(Result::unwrap).collect();
+            for file in entries.iter().filter(|entry| entry.metadata().unwrap().is_file()) {
+                let modified = file.metadata().unwrap().modified().unwrap();
+                let brought = directory.join("brought");
+                fs::copy(file.path(), &brought).unwrap();
+                let opened = OpenOptions::new().append(true).open(&brought).unwrap();
+                opened.set_modified(modified).unwrap();
+                fs::rename(&brought, file.path()).unwrap();
+            }
+        }
+    }
+
     pub fn turn(&mut self) -> Turn {
         let now = self.now;
         let turn = self.tail().turn(now);

@@ -23,6 +23,7 @@ pub async fn go_beyond(work: &mut Work, past: &Past) -> Result<i64> {
         work.execute(query.bind(name.as_str()).bind(*value)).await?;
     }
     take_over_node_ids(work, past).await?;
+    take_over_integrations(work, past).await?;
     take_over_slowed(work, past).await?;
     take_over_certificates(work, past).await?;
     enrol_agents_anew(work, past).await?;
@@ -40,10 +41,34 @@ pub async fn go_beyond(work: &mut Work, past: &Past) -> Result<i64> {
         "UPDATE installation SET store_epoch = \
          CASE WHEN store_epoch < $1 THEN $1 ELSE store_epoch END + 1 RETURNING store_epoch",
     );
-    match work.fetch_one(query.bind(past.store_epoch)).await? {
-        Some(row) => row.int("store_epoch"),
-        None => Err(Error::Corrupt { what: "no installation", value: String::new() }),
+    let epoch = match work.fetch_one(query.bind(past.store_epoch)).await? {
+        Some(row) => row.int("store_epoch")?,
+        None => return Err(Error::Corrupt { what: "no installation", value: String::new() }),
+    };
+    have_integrations_fetched(work, epoch).await?;
+    Ok(epoch)
+}
+
+/// Agents send logs to where the store before said, and this one may come to the same
+/// revision with other integrations: none of its revisions is one of another epoch.
+async fn have_integrations_fetched(work: &mut Work, epoch: i64) -> Result<()> {
+    let query = Query::new(
+        "UPDATE instances SET integrations_revision = \
+         $1 * 4294967296 + integrations_revision % 4294967296",
+    );
+    work.execute(query.bind(epoch)).await.map(drop)
+}
+
+/// An agent keeps logs that wait to be sent by the id of their integration, and those of one
+/// that is gone must not go to another.
+async fn take_over_integrations(work: &mut Work, past: &Past) -> Result<()> {
+    for (instance, last) in &past.integrations {
+        let query = Query::new(
+            "UPDATE instances SET last_integration = $2 WHERE id = $1 AND last_integration < $2",
+        );
+        work.execute(query.bind(*instance).bind(*last)).await?;
     }
+    Ok(())
 }
 
 /// Kafka may remember the brokers of servers that were added since, also of removed ones, and
@@ -68,7 +93,8 @@ async fn leave_a_gap(work: &mut Work) -> Result<()> {
         "UPDATE instances SET last_node_id = 1000 + CASE WHEN last_node_id > \
          (SELECT COALESCE(MAX(node_id), 0) FROM servers WHERE instance_id = instances.id) \
          THEN last_node_id ELSE \
-         (SELECT COALESCE(MAX(node_id), 0) FROM servers WHERE instance_id = instances.id) END",
+         (SELECT COALESCE(MAX(node_id), 0) FROM servers WHERE instance_id = instances.id) END, \
+         last_integration = last_integration + 1000",
     );
     work.execute(query).await.map(drop)
 }

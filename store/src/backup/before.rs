@@ -39,6 +39,7 @@ impl Before {
             past.note(&row.text("name")?, row.int("value")?);
         }
         past.node_ids = self.node_ids().await?;
+        past.integrations = self.integrations().await?;
         let query = Query::new("SELECT instance_id, quotas FROM slowed_quotas");
         for row in self.fetch(query).await? {
             past.slowed.insert(row.int("instance_id")?, row.text("quotas")?);
@@ -58,19 +59,9 @@ impl Before {
     /// A store of an earlier release gave them to servers alone, which it never removed
     /// before their instance.
     async fn node_ids(&mut self) -> Result<BTreeMap<i64, i64>> {
-        let column = match self {
-            Self::Sqlite(_) => {
-                "SELECT name FROM pragma_table_info('instances') WHERE name = 'last_node_id'"
-            }
-            Self::Postgres(_) => {
-                "SELECT column_name FROM information_schema.columns \
-                 WHERE table_schema = current_schema() AND table_name = 'instances' \
-                 AND column_name = 'last_node_id'"
-            }
-        };
         let mut given =
             vec!["SELECT instance_id, MAX(node_id) AS last FROM servers GROUP BY instance_id"];
-        if !self.fetch(Query::new(column)).await?.is_empty() {
+        if self.instances_have("last_node_id").await? {
             given.push("SELECT id AS instance_id, last_node_id AS last FROM instances");
         }
         let mut highest: BTreeMap<i64, i64> = BTreeMap::new();
@@ -81,6 +72,28 @@ impl Before {
             }
         }
         Ok(highest)
+    }
+
+    /// A store of an earlier release has none.
+    async fn integrations(&mut self) -> Result<BTreeMap<i64, i64>> {
+        if !self.instances_have("last_integration").await? {
+            return Ok(BTreeMap::new());
+        }
+        let query = Query::new("SELECT id, last_integration FROM instances");
+        let rows = self.fetch(query).await?;
+        rows.iter().map(|row| Ok((row.int("id")?, row.int("last_integration")?))).collect()
+    }
+
+    async fn instances_have(&mut self, column: &str) -> Result<bool> {
+        let query = match self {
+            Self::Sqlite(_) => "SELECT name FROM pragma_table_info('instances') WHERE name = $1",
+            Self::Postgres(_) => {
+                "SELECT column_name FROM information_schema.columns \
+                 WHERE table_schema = current_schema() AND table_name = 'instances' \
+                 AND column_name = $1"
+            }
+        };
+        Ok(!self.fetch(Query::new(query).bind(column)).await?.is_empty())
     }
 
     /// A store of an earlier release has no such table.

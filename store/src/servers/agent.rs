@@ -14,12 +14,18 @@ pub struct EnrolledAgent {
     pub key: Option<String>,
     /// Of the desired document; every other document has another one.
     pub revision: i64,
+    /// Of where its instance's logs go.
+    pub integrations_revision: i64,
 }
 
 /// None if there is no such server.
 pub async fn find_agent(run: &mut impl Run, id: ServerId) -> Result<Option<EnrolledAgent>> {
     let query = Query::new(
-        "SELECT instance_id, incarnation, enrolled_key, revision FROM servers WHERE id = $1",
+        "SELECT servers.instance_id AS instance_id, servers.incarnation AS incarnation, \
+         servers.enrolled_key AS enrolled_key, servers.revision AS revision, \
+         instances.integrations_revision AS integrations_revision \
+         FROM servers JOIN instances ON instances.id = servers.instance_id \
+         WHERE servers.id = $1",
     )
     .bind(id.0);
     run.fetch_one(query).await?.map(|row| agent(&row)).transpose()
@@ -31,6 +37,7 @@ fn agent(row: &Row) -> Result<EnrolledAgent> {
         incarnation: row.int("incarnation")?,
         key: row.text_or_none("enrolled_key")?,
         revision: row.int("revision")?,
+        integrations_revision: row.int("integrations_revision")?,
     })
 }
 

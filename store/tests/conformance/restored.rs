@@ -42,6 +42,43 @@ async fn no_node_id_is_given_twice_after_a_restore() {
     assert_eq!(next, [given[1] + 1], "after {given:?}");
 }
 
+/// An agent keeps what waits to be sent by the id, and knows by the revision what it has.
+#[tokio::test]
+async fn no_integration_is_taken_for_one_of_before_a_restore() {
+    let it = Copies::new().await;
+    let (instance, server, _) = it.f.instance(it.account, 9000).await;
+    let copy = it.copy("copy.db").await;
+    let system = IntegrationSystem::Loggly;
+    let kind = IntegrationKind::Logs;
+    let config = system.config([("token", "t")]).unwrap();
+    let new = NewIntegration { kind, system, config };
+    let add = async |store: &Store| {
+        let mut work = store.begin().await.unwrap();
+        let id = integrations::insert(&mut work, instance.id, &new, now()).await.unwrap();
+        work.commit().await.unwrap();
+        let agent = servers::find_agent(&mut store.reader(), server.id).await.unwrap();
+        (id.unwrap().0, agent.unwrap().integrations_revision)
+    };
+    let before = [add(&it.f.store).await, add(&it.f.store).await];
+    assert_eq!(before, [(1, 1), (2, 2)]);
+    it.f.store.close().await;
+    let past = backup::settle(it.store()).await.unwrap();
+
+    let restored = Store::open(&copy, master_key(1)).await.unwrap();
+    let mut work = restored.begin().await.unwrap();
+    backup::go_beyond(&mut work, &past).await.unwrap();
+    work.commit().await.unwrap();
+    let (id, revision) = add(&restored).await;
+    assert_eq!(id, 3);
+    assert!(revision > 1 << 32, "{revision}");
+    let mut work = restored.begin().await.unwrap();
+    backup::go_beyond(&mut work, &Past { is_lost: true, ..Past::default() }).await.unwrap();
+    work.commit().await.unwrap();
+    let (id, again) = add(&restored).await;
+    assert_eq!(id, 1004);
+    assert!(again > revision + (1 << 31), "{again}");
+}
+
 /// What was revoked since would be good again by the backup.
 #[tokio::test]
 async fn no_agent_is_let_in_with_a_key_of_that_time() {

@@ -17,6 +17,7 @@ import sys
 import threading
 import time
 
+import intakes
 import vendors
 
 options = dict(zip(sys.argv[1::2], sys.argv[2::2]))
@@ -42,13 +43,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def do_POST(self):
         raw = self.rfile.read(int(self.headers["content-length"]))
         headers = {name.lower(): value for name, value in self.headers.items()}
-        vendor = options.get("as", "webhook")
+        service = options.get("as", "webhook")
+        known = intakes if service in intakes.answers else vendors
         seen = {
             "method": "POST",
             "path": self.path,
             "headers": headers,
-            "raw": raw.decode(),
-            "problems": vendors.check(vendor, self.path, headers, raw, options),
+            "raw": intakes.unpacked(headers, raw).decode(),
+            "problems": known.check(service, self.path, headers, raw, options),
         }
         say(seen)
         if fault:
@@ -57,7 +59,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         elif seen["problems"]:
             self.answer(400, "\n".join(seen["problems"]))
         else:
-            self.answer(*vendors.answers[vendor])
+            self.answer(*known.answers[service])
 
     def answer(self, status, text, **headers):
         self.send_response(status)

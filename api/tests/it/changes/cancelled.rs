@@ -170,6 +170,13 @@ async fn how_far_replicas_have_moved_is_told() {
         "bytes_per_second": 1_048_576, "ready_at": "2026-11-15T13:00:00Z",
     });
     assert_eq!(read(&world, &large, &path).await["progress"], expected);
+    // It has passed, and they still move.
+    world.clock.advance(SignedDuration::from_hours(2));
+    let late = json!({
+        "bytes_done": 1_073_741_824_u64, "bytes_left": 3_221_225_472_u64,
+        "bytes_per_second": 1_048_576, "ready_at": null,
+    });
+    assert_eq!(read(&world, &large, &path).await["progress"], late);
     finish(&world, &large).await;
     let ended = json!({
         "bytes_done": 1_073_741_824_u64, "bytes_left": 3_221_225_472_u64,

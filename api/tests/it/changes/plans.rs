@@ -58,7 +58,8 @@ async fn a_smaller_family_keeps_the_disk_or_is_refused() {
     let world = World::new().await;
     let before = cluster(&world, "bat-3", &[]).await;
     let refused = put(&world, &before, &json!({"plan": "mouse-3", "name": "new"})).await;
-    let sentence = "disk_size: must be at least 500, the gigabytes each server has now";
+    let sentence = "plan: mouse-3 comes with 25 GB a server, and disks never become smaller than \
+                    the 500 GB they have; send disk_size: 500 beside the plan";
     assert_eq!(refused.status, 400);
     let expected = json!({"error": sentence, "message": sentence, "error_code": 40_007});
     assert_eq!(refused.json(), expected);

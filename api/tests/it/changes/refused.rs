@@ -1,7 +1,8 @@
 //! When servers can't be changed, whatever is asked.
 
-use super::{call, cluster, put};
+use super::{call, cluster, put, topic};
 use crate::call::Call;
+use crate::documents;
 use crate::world::World;
 use app::{Limits, Settings};
 use model::Role;
@@ -36,6 +37,36 @@ async fn servers_have_to_run() {
     rebalance.expect_error(400, &sentence);
     // Another size needs no replica moved: a stopped server begins with it.
     assert_eq!(put(&world, &instance, &json!({"plan": "bat-3"})).await.status, 200);
+}
+
+/// One that leaves may be down: others have what it held.
+#[tokio::test]
+async fn servers_that_stay_have_to_be_up() {
+    let world = World::new().await;
+    let instance = cluster(&world, "mouse-5", &[topic("orders", 3)]).await;
+    let servers = world.servers(instance.id).await;
+    let report = async |number: usize, phase: &str| {
+        let server = &servers[number - 1];
+        let report = documents::report(server, &json!({"phase": phase, "launch": 0}));
+        let (mut work, now) = (world.app.store().begin().await.unwrap(), world.app.now());
+        store::servers::set_report(&mut work, server.id, &report, now).await.unwrap();
+        work.commit().await.unwrap();
+    };
+    report(2, "failed").await;
+    let sentence = format!(
+        "Replicas can't be moved while servers that stay don't run: {}; try again once they do",
+        servers[1].name
+    );
+    for nodes in [3, 7] {
+        put(&world, &instance, &json!({"nodes": nodes})).await.expect_error(400, &sentence);
+    }
+    let rebalance = call(&world, &instance, "POST", "/actions/rebalance").await;
+    rebalance.expect_error(400, &sentence);
+    report(2, "running").await;
+    report(5, "failed").await;
+    let refused = put(&world, &instance, &json!({"nodes": 7})).await;
+    assert!(refused.text.contains(&servers[4].name), "{}", refused.text);
+    assert_eq!(put(&world, &instance, &json!({"nodes": 3})).await.status, 200);
 }
 
 #[tokio::test]

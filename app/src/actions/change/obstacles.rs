@@ -2,13 +2,14 @@
 //! anything is written.
 
 use super::{ServerChange, leaving_of};
-use crate::actions::scene::Scene;
+use crate::actions::scene::{Scene, is_down};
 use crate::placement::{self, Placement};
 use crate::places::Growth;
 use crate::{App, Error, InstanceAccess, Result, limits};
 use model::condition::FirstFew;
-use model::{Instance, Plan};
+use model::{Instance, Plan, Server};
 use mover::{Aim, Cluster};
+use store::{Run, servers};
 
 pub async fn check(
     access: &InstanceAccess,
@@ -33,7 +34,7 @@ pub async fn look(
         scene.settled(access, &mut reader).await?;
     }
     if change.resizes() {
-        every_server_runs(&scene)?;
+        staying_servers_run(app, &scene, &leaving_of(change, &scene), &mut reader).await?;
         single_copy(change)?;
     }
     limits::check_growth(&mut reader, app, &scene.instance, change).await?;
@@ -58,17 +59,33 @@ pub fn unchanged(seen: &Instance, now: &Instance) -> Result<()> {
     Err(Error::Refused(sentence.into()))
 }
 
-/// Replicas are moved from and to servers that run.
-pub fn every_server_runs(scene: &Scene) -> Result<()> {
+/// Replicas are moved from and to servers that run. Of those that leave, others may have all
+/// replicas; one that stays and is down may never run again, and the change would wait for it.
+pub async fn staying_servers_run(
+    app: &App,
+    scene: &Scene,
+    leaving: &[&Server],
+    run: &mut impl Run,
+) -> Result<()> {
     let stopped = scene.servers.iter().filter(|server| server.wanted.is_stopped());
     let stopped: Vec<&str> = stopped.map(|server| server.name.as_str()).collect();
-    if stopped.is_empty() {
+    if !stopped.is_empty() {
+        let names = stopped.join(", ");
+        return Err(Error::Refused(format!(
+            "Replicas can't be moved while servers are stopped: {names}; use actions/start"
+        )));
+    }
+    let stays = |server: &Server| !leaving.iter().any(|leaving| leaving.id == server.id);
+    let all = servers::list(run, scene.instance.id).await?;
+    let down = all.iter().filter(|it| stays(&it.server) && is_down(it, app.now()));
+    let down: Vec<&str> = down.map(|record| record.server.name.as_str()).collect();
+    if down.is_empty() {
         return Ok(());
     }
-    let names = stopped.join(", ");
-    let sentence =
-        format!("Replicas can't be moved while servers are stopped: {names}; use actions/start");
-    Err(Error::Refused(sentence))
+    Err(Error::Refused(format!(
+        "Replicas can't be moved while servers that stay don't run: {}; try again once they do",
+        down.join(", ")
+    )))
 }
 
 fn single_copy(change: &ServerChange) -> Result<()> {
@@ -115,6 +132,9 @@ pub fn aim(change: &ServerChange) -> Aim {
 /// Fails if the servers that stay can't hold what there is.
 fn fits(placement: &Placement, change: &ServerChange) -> Result<()> {
     let aim = aim(change);
+    if change.removes() > 0 {
+        all_have_leaders(&placement.cluster)?;
+    }
     if change.removes() > 0
         && let Err(refusals) = mover::check(&placement.cluster, &aim)
     {
@@ -130,6 +150,20 @@ fn fits(placement: &Placement, change: &ServerChange) -> Result<()> {
         "Nothing was changed: plan {} allows {most} partition replicas in all, and topics would \
          have {has}; delete topics, or take a larger plan",
         change.plan.name
+    )))
+}
+
+/// What nobody leads can't be copied, and the servers that have it may be gone.
+fn all_have_leaders(cluster: &Cluster) -> Result<()> {
+    let leaderless = cluster.partitions.iter().filter(|it| it.leader.is_none());
+    let names: Vec<String> = leaderless.map(|it| it.name().to_string()).collect();
+    if names.is_empty() {
+        return Ok(());
+    }
+    Err(Error::Refused(format!(
+        "Nothing was changed: no server leads {}, so what it holds can't be moved; start the \
+         servers that have it, or delete the topic",
+        FirstFew::many(names)
     )))
 }
 

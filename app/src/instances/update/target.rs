@@ -100,9 +100,16 @@ fn servers(
     }
     // What is no longer offered stays as it is.
     let Some(plan) = plan else { return Ok(None) };
-    let disk_size = disk_size.or(instance.disk_size);
     let has_gb = present.map_or(has_gb, |present| present.disk_gb(instance.disk_size));
-    check_disk(has_gb, plan, disk_size)?;
+    let is_asked = disk_size.is_some();
+    let disk_size = disk_size.or(instance.disk_size);
+    if plan.disk_gb(disk_size) < has_gb {
+        return Err(if is_asked {
+            smaller("disk_size", has_gb)
+        } else {
+            smaller_plan(plan, has_gb)
+        });
+    }
     let change = ServerChange {
         plan: plan.clone(),
         from: present.cloned(),
@@ -141,11 +148,13 @@ fn check_plan(found: &mut Problems, present: &Plan, plan: &Plan) {
 }
 
 /// Disks only grow, also by a change of plan.
-fn check_disk(has_gb: u32, plan: &Plan, disk_size: Option<u32>) -> Result<()> {
-    if plan.disk_gb(disk_size) >= has_gb {
-        return Ok(());
-    }
-    Err(smaller("disk_size", has_gb))
+fn smaller_plan(plan: &Plan, has_gb: u32) -> Error {
+    let (name, gb) = (&plan.name, plan.disk_gb(None));
+    let sentence = format!(
+        "plan: {name} comes with {gb} GB a server, and disks never become smaller than the \
+         {has_gb} GB they have; send disk_size: {has_gb} beside the plan"
+    );
+    Error::Coded { code: ErrorCode::SMALLER_DISK, sentence }
 }
 
 fn smaller(field: &str, least: u32) -> Error {

@@ -10,6 +10,12 @@ use crate::world::{Life, Placed, ServerView, World};
 use kafka::placement::PlacedPartition;
 use model::{Condition, Reason};
 
+/// Whether one of them may never run again. What it held lacks a replica until that has moved,
+/// and no other broker with such a replica may be restarted so long.
+pub(super) fn is_one_gone(world: &World) -> bool {
+    world.servers.iter().any(|view| world.may_be_gone(view))
+}
+
 pub(super) fn begin_removing(change: &Change) -> Option<Plan> {
     let is_due = !change.resize.removing && change.leaving().next().is_some();
     is_due.then(|| change.act(Step::BeginRemoving))

@@ -9,18 +9,31 @@
 //!
 //! Before a cluster shrinks, while others lead what a restarted broker led, and so that no
 //! topic is made with replicas that would have to go again; after it has grown, so that no
-//! topic is made with more replicas than there are brokers.
+//! topic is made with more replicas than there are brokers. Last of all where a server that
+//! leaves is gone: until its replicas have moved, their partitions have too few in sync for
+//! another broker to stop.
 
-use super::Change;
+use super::{Change, leave};
 use crate::plan::{Plan, Step, sizing};
 
 pub(super) fn before_shrinking(change: &Change) -> Option<Plan> {
+    if change.resize.removing || leave::is_one_gone(change.world) {
+        return None;
+    }
     let is_due = change.resize.shrinks() && is_due(change);
-    let is_promoting = !sizing::promoted(change.world).is_empty();
-    (is_due || is_promoting).then(|| change.act(Step::RestartStaying))
+    (is_due || is_promoting(change)).then(|| change.act(Step::RestartStaying))
 }
 
-pub(super) fn after_growing(change: &Change) -> Option<Plan> {
+/// Servers that become controllers have to before others lose their votes.
+pub(super) fn once_moved(change: &Change) -> Option<Plan> {
+    is_promoting(change).then(|| change.act(Step::RestartStaying))
+}
+
+fn is_promoting(change: &Change) -> bool {
+    !sizing::promoted(change.world).is_empty()
+}
+
+pub(super) fn after_removing(change: &Change) -> Option<Plan> {
     is_due(change).then(|| change.act(Step::RestartStaying))
 }
 

@@ -14,8 +14,11 @@ use model::condition::{Joining, Voting};
 
 pub(super) fn add_voters(change: &Change) -> Option<Plan> {
     let future = sizing::future_voters(change.world);
-    let missing: Vec<&ServerView> =
-        future.into_iter().filter(|view| !change.placed.votes(view.server.node_id)).collect();
+    // What is no controller yet becomes one by a restart, which may have to wait.
+    let lacks_vote = |view: &&ServerView| {
+        view.server.is_controller() && !change.placed.votes(view.server.node_id)
+    };
+    let missing: Vec<&ServerView> = future.into_iter().filter(lacks_vote).collect();
     let first = missing.first()?;
     let lags = |view: &&&ServerView| !change.placed.has_all_metadata(view.server.node_id);
     let lagging: Vec<_> = missing.iter().filter(lags).collect();

@@ -2,6 +2,7 @@
 
 use super::{Cluster, check};
 use crate::world::World;
+use model::SignedDuration;
 use wire::agent::Phase;
 
 /// Three servers become one. All of them run.
@@ -116,6 +117,36 @@ fn a_leaving_server_that_is_dead_holds_nothing_up() {
     check(empty().told_to_leave().looked_at().removed(5), "open ticket of 4");
     let stopped = || empty().told_to_leave().all_informed().reports(4, Phase::Stopped);
     check(stopped(), "each: hibernate");
+}
+
+/// Others can't be restarted before what it held has moved.
+#[test]
+fn restarts_come_last_where_a_server_that_leaves_is_gone() {
+    let gone = || one().reports(3, Phase::Failed).fenced(3).voters(&[1, 2, 3]);
+    check(gone(), "cordon");
+    let unheard = || one().last_seen(3, SignedDuration::from_mins(2)).fenced(3);
+    check(unheard().voters(&[1, 2, 3]), "cordon");
+    // It does not say so, and Kafka lets it serve.
+    check(one().last_seen(3, SignedDuration::from_mins(2)).voters(&[1, 2, 3]), "restart staying");
+    let noted = || {
+        gone().cordoned(&[2]).min_isr_set().remembers(|memory| {
+            memory.replicas.insert("t".into(), 3);
+        })
+    };
+    let lacks_one = |cluster: Cluster| cluster.but(|it| it.in_sync = vec![1, 2]);
+    check(lacks_one(noted().topic("t", 1, &[1, 2, 3])), "move");
+    // It went while the restart was due already.
+    let due = || noted().restart(&[1]).looked_at();
+    check(lacks_one(due().topic("t", 1, &[1, 2, 3])), "move");
+    check(due().topic("t", 1, &[1]), "begin removing");
+    // A broker does not restart while it is one of two that vote.
+    let two = || due().topic("t", 1, &[1]).removing().voters(&[1, 2]);
+    check(two(), "remove voter of 2");
+    // Told to stop for good, it is as silent as before, and nothing comes before its removal.
+    let silent = unheard().cordoned(&[2]).min_isr_set().topic("t", 1, &[1]).told_to_leave();
+    check(silent.voters(&[1]), "3: hibernate");
+    let told = gone().cordoned(&[2]).min_isr_set().topic("t", 1, &[1]).told_to_leave();
+    check(told.voters(&[1]).all_informed().removed(2).removed(3), "restart staying");
 }
 
 /// It may never answer again, and the others do without it.

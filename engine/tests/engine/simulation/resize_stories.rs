@@ -20,6 +20,43 @@ async fn a_cluster_grows_and_shrinks() {
     }
 }
 
+/// It may never run again, whenever it went, and the others have all that it held. Its agent
+/// may say so, or be silent from then on.
+#[tokio::test]
+async fn a_shrink_to_one_ends_though_a_server_that_leaves_is_gone() {
+    for (rounds, is_silent) in [(0, true), (1, false), (2, true), (3, false), (4, true), (8, true)]
+    {
+        let rows = Rows::new().await;
+        let mut resizing = Resizing::of_several(&rows).await;
+        let id = resizing.sim.id();
+        let gone = rows.servers(id).await.pop().unwrap().server.id;
+        let at = resizing.sim.servers.iter().position(|it| *it == gone).unwrap();
+        assert!(rows.resize(id, 1).await);
+        for _ in 0..rounds {
+            resizing.round_without_trouble().await.unwrap();
+        }
+        for left in (0..400).rev() {
+            if rows.resize_of(id).await.is_none() {
+                break;
+            }
+            ended(resizing.plane.pass(id).await).unwrap();
+            resizing.sim.kill_broker(at);
+            if is_silent {
+                resizing.sim.kill_agent(at);
+            }
+            resizing.sim.agents_step().await;
+            resizing.write();
+            resizing.check().await.unwrap();
+            resizing.sim.advance(1);
+            let status = rows.instance(id).await.unwrap().progress.status();
+            assert!(left > 0, "gone after {rounds} rounds: {status}");
+        }
+        assert_eq!(rows.servers(id).await.len(), 1);
+        resizing.settle().await.unwrap();
+        resizing.check_whole().await.unwrap();
+    }
+}
+
 /// A server that never comes up holds the change, with a reason, until it is cancelled.
 #[tokio::test]
 async fn a_new_server_that_never_comes_up_is_told_of_and_taken_away() {

@@ -1,12 +1,13 @@
-//! Kafka's own log: `2026-11-05T10:23:20.123Z INFO message (logger)`, in UTC, with a stack
-//! trace on the lines after. The message may have several lines; the logger is at the end of
-//! its last one.
+//! Lines that begin with their time and level: Kafka's own log and the agent's.
 
 use super::{LONGEST_LOGGER, Parsed, level, split, stamp};
 
-pub const STAMP: &[u8] = b"0000-00-00T00:00:00.000Z ";
+pub const KAFKA_STAMP: &[u8] = b"0000-00-00T00:00:00.000Z ";
+pub const AGENT_STAMP: &[u8] = b"0000-00-00T00:00:00.000";
 
-pub fn parse(text: &[u8]) -> Option<Parsed<'_>> {
+/// `2026-11-05T10:23:20.123Z INFO message (logger)`, in UTC, with a stack trace on the lines
+/// after. The message may have several lines; the logger is at the end of its last one.
+pub fn parse_kafka(text: &[u8]) -> Option<Parsed<'_>> {
     let (at, rest) = stamp::take(text)?;
     let rest = rest.strip_prefix(b" ")?;
     let (word, message) = split(rest, b" ")?;
@@ -44,4 +45,19 @@ fn opens_logger(line: &[u8]) -> Option<usize> {
         && name.iter().all(|byte| byte.is_ascii_alphanumeric() || b"._$-".contains(byte));
     let opens = opens.checked_sub(1)?;
     (is_name && line[opens] == b' ').then_some(opens)
+}
+
+/// `2026-11-05T10:23:20.123456Z  INFO agent::link: message name=value`.
+pub fn parse_agent(text: &[u8]) -> Option<Parsed<'_>> {
+    let (at, rest) = stamp::take(text)?;
+    let (word, rest) = split(rest.trim_ascii_start(), b" ")?;
+    let level = level(word)?;
+    let near = &rest[..rest.len().min(LONGEST_LOGGER)];
+    let is_name = |name: &&[u8]| {
+        name.iter().all(|byte| byte.is_ascii_alphanumeric() || b"_:-".contains(byte))
+    };
+    let logger = split(near, b": ").map(|(name, _)| name).filter(is_name);
+    let message = logger.map_or(rest, |name| &rest[name.len() + 2..]);
+    let logger = logger.unwrap_or(&[]);
+    Some(Parsed { at: Some(at), level: Some(level), logger, message: [message, &[]] })
 }

@@ -1,0 +1,82 @@
+//! The points of an instance that are to be sent next.
+
+use crate::minutes::{self, Batch};
+use crate::schedule::MINUTE;
+use crate::settled::{Known, Moment, is_settled};
+use model::{InstanceId, ServerId, Timestamp};
+use series::{Tier, align};
+use ship::{Instance, Server};
+use std::ops::Range;
+use std::sync::Arc;
+use store::{Reader, instances, servers};
+use watch::metrics::{Sampled, first_sampled, heard};
+
+/// An instance and its servers, as they are now.
+pub struct View {
+    pub instance: Instance,
+    servers: Vec<(ServerId, Arc<Server>)>,
+    /// In the same order.
+    last_seen: Vec<Option<Timestamp>>,
+}
+
+/// What there is to send.
+pub enum Found {
+    Points(Batch),
+    /// Samples are on their way that would be missed.
+    Unsettled,
+    Nothing,
+}
+
+impl View {
+    /// None if the instance is gone.
+    pub async fn read(reader: &mut Reader, id: InstanceId) -> store::Result<Option<Self>> {
+        let Some(instance) = instances::find(reader, id).await? else { return Ok(None) };
+        let servers = servers::list_bare(reader, id).await?;
+        Ok(Some(Self {
+            instance: Instance::from(&instance),
+            last_seen: servers.iter().map(|server| server.last_seen).collect(),
+            servers: servers.iter().map(named).collect(),
+        }))
+    }
+
+    /// The points of at most `most` minutes within a time, the first that have any. They are
+    /// all of one window, so at most of ten minutes.
+    pub async fn gather(
+        &self,
+        context: &watch::Context,
+        asked: Range<i64>,
+        most: i64,
+        at: Moment,
+    ) -> store::Result<Found> {
+        let ids: Vec<_> = self.servers.iter().map(|(id, _)| *id).collect();
+        let sampled = first_sampled(context, &ids, asked.start, asked.end).await?;
+        let Some(sampled) = sampled else { return Ok(Found::Nothing) };
+        let known = self.known(context, &sampled);
+        let first = known.iter().flat_map(|server| &server.times);
+        let first = first.filter(|it| asked.contains(*it)).min().map(|it| align(*it, MINUTE));
+        let Some(first) = first else { return Ok(Found::Nothing) };
+        let end = asked.end.min(sampled.start + Tier::Sampled.span()).min(first + most * MINUTE);
+        let mut settled = asked.start;
+        while settled < end && is_settled(settled, at, &known) {
+            settled += MINUTE;
+        }
+        if settled <= first {
+            return Ok(Found::Unsettled);
+        }
+        let batch = minutes::batch(&sampled, &self.servers, &(first..settled));
+        Ok(if batch.points.is_empty() { Found::Nothing } else { Found::Points(batch) })
+    }
+
+    fn known(&self, context: &watch::Context, sampled: &Sampled) -> Vec<Known> {
+        let known = self.servers.iter().zip(&self.last_seen).map(|((id, _), last_seen)| Known {
+            heard: heard(context, *id),
+            last_seen: *last_seen,
+            times: sampled.times(*id),
+        });
+        known.collect()
+    }
+}
+
+fn named(server: &model::Server) -> (ServerId, Arc<Server>) {
+    (server.id, Arc::new(Server::from(server)))
+}
