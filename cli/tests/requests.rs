@@ -58,20 +58,7 @@ fn answer(asked: &str) -> (u16, Value) {
     };
     let at = "2026-11-15T12:00:00Z";
     let status = |ok: bool, message: &str| json!({"at": at, "ok": ok, "message": message});
-    let splunk = json!({"id": 3, "type": "splunk", "error": "", "account_id": "", "created_at": at,
-        "config": {"token": "old", "host_port": "s.test:8088", "sourcetype": "kafka"}});
-    let tested = |ok: bool, message: &str| json!({"ok": ok, "message": message});
     match asked {
-        "GET /api/instances/7/integrations/logs" => (200, json!([splunk])),
-        "GET /api/instances/7/integrations/metrics" => (200, json!([])),
-        "GET /api/instances/7/integrations/logs/3" => (200, splunk),
-        "POST /api/instances/7/integrations/logs/splunk" => (201, splunk),
-        "PUT /api/instances/7/integrations/logs/3"
-        | "DELETE /api/instances/7/integrations/logs/3" => (204, Value::Null),
-        "POST /api/instances/7/integrations/logs/3/test" => (200, tested(true, "It took it")),
-        "POST /api/instances/7/integrations/metrics/4/test" => {
-            (200, tested(false, "it refused the key"))
-        }
         "GET /api/instances/7/alarms" => (200, json!([alarm, lag])),
         "POST /api/instances/7/alarms" => (201, alarm),
         "GET /api/instances/7/alarms/5" | "PUT /api/instances/7/alarms/5" => (200, alarm),
@@ -137,8 +124,29 @@ fn answer(asked: &str) -> (u16, Value) {
         "DELETE /api/instances/7" | "POST /api/instances/7/account/rotate-password" => {
             (204, Value::Null)
         }
-        _ => printed::answer(asked).unwrap_or((200, message)),
+        _ => others(asked).unwrap_or((200, message)),
     }
+}
+
+fn others(asked: &str) -> Option<(u16, Value)> {
+    let at = "2026-11-15T12:00:00Z";
+    let splunk = json!({"id": 3, "type": "splunk", "error": "", "account_id": "", "created_at": at,
+        "config": {"token": "old", "host_port": "s.test:8088", "sourcetype": "kafka"}});
+    let tested = |ok: bool, message: &str| json!({"ok": ok, "message": message});
+    let answer = match asked {
+        "GET /api/instances/7/integrations/logs" => (200, json!([splunk])),
+        "GET /api/instances/7/integrations/metrics" => (200, json!([])),
+        "GET /api/instances/7/integrations/logs/3" => (200, splunk),
+        "POST /api/instances/7/integrations/logs/splunk" => (201, splunk),
+        "PUT /api/instances/7/integrations/logs/3"
+        | "DELETE /api/instances/7/integrations/logs/3" => (204, Value::Null),
+        "POST /api/instances/7/integrations/logs/3/test" => (200, tested(true, "It took it")),
+        "POST /api/instances/7/integrations/metrics/4/test" => {
+            (200, tested(false, "it refused the key"))
+        }
+        _ => return printed::answer(asked),
+    };
+    Some(answer)
 }
 
 fn planned() -> (u16, Value) {

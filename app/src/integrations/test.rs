@@ -6,7 +6,7 @@ use crate::access::on_servers_of_its_own;
 use crate::{App, Error, InstanceAccess, Result, audit};
 use async_trait::async_trait;
 use model::{
-    AccountId, InstanceId, InstanceName, Integration, IntegrationId, IntegrationKind,
+    AccountId, InstanceId, InstanceName, Integration, IntegrationId, IntegrationKind, Secret,
     SignedDuration,
 };
 use store::Work;
@@ -30,7 +30,7 @@ pub trait IntegrationTester: Send + Sync {
         &self,
         origin: &IntegrationOrigin,
         integration: &Integration,
-    ) -> Result<String, String>;
+    ) -> std::result::Result<String, String>;
 }
 
 /// For who tests none.
@@ -38,7 +38,11 @@ pub struct NoTester;
 
 #[async_trait]
 impl IntegrationTester for NoTester {
-    async fn test(&self, _: &IntegrationOrigin, _: &Integration) -> Result<String, String> {
+    async fn test(
+        &self,
+        _: &IntegrationOrigin,
+        _: &Integration,
+    ) -> std::result::Result<String, String> {
         Err("Nothing is sent from here".into())
     }
 }
@@ -91,7 +95,7 @@ async fn count(
     // Only who knows the key of a destination that everybody shares can use it up.
     let place = match destination(integration.system, &integration.config) {
         Some((_, url)) => url.to_string(),
-        None => integration.config.values().map(|it| it.expose()).collect::<Vec<_>>().join(" "),
+        None => integration.config.values().map(Secret::expose).collect::<Vec<_>>().join(" "),
     };
     let system = integration.system.as_str();
     let limits = [

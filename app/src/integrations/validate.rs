@@ -58,15 +58,12 @@ pub(super) fn destination(
         | IntegrationSystem::Newrelic => return None,
     };
     let written = config.get(setting)?.expose();
-    let url = match system {
-        IntegrationSystem::Otlp => written.parse().ok()?,
-        _ => {
-            let (host, port) = split_host_port(written)?;
-            let host = if host.contains(':') { format!("[{host}]") } else { host.to_owned() };
-            format!("https://{host}:{port}/").parse().ok()?
-        }
-    };
-    Some((setting, url))
+    if system == IntegrationSystem::Otlp {
+        return Some((setting, written.parse().ok()?));
+    }
+    let (host, port) = split_host_port(written)?;
+    let host = if host.contains(':') { format!("[{host}]") } else { host.to_owned() };
+    Some((setting, format!("https://{host}:{port}/").parse().ok()?))
 }
 
 #[cfg(test)]

@@ -55,7 +55,8 @@ fn value_of(name: &str, value: &str) -> anyhow::Result<Secret> {
 pub fn secrets(system: &str) -> Vec<&'static str> {
     let known = system.parse::<IntegrationSystem>().ok();
     let all = IntegrationSystem::ALL.into_iter();
-    let fields = all.filter(|it| known.is_none_or(|known| known == *it)).flat_map(|it| it.fields());
+    let fields =
+        all.filter(|it| known.is_none_or(|known| known == *it)).flat_map(IntegrationSystem::fields);
     fields.filter(|field| known.is_none() || field.secret).map(|field| field.name).collect()
 }
 

@@ -64,7 +64,7 @@ pub async fn both_kinds_are_counted_together_and_no_id_is_given_again(f: Fixture
         error: String::new(),
         created_at: now(),
     };
-    assert_eq!(logs, [expected.clone()]);
+    assert_eq!(logs, std::slice::from_ref(&expected));
     let metrics = list(&f, instance.id, IntegrationKind::Metrics).await;
     assert_eq!(metrics.iter().map(|it| it.id.0).collect::<Vec<_>>(), [3]);
     let mut reader = f.store.reader();
@@ -182,7 +182,7 @@ pub async fn the_newest_failure_of_any_server_is_the_error(f: Fixture) {
     say(first.id, &[early.clone(), failure(IntegrationId(9), "of none", 1)]).await;
     assert_eq!(error().await, "the token is refused");
     let known = integrations::failures_of(&mut f.store.reader(), first.id).await.unwrap();
-    assert_eq!(known, [early.clone()], "only of what there is");
+    assert_eq!(known, [early], "only of what there is");
     say(second.id, &[failure(id, "it is away", 2), failure(metrics, "not its affair", 2)]).await;
     assert_eq!(error().await, "it is away");
     assert_eq!(list(&f, instance.id, IntegrationKind::Metrics).await[0].error, "");
