@@ -19,8 +19,8 @@ use std::time::Duration;
 use web::error::Failure;
 use web::state::{Api, PeerCertificate};
 use wire::agent::{
-    Claim, Claimed, Enrol, Enrolled, FIRST_DOCUMENT_SECONDS, INTEGRATIONS_HEADER, LONG_POLL_SECONDS,
-    LogIntegration, LogIntegrations, Renew, Report, Reported,
+    Claim, Claimed, Enrol, Enrolled, FIRST_DOCUMENT_SECONDS, INTEGRATIONS_HEADER,
+    LONG_POLL_SECONDS, LogIntegration, LogIntegrations, Renew, Report, Reported,
 };
 
 /// The agent whose certificate the connection was made with.

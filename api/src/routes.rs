@@ -177,7 +177,8 @@ fn under_instance() -> Vec<Route> {
 fn integrations(kind: IntegrationKind) -> Vec<Route> {
     use instance::integrations as them;
     let (key, all) = (Guard::InstanceKey, format!("integrations/{kind}"));
-    let (one, tested) = (format!("{all}/{{integration_id}}"), format!("{all}/{{integration_id}}/test"));
+    let (one, tested) =
+        (format!("{all}/{{integration_id}}"), format!("{all}/{{integration_id}}/test"));
     let mut routes = vec![
         get(&all, key, move |access| them::list(kind, access))
             .about(move || them::about_list(kind)),

@@ -66,8 +66,7 @@ async fn find(
     id: Option<IntegrationId>,
 ) -> Result<Integration> {
     let id = id.ok_or(Error::NotFound)?;
-    let found =
-        integrations::find(&mut app.store().reader(), access.instance.id, kind, id).await?;
+    let found = integrations::find(&mut app.store().reader(), access.instance.id, kind, id).await?;
     found.ok_or(Error::NotFound)
 }
 

@@ -130,7 +130,11 @@ fn settings_of(system: Option<IntegrationSystem>, begins: &str) -> Vec<Completio
     let systems = system.map_or(IntegrationSystem::ALL.to_vec(), |system| vec![system]);
     let fields = systems.into_iter().flat_map(IntegrationSystem::fields);
     let names: BTreeSet<String> = fields.map(|field| format!("{}=", field.name)).collect();
-    names.into_iter().filter(|name| name.starts_with(begins)).map(CompletionCandidate::new).collect()
+    names
+        .into_iter()
+        .filter(|name| name.starts_with(begins))
+        .map(CompletionCandidate::new)
+        .collect()
 }
 
 /// Names say more than numbers, where they name one instance and a shell needs no
@@ -220,7 +224,17 @@ mod tests {
     /// Whatever is asked for by the name of something that is there.
     #[test]
     fn names_of_what_is_there_can_be_completed() {
-        let names = ["acl", "group", "integration", "serial", "settings", "topic", "topics", "unset", "user"];
+        let names = [
+            "acl",
+            "group",
+            "integration",
+            "serial",
+            "settings",
+            "topic",
+            "topics",
+            "unset",
+            "user",
+        ];
         let program = Command::augment_subcommands(clap::Command::new("castellan"));
         let mut seen = 0;
         for noun in program.get_subcommands() {

@@ -180,12 +180,8 @@ mod tests {
             created_at: "2026-11-15T12:00:00Z".parse().unwrap(),
         };
         // Of a newer control plane: what might be a key is not shown either.
-        let newer = Integration {
-            id: 4,
-            system: "newer".into(),
-            error: String::new(),
-            ..splunk.clone()
-        };
+        let newer =
+            Integration { id: 4, system: "newer".into(), error: String::new(), ..splunk.clone() };
         let all = [(IntegrationKind::Logs, splunk), (IntegrationKind::Metrics, newer)];
         let printed = table(&all).trim_fmt();
         let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -525,7 +525,8 @@ async fn integrations_are_made_changed_and_tested() {
     )
     .await;
     // What is not named is sent as it was.
-    let (updated, error) = api.run(&format!("integration update 7 logs 3 {token} sourcetype=")).await;
+    let (updated, error) =
+        api.run(&format!("integration update 7 logs 3 {token} sourcetype=")).await;
     let body = json!({"host_port": "s.test:8088", "token": "s3cret"});
     let read = ("GET logs/3", &none);
     assert_eq!((updated, error), (asked(&[read, ("PUT logs/3", &body), read]), None));

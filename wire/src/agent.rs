@@ -6,7 +6,8 @@
 
 pub use model::agent::{
     CERTIFICATES, CertificateRequest, Deliveries, Desired, DesiredBroker, DesiredCertificate,
-    DesiredDisk, FIRST_GENERATION, FailedDelivery, Format, InstalledCertificate, Phase, Report, Run,
+    DesiredDisk, FIRST_GENERATION, FailedDelivery, Format, InstalledCertificate, Phase, Report,
+    Run,
 };
 pub use model::condition::Loading;
 use model::{DiskId, InstanceId, IntegrationConfig, IntegrationId, Secret, ServerId};

@@ -43,13 +43,18 @@ fn asked(kind: IntegrationKind, fields: &mut Fields) -> IntegrationFields {
     IntegrationFields(names.into_iter().filter_map(given).collect())
 }
 
+const REGION: &str =
+    "Of AWS; or of Datadog: us, us1, us3, us5, eu, eu1, ap1 or ap2, and us if not given";
+
 /// What is said of each setting, and a value that works.
 const SETTINGS: [Input; 12] = [
     Input::text("access_key_id", "Of an AWS user who may send there")
         .such_as("AKIAIOSFODNN7EXAMPLE")
         .at_most(512),
     Input::text("api_key", "An API key").such_as("0123456789abcdef0123456789abcdef").at_most(512),
-    Input::text("email", "Of the account that the key is of").such_as("ada@example.com").at_most(254),
+    Input::text("email", "Of the account that the key is of")
+        .such_as("ada@example.com")
+        .at_most(254),
     Input::text("endpoint", "Where OTLP over HTTP is taken")
         .such_as("https://collector.example.com:4318")
         .at_most(2048),
@@ -62,8 +67,7 @@ const SETTINGS: [Input; 12] = [
     Input::text("license_key", "A license key for ingest")
         .such_as("0123456789abcdef0123456789abcdef01234567")
         .at_most(512),
-    Input::text("region", "An AWS region; Datadog: us, us1, us3, us5, eu, eu1, ap1 or ap2, us if not given")
-        .at_most(32),
+    Input::text("region", REGION).at_most(32),
     Input::text("secret_access_key", "The other half of access_key_id")
         .such_as("wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY")
         .at_most(512),
@@ -232,8 +236,7 @@ pub async fn test(
     Changing(access, app): Changing,
     IntegrationPath(id): IntegrationPath,
 ) -> Answer<Tested> {
-    let integrations::Tested { ok, message } =
-        integrations::test(&access, &app, kind, id).await?;
+    let integrations::Tested { ok, message } = integrations::test(&access, &app, kind, id).await?;
     Ok(Json(Tested { ok, message }))
 }
 

@@ -268,9 +268,8 @@ async fn a_role_sees_and_changes_what_it_may() {
     desk.create("logs/otlp", settings(IntegrationSystem::Otlp)).await;
     let of = |role: Role, tags: &'static [&'static str]| desk.world.member(role, tags);
     let path = format!("/api/instances/{}/integrations/logs", desk.instance.id);
-    let read = async |key: &Secret, path: &str| {
-        Call::get(path).key(key).send(&desk.world.customer).await
-    };
+    let read =
+        async |key: &Secret, path: &str| Call::get(path).key(key).send(&desk.world.customer).await;
     let whole = desk.read("logs").await;
     for role in [Role::Devops, Role::Member] {
         assert_eq!(read(&of(role, &[]).await, &path).await.json(), whole, "{role}");
@@ -367,10 +366,7 @@ async fn settings_that_can_not_be_read_can_be_put_right() {
     work.commit().await.unwrap();
     let found = desk.read("logs/1").await;
     assert_eq!(found["config"], json!({}));
-    assert_eq!(
-        found["error"],
-        "Its settings can't be read and nothing is sent; set them again"
-    );
+    assert_eq!(found["error"], "Its settings can't be read and nothing is sent; set them again");
     assert_eq!(desk.send("POST", "logs/1/test", None).await.status, 400);
     assert_eq!(desk.send("PUT", "logs/1", Some(json!({"token": "t"}))).await.status, 204);
     assert_eq!(desk.read("logs/1").await["error"], "");

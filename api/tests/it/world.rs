@@ -1,11 +1,11 @@
 //! A whole control plane without an engine: every test owns one.
 
 use crate::call::Call;
+use app::integrations::{IntegrationOrigin, IntegrationTester};
 use app::{
     Addresses, App, Clouds, Destinations, Limits, NoPlace, Parts, Place, Places, RegionCloud,
     Settings, Source, SourceKind,
 };
-use app::integrations::{IntegrationOrigin, IntegrationTester};
 use async_trait::async_trait;
 use axum::Router;
 use ipnet::Ipv4Net;
@@ -16,8 +16,8 @@ use kafka::client::{Groups as _, Messages as _, Quotas as _, TopicPartition};
 use kafka::simulated::{SimKafka, SimNode, Timing};
 use model::{
     AccountId, ApiKey, Catalogue, Condition, Entropy as _, HostId, Instance, InstanceId,
-    Integration, KeyId, Listener, Listeners, Mail, ManualClock, Month, Reason, Region, Role, Secret, SeededEntropy,
-    SignedDuration, Tags, User, UserId,
+    Integration, KeyId, Listener, Listeners, Mail, ManualClock, Month, Reason, Region, Role,
+    Secret, SeededEntropy, SignedDuration, Tags, User, UserId,
 };
 use serde_json::json;
 use std::path::Path;

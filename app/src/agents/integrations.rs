@@ -6,8 +6,8 @@
 use super::Agent;
 use crate::{App, Result};
 use model::agent::{Deliveries, FailedDelivery};
-use model::{Integration, IntegrationId, IntegrationKind, MOST_INTEGRATIONS, SignedDuration};
 use model::{InstanceName, Timestamp};
+use model::{Integration, IntegrationId, IntegrationKind, MOST_INTEGRATIONS, SignedDuration};
 use std::collections::BTreeMap;
 use store::{IntegrationFailure, instances, integrations};
 
@@ -150,7 +150,12 @@ mod tests {
     fn a_count_alone_is_written_once_a_minute() {
         let now: Timestamp = "2026-11-15T12:00:00Z".parse().unwrap();
         let known = |message: &str, dropped| {
-            vec![IntegrationFailure { id: IntegrationId(1), message: message.into(), dropped, at: now }]
+            vec![IntegrationFailure {
+                id: IntegrationId(1),
+                message: message.into(),
+                dropped,
+                at: now,
+            }]
         };
         let check = |delivery: FailedDelivery, known: &[IntegrationFailure], seconds, expected| {
             let at = now + SignedDuration::from_secs(seconds);

@@ -6,7 +6,8 @@ use crate::access::on_servers_of_its_own;
 use crate::{App, Error, InstanceAccess, Result, audit};
 use async_trait::async_trait;
 use model::{
-    AccountId, InstanceId, InstanceName, Integration, IntegrationId, IntegrationKind, SignedDuration,
+    AccountId, InstanceId, InstanceName, Integration, IntegrationId, IntegrationKind,
+    SignedDuration,
 };
 use store::Work;
 use store::send_counts::{self, Limit};
@@ -70,7 +71,8 @@ pub async fn test(
     let extras = about(instance, integration.id, kind, integration.system);
     audit::write(&mut work, &asker, now, "integration.test", &extras).await?;
     work.commit().await?;
-    let origin = IntegrationOrigin { instance_id: instance.id, instance_name: instance.name.clone() };
+    let origin =
+        IntegrationOrigin { instance_id: instance.id, instance_name: instance.name.clone() };
     let tested = app.integration_tester.test(&origin, &integration).await;
     Ok(match tested {
         Ok(message) => Tested { ok: true, message },

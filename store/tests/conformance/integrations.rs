@@ -203,6 +203,72 @@ pub async fn the_newest_failure_of_any_server_is_the_error(f: Fixture) {
     assert_eq!(integrations::failures_of(&mut f.store.reader(), first.id).await.unwrap(), []);
 }
 
+<<<<<<< HEAD
+=======
+pub async fn metrics_are_taken_when_they_are_due(f: Fixture) {
+    let account = f.account().await.account.id;
+    let (instance, server, _) = f.instance(account, 9000).await;
+    add(&f, instance.id, &loggly("t")).await;
+    let id = add(&f, instance.id, &newrelic("k")).await;
+    let second = add(&f, instance.id, &newrelic("k2")).await;
+    let at = |minute: i64| now() + SignedDuration::from_mins(minute);
+    let take = async |host: HostId, minute: i64, most: u32| {
+        let mut work = f.store.begin().await.unwrap();
+        let due = integrations::take_due(&mut work, host, at(minute), at(minute + 1), most)
+            .await
+            .unwrap();
+        work.commit().await.unwrap();
+        due
+    };
+    let host = server.host_id;
+    assert_eq!(take(HostId(f.entropy.uuid()), 0, 9).await, [], "another host's affair");
+    let next = async || integrations::next_due(&mut f.store.reader(), host).await.unwrap();
+    assert_eq!(next().await, Some(now()));
+    let due = take(host, 0, 1).await;
+    assert_eq!(due.len(), 1);
+    let taken = &due[0];
+    assert_eq!((taken.instance_id, taken.integration.id), (instance.id, id));
+    assert_eq!((taken.version, taken.sent_through, taken.failures), (1, None, 0));
+    let others = take(host, 0, 9).await;
+    assert_eq!(others.iter().map(|it| it.integration.id).collect::<Vec<_>>(), [second]);
+    assert_eq!(take(host, 0, 9).await, []);
+    assert_eq!(next().await, Some(at(1)), "whoever took it may have died");
+
+    let outcome = MetricsOutcome {
+        due_at: at(5),
+        sent_through: Some(at(-1)),
+        failures: 2,
+        error: "it answered 500".into(),
+    };
+    let say = async |version: i64| {
+        let mut work = f.store.begin().await.unwrap();
+        let said = integrations::set_outcome(&mut work, instance.id, id, version, &outcome).await;
+        work.commit().await.unwrap();
+        said.unwrap()
+    };
+    assert!(say(1).await);
+    assert_eq!(list(&f, instance.id, IntegrationKind::Metrics).await[0].error, "it answered 500");
+    let again = take(host, 5, 9).await;
+    assert_eq!((again[0].sent_through, again[0].failures), (Some(at(-1)), 2));
+    // With other settings the outcome of those before says nothing.
+    let mut work = f.store.begin().await.unwrap();
+    let config = newrelic("k3").config;
+    integrations::set_config(&mut work, instance.id, id, &config, at(5)).await.unwrap();
+    work.commit().await.unwrap();
+    assert!(!say(1).await);
+    let found = list(&f, instance.id, IntegrationKind::Metrics).await;
+    assert_eq!((found[0].error.as_str(), &found[0].config), ("", &config));
+    let anew = take(host, 5, 1).await;
+    assert_eq!((anew[0].version, anew[0].failures, anew[0].sent_through), (2, 0, Some(at(-1))));
+
+    let mut work = f.store.begin().await.unwrap();
+    instances::set_deleted(&mut work, instance.id, at(6)).await.unwrap();
+    work.commit().await.unwrap();
+    assert_eq!(take(host, 60, 9).await, [], "of an instance that is torn down nothing is sent");
+    assert_eq!(next().await, None);
+}
+
+>>>>>>> integrations
 pub async fn integrations_go_with_their_instance(f: Fixture) {
     let account = f.account().await.account.id;
     let (instance, server, disk) = f.instance(account, 9000).await;

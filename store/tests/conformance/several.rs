@@ -23,7 +23,11 @@ async fn a_change_reaches_the_other_stores_and_each_once() {
     let f = Fixture::postgres().await;
     let other = f.another().await;
     let (mut here, mut there) = (f.store.changes(), other.changes());
-    let changes = [Change::Instance(InstanceId(7)), Change::Desired(ServerId(8))];
+    let changes = [
+        Change::Instance(InstanceId(7)),
+        Change::Desired(ServerId(8)),
+        Change::Integrations(InstanceId(7)),
+    ];
 
     let mut dropped = f.store.begin().await.unwrap();
     dropped.announce(Change::Instance(InstanceId(666)));
@@ -36,7 +40,7 @@ async fn a_change_reaches_the_other_stores_and_each_once() {
         assert_eq!(hear(&mut here).await, Some(expected));
     }
     let mut heard = Vec::new();
-    while heard.len() < 3 {
+    while heard.len() < changes.len() + 1 {
         heard.push(hear(&mut there).await.unwrap());
     }
     for expected in changes {

@@ -126,7 +126,8 @@ async fn what_an_agent_says_of_a_delivery_is_the_error_until_it_works() {
 
     // A count that grows is written once a minute.
     let away = |dropped: i64| json!([{"id": 1, "error": "it is away", "dropped": dropped}]);
-    let left_out = |count: i64| format!("it is away; {count} events of a server's logs were left out");
+    let left_out =
+        |count: i64| format!("it is away; {count} events of a server's logs were left out");
     agent.fails(1, away(7)).await;
     assert_eq!(error(&desk, 1).await, left_out(7));
     agent.fails(1, away(8)).await;
