@@ -8,6 +8,7 @@
 use crate::about::Timed;
 use crate::batch::{Batch, Dialect, cut};
 use crate::outcome::{Outcome, Trouble};
+use crate::pace::Pace;
 use egress::{Answer, Caller, Fault, HttpRequest};
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -51,7 +52,7 @@ pub enum Said {
     BadKey,
     /// For another reason that stays.
     Never(&'static str),
-    TooBig,
+    TooLarge,
     /// It can't make sense of it.
     Bad,
     /// There is no place for it yet, and it can be made.
@@ -65,7 +66,7 @@ impl Said {
             401 | 403 => Self::BadKey,
             404 | 405 | 410 => Self::Never("it takes nothing at that address"),
             408 | 425 | 429 | 500.. => Self::Later { after: answer.retry_after },
-            413 => Self::TooBig,
+            413 => Self::TooLarge,
             400 | 415 | 422 => Self::Bad,
             _ => Self::Never("which is no answer that its documents name"),
         }
@@ -82,19 +83,20 @@ pub async fn drive<T: Timed>(
     now: Timestamp,
 ) -> Outcome {
     let mut run = Run { caller, dialect, now, outcome: Outcome::default(), aside: None };
-    let mut most = usize::MAX;
+    let mut pace = Pace::default();
     while run.next() < items.len() {
-        let batch = cut(dialect, &items[run.next()..], most, now);
+        let batch = cut(dialect, &items[run.next()..], pace.most(), now);
         if batch.written == 0 {
             run.outcome.done += batch.taken;
             run.outcome.dropped += batch.never();
             continue;
         }
-        let written = batch.written;
+        let (written, end) = (batch.written, run.next() + batch.taken);
         match run.send(batch).await {
-            Ok(Step::Done) => most = usize::MAX,
-            Ok(Step::Halve) => most = written / 2,
-            Ok(Step::Alone) => most = 1,
+            Ok(Step::Done) => pace.taken(written, run.next()),
+            Ok(Step::Refused) => pace.refused(written, end),
+            Ok(Step::TooLarge) => pace.too_large(written),
+            Ok(Step::Alone) => pace.alone(),
             Err(trouble) => {
                 run.outcome.trouble = Some(trouble);
                 return run.outcome;
@@ -108,8 +110,9 @@ pub async fn drive<T: Timed>(
 
 enum Step {
     Done,
-    /// Again, with half as many.
-    Halve,
+    /// Again, with fewer.
+    Refused,
+    TooLarge,
     /// The next one shows whose fault it is.
     Alone,
 }
@@ -148,17 +151,18 @@ impl<D> Run<'_, D> {
                 self.outcome.dropped += counts.never() + refused.min(written);
                 Ok(Step::Done)
             }
-            Said::Bad | Said::TooBig if written > 1 => Ok(Step::Halve),
-            Said::TooBig if self.aside.is_none() => {
+            Said::Bad if written > 1 => Ok(Step::Refused),
+            Said::TooLarge if written > 1 => Ok(Step::TooLarge),
+            Said::TooLarge if self.aside.is_none() => {
                 self.outcome.done += taken;
                 self.outcome.dropped += taken;
                 Ok(Step::Done)
             }
-            Said::Bad | Said::TooBig if self.aside.is_none() => {
+            Said::Bad | Said::TooLarge if self.aside.is_none() => {
                 self.aside = Some((counts, trouble(": it makes nothing of what it is sent")));
                 Ok(Step::Alone)
             }
-            Said::Bad | Said::TooBig => {
+            Said::Bad | Said::TooLarge => {
                 let (_, trouble) = self.aside.take().expect("it was looked for above");
                 Err(trouble)
             }

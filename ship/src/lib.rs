@@ -15,6 +15,7 @@ mod drive;
 mod endpoints;
 mod link;
 mod outcome;
+mod pace;
 mod shipper;
 mod systems;
 mod text;

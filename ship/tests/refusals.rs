@@ -186,8 +186,10 @@ async fn a_connection_serves_several_calls() {
 
 #[tokio::test]
 async fn an_event_that_is_refused_stops_no_other() {
-    for (status, dropped) in [(400, 3), (413, 3)] {
-        let bad = |body: &str| ["event 0\"", "event 700\"", "event 701x"].iter().any(|it| body.contains(it));
+    for (status, calls) in [(400, 50), (413, 110)] {
+        let bad = |body: &str| {
+            ["event 0\"", "event 700\"", "event 701x"].iter().any(|it| body.contains(it))
+        };
         let intake = Intake::run(move |request| {
             Some(if bad(&request.body) { Reply::new(status, "banana") } else { takes_all() })
         })
@@ -196,9 +198,9 @@ async fn an_event_that_is_refused_stops_no_other() {
         // Not beside another one.
         events[900].message = "event 701x".into();
         let outcome = datadog(&intake.address()).send_logs(&origin(), &events, now()).await;
-        assert_eq!(outcome, Outcome { done: 1500, dropped, trouble: None }, "{status}");
+        assert_eq!(outcome, Outcome { done: 1500, dropped: 3, trouble: None }, "{status}");
         let requests = intake.take();
-        assert!(requests.len() < 60, "{} calls", requests.len());
+        assert!(requests.len() < calls, "{} calls", requests.len());
         let taken: Vec<_> = requests.into_iter().filter(|request| !bad(&request.body)).collect();
         let came = messages(&taken);
         let good = events.iter().map(|event| event.message.clone());
@@ -324,7 +326,7 @@ async fn this_machine_is_not_called_without_leave() {
     let careful = egress::Caller::new(careful, None).unwrap();
     let reason = "its address is private, and those are called only where the operator has set \
                   [outbound] allow_private_addresses = true";
-    for host in ["127.0.0.1", "localhost", "[::ffff:127.0.0.1]"] {
+    for host in ["127.0.0.1", "localhost", "[::1]"] {
         let endpoints = all_at(&format!("http://{host}:{}", intake.port));
         let place = format!("{host}:{}", intake.port);
         for (system, settings, name) in [
