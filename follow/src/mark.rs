@@ -136,9 +136,11 @@ impl Finished {
     }
 
     pub fn is_unchanged(&self, found: &Metadata) -> bool {
-        self.mark.file.is_of(found)
-            && self.mark.offset == found.len()
-            && self.modified == modified(found)
+        self.mark.file.is_of(found) && self.is_as_long_and_old(found)
+    }
+
+    pub fn is_as_long_and_old(&self, found: &Metadata) -> bool {
+        self.mark.offset == found.len() && self.modified == modified(found)
     }
 }
 

@@ -93,18 +93,9 @@ impl Rotated {
     }
 }
 
-/// Whether the marked file is there with the inode that it had.
-pub fn has_marked(rotated: &[Rotated], server: &Path, mark: Option<Mark>) -> io::Result<bool> {
-    let Some(mark) = mark else { return Ok(false) };
-    match rotated.iter().find(|beside| mark.file.is_of(&beside.found)) {
-        Some(beside) => mark.fits(&beside.open(server)?),
-        None => Ok(false),
-    }
-}
-
-/// Finds by their contents the finished files that have other inodes by now, also those of one
-/// another. Only for where all files have others: else two files of the same contents, as two
-/// JVMs print, are different.
+/// Finds the finished files that have other inodes by now, also those of one another: a
+/// server's files may have been brought to another disk. Two JVMs may print the same words, so
+/// they are told apart by when they did.
 pub fn recognize(
     rotated: &[Rotated],
     server: &Path,
@@ -115,10 +106,11 @@ pub fn recognize(
         if finished.iter().any(|known| known.is_unchanged(&beside.found)) {
             continue;
         }
-        let (file, length) = (beside.open(server)?, beside.found.len());
-        for known in finished.iter().filter(|known| known.mark.offset == length) {
+        for known in finished.iter().filter(|known| known.is_as_long_and_old(&beside.found)) {
+            let file = beside.open(server)?;
             if known.mark.fits(&file)? {
-                recognized.push(Finished::new(Mark::at(&file, length)?, &beside.found));
+                let mark = Mark::at(&file, known.mark.offset)?;
+                recognized.push(Finished::new(mark, &beside.found));
                 break;
             }
         }

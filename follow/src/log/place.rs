@@ -48,17 +48,14 @@ impl Log {
         // In this order: what is renamed in between is found among the rotated.
         let present = self.open_present()?;
         let rotated = rotated::list(&self.server, &self.path)?;
-        let is_same = match (&present, &mark) {
-            (Some(file), Some(mark)) => mark.file.is_of(&file.metadata()?),
-            _ => false,
-        };
-        if !is_same && !rotated::has_marked(&rotated, &self.server, mark)? {
-            // A server's files may have been brought to another disk.
-            rotated::recognize(&rotated, &self.server, &mut self.finished)?;
-        }
+        rotated::recognize(&rotated, &self.server, &mut self.finished)?;
         let Some(mark) = mark else {
             self.place = Place::Between;
             return Ok(());
+        };
+        let is_same = match &present {
+            Some(file) => mark.file.is_of(&file.metadata()?),
+            None => false,
         };
         if mark.offset == 0 {
             // Nothing tells that file from another. What was not read is read from its
