@@ -172,9 +172,8 @@ impl Scene {
             Step::Bring => {
                 // A line that the emptying of its file broke off is put together by the inode.
                 if !self.open.is_empty() {
-                    self.server.read_files();
+                    self.catch_up();
                 }
-                Writer::ALL.into_iter().for_each(|writer| self.finish(writer));
                 self.kill();
                 self.server.bring_elsewhere();
             }
@@ -215,6 +214,11 @@ impl Scene {
             self.finish(writer);
             self.server.roll_down(name, 1);
         } else {
+            // Only a file that was seen is known to be what the copy is of, so that a line may
+            // go on in it.
+            if self.open.contains_key(&writer) {
+                self.server.read_files();
+            }
             self.server.copy_and_empty(name);
         }
     }
