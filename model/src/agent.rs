@@ -6,7 +6,9 @@
 //! default. The documents are snapshot-tested in `wire`, whose calls carry them.
 
 use crate::condition::Loading;
-use crate::{DiskId, InstanceId, KafkaVersion, ServerId, ServerRole, Timestamp};
+use crate::{
+    DiskId, InstanceId, IntegrationId, KafkaVersion, Secret, ServerId, ServerRole, Timestamp,
+};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -46,6 +48,24 @@ pub struct Desired {
     /// one that is no longer told stays there.
     #[serde(default)]
     pub revoked: Vec<String>,
+}
+
+/// How addresses are called that customers chose: agents keep to the same rules as the control
+/// plane.
+#[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Outbound {
+    /// Whether addresses that are not public may be called.
+    pub allow_private_addresses: bool,
+    /// What everything goes through, such as `http://user:password@proxy.example.com:3128`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proxy: Option<Secret>,
+    /// An authority of others' certificates, as PEM, beside those that the machine trusts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub authority_pem: Option<String>,
+    /// Systems that are called elsewhere than they say, by the names of `ship::Endpoints`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub endpoints: BTreeMap<String, String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -158,6 +178,31 @@ pub struct Report {
     /// The certificates that the broker's listeners read, whatever is desired by now.
     #[serde(default)]
     pub certificates: Vec<InstalledCertificate>,
+    /// Where the server's logs don't arrive; none from an agent that sends none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub integrations: Option<Deliveries>,
+}
+
+/// What an agent says of sending its server's logs.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Deliveries {
+    /// Of the integrations that it is about.
+    pub revision: i64,
+    /// Those that fail; any other works.
+    #[serde(default)]
+    pub failures: Vec<FailedDelivery>,
+}
+
+/// One integration that a server's logs don't arrive at, or not all of them.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct FailedDelivery {
+    pub id: IntegrationId,
+    /// Why, in a sentence of ours without a full stop; empty if what is sent arrives.
+    #[serde(default)]
+    pub error: String,
+    /// Events that were left out since everything last arrived.
+    #[serde(default)]
+    pub dropped: u64,
 }
 
 impl Report {

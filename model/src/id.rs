@@ -77,6 +77,10 @@ id!(
     RecipientId(i64)
 );
 id!(
+    /// A destination of logs or metrics, counted from 1 in the instance. Never reused there.
+    IntegrationId(i64)
+);
+id!(
     /// A disk. The same id stands in the marker file on the disk itself.
     DiskId(Uuid)
 );

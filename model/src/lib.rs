@@ -23,8 +23,10 @@ mod history;
 mod id;
 mod incident;
 mod instance;
+mod integration;
 mod invoice;
 mod kafka_version;
+mod log_event;
 mod mail;
 mod money;
 mod month;
@@ -59,13 +61,18 @@ pub use entropy::{Entropy, OsEntropy, SeededEntropy, kafka_uuid};
 pub use expiring::Expiring;
 pub use history::{HistoryChange, HistoryEntry};
 pub use id::{
-    AccountId, ActionId, AlarmId, DiskId, HostId, IncidentId, InstanceId, InvitationId, InvoiceId,
-    KeyId, MessageId, RecipientId, ServerId, UserId, VpcId,
+    AccountId, ActionId, AlarmId, DiskId, HostId, IncidentId, InstanceId, IntegrationId,
+    InvitationId, InvoiceId, KeyId, MessageId, RecipientId, ServerId, UserId, VpcId,
 };
 pub use incident::Incident;
 pub use instance::{Instance, InstanceProgress, Vpc};
+pub use integration::{
+    BadConfig, Field, Integration, IntegrationConfig, IntegrationKind, IntegrationSystem,
+    MOST_INTEGRATIONS, parse_endpoint, split_headers, split_host_port,
+};
 pub use invoice::{Bill, Customer, Invoice, InvoiceLine, Seller};
 pub use kafka_version::KafkaVersion;
+pub use log_event::{LogEvent, LogLevel, LogSource};
 pub use mail::{Mail, MailStanding, MessageLimits};
 pub use money::{CURRENCY, Cents};
 pub use month::{BadMonth, Month};

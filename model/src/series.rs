@@ -117,6 +117,13 @@ series! {
     /// Of the disk that the plan gives, or of what its file system could give if
     /// that is less.
     DiskFull = "disk_full_percent", "%";
+    /// Of the server's logs, what destinations have taken.
+    LogEventsSent = "log_events_sent_per_second", "1/s";
+    /// What a destination never gets: there was no room to keep it any longer, or it was
+    /// refused.
+    LogEventsDropped = "log_events_dropped_per_second", "1/s";
+    /// Those that the server's logs don't arrive at now.
+    LogDestinationsFailing = "log_destinations_failing", "destinations";
 }
 
 series! {

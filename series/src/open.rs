@@ -79,10 +79,18 @@ impl OpenWindow {
 
     /// The same points as columns.
     pub fn window(&self) -> Window {
+        self.between(i64::MIN, i64::MAX)
+    }
+
+    /// The points from a time up to and without another, as columns.
+    pub fn between(&self, from: i64, to: i64) -> Window {
         let mut window = Window::around(self.start, Tier::Sampled);
         let (mut rows, mut last) = (Rows(&self.bytes), Last::default());
         while let Some((slot, named)) = rows.next(&mut last) {
             let at = self.start + i64::from(slot) * Tier::Sampled.step();
+            if !(from..to).contains(&at) {
+                continue;
+            }
             for (series, value) in last.values() {
                 window.set(Measure::Server(series), Of::Average, at, value);
             }
@@ -284,6 +292,23 @@ mod tests {
         assert_eq!(open.bytes.len(), 60 * HEAD + 4 * Series::ALL.len());
         assert!(open.bytes.capacity() < open.bytes.len() + GROWTH);
         assert_eq!(open.window().columns.len(), Series::ALL.len());
+    }
+
+    #[test]
+    fn a_part_has_the_points_of_its_time_and_no_others() {
+        let mut open = OpenWindow::around(0);
+        for at in 0..60_u8 {
+            let value = f32::from(at / 20);
+            open.take(&sample(i64::from(at) * 10, &[(Series::Cpu, value)], &[("a", value)]));
+        }
+        let part = open.between(180, 240);
+        assert_eq!((part.start, part.columns.len()), (0, 2));
+        for measure in part.columns.keys().map(|(measure, _)| measure) {
+            let points: Vec<_> = part.points(measure, Of::Average).collect();
+            let expected = [(180, 0.0), (190, 0.0), (200, 1.0), (210, 1.0), (220, 1.0), (230, 1.0)];
+            assert_eq!(points, expected, "{measure}");
+        }
+        assert!(open.between(600, 1200).is_empty());
     }
 
     #[test]

@@ -5,11 +5,12 @@
 //! default. The documents are snapshot-tested for that reason.
 
 pub use model::agent::{
-    CERTIFICATES, CertificateRequest, Desired, DesiredBroker, DesiredCertificate, DesiredDisk,
-    FIRST_GENERATION, Format, InstalledCertificate, Phase, Report, Run,
+    CERTIFICATES, CertificateRequest, Deliveries, Desired, DesiredBroker, DesiredCertificate,
+    DesiredDisk, FIRST_GENERATION, FailedDelivery, Format, InstalledCertificate, Outbound, Phase,
+    Report, Run,
 };
 pub use model::condition::Loading;
-use model::{DiskId, InstanceId, Secret, ServerId};
+use model::{DiskId, InstanceId, IntegrationConfig, IntegrationId, Secret, ServerId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -54,10 +55,54 @@ pub struct Renew {
 
 /// `GET /agent/v1/desired?after=<revision>` answers [`Desired`]. The call is held until there
 /// is a revision other than `after`, for at most so long; then it answers 204.
+///
+/// With `&integrations=<revision>` it also ends, with 204, when the server's logs go elsewhere
+/// by a revision other than that: so an agent hears of it at once.
 pub const LONG_POLL_SECONDS: u64 = 25;
+
+/// On a 204 to that call: the revision of where logs go.
+pub const INTEGRATIONS_HEADER: &str = "castellan-integrations-revision";
 
 /// `POST /agent/v1/report` takes [`Report`], on every change, and this often as a sign of life.
 pub const REPORT_SECONDS: u64 = 10;
+
+/// The answer to a report. Control planes of the release before give none.
+#[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+pub struct Reported {
+    /// Of [`LogIntegrations`]; raised also when the operator's rules for calls, or the instance's
+    /// name or tags, become others. No two are the same before and after a restore of the store.
+    /// 0 says that logs go nowhere; any other revision may say so, too.
+    #[serde(default)]
+    pub integrations_revision: i64,
+}
+
+/// `GET /agent/v1/integrations`: where the logs of the agent's server go, with the keys that
+/// let it in there.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct LogIntegrations {
+    pub revision: i64,
+    pub instance_id: InstanceId,
+    /// What instance and server are called there.
+    pub instance_name: String,
+    #[serde(default)]
+    pub tags: Vec<String>,
+    pub server_name: String,
+    #[serde(default)]
+    pub hostname: String,
+    #[serde(default)]
+    pub integrations: Vec<LogIntegration>,
+    /// How they are called.
+    #[serde(default)]
+    pub outbound: Outbound,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct LogIntegration {
+    pub id: IntegrationId,
+    /// A word of [`model::IntegrationSystem`], or of a newer control plane's.
+    pub system: String,
+    pub config: IntegrationConfig,
+}
 
 /// `POST /agent/v1/claim`: leave to stop the broker, asked for at the moment of
 /// stopping and every [`CLAIM_SECONDS`] until it is given.

@@ -10,6 +10,7 @@ pub mod ca;
 pub mod customer;
 pub mod groups;
 pub mod instance;
+pub mod integrations;
 pub mod messages;
 pub mod metrics;
 pub mod nodes;

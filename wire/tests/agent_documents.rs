@@ -2,14 +2,15 @@
 //! meet, so a snapshot that changes is a question: can the other one read it?
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
-use model::{InstanceId, KafkaVersion, Secret, ServerId, ServerRole};
+use model::{InstanceId, IntegrationId, KafkaVersion, Secret, ServerId, ServerRole};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use wire::agent::{
-    AgentStart, CertificateRequest, Claim, Claimed, Desired, DesiredBroker, DesiredCertificate,
-    DesiredDisk, Enrol, Enrolled, Format, HostSettings, InstalledCertificate, Loading, Phase,
-    Report, Run, StoreRoom,
+    AgentStart, CertificateRequest, Claim, Claimed, Deliveries, Desired, DesiredBroker,
+    DesiredCertificate, DesiredDisk, Enrol, Enrolled, FailedDelivery, Format, HostSettings,
+    InstalledCertificate, Loading, LogIntegration, LogIntegrations, Outbound, Phase, Report,
+    Reported, Run, StoreRoom,
 };
 use wire::metrics::{Sample, Samples, Taken, TopicSample};
 
@@ -89,6 +90,40 @@ fn report() -> Report {
             not_before: "2026-01-01T11:00:00Z".parse().unwrap(),
             not_after: "2027-02-02T12:00:00Z".parse().unwrap(),
         }],
+        integrations: Some(Deliveries {
+            revision: 4,
+            failures: vec![FailedDelivery {
+                id: IntegrationId(2),
+                error: "the token is refused".into(),
+                dropped: 7,
+            }],
+        }),
+    }
+}
+
+fn reported() -> Reported {
+    Reported { integrations_revision: 4 }
+}
+
+fn log_integrations() -> LogIntegrations {
+    LogIntegrations {
+        revision: 4,
+        instance_id: InstanceId(3),
+        instance_name: "orders".into(),
+        tags: vec!["blue".into()],
+        server_name: "u7k2m9qa-01".into(),
+        hostname: "u7k2m9qa-01.example.com".into(),
+        integrations: vec![LogIntegration {
+            id: IntegrationId(2),
+            system: "loggly".into(),
+            config: BTreeMap::from([("token".into(), Secret::new("a token"))]),
+        }],
+        outbound: Outbound {
+            allow_private_addresses: true,
+            proxy: Some(Secret::new("http://proxy.example.com:3128")),
+            authority_pem: Some("an authority".into()),
+            endpoints: BTreeMap::from([("loggly".into(), "https://gate.example.com".into())]),
+        },
     }
 }
 
@@ -171,6 +206,8 @@ fn whole_documents() {
     insta::assert_json_snapshot!("agent_start", start());
     insta::assert_json_snapshot!("claim", claim());
     insta::assert_json_snapshot!("claimed", claimed());
+    insta::assert_json_snapshot!("reported", reported());
+    insta::assert_json_snapshot!("log_integrations", log_integrations());
 }
 
 #[test]
@@ -183,6 +220,10 @@ fn what_an_earlier_release_leaves_out_has_a_default() {
     insta::assert_json_snapshot!("enrolled_minimal", enrolled);
     insta::assert_json_snapshot!("claim_minimal", read::<Claim>(json!({ "revision": 5 })));
     insta::assert_json_snapshot!("claimed_minimal", read::<Claimed>(json!({ "go": true })));
+    assert_eq!(read::<Reported>(json!({})), Reported::default());
+    let failed: FailedDelivery = read(json!({ "id": 2 }));
+    let nothing = FailedDelivery { id: IntegrationId(2), error: String::new(), dropped: 0 };
+    assert_eq!(failed, nothing);
 }
 
 /// Adds a field to every object of a document.
@@ -209,6 +250,14 @@ fn fields_of_a_later_release_are_passed_over() {
     assert_eq!(read::<Report>(from_the_future(report())), report());
     assert_eq!(read::<Claim>(from_the_future(claim())), claim());
     assert_eq!(read::<Claimed>(from_the_future(claimed())), claimed());
+    assert_eq!(read::<Reported>(from_the_future(reported())), reported());
+    let mut later = from_the_future(log_integrations());
+    later["integrations"][0]["config"] = json!({ "token": "a token" });
+    later["outbound"]["endpoints"] = json!(log_integrations().outbound.endpoints);
+    assert_eq!(read::<LogIntegrations>(later), log_integrations());
+    let least = json!({ "revision": 4, "instance_id": 3, "instance_name": "orders",
+        "server_name": "u7k2m9qa-01" });
+    assert_eq!(read::<LogIntegrations>(least).outbound, Outbound::default());
     // These two hold maps, in which an unknown name is an entry.
     let known = read::<Desired>(from_the_future(desired()));
     assert_eq!(Desired { trust: desired().trust, ..known }, desired());
