@@ -1,7 +1,7 @@
-//! Which addresses are everybody's. Pure: it looks nothing up.
+//! Which addresses are public. Pure: it looks nothing up.
 //!
-//! What is not known to be public is not; a new range that nobody here has heard
-//! of is so refused, not called.
+//! A range that is not in these lists counts as private, so a range that was reserved
+//! after this was written is refused, not called.
 
 use ipnet::{Ipv4Net, Ipv6Net};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -50,7 +50,7 @@ fn v6(range: &str) -> Ipv6Net {
     range.parse().expect("these are ranges")
 }
 
-/// Whether an address is one that anybody on the internet may call.
+/// True for addresses that can be called from anywhere on the internet.
 pub fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),

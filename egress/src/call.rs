@@ -1,22 +1,23 @@
 //! One call, and what became of it.
 //!
 //! A call goes where its address says and nowhere else: redirects are not
-//! followed, proxies of the environment are not asked, and no connection is kept
-//! for the next one, so that every call looks its destination up anew. Of an
-//! answer the status is read, and how long to wait; its body is left alone, so
-//! one without an end does no harm.
+//! followed, and proxies of the environment are not asked. A connection is kept
+//! for the next call only where the caller wants that; each new one looks its
+//! destination up anew. Of an answer the status is read, and how long to wait;
+//! of its body no more than was asked for, so one without an end does no harm.
 
 use crate::destinations::Destinations;
 use crate::fault::Fault;
+use crate::lookup::SystemLookup;
+use crate::proxy::{BadProxy, Proxy};
+use crate::tls::tls;
 use jiff::fmt::rfc2822;
 use model::Timestamp;
+use model::agent::Outbound;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
 use reqwest::redirect::Policy;
-use reqwest::{Client, Response};
-use rustls::crypto::ring;
-use rustls::{ClientConfig, RootCertStore};
-use rustls_pki_types::CertificateDer;
-use rustls_pki_types::pem::PemObject as _;
+use reqwest::{Client, Response, StatusCode};
+use rustls::ClientConfig;
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,6 +26,10 @@ use url::Url;
 const USER_AGENT: &str = concat!("Castellan/", env!("CARGO_PKG_VERSION"));
 /// However long a destination asks to be left alone: alarms are for now.
 const LONGEST_WAIT: Duration = Duration::from_hours(1);
+/// Of the statuses of a proxy the one that no destination has.
+const PROXY_WANTS_LOGIN: StatusCode = StatusCode::PROXY_AUTHENTICATION_REQUIRED;
+/// Connections that wait for the next call to the same host.
+const MOST_KEPT: usize = 8;
 
 /// A call to be made: a POST of JSON.
 pub struct HttpRequest {
@@ -57,59 +62,154 @@ impl HttpRequest {
 pub enum BadCaller {
     #[error("the authority of others' certificates is no certificate in PEM")]
     Authority,
+    #[error(transparent)]
+    Proxy(#[from] BadProxy),
     #[error("no calls can be made: {0}")]
     Client(#[from] reqwest::Error),
+}
+
+/// How calls leave.
+#[derive(Clone, Debug, Default)]
+pub struct Calls {
+    /// Of others' certificates, as PEM, beside those that this machine trusts.
+    pub authority_pem: Option<String>,
+    pub proxy: Option<Proxy>,
+    /// For how long a connection waits for the next call to the same host. Zero: each call
+    /// has its own.
+    pub kept_for: Duration,
+}
+
+/// What a destination answered.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Answer {
+    /// Never one of a redirect.
+    pub status: u16,
+    /// How long to wait, if the destination is busy and has named a time.
+    pub retry_after: Option<Duration>,
+    /// Its beginning, for us to take numbers from: nothing of it is for people.
+    pub body: Vec<u8>,
+}
+
+impl Answer {
+    pub fn outcome(&self) -> Result<(), Fault> {
+        match self.status {
+            200..300 => Ok(()),
+            status => Err(Fault::Status { status, retry_after: self.retry_after }),
+        }
+    }
 }
 
 #[derive(Clone)]
 pub struct Caller {
     client: Client,
     destinations: Destinations,
+    proxy: Option<Proxy>,
+    tls: Arc<ClientConfig>,
 }
 
 impl Caller {
-    pub fn new(destinations: Destinations, authority_pem: Option<&str>) -> Result<Self, BadCaller> {
-        let client = Client::builder()
+    /// As the operator wants calls to be made. For `kept_for` see [`Calls`].
+    pub fn new(outbound: &Outbound, kept_for: Duration) -> Result<Self, BadCaller> {
+        let lookup = Arc::new(SystemLookup);
+        let destinations = Destinations::new(outbound.allow_private_addresses, lookup);
+        let proxy = outbound.proxy.as_ref().map(Proxy::parse).transpose()?;
+        let authority_pem = outbound.authority_pem.clone();
+        Self::with(destinations, &Calls { authority_pem, proxy, kept_for })
+    }
+
+    pub fn with(destinations: Destinations, calls: &Calls) -> Result<Self, BadCaller> {
+        let tls = tls(calls.authority_pem.as_deref())?;
+        let builder = Client::builder()
             .user_agent(USER_AGENT)
-            .tls_backend_preconfigured(tls(authority_pem)?)
+            .tls_backend_preconfigured(tls.clone())
             .redirect(Policy::none())
             .retry(reqwest::retry::never())
             .referer(false)
-            .no_proxy()
-            .pool_max_idle_per_host(0)
-            .dns_resolver(destinations.clone())
-            .build()?;
-        Ok(Self { client, destinations })
+            .pool_max_idle_per_host(if calls.kept_for.is_zero() { 0 } else { MOST_KEPT })
+            .pool_idle_timeout(calls.kept_for);
+        let builder = match &calls.proxy {
+            // Every connection is one to the proxy, which may well be private.
+            Some(proxy) => builder.proxy(proxy.for_calls()?).dns_resolver(destinations.unchecked()),
+            None => builder.no_proxy().dns_resolver(destinations.clone()),
+        };
+        let (client, proxy) = (builder.build()?, calls.proxy.clone());
+        Ok(Self { client, destinations, proxy, tls: Arc::new(tls) })
     }
 
     pub fn destinations(&self) -> &Destinations {
         &self.destinations
     }
 
-    /// Has no patience of its own; whoever calls it does.
+    pub(crate) fn proxy(&self) -> Option<&Proxy> {
+        self.proxy.as_ref()
+    }
+
+    pub(crate) fn tls(&self) -> &Arc<ClientConfig> {
+        &self.tls
+    }
+
+    /// Has no time limit of its own: the caller sets one.
     pub async fn call(&self, request: HttpRequest, now: Timestamp) -> Result<(), Fault> {
+        self.ask(request, now, 0).await?.outcome()
+    }
+
+    /// As `call`, with so many bytes of the answer's body.
+    pub async fn ask(
+        &self,
+        request: HttpRequest,
+        now: Timestamp,
+        most: usize,
+    ) -> Result<Answer, Fault> {
         self.destinations.check_written(&request.url).map_err(Fault::Forbidden)?;
+        if let Some(host) = request.url.host().filter(|_| self.proxy.is_some()) {
+            self.check_before_proxy(&host.to_owned()).await.map_err(Fault::Forbidden)?;
+        }
+        // Without TLS the proxy answers in the destination's place.
+        let through_proxy = self.proxy.is_some() && request.url.scheme() == "http";
         // A name and a password in the address become a header here, as people
         // know it from other programs.
         let post = self.client.post(request.url).headers(request.headers).body(request.body);
         match post.send().await {
-            Ok(response) => outcome(&response, now),
-            Err(error) => Err(Fault::of(&error)),
+            Ok(response) if through_proxy && response.status() == PROXY_WANTS_LOGIN => {
+                Err(Fault::NotPassedOn)
+            }
+            Ok(response) => answer(response, now, most).await,
+            Err(error) => Err(self.fault(&error)),
+        }
+    }
+
+    fn fault(&self, error: &reqwest::Error) -> Fault {
+        match Fault::from_call(error) {
+            // The proxy can't be reached, or answered that it can't reach the destination.
+            Fault::Unreachable | Fault::UnknownName if self.proxy.is_some() => Fault::NotPassedOn,
+            fault => fault,
         }
     }
 }
 
-fn outcome(response: &Response, now: Timestamp) -> Result<(), Fault> {
+async fn answer(response: Response, now: Timestamp, most: usize) -> Result<Answer, Fault> {
     let status = response.status();
-    if status.is_success() {
-        return Ok(());
-    }
     if status.is_redirection() {
         return Err(Fault::Redirect(status.as_u16()));
     }
     let busy = matches!(status.as_u16(), 429 | 503);
     let retry_after = if busy { wanted_wait(response.headers(), now) } else { None };
-    Err(Fault::Status { status: status.as_u16(), retry_after })
+    let body = if most == 0 { Vec::new() } else { beginning(response, most).await };
+    Ok(Answer { status: status.as_u16(), retry_after, body })
+}
+
+/// A body that is read to its end leaves the connection to the next call. One that breaks off
+/// changes nothing about the status.
+async fn beginning(mut response: Response, most: usize) -> Vec<u8> {
+    let mut body = Vec::new();
+    while let Ok(Some(piece)) = response.chunk().await {
+        let room = most - body.len();
+        body.extend_from_slice(&piece[..piece.len().min(room)]);
+        if piece.len() > room {
+            break;
+        }
+    }
+    body
 }
 
 /// Seconds or a date, as the header may hold either.
@@ -122,28 +222,6 @@ fn wanted_wait(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
         Duration::try_from(then.duration_since(now)).unwrap_or_default()
     };
     Some(wait.min(LONGEST_WAIT))
-}
-
-/// What this machine trusts and what the operator adds. On a machine that
-/// trusts nobody calls without TLS still work, and the others say why not.
-fn tls(authority_pem: Option<&str>) -> Result<ClientConfig, BadCaller> {
-    let mut roots = RootCertStore::empty();
-    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-    if let Some(pem) = authority_pem {
-        let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem.as_bytes()).collect();
-        let found = found.map_err(|_| BadCaller::Authority)?;
-        // A text without any certificate would be taken for an empty list.
-        if found.is_empty() {
-            return Err(BadCaller::Authority);
-        }
-        for certificate in found {
-            roots.add(certificate).map_err(|_| BadCaller::Authority)?;
-        }
-    }
-    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
-        .with_safe_default_protocol_versions()
-        .expect("this provider has ciphers for them");
-    Ok(config.with_root_certificates(roots).with_no_client_auth())
 }
 
 #[cfg(test)]
@@ -168,16 +246,5 @@ mod tests {
         check("-5", None);
         check("soon", None);
         check("", None);
-    }
-
-    #[test]
-    fn an_authority_is_a_certificate() {
-        let good = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
-        assert!(tls(None).is_ok());
-        assert!(tls(Some(&good.cert.pem())).is_ok());
-        let bad = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
-        for text in ["", "no certificate", bad] {
-            assert!(matches!(tls(Some(text)), Err(BadCaller::Authority)), "{text:?}");
-        }
     }
 }

@@ -11,14 +11,14 @@ use std::sync::Arc;
 use url::{Host, Url};
 
 /// Names that are looked up at once to be called. More than there are calls at
-/// once: a look-up that nobody waits for any more may take a while to end.
+/// once: a look-up that was given up may take a while to end.
 const CALLS: usize = 256;
-/// Names that are looked up at once because somebody saves them. They have their
-/// own turns: saving names that nobody answers for keeps nobody from calling.
+/// Names that are looked up at once when addresses are saved. They have permits of their own:
+/// saving names whose servers don't answer does not hold up calls.
 const SAVES: usize = 16;
 
-/// Why something may not be called. Which address a name has is not told: whoever
-/// may not call it shall not learn it here either.
+/// Why something may not be called. The address of a name is not in it: a customer who
+/// may not call it must not learn it from the error either.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Forbidden {
     #[error("its address must begin with https:// or http://")]
@@ -44,7 +44,7 @@ impl Destinations {
         Self { allow_private, to_call, to_save }
     }
 
-    /// What can be said of an address as it is written. Of one in numbers that
+    /// What can be checked of an address as it is written. Of one in numbers that
     /// is all: no resolver is ever asked for it.
     pub fn check_written(&self, url: &Url) -> Result<(), Forbidden> {
         if !matches!(url.scheme(), "http" | "https") {
@@ -58,7 +58,7 @@ impl Destinations {
         }
     }
 
-    /// What can be said now. A name that nobody knows may be known later.
+    /// What can be checked now. A name that can't be found may be found later.
     pub async fn check_now(&self, url: &Url) -> Result<(), Forbidden> {
         self.check_written(url)?;
         if let Some(Host::Domain(name)) = url.host()
@@ -69,7 +69,20 @@ impl Destinations {
         Ok(())
     }
 
-    fn check_all(&self, found: &[IpAddr]) -> Result<(), Forbidden> {
+    /// The addresses that a name has now, private ones too.
+    pub(crate) async fn to_call(&self, name: &str) -> io::Result<Vec<IpAddr>> {
+        match name.trim_matches(['[', ']']).parse() {
+            Ok(address) => Ok(vec![address]),
+            Err(_) => self.to_call.addresses(name).await,
+        }
+    }
+
+    /// For what the operator alone chose.
+    pub(crate) fn unchecked(&self) -> impl Resolve + 'static {
+        Self { allow_private: true, ..self.clone() }
+    }
+
+    pub(crate) fn check_all(&self, found: &[IpAddr]) -> Result<(), Forbidden> {
         found.iter().try_for_each(|address| self.check(*address))
     }
 

@@ -20,9 +20,13 @@ pub enum Fault {
     #[error("can't be called: no secure connection can be made to it")]
     NoTls,
     #[error("did not answer within {0} s")]
-    Silent(u64),
+    Unresponsive(u64),
     #[error("broke off, or gave no answer in HTTP")]
     NoAnswer,
+    #[error("broke off the connection")]
+    BrokeOff,
+    #[error("can't be reached through the operator's proxy, which is [outbound] proxy")]
+    NotPassedOn,
     #[error("answered {0}, and redirects are not followed")]
     Redirect(u16),
     #[error("answered {status}")]
@@ -30,7 +34,7 @@ pub enum Fault {
 }
 
 impl Fault {
-    pub(crate) fn of(error: &reqwest::Error) -> Self {
+    pub(crate) fn from_call(error: &reqwest::Error) -> Self {
         if let Some(forbidden) = cause::<Forbidden>(error) {
             return Self::Forbidden(*forbidden);
         }
@@ -42,6 +46,26 @@ impl Fault {
             None if error.is_connect() => Self::Unreachable,
             None => Self::NoAnswer,
         }
+    }
+}
+
+impl Fault {
+    pub(crate) fn from_connect_error(error: &io::Error) -> Self {
+        cause::<Forbidden>(error).map_or(Self::Unreachable, |it| Self::Forbidden(*it))
+    }
+
+    pub(crate) fn from_handshake_error(error: &io::Error) -> Self {
+        match cause::<rustls::Error>(error) {
+            Some(rustls::Error::InvalidCertificate(_)) => Self::Untrusted,
+            Some(_) => Self::NoTls,
+            None => Self::Unreachable,
+        }
+    }
+
+    /// Of a connection that there was: it may be closed because of a certificate of ours that
+    /// is missing, and then TLS says so only now.
+    pub fn from_transfer_error(error: &io::Error) -> Self {
+        if cause::<rustls::Error>(error).is_some() { Self::NoTls } else { Self::BrokeOff }
     }
 }
 

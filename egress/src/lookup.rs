@@ -1,6 +1,6 @@
 //! What names mean, asked within bounds. Customers choose the names, and may have
 //! them answered late or never: of the threads that wait for answers there are only
-//! so many, and whoever asks is told in time that there is none.
+//! so many, and a look-up that takes too long fails in time.
 
 use async_trait::async_trait;
 use std::io;
@@ -32,23 +32,23 @@ impl Lookup for SystemLookup {
 /// A look-up of which so many go on at once, and none is waited for too long.
 pub struct Bounded {
     lookup: Arc<dyn Lookup>,
-    turns: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
     patience: Duration,
 }
 
 impl Bounded {
     pub fn new(lookup: Arc<dyn Lookup>, at_once: usize) -> Self {
-        Self { lookup, turns: Arc::new(Semaphore::new(at_once)), patience: PATIENCE }
+        Self { lookup, permits: Arc::new(Semaphore::new(at_once)), patience: PATIENCE }
     }
 
     async fn ask(&self, name: &str) -> io::Result<Vec<IpAddr>> {
-        let turn = Arc::clone(&self.turns).acquire_owned().await.map_err(io::Error::other)?;
+        let permit = Arc::clone(&self.permits).acquire_owned().await.map_err(io::Error::other)?;
         let (lookup, name) = (Arc::clone(&self.lookup), name.to_owned());
-        // A thread waits for the resolver also when nobody waits for its answer
-        // any more, so the turn lasts until that thread is free.
+        // A thread waits for the resolver even after the caller has given up, so the permit
+        // is held until that thread is free.
         let asked = tokio::spawn(async move {
             let found = lookup.addresses(&name).await;
-            drop(turn);
+            drop(permit);
             found
         });
         asked.await.map_err(io::Error::other)?
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn names_that_nobody_answers_for_are_left_and_still_counted() {
+    async fn look_ups_without_an_answer_are_left_and_still_counted() {
         let slow = Arc::new(Slow::default());
         let bounded =
             Bounded { patience: Duration::from_millis(300), ..Bounded::new(slow.clone(), 2) };

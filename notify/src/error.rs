@@ -55,7 +55,7 @@ mod tests {
             let said = NotifyError::Call { host: "hooks.test".into(), fault }.to_string();
             assert_eq!(said, expected);
         };
-        check(Fault::Silent(10), "hooks.test did not answer within 10 s");
+        check(Fault::Unresponsive(10), "hooks.test did not answer within 10 s");
         check(Fault::Untrusted, "hooks.test can't be called: its certificate is not trusted");
         check(
             Fault::Forbidden(Forbidden::Private),

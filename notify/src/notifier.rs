@@ -5,7 +5,7 @@ use crate::error::NotifyError;
 use crate::settings::{BadSettings, Endpoints, Settings};
 use crate::{Mailer, Outgoing};
 use async_trait::async_trait;
-use egress::{Caller, Destinations, Fault, Lookup, SystemLookup};
+use egress::{Caller, Calls, Destinations, Fault, Lookup, SystemLookup};
 use model::{Clock, MessageId, Notification, Recipient, RecipientType, SignedDuration, Timestamp};
 use std::sync::Arc;
 use std::time::Duration;
@@ -40,10 +40,13 @@ impl Notifier {
         clock: Arc<dyn Clock>,
         lookup: Arc<dyn Lookup>,
     ) -> Result<Self, BadSettings> {
-        let Settings { allow_private_addresses, endpoints, timeout, authority_pem } = settings;
+        let Settings { allow_private_addresses, endpoints, timeout, authority_pem, proxy } =
+            settings;
         endpoints.check()?;
         let destinations = Destinations::new(allow_private_addresses, lookup);
-        let caller = Caller::new(destinations, authority_pem.as_deref())?;
+        // Alarms are rare, so no connection waits for the next.
+        let calls = Calls { authority_pem, proxy, kept_for: Duration::ZERO };
+        let caller = Caller::with(destinations, &calls)?;
         Ok(Self(Arc::new(Inner { endpoints, timeout, caller, mailer, clock })))
     }
 
@@ -75,8 +78,8 @@ impl Notifier {
             }
             Ok(())
         };
-        let silent = Fault::Silent(self.0.timeout.as_secs());
-        let outcome = timeout(self.0.timeout, all).await.unwrap_or(Err(silent));
+        let unresponsive = Fault::Unresponsive(self.0.timeout.as_secs());
+        let outcome = timeout(self.0.timeout, all).await.unwrap_or(Err(unresponsive));
         outcome.map_err(|fault| NotifyError::Call { host, fault })
     }
 

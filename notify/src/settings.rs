@@ -1,5 +1,6 @@
 //! What the operator decides for everything that goes out.
 
+use egress::Proxy;
 use std::time::Duration;
 use url::Url;
 
@@ -15,6 +16,7 @@ pub struct Settings {
     /// An authority of others' certificates, as PEM, beside those that this
     /// machine trusts.
     pub authority_pem: Option<String>,
+    pub proxy: Option<Proxy>,
 }
 
 impl Default for Settings {
@@ -24,6 +26,7 @@ impl Default for Settings {
             endpoints: Endpoints::default(),
             timeout: Duration::from_secs(10),
             authority_pem: None,
+            proxy: None,
         }
     }
 }

@@ -4,9 +4,8 @@
 //! destination each hold a part of them at most. However many destinations of an
 //! instance hang, and however many instances use one that does, the others have places.
 
+use egress::places;
 use model::InstanceId;
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard};
 
 const ALL: usize = 128;
 const OF_INSTANCE: usize = 16;
@@ -16,16 +15,16 @@ pub const OF_DESTINATION: u32 = 16;
 /// for itself alone.
 const OF_BOTH: usize = 4;
 
-/// Whoever holds places together.
+/// What messages have in common that hold places together.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-enum Holder {
+pub enum Holder {
     Everybody,
     Instance(InstanceId),
     Destination(String),
     Both(InstanceId, String),
 }
 
-impl Holder {
+impl places::Holder for Holder {
     fn most(&self) -> usize {
         match self {
             Self::Everybody => ALL,
@@ -34,7 +33,9 @@ impl Holder {
             Self::Both(..) => OF_BOTH,
         }
     }
+}
 
+impl Holder {
     fn all(instance: Option<InstanceId>, destination: &str) -> Vec<Self> {
         let to = || destination.to_owned();
         let mut all = vec![Self::Everybody, Self::Destination(to())];
@@ -46,54 +47,20 @@ impl Holder {
     }
 }
 
-/// Those that are held now.
 #[derive(Clone, Default, Debug)]
-pub struct Places(Arc<Mutex<HashMap<Holder, usize>>>);
+pub struct Places(places::Places<Holder>);
 
-/// A place; it is free again when this is dropped.
-#[derive(Debug)]
-pub struct Place {
-    of: Places,
-    holders: Vec<Holder>,
-}
+pub type Place = places::Place<Holder>;
 
 impl Places {
-    /// None if somebody has to give one back first.
+    /// None if another message has to give one back first.
     pub fn take(&self, instance: Option<InstanceId>, destination: &str) -> Option<Place> {
-        let holders = Holder::all(instance, destination);
-        let mut held = self.held();
-        let has_room = |it: &Holder| held.get(it).copied().unwrap_or_default() < it.most();
-        if !holders.iter().all(has_room) {
-            return None;
-        }
-        for holder in &holders {
-            *held.entry(holder.clone()).or_default() += 1;
-        }
-        drop(held);
-        Some(Place { of: self.clone(), holders })
+        self.0.take(Holder::all(instance, destination))
     }
 
-    /// Whether nobody at all can have one.
+    /// Whether no message at all can have one.
     pub fn are_all_held(&self) -> bool {
-        self.held().get(&Holder::Everybody) == Some(&ALL)
-    }
-
-    fn held(&self) -> MutexGuard<'_, HashMap<Holder, usize>> {
-        self.0.lock().expect("no holder of this lock panics")
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        let mut held = self.of.held();
-        for holder in &self.holders {
-            if let Some(count) = held.get_mut(holder) {
-                *count -= 1;
-                if *count == 0 {
-                    held.remove(holder);
-                }
-            }
-        }
+        self.0.is_full(&Holder::Everybody)
     }
 }
 
@@ -117,7 +84,7 @@ mod tests {
         }
         assert_eq!(held.len(), OF_INSTANCE, "an instance with many destinations");
         drop(held);
-        assert_eq!(places.held().len(), 0, "nothing is kept of those who are done");
+        assert!(places.0.are_free(), "nothing is kept of those that are done");
 
         let mut held = Vec::new();
         for instance in 0..100 {
