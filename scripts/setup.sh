@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Has the tools there that building and running (`run`), building tests (`build`) or
-# testing (`test`) needs. Installs Debian packages where it may, else says what to install.
+# Has the tools there that building and running (`run`), building tests (`build`), testing
+# (`test`) or the long test of a collector of OpenTelemetry (`otel`) needs. Installs Debian
+# packages where it may, else says what to install.
 set -euo pipefail
 
 purpose=${1:-run}
@@ -35,6 +36,11 @@ if [ "$purpose" != run ]; then
     python3 -c 'import ensurepip, venv' >/dev/null 2>&1 || missing+=(python3-venv)
     # Debian keeps the server off the PATH.
     ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || need initdb postgresql
+    ls /usr/sbin/rsyslogd >/dev/null 2>&1 || need rsyslogd rsyslog
+    ls /usr/lib/*/rsyslog/lmnsd_ossl.so >/dev/null 2>&1 || missing+=(rsyslog-openssl)
+fi
+if [ "$purpose" = otel ]; then
+    need go golang-go
 fi
 
 if ! command -v cargo >/dev/null 2>&1; then
@@ -77,13 +83,30 @@ install_python() {
     cp "$wanted" "$place/requirements.txt"
 }
 
+# A collector of the project's own modules, whose sums are in go.sum.
+build_collector() {
+    local place=${CARGO_TARGET_DIR:-target}/otel
+    mkdir -p "$place"
+    place=$(cd "$place" && pwd)
+    echo "castellan: building a collector of OpenTelemetry"
+    if ! (cd test-support/scripts/otel && go build -trimpath -o "$place/collector" .); then
+        echo "castellan: the collector can't be built; it takes Go 1.21 or newer and a Go proxy" >&2
+        exit 1
+    fi
+}
+
 install_missing
+cd "$(dirname "$0")/.."
+if [ "$purpose" = otel ]; then
+    build_collector
+fi
 if [ "$purpose" = test ]; then
-    cd "$(dirname "$0")/.."
     # Tries the API as its document describes it.
     install_python schemathesis server/tests/fuzz/requirements.txt
     # A client to hold our answers against.
     install_python witness test-support/scripts/witness/requirements.txt
     # A mail server to send to.
     install_python aiosmtpd test-support/scripts/mail/requirements.txt
+    # Amazon's services to send to.
+    install_python moto test-support/scripts/aws/requirements.txt
 fi

@@ -11,15 +11,17 @@ export CASTELLAN_TEST_ALL=1
 
 parts=(units simulation kafka releases postgres planes tour rolls broker-rolls fifty-rolls
     fifty-more alarms oldest certificates disks overload pool resizes
-    unlucky-resizes fuzz)
+    unlucky-resizes fuzz otel)
 
 # Always the whole workspace, so that dependencies are built once.
 check() { ${CARGO:-cargo} test --workspace --locked --no-fail-fast "$@" || outcome=FAILED; }
 
 units() {
-    check --lib --bins --test addresses --test agent_documents --test billing --test channels \
-        --test client_certificates --test edges --test faults --test holdings --test it --test log \
-        --test moves --test people --test process --test properties --test requests \
+    check --lib --bins --test addresses --test agent_documents --test billing --test calls \
+        --test channels --test client_certificates --test deliveries --test edges --test faults \
+        --test holdings --test intakes --test it --test lines --test log --test moto \
+        --test moves --test people --test process --test properties --test refusals \
+        --test requests --test rotations --test rsyslog \
         --test separate --test servers --test simulated --test smtp --test stepped_clock \
         -- --skip fuzz::
     check --doc
@@ -52,6 +54,7 @@ fuzz() {
     check --test fuzz
     check --test it -- fuzz::
 }
+otel() { scripts/setup.sh otel && check --test otlp || outcome=FAILED; }
 
 [ $# -eq 0 ] && set -- "${parts[@]}"
 for part in "$@"; do

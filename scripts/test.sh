@@ -11,14 +11,16 @@ cd "$(dirname "$0")/.."
 of_clusters=(certificates client lost_disks overload pool releases resizes start tour warm)
 # What takes minutes on clusters of its own is left to `test-all`: the life of certificates,
 # lost disks, a start of each release, a machine with too little of everything, the pool of
-# warm JVMs, all but one change of servers, what the simulated cluster is held against, and
-# schemathesis on a ready cluster, which tells a busy machine from a fault no better than by time.
+# warm JVMs, all but one change of servers, what the simulated cluster is held against, a collector
+# of OpenTelemetry, which has to be built, and schemathesis on a ready cluster, which tells a busy
+# machine from a fault no better than by time.
 long=(a_cluster_outlives_its_certificates a_lost_disk_is_held_and_never_formatted
     releases_start_log_and_serve_metrics no_broker_is_fenced_that_is_there
     a_cluster_starts_in_the_hosts_warm_jvms kafka_does_what_the_simulated_cluster_does
     grows_and_shrinks_under_load of_the_oldest_release_grows_and_shrinks
     topics_keep_one_replica_if runs_full_while_replicas_move bad_luck_loses_nothing
     cancelled_and_an_instance_deleted_in_the_middle
+    a_collector_writes_what_it_was_sent
     schemathesis_finds_nothing_in_a_cluster_that_is_ready)
 
 # Always the whole workspace, so that dependencies are built once.

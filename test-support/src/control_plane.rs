@@ -14,7 +14,8 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep};
 use tokio_rustls::TlsAcceptor;
 use wire::agent::{
-    CertificateRequest, Claim, Claimed, Desired, DesiredCertificate, Enrol, Renew, Report,
+    CertificateRequest, Claim, Claimed, Desired, DesiredCertificate, Enrol, INTEGRATIONS_HEADER,
+    LogIntegrations, Renew, Report, Reported,
 };
 use wire::metrics::{Sample, Samples, Taken};
 
@@ -28,6 +29,10 @@ pub struct State {
     /// What claims are answered; none: it is of a release that knows no claims.
     pub claimed: Option<Claimed>,
     pub samples: Vec<Sample>,
+    /// Where logs go; none: it is of a release that sends none.
+    pub integrations: Option<LogIntegrations>,
+    /// How often that was fetched.
+    pub fetches: usize,
     /// Names its memory; nothing of it is ever on disk.
     pub window: String,
     /// Every call that needs a certificate is answered with 403.
@@ -167,10 +172,25 @@ async fn serve(
         let mut body = vec![0; length];
         stream.read_exact(&mut body).await.ok()?;
         let path = head.split(' ').nth(1).unwrap().to_owned();
-        let (status, answer) = answer(&path, &body, is_known, &authority, &state).await;
-        let head = format!("HTTP/1.1 {status} x\r\ncontent-length: {}\r\n\r\n", answer.len());
+        let Answer { status, header, body: answer } =
+            answer(&path, &body, is_known, &authority, &state).await;
+        let length = answer.len();
+        let head = format!("HTTP/1.1 {status} x\r\n{header}content-length: {length}\r\n\r\n");
         stream.write_all(format!("{head}{answer}").as_bytes()).await.ok()?;
         stream.flush().await.ok()?;
+    }
+}
+
+struct Answer {
+    status: u16,
+    /// One that is there at times, with its end of line.
+    header: String,
+    body: String,
+}
+
+impl From<(u16, String)> for Answer {
+    fn from((status, body): (u16, String)) -> Self {
+        Self { status, header: String::new(), body }
     }
 }
 
@@ -180,7 +200,7 @@ async fn answer(
     is_known: bool,
     authority: &pki::Authority,
     state: &Mutex<State>,
-) -> (u16, String) {
+) -> Answer {
     let certificate = |csr: &str| json!({ "certificate": sign(authority, csr) }).to_string();
     if path == "/agent/v1/enrol" {
         let enrol: Enrol = serde_json::from_slice(body).unwrap();
@@ -191,24 +211,37 @@ async fn answer(
         state.enrolments.push(enrol);
         if state.loses_enrolments > 0 {
             state.loses_enrolments -= 1;
-            return (503, "come again".into());
+            return (503, "come again".into()).into();
         }
-        return (200, answer);
+        return (200, answer).into();
     }
     if !is_known || state.lock().unwrap().refuses {
-        return (403, "who are you?".into());
+        return (403, "who are you?".into()).into();
     }
-    match path.split('?').next().unwrap() {
+    let answer = match path.split('?').next().unwrap() {
         "/agent/v1/renew" => {
             let renew: Renew = serde_json::from_slice(body).unwrap();
             state.lock().unwrap().renewals += 1;
             (200, certificate(&renew.csr))
         }
         "/agent/v1/report" => {
-            state.lock().unwrap().reports.push(serde_json::from_slice(body).unwrap());
-            (204, String::new())
+            let mut state = state.lock().unwrap();
+            state.reports.push(serde_json::from_slice(body).unwrap());
+            match &state.integrations {
+                Some(it) => {
+                    let answer = Reported { integrations_revision: it.revision };
+                    (200, json!(answer).to_string())
+                }
+                None => (204, String::new()),
+            }
         }
-        "/agent/v1/desired" => desired(path, state).await,
+        "/agent/v1/integrations" => {
+            let mut state = state.lock().unwrap();
+            state.fetches += 1;
+            let answer = state.integrations.as_ref().map(|it| json!(it).to_string());
+            answer.map_or((404, "Not Found".into()), |answer| (200, answer))
+        }
+        "/agent/v1/desired" => return desired(path, state).await,
         "/agent/v1/claim" => {
             let mut state = state.lock().unwrap();
             state.claims.push(serde_json::from_slice(body).unwrap());
@@ -223,19 +256,29 @@ async fn answer(
             (200, json!(taken).to_string())
         }
         other => panic!("the agent called {other}"),
-    }
+    };
+    answer.into()
 }
 
 /// Holds the call for two seconds, as a short long poll.
-async fn desired(path: &str, state: &Mutex<State>) -> (u16, String) {
-    let after = path.split(['?', '&']).find_map(|part| part.strip_prefix("after="));
-    let after: i64 = after.unwrap().parse().unwrap();
+async fn desired(path: &str, state: &Mutex<State>) -> Answer {
+    let known = |name: &str| -> i64 {
+        path.split(['?', '&']).find_map(|part| part.strip_prefix(name)).unwrap().parse().unwrap()
+    };
+    let (after, heard) = (known("after="), known("integrations="));
     for _ in 0..400 {
-        let held = state.lock().unwrap().desired.clone();
+        let (held, elsewhere) = {
+            let state = state.lock().unwrap();
+            (state.desired.clone(), state.integrations.as_ref().map(|it| it.revision))
+        };
         if let Some(desired) = held.filter(|desired| desired.revision != after) {
-            return (200, serde_json::to_string(&desired).unwrap());
+            return (200, serde_json::to_string(&desired).unwrap()).into();
+        }
+        if let Some(revision) = elsewhere.filter(|revision| *revision != heard) {
+            let header = format!("{INTEGRATIONS_HEADER}: {revision}\r\n");
+            return Answer { status: 204, header, body: String::new() };
         }
         sleep(Duration::from_millis(5)).await;
     }
-    (204, String::new())
+    (204, String::new()).into()
 }

@@ -31,6 +31,8 @@ pub struct Installation {
     /// How many warm JVMs the host keeps.
     warm: u8,
     warm_rolls: bool,
+    /// What makes servers.
+    cloud: &'static str,
 }
 
 impl Installation {
@@ -40,15 +42,20 @@ impl Installation {
 
     /// With more lines of config.
     pub async fn start_with(config: &str) -> Self {
-        Self::start_on(0, config).await
+        Self::start_on("local", 0, config).await
+    }
+
+    /// Without any process but the control plane: servers are rows alone, and get never ready.
+    pub async fn start_simulated(config: &str) -> Self {
+        Self::start_on("simulated", 0, config).await
     }
 
     /// On a host that keeps so many warm JVMs.
     pub async fn start_warm(warm: u8) -> Self {
-        Self::start_on(warm, "").await
+        Self::start_on("local", warm, "").await
     }
 
-    async fn start_on(warm: u8, config: &str) -> Self {
+    async fn start_on(cloud: &'static str, warm: u8, config: &str) -> Self {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let directory = host::testing::tempdir();
         let mut castellan = Self {
@@ -60,6 +67,7 @@ impl Installation {
             endpoints: Value::Null,
             warm,
             warm_rolls: true,
+            cloud,
         };
         castellan.configure(config);
         castellan.serve().await;
@@ -69,9 +77,9 @@ impl Installation {
 
     /// Counts from the next start on.
     pub fn configure(&self, more: &str) {
-        let Self { warm, warm_rolls, .. } = self;
+        let Self { warm, warm_rolls, cloud, .. } = self;
         let config = format!(
-            "[outbound]\nallow_private_addresses = true\n\
+            "cloud = \"{cloud}\"\n[outbound]\nallow_private_addresses = true\n\
              [local]\nmax_heap_mb = 256\nwarm = {warm}\nwarm_rolls = {warm_rolls}\n\
              [listen]\ncustomer = \"127.0.0.1:0\"\n\
              instance = \"127.0.0.1:0\"\nagent = \"127.0.0.1:0\"\n{more}"
@@ -171,6 +179,11 @@ impl Installation {
 
     pub fn customer_url(&self, path: &str) -> String {
         format!("{}{path}", self.endpoints["customer"].as_str().unwrap())
+    }
+
+    /// Where agents are listened for.
+    pub fn agent_url(&self, path: &str) -> String {
+        format!("{}{path}", self.endpoints["agent"].as_str().unwrap())
     }
 
     pub async fn get(&self, path: &str) -> (u16, Value) {

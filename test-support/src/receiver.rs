@@ -3,13 +3,19 @@
 //! the test's process.
 
 use serde_json::Value;
-use std::io::{BufRead, BufReader, Read as _};
+use std::io::{BufRead as _, BufReader};
 use std::path::Path;
-use std::process::{Child, ChildStdout, Stdio};
+use std::process::{Child, Stdio};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+/// For one to end, on a machine that does much else. Longer than each waits for what it started.
+const PATIENCE: Duration = Duration::from_secs(90);
 
 pub struct Receiver {
     pub port: u16,
-    lines: BufReader<ChildStdout>,
+    /// What it says, until it has ended.
+    lines: mpsc::Receiver<String>,
     /// Its standard input stays open as long as this lives.
     process: Child,
 }
@@ -23,6 +29,25 @@ impl Receiver {
     /// Of calls: Python's web server. `receive.py` says what the options are.
     pub fn of_calls(options: &[(&str, &str)]) -> Self {
         Self::run(Path::new("python3"), "calls", options)
+    }
+
+    /// Of syslog: rsyslog. `receive.py` says what the options are.
+    pub fn of_syslog(options: &[(&str, &str)]) -> Self {
+        Self::run(Path::new("python3"), "syslog", options)
+    }
+
+    /// Of logs and metrics of Amazon's: moto, which tells what it has when it ends.
+    pub fn of_aws() -> Self {
+        Self::run(&crate::python("moto"), "aws", &[])
+    }
+
+    /// Of OpenTelemetry's logs and metrics: the project's collector, which tells what it has when
+    /// it ends.
+    pub fn of_otlp() -> Self {
+        let collector = crate::target().join("otel/collector");
+        let there = collector.exists();
+        assert!(there, "{} is not there; `scripts/setup.sh otel` builds it", collector.display());
+        Self::run(Path::new("python3"), "otel", &[("collector", collector.to_str().unwrap())])
     }
 
     fn run(python: &Path, directory: &str, options: &[(&str, &str)]) -> Self {
@@ -39,33 +64,48 @@ impl Receiver {
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
-        let mut lines = BufReader::new(process.stdout.take().unwrap());
-        let mut said = String::new();
-        lines.read_line(&mut said).unwrap();
-        let port = said.trim().strip_prefix("ready ").and_then(|port| port.parse().ok());
-        let port = port.unwrap_or_else(|| panic!("{} does not start: {said:?}", script.display()));
+        let output = BufReader::new(process.stdout.take().unwrap());
+        let (said, lines) = mpsc::channel();
+        std::thread::spawn(move || {
+            for line in output.lines() {
+                let _ = said.send(line.unwrap());
+            }
+        });
+        let first = lines.recv().unwrap_or_default();
+        let port = first.strip_prefix("ready ").and_then(|port| port.parse().ok());
+        let port = port.unwrap_or_else(|| panic!("{} does not start: {first:?}", script.display()));
         Self { port, lines, process }
     }
 
     /// What came in next; waits for it.
     pub fn next(&mut self) -> Value {
-        let mut line = String::new();
-        self.lines.read_line(&mut line).unwrap();
-        serde_json::from_str(&line).unwrap_or_else(|_| panic!("nothing came but {line:?}"))
+        parse(&self.lines.recv().expect("it has ended, and nothing came"))
+    }
+
+    /// What came in next, if that comes in this time.
+    pub fn next_within(&mut self, patience: Duration) -> Option<Value> {
+        self.lines.recv_timeout(patience).ok().map(|line| parse(&line))
     }
 
     /// Whatever else came in, once it has ended.
     pub fn rest(mut self) -> Vec<Value> {
         drop(self.process.stdin.take());
-        let lines = self.lines.by_ref().lines();
-        lines.map(|line| serde_json::from_str(&line.unwrap()).unwrap()).collect()
+        self.lines.iter().map(|line| parse(&line)).collect()
     }
+}
+
+fn parse(line: &str) -> Value {
+    serde_json::from_str(line).unwrap_or_else(|_| panic!("nothing came but {line:?}"))
 }
 
 impl Drop for Receiver {
     fn drop(&mut self) {
         drop(self.process.stdin.take());
-        // It may have more to say than anybody reads.
+        // It ends what it started and removes its files, unless it hangs.
+        let begun = Instant::now();
+        while matches!(self.process.try_wait(), Ok(None)) && begun.elapsed() < PATIENCE {
+            std::thread::sleep(Duration::from_millis(5));
+        }
         let _ = self.process.kill();
         let _ = self.process.wait();
     }

@@ -7,8 +7,9 @@ use model::*;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex};
 use store::{
-    AuthorityKind, Installation, MasterKey, NewAccount, NewAction, ServerRecord, Store, Work,
-    accounts, actions, authorities, disk_guards, disks, installation, instances, servers, vpcs,
+    AuthorityKind, Installation, Location, MasterKey, NewAccount, NewAction, ServerRecord, Store,
+    Work, accounts, actions, authorities, disk_guards, disks, installation, instances, servers,
+    vpcs,
 };
 
 const REGION: &str = "local::this-machine";
@@ -35,11 +36,20 @@ impl Rows {
         let memory = std::path::Path::new("/dev/shm");
         let directory =
             tempfile::tempdir_in(memory).or_else(|_| tempfile::tempdir()).expect("a directory");
+        let at = Location::Sqlite(directory.path().join("test.db"));
+        Self::open(directory, &at, beginning()).await
+    }
+
+    /// In a database of its own, which has a clock of its own: `now` should be about that.
+    pub async fn on_postgres(at: &Location, now: Timestamp) -> Self {
+        Self::open(tempfile::tempdir().expect("a directory"), at, now).await
+    }
+
+    async fn open(directory: tempfile::TempDir, at: &Location, now: Timestamp) -> Self {
         let directory = Arc::new(directory);
         let entropy = Arc::new(SeededEntropy::new(5));
-        let now = beginning();
         let key = MasterKey::parse(&MasterKey::generate(&*entropy), entropy.clone()).unwrap();
-        let store = Store::open(&directory.path().join("test.db"), key).await.unwrap();
+        let store = Store::open(at, key).await.unwrap();
         let fleet = pki::Authority::create("fleet", now, &*entropy).unwrap();
         let installation = Installation {
             id: entropy.uuid(),

@@ -10,6 +10,7 @@ instead of an answer: see `misbehave`.
 
 import http.server
 import json
+import queue
 import socket
 import ssl
 import struct
@@ -17,15 +18,21 @@ import sys
 import threading
 import time
 
+import intakes
 import vendors
 
 options = dict(zip(sys.argv[1::2], sys.argv[2::2]))
 fault = options.get("fault")
-printing = threading.Lock()
+said = queue.SimpleQueue()
 
 
 def say(document):
-    with printing:
+    """An answer waits for nobody who reads this."""
+    said.put(document)
+
+
+def tell():
+    while (document := said.get()) is not None:
         print(json.dumps(document), flush=True)
 
 
@@ -42,13 +49,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def do_POST(self):
         raw = self.rfile.read(int(self.headers["content-length"]))
         headers = {name.lower(): value for name, value in self.headers.items()}
-        vendor = options.get("as", "webhook")
+        service = options.get("as", "webhook")
+        known = intakes if service in intakes.answers else vendors
         seen = {
             "method": "POST",
             "path": self.path,
             "headers": headers,
-            "raw": raw.decode(),
-            "problems": vendors.check(vendor, self.path, headers, raw, options),
+            "raw": intakes.unpacked(headers, raw).decode(),
+            "problems": known.check(service, self.path, headers, raw, options),
         }
         say(seen)
         if fault:
@@ -57,7 +65,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         elif seen["problems"]:
             self.answer(400, "\n".join(seen["problems"]))
         else:
-            self.answer(*vendors.answers[vendor])
+            self.answer(*known.answers[service])
 
     def answer(self, status, text, **headers):
         self.send_response(status)
@@ -134,4 +142,8 @@ if "cert" in options:
     )
 threading.Thread(target=server.serve_forever, daemon=True).start()
 print(f"ready {port}", flush=True)
+teller = threading.Thread(target=tell, daemon=True)
+teller.start()
 sys.stdin.read()
+said.put(None)
+teller.join()
