@@ -7,9 +7,11 @@
 mod access;
 mod after_restore;
 mod before;
+mod integrations;
 
 pub use access::{Access, Dropped, DroppedKey, drop_access};
 pub use after_restore::{go_beyond, run_on};
+pub use integrations::KnownIntegration;
 
 use crate::db::Query;
 use crate::{Error, Location, Result, postgres};
@@ -39,6 +41,10 @@ pub struct Past {
     pub sequences: BTreeMap<String, i64>,
     /// By instance: the highest node id that a server of it was ever given.
     pub node_ids: BTreeMap<i64, i64>,
+    /// By instance: the highest id that an integration of it was ever given.
+    pub last_integrations: BTreeMap<i64, i64>,
+    /// Where logs and metrics were sent. None where no store says so.
+    pub integrations: Option<Vec<KnownIntegration>>,
     /// By instance: what producers had before they were slowed down, as they still are.
     pub slowed: BTreeMap<i64, String>,
     /// What was signed for customers, revoked or not.

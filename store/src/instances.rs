@@ -4,7 +4,7 @@
 use crate::db::{Query, Row, Run, json};
 use crate::{
     Change, Result, Work, acls, actions, alarms, certificates, disk_guards, hash_key, incidents,
-    recipients, resizes, ssl_users, tickets,
+    integrations, recipients, resizes, ssl_users, tickets,
 };
 use model::condition::{self, since_when};
 use model::{
@@ -126,10 +126,15 @@ pub async fn set_labels(
     name: &InstanceName,
     tags: &Tags,
 ) -> Result<()> {
-    let query = Query::new("UPDATE instances SET name = $2, tags = $3 WHERE id = $1")
-        .bind(id.0)
-        .bind(name.as_str())
-        .bind(json(tags));
+    // Its logs carry both, so agents fetch them.
+    let query = Query::new(
+        "UPDATE instances SET integrations_revision = integrations_revision + \
+         CASE WHEN name <> $2 OR tags <> $3 THEN 1 ELSE 0 END, name = $2, tags = $3 \
+         WHERE id = $1",
+    )
+    .bind(id.0)
+    .bind(name.as_str())
+    .bind(json(tags));
     work.execute(query).await.map(drop)
 }
 
@@ -434,6 +439,7 @@ pub async fn remove(work: &mut Work, id: InstanceId) -> Result<()> {
     incidents::remove(work, id).await?;
     alarms::remove(work, id).await?;
     recipients::remove(work, id).await?;
+    integrations::remove(work, id).await?;
     work.execute(Query::new("DELETE FROM leases WHERE instance_id = $1").bind(id.0)).await?;
     work.execute(Query::new("DELETE FROM instances WHERE id = $1").bind(id.0)).await.map(drop)
 }

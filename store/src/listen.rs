@@ -35,6 +35,7 @@ fn word(change: &Change) -> String {
         Change::Instance(id) => format!("i{}", id.0),
         Change::Desired(id) => format!("d{}", id.0),
         Change::Outbox => "o0".into(),
+        Change::Integrations(id) => format!("n{}", id.0),
     }
 }
 
@@ -54,6 +55,7 @@ fn change(word: &str) -> Option<Change> {
         "i" => Some(Change::Instance(InstanceId(id))),
         "d" => Some(Change::Desired(ServerId(id))),
         "o" => Some(Change::Outbox),
+        "n" => Some(Change::Integrations(InstanceId(id))),
         _ => None,
     }
 }

@@ -35,6 +35,8 @@ const POSTGRES_TABLES: [&str; 2] = [
      PRIMARY KEY (server_id, step, begins))",
     INDEX,
 ];
+/// Servers that one statement asks for.
+const AT_ONCE: usize = 8;
 /// For what is too old.
 const INDEX: &str =
     "CREATE INDEX IF NOT EXISTS metric_windows_by_age ON metric_windows (step, begins)";
@@ -122,6 +124,40 @@ impl MetricsHistory {
         );
         let query = query.bind(server.0).bind(step).bind(from).bind(to);
         self.fetch(query).await?.iter().map(window).collect()
+    }
+
+    /// Of the windows of these servers that begin between two times, those that begin first.
+    pub async fn first(
+        &self,
+        servers: &[ServerId],
+        step: i64,
+        from: i64,
+        to: i64,
+    ) -> Result<Vec<MetricWindow>> {
+        let mut first: Vec<MetricWindow> = Vec::new();
+        for some in servers.chunks(AT_ONCE) {
+            let query = Query::new(
+                "SELECT * FROM metric_windows \
+                 WHERE server_id IN ($1, $2, $3, $4, $5, $6, $7, $8) AND step = $9 AND begins = \
+                 (SELECT MIN(begins) FROM metric_windows \
+                 WHERE server_id IN ($1, $2, $3, $4, $5, $6, $7, $8) AND step = $9 \
+                 AND begins >= $10 AND begins <= $11)",
+            );
+            // The last one stands in the places that are left.
+            let places = (0..AT_ONCE).filter_map(|place| some.get(place).or(some.last()));
+            let query = places.fold(query, |query, server| query.bind(server.0));
+            for row in self.fetch(query.bind(step).bind(from).bind(to)).await? {
+                let window = window(&row)?;
+                let before = first.first().map_or(i64::MAX, |known| known.begins);
+                if window.begins < before {
+                    first.clear();
+                }
+                if window.begins <= before {
+                    first.push(window);
+                }
+            }
+        }
+        Ok(first)
     }
 
     pub async fn find(

@@ -37,10 +37,22 @@ impl Limit {
         window: SignedDuration,
     ) -> Self {
         let (kind, value) = (recipient.kind, recipient.value.expose());
-        if kind == RecipientType::Email {
-            return Self::of_mailbox(what, value, most, window);
+        match kind {
+            RecipientType::Email => Self::of_mailbox(what, value, most, window),
+            _ => Self::of_place(what, kind.as_str(), value, most, window),
         }
-        let hash = hash_key(&Secret::new(value));
+    }
+
+    /// Of a place of such a kind, whichever accounts send there. Which one it is shows
+    /// nowhere: it may be known by a key.
+    pub fn of_place(
+        what: &str,
+        kind: &str,
+        place: &str,
+        most: u32,
+        window: SignedDuration,
+    ) -> Self {
+        let hash = hash_key(&Secret::new(place));
         Self { subject: format!("{what}/{kind}/{hash}"), most, window }
     }
 

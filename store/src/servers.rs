@@ -3,10 +3,10 @@
 mod agent;
 mod documents;
 
-pub use agent::{EnrolledAgent, find_agent, find_report};
+pub use agent::{EnrolledAgent, LastReport, find_agent, find_log_integrations, find_report};
 
 use crate::db::{Query, Row, Run, json};
-use crate::{Change, Result, Work, disk_guards};
+use crate::{Change, Result, Work, disk_guards, integrations};
 use model::{
     AlarmType, HostId, InstanceId, KafkaVersion, Listeners, Membership, PlanName, Server, ServerId,
     ServerRole, Timestamp, Wanted,
@@ -451,6 +451,7 @@ pub async fn set_last_seen(work: &mut Work, seen: &[(ServerId, Timestamp)]) -> R
 pub async fn remove(work: &mut Work, id: ServerId) -> Result<()> {
     free_addresses(work, id).await?;
     disk_guards::remove(work, id).await?;
+    integrations::forget_server(work, id).await?;
     work.execute(Query::new("DELETE FROM servers WHERE id = $1").bind(id.0)).await?;
     // A handler that holds a long poll for it shall see that it is gone.
     work.announce(Change::Desired(id));

@@ -6,7 +6,7 @@
 //! where that was set back.
 
 use crate::db::{Query, Run as _};
-use crate::{Result, Work, instances, outbox, tickets};
+use crate::{Result, Work, instances, integration_turns, outbox, tickets};
 use model::{HostId, Timestamp};
 
 macro_rules! cut {
@@ -57,6 +57,7 @@ pub async fn look_again(work: &mut Work, host: HostId, now: Timestamp) -> Result
         ("UPDATE tickets SET expires_at = $1 WHERE expires_at > $1", tickets::LIFE),
         ("UPDATE servers SET leaves_until = $1 WHERE leaves_until > $1", tickets::LIFE),
         ("UPDATE outbox SET due_at = $1 WHERE due_at > $1", outbox::LONGEST_PAUSE),
+        ("UPDATE integrations SET due_at = $1 WHERE due_at > $1", integration_turns::LONGEST_PAUSE),
         ("UPDATE outbox_lanes SET free_at = $1 WHERE free_at > $1", outbox::LONGEST_PAUSE),
     ] {
         work.execute(Query::new(shorten).bind(now + life)).await?;

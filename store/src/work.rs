@@ -24,6 +24,8 @@ pub enum Change {
     Desired(ServerId),
     /// A message waits to be sent.
     Outbox,
+    /// Logs or metrics of the instance go elsewhere.
+    Integrations(InstanceId),
 }
 
 /// A handle on the store; cheap to clone.

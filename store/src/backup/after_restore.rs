@@ -2,7 +2,7 @@
 //! all that were given out since its backup, and it takes over what the store before knew of
 //! the running servers.
 
-use super::Past;
+use super::{Past, integrations};
 use crate::db::{Query, Run as _};
 use crate::{Error, Result, Work, actions, instances, servers};
 use model::condition::Note;
@@ -23,6 +23,7 @@ pub async fn go_beyond(work: &mut Work, past: &Past) -> Result<i64> {
         work.execute(query.bind(name.as_str()).bind(*value)).await?;
     }
     take_over_node_ids(work, past).await?;
+    integrations::take_over(work, past).await?;
     take_over_slowed(work, past).await?;
     take_over_certificates(work, past).await?;
     enrol_agents_anew(work, past).await?;
@@ -40,10 +41,12 @@ pub async fn go_beyond(work: &mut Work, past: &Past) -> Result<i64> {
         "UPDATE installation SET store_epoch = \
          CASE WHEN store_epoch < $1 THEN $1 ELSE store_epoch END + 1 RETURNING store_epoch",
     );
-    match work.fetch_one(query.bind(past.store_epoch)).await? {
-        Some(row) => row.int("store_epoch"),
-        None => Err(Error::Corrupt { what: "no installation", value: String::new() }),
-    }
+    let epoch = match work.fetch_one(query.bind(past.store_epoch)).await? {
+        Some(row) => row.int("store_epoch")?,
+        None => return Err(Error::Corrupt { what: "no installation", value: String::new() }),
+    };
+    integrations::have_fetched(work, epoch).await?;
+    Ok(epoch)
 }
 
 /// Kafka may remember the brokers of servers that were added since, also of removed ones, and
@@ -68,7 +71,8 @@ async fn leave_a_gap(work: &mut Work) -> Result<()> {
         "UPDATE instances SET last_node_id = 1000 + CASE WHEN last_node_id > \
          (SELECT COALESCE(MAX(node_id), 0) FROM servers WHERE instance_id = instances.id) \
          THEN last_node_id ELSE \
-         (SELECT COALESCE(MAX(node_id), 0) FROM servers WHERE instance_id = instances.id) END",
+         (SELECT COALESCE(MAX(node_id), 0) FROM servers WHERE instance_id = instances.id) END, \
+         last_integration = last_integration + 1000",
     );
     work.execute(query).await.map(drop)
 }

@@ -1,6 +1,6 @@
 //! Reading the store before a restore, in whichever database it is and without changing it.
 
-use super::{Access, Past, Signed};
+use super::{Access, Past, Signed, integrations};
 use crate::Result;
 use crate::db::{Query, Row};
 use model::ServerId;
@@ -39,6 +39,8 @@ impl Before {
             past.note(&row.text("name")?, row.int("value")?);
         }
         past.node_ids = self.node_ids().await?;
+        past.last_integrations = integrations::read_last_ids(self).await?;
+        past.integrations = integrations::read(self).await?;
         let query = Query::new("SELECT instance_id, quotas FROM slowed_quotas");
         for row in self.fetch(query).await? {
             past.slowed.insert(row.int("instance_id")?, row.text("quotas")?);
@@ -58,19 +60,9 @@ impl Before {
     /// A store of an earlier release gave them to servers alone, which it never removed
     /// before their instance.
     async fn node_ids(&mut self) -> Result<BTreeMap<i64, i64>> {
-        let column = match self {
-            Self::Sqlite(_) => {
-                "SELECT name FROM pragma_table_info('instances') WHERE name = 'last_node_id'"
-            }
-            Self::Postgres(_) => {
-                "SELECT column_name FROM information_schema.columns \
-                 WHERE table_schema = current_schema() AND table_name = 'instances' \
-                 AND column_name = 'last_node_id'"
-            }
-        };
         let mut given =
             vec!["SELECT instance_id, MAX(node_id) AS last FROM servers GROUP BY instance_id"];
-        if !self.fetch(Query::new(column)).await?.is_empty() {
+        if self.instances_have("last_node_id").await? {
             given.push("SELECT id AS instance_id, last_node_id AS last FROM instances");
         }
         let mut highest: BTreeMap<i64, i64> = BTreeMap::new();
@@ -81,6 +73,18 @@ impl Before {
             }
         }
         Ok(highest)
+    }
+
+    pub(super) async fn instances_have(&mut self, column: &str) -> Result<bool> {
+        let query = match self {
+            Self::Sqlite(_) => "SELECT name FROM pragma_table_info('instances') WHERE name = $1",
+            Self::Postgres(_) => {
+                "SELECT column_name FROM information_schema.columns \
+                 WHERE table_schema = current_schema() AND table_name = 'instances' \
+                 AND column_name = $1"
+            }
+        };
+        Ok(!self.fetch(Query::new(query).bind(column)).await?.is_empty())
     }
 
     /// A store of an earlier release has no such table.

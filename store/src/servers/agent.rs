@@ -3,7 +3,8 @@
 
 use crate::Result;
 use crate::db::{Query, Row, Run};
-use model::{InstanceId, ServerId};
+use model::{InstanceId, IntegrationId, ServerId};
+use std::collections::BTreeSet;
 
 /// Whose calls are a server's.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -14,12 +15,18 @@ pub struct EnrolledAgent {
     pub key: Option<String>,
     /// Of the desired document; every other document has another one.
     pub revision: i64,
+    /// Of where its instance's logs go.
+    pub integrations_revision: i64,
 }
 
 /// None if there is no such server.
 pub async fn find_agent(run: &mut impl Run, id: ServerId) -> Result<Option<EnrolledAgent>> {
     let query = Query::new(
-        "SELECT instance_id, incarnation, enrolled_key, revision FROM servers WHERE id = $1",
+        "SELECT servers.instance_id AS instance_id, servers.incarnation AS incarnation, \
+         servers.enrolled_key AS enrolled_key, servers.revision AS revision, \
+         instances.integrations_revision AS integrations_revision \
+         FROM servers JOIN instances ON instances.id = servers.instance_id \
+         WHERE servers.id = $1",
     )
     .bind(id.0);
     run.fetch_one(query).await?.map(|row| agent(&row)).transpose()
@@ -31,14 +38,37 @@ fn agent(row: &Row) -> Result<EnrolledAgent> {
         incarnation: row.int("incarnation")?,
         key: row.text_or_none("enrolled_key")?,
         revision: row.int("revision")?,
+        integrations_revision: row.int("integrations_revision")?,
     })
 }
 
-/// The last report, as it was sent; none if there is none, or no such server.
-pub async fn find_report(run: &mut impl Run, id: ServerId) -> Result<Option<String>> {
-    let query = Query::new("SELECT report FROM servers WHERE id = $1").bind(id.0);
-    match run.fetch_one(query).await? {
-        Some(row) => row.text_or_none("report"),
-        None => Ok(None),
-    }
+/// What is known of a server from the report before.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct LastReport {
+    /// As it was sent; none if there is none, or no such server.
+    pub document: Option<String>,
+    /// Whether there are deliveries of its logs that fail.
+    pub has_failures: bool,
+}
+
+pub async fn find_report(run: &mut impl Run, id: ServerId) -> Result<LastReport> {
+    let query = Query::new(
+        "SELECT report, (SELECT COUNT(*) FROM integration_errors \
+         WHERE integration_errors.server_id = servers.id) AS failures \
+         FROM servers WHERE id = $1",
+    );
+    let Some(row) = run.fetch_one(query.bind(id.0)).await? else {
+        return Ok(LastReport::default());
+    };
+    Ok(LastReport { document: row.text_or_none("report")?, has_failures: row.int("failures")? > 0 })
+}
+
+/// The integrations that the logs of an instance's servers are sent to.
+pub async fn find_log_integrations(
+    run: &mut impl Run,
+    instance: InstanceId,
+) -> Result<BTreeSet<IntegrationId>> {
+    let query = Query::new("SELECT id FROM integrations WHERE instance_id = $1 AND kind = 'logs'");
+    let rows = run.fetch(query.bind(instance.0)).await?;
+    rows.iter().map(|row| Ok(IntegrationId(row.int("id")?))).collect()
 }

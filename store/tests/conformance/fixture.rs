@@ -71,7 +71,7 @@ impl Fixture {
         *self.clock.lock().unwrap()
     }
 
-    /// Lets time pass for leases, tickets, names and messages. PostgreSQL's clock can't be
+    /// Lets time pass for leases, tickets, names, messages and turns. PostgreSQL's clock can't be
     /// set, so there they grow older instead.
     pub async fn pass(&self, seconds: i64) {
         let time = SignedDuration::from_secs(seconds);
@@ -86,6 +86,8 @@ impl Fixture {
             self.raw(&older).await;
             let older = format!("due_at = due_at - {micros}, give_up_at = give_up_at - {micros}");
             self.raw(&format!("UPDATE outbox SET {older}")).await;
+            let older = format!("UPDATE integrations SET due_at = due_at - {micros}");
+            self.raw(&older).await;
             let older = format!("UPDATE outbox_lanes SET free_at = free_at - {micros}");
             self.raw(&older).await;
         }

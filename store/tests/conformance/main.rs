@@ -15,10 +15,13 @@ mod copies;
 mod documents;
 mod fixture;
 mod guards;
+mod integration_turns;
+mod integrations;
 mod kept_out;
 mod mail;
 mod metrics;
 mod names;
+mod outbound;
 mod outbox;
 mod pauses;
 mod resizes;
@@ -91,6 +94,13 @@ checks! {
     chain::several_seal_and_write_at_once,
     chain::a_late_line_is_sealed_once_behind_the_others,
     chain::a_month_is_read_in_pages,
+    integration_turns::a_turn_is_taken_by_one_and_again_after_the_lease,
+    integration_turns::turns_are_counted_from_the_time_that_is_given,
+    integration_turns::what_came_of_a_turn_is_kept_until_the_next,
+    integration_turns::a_turn_of_other_settings_writes_nothing,
+    integration_turns::an_account_with_many_turns_hides_no_other,
+    integration_turns::an_instance_that_is_deleted_has_no_turns,
+    integration_turns::a_clock_that_is_set_back_holds_no_turn_up_for_as_long,
     mail::an_address_outside_the_team_is_asked_once_by_account,
     mail::who_refuses_mail_gets_none_until_they_agree,
     mail::an_address_that_is_no_recipient_any_more_is_forgotten,
@@ -101,6 +111,7 @@ checks! {
     kept_out::where_nothing_says_what_was_taken_away_no_key_is_good_but_those_named,
     kept_out::secrets_that_another_master_key_has_sealed_are_not_taken_over,
     metrics::a_window_is_written_by_one_and_read_by_time,
+    metrics::the_first_windows_of_several_servers_are_found,
     metrics::what_is_too_old_is_forgotten_and_counted,
     names::a_name_is_held_by_one_until_let_go,
     names::who_died_holds_a_name_for_its_time_alone,
@@ -128,6 +139,14 @@ checks! {
     alarms::alarms_are_kept_under_their_own_ids,
     alarms::a_recipient_who_is_gone_is_in_no_list,
     alarms::alarms_go_with_their_instance,
+    integrations::both_kinds_are_counted_together_and_no_id_is_given_again,
+    integrations::settings_belong_to_their_row,
+    integrations::an_instance_has_so_many_of_them,
+    integrations::of_creates_at_once_none_goes_beyond_the_bound_or_gets_an_id_twice,
+    integrations::agents_hear_of_a_change_of_where_logs_go,
+    integrations::the_newest_failure_of_any_server_is_the_error,
+    integrations::integrations_go_with_their_instance,
+    outbound::agents_that_send_logs_hear_of_other_rules,
     pauses::a_pause_is_of_one_or_of_all,
     pauses::a_pause_and_a_resume_wake,
     resizes::a_resize_is_read_as_written_until_it_ends,

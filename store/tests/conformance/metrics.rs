@@ -34,6 +34,28 @@ pub async fn a_window_is_written_by_one_and_read_by_time(f: Fixture) {
     history.close().await;
 }
 
+pub async fn the_first_windows_of_several_servers_are_found(f: Fixture) {
+    let history = MetricsHistory::open(&f.at).await.unwrap();
+    // More servers than one statement asks for, the earliest window among the last of them.
+    let mut rows: Vec<_> = (1..=20).map(|server| window(server, 1200, 0, b"later")).collect();
+    rows.extend([window(12, 600, 0, b"a"), window(19, 600, 0, b"b"), window(21, 0, 0, b"other")]);
+    rows.push(MetricWindow { step: 60, ..window(3, 600, 0, b"thinner") });
+    assert!(history.write(&rows).await.unwrap());
+    let all: Vec<_> = (1..=20).map(ServerId).collect();
+    let first = async |servers: &[ServerId], from, to| {
+        let found = history.first(servers, 10, from, to).await.unwrap();
+        let mut found: Vec<_> = found.iter().map(|it| (it.server_id.0, it.begins)).collect();
+        found.sort_unstable();
+        found
+    };
+    assert_eq!(first(&all, 0, 9999).await, [(12, 600), (19, 600)]);
+    assert_eq!(first(&all, 601, 9999).await.len(), 20);
+    assert_eq!(first(&all, 0, 599).await, []);
+    assert_eq!(first(&all[..1], 0, 1200).await, [(1, 1200)]);
+    assert_eq!(first(&[], 0, 9999).await, []);
+    history.close().await;
+}
+
 pub async fn what_is_too_old_is_forgotten_and_counted(f: Fixture) {
     let history = MetricsHistory::open(&f.at).await.unwrap();
     assert_eq!(history.size(10).await.unwrap(), (0, None));

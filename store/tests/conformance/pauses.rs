@@ -5,7 +5,7 @@ use model::*;
 use store::*;
 
 /// An installation row, without which nothing holds a pause of all.
-async fn install(f: &Fixture) {
+pub async fn install(f: &Fixture) {
     let installation = Installation {
         id: f.entropy.uuid(),
         host_id: HostId(f.entropy.uuid()),

@@ -2,6 +2,7 @@
 
 use crate::copies::Copies;
 use crate::fixture::*;
+use model::IntegrationKind as Kind;
 use model::*;
 use store::backup::{self, Past};
 use store::*;
@@ -40,6 +41,115 @@ async fn no_node_id_is_given_twice_after_a_restore() {
     }
     let next = instances::take_node_ids(&mut work, instance.id, 1).await.unwrap();
     assert_eq!(next, [given[1] + 1], "after {given:?}");
+}
+
+/// An agent keeps what waits to be sent by the id, and knows by the revision what it has.
+#[tokio::test]
+async fn no_integration_is_taken_for_one_of_before_a_restore() {
+    let it = Copies::new().await;
+    let (instance, server, _) = it.f.instance(it.account, 9000).await;
+    let copy = it.copy("copy.db").await;
+    let system = IntegrationSystem::Loggly;
+    let kind = IntegrationKind::Logs;
+    let config = system.config([("token", "t")]).unwrap();
+    let new = NewIntegration { kind, system, config };
+    let add = async |store: &Store| {
+        let mut work = store.begin().await.unwrap();
+        let id = integrations::insert(&mut work, instance.id, &new, now()).await.unwrap();
+        work.commit().await.unwrap();
+        let agent = servers::find_agent(&mut store.reader(), server.id).await.unwrap();
+        (id.unwrap().0, agent.unwrap().integrations_revision)
+    };
+    let before = [add(&it.f.store).await, add(&it.f.store).await];
+    assert_eq!(before, [(1, 1), (2, 2)]);
+    it.f.store.close().await;
+    let past = backup::settle(it.store()).await.unwrap();
+
+    let restored = Store::open(&copy, master_key(1)).await.unwrap();
+    let mut work = restored.begin().await.unwrap();
+    backup::go_beyond(&mut work, &past).await.unwrap();
+    work.commit().await.unwrap();
+    let (id, revision) = add(&restored).await;
+    assert_eq!(id, 3);
+    assert!(revision > 1 << 32, "{revision}");
+    let mut work = restored.begin().await.unwrap();
+    backup::go_beyond(&mut work, &Past { is_lost: true, ..Past::default() }).await.unwrap();
+    work.commit().await.unwrap();
+    let (id, again) = add(&restored).await;
+    assert_eq!(id, 1004);
+    assert!(again > revision + (1 << 31), "{again}");
+}
+
+/// What was removed or replaced since would be called again, with keys of that time.
+#[tokio::test]
+async fn integrations_are_as_in_the_store_before() {
+    let it = Copies::new().await;
+    let (instance, server, _) = it.f.instance(it.account, 9000).await;
+    let system = IntegrationSystem::Datadog;
+    let config = |key: &str| system.config([("api_key", key)]).unwrap();
+    let add = async |store: &Store, kind| {
+        let new = NewIntegration { kind, system, config: config("old") };
+        let mut work = store.begin().await.unwrap();
+        let id = integrations::insert(&mut work, instance.id, &new, now()).await.unwrap();
+        work.commit().await.unwrap();
+        id.unwrap()
+    };
+    let [removed, changed] =
+        [add(&it.f.store, Kind::Logs).await, add(&it.f.store, Kind::Logs).await];
+    let [sends, kept] =
+        [add(&it.f.store, Kind::Metrics).await, add(&it.f.store, Kind::Metrics).await];
+    let mut work = it.f.store.begin().await.unwrap();
+    let away = IntegrationFailure { id: removed, message: "away".into(), dropped: 0, at: now() };
+    integrations::set_failures(&mut work, instance.id, server.id, &[away]).await.unwrap();
+    work.commit().await.unwrap();
+    let (copy, alone) = (it.copy("copy.db").await, it.copy("alone.db").await);
+
+    let mut work = it.f.store.begin().await.unwrap();
+    assert!(integrations::delete(&mut work, instance.id, removed).await.unwrap());
+    let new = config("new");
+    assert!(integrations::set_config(&mut work, instance.id, changed, &new, now()).await.unwrap());
+    let limits = DueLimits { total: 9, per_account: 9, per_instance: 9 };
+    let due = integration_turns::due(&mut work, now(), limits).await.unwrap();
+    assert_eq!(due.iter().map(|due| due.id).collect::<Vec<_>>(), [sends, kept]);
+    let turn = integration_turns::take(&mut work, &due[0], now(), LIFE).await.unwrap().unwrap();
+    let outcome =
+        TurnOutcome { pause: LIFE, sent_through: Some(now()), failures: 0, error: String::new() };
+    assert!(integration_turns::save(&mut work, &turn, &outcome, now()).await.unwrap());
+    work.commit().await.unwrap();
+    add(&it.f.store, Kind::Logs).await;
+    it.f.store.close().await;
+    let past = backup::settle(it.store()).await.unwrap();
+
+    let restored = Store::open(&copy, master_key(1)).await.unwrap();
+    // A second time changes nothing.
+    for _ in 0..2 {
+        let mut work = restored.begin().await.unwrap();
+        backup::go_beyond(&mut work, &past).await.unwrap();
+        work.commit().await.unwrap();
+    }
+    let mut reader = restored.reader();
+    let logs = integrations::list(&mut reader, instance.id, Kind::Logs).await.unwrap();
+    let logs: Vec<_> = logs.into_iter().map(|it| (it.id, it.config)).collect();
+    assert_eq!(logs, [(changed, config("new"))], "those of the backup, with the keys of now");
+    assert_eq!(integrations::failures_of(&mut reader, server.id).await.unwrap(), []);
+    let due = integration_turns::due(&mut reader, now() + LIFE, limits).await.unwrap();
+    let mut work = restored.begin().await.unwrap();
+    let mut sent = Vec::new();
+    for due in due {
+        let turn = integration_turns::take(&mut work, &due, now(), LIFE).await.unwrap().unwrap();
+        sent.push((turn.integration.id, turn.sent_through));
+    }
+    sent.sort_unstable();
+    assert_eq!(sent, [(sends, Some(now())), (kept, None)], "nothing is sent again");
+    drop(work);
+
+    // Where no store says what became of them, they are as in the backup.
+    let restored = Store::open(&alone, master_key(1)).await.unwrap();
+    let mut work = restored.begin().await.unwrap();
+    backup::go_beyond(&mut work, &Past { is_lost: true, ..Past::default() }).await.unwrap();
+    assert_eq!(integrations::count(&mut work).await.unwrap(), 4);
+    let logs = integrations::list(&mut work, instance.id, Kind::Logs).await.unwrap();
+    assert_eq!(logs.len(), 2);
 }
 
 /// What was revoked since would be good again by the backup.

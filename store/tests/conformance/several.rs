@@ -23,7 +23,11 @@ async fn a_change_reaches_the_other_stores_and_each_once() {
     let f = Fixture::postgres().await;
     let other = f.another().await;
     let (mut here, mut there) = (f.store.changes(), other.changes());
-    let changes = [Change::Instance(InstanceId(7)), Change::Desired(ServerId(8))];
+    let changes = [
+        Change::Instance(InstanceId(7)),
+        Change::Desired(ServerId(8)),
+        Change::Integrations(InstanceId(7)),
+    ];
 
     let mut dropped = f.store.begin().await.unwrap();
     dropped.announce(Change::Instance(InstanceId(666)));
@@ -36,7 +40,7 @@ async fn a_change_reaches_the_other_stores_and_each_once() {
         assert_eq!(hear(&mut here).await, Some(expected));
     }
     let mut heard = Vec::new();
-    while heard.len() < 3 {
+    while heard.len() < changes.len() + 1 {
         heard.push(hear(&mut there).await.unwrap());
     }
     for expected in changes {
@@ -100,6 +104,42 @@ async fn leases_are_counted_by_the_clock_of_postgresql() {
     assert_eq!(take(&f.store, id, "fast", now() + year).await, None);
     let mut reader = f.store.reader();
     assert!(leases::holds(&mut reader, &lease, now() + year).await.unwrap());
+}
+
+#[tokio::test]
+async fn metrics_are_due_by_the_clock_of_postgresql() {
+    let f = Fixture::postgres().await;
+    let account = f.account().await;
+    let id = f.instance(account.account.id, 9000).await.0.id;
+    let year = SignedDuration::from_hours(24 * 365);
+    let (slow, fast) = (now() - year, now() + year);
+    let system = IntegrationSystem::Datadog;
+    let config = |key| system.config([("api_key", key)]).unwrap();
+    let new = NewIntegration { kind: IntegrationKind::Metrics, system, config: config("one") };
+    let mut work = f.store.begin().await.unwrap();
+    let integration = integrations::insert(&mut work, id, &new, fast).await.unwrap().unwrap();
+    work.commit().await.unwrap();
+    let limits = DueLimits { total: 10, per_account: 10, per_instance: 10 };
+    let due = async |given| {
+        let found = integration_turns::due(&mut f.store.reader(), given, limits).await.unwrap();
+        found.into_iter().map(|it| (it.id, it.late)).collect::<Vec<_>>()
+    };
+    let is_just_due = |found: &[(IntegrationId, SignedDuration)]| match found {
+        [(id, late)] => *id == integration && !late.is_negative() && late.as_mins() < 10,
+        _ => false,
+    };
+    let created = due(slow).await;
+    assert!(is_just_due(&created), "made by a clock that is fast: {created:?}");
+    for given in [fast, slow] {
+        let mut work = f.store.begin().await.unwrap();
+        let config = config("two");
+        assert!(
+            integrations::set_config(&mut work, id, integration, &config, given).await.unwrap()
+        );
+        work.commit().await.unwrap();
+        let changed = due(slow).await;
+        assert!(is_just_due(&changed), "changed at {given}: {changed:?}");
+    }
 }
 
 #[tokio::test]
