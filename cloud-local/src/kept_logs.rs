@@ -1,7 +1,8 @@
 //! The logs of a server that is not there: set aside when its directory goes, put
 //! back when it is made again, removed with its disk.
 //!
-//! They are for people, who want to read them while a cluster is stopped. Nothing
+//! They are for people, who want to read them while a cluster is stopped, and for the systems
+//! that they are sent to: what is on its way there goes on when the server is back. Nothing
 //! fails because of them.
 
 use crate::LocalError;
@@ -11,8 +12,9 @@ use model::DiskId;
 use std::fs;
 use std::path::Path;
 
-/// What agent and broker write for people, in a server's directory.
-const LOGS: [&str; 3] = ["logs", "agent.log", "agent.log.1"];
+/// What agent and broker write for people, in a server's directory, and the agent's record of
+/// what it has sent of that.
+const LOGS: [&str; 4] = ["logs", "agent.log", "agent.log.1", "logs-spool"];
 
 /// Before the directory of a server goes.
 pub(crate) fn set_aside(layout: &Layout, directory: &Path) {

@@ -5,9 +5,11 @@
 //! send again. A history that can't be written or read fails nothing else: readers get
 //! what is in memory.
 
+mod early;
 mod flush;
 mod groups;
 mod hub;
+mod sampled;
 mod share;
 mod take;
 mod windows;
@@ -17,6 +19,7 @@ pub use groups::lag::{Lag, Lags};
 pub use groups::sample_groups;
 pub(crate) use hub::Metrics;
 pub use hub::{AHEAD, LatestSamples, News, Taken};
+pub use sampled::{Heard, Sampled, first_sampled, heard, heard_instances};
 pub use take::take;
 pub(crate) use windows::minutes;
 pub use windows::windows;

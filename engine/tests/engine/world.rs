@@ -214,6 +214,7 @@ pub fn report(rows: &Rows, desired: &Desired, earlier: Option<&Report>) -> Repor
         silent_since: None,
         requests,
         certificates: vec![],
+        integrations: None,
     }
 }
 

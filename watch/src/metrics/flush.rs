@@ -4,6 +4,7 @@
 //! from the whole of it: to write a window again changes nothing. One that fails
 //! stays in memory for the next time.
 
+use super::early;
 use super::hub::Open;
 use crate::Context;
 use model::{InstanceId, ServerId};
@@ -20,6 +21,11 @@ const SILENT: i64 = 3600;
 pub async fn flush(context: &Context, most_bytes: i64) {
     let now = context.now().as_second();
     forget_silent(context, now);
+    if let Some(history) = &context.metrics().history
+        && let Err(error) = early::write_shared(context, history).await
+    {
+        tracing::warn!(%error, "metrics could not be written for other control planes");
+    }
     if write(context, |open| open.window.end() + GRACE <= now).await > 0
         && let Some(history) = &context.metrics().history
         && let Err(error) = forget(history, now, most_bytes).await
@@ -89,12 +95,12 @@ async fn write_one(
     server: ServerId,
     open: &Window,
 ) -> store::Result<bool> {
-    let (version, mut sampled) = kept(history, server, open).await?;
+    let (version, mut sampled) = stored(history, server, open).await?;
     sampled.merge(open);
     let mut rows = vec![row(server, &sampled, version)];
     for tier in Tier::THINNED {
         let thinned = sampled.thinned(tier);
-        let (version, mut whole) = kept(history, server, &thinned).await?;
+        let (version, mut whole) = stored(history, server, &thinned).await?;
         whole.merge(&thinned);
         rows.push(row(server, &whole, version));
     }
@@ -102,7 +108,7 @@ async fn write_one(
 }
 
 /// What is on disk of the same time. A row that can't be read is replaced.
-async fn kept(
+pub(super) async fn stored(
     history: &MetricsHistory,
     server: ServerId,
     like: &Window,
@@ -115,7 +121,7 @@ async fn kept(
     ))
 }
 
-fn row(server_id: ServerId, window: &Window, version: i64) -> MetricWindow {
+pub(super) fn row(server_id: ServerId, window: &Window, version: i64) -> MetricWindow {
     let (step, begins) = (window.tier.step(), window.start);
     MetricWindow { server_id, step, begins, version, body: pack(window) }
 }

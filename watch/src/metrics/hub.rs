@@ -17,6 +17,8 @@ use tokio::time::{sleep, timeout};
 /// Clocks differ. A sample that is more seconds ahead was measured before a clock was set
 /// back.
 pub const AHEAD: i64 = 300;
+/// An agent that was not heard for so long talks to another control plane, or to none.
+pub(super) const ABSENT: SignedDuration = SignedDuration::from_secs(60);
 /// Windows of one server that wait to be written; a history that is away must
 /// not fill the memory.
 const MOST_OPEN: usize = 6;
@@ -90,6 +92,10 @@ pub(super) struct Held {
     pub latest: LatestSamples,
     /// When its agent last sent any, by [`model::Clock::elapsed`].
     pub heard_at: Option<SignedDuration>,
+    /// From then on it was never silent for longer than [`ABSENT`].
+    pub heard_since: SignedDuration,
+    /// Before that minute open windows were written for another control plane.
+    pub written_early: i64,
     pub size: Option<Size>,
     /// Whose server it is.
     pub instance: Option<InstanceId>,
@@ -177,6 +183,14 @@ impl Metrics {
 }
 
 impl Held {
+    /// Its agent sent samples.
+    pub fn hear(&mut self, now: SignedDuration) {
+        if self.heard_at.is_none_or(|at| now - at > ABSENT) {
+            self.heard_since = now;
+        }
+        self.heard_at = Some(now);
+    }
+
     /// Whether it says anything new.
     pub fn take(&mut self, sample: &Arc<Sample>) -> bool {
         let window = OpenWindow::around(sample.at);

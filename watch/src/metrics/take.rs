@@ -31,7 +31,7 @@ pub async fn take(
         share::add(&mut sample, size);
         let sample = Arc::new(sample);
         // Waiting for us is no silence of its own.
-        metrics.servers().entry(server).or_default().heard_at = Some(context.elapsed());
+        metrics.servers().entry(server).or_default().hear(context.elapsed());
         metrics.room().await;
         if metrics.take(server, &sample, now) {
             metrics.publish(News::Sample(server, sample));

@@ -310,6 +310,7 @@ impl SimAgent {
             silent_since: self.silent_since(now).filter(|_| phase == Phase::Running),
             requests,
             certificates: self.directory.certificates(),
+            integrations: None,
         })
     }
 

@@ -1,0 +1,6 @@
+//! Metrics of real rows and a real history, sent to a system of the test.
+
+mod fixture;
+mod planes;
+mod sends;
+mod trouble;
