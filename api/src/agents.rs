@@ -7,7 +7,7 @@ pub mod metrics;
 use crate::answer::{Answer, SecretJson};
 use crate::body::{self, Fields, Query, Taken};
 use app::Error;
-use app::agents::{self, Admitted, Agent, Enrolment, Held};
+use app::agents::{self, Admitted, Agent, Enrolment, Held, Known, News};
 use axum::Json;
 use axum::extract::{FromRequest, FromRequestParts, Request, State};
 use axum::http::StatusCode;
@@ -19,7 +19,8 @@ use std::time::Duration;
 use web::error::Failure;
 use web::state::{Api, PeerCertificate};
 use wire::agent::{
-    Claim, Claimed, Enrol, Enrolled, FIRST_DOCUMENT_SECONDS, LONG_POLL_SECONDS, Renew, Report,
+    Claim, Claimed, Enrol, Enrolled, FIRST_DOCUMENT_SECONDS, INTEGRATIONS_HEADER,
+    LONG_POLL_SECONDS, LogIntegration, LogIntegrations, Renew, Report, Reported,
 };
 
 /// The agent whose certificate the connection was made with.
@@ -97,25 +98,53 @@ pub async fn desired(
     AgentCertificate(agent): AgentCertificate,
     query: Query,
 ) -> Result<Response, Failure> {
-    let held = query.ask(held).checked()?;
+    let known = query.ask(known).checked()?;
     let wait = Duration::from_secs(LONG_POLL_SECONDS);
-    let document = tokio::select! {
-        document = agents::desired(&agent, &api.app, held, wait) => document?,
+    let news = tokio::select! {
+        news = agents::desired(&agent, &api.app, known, wait) => news?,
         () = api.options.stopping.cancelled() => return Err(Error::Stopping.into()),
     };
-    Ok(match document {
-        Some(text) => {
+    Ok(match news {
+        Some(News::Document(text)) => {
             let headers = [(CONTENT_TYPE, "application/json"), (CACHE_CONTROL, "no-store")];
             (headers, text).into_response()
+        }
+        Some(News::Integrations(revision)) => {
+            let header = (INTEGRATIONS_HEADER, revision.to_string());
+            (StatusCode::NO_CONTENT, [header]).into_response()
         }
         None => StatusCode::NO_CONTENT.into_response(),
     })
 }
 
-/// Agents of the release before say only `after`.
-fn held(fields: &mut Fields) -> Option<Held> {
+/// Agents of releases before say only `after`, or that and `epoch`.
+fn known(fields: &mut Fields) -> Known {
     let store_epoch = fields.integer("epoch");
-    fields.integer("after").map(|revision| Held { revision, store_epoch })
+    let document = fields.integer("after").map(|revision| Held { revision, store_epoch });
+    Known { document, integrations: fields.integer("integrations") }
+}
+
+/// `GET /agent/v1/integrations`.
+pub async fn integrations(
+    State(api): State<Api>,
+    AgentCertificate(agent): AgentCertificate,
+) -> Result<SecretJson<LogIntegrations>, Failure> {
+    let found = agents::log_integrations(&agent, &api.app).await?;
+    let integration = |it: model::Integration| LogIntegration {
+        id: it.id,
+        system: it.system.to_string(),
+        config: it.config,
+    };
+    Ok(SecretJson(LogIntegrations {
+        revision: found.revision,
+        instance_id: found.instance_id,
+        instance_name: found.instance_name.to_string(),
+        tags: found.tags.as_slice().to_vec(),
+        server_name: found.server_name,
+        hostname: found.hostname,
+        integrations: found.integrations.into_iter().map(integration).collect(),
+        outbound: found.outbound,
+    }))
 }
 
 /// `POST /agent/v1/report`.
@@ -124,10 +153,10 @@ fn held(fields: &mut Fields) -> Option<Held> {
 pub async fn report(
     State(api): State<Api>,
     AgentCertificate(agent): AgentCertificate,
-    document: Document<Report>,
-) -> Result<StatusCode, Failure> {
-    agents::report(&agent, &api.app, &document.text).await?;
-    Ok(StatusCode::NO_CONTENT)
+    Document { value, text }: Document<Report>,
+) -> Answer<Reported> {
+    let integrations_revision = agents::report(&agent, &api.app, &value, &text).await?;
+    Ok(Json(Reported { integrations_revision }))
 }
 
 /// `POST /agent/v1/claim`.

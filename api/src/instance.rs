@@ -7,6 +7,7 @@ pub mod cluster;
 pub mod config;
 pub mod details;
 pub mod groups;
+pub mod integrations;
 pub mod messages;
 pub mod metrics;
 pub mod nodes;

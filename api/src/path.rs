@@ -2,7 +2,9 @@
 
 use axum::extract::{FromRequestParts, Path};
 use axum::http::request::Parts;
-use model::{ActionId, AlarmId, InstanceId, InvoiceId, RecipientId, Serial, UserId, VpcId};
+use model::{
+    ActionId, AlarmId, InstanceId, IntegrationId, InvoiceId, RecipientId, Serial, UserId, VpcId,
+};
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::str::FromStr;
@@ -35,6 +37,7 @@ ids! {
     AclPath(i64) = "acl_id" by number;
     AlarmPath(AlarmId) = "alarm_id" by number;
     RecipientPath(RecipientId) = "recipient_id" by number;
+    IntegrationPath(IntegrationId) = "integration_id" by number;
     /// A certificate's serial.
     SerialPath(Serial) = "serial" by parsed;
     /// A team member's.

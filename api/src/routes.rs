@@ -9,6 +9,7 @@ use axum::Router;
 use axum::handler::Handler;
 use axum::http::Method;
 use axum::routing::{MethodFilter, MethodRouter, on};
+use model::IntegrationKind;
 use std::sync::Arc;
 use web::counters::Counters;
 use web::state::{Api, Listener, Options};
@@ -117,7 +118,7 @@ fn under_instance() -> Vec<Route> {
         recipients, topics, users,
     };
     let key = Guard::InstanceKey;
-    vec![
+    let mut routes = vec![
         get("details", key, details::handle).about(details::about),
         get("ca/ca_cert.pem", key, ca::certificate).about(ca::about_certificate),
         post("ca/sign", key, ca::sign).about(ca::about_sign),
@@ -166,7 +167,37 @@ fn under_instance() -> Vec<Route> {
             .about(recipients::about_test),
         delete("alarms/recipients/{recipient_id}", key, recipients::delete)
             .about(recipients::about_delete),
-    ]
+    ];
+    routes.extend(integrations(IntegrationKind::Logs));
+    routes.extend(integrations(IntegrationKind::Metrics));
+    routes
+}
+
+/// Where logs go, or metrics. Each system that takes them has a path to create one.
+fn integrations(kind: IntegrationKind) -> Vec<Route> {
+    use instance::integrations as them;
+    let (key, all) = (Guard::InstanceKey, format!("integrations/{kind}"));
+    let (one, tested) =
+        (format!("{all}/{{integration_id}}"), format!("{all}/{{integration_id}}/test"));
+    let mut routes = vec![
+        get(&all, key, move |access| them::list(kind, access))
+            .about(move || them::about_list(kind)),
+        get(&one, key, move |access, id| them::read(kind, access, id))
+            .about(move || them::about_read(kind))
+            .otherwise(them::unknown),
+        put(&one, key, move |access, id, body| them::update(kind, access, id, body))
+            .about(move || them::about_update(kind)),
+        post(&tested, key, move |access, id| them::test(kind, access, id))
+            .about(move || them::about_test(kind)),
+        delete(&one, key, move |access, id| them::delete(kind, access, id))
+            .about(move || them::about_delete(kind)),
+    ];
+    routes.extend(them::systems(kind).map(|system| {
+        let path = format!("{all}/{system}");
+        post(&path, key, move |access, body| them::create(kind, system, access, body))
+            .about(move || them::about_create(kind, system))
+    }));
+    routes
 }
 
 /// The agents' listener.
@@ -178,6 +209,7 @@ pub fn agent() -> Vec<Route> {
         post("/agent/v1/enrol", Guard::AgentToken, agents::enrol),
         post("/agent/v1/renew", certificate, agents::renew),
         get("/agent/v1/desired", certificate, agents::desired),
+        get("/agent/v1/integrations", certificate, agents::integrations),
         post("/agent/v1/report", certificate, agents::report),
         post("/agent/v1/claim", certificate, agents::claim),
         post("/agent/v1/metrics", certificate, agents::metrics::handle),
@@ -205,13 +237,13 @@ pub struct Route {
     pub path: String,
     pub guard: Guard,
     /// What the OpenAPI document says of it; agents have none.
-    pub(crate) about: Option<fn() -> About>,
+    pub(crate) about: Option<Box<dyn Fn() -> About>>,
     answer: MethodRouter<Api>,
 }
 
 impl Route {
-    fn about(self, about: fn() -> About) -> Self {
-        Self { about: Some(about), ..self }
+    fn about(self, about: impl Fn() -> About + 'static) -> Self {
+        Self { about: Some(Box::new(about)), ..self }
     }
 
     /// Who answers where its path is called by a method that no route has for it.

@@ -7,15 +7,18 @@
 mod authenticate;
 mod certificate;
 mod claim;
+mod deliveries;
 mod desired;
 mod enrol;
+mod integrations;
 mod re_enrol;
 mod report;
 
 pub use authenticate::{Agent, authenticate};
 pub use certificate::renew;
 pub use claim::{Claim, claim};
-pub use desired::{Held, desired};
+pub use desired::{Held, Known, News, desired};
 pub use enrol::{Admitted, Enrolment, enrol, first_document};
+pub use integrations::{LogIntegrations, log_integrations, settle_outbound};
 pub use re_enrol::re_enrol;
 pub use report::{flush_last_seen, report};

@@ -2,11 +2,13 @@
 
 use crate::apikeys::KeyHolder;
 use crate::instances::InstanceView;
+use crate::integrations::IntegrationTester;
 use crate::messages::ReadShares;
 use crate::resources::StaleBrokers;
 use crate::{Clouds, Destinations, Error, Limits, RegionCloud, Result};
 use ipnet::Ipv4Net;
 use kafka::client::Admin;
+use model::agent::Outbound;
 use model::{
     Catalogue, CertificateLife, Clock, Entropy, Instance, InstanceId, KeyId, MessageLimits,
     RegionName, Seller, ServerId, Timestamp,
@@ -54,6 +56,8 @@ pub struct Settings {
     pub reads_at_once: usize,
     /// Of certificates that are renewed by themselves.
     pub certificate_life: CertificateLife,
+    /// How agents call what customers chose.
+    pub outbound: Outbound,
 }
 
 impl Default for Settings {
@@ -72,6 +76,7 @@ impl Default for Settings {
             broker_patience: Duration::from_secs(25),
             reads_at_once: 8,
             certificate_life: CertificateLife::default(),
+            outbound: Outbound::default(),
         }
     }
 }
@@ -98,6 +103,7 @@ pub struct Shared {
     entropy: Arc<dyn Entropy>,
     clouds: Arc<Clouds<RegionCloud>>,
     pub(crate) destinations: Arc<dyn Destinations>,
+    pub(crate) integration_tester: Arc<dyn IntegrationTester>,
     pub(crate) settings: Settings,
     installation: Installation,
     /// Held by the create that takes places: of two that ask at the same moment
@@ -126,6 +132,7 @@ pub struct Parts {
     /// What may be asked of the clouds that serve the catalogue's regions.
     pub clouds: Clouds<RegionCloud>,
     pub destinations: Arc<dyn Destinations>,
+    pub integration_tester: Arc<dyn IntegrationTester>,
     pub settings: Settings,
     pub installation: Installation,
 }
@@ -140,6 +147,7 @@ impl App {
             entropy,
             clouds,
             destinations,
+            integration_tester,
             settings,
             installation,
         } = parts;
@@ -161,6 +169,7 @@ impl App {
             entropy,
             clouds: Arc::new(clouds),
             destinations,
+            integration_tester,
             reading: Arc::new(ReadShares::new(settings.reads_at_once)),
             settings,
             installation,

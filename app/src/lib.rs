@@ -35,6 +35,7 @@ pub mod cluster;
 pub mod details;
 pub mod groups;
 pub mod instances;
+pub mod integrations;
 pub mod messages;
 pub mod metrics;
 pub mod nodes;

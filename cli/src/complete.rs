@@ -7,7 +7,8 @@ use crate::{Connection, OnInstance, Options};
 use clap::{ArgMatches, FromArgMatches as _};
 use clap_complete::{CompleteEnv, CompletionCandidate};
 use client::Client;
-use std::collections::HashMap;
+use model::{IntegrationKind, IntegrationSystem};
+use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -15,6 +16,7 @@ use std::time::Duration;
 use tokio::runtime::Builder;
 use wire::ca::Certificate;
 use wire::customer::InstanceEntry;
+use wire::integrations::Integration;
 use wire::settings::SETTINGS;
 use wire::users::Acl;
 
@@ -103,6 +105,38 @@ pub fn acls(current: &OsStr) -> Vec<CompletionCandidate> {
     })
 }
 
+/// Of the kind that the words so far name.
+pub fn integrations(current: &OsStr) -> Vec<CompletionCandidate> {
+    ask(current, async |connection, verb| {
+        let kind = *verb.try_get_one::<IntegrationKind>("kind").ok()??;
+        let id = instance(connection, verb).await?;
+        let found = connection.client.integrations(id, kind).await.ok()?;
+        let candidate = |Integration { id, system, .. }| {
+            CompletionCandidate::new(id.to_string()).help(Some(system.into()))
+        };
+        Some(found.into_iter().map(candidate).collect())
+    })
+}
+
+/// Names of the settings of the system that the words so far name, up to where the value
+/// begins; of all systems where they name none.
+pub fn integration_settings(current: &OsStr) -> Vec<CompletionCandidate> {
+    let verb = words::verb(words::typed(std::env::args_os()));
+    let named = verb.and_then(|verb| verb.try_get_one("system").ok()?.copied());
+    settings_of(named, &current.to_string_lossy())
+}
+
+fn settings_of(system: Option<IntegrationSystem>, begins: &str) -> Vec<CompletionCandidate> {
+    let systems = system.map_or(IntegrationSystem::ALL.to_vec(), |system| vec![system]);
+    let fields = systems.into_iter().flat_map(IntegrationSystem::fields);
+    let names: BTreeSet<String> = fields.map(|field| format!("{}=", field.name)).collect();
+    names
+        .into_iter()
+        .filter(|name| name.starts_with(begins))
+        .map(CompletionCandidate::new)
+        .collect()
+}
+
 /// Names say more than numbers, where they name one instance and a shell needs no
 /// quotes for them.
 fn by_name_or_id(instances: Vec<InstanceEntry>, ids: bool) -> Vec<CompletionCandidate> {
@@ -174,10 +208,33 @@ mod tests {
         assert!(offered("log.retention.ms=8").is_empty());
     }
 
+    #[test]
+    fn a_system_has_settings_of_its_own() {
+        let offered = |system, begins| {
+            let text = |it: &CompletionCandidate| it.get_value().to_string_lossy().into_owned();
+            settings_of(system, begins).iter().map(text).collect::<Vec<_>>()
+        };
+        let splunk = Some(IntegrationSystem::Splunk);
+        assert_eq!(offered(splunk, ""), ["host_port=", "sourcetype=", "token="]);
+        assert_eq!(offered(splunk, "t"), ["token="]);
+        assert_eq!(offered(None, "lic"), ["license_key="]);
+        assert!(offered(splunk, "token=x").is_empty());
+    }
+
     /// Whatever is asked for by the name of something that is there.
     #[test]
     fn names_of_what_is_there_can_be_completed() {
-        let names = ["acl", "group", "serial", "settings", "topic", "topics", "unset", "user"];
+        let names = [
+            "acl",
+            "group",
+            "integration",
+            "serial",
+            "settings",
+            "topic",
+            "topics",
+            "unset",
+            "user",
+        ];
         let program = Command::augment_subcommands(clap::Command::new("castellan"));
         let mut seen = 0;
         for noun in program.get_subcommands() {

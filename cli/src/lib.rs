@@ -15,6 +15,7 @@ mod config;
 mod connection;
 mod group;
 mod instance;
+mod integration;
 mod invoice;
 mod kafka_user;
 mod message;
@@ -62,6 +63,8 @@ pub enum Command {
     Alarm(Noun<alarm::AlarmCommand>),
     /// Whom alarms are told to, and how
     Recipient(Noun<recipient::RecipientCommand>),
+    /// Where logs and metrics are sent
+    Integration(Noun<integration::IntegrationCommand>),
     /// What is to be paid
     Invoice(Noun<invoice::InvoiceCommand>),
     /// What was changed, by whom
@@ -113,6 +116,7 @@ pub async fn run(command: Command, default_data: &Path) -> anyhow::Result<()> {
         Command::Node(noun) => noun.run(node::run, at).await,
         Command::Alarm(noun) => noun.run(alarm::run, at).await,
         Command::Recipient(noun) => noun.run(recipient::run, at).await,
+        Command::Integration(noun) => noun.run(integration::run, at).await,
         Command::Invoice(noun) => noun.run(invoice::run, at).await,
         Command::Audit(noun) => noun.run(audit::run, at).await,
         Command::Plan(noun) => noun.run(catalogue::plans, at).await,

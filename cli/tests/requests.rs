@@ -124,8 +124,29 @@ fn answer(asked: &str) -> (u16, Value) {
         "DELETE /api/instances/7" | "POST /api/instances/7/account/rotate-password" => {
             (204, Value::Null)
         }
-        _ => printed::answer(asked).unwrap_or((200, message)),
+        _ => others(asked).unwrap_or((200, message)),
     }
+}
+
+fn others(asked: &str) -> Option<(u16, Value)> {
+    let at = "2026-11-15T12:00:00Z";
+    let splunk = json!({"id": 3, "type": "splunk", "error": "", "account_id": "", "created_at": at,
+        "config": {"token": "old", "host_port": "s.test:8088", "sourcetype": "kafka"}});
+    let tested = |ok: bool, message: &str| json!({"ok": ok, "message": message});
+    let answer = match asked {
+        "GET /api/instances/7/integrations/logs" => (200, json!([splunk])),
+        "GET /api/instances/7/integrations/metrics" => (200, json!([])),
+        "GET /api/instances/7/integrations/logs/3" => (200, splunk),
+        "POST /api/instances/7/integrations/logs/splunk" => (201, splunk),
+        "PUT /api/instances/7/integrations/logs/3"
+        | "DELETE /api/instances/7/integrations/logs/3" => (204, Value::Null),
+        "POST /api/instances/7/integrations/logs/3/test" => (200, tested(true, "It took it")),
+        "POST /api/instances/7/integrations/metrics/4/test" => {
+            (200, tested(false, "it refused the key"))
+        }
+        _ => return printed::answer(asked),
+    };
+    Some(answer)
 }
 
 fn planned() -> (u16, Value) {
@@ -483,6 +504,53 @@ async fn alarms_are_made_changed_and_read() {
         let asked = api.run(&format!("alarm update 7 {alarm} {options}")).await;
         assert_eq!(asked, (expected, None), "{options}");
     }
+}
+
+#[tokio::test]
+async fn integrations_are_made_changed_and_tested() {
+    let api = Api::start().await;
+    let none = Value::Null;
+    let path = "/api/instances/7/integrations";
+    let asked = |calls: &[(&str, &Value)]| {
+        let call = |(what, body): &(&str, &Value)| {
+            let (method, rest) = what.split_once(' ').unwrap();
+            (format!("{method} {path}/{rest}"), Value::clone(body))
+        };
+        calls.iter().map(call).collect::<Vec<_>>()
+    };
+    let (listed, _) = api.run("integration list 7").await;
+    assert_eq!(listed, asked(&[("GET logs", &none), ("GET metrics", &none)]));
+    api.check("integration list 7 --kind metrics", "GET integrations/metrics", none.clone()).await;
+    api.check("integration show 7 logs 3", "GET integrations/logs/3", none.clone()).await;
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("token");
+    std::fs::write(&file, "s3cret\n").unwrap();
+    let token = format!("token=@{}", file.display());
+    api.check(
+        &format!("integration create 7 logs splunk host_port=s.test:8088 {token}"),
+        "POST integrations/logs/splunk",
+        json!({"host_port": "s.test:8088", "token": "s3cret"}),
+    )
+    .await;
+    // What is not named is sent as it was.
+    let (updated, error) =
+        api.run(&format!("integration update 7 logs 3 {token} sourcetype=")).await;
+    let body = json!({"host_port": "s.test:8088", "token": "s3cret"});
+    let read = ("GET logs/3", &none);
+    assert_eq!((updated, error), (asked(&[read, ("PUT logs/3", &body), read]), None));
+    let refused = [
+        ("create 7 logs splunk token=t", "host_port: Field is required"),
+        ("create 7 metrics splunk token=t", "splunk takes no metrics; what does: "),
+    ];
+    for (line, expected) in refused {
+        let (asked, error) = api.run(&format!("integration {line}")).await;
+        assert_eq!(asked, []);
+        assert!(error.unwrap().starts_with(expected));
+    }
+    api.check("integration test 7 logs 3", "POST integrations/logs/3/test", none.clone()).await;
+    let (_, error) = api.run("integration test 7 metrics 4").await;
+    assert_eq!(error.as_deref(), Some("the test failed: it refused the key"));
+    api.check("integration delete 7 logs 3", "DELETE integrations/logs/3", none).await;
 }
 
 #[tokio::test]

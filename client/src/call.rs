@@ -83,6 +83,16 @@ impl Caller {
         self.read(self.request(method, path)?.json(body)).await
     }
 
+    /// A call that is answered with nothing.
+    pub async fn send_for_nothing(
+        &self,
+        method: Method,
+        path: &str,
+        body: &impl Serialize,
+    ) -> Result<()> {
+        self.answer(self.request(method, path)?.json(body)).await.map(drop)
+    }
+
     /// A call that is answered with text.
     pub async fn send_for_text(&self, path: &str, body: &impl Serialize) -> Result<String> {
         let response = self.answer(self.request(Method::POST, path)?.json(body)).await?;

@@ -9,6 +9,7 @@ mod alarms;
 mod call;
 mod error;
 mod instances;
+mod integrations;
 mod messages;
 mod nodes;
 mod segment;

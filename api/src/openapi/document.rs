@@ -11,7 +11,7 @@ use web::error;
 use wire::customer::ErrorBody;
 
 /// What stands between braces in paths.
-const PLACEHOLDERS: [Input; 10] = [
+const PLACEHOLDERS: [Input; 11] = [
     Input::integer("id", "The instance's id").at_least(1).required(),
     Input::integer("action_id", "The action's id").at_least(1).required(),
     Input::integer("vpc_id", "The network's id").at_least(1).required(),
@@ -24,6 +24,7 @@ const PLACEHOLDERS: [Input; 10] = [
     Input::integer("acl_id", "The ACL's id").at_least(1).required(),
     Input::integer("alarm_id", "The alarm's id").at_least(1).required(),
     Input::integer("recipient_id", "The recipient's id").at_least(1).required(),
+    Input::integer("integration_id", "The integration's id").at_least(1).required(),
     Input::text("name", "The thing's name in the cluster").required(),
 ];
 /// On every answer that is charged to somebody, and what they say.
@@ -36,7 +37,7 @@ const LIMITS: [(&str, &str); 3] = [
 pub fn document(title: &str, table: &[Route]) -> Value {
     let mut paths = json!({});
     for route in table {
-        if let Some(about) = route.about {
+        if let Some(about) = &route.about {
             let method = route.method.as_str().to_lowercase();
             paths[&route.path][method] = operation(route, &about());
         }

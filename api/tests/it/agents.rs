@@ -231,7 +231,7 @@ async fn an_agent_reaches_its_own_server_alone() {
     let mut body = report("mine");
     body["server_id"] = json!(other.id);
     let call = Call::post("/agent/v1/report").json(&body).certificate(&my_certificate);
-    assert_eq!(call.send(&world.agent).await.status, 204);
+    assert_eq!(call.send(&world.agent).await.status, 200);
     let mut reader = world.app.store().reader();
     let stored = store::servers::find(&mut reader, mine.id).await.unwrap().unwrap();
     assert_eq!(stored.report.as_deref(), Some(body.to_string().as_str()), "kept as sent");
@@ -245,7 +245,7 @@ async fn a_report_that_repeats_is_only_a_sign_of_life() {
     let (server, certificate) = enrol(&world, &instance).await;
     let send = async |detail: &str| {
         let call = Call::post("/agent/v1/report").json(&report(detail)).certificate(&certificate);
-        assert_eq!(call.send(&world.agent).await.status, 204);
+        assert_eq!(call.send(&world.agent).await.status, 200);
         store::instances::wakes(&mut world.app.store().reader(), instance.id).await.unwrap()
     };
     let last_seen = async || {
@@ -284,9 +284,10 @@ async fn a_long_poll_without_a_change_ends_by_itself() {
     set_desired(&world, &server, 1, "{}").await;
     let agent = app::agents::authenticate(&world.app, &certificate).await.unwrap();
     let wait = std::time::Duration::from_millis(20);
-    let held = Some(app::agents::Held { revision: 1, store_epoch: None });
+    let document = Some(app::agents::Held { revision: 1, store_epoch: None });
+    let known = app::agents::Known { document, integrations: None };
     let since = world.app.now();
-    let waiting = app::agents::desired(&agent, &world.app, held, wait);
+    let waiting = app::agents::desired(&agent, &world.app, known, wait);
     let passing = async { world.clock.advance(SignedDuration::from_mins(1)) };
     let (answer, ()) = tokio::join!(waiting, passing);
     assert_eq!(answer.unwrap(), None);
@@ -468,7 +469,7 @@ async fn a_restart_that_was_cancelled_gets_no_leave() {
     ask("cluster-restart").await;
     set_desired(&world, &server, 4, &of_store(&server, json!({"revision": 4, "launch": 1}))).await;
     let runs = Call::post("/agent/v1/report").json(&report("runs")).certificate(&certificate);
-    assert_eq!(runs.send(&world.agent).await.status, 204);
+    assert_eq!(runs.send(&world.agent).await.status, 200);
     ask(&format!("{}/cancel", world.last_action(instance.id).await.id)).await;
     let reason = "something else is desired by now";
     assert_eq!(claim(4).await, json!({"go": false, "reason": reason, "passing": false}));

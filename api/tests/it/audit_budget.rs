@@ -56,6 +56,9 @@ async fn what_is_as_asked_for_is_not_written_again() {
     let recipient = json!({"type": "slack", "value": "https://hooks.slack.com/services/x"});
     let made = send(&world, "POST", &instance, "alarms/recipients", &recipient).await;
     assert_eq!(made.status, 201, "{}", made.text);
+    let token = json!({"token": "a"});
+    let made = send(&world, "POST", &instance, "integrations/logs/loggly", &token).await;
+    assert_eq!(made.status, 201, "{}", made.text);
     let mut renamed = recipient;
     renamed["name"] = "ops".into();
     let calls = [
@@ -63,6 +66,7 @@ async fn what_is_as_asked_for_is_not_written_again() {
         ("PUT", "quotas", json!({"user": "ada", "producer_byte_rate": 4096}), 2),
         ("POST", "groups/billing/reset", json!({"strategy": "to-latest"}), 2),
         ("PUT", "alarms/recipients/2", renamed, 1),
+        ("PUT", "integrations/logs/1", json!({"token": "b"}), 1),
     ];
     for (method, path, body, lines) in calls {
         let mut counts = vec![world.audit().await.len()];

@@ -9,8 +9,8 @@ use api::routes::{self, Guard, Route};
 use axum::Router;
 use kafka::client::NewTopic;
 use model::{
-    ActionId, AlarmSpec, AlarmType, Certificate, InstanceId, RecipientOptions, RecipientType, Role,
-    Secret, Serial, UserId, UserName,
+    ActionId, AlarmSpec, AlarmType, Certificate, InstanceId, IntegrationKind, IntegrationSystem,
+    RecipientOptions, RecipientType, Role, Secret, Serial, UserId, UserName,
 };
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -87,6 +87,28 @@ const ROWS: &[(&str, &[Role])] = &[
     ("PUT /api/instances/{id}/alarms/recipients/{recipient_id}", &CHANGE),
     ("POST /api/instances/{id}/alarms/recipients/{recipient_id}/test", &CHANGE),
     ("DELETE /api/instances/{id}/alarms/recipients/{recipient_id}", &CHANGE),
+    ("GET /api/instances/{id}/integrations/logs", &SEE),
+    ("GET /api/instances/{id}/integrations/logs/{integration_id}", &SEE),
+    ("PUT /api/instances/{id}/integrations/logs/{integration_id}", &CHANGE),
+    ("DELETE /api/instances/{id}/integrations/logs/{integration_id}", &CHANGE),
+    ("POST /api/instances/{id}/integrations/logs/{integration_id}/test", &CHANGE),
+    ("POST /api/instances/{id}/integrations/logs/papertrail", &CHANGE),
+    ("POST /api/instances/{id}/integrations/logs/loggly", &CHANGE),
+    ("POST /api/instances/{id}/integrations/logs/logentries", &CHANGE),
+    ("POST /api/instances/{id}/integrations/logs/splunk", &CHANGE),
+    ("POST /api/instances/{id}/integrations/logs/cloudwatchlog", &CHANGE),
+    ("POST /api/instances/{id}/integrations/logs/datadog", &CHANGE),
+    ("POST /api/instances/{id}/integrations/logs/otlp", &CHANGE),
+    ("GET /api/instances/{id}/integrations/metrics", &SEE),
+    ("GET /api/instances/{id}/integrations/metrics/{integration_id}", &SEE),
+    ("PUT /api/instances/{id}/integrations/metrics/{integration_id}", &CHANGE),
+    ("DELETE /api/instances/{id}/integrations/metrics/{integration_id}", &CHANGE),
+    ("POST /api/instances/{id}/integrations/metrics/{integration_id}/test", &CHANGE),
+    ("POST /api/instances/{id}/integrations/metrics/cloudwatch", &CHANGE),
+    ("POST /api/instances/{id}/integrations/metrics/librato", &CHANGE),
+    ("POST /api/instances/{id}/integrations/metrics/datadog", &CHANGE),
+    ("POST /api/instances/{id}/integrations/metrics/newrelic", &CHANGE),
+    ("POST /api/instances/{id}/integrations/metrics/otlp", &CHANGE),
     ("GET /api/vpcs", &SEE),
     ("POST /api/vpcs", &CREATE),
     ("GET /api/vpcs/{vpc_id}", &SEE),
@@ -121,6 +143,9 @@ const INVOICE: i64 = 1;
 /// Of the recipients besides the default one.
 pub const WEBHOOK: &str = "https://hooks.example.com/orders";
 pub const WEBHOOK_SECRET: &str = "s3cret";
+/// Where logs and metrics are sent.
+pub const LOG_TOKEN: &str = "a-log-t0ken";
+pub const METRICS_KEY: &str = "a-metrics-k3y";
 
 impl Things {
     pub async fn make(world: &World) -> Self {
@@ -129,6 +154,7 @@ impl Things {
         let action = restart_under_way(world, &instance).await;
         let serial = certificate(world, instance.id).await;
         alarm(world, instance.id).await;
+        integrations(world, instance.id).await;
         let vpc = world.create_vpc("orders-net", "10.201.0.0/24").await;
         let (member, _) = world.user("ada@example.com", Role::Member, &["prod"]).await;
         world.issue_month().await;
@@ -169,7 +195,9 @@ impl Things {
             .replace("/groups/{name}", "/groups/billing")
             .replace("{acl_id}", "1")
             .replace("{alarm_id}", "6")
-            .replace("{recipient_id}", "3");
+            .replace("{recipient_id}", "3")
+            .replace("/logs/{integration_id}", "/logs/1")
+            .replace("/metrics/{integration_id}", "/metrics/2");
         assert!(!path.contains('{'), "say what stands for the placeholder of {path}");
         path
     }
@@ -219,6 +247,24 @@ async fn alarm(world: &World, instance: InstanceId) {
     store::mail_consents::ask(&mut work, world.account, ops, &token, now).await.unwrap();
     let consent = store::mail_consents::find(&mut work, &token).await.unwrap().unwrap();
     store::mail_consents::confirm(&mut work, &consent, now).await.unwrap();
+    work.commit().await.unwrap();
+}
+
+/// One of each kind, of the systems of the documents' examples.
+async fn integrations(world: &World, instance: InstanceId) {
+    let splunk = [("token", LOG_TOKEN), ("host_port", "splunk.example.com:8088")];
+    let datadog = [("api_key", METRICS_KEY)];
+    let all: [(_, _, &[_]); 2] = [
+        (IntegrationKind::Logs, IntegrationSystem::Splunk, &splunk),
+        (IntegrationKind::Metrics, IntegrationSystem::Datadog, &datadog),
+    ];
+    let mut work = world.app.store().begin().await.unwrap();
+    for (kind, system, settings) in all {
+        let config = system.config(settings.iter().copied()).unwrap();
+        let new = store::NewIntegration { kind, system, config };
+        let now = world.app.now();
+        store::integrations::insert(&mut work, instance, &new, now).await.unwrap().unwrap();
+    }
     work.commit().await.unwrap();
 }
 
@@ -381,6 +427,7 @@ async fn customer_routes_know_every_role() {
             let action = world.last_action(instance.id).await.id;
             let serial = certificate(&world, instance.id).await;
             alarm(&world, instance.id).await;
+            integrations(&world, instance.id).await;
             let things = Things { instance, action, serial, vpc, invoice: INVOICE, member };
             let key = world.member(role, &[]).await;
             let call = call(route, &things).key(&key);
@@ -476,9 +523,9 @@ async fn instance_routes_open_to_the_instances_own_key_alone() {
         let other = call.clone().key(&neighbour.apikey).send(&world.instance).await;
         assert!(own.status.is_success(), "{}: {}", route.path, own.text);
         // The neighbour is not made yet: what asks its servers is refused, and it has
-        // none of the certificates and alarms.
+        // none of the certificates, alarms and integrations.
         let refused = other.status == 400 && other.text.contains("is being created");
-        let lacks = ["{serial}", "{alarm_id}", "{recipient_id}"];
+        let lacks = ["{serial}", "{alarm_id}", "{recipient_id}", "{integration_id}"];
         let lacks = lacks.iter().any(|thing| route.path.contains(thing));
         let refused = refused || other.status == 404 && lacks;
         assert!(refused || other.status.is_success(), "{}: {}", route.path, other.text);

@@ -46,6 +46,8 @@ const MOST_ROWS: &[(&str, i64)] = &[
     ("instance_history", 2 * CREATES_A_DAY * DAYS + MONTHS + 1),
     ("instances", 2),
     // Two a day are good for a week.
+    ("integration_errors", 2 * 100),
+    ("integrations", 2 * 100),
     ("invitations", 2 * 8),
     ("invoices", MONTHS),
     ("leases", 2),
@@ -151,6 +153,10 @@ async fn spend_day(world: &mut World, instance: &Instance, day: i64) -> i64 {
         ("POST", "alarms/recipients", &stranger),
         ("DELETE", &*format!("alarms/recipients/{}", day + 2), &Value::Null),
         ("POST", "alarms/recipients/1/test", &Value::Null),
+        ("POST", "integrations/logs/loggly", &json!({"token": "t"})),
+        ("PUT", &*format!("integrations/logs/{}", day + 1), &json!({"token": format!("{day}")})),
+        ("POST", &*format!("integrations/logs/{}/test", day + 1), &Value::Null),
+        ("DELETE", &*format!("integrations/logs/{}", day - 3), &Value::Null),
     ] {
         note(send(world, method, instance, path, body).await.status.as_u16());
     }

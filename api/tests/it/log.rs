@@ -6,9 +6,13 @@
 #[expect(dead_code, reason = "the other tests use the rest of it")]
 mod call;
 #[expect(dead_code, reason = "the other tests use the rest of it")]
+mod keys_of_systems;
+#[expect(dead_code, reason = "the other tests use the rest of it")]
 mod world;
 
 use call::Call;
+use keys_of_systems::{Filled, KEY};
+use serde_json::json;
 use std::sync::{Arc, Mutex};
 use world::World;
 
@@ -48,6 +52,17 @@ async fn logs_hold_no_query_no_body_and_no_key() {
     let path = format!("/api/instances/{}/alarms/recipients", instance.id);
     let recipient = Call::post(&path).key(&world.key).form("type=email&value=eve@example.com");
     recipient.send(&world.customer).await;
+    let integrations = format!("/api/instances/{}/integrations", instance.id);
+    for Filled { kind, system, settings, .. } in keys_of_systems::all() {
+        let create = Call::post(&format!("{integrations}/{kind}/{system}")).key(&world.key);
+        let made = create.json(&json!(settings)).send(&world.customer).await;
+        assert_eq!(made.status, 201, "{}", made.text);
+        let one = format!("{integrations}/{kind}/{}", made.json()["id"]);
+        let again = Call::put(&one).key(&world.key).json(&json!(settings));
+        assert_eq!(again.send(&world.customer).await.status, 204);
+        let test = Call::post(&format!("{one}/test")).key(&world.key);
+        assert_eq!(test.send(&world.customer).await.status, 200);
+    }
     let mail = world.mails().await.remove(0).text;
     let other = mail.split("/confirmations/").nth(1).unwrap().split_whitespace().next().unwrap();
     Call::post(&format!("/confirmations/{other}")).form("answer=allow").send(&world.customer).await;
@@ -80,6 +95,7 @@ async fn logs_hold_no_query_no_body_and_no_key() {
         token,
         other,
         "a-secret-of-ada",
+        KEY,
         world.key.expose(),
         instance.apikey.expose(),
         instance.password.expose(),

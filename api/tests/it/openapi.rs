@@ -180,7 +180,8 @@ async fn the_page_for_people_shows_every_operation_and_runs_nothing() {
         let policy = page.header("content-security-policy");
         assert!(policy.starts_with("default-src 'none'; style-src 'sha256-"), "{policy}");
         assert!(!policy.contains("unsafe") && !page.text.contains("<script"), "{policy}");
-        assert!(!page.text.contains("http://") && !page.text.contains("https://"));
+        // An example may be an address; nothing leads to one.
+        assert!(!page.text.contains("=\"http") && !page.text.contains("=http"));
         for route in table {
             let heading = format!("<b>{}</b> {}</code></h3>", route.method, route.path);
             assert_eq!(page.text.matches(&heading).count(), 1, "{heading}");

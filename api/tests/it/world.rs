@@ -1,6 +1,7 @@
 //! A whole control plane without an engine: every test owns one.
 
 use crate::call::Call;
+use app::integrations::IntegrationTester;
 use app::{
     Addresses, App, Clouds, Destinations, Limits, NoPlace, Parts, Place, Places, RegionCloud,
     Settings, Source, SourceKind,
@@ -14,9 +15,9 @@ use kafka::client::{Acl, Admin as _, NewTopic, Operation, PatternType, Permissio
 use kafka::client::{Groups as _, Messages as _, Quotas as _, TopicPartition};
 use kafka::simulated::{SimKafka, SimNode, Timing};
 use model::{
-    AccountId, ApiKey, Catalogue, Condition, Entropy as _, HostId, Instance, InstanceId, KeyId,
-    Listener, Listeners, Mail, ManualClock, Month, Reason, Region, Role, Secret, SeededEntropy,
-    SignedDuration, Tags, User, UserId,
+    AccountId, ApiKey, Catalogue, Condition, Entropy as _, HostId, Instance, InstanceId,
+    Integration, KeyId, Listener, Listeners, Mail, ManualClock, Month, Reason, Region, Role,
+    Secret, SeededEntropy, SignedDuration, Tags, User, UserId,
 };
 use serde_json::json;
 use std::path::Path;
@@ -81,6 +82,7 @@ impl World {
             entropy: entropy.clone(),
             clouds: clouds(&Catalogue::built_in(), &places),
             destinations: Arc::new(Public),
+            integration_tester: Arc::new(Elsewhere),
             settings: settings.clone(),
             installation,
         });
@@ -111,7 +113,20 @@ impl World {
 
     /// The Customer API on the same store, as after a start with that catalogue.
     pub fn customer_with(&self, catalogue: Catalogue) -> Router {
-        let app = App::new(Parts {
+        let app = self.restarted(catalogue, self.settings.clone());
+        let rate_limit = RateLimit::new(RateLimits::OFF);
+        api::customer_router(app, Options { rate_limit, ..Options::default() })
+    }
+
+    /// What agents call on the same store, as after a start with these settings.
+    pub async fn agent_with(&self, settings: Settings) -> Router {
+        let app = self.restarted(Catalogue::built_in(), settings);
+        app::agents::settle_outbound(&app).await.unwrap();
+        api::agent_router(app, Options::default())
+    }
+
+    fn restarted(&self, catalogue: Catalogue, settings: Settings) -> App {
+        App::new(Parts {
             store: self.app.store().clone(),
             admin: self.kafka.clone(),
             clouds: clouds(&catalogue, &self.places),
@@ -119,11 +134,10 @@ impl World {
             clock: self.clock.clone(),
             entropy: self.entropy.clone(),
             destinations: Arc::new(Public),
-            settings: self.settings.clone(),
+            integration_tester: Arc::new(Elsewhere),
+            settings,
             installation: self.app.installation().clone(),
-        });
-        let rate_limit = RateLimit::new(RateLimits::OFF);
-        api::customer_router(app, Options { rate_limit, ..Options::default() })
+        })
     }
 
     /// The key of another account's admin.
@@ -460,6 +474,24 @@ impl Destinations for Public {
             Some(host) if host.starts_with("127.") => Err(format!("leads to {host}")),
             _ => Ok(()),
         }
+    }
+}
+
+/// Every system takes what is sent, but by a key that says otherwise.
+struct Elsewhere;
+
+#[async_trait]
+impl IntegrationTester for Elsewhere {
+    async fn test(
+        &self,
+        origin: &ship::Origin,
+        integration: &Integration,
+    ) -> Result<String, String> {
+        let Integration { kind, system, config, .. } = integration;
+        if config.values().any(|value| value.expose() == "refused") {
+            return Err(format!("{system} refused the key"));
+        }
+        Ok(format!("{system} took {kind} of {}", origin.instance.name))
     }
 }
 

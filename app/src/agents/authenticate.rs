@@ -10,7 +10,7 @@ use model::{InstanceId, ServerId, Timestamp};
 use store::{EnrolledAgent, Run, ServerRecord, hash_public_key, instances, servers};
 use x509_parser::prelude::{FromDer, X509Certificate};
 
-const UNKNOWN: Error = Error::NotAuthorized(
+pub(super) const UNKNOWN: Error = Error::NotAuthorized(
     "This certificate names no server that exists; the server was enrolled anew or removed",
 );
 const EXPIRED: Error = Error::NotAuthorized("This certificate has expired");
@@ -26,6 +26,8 @@ pub struct Agent {
     pub(super) incarnation: i64,
     /// The hash of its public key.
     pub(super) key: String,
+    /// Of where its instance's logs go, when it called.
+    pub(super) integrations_revision: i64,
 }
 
 impl Agent {
@@ -64,7 +66,8 @@ pub async fn authenticate(app: &App, certificate_der: &[u8]) -> Result<Agent> {
         give_token(app, server_id).await?;
         return Err(REPLACED);
     }
-    Ok(Agent { server_id, instance_id: enrolled.instance_id, incarnation, key })
+    let EnrolledAgent { instance_id, integrations_revision, .. } = enrolled;
+    Ok(Agent { server_id, instance_id, incarnation, key, integrations_revision })
 }
 
 /// The caller may be the server's own agent: somebody else has renewed in its name, or it

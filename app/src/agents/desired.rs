@@ -5,7 +5,7 @@
 
 use super::Agent;
 use crate::{App, Result};
-use model::ServerId;
+use model::{InstanceId, ServerId};
 use std::time::Duration;
 use store::{Change, ServerRecord};
 use tokio::sync::broadcast::Receiver;
@@ -24,14 +24,30 @@ pub struct Held {
     pub store_epoch: Option<i64>,
 }
 
-/// The document as soon as it is another than the one `held`; none if that
-/// takes longer than `wait`.
+/// What an agent knows.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Known {
+    pub document: Option<Held>,
+    /// The revision of where its server's logs go; none from agents that send none.
+    pub integrations: Option<i64>,
+}
+
+/// What it does not know.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum News {
+    Document(String),
+    /// Logs go elsewhere, by this revision.
+    Integrations(i64),
+}
+
+/// The document as soon as it is another than the agent's, or that logs go elsewhere; none
+/// if that takes longer than `wait`.
 pub async fn desired(
     agent: &Agent,
     app: &App,
-    held: Option<Held>,
+    Known { document: held, integrations }: Known,
     wait: Duration,
-) -> Result<Option<String>> {
+) -> Result<Option<News>> {
     let deadline = Instant::now() + wait;
     // Subscribed before the first look, so that no change falls in between.
     let mut changes = app.store().changes();
@@ -42,17 +58,22 @@ pub async fn desired(
     loop {
         // Thousands of agents wait here: none of them keeps a document meanwhile, nor is one
         // read again that has not changed.
-        let revision = agent.enrolled(&mut app.store().reader()).await?.revision;
+        let enrolled = agent.enrolled(&mut app.store().reader()).await?;
+        let revision = enrolled.revision;
         if known != Some(revision) {
             match Box::pin(look(agent, app, held)).await? {
-                Look::Other(document) => return Ok(Some(document)),
+                Look::Other(document) => return Ok(Some(News::Document(document))),
                 Look::Held { revision } => known = Some(revision),
             }
+        }
+        let elsewhere = enrolled.integrations_revision;
+        if integrations.is_some_and(|known| known != elsewhere) {
+            return Ok(Some(News::Integrations(elsewhere)));
         }
         if Instant::now() >= deadline {
             return Ok(None);
         }
-        until_changed(&mut changes, agent.server_id, deadline).await;
+        until_changed(&mut changes, agent.server_id, agent.instance_id, deadline).await;
     }
 }
 
@@ -85,20 +106,22 @@ fn store_epoch(record: &ServerRecord) -> i64 {
     record.last_desired().map_or(0, |desired| desired.store_epoch)
 }
 
-/// Returns when the server may have another document, or at the deadline.
+/// Returns when there may be news for the server's agent, or at the deadline.
 pub(super) async fn until_changed(
     changes: &mut Receiver<Change>,
     server: ServerId,
+    instance: InstanceId,
     deadline: Instant,
 ) {
     let look_again = deadline.min(Instant::now() + LOOK_AGAIN);
-    let _ = timeout_at(look_again, changed(changes, server)).await;
+    let _ = timeout_at(look_again, changed(changes, server, instance)).await;
 }
 
-async fn changed(changes: &mut Receiver<Change>, server: ServerId) {
+async fn changed(changes: &mut Receiver<Change>, server: ServerId, instance: InstanceId) {
     loop {
         match changes.recv().await {
             Ok(Change::Desired(of)) if of == server => return,
+            Ok(Change::Integrations(of)) if of == instance => return,
             Ok(_) => {}
             // Whatever was missed may have been ours.
             Err(RecvError::Lagged(_)) => return,

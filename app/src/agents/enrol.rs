@@ -88,7 +88,8 @@ pub async fn first_document(
         if Instant::now() >= deadline || is_answered(&record, report) {
             return Ok(record.desired);
         }
-        until_changed(&mut changes, enrolment.server_id, deadline).await;
+        let (server, instance) = (enrolment.server_id, record.server.instance_id);
+        until_changed(&mut changes, server, instance, deadline).await;
     }
 }
 

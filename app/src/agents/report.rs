@@ -1,27 +1,49 @@
-//! What agents say of their servers.
+//! Reports of agents.
 
-use super::Agent;
+use super::{Agent, deliveries};
 use crate::{App, Result};
+use model::agent::Report;
 use model::{ServerId, Timestamp};
+use serde_json::{Map, Value};
+use std::borrow::Cow;
 use store::{instances, servers};
 
-/// Takes an agent's report. One that says something new is written and wakes
-/// the engine; one that repeats the last is only a sign of life.
-pub async fn report(agent: &Agent, app: &App, document: &str) -> Result<()> {
+/// Takes an agent's report, with the text that it was sent as. One that says something new is
+/// written and wakes the engine; one that repeats the last is only a sign of life. What it
+/// has of integrations is kept elsewhere: the engine has nothing to do with it. Returns the
+/// revision of where the server's logs go.
+pub async fn report(agent: &Agent, app: &App, report: &Report, text: &str) -> Result<i64> {
     let now = app.now();
+    let document = without_integrations(report, text);
     let mut reader = app.store().reader();
     // The certificate was checked a moment ago; what is written checks it once more.
     let known = servers::find_report(&mut reader, agent.server_id).await?;
-    if known.as_deref() == Some(document) {
+    if known.document.as_deref() == Some(&*document) {
         app.last_seen().insert(agent.server_id, now);
-        return Ok(());
+    } else {
+        let mut work = app.store().begin().await?;
+        // The server may have been replaced since the first look.
+        agent.enrolled(&mut work).await?;
+        servers::set_report(&mut work, agent.server_id, &document, now).await?;
+        instances::wake(&mut work, agent.instance_id, now).await?;
+        work.commit().await?;
     }
-    let mut work = app.store().begin().await?;
-    // The server may have been replaced since the first look.
-    agent.enrolled(&mut work).await?;
-    servers::set_report(&mut work, agent.server_id, document, now).await?;
-    instances::wake(&mut work, agent.instance_id, now).await?;
-    Ok(work.commit().await?)
+    if let Some(reported) = &report.integrations {
+        deliveries::take(agent, app, reported, known.has_failures).await?;
+    }
+    Ok(agent.integrations_revision)
+}
+
+/// Fields that only a newer engine knows stay in it.
+fn without_integrations<'a>(report: &Report, text: &'a str) -> Cow<'a, str> {
+    if report.integrations.is_none() {
+        return text.into();
+    }
+    let Ok(mut fields) = serde_json::from_str::<Map<String, Value>>(text) else {
+        return text.into();
+    };
+    fields.remove("integrations");
+    Value::Object(fields).to_string().into()
 }
 
 /// Writes the signs of life since the last flush, in one transaction. Run once

@@ -135,6 +135,7 @@ async fn plane(
         entropy: entropy.clone(),
         clouds,
         destinations: Arc::new(app::Anywhere),
+        integration_tester: Arc::new(app::integrations::NoTester),
         settings: Settings { seller, ..Settings::default() },
         installation,
     })

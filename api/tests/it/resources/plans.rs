@@ -29,6 +29,7 @@ fn resources() -> Vec<Resource> {
     let cpu = |value: i64| json!({"type": "cpu", "value_threshold": value, "time_threshold": 60});
     let hook =
         |name: &str| json!({"type": "webhook", "value": "https://example.com/", "name": name});
+    let splunk = |token: &str| json!({"token": token, "host_port": "splunk.example.com:8088"});
     vec![
         Resource {
             create: (
@@ -88,6 +89,13 @@ fn resources() -> Vec<Resource> {
             delete: "alarms/recipients/{id}",
             list: "alarms/recipients",
             neighbour: ("POST", "alarms/recipients", hook("Other")),
+        },
+        Resource {
+            create: ("POST", "integrations/logs/splunk", splunk("one")),
+            update: Some(("PUT", "integrations/logs/{id}", splunk("two"))),
+            delete: "integrations/logs/{id}",
+            list: "integrations/logs",
+            neighbour: ("POST", "integrations/logs/loggly", json!({"token": "t"})),
         },
     ]
 }
@@ -159,6 +167,8 @@ fn applied(asked: &Value, read: &Value) -> bool {
         "user" if read.get("user").is_none() => read["name"] == *value,
         "rules" => applied(&value[0], read),
         "config" => read["config"] == spelled(value),
+        // The settings of an integration.
+        _ if read.get("account_id").is_some() => read["config"][name] == *value,
         _ => read[name] == *value,
     };
     asked.as_object().unwrap().iter().all(is_same)
