@@ -5,7 +5,7 @@
 use jiff::Timestamp;
 use std::sync::Arc;
 use tokio::sync::watch;
-use wire::agent::{CertificateRequest, InstalledCertificate, Loading, Phase, Report};
+use wire::agent::{CertificateRequest, Deliveries, InstalledCertificate, Loading, Phase, Report};
 
 /// How the broker does.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -51,6 +51,8 @@ pub struct View {
     pub silence: Option<Silence>,
     pub requests: Vec<CertificateRequest>,
     pub certificates: Vec<InstalledCertificate>,
+    /// How the server's logs get to where they are wanted, if they are.
+    pub deliveries: Option<Deliveries>,
 }
 
 /// A broker's process that lives and does not answer its own agent.
@@ -91,6 +93,7 @@ impl View {
             silent_since,
             requests: self.requests.clone(),
             certificates: self.certificates.clone(),
+            integrations: self.deliveries.clone(),
         }
     }
 }
@@ -102,8 +105,15 @@ impl Default for Board {
     fn default() -> Self {
         let status = Status::new(Phase::Preparing, "waiting for the control plane");
         let (requests, certificates) = (Vec::new(), Vec::new());
-        let silence = None;
-        let view = View { revision: 0, store_epoch: 0, status, silence, requests, certificates };
+        let view = View {
+            revision: 0,
+            store_epoch: 0,
+            status,
+            silence: None,
+            requests,
+            certificates,
+            deliveries: None,
+        };
         Self(Arc::new(watch::channel(view).0))
     }
 }
@@ -131,6 +141,10 @@ impl Board {
         installed: Vec<InstalledCertificate>,
     ) {
         self.change(|view| (view.requests, view.certificates) = (requests, installed));
+    }
+
+    pub fn set_deliveries(&self, deliveries: Option<Deliveries>) {
+        self.change(|view| view.deliveries = deliveries);
     }
 
     pub fn view(&self) -> View {

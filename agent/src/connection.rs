@@ -1,4 +1,4 @@
-//! The six calls of the agent protocol over TLS.
+//! The seven calls of the agent protocol over TLS.
 //!
 //! Only the pinned fleet CA is trusted; the machine's own authorities never
 //! are. Nothing is retried here.
@@ -13,7 +13,8 @@ use std::error::Error as _;
 use std::sync::Arc;
 use std::time::Duration;
 use wire::agent::{
-    AgentStart, Claim, Claimed, Desired, Enrol, Enrolled, LONG_POLL_SECONDS, Renew, Report,
+    AgentStart, Claim, Claimed, Desired, Enrol, Enrolled, INTEGRATIONS_HEADER, LONG_POLL_SECONDS,
+    LogIntegrations, Renew, Report, Reported,
 };
 use wire::metrics::{Samples, Taken};
 
@@ -42,6 +43,15 @@ impl ConnectionError {
     }
 }
 
+/// What a long poll brings.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum News {
+    Nothing,
+    Document(Box<Desired>),
+    /// The server's logs go elsewhere, by this revision.
+    Integrations(i64),
+}
+
 #[derive(Clone, Debug)]
 pub struct Connection {
     client: Client,
@@ -67,8 +77,15 @@ impl Connection {
         read(send(self.post("renew").json(body)).await?).await
     }
 
-    pub async fn report(&self, body: &Report) -> Result<(), ConnectionError> {
-        send(self.post("report").json(body)).await.map(|_| ())
+    /// Control planes of the release before answer nothing.
+    pub async fn report(&self, body: &Report) -> Result<Option<Reported>, ConnectionError> {
+        let response = send(self.post("report").json(body)).await?;
+        Ok(read(response).await.ok())
+    }
+
+    pub async fn integrations(&self) -> Result<LogIntegrations, ConnectionError> {
+        let request = self.client.get(format!("{}/agent/v1/integrations", self.base));
+        read(send(request.timeout(PATIENCE)).await?).await
     }
 
     pub async fn claim(&self, body: &Claim) -> Result<Claimed, ConnectionError> {
@@ -79,19 +96,22 @@ impl Connection {
         read(send(self.post("metrics").json(body)).await?).await
     }
 
-    /// The next document after the one held, or none in this poll's time.
-    pub async fn desired(&self, held: (i64, i64)) -> Result<Option<Desired>, ConnectionError> {
+    /// The next document after the one held, or a revision of where logs go other than the one
+    /// heard of, if one of them comes in this poll's time.
+    pub async fn desired(&self, held: (i64, i64), heard: i64) -> Result<News, ConnectionError> {
         let (revision, epoch) = held;
         let request = self
             .client
             .get(format!("{}/agent/v1/desired", self.base))
-            .query(&[("after", revision), ("epoch", epoch)])
+            .query(&[("after", revision), ("epoch", epoch), ("integrations", heard)])
             .timeout(Duration::from_secs(LONG_POLL_SECONDS) + PATIENCE);
         let response = send(request).await?;
         if response.status() == StatusCode::NO_CONTENT {
-            return Ok(None);
+            let header = response.headers().get(INTEGRATIONS_HEADER);
+            let revision = header.and_then(|it| it.to_str().ok()?.parse().ok());
+            return Ok(revision.map_or(News::Nothing, News::Integrations));
         }
-        read(response).await.map(Some)
+        read(response).await.map(|desired| News::Document(Box::new(desired)))
     }
 
     fn post(&self, call: &str) -> RequestBuilder {

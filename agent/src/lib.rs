@@ -21,6 +21,7 @@ mod leave;
 mod link;
 mod log_files;
 mod log_tail;
+mod logs;
 mod metrics;
 mod own_user;
 mod pace;
@@ -46,8 +47,9 @@ use broker::Broker;
 use goal::Goal;
 use host::{DirLock, LockError, ProcessId};
 use link::Link;
+use logs::{Ledger, Logs};
 use metrics::Sampler;
-use model::SystemClock;
+use model::{OsEntropy, SystemClock};
 use own_user::UserError;
 use pace::Pace;
 use place::Place;
@@ -105,6 +107,8 @@ pub async fn run(dir: PathBuf) -> Result<(), AgentError> {
     let (shutdown, shutdown_seen) = watch::channel(false);
     let (reported, reported_seen) = watch::channel(None);
     let (connection, connection_seen) = watch::channel(None);
+    let (integrations, integrations_announced) = watch::channel(None);
+    let ledger = Ledger::default();
 
     let sampler = Sampler {
         place: place.clone(),
@@ -112,11 +116,22 @@ pub async fn run(dir: PathBuf) -> Result<(), AgentError> {
         start: start.clone(),
         board: board.clone(),
         desired: desired_seen.clone(),
-        connection: connection_seen,
+        connection: connection_seen.clone(),
+        ledger: ledger.clone(),
     };
     let sampler = tokio::spawn(sampler.run());
+    let logs = Logs {
+        place: place.clone(),
+        clock: Arc::new(SystemClock),
+        entropy: Arc::new(OsEntropy),
+        board: board.clone(),
+        ledger,
+        announced: integrations_announced,
+        connection: connection_seen,
+    };
+    let logs = tokio::spawn(logs.run());
     let ballast = tokio::spawn(ballast::keep(place.clone(), board.clone()));
-    let logs = tokio::spawn(log_files::keep_small(place.clone()));
+    let log_files = tokio::spawn(log_files::keep_small(place.clone()));
     let keeper = tokio::spawn(keeper::keep(place.clone(), desired_seen, board.clone(), goal));
     let link = Link {
         place: place.clone(),
@@ -125,6 +140,7 @@ pub async fn run(dir: PathBuf) -> Result<(), AgentError> {
         desired,
         reported,
         connection,
+        integrations,
         enrolment: <_>::default(),
     };
     let link = tokio::spawn(link.run());
@@ -155,7 +171,8 @@ pub async fn run(dir: PathBuf) -> Result<(), AgentError> {
         ended = link => return Err(failed("link to the control plane", ended)),
         ended = sampler => return Err(failed("sampler of metrics", ended)),
         ended = ballast => return Err(failed("keeper of the ballast", ended)),
-        ended = logs => return Err(failed("keeper of log files", ended)),
+        ended = log_files => return Err(failed("keeper of log files", ended)),
+        ended = logs => return Err(failed("sender of logs", ended)),
     }
     tracing::info!("stopping the broker, then ending");
     shutdown.send_replace(true);

@@ -6,7 +6,7 @@
 
 use crate::board::{Board, View};
 use crate::certificates;
-use crate::connection::{Connection, ConnectionError};
+use crate::connection::{Connection, ConnectionError, News};
 use crate::desired::{self, Refusal};
 use crate::identity::{self, Identity, IdentityError};
 use crate::pace::backoff;
@@ -59,6 +59,8 @@ pub struct Link {
     pub reported: watch::Sender<Option<View>>,
     /// The one in use, for others who have something to tell.
     pub connection: watch::Sender<Option<Connection>>,
+    /// The last revision that was heard of where the server's logs go.
+    pub integrations: watch::Sender<Option<i64>>,
     pub enrolment: Enrolment,
 }
 
@@ -218,12 +220,22 @@ impl Link {
         loop {
             let at = |held: &Desired| (held.revision, held.store_epoch);
             let at = self.desired.borrow().as_ref().map_or((0, 0), at);
-            let Some(offered) = connection.desired(at).await? else { continue };
-            if !self.take(offered, start)? {
+            let heard = self.integrations.borrow().unwrap_or(0);
+            let is_news = match connection.desired(at, heard).await? {
+                News::Nothing => true,
+                News::Document(offered) => self.take(*offered, start)?,
+                News::Integrations(revision) => self.hear_of_integrations(revision),
+            };
+            if !is_news {
                 // A control plane that does not hold the call is not to be hurried.
                 sleep(FIRST_PAUSE).await;
             }
         }
+    }
+
+    /// False if that is known already.
+    fn hear_of_integrations(&self, revision: i64) -> bool {
+        self.integrations.send_if_modified(|heard| heard.replace(revision) != Some(revision))
     }
 
     async fn send_reports(
@@ -234,7 +246,10 @@ impl Link {
         let mut views = self.board.subscribe();
         loop {
             let view = views.borrow_and_update().clone();
-            connection.report(&view.report(start.incarnation)).await?;
+            let answer = connection.report(&view.report(start.incarnation)).await?;
+            if let Some(answer) = answer {
+                self.hear_of_integrations(answer.integrations_revision);
+            }
             self.reported.send_replace(Some(view));
             sleep(REPORT_PAUSE).await;
             let _ = timeout(Duration::from_secs(REPORT_SECONDS), views.changed()).await;

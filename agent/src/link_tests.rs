@@ -1,7 +1,7 @@
 //! The conversation with a small control plane over real TLS.
 
 use super::*;
-use crate::testing::{desired as document, start as parameters, wait_for};
+use crate::testing::{desired as document, integrations, start as parameters, wait_for};
 use model::{ManualClock, SignedDuration, SystemClock};
 use std::fs;
 use tempfile::TempDir;
@@ -10,6 +10,7 @@ use test_support::control_plane::ControlPlane;
 struct Agent {
     place: Place,
     desired: watch::Receiver<Option<Desired>>,
+    heard: watch::Receiver<Option<i64>>,
     _directory: TempDir,
 }
 
@@ -39,6 +40,7 @@ fn agent(control_plane: &ControlPlane, clock: Arc<dyn Clock>) -> Agent {
     let place = Place::open(directory.path()).unwrap();
     write_start(&place, control_plane, Some("token-1"));
     let (desired, seen) = watch::channel(None);
+    let (integrations, heard) = watch::channel(None);
     let link = Link {
         place: place.clone(),
         clock,
@@ -46,10 +48,11 @@ fn agent(control_plane: &ControlPlane, clock: Arc<dyn Clock>) -> Agent {
         desired,
         reported: watch::channel(None).0,
         connection: watch::channel(None).0,
+        integrations,
         enrolment: <_>::default(),
     };
     tokio::spawn(link.run());
-    Agent { place, desired: seen, _directory: directory }
+    Agent { place, desired: seen, heard, _directory: directory }
 }
 
 #[tokio::test]
@@ -187,6 +190,27 @@ async fn a_token_that_nobody_answered_is_tried_again() {
         keys.iter().all(|key| *key == keys[0]),
         "an answer that was lost can be asked for again"
     );
+}
+
+#[tokio::test]
+async fn it_hears_of_where_logs_go_by_its_reports_and_at_once_by_its_long_poll() {
+    let control_plane = ControlPlane::start().await;
+    control_plane.state().integrations = Some(integrations(4));
+    let mut agent = agent(&control_plane, Arc::new(SystemClock));
+    agent.heard.wait_for(|heard| *heard == Some(4)).await.unwrap();
+    control_plane.report(|_| true).await;
+    let reports = control_plane.state().reports.len();
+    control_plane.state().integrations = Some(integrations(5));
+    agent.heard.wait_for(|heard| *heard == Some(5)).await.unwrap();
+    assert!(control_plane.state().reports.len() <= reports + 1, "no report had to bring it");
+}
+
+#[tokio::test]
+async fn a_control_plane_of_the_release_before_says_nothing_of_logs() {
+    let control_plane = ControlPlane::start().await;
+    let agent = agent(&control_plane, Arc::new(SystemClock));
+    control_plane.report(|_| true).await;
+    assert_eq!(*agent.heard.borrow(), None);
 }
 
 fn key_of(csr: &str) -> String {

@@ -8,6 +8,7 @@ mod broker;
 mod disk;
 mod exposition;
 mod kept;
+mod log_rates;
 mod process_tree;
 mod rates;
 mod sampler;

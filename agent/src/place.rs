@@ -89,6 +89,9 @@ paths! {
     warm_state = "run/warm";
     /// The throw-away server that it is warmed up with.
     rehearsal = "rehearsal";
+    /// Events of the server's logs on their way to where they are wanted; made when there is
+    /// such a place.
+    logs_spool = "logs-spool";
     format_arguments = "format.args";
     /// Where the clusters of this host take slots to start.
     start_slots = "../../starts";

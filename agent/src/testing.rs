@@ -4,7 +4,10 @@ use model::{Clock as _, InstanceId, KafkaVersion, ServerId, ServerRole};
 use std::fmt::Debug;
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
-use wire::agent::{AgentStart, Desired, DesiredBroker, DesiredDisk, DiskMarker, Format, Run};
+use wire::agent::{
+    AgentStart, Desired, DesiredBroker, DesiredDisk, DiskMarker, Format, LogIntegrations, Outbound,
+    Run,
+};
 
 pub fn start() -> AgentStart {
     AgentStart {
@@ -55,6 +58,20 @@ pub fn desired() -> Desired {
         certificates: vec![],
         trust: <_>::default(),
         revoked: vec![],
+    }
+}
+
+/// Where logs go: nowhere.
+pub fn integrations(revision: i64) -> LogIntegrations {
+    LogIntegrations {
+        revision,
+        instance_id: InstanceId(3),
+        instance_name: "orders".into(),
+        tags: vec!["blue".into()],
+        server_name: "mouse-01".into(),
+        hostname: "mouse-01.example.com".into(),
+        integrations: vec![],
+        outbound: Outbound { allow_private_addresses: true, ..Outbound::default() },
     }
 }
 

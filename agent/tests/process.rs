@@ -7,14 +7,21 @@
 use cloud::{Cloud as _, DiskSpec, Epoch, Outcome, Owner, Remedy, ServerSpec};
 use cloud_local::{LocalCloud, Options};
 use host::ProcessId;
-use model::{DiskId, InstanceId, Secret, ServerId, VpcId};
-use std::fs;
+use model::{DiskId, InstanceId, IntegrationConfig, IntegrationId, Secret, ServerId, VpcId};
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
+use std::net::SocketAddr;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use test_support::control_plane::{ControlPlane, sign};
+use tokio::io::{AsyncBufReadExt as _, BufReader};
+use tokio::net::TcpListener;
 use tokio::time::{Instant, sleep};
-use wire::agent::{Desired, DesiredCertificate, DesiredDisk, Phase, Run};
+use wire::agent::{
+    Desired, DesiredCertificate, DesiredDisk, LogIntegration, LogIntegrations, Outbound, Phase, Run,
+};
 
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
@@ -113,6 +120,72 @@ async fn wait_for(what: &str, done: impl Fn() -> bool) {
     }
 }
 
+/// Where the server's logs go: to a program that takes lines.
+struct Receiver {
+    address: SocketAddr,
+    /// What each line ends with, once.
+    words: Arc<Mutex<Vec<String>>>,
+}
+
+impl Receiver {
+    async fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let words: Arc<Mutex<Vec<String>>> = Arc::default();
+        let heard = Arc::clone(&words);
+        tokio::spawn(async move {
+            // One connection after the other, as an agent has them.
+            while let Ok((stream, _)) = listener.accept().await {
+                let mut lines = BufReader::new(stream).lines();
+                while let Ok(Some(line)) = lines.next_line().await {
+                    let word = line.rsplit(' ').next().unwrap().to_owned();
+                    let mut words = heard.lock().unwrap();
+                    // What was on its way when an agent died comes twice.
+                    if !words.contains(&word) {
+                        words.push(word);
+                    }
+                }
+            }
+        });
+        Self { address, words }
+    }
+
+    fn integrations(&self) -> LogIntegrations {
+        let system = "logentries";
+        let config = IntegrationConfig::from([("token".to_owned(), Secret::new("t0ken"))]);
+        let address = format!("tcp://{}", self.address);
+        LogIntegrations {
+            revision: 1,
+            instance_id: InstanceId(3),
+            instance_name: "orders".into(),
+            tags: vec![],
+            server_name: "mouse-01".into(),
+            hostname: "127.64.0.1".into(),
+            integrations: vec![LogIntegration {
+                id: IntegrationId(1),
+                system: system.into(),
+                config,
+            }],
+            outbound: Outbound {
+                allow_private_addresses: true,
+                endpoints: [(system.to_owned(), address)].into(),
+                ..Outbound::default()
+            },
+        }
+    }
+
+    async fn until(&self, expected: &[&str]) {
+        wait_for("what was logged", || *self.words.lock().unwrap() == expected).await;
+    }
+}
+
+/// As the broker does.
+fn log(server: &Path, word: &str) {
+    let path = server.join("logs/server.log");
+    let mut log = OpenOptions::new().create(true).append(true).open(path).unwrap();
+    writeln!(log, "2026-11-19T11:59:00.000Z INFO {word} (kafka.Test)").unwrap();
+}
+
 /// Ends what a failed check left running.
 struct CleanUp(PathBuf);
 
@@ -157,6 +230,16 @@ async fn a_life() {
     assert!(agent.is_alive());
     println!("a control plane that moved was found ... ok");
 
+    let receiver = Receiver::start().await;
+    log(&dir, "earlier");
+    control_plane.state().integrations = Some(receiver.integrations());
+    let spool = dir.join("logs-spool");
+    let kept = || fs::read_dir(&spool).is_ok_and(|mut files| files.next().is_some());
+    wait_for("logs are kept", kept).await;
+    log(&dir, "one");
+    receiver.until(&["one"]).await;
+    println!("an agent sent its server's logs ... ok");
+
     // A program with other bytes is another release.
     let newer = place.path().join("newer");
     fs::copy(&program, &newer).unwrap();
@@ -180,10 +263,13 @@ async fn a_life() {
     control_plane.state().desired = Some(document(3, None));
     control_plane.report(|report| report.revision == 3).await;
     assert!(agent.is_alive() && is_separate(&agent));
+    log(&dir, "two");
+    receiver.until(&["one", "two"]).await;
     println!("an agent became the new release under its pid ... ok");
 
     let mut events = cloud.events();
     agent.kill();
+    log(&dir, "three");
     assert_eq!(events.recv().await.unwrap().server_id, ServerId(11));
     control_plane.state().reports.clear();
     ensure(&cloud, None).await;
@@ -192,6 +278,9 @@ async fn a_life() {
     assert_eq!(report.agent_pid, Some(next.pid));
     assert_ne!(next.pid, agent.pid);
     assert!(is_separate(&next));
+    receiver.until(&["one", "two", "three"]).await;
+    let report = control_plane.report(|report| report.integrations.is_some()).await;
+    assert_eq!(report.integrations.unwrap().failures, []);
     println!("a dead agent was started anew and knew what it had known ... ok");
 
     // As after `castellan server re-enrol`.
@@ -213,7 +302,7 @@ async fn a_life() {
     control_plane.report(|report| report.phase == Phase::Stopped).await;
     let enrolments = control_plane.state().enrolments.len();
     assert_eq!(enrolments, 2);
-    let log = fs::read_to_string(dir.join("agent.log")).unwrap();
-    assert_eq!(log, "", "the agent panicked");
+    let said = fs::read_to_string(dir.join("agent.log")).unwrap();
+    assert_eq!(said, "", "the agent panicked");
     println!("an agent ended in an orderly way and said so ... ok");
 }

@@ -5,12 +5,14 @@
 
 use super::broker::Scrape;
 use super::kept::Kept;
+use super::log_rates::LogRates;
 use super::process_tree::ProcessTree;
 use super::rates::{Before, TopicsBefore};
 use super::silence::Answers;
 use super::{Sample, slow};
 use crate::board::Board;
 use crate::connection::{Connection, ConnectionError};
+use crate::logs::Ledger;
 use crate::place::Place;
 use jiff::Timestamp;
 use kafka::Endpoint;
@@ -38,12 +40,15 @@ pub struct Sampler {
     pub desired: watch::Receiver<Option<Desired>>,
     /// That of the link, while it has one.
     pub connection: watch::Receiver<Option<Connection>>,
+    /// How the server's logs are sent.
+    pub ledger: Ledger,
 }
 
 /// What two looks are compared by.
 #[derive(Default)]
 struct Last {
     tree: ProcessTree,
+    logs: LogRates,
     looked: Option<Instant>,
     scraped: Option<(Instant, Before)>,
     topics: Option<(Instant, TopicsBefore)>,
@@ -92,6 +97,9 @@ impl Sampler {
         let looked = Instant::now();
         let passed = last.looked.replace(looked).map_or(Duration::ZERO, |then| looked - then);
         for (series, value) in last.tree.look(&pids, passed) {
+            sample.add(series, value);
+        }
+        for (series, value) in last.logs.look(self.ledger.counts(), passed) {
             sample.add(series, value);
         }
         for (series, value) in self.look_at_disk(last, now, is_minute).await {

@@ -19,6 +19,7 @@ fn sampler(connection: Option<Connection>) -> (Sampler, TempDir) {
         board: Board::default(),
         desired: watch::channel(None).1,
         connection: watch::channel(connection).1,
+        ledger: Ledger::default(),
     };
     (sampler, directory)
 }
