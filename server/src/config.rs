@@ -76,7 +76,8 @@ pub struct Certificates {
     pub lifetime: CertificateLife,
 }
 
-/// How notifications leave, whoever they go to.
+/// How notifications, metrics and logs leave, whoever they go to; agents send logs by the same
+/// rules.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Outbound {
@@ -85,12 +86,16 @@ pub struct Outbound {
     /// A file with an authority of others' certificates, beside those that this
     /// machine trusts.
     pub ca: Option<PathBuf>,
-    /// Where services are called instead of where they say.
+    /// Everything goes through it, such as `http://user:password@proxy.example.com:3128`.
+    pub proxy: Option<Secret>,
+    /// Where services that people are notified by are called instead of where they say.
     pub pagerduty: Option<Url>,
     pub opsgenie: Option<Url>,
     pub opsgenie_eu: Option<Url>,
     pub victorops: Option<Url>,
     pub signl4: Option<Url>,
+    /// Where systems that take metrics and logs are called.
+    pub endpoints: ship::Endpoints,
 }
 
 /// The mail server that invitations go through; none: files in the data
@@ -487,6 +492,8 @@ mod tests {
             "in this order",
         );
         check("[certificates]\nlifetime = \"1m\"", "from \"2m\" to \"825d\"");
+        check("[outbound.endpoints]\nloggly = \"loggly.test\"", "must begin with https://");
+        check("[outbound.endpoints]\nlogly = \"https://loggly.test\"", "logly");
         check("[seller]\nvat = \"x\"", "vat");
         check("[api]\npublic_url = \"castellan.example.com\"", "line 2");
         check("[api]\npublic_url = \"ftp://example.com\"", "api.public_url");

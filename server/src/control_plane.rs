@@ -13,6 +13,7 @@ use crate::listen::{self, Bound};
 use crate::mail;
 use crate::move_load::Samples;
 use crate::notifier::{self, Callable};
+use crate::outbound::Systems;
 use crate::preflight;
 use crate::separation::{self, Found, Separation};
 use crate::tasks;
@@ -22,6 +23,7 @@ use app::{App, RegionCloud};
 use cloud::Clouds;
 use cloud_local::addresses::AddressMode;
 use engine::{Engine, Parts, Runner};
+use export::Exporter;
 use host::DirLock;
 use kafka::client::{Admin, DirectDial, ProtocolAdmin};
 use model::{Catalogue, Clock, HostId, OsEntropy, SignedDuration, SystemClock};
@@ -56,7 +58,8 @@ impl ControlPlane {
     pub async fn start(data: &DataDir, mut config: Config) -> Result<Running> {
         let catalogue = Arc::new(config.catalogue()?);
         let mailer = mail::mailer(&config.mail, data)?;
-        let notifier = notifier::notifier(&config.outbound, Arc::clone(&mailer))?;
+        let systems = Systems::new(&config.outbound)?;
+        let notifier = notifier::notifier(&config.outbound, systems.rules(), Arc::clone(&mailer))?;
         let is_new = !data.path().exists();
         data.create()?;
         let lock = data.lock()?;
@@ -97,10 +100,11 @@ impl ControlPlane {
         remarks.extend(said);
         let pool = opening.pool()?;
         let asked = clouds.map(|cloud| cloud.asked.clone());
-        let app = make_app(&opened, &config, &catalogue, asked, Callable(notifier.clone()));
+        let callable = Callable(notifier.clone());
+        let app = make_app(&opened, &config, &catalogue, asked, callable, systems.clone());
         let at = installation::location(data, config.database_url.as_ref());
         let app = with_history(app, &at, &mut remarks).await;
-        app::billing::settle_prices(&app).await.context("prices can't be settled")?;
+        apply_config(&app).await?;
         // One control plane works in a data directory at a time, so the next one there
         // may take up at once what this one held.
         let owner = format!("{host_id} {}", data.path().display());
@@ -133,15 +137,11 @@ impl ControlPlane {
         running.spawn(runner.run(stop.clone()));
         running.spawn(flush_last_seen(app.clone(), stop.clone()));
         running.spawn(tasks::flush_last_used(app.clone(), stop.clone()));
-        let outbox = Outbox {
-            owner,
-            store: store.clone(),
-            clock: Arc::new(SystemClock),
-            mailer,
-            notifier: Arc::new(notifier),
-            limits: config.rate_limit.messages,
-        };
+        let (notifier, clock) = (Arc::new(notifier), Arc::new(SystemClock));
+        let limits = config.rate_limit.messages;
+        let outbox = Outbox { owner, store: store.clone(), clock, mailer, notifier, limits };
         running.spawn(outbox.run(stop.clone()));
+        running.spawn(exporter(&app, systems).run(stop.clone()));
         let trainer = separation.map(|separation| separation.trainer);
         if let Some(trainer) = trainer {
             let ready = KafkaReady::new(store, host_id, &config, trainer);
@@ -222,12 +222,25 @@ pub fn admin() -> Arc<dyn Admin> {
     Arc::new(ProtocolAdmin::new(Arc::new(DirectDial), Arc::new(OsEntropy)))
 }
 
+/// What the config says that customers or agents are to go by from now on.
+async fn apply_config(app: &App) -> Result<()> {
+    app::billing::settle_prices(app).await.context("prices can't be settled")?;
+    let settled = app::agents::settle_outbound(app).await;
+    settled.context("what agents are to know of [outbound] can't be noted in the store")
+}
+
+fn exporter(app: &App, systems: Systems) -> Exporter {
+    let (clock, entropy) = (Arc::new(SystemClock), Arc::new(OsEntropy));
+    Exporter::new(app.store().clone(), app.watch().clone(), clock, entropy, Arc::new(systems))
+}
+
 fn make_app(
     opened: &Opened,
     config: &Config,
     catalogue: &Arc<Catalogue>,
     clouds: Clouds<RegionCloud>,
     destinations: Callable,
+    systems: Systems,
 ) -> App {
     let mut settings = app::Settings {
         domain: config.domain.clone(),
@@ -238,6 +251,7 @@ fn make_app(
         limits: config.limits,
         messages: config.rate_limit.messages,
         audit_bytes_per_day: i64::from(config.audit.mb_per_day) * 1024 * 1024,
+        outbound: systems.rules().clone(),
         ..app::Settings::default()
     };
     if let Some(pool) = config.subnet_pool {
@@ -254,6 +268,7 @@ fn make_app(
         entropy: Arc::new(OsEntropy),
         clouds,
         destinations: Arc::new(destinations),
+        integration_tester: Arc::new(systems),
         settings,
         installation: opened.installation.clone(),
     })

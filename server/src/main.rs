@@ -36,6 +36,7 @@ mod notifier;
 mod operator;
 mod orphan;
 mod orphans;
+mod outbound;
 mod pool;
 mod preflight;
 mod prepare;

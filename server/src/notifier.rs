@@ -1,21 +1,25 @@
 //! How alarms leave this installation.
 
-use crate::config::Outbound;
-use crate::mail::authority;
+use crate::config;
 use anyhow::{Context, Result};
 use app::Destinations;
 use async_trait::async_trait;
+use egress::Proxy;
+use model::agent::Outbound;
 use model::{SystemClock, Url};
 use notify::{Endpoints, Mailer, Notifier, Settings};
 use std::sync::Arc;
 
 /// Checks the settings; whom they reach shows with the first alarm.
-pub fn notifier(config: &Outbound, mailer: Arc<dyn Mailer>) -> Result<Notifier> {
-    let authority_pem = authority("outbound.ca", config.ca.as_deref())?;
+pub fn notifier(
+    config: &config::Outbound,
+    rules: &Outbound,
+    mailer: Arc<dyn Mailer>,
+) -> Result<Notifier> {
     let theirs = Endpoints::default();
     let or = |ours: &Option<Url>, theirs: Url| ours.clone().unwrap_or(theirs);
     let settings = Settings {
-        allow_private_addresses: config.allow_private_addresses,
+        allow_private_addresses: rules.allow_private_addresses,
         endpoints: Endpoints {
             pagerduty: or(&config.pagerduty, theirs.pagerduty),
             opsgenie: or(&config.opsgenie, theirs.opsgenie),
@@ -23,7 +27,8 @@ pub fn notifier(config: &Outbound, mailer: Arc<dyn Mailer>) -> Result<Notifier> 
             victorops: or(&config.victorops, theirs.victorops),
             signl4: or(&config.signl4, theirs.signl4),
         },
-        authority_pem,
+        authority_pem: rules.authority_pem.clone(),
+        proxy: rules.proxy.as_ref().map(Proxy::parse).transpose().context("outbound.proxy")?,
         ..Settings::default()
     };
     Notifier::new(settings, mailer, Arc::new(SystemClock)).context("outbound can't be used")

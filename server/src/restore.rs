@@ -32,6 +32,15 @@ const NUMBERS_ARE_LOST: &str = "No store says which numbers were given out since
     sequences (name, value) VALUES ('invoice_numbers', <number>) ON CONFLICT (name) DO UPDATE \
     SET value = <number>";
 
+/// What is said of integrations where nothing says what became of them since the backup.
+fn integrations_of_backup(count: usize) -> String {
+    format!(
+        "Nothing says which integrations were removed or changed since that backup. {count} send \
+         logs and metrics where they did then, with the keys of then: look through them with \
+         `castellan integration list`, and delete those that were removed since."
+    )
+}
+
 #[derive(Args)]
 pub struct RestoreArgs {
     /// A file that `castellan backup` has written. With PostgreSQL there is none:
@@ -119,6 +128,8 @@ struct Restored {
     /// Instances that were stopped in the backup, and are no more.
     run_on: BTreeSet<InstanceId>,
     dropped: Dropped,
+    /// How many there are, if nothing says what became of them since the backup.
+    unknown_integrations: usize,
 }
 
 impl Restored {
@@ -129,6 +140,9 @@ impl Restored {
             );
         }
         eprint!("{}", access::words(&self.dropped, past.access.is_some()));
+        if self.unknown_integrations > 0 {
+            eprintln!("{}", integrations_of_backup(self.unknown_integrations));
+        }
         if past.is_lost {
             eprintln!("{NUMBERS_ARE_LOST}");
         }
@@ -184,6 +198,10 @@ async fn go_on(store: &Store, past: &Past, keep: &BTreeSet<KeyId>) -> Result<Res
         Some(access) => access.take_over(&mut work, keep, &OsEntropy).await?,
         None => drop_access(&mut work, keep, &OsEntropy).await?,
     };
+    let unknown_integrations = match &past.integrations {
+        Some(_) => 0,
+        None => store::integrations::count(&mut work).await?,
+    };
     // Everybody's log goes back to the backup, and says so.
     let source = Source { kind: SourceKind::Cli, address: None };
     let mut revoked: BTreeMap<_, usize> = BTreeMap::new();
@@ -197,7 +215,7 @@ async fn go_on(store: &Store, past: &Past, keep: &BTreeSet<KeyId>) -> Result<Res
         audit::operator(&mut work, source, account.id, now, "store.restore", &extras).await?;
     }
     work.commit().await?;
-    Ok(Restored { epoch, run_on, dropped })
+    Ok(Restored { epoch, run_on, dropped, unknown_integrations })
 }
 
 /// The present store is linked to its new name, not moved: a data directory

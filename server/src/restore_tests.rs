@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::testing::TestInstallation;
-use model::Instance;
+use model::{Instance, IntegrationKind, IntegrationSystem};
+use store::{NewIntegration, integrations};
 
 struct Scene {
     here: TestInstallation,
@@ -10,7 +11,8 @@ struct Scene {
 }
 
 impl Scene {
-    /// Two stopped clusters in a backup, of which nothing runs.
+    /// Two stopped clusters in a backup, of which nothing runs. Metrics of one are sent
+    /// somewhere.
     async fn new() -> (Self, [InstanceId; 2]) {
         let here = TestInstallation::make(None).await;
         let ids = [here.create("mouse-1").await.unwrap(), here.create("mouse-1").await.unwrap()];
@@ -18,6 +20,10 @@ impl Scene {
         for id in ids {
             store::instances::set_stopped(&mut work, id, true, SystemClock.now()).await.unwrap();
         }
+        let system = IntegrationSystem::Datadog;
+        let config = system.config([("api_key", "k")]).unwrap();
+        let new = NewIntegration { kind: IntegrationKind::Metrics, system, config };
+        integrations::insert(&mut work, ids[0], &new, SystemClock.now()).await.unwrap();
         work.commit().await.unwrap();
         let backup = here.data.path().with_file_name("backup");
         copy(&here.data.store(), &backup).await.unwrap();
@@ -60,6 +66,19 @@ async fn what_was_started_since_the_backup_runs_on() {
             "{id}"
         );
     }
+    store.close().await;
+}
+
+#[tokio::test]
+async fn integrations_of_a_backup_are_counted_where_nothing_says_what_became_of_them() {
+    let (scene, _) = Scene::new().await;
+    let half = scene.here.data.path().with_file_name("half");
+    let (past, keep) = (Past::default(), BTreeSet::new());
+    let restored = prepare(&scene.backup, &half, scene.key(), &past, &keep).await.unwrap();
+    assert_eq!(restored.unknown_integrations, 1);
+    fs::remove_file(&half).unwrap();
+    let (store, restored) = scene.restored().await;
+    assert_eq!(restored.unknown_integrations, 0);
     store.close().await;
 }
 

@@ -23,6 +23,7 @@ pub fn app(opened: Opened, config: &Config) -> Result<App> {
         entropy: Arc::new(OsEntropy),
         clouds,
         destinations: Arc::new(app::Anywhere),
+        integration_tester: Arc::new(app::integrations::NoTester),
         settings: app::Settings { limits: config.limits, ..app::Settings::default() },
         installation,
     }))

@@ -59,6 +59,7 @@ impl TestInstallation {
             entropy: Arc::new(OsEntropy),
             clouds,
             destinations: Arc::new(app::Anywhere),
+            integration_tester: Arc::new(app::integrations::NoTester),
             settings: app::Settings::default(),
             installation,
         });

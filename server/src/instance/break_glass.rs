@@ -8,11 +8,11 @@ use app::{Source, SourceKind};
 use clap::Args;
 use kafka::client::{Broker, Cluster, Identity};
 use model::{Clock, DiskId, HostId, Instance, InstanceId, OsEntropy, SignedDuration, SystemClock};
-use model::{Secret, ServerId, Timestamp};
+use model::{Integration, IntegrationKind, Secret, ServerId, Timestamp};
 use pki::{Authority, Leaf, Usage};
 use std::fs;
 use std::path::PathBuf;
-use store::{AuthorityKind, ServerRecord, Store};
+use store::{AuthorityKind, Run, ServerRecord, Store};
 
 /// What every verb of the operator takes.
 #[derive(Args)]
@@ -36,6 +36,8 @@ pub struct BrokenGlass {
     pub instance: Instance,
     pub servers: Vec<ServerRecord>,
     internal: Authority,
+    /// To the systems that its logs and metrics are sent to.
+    integration_keys: Vec<Secret>,
 }
 
 impl OperatorArgs {
@@ -73,7 +75,8 @@ impl BrokenGlass {
         let (certificate, key) = authority
             .with_context(|| format!("instance {id} has no authority; it is being torn down"))?;
         let internal = Authority { certificate, key };
-        Ok(Self { data, store, host_id, instance, servers, internal })
+        let integration_keys = integration_keys(&mut reader, id).await?;
+        Ok(Self { data, store, host_id, instance, servers, internal, integration_keys })
     }
 
     /// The internal listeners, and a certificate that is the super user there.
@@ -95,13 +98,14 @@ impl BrokenGlass {
         })
     }
 
-    /// Everything that nobody else may read: the instance's own, and what lies
-    /// in the data directory. Private keys are known by their form.
+    /// Everything that nobody else may read: the instance's own, the keys of its integrations,
+    /// and what lies in the data directory. Private keys are known by their form.
     pub fn secrets(&self) -> Vec<Secret> {
         let Instance { password, apikey, .. } = &self.instance;
         let files = [self.data.customer_key(), self.data.master_key()];
         let kept = files.into_iter().filter_map(|path| fs::read_to_string(path).ok());
-        kept.map(Secret::new).chain([password.clone(), apikey.clone()]).collect()
+        let own = [password.clone(), apikey.clone()];
+        kept.map(Secret::new).chain(own).chain(self.integration_keys.iter().cloned()).collect()
     }
 
     /// Where the logs of a server of this host are: among its files, or by its disk
@@ -123,4 +127,25 @@ impl BrokenGlass {
         app::audit::operator(&mut work, source, account, now, event, &extras).await?;
         Ok(work.commit().await?)
     }
+}
+
+async fn integration_keys(run: &mut impl Run, id: InstanceId) -> Result<Vec<Secret>> {
+    let mut keys = Vec::new();
+    for kind in IntegrationKind::ALL {
+        let found = store::integrations::list(run, id, kind).await?;
+        keys.extend(found.iter().flat_map(keys_in));
+    }
+    Ok(keys)
+}
+
+/// Of headers also what is in each, since that may stand somewhere by itself.
+fn keys_in(integration: &Integration) -> Vec<Secret> {
+    let secret = integration.system.fields().iter().filter(|field| field.secret);
+    let values = secret.filter_map(|field| integration.config.get(field.name));
+    let with_parts = |value: &Secret| {
+        let headers = value.expose().split(',').filter_map(|header| header.split_once('='));
+        let parts: Vec<Secret> = headers.map(|(_, value)| Secret::new(value.trim())).collect();
+        [value.clone()].into_iter().chain(parts)
+    };
+    values.flat_map(with_parts).collect()
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::testing::TestInstallation;
-use model::{InstanceId, Secret};
+use model::{InstanceId, IntegrationKind, IntegrationSystem, Secret};
 use std::fs;
 use std::path::Path;
 
@@ -25,14 +25,16 @@ async fn plant() -> Planted {
     let customer_key = here.data.load_customer_key().unwrap();
     let master_key = fs::read_to_string(here.data.path().join("master.key")).unwrap();
 
+    let keys = give_integrations(&here, id).await;
     let words = format!(
         "the broker said hello\nuser {} password {} apikey {} customer {} master {}\n{KEY}\n\
-         ssl.key.password={TOKEN}\nthe end\n",
+         sent with {}\nssl.key.password={TOKEN}\nthe end\n",
         instance.username,
         instance.password.expose(),
         instance.apikey.expose(),
         customer_key.expose(),
         master_key.trim(),
+        keys.iter().map(Secret::expose).collect::<Vec<_>>().join(" "),
     );
     write_logs(&here.data.path().join("servers").join(server.id.to_string()), &words);
     let report = json!({ "phase": "failed", "log_tail": [words], "token": TOKEN });
@@ -52,7 +54,8 @@ async fn plant() -> Planted {
     store::actions::note_on(&mut work, create.id, &note, at).await.unwrap();
     work.commit().await.unwrap();
 
-    let secrets = vec![
+    let mut secrets = keys;
+    secrets.extend([
         instance.password,
         instance.apikey,
         customer_key,
@@ -60,8 +63,33 @@ async fn plant() -> Planted {
         Secret::new(TOKEN),
         Secret::new("MIGHAgEAMBMGByqGSM49"),
         Secret::new("PRIVATE KEY"),
-    ];
+    ]);
     Planted { here, id, secrets }
+}
+
+/// One of each system and kind. Returns their keys.
+async fn give_integrations(here: &TestInstallation, id: InstanceId) -> Vec<Secret> {
+    let mut keys = Vec::new();
+    let mut work = here.store().begin().await.unwrap();
+    for (kind, system) in
+        IntegrationKind::ALL.into_iter().flat_map(|it| IntegrationSystem::ALL.map(|to| (it, to)))
+    {
+        let mut config = model::IntegrationConfig::new();
+        for field in system.fields() {
+            let key = Secret::new(format!("key-{system}-{kind}-{}", field.name));
+            let value = match field.name {
+                "headers" => Secret::new(format!("api-key={},x=y", key.expose())),
+                _ => key.clone(),
+            };
+            config.insert(field.name.to_owned(), value);
+            keys.extend(field.secret.then_some(key));
+        }
+        let new = store::NewIntegration { kind, system, config };
+        let at = SystemClock.now();
+        store::integrations::insert(&mut work, id, &new, at).await.unwrap().unwrap();
+    }
+    work.commit().await.unwrap();
+    keys
 }
 
 fn write_logs(server: &Path, words: &str) {

@@ -30,6 +30,7 @@ mod held_back;
 mod hundred;
 mod isolated;
 mod lagging;
+mod logged;
 mod meanwhile;
 mod mishap;
 mod oldest;
@@ -85,6 +86,9 @@ fn list(parts: &mut Parts, with_long_ones: bool) {
     parts.add("alarmed", async |tour: &mut Tour| {
         let told = alarmed::of_a_broker_that_hangs(&mut tour.castellan, &tour.instance).await;
         told.ends(&tour.castellan).await;
+    });
+    parts.add("logged", async |tour: &mut Tour| {
+        logged::arrives_as_it_is_in_the_files(&tour.castellan, &tour.instance).await;
     });
     parts.add("checked", async |tour: &mut Tour| {
         checked::finds_nothing_and_then_what_was_planted(&tour.instance).await;
