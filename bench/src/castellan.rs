@@ -58,10 +58,15 @@ impl Castellan {
 
     /// With so many JVMs in its pool.
     pub async fn start_warm(binary: &Path, warm: usize) -> Result<Self> {
+        Self::start_with(binary, &format!("[local]\nwarm = {warm}\n")).await
+    }
+
+    /// With more at the end of its config file.
+    pub async fn start_with(binary: &Path, more: &str) -> Result<Self> {
         let directory = host::testing::tempdir();
         let data = directory.path().join("data");
         let config = directory.path().join("castellan.toml");
-        fs::write(&config, format!("{CONFIG}[local]\nwarm = {warm}\n"))?;
+        fs::write(&config, format!("{CONFIG}{more}"))?;
         // Fetches Kafka and makes the start-up cache, so that rounds are alike.
         up(binary, &data, &["--config", &config.to_string_lossy()]).await?;
         let spawn = Spawn {
@@ -265,9 +270,13 @@ impl Castellan {
         Ok(())
     }
 
+    /// The directory of the only server.
+    pub fn server(&self) -> Result<PathBuf> {
+        Ok(fs::read_dir(self.data().join("servers"))?.next().context("a server")??.path())
+    }
+
     fn recorded(&self, file: &str) -> Result<ProcessId> {
-        let server = fs::read_dir(self.data().join("servers"))?.next().context("a server")??;
-        ProcessId::load(&server.path().join(file)).with_context(|| format!("{file} is there"))
+        ProcessId::load(&self.server()?.join(file)).with_context(|| format!("{file} is there"))
     }
 
     /// The process of an agent alone, without its broker.

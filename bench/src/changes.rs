@@ -10,10 +10,9 @@ mod plans;
 mod resized;
 
 use crate::page::Page;
-use anyhow::{Context, Result};
+use crate::rounded;
+use anyhow::Result;
 use std::path::Path;
-
-const SIZE: &str = "CASTELLAN_BENCH_SIZE";
 
 /// How much of everything; a debug build only tries whether it works.
 #[derive(Clone, Copy)]
@@ -26,19 +25,10 @@ pub struct Scale {
 
 impl Scale {
     fn new() -> Result<Self> {
-        let size = match std::env::var(SIZE) {
-            Ok(text) => text.parse().with_context(|| format!("{SIZE} is no number: {text}"))?,
-            Err(_) if cfg!(debug_assertions) => 0.02,
-            Err(_) => 1.0,
-        };
-        let part = |whole: f64| share(whole * size);
+        let size = crate::size(0.02)?;
+        let part = |whole: f64| rounded(whole * size);
         Ok(Self { topics: part(10_000.0), replicas: part(100_000.0), megabytes: part(2000.0) })
     }
-}
-
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within these bounds")]
-fn share(of: f64) -> u32 {
-    of.round().clamp(1.0, 1e9) as u32
 }
 
 pub async fn run(binary: &Path, page: &mut Page) -> Result<()> {

@@ -5,21 +5,22 @@
 //! The agents are simulated in this process, over TLS and with the documents of real
 //! ones. Their clusters are rows that nobody made, so the engine rests.
 
-mod agent;
+pub mod agent;
 mod documents;
 mod identity;
 mod line;
-mod receiver;
+pub mod receiver;
 mod rest;
-mod rows;
+pub mod rows;
 mod samples;
-mod tally;
-mod usage;
+pub mod tally;
+pub mod usage;
 
 use crate::api::plane::Plane;
+use crate::asked;
 use crate::page::Page;
 use agent::Course;
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Result, bail};
 use model::{Clock as _, InstanceId, SystemClock, Timestamp};
 use receiver::Receiver;
 use rest::Rest;
@@ -27,7 +28,6 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
-use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 use tally::{Seen, percentile};
@@ -59,6 +59,11 @@ pub struct Scale {
 }
 
 impl Scale {
+    /// So many clusters whose alarms nothing sets off, for others who want a fleet.
+    pub fn without_alarms(instances: usize) -> Self {
+        Self { instances: instances.max(1), alarms: 1, minutes: 0 }
+    }
+
     fn new() -> Result<Self> {
         let (instances, alarms, minutes) =
             if cfg!(debug_assertions) { (10, 5, 2) } else { (1000, 100, 12) };
@@ -68,7 +73,7 @@ impl Scale {
         Ok(Self { instances, alarms: alarms.min(instances), minutes: minutes.max(2) })
     }
 
-    fn agents(&self) -> u32 {
+    pub fn agents(&self) -> u32 {
         u32::try_from(self.instances).unwrap_or(u32::MAX).saturating_mul(SERVERS)
     }
 
@@ -85,7 +90,7 @@ impl Scale {
     }
 
     /// Each agent has two connections.
-    fn fits(&self) -> Result<()> {
+    pub fn fits(&self) -> Result<()> {
         let limits = fs::read_to_string("/proc/self/limits")?;
         let files = limits.lines().find_map(|line| line.strip_prefix("Max open files"));
         let most = files.and_then(|files| files.split_whitespace().next()?.parse::<u64>().ok());
@@ -97,17 +102,11 @@ impl Scale {
     }
 }
 
-/// What a variable says, if it is set.
-fn asked<T: FromStr>(name: &str) -> Result<Option<T>> {
-    let Ok(text) = std::env::var(name) else { return Ok(None) };
-    text.parse().map(Some).map_err(|_| anyhow!("{name} is no number: {text}"))
-}
-
-fn now() -> i64 {
+pub fn now() -> i64 {
     SystemClock.now().as_second()
 }
 
-async fn until(second: i64) {
+pub async fn until(second: i64) {
     sleep(Duration::from_secs(u64::try_from(second - now()).unwrap_or_default())).await;
 }
 

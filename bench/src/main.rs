@@ -8,6 +8,7 @@ mod api;
 mod castellan;
 mod changes;
 mod clusters;
+mod deliveries;
 mod failover;
 mod fleet;
 mod on_record;
@@ -19,11 +20,15 @@ mod stock;
 mod stock_cluster;
 mod timeline;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use page::Page;
 use std::path::Path;
+use std::str::FromStr;
 
-const PARTS: [&str; 7] = ["clusters", "rolls", "failover", "changes", "api", "resources", "fleet"];
+const PARTS: [&str; 8] =
+    ["clusters", "rolls", "failover", "changes", "api", "resources", "fleet", "deliveries"];
+/// How much of everything there is, where a part can do with less.
+const SIZE: &str = "CASTELLAN_BENCH_SIZE";
 
 #[tokio::main]
 async fn main() -> Result<()> {
@@ -46,6 +51,7 @@ async fn main() -> Result<()> {
             "api" => api::run(&binary, &mut page).await?,
             "changes" => changes::run(&binary, &mut page).await?,
             "clusters" => clusters::run(&binary, &mut page).await?,
+            "deliveries" => deliveries::run(&binary, &mut page).await?,
             "failover" => failover::run(&binary, &mut page).await?,
             "fleet" => fleet::run(&binary, &mut page).await?,
             "resources" => resources::run(&binary, &mut page).await?,
@@ -56,4 +62,21 @@ async fn main() -> Result<()> {
         println!("{}", page.save()?);
     }
     Ok(())
+}
+
+/// What a variable says, if it is set.
+fn asked<T: FromStr>(name: &str) -> Result<Option<T>> {
+    let Ok(text) = std::env::var(name) else { return Ok(None) };
+    text.parse().map(Some).map_err(|_| anyhow!("{name} is no number: {text}"))
+}
+
+/// The share of everything that is wanted; a debug build only tries whether it works.
+fn size(debug: f64) -> Result<f64> {
+    let usual = if cfg!(debug_assertions) { debug } else { 1.0 };
+    Ok(asked(SIZE)?.unwrap_or(usual))
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within these bounds")]
+fn rounded(of: f64) -> u32 {
+    of.round().clamp(1.0, 1e9) as u32
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 const OPENING: &str = "# Benchmarks\n\n\
     Written by `make bench`. Rounds are taken in turn in one run; machines are noisy, so ratios \
     are the\nfigures that count. Kafka and the start-up cache are already there. `make bench \
-    PARTS=resources` renews one\npart: `clusters`, `rolls`, `failover`, `changes`, `api`, `resources` or `fleet`.\n";
+    PARTS=resources` renews one\npart: `clusters`, `rolls`, `failover`, `changes`, `api`, `resources`, `fleet` or `deliveries`.\n";
 
 pub struct Page {
     path: PathBuf,

@@ -136,7 +136,7 @@ impl Drop for Plane {
 }
 
 /// The release binary, or its debug sibling where this is a debug build itself.
-fn built_alike(release: &Path) -> Result<PathBuf> {
+pub fn built_alike(release: &Path) -> Result<PathBuf> {
     if !cfg!(debug_assertions) {
         return Ok(release.into());
     }

@@ -100,6 +100,7 @@ impl Documents {
             silent_since: None,
             requests: CERTIFICATES.into_iter().map(request).collect(),
             certificates: vec![],
+            integrations: None,
         }
     }
 }

@@ -42,8 +42,16 @@ impl Meter {
         let about = |middle: f32| self.about(middle, series, at);
         let slowly = |middle: f32| self.about(middle, series, at - at.rem_euclid(SLOWLY));
         Some(match series {
-            // The control plane makes these of the others, or asks the cluster itself.
-            S::Cpu | S::Memory | S::DiskFree | S::DiskFull | S::GroupsLeftOut => return None,
+            // The control plane makes these of the others, or asks the cluster itself; and no
+            // logs are sent anywhere.
+            S::Cpu
+            | S::Memory
+            | S::DiskFree
+            | S::DiskFull
+            | S::GroupsLeftOut
+            | S::LogEventsSent
+            | S::LogEventsDropped
+            | S::LogDestinationsFailing => return None,
             S::OfflinePartitions if !self.leads => return None,
             S::OfflinePartitions
             | S::UnderReplicated

@@ -52,7 +52,7 @@ impl Usage {
         (number(self.resident) - number(before.resident)) / KIB / f64::from(count)
     }
 
-    fn seconds_since(&self, before: &Self) -> f64 {
+    pub fn seconds_since(&self, before: &Self) -> f64 {
         (self.at - before.at).as_secs_f64()
     }
 
