@@ -6,7 +6,9 @@
 
 use crate::SendPoints;
 use crate::counters::Behind;
-use crate::places::{OF_ACCOUNT, OF_INSTANCE, Places, TurnPlaces};
+use crate::parts::Parts;
+use crate::places::{OF_ACCOUNT, OF_INSTANCE, PlaceRequest, Places, TurnPlaces};
+use crate::slow::Slow;
 use crate::turn::{CALLS, FinishedTurn, LEASE, Taken};
 use crate::under_way::{UnderWay, key};
 use model::{Clock, Entropy, InstanceId, SignedDuration};
@@ -47,8 +49,9 @@ pub struct Exporter {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) entropy: Arc<dyn Entropy>,
     pub(crate) sender: Arc<dyn SendPoints>,
-    /// For all calls of a turn.
+    /// For all calls of a turn that has no more points than usual.
     pub(crate) patience: Duration,
+    pub(crate) parts: Arc<Parts>,
 }
 
 /// What the task remembers from one look to the next. All of it may be lost.
@@ -57,6 +60,7 @@ struct Round {
     /// When it began, by [`Clock::elapsed`].
     began: SignedDuration,
     places: Places,
+    slow: Slow,
     tasks: JoinSet<()>,
     under_way: UnderWay,
     finished: UnboundedSender<FinishedTurn>,
@@ -73,7 +77,7 @@ impl Exporter {
         entropy: Arc<dyn Entropy>,
         sender: Arc<dyn SendPoints>,
     ) -> Self {
-        Self { store, watch, clock, entropy, sender, patience: CALLS }
+        Self { store, watch, clock, entropy, sender, patience: CALLS, parts: Arc::default() }
     }
 
     /// Returns once stopped and what was under way is over or is left to be sent again.
@@ -107,6 +111,7 @@ impl Round {
             under_way: UnderWay::new(exporter.store.changes()),
             exporter,
             places: Places::default(),
+            slow: Slow::default(),
             tasks: JoinSet::new(),
             finished,
             finishing,
@@ -117,6 +122,9 @@ impl Round {
 
     fn note_finished(&mut self, finished: FinishedTurn) {
         self.under_way.finish(&finished.turn);
+        if let Some(call) = finished.call {
+            self.slow.note(key(&finished.turn), call, self.exporter.clock.elapsed());
+        }
         self.unsaved.push(finished);
     }
 
@@ -154,7 +162,8 @@ impl Round {
         let is_ours = |it: &DueTurn| heard.contains(&it.instance_id) || it.late >= TAKEOVER;
         let ours = due.into_iter().filter(is_ours);
         let with_places = |it: DueTurn| {
-            let places = self.places.take((&it).into())?;
+            let is_slow = self.slow.has((it.instance_id, it.id));
+            let places = self.places.take(PlaceRequest::new(&it, is_slow))?;
             Some((it, places))
         };
         ours.filter_map(with_places).collect()
