@@ -102,6 +102,24 @@ pub async fn settings_belong_to_their_row(f: Fixture) {
     assert_eq!(list(&f, instance.id, IntegrationKind::Logs).await[0].config, better);
 }
 
+/// A newer control plane beside this one may write such rows, or may have run before it.
+pub async fn one_of_a_system_of_a_later_release_hides_no_other(f: Fixture) {
+    let account = f.account().await.account.id;
+    let (instance, ..) = f.instance(account, 9000).await;
+    let later = add(&f, instance.id, &loggly("t")).await;
+    let known = add(&f, instance.id, &loggly("t")).await;
+    let place = format!("instance_id = {} AND id = {later}", instance.id);
+    f.raw(&format!("UPDATE integrations SET system = 'of-a-later-release' WHERE {place}")).await;
+    let logs = list(&f, instance.id, IntegrationKind::Logs).await;
+    assert_eq!(logs.iter().map(|it| it.id).collect::<Vec<_>>(), [known]);
+    let mut reader = f.store.reader();
+    let find = integrations::find(&mut reader, instance.id, IntegrationKind::Logs, later);
+    assert_eq!(find.await.unwrap(), None);
+    // It keeps its place and its id.
+    assert_eq!(integrations::count(&mut reader).await.unwrap(), 2);
+    assert_eq!(add(&f, instance.id, &loggly("t")).await, IntegrationId(3));
+}
+
 pub async fn an_instance_has_so_many_of_them(f: Fixture) {
     let account = f.account().await.account.id;
     let (instance, ..) = f.instance(account, 9000).await;
@@ -253,6 +271,32 @@ pub async fn the_newest_failure_of_any_server_is_the_error(f: Fixture) {
     work.commit().await.unwrap();
     assert_eq!(error().await, "");
     assert_eq!(integrations::failures_of(&mut f.store.reader(), first.id).await.unwrap(), []);
+}
+
+pub async fn failures_that_stay_as_they_were_are_not_written_again(f: Fixture) {
+    let account = f.account().await.account.id;
+    let (instance, server, _) = f.instance(account, 9000).await;
+    for _ in 0..11 {
+        add(&f, instance.id, &loggly("t")).await;
+    }
+    let say = async |failures: &[IntegrationFailure]| {
+        let mut work = f.store.begin().await.unwrap();
+        integrations::set_failures(&mut work, instance.id, server.id, failures).await.unwrap();
+        work.commit().await.unwrap();
+    };
+    let failures = [1, 2, 11].map(|id| failure(IntegrationId(id), "it is away", 1));
+    say(&failures).await;
+    f.raw("ALTER TABLE integration_errors ADD COLUMN mark BIGINT NOT NULL DEFAULT 0").await;
+    f.raw("UPDATE integration_errors SET mark = 1").await;
+    let expected = [failures[0].clone(), failure(IntegrationId(2), "it is slow", 2)];
+    say(&expected).await;
+    f.raw("UPDATE integration_errors SET message = 'written again' WHERE mark = 0").await;
+    let known = integrations::failures_of(&mut f.store.reader(), server.id).await.unwrap();
+    assert_eq!(known, expected);
+    let logs = list(&f, instance.id, IntegrationKind::Logs).await;
+    let failing = logs.iter().filter(|it| !it.error.is_empty());
+    let errors: Vec<_> = failing.map(|it| (it.id.0, it.error.as_str())).collect();
+    assert_eq!(errors, [(1, "it is away"), (2, "it is slow")]);
 }
 
 pub async fn integrations_go_with_their_instance(f: Fixture) {
