@@ -245,7 +245,7 @@ pub(crate) fn integration(run: &impl Run, row: &Row) -> Result<Option<Integratio
 /// the row, or have run before it; the rows of others must not suffer for it.
 pub(crate) fn system(row: &Row) -> Result<Option<IntegrationSystem>> {
     let name = row.text("system")?;
-    let system = name.parse().ok();
+    let system: Option<IntegrationSystem> = name.parse().ok();
     if system.is_none() {
         let (instance, id) = (row.int("instance_id")?, row.int("id")?);
         let mut warned = WARNED.lock().expect("no holder of this lock panics");
