@@ -286,9 +286,9 @@ async fn a_log_that_grows_too_fast_is_read_at_a_bounded_rate_and_any_other_at_on
         let all_but_last = numbers(0..written - 1);
         wait_for(|| doubles.last_with("a").taken(), |taken| *taken == all_but_last).await;
     };
-    check(follow::PIECE / 48, &[pace.look]).await;
-    check(follow::PIECE / 48 * 5 / 2, &[pace.more, pace.more, pace.look]).await;
-    check(1, &[pace.look]).await;
+    check(follow::PIECE / 48, &[slow.look]).await;
+    check(follow::PIECE / 48 * 5 / 2, &[slow.more, slow.more, slow.look]).await;
+    check(1, &[slow.look]).await;
 }
 
 /// The real way out, to a receiver that takes lines.
