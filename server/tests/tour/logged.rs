@@ -1,7 +1,8 @@
 //! The brokers' logs arrive at a receiver of syslog that is none of our code, event by event as
-//! they are in the files: through the death of an agent, of a broker and of the receiver.
+//! they are in the files: through the death of an agent, of a broker and of the receiver, and a
+//! roll.
 
-use crate::SERVERS;
+use crate::{SERVERS, rolled};
 use model::Timestamp;
 use serde_json::{Value, json};
 use std::fs;
@@ -61,8 +62,14 @@ pub async fn arrives_as_it_is_in_the_files(castellan: &Installation, instance: &
     logged.mark("logged-3").await;
     logged.until_error(&integration, "").await;
 
+    // In a roll each broker stops in order, and logs until its end.
+    let id = instance["id"].as_i64().unwrap();
+    rolled::restart(castellan, id).await;
+    rolled::until_configured(castellan, id).await;
+    logged.mark("logged-4").await;
+
     for (server, begun) in begun.into_iter().enumerate() {
-        logged.is_in_order(server, begun, "logged-3");
+        logged.is_in_order(server, begun, "logged-4");
     }
     logged.remove(&integration).await;
 }
