@@ -216,7 +216,7 @@ fn text(scale: Scale, measured: Measured) -> Result<String> {
     let Measured { bare, rest, busy } = measured;
     let mut text = format!(
         "The agent of one real broker, without its broker, {} seconds each; lines of about 150 bytes \
-         as Kafka logs\nthem, of twenty one of a stack trace, in files of 10 MB that are renamed. \
+         as Kafka logs\nthem, one in twenty of a stack trace, in files of 10 MB that are renamed. \
          Receivers on the same machine,\nwithout TLS. A delay is that from the write of a line until \
          it has come.\n\n\
          | what | figure | goal |\n|---|---|---|\n",
