@@ -4,8 +4,9 @@
 //! Such a system confirms no line. A batch is done once the host at the other end of the
 //! connection, which is a proxy's where there is one, has acknowledged all of its bytes. What
 //! that host holds and its program has not read is lost with the program. So the last batch is
-//! kept, and sent again if the connection was reset after it; one that is closed in good order
-//! was read to its end.
+//! kept, and sent again unless the connection was closed in good order after it, which says that it
+//! was read to its end. A farewell of TLS alone does not say so: the kernel resets a connection
+//! with unread bytes after it as well, and lists it no more.
 
 use crate::about::Timed;
 use crate::batch::{Dialect, cut};
@@ -120,10 +121,25 @@ impl Link {
         let mut connection = self.connection.take()?;
         match gone_within(&mut connection, GREETING).await {
             None => return Some(connection),
-            Some(End::Closed) => self.last.clear(),
-            Some(End::Broken(_)) => {}
+            Some(End::Closed) if was_read(&connection).await => self.last.clear(),
+            Some(End::Closed | End::Broken(_)) => {}
         }
         None
+    }
+}
+
+/// Whether a connection whose other side has closed it is still there, and so was not reset
+/// after that. Where the kernel doesn't say, it was not read.
+async fn was_read(connection: &Connection) -> bool {
+    let mut pause = FIRST_LOOK;
+    // As for a delivery, one list without it says little.
+    loop {
+        match connection.unacknowledged().await {
+            Ok(Some(left)) => return left == 0,
+            Ok(None) if pause < LOOK => sleep(pause).await,
+            Ok(None) | Err(_) => return false,
+        }
+        pause *= 2;
     }
 }
 

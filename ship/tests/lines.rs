@@ -366,8 +366,10 @@ fn acceptor(cert: &CertifiedKey<rcgen::KeyPair>) -> TlsAcceptor {
 }
 
 async fn tls_receiver(cert: &CertifiedKey<rcgen::KeyPair>) -> (u16, Came) {
-    let acceptor = acceptor(cert);
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    tls_receiver_at(TcpListener::bind("127.0.0.1:0").await.unwrap(), acceptor(cert))
+}
+
+fn tls_receiver_at(listener: TcpListener, acceptor: TlsAcceptor) -> (u16, Came) {
     let (port, came) = (listener.local_addr().unwrap().port(), Came::default());
     let kept = Arc::clone(&came);
     tokio::spawn(async move {
@@ -416,6 +418,55 @@ async fn certificates_are_checked() {
         assert!(told.starts_with(&format!("{host}:{port} ")) && told.ends_with(said), "{told}");
         assert_eq!(trouble.verdict, Verdict::Retry { after: None });
     }
+}
+
+#[tokio::test]
+async fn what_a_receiver_had_not_read_when_it_said_farewell_comes_again() {
+    let cert = generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let (port, acceptor) = (listener.local_addr().unwrap().port(), acceptor(&cert));
+    let calls = Calls { authority_pem: Some(cert.cert.pem()), ..Calls::default() };
+    let mut shipper = trusting(&calls, &format!("localhost:{port}"));
+    let events = numbered(0, 400);
+    let accepted = async {
+        let (stream, _) = listener.accept().await.unwrap();
+        acceptor.accept(stream).await.unwrap()
+    };
+    let (mut stream, ()) = tokio::join!(accepted, all_done(&mut shipper, &events[..200]));
+    // A reader finds a clean end, and the kernel resets the connection for what is unread.
+    stream.shutdown().await.unwrap();
+    drop(stream);
+    let (port_again, came) = tls_receiver_at(listener, acceptor);
+    assert_eq!(port_again, port);
+    all_done(&mut shipper, &events[200..]).await;
+    let texts = until_there(&came, &events[399].message).await;
+    assert_eq!(at_least_once(&texts, &events), 0);
+}
+
+#[tokio::test]
+async fn a_tls_receiver_that_reads_all_and_closes_gets_nothing_twice() {
+    let cert = generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let (port, acceptor) = (listener.local_addr().unwrap().port(), acceptor(&cert));
+    let calls = Calls { authority_pem: Some(cert.cert.pem()), ..Calls::default() };
+    let mut shipper = trusting(&calls, &format!("localhost:{port}"));
+    let events = numbered(0, 200);
+    let first = Came::new(Mutex::new(vec![Vec::new()]));
+    let all = length(&events[..100]).await;
+    let reads = async {
+        let (stream, _) = listener.accept().await.unwrap();
+        let mut stream = acceptor.accept(stream).await.unwrap();
+        read(&mut stream, &first, 0, all).await;
+        stream
+    };
+    let (mut stream, ()) = tokio::join!(reads, all_done(&mut shipper, &events[..100]));
+    stream.shutdown().await.unwrap();
+    drop(stream);
+    let (_, came) = tls_receiver_at(listener, acceptor);
+    all_done(&mut shipper, &events[100..]).await;
+    until_there(&came, &events[199].message).await;
+    assert_eq!(texts(&first).len(), 100);
+    assert_eq!(at_least_once(&texts(&came), &events[100..]), 0);
 }
 
 #[tokio::test]
