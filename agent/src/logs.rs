@@ -139,7 +139,11 @@ impl Forwarder {
         self.next_care = Instant::now() + self.pace.again;
         match &self.destinations {
             None => return,
-            Some(Destinations::There(_)) => self.opens = true,
+            Some(Destinations::There(document)) => {
+                self.opens = true;
+                // What keeps the logs from being opened is reported for each of these.
+                self.ledger.keep_only(&document.integrations.iter().map(|it| it.id).collect());
+            }
             Some(Destinations::Nowhere) => self.senders.end(),
         }
         let Some(tail) = self.open().await else { return };

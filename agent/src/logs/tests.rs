@@ -164,6 +164,28 @@ async fn a_failure_is_reported_until_it_works() {
 }
 
 #[tokio::test]
+async fn a_buffer_that_can_t_be_opened_is_reported_until_it_can() {
+    let mut agent = Agent::new().await;
+    fs::write(agent.place.logs_spool(), "no directory").unwrap();
+    agent.run();
+    agent.connect();
+    agent.set(1, vec![splunk(1, "a"), splunk(2, "b")]);
+    let said = |it: Option<Deliveries>| -> Vec<(i64, bool)> {
+        let failures = it.map(|it| it.failures).unwrap_or_default();
+        failures.iter().map(|it| (it.id.0, it.error.contains("can't write"))).collect()
+    };
+    wait_for(|| said(agent.reported()), |said| *said == [(1, true), (2, true)]).await;
+    agent.set(2, vec![splunk(2, "b")]);
+    wait_for(|| said(agent.reported()), |said| *said == [(2, true)]).await;
+
+    fs::remove_file(agent.place.logs_spool()).unwrap();
+    let works = Deliveries { revision: 2, failures: vec![] };
+    wait_for(|| agent.reported(), |reported| *reported == Some(works.clone())).await;
+    write(&agent.place, 0..10);
+    agent.until_taken("b", &numbers(0..10)).await;
+}
+
+#[tokio::test]
 async fn an_agent_that_starts_reads_on_before_it_has_fetched_where_logs_go() {
     let mut agent = Agent::new().await;
     agent.run();
