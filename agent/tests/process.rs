@@ -163,6 +163,7 @@ impl Receiver {
             hostname: "127.64.0.1".into(),
             integrations: vec![LogIntegration {
                 id: IntegrationId(1),
+                version: 1,
                 system: system.into(),
                 config,
             }],

@@ -130,11 +130,12 @@ pub async fn integrations(
     AgentCertificate(agent): AgentCertificate,
 ) -> Result<SecretJson<LogIntegrations>, Failure> {
     let found = agents::log_integrations(&agent, &api.app).await?;
-    let integration = |it: model::Integration| LogIntegration {
-        id: it.id,
-        system: it.system.to_string(),
-        config: it.config,
-    };
+    let integrations = found.integrations.into_iter().map(|it| LogIntegration {
+        id: it.integration.id,
+        version: it.version,
+        system: it.integration.system.to_string(),
+        config: it.integration.config,
+    });
     Ok(SecretJson(LogIntegrations {
         revision: found.revision,
         instance_id: found.instance_id,
@@ -142,7 +143,7 @@ pub async fn integrations(
         tags: found.tags.as_slice().to_vec(),
         server_name: found.server_name,
         hostname: found.hostname,
-        integrations: found.integrations.into_iter().map(integration).collect(),
+        integrations: integrations.collect(),
         outbound: found.outbound,
     }))
 }

@@ -99,12 +99,33 @@ pub async fn list(
     instance: InstanceId,
     kind: IntegrationKind,
 ) -> Result<Vec<Integration>> {
+    let rows = rows(run, instance, kind).await?;
+    rows.iter().map(|row| integration(run, row)).collect()
+}
+
+async fn rows(run: &mut impl Run, instance: InstanceId, kind: IntegrationKind) -> Result<Vec<Row>> {
     let query =
         Query::new("SELECT * FROM integrations WHERE instance_id = $1 AND kind = $2 ORDER BY id")
             .bind(instance.0)
             .bind(kind.as_str());
-    let rows = run.fetch(query).await?;
-    rows.iter().map(|row| integration(run, row)).collect()
+    run.fetch(query).await
+}
+
+/// An integration for logs, as agents get it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SentLogs {
+    pub integration: Integration,
+    /// Raised by each change of its settings, also to the same ones.
+    pub version: i64,
+}
+
+/// Where an instance's logs go, by id.
+pub async fn sent_logs(run: &mut impl Run, instance: InstanceId) -> Result<Vec<SentLogs>> {
+    let rows = rows(run, instance, IntegrationKind::Logs).await?;
+    let sent = |row: &Row| {
+        Ok(SentLogs { integration: integration(run, row)?, version: row.int("version")? })
+    };
+    rows.iter().map(sent).collect()
 }
 
 /// A server of an instance whose metrics are sent somewhere.

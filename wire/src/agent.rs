@@ -99,6 +99,10 @@ pub struct LogIntegrations {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct LogIntegration {
     pub id: IntegrationId,
+    /// Another one with each change of the settings, also to the same ones: what failed with
+    /// them is tried again then. 0 from control planes that don't say.
+    #[serde(default)]
+    pub version: i64,
     /// A word of [`model::IntegrationSystem`], or of a newer control plane's.
     pub system: String,
     pub config: IntegrationConfig,

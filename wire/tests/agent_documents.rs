@@ -115,6 +115,7 @@ fn log_integrations() -> LogIntegrations {
         hostname: "u7k2m9qa-01.example.com".into(),
         integrations: vec![LogIntegration {
             id: IntegrationId(2),
+            version: 3,
             system: "loggly".into(),
             config: BTreeMap::from([("token".into(), Secret::new("a token"))]),
         }],
@@ -221,6 +222,8 @@ fn what_an_earlier_release_leaves_out_has_a_default() {
     insta::assert_json_snapshot!("claim_minimal", read::<Claim>(json!({ "revision": 5 })));
     insta::assert_json_snapshot!("claimed_minimal", read::<Claimed>(json!({ "go": true })));
     assert_eq!(read::<Reported>(json!({})), Reported::default());
+    let sent: LogIntegration = read(json!({ "id": 2, "system": "loggly", "config": {} }));
+    assert_eq!(sent.version, 0);
     let failed: FailedDelivery = read(json!({ "id": 2 }));
     let nothing = FailedDelivery { id: IntegrationId(2), error: String::new(), dropped: 0 };
     assert_eq!(failed, nothing);

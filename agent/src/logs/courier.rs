@@ -108,6 +108,7 @@ mod tests {
             document.outbound.authority_pem = authority.map(str::to_owned);
             let integration = LogIntegration {
                 id: IntegrationId(1),
+                version: 1,
                 system: system.into(),
                 config: IntegrationConfig::new(),
             };

@@ -1,8 +1,9 @@
 //! Destinations that come, change and go.
 
 use super::*;
-use crate::logs::testing::{Doubles, Server, common, numbers, splunk};
+use crate::logs::testing::{Does, Doubles, Server, common, numbers, splunk};
 use crate::testing::{integrations, wait_for};
+use std::time::Duration;
 
 fn document(revision: i64, them: &[(i64, &str)]) -> LogIntegrations {
     let integrations_of = them.iter().map(|(id, token)| splunk(*id, token)).collect();
@@ -42,6 +43,24 @@ async fn only_what_changed_begins_anew_and_goes_on_where_it_was() {
     };
     senders.obey(&renamed, &server.tail);
     assert_eq!(doubles.made()[3..], pairs(&[(1, "better"), (2, "b")]));
+}
+
+/// However long it is to wait.
+#[tokio::test]
+async fn settings_that_are_set_again_have_it_try_at_once() {
+    let (mut server, doubles, common) = (Server::new([1]).await, Doubles::default(), common());
+    let mut senders = Senders::new(Box::new(doubles.clone()), common.clone());
+    senders.obey(&document(1, &[(1, "a")]), &server.tail);
+    let after = Some(Duration::from_hours(1));
+    doubles.last_with("a").seen().always = Some(Does::Later { done: 0, after });
+    server.write(0..10);
+    server.read().await;
+    wait_for(|| common.ledger.failures().len(), |failures| *failures == 1).await;
+    let mut again = document(2, &[(1, "a")]);
+    again.integrations[0].version += 1;
+    senders.obey(&again, &server.tail);
+    assert_eq!(common.ledger.failures(), []);
+    wait_for(|| doubles.last_with("a").taken(), |taken| *taken == numbers(0..10)).await;
 }
 
 #[tokio::test]

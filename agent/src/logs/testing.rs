@@ -213,7 +213,7 @@ pub fn splunk(id: i64, token: &str) -> LogIntegration {
         ("host_port".to_owned(), Secret::new("http://127.0.0.1:1")),
         ("token".to_owned(), Secret::new(token)),
     ]);
-    LogIntegration { id: IntegrationId(id), system: "splunk".into(), config }
+    LogIntegration { id: IntegrationId(id), version: 1, system: "splunk".into(), config }
 }
 
 /// Destinations by their tokens, and every one that was made. A token that is empty can't be

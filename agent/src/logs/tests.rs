@@ -251,7 +251,8 @@ async fn keys_are_sent_and_nowhere_on_disk() {
     let config = IntegrationConfig::from([("token".to_owned(), Secret::new(TOKEN))]);
     let id = IntegrationId(1);
     let mut document = integrations(1);
-    document.integrations = vec![LogIntegration { id, system: "logentries".into(), config }];
+    document.integrations =
+        vec![LogIntegration { id, version: 1, system: "logentries".into(), config }];
     document.outbound.endpoints = [("logentries".to_owned(), format!("tcp://{address}"))].into();
     agent.control_plane.state().integrations = Some(document);
     agent.announced.send_replace(Some(1));

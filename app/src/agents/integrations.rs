@@ -7,7 +7,8 @@
 use super::Agent;
 use crate::{App, Result};
 use model::agent::Outbound;
-use model::{InstanceId, InstanceName, Integration, IntegrationKind, Tags};
+use model::{InstanceId, InstanceName, Tags};
+use store::integrations::SentLogs;
 use store::{instances, integrations, outbound};
 
 /// Where an instance's logs are sent, and what they are called there.
@@ -19,7 +20,7 @@ pub struct LogIntegrations {
     pub tags: Tags,
     pub server_name: String,
     pub hostname: String,
-    pub integrations: Vec<Integration>,
+    pub integrations: Vec<SentLogs>,
     /// How the operator has them called; nothing of it where there are none.
     pub outbound: Outbound,
 }
@@ -32,9 +33,8 @@ pub async fn log_integrations(agent: &Agent, app: &App) -> Result<LogIntegration
     let record = agent.record(&mut reader).await?;
     let instance = instances::find(&mut reader, agent.instance_id).await?;
     let instance = instance.ok_or(super::authenticate::UNKNOWN)?;
-    let mut found =
-        integrations::list(&mut reader, agent.instance_id, IntegrationKind::Logs).await?;
-    found.retain(Integration::is_readable);
+    let mut found = integrations::sent_logs(&mut reader, agent.instance_id).await?;
+    found.retain(|it| it.integration.is_readable());
     let rules = &app.settings.outbound;
     let outbound = if found.is_empty() { Outbound::default() } else { rules.clone() };
     Ok(LogIntegrations {

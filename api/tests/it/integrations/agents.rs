@@ -81,9 +81,15 @@ async fn an_agent_fetches_the_logs_of_its_own_instance_alone() {
     assert_eq!(agent.fetch().await, document(&agent.server, "orders", 0, json!([])));
     desk.create("logs/loggly", json!({"token": "t0ken"})).await;
     desk.create("metrics/newrelic", json!({"license_key": "k3y"})).await;
-    let loggly = json!([{"id": 1, "system": "loggly", "config": {"token": "t0ken"}}]);
-    let expected = document(&agent.server, "orders", 1, loggly);
+    let mut loggly =
+        json!([{"id": 1, "version": 1, "system": "loggly", "config": {"token": "t0ken"}}]);
+    let expected = document(&agent.server, "orders", 1, loggly.clone());
     assert_eq!(agent.fetch().await, expected, "metrics are none of its affairs");
+    // The same settings once more have it try again at once.
+    let same = Some(json!({"token": "t0ken"}));
+    assert_eq!(desk.send("PUT", "logs/1", same).await.status, 204);
+    loggly[0]["version"] = json!(2);
+    assert_eq!(agent.fetch().await, document(&agent.server, "orders", 2, loggly));
 
     let payments = desk.world.create("bills", &[]).await;
     let (neighbour, certificate) = enrol(&desk.world, &payments).await;
