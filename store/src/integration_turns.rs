@@ -84,7 +84,8 @@ pub struct DueLimits {
 
 /// Turns that are due. Those that have not failed come first, the systems in turn, and of each
 /// those that wait longest. An account, an instance or a system of which many are due hides no
-/// other: it has a part of what is looked at.
+/// other: it has a part of what is looked at. Turns of a system that this release does not know
+/// are left to one that does.
 pub async fn due(run: &mut impl Run, now: Timestamp, limits: DueLimits) -> Result<Vec<DueTurn>> {
     let now = run.now(now).await?;
     let query = Query::new(
@@ -111,31 +112,35 @@ pub async fn due(run: &mut impl Run, now: Timestamp, limits: DueLimits) -> Resul
     .bind(limits.per_account)
     .bind(limits.per_instance);
     let rows = run.fetch(query).await?;
-    rows.iter().map(|row| due_turn(row, now)).collect()
+    rows.iter().filter_map(|row| due_turn(row, now).transpose()).collect()
 }
 
-fn due_turn(row: &Row, now: Timestamp) -> Result<DueTurn> {
+fn due_turn(row: &Row, now: Timestamp) -> Result<Option<DueTurn>> {
+    let Some(system) = integrations::system(row)? else { return Ok(None) };
     let due_at = row.time("due_at")?;
-    Ok(DueTurn {
+    Ok(Some(DueTurn {
         instance_id: InstanceId(row.int("instance_id")?),
         id: IntegrationId(row.int("id")?),
         account_id: row.parse("account_id")?,
-        system: row.parse("system")?,
+        system,
         failures: row.number("failures")?,
         late: now.duration_since(due_at),
         due_at,
-    })
+    }))
 }
 
-/// How long until a turn is due; none if there is none.
+/// How long until a turn of a system that this release knows is due; none if there is none.
 pub async fn next_due(run: &mut impl Run, now: Timestamp) -> Result<Option<SignedDuration>> {
     let now = run.now(now).await?;
     let query = Query::new(
         "SELECT integrations.due_at AS due_at FROM integrations \
          JOIN instances ON instances.id = integrations.instance_id \
          WHERE integrations.due_at IS NOT NULL AND instances.deleted_at IS NULL \
+         AND CAST($1 AS TEXT) LIKE ('% ' || integrations.system || ' %') \
          ORDER BY integrations.due_at LIMIT 1",
     );
+    let known = IntegrationSystem::ALL.map(IntegrationSystem::as_str).join(" ");
+    let query = query.bind(format!(" {known} "));
     let Some(row) = run.fetch_one(query).await? else { return Ok(None) };
     Ok(Some(row.time("due_at")?.duration_since(now)))
 }
@@ -157,19 +162,20 @@ pub async fn take(
     .bind(due.id.0)
     .bind(due.due_at)
     .bind(now + lease);
-    let row = work.fetch_one(query).await?;
-    row.map(|row| turn(work, &row)).transpose()
+    let Some(row) = work.fetch_one(query).await? else { return Ok(None) };
+    turn(work, &row)
 }
 
-fn turn(run: &impl Run, row: &Row) -> Result<Turn> {
-    Ok(Turn {
+fn turn(run: &impl Run, row: &Row) -> Result<Option<Turn>> {
+    let Some(integration) = integrations::integration(run, row)? else { return Ok(None) };
+    Ok(Some(Turn {
         instance_id: InstanceId(row.int("instance_id")?),
-        integration: integrations::integration(run, row)?,
+        integration,
         sent_through: row.time_or_none("sent_through")?,
         failures: row.number("failures")?,
         version: row.int("version")?,
         leased_until: row.time("due_at")?,
-    })
+    }))
 }
 
 /// False if the settings were changed since, or the integration is gone.

@@ -1,7 +1,8 @@
 //! Where an instance's logs and metrics are sent.
 //!
 //! Settings are sealed for their row. One whose settings can't be opened is read without
-//! any, so that it is seen and can be put right, and the others are sent to.
+//! any, so that it is seen and can be put right, and the others are sent to. One of a system that
+//! this release does not know counts as not there, but for its place among the instance's.
 //!
 //! Logs are sent by agents, which fetch where to whenever the instance's
 //! `integrations_revision` is another, and say which deliveries fail ([`set_failures`]).
@@ -17,6 +18,11 @@ use model::{
     InstanceId, Integration, IntegrationConfig, IntegrationId, IntegrationKind, IntegrationSystem,
     MOST_INTEGRATIONS, Secret, ServerId, Timestamp,
 };
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+
+/// Systems that are unknown and were warned of: rows are read too often to warn each time.
+static WARNED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 
 /// An integration that has no id yet.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -100,7 +106,7 @@ pub async fn list(
     kind: IntegrationKind,
 ) -> Result<Vec<Integration>> {
     let rows = rows(run, instance, kind).await?;
-    rows.iter().map(|row| integration(run, row)).collect()
+    rows.iter().filter_map(|row| integration(run, row).transpose()).collect()
 }
 
 async fn rows(run: &mut impl Run, instance: InstanceId, kind: IntegrationKind) -> Result<Vec<Row>> {
@@ -123,9 +129,10 @@ pub struct SentLogs {
 pub async fn sent_logs(run: &mut impl Run, instance: InstanceId) -> Result<Vec<SentLogs>> {
     let rows = rows(run, instance, IntegrationKind::Logs).await?;
     let sent = |row: &Row| {
-        Ok(SentLogs { integration: integration(run, row)?, version: row.int("version")? })
+        let Some(integration) = integration(run, row)? else { return Ok(None) };
+        Ok(Some(SentLogs { integration, version: row.int("version")? }))
     };
-    rows.iter().map(sent).collect()
+    rows.iter().filter_map(|row| sent(row).transpose()).collect()
 }
 
 /// A server of an instance whose metrics are sent somewhere.
@@ -172,8 +179,8 @@ pub async fn find(
             .bind(instance.0)
             .bind(id.0)
             .bind(kind.as_str());
-    let row = run.fetch_one(query).await?;
-    row.map(|row| integration(run, &row)).transpose()
+    let Some(row) = run.fetch_one(query).await? else { return Ok(None) };
+    integration(run, &row)
 }
 
 /// False if there is none.
@@ -218,16 +225,39 @@ fn sealed(
     work.master_key().seal(&place(instance, id), &Secret::new(text))
 }
 
-pub(crate) fn integration(run: &impl Run, row: &Row) -> Result<Integration> {
+/// None of a system that this release does not know.
+pub(crate) fn integration(run: &impl Run, row: &Row) -> Result<Option<Integration>> {
+    let Some(system) = system(row)? else { return Ok(None) };
     let (instance, id) = (InstanceId(row.int("instance_id")?), IntegrationId(row.int("id")?));
     let opened = run.master_key().open(&place(instance, id), &row.text("config_sealed")?);
     let config = opened.ok().and_then(|text| serde_json::from_str(text.expose()).ok());
-    Ok(Integration {
+    Ok(Some(Integration {
         id,
         kind: row.parse("kind")?,
-        system: row.parse("system")?,
+        system,
         config: config.unwrap_or_default(),
         error: row.text("error")?,
         created_at: row.time("created_at")?,
-    })
+    }))
+}
+
+/// None if this release does not know it. A newer control plane beside this one may have written
+/// the row, or have run before it; the rows of others must not suffer for it.
+pub(crate) fn system(row: &Row) -> Result<Option<IntegrationSystem>> {
+    let name = row.text("system")?;
+    let system: Option<IntegrationSystem> = name.parse().ok();
+    if system.is_none() {
+        let (instance, id) = (row.int("instance_id")?, row.int("id")?);
+        let mut warned = WARNED.lock().expect("no holder of this lock panics");
+        if warned.insert(name.clone()) {
+            tracing::warn!(
+                system = name,
+                instance,
+                id,
+                "integrations of a system that this release does not know are passed over, until \
+                 a release that knows it runs again"
+            );
+        }
+    }
+    Ok(system)
 }

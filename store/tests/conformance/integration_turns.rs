@@ -215,6 +215,25 @@ pub async fn an_instance_that_is_deleted_has_no_turns(f: Fixture) {
     assert_eq!(next_due(&mut f.store.reader(), f.now()).await.unwrap(), None);
 }
 
+/// A newer control plane beside this one may write such rows, or may have run before it.
+pub async fn a_system_of_a_later_release_holds_up_no_turn_of_another(f: Fixture) {
+    let instance = instance(&f).await;
+    let later = add(&f, instance, IntegrationKind::Metrics).await;
+    let seen = look(&f).await;
+    f.raw("UPDATE integrations SET system = 'of-a-later-release'").await;
+    assert_eq!(take_one(&f, &f.store, &seen[0]).await, None);
+    f.raw("UPDATE integrations SET due_at = 0").await;
+    assert_eq!(look(&f).await, []);
+    assert_eq!(next_due(&mut f.store.reader(), f.now()).await.unwrap(), None);
+    assert_eq!(find(&f, instance, later).await, None);
+
+    let known = add(&f, instance, IntegrationKind::Metrics).await;
+    assert_eq!(look(&f).await.iter().map(|due| due.id).collect::<Vec<_>>(), [known]);
+    assert_eq!(take_first(&f).await.integration.id, known);
+    let wait = next_due(&mut f.store.reader(), f.now()).await.unwrap().unwrap();
+    assert!(wait > SignedDuration::ZERO, "{wait:?}");
+}
+
 pub async fn a_clock_that_is_set_back_holds_no_turn_up_for_as_long(f: Fixture) {
     let instance = instance(&f).await;
     add(&f, instance, IntegrationKind::Metrics).await;

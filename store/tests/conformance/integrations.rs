@@ -102,6 +102,24 @@ pub async fn settings_belong_to_their_row(f: Fixture) {
     assert_eq!(list(&f, instance.id, IntegrationKind::Logs).await[0].config, better);
 }
 
+/// A newer control plane beside this one may write such rows, or may have run before it.
+pub async fn one_of_a_system_of_a_later_release_hides_no_other(f: Fixture) {
+    let account = f.account().await.account.id;
+    let (instance, ..) = f.instance(account, 9000).await;
+    let later = add(&f, instance.id, &loggly("t")).await;
+    let known = add(&f, instance.id, &loggly("t")).await;
+    let place = format!("instance_id = {} AND id = {later}", instance.id);
+    f.raw(&format!("UPDATE integrations SET system = 'of-a-later-release' WHERE {place}")).await;
+    let logs = list(&f, instance.id, IntegrationKind::Logs).await;
+    assert_eq!(logs.iter().map(|it| it.id).collect::<Vec<_>>(), [known]);
+    let mut reader = f.store.reader();
+    let find = integrations::find(&mut reader, instance.id, IntegrationKind::Logs, later);
+    assert_eq!(find.await.unwrap(), None);
+    // It keeps its place and its id.
+    assert_eq!(integrations::count(&mut reader).await.unwrap(), 2);
+    assert_eq!(add(&f, instance.id, &loggly("t")).await, IntegrationId(3));
+}
+
 pub async fn an_instance_has_so_many_of_them(f: Fixture) {
     let account = f.account().await.account.id;
     let (instance, ..) = f.instance(account, 9000).await;
