@@ -17,6 +17,7 @@ mod report;
 pub use authenticate::{Agent, authenticate};
 pub use certificate::renew;
 pub use claim::{Claim, claim};
+pub(crate) use deliveries::RecentFailures;
 pub use desired::{Held, Known, News, desired};
 pub use enrol::{Admitted, Enrolment, enrol, first_document};
 pub use integrations::{LogIntegrations, log_integrations, settle_outbound};

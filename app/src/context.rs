@@ -1,5 +1,6 @@
 //! What every use case works with.
 
+use crate::agents::RecentFailures;
 use crate::apikeys::KeyHolder;
 use crate::instances::InstanceView;
 use crate::integrations::IntegrationTester;
@@ -11,7 +12,7 @@ use kafka::client::Admin;
 use model::agent::Outbound;
 use model::{
     Catalogue, CertificateLife, Clock, Entropy, Instance, InstanceId, KeyId, MessageLimits,
-    RegionName, Seller, ServerId, Timestamp,
+    RegionName, Seller, ServerId, SignedDuration, Timestamp,
 };
 use reach::Reach;
 use std::collections::HashMap;
@@ -113,6 +114,7 @@ pub struct Shared {
     last_seen: Arc<Mutex<HashMap<ServerId, Timestamp>>>,
     /// Uses of keys that are not written yet.
     last_used: Arc<Mutex<HashMap<KeyId, Timestamp>>>,
+    pub(crate) recent_failures: Arc<RecentFailures>,
     watch: Arc<watch::Context>,
     stale_brokers: Arc<StaleBrokers>,
     pub(crate) reading: Arc<ReadShares>,
@@ -176,6 +178,7 @@ impl App {
             placing: Arc::default(),
             last_seen: Arc::default(),
             last_used: Arc::default(),
+            recent_failures: Arc::default(),
             stale_brokers: Arc::default(),
             key_holders: Arc::new(Kept::new(MOST_KEY_HOLDERS)),
             views: Arc::new(Kept::new(MOST_VIEWS)),
@@ -226,6 +229,11 @@ impl App {
     pub fn now(&self) -> Timestamp {
         let now = self.clock.now();
         Timestamp::from_microsecond(now.as_microsecond()).unwrap_or(now)
+    }
+
+    /// See [`Clock::elapsed`].
+    pub(crate) fn elapsed(&self) -> SignedDuration {
+        self.clock.elapsed()
     }
 
     /// Whether the service can answer: the store is there.

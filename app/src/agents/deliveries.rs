@@ -1,21 +1,45 @@
 //! Which deliveries of a server's logs fail, as its agent reports.
 //!
-//! A report is cut to its bounds. Of one integration a sentence that changes is written once in
-//! ten seconds, and one that clears at once.
+//! A report is cut to its bounds. What clears is written at once. Anything else of a server is
+//! written once in ten seconds, together, since all instances share the store's one write lock; a
+//! count that does nothing but grow is written once a minute.
 
 use super::Agent;
 use crate::{App, Result};
 use model::agent::{Deliveries, FailedDelivery};
-use model::{IntegrationId, MOST_INTEGRATIONS, SignedDuration, Timestamp};
-use std::collections::{BTreeMap, BTreeSet};
+use model::{IntegrationId, MOST_INTEGRATIONS, ServerId, SignedDuration, Timestamp};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Mutex, MutexGuard};
 use store::{IntegrationFailure, integrations, servers};
 
 /// Characters of a sentence that an agent reports.
 const LENGTH: usize = 300;
-/// How often a sentence is written that is another one each time.
+/// How often what fails is written, of a server as of one of its integrations.
 const SENTENCE_EVERY: SignedDuration = SignedDuration::from_secs(10);
 /// How often a count is written that does nothing but grow.
 const COUNT_EVERY: SignedDuration = SignedDuration::from_mins(1);
+
+/// The servers of which something that fails was written a moment ago, and when, by
+/// [`model::Clock::elapsed`]. Each control plane counts for itself.
+#[derive(Default)]
+pub(crate) struct RecentFailures(Mutex<HashMap<ServerId, SignedDuration>>);
+
+impl RecentFailures {
+    fn contain(&self, server: ServerId, now: SignedDuration) -> bool {
+        self.recent(now).contains_key(&server)
+    }
+
+    fn note(&self, server: ServerId, now: SignedDuration) {
+        self.recent(now).insert(server, now);
+    }
+
+    /// Without those that have become too old.
+    fn recent(&self, now: SignedDuration) -> MutexGuard<'_, HashMap<ServerId, SignedDuration>> {
+        let mut servers = self.0.lock().expect("no holder of this lock panics");
+        servers.retain(|_, at| now - *at < SENTENCE_EVERY);
+        servers
+    }
+}
 
 /// Writes what has changed of the deliveries that fail; `has_failures` is true if any did before.
 /// A report about settings that are others by now is passed over: the agent fetches those and
@@ -37,7 +61,10 @@ pub(super) async fn take(
     let mut reader = app.store().reader();
     let known = integrations::failures_of(&mut reader, agent.server_id).await?;
     let there = servers::find_log_integrations(&mut reader, agent.instance_id).await?;
-    let failures = on_record(&reported, &known, &there, app.now());
+    let mut failures = on_record(&reported, &known, &there, app.now());
+    if app.recent_failures.contain(agent.server_id, app.elapsed()) {
+        failures = without_news(failures, &known);
+    }
     if failures == known {
         return Ok(());
     }
@@ -48,7 +75,20 @@ pub(super) async fn take(
         return Ok(());
     }
     integrations::set_failures(&mut work, agent.instance_id, agent.server_id, &failures).await?;
-    Ok(work.commit().await?)
+    work.commit().await?;
+    if failures.iter().any(|failure| !known.contains(failure)) {
+        app.recent_failures.note(agent.server_id, app.elapsed());
+    }
+    Ok(())
+}
+
+/// What was known stays as it was, but for what has cleared.
+fn without_news(
+    failures: Vec<IntegrationFailure>,
+    known: &[IntegrationFailure],
+) -> Vec<IntegrationFailure> {
+    let failing: BTreeSet<_> = failures.into_iter().map(|failure| failure.id).collect();
+    known.iter().filter(|failure| failing.contains(&failure.id)).cloned().collect()
 }
 
 /// What an agent reports of one delivery, cut to its bounds.

@@ -273,6 +273,32 @@ pub async fn the_newest_failure_of_any_server_is_the_error(f: Fixture) {
     assert_eq!(integrations::failures_of(&mut f.store.reader(), first.id).await.unwrap(), []);
 }
 
+pub async fn failures_that_stay_as_they_were_are_not_written_again(f: Fixture) {
+    let account = f.account().await.account.id;
+    let (instance, server, _) = f.instance(account, 9000).await;
+    for _ in 0..11 {
+        add(&f, instance.id, &loggly("t")).await;
+    }
+    let say = async |failures: &[IntegrationFailure]| {
+        let mut work = f.store.begin().await.unwrap();
+        integrations::set_failures(&mut work, instance.id, server.id, failures).await.unwrap();
+        work.commit().await.unwrap();
+    };
+    let failures = [1, 2, 11].map(|id| failure(IntegrationId(id), "it is away", 1));
+    say(&failures).await;
+    f.raw("ALTER TABLE integration_errors ADD COLUMN mark BIGINT NOT NULL DEFAULT 0").await;
+    f.raw("UPDATE integration_errors SET mark = 1").await;
+    let expected = [failures[0].clone(), failure(IntegrationId(2), "it is slow", 2)];
+    say(&expected).await;
+    f.raw("UPDATE integration_errors SET message = 'written again' WHERE mark = 0").await;
+    let known = integrations::failures_of(&mut f.store.reader(), server.id).await.unwrap();
+    assert_eq!(known, expected);
+    let logs = list(&f, instance.id, IntegrationKind::Logs).await;
+    let failing = logs.iter().filter(|it| !it.error.is_empty());
+    let errors: Vec<_> = failing.map(|it| (it.id.0, it.error.as_str())).collect();
+    assert_eq!(errors, [(1, "it is away"), (2, "it is slow")]);
+}
+
 pub async fn integrations_go_with_their_instance(f: Fixture) {
     let account = f.account().await.account.id;
     let (instance, server, disk) = f.instance(account, 9000).await;

@@ -147,6 +147,7 @@ checks! {
     integrations::of_creates_at_once_none_goes_beyond_the_bound_or_gets_an_id_twice,
     integrations::agents_hear_of_a_change_of_where_logs_go,
     integrations::the_newest_failure_of_any_server_is_the_error,
+    integrations::failures_that_stay_as_they_were_are_not_written_again,
     integrations::integrations_go_with_their_instance,
     outbound::agents_that_send_logs_hear_of_other_rules,
     pauses::a_pause_is_of_one_or_of_all,

@@ -166,10 +166,12 @@ async fn the_failure_that_an_agent_reports_is_the_error_until_it_works() {
     assert_eq!(error(&desk, 1).await, "");
 
     // Of settings that are others by now it has nothing to say.
+    desk.world.clock.advance(SignedDuration::from_secs(10));
     agent.fails(1, refused.clone()).await;
     let change = Some(json!({"token": "better"}));
     assert_eq!(desk.send("PUT", "logs/1", change).await.status, 204);
     assert_eq!(error(&desk, 1).await, "");
+    desk.world.clock.advance(SignedDuration::from_secs(10));
     agent.fails(1, refused.clone()).await;
     assert_eq!(error(&desk, 1).await, "");
     agent.fails(2, refused).await;
@@ -215,6 +217,35 @@ async fn reports_do_not_rewrite_an_error_each_time() {
     assert_eq!(agent.failures().await[0].message, "it is away");
     agent.fails(1, json!([])).await;
     assert_eq!(agent.failures().await, [], "it clears at once");
+}
+
+#[tokio::test]
+async fn what_fails_of_a_server_is_written_together_once_in_ten_seconds() {
+    let desk = Desk::new().await;
+    let agent = Agent::new(&desk).await;
+    desk.create("logs/loggly", json!({"token": "t"})).await;
+    desk.create("logs/loggly", json!({"token": "t"})).await;
+    let failing = async |failures: Value| -> Vec<(i64, String)> {
+        agent.fails(2, failures).await;
+        let stored = agent.failures().await.into_iter();
+        stored.map(|failure| (failure.id.0, failure.message)).collect()
+    };
+    let away = |id: i64| (id, "it is away".to_owned());
+    let said = |id: i64, error: &str| json!({"id": id, "error": error});
+    let (one, other) = (said(1, "it is away"), said(2, "it is away"));
+    let pass = |seconds| desk.world.clock.advance(SignedDuration::from_secs(seconds));
+    assert_eq!(failing(json!([one])).await, [away(1)]);
+    assert_eq!(failing(json!([one, other])).await, [away(1)]);
+    pass(9);
+    assert_eq!(failing(json!([one, other])).await, [away(1)]);
+    pass(1);
+    assert_eq!(failing(json!([one, other])).await, [away(1), away(2)]);
+    // What clears is written at once, and makes no room for what is new.
+    assert_eq!(failing(json!([said(2, "it is slow")])).await, [away(2)]);
+    assert_eq!(failing(json!([])).await, []);
+    assert_eq!(failing(json!([one])).await, []);
+    pass(10);
+    assert_eq!(failing(json!([one])).await, [away(1)]);
 }
 
 #[tokio::test]
