@@ -186,7 +186,7 @@ impl Forwarder {
             Err(error) => (false, Some(error)),
         };
         self.note(fault);
-        self.due = if has_more { now } else { now + self.pace.look };
+        self.due = now + if has_more { self.pace.more } else { self.pace.look };
     }
 
     /// What could not be begun before is begun now.

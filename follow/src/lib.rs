@@ -27,5 +27,6 @@ mod tail;
 
 pub use fault::Fault;
 pub use files::{Files, Limits};
+pub use log::PIECE;
 pub use spool::{Batch, Position};
 pub use tail::{Tail, Turn};

@@ -18,8 +18,8 @@ use std::fs::{self, File, Metadata};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-/// So much is read at a time.
-const PIECE: usize = 64 << 10;
+/// So much of a log is read at a time, in bytes.
+pub const PIECE: usize = 64 << 10;
 /// So much is not read because of one bad byte: the system reads no less.
 const SECTOR: u64 = 4096;
 /// Where a piece and what stands before it are read into.

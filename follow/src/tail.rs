@@ -13,7 +13,7 @@ use std::path::Path;
 /// The result of a turn: one look at all logs of the server.
 #[derive(Debug, Default)]
 pub struct Turn {
-    /// Whether there is more to read at once.
+    /// Whether there is more to read.
     pub has_more: bool,
     /// Events that were read.
     pub events: u64,
@@ -95,8 +95,9 @@ impl Tail {
         fault.map_or(saved, Err)
     }
 
-    /// Reads a bounded piece of each log. To be called again at once while there is more, and
-    /// else about every half second: it then costs a look at each file.
+    /// Reads a piece of each log, of [`crate::PIECE`] at most. To be called again soon while there
+    /// is more, as fast as logs may be read, and else about every half second: it then costs a look
+    /// at each file.
     pub fn turn(&mut self, now: Timestamp) -> Turn {
         let mut turn = Turn::default();
         if !self.spool.has_readers() {

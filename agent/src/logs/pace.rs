@@ -9,6 +9,10 @@ use std::time::Duration;
 pub struct Pace {
     /// Between looks at the logs.
     pub look: Duration,
+    /// The same while there is more to read. A look reads [`follow::PIECE`] of each log at most, so
+    /// a log that grows faster than that waits in its files, and takes neither processor nor disk
+    /// from a broker that is in trouble.
+    pub more: Duration,
     /// After a destination has taken all there was: what is written together travels together.
     pub gather: Duration,
     /// After the first failure of a row; twice that after the second, and so on.
@@ -27,6 +31,7 @@ pub struct Pace {
 impl Pace {
     pub const LOGS: Self = Self {
         look: Duration::from_millis(500),
+        more: Duration::from_millis(8),
         gather: Duration::from_secs(1),
         first_pause: Duration::from_secs(1),
         longest_pause: Duration::from_mins(1),
@@ -52,6 +57,13 @@ impl Pace {
 mod tests {
     use super::*;
     use model::SeededEntropy;
+
+    #[test]
+    fn of_a_log_about_8_mib_a_second_are_read_at_most() {
+        let looks = 1000 / usize::try_from(Pace::LOGS.more.as_millis()).unwrap();
+        let bytes = looks * follow::PIECE;
+        assert!((7 << 20..=8 << 20).contains(&bytes), "{bytes}");
+    }
 
     #[test]
     fn pauses_grow_by_chance_and_obey_the_destination() {

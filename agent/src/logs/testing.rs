@@ -23,6 +23,7 @@ use wire::agent::{LogIntegration, LogIntegrations};
 
 pub const FAST: Pace = Pace {
     look: Duration::from_millis(2),
+    more: Duration::from_millis(1),
     gather: Duration::from_millis(1),
     first_pause: Duration::from_millis(4),
     longest_pause: Duration::from_millis(16),

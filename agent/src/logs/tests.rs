@@ -239,6 +239,58 @@ async fn events_without_room_are_counted_reported_and_forgotten() {
     wait_for(|| agent.reported(), |reported| *reported == Some(works.clone())).await;
 }
 
+/// The last line is whole only when nothing follows it for a while, so it is not waited for.
+#[tokio::test]
+async fn a_log_that_grows_too_fast_is_read_at_a_bounded_rate_and_any_other_at_once() {
+    let directory = tempfile::tempdir().unwrap();
+    let place = Place::open(directory.path()).unwrap();
+    let pace = Pace { look: Duration::from_mins(1), more: Duration::from_hours(1), ..FAST };
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let ledger = Ledger::default();
+    let common = Common {
+        ledger: ledger.clone(),
+        share: Share::new(),
+        pace,
+        clock: clock.clone(),
+        entropy: Arc::new(OsEntropy),
+    };
+    let document = LogIntegrations { integrations: vec![splunk(1, "a")], ..integrations(1) };
+    let doubles = Doubles::default();
+    let mut forwarder = Forwarder {
+        place: place.clone(),
+        clock,
+        board: Board::default(),
+        ledger,
+        pace,
+        limits: Limits::default(),
+        senders: Senders::new(Box::new(doubles.clone()), common),
+        opens: true,
+        tail: None,
+        destinations: Some(Destinations::There(Box::new(document))),
+        due: Instant::now(),
+        next_care: Instant::now(),
+        next_report: Instant::now(),
+    };
+    forwarder.obey().await;
+    // A line has 48 bytes.
+    let mut written = 0;
+    let mut check = async |lines: usize, pauses: &[Duration]| {
+        write(&place, written..written + lines);
+        written += lines;
+        for pause in pauses {
+            let before = Instant::now();
+            forwarder.look().await;
+            let expected = before + *pause..=Instant::now() + *pause;
+            assert!(expected.contains(&forwarder.due), "{lines} lines, {pause:?}");
+        }
+        let all_but_last = numbers(0..written - 1);
+        wait_for(|| doubles.last_with("a").taken(), |taken| *taken == all_but_last).await;
+    };
+    check(follow::PIECE / 48, &[pace.look]).await;
+    check(follow::PIECE / 48 * 5 / 2, &[pace.more, pace.more, pace.look]).await;
+    check(1, &[pace.look]).await;
+}
+
 /// The real way out, to a receiver that takes lines.
 #[tokio::test]
 async fn keys_are_sent_and_nowhere_on_disk() {
