@@ -3,8 +3,8 @@
 //! What a destination refuses as bad may be the fault of one event among thousands, or its own
 //! of all. So the batch is halved until a single one is refused. That one is put aside, and so
 //! are those right after it that are refused as well: bad points come in clumps. They are given
-//! up once another one is taken; if none is, the destination takes nothing, and nothing is
-//! given up.
+//! up once another one is taken, or at the end if one before them was taken in the same
+//! attempt; if none is, the destination takes nothing, and nothing is given up.
 
 use crate::about::Timed;
 use crate::batch::{Dialect, cut};
@@ -88,7 +88,8 @@ pub async fn drive<T: Timed>(
     items: &[T],
     budget: &Budget,
 ) -> Outcome {
-    let mut run = Run { caller, dialect, items, budget, outcome: Outcome::default(), aside: None };
+    let outcome = Outcome::default();
+    let mut run = Run { caller, dialect, items, budget, outcome, is_any_taken: false, aside: None };
     run.outcome.trouble = run.send_all().await.err();
     run.outcome
 }
@@ -106,6 +107,8 @@ struct Run<'a, T, D> {
     items: &'a [T],
     budget: &'a Budget,
     outcome: Outcome,
+    /// In this attempt: the destination takes something.
+    is_any_taken: bool,
     aside: Option<Aside>,
 }
 
@@ -124,7 +127,10 @@ impl<'a, T: Timed, D: HttpDialect<T>> Run<'a, T, D> {
         while !self.rest().is_empty() {
             most = self.send(most).await?;
         }
-        // Nothing came after these that would show whose fault it is.
+        if self.is_any_taken {
+            self.finish(0, 0);
+        }
+        // Nothing was taken that would show whose fault it is.
         self.aside.take().map_or(Ok(()), |aside| Err(aside.trouble))
     }
 
@@ -147,12 +153,14 @@ impl<'a, T: Timed, D: HttpDialect<T>> Run<'a, T, D> {
         let reply = self.deliver(batch.body, written).await?;
         match reply.meaning {
             Meaning::Taken { refused } => {
+                self.is_any_taken |= refused < written;
                 self.finish(taken, never + refused.min(written));
                 Ok(most.saturating_mul(2))
             }
             Meaning::TakenBefore { bad } if written > 1 => {
                 if bad > 0 {
                     let before = cut(self.dialect, self.rest(), bad, now);
+                    self.is_any_taken = true;
                     self.finish(before.taken, before.never());
                 }
                 Ok(1)

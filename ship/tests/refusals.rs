@@ -257,6 +257,35 @@ async fn refused_events_at_the_end_wait_for_one_that_is_taken() {
 }
 
 #[tokio::test]
+async fn refused_ones_at_the_end_are_given_up_if_others_were_taken() {
+    let bad = ["event 8", "event 9"].map(String::from);
+    let intake = intake_that_refuses(bad.into(), [400, 413]).await;
+    let mut events = numbered(11);
+    events[10].at = ago(19 * 3600);
+    let mut shipper = datadog(&intake.address());
+    let outcome = shipper.send_logs(&origin(), &events, now(), PATIENCE).await;
+    assert_eq!(outcome, Outcome { done: 11, dropped: 3, trouble: None });
+    // What was taken in another attempt proves nothing.
+    let outcome = shipper.send_logs(&origin(), &events[8..], now(), PATIENCE).await;
+    assert_eq!((outcome.done, outcome.dropped), (0, 0));
+    assert_eq!(outcome.trouble.unwrap().verdict, Verdict::Refused);
+}
+
+#[tokio::test]
+async fn a_refused_point_at_the_end_of_a_minute_holds_up_none_after_it() {
+    let intake = Intake::run(|request| {
+        let is_bad = request.body.contains("\"value\":9.5");
+        Some(if is_bad { Reply::new(400, "banana") } else { takes_all() })
+    })
+    .await;
+    let key = [("license_key", KEY), ("region", "us")];
+    let mut shipper = metrics(IntegrationSystem::Newrelic, &key, all_at(&intake.address()));
+    let points = fixture::points(10);
+    let outcome = shipper.send_points(&instance(), &points, now(), PATIENCE).await;
+    assert_eq!(outcome, Outcome { done: 10, dropped: 1, trouble: None });
+}
+
+#[tokio::test]
 async fn splunk_gets_nothing_twice_for_an_event_that_it_refuses() {
     let bad = ["event 0", "event 20", "event 21", "event 40"];
     let indexed = Arc::new(Mutex::new(Vec::new()));
