@@ -6,6 +6,7 @@
 
 use crate::SendPoints;
 use crate::counters::Behind;
+use crate::parts::Parts;
 use crate::places::{OF_ACCOUNT, OF_INSTANCE, Places, TurnPlaces};
 use crate::turn::{CALLS, FinishedTurn, LEASE, Taken};
 use crate::under_way::{UnderWay, key};
@@ -47,8 +48,9 @@ pub struct Exporter {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) entropy: Arc<dyn Entropy>,
     pub(crate) sender: Arc<dyn SendPoints>,
-    /// For all calls of a turn.
+    /// For all calls of a turn that has no more points than usual.
     pub(crate) patience: Duration,
+    pub(crate) parts: Arc<Parts>,
 }
 
 /// What the task remembers from one look to the next. All of it may be lost.
@@ -73,7 +75,7 @@ impl Exporter {
         entropy: Arc<dyn Entropy>,
         sender: Arc<dyn SendPoints>,
     ) -> Self {
-        Self { store, watch, clock, entropy, sender, patience: CALLS }
+        Self { store, watch, clock, entropy, sender, patience: CALLS, parts: Arc::default() }
     }
 
     /// Returns once stopped and what was under way is over or is left to be sent again.

@@ -7,7 +7,7 @@
 //!
 //! Turns are rows of the store. A control plane takes one for the time of a lease, sends
 //! without a transaction open, and then writes up to what minute metrics have been sent. So
-//! whatever dies in between, no minute is skipped, and the points of one call at most are
+//! whatever dies in between, no minute is skipped, and the points of one turn at most are
 //! sent twice. Of several control planes the one that hears the instance's agents goes first:
 //! it has the newest samples in memory.
 //!
@@ -17,6 +17,7 @@ mod counters;
 mod exporter;
 mod gather;
 mod minutes;
+mod parts;
 mod places;
 mod point;
 mod schedule;

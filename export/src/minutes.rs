@@ -23,7 +23,7 @@ const MOST_POINTS: usize = 10_000;
 /// What is sent in one call.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Batch {
-    /// By minute, then by server.
+    /// By minute, then by server, then by series: the same minute has the same order again.
     pub points: Vec<Point>,
     /// The end of each minute, and how many points there are up to it.
     ends: Vec<(i64, usize)>,
@@ -40,6 +40,26 @@ impl Batch {
         let whole = self.ends.iter().take_while(move |(_, points)| *points <= done);
         whole.map(|(end, _)| *end)
     }
+
+    /// How many points there are up to this one, if it is of the first minute.
+    pub fn through_point(&self, last: &Point) -> usize {
+        let Some((end, count)) = self.ends.first() else { return 0 };
+        if last.at.as_second() + MINUTE != *end {
+            return 0;
+        }
+        self.points[..*count]
+            .partition_point(|point| place_in_minute(point) <= place_in_minute(last))
+    }
+
+    /// The last of so many points; none if no minute is sent in part then.
+    pub fn last_of_part(&self, done: usize) -> Option<&Point> {
+        let is_part = self.ends.iter().all(|(_, points)| *points != done);
+        if is_part { self.points[..done].last() } else { None }
+    }
+}
+
+fn place_in_minute(point: &Point) -> (&str, &str, Option<&(&'static str, Arc<str>)>) {
+    (&point.server.name, &point.name, point.label.as_ref())
 }
 
 /// The points of at most `most` of these minutes, as far as they fit into one call; of the
@@ -69,7 +89,8 @@ pub fn batch(
         }
     }
     let mut batch = Batch::default();
-    for (minute, points) in by_minute.into_iter().take(most) {
+    for (minute, mut points) in by_minute.into_iter().take(most) {
+        points.sort_by(|one, other| place_in_minute(one).cmp(&place_in_minute(other)));
         let count = batch.points.len() + points.len();
         if !batch.ends.is_empty() && count > MOST_POINTS {
             break;
@@ -196,6 +217,10 @@ mod tests {
         assert_eq!(point.server.hostname, "127.64.0.1");
         let through = |done| batch.through(done).map(|end| end - START);
         assert_eq!([0, 1, 2, 3].map(through), [None, None, Some(60), Some(120)]);
+        let is_part = |done| batch.last_of_part(done).map(|last| batch.through_point(last));
+        assert_eq!([0, 1, 2, 3].map(is_part), [None, Some(1), None, None]);
+        // A later minute was never begun.
+        assert_eq!(batch.through_point(&batch.points[2]), 0);
     }
 
     #[test]

@@ -21,14 +21,17 @@ use tokio_util::sync::CancellationToken;
 
 /// A turn is this control plane's for so long; far longer than it takes.
 pub const LEASE: SignedDuration = SignedDuration::from_secs(60);
-/// For all calls of a turn.
+/// For all calls of a turn, and where it has many points.
 pub const CALLS: Duration = Duration::from_secs(15);
+const MOST_CALLS: Duration = Duration::from_secs(30);
+/// What a point adds to that: a call may take 3 seconds where a system takes 300 in one.
+const OF_POINT: Duration = Duration::from_millis(10);
 /// What sends ends by itself with what was done; this much later it is given up.
 const GRACE: Duration = Duration::from_secs(1);
 /// For the store and the history.
 const READ: Duration = Duration::from_secs(20);
 /// Calls that would begin later might still last when the lease is over.
-const LATEST_CALL: SignedDuration = SignedDuration::from_secs(40);
+const LATEST_CALL: SignedDuration = SignedDuration::from_secs(25);
 /// Until samples that are on their way are looked for again, or a history that can't be read.
 const AGAIN: SignedDuration = SignedDuration::from_secs(10);
 /// Minutes in one call.
@@ -147,7 +150,7 @@ impl Exporter {
         let (outcome, waiting) = match gathered {
             _ if !turn.integration.is_readable() => {
                 let trouble = Trouble::refused(Integration::UNREADABLE);
-                (Some(self.failed(turn, &trouble, None)), None)
+                (Some(self.failed(turn, &trouble, false)), None)
             }
             Gathered::Nothing => (Some(unchanged(turn, self.until_turn(turn))), Some(0)),
             Gathered::Empty { through } => {
@@ -173,12 +176,18 @@ impl Exporter {
 
     async fn send(&self, turn: &Turn, instance: &Instance, batch: &Batch, now: i64) -> TurnOutcome {
         let system = turn.integration.system;
-        let (integration, points) = (&turn.integration, &batch.points);
-        let call = self.sender.send(integration, instance, points, self.clock.now(), self.patience);
-        let sent = timeout(self.patience + GRACE, call).await.unwrap_or_else(|_| too_slow());
-        let done = sent.done.min(batch.points.len());
-        let dropped = sent.dropped.min(done);
-        counters::count_points(system, done - dropped, dropped);
+        let before = self.parts.taken(turn, batch);
+        let (integration, points) = (&turn.integration, &batch.points[before..]);
+        let patience = self.patience_for(points.len());
+        let call = self.sender.send(integration, instance, points, self.clock.now(), patience);
+        let sent = timeout(patience + GRACE, call).await.unwrap_or_else(|_| too_slow());
+        let new = sent.done.min(points.len());
+        let dropped = sent.dropped.min(new);
+        counters::count_points(system, new - dropped, dropped);
+        let done = before + new;
+        if new > 0 {
+            self.parts.note(turn, batch, done);
+        }
         let after = self.clock.now().as_second();
         batch.ends(done).for_each(|end| counters::note_delay(after - end));
         let through = batch.through(done);
@@ -193,20 +202,28 @@ impl Exporter {
                 let pause = if is_behind { SignedDuration::ZERO } else { self.until_turn(turn) };
                 TurnOutcome { pause, sent_through, failures: 0, error: String::new() }
             }
-            Some(trouble) => self.failed(turn, &trouble, sent_through),
+            Some(trouble) => {
+                let failed = self.failed(turn, &trouble, new > 0);
+                TurnOutcome { sent_through: sent_through.or(turn.sent_through), ..failed }
+            }
         }
     }
 
-    fn failed(&self, turn: &Turn, trouble: &Trouble, sent: Option<Timestamp>) -> TurnOutcome {
+    fn patience_for(&self, points: usize) -> Duration {
+        let points = u32::try_from(points).unwrap_or(u32::MAX);
+        self.patience.max(OF_POINT.saturating_mul(points).min(MOST_CALLS))
+    }
+
+    fn failed(&self, turn: &Turn, trouble: &Trouble, is_any_taken: bool) -> TurnOutcome {
         let verdict = trouble.verdict;
         counters::count_failure(turn.integration.system, verdict);
         // What goes on, if slowly, is not left alone for long.
-        let failures = if sent.is_some() { 1 } else { turn.failures.saturating_add(1) };
+        let failures = if is_any_taken { 1 } else { turn.failures.saturating_add(1) };
         let pause = match verdict {
             Verdict::Refused => REFUSED_PAUSE,
             Verdict::Retry { after } => schedule::pause(failures, after, &*self.entropy),
         };
-        let sent_through = sent.or(turn.sent_through);
+        let sent_through = turn.sent_through;
         TurnOutcome { pause, sent_through, failures, error: shortened(trouble) }
     }
 
@@ -245,7 +262,7 @@ fn count_dropped(turn: &Turn, now: i64) {
 }
 
 fn too_slow() -> Outcome {
-    let sentence = format!("it did not take what was sent within {} seconds", CALLS.as_secs());
+    let sentence = "it did not take what was sent in time";
     Outcome { trouble: Some(Trouble::retry(None, sentence)), ..Outcome::default() }
 }
 

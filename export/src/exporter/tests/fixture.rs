@@ -45,6 +45,8 @@ pub enum Answer {
     /// So many points are taken before there is trouble.
     Part(usize),
     Hang,
+    /// It takes twelve calls of 1.5 seconds, as far as the patience goes.
+    Slow,
     /// Everything is taken, once the test lets it.
     Wait,
 }
@@ -77,7 +79,7 @@ impl SendPoints for Receiver {
         origin: &Instance,
         points: &[Point],
         now: Timestamp,
-        _patience: Duration,
+        patience: Duration,
     ) -> Outcome {
         let of = (origin.id, integration.id);
         self.calls.lock().unwrap().push(Call {
@@ -104,6 +106,13 @@ impl SendPoints for Receiver {
             Some(Answer::Trouble(verdict, sentence)) => return trouble(0, verdict, sentence),
             Some(Answer::Part(done)) => {
                 return trouble(done, Verdict::Retry { after: None }, "it broke off");
+            }
+            Some(Answer::Slow) => {
+                let calls = usize::try_from(patience.as_millis() / 1500).unwrap();
+                let done = calls * points.len().div_ceil(12);
+                if done < points.len() {
+                    return trouble(done, Verdict::Retry { after: None }, "it is slow");
+                }
             }
             Some(Answer::Hang) => std::future::pending().await,
             Some(Answer::Wait) => {
