@@ -7,7 +7,8 @@
 use crate::SendPoints;
 use crate::counters::Behind;
 use crate::parts::Parts;
-use crate::places::{OF_ACCOUNT, OF_INSTANCE, Places, TurnPlaces};
+use crate::places::{OF_ACCOUNT, OF_INSTANCE, PlaceRequest, Places, TurnPlaces};
+use crate::slow::Slow;
 use crate::turn::{CALLS, FinishedTurn, LEASE, Taken};
 use crate::under_way::{UnderWay, key};
 use model::{Clock, Entropy, InstanceId, SignedDuration};
@@ -59,6 +60,7 @@ struct Round {
     /// When it began, by [`Clock::elapsed`].
     began: SignedDuration,
     places: Places,
+    slow: Slow,
     tasks: JoinSet<()>,
     under_way: UnderWay,
     finished: UnboundedSender<FinishedTurn>,
@@ -109,6 +111,7 @@ impl Round {
             under_way: UnderWay::new(exporter.store.changes()),
             exporter,
             places: Places::default(),
+            slow: Slow::default(),
             tasks: JoinSet::new(),
             finished,
             finishing,
@@ -119,6 +122,9 @@ impl Round {
 
     fn note_finished(&mut self, finished: FinishedTurn) {
         self.under_way.finish(&finished.turn);
+        if let Some(call) = finished.call {
+            self.slow.note(key(&finished.turn), call, self.exporter.clock.elapsed());
+        }
         self.unsaved.push(finished);
     }
 
@@ -156,7 +162,8 @@ impl Round {
         let is_ours = |it: &DueTurn| heard.contains(&it.instance_id) || it.late >= TAKEOVER;
         let ours = due.into_iter().filter(is_ours);
         let with_places = |it: DueTurn| {
-            let places = self.places.take((&it).into())?;
+            let is_slow = self.slow.has((it.instance_id, it.id));
+            let places = self.places.take(PlaceRequest::new(&it, is_slow))?;
             Some((it, places))
         };
         ours.filter_map(with_places).collect()

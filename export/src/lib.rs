@@ -22,6 +22,7 @@ mod places;
 mod point;
 mod schedule;
 mod settled;
+mod slow;
 mod turn;
 mod under_way;
 

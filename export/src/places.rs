@@ -1,14 +1,14 @@
 //! The places in which calls are made.
 //!
-//! There are so many, and one system, one account, one instance, and what fails, of one
-//! system and of one account there, each hold a part of them at most. However many calls of
+//! There are so many, and one system, one account, one instance, and what fails or is slow, of
+//! one system and of one account there, each hold a part of them at most. However many calls of
 //! one of these hang, others have places; and an integration has one call at a time.
 
 use egress::places;
 use model::{AccountId, InstanceId, IntegrationId, IntegrationSystem};
 use store::DueTurn;
 
-pub const OF_ACCOUNT: u32 = 16;
+pub const OF_ACCOUNT: u32 = 8;
 pub const OF_INSTANCE: u32 = 4;
 
 /// What calls have in common that hold places together.
@@ -18,7 +18,7 @@ pub enum Holder {
     System(IntegrationSystem),
     Account(AccountId),
     Instance(InstanceId),
-    /// Those whose last call failed: they may hang.
+    /// Those whose last call failed or was slow: they may hang.
     AllFailing,
     Failing(IntegrationSystem),
     FailingOf(AccountId, IntegrationSystem),
@@ -65,18 +65,18 @@ pub struct PlaceRequest {
     pub instance: InstanceId,
     pub integration: IntegrationId,
     pub system: IntegrationSystem,
-    /// Its last call failed.
+    /// Its last call failed, or was slow.
     pub failing: bool,
 }
 
-impl From<&DueTurn> for PlaceRequest {
-    fn from(turn: &DueTurn) -> Self {
+impl PlaceRequest {
+    pub fn new(turn: &DueTurn, is_slow: bool) -> Self {
         Self {
             account: turn.account_id,
             instance: turn.instance_id,
             integration: turn.id,
             system: turn.system,
-            failing: turn.failures > 0,
+            failing: turn.failures > 0 || is_slow,
         }
     }
 }
@@ -151,10 +151,12 @@ mod tests {
         let one = crowd.take(0, 1..2, S::Otlp, false);
         assert_eq!(one.len(), 4, "an instance with many integrations");
         let rest = crowd.take(0, 2..100, S::Otlp, false);
-        assert_eq!(rest.len(), 12, "an account with many instances");
-        let others = crowd.take(1, 100..200, S::Otlp, false);
-        assert_eq!(others.len(), 8, "a system that many use");
-        assert_eq!(crowd.take(2, 200..300, S::Datadog, false).len(), 8, "all others");
+        assert_eq!(rest.len(), 4, "an account with many instances");
+        let others: Vec<_> =
+            (1..=2).flat_map(|account| crowd.take(account, 100..200, S::Otlp, false)).collect();
+        assert_eq!(others.len(), 16, "two accounts leave places to a third");
+        assert_eq!(crowd.take(3, 200..300, S::Otlp, false).len(), 0, "a system that many use");
+        assert_eq!(crowd.take(3, 200..300, S::Datadog, false).len(), 8, "all others");
         drop((one, rest, others));
     }
 
@@ -172,7 +174,7 @@ mod tests {
         let all = |system| (0..10).flat_map(move |account| take(account, system, true));
         let more: Vec<_> = [S::Datadog, S::Librato].into_iter().flat_map(all).collect();
         assert_eq!(more.len(), 12, "three systems that are away");
-        assert_eq!(take(0, S::Newrelic, false).len(), 8, "one that works");
+        assert_eq!(take(9, S::Newrelic, false).len(), 8, "one that works");
     }
 
     #[test]

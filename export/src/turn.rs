@@ -56,6 +56,8 @@ pub struct FinishedTurn {
     pub outcome: Option<TurnOutcome>,
     /// Seconds of metrics that wait; none: that was not found out.
     pub waiting: Option<i64>,
+    /// How long it called; none if it did not.
+    pub call: Option<SignedDuration>,
     /// No other turn of this integration begins before this one is saved.
     _integration: Place,
 }
@@ -84,7 +86,7 @@ impl Taken {
     fn finish(self, outcome: Option<TurnOutcome>, waiting: Option<i64>) -> FinishedTurn {
         let TurnPlaces { integration, call } = self.places;
         drop(call);
-        FinishedTurn { turn: self.turn, outcome, waiting, _integration: integration }
+        FinishedTurn { turn: self.turn, outcome, waiting, call: None, _integration: integration }
     }
 }
 
@@ -147,6 +149,7 @@ impl Exporter {
         now: i64,
     ) -> FinishedTurn {
         let turn = &taken.turn;
+        let mut called = None;
         let (outcome, waiting) = match gathered {
             _ if !turn.integration.is_readable() => {
                 let trouble = Trouble::refused(Integration::UNREADABLE);
@@ -163,7 +166,9 @@ impl Exporter {
             Gathered::Points(_) if self.clock.elapsed() - taken.at > LATEST_CALL => (None, None),
             Gathered::Points(batch) => {
                 let call = self.send(turn, instance, batch, now);
+                let began = self.clock.elapsed();
                 let outcome = taken.cancelled.run_until_cancelled(call).await;
+                called = Some(self.clock.elapsed() - began);
                 let waiting = outcome.as_ref().map(|outcome| {
                     let through = outcome.sent_through.map_or(now, Timestamp::as_second);
                     schedule::settled_through(self.clock.now().as_second()) - through
@@ -171,7 +176,7 @@ impl Exporter {
                 (outcome, waiting)
             }
         };
-        taken.finish(outcome, waiting)
+        FinishedTurn { call: called, ..taken.finish(outcome, waiting) }
     }
 
     async fn send(&self, turn: &Turn, instance: &Instance, batch: &Batch, now: i64) -> TurnOutcome {

@@ -82,10 +82,10 @@ pub struct DueLimits {
     pub per_instance: u32,
 }
 
-/// Turns that are due. Those that have not failed come first, the systems in turn, and of each
-/// those that wait longest. An account, an instance or a system of which many are due hides no
-/// other: it has a part of what is looked at. Turns of a system that this release does not know
-/// are left to one that does.
+/// Turns that are due. Those that have not failed come first, the systems in turn, of each the
+/// accounts in turn, and of each those that wait longest. An account, an instance or a system of
+/// which many are due hides no other: it has a part of what is looked at. Turns of a system that
+/// this release does not know are left to one that does.
 pub async fn due(run: &mut impl Run, now: Timestamp, limits: DueLimits) -> Result<Vec<DueTurn>> {
     let now = run.now(now).await?;
     let query = Query::new(
@@ -102,7 +102,7 @@ pub async fn due(run: &mut impl Run, now: Timestamp, limits: DueLimits) -> Resul
          FROM of_instances WHERE of_instance <= $4), \
          of_systems AS (\
          SELECT of_accounts.*, ROW_NUMBER() OVER (PARTITION BY system, failures \
-         ORDER BY due_at, instance_id, id) AS of_system \
+         ORDER BY of_account, due_at, instance_id, id) AS of_system \
          FROM of_accounts WHERE of_account <= $3) \
          SELECT instance_id, id, system, failures, due_at, account_id FROM of_systems \
          ORDER BY failures, of_system, due_at, instance_id, id LIMIT $2",

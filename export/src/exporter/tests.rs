@@ -4,4 +4,5 @@ mod fixture;
 mod parts;
 mod planes;
 mod sends;
+mod slow;
 mod trouble;

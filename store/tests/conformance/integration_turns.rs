@@ -196,6 +196,10 @@ pub async fn an_account_with_many_turns_hides_no_other(f: Fixture) {
     let counts = count_due(limits).await;
     assert_eq!((counts[11], counts[..11].iter().sum::<usize>()), (1, 16), "of 1,100 and one");
     assert!(counts.iter().all(|count| *count <= 4), "of one instance: {counts:?}");
+    // The crowd's have been due for longer, but of each account one comes first.
+    let found = due(&mut f.store.reader(), f.now(), limits).await.unwrap();
+    let place = found.iter().position(|it| it.instance_id == alone);
+    assert_eq!(place, Some(1), "{found:?}");
     // Nor does a system of which many are due hide those of another.
     multiply(&f, (alone, IntegrationId(1)), 1, "librato").await;
     f.raw("UPDATE integrations SET due_at = due_at + 4999999 WHERE system = 'librato'").await;
