@@ -42,4 +42,9 @@ impl Parts {
         }
         parts.insert(key(turn), Part { settings: turn.settings(), last });
     }
+
+    pub fn forget(&self, turn: &Turn) {
+        let mut parts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        parts.remove(&key(turn));
+    }
 }

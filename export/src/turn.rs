@@ -208,6 +208,10 @@ impl Exporter {
                 TurnOutcome { pause, sent_through, failures: 0, error: String::new() }
             }
             Some(trouble) => {
+                // Whether the rest is bad or nothing is wanted shows beside what is taken alone.
+                if new == 0 && trouble.verdict == Verdict::Refused {
+                    self.parts.forget(turn);
+                }
                 let failed = self.failed(turn, &trouble, new > 0);
                 TurnOutcome { sent_through: sent_through.or(turn.sent_through), ..failed }
             }

@@ -2,8 +2,9 @@
 
 use super::fixture::*;
 use crate::turn::CALLS;
-use model::TopicSeries;
+use model::{Timestamp, TopicSeries};
 use series::Sample;
+use ship::{Point, Verdict};
 use std::collections::BTreeMap;
 use watch::metrics;
 
@@ -21,6 +22,12 @@ async fn live_with_topics(world: &World, plane: &Plane, seconds: i64) {
         world.pass(10);
     }
     world.see(servers).await;
+}
+
+/// What each point of a call is of.
+fn names(call: &Call) -> Vec<(Timestamp, String, String)> {
+    let name = |it: &Point| format!("{} {:?}", it.name, it.label);
+    call.points.iter().map(|it| (it.at, it.server.name.clone(), name(it))).collect()
 }
 
 #[tokio::test]
@@ -49,12 +56,6 @@ async fn of_a_minute_that_is_taken_in_part_the_rest_is_sent() {
     world.receiver.answer((instance, FIRST), &[const { Answer::Part(300) }; 2]);
     plane.work().await;
     let whole = world.receiver.take();
-    let names = |call: &Call| -> Vec<_> {
-        let points = call.points.iter();
-        points
-            .map(|it| (it.at, it.server.name.clone(), it.name.clone(), it.label.clone()))
-            .collect()
-    };
     let all = names(&whole[0]);
     assert!(whole.len() == 1 && all.len() > 800, "{} calls, {} points", whole.len(), all.len());
     assert_eq!(whole[0].minutes().len(), 1, "one minute");
@@ -69,4 +70,27 @@ async fn of_a_minute_that_is_taken_in_part_the_rest_is_sent() {
     let calls = world.receiver.take();
     assert_eq!(names(&calls[0]), all);
     assert_eq!(world.integration(instance).await.error, "");
+}
+
+/// If only what is refused is left of a minute, nothing shows that it is alone in that.
+#[tokio::test]
+async fn a_rest_that_is_refused_is_sent_with_its_minute_again() {
+    let world = World::new(&[1]).await;
+    let (instance, _) = world.instances[0];
+    world.integrate(instance).await;
+    let mut plane = world.plane().await;
+    live_with_topics(&world, &plane, 120).await;
+    let refused = Answer::Trouble(Verdict::Refused, "it makes nothing of what it is sent");
+    world.receiver.answer((instance, FIRST), &[Answer::Part(300), refused]);
+    plane.work().await;
+    world.pass(5);
+    plane.work().await;
+    let calls = world.receiver.take();
+    let all = names(&calls[0]);
+    assert_eq!(calls.len(), 2);
+    assert_eq!(names(&calls[1]), all[300..]);
+    // Its agents are heard no more, so it is taken a minute late.
+    world.pass(400);
+    plane.work().await;
+    assert_eq!(names(&world.receiver.take()[0]), all);
 }
