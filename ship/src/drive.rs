@@ -79,8 +79,6 @@ impl Meaning {
     }
 }
 
-const UNFIT: &str = "the settings are not those that this system needs; save them again";
-
 /// Sends all of them, or as many as it can.
 pub async fn drive<T: Timed>(
     caller: &Caller,
@@ -196,7 +194,7 @@ impl<'a, T: Timed, D: HttpDialect<T>> Run<'a, T, D> {
             return Ok(reply);
         }
         for request in self.dialect.making(self.budget.now()) {
-            let reply = self.ask(request.ok_or_else(|| Trouble::refused(UNFIT))?, 0).await?;
+            let reply = self.ask(request.ok_or_else(unfit)?, 0).await?;
             if !matches!(reply.meaning, Meaning::Taken { .. }) {
                 return Err(self.trouble(&reply));
             }
@@ -206,7 +204,7 @@ impl<'a, T: Timed, D: HttpDialect<T>> Run<'a, T, D> {
 
     fn request(&self, body: Vec<u8>) -> Result<HttpRequest, Trouble> {
         let request = self.dialect.request(body, self.budget.now());
-        let mut request = request.ok_or_else(|| Trouble::refused(UNFIT))?;
+        let mut request = request.ok_or_else(unfit)?;
         if self.dialect.is_compressed() {
             let gzip = http::HeaderValue::from_static("gzip");
             request.headers.insert(CONTENT_ENCODING, gzip);
@@ -240,6 +238,10 @@ impl<'a, T: Timed, D: HttpDialect<T>> Run<'a, T, D> {
             }
         }
     }
+}
+
+fn unfit() -> Trouble {
+    Trouble::unfit("this system needs")
 }
 
 /// Log lines become a tenth at the least effort.

@@ -42,6 +42,11 @@ impl Trouble {
         Self { verdict: Verdict::Retry { after }, sentence: sentence.into() }
     }
 
+    /// `who` needs other settings: `this system needs`.
+    pub(crate) fn unfit(who: &str) -> Self {
+        Self::refused(format!("the settings are not those that {who}; save them again"))
+    }
+
     /// There was no answer that could be read.
     pub(crate) fn from_fault(place: &str, fault: &Fault) -> Self {
         let sentence = format!("{place} {fault}");

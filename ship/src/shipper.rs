@@ -150,10 +150,7 @@ impl Shipper {
     }
 
     fn unfit(&self) -> Outcome {
-        let sentence = format!(
-            "the settings are not those that {} needs for {}; save them again",
-            self.system, self.kind
-        );
-        Outcome { trouble: Some(Trouble::refused(sentence)), ..Outcome::default() }
+        let trouble = Trouble::unfit(&format!("{} needs for {}", self.system, self.kind));
+        Outcome { trouble: Some(trouble), ..Outcome::default() }
     }
 }

@@ -244,13 +244,13 @@ async fn events_without_room_are_counted_reported_and_forgotten() {
 async fn a_log_that_grows_too_fast_is_read_at_a_bounded_rate_and_any_other_at_once() {
     let directory = tempfile::tempdir().unwrap();
     let place = Place::open(directory.path()).unwrap();
-    let pace = Pace { look: Duration::from_mins(1), more: Duration::from_hours(1), ..FAST };
+    let slow = Pace { look: Duration::from_mins(1), more: Duration::from_hours(1), ..FAST };
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let ledger = Ledger::default();
     let common = Common {
         ledger: ledger.clone(),
         share: Share::new(),
-        pace,
+        pace: slow,
         clock: clock.clone(),
         entropy: Arc::new(OsEntropy),
     };
@@ -261,7 +261,7 @@ async fn a_log_that_grows_too_fast_is_read_at_a_bounded_rate_and_any_other_at_on
         clock,
         board: Board::default(),
         ledger,
-        pace,
+        pace: slow,
         limits: Limits::default(),
         senders: Senders::new(Box::new(doubles.clone()), common),
         opens: true,
@@ -286,9 +286,9 @@ async fn a_log_that_grows_too_fast_is_read_at_a_bounded_rate_and_any_other_at_on
         let all_but_last = numbers(0..written - 1);
         wait_for(|| doubles.last_with("a").taken(), |taken| *taken == all_but_last).await;
     };
-    check(follow::PIECE / 48, &[pace.look]).await;
-    check(follow::PIECE / 48 * 5 / 2, &[pace.more, pace.more, pace.look]).await;
-    check(1, &[pace.look]).await;
+    check(follow::PIECE / 48, &[slow.look]).await;
+    check(follow::PIECE / 48 * 5 / 2, &[slow.more, slow.more, slow.look]).await;
+    check(1, &[slow.look]).await;
 }
 
 /// The real way out, to a receiver that takes lines.
