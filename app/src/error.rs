@@ -19,6 +19,10 @@ pub struct FieldProblem {
 pub struct ErrorCode(pub u32);
 
 impl ErrorCode {
+    /// Firewall rules are not in effect yet.
+    pub const FIREWALL_NOT_CONFIGURED: Self = Self(40_001);
+    /// A firewall rule opens nothing.
+    pub const EMPTY_FIREWALL_RULE: Self = Self(40_002);
     /// A disk would become smaller.
     pub const SMALLER_DISK: Self = Self(40_007);
 }

@@ -33,6 +33,7 @@ pub mod ca;
 pub mod catalogue;
 pub mod cluster;
 pub mod details;
+pub mod firewall;
 pub mod groups;
 pub mod instances;
 pub mod integrations;

@@ -5,11 +5,11 @@ use crate::layout::remove;
 use crate::{LocalCloud, LocalError, disks, holdings, kept_logs, limits, servers, uids};
 use async_trait::async_trait;
 use cloud::{
-    Agent, Cloud, DiskSpec, Disruption, Inventory, Kind, NetworkSpec, ObservedServer, Outcome,
-    Owner, ServerSpec,
+    Agent, Cloud, DiskSpec, Disruption, Enforcement, Inventory, Kind, NetworkSpec, ObservedServer,
+    Outcome, Owner, ServerSpec,
 };
 use host::ProcessId;
-use model::{DiskId, InstanceId, ServerId, VpcId};
+use model::{DiskId, InstanceId, Opening, ServerId, VpcId};
 use std::fs;
 use std::path::Path;
 use tokio::sync::broadcast;
@@ -165,6 +165,12 @@ impl Cloud for LocalCloud {
 
     async fn remove_disk(&self, by: &Owner, disk: DiskId) -> Outcome<()> {
         outcome(self.remove_disk_for(by, disk).await)
+    }
+
+    /// Servers are at addresses of the host itself, where rules for one server would be rules
+    /// for the whole host.
+    async fn apply_firewall(&self, _: ServerId, _: &[Opening]) -> Outcome<Enforcement> {
+        Outcome::Ready(Enforcement::NotEnforced)
     }
 
     async fn remove_network(&self, network: VpcId) -> Outcome<()> {

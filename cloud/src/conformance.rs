@@ -5,11 +5,13 @@
 //! and panics with the last answer when a promise is broken.
 
 use crate::{
-    Addresses, Agent, Cloud, DiskSpec, Disruption, Epoch, NetworkSpec, Outcome, Owner, Refusal,
-    Remedy, ServerSpec,
+    Addresses, Agent, Cloud, DiskSpec, Disruption, Enforcement, Epoch, NetworkSpec, Outcome, Owner,
+    Refusal, Remedy, ServerSpec,
 };
 use async_trait::async_trait;
-use model::{DiskId, InstanceId, Listener, Listeners, Secret, ServerId, VpcId};
+use model::{
+    DiskId, Firewall, FirewallRule, InstanceId, Listener, Listeners, Secret, ServerId, VpcId,
+};
 use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout};
 
@@ -55,6 +57,7 @@ pub async fn suite<S: Subject>(make: impl AsyncFn() -> S) {
     an_owner_is_taken_over_before_anything_else(&make().await).await;
     a_restored_store_is_followed(&make().await).await;
     what_is_retired_stays_so(&make().await).await;
+    a_firewall_is_replaced_and_ends_nothing(&make().await).await;
 }
 
 /// Whoever works on the instance while nobody takes it over.
@@ -408,4 +411,31 @@ async fn what_is_retired_stays_so(subject: &dyn Subject) {
     let restored = owner(2, 1);
     ready("disk", async || cloud.ensure_disk(&restored, &disk(11)).await).await;
     ready("remove disk", async || cloud.remove_disk(&restored, disk_id(11)).await).await;
+}
+
+async fn a_firewall_is_replaced_and_ends_nothing(subject: &dyn Subject) {
+    let cloud = subject.cloud();
+    let vpc = "10.56.72.0/24".parse().expect("it is a range of private addresses");
+    let open = |ip: &str| {
+        let ip = ip.parse().expect("it is a range of addresses");
+        let rule = FirewallRule { ip, ..FirewallRule::default_rule() };
+        Firewall::new(vec![rule]).openings(vpc, &[])
+    };
+    let nobody = cloud.apply_firewall(ServerId(11), &open("0.0.0.0/0")).await;
+    assert!(
+        matches!(nobody, Outcome::Ready(Enforcement::NotEnforced) | Outcome::Failed { .. }),
+        "there is nothing to enforce it on: {nobody:?}"
+    );
+    make_server(cloud, 11).await;
+    let mut seen = Vec::new();
+    for ip in ["0.0.0.0/0", "0.0.0.0/0", "203.0.113.0/24"] {
+        let openings = open(ip);
+        let apply = async || cloud.apply_firewall(ServerId(11), &openings).await;
+        seen.push(ready("firewall", apply).await);
+    }
+    assert!(seen.iter().all(|it| *it == seen[0]), "what it enforces changes: {seen:?}");
+    assert!(subject.agent_is_alive(ServerId(11)).await, "the agent was ended for it");
+    let found = ready("server", async || cloud.ensure_server(&BY, &server(11)).await).await;
+    assert_eq!(found.agent, Agent::Running, "the agent was started anew for it");
+    clean(cloud, 11).await;
 }

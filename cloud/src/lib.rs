@@ -17,7 +17,7 @@ pub use places::{Addresses, NoPlace, Place, Places};
 pub use simulated::{Call, Effect, Fault, SimulatedCloud};
 
 use async_trait::async_trait;
-use model::{DiskId, InstanceId, Secret, ServerId, VpcId};
+use model::{DiskId, InstanceId, Opening, Secret, ServerId, VpcId};
 use std::time::Duration;
 use tokio::sync::broadcast;
 
@@ -120,6 +120,15 @@ pub struct Disruption {
     pub server_id: ServerId,
 }
 
+/// What becomes of the rules that a server is given.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Enforcement {
+    /// They are in effect.
+    Enforced,
+    /// Nothing stands between this server and its neighbours that could hold anybody off.
+    NotEnforced,
+}
+
 /// Everything a cloud holds under our ids, for the search for orphans.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Inventory {
@@ -147,6 +156,15 @@ pub trait Cloud: Send + Sync {
     /// Ends everything that runs there, at once. The disk stays.
     async fn remove_server(&self, by: &Owner, server: ServerId) -> Outcome<()>;
     async fn remove_disk(&self, by: &Owner, disk: DiskId) -> Outcome<()>;
+    /// Lets others reach the listeners of a server through these openings and through no
+    /// other, in place of all that were before; brokers go on, and connections that came
+    /// through one that is gone end. Where servers of an instance, agents and the control
+    /// plane reach each other is not touched. A server that is not there is not made: that
+    /// call may be repeated.
+    ///
+    /// Has no owner: it is repeated every few seconds for as long as the server lives, so one
+    /// that comes too late is soon put right.
+    async fn apply_firewall(&self, server: ServerId, openings: &[Opening]) -> Outcome<Enforcement>;
     /// Has no owner: nobody can join a network that is to be removed, so the
     /// removal never comes too late.
     async fn remove_network(&self, network: VpcId) -> Outcome<()>;

@@ -11,12 +11,12 @@ pub use faults::{Call, Fault};
 pub use state::Effect;
 
 use crate::{
-    Addresses, Cloud, DiskSpec, Disruption, Inventory, Kind, NetworkSpec, ObservedServer, Outcome,
-    Owner, ServerSpec,
+    Addresses, Cloud, DiskSpec, Disruption, Enforcement, Inventory, Kind, NetworkSpec,
+    ObservedServer, Outcome, Owner, ServerSpec,
 };
 use async_trait::async_trait;
 use faults::Faults;
-use model::{DiskId, InstanceId, ServerId, VpcId};
+use model::{DiskId, InstanceId, Opening, ServerId, VpcId};
 use state::State;
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
@@ -115,6 +115,26 @@ impl SimulatedCloud {
         self.state().disk_owner(disk)
     }
 
+    /// The removal of this network never comes back.
+    pub fn block_removal(&self, network: VpcId) {
+        self.state().block_removal(network);
+    }
+
+    /// From here on it enforces the rules of servers; at first it does not.
+    pub fn enforce_firewalls(&self) {
+        self.state().enforce_firewalls();
+    }
+
+    /// What a server was let be reached through, if it was ever said.
+    pub fn openings(&self, server: ServerId) -> Option<Vec<Opening>> {
+        self.state().openings(server)
+    }
+
+    /// Somebody has taken a server's rules away.
+    pub fn flush_firewall(&self, server: ServerId) {
+        self.state().flush_firewall(server);
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().expect("no holder of this lock panics")
     }
@@ -191,7 +211,15 @@ impl Cloud for SimulatedCloud {
         self.owned(by, (Call::RemoveDisk, Kind::Remove), &subject, |state| state.remove_disk(disk))
     }
 
+    async fn apply_firewall(&self, server: ServerId, openings: &[Opening]) -> Outcome<Enforcement> {
+        let subject = format!("firewall of server {server}");
+        self.answer(Call::ApplyFirewall, &subject, |state| state.apply_firewall(server, openings))
+    }
+
     async fn remove_network(&self, network: VpcId) -> Outcome<()> {
+        if self.state().is_blocked(network) {
+            std::future::pending::<()>().await;
+        }
         let subject = format!("removal of network {network}");
         self.answer(Call::RemoveNetwork, &subject, |state| state.remove_network(network))
     }

@@ -23,6 +23,7 @@ mod witness;
 mod world;
 
 pub use load::{Load, Measured};
+pub use networks::Networks;
 pub use pass::{Pass, PassError, Rest};
 pub use plan::{Lane, Plan, Step, Wait};
 pub use runner::Runner;

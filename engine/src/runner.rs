@@ -51,7 +51,6 @@ impl Runner {
         let mut clouds: Vec<Receiver<Disruption>> =
             self.engine.clouds.all().map(|cloud| cloud.events()).collect();
         loop {
-            self.engine.remove_networks().await;
             self.look_at_clock().await;
             let wait = self.start_due().await;
             tokio::select! {

@@ -19,6 +19,7 @@ mod disk_guard;
 mod email;
 mod entropy;
 mod expiring;
+mod firewall;
 mod history;
 mod id;
 mod incident;
@@ -59,6 +60,10 @@ pub use disk_guard::{DiskGuard, DiskLevel, SLOW_BYTES_PER_SECOND, SlowedQuota};
 pub use email::{Email, NoEmail, email_key, mailbox_key};
 pub use entropy::{Entropy, OsEntropy, SeededEntropy, kafka_uuid};
 pub use expiring::Expiring;
+pub use firewall::{
+    DescriptionError, Firewall, FirewallRule, MOST_FIREWALL_RULES, Opening, RuleDescription,
+    Service, SourceRange, SourceRangeError,
+};
 pub use history::{HistoryChange, HistoryEntry};
 pub use id::{
     AccountId, ActionId, AlarmId, DiskId, HostId, IncidentId, InstanceId, IntegrationId,

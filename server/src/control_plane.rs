@@ -22,7 +22,7 @@ use anyhow::{Context, Result};
 use app::{App, RegionCloud};
 use cloud::Clouds;
 use cloud_local::addresses::AddressMode;
-use engine::{Engine, Parts, Runner};
+use engine::{Engine, Networks, Parts, Runner};
 use export::Exporter;
 use host::DirLock;
 use kafka::client::{Admin, DirectDial, ProtocolAdmin};
@@ -124,7 +124,8 @@ impl ControlPlane {
 
         let stop = CancellationToken::new();
         let mut running = JoinSet::new();
-        let mut runner = Runner::new(Arc::new(engine));
+        let engine = Arc::new(engine);
+        let mut runner = Runner::new(Arc::clone(&engine));
         runner.look_at_everything().await;
         let apis = Apis {
             app: &app,
@@ -135,6 +136,7 @@ impl ControlPlane {
         };
         apis.start(&mut running, bound)?;
         running.spawn(runner.run(stop.clone()));
+        running.spawn(Networks::new(engine).run(stop.clone()));
         running.spawn(flush_last_seen(app.clone(), stop.clone()));
         running.spawn(tasks::flush_last_used(app.clone(), stop.clone()));
         let (notifier, clock) = (Arc::new(notifier), Arc::new(SystemClock));

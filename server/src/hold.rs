@@ -8,9 +8,10 @@
 
 use async_trait::async_trait;
 use cloud::{
-    Cloud, DiskSpec, Disruption, Inventory, NetworkSpec, ObservedServer, Outcome, Owner, ServerSpec,
+    Cloud, DiskSpec, Disruption, Enforcement, Inventory, NetworkSpec, ObservedServer, Outcome,
+    Owner, ServerSpec,
 };
-use model::{DiskId, ServerId, VpcId};
+use model::{DiskId, Opening, ServerId, VpcId};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -72,6 +73,9 @@ impl Cloud for Held {
     }
     async fn remove_disk(&self, by: &Owner, disk: DiskId) -> Outcome<()> {
         self.pass("remove_disk", self.cloud.remove_disk(by, disk)).await
+    }
+    async fn apply_firewall(&self, server: ServerId, openings: &[Opening]) -> Outcome<Enforcement> {
+        self.pass("apply_firewall", self.cloud.apply_firewall(server, openings)).await
     }
     async fn remove_network(&self, network: VpcId) -> Outcome<()> {
         self.pass("remove_network", self.cloud.remove_network(network)).await

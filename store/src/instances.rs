@@ -3,8 +3,8 @@
 
 use crate::db::{Query, Row, Run, json};
 use crate::{
-    Change, Result, Work, acls, actions, alarms, certificates, disk_guards, hash_key, incidents,
-    integrations, recipients, resizes, ssl_users, tickets,
+    Change, Result, Work, acls, actions, alarms, certificates, disk_guards, firewalls, hash_key,
+    incidents, integrations, recipients, resizes, ssl_users, tickets,
 };
 use model::condition::{self, since_when};
 use model::{
@@ -440,6 +440,7 @@ pub async fn remove(work: &mut Work, id: InstanceId) -> Result<()> {
     alarms::remove(work, id).await?;
     recipients::remove(work, id).await?;
     integrations::remove(work, id).await?;
+    firewalls::remove(work, id).await?;
     work.execute(Query::new("DELETE FROM leases WHERE instance_id = $1").bind(id.0)).await?;
     work.execute(Query::new("DELETE FROM instances WHERE id = $1").bind(id.0)).await.map(drop)
 }

@@ -13,7 +13,7 @@ macro_rules! file {
 }
 
 /// Each begins with the number of its place, and is never changed once released.
-const FILES: [(&str, &str); 30] = [
+const FILES: [(&str, &str); 31] = [
     file!("0001_first"),
     file!("0002_idempotency"),
     file!("0003_hosts"),
@@ -44,6 +44,7 @@ const FILES: [(&str, &str); 30] = [
     file!("0028_sizes"),
     file!("0029_moved"),
     file!("0030_integrations"),
+    file!("0031_firewalls"),
 ];
 
 /// What brings a database up to date.

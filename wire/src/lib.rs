@@ -8,6 +8,7 @@ pub mod alarms;
 pub mod billing;
 pub mod ca;
 pub mod customer;
+pub mod firewall;
 pub mod groups;
 pub mod instance;
 pub mod integrations;

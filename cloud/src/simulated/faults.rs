@@ -13,6 +13,7 @@ pub enum Call {
     EnsureServer,
     RemoveServer,
     RemoveDisk,
+    ApplyFirewall,
     RemoveNetwork,
     Retire,
     Inventory,

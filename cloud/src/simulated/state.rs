@@ -4,11 +4,11 @@
 //! around it from outside.
 
 use crate::{
-    Addresses, Agent, DiskSpec, Inventory, Kind, Mark, NetworkSpec, ObservedServer, Outcome, Owner,
-    Refusal, ServerSpec,
+    Addresses, Agent, DiskSpec, Enforcement, Inventory, Kind, Mark, NetworkSpec, ObservedServer,
+    Outcome, Owner, Refusal, ServerSpec,
 };
-use model::{DiskId, InstanceId, ServerId, VpcId};
-use std::collections::BTreeMap;
+use model::{DiskId, InstanceId, Opening, ServerId, VpcId};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Something that changed in the cloud.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -60,6 +60,7 @@ struct Disk {
 struct Server {
     spec: ServerSpec,
     agent_alive: bool,
+    openings: Option<Vec<Opening>>,
 }
 
 #[derive(Debug, Default)]
@@ -70,6 +71,9 @@ pub(super) struct State {
     marks: BTreeMap<InstanceId, Mark>,
     /// Addresses that the cloud has chosen itself.
     assigned: BTreeMap<ServerId, Addresses>,
+    enforces_firewalls: bool,
+    /// Networks whose removal never comes back.
+    blocked: BTreeSet<VpcId>,
     effects: Vec<Effect>,
 }
 
@@ -153,7 +157,8 @@ impl State {
         let kept = known.filter(|_| present == Some(spec.incarnation));
         spec.token = spec.token.or_else(|| kept.and_then(|server| server.spec.token.clone()));
         let addresses = self.assigned.get(&spec.id).unwrap_or(&spec.addresses).clone();
-        self.servers.insert(spec.id, Server { spec, agent_alive: true });
+        let openings = known.and_then(|server| server.openings.clone());
+        self.servers.insert(spec.id, Server { spec, agent_alive: true, openings });
         let agent = if agent_alive { Agent::Running } else { Agent::Started };
         Outcome::Ready(ObservedServer { agent, addresses })
     }
@@ -174,6 +179,44 @@ impl State {
             self.effects.push(Effect::DiskRemoved(id));
         }
         Outcome::Ready(())
+    }
+
+    pub(super) fn apply_firewall(
+        &mut self,
+        id: ServerId,
+        openings: &[Opening],
+    ) -> Outcome<Enforcement> {
+        let Some(server) = self.servers.get_mut(&id) else {
+            return Outcome::retry(format!("server {id} is not there"));
+        };
+        server.openings = Some(openings.to_vec());
+        Outcome::Ready(if self.enforces_firewalls {
+            Enforcement::Enforced
+        } else {
+            Enforcement::NotEnforced
+        })
+    }
+
+    pub(super) fn block_removal(&mut self, id: VpcId) {
+        self.blocked.insert(id);
+    }
+
+    pub(super) fn is_blocked(&self, id: VpcId) -> bool {
+        self.blocked.contains(&id)
+    }
+
+    pub(super) fn enforce_firewalls(&mut self) {
+        self.enforces_firewalls = true;
+    }
+
+    pub(super) fn openings(&self, id: ServerId) -> Option<Vec<Opening>> {
+        self.servers.get(&id)?.openings.clone()
+    }
+
+    pub(super) fn flush_firewall(&mut self, id: ServerId) {
+        if let Some(server) = self.servers.get_mut(&id) {
+            server.openings = None;
+        }
     }
 
     pub(super) fn remove_network(&mut self, id: VpcId) -> Outcome<()> {

@@ -5,6 +5,7 @@
 
 mod addresses;
 mod create_and_delete;
+mod firewalls;
 mod meanwhile;
 mod networks;
 mod operator;

@@ -46,6 +46,8 @@ pub async fn go_beyond(work: &mut Work, past: &Past) -> Result<i64> {
         None => return Err(Error::Corrupt { what: "no installation", value: String::new() }),
     };
     integrations::have_fetched(work, epoch).await?;
+    // What is in effect may be what the store before said.
+    work.execute(Query::new("UPDATE servers SET firewall_revision = 0")).await?;
     Ok(epoch)
 }
 

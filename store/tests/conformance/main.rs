@@ -13,6 +13,7 @@ mod certificates;
 mod chain;
 mod copies;
 mod documents;
+mod firewalls;
 mod fixture;
 mod guards;
 mod integration_turns;
@@ -78,6 +79,9 @@ checks! {
     bounds::actions_that_have_ended_are_kept_up_to_a_number,
     bounds::of_one_instance_so_many_messages_wait,
     bounds::numbers_of_acls_that_are_gone_can_be_forgotten,
+    firewalls::every_change_of_the_rules_has_its_revision,
+    firewalls::a_server_has_a_turn_once_it_is_there,
+    firewalls::rules_go_with_their_instance,
     guards::a_guard_is_known_by_its_server_and_goes_with_it,
     guards::what_producers_had_is_kept_until_they_are_let_go,
     certificates::a_certificate_is_issued_until_it_is_revoked,

@@ -152,6 +152,18 @@ async fn integrations_are_as_in_the_store_before() {
     assert_eq!(logs.len(), 2);
 }
 
+/// Other rules may have been applied since.
+#[tokio::test]
+async fn rules_are_applied_anew_after_a_restore() {
+    let it = Copies::new().await;
+    let (instance, server, _) = it.f.instance(it.account, 9000).await;
+    let mut work = it.f.store.begin().await.unwrap();
+    firewalls::set_applied(&mut work, server.id, 1, true).await.unwrap();
+    backup::go_beyond(&mut work, &Past::default()).await.unwrap();
+    let progress = firewalls::progress(&mut work, instance.id).await.unwrap();
+    assert_eq!(progress.iter().map(|it| it.revision).collect::<Vec<_>>(), [0]);
+}
+
 /// What was revoked since would be good again by the backup.
 #[tokio::test]
 async fn no_agent_is_let_in_with_a_key_of_that_time() {

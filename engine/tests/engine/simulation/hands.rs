@@ -7,8 +7,8 @@ use super::gate::{Effect, Gate, Point};
 use super::ground::{Ground, SimDisk};
 use async_trait::async_trait;
 use cloud::{
-    Cloud, DiskSpec, Disruption, Inventory, NetworkSpec, ObservedServer, Outcome, Owner,
-    ServerSpec, SimulatedCloud,
+    Cloud, DiskSpec, Disruption, Enforcement, Inventory, NetworkSpec, ObservedServer, Outcome,
+    Owner, ServerSpec, SimulatedCloud,
 };
 use kafka::client::quotas::{Quota, QuotaChange, QuotaEntity};
 use kafka::client::{
@@ -17,7 +17,7 @@ use kafka::client::{
     Topics, Users, Voters,
 };
 use kafka::simulated::SimKafka;
-use model::{DiskId, Secret, ServerId, VpcId};
+use model::{DiskId, Opening, Secret, ServerId, VpcId};
 use std::sync::{Arc, Mutex, MutexGuard};
 use tokio::sync::broadcast;
 
@@ -122,6 +122,10 @@ impl Cloud for Hands {
             }
         })
         .await
+    }
+
+    async fn apply_firewall(&self, server: ServerId, openings: &[Opening]) -> Outcome<Enforcement> {
+        self.cloud.apply_firewall(server, openings).await
     }
 
     async fn remove_network(&self, network: VpcId) -> Outcome<()> {
