@@ -31,6 +31,8 @@ pub(crate) struct Sent {
     pub example: Value,
     /// Whether the call says something without any.
     pub optional: bool,
+    /// Whether it is a list where it is JSON; its one field is that list everywhere else.
+    pub is_list: bool,
     /// Of each of these groups at least one field must be given.
     pub groups: Vec<Vec<(&'static str, Counts)>>,
     pub cases: Vec<Case>,
@@ -89,7 +91,16 @@ impl About {
     pub fn body(self, fields: &[Input], example: &impl Serialize) -> Self {
         let (fields, example) = (fields.to_vec(), value(example));
         let (groups, cases) = (vec![], vec![]);
-        Self { body: Some(Sent { fields, example, optional: false, groups, cases }), ..self }
+        let (optional, is_list) = (false, false);
+        let sent = Sent { fields, example, optional, is_list, groups, cases };
+        Self { body: Some(sent), ..self }
+    }
+
+    /// A body that is a list in JSON, and that field in a form.
+    pub fn list_body(self, list: Input, example: &impl Serialize) -> Self {
+        let mut about = self.body(&[list], example);
+        about.body = about.body.map(|sent| Sent { is_list: true, ..sent });
+        about
     }
 
     /// The same for a body that may be left out.

@@ -8,10 +8,12 @@ mod fields;
 mod form;
 mod json;
 mod properties;
+mod rules;
 mod structures;
 mod values;
 
 pub use fields::Fields;
+pub use rules::{RULES, RulesBody};
 
 use app::{Asked, Error, Problems};
 use axum::body::Bytes;

@@ -117,7 +117,13 @@ fn operation<'a>(document: &'a Value, route: &'a Route) -> Operation<'a> {
         let here: Vec<Input> = parameters.filter(|one| one["in"] == place).map(parameter).collect();
         inputs.push((title, here));
     }
-    inputs.push(("In the body", fields(&body["schema"])));
+    // Of a body that is a list, what is in each of it.
+    let schema = &body["schema"];
+    let (place, schema) = match schema.get("items") {
+        Some(items) => ("In each of the list that is the body", items),
+        None => ("In the body", schema),
+    };
+    inputs.push((place, fields(schema)));
     inputs.retain(|(_, inputs)| !inputs.is_empty());
     let answers = described["responses"].as_object().into_iter().flatten();
     Operation {

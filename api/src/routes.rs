@@ -18,7 +18,7 @@ use web::{around, error, limit};
 /// The Customer API: the account's own routes, and every Instance API route
 /// under `/api/instances/{id}/`.
 pub fn customer() -> Vec<Route> {
-    use customer::instances::{account, actions};
+    use customer::instances::{account, actions, firewall};
     use customer::{auditlog, catalogue, instances, invoices, team, vpcs};
     let key = Guard::CustomerKey;
     let mut routes = vec![
@@ -58,6 +58,14 @@ pub fn customer() -> Vec<Route> {
             .about(account::about_rotate_apikey),
         post("/api/instances/{id}/account/rotate-password", key, account::rotate_password)
             .about(account::about_rotate_password),
+        get("/api/instances/{id}/security/firewall", key, firewall::read)
+            .about(firewall::about_read),
+        post("/api/instances/{id}/security/firewall", key, firewall::create)
+            .about(firewall::about_create),
+        put("/api/instances/{id}/security/firewall", key, firewall::update)
+            .about(firewall::about_update),
+        get("/api/instances/{id}/security/firewall/configured", key, firewall::configured)
+            .about(firewall::about_configured),
         get("/api/vpcs", key, vpcs::list).about(vpcs::about_list),
         post("/api/vpcs", key, vpcs::create).about(vpcs::about_create),
         get("/api/vpcs/{vpc_id}", key, vpcs::read).about(vpcs::about_read),

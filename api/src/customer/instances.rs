@@ -4,6 +4,7 @@ pub mod account;
 pub mod actions;
 pub mod create;
 pub mod disk;
+pub mod firewall;
 pub mod read;
 pub mod update;
 

@@ -101,7 +101,13 @@ fn parameter(input: &Input, place: &str) -> Value {
 }
 
 fn body(sent: &Sent) -> Value {
-    let content = |form| json!({"schema": schema::body(sent, form), "example": sent.example});
+    let content = |form| {
+        let example = match form {
+            Form::Text if sent.is_list => json!({sent.fields[0].name: sent.example.to_string()}),
+            _ => sent.example.clone(),
+        };
+        json!({"schema": schema::body(sent, form), "example": example})
+    };
     json!({
         "required": !sent.optional,
         "content": {

@@ -138,6 +138,9 @@ fn any_case(word: &str) -> String {
 
 /// A body: its fields, and what they must be together.
 pub fn body(sent: &Sent, form: Form) -> Value {
+    if sent.is_list && form == Form::Json {
+        return list_alone(&sent.fields[0]);
+    }
     let groups = sent.groups.iter().map(|group| {
         let each = group.iter().filter_map(|(name, counts)| {
             let field = sent.fields.iter().find(|field| field.name == *name)?;
@@ -151,6 +154,13 @@ pub fn body(sent: &Sent, form: Form) -> Value {
     if !together.is_empty() {
         schema["allOf"] = together.into();
     }
+    schema
+}
+
+/// A list that is the whole body, and so always given.
+fn list_alone(list: &Input) -> Value {
+    let mut schema = input(list, Form::Json);
+    schema["type"] = "array".into();
     schema
 }
 

@@ -67,6 +67,7 @@ async fn what_is_as_asked_for_is_not_written_again() {
         ("POST", "groups/billing/reset", json!({"strategy": "to-latest"}), 2),
         ("PUT", "alarms/recipients/2", renamed, 1),
         ("PUT", "integrations/logs/1", json!({"token": "b"}), 1),
+        ("PUT", "security/firewall", json!([{"ip": "203.0.113.0/24", "ports": [9094]}]), 1),
     ];
     for (method, path, body, lines) in calls {
         let mut counts = vec![world.audit().await.len()];

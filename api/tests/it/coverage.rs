@@ -109,6 +109,10 @@ const ROWS: &[(&str, &[Role])] = &[
     ("POST /api/instances/{id}/integrations/metrics/datadog", &CHANGE),
     ("POST /api/instances/{id}/integrations/metrics/newrelic", &CHANGE),
     ("POST /api/instances/{id}/integrations/metrics/otlp", &CHANGE),
+    ("GET /api/instances/{id}/security/firewall", &SEE),
+    ("POST /api/instances/{id}/security/firewall", &CHANGE),
+    ("PUT /api/instances/{id}/security/firewall", &CHANGE),
+    ("GET /api/instances/{id}/security/firewall/configured", &SEE),
     ("GET /api/vpcs", &SEE),
     ("POST /api/vpcs", &CREATE),
     ("GET /api/vpcs/{vpc_id}", &SEE),
@@ -316,13 +320,15 @@ fn wrong() -> Secret {
 fn example<'a>(document: &'a Value, route: &Route) -> Option<&'a Value> {
     let content = &operation(document, route)["requestBody"]["content"];
     let example = &content["application/json"]["example"];
-    example.is_object().then_some(example)
+    (!example.is_null()).then_some(example)
 }
 
 /// The same body as a form.
 fn form(example: &Value) -> String {
     let mut pairs = Vec::new();
-    for (name, value) in example.as_object().unwrap() {
+    // A body that is a list is this field of a form.
+    let Some(fields) = example.as_object() else { return format!("rules={example}") };
+    for (name, value) in fields {
         match value {
             Value::Array(items) if items.iter().all(Value::is_string) => {
                 let items = items.iter().map(|item| item.as_str().unwrap());

@@ -38,6 +38,7 @@ const MOST_ROWS: &[(&str, i64)] = &[
     ("claims", 1),
     ("disk_guards", 2),
     ("disks", 2),
+    ("firewalls", 2),
     ("held_names", 10),
     ("hosts", 1),
     ("idempotency", CREATES_A_DAY),
@@ -157,6 +158,11 @@ async fn spend_day(world: &mut World, instance: &Instance, day: i64) -> i64 {
         ("PUT", &*format!("integrations/logs/{}", day + 1), &json!({"token": format!("{day}")})),
         ("POST", &*format!("integrations/logs/{}/test", day + 1), &Value::Null),
         ("DELETE", &*format!("integrations/logs/{}", day - 3), &Value::Null),
+        (
+            "PUT",
+            "security/firewall",
+            &json!([{"ip": format!("203.0.113.{day}/32"), "ports": [9094]}]),
+        ),
     ] {
         note(send(world, method, instance, path, body).await.status.as_u16());
     }

@@ -18,6 +18,7 @@ mod connections;
 mod coverage;
 mod customer;
 mod documents;
+mod firewall;
 mod fuzz;
 mod hundred_days;
 mod instances;

@@ -160,8 +160,23 @@ fn cases(schema: &Value, example: &Value) -> Vec<(String, Value, Value)> {
     cases
 }
 
+/// A body that is a list, by what its faults are told as.
+const LIST: &str = "rules";
+
+/// What is tried of one in the list, as the whole body.
+fn in_list(tried: Vec<Tried>) -> impl Iterator<Item = Tried> {
+    let whole =
+        |Tried { field, body }| Tried { field: format!("{LIST}[0].{field}"), body: json!([body]) };
+    tried.into_iter().map(whole)
+}
+
 fn forbidden(schema: &Value, example: &Value) -> Vec<Tried> {
     let mut tried = Vec::new();
+    if let Some(first) = example.get(0) {
+        let no_list = |body| Tried { field: LIST.into(), body };
+        tried.extend(wrong_values(schema).into_iter().map(no_list));
+        tried.extend(in_list(forbidden(&schema["items"], first)));
+    }
     for (field, one) in properties(schema) {
         for value in wrong_values(&one) {
             tried.push(Tried { field: field.clone(), body: with(example, &field, value) });
@@ -196,6 +211,9 @@ fn forbidden(schema: &Value, example: &Value) -> Vec<Tried> {
 
 fn allowed(schema: &Value, example: &Value) -> Vec<Tried> {
     let mut tried = Vec::new();
+    if let Some(first) = example.get(0) {
+        tried.extend(in_list(allowed(&schema["items"], first)));
+    }
     for (field, one) in properties(schema) {
         for value in right_values(&one) {
             tried.push(Tried { field: field.clone(), body: with(example, &field, value) });

@@ -253,6 +253,19 @@ impl World {
         store::instances::set_progress(&mut work, id, &progress).await.unwrap();
         store::actions::end(&mut work, id, generation, self.app.now()).await.unwrap();
         work.commit().await.unwrap();
+        self.apply_firewall(id, false).await;
+    }
+
+    /// What the engine would write once a cloud that enforces rules, or does not, was given
+    /// them as they are now.
+    pub async fn apply_firewall(&self, id: InstanceId, enforced: bool) {
+        let mut work = self.app.store().begin().await.unwrap();
+        let revision = store::firewalls::find(&mut work, id).await.unwrap().revision;
+        for server in store::servers::list_bare(&mut work, id).await.unwrap() {
+            let applied = store::firewalls::set_applied(&mut work, server.id, revision, enforced);
+            applied.await.unwrap();
+        }
+        work.commit().await.unwrap();
     }
 
     /// What the engine would write while a cluster that was stopped starts.

@@ -86,7 +86,8 @@ fn check(problems: &mut Problems, asked: AskedRule, vpc: Subnet) -> Option<Check
     let ports = ports(problems, asked.ports);
     let description = RuleDescription::parse(asked.description.unwrap_or_default());
     let description = problems.take("description", description);
-    let rule = FirewallRule { ip: ip?, services: services?, ports: ports?, description: description? };
+    let rule =
+        FirewallRule { ip: ip?, services: services?, ports: ports?, description: description? };
     if rule.opens().contains(&Service::Plaintext) && !rule.ip.is_within(&[vpc.net()]) {
         let by_name = rule.services.contains(&Service::Plaintext);
         let (field, what) = if by_name { ("services", "PLAINTEXT") } else { ("ports", "9092") };

@@ -50,7 +50,8 @@ fn what_is_refused() {
         assert_eq!(found, code, "{error}");
         assert!(error.to_string().contains(expected), "{error}");
     };
-    let nothing = "opens nothing; name services (PLAINTEXT, SSL, SASL_SSL) or ports (9092, 9093, 9094)";
+    let nothing =
+        "opens nothing; name services (PLAINTEXT, SSL, SASL_SSL) or ports (9092, 9093, 9094)";
     check(&[rule("203.0.113.0/24", &[], &[])], Some(40_002), nothing);
     check(&[rule("0.0.0.0/0", &[], &[])], Some(40_002), nothing);
     let others = "rules[1] opens nothing, as it names only services that instances of Kafka";
@@ -74,7 +75,8 @@ fn what_is_refused() {
         check(&[rule(range, &[], &[9092])], None, "rules[0].ports: 9092 has no encryption");
     }
     // What is wrong is told of all rules at once, before what is left empty.
-    let error = outcome(&[rule("x", &["SSL"], &[]), rule("y", &["Q"], &[]), rule("1.0.0.0/8", &[], &[])]);
+    let error =
+        outcome(&[rule("x", &["SSL"], &[]), rule("y", &["Q"], &[]), rule("1.0.0.0/8", &[], &[])]);
     assert_eq!(
         error.unwrap_err().to_string(),
         "3 fields are missing or wrong: rules[0].ip, rules[1].ip, rules[1].services"
