@@ -15,7 +15,8 @@ use std::sync::OnceLock;
 use std::time::Duration;
 use tokio::runtime::Builder;
 use wire::ca::Certificate;
-use wire::customer::InstanceEntry;
+use wire::customer::Vpc;
+use wire::firewall::FirewallRule;
 use wire::integrations::Integration;
 use wire::settings::SETTINGS;
 use wire::users::Acl;
@@ -39,8 +40,9 @@ pub fn answer_shell(program: impl Fn() -> clap::Command, default_data: PathBuf) 
 
 pub fn instances(current: &OsStr) -> Vec<CompletionCandidate> {
     ask(current, async |connection, _| {
-        let instances = connection.client.instances().await.ok()?;
-        Some(by_name_or_id(instances, current.to_string_lossy().parse::<u64>().is_ok()))
+        let named =
+            connection.client.instances().await.ok()?.into_iter().map(|it| (it.id, it.name));
+        Some(by_name_or_id(named.collect(), current.to_string_lossy().parse::<u64>().is_ok()))
     })
 }
 
@@ -105,6 +107,31 @@ pub fn acls(current: &OsStr) -> Vec<CompletionCandidate> {
     })
 }
 
+/// Networks by name where that names one alone, else by id.
+pub fn vpcs(current: &OsStr) -> Vec<CompletionCandidate> {
+    ask(current, async |connection, _| {
+        let named = connection.client.vpcs().await.ok()?.into_iter().map(|it| (it.id, it.name));
+        Some(by_name_or_id(named.collect(), current.to_string_lossy().parse::<u64>().is_ok()))
+    })
+}
+
+pub fn vpc_ids(current: &OsStr) -> Vec<CompletionCandidate> {
+    ask(current, async |connection, _| {
+        let candidate =
+            |it: Vpc| CompletionCandidate::new(it.id.to_string()).help(Some(it.name.into()));
+        Some(connection.client.vpcs().await.ok()?.into_iter().map(candidate).collect())
+    })
+}
+
+/// The ranges that rules of the instance are for.
+pub fn firewall_ranges(current: &OsStr) -> Vec<CompletionCandidate> {
+    ask_instance(current, async |client, id| {
+        let candidate =
+            |it: FirewallRule| CompletionCandidate::new(it.ip).help(Some(it.description.into()));
+        Some(client.firewall(id).await.ok()?.into_iter().map(candidate).collect())
+    })
+}
+
 /// Of the kind that the words so far name.
 pub fn integrations(current: &OsStr) -> Vec<CompletionCandidate> {
     ask(current, async |connection, verb| {
@@ -137,14 +164,14 @@ fn settings_of(system: Option<IntegrationSystem>, begins: &str) -> Vec<Completio
         .collect()
 }
 
-/// Names say more than numbers, where they name one instance and a shell needs no
-/// quotes for them.
-fn by_name_or_id(instances: Vec<InstanceEntry>, ids: bool) -> Vec<CompletionCandidate> {
+/// Names say more than numbers, where they name one thing and a shell needs no quotes for
+/// them.
+fn by_name_or_id(named: Vec<(i64, String)>, ids: bool) -> Vec<CompletionCandidate> {
     let mut called: HashMap<String, usize> = HashMap::new();
-    for instance in &instances {
-        *called.entry(instance.name.clone()).or_default() += 1;
+    for (_, name) in &named {
+        *called.entry(name.clone()).or_default() += 1;
     }
-    let candidate = |InstanceEntry { id, name, .. }: InstanceEntry| {
+    let candidate = |(id, name): (i64, String)| {
         let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
         let clear = name.chars().all(plain)
             && name.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -153,7 +180,7 @@ fn by_name_or_id(instances: Vec<InstanceEntry>, ids: bool) -> Vec<CompletionCand
             if clear && !ids { (name, format!("id {id}")) } else { (id.to_string(), name) };
         CompletionCandidate::new(value).help(Some(about.into()))
     };
-    instances.into_iter().map(candidate).collect()
+    named.into_iter().map(candidate).collect()
 }
 
 /// The instance that the words so far name.
@@ -228,12 +255,15 @@ mod tests {
             "acl",
             "group",
             "integration",
+            "ranges",
             "serial",
             "settings",
             "topic",
             "topics",
             "unset",
             "user",
+            "vpc",
+            "vpc_id",
         ];
         let program = Command::augment_subcommands(clap::Command::new("castellan"));
         let mut seen = 0;
@@ -253,14 +283,7 @@ mod tests {
 
     #[test]
     fn an_instance_is_offered_by_what_names_it_alone() {
-        let entry = |id: i64, name: &str| InstanceEntry {
-            id,
-            name: name.into(),
-            plan: String::new(),
-            region: String::new(),
-            tags: Vec::new(),
-            providerid: String::new(),
-        };
+        let entry = |id: i64, name: &str| (id, name.to_owned());
         let all = || {
             ["orders", "twice", "twice", "two words", "7"]
                 .into_iter()

@@ -211,6 +211,9 @@ async fn rotate_password(on: &OnInstance, connection: &Connection) -> anyhow::Re
 pub struct Delete {
     #[command(flatten)]
     pub on: OnInstance,
+    /// Keep the network that was made for it
+    #[arg(long)]
+    pub keep_vpc: bool,
     /// Wait until nothing of it is left
     #[arg(long)]
     pub wait: bool,
@@ -219,7 +222,11 @@ pub struct Delete {
 /// `castellan instance delete`.
 async fn delete(options: &Delete, connection: &Connection) -> anyhow::Result<()> {
     let id = options.on.id(connection).await?;
-    connection.client.delete_instance(id).await?;
+    if options.keep_vpc {
+        connection.client.delete_instance_alone(id).await?;
+    } else {
+        connection.client.delete_instance(id).await?;
+    }
     if options.wait {
         wait::until_gone(&connection.client, id).await?;
     }

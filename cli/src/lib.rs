@@ -13,6 +13,7 @@ mod complete;
 mod completion;
 mod config;
 mod connection;
+mod firewall;
 mod group;
 mod instance;
 mod integration;
@@ -27,6 +28,7 @@ mod quota;
 mod recipient;
 mod team;
 mod topic;
+mod vpc;
 
 pub use complete::answer_shell;
 pub use connection::{Connection, Options};
@@ -63,6 +65,10 @@ pub enum Command {
     Alarm(Noun<alarm::AlarmCommand>),
     /// Whom alarms are told to, and how
     Recipient(Noun<recipient::RecipientCommand>),
+    /// Who may reach the servers of an instance
+    Firewall(Noun<firewall::FirewallCommand>),
+    /// Networks that several instances can live in
+    Vpc(Noun<vpc::VpcCommand>),
     /// Where logs and metrics are sent
     Integration(Noun<integration::IntegrationCommand>),
     /// What is to be paid
@@ -116,6 +122,8 @@ pub async fn run(command: Command, default_data: &Path) -> anyhow::Result<()> {
         Command::Node(noun) => noun.run(node::run, at).await,
         Command::Alarm(noun) => noun.run(alarm::run, at).await,
         Command::Recipient(noun) => noun.run(recipient::run, at).await,
+        Command::Firewall(noun) => noun.run(firewall::run, at).await,
+        Command::Vpc(noun) => noun.run(vpc::run, at).await,
         Command::Integration(noun) => noun.run(integration::run, at).await,
         Command::Invoice(noun) => noun.run(invoice::run, at).await,
         Command::Audit(noun) => noun.run(audit::run, at).await,
@@ -189,6 +197,26 @@ mod tests {
         let parse = |line: &str| Program::try_parse_from(line.split_whitespace()).map(drop);
         parse("castellan instance delete 7").unwrap();
         parse("castellan instance delete 7 --wait").unwrap();
+    }
+
+    #[test]
+    fn rules_and_networks_name_what_they_need() {
+        let parse = |line: &str| Program::try_parse_from(line.split_whitespace()).map(drop);
+        parse("castellan firewall list orders --json").unwrap();
+        parse("castellan firewall set 7 203.0.113.0/24=SASL_SSL,9093 --wait").unwrap();
+        parse("castellan firewall set 7 --file rules.json").unwrap();
+        parse("castellan firewall add 7 203.0.113.0/24=SSL --description Office").unwrap();
+        parse("castellan firewall remove 7 203.0.113.0/24 198.51.100.7/32").unwrap();
+        parse("castellan firewall reset 7 --wait").unwrap();
+        assert!(parse("castellan firewall set 7").is_err());
+        assert!(parse("castellan firewall set 7 a=SSL --file rules.json").is_err());
+        assert!(parse("castellan firewall remove 7").is_err());
+        parse("castellan vpc list --json").unwrap();
+        parse("castellan vpc create --name net --region r --subnet 10.56.72.0/24 --tag a").unwrap();
+        parse("castellan vpc update net --no-tags").unwrap();
+        parse("castellan vpc delete 3").unwrap();
+        assert!(parse("castellan vpc create --name net --region r").is_err());
+        parse("castellan instance delete 7 --keep-vpc").unwrap();
     }
 
     #[test]

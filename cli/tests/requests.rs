@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+mod networks;
 mod printed;
 
 use axum::body::{Bytes, to_bytes};
@@ -144,7 +145,7 @@ fn others(asked: &str) -> Option<(u16, Value)> {
         "POST /api/instances/7/integrations/metrics/4/test" => {
             (200, tested(false, "it refused the key"))
         }
-        _ => return printed::answer(asked),
+        _ => return printed::answer(asked).or_else(|| networks::answer(asked)),
     };
     Some(answer)
 }
@@ -163,9 +164,14 @@ async fn serve(State(asked): State<Asked>, request: Request) -> Response {
     assert_eq!(request.headers()["authorization"], "Basic OmszeQ==");
     let body: Bytes = to_bytes(request.into_body(), 1 << 20).await.unwrap();
     let body = if body.is_empty() { Value::Null } else { serde_json::from_slice(&body).unwrap() };
-    let tested = asked.0.lock().unwrap().iter().any(|(call, _)| call.ends_with("/test"));
-    let (status, said) =
-        answer(&if tested { format!("{what} after a test") } else { what.clone() });
+    let before = |end: &str| asked.0.lock().unwrap().iter().any(|(call, _)| call.ends_with(end));
+    let (status, said) = if before("/test") {
+        answer(&format!("{what} after a test"))
+    } else if what.ends_with("/configured") && !before("/configured") {
+        answer(&format!("{what} at first"))
+    } else {
+        answer(&what)
+    };
     asked.0.lock().unwrap().push((what, body));
     let status = StatusCode::from_u16(status).unwrap();
     if said.is_null() { status.into_response() } else { (status, axum::Json(said)).into_response() }

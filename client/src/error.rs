@@ -27,7 +27,16 @@ pub enum Error {
     SetUp(#[source] reqwest::Error),
 }
 
+/// The number by which the API says that firewall rules are not in effect yet.
+const FIREWALL_NOT_CONFIGURED: u32 = 40_001;
+
 impl Error {
+    /// Whether new firewall rules are still being applied.
+    pub fn is_firewall_not_configured(&self) -> bool {
+        let Error::Refused { body, .. } = self else { return false };
+        body.error_code == Some(FIREWALL_NOT_CONFIGURED)
+    }
+
     /// Whether the thing asked for does not exist.
     pub fn is_not_found(&self) -> bool {
         matches!(self, Error::Refused { status, .. } if *status == StatusCode::NOT_FOUND)

@@ -41,8 +41,14 @@ impl Client {
         self.call.send(Method::PUT, &format!("api/instances/{id}/disk"), disk).await
     }
 
+    /// With the network that its create made, if no other instance is in it.
     pub async fn delete_instance(&self, id: i64) -> Result<()> {
         self.call.delete(&format!("api/instances/{id}")).await
+    }
+
+    /// The network stays and stands alone from then on.
+    pub async fn delete_instance_alone(&self, id: i64) -> Result<()> {
+        self.call.delete(&format!("api/instances/{id}?keep_vpc=true")).await
     }
 
     /// How to connect to the instance.

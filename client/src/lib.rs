@@ -8,6 +8,7 @@ mod actions;
 mod alarms;
 mod call;
 mod error;
+mod firewall;
 mod instances;
 mod integrations;
 mod messages;
@@ -15,6 +16,7 @@ mod nodes;
 mod segment;
 mod topics;
 mod users;
+mod vpcs;
 
 pub use call::Piecewise;
 pub use error::{Error, Result};

@@ -1,7 +1,8 @@
 //! `castellan instance create`.
 
 use super::wait;
-use crate::Connection;
+use crate::{Connection, complete};
+use clap_complete::ArgValueCompleter;
 use wire::customer::CreateInstance;
 
 // `--version` is Kafka's here, not the program's.
@@ -29,7 +30,7 @@ pub struct Create {
     #[arg(long)]
     pub vpc_subnet: Option<String>,
     /// A network that is there, for the instance to live in
-    #[arg(long, conflicts_with = "vpc_subnet")]
+    #[arg(long, conflicts_with = "vpc_subnet", add = ArgValueCompleter::new(complete::vpc_ids))]
     pub vpc_id: Option<i64>,
     /// Return only when it is ready
     #[arg(long)]
