@@ -11,7 +11,7 @@ pub use validate::AskedRule;
 use crate::access::on_servers_of_its_own;
 use crate::error::ErrorCode;
 use crate::{App, Asked, Error, InstanceAccess, Result, audit};
-use model::{Firewall, FirewallRule, InstanceId, Vpc};
+use model::{Firewall, FirewallRule, InstanceId, ServerState, Vpc};
 use store::{FirewallIntent, FirewallProgress, Run, firewalls, vpcs};
 
 /// The rules as a customer reads them.
@@ -36,20 +36,24 @@ fn view(firewall: &Firewall, servers: &[FirewallProgress]) -> FirewallView {
 }
 
 /// Fails, with a number that clients of the family wait by, until every server has the rules
-/// as they are now.
+/// as they are now. One that is stopped with its cluster gets them when it is started.
 pub async fn check_configured(access: &InstanceAccess, app: &App) -> Result<()> {
     on_servers_of_its_own(app, &access.instance)?;
     let mut reader = app.store().reader();
     let FirewallIntent { revision, .. } = firewalls::find(&mut reader, access.instance.id).await?;
     let servers = firewalls::progress(&mut reader, access.instance.id).await?;
-    let behind = servers.iter().filter(|server| server.revision != revision);
+    let is_behind = |server: &&FirewallProgress| {
+        server.state != ServerState::Hibernated && server.revision != revision
+    };
+    let behind = servers.iter().filter(is_behind);
     let behind: Vec<&str> = behind.map(|server| server.name.as_str()).collect();
-    if behind.is_empty() && !servers.is_empty() {
+    if behind.is_empty() {
         return Ok(());
     }
-    let at = if behind.is_empty() { String::new() } else { format!(" at {}", behind.join(", ")) };
-    let sentence =
-        format!("The firewall rules are not in effect yet{at}; try again in a few seconds");
+    let sentence = format!(
+        "The firewall rules are not in effect yet at {}; try again in a few seconds",
+        behind.join(", ")
+    );
     Err(Error::Coded { code: ErrorCode::FIREWALL_NOT_CONFIGURED, sentence })
 }
 

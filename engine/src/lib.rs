@@ -3,10 +3,10 @@
 //! observe → plan → execute one step → write → again. Planning is pure; a step
 //! is idempotent and owns what it touches; no transaction stays open while a
 //! step runs. Start-up, crash recovery and the happy path are the same path.
-//! Every step's write checks the lease, and every effect at a cloud but the removal
-//! of a network and the rules of a firewall carries its epoch, so a worker that slept too long writes nothing and
-//! does nothing. Kafka has no fence: `execute/customer.rs` says why a late write there
-//! does no harm that lasts.
+//! Every step's write checks the lease, and every effect at a cloud carries its epoch, so a
+//! worker that slept too long writes nothing and does nothing. The chores of `networks` have
+//! no lease, and each says why that does no harm. Kafka has no fence: `execute/customer.rs`
+//! says why a late write there does none that lasts.
 
 mod backoff;
 mod desired;

@@ -2,18 +2,19 @@
 //! those that customers deleted, and sees to it that every server has its firewall rules.
 //!
 //! It takes no input but the store, so starting it anew is always right. Each network and each
-//! server has a chore of its own. One that is stuck is given up after a while and begun anew;
+//! server has chores of its own. One that is stuck is given up after a while and begun anew;
 //! meanwhile it holds up no other, and no instance.
 
 mod chore;
 mod firewall;
+mod memory;
 mod removal;
 
 use crate::Engine;
-use chore::Chore;
+use chore::{Chore, Subject};
 use futures::future::join_all;
-use model::ServerId;
-use std::collections::{BTreeMap, HashMap};
+use memory::Memory;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use store::{firewalls, pauses, vpcs};
@@ -26,21 +27,20 @@ const LOOK: Duration = Duration::from_secs(1);
 const PARALLEL: usize = 16;
 /// Longer than any chore takes that is not stuck.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// What somebody else took away from a server is put back within a minute.
-const CONFIRM: Duration = Duration::from_secs(20);
 
 /// Keeps networks until told to stop.
 pub struct Networks {
     engine: Arc<Engine>,
     chores: JoinSet<bool>,
-    busy: HashMap<Id, Chore>,
-    /// When servers were last seen to have their rules.
-    confirmed: BTreeMap<ServerId, Instant>,
+    /// The subject of each chore under way.
+    busy: HashMap<Id, Subject>,
+    memory: Memory,
 }
 
 impl Networks {
     pub fn new(engine: Arc<Engine>) -> Self {
-        Self { engine, chores: JoinSet::new(), busy: HashMap::new(), confirmed: BTreeMap::new() }
+        let (chores, busy) = (JoinSet::new(), HashMap::new());
+        Self { engine, chores, busy, memory: Memory::default() }
     }
 
     /// Chores under way end with it, wherever they are: the next start begins them anew.
@@ -56,72 +56,81 @@ impl Networks {
         self.chores.shutdown().await;
     }
 
-    /// Does everything there is to do once, and returns when that has ended.
-    pub async fn settle(&mut self) {
-        let due = self.due().await.unwrap_or_default();
-        join_all(due.iter().map(|chore| chore.carry_out(&self.engine))).await;
+    /// Does once everything that could be due, and returns when that has ended.
+    pub async fn settle(&self) -> store::Result<()> {
+        let all = self.all().await?;
+        join_all(all.iter().map(|chore| chore.carry_out(&self.engine))).await;
+        Ok(())
     }
 
     async fn start_due(&mut self) {
-        let due = match self.due().await {
-            Ok(due) => due,
+        let all = match self.all().await {
+            Ok(all) => all,
             Err(error) => {
                 tracing::warn!(%error, "the engine can't read which networks to look after");
                 return;
             }
         };
-        for chore in due {
+        self.memory.retain(&all.iter().map(Chore::subject).collect::<HashSet<_>>());
+        for chore in self.due(all, Instant::now()) {
             if self.chores.len() >= PARALLEL {
                 return;
             }
-            if self.busy.values().any(|busy| busy.is_of_same(&chore)) {
-                continue;
-            }
-            let (engine, of) = (Arc::clone(&self.engine), chore.clone());
-            let carried_out = async move {
-                let ended = tokio::time::timeout(PATIENCE, of.carry_out(&engine)).await;
-                ended.unwrap_or_else(|_| {
-                    tracing::warn!(chore = %of, seconds = PATIENCE.as_secs(), "it is stuck");
-                    false
-                })
-            };
-            let task = self.chores.spawn(carried_out);
-            self.busy.insert(task.id(), chore);
+            self.start(chore);
         }
     }
 
-    /// First what changed, then what is only to be confirmed.
-    async fn due(&mut self) -> store::Result<Vec<Chore>> {
+    fn start(&mut self, chore: Chore) {
+        let (engine, subject) = (Arc::clone(&self.engine), chore.subject());
+        let task = self.chores.spawn(async move {
+            let ended = tokio::time::timeout(PATIENCE, chore.carry_out(&engine)).await;
+            ended.unwrap_or_else(|_| {
+                tracing::warn!(%chore, seconds = PATIENCE.as_secs(), "a chore is stuck");
+                false
+            })
+        });
+        self.busy.insert(task.id(), subject);
+    }
+
+    /// Everything that there may be to do.
+    async fn all(&self) -> store::Result<Vec<Chore>> {
         let mut reader = self.engine.store.reader();
         if pauses::is_all_paused(&mut reader).await? {
             return Ok(Vec::new());
         }
         let removable = vpcs::list_removable(&mut reader).await?;
         let turns = firewalls::turns_on(&mut reader, self.engine.host_id).await?;
-        let now = Instant::now();
-        self.confirmed.retain(|id, _| turns.iter().any(|turn| turn.server_id == *id));
-        let is_confirmed = |id: &ServerId| {
-            self.confirmed.get(id).is_some_and(|at| now.duration_since(*at) < CONFIRM)
+        let turns = turns.into_iter().map(Chore::Firewall);
+        Ok(removable.into_iter().map(Chore::Removal).chain(turns).collect())
+    }
+
+    /// What has to be done now: what is only to be confirmed comes last.
+    fn due(&self, mut all: Vec<Chore>, now: Instant) -> Vec<Chore> {
+        all.retain(|chore| {
+            let subject = chore.subject();
+            let is_busy = self.busy.values().any(|busy| *busy == subject);
+            !is_busy && !self.memory.rests(subject, now)
+        });
+        let has_rules = |chore: &Chore| match chore {
+            Chore::Removal(_) => false,
+            Chore::Firewall(turn) => self.memory.has_rules(turn, now),
         };
-        let (changed, others): (Vec<_>, Vec<_>) =
-            turns.into_iter().partition(|turn| turn.revision != turn.applied);
-        let unconfirmed = others.into_iter().filter(|turn| !is_confirmed(&turn.server_id));
-        let firewalls = changed.into_iter().chain(unconfirmed).map(Chore::Firewall);
-        Ok(removable.into_iter().map(Chore::Removal).chain(firewalls).collect())
+        all.retain(|chore| !has_rules(chore));
+        all.sort_by_key(|chore| match chore {
+            Chore::Removal(_) => false,
+            Chore::Firewall(turn) => turn.revision == turn.applied,
+        });
+        all
     }
 
     fn note_end(&mut self, ended: Result<(Id, bool), JoinError>) {
         let task = ended.as_ref().map_or_else(JoinError::id, |(task, _)| *task);
-        let chore = self.busy.remove(&task);
-        match (ended, chore) {
-            (Ok((_, true)), Some(Chore::Firewall(turn))) => {
-                self.confirmed.insert(turn.server_id, Instant::now());
-            }
-            (Err(error), Some(chore)) => {
-                // A panic is a bug, and the next try may well meet it again.
-                tracing::error!(%error, %chore, "a chore panicked");
-            }
-            _ => {}
-        }
+        let Some(subject) = self.busy.remove(&task) else { return };
+        let is_done = ended.map(|(_, is_done)| is_done).unwrap_or_else(|error| {
+            // A panic is a bug, and the next try may well meet it again.
+            tracing::error!(%error, ?subject, "a chore panicked");
+            false
+        });
+        self.memory.note(subject, is_done, Instant::now());
     }
 }

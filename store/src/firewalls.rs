@@ -1,8 +1,8 @@
 //! The firewall rules of instances, and how far each server has come with them.
 //!
 //! Rules have a revision that every change raises. A server has the revision that was last
-//! applied to it, which may be an older one for a moment, and 0 after a restore: then what is
-//! in effect there is not known.
+//! applied to it, which may be an older one for a moment. It has 0 while it has never been
+//! given any since the cloud made it, and after a restore: then nobody knows what it has.
 
 use crate::db::{Query, Row, Run, json};
 use crate::{Error, Result, Work};
@@ -23,6 +23,7 @@ pub struct FirewallIntent {
 pub struct FirewallProgress {
     /// The server's.
     pub name: String,
+    pub state: ServerState,
     /// Of the rules that are in effect there; 0: not known.
     pub revision: i64,
     /// Whether its cloud enforces them.
@@ -74,7 +75,7 @@ pub async fn set(work: &mut Work, instance: InstanceId, firewall: &Firewall) -> 
 /// How far the servers of an instance are, by number.
 pub async fn progress(run: &mut impl Run, instance: InstanceId) -> Result<Vec<FirewallProgress>> {
     let query = Query::new(
-        "SELECT name, firewall_revision, firewall_enforced FROM servers \
+        "SELECT name, state, firewall_revision, firewall_enforced FROM servers \
          WHERE instance_id = $1 ORDER BY number",
     );
     let rows = run.fetch(query.bind(instance.0)).await?;
@@ -82,6 +83,7 @@ pub async fn progress(run: &mut impl Run, instance: InstanceId) -> Result<Vec<Fi
         .map(|row| {
             Ok(FirewallProgress {
                 name: row.text("name")?,
+                state: row.parse("state")?,
                 revision: row.int("firewall_revision")?,
                 enforced: row.flag("firewall_enforced")?,
             })
@@ -89,7 +91,7 @@ pub async fn progress(run: &mut impl Run, instance: InstanceId) -> Result<Vec<Fi
         .collect()
 }
 
-/// The servers on a host that exist in their cloud, by id, whatever rules they have. Left out
+/// The servers on a host that their cloud has made, by id, whatever rules they have. Left out
 /// are those of instances that are paused or torn down.
 pub async fn turns_on(run: &mut impl Run, host: HostId) -> Result<Vec<FirewallTurn>> {
     let query = Query::new(
@@ -100,11 +102,11 @@ pub async fn turns_on(run: &mut impl Run, host: HostId) -> Result<Vec<FirewallTu
          FROM servers JOIN instances ON instances.id = servers.instance_id \
          JOIN vpcs ON vpcs.id = instances.vpc_id \
          LEFT JOIN firewalls ON firewalls.instance_id = servers.instance_id \
-         WHERE servers.host_id = $1 AND servers.state <> $2 \
+         WHERE servers.host_id = $1 AND servers.state = $2 \
          AND instances.deleted_at IS NULL AND NOT instances.paused ORDER BY servers.id",
     )
     .bind(host.to_string())
-    .bind(ServerState::Planned.as_str());
+    .bind(ServerState::Made.as_str());
     run.fetch(query).await?.iter().map(turn).collect()
 }
 

@@ -228,8 +228,10 @@ pub async fn set_made(work: &mut Work, id: ServerId) -> Result<()> {
 /// Notes that the cloud has no such server any more; its disk stays.
 pub async fn set_hibernated(work: &mut Work, id: ServerId) -> Result<()> {
     let query = Query::new(
-        "UPDATE servers SET state = CASE state WHEN 'planned' THEN state ELSE 'hibernated' END, report = NULL, token_hash = NULL, \
-         token_expires_at = NULL, enrolled_key = NULL, enrolled_at = NULL WHERE id = $1",
+        "UPDATE servers SET \
+         state = CASE state WHEN 'planned' THEN state ELSE 'hibernated' END, report = NULL, \
+         token_hash = NULL, token_expires_at = NULL, enrolled_key = NULL, enrolled_at = NULL, \
+         firewall_revision = 0 WHERE id = $1",
     )
     .bind(id.0);
     work.execute(query).await.map(drop)

@@ -1,7 +1,7 @@
 //! One thing to do for one network or one server. Doing it twice does no harm.
 
 use crate::Engine;
-use model::Vpc;
+use model::{ServerId, Vpc, VpcId};
 use std::fmt;
 use store::FirewallTurn;
 
@@ -11,8 +11,15 @@ pub(super) enum Chore {
     Firewall(FirewallTurn),
 }
 
+/// What a chore is for. Of the chores of one subject one goes on at a time.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Subject {
+    Network(VpcId),
+    Server(ServerId),
+}
+
 impl Chore {
-    /// Whether it is done. What fails is tried again at the next look.
+    /// Whether it is done. If not, it is to be tried again.
     pub(super) async fn carry_out(&self, engine: &Engine) -> bool {
         match self {
             Chore::Removal(vpc) => engine.remove_network(vpc).await,
@@ -20,12 +27,10 @@ impl Chore {
         }
     }
 
-    /// Whether both are of the same network or server, so that one has to wait.
-    pub(super) fn is_of_same(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Chore::Removal(one), Chore::Removal(two)) => one.id == two.id,
-            (Chore::Firewall(one), Chore::Firewall(two)) => one.server_id == two.server_id,
-            _ => false,
+    pub(super) fn subject(&self) -> Subject {
+        match self {
+            Chore::Removal(vpc) => Subject::Network(vpc.id),
+            Chore::Firewall(turn) => Subject::Server(turn.server_id),
         }
     }
 }

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 const PATIENCE: Duration = Duration::from_secs(20);
 
 async fn settle(world: &World) {
-    Networks::new(Arc::new(world.engine())).settle().await;
+    Networks::new(Arc::new(world.engine())).settle().await.unwrap();
 }
 
 /// The range that a rule lets in, beside the VPC itself.
@@ -117,7 +117,7 @@ async fn servers_of_another_host_are_left_alone() {
     let world = World::new().await;
     let id = world.create(1).await;
     world.run(&world.engine(), id).await;
-    Networks::new(Arc::new(world.other_engine())).settle().await;
+    Networks::new(Arc::new(world.other_engine())).settle().await.unwrap();
     assert_eq!(progress(&world, id).await, [(0, false)]);
 }
 

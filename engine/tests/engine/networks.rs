@@ -40,9 +40,9 @@ async fn a_network_that_is_kept_goes_when_the_customer_deletes_it() {
     let world = World::new().await;
     let (vpc, id) = kept(&world).await;
     let engine = Arc::new(world.engine());
-    let mut networks = Networks::new(Arc::clone(&engine));
+    let networks = Networks::new(Arc::clone(&engine));
     assert_eq!(world.run(&engine, id).await, Rest::Gone);
-    networks.settle().await;
+    networks.settle().await.unwrap();
     assert!(is_on_record(&world, vpc).await);
     assert_eq!(removals(&world, vpc), 0, "it stands alone");
 
@@ -50,7 +50,7 @@ async fn a_network_that_is_kept_goes_when_the_customer_deletes_it() {
     let mut work = world.store.begin().await.unwrap();
     pauses::set_all(&mut work, true, world.clock.now()).await.unwrap();
     work.commit().await.unwrap();
-    networks.settle().await;
+    networks.settle().await.unwrap();
     assert_eq!(removals(&world, vpc), 0, "nothing is done while all is paused");
 
     let mut work = world.store.begin().await.unwrap();
@@ -59,10 +59,10 @@ async fn a_network_that_is_kept_goes_when_the_customer_deletes_it() {
     world.cloud.fail_next(Call::RemoveNetwork, Fault::Retry, 1);
     world.cloud.fail_next(Call::RemoveNetwork, Fault::LostReply, 1);
     for _ in 0..2 {
-        networks.settle().await;
+        networks.settle().await.unwrap();
         assert!(is_on_record(&world, vpc).await, "its range is taken until that is certain");
     }
-    networks.settle().await;
+    networks.settle().await.unwrap();
     assert!(!is_on_record(&world, vpc).await);
     assert_eq!(removals(&world, vpc), 1);
 }
@@ -73,12 +73,12 @@ async fn a_deleted_network_waits_for_the_last_who_is_torn_down_in_it() {
     let (vpc, id) = kept(&world).await;
     delete(&world, vpc).await;
     let engine = Arc::new(world.engine());
-    let mut networks = Networks::new(Arc::clone(&engine));
-    networks.settle().await;
+    let networks = Networks::new(Arc::clone(&engine));
+    networks.settle().await.unwrap();
     assert_eq!(removals(&world, vpc), 0, "servers are still in it");
     assert_eq!(world.run(&engine, id).await, Rest::Gone);
     assert_eq!(removals(&world, vpc), 1);
     assert!(!is_on_record(&world, vpc).await);
-    networks.settle().await;
+    networks.settle().await.unwrap();
     assert_eq!(removals(&world, vpc), 1);
 }

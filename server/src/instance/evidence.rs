@@ -12,7 +12,7 @@ use anyhow::Result;
 use kafka::client::{BrokerView, ClusterView, Quorum, Replica};
 use model::{Action, ActionStep, Disk, DiskId, Instance, InstanceId, Vpc};
 use serde_json::{Value, json};
-use store::{AuditLine, ServerRecord, Store};
+use store::{AuditLine, FirewallIntent, FirewallProgress, Reader, ServerRecord, Store};
 use wire::agent::DesiredBroker;
 
 /// Older ones are seldom about what is wrong today.
@@ -32,6 +32,7 @@ pub async fn collect(opened: &BrokenGlass, redactor: &Redactor) -> Result<Vec<Pi
     let document = |path: &str, document: &Value| piece(path, document, redactor);
     let mut pieces = vec![
         document("instance.json", &instance(&opened.instance, vpc.as_ref())),
+        document("firewall.json", &firewall(&mut reader, id).await?),
         document("disks.json", &disks.iter().map(disk).collect()),
         document("audit.json", &audit.into()),
         document("actions.json", &actions(&opened.store, id).await?),
@@ -41,6 +42,15 @@ pub async fn collect(opened: &BrokenGlass, redactor: &Redactor) -> Result<Vec<Pi
         pieces.extend(server_pieces(opened, record, disk.map(|disk| disk.id), redactor));
     }
     Ok(pieces)
+}
+
+/// The rules as they shall be, and which of them each server has.
+async fn firewall(reader: &mut Reader, id: InstanceId) -> Result<Value> {
+    let FirewallIntent { firewall, revision } = store::firewalls::find(reader, id).await?;
+    let servers = store::firewalls::progress(reader, id).await?;
+    let server = |it: &FirewallProgress| json!({"name": it.name, "revision": it.revision, "enforced": it.enforced});
+    let servers: Vec<Value> = servers.iter().map(server).collect();
+    Ok(json!({"rules": firewall.rules(), "revision": revision, "servers": servers}))
 }
 
 /// A document as a file, cleaned.

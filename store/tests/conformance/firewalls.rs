@@ -59,8 +59,20 @@ pub async fn a_server_has_a_turn_once_it_is_there(f: Fixture) {
     work.commit().await.unwrap();
     assert_eq!(turns().await, [turn(2, 2, true)]);
     let progress = firewalls::progress(&mut f.store.reader(), instance.id).await.unwrap();
-    let expected = FirewallProgress { name: server.name.clone(), revision: 2, enforced: true };
-    assert_eq!(progress, [expected]);
+    let name = server.name.clone();
+    let expected = FirewallProgress { name, state: ServerState::Made, revision: 2, enforced: true };
+    assert_eq!(progress, std::slice::from_ref(&expected));
+    let mut work = f.store.begin().await.unwrap();
+    servers::set_hibernated(&mut work, server.id).await.unwrap();
+    work.commit().await.unwrap();
+    let progress = firewalls::progress(&mut f.store.reader(), instance.id).await.unwrap();
+    let state = ServerState::Hibernated;
+    assert_eq!(progress, [FirewallProgress { state, revision: 0, ..expected }]);
+    assert_eq!(turns().await, [], "its cloud has it no more");
+    let mut work = f.store.begin().await.unwrap();
+    servers::set_made(&mut work, server.id).await.unwrap();
+    work.commit().await.unwrap();
+    assert_eq!(turns().await, [turn(2, 0, true)], "the new one has nothing");
 
     let elsewhere = HostId(f.entropy.uuid());
     let others = firewalls::turns_on(&mut f.store.reader(), elsewhere).await.unwrap();
