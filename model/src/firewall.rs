@@ -120,7 +120,7 @@ impl fmt::Display for SourceRange {
 /// Why a description is refused, as a sentence about the field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DescriptionError {
-    #[error("must be at most {DESCRIPTION_LENGTH} characters long")]
+    #[error("must be at most 128 characters long")]
     Length,
     #[error("must not contain control characters")]
     Control,

@@ -41,9 +41,7 @@ pub(super) fn validate(asked: Asked<Option<Vec<AskedRule>>>, vpc: Subnet) -> Res
     let (asked, mut problems) = asked.open()?;
     let asked = problems.required(RULES, asked).unwrap_or_default();
     if asked.len() > MOST_FIREWALL_RULES {
-        problems.add(RULES, format!("must be at most {MOST_FIREWALL_RULES} rules"));
-        problems.finish()?;
-        return Err(Error::internal("a problem was noted and not found"));
+        return Err(Error::field(RULES, format!("must be at most {MOST_FIREWALL_RULES} rules")));
     }
     let checked = asked.into_iter().enumerate().map(|(number, rule)| {
         problems.within(RULES, number, |problems| check(problems, rule, vpc))
@@ -82,8 +80,8 @@ fn check(problems: &mut Problems, asked: AskedRule, vpc: Subnet) -> Option<Check
     let ip = ip.and_then(|text| problems.take("ip", text.parse::<SourceRange>()));
     let names_others_alone =
         !asked.services.is_empty() && asked.services.iter().all(|it| Service::is_of_others(it));
-    let services = services(problems, asked.services);
-    let ports = ports(problems, asked.ports);
+    let services = services(problems, &asked.services);
+    let ports = ports(problems, &asked.ports);
     let description = RuleDescription::parse(asked.description.unwrap_or_default());
     let description = problems.take("description", description);
     let rule =
@@ -102,7 +100,7 @@ fn check(problems: &mut Problems, asked: AskedRule, vpc: Subnet) -> Option<Check
 }
 
 /// Each once, without those of other products of the family.
-fn services(problems: &mut Problems, asked: Vec<String>) -> Option<Vec<Service>> {
+fn services(problems: &mut Problems, asked: &[String]) -> Option<Vec<Service>> {
     let mut services = Vec::new();
     for name in asked.iter().filter(|name| !Service::is_of_others(name)) {
         let service = problems.take("services", name.parse::<Service>())?;
@@ -114,10 +112,10 @@ fn services(problems: &mut Problems, asked: Vec<String>) -> Option<Vec<Service>>
 }
 
 /// Each once.
-fn ports(problems: &mut Problems, asked: Vec<i64>) -> Option<Vec<u16>> {
+fn ports(problems: &mut Problems, asked: &[i64]) -> Option<Vec<u16>> {
     let mut ports = Vec::new();
     for number in asked {
-        let Some(service) = Service::at_port(number) else {
+        let Some(service) = Service::at_port(*number) else {
             problems.add("ports", "must be of 9092, 9093 and 9094");
             return None;
         };

@@ -8,6 +8,8 @@ use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 use store::FirewallTurn;
 
+/// Of what fails again and again.
+const LONGEST_REST: Duration = Duration::from_secs(10);
 /// What somebody else took away from a server is put back within a minute.
 const CONFIRM: Duration = Duration::from_secs(20);
 
@@ -40,7 +42,7 @@ impl Memory {
             return;
         }
         let times = self.failed.get(&subject).map_or(1, |failed| failed.times.saturating_add(1));
-        let until = now + backoff::after(times);
+        let until = now + backoff::after(times).min(LONGEST_REST);
         self.failed.insert(subject, Failed { times, until });
     }
 

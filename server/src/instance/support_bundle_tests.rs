@@ -125,6 +125,7 @@ async fn a_bundle_tells_everything_but_secrets() {
     assert!(text("servers/1/desired.json").contains("\"revision\": 7"));
     assert!(text("instance.json").contains(&opened.instance.username));
     assert!(text("disks.json").contains("planned"));
+    assert!(text("firewall.json").contains("0.0.0.0/0"));
     let audit = text("audit.json");
     assert!(audit.contains("instance.create") && audit.contains("shell-config"), "{audit}");
     let actions = text("actions.json");
