@@ -18,7 +18,7 @@ use store::{FirewallIntent, FirewallProgress, Run, firewalls, vpcs};
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FirewallView {
     pub rules: Vec<FirewallRule>,
-    /// Whether every server is known to be where rules are enforced.
+    /// Whether servers are known to be where rules are enforced, and none where they are not.
     pub enforced: bool,
 }
 
@@ -31,8 +31,10 @@ pub async fn read(access: &InstanceAccess, app: &App) -> Result<FirewallView> {
 }
 
 fn view(firewall: &Firewall, servers: &[FirewallProgress]) -> FirewallView {
-    let enforced = !servers.is_empty() && servers.iter().all(|server| server.enforced);
-    FirewallView { rules: firewall.rules(), enforced }
+    // Of one that was just added, nothing is known yet.
+    let is_known = |it: &&FirewallProgress| it.revision > 0 || it.state == ServerState::Hibernated;
+    let known: Vec<bool> = servers.iter().filter(is_known).map(|it| it.enforced).collect();
+    FirewallView { rules: firewall.rules(), enforced: !known.is_empty() && !known.contains(&false) }
 }
 
 /// Fails, with a number that clients of the family wait by, until every server has the rules

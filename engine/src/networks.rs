@@ -126,11 +126,14 @@ impl Networks {
     fn note_end(&mut self, ended: Result<(Id, bool), JoinError>) {
         let task = ended.as_ref().map_or_else(JoinError::id, |(task, _)| *task);
         let Some(subject) = self.busy.remove(&task) else { return };
-        let is_done = ended.map(|(_, is_done)| is_done).unwrap_or_else(|error| {
-            // A panic is a bug, and the next try may well meet it again.
-            tracing::error!(%error, ?subject, "a chore panicked");
-            false
-        });
+        let is_done = match ended {
+            Ok((_, is_done)) => is_done,
+            Err(error) => {
+                // A panic is a bug, and the next try may well meet it again.
+                tracing::error!(%error, ?subject, "a chore panicked");
+                false
+            }
+        };
         self.memory.note(subject, is_done, Instant::now());
     }
 }
