@@ -11,7 +11,7 @@ pub use validate::AskedRule;
 use crate::access::on_servers_of_its_own;
 use crate::error::ErrorCode;
 use crate::{App, Asked, Error, InstanceAccess, Result, audit};
-use model::{Firewall, FirewallRule, InstanceId, ServerState, Vpc};
+use model::{Firewall, FirewallRule, InstanceId, ServerState, Service, Vpc};
 use store::{FirewallIntent, FirewallProgress, Run, firewalls, vpcs};
 
 /// The rules as a customer reads them.
@@ -64,7 +64,7 @@ pub async fn check_configured(access: &InstanceAccess, app: &App) -> Result<()> 
 pub async fn replace(
     access: &InstanceAccess,
     app: &App,
-    asked: Asked<Option<Vec<AskedRule>>>,
+    wanted: Asked<Option<Vec<AskedRule>>>,
 ) -> Result<FirewallView> {
     access.may_change()?;
     on_servers_of_its_own(app, &access.instance)?;
@@ -72,7 +72,7 @@ pub async fn replace(
     let mut work = app.store().begin().await?;
     let instance = access.still_there(&mut work).await?;
     let vpc = network(&mut work, &instance).await?;
-    let firewall = validate::validate(asked, vpc.subnet)?;
+    let firewall = validate::validate(wanted, vpc.subnet)?;
     let servers = firewalls::progress(&mut work, id).await?;
     let before = firewalls::find(&mut work, id).await?.firewall;
     let after = view(&firewall, &servers);
@@ -95,7 +95,7 @@ async fn network(run: &mut impl Run, instance: &model::Instance) -> Result<Vpc> 
 /// What is open from where; what rules are for is not told.
 fn extras(id: InstanceId, name: &str, firewall: &Firewall) -> [(&'static str, String); 3] {
     let one = |rule: &FirewallRule| {
-        let services: Vec<&str> = rule.opens().into_iter().map(|it| it.as_str()).collect();
+        let services: Vec<&str> = rule.opens().into_iter().map(Service::as_str).collect();
         format!("{} {}", rule.ip, services.join(" "))
     };
     let rules: Vec<String> = firewall.rules().iter().map(one).collect();
