@@ -116,7 +116,7 @@ fn ports(problems: &mut Problems, asked: &[i64]) -> Option<Vec<u16>> {
     let mut ports = Vec::new();
     for number in asked {
         let Some(service) = Service::at_port(*number) else {
-            problems.add("ports", "must be of 9092, 9093 and 9094");
+            problems.add("ports", "must each be 9092, 9093 or 9094");
             return None;
         };
         if !ports.contains(&service.port()) {

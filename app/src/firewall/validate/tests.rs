@@ -59,7 +59,7 @@ fn what_is_refused() {
     check(&[fine.clone(), rule("203.0.113.0/24", &["AMQPS"], &[])], Some(40_002), others);
     check(&[fine.clone(), rule("0.0.0.0/0", &["AMQPS"], &[])], Some(40_002), others);
     check(&[rule("203.0.113.0/24", &["ssl"], &[])], None, "rules[0].services: must be one of");
-    check(&[rule("203.0.113.0/24", &["SSL"], &[9091])], None, "rules[0].ports: must be of 9092");
+    check(&[rule("203.0.113.0/24", &["SSL"], &[9091])], None, "rules[0].ports: must each be 9092");
     check(&[rule("203.0.113.0/24", &["SSL"], &[74_628])], None, "rules[0].ports");
     check(&[rule("203.0.113.7", &["SSL"], &[])], None, "rules[0].ip: must be an IPv4 range");
     check(&[rule("::/0", &["SSL"], &[])], None, "rules[0].ip: must be an IPv4 range; servers");
