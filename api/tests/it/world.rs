@@ -525,8 +525,8 @@ impl Places for Loopback {
         }
         let late = |left: u32| left.checked_sub(1);
         let stale = self.stale.fetch_update(Ordering::SeqCst, Ordering::SeqCst, late).is_ok();
-        let free = (1..=2 * 254)
-            .map(|number| format!("127.64.{}.{}", number / 255, number % 255 + number / 255))
+        let free = (0..8 * 254)
+            .map(|number| format!("127.64.{}.{}", number / 254, 1 + number % 254))
             .filter(|address| stale || !taken.iter().any(|(host, _)| host == address));
         Ok(free.take(count).map(|address| place(self.host, &address)).collect())
     }
