@@ -40,11 +40,23 @@ pub async fn list(run: &mut impl Run, account: AccountId) -> Result<Vec<Vpc>> {
     run.fetch(query).await?.iter().map(vpc).collect()
 }
 
+/// An address range that no other network of its account may overlap.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TakenSubnet {
+    pub subnet: Subnet,
+    /// Its network is deleted, and the cloud has not removed it yet.
+    pub is_deleted: bool,
+}
+
 /// The address ranges that are taken in an account.
-pub async fn subnets(run: &mut impl Run, account: AccountId) -> Result<Vec<Subnet>> {
-    let query = Query::new("SELECT subnet FROM vpcs WHERE account_id = $1 ORDER BY id")
+pub async fn subnets(run: &mut impl Run, account: AccountId) -> Result<Vec<TakenSubnet>> {
+    let query = Query::new("SELECT subnet, deleted_at FROM vpcs WHERE account_id = $1 ORDER BY id")
         .bind(account.to_string());
-    run.fetch(query).await?.iter().map(|row| row.parse("subnet")).collect()
+    let taken = |row: &Row| {
+        let is_deleted = row.time_or_none("deleted_at")?.is_some();
+        Ok(TakenSubnet { subnet: row.parse("subnet")?, is_deleted })
+    };
+    run.fetch(query).await?.iter().map(taken).collect()
 }
 
 /// Every network on record, of whatever account.

@@ -212,7 +212,11 @@ async fn a_range_stays_taken_until_its_network_is_removed() {
     let id = world.create_vpc("net", "10.56.72.0/24").await;
     assert_eq!(delete(&world, &format!("/api/vpcs/{id}")).await.status, 204);
     let overlaps = create(&world, &json!({"vpc_subnet": "10.56.72.0/24"})).await;
-    assert_eq!(overlaps.status, 400, "{}", overlaps.text);
+    overlaps.expect_error(
+        400,
+        "vpc_subnet: overlaps 10.56.72.0/24, the subnet of a VPC that was deleted and is still \
+         being removed; try again in a moment",
+    );
     let mut work = world.app.store().begin().await.unwrap();
     let removable = store::vpcs::list_removable(&mut work).await.unwrap();
     assert_eq!(removable.iter().map(|vpc| vpc.id.0).collect::<Vec<_>>(), [id]);

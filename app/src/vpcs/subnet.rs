@@ -4,10 +4,11 @@
 use ipnet::Ipv4Net;
 use model::Subnet;
 use std::net::Ipv4Addr;
+use store::vpcs::TakenSubnet;
 
 /// What a new range must keep clear of.
 pub struct Occupied {
-    pub vpcs: Vec<Subnet>,
+    pub vpcs: Vec<TakenSubnet>,
     pub host_networks: Vec<Ipv4Net>,
 }
 
@@ -15,8 +16,13 @@ impl Occupied {
     /// Why the range can't be used, as a sentence about the field. The customer's own
     /// networks are named, and those of the host are not.
     pub fn refuse(&self, subnet: Subnet) -> Option<String> {
-        if let Some(vpc) = self.vpcs.iter().find(|vpc| vpc.overlaps(subnet)) {
-            return Some(format!("overlaps {vpc}, the subnet of a VPC you have"));
+        if let Some(taken) = self.vpcs.iter().find(|taken| taken.subnet.overlaps(subnet)) {
+            let of = if taken.is_deleted {
+                "a VPC that was deleted and is still being removed; try again in a moment"
+            } else {
+                "a VPC you have"
+            };
+            return Some(format!("overlaps {}, the subnet of {of}", taken.subnet));
         }
         let host = self.host_networks.iter().find(|host| overlap(**host, subnet.net()))?;
         tracing::info!(%subnet, %host, "a subnet overlaps a network of the host");
@@ -47,7 +53,7 @@ impl Occupied {
 
     /// First and last address of everything that is occupied, in order.
     fn ranges(&self) -> Vec<(u64, u64)> {
-        let vpcs = self.vpcs.iter().map(|vpc| vpc.net());
+        let vpcs = self.vpcs.iter().map(|taken| taken.subnet.net());
         let range = |net: Ipv4Net| {
             (u64::from(net.network().to_bits()), u64::from(net.broadcast().to_bits()))
         };
@@ -66,9 +72,17 @@ fn overlap(a: Ipv4Net, b: Ipv4Net) -> bool {
 mod tests {
     use super::*;
 
+    fn taken(subnet: &str) -> TakenSubnet {
+        TakenSubnet { subnet: subnet.parse().unwrap(), is_deleted: false }
+    }
+
     fn occupied() -> Occupied {
         Occupied {
-            vpcs: vec!["10.192.0.0/24".parse().unwrap(), "10.192.2.16/28".parse().unwrap()],
+            vpcs: vec![
+                taken("10.192.0.0/24"),
+                taken("10.192.2.16/28"),
+                TakenSubnet { is_deleted: true, ..taken("10.195.0.0/24") },
+            ],
             host_networks: vec!["10.192.1.0/30".parse().unwrap(), "172.17.0.0/16".parse().unwrap()],
         }
     }
@@ -84,7 +98,8 @@ mod tests {
         };
         check("10.192.3.0/24", None);
         check("10.192.0.0/16", Some("10.192.0.0/24"));
-        check("10.192.0.64/28", Some("10.192.0.0/24"));
+        check("10.192.0.64/28", Some("10.192.0.0/24, the subnet of a VPC you have"));
+        check("10.195.0.0/24", Some("10.195.0.0/24, the subnet of a VPC that was deleted"));
         check("172.17.3.0/24", Some("is not free here; choose another"));
     }
 
@@ -119,7 +134,7 @@ mod tests {
             };
             let nets: Vec<Ipv4Net> = dice.chunks(2).map(net).collect();
             let occupied = Occupied {
-                vpcs: nets[..6].iter().map(|net| net.to_string().parse().unwrap()).collect(),
+                vpcs: nets[..6].iter().map(|net| taken(&net.to_string())).collect(),
                 host_networks: nets[6..].to_vec(),
             };
             let one_by_one = pool
