@@ -1,5 +1,5 @@
-//! The rules of a firewall: the one body that is a list where it is JSON. Written otherwise,
-//! or as an object, the list is the field `rules`.
+//! The rules of a firewall: the one body that is a list where it is JSON. In a form and in a
+//! query the list is the field `rules`.
 
 use super::{Fields, Taken, ask, essence, take, unreadable};
 use app::{Asked, Error};
@@ -25,7 +25,7 @@ impl FromRequest<Api> for RulesBody {
 
     async fn from_request(request: Request, api: &Api) -> Result<Self, Infallible> {
         let fields = match take(request, api).await {
-            Ok(taken) if is_list(&taken) => parse(&taken.bytes),
+            Ok(taken) if is_json(&taken) => parse(&taken.bytes),
             Ok(taken) => taken.fields().await,
             Err(error) => Err(error),
         };
@@ -33,11 +33,10 @@ impl FromRequest<Api> for RulesBody {
     }
 }
 
-/// Whether it is JSON and no object.
-fn is_list(taken: &Taken) -> bool {
-    let begins = taken.bytes.trim_ascii_start().first();
-    essence(&taken.parts.headers).as_deref() == Some("application/json")
-        && begins.is_some_and(|first| *first != b'{')
+/// Without a body the header says nothing.
+fn is_json(taken: &Taken) -> bool {
+    let essence = essence(&taken.parts.headers);
+    !taken.bytes.is_empty() && essence.as_deref() == Some("application/json")
 }
 
 fn parse(bytes: &[u8]) -> Result<Fields, Error> {

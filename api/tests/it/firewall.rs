@@ -145,21 +145,37 @@ async fn what_is_refused() {
 }
 
 #[tokio::test]
-async fn a_form_has_the_list_in_a_field() {
+async fn json_is_a_list_and_a_form_has_it_in_a_field() {
     let desk = Desk::new().await;
-    let rules = "rules=[{\"ip\":\"203.0.113.0/24\",\"ports\":[9094]}]";
+    let rules = "[{\"ip\":\"203.0.113.0/24\",\"ports\":[9094]}]";
+    let put = |query: &str| Call::put(&desk.path(query)).key(&desk.world.key);
     for call in [
-        Call::put(&desk.path("")).form(rules),
-        Call::put(&desk.path(""))
-            .json(&json!({"rules": [{"ip": "203.0.113.0/24", "ports": [9094]}]})),
+        put("").body("application/json; charset=utf-8", rules),
+        put("").body("application/json", format!(" \n{rules}")),
+        put("").form(&format!("rules={rules}")),
+        put("?rules=%5B%7B%22ip%22:%22203.0.113.0/24%22,%22ports%22:%5B9094%5D%7D%5D"),
     ] {
         desk.send("PUT", &json!([])).await;
-        let answer = call.key(&desk.world.key).send(&desk.world.customer).await;
+        let answer = call.send(&desk.world.customer).await;
         assert_eq!(answer.status, 204, "{}", answer.text);
         assert_eq!(desk.rules().await[0]["ports"], json!([9094]));
     }
-    let nothing = Call::put(&desk.path("")).key(&desk.world.key).send(&desk.world.customer).await;
-    nothing.expect_error(400, "rules: Field is required");
+    for (call, expected) in [
+        (put(""), "rules: Field is required"),
+        (put("").body("application/json", ""), "rules: Field is required"),
+        (put("").form("rules="), "rules: Field is required"),
+        (put("").body("application/json", " "), "The body is not valid JSON: EOF while parsing"),
+        (put("").json(&json!({"rules": []})), "The body must be a JSON list of rules"),
+        (put("").json(&Value::Null), "The body must be a JSON list of rules"),
+        (put("").bytes(rules), "JSON needs the header Content-Type: application/json"),
+        (put("").form(&format!("rules={rules}&rules={rules}")), "rules: "),
+    ] {
+        let answer = call.send(&desk.world.customer).await;
+        assert_eq!(answer.status, 400, "{}", answer.text);
+        let error = answer.json()["error"].as_str().unwrap().to_owned();
+        assert!(error.starts_with(expected), "{error}");
+        assert_eq!(desk.rules().await[0]["ports"], json!([9094]), "nothing is changed");
+    }
 }
 
 #[tokio::test]
@@ -193,6 +209,23 @@ async fn clients_wait_until_rules_are_in_effect() {
     let empty = desk.refused(&json!([{"ip": "203.0.113.0/24"}])).await;
     assert_eq!(empty["error_code"], 40_002);
     assert_eq!(empty["message"], empty["error"]);
+}
+
+/// A stopped cluster has no servers that could have rules; they get them when they are started.
+#[tokio::test]
+async fn nobody_waits_for_servers_that_are_stopped_with_their_cluster() {
+    let desk = Desk::new().await;
+    desk.world.apply_firewall(desk.instance.id, true).await;
+    let mut work = desk.world.app.store().begin().await.unwrap();
+    for server in store::servers::list_bare(&mut work, desk.instance.id).await.unwrap() {
+        store::servers::set_made(&mut work, server.id).await.unwrap();
+        store::servers::set_hibernated(&mut work, server.id).await.unwrap();
+    }
+    work.commit().await.unwrap();
+    let office = json!([{"ip": "203.0.113.0/24", "services": ["SSL"]}]);
+    let replaced = desk.send("POST", &office).await;
+    assert_eq!(replaced.json()[0].get("enforced"), None, "they will be");
+    assert_eq!(desk.get("/configured").await.status, 200);
 }
 
 #[tokio::test]
