@@ -162,6 +162,9 @@ pub trait Cloud: Send + Sync {
     /// plane reach each other is not touched. A server that is not there is not made: that
     /// call may be repeated.
     ///
+    /// Where openings are enforced, a server that was given none yet is open to its own network
+    /// alone: one that joins an instance with strict rules must not be open for a moment.
+    ///
     /// Has no owner: it is repeated every few seconds for as long as the server lives, so one
     /// that comes too late is soon put right.
     async fn apply_firewall(&self, server: ServerId, openings: &[Opening]) -> Outcome<Enforcement>;

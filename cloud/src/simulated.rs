@@ -115,14 +115,19 @@ impl SimulatedCloud {
         self.state().disk_owner(disk)
     }
 
-    /// The removal of this network never comes back.
-    pub fn block_removal(&self, network: VpcId) {
-        self.state().block_removal(network);
+    /// Removals of this network that begin while it is blocked never come back.
+    pub fn block_removal(&self, network: VpcId, is_blocked: bool) {
+        self.state().block_removal(network, is_blocked);
     }
 
-    /// From here on it enforces the rules of servers; at first it does not.
-    pub fn enforce_firewalls(&self) {
-        self.state().enforce_firewalls();
+    /// Rules that are given to this server from here on never come back.
+    pub fn block_firewall(&self, server: ServerId) {
+        self.state().block_firewall(server);
+    }
+
+    /// Whether it enforces the rules of servers from here on; at first it does not.
+    pub fn enforce_firewalls(&self, enforces: bool) {
+        self.state().enforce_firewalls(enforces);
     }
 
     /// What a server was let be reached through, if it was ever said.
@@ -212,12 +217,15 @@ impl Cloud for SimulatedCloud {
     }
 
     async fn apply_firewall(&self, server: ServerId, openings: &[Opening]) -> Outcome<Enforcement> {
+        if self.state().is_firewall_blocked(server) {
+            std::future::pending::<()>().await;
+        }
         let subject = format!("firewall of server {server}");
         self.answer(Call::ApplyFirewall, &subject, |state| state.apply_firewall(server, openings))
     }
 
     async fn remove_network(&self, network: VpcId) -> Outcome<()> {
-        if self.state().is_blocked(network) {
+        if self.state().is_removal_blocked(network) {
             std::future::pending::<()>().await;
         }
         let subject = format!("removal of network {network}");

@@ -77,6 +77,9 @@ pub struct Settings {
     /// A new user is known to every broker within moments; longer is a failure
     /// and tried again later.
     pub login_patience: Duration,
+    /// How long the last step of an instance waits for its network to be removed, which takes
+    /// moments unless something is stuck.
+    pub removal_patience: Duration,
     /// Of brokers' certificates.
     pub certificate_life: CertificateLife,
     /// Bytes per second and broker within which replicas are copied.
@@ -90,6 +93,7 @@ impl Default for Settings {
             plaintext: true,
             lease: SignedDuration::from_mins(1),
             login_patience: Duration::from_secs(3),
+            removal_patience: Duration::from_secs(5),
             certificate_life: CertificateLife::default(),
             move_throttle: Throttle { least: 5_000_000, most: 100_000_000 },
         }

@@ -3,7 +3,8 @@
 //!
 //! It takes no input but the store, so starting it anew is always right. Each network and each
 //! server has chores of its own. One that is stuck is given up after a while and begun anew;
-//! meanwhile it holds up no other, and no instance.
+//! meanwhile it holds up no other, and no instance. However many are stuck, they take the places
+//! of their class alone.
 
 mod chore;
 mod firewall;
@@ -11,7 +12,7 @@ mod memory;
 mod removal;
 
 use crate::Engine;
-use chore::{Chore, Subject};
+use chore::{Chore, Class, Subject};
 use futures::future::join_all;
 use memory::Memory;
 use std::collections::{HashMap, HashSet};
@@ -23,8 +24,6 @@ use tokio_util::sync::CancellationToken;
 
 /// New rules are in effect within five seconds.
 const LOOK: Duration = Duration::from_secs(1);
-/// How many chores go on at a time.
-const PARALLEL: usize = 16;
 /// Longer than any chore takes that is not stuck.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -32,8 +31,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub struct Networks {
     engine: Arc<Engine>,
     chores: JoinSet<bool>,
-    /// The subject of each chore under way.
-    busy: HashMap<Id, Subject>,
+    /// The subject and class of each chore under way.
+    busy: HashMap<Id, (Subject, Class)>,
     memory: Memory,
 }
 
@@ -73,14 +72,15 @@ impl Networks {
         };
         self.memory.retain(&all.iter().map(Chore::subject).collect::<HashSet<_>>());
         for chore in self.due(all, Instant::now()) {
-            if self.chores.len() >= PARALLEL {
-                return;
+            let class = chore.class(self.memory.has_failed(chore.subject()));
+            let busy = self.busy.values().filter(|(_, busy)| *busy == class).count();
+            if busy < class.places() {
+                self.start(chore, class);
             }
-            self.start(chore);
         }
     }
 
-    fn start(&mut self, chore: Chore) {
+    fn start(&mut self, chore: Chore, class: Class) {
         let (engine, subject) = (Arc::clone(&self.engine), chore.subject());
         let task = self.chores.spawn(async move {
             let ended = tokio::time::timeout(PATIENCE, chore.carry_out(&engine)).await;
@@ -89,7 +89,7 @@ impl Networks {
                 false
             })
         });
-        self.busy.insert(task.id(), subject);
+        self.busy.insert(task.id(), (subject, class));
     }
 
     /// Everything that there may be to do.
@@ -108,7 +108,7 @@ impl Networks {
     fn due(&self, mut all: Vec<Chore>, now: Instant) -> Vec<Chore> {
         all.retain(|chore| {
             let subject = chore.subject();
-            let is_busy = self.busy.values().any(|busy| *busy == subject);
+            let is_busy = self.busy.values().any(|(busy, _)| *busy == subject);
             !is_busy && !self.memory.rests(subject, now)
         });
         let has_rules = |chore: &Chore| match chore {
@@ -125,7 +125,7 @@ impl Networks {
 
     fn note_end(&mut self, ended: Result<(Id, bool), JoinError>) {
         let task = ended.as_ref().map_or_else(JoinError::id, |(task, _)| *task);
-        let Some(subject) = self.busy.remove(&task) else { return };
+        let Some((subject, _)) = self.busy.remove(&task) else { return };
         let is_done = match ended {
             Ok((_, is_done)) => is_done,
             Err(error) => {

@@ -73,7 +73,9 @@ pub(super) struct State {
     assigned: BTreeMap<ServerId, Addresses>,
     enforces_firewalls: bool,
     /// Networks whose removal never comes back.
-    blocked: BTreeSet<VpcId>,
+    blocked_removals: BTreeSet<VpcId>,
+    /// Servers to which rules are given without an end.
+    blocked_firewalls: BTreeSet<ServerId>,
     effects: Vec<Effect>,
 }
 
@@ -197,16 +199,28 @@ impl State {
         })
     }
 
-    pub(super) fn block_removal(&mut self, id: VpcId) {
-        self.blocked.insert(id);
+    pub(super) fn block_removal(&mut self, id: VpcId, is_blocked: bool) {
+        if is_blocked {
+            self.blocked_removals.insert(id);
+        } else {
+            self.blocked_removals.remove(&id);
+        }
     }
 
-    pub(super) fn is_blocked(&self, id: VpcId) -> bool {
-        self.blocked.contains(&id)
+    pub(super) fn is_removal_blocked(&self, id: VpcId) -> bool {
+        self.blocked_removals.contains(&id)
     }
 
-    pub(super) fn enforce_firewalls(&mut self) {
-        self.enforces_firewalls = true;
+    pub(super) fn block_firewall(&mut self, id: ServerId) {
+        self.blocked_firewalls.insert(id);
+    }
+
+    pub(super) fn is_firewall_blocked(&self, id: ServerId) -> bool {
+        self.blocked_firewalls.contains(&id)
+    }
+
+    pub(super) fn enforce_firewalls(&mut self, enforces: bool) {
+        self.enforces_firewalls = enforces;
     }
 
     pub(super) fn openings(&self, id: ServerId) -> Option<Vec<Opening>> {

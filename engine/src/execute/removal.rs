@@ -70,16 +70,27 @@ impl Engine {
     }
 
     /// The network goes if it is deleted and no other instance is left in it.
-    /// No instance can join a deleted network, so that stays true.
+    /// No instance can join a deleted network, so that stays true. One that is stuck does not
+    /// hold the pass: its row stays, and so its range, until the chores of networks have
+    /// removed it.
     pub(super) async fn forget(&self, pass: &Pass, world: &World) -> Result<Done, PassError> {
         let vpc_id = world.instance.vpc_id;
         let deleted = world.vpc.as_ref().is_some_and(|vpc| vpc.deleted_at.is_some());
         let mut reader = self.store.reader();
         let goes = deleted && vpcs::is_left_to(&mut reader, vpc_id, world.instance.id).await?;
+        let mut is_removed = false;
         if goes {
             let (cloud, _) = self.cloud_for(pass, world).await?;
-            if let Err(done) = finished(cloud.remove_network(vpc_id).await) {
-                return Ok(done);
+            let removal = cloud.remove_network(vpc_id);
+            let removal = tokio::time::timeout(self.settings.removal_patience, removal);
+            if let Ok(outcome) = removal.await {
+                if let Err(done) = finished(outcome) {
+                    return Ok(done);
+                }
+                is_removed = true;
+            } else {
+                // The chores of networks go on with it.
+                tracing::warn!(vpc = %vpc_id, "the removal of a network is stuck");
             }
         }
         // Last of all: from here on the cloud refuses a worker that comes too late.
@@ -89,7 +100,7 @@ impl Engine {
         }
         let mut work = self.guarded(pass).await?;
         instances::remove(&mut work, world.instance.id).await?;
-        if goes {
+        if is_removed {
             vpcs::remove_deleted(&mut work, vpc_id).await?;
         }
         work.commit().await?;

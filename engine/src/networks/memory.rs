@@ -51,6 +51,11 @@ impl Memory {
         self.failed.get(&subject).is_some_and(|failed| now < failed.until)
     }
 
+    /// Whether the last chore of this subject failed.
+    pub fn has_failed(&self, subject: Subject) -> bool {
+        self.failed.contains_key(&subject)
+    }
+
     /// Whether a server has its rules as far as can be known without asking the cloud. One on
     /// which nothing is enforced is asked for once.
     pub fn has_rules(&self, turn: &FirewallTurn, now: Instant) -> bool {

@@ -2,9 +2,10 @@
 //! when somebody took them away. And that nothing which is stuck holds that up.
 
 use crate::world::World;
-use cloud::{Call, Fault};
-use engine::Networks;
+use cloud::{Call, Effect, Fault};
+use engine::{Networks, Rest, Settings};
 use model::*;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 use store::{FirewallProgress, firewalls, instances, pauses, servers, vpcs};
@@ -48,7 +49,7 @@ async fn every_server_has_the_rules_as_they_are_now() {
     let id = world.create(3).await;
     settle(&world).await;
     assert_eq!(progress(&world, id).await, [(0, false); 3], "no server is there yet");
-    world.cloud.enforce_firewalls();
+    world.cloud.enforce_firewalls(true);
     world.run(&world.engine(), id).await;
     settle(&world).await;
     assert_eq!(progress(&world, id).await, [(1, true); 3]);
@@ -88,7 +89,7 @@ async fn a_cloud_that_enforces_nothing_says_so() {
 #[tokio::test]
 async fn rules_wait_while_the_engine_is_paused_and_end_with_their_instance() {
     let world = World::new().await;
-    world.cloud.enforce_firewalls();
+    world.cloud.enforce_firewalls(true);
     let id = world.create(1).await;
     world.run(&world.engine(), id).await;
     settle(&world).await;
@@ -121,22 +122,18 @@ async fn servers_of_another_host_are_left_alone() {
     assert_eq!(progress(&world, id).await, [(0, false)]);
 }
 
-#[tokio::test]
-async fn a_removal_that_is_stuck_holds_up_nothing_else() {
-    let world = World::new().await;
-    world.cloud.enforce_firewalls();
-    let id = world.create(1).await;
-    world.run(&world.engine(), id).await;
-    let (stuck, next) = (VpcId(901), VpcId(902));
+/// Deleted networks of the account of that instance, in which nobody lives.
+async fn deleted_networks(world: &World, beside: InstanceId, ids: Range<i64>) -> Vec<VpcId> {
     let mut work = world.store.begin().await.unwrap();
-    let beside = world.instance(id).await.unwrap();
-    for (vpc, subnet) in [(stuck, "10.9.1.0/24"), (next, "10.9.2.0/24")] {
+    let beside = world.instance(beside).await.unwrap();
+    let mut all = Vec::new();
+    for id in ids {
         let vpc = Vpc {
-            id: vpc,
+            id: VpcId(id),
             account_id: beside.account_id,
             name: "net".into(),
             region: beside.region.clone(),
-            subnet: subnet.parse().unwrap(),
+            subnet: format!("10.9.{}.0/24", id - 900).parse().unwrap(),
             tags: Tags::default(),
             provider_id: world.entropy.uuid(),
             made_for: None,
@@ -145,27 +142,85 @@ async fn a_removal_that_is_stuck_holds_up_nothing_else() {
         };
         vpcs::insert(&mut work, &vpc).await.unwrap();
         vpcs::set_deleted(&mut work, vpc.id, world.clock.now()).await.unwrap();
+        all.push(vpc.id);
     }
     work.commit().await.unwrap();
-    world.cloud.block_removal(stuck);
+    all
+}
 
+async fn is_on_record(world: &World, vpc: VpcId) -> bool {
+    vpcs::find(&mut world.store.reader(), vpc).await.unwrap().is_some()
+}
+
+/// Lets the task run until that is so, and stops it.
+async fn run_until(world: &World, what: &str, is_so: impl AsyncFn() -> bool) {
     let stop = CancellationToken::new();
     let networks = Networks::new(Arc::new(world.engine()));
     let running = tokio::spawn(networks.run(stop.clone()));
     let seen = async {
-        loop {
-            let mut reader = world.store.reader();
-            let gone = vpcs::find(&mut reader, next).await.unwrap().is_none();
-            if gone && progress(&world, id).await == [(1, true)] {
-                return;
-            }
+        while !is_so().await {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     };
     let is_seen = tokio::time::timeout(PATIENCE, seen).await.is_ok();
-    assert!(is_seen, "rules: {:?}", progress(&world, id).await);
-    let mut reader = world.store.reader();
-    assert!(vpcs::find(&mut reader, stuck).await.unwrap().is_some(), "its range stays taken");
     stop.cancel();
     tokio::time::timeout(PATIENCE, running).await.expect("a stop waits for no chore").unwrap();
+    assert!(is_seen, "{what}");
+}
+
+#[tokio::test]
+async fn a_removal_that_is_stuck_holds_up_nothing_else() {
+    let world = World::new().await;
+    world.cloud.enforce_firewalls(true);
+    let id = world.create(1).await;
+    world.run(&world.engine(), id).await;
+    let (stuck, next) = (VpcId(901), VpcId(902));
+    deleted_networks(&world, id, 901..903).await;
+    world.cloud.block_removal(stuck, true);
+    run_until(&world, "the next one is removed, and rules are applied", async || {
+        !is_on_record(&world, next).await && progress(&world, id).await == [(1, true)]
+    })
+    .await;
+    assert!(is_on_record(&world, stuck).await, "its range stays taken");
+}
+
+/// Somebody deletes more networks than are removed at a time, and the cloud can't remove any.
+#[tokio::test]
+async fn rules_are_applied_however_many_removals_are_stuck() {
+    let world = World::new().await;
+    world.cloud.enforce_firewalls(true);
+    let id = world.create(3).await;
+    world.run(&world.engine(), id).await;
+    for vpc in deleted_networks(&world, id, 901..941).await {
+        world.cloud.block_removal(vpc, true);
+    }
+    // Nor does a server on which rules are stuck.
+    let servers = servers::list_bare(&mut world.store.reader(), id).await.unwrap();
+    world.cloud.block_firewall(servers[1].id);
+    let_in(&world, id, "203.0.113.0/24").await;
+    run_until(&world, "the others have their rules", async || {
+        progress(&world, id).await == [(2, true), (0, false), (2, true)]
+    })
+    .await;
+}
+
+/// The last step of an instance leaves a network that is stuck to the task.
+#[tokio::test]
+async fn an_instance_goes_though_the_removal_of_its_network_is_stuck() {
+    let world = World::new().await;
+    let id = world.create(1).await;
+    let settings = Settings { removal_patience: Duration::from_millis(50), ..Settings::default() };
+    let engine = world.engine_with(world.installation.host_id, settings);
+    world.run(&engine, id).await;
+    let vpc = world.instance(id).await.unwrap().vpc_id;
+    world.cloud.block_removal(vpc, true);
+    world.delete(id).await;
+    assert_eq!(world.run(&engine, id).await, Rest::Gone);
+    assert!(is_on_record(&world, vpc).await, "its range stays taken");
+
+    world.cloud.block_removal(vpc, false);
+    settle(&world).await;
+    assert!(!is_on_record(&world, vpc).await);
+    let removed = Effect::NetworkRemoved(vpc);
+    assert!(world.cloud.effects().contains(&removed), "{:?}", world.cloud.effects());
 }

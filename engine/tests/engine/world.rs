@@ -56,7 +56,7 @@ impl World {
         self.engine_with(host_id, Settings::default())
     }
 
-    fn engine_with(&self, host_id: HostId, settings: Settings) -> Engine {
+    pub fn engine_with(&self, host_id: HostId, settings: Settings) -> Engine {
         Engine::new(Parts {
             store: self.store.clone(),
             clouds: Clouds::bind(
