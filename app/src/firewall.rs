@@ -31,10 +31,8 @@ pub async fn read(access: &InstanceAccess, app: &App) -> Result<FirewallView> {
 }
 
 fn view(firewall: &Firewall, servers: &[FirewallProgress]) -> FirewallView {
-    // Of one that was just added, nothing is known yet.
-    let is_known = |it: &&FirewallProgress| it.revision > 0 || it.state == ServerState::Hibernated;
-    let known: Vec<bool> = servers.iter().filter(is_known).map(|it| it.enforced).collect();
-    FirewallView { rules: firewall.rules(), enforced: !known.is_empty() && !known.contains(&false) }
+    let enforced = firewalls::are_enforced(servers).unwrap_or(false);
+    FirewallView { rules: firewall.rules(), enforced }
 }
 
 /// Fails, with a number that clients of the family wait by, until every server has the rules

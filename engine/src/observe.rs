@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use store::instances::{self, Looked};
 use store::{
     AuthorityKind, Lease, ServerRecord, actions, authorities, certificates, disk_guards, disks,
-    leases, resizes, servers, tickets, vpcs,
+    firewalls, leases, resizes, servers, tickets, vpcs,
 };
 
 /// What a turn begins with, all of it from one moment.
@@ -50,6 +50,9 @@ impl Engine {
             vpc: vpcs::find(&mut moment, instance.vpc_id).await?,
             instance,
             servers: views,
+            firewall_enforced: firewalls::are_enforced(
+                &firewalls::progress(&mut moment, id).await?,
+            ),
             trust: Trust {
                 internal: trusted(AuthorityKind::Internal),
                 clients: trusted(AuthorityKind::Client),

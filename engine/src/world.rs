@@ -35,6 +35,8 @@ pub struct World {
     pub instance: Instance,
     pub vpc: Option<Vpc>,
     pub servers: Vec<ServerView>,
+    /// Whether its cloud enforces firewall rules, once that is known.
+    pub firewall_enforced: Option<bool>,
     pub trust: Trust,
     /// Of the certificates that are issued from now on.
     pub certificate_life: CertificateLife,
@@ -81,6 +83,18 @@ impl World {
     /// Whether its broker runs and has given no answer for so long that it won't.
     pub(crate) fn is_unresponsive(&self, view: &ServerView) -> bool {
         self.unresponsive.contains(&view.server.id)
+    }
+
+    /// Whether clients without a login shall have rights: only where rules keep everybody who is
+    /// outside the instance's network from the listener that they come to. While that is not
+    /// known, it stays as it is.
+    pub(crate) fn lets_anonymous_in(&self) -> bool {
+        self.firewall_enforced.unwrap_or(self.instance.progress.anonymous_let_in)
+    }
+
+    /// Whether Kafka gives clients without a login other rights than they shall have.
+    pub(crate) fn anonymous_differs(&self) -> bool {
+        self.lets_anonymous_in() != self.instance.progress.anonymous_let_in
     }
 
     /// Whether all that goes on was cancelled.

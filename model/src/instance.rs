@@ -74,6 +74,8 @@ pub struct InstanceProgress {
     pub network_made: bool,
     /// The default user's credentials and rights are in Kafka.
     pub credentials_set: bool,
+    /// Clients without a login have rights in Kafka.
+    pub anonymous_let_in: bool,
     /// When a real login succeeded, since it was created or last started.
     pub ready_at: Option<Timestamp>,
     /// What it does now, or why it waits.

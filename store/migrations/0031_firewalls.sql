@@ -12,3 +12,6 @@ CREATE TABLE firewalls (
 -- enforces them. 0: none has been applied yet.
 ALTER TABLE servers ADD COLUMN firewall_revision BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE servers ADD COLUMN firewall_enforced BOOLEAN NOT NULL DEFAULT FALSE;
+
+-- Observed: clients without a login have rights in Kafka, as they have where rules are enforced.
+ALTER TABLE instances ADD COLUMN anonymous_let_in BOOLEAN NOT NULL DEFAULT FALSE;

@@ -30,6 +30,21 @@ pub struct FirewallProgress {
     pub enforced: bool,
 }
 
+impl FirewallProgress {
+    /// Whether it is known if its cloud enforces rules. Of a server that was just added it is
+    /// not.
+    fn is_known(&self) -> bool {
+        self.revision > 0 || self.state == ServerState::Hibernated
+    }
+}
+
+/// Whether servers are where rules are enforced, all that are known. None: none is known.
+pub fn are_enforced(servers: &[FirewallProgress]) -> Option<bool> {
+    let mut known = servers.iter().filter(|it| it.is_known()).map(|it| it.enforced).peekable();
+    known.peek()?;
+    Some(known.all(|is_enforced| is_enforced))
+}
+
 /// A server whose rules its cloud should have.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FirewallTurn {
@@ -110,20 +125,28 @@ pub async fn turns_on(run: &mut impl Run, host: HostId) -> Result<Vec<FirewallTu
     run.fetch(query).await?.iter().map(turn).collect()
 }
 
-/// Notes which rules are in effect on a server.
-pub async fn set_applied(
-    work: &mut Work,
-    server: ServerId,
-    revision: i64,
-    enforced: bool,
-) -> Result<()> {
+/// Rules that were given to a server.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Applied {
+    /// Of those that were in effect before, as far as was known.
+    pub before: i64,
+    pub revision: i64,
+    pub enforced: bool,
+}
+
+/// Notes which rules are in effect on a server. False if something else is on record than was
+/// before: somebody else applied rules, or the cloud has made the server anew, which then has
+/// none.
+pub async fn set_applied(work: &mut Work, server: ServerId, applied: Applied) -> Result<bool> {
     let query = Query::new(
-        "UPDATE servers SET firewall_revision = $2, firewall_enforced = $3 WHERE id = $1",
+        "UPDATE servers SET firewall_revision = $2, firewall_enforced = $3 \
+         WHERE id = $1 AND firewall_revision = $4",
     )
     .bind(server.0)
-    .bind(revision)
-    .bind(enforced);
-    work.execute(query).await.map(drop)
+    .bind(applied.revision)
+    .bind(applied.enforced)
+    .bind(applied.before);
+    Ok(work.execute(query).await? == 1)
 }
 
 /// With the instance.
@@ -142,4 +165,32 @@ fn turn(row: &Row) -> Result<FirewallTurn> {
         applied: row.int("applied")?,
         enforced: row.flag("enforced")?,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ServerState::{Hibernated, Made, Planned};
+
+    #[test]
+    fn rules_are_enforced_where_every_known_server_says_so() {
+        let check = |servers: &[(ServerState, i64, bool)], expected: Option<bool>| {
+            let server = |(state, revision, enforced): &(ServerState, i64, bool)| {
+                let (state, revision, enforced) = (*state, *revision, *enforced);
+                FirewallProgress { name: String::new(), state, revision, enforced }
+            };
+            let all: Vec<FirewallProgress> = servers.iter().map(server).collect();
+            assert_eq!(are_enforced(&all), expected, "{servers:?}");
+        };
+        check(&[], None);
+        check(&[(Planned, 0, false)], None);
+        check(&[(Made, 1, false)], Some(false));
+        check(&[(Made, 1, true), (Planned, 0, false)], Some(true));
+        check(&[(Made, 1, true), (Made, 2, false)], Some(false));
+        // Nothing is in effect there, and what its cloud does was seen before.
+        check(&[(Hibernated, 0, true)], Some(true));
+        check(&[(Hibernated, 0, false)], Some(false));
+        // After a restore.
+        check(&[(Made, 0, true)], None);
+    }
 }

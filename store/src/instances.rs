@@ -412,7 +412,7 @@ pub async fn set_progress(
     let query = Query::new(
         "UPDATE instances SET observed_generation = $2, network_made = $3, \
          credentials_set = $4, ready_at = $5, status = $6, failures = $7, kafka_observed = $8, \
-         conditions = $9 WHERE id = $1",
+         conditions = $9, anonymous_let_in = $10 WHERE id = $1",
     )
     .bind(id.0)
     .bind(progress.observed_generation)
@@ -422,7 +422,8 @@ pub async fn set_progress(
     .bind(progress.status())
     .bind(progress.failures)
     .bind(progress.kafka_observed)
-    .bind(json(&progress.conditions));
+    .bind(json(&progress.conditions))
+    .bind(progress.anonymous_let_in);
     work.execute(query).await.map(drop)
 }
 
@@ -486,6 +487,7 @@ fn progress(row: &Row) -> Result<InstanceProgress> {
         observed_generation: row.int("observed_generation")?,
         network_made: row.flag("network_made")?,
         credentials_set: row.flag("credentials_set")?,
+        anonymous_let_in: row.flag("anonymous_let_in")?,
         ready_at: row.time_or_none("ready_at")?,
         conditions: conditions(row)?,
         revision: row.int("revision")?,

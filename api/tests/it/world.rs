@@ -23,6 +23,7 @@ use serde_json::json;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use store::firewalls::Applied;
 use store::{Installation, Location, MasterKey, Store};
 use test_support::postgres;
 use web::{Options, RateLimit, RateLimits};
@@ -261,9 +262,12 @@ impl World {
     pub async fn apply_firewall(&self, id: InstanceId, enforced: bool) {
         let mut work = self.app.store().begin().await.unwrap();
         let revision = store::firewalls::find(&mut work, id).await.unwrap().revision;
-        for server in store::servers::list_bare(&mut work, id).await.unwrap() {
-            let applied = store::firewalls::set_applied(&mut work, server.id, revision, enforced);
-            applied.await.unwrap();
+        let servers = store::servers::list_bare(&mut work, id).await.unwrap();
+        let progress = store::firewalls::progress(&mut work, id).await.unwrap();
+        for (server, before) in servers.iter().zip(progress) {
+            let applied = Applied { before: before.revision, revision, enforced };
+            let noted = store::firewalls::set_applied(&mut work, server.id, applied).await;
+            assert!(noted.unwrap());
         }
         work.commit().await.unwrap();
     }

@@ -2,7 +2,7 @@
 //!
 //! Kafka keeps no fence: a worker that stood still after its look at the lease writes
 //! late, and is not refused. What protects is that a late write is the write that was
-//! made before: rights are only added, and password and settings are read from the
+//! made before: rights are added, and password and settings are read from the
 //! row that all workers read. Only a worker that stood still while they were changed,
 //! and its lease was taken, writes what was before. It finds its lease lost right
 //! after that, and has the worker that owns the instance by then write once more. One
@@ -40,12 +40,11 @@ impl Engine {
         self.look_at_lease(pass).await?;
         let nobody = self.entropy.password();
         let users = [(PLACEHOLDER_USER, &nobody), (&*instance.username, &instance.password)];
-        let rights = rights::of_default_user(&instance.username);
         let chosen = chosen(world);
         pass.kafka_written.store(true, Ordering::Relaxed);
         let (users, acls, settings) = tokio::join!(
             self.reach.admin().set_scram_users(&cluster, &users),
-            self.reach.admin().add_acls(&cluster, &rights),
+            self.set_rights(&cluster, world),
             self.set(&cluster, &chosen),
         );
         if let Err(error) = made(users).and(made(acls)).and(made(settings)) {
@@ -56,12 +55,28 @@ impl Engine {
         }
         let noted = self.note(pass, world, |progress| {
             progress.credentials_set = true;
+            progress.anonymous_let_in = world.lets_anonymous_in();
             progress.kafka_observed = instance.kafka_generation;
         });
         let done = noted.await?;
         // Written under the lease, so no other worker has written since.
         pass.kafka_written.store(false, Ordering::Relaxed);
         Ok(done)
+    }
+
+    async fn set_rights(
+        &self,
+        cluster: &Cluster,
+        world: &World,
+    ) -> Result<(), kafka::client::Error> {
+        let admin = self.reach.admin();
+        let mut given = rights::of_default_user(&world.instance.username);
+        if world.lets_anonymous_in() {
+            given.extend(rights::of_anonymous());
+        } else if world.instance.progress.anonymous_let_in {
+            admin.remove_acls(cluster, rights::ANONYMOUS).await?;
+        }
+        admin.add_acls(cluster, &given).await
     }
 
     /// What was written into Kafka after another worker took the instance may be older

@@ -5,7 +5,8 @@
 
 use crate::Engine;
 use cloud::{Enforcement, Outcome};
-use store::{FirewallTurn, firewalls};
+use store::firewalls::{self, Applied};
+use store::{FirewallTurn, instances};
 
 impl Engine {
     /// Whether the server has the rules as they are now.
@@ -37,20 +38,37 @@ impl Engine {
         if (intent.revision, enforced) == (turn.applied, turn.enforced) {
             return true;
         }
-        let noted = async {
-            let mut work = self.store.begin().await?;
-            firewalls::set_applied(&mut work, server, intent.revision, enforced).await?;
-            work.commit().await
-        };
-        match noted.await {
-            Ok(()) => {
+        match self.note_applied(turn, intent.revision, enforced).await {
+            Ok(true) => {
                 tracing::info!(%server, revision = intent.revision, enforced, "rules are applied");
                 true
+            }
+            Ok(false) => {
+                tracing::debug!(%server, "the server was made anew while it was given rules");
+                false
             }
             Err(error) => {
                 tracing::warn!(%server, %error, "that rules are applied could not be noted");
                 false
             }
         }
+    }
+
+    /// False if something else was noted since the turn was read.
+    async fn note_applied(
+        &self,
+        turn: &FirewallTurn,
+        revision: i64,
+        enforced: bool,
+    ) -> store::Result<bool> {
+        let mut work = self.store.begin().await?;
+        let applied = Applied { before: turn.applied, revision, enforced };
+        let is_noted = firewalls::set_applied(&mut work, turn.server_id, applied).await?;
+        if is_noted && enforced != turn.enforced {
+            // What clients without a login may do hangs on it.
+            instances::wake(&mut work, turn.instance_id, self.clock.now()).await?;
+        }
+        work.commit().await?;
+        Ok(is_noted)
     }
 }

@@ -77,7 +77,8 @@ impl Draft<'_> {
     fn is_changed_in_kafka(&self) -> bool {
         let instance = &self.world.instance;
         let is_old = instance.progress.kafka_observed < instance.kafka_generation;
-        let is_changed = is_old || self.world.is_to_slow_or_let_go();
+        let is_changed =
+            is_old || self.world.anonymous_differs() || self.world.is_to_slow_or_let_go();
         let works = |view: &ServerView| {
             view.is_up() && !self.world.is_unresponsive(view) && !self.lacks_something(view)
         };
@@ -170,7 +171,7 @@ fn customer_steps(world: &World) -> Vec<Step> {
     let progress = &world.instance.progress;
     let mut steps = Vec::new();
     let is_old = progress.kafka_observed < world.instance.kafka_generation;
-    if !progress.credentials_set || is_old {
+    if !progress.credentials_set || is_old || world.anonymous_differs() {
         steps.push(Step::SetCredentials);
     }
     if progress.ready_at.is_none() {

@@ -4,6 +4,7 @@
 use crate::world::World;
 use cloud::{Call, Effect, Fault};
 use engine::{Networks, Rest, Settings};
+use kafka::client::{Acl, Admin as _};
 use model::*;
 use std::ops::Range;
 use std::sync::Arc;
@@ -223,4 +224,38 @@ async fn an_instance_goes_though_the_removal_of_its_network_is_stuck() {
     assert!(!is_on_record(&world, vpc).await);
     let removed = Effect::NetworkRemoved(vpc);
     assert!(world.cloud.effects().contains(&removed), "{:?}", world.cloud.effects());
+}
+
+/// 9092 has no login: whoever comes there may do something only where rules keep strangers out.
+#[tokio::test]
+async fn clients_without_a_login_have_rights_where_rules_are_enforced() {
+    let world = World::new().await;
+    let (engine, id) = (world.engine(), world.create(1).await);
+    world.run(&engine, id).await;
+    settle(&world).await;
+    world.run(&engine, id).await;
+    assert_eq!(anonymous_rights(&world, id).await, Vec::<String>::new());
+
+    for (enforces, expected) in [
+        (true, &["All on Group *", "All on Topic *", "All on TransactionalId *"][..]),
+        (false, &[]),
+        (true, &["All on Group *", "All on Topic *", "All on TransactionalId *"]),
+    ] {
+        world.cloud.enforce_firewalls(enforces);
+        settle(&world).await;
+        world.run(&engine, id).await;
+        assert_eq!(anonymous_rights(&world, id).await, expected, "{enforces}");
+        let progress = world.instance(id).await.unwrap().progress;
+        assert_eq!(progress.anonymous_let_in, enforces);
+    }
+}
+
+/// What Kafka lets them do, in order.
+async fn anonymous_rights(world: &World, id: InstanceId) -> Vec<String> {
+    let cluster = world.cluster(id).await;
+    let acls = world.kafka.describe_acls(&cluster, kafka::rights::ANONYMOUS).await.unwrap();
+    let one = |acl: &Acl| format!("{:?} on {:?} {}", acl.operation, acl.resource_type, acl.pattern);
+    let mut all: Vec<String> = acls.iter().map(one).collect();
+    all.sort();
+    all
 }

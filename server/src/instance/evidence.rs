@@ -148,7 +148,8 @@ fn instance(row: &Instance, vpc: Option<&Vpc>) -> Value {
         "ready": row.ready(), "configured": row.configured(),
         "observed_generation": row.progress.observed_generation,
         "network_made": row.progress.network_made,
-        "credentials_set": row.progress.credentials_set, "ready_at": row.progress.ready_at,
+        "credentials_set": row.progress.credentials_set,
+        "anonymous_let_in": row.progress.anonymous_let_in, "ready_at": row.progress.ready_at,
         "status": row.progress.status(), "failures": row.progress.failures,
     })
 }

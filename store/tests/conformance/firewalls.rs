@@ -55,7 +55,10 @@ pub async fn a_server_has_a_turn_once_it_is_there(f: Fixture) {
     set(&f, instance.id, &from("203.0.113.0/24")).await;
     assert_eq!(turns().await, [turn(2, 0, false)]);
     let mut work = f.store.begin().await.unwrap();
-    firewalls::set_applied(&mut work, server.id, 2, true).await.unwrap();
+    let outdated = firewalls::Applied { before: 1, revision: 2, enforced: true };
+    assert!(!firewalls::set_applied(&mut work, server.id, outdated).await.unwrap());
+    let applied = firewalls::Applied { before: 0, ..outdated };
+    assert!(firewalls::set_applied(&mut work, server.id, applied).await.unwrap());
     work.commit().await.unwrap();
     assert_eq!(turns().await, [turn(2, 2, true)]);
     let progress = firewalls::progress(&mut f.store.reader(), instance.id).await.unwrap();

@@ -158,7 +158,8 @@ async fn rules_are_applied_anew_after_a_restore() {
     let it = Copies::new().await;
     let (instance, server, _) = it.f.instance(it.account, 9000).await;
     let mut work = it.f.store.begin().await.unwrap();
-    firewalls::set_applied(&mut work, server.id, 1, true).await.unwrap();
+    let applied = firewalls::Applied { before: 0, revision: 1, enforced: true };
+    assert!(firewalls::set_applied(&mut work, server.id, applied).await.unwrap());
     backup::go_beyond(&mut work, &Past::default()).await.unwrap();
     let progress = firewalls::progress(&mut work, instance.id).await.unwrap();
     assert_eq!(progress.iter().map(|it| it.revision).collect::<Vec<_>>(), [0]);

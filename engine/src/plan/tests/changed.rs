@@ -29,6 +29,21 @@ fn what_kafka_keeps_is_written_while_a_quorum_runs() {
 }
 
 #[test]
+fn clients_without_a_login_have_rights_where_rules_are_enforced() {
+    let check = |let_in: bool, enforced: Option<bool>, expected: &str| {
+        let cluster = three().firewall_enforced(enforced);
+        check(if let_in { cluster.anonymous_let_in() } else { cluster }, expected);
+    };
+    check(false, None, "wait: running");
+    check(false, Some(false), "wait: running");
+    check(false, Some(true), "set credentials");
+    check(true, Some(true), "wait: running");
+    check(true, Some(false), "set credentials");
+    // As after a restore: nobody knows.
+    check(true, None, "wait: running");
+}
+
+#[test]
 fn agents_hear_of_revoked_certificates_at_once() {
     check(three().revoked(), "each: publish");
     check(three().revoked().informed(&[1]), "2: publish | 3: publish");

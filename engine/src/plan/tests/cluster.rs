@@ -47,6 +47,7 @@ impl Cluster {
             instance: instance(nodes),
             vpc: None,
             servers: (1..=nodes).map(view).collect(),
+            firewall_enforced: None,
             trust: Trust::default(),
             certificate_life: CertificateLife::default(),
             disk_guards: vec![],
@@ -220,6 +221,18 @@ impl Cluster {
 
     pub fn not_ready(mut self) -> Self {
         self.world.instance.progress.ready_at = None;
+        self
+    }
+
+    /// Whether the cloud enforces firewall rules, as far as it has said.
+    pub fn firewall_enforced(mut self, enforced: Option<bool>) -> Self {
+        self.world.firewall_enforced = enforced;
+        self
+    }
+
+    /// Clients without a login have rights.
+    pub fn anonymous_let_in(mut self) -> Self {
+        self.world.instance.progress.anonymous_let_in = true;
         self
     }
 
