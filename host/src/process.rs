@@ -188,7 +188,17 @@ impl Spawn {
     pub fn start(
         &self,
     ) -> io::Result<(ProcessId, impl Future<Output = Exit> + Send + 'static + use<>)> {
-        followed(self.spawn(None, Stdio::null())?)
+        followed(self.spawn(None, Stdio::null(), None)?)
+    }
+
+    /// Starts it in a network namespace, as that user if one is given. What it starts is in
+    /// there as well. Takes root.
+    pub fn start_within(
+        &self,
+        namespace: &Path,
+        uid: Option<u32>,
+    ) -> io::Result<(ProcessId, impl Future<Output = Exit> + Send + 'static + use<>)> {
+        followed(self.spawn(uid, Stdio::null(), Some(namespace))?)
     }
 
     /// The same for a process that we say something to, as that user if one is given. It sees
@@ -197,7 +207,7 @@ impl Spawn {
         &self,
         uid: Option<u32>,
     ) -> io::Result<(ProcessId, Input, impl Future<Output = Exit> + Send + 'static + use<>)> {
-        let mut child = self.spawn(uid, Stdio::piped())?;
+        let mut child = self.spawn(uid, Stdio::piped(), None)?;
         let input = child.stdin().take().expect("it is piped").into_owned_fd()?;
         let (process, ended) = followed(child)?;
         Ok((process, Input::new(input)?, ended))
@@ -210,15 +220,29 @@ impl Spawn {
         &self,
         uid: u32,
     ) -> io::Result<(ProcessId, impl Future<Output = Exit> + Send + 'static + use<>)> {
-        followed(self.spawn(Some(uid), Stdio::null())?)
+        followed(self.spawn(Some(uid), Stdio::null(), None)?)
     }
 
-    fn spawn(&self, uid: Option<u32>, input: Stdio) -> io::Result<Box<dyn ChildWrapper>> {
+    fn spawn(
+        &self,
+        uid: Option<u32>,
+        input: Stdio,
+        namespace: Option<&Path>,
+    ) -> io::Result<Box<dyn ChildWrapper>> {
+        let runtime = tokio::runtime::Handle::current();
+        let start = |mut command: CommandWrap| {
+            crate::within(namespace, || {
+                let _runtime = runtime.enter();
+                command.spawn()
+            })
+        };
         let Some(uid) = uid else {
             let output = OpenOptions::new().create(true).append(true).open(&self.output)?;
             let mut command = self.command(output)?;
             command.envs(self.variables()).stdin(input);
-            return CommandWrap::from(command).wrap(ProcessSession).spawn();
+            let mut command = CommandWrap::from(command);
+            command.wrap(ProcessSession);
+            return start(command);
         };
         let mut command = self.command(open_log(&self.output, uid)?)?;
         command.env_clear().envs(confine::environment()).envs(self.variables()).stdin(input);
@@ -226,11 +250,8 @@ impl Spawn {
         command.uid(uid).gid(uid);
         let mut command = CommandWrap::from(command);
         command.wrap(ProcessSession);
-        let runtime = tokio::runtime::Handle::current();
-        confine::without_privileges(|| {
-            let _runtime = runtime.enter();
-            command.spawn()
-        })
+        // A thread starts with what the one that starts it has given up.
+        confine::without_privileges(|| start(command))
     }
 
     fn variables(&self) -> impl Iterator<Item = (&str, &str)> {

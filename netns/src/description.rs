@@ -88,9 +88,9 @@ impl Network {
 
     /// The places of the members.
     pub(crate) fn places(&self) -> impl Iterator<Item = (u8, Ipv4Addr, &Member)> {
-        self.members.iter().filter_map(|(address, member)| {
-            Some((self.place(*address)?, *address, member))
-        })
+        self.members
+            .iter()
+            .filter_map(|(address, member)| Some((self.place(*address)?, *address, member)))
     }
 
     /// Refuses what could not be made, before anything is.
@@ -137,9 +137,7 @@ mod tests {
         check("10.1.0.0/16", &["10.1.0.255"], "");
         check("192.168.7.16/28", &["192.168.7.18", "192.168.7.30"], "");
         let range = |address, subnet| {
-            format!(
-                "{address} is not one of the first 256 of {subnet} that members can have"
-            )
+            format!("{address} is not one of the first 256 of {subnet} that members can have")
         };
         for address in ["10.1.2.0", "10.1.2.1", "10.1.2.255", "10.1.3.2", "10.1.1.2", "9.9.9.9"] {
             check("10.1.2.0/24", &[address], &range(address, "10.1.2.0/24"));
@@ -160,7 +158,8 @@ mod tests {
         member.published.push(Published { at: None, port: 20001, to: 9094 });
         let text = serde_json::to_string(&network).unwrap();
         assert_eq!(serde_json::from_str::<Network>(&text).unwrap(), network);
-        assert!(serde_json::from_str::<Network>(&text.replace("\"slot\":1", "\"slot\":70000"))
-            .is_err());
+        assert!(
+            serde_json::from_str::<Network>(&text.replace("\"slot\":1", "\"slot\":70000")).is_err()
+        );
     }
 }

@@ -46,9 +46,8 @@ pub fn found() -> Result<Vec<Found>, Error> {
     let kernel = Kernel::default();
     let seen = kernel.look(&Place::Host)?;
     for link in &seen.links {
-        let whole = |(tag, slot, kind, name, note)| Found {
-            tag, slot, kind, name, note, is_stale: false,
-        };
+        let whole =
+            |(tag, slot, kind, name, note)| Found { tag, slot, kind, name, note, is_stale: false };
         if let Some((tag, slot)) = read_link(&link.name) {
             let (name, note) = (link.name.clone(), link.note.clone());
             found.push(whole((tag, Some(slot), Kind::Link, name, note)));

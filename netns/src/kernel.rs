@@ -3,7 +3,7 @@
 
 use crate::seen::Seen;
 use crate::{Error, names};
-use rustix::fs::statfs;
+use rustix::fs::{FsWord, statfs};
 use std::cell::RefCell;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use std::{fs, io};
 
 /// Of the file system that namespaces are in: what has a name but is not in it was left by
 /// a reboot, or by one who died while he made it.
-const NAMESPACE_MAGIC: i64 = 0x6e73_6673;
+const NAMESPACE_MAGIC: FsWord = 0x6e73_6673;
 const SETTINGS: &str = "/proc/sys/net";
 
 /// Where something is done.
@@ -176,23 +176,18 @@ pub(crate) fn namespaces() -> Result<Vec<String>, Error> {
         other => other.map_err(Error::at(names::NAMESPACES))?,
     };
     let names = entries.flatten().map(|entry| entry.file_name());
-    let mut names: Vec<String> =
-        names.filter_map(|name| name.into_string().ok()).collect();
+    let mut names: Vec<String> = names.filter_map(|name| name.into_string().ok()).collect();
     names.sort();
     Ok(names)
 }
 
 pub(crate) fn is_namespace(name: &str) -> bool {
-    statfs(names::path(name)).is_ok_and(|found| i64::from(found.f_type) == NAMESPACE_MAGIC)
+    statfs(names::path(name)).is_ok_and(|found| found.f_type == NAMESPACE_MAGIC)
 }
 
-fn within<T: Send>(
-    place: &Place,
-    work: impl FnOnce() -> io::Result<T> + Send,
-) -> Result<T, Error> {
+fn within<T: Send>(place: &Place, work: impl FnOnce() -> io::Result<T> + Send) -> Result<T, Error> {
     let path = place.path();
-    host::within(path.as_deref(), work)
-        .map_err(Error::at(path.unwrap_or_else(|| SETTINGS.into())))
+    host::within(path.as_deref(), work).map_err(Error::at(path.unwrap_or_else(|| SETTINGS.into())))
 }
 
 fn run(
@@ -209,8 +204,11 @@ fn run(
         let said = "it is not there".to_owned();
         return Err(Error::Refused { what: format!("a look into {name}"), said });
     }
-    host::run_within(path.as_deref(), program, arguments, input)
-        .map_err(|source| Error::Program { program, package, source })
+    host::run_within(path.as_deref(), program, arguments, input).map_err(|source| Error::Program {
+        program,
+        package,
+        source,
+    })
 }
 
 fn refused(what: &str, output: &Output) -> Error {

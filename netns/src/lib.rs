@@ -21,6 +21,7 @@ mod remove;
 mod rules;
 mod seen;
 mod settings;
+pub mod testing;
 
 pub use description::{Control, Member, Network, Published, Rule};
 pub use error::Error;

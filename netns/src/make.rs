@@ -7,6 +7,7 @@ use crate::seen::Seen;
 use crate::{Control, Error, Network, Slot, Tag, names, ranges, rules, settings};
 use ipnet::Ipv4Net;
 use std::collections::HashMap;
+use std::fmt;
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -57,11 +58,7 @@ impl Networks {
 
     /// The host's rules for all networks, and the control plane's address. To be called before
     /// a network is made, and after one is removed. Answers what was changed.
-    pub fn make_host(
-        &self,
-        control: &Control,
-        networks: &[Network],
-    ) -> Result<Vec<String>, Error> {
+    pub fn make_host(&self, control: &Control, networks: &[Network]) -> Result<Vec<String>, Error> {
         for network in networks {
             network.check()?;
         }
@@ -101,7 +98,12 @@ impl Networks {
             self.make_member(&kernel, network, &inside, (number, address), &member.rules)?;
         }
         let guards = network.places().map(|(number, address, _)| {
-            rules::guard(number, &crate::member::link(number), address, &crate::member::card(address))
+            rules::guard(
+                number,
+                &crate::member::link(number),
+                address,
+                &crate::member::card(address),
+            )
         });
         let mut tables: Vec<rules::Table> = guards.collect();
         tables.push(rules::network(network, control));
@@ -116,12 +118,7 @@ impl Networks {
         Ok(kernel.into_done())
     }
 
-    fn make_inside(
-        &self,
-        kernel: &Kernel,
-        place: &Place,
-        network: &Network,
-    ) -> Result<(), Error> {
+    fn make_inside(&self, kernel: &Kernel, place: &Place, network: &Network) -> Result<(), Error> {
         kernel.make_namespace(&self.tag.network(network.slot))?;
         kernel.set(place, &settings::network())?;
         let seen = kernel.look(place)?;
@@ -137,12 +134,7 @@ impl Networks {
     }
 
     /// Both ends of the link to the host. They are of one pair, or neither is kept.
-    fn make_uplink(
-        &self,
-        kernel: &Kernel,
-        place: &Place,
-        network: &Network,
-    ) -> Result<(), Error> {
+    fn make_uplink(&self, kernel: &Kernel, place: &Place, network: &Network) -> Result<(), Error> {
         let link = self.tag.link(network.slot);
         let (own, inner) = ranges::uplink(network.slot);
         let block = ranges::block(network.slot, network.subnet);
@@ -178,6 +170,12 @@ impl Networks {
     }
 }
 
+impl fmt::Debug for Networks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Networks").field("tag", &self.tag).finish_non_exhaustive()
+    }
+}
+
 /// Whether the two are the ends of one link.
 pub(crate) fn are_pair(here: &Seen, name: &str, there: &Seen, other: &str) -> bool {
     let ends = here.link(name).zip(there.link(other));
@@ -187,12 +185,7 @@ pub(crate) fn are_pair(here: &Seen, name: &str, there: &Seen, other: &str) -> bo
 }
 
 /// Removes a link and with it its other end.
-pub(crate) fn unmake(
-    kernel: &Kernel,
-    place: &Place,
-    seen: &Seen,
-    name: &str,
-) -> Result<(), Error> {
+pub(crate) fn unmake(kernel: &Kernel, place: &Place, seen: &Seen, name: &str) -> Result<(), Error> {
     match seen.link(name) {
         Some(_) => kernel.ip(place, &[format!("link del {name}")]),
         None => Ok(()),
@@ -218,9 +211,9 @@ pub(crate) fn route(
     via: Ipv4Addr,
     link: &str,
 ) {
-    let is_there = seen.route(to).is_some_and(|route| {
-        route.via == Some(via) && route.link.as_deref() == Some(link)
-    });
+    let is_there = seen
+        .route(to)
+        .is_some_and(|route| route.via == Some(via) && route.link.as_deref() == Some(link));
     if !is_there {
         let to = if to.prefix_len() == 0 { "default".to_owned() } else { to.to_string() };
         commands.push(format!("route replace {to} via {via} dev {link}"));

@@ -46,9 +46,8 @@ impl Networks {
             // If it was of a pair, it has just gone with its other end.
             unmake(kernel, &place, &kernel.look(&place)?, CARD)?;
             let card = card(own);
-            let made = format!(
-                "link add {link} type veth peer name {CARD} address {card} netns {name}"
-            );
+            let made =
+                format!("link add {link} type veth peer name {CARD} address {card} netns {name}");
             kernel.ip(&around, &[made, format!("link set {link} master {BRIDGE}")])?;
             seen = kernel.look(&place)?;
         } else if bridge != Some(BRIDGE) {

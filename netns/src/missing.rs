@@ -1,23 +1,28 @@
 //! Whether this host can have networks of ours, tried on it, in one sentence if not.
 
-use crate::kernel::{Kernel, Place};
+use crate::kernel::{Kernel, Place, namespaces};
 use crate::rules::{self, Table};
 use crate::{Control, Error, Member, Network, Rule, Slot, Tag, settings};
+use host::ProcessId;
 use ipnet::Ipv4Net;
 use std::net::Ipv4Addr;
 
-const ABSENT: &str = "Operation not permitted";
+/// What the kernel and the programs say to a user who may not.
+const REFUSALS: [&str; 2] = ["Operation not permitted", "Permission denied"];
+/// Of the namespace that is tried; the pid of who tries follows.
+const TRY: &str = "castellan-try-";
 
 /// What is missing; none if nothing is. Tries each kind of thing in a namespace that is
 /// removed again.
 pub fn missing() -> Option<String> {
     let kernel = Kernel::default();
-    let own = format!("castellan-try-{}", std::process::id());
+    let own = format!("{TRY}{}", std::process::id());
+    clear_old(&kernel);
     let tried = try_all(&kernel, &own);
     // What can't be removed was not made, or is removed by nobody else either.
     let _ = kernel.remove_namespace(&own);
     tried.err().map(|error| match error {
-        Error::Refused { said, .. } if said.contains(ABSENT) => {
+        Error::Refused { said, .. } if REFUSALS.iter().any(|it| said.contains(it)) => {
             "networks of their own take root, or CAP_NET_ADMIN and CAP_SYS_ADMIN".to_owned()
         }
         Error::Refused { what, said } => {
@@ -25,6 +30,16 @@ pub fn missing() -> Option<String> {
         }
         other => format!("this host can't have networks of their own: {other}"),
     })
+}
+
+/// One who died while he tried has left his behind.
+fn clear_old(kernel: &Kernel) {
+    for name in namespaces().unwrap_or_default() {
+        let pid = name.strip_prefix(TRY).and_then(|pid| pid.parse().ok());
+        if pid.is_some_and(|pid| ProcessId::from_pid(pid).is_none()) {
+            let _ = kernel.remove_namespace(&name);
+        }
+    }
 }
 
 fn try_all(kernel: &Kernel, own: &str) -> Result<(), Error> {

@@ -29,10 +29,8 @@ pub struct NoTag;
 impl Tag {
     /// The same for the same seed, and hardly ever for another.
     pub fn from_seed(seed: &[u8]) -> Self {
-        let [a, b, c, ..] = *Sha256::digest(seed).as_ref() else {
-            unreachable!("a digest has 32 bytes")
-        };
-        Self(format!("{a:02x}{b:02x}{c:02x}"))
+        let digest = Sha256::digest(seed);
+        Self(format!("{:02x}{:02x}{:02x}", digest[0], digest[1], digest[2]))
     }
 
     pub(crate) fn number(&self) -> u32 {
@@ -101,9 +99,7 @@ impl fmt::Display for Tag {
 }
 
 /// Which of the host's networks: its names and its alias block come from it.
-#[derive(
-    Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize,
-)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(try_from = "u16", into = "u16")]
 pub struct Slot(u16);
 
@@ -206,10 +202,18 @@ mod tests {
     #[test]
     fn what_only_looks_like_ours_is_not() {
         let namespaces = [
-            "castellan", "castellan-0a3f2c", "castellan-0a3f2c-", "castellan-0a3f2-1",
-            "castellan-0A3F2C-1", "castellan-0a3f2c-01", "castellan-0a3f2c-+1",
-            "castellan-0a3f2c-16384", "castellan-0a3f2c-1-256", "castellan-0a3f2c-1-2-3",
-            "xcastellan-0a3f2c-1", "other",
+            "castellan",
+            "castellan-0a3f2c",
+            "castellan-0a3f2c-",
+            "castellan-0a3f2-1",
+            "castellan-0A3F2C-1",
+            "castellan-0a3f2c-01",
+            "castellan-0a3f2c-+1",
+            "castellan-0a3f2c-16384",
+            "castellan-0a3f2c-1-256",
+            "castellan-0a3f2c-1-2-3",
+            "xcastellan-0a3f2c-1",
+            "other",
         ];
         for name in namespaces {
             assert_eq!(read_namespace(name), None, "{name}");

@@ -71,7 +71,8 @@ pub fn host_networks() -> Result<Vec<Ipv4Net>, Error> {
     let seen = Kernel::default().look(&Place::Host)?;
     let addresses = seen.links.iter().flat_map(|link| &link.addresses).map(|net| net.trunc());
     let routes = seen.routes.iter().map(|route| route.to);
-    let mut found: Vec<Ipv4Net> = addresses.chain(routes).filter(|net| net.prefix_len() > 0).collect();
+    let mut found: Vec<Ipv4Net> =
+        addresses.chain(routes).filter(|net| net.prefix_len() > 0).collect();
     found.sort();
     found.dedup();
     Ok(found)
@@ -110,8 +111,10 @@ mod tests {
         assert_eq!(alias(&network, address), Some("100.64.3.2".parse().unwrap()));
         assert_eq!(alias(&network, "192.168.1.17".parse().unwrap()), None);
         let (host, own) = uplink(slot(3));
-        assert_eq!((host.to_string(), own.to_string()),
-            ("100.64.3.0/31".into(), "100.64.3.1/31".into()));
+        assert_eq!(
+            (host.to_string(), own.to_string()),
+            ("100.64.3.0/31".into(), "100.64.3.1/31".into())
+        );
     }
 
     #[test]

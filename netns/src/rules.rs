@@ -5,9 +5,9 @@ mod guard;
 mod host;
 mod network;
 
+pub(crate) use self::host::host;
 pub(crate) use firewall::firewall;
 pub(crate) use guard::guard;
-pub(crate) use host::host;
 pub(crate) use network::network;
 
 /// The table of ours in every namespace of ours.

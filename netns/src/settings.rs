@@ -1,7 +1,6 @@
 //! Settings of the kernel, in namespaces of ours and for links of ours alone.
 
 use crate::Network;
-use std::net::Ipv4Addr;
 
 type Setting = (String, &'static str);
 
@@ -26,10 +25,9 @@ pub(crate) fn member() -> Vec<Setting> {
 
 /// Of the host's end of an uplink, and of nothing else of the host.
 pub(crate) fn link(name: &str, network: &Network) -> Vec<Setting> {
-    let published = network.members.values().flat_map(|member| &member.published);
     // Answers to a client on the host's loopback come in over this link.
-    let is_local = |at: Ipv4Addr| at.is_loopback();
-    let local = published.into_iter().any(|it| it.at.is_none_or(is_local));
+    let mut published = network.members.values().flat_map(|member| &member.published);
+    let local = published.any(|it| it.at.is_none_or(|at| at.is_loopback()));
     vec![
         (format!("ipv4/conf/{name}/forwarding"), "1"),
         (format!("ipv4/conf/{name}/send_redirects"), "0"),

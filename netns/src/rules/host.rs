@@ -35,7 +35,7 @@ pub(crate) fn host(tag: &Tag, control: &Control, networks: &[Network]) -> Table 
     fib daddr type local jump published
   }}
   chain output {{
-    type nat hook output priority dstnat; policy accept;
+    type nat hook output priority -100; policy accept;
     fib daddr type local jump published
   }}
   chain published {{
@@ -160,11 +160,7 @@ mod tests {
             assert!(body.contains("ct original proto-dst { 20001 } accept"), "{body}");
         };
         check(Some("192.0.2.7"), "192.0.2.7 . 20001 : 100.64.3.5 . 9094", None);
-        check(
-            None,
-            "127.0.0.1 . 20001 : 100.64.3.5 . 9094",
-            Some("20001 : 100.64.3.5 . 9094"),
-        );
+        check(None, "127.0.0.1 . 20001 : 100.64.3.5 . 9094", Some("20001 : 100.64.3.5 . 9094"));
     }
 
     #[test]
