@@ -186,9 +186,13 @@ pub(crate) fn are_pair(here: &Seen, name: &str, there: &Seen, other: &str) -> bo
 
 /// Removes a link and with it its other end.
 pub(crate) fn unmake(kernel: &Kernel, place: &Place, seen: &Seen, name: &str) -> Result<(), Error> {
-    match seen.link(name) {
-        Some(_) => kernel.ip(place, &[format!("link del {name}")]),
-        None => Ok(()),
+    if seen.link(name).is_none() {
+        return Ok(());
+    }
+    match kernel.ip(place, &[format!("link del {name}")]) {
+        // It was about to go, with a namespace that somebody has removed.
+        Err(Error::Refused { .. }) if kernel.look(place)?.link(name).is_none() => Ok(()),
+        other => other,
     }
 }
 

@@ -160,7 +160,11 @@ pub fn sh(namespace: Option<&Path>, script: &str) -> String {
 /// Answers each byte with the next one, until the connection ends. It serves until the test
 /// program ends: its namespace may be removed before.
 pub fn serve(namespace: Option<&Path>, at: SocketAddrV4) {
-    let listener = within(namespace, || TcpListener::bind(at)).unwrap();
+    let listener = match within(namespace, || TcpListener::bind(at)) {
+        // It is there since before.
+        Err(error) if error.kind() == io::ErrorKind::AddrInUse => return,
+        other => other.unwrap(),
+    };
     thread::spawn(move || {
         for mut client in listener.incoming().flatten() {
             thread::spawn(move || {
