@@ -102,6 +102,16 @@ pub fn propose(
     Ok(found)
 }
 
+/// Where a server listens that has an address in a network of its own: nobody else can have
+/// its ports, and a firewall says who reaches them.
+pub(crate) fn private(address: Ipv4Addr) -> Addresses {
+    let text = address.to_string();
+    let listener = |port| Listener { bind_host: text.clone(), advertised_host: text.clone(), port };
+    let mut listeners = listeners(&text, &text, [9092, 9093, 9094, 9091, 9090], true);
+    listeners.metrics = Some(listener(*METRICS_PORTS.start()));
+    Addresses { private_ip: text, listeners }
+}
+
 /// A server with a loopback address has its metrics there; the others, whose
 /// addresses clients reach, have a loopback address for nothing else.
 fn add_metrics(

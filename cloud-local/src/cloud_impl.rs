@@ -2,7 +2,8 @@
 
 use crate::error::outcome;
 use crate::layout::remove;
-use crate::{LocalCloud, LocalError, disks, holdings, kept_logs, limits, servers, uids};
+use crate::vpcs::{self, Seated};
+use crate::{LocalCloud, LocalError, addresses, disks, holdings, kept_logs, limits, servers, uids};
 use async_trait::async_trait;
 use cloud::{
     Agent, Cloud, DiskSpec, Disruption, Enforcement, Inventory, Kind, NetworkSpec, ObservedServer,
@@ -15,8 +16,15 @@ use std::path::Path;
 use tokio::sync::broadcast;
 
 impl LocalCloud {
-    fn make_network(&self, network: &NetworkSpec) -> Result<(), LocalError> {
-        let path = self.layout.network(network.vpc_id);
+    /// One that has a record already and no namespace stays as it is, with its servers.
+    async fn make_network(&self, network: &NetworkSpec) -> Result<(), LocalError> {
+        let (id, path) = (network.vpc_id, self.layout.network(network.vpc_id));
+        let is_new = !path.exists() || self.layout.vpc(id).exists();
+        // Shared plans have none.
+        let subnet = network.subnet.parse().ok().filter(|_| is_new);
+        if let Some((vpcs, subnet)) = self.vpcs.as_ref().zip(subnet) {
+            vpcs::blocking(vpcs, move |vpcs| vpcs.ensure(id, subnet)).await?;
+        }
         if fs::read(&path).is_ok_and(|present| present == network.subnet.as_bytes()) {
             return Ok(());
         }
@@ -34,16 +42,30 @@ impl LocalCloud {
             return Err(LocalError::Outdated { server: spec.id, present });
         }
         let uid = self.uid(spec.instance_id)?;
-        servers::prepare(&self.layout, spec, &self.options, uid)?;
-        let agent = self.have_agent(spec, &directory, uid)?;
-        Ok(ObservedServer { agent, addresses: spec.addresses.clone() })
+        let seated = self.seat(spec).await?;
+        let options = self.options_in(seated.is_some());
+        servers::prepare(&self.layout, spec, &options, uid)?;
+        let namespace = seated.as_ref().map(|seated| seated.namespace.as_path());
+        let agent = self.have_agent(spec, &directory, (uid, namespace))?;
+        let addresses = seated.map(|seated| addresses::private(seated.address));
+        let addresses = addresses.unwrap_or_else(|| spec.addresses.clone());
+        Ok(ObservedServer { agent, addresses })
+    }
+
+    /// The server's place in its network, if that is in a namespace.
+    async fn seat(&self, spec: &ServerSpec) -> Result<Option<Seated>, LocalError> {
+        let (vpc, server, instance) = (spec.vpc_id, spec.id, spec.instance_id);
+        match &self.vpcs {
+            Some(vpcs) => vpcs::blocking(vpcs, move |vpcs| vpcs.join(vpc, server, instance)).await,
+            None => self.is_seated(server).map(|_| None),
+        }
     }
 
     fn have_agent(
         &self,
         spec: &ServerSpec,
         directory: &Path,
-        uid: Option<u32>,
+        (uid, namespace): (Option<u32>, Option<&Path>),
     ) -> Result<Agent, LocalError> {
         let group = limits::ensure(&self.layout, &self.groups, spec);
         let enter = |processes: &[ProcessId]| {
@@ -58,7 +80,7 @@ impl LocalCloud {
             return Ok(Agent::Running);
         }
         let uid = self.settle_uid(spec, directory, uid)?;
-        let (agent, ended) = servers::start_agent(directory, self.binary.path(), uid)?;
+        let (agent, ended) = servers::start_agent(directory, self.binary.path(), uid, namespace)?;
         enter(std::slice::from_ref(&agent));
         tracing::info!(server = %spec.id, pid = agent.pid, uid, "started an agent");
         self.agents.follow(spec.id, spec.instance_id, agent, async move {
@@ -104,6 +126,9 @@ impl LocalCloud {
         if !servers::end_processes(&self.layout, id, Some(instance)).await {
             return Err(LocalError::StillEnding(id));
         }
+        if let Some(vpcs) = &self.vpcs {
+            vpcs::blocking(vpcs, move |vpcs| vpcs.leave(id)).await?;
+        }
         kept_logs::set_aside(&self.layout, &self.layout.server(id));
         servers::remove_all(&self.layout, id)
     }
@@ -143,7 +168,7 @@ impl Cloud for LocalCloud {
     }
 
     async fn ensure_network(&self, by: &Owner, network: &NetworkSpec) -> Outcome<()> {
-        self.owned(by, Kind::Make, async { self.make_network(network) }).await
+        self.owned(by, Kind::Make, self.make_network(network)).await
     }
 
     async fn ensure_disk(&self, by: &Owner, disk: &DiskSpec) -> Outcome<()> {
@@ -174,7 +199,13 @@ impl Cloud for LocalCloud {
     }
 
     async fn remove_network(&self, network: VpcId) -> Outcome<()> {
-        outcome(remove(&self.layout.network(network)))
+        let removed = async {
+            if let Some(vpcs) = &self.vpcs {
+                vpcs::blocking(vpcs, move |vpcs| vpcs.remove(network)).await?;
+            }
+            remove(&self.layout.network(network))
+        };
+        outcome(removed.await)
     }
 
     async fn retire(&self, by: &Owner) -> Outcome<()> {

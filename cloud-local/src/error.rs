@@ -1,6 +1,7 @@
 //! What can go wrong on one host, in sentences, and whether waiting helps.
 
 use cloud::{Outcome, Refusal, Remedy};
+use ipnet::Ipv4Net;
 use model::{DiskId, InstanceId, ServerId};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -35,6 +36,15 @@ pub enum LocalError {
         "no uid from {first} to {last} is free for one more instance; widen uids under [local]"
     )]
     NoUid { first: u32, last: u32 },
+    #[error(transparent)]
+    Network(#[from] netns::Error),
+    #[error("no address of {0} is free for one more server")]
+    NoSeat(Ipv4Net),
+    #[error(
+        "server {0} lives in a network of its own, and networks are not in namespaces any more; \
+         set network = \"namespaces\" under [local]"
+    )]
+    NetworkOff(ServerId),
     #[error("process {pid} is no agent of this host")]
     NoAgent { pid: i32 },
     #[error("the work was interrupted")]
@@ -57,6 +67,8 @@ impl LocalError {
             Self::NotAllowed(_)
             | Self::Foreign { .. }
             | Self::Fenced(_)
+            | Self::Network(netns::Error::Description(_))
+            | Self::NetworkOff(_)
             | Self::NoAgent { .. }
             | Self::Outdated { .. } => Remedy::GiveUp,
             Self::Full(_)
@@ -66,6 +78,8 @@ impl LocalError {
             | Self::Held { .. }
             | Self::Start { .. }
             | Self::NoUid { .. }
+            | Self::Network(_)
+            | Self::NoSeat(_)
             | Self::Interrupted => Remedy::Retry,
         }
     }
@@ -77,6 +91,10 @@ pub(crate) fn outcome<T>(result: Result<T, LocalError>) -> Outcome<T> {
     match result {
         Ok(value) => Outcome::Ready(value),
         Err(error @ LocalError::StillEnding(_)) => pending(&error, Duration::from_millis(200)),
+        // Its processes were told to end.
+        Err(error @ LocalError::Network(netns::Error::InUse { .. })) => {
+            pending(&error, Duration::from_secs(1))
+        }
         Err(error @ LocalError::Held { .. }) => pending(&error, Duration::from_secs(1)),
         Err(LocalError::Fenced(refusal)) => Outcome::refused(refusal),
         Err(error) => {

@@ -17,8 +17,10 @@ pub(crate) struct Layout {
     root: PathBuf,
 }
 
-const ROOMS: [&str; 10] =
-    ["servers", "disks", "networks", "bin", "fences", "planes", "logs", "uids", "groups", "pool"];
+const ROOMS: [&str; 11] = [
+    "servers", "disks", "networks", "netns", "bin", "fences", "planes", "logs", "uids", "groups",
+    "pool",
+];
 /// What users of other uids have to pass through, to what is theirs or everybody's.
 const PASSAGES: [&str; 3] = ["servers", "disks", "bin"];
 /// Where clusters take turns to start; agents know it by this name.
@@ -73,6 +75,23 @@ impl Layout {
 
     pub(crate) fn network(&self, id: VpcId) -> PathBuf {
         self.root.join("networks").join(id.to_string())
+    }
+
+    /// Where networks in namespaces are on record.
+    pub(crate) fn namespaces(&self) -> PathBuf {
+        self.root.join("netns")
+    }
+
+    pub(crate) fn namespaces_of_host(&self) -> PathBuf {
+        self.namespaces().join("host")
+    }
+
+    pub(crate) fn vpc(&self, id: VpcId) -> PathBuf {
+        self.namespaces().join(id.to_string())
+    }
+
+    pub(crate) fn vpcs(&self) -> Result<Vec<(VpcId, PathBuf)>, LocalError> {
+        list(&self.namespaces())
     }
 
     pub(crate) fn fence(&self, id: InstanceId) -> PathBuf {

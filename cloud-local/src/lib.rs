@@ -23,8 +23,10 @@ mod running;
 mod servers;
 mod strays;
 mod uids;
+mod vpcs;
 
 pub use error::LocalError;
+pub use netns::Rule;
 pub use places::LocalPlaces;
 pub use planes::planes;
 pub use pool_isolation::PoolIsolation;
@@ -36,9 +38,15 @@ use cloud::Disruption;
 use fences::Fences;
 use host::{Group, Groups};
 use layout::Layout;
+use model::ServerId;
+use std::borrow::Cow;
+use std::net::Ipv4Addr;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
+use std::sync::Arc;
 use uids::Uids;
+pub use vpcs::NetworkOptions;
+use vpcs::Vpcs;
 use wire::agent::HostSettings;
 pub use wire::agent::SERVER_VARIABLE;
 
@@ -56,6 +64,9 @@ pub struct Options {
     pub host: HostSettings,
     /// Uids for instances, one each. Takes root. None: all share ours.
     pub uids: Option<RangeInclusive<u32>>,
+    /// Namespaces for networks made from now on. Takes root. None: servers are at addresses
+    /// of the host itself.
+    pub network: Option<NetworkOptions>,
 }
 
 #[derive(Debug)]
@@ -67,6 +78,7 @@ pub struct LocalCloud {
     fences: Fences,
     uids: Option<Uids>,
     groups: Groups,
+    vpcs: Option<Arc<Vpcs>>,
     /// Making and removing servers happens one at a time: both are short.
     serial: tokio::sync::Mutex<()>,
 }
@@ -92,18 +104,57 @@ impl LocalCloud {
                     running.flat_map(|server| server.agent.into_iter().chain(server.brokers));
                 binary.remove_others(&layout, &users.collect::<Vec<_>>());
             }
-            Ok::<_, LocalError>((layout, fences, binary, Groups::find()))
+            let network = opening.network.as_ref();
+            let vpcs = network.map(|options| Vpcs::open(&layout, options)).transpose()?;
+            Ok::<_, LocalError>((layout, fences, binary, vpcs.map(Arc::new)))
         });
-        let (layout, fences, binary, groups) =
+        let (layout, fences, binary, vpcs) =
             opened.await.map_err(|_| LocalError::Interrupted)??;
+        if let Some(vpcs) = &vpcs {
+            tokio::spawn(Vpcs::keep(Arc::downgrade(vpcs)));
+        }
+        let groups = Groups::find();
         let (agents, serial) = (Agents::new(), <_>::default());
         let uids = options.uids.clone().map(|range| Uids::new(&layout, range));
-        Ok(Self { layout, binary, options, agents, fences, uids, groups, serial })
+        Ok(Self { layout, binary, options, agents, fences, uids, groups, vpcs, serial })
     }
 
     /// What of a server's plan can't be held to on this host, for people.
     pub fn unlimited(&self) -> Option<String> {
         self.groups.missing()
+    }
+
+    /// Where the control plane reaches a server that has a network of its own; none if that is
+    /// where everybody does.
+    pub fn reached_at(&self, server: ServerId) -> Result<Option<Ipv4Addr>, LocalError> {
+        self.vpcs.as_ref().map_or(Ok(None), |vpcs| vpcs.alias(server))
+    }
+
+    /// Who may connect to a server besides its own instance, in place of all that might before.
+    /// False if nothing stands between it and this host's neighbours.
+    pub async fn open_to(&self, server: ServerId, openings: Vec<Rule>) -> Result<bool, LocalError> {
+        let Some(vpcs) = &self.vpcs else { return Ok(false) };
+        vpcs::blocking(vpcs, move |vpcs| vpcs.open_to(server, &openings)).await
+    }
+
+    /// Whether a server lives in a namespace.
+    fn is_seated(&self, server: ServerId) -> Result<bool, LocalError> {
+        let is_seated = vpcs::all(&self.layout)?.values().any(|vpc| vpc.has(server));
+        if is_seated && self.vpcs.is_none() {
+            return Err(LocalError::NetworkOff(server));
+        }
+        Ok(is_seated)
+    }
+
+    /// What a server is told of the control plane, in a namespace or outside.
+    fn options_in(&self, namespace: bool) -> Cow<'_, Options> {
+        match self.vpcs.as_ref().filter(|_| namespace) {
+            Some(vpcs) => {
+                let control_plane = vpcs.control_plane();
+                Cow::Owned(Options { control_plane, ..self.options.clone() })
+            }
+            None => Cow::Borrowed(&self.options),
+        }
     }
 
     /// After a start of the control plane: every agent is told its address,
@@ -116,9 +167,10 @@ impl LocalCloud {
         let mut down = Vec::new();
         for (id, directory) in self.layout.servers()? {
             let Some(record) = servers::Record::load(&directory) else { continue };
-            let told = self
-                .uid(record.instance_id)
-                .and_then(|uid| servers::refresh_start(&directory, &record, &self.options, uid));
+            let told = self.uid(record.instance_id).and_then(|uid| {
+                let options = self.options_in(self.is_seated(id)?);
+                servers::refresh_start(&directory, &record, &options, uid)
+            });
             if let Err(error) = told {
                 tracing::warn!(server = %id, %error, "an agent is not told where we are");
             }

@@ -168,11 +168,13 @@ fn put_on_record(agent: &ProcessId, directory: &Path) -> Result<(), LocalError> 
     agent.save(&path).map_err(LocalError::at(&path))
 }
 
-/// Starts the agent as that user, if one is given, and puts it on record.
+/// Starts the agent as that user and in that network namespace, if they are given, and puts
+/// it on record.
 pub(crate) fn start_agent(
     directory: &Path,
     program: &Path,
     uid: Option<u32>,
+    namespace: Option<&Path>,
 ) -> Result<(ProcessId, BoxFuture<'static, Exit>), LocalError> {
     let place = directory.to_string_lossy().into_owned();
     let spawn = Spawn {
@@ -182,9 +184,12 @@ pub(crate) fn start_agent(
         directory: directory.into(),
         output: directory.join("agent.log"),
     };
-    let started = match uid {
-        Some(uid) => spawn.start_as(uid).map(|(agent, ended)| (agent, boxed(ended))),
-        None => spawn.start().map(|(agent, ended)| (agent, boxed(ended))),
+    let started = match (namespace, uid) {
+        (Some(namespace), uid) => {
+            spawn.start_within(namespace, uid).map(|(agent, ended)| (agent, boxed(ended)))
+        }
+        (None, Some(uid)) => spawn.start_as(uid).map(|(agent, ended)| (agent, boxed(ended))),
+        (None, None) => spawn.start().map(|(agent, ended)| (agent, boxed(ended))),
     };
     let (agent, ended) =
         started.map_err(|source| LocalError::Start { path: program.into(), source })?;

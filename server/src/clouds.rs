@@ -54,6 +54,7 @@ impl Opening<'_> {
             fleet_ca: fleet_ca.clone(),
             host: self.config.host_settings(self.data.path()),
             uids: self.separation.map(|separation| separation.uids.clone()),
+            network: None,
         };
         let local = LocalCloud::open(options).await?;
         let remark = local.unlimited().map(|missing| {

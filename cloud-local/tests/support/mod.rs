@@ -51,6 +51,7 @@ pub fn options(place: &Path, extra: &str) -> Options {
         fleet_ca: "the fleet CA".into(),
         host: <_>::default(),
         uids: None,
+        network: None,
     }
 }
 

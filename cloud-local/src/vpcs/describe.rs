@@ -1,0 +1,76 @@
+//! What a private network on record means for the kernel.
+
+use super::book::{Seat, Vpc};
+use ipnet::Ipv4Net;
+use netns::{Control, Member, Network, Rule};
+
+/// From the controllers' listener to the last of the customers'.
+const FIRST_PORT: u16 = 9090;
+const LAST_PORT: u16 = 9094;
+/// Those of customers: without encryption, with certificates and with passwords.
+const PLAINTEXT: u16 = 9092;
+const SSL: u16 = 9093;
+
+/// Servers of one instance and the control plane reach every listener of a server; others what
+/// is opened to them, and servers of other instances in the network are others.
+pub(crate) fn describe(vpc: &Vpc, control: &Control) -> Network {
+    let members = vpc.seats.values().map(|seat| {
+        let own = vpc.seats.values().filter(|other| other.instance_id == seat.instance_id);
+        let own = own.map(|other| Ipv4Net::from(other.address));
+        let insiders = own.chain([Ipv4Net::from(control.address)]);
+        let mut rules: Vec<Rule> =
+            insiders.map(|from| Rule { from, first: FIRST_PORT, last: LAST_PORT }).collect();
+        rules.extend(openings(seat, vpc.subnet));
+        (seat.address, Member { rules, published: seat.published.clone() })
+    });
+    Network { slot: vpc.slot, subnet: vpc.subnet, members: members.collect() }
+}
+
+/// What nobody has said anything about is open where a login is asked for, and without one in
+/// the network itself.
+fn openings(seat: &Seat, subnet: Ipv4Net) -> Vec<Rule> {
+    let default = || {
+        let anybody = Rule { from: Ipv4Net::default(), first: SSL, last: LAST_PORT };
+        vec![anybody, Rule::new(subnet, PLAINTEXT)]
+    };
+    seat.openings.clone().unwrap_or_else(default)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::{InstanceId, ServerId};
+    use netns::Slot;
+
+    #[test]
+    fn one_instance_is_open_to_itself_and_closed_to_its_neighbour() {
+        let mut vpc = Vpc {
+            slot: Slot::new(3).unwrap(),
+            subnet: "10.1.2.0/24".parse().unwrap(),
+            seats: <_>::default(),
+        };
+        for (server, instance) in [(1, 1), (2, 1), (3, 2)] {
+            vpc.seat(ServerId(server), InstanceId(instance)).unwrap();
+        }
+        vpc.seats.get_mut(&ServerId(3)).unwrap().openings = Some(vec![]);
+        let control =
+            Control { address: "100.64.9.1".parse().unwrap(), ports: vec![7443], uids: vec![0] };
+        let network = describe(&vpc, &control);
+        network.check().unwrap();
+        let rules = |last: u8| -> Vec<String> {
+            let member = &network.members[&std::net::Ipv4Addr::new(10, 1, 2, last)];
+            let words = |rule: &Rule| format!("{} {}-{}", rule.from, rule.first, rule.last);
+            member.rules.iter().map(words).collect()
+        };
+        let expected = [
+            "10.1.2.4/32 9090-9094",
+            "10.1.2.5/32 9090-9094",
+            "100.64.9.1/32 9090-9094",
+            "0.0.0.0/0 9093-9094",
+            "10.1.2.0/24 9092-9092",
+        ];
+        assert_eq!(rules(4), expected);
+        assert_eq!(rules(5), expected);
+        assert_eq!(rules(6), ["10.1.2.6/32 9090-9094", "100.64.9.1/32 9090-9094"]);
+    }
+}
