@@ -52,7 +52,8 @@ pub struct Published {
 /// What members may reach on the host, and who may reach every port of theirs that a rule opens.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Control {
-    /// An address of the pool, that the host has on its loopback link.
+    /// An address of the pool, that the host has on its loopback link. Members see it as the
+    /// source of what these users connect to.
     pub address: Ipv4Addr,
     pub ports: Vec<u16>,
     /// Users of the host who may connect to aliases. Others have published ports alone.

@@ -8,6 +8,8 @@ use std::net::Ipv4Addr;
 /// Published ports lead to aliases, from outside and from this host. Other users than the
 /// control plane's reach members by these alone; members reach the control plane and, through
 /// their own link, published ports of their own network.
+/// The control plane's connections come from its own address, so that rules can tell it from
+/// clients on this host.
 pub(crate) fn host(tag: &Tag, control: &Control, networks: &[Network]) -> Table {
     let links = tag.links();
     let Sets { at_one, at_all, own, passed } = Sets::of(tag, networks);
@@ -45,7 +47,10 @@ pub(crate) fn host(tag: &Tag, control: &Control, networks: &[Network]) -> Table 
   }}
   chain postrouting {{
     type nat hook postrouting priority srcnat; policy accept;
-    oifname \"{links}\" ip saddr 127.0.0.0/8 masquerade
+    oifname != \"{links}\" accept
+    ip saddr 127.0.0.0/8 masquerade
+    ct status dnat accept
+    meta skuid @uids snat to {address}
   }}
   chain input {{
     type filter hook input priority filter; policy accept;

@@ -131,3 +131,20 @@ fn inside_there_is_no_ipv6() {
     assert!(within(Some(&inside), || TcpStream::connect(there)).is_err());
     host.end();
 }
+
+/// A rule can let the control plane in and keep clients on the same host out.
+#[test]
+fn a_rule_tells_the_control_plane_from_clients_on_this_host() {
+    let Some(mut host) = Host::new("insiders") else { return };
+    let outside = Outside::new(host.networks.tag());
+    let mut network = host.network(&[5]);
+    let member = network.members.get_mut(&own(5)).unwrap();
+    member.rules = vec![Rule::new(host.control.address.into(), PORT)];
+    member.published.push(published(outside.host, 20001));
+    host.make(std::slice::from_ref(&network));
+    host.serve(&network, 5);
+    assert!(reaches(None, Host::alias(&network, 5)));
+    assert!(!reaches(None, SocketAddrV4::new(outside.host, 20001)));
+    drop(outside);
+    host.end();
+}
