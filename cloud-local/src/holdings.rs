@@ -7,7 +7,7 @@
 
 use crate::layout::{Layout, remove};
 use crate::running::{Running, of_layout, stop};
-use crate::{LocalError, disks, servers};
+use crate::{LocalError, disks, servers, vpcs};
 use model::{DiskId, InstanceId, ServerId, VpcId};
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -127,5 +127,7 @@ pub fn remove_disk(data_dir: &Path, id: DiskId) -> Result<(), LocalError> {
 }
 
 pub fn remove_network(data_dir: &Path, id: VpcId) -> Result<(), LocalError> {
-    remove(&Layout::of(data_dir)?.network(id))
+    let layout = Layout::of(data_dir)?;
+    vpcs::remove(&layout, id)?;
+    remove(&layout.network(id))
 }

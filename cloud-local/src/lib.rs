@@ -15,6 +15,7 @@ mod fences;
 pub mod holdings;
 mod kept_logs;
 mod layout;
+mod leftovers;
 mod limits;
 mod places;
 mod planes;
@@ -26,6 +27,7 @@ mod uids;
 mod vpcs;
 
 pub use error::LocalError;
+pub use leftovers::{NetworkPart, Whose, clean_networks, network_parts, remove_namespaces};
 pub use netns::Rule;
 pub use places::LocalPlaces;
 pub use planes::planes;

@@ -208,6 +208,15 @@ impl Vpcs {
     }
 }
 
+/// Removes a network without a control plane, by an operator's word. The host's part goes
+/// with the last one when it is cleaned, or when the next control plane starts and stops.
+pub(crate) fn remove(layout: &Layout, id: VpcId) -> Result<(), LocalError> {
+    let book = Book::open(layout)?;
+    let Some(vpc) = book.vpc(id)? else { return Ok(()) };
+    Networks::new(book.host()?.tag, "").remove(vpc.slot)?;
+    book.remove(id)
+}
+
 /// Runs something that blocks, apart from the runtime's threads.
 pub(crate) async fn blocking<T: Send + 'static>(
     vpcs: &Arc<Vpcs>,

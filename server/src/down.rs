@@ -95,6 +95,7 @@ async fn stop_clusters(data: &DataDir) -> Result<()> {
         stage.say(format!("{} servers are stopping", running.len()));
     })
     .await?;
+    remove_networks(data)?;
     match stopped.agents + stopped.orphaned_brokers {
         0 => stage.done("none was running"),
         count => stage.done(&format!(
@@ -107,9 +108,20 @@ async fn stop_clusters(data: &DataDir) -> Result<()> {
 /// Nothing is saved by an orderly stop of what is removed right after it.
 async fn kill_clusters(data: &DataDir) -> Result<()> {
     let stage = Stage::begin("clusters");
-    match cloud_local::kill_all(&data.host()).await? {
+    let ended = cloud_local::kill_all(&data.host()).await?;
+    remove_networks(data)?;
+    match ended {
         0 => stage.done("none was running"),
         count => stage.done(&format!("{count} servers ended")),
+    }
+    Ok(())
+}
+
+/// A network is made again when its servers start. What can't be removed is no reason to
+/// stay up: `castellan network clean` does it later.
+fn remove_networks(data: &DataDir) -> Result<()> {
+    for error in cloud_local::remove_namespaces(&data.host())? {
+        eprintln!("  ! a network stays: {error}");
     }
     Ok(())
 }

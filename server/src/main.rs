@@ -31,6 +31,7 @@ mod listen;
 mod logging;
 mod mail;
 mod move_load;
+mod network_command;
 mod notice;
 mod notifier;
 mod operator;
@@ -99,6 +100,9 @@ enum Command {
     /// Servers, disks and networks on this host that the store does not know
     #[command(subcommand)]
     Orphans(orphans::OrphansCommand),
+    /// Private networks of servers, in this host's kernel
+    #[command(subcommand)]
+    Network(network_command::NetworkCommand),
     /// Hold the engine, and let it go on
     #[command(subcommand)]
     Engine(engine_command::EngineCommand),
@@ -169,6 +173,7 @@ fn run(given: &ArgMatches) -> anyhow::Result<()> {
         Command::Restore(args) => runtime()?.block_on(restore::run(args)),
         Command::Host(args) => runtime()?.block_on(host_command::run(args)),
         Command::Orphans(command) => runtime()?.block_on(orphans::run(command)),
+        Command::Network(command) => network_command::run(&command),
         Command::Engine(command) => runtime()?.block_on(engine_command::run(command)),
         Command::Server(command) => runtime()?.block_on(server_command::run(command)),
         Command::Notice(command) => runtime()?.block_on(notice::run(command)),
