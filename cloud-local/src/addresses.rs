@@ -103,12 +103,13 @@ pub fn propose(
 }
 
 /// Where a server listens that has an address in a network of its own: nobody else can have
-/// its ports, and a firewall says who reaches them.
-pub(crate) fn private(address: Ipv4Addr) -> Addresses {
+/// its ports, and a firewall says who reaches them. The alias is for the control plane.
+pub(crate) fn private(address: Ipv4Addr, alias: Ipv4Addr) -> Addresses {
     let text = address.to_string();
     let listener = |port| Listener { bind_host: text.clone(), advertised_host: text.clone(), port };
     let mut listeners = listeners(&text, &text, [9092, 9093, 9094, 9091, 9090], true);
     listeners.metrics = Some(listener(*METRICS_PORTS.start()));
+    listeners.reached_at = Some(alias.to_string());
     Addresses { private_ip: text, listeners }
 }
 
@@ -255,7 +256,7 @@ fn listeners(
         port,
     });
     let plaintext = has_plaintext.then_some(plaintext);
-    Listeners { plaintext, ssl, sasl_scram, internal, controller, metrics: None }
+    Listeners { plaintext, ssl, sasl_scram, internal, controller, metrics: None, reached_at: None }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -47,7 +47,7 @@ impl LocalCloud {
         servers::prepare(&self.layout, spec, &options, uid)?;
         let namespace = seated.as_ref().map(|seated| seated.namespace.as_path());
         let agent = self.have_agent(spec, &directory, (uid, namespace))?;
-        let addresses = seated.map(|seated| addresses::private(seated.address));
+        let addresses = seated.map(|seated| addresses::private(seated.address, seated.alias));
         let addresses = addresses.unwrap_or_else(|| spec.addresses.clone());
         Ok(ObservedServer { agent, addresses })
     }

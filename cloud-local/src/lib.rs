@@ -28,7 +28,7 @@ mod vpcs;
 
 pub use error::LocalError;
 pub use leftovers::{NetworkPart, Whose, clean_networks, network_parts, remove_namespaces};
-pub use netns::Rule;
+pub use netns::{Rule, missing as missing_for_networks};
 pub use places::LocalPlaces;
 pub use planes::planes;
 pub use pool_isolation::PoolIsolation;
@@ -42,7 +42,7 @@ use host::{Group, Groups};
 use layout::Layout;
 use model::ServerId;
 use std::borrow::Cow;
-use std::net::Ipv4Addr;
+use std::net::SocketAddrV4;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -126,10 +126,9 @@ impl LocalCloud {
         self.groups.missing()
     }
 
-    /// Where the control plane reaches a server that has a network of its own; none if that is
-    /// where everybody does.
-    pub fn reached_at(&self, server: ServerId) -> Result<Option<Ipv4Addr>, LocalError> {
-        self.vpcs.as_ref().map_or(Ok(None), |vpcs| vpcs.alias(server))
+    /// Where agents in namespaces call the control plane, which has to listen there.
+    pub fn called_at(&self) -> Option<SocketAddrV4> {
+        self.vpcs.as_ref().map(|vpcs| vpcs.control_plane())
     }
 
     /// Who may connect to a server besides its own instance, in place of all that might before.
@@ -152,7 +151,7 @@ impl LocalCloud {
     fn options_in(&self, namespace: bool) -> Cow<'_, Options> {
         match self.vpcs.as_ref().filter(|_| namespace) {
             Some(vpcs) => {
-                let control_plane = vpcs.control_plane();
+                let control_plane = format!("https://{}", vpcs.control_plane());
                 Cow::Owned(Options { control_plane, ..self.options.clone() })
             }
             None => Cow::Borrowed(&self.options),

@@ -14,7 +14,7 @@ use describe::describe;
 use ipnet::Ipv4Net;
 use model::{InstanceId, ServerId, VpcId};
 use netns::{Control, Network, Networks, Rule};
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, SocketAddrV4};
 use std::path::PathBuf;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -46,6 +46,7 @@ pub(crate) struct Vpcs {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Seated {
     pub(crate) address: Ipv4Addr,
+    pub(crate) alias: Ipv4Addr,
     pub(crate) namespace: PathBuf,
 }
 
@@ -63,10 +64,10 @@ impl Vpcs {
         Ok(vpcs)
     }
 
-    /// `https://` and where agents inside call.
-    pub(crate) fn control_plane(&self) -> String {
+    /// Where agents inside call.
+    pub(crate) fn control_plane(&self) -> SocketAddrV4 {
         let port = self.control.ports.first().copied().unwrap_or_default();
-        format!("https://{}:{port}", self.control.address)
+        SocketAddrV4::new(self.control.address, port)
     }
 
     /// Puts the network on record and makes it.
@@ -97,8 +98,8 @@ impl Vpcs {
         book.write(id, &vpc)?;
         self.make(&book, &vpc)?;
         let network = describe(&vpc, &self.control);
-        let namespace = self.networks.namespace(&network, address);
-        Ok(namespace.map(|namespace| Seated { address, namespace }))
+        let place = netns::alias(&network, address).zip(self.networks.namespace(&network, address));
+        Ok(place.map(|(alias, namespace)| Seated { address, alias, namespace }))
     }
 
     /// Takes a server out whose processes have ended.
@@ -134,21 +135,8 @@ impl Vpcs {
         let Some(vpc) = book.vpc(id)? else { return Ok(()) };
         self.networks.remove(vpc.slot)?;
         book.remove(id)?;
-        let others = self.described(&book)?;
-        if others.is_empty() {
-            self.networks.remove_host()?;
-        } else {
-            self.networks.make_host(&self.control, &others)?;
-        }
+        self.networks.make_host(&self.control, &self.described(&book)?)?;
         Ok(())
-    }
-
-    /// Where the control plane reaches a server.
-    pub(crate) fn alias(&self, server: ServerId) -> Result<Option<Ipv4Addr>, LocalError> {
-        let all = all(&self.layout)?;
-        let seat = |vpc: &Vpc| vpc.seats.get(&server).map(|seat| seat.address);
-        let found = all.values().find_map(|vpc| Some((vpc, seat(vpc)?)));
-        Ok(found.and_then(|(vpc, own)| netns::alias(&describe(vpc, &self.control), own)))
     }
 
     fn described(&self, book: &Book<'_>) -> Result<Vec<Network>, LocalError> {
@@ -181,10 +169,8 @@ impl Vpcs {
     /// Which networks there are, with the host's part of them made.
     fn make_host(&self) -> Result<Vec<VpcId>, LocalError> {
         let book = Book::open(&self.layout)?;
-        let networks = self.described(&book)?;
-        if !networks.is_empty() {
-            self.networks.make_host(&self.control, &networks)?;
-        }
+        // Also without any: the control plane listens at its address.
+        self.networks.make_host(&self.control, &self.described(&book)?)?;
         Ok(book.all()?.into_keys().collect())
     }
 

@@ -110,6 +110,7 @@ pub fn addresses(host: &str) -> Addresses {
             internal: listener(9091),
             controller: listener(9090),
             metrics: Some(listener(9404)),
+            reached_at: None,
         },
     }
 }

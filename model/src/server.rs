@@ -55,6 +55,10 @@ pub struct Listeners {
     /// made before there were metrics have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metrics: Option<Listener>,
+    /// Where the control plane reaches a server whose addresses mean something in its own
+    /// network alone, and which nothing else on its host has. None: at those addresses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reached_at: Option<String>,
 }
 
 impl Listeners {
@@ -125,9 +129,10 @@ mod tests {
             internal: listener(4),
             controller: listener(5),
             metrics: None,
+            reached_at: None,
         };
         let text = serde_json::to_string(&old).unwrap();
-        assert!(!text.contains("metrics"), "{text}");
+        assert!(!text.contains("metrics") && !text.contains("reached_at"), "{text}");
         assert_eq!(serde_json::from_str::<Listeners>(&text).unwrap(), old);
         let new = Listeners { metrics: Some(listener(6)), ..old };
         assert_eq!(new.all().map(|listener| listener.port).collect::<Vec<_>>(), [1, 2, 3, 4, 5, 6]);

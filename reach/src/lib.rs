@@ -4,11 +4,13 @@
 //! Engine and use cases share it. Nothing else may assume a route into a
 //! customer's network.
 
+mod dial;
 mod identity;
 mod leave;
 mod look;
 mod placement;
 
+pub use dial::RowDial;
 pub use placement::{Ours, Placement, for_mover};
 
 use identity::Identities;

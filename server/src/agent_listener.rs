@@ -5,7 +5,7 @@ use anyhow::{Context, Result};
 use model::{Entropy, SignedDuration, Timestamp};
 use pki::{Authority, Facts, Leaf, Usage};
 use rustls::ServerConfig;
-use std::net::SocketAddr;
+use std::net::IpAddr;
 use std::sync::Arc;
 use tokio::sync::watch;
 use url::Url;
@@ -23,7 +23,7 @@ impl AgentListener {
     /// A fresh certificate for wherever agents call.
     pub fn open(
         authority: Authority,
-        listens_at: SocketAddr,
+        listens_at: &[IpAddr],
         agent_url: &str,
         valid_for: SignedDuration,
         entropy: Arc<dyn Entropy>,
@@ -33,7 +33,8 @@ impl AgentListener {
         let called = url.and_then(|url| url.host_str().map(str::to_owned));
         let called = called
             .with_context(|| format!("listen.agent_url {agent_url:?} is no https address"))?;
-        let mut hosts = vec![listens_at.ip().to_string(), "localhost".to_owned()];
+        let mut hosts: Vec<String> = listens_at.iter().map(ToString::to_string).collect();
+        hosts.push("localhost".to_owned());
         if !hosts.contains(&called) {
             hosts.push(called);
         }
@@ -105,8 +106,8 @@ mod tests {
         let entropy = Arc::new(SeededEntropy::new(3));
         let authority = Authority::create("fleet", beginning(), &*entropy).unwrap();
         let life: CertificateLife = life.parse().unwrap();
-        let (at, url) = ("127.0.0.1:8443".parse().unwrap(), "https://castellan.internal:8443");
-        AgentListener::open(authority, at, url, life.duration(), entropy, beginning()).unwrap()
+        let (at, url) = (["127.0.0.1".parse().unwrap()], "https://castellan.internal:8443");
+        AgentListener::open(authority, &at, url, life.duration(), entropy, beginning()).unwrap()
     }
 
     /// What an agent whose clock says `now` makes of the listener, under a name it calls.

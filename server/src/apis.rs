@@ -3,13 +3,13 @@
 use crate::agent_listener::AgentListener;
 use crate::config::Config;
 use crate::listen::Bound;
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use app::App;
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use model::{Clock, OsEntropy, SystemClock};
 use pki::Authority;
 use std::io;
-use std::net::TcpListener;
+use std::net::{IpAddr, SocketAddrV4, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
 use store::Installation;
@@ -27,6 +27,8 @@ pub struct Apis<'a> {
     pub config: &'a Config,
     pub installation: &'a Installation,
     pub agent_url: &'a str,
+    /// Where agents in networks of their own call.
+    pub called_at: Option<SocketAddrV4>,
     pub stop: &'a CancellationToken,
 }
 
@@ -68,6 +70,14 @@ impl Apis<'_> {
         ] {
             tasks.spawn(log_failure(listen::serve(listener, router, tls, options)));
         }
+        // A listener at every address is there as well.
+        let is_everywhere = bound.agent.local_addr()?.ip().is_unspecified();
+        if let Some(at) = self.called_at.filter(|_| !is_everywhere) {
+            let inside = TcpListener::bind(at)
+                .with_context(|| format!("agents in networks of their own can't call {at}"))?;
+            let (router, tls, options) = (agent.clone(), agents.clone(), of_agents.clone());
+            tasks.spawn(log_failure(listen::serve_agents(inside, router, tls, options)));
+        }
         tasks.spawn(log_failure(listen::serve_agents(bound.agent, agent, agents, of_agents)));
         Ok(())
     }
@@ -84,8 +94,10 @@ impl Apis<'_> {
             key: self.installation.fleet_ca_key.clone(),
         };
         let life = self.config.certificates.lifetime.duration();
-        let (at, now) = (listener.local_addr()?, SystemClock.now());
-        AgentListener::open(authority, at, self.agent_url, life, Arc::new(OsEntropy), now)
+        let mut called = vec![listener.local_addr()?.ip()];
+        called.extend(self.called_at.map(|at| IpAddr::from(*at.ip())));
+        let now = SystemClock.now();
+        AgentListener::open(authority, &called, self.agent_url, life, Arc::new(OsEntropy), now)
     }
 }
 

@@ -2,20 +2,24 @@
 //! Another cloud is another entry here.
 
 use crate::catalogue::LOCAL_CLOUD;
-use crate::config::{CloudKind, Config, Warm};
+use crate::config::{CloudKind, Config, Network, Warm};
 use crate::data_dir::{DataDir, Endpoints};
 use crate::installation::Opened;
 use crate::pool::HostPool;
 use crate::room::Room;
 use crate::separation::Separation;
 use agent::pool::Pool;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use app::RegionCloud;
 use cloud::{Cloud, Clouds, SimulatedCloud};
-use cloud_local::{LocalCloud, LocalPlaces, PoolIsolation};
+use cloud_local::{LocalCloud, LocalPlaces, NetworkOptions, PoolIsolation};
 use model::Catalogue;
+use std::net::SocketAddrV4;
 use std::sync::Arc;
 use store::Installation;
+
+/// Every cloud, where agents in networks of their own call, and what is to be said.
+type Clouded = (Clouds<ServerCloud>, Option<SocketAddrV4>, Vec<String>);
 
 /// What this control plane does at a cloud, and what it asks there.
 pub struct ServerCloud {
@@ -31,21 +35,26 @@ pub struct Opening<'a> {
     pub opened: &'a Opened,
     pub endpoints: &'a Endpoints,
     pub separation: Option<&'a Separation>,
+    /// Where agents call that are not on this host's own network.
+    pub agents_port: u16,
 }
 
 impl Opening<'_> {
-    /// Every cloud, with what is to be said of them.
-    pub async fn open(&self) -> Result<(Clouds<ServerCloud>, Vec<String>)> {
-        let (acts, remarks) = match self.config.cloud {
+    /// Every cloud, where agents in networks of their own call, and what is to be said of
+    /// the clouds.
+    pub async fn open(&self) -> Result<Clouded> {
+        let (acts, called_at, remarks) = match self.config.cloud {
             CloudKind::Local => self.local().await?,
-            CloudKind::Simulated => (Arc::new(SimulatedCloud::new()) as Arc<dyn Cloud>, vec![]),
+            CloudKind::Simulated => {
+                (Arc::new(SimulatedCloud::new()) as Arc<dyn Cloud>, None, vec![])
+            }
         };
         let asked = RegionCloud { room: self.room(), ..local_places(self.opened, self.config)? };
         let named = [(LOCAL_CLOUD.to_owned(), ServerCloud { acts, asked })];
-        Ok((Clouds::bind(self.catalogue, named)?, remarks))
+        Ok((Clouds::bind(self.catalogue, named)?, called_at, remarks))
     }
 
-    async fn local(&self) -> Result<(Arc<dyn Cloud>, Vec<String>)> {
+    async fn local(&self) -> Result<(Arc<dyn Cloud>, Option<SocketAddrV4>, Vec<String>)> {
         let Installation { fleet_ca, .. } = &self.opened.installation;
         let options = cloud_local::Options {
             data_dir: self.data.host(),
@@ -54,7 +63,7 @@ impl Opening<'_> {
             fleet_ca: fleet_ca.clone(),
             host: self.config.host_settings(self.data.path()),
             uids: self.separation.map(|separation| separation.uids.clone()),
-            network: None,
+            network: self.network().await?,
         };
         let local = LocalCloud::open(options).await?;
         let remark = local.unlimited().map(|missing| {
@@ -65,10 +74,24 @@ impl Opening<'_> {
             )
         });
         local.resume().await?;
+        let called_at = local.called_at();
         let local: Arc<dyn Cloud> = Arc::new(local);
         #[cfg(debug_assertions)]
         let local = crate::hold::around(local);
-        Ok((local, remark.into_iter().collect()))
+        Ok((local, called_at, remark.into_iter().collect()))
+    }
+
+    /// What this host can't have is refused at the start, not at the first create.
+    async fn network(&self) -> Result<Option<NetworkOptions>> {
+        if self.config.local.network == Network::Loopback {
+            return Ok(None);
+        }
+        let missing = tokio::task::spawn_blocking(cloud_local::missing_for_networks).await?;
+        if let Some(missing) = missing {
+            bail!("{missing}; or set network = \"loopback\" under [local]");
+        }
+        let uids = vec![rustix::process::geteuid().as_raw()];
+        Ok(Some(NetworkOptions { agents_port: self.agents_port, uids }))
     }
 
     fn room(&self) -> Option<Arc<dyn app::Room>> {
@@ -84,7 +107,9 @@ impl Opening<'_> {
     /// The pool of warm JVMs of the local cloud, if there is to be one.
     pub fn pool(&self) -> Result<Option<Pool>> {
         let is_local = self.config.cloud == CloudKind::Local;
-        if !is_local || self.config.local.warm == Warm::Count(0) {
+        // Its processes are in the host's network and stay there.
+        let is_apart = self.config.local.network == Network::Namespaces;
+        if !is_local || is_apart || self.config.local.warm == Warm::Count(0) {
             return Ok(None);
         }
         let uids = self.separation.map(|separation| separation.uids.clone());

@@ -183,6 +183,7 @@ pub struct Local {
     /// for several control planes on one host.
     pub directory: Option<PathBuf>,
     pub mode: Mode,
+    pub network: Network,
     /// For mode `addresses`: ranges of this host's own addresses.
     pub addresses: Vec<Ipv4Net>,
     /// For mode `shared-address`: the name clients use, the address to bind,
@@ -239,6 +240,17 @@ pub enum Mode {
     Loopback,
     Addresses,
     SharedAddress,
+}
+
+/// What servers' networks are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Network {
+    /// Servers are at addresses of this host.
+    #[default]
+    Loopback,
+    /// Each network is a namespace, where servers have addresses of its subnet.
+    Namespaces,
 }
 
 /// Our own metrics, and the history of the servers'.
@@ -304,6 +316,12 @@ impl Config {
     fn parse(text: &str) -> Result<Self> {
         let config: Self = toml::from_str(text)?;
         config.local.address_mode()?;
+        if config.local.network == Network::Namespaces && config.local.mode != Mode::Loopback {
+            bail!(
+                "local.network \"namespaces\" and local.mode exclude each other: servers have \
+                 addresses of their networks"
+            );
+        }
         config.local.check_uids()?;
         config.check_numbers()?;
         if config.listen.tls_cert.is_some() != config.listen.tls_key.is_some() {

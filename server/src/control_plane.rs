@@ -25,9 +25,10 @@ use cloud_local::addresses::AddressMode;
 use engine::{Engine, Networks, Parts, Runner};
 use export::Exporter;
 use host::DirLock;
-use kafka::client::{Admin, DirectDial, ProtocolAdmin};
+use kafka::client::{Admin, ProtocolAdmin};
 use model::{Catalogue, Clock, HostId, OsEntropy, SignedDuration, SystemClock};
 use notify::Outbox;
+use reach::RowDial;
 use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::Duration;
@@ -95,8 +96,9 @@ impl ControlPlane {
             opened: &opened,
             endpoints: &endpoints,
             separation: separation.as_ref(),
+            agents_port: bound.agent.local_addr()?.port(),
         };
-        let (clouds, said) = opening.open().await?;
+        let (clouds, called_at, said) = opening.open().await?;
         remarks.extend(said);
         let pool = opening.pool()?;
         let asked = clouds.map(|cloud| cloud.asked.clone());
@@ -132,6 +134,7 @@ impl ControlPlane {
             config: &config,
             installation,
             agent_url: &endpoints.agent,
+            called_at,
             stop: &stop,
         };
         apis.start(&mut running, bound)?;
@@ -219,9 +222,9 @@ fn endpoints(config: &Config, bound: &Bound) -> Result<Endpoints> {
     })
 }
 
-/// Kafka's own protocol, dialled directly.
-pub fn admin() -> Arc<dyn Admin> {
-    Arc::new(ProtocolAdmin::new(Arc::new(DirectDial), Arc::new(OsEntropy)))
+/// Kafka's own protocol, to servers wherever their rows say that they are reached.
+pub fn admin(store: &Store) -> Arc<dyn Admin> {
+    Arc::new(ProtocolAdmin::new(Arc::new(RowDial::new(store.clone())), Arc::new(OsEntropy)))
 }
 
 /// What the config says that customers or agents are to go by from now on.
@@ -264,7 +267,7 @@ fn make_app(
     }
     App::new(app::Parts {
         store: opened.store.clone(),
-        admin: admin(),
+        admin: admin(&opened.store),
         catalogue: Arc::clone(catalogue),
         clock: Arc::new(SystemClock),
         entropy: Arc::new(OsEntropy),

@@ -16,8 +16,8 @@ pub fn app(opened: Opened, config: &Config) -> Result<App> {
     let clouds = clouds::asked(&catalogue, &opened, config)?;
     let Opened { store, installation, .. } = opened;
     Ok(App::new(app::Parts {
+        admin: control_plane::admin(&store),
         store,
-        admin: control_plane::admin(),
         catalogue,
         clock: Arc::new(SystemClock),
         entropy: Arc::new(OsEntropy),

@@ -52,8 +52,8 @@ impl TestInstallation {
         let clouds = clouds.map(|cloud| RegionCloud { room: room.clone(), ..cloud.clone() });
         let Opened { store, installation, host_id } = opened;
         let app = App::new(app::Parts {
+            admin: crate::control_plane::admin(&store),
             store,
-            admin: crate::control_plane::admin(),
             catalogue,
             clock: Arc::new(SystemClock),
             entropy: Arc::new(OsEntropy),

@@ -138,6 +138,13 @@ pub async fn set_labels(
     work.execute(query).await.map(drop)
 }
 
+/// Has clients told another name, where they were told the address that its first server was
+/// to have.
+pub async fn move_hostname(work: &mut Work, id: InstanceId, from: &str, to: &str) -> Result<()> {
+    let query = Query::new("UPDATE instances SET hostname = $3 WHERE id = $1 AND hostname = $2");
+    work.execute(query.bind(id.0).bind(from).bind(to)).await.map(drop)
+}
+
 /// Replaces the instance's own key; the one before is nobody's from then on.
 pub async fn set_apikey(work: &mut Work, id: InstanceId, apikey: &Secret) -> Result<()> {
     let sealed = work.master_key().seal(&place(id, "apikey"), apikey);

@@ -64,13 +64,15 @@ pub async fn insert(work: &mut Work, server: &Server) -> Result<()> {
     take_addresses(work, server, &server.listeners).await
 }
 
+/// One that is reached at an address which nothing else has takes no other of its host's: its
+/// own are those of a network that may be there twice.
 async fn take_addresses(work: &mut Work, server: &Server, listeners: &Listeners) -> Result<()> {
     for listener in listeners.all() {
         let query = Query::new(
             "INSERT INTO listeners (host_id, bind_host, port, server_id) VALUES ($1, $2, $3, $4)",
         )
         .bind(server.host_id.to_string())
-        .bind(listener.bind_host.as_str())
+        .bind(listeners.reached_at.as_ref().unwrap_or(&listener.bind_host).as_str())
         .bind(i64::from(listener.port))
         .bind(server.id.0);
         work.execute(query).await?;

@@ -248,6 +248,7 @@ pub fn free_listeners<const SERVERS: usize>() -> [Listeners; SERVERS] {
         internal: free(),
         controller: free(),
         metrics: Some(free()),
+        reached_at: None,
     })
 }
 

@@ -220,6 +220,7 @@ impl Rows {
                 internal: listener(9091),
                 controller: listener(9090),
                 metrics: Some(listener(9404)),
+                reached_at: None,
             },
             state: ServerState::Planned,
             membership: Membership::Member,

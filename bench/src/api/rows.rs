@@ -216,6 +216,7 @@ pub fn server(id: ServerId, instance_id: InstanceId, host_id: HostId, username: 
             internal: listener(9091),
             controller: listener(9090),
             metrics: None,
+            reached_at: None,
         },
         state: ServerState::Planned,
         membership: Membership::Member,

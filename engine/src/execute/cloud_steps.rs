@@ -9,7 +9,7 @@ use cloud::{
 };
 use model::{Disk, DiskState, Plan, Reason, Secret, ServerState, SignedDuration, Timestamp};
 use std::sync::Arc;
-use store::{Token, actions, disks, hash_key, servers};
+use store::{Token, actions, disks, hash_key, instances, servers};
 
 const TOKEN_LIFE: SignedDuration = SignedDuration::from_mins(15);
 /// An agent that was not heard of for so long may have lost its certificate, or
@@ -110,6 +110,9 @@ impl Engine {
         let mut work = self.guarded(pass).await?;
         if let Some(Addresses { private_ip, listeners }) = moved {
             servers::set_addresses(&mut work, &view.server, private_ip, listeners).await?;
+            let (from, to) = (&view.server.listeners.sasl_scram, &listeners.sasl_scram);
+            let (from, to) = (&from.advertised_host, &to.advertised_host);
+            instances::move_hostname(&mut work, world.instance.id, from, to).await?;
             // Each of them names the addresses of all controllers. Those that run before
             // others join are rendered again once they are restarted.
             for other in world.servers.iter().filter(|it| it.server.membership == membership) {

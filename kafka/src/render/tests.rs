@@ -21,6 +21,7 @@ fn spec(version: KafkaVersion, node_id: i32, servers: u32) -> BrokerSpec {
             internal: listener(&own, 9095),
             controller: listener(&own, 9096),
             metrics: Some(listener(&own, 9404)),
+            reached_at: None,
         },
         private_ip: own,
         controllers: (1..)

@@ -238,6 +238,7 @@ pub fn new_server(id: ServerId, instance_id: InstanceId, port: u16) -> Server {
             internal: listener(3),
             controller: listener(4),
             metrics: Some(listener(5)),
+            reached_at: None,
         },
         state: ServerState::Planned,
         membership: Membership::Member,

@@ -77,7 +77,7 @@ impl Rows {
 /// To addresses that no server had before.
 fn moved(mut server: Server, node_id: i32) -> Server {
     let address = format!("127.64.{}.{node_id}", server.instance_id);
-    let Listeners { plaintext, ssl, sasl_scram, internal, controller, metrics } =
+    let Listeners { plaintext, ssl, sasl_scram, internal, controller, metrics, .. } =
         &mut server.listeners;
     let others = plaintext.iter_mut().chain(metrics);
     for listener in others.chain([ssl, sasl_scram, internal, controller]) {

@@ -40,6 +40,7 @@ pub fn view(number: u32) -> ServerView {
             internal: listener(9091),
             controller: listener(9090),
             metrics: None,
+            reached_at: None,
         },
         state: ServerState::Planned,
         membership: Membership::Member,
