@@ -93,7 +93,6 @@ impl Networks {
         let place = Place::In(self.tag.network(network.slot));
         self.make_inside(&kernel, &place, network)?;
         let inside = kernel.look(&place)?;
-        self.remove_others(&kernel, network)?;
         for (number, address, member) in network.places() {
             self.make_member(&kernel, network, &inside, (number, address), &member.rules)?;
         }
@@ -115,6 +114,8 @@ impl Networks {
         let up: Vec<String> = down.map(|name| format!("link set {name} up")).collect();
         kernel.ip(&place, &up)?;
         self.make_uplink(&kernel, &place, network)?;
+        // Last, since one that can't be removed must not keep the others from being made.
+        self.remove_others(&kernel, network)?;
         Ok(kernel.into_done())
     }
 

@@ -6,17 +6,20 @@ use crate::{Control, Error, Member, Network, Rule, Slot, Tag, settings};
 use host::ProcessId;
 use ipnet::Ipv4Net;
 use std::net::Ipv4Addr;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// What the kernel and the programs say to a user who may not.
 const REFUSALS: [&str; 2] = ["Operation not permitted", "Permission denied"];
-/// Of the namespace that is tried; the pid of who tries follows.
+/// Of the namespace that is tried; the pid of who tries follows, and a number.
 const TRY: &str = "castellan-try-";
+static TRIES: AtomicU32 = AtomicU32::new(0);
 
 /// What is missing; none if nothing is. Tries each kind of thing in a namespace that is
 /// removed again.
 pub fn missing() -> Option<String> {
     let kernel = Kernel::default();
-    let own = format!("{TRY}{}", std::process::id());
+    let count = TRIES.fetch_add(1, Ordering::Relaxed);
+    let own = format!("{TRY}{}-{count}", std::process::id());
     clear_old(&kernel);
     let tried = try_all(&kernel, &own);
     // What can't be removed was not made, or is removed by nobody else either.
@@ -35,7 +38,7 @@ pub fn missing() -> Option<String> {
 /// One who died while he tried has left his behind.
 fn clear_old(kernel: &Kernel) {
     for name in namespaces().unwrap_or_default() {
-        let pid = name.strip_prefix(TRY).and_then(|pid| pid.parse().ok());
+        let pid = name.strip_prefix(TRY).and_then(|own| own.split('-').next()?.parse().ok());
         if pid.is_some_and(|pid| ProcessId::from_pid(pid).is_none()) {
             let _ = kernel.remove_namespace(&name);
         }

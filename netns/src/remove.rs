@@ -1,18 +1,22 @@
 //! Removing networks and members, links first: a namespace that is removed while a link leads
 //! out of it goes some time later, and until then nothing can have the link's name.
 
-use crate::kernel::{Kernel, Place, namespaces};
+use crate::kernel::{Kernel, Place, is_namespace, namespaces};
 use crate::make::{Networks, unmake};
 use crate::names::{Named, read_namespace};
 use crate::{Error, Network, Slot, member};
 
 impl Networks {
-    /// Removes all of a network, if it is there. Its processes must have ended.
+    /// Removes all of a network, if it is there. Its processes must have ended: with one that
+    /// runs, nothing is touched.
     pub fn remove(&self, slot: Slot) -> Result<Vec<String>, Error> {
         let lock = self.lock(Some(slot));
         let _lock = lock.lock().expect("no holder of this lock panics");
         let kernel = self.kernel();
-        self.remove_members(&kernel, slot, |_| true)?;
+        let members = self.members(slot, |_| true)?;
+        ended(&kernel, &members)?;
+        self.cut_off(&kernel, slot, &members)?;
+        self.remove_namespaces(&kernel, members)?;
         let host = kernel.look(&Place::Host)?;
         unmake(&kernel, &Place::Host, &host, &self.tag.link(slot))?;
         self.remove_namespace(&kernel, &self.tag.network(slot))?;
@@ -40,56 +44,49 @@ impl Networks {
         Ok(kernel.into_done())
     }
 
-    /// Members that a network does not describe any more.
+    /// Members that a network does not describe any more. One in which something runs is cut
+    /// off at once, and removed when that has ended.
     pub(crate) fn remove_others(&self, kernel: &Kernel, network: &Network) -> Result<(), Error> {
         let described: Vec<u8> = network.places().map(|(number, ..)| number).collect();
-        self.remove_members(kernel, network.slot, |number| !described.contains(&number))
+        let others = self.members(network.slot, |number| !described.contains(&number))?;
+        self.cut_off(kernel, network.slot, &others)?;
+        ended(kernel, &others)?;
+        self.remove_namespaces(kernel, others)
     }
 
-    fn remove_members(
+    /// The names and places of those members that have a namespace.
+    fn members(
         &self,
-        kernel: &Kernel,
         slot: Slot,
         is_meant: impl Fn(u8) -> bool,
-    ) -> Result<(), Error> {
+    ) -> Result<Vec<(String, u8)>, Error> {
         let named = namespaces()?.into_iter().filter_map(|name| {
             let Named { tag, slot: found, place } = read_namespace(&name)?;
             let place = place.filter(|_| tag == self.tag && found == slot)?;
             is_meant(place).then_some((name, place))
         });
-        let named: Vec<(String, u8)> = named.collect();
-        if named.is_empty() {
+        Ok(named.collect())
+    }
+
+    fn cut_off(&self, kernel: &Kernel, slot: Slot, members: &[(String, u8)]) -> Result<(), Error> {
+        let around = self.tag.network(slot);
+        if members.is_empty() || !is_namespace(&around) {
             return Ok(());
         }
-        for (name, _) in &named {
-            let pids = kernel.processes(name)?;
-            if !pids.is_empty() {
-                return Err(Error::InUse { namespace: name.clone(), pids });
-            }
-        }
-        let around = self.tag.network(slot);
-        if crate::kernel::is_namespace(&around) {
-            let around = Place::In(around);
-            let inside = kernel.look(&around)?;
-            for (_, number) in &named {
-                unmake(kernel, &around, &inside, &member::link(*number))?;
-                self.drop_guard(kernel, &around, *number)?;
-            }
-        }
-        for (name, _) in named {
-            self.remove_namespace(kernel, &name)?;
+        let around = Place::In(around);
+        let inside = kernel.look(&around)?;
+        for (_, number) in members {
+            unmake(kernel, &around, &inside, &member::link(*number))?;
+            drop_guard(kernel, &around, *number)?;
         }
         Ok(())
     }
 
-    /// A guard whose link is gone has no effect, and would be in the way of the next one.
-    fn drop_guard(&self, kernel: &Kernel, around: &Place, number: u8) -> Result<(), Error> {
-        let guard = format!("guard_{number}");
-        if kernel.rules(around, &["table", "netdev", &guard])?.is_none() {
-            return Ok(());
+    fn remove_namespaces(&self, kernel: &Kernel, members: Vec<(String, u8)>) -> Result<(), Error> {
+        for (name, _) in members {
+            self.remove_namespace(kernel, &name)?;
         }
-        let text = format!("delete table netdev {guard}\n");
-        kernel.nft(around, &format!("no rules of netdev {guard}"), &text)
+        Ok(())
     }
 
     fn remove_namespace(&self, kernel: &Kernel, name: &str) -> Result<(), Error> {
@@ -97,4 +94,25 @@ impl Networks {
         self.lists.forget(&Place::In(name.to_owned()));
         Ok(())
     }
+}
+
+/// Refuses if something still runs in one of them.
+fn ended(kernel: &Kernel, members: &[(String, u8)]) -> Result<(), Error> {
+    for (name, _) in members {
+        let pids = kernel.processes(name)?;
+        if !pids.is_empty() {
+            return Err(Error::InUse { namespace: name.clone(), pids });
+        }
+    }
+    Ok(())
+}
+
+/// A guard whose link is gone has no effect, and would be in the way of the next one.
+fn drop_guard(kernel: &Kernel, around: &Place, number: u8) -> Result<(), Error> {
+    let guard = format!("guard_{number}");
+    if kernel.rules(around, &["table", "netdev", &guard])?.is_none() {
+        return Ok(());
+    }
+    let text = format!("delete table netdev {guard}\n");
+    kernel.nft(around, &format!("no rules of netdev {guard}"), &text)
 }

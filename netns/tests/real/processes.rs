@@ -1,6 +1,6 @@
 //! Programs inside: what they are, what they see, and that their network stays with them.
 
-use crate::fixture::{Host, reaches};
+use crate::fixture::{Host, own, reaches, sh};
 use host::{ProcessId, Spawn};
 use netns::Error;
 use std::fs;
@@ -26,11 +26,11 @@ async fn a_program_inside_has_that_network_and_no_privileges() {
     host.make(std::slice::from_ref(&network));
     let place = host::testing::tempdir();
     rustix::fs::chown(place.path(), Some(rustix::fs::Uid::from_raw(UID)), None).unwrap();
-    let script = "id -u; id -G; ls /sys/class/net > /dev/null; cut -d: -f1 /proc/net/dev; \
+    let script = "id -u; id -G; cut -d: -f1 /proc/net/dev; \
                   grep -E 'CapBnd|CapEff|NoNewPrivs' /proc/self/status; \
                   ip link set lo down 2>/dev/null || echo may not";
     let inside = host.inside(&network, 5);
-    let own = fs::read_link("/proc/self/ns/net").unwrap();
+    let ours = fs::read_link("/proc/self/ns/net").unwrap();
     let (_, ended) = shell(place.path(), script).start_within(&inside, Some(UID)).unwrap();
     assert_eq!(ended.await.0, "exit status: 0");
     let said = fs::read_to_string(place.path().join("said")).unwrap();
@@ -44,7 +44,7 @@ async fn a_program_inside_has_that_network_and_no_privileges() {
     ] {
         assert!(said.contains(expected), "{expected}: {said}");
     }
-    assert_eq!(fs::read_link("/proc/self/ns/net").unwrap(), own);
+    assert_eq!(fs::read_link("/proc/self/ns/net").unwrap(), ours);
     host.end();
 }
 
@@ -62,8 +62,17 @@ async fn a_network_in_which_something_runs_is_not_removed() {
     let Error::InUse { pids, .. } = &refused else { panic!("{refused}") };
     assert_eq!(pids.as_str(), process.pid.to_string());
     assert!(reaches(None, Host::alias(&network, 6)));
+    // One that is described no more is cut off, and waited for.
+    let mut fewer = network.clone();
+    fewer.members.remove(&own(5));
+    let refused = host.networks.make(&fewer, &host.control).unwrap_err();
+    assert!(matches!(refused, Error::InUse { .. }), "{refused}");
+    assert_eq!(sh(Some(&inside), "ip -o -4 route"), "");
+    assert!(reaches(None, Host::alias(&network, 6)));
     process.kill();
     ended.await;
+    host.networks.make(&fewer, &host.control).unwrap();
+    assert!(!inside.exists());
     host.networks.remove(network.slot).unwrap();
     host.end();
 }
