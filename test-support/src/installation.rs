@@ -33,6 +33,8 @@ pub struct Installation {
     warm_rolls: bool,
     /// What makes servers.
     cloud: &'static str,
+    /// What their networks are.
+    network: &'static str,
 }
 
 impl Installation {
@@ -42,20 +44,29 @@ impl Installation {
 
     /// With more lines of config.
     pub async fn start_with(config: &str) -> Self {
-        Self::start_on("local", 0, config).await
+        Self::start_on(("local", "loopback"), 0, config).await
+    }
+
+    /// With a namespace for each network.
+    pub async fn start_in_namespaces() -> Self {
+        Self::start_on(("local", "namespaces"), 0, "").await
     }
 
     /// Without any process but the control plane: servers are rows alone, and get never ready.
     pub async fn start_simulated(config: &str) -> Self {
-        Self::start_on("simulated", 0, config).await
+        Self::start_on(("simulated", "loopback"), 0, config).await
     }
 
     /// On a host that keeps so many warm JVMs.
     pub async fn start_warm(warm: u8) -> Self {
-        Self::start_on("local", warm, "").await
+        Self::start_on(("local", "loopback"), warm, "").await
     }
 
-    async fn start_on(cloud: &'static str, warm: u8, config: &str) -> Self {
+    async fn start_on(
+        (cloud, network): (&'static str, &'static str),
+        warm: u8,
+        config: &str,
+    ) -> Self {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let directory = host::testing::tempdir();
         let mut castellan = Self {
@@ -68,19 +79,20 @@ impl Installation {
             warm,
             warm_rolls: true,
             cloud,
+            network,
         };
         castellan.configure(config);
         castellan.serve().await;
-        castellan.key = castellan.create_account().await;
+        castellan.key = castellan.create_account("t@x.test").await;
         castellan
     }
 
     /// Counts from the next start on.
     pub fn configure(&self, more: &str) {
-        let Self { warm, warm_rolls, cloud, .. } = self;
+        let Self { warm, warm_rolls, cloud, network, .. } = self;
         let config = format!(
             "cloud = \"{cloud}\"\n[outbound]\nallow_private_addresses = true\n\
-             [local]\nmax_heap_mb = 256\nwarm = {warm}\nwarm_rolls = {warm_rolls}\n\
+             [local]\nnetwork = \"{network}\"\nmax_heap_mb = 256\nwarm = {warm}\nwarm_rolls = {warm_rolls}\n\
              [listen]\ncustomer = \"127.0.0.1:0\"\n\
              instance = \"127.0.0.1:0\"\nagent = \"127.0.0.1:0\"\n{more}"
         );
@@ -151,17 +163,11 @@ impl Installation {
             .await;
     }
 
-    async fn create_account(&self) -> String {
+    /// Its key.
+    pub async fn create_account(&self, email: &str) -> String {
         let data = self.data();
-        let arguments = [
-            "account",
-            "create",
-            "--data",
-            data.to_str().unwrap(),
-            "--email",
-            "t@x.test",
-            "--json",
-        ];
+        let arguments =
+            ["account", "create", "--data", data.to_str().unwrap(), "--email", email, "--json"];
         let output = host::run_output(&binary(), &arguments, None).await.unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         let created: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -381,6 +387,7 @@ impl Drop for Installation {
             }
         }
         let _ = cloud_local::remove_groups(&self.data());
+        let _ = cloud_local::remove_namespaces(&self.data());
     }
 }
 

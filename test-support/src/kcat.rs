@@ -2,7 +2,7 @@
 
 use crate::installation::Installation;
 use serde_json::Value;
-use std::path::Path;
+use std::path::PathBuf;
 use std::process::Output;
 use std::time::Duration;
 
@@ -16,6 +16,7 @@ pub struct Kcat {
     username: String,
     password: String,
     ca: String,
+    namespace: Option<PathBuf>,
 }
 
 impl Kcat {
@@ -34,7 +35,14 @@ impl Kcat {
             username: text("username"),
             password: text("password"),
             ca: text("ca"),
+            namespace: None,
         }
+    }
+
+    /// The same customer in a network namespace.
+    #[must_use]
+    pub fn within(self, namespace: PathBuf) -> Self {
+        Self { namespace: Some(namespace), ..self }
     }
 
     /// Writes one message and waits for its acknowledgement.
@@ -49,7 +57,7 @@ impl Kcat {
         let mut arguments = self.secured(mechanism, &self.password, &self.ca);
         arguments.extend(["-t".to_owned(), topic.to_owned()]);
         arguments.extend(["-C", "-q", "-e", "-o", "beginning"].map(str::to_owned));
-        let output = run(arguments).await;
+        let output = self.run(arguments).await;
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
     }
@@ -89,17 +97,20 @@ impl Kcat {
         let mut arguments = arguments.to_vec();
         arguments.extend(settings.map(str::to_owned));
         arguments.push(file.to_str().unwrap().to_owned());
-        run(arguments).await
+        self.run(arguments).await
+    }
+
+    async fn run(&self, arguments: Vec<String>) -> Output {
+        let namespace = self.namespace.clone();
+        let running = tokio::task::spawn_blocking(move || {
+            let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+            host::run_within(namespace.as_deref(), "kcat", &arguments, "")
+        });
+        tokio::time::timeout(PATIENCE, running).await.expect("kcat ends in time").unwrap().unwrap()
     }
 }
 
 fn refusal(output: &Output) -> String {
     assert!(!output.status.success(), "a stranger got in");
     String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
-async fn run(arguments: Vec<String>) -> Output {
-    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let running = host::run_output(Path::new("kcat"), &arguments, None);
-    tokio::time::timeout(PATIENCE, running).await.expect("kcat ends in time").unwrap()
 }
