@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.."
 export CASTELLAN_TEST_ALL=1
 
 parts=(units simulation kafka releases postgres planes tour rolls broker-rolls fifty-rolls
-    fifty-more alarms oldest certificates disks overload pool resizes
+    fifty-more alarms oldest certificates disks networks overload pool resizes
     unlucky-resizes fuzz otel)
 
 # Always the whole workspace, so that dependencies are built once.
@@ -46,6 +46,7 @@ alarms() { check --test tour -- fault_table; }
 oldest() { check --test tour -- oldest; }
 certificates() { check --test certificates; }
 disks() { check --test lost_disks; }
+networks() { check --test real --test namespaces; }
 overload() { check --test overload; }
 pool() { check --test pool; }
 resizes() { check --test resizes -- grows_and_shrinks single:: terraform::; }

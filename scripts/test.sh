@@ -8,7 +8,7 @@
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
-of_clusters=(certificates client lost_disks overload pool releases resizes start tour warm)
+of_clusters=(certificates client lost_disks namespaces overload pool releases resizes start tour warm)
 # What takes minutes on clusters of its own is left to `test-all`: the life of certificates,
 # lost disks, a start of each release, a machine with too little of everything, the pool of
 # warm JVMs, all but one change of servers, what the simulated cluster is held against, a collector
