@@ -8,11 +8,14 @@ use std::net::Ipv4Addr;
 /// Published ports lead to aliases, from outside and from this host. Other users than the
 /// control plane's reach members by these alone; members reach the control plane and, through
 /// their own link, published ports of their own network.
+/// What leaves this host is told by its address: a packet to a published port had another link
+/// when it began, and `oifname` still says so.
+///
 /// The control plane's connections come from its own address, so that rules can tell it from
 /// clients on this host.
 pub(crate) fn host(tag: &Tag, control: &Control, networks: &[Network]) -> Table {
     let links = tag.links();
-    let Sets { at_one, at_all, own, passed } = Sets::of(tag, networks);
+    let Sets { at_one, at_all, own, blocks, passed } = Sets::of(tag, networks);
     let exits = elements(control.exits().map(|exit| format!("{} . {}", exit.ip(), exit.port())));
     let uids = elements(control.uids.iter().map(u32::to_string));
     let address = control.address;
@@ -26,6 +29,10 @@ pub(crate) fn host(tag: &Tag, control: &Control, networks: &[Network]) -> Table 
   set own {{
     type ifname . ifname
 {own}  }}
+  set blocks {{
+    type ipv4_addr
+    flags interval
+{blocks}  }}
   set exits {{
     type ipv4_addr . inet_service
 {exits}  }}
@@ -71,7 +78,7 @@ pub(crate) fn host(tag: &Tag, control: &Control, networks: &[Network]) -> Table 
   }}
   chain reaching {{
     type filter hook output priority filter; policy accept;
-    oifname != \"{links}\" accept
+    ip daddr != @blocks accept
     ct state established,related ct direction reply accept
     ct state related accept
     ct status dnat jump arriving
@@ -90,6 +97,7 @@ struct Sets {
     at_one: String,
     at_all: String,
     own: String,
+    blocks: String,
     passed: String,
 }
 
@@ -112,6 +120,7 @@ impl Sets {
                 }
             }
         }
+        let blocks = networks.iter().map(|it| ranges::block(it.slot, it.subnet).to_string());
         let own = networks.iter().map(|it| tag.link(it.slot));
         ports.sort();
         ports.dedup();
@@ -129,6 +138,7 @@ impl Sets {
         Self {
             at_one: elements(at_one),
             at_all: elements(at_all),
+            blocks: elements(blocks),
             own: elements(own.map(|link| format!("\"{link}\" . \"{link}\""))),
             passed,
         }
