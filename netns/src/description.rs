@@ -83,10 +83,6 @@ impl Network {
         u8::try_from(place).ok().filter(|_| fits)
     }
 
-    pub(crate) fn address(&self, place: u8) -> Ipv4Addr {
-        Ipv4Addr::from_bits(self.subnet.network().to_bits() + u32::from(place))
-    }
-
     /// The places of the members.
     pub(crate) fn places(&self) -> impl Iterator<Item = (u8, Ipv4Addr, &Member)> {
         self.members

@@ -1,7 +1,7 @@
 //! Everything on this host that bears a name of ours, of any installation, as the kernel
 //! has it.
 
-use crate::kernel::{Kernel, Place, is_namespace, namespaces};
+use crate::kernel::{self, Place, is_namespace, namespaces};
 use crate::names::{read_address, read_link, read_namespace, read_table};
 use crate::{Error, Networks, Slot, Tag};
 use std::collections::BTreeSet;
@@ -43,8 +43,7 @@ pub fn found() -> Result<Vec<Found>, Error> {
         let (tag, slot) = (named.tag, Some(named.slot));
         found.push(Found { tag, slot, kind, name, note: None, is_stale });
     }
-    let kernel = Kernel::default();
-    let seen = kernel.look(&Place::Host)?;
+    let seen = kernel::look(&Place::Host)?;
     for link in &seen.links {
         let whole =
             |(tag, slot, kind, name, note)| Found { tag, slot, kind, name, note, is_stale: false };
@@ -59,7 +58,7 @@ pub fn found() -> Result<Vec<Found>, Error> {
             }
         }
     }
-    let tables = kernel.rules(&Place::Host, &["tables", "ip"])?.unwrap_or_default();
+    let tables = kernel::rules(&Place::Host, &["tables", "ip"])?.unwrap_or_default();
     for line in tables.lines() {
         let Some(name) = line.strip_prefix("table ip ") else { continue };
         let Some(tag) = read_table(name.trim()) else { continue };

@@ -65,15 +65,6 @@ impl Kernel {
         Ok(())
     }
 
-    pub(crate) fn look(&self, place: &Place) -> Result<Seen, Error> {
-        let asked = "address show\nroute show table main\n";
-        let output = run("ip", "iproute2", place, &["-j", "-batch", "-"], asked)?;
-        if !output.status.success() {
-            return Err(refused("a look at its links", &output));
-        }
-        Seen::read(&output.stdout)
-    }
-
     /// Commands of `ip`, in their order, up to the first that is refused.
     pub(crate) fn ip(&self, place: &Place, commands: &[String]) -> Result<(), Error> {
         let allowed = commands.iter().take_while(|command| self.may(command)).count();
@@ -94,20 +85,6 @@ impl Kernel {
         self.announce(what)?;
         let output = run("nft", "nftables", place, &["-f", "-"], text)?;
         if output.status.success() { Ok(()) } else { Err(refused(what, &output)) }
-    }
-
-    /// What a listing of rules says; none if what is asked for is not there.
-    pub(crate) fn rules(&self, place: &Place, asked: &[&str]) -> Result<Option<String>, Error> {
-        let arguments = [&["-s", "list"], asked].concat();
-        let output = run("nft", "nftables", place, &arguments, "")?;
-        let said = String::from_utf8_lossy(&output.stderr);
-        if said.contains("No such file or directory") {
-            return Ok(None);
-        }
-        if !output.status.success() {
-            return Err(refused("a look at its rules", &output));
-        }
-        Ok(Some(String::from_utf8_lossy(&output.stdout).into_owned()))
     }
 
     /// Makes settings of the kernel so. One that this kernel does not know is as good as off.
@@ -160,13 +137,37 @@ impl Kernel {
         self.announce(&format!("remove {}", path.display()))?;
         fs::remove_file(&path).map_err(Error::at(path))
     }
+}
 
-    /// The processes in a namespace, by their pids.
-    pub(crate) fn processes(&self, namespace: &str) -> Result<String, Error> {
-        let output = run("ip", "iproute2", &Place::Host, &["netns", "pids", namespace], "")?;
-        let said = String::from_utf8_lossy(&output.stdout);
-        Ok(said.split_whitespace().collect::<Vec<_>>().join(", "))
+/// What is there of links, addresses and routes.
+pub(crate) fn look(place: &Place) -> Result<Seen, Error> {
+    let asked = "address show\nroute show table main\n";
+    let output = run("ip", "iproute2", place, &["-j", "-batch", "-"], asked)?;
+    if !output.status.success() {
+        return Err(refused("a look at its links", &output));
     }
+    Seen::read(&output.stdout)
+}
+
+/// What a listing of rules says; none if what is asked for is not there.
+pub(crate) fn rules(place: &Place, asked: &[&str]) -> Result<Option<String>, Error> {
+    let arguments = [&["-s", "list"], asked].concat();
+    let output = run("nft", "nftables", place, &arguments, "")?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    if said.contains("No such file or directory") {
+        return Ok(None);
+    }
+    if !output.status.success() {
+        return Err(refused("a look at its rules", &output));
+    }
+    Ok(Some(String::from_utf8_lossy(&output.stdout).into_owned()))
+}
+
+/// The processes in a namespace, by their pids.
+pub(crate) fn processes(namespace: &str) -> Result<String, Error> {
+    let output = run("ip", "iproute2", &Place::Host, &["netns", "pids", namespace], "")?;
+    let said = String::from_utf8_lossy(&output.stdout);
+    Ok(said.split_whitespace().collect::<Vec<_>>().join(", "))
 }
 
 /// Every name of a namespace, also of what is none any more.

@@ -4,7 +4,7 @@
 //! right after it was made. One that we have not made ourselves since we started is made once.
 
 use crate::Error;
-use crate::kernel::{Kernel, Place};
+use crate::kernel::{self, Kernel, Place};
 use crate::rules::Table;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, MutexGuard};
@@ -32,7 +32,7 @@ impl Lists {
         place: &Place,
         tables: &[Table],
     ) -> Result<(), Error> {
-        let present = listed(kernel, place, tables)?;
+        let present = listed(place, tables)?;
         let is_other = |table: &&Table| {
             let known = self.known();
             let known = known.get(&(place.clone(), table.title()));
@@ -47,7 +47,7 @@ impl Lists {
         let titles: Vec<String> = others.iter().map(|table| table.title()).collect();
         let text: String = others.iter().map(|table| table.text()).collect();
         kernel.nft(place, &format!("rules of {}", titles.join(" and ")), &text)?;
-        let mut present = listed(kernel, place, tables)?;
+        let mut present = listed(place, tables)?;
         let mut all = self.known();
         for table in others {
             if let Some(listed) = present.remove(&table.title()) {
@@ -69,18 +69,14 @@ impl Lists {
 }
 
 /// What is there of tables, by title. On the host others' are not read.
-fn listed(
-    kernel: &Kernel,
-    place: &Place,
-    tables: &[Table],
-) -> Result<BTreeMap<String, Listed>, Error> {
+fn listed(place: &Place, tables: &[Table]) -> Result<BTreeMap<String, Listed>, Error> {
     if *place != Place::Host {
-        let text = kernel.rules(place, &["ruleset"])?;
+        let text = kernel::rules(place, &["ruleset"])?;
         return Ok(split(&text.unwrap_or_default()));
     }
     let mut found = BTreeMap::new();
     for table in tables {
-        if let Some(text) = kernel.rules(place, &["table", table.family, &table.name])? {
+        if let Some(text) = kernel::rules(place, &["table", table.family, &table.name])? {
             found.extend(split(&text));
         }
     }
@@ -92,7 +88,7 @@ fn split(text: &str) -> BTreeMap<String, Listed> {
     let mut title = String::new();
     for line in text.lines() {
         if let Some(begin) = line.strip_prefix("table ") {
-            title = begin.trim_end_matches(" {").to_owned();
+            begin.trim_end_matches(" {").clone_into(&mut title);
         }
         let words = line.split(|it: char| it.is_whitespace() || it == ',');
         let words = words.filter(|word| !word.is_empty()).map(str::to_owned);

@@ -1,6 +1,6 @@
 //! Making a network what its description says, and the host's part of all of them.
 
-use crate::kernel::{Gate, Kernel, Place};
+use crate::kernel::{self, Gate, Kernel, Place};
 use crate::lists::Lists;
 use crate::rules::{BRIDGE, UPLINK};
 use crate::seen::Seen;
@@ -67,7 +67,7 @@ impl Networks {
         let kernel = self.kernel();
         let table = rules::host(&self.tag, control, networks);
         self.lists.ensure(&kernel, &Place::Host, &[table])?;
-        let seen = kernel.look(&Place::Host)?;
+        let seen = kernel::look(&Place::Host)?;
         let address = Ipv4Net::from(control.address);
         let label = self.tag.address();
         let labels = seen.link("lo").map(|lo| lo.labels.as_slice()).unwrap_or_default();
@@ -92,7 +92,7 @@ impl Networks {
         let kernel = self.kernel();
         let place = Place::In(self.tag.network(network.slot));
         self.make_inside(&kernel, &place, network)?;
-        let inside = kernel.look(&place)?;
+        let inside = kernel::look(&place)?;
         for (number, address, member) in network.places() {
             self.make_member(&kernel, network, &inside, (number, address), &member.rules)?;
         }
@@ -108,7 +108,7 @@ impl Networks {
         tables.push(rules::network(network, control));
         self.lists.ensure(&kernel, &place, &tables)?;
         // Only now may anything pass.
-        let inside = kernel.look(&place)?;
+        let inside = kernel::look(&place)?;
         let down = network.places().map(|(number, ..)| crate::member::link(number));
         let down = down.filter(|name| inside.link(name).is_some_and(|link| !link.is_up));
         let up: Vec<String> = down.map(|name| format!("link set {name} up")).collect();
@@ -122,7 +122,7 @@ impl Networks {
     fn make_inside(&self, kernel: &Kernel, place: &Place, network: &Network) -> Result<(), Error> {
         kernel.make_namespace(&self.tag.network(network.slot))?;
         kernel.set(place, &settings::network())?;
-        let seen = kernel.look(place)?;
+        let seen = kernel::look(place)?;
         let mut commands = Vec::new();
         if seen.link(BRIDGE).is_none() {
             commands.push(format!("link add {BRIDGE} type bridge"));
@@ -139,23 +139,23 @@ impl Networks {
         let link = self.tag.link(network.slot);
         let (own, inner) = ranges::uplink(network.slot);
         let block = ranges::block(network.slot, network.subnet);
-        let host = kernel.look(&Place::Host)?;
+        let host = kernel::look(&Place::Host)?;
         if let Some(other) = host.route(block).filter(|route| route.link.as_ref() != Some(&link)) {
             let link = other.link.clone().unwrap_or_else(|| "nowhere".into());
             return Err(Error::RangeTaken { block, link });
         }
-        let inside = kernel.look(place)?;
+        let inside = kernel::look(place)?;
         let (inside, host) = if are_pair(&host, &link, &inside, UPLINK) {
             (inside, host)
         } else {
             unmake(kernel, &Place::Host, &host, &link)?;
-            unmake(kernel, place, &kernel.look(place)?, UPLINK)?;
+            unmake(kernel, place, &kernel::look(place)?, UPLINK)?;
             let (note, namespace) = (&self.note, self.tag.network(network.slot));
             let made = format!(
                 "link add {link} alias \"{note}\" type veth peer name {UPLINK} netns {namespace}"
             );
             kernel.ip(&Place::Host, &[made])?;
-            (kernel.look(place)?, kernel.look(&Place::Host)?)
+            (kernel::look(place)?, kernel::look(&Place::Host)?)
         };
         let mut commands = Vec::new();
         address(&mut commands, &inside, UPLINK, inner);
@@ -192,7 +192,7 @@ pub(crate) fn unmake(kernel: &Kernel, place: &Place, seen: &Seen, name: &str) ->
     }
     match kernel.ip(place, &[format!("link del {name}")]) {
         // It was about to go, with a namespace that somebody has removed.
-        Err(Error::Refused { .. }) if kernel.look(place)?.link(name).is_none() => Ok(()),
+        Err(Error::Refused { .. }) if kernel::look(place)?.link(name).is_none() => Ok(()),
         other => other,
     }
 }

@@ -1,6 +1,6 @@
 //! A member: a namespace with one link to its network's bridge.
 
-use crate::kernel::{Kernel, Place};
+use crate::kernel::{self, Kernel, Place};
 use crate::make::{Networks, address, are_pair, route, unmake, up};
 use crate::rules::{BRIDGE, firewall};
 use crate::seen::Seen;
@@ -39,17 +39,17 @@ impl Networks {
         kernel.set(&place, &settings::member())?;
         self.lists.ensure(kernel, &place, &[firewall(rules)])?;
 
-        let (link, mut seen) = (link(number), kernel.look(&place)?);
+        let (link, mut seen) = (link(number), kernel::look(&place)?);
         let bridge = inside.link(&link).and_then(|link| link.bridge.as_deref());
         if !are_pair(inside, &link, &seen, CARD) {
             unmake(kernel, &around, inside, &link)?;
             // If it was of a pair, it has just gone with its other end.
-            unmake(kernel, &place, &kernel.look(&place)?, CARD)?;
+            unmake(kernel, &place, &kernel::look(&place)?, CARD)?;
             let card = card(own);
             let made =
                 format!("link add {link} type veth peer name {CARD} address {card} netns {name}");
             kernel.ip(&around, &[made, format!("link set {link} master {BRIDGE}")])?;
-            seen = kernel.look(&place)?;
+            seen = kernel::look(&place)?;
         } else if bridge != Some(BRIDGE) {
             kernel.ip(&around, &[format!("link set {link} master {BRIDGE}")])?;
         }

@@ -1,7 +1,7 @@
 //! Which addresses a network has on the host: a block that is unique there, whatever its
 //! subnet is.
 
-use crate::kernel::{Kernel, Place};
+use crate::kernel::{self, Place};
 use crate::names::MOST_SLOTS;
 use crate::{Error, Network, Slot, Tag};
 use ipnet::Ipv4Net;
@@ -32,7 +32,7 @@ pub(crate) fn members(subnet: Ipv4Net) -> Ipv4Net {
 /// The ends of the uplink: the host's and the network's.
 pub(crate) fn uplink(slot: Slot) -> (Ipv4Net, Ipv4Net) {
     let first = whole(slot).network();
-    let end = |place| Ipv4Net::new_assert((first.to_bits() + place).into(), 31);
+    let end = |place| Ipv4Net::new_assert(Ipv4Addr::from_bits(first.to_bits() + place), 31);
     (end(0), end(1))
 }
 
@@ -68,8 +68,8 @@ pub fn choose_slot(
 
 /// Every network that this host has an address in or a route to, without the default route.
 pub fn host_networks() -> Result<Vec<Ipv4Net>, Error> {
-    let seen = Kernel::default().look(&Place::Host)?;
-    let addresses = seen.links.iter().flat_map(|link| &link.addresses).map(|net| net.trunc());
+    let seen = kernel::look(&Place::Host)?;
+    let addresses = seen.links.iter().flat_map(|link| &link.addresses).map(Ipv4Net::trunc);
     let routes = seen.routes.iter().map(|route| route.to);
     let mut found: Vec<Ipv4Net> =
         addresses.chain(routes).filter(|net| net.prefix_len() > 0).collect();

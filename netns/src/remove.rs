@@ -1,7 +1,7 @@
 //! Removing networks and members, links first: a namespace that is removed while a link leads
 //! out of it goes some time later, and until then nothing can have the link's name.
 
-use crate::kernel::{Kernel, Place, is_namespace, namespaces};
+use crate::kernel::{self, Kernel, Place, is_namespace, namespaces};
 use crate::make::{Networks, unmake};
 use crate::names::{Named, read_namespace};
 use crate::{Error, Network, Slot, member};
@@ -14,10 +14,10 @@ impl Networks {
         let _lock = lock.lock().expect("no holder of this lock panics");
         let kernel = self.kernel();
         let members = self.members(slot, |_| true)?;
-        ended(&kernel, &members)?;
+        ended(&members)?;
         self.cut_off(&kernel, slot, &members)?;
         self.remove_namespaces(&kernel, members)?;
-        let host = kernel.look(&Place::Host)?;
+        let host = kernel::look(&Place::Host)?;
         unmake(&kernel, &Place::Host, &host, &self.tag.link(slot))?;
         self.remove_namespace(&kernel, &self.tag.network(slot))?;
         Ok(kernel.into_done())
@@ -29,14 +29,14 @@ impl Networks {
         let _lock = lock.lock().expect("no holder of this lock panics");
         let kernel = self.kernel();
         let label = self.tag.address();
-        let seen = kernel.look(&Place::Host)?;
+        let seen = kernel::look(&Place::Host)?;
         let labels = seen.link("lo").map(|lo| lo.labels.as_slice()).unwrap_or_default();
         let ours = labels.iter().filter(|(found, _)| *found == label);
         let commands: Vec<String> =
             ours.map(|(_, net)| format!("address del {net} dev lo")).collect();
         kernel.ip(&Place::Host, &commands)?;
         let table = self.tag.table();
-        if kernel.rules(&Place::Host, &["table", "ip", &table])?.is_some() {
+        if kernel::rules(&Place::Host, &["table", "ip", &table])?.is_some() {
             let text = format!("delete table ip {table}\n");
             kernel.nft(&Place::Host, &format!("no rules of ip {table}"), &text)?;
         }
@@ -50,7 +50,7 @@ impl Networks {
         let described: Vec<u8> = network.places().map(|(number, ..)| number).collect();
         let others = self.members(network.slot, |number| !described.contains(&number))?;
         self.cut_off(kernel, network.slot, &others)?;
-        ended(kernel, &others)?;
+        ended(&others)?;
         self.remove_namespaces(kernel, others)
     }
 
@@ -74,7 +74,7 @@ impl Networks {
             return Ok(());
         }
         let around = Place::In(around);
-        let inside = kernel.look(&around)?;
+        let inside = kernel::look(&around)?;
         for (_, number) in members {
             unmake(kernel, &around, &inside, &member::link(*number))?;
             drop_guard(kernel, &around, *number)?;
@@ -97,9 +97,9 @@ impl Networks {
 }
 
 /// Refuses if something still runs in one of them.
-fn ended(kernel: &Kernel, members: &[(String, u8)]) -> Result<(), Error> {
+fn ended(members: &[(String, u8)]) -> Result<(), Error> {
     for (name, _) in members {
-        let pids = kernel.processes(name)?;
+        let pids = kernel::processes(name)?;
         if !pids.is_empty() {
             return Err(Error::InUse { namespace: name.clone(), pids });
         }
@@ -110,7 +110,7 @@ fn ended(kernel: &Kernel, members: &[(String, u8)]) -> Result<(), Error> {
 /// A guard whose link is gone has no effect, and would be in the way of the next one.
 fn drop_guard(kernel: &Kernel, around: &Place, number: u8) -> Result<(), Error> {
     let guard = format!("guard_{number}");
-    if kernel.rules(around, &["table", "netdev", &guard])?.is_none() {
+    if kernel::rules(around, &["table", "netdev", &guard])?.is_none() {
         return Ok(());
     }
     let text = format!("delete table netdev {guard}\n");

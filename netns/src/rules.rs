@@ -8,7 +8,7 @@ mod network;
 pub(crate) use self::host::host;
 pub(crate) use firewall::firewall;
 pub(crate) use guard::guard;
-pub(crate) use network::network;
+pub(crate) use network::{BRIDGE, UPLINK, network};
 
 /// The table of ours in every namespace of ours.
 pub(crate) const TABLE: &str = "castellan";

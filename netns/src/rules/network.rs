@@ -13,11 +13,11 @@ pub(crate) fn network(network: &Network, control: &Control) -> Table {
     let block = ranges::block(network.slot, network.subnet);
     let members = ranges::members(network.subnet);
     let published = network.members.values().flat_map(|member| &member.published);
-    let (at_one, at_all): (Vec<_>, Vec<_>) = published.partition(|it| it.at.is_some());
+    let at_one = published.clone().filter_map(|it| it.at.map(|at| format!("{at} . {}", it.port)));
+    let at_all = published.filter(|it| it.at.is_none()).map(|it| it.port.to_string());
     let exits = control.exits().map(|exit| format!("{} . {}", exit.ip(), exit.port()));
-    let at_one = at_one.iter().filter_map(|it| Some(format!("{} . {}", it.at?, it.port)));
     let exits = elements(exits.chain(at_one));
-    let ports = elements(at_all.iter().map(|it| it.port.to_string()));
+    let ports = elements(at_all);
     let body = format!(
         "  set exits {{
     type ipv4_addr . inet_service
