@@ -73,14 +73,13 @@ impl Vpcs {
     /// Puts the network on record and makes it.
     pub(crate) fn ensure(&self, id: VpcId, subnet: Ipv4Net) -> Result<(), LocalError> {
         let book = Book::open(&self.layout)?;
-        let vpc = match book.vpc(id)? {
-            Some(known) => known,
-            None => {
-                let new = Vpc { slot: book.free_slot(&self.host)?, subnet, seats: <_>::default() };
-                describe(&new, &self.control).check()?;
-                book.write(id, &new)?;
-                new
-            }
+        let vpc = if let Some(known) = book.vpc(id)? {
+            known
+        } else {
+            let new = Vpc { slot: book.free_slot(&self.host)?, subnet, seats: <_>::default() };
+            describe(&new, &self.control).check()?;
+            book.write(id, &new)?;
+            new
         };
         self.make(&book, &vpc)
     }
