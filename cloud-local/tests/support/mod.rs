@@ -115,6 +115,7 @@ impl Drop for Local {
             running.agent.iter().chain(&running.brokers).for_each(ProcessId::kill_for_good);
         }
         let _ = cloud_local::remove_groups(&self.data());
+        let _ = cloud_local::remove_namespaces(&self.data());
     }
 }
 
