@@ -46,7 +46,7 @@ alarms() { check --test tour -- fault_table; }
 oldest() { check --test tour -- oldest; }
 certificates() { check --test certificates; }
 disks() { check --test lost_disks; }
-networks() { check --test real --test namespaces; }
+networks() { check --test real --test vpcs --test namespaces; }
 overload() { check --test overload; }
 pool() { check --test pool; }
 resizes() { check --test resizes -- grows_and_shrinks single:: terraform::; }
