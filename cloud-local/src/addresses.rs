@@ -7,7 +7,7 @@
 
 use cloud::Addresses;
 use ipnet::Ipv4Net;
-use model::{Listener, Listeners};
+use model::{Listener, Listeners, Published};
 use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, TcpListener, ToSocketAddrs as _};
 use std::ops::RangeInclusive;
@@ -67,6 +67,8 @@ pub enum AddressError {
 }
 
 const PORTS_EACH: u16 = 5;
+/// Of a server with an address of its own, in the order of `listeners`.
+const OWN_PORTS: [u16; 5] = [9092, 9093, 9094, 9091, 9090];
 /// The first of 127.64.0.0/10.
 const LOOPBACK_FIRST: u32 = u32::from_be_bytes([127, 64, 0, 0]);
 const LOOPBACK_COUNT: u32 = 1 << 22;
@@ -104,13 +106,32 @@ pub fn propose(
 
 /// Where a server listens that has an address in a network of its own: nobody else can have
 /// its ports, and a firewall says who reaches them. The alias is for the control plane.
-pub(crate) fn private(address: Ipv4Addr, alias: Ipv4Addr) -> Addresses {
+pub(crate) fn private(
+    address: Ipv4Addr,
+    alias: Ipv4Addr,
+    published: Option<Published>,
+) -> Addresses {
     let text = address.to_string();
     let listener = |port| Listener { bind_host: text.clone(), advertised_host: text.clone(), port };
-    let mut listeners = listeners(&text, &text, [9092, 9093, 9094, 9091, 9090], true);
-    listeners.metrics = Some(listener(*METRICS_PORTS.start()));
-    listeners.reached_at = Some(alias.to_string());
+    let own = listeners(&text, &text, OWN_PORTS, true);
+    let listeners = Listeners {
+        metrics: Some(listener(*METRICS_PORTS.start())),
+        reached_at: Some(alias.to_string()),
+        published,
+        ..own
+    };
     Addresses { private_ip: text, listeners }
+}
+
+/// The same for who forwards them.
+pub(crate) fn forwarded(published: &Published) -> [netns::Published; 2] {
+    let at = published.bind_host.parse().ok().filter(|at: &Ipv4Addr| !at.is_unspecified());
+    let [_, ssl, sasl_scram, ..] = OWN_PORTS;
+    [(published.ssl, ssl), (published.sasl_scram, sasl_scram)].map(|(port, to)| netns::Published {
+        at,
+        port,
+        to,
+    })
 }
 
 /// A server with a loopback address has its metrics there; the others, whose
@@ -177,7 +198,7 @@ fn whole_addresses(
         }
         let text = address.to_string();
         let addresses = Addresses {
-            listeners: listeners(&text, &text, [9092, 9093, 9094, 9091, 9090], plaintext),
+            listeners: listeners(&text, &text, OWN_PORTS, plaintext),
             private_ip: text,
         };
         let trial = try_all(&addresses.listeners, taken)?;
@@ -256,7 +277,16 @@ fn listeners(
         port,
     });
     let plaintext = has_plaintext.then_some(plaintext);
-    Listeners { plaintext, ssl, sasl_scram, internal, controller, metrics: None, reached_at: None }
+    Listeners {
+        plaintext,
+        ssl,
+        sasl_scram,
+        internal,
+        controller,
+        metrics: None,
+        reached_at: None,
+        published: None,
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

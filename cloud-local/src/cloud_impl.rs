@@ -10,7 +10,8 @@ use cloud::{
     Outcome, Owner, ServerSpec,
 };
 use host::ProcessId;
-use model::{DiskId, InstanceId, Opening, ServerId, VpcId};
+use model::{DiskId, InstanceId, Listeners, Opening, Published, ServerId, VpcId};
+use netns::Rule;
 use std::fs;
 use std::path::Path;
 use tokio::sync::broadcast;
@@ -42,23 +43,49 @@ impl LocalCloud {
             return Err(LocalError::Outdated { server: spec.id, present });
         }
         let uid = self.uid(spec.instance_id)?;
-        let seated = self.seat(spec).await?;
+        let published = self.published(spec);
+        let seated = self.seat(spec, published.as_ref()).await?;
         let options = self.options_in(seated.is_some());
         servers::prepare(&self.layout, spec, &options, uid)?;
         let namespace = seated.as_ref().map(|seated| seated.namespace.as_path());
         let agent = self.have_agent(spec, &directory, (uid, namespace))?;
-        let addresses = seated.map(|seated| addresses::private(seated.address, seated.alias));
+        let addresses =
+            seated.map(|seated| addresses::private(seated.address, seated.alias, published));
         let addresses = addresses.unwrap_or_else(|| spec.addresses.clone());
         Ok(ObservedServer { agent, addresses })
     }
 
     /// The server's place in its network, if that is in a namespace.
-    async fn seat(&self, spec: &ServerSpec) -> Result<Option<Seated>, LocalError> {
+    async fn seat(
+        &self,
+        spec: &ServerSpec,
+        published: Option<&Published>,
+    ) -> Result<Option<Seated>, LocalError> {
+        let Some(vpcs) = &self.vpcs else {
+            return self.is_seated(spec.id).map(|_| None);
+        };
         let (vpc, server, instance) = (spec.vpc_id, spec.id, spec.instance_id);
-        match &self.vpcs {
-            Some(vpcs) => vpcs::blocking(vpcs, move |vpcs| vpcs.join(vpc, server, instance)).await,
-            None => self.is_seated(server).map(|_| None),
+        let ports = published.map(addresses::forwarded);
+        vpcs::blocking(vpcs, move |vpcs| {
+            vpcs.join(vpc, server, instance, ports.as_ref().map_or(&[], |it| it.as_slice()))
+        })
+        .await
+    }
+
+    /// Where the host takes connections for the server. A network is published as its servers
+    /// were made; a new one, where its place was proposed.
+    fn published(&self, spec: &ServerSpec) -> Option<Published> {
+        let Listeners { ssl, sasl_scram, reached_at, published, .. } = &spec.addresses.listeners;
+        let publishes = self.options.network.as_ref().is_some_and(|network| network.publishes);
+        if reached_at.is_some() || !publishes {
+            return published.clone();
         }
+        Some(Published {
+            bind_host: sasl_scram.bind_host.clone(),
+            advertised_host: sasl_scram.advertised_host.clone(),
+            ssl: ssl.port,
+            sasl_scram: sasl_scram.port,
+        })
     }
 
     fn have_agent(
@@ -192,10 +219,19 @@ impl Cloud for LocalCloud {
         outcome(self.remove_disk_for(by, disk).await)
     }
 
-    /// Servers are at addresses of the host itself, where rules for one server would be rules
-    /// for the whole host.
-    async fn apply_firewall(&self, _: ServerId, _: &[Opening]) -> Outcome<Enforcement> {
-        Outcome::Ready(Enforcement::NotEnforced)
+    /// Nothing is enforced for servers at addresses of the host itself, where rules for one
+    /// server would be rules for the whole host.
+    async fn apply_firewall(&self, server: ServerId, openings: &[Opening]) -> Outcome<Enforcement> {
+        let rule = |opening: &Opening| {
+            let from = opening.from;
+            opening.ports.iter().map(move |port| Rule::new(from, *port)).collect::<Vec<_>>()
+        };
+        let rules = openings.iter().flat_map(rule).collect();
+        let enforcement = |is_enforced| match is_enforced {
+            true => Enforcement::Enforced,
+            false => Enforcement::NotEnforced,
+        };
+        outcome(self.open_to(server, rules).await.map(enforcement))
     }
 
     async fn remove_network(&self, network: VpcId) -> Outcome<()> {

@@ -28,7 +28,7 @@ mod vpcs;
 
 pub use error::LocalError;
 pub use leftovers::{NetworkPart, Whose, clean_networks, network_parts, remove_namespaces};
-pub use netns::{Rule, missing as missing_for_networks};
+pub use netns::missing as missing_for_networks;
 pub use places::LocalPlaces;
 pub use planes::planes;
 pub use pool_isolation::PoolIsolation;
@@ -41,6 +41,7 @@ use fences::Fences;
 use host::{Group, Groups};
 use layout::Layout;
 use model::ServerId;
+use netns::Rule;
 use std::borrow::Cow;
 use std::net::SocketAddrV4;
 use std::ops::RangeInclusive;
@@ -133,7 +134,7 @@ impl LocalCloud {
 
     /// Who may connect to a server besides its own instance, in place of all that might before.
     /// False if nothing stands between it and this host's neighbours.
-    pub async fn open_to(&self, server: ServerId, openings: Vec<Rule>) -> Result<bool, LocalError> {
+    async fn open_to(&self, server: ServerId, openings: Vec<Rule>) -> Result<bool, LocalError> {
         let Some(vpcs) = &self.vpcs else { return Ok(false) };
         vpcs::blocking(vpcs, move |vpcs| vpcs.open_to(server, &openings)).await
     }

@@ -13,10 +13,11 @@ use book::{Book, OfHost, Vpc};
 use describe::describe;
 use ipnet::Ipv4Net;
 use model::{InstanceId, ServerId, VpcId};
-use netns::{Control, Network, Networks, Rule};
+use netns::{Control, Network, Networks, Published, Rule};
+use std::collections::HashSet;
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::path::PathBuf;
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::Duration;
 use tokio::time::sleep;
 
@@ -32,6 +33,9 @@ pub struct NetworkOptions {
     pub agents_port: u16,
     /// Users of this host who may connect to servers' own addresses.
     pub uids: Vec<u32>,
+    /// Whether others than the network itself reach new servers: where their places were
+    /// proposed, which the host forwards.
+    pub publishes: bool,
 }
 
 #[derive(Debug)]
@@ -40,6 +44,8 @@ pub(crate) struct Vpcs {
     host: OfHost,
     control: Control,
     networks: Networks,
+    /// Those that the kernel may have otherwise than they are on record.
+    unmade: Mutex<HashSet<VpcId>>,
 }
 
 /// Where a server is.
@@ -59,7 +65,8 @@ impl Vpcs {
         let (ports, uids) = (vec![options.agents_port], options.uids.clone());
         let control = Control { address, ports, uids };
         let networks = Networks::new(host.tag.clone(), layout.root().display().to_string());
-        let vpcs = Self { layout: layout.clone(), host, control, networks };
+        let unmade = <_>::default();
+        let vpcs = Self { layout: layout.clone(), host, control, networks, unmade };
         vpcs.make_all();
         Ok(vpcs)
     }
@@ -81,7 +88,7 @@ impl Vpcs {
             book.write(id, &new)?;
             new
         };
-        self.make(&book, &vpc)
+        self.make(&book, id, &vpc)
     }
 
     /// Gives the server its place in the network, if that is one of ours.
@@ -90,12 +97,14 @@ impl Vpcs {
         id: VpcId,
         server: ServerId,
         instance: InstanceId,
+        published: &[Published],
     ) -> Result<Option<Seated>, LocalError> {
         let book = Book::open(&self.layout)?;
         let Some(mut vpc) = book.vpc(id)? else { return Ok(None) };
-        let address = vpc.seat(server, instance).ok_or(LocalError::NoSeat(vpc.subnet))?;
+        let address =
+            vpc.seat(server, instance, published).ok_or(LocalError::NoSeat(vpc.subnet))?;
         book.write(id, &vpc)?;
-        self.make(&book, &vpc)?;
+        self.make(&book, id, &vpc)?;
         let network = describe(&vpc, &self.control);
         let place = netns::alias(&network, address).zip(self.networks.namespace(&network, address));
         Ok(place.map(|(alias, namespace)| Seated { address, alias, namespace }))
@@ -108,7 +117,7 @@ impl Vpcs {
             if vpc.seats.remove(&server).is_some() {
                 // First on record: what is there without being on record is removed.
                 book.write(id, &vpc)?;
-                self.make(&book, &vpc)?;
+                self.make(&book, id, &vpc)?;
             }
         }
         Ok(())
@@ -122,8 +131,10 @@ impl Vpcs {
             if seat.openings.as_deref() != Some(openings) {
                 seat.openings = Some(openings.to_vec());
                 book.write(id, &vpc)?;
-                self.make(&book, &vpc)?;
+            } else if !self.unmade().contains(&id) {
+                return Ok(true);
             }
+            self.make(&book, id, &vpc)?;
             return Ok(true);
         }
         Ok(false)
@@ -134,6 +145,7 @@ impl Vpcs {
         let Some(vpc) = book.vpc(id)? else { return Ok(()) };
         self.networks.remove(vpc.slot)?;
         book.remove(id)?;
+        self.unmade().remove(&id);
         self.networks.make_host(&self.control, &self.described(&book)?)?;
         Ok(())
     }
@@ -142,10 +154,16 @@ impl Vpcs {
         Ok(book.all()?.values().map(|vpc| describe(vpc, &self.control)).collect())
     }
 
-    fn make(&self, book: &Book<'_>, vpc: &Vpc) -> Result<(), LocalError> {
+    fn make(&self, book: &Book<'_>, id: VpcId, vpc: &Vpc) -> Result<(), LocalError> {
+        self.unmade().insert(id);
         self.networks.make_host(&self.control, &self.described(book)?)?;
         self.networks.make(&describe(vpc, &self.control), &self.control)?;
+        self.unmade().remove(&id);
         Ok(())
+    }
+
+    fn unmade(&self) -> MutexGuard<'_, HashSet<VpcId>> {
+        self.unmade.lock().expect("no holder of this lock panics")
     }
 
     /// Puts right what is not as it is on record.
@@ -177,7 +195,9 @@ impl Vpcs {
     fn make_again(&self, id: VpcId) -> Result<usize, LocalError> {
         let book = Book::open(&self.layout)?;
         let Some(vpc) = book.vpc(id)? else { return Ok(0) };
+        self.unmade().insert(id);
         let done = self.networks.make(&describe(&vpc, &self.control), &self.control)?;
+        self.unmade().remove(&id);
         Ok(done.len())
     }
 

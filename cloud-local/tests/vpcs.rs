@@ -14,7 +14,7 @@ use support::{BY, Local, disk, ensure, options, server, wait_for};
 const VPC: VpcId = VpcId(7);
 
 fn apart(place: &Path) -> Options {
-    let network = NetworkOptions { agents_port: 7443, uids: vec![0] };
+    let network = NetworkOptions { agents_port: 7443, uids: vec![0], publishes: false };
     Options { network: Some(network), ..options(place, "") }
 }
 

@@ -111,6 +111,7 @@ pub fn addresses(host: &str) -> Addresses {
             controller: listener(9090),
             metrics: Some(listener(9404)),
             reached_at: None,
+            published: None,
         },
     }
 }

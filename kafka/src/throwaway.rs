@@ -72,6 +72,7 @@ pub fn spec(release: &'static Release, zone: &str, memory_mb: u32) -> io::Result
             controller,
             metrics,
             reached_at: None,
+            published: None,
         },
         private_ip: ADDRESS.to_string(),
         servers: 1,

@@ -92,7 +92,9 @@ pub use region::{Region, RegionName};
 pub use resize::{AgreedPrice, MoveProgress, Resize, ResizeMemory};
 pub use secret::Secret;
 pub use series::{GroupSeries, SAMPLE_SECONDS, Series, TopicSeries, UnknownSeries, until_sample};
-pub use server::{Listener, Listeners, Membership, Server, ServerRole, ServerState, Wanted};
+pub use server::{
+    Listener, Listeners, Membership, Published, Server, ServerRole, ServerState, Wanted,
+};
 pub use subnet::{Subnet, SubnetError};
 pub use topic_name::{NoTopicName, TopicName};
 pub use words::UnknownWord;

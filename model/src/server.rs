@@ -59,12 +59,46 @@ pub struct Listeners {
     /// network alone, and which nothing else on its host has. None: at those addresses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reached_at: Option<String>,
+    /// Where clients outside of the server's network reach it, if they may. None: at the
+    /// listeners themselves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub published: Option<Published>,
+}
+
+/// Ports of a server's host that lead to its listeners.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct Published {
+    pub bind_host: String,
+    pub advertised_host: String,
+    pub ssl: u16,
+    pub sasl_scram: u16,
 }
 
 impl Listeners {
     pub fn all(&self) -> impl Iterator<Item = &Listener> {
         let always = [&self.ssl, &self.sasl_scram, &self.internal, &self.controller];
         self.plaintext.iter().chain(always).chain(&self.metrics)
+    }
+
+    /// Where customers with a certificate are told to go.
+    pub fn public_ssl(&self) -> Listener {
+        self.public(&self.ssl, |published| published.ssl)
+    }
+
+    /// Where customers with a password are told to go.
+    pub fn public_sasl_scram(&self) -> Listener {
+        self.public(&self.sasl_scram, |published| published.sasl_scram)
+    }
+
+    fn public(&self, own: &Listener, port: fn(&Published) -> u16) -> Listener {
+        self.published.as_ref().map_or_else(
+            || own.clone(),
+            |published| Listener {
+                bind_host: published.bind_host.clone(),
+                advertised_host: published.advertised_host.clone(),
+                port: port(published),
+            },
+        )
     }
 }
 
@@ -130,11 +164,41 @@ mod tests {
             controller: listener(5),
             metrics: None,
             reached_at: None,
+            published: None,
         };
         let text = serde_json::to_string(&old).unwrap();
-        assert!(!text.contains("metrics") && !text.contains("reached_at"), "{text}");
+        for later in ["metrics", "reached_at", "published"] {
+            assert!(!text.contains(later), "{text}");
+        }
         assert_eq!(serde_json::from_str::<Listeners>(&text).unwrap(), old);
         let new = Listeners { metrics: Some(listener(6)), ..old };
         assert_eq!(new.all().map(|listener| listener.port).collect::<Vec<_>>(), [1, 2, 3, 4, 5, 6]);
+    }
+
+    #[test]
+    fn customers_are_told_the_published_ports() {
+        let published = Published {
+            bind_host: "0.0.0.0".into(),
+            advertised_host: "kafka.example.com".into(),
+            ssl: 20001,
+            sasl_scram: 20002,
+        };
+        let own = Listeners {
+            plaintext: None,
+            ssl: listener(9093),
+            sasl_scram: listener(9094),
+            internal: listener(9091),
+            controller: listener(9090),
+            metrics: None,
+            reached_at: None,
+            published: None,
+        };
+        let told = |listeners: &Listeners| {
+            [listeners.public_ssl(), listeners.public_sasl_scram()]
+                .map(|it| format!("{}:{}", it.advertised_host, it.port))
+        };
+        assert_eq!(told(&own), ["h:9093", "h:9094"]);
+        let both = Listeners { published: Some(published), ..own };
+        assert_eq!(told(&both), ["kafka.example.com:20001", "kafka.example.com:20002"]);
     }
 }

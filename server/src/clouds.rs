@@ -2,7 +2,7 @@
 //! Another cloud is another entry here.
 
 use crate::catalogue::LOCAL_CLOUD;
-use crate::config::{CloudKind, Config, Network, Warm};
+use crate::config::{CloudKind, Config, Network, Public, Warm};
 use crate::data_dir::{DataDir, Endpoints};
 use crate::installation::Opened;
 use crate::pool::HostPool;
@@ -74,11 +74,24 @@ impl Opening<'_> {
             )
         });
         local.resume().await?;
+        let remarks = remark.into_iter().chain(self.unforwarded()).collect();
         let called_at = local.called_at();
         let local: Arc<dyn Cloud> = Arc::new(local);
         #[cfg(debug_assertions)]
         let local = crate::hold::around(local);
-        Ok((local, called_at, remark.into_iter().collect()))
+        Ok((local, called_at, remarks))
+    }
+
+    /// Whether other machines can't come by published ports. To let this host forward is not
+    /// ours to do.
+    fn unforwarded(&self) -> Option<String> {
+        let is_off = std::fs::read_to_string("/proc/sys/net/ipv4/ip_forward")
+            .is_ok_and(|setting| setting.trim() == "0");
+        (self.config.local.public != Public::None && is_off).then(|| {
+            "this host forwards nothing between machines: clients on others reach no server \
+             until `sysctl -w net.ipv4.ip_forward=1`"
+                .to_owned()
+        })
     }
 
     /// What this host can't have is refused at the start, not at the first create.
@@ -91,7 +104,8 @@ impl Opening<'_> {
             bail!("{missing}; or set network = \"loopback\" under [local]");
         }
         let uids = vec![rustix::process::geteuid().as_raw()];
-        Ok(Some(NetworkOptions { agents_port: self.agents_port, uids }))
+        let publishes = self.config.local.public != Public::None;
+        Ok(Some(NetworkOptions { agents_port: self.agents_port, uids, publishes }))
     }
 
     fn room(&self) -> Option<Arc<dyn app::Room>> {

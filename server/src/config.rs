@@ -184,6 +184,8 @@ pub struct Local {
     pub directory: Option<PathBuf>,
     pub mode: Mode,
     pub network: Network,
+    /// In namespaces: where others than the network itself reach servers.
+    pub public: Public,
     /// For mode `addresses`: ranges of this host's own addresses.
     pub addresses: Vec<Ipv4Net>,
     /// For mode `shared-address`: the name clients use, the address to bind,
@@ -253,6 +255,19 @@ pub enum Network {
     Namespaces,
 }
 
+/// Where servers in namespaces are reached by others than their own network.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Public {
+    /// Nowhere.
+    #[default]
+    None,
+    /// At addresses of this host, one for each server.
+    Addresses,
+    /// At ports of this host, under one name.
+    SharedAddress,
+}
+
 /// Our own metrics, and the history of the servers'.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -316,12 +331,7 @@ impl Config {
     fn parse(text: &str) -> Result<Self> {
         let config: Self = toml::from_str(text)?;
         config.local.address_mode()?;
-        if config.local.network == Network::Namespaces && config.local.mode != Mode::Loopback {
-            bail!(
-                "local.network \"namespaces\" and local.mode exclude each other: servers have \
-                 addresses of their networks"
-            );
-        }
+        config.local.check_network()?;
         config.local.check_uids()?;
         config.check_numbers()?;
         if config.listen.tls_cert.is_some() != config.listen.tls_key.is_some() {
@@ -402,11 +412,42 @@ impl Local {
         }
     }
 
+    fn check_network(&self) -> Result<()> {
+        let is_apart = self.network == Network::Namespaces;
+        if is_apart && self.mode != Mode::Loopback {
+            bail!(
+                "local.network \"namespaces\" and local.mode exclude each other: servers have \
+                 addresses of their networks; use local.public"
+            );
+        }
+        if !is_apart && self.public != Public::None {
+            bail!("local.public is for local.network = \"namespaces\"");
+        }
+        let is_ipv6 = self.shared_bind.is_some_and(|bind| bind.is_ipv6());
+        if is_apart && self.public == Public::SharedAddress && is_ipv6 {
+            bail!("local.shared_bind must be an IPv4 address: servers in namespaces have no IPv6");
+        }
+        Ok(())
+    }
+
+    /// Whether servers keep the listener without a login that they were made with. Beside
+    /// namespaces, those that have one are at loopback addresses.
+    pub fn has_plaintext(&self) -> Result<bool> {
+        Ok(self.network == Network::Namespaces || self.address_mode()?.has_plaintext())
+    }
+
     pub fn address_mode(&self) -> Result<AddressMode> {
-        match self.mode {
+        let mode = match self.public {
+            Public::None => self.mode,
+            Public::Addresses => Mode::Addresses,
+            Public::SharedAddress => Mode::SharedAddress,
+        };
+        match mode {
             Mode::Loopback => Ok(AddressMode::Loopback),
             Mode::Addresses if self.addresses.is_empty() => {
-                bail!("local.mode \"addresses\" needs local.addresses, such as [\"192.0.2.16/28\"]")
+                bail!(
+                    "\"addresses\" under [local] needs local.addresses, such as [\"192.0.2.16/28\"]"
+                )
             }
             Mode::Addresses => {
                 let (nets, plaintext) = (self.addresses.clone(), self.plaintext);
@@ -416,7 +457,7 @@ impl Local {
                 let (Some(host), Some((first, last))) = (&self.shared_host, self.shared_ports)
                 else {
                     bail!(
-                        "local.mode \"shared-address\" needs local.shared_host and \
+                        "\"shared-address\" under [local] needs local.shared_host and \
                          local.shared_ports, such as [20000, 20999]"
                     );
                 };

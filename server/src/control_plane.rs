@@ -296,7 +296,7 @@ async fn with_history(app: App, at: &Location, remarks: &mut Vec<String>) -> App
 
 fn engine_settings(config: &Config) -> Result<engine::Settings> {
     Ok(engine::Settings {
-        plaintext: config.local.address_mode()?.has_plaintext(),
+        plaintext: config.local.has_plaintext()?,
         max_heap_mb: config.local.max_heap_mb,
         lease: SignedDuration::from_secs(config.engine.lease_seconds.into()),
         certificate_life: config.certificates.lifetime,

@@ -70,7 +70,7 @@ fn clean(args: &CleanArgs) -> Result<()> {
 }
 
 fn state(part: &NetworkPart) -> String {
-    let stale = part.found.as_ref().is_some_and(|found| found.is_stale);
+    let is_old = part.found.as_ref().is_some_and(|found| found.is_stale);
     let state = match &part.whose {
         Whose::Network(id) if part.found.is_none() => format!("of network {id}, missing"),
         Whose::Network(id) => format!("of network {id}"),
@@ -79,7 +79,7 @@ fn state(part: &NetworkPart) -> String {
         Whose::Other(Some(place)) => format!("of {place}"),
         Whose::Other(None) => "of another installation".to_owned(),
     };
-    if stale { format!("{state}, before a reboot") } else { state }
+    if is_old { format!("{state}, before a reboot") } else { state }
 }
 
 fn kind(part: &NetworkPart) -> String {

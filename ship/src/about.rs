@@ -37,7 +37,7 @@ impl From<&model::Instance> for Instance {
 
 impl From<&model::Server> for Server {
     fn from(server: &model::Server) -> Self {
-        let hostname = server.listeners.sasl_scram.advertised_host.clone();
+        let hostname = server.listeners.public_sasl_scram().advertised_host;
         Self { name: server.name.clone(), hostname }
     }
 }

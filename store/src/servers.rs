@@ -64,16 +64,24 @@ pub async fn insert(work: &mut Work, server: &Server) -> Result<()> {
     take_addresses(work, server, &server.listeners).await
 }
 
-/// One that is reached at an address which nothing else has takes no other of its host's: its
-/// own are those of a network that may be there twice.
+/// One that is reached at an address which nothing else has takes, of its host's, the published
+/// ports alone: its own addresses are those of a network that may be there twice.
 async fn take_addresses(work: &mut Work, server: &Server, listeners: &Listeners) -> Result<()> {
-    for listener in listeners.all() {
+    let own = listeners.all().map(|listener| {
+        let host = listeners.reached_at.as_ref().unwrap_or(&listener.bind_host);
+        (host.clone(), listener.port)
+    });
+    let published = listeners
+        .published
+        .iter()
+        .flat_map(|it| [it.ssl, it.sasl_scram].map(|port| (it.bind_host.clone(), port)));
+    for (host, port) in own.chain(published) {
         let query = Query::new(
             "INSERT INTO listeners (host_id, bind_host, port, server_id) VALUES ($1, $2, $3, $4)",
         )
         .bind(server.host_id.to_string())
-        .bind(listeners.reached_at.as_ref().unwrap_or(&listener.bind_host).as_str())
-        .bind(i64::from(listener.port))
+        .bind(host)
+        .bind(i64::from(port))
         .bind(server.id.0);
         work.execute(query).await?;
     }

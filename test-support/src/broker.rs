@@ -249,6 +249,7 @@ pub fn free_listeners<const SERVERS: usize>() -> [Listeners; SERVERS] {
         controller: free(),
         metrics: Some(free()),
         reached_at: None,
+        published: None,
     })
 }
 

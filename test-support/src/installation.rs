@@ -8,10 +8,13 @@ use model::{Clock, SystemClock};
 use serde_json::Value;
 use std::fmt::Debug;
 use std::fs;
+use std::net::Ipv4Addr;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 const PATIENCE: Duration = Duration::from_mins(3);
+const LOOPBACK: &str = "network = \"loopback\"\n";
 
 /// The two processes of a server.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -33,8 +36,8 @@ pub struct Installation {
     warm_rolls: bool,
     /// What makes servers.
     cloud: &'static str,
-    /// What their networks are.
-    network: &'static str,
+    /// More lines of what is local to the host.
+    local: String,
 }
 
 impl Installation {
@@ -44,29 +47,31 @@ impl Installation {
 
     /// With more lines of config.
     pub async fn start_with(config: &str) -> Self {
-        Self::start_on(("local", "loopback"), 0, config).await
+        Self::start_on("local", LOOPBACK, 0, config).await
     }
 
-    /// With a namespace for each network.
-    pub async fn start_in_namespaces() -> Self {
-        Self::start_on(("local", "namespaces"), 0, "").await
+    /// With a namespace for each network, whose servers the host forwards those ports of an
+    /// address of its own to.
+    pub async fn start_in_namespaces(address: Ipv4Addr, ports: RangeInclusive<u16>) -> Self {
+        let (first, last) = ports.into_inner();
+        let local = format!(
+            "network = \"namespaces\"\npublic = \"shared-address\"\nshared_host = \"{address}\"\n\
+             shared_bind = \"{address}\"\nshared_ports = [{first}, {last}]\n"
+        );
+        Self::start_on("local", &local, 0, "").await
     }
 
     /// Without any process but the control plane: servers are rows alone, and get never ready.
     pub async fn start_simulated(config: &str) -> Self {
-        Self::start_on(("simulated", "loopback"), 0, config).await
+        Self::start_on("simulated", LOOPBACK, 0, config).await
     }
 
     /// On a host that keeps so many warm JVMs.
     pub async fn start_warm(warm: u8) -> Self {
-        Self::start_on(("local", "loopback"), warm, "").await
+        Self::start_on("local", LOOPBACK, warm, "").await
     }
 
-    async fn start_on(
-        (cloud, network): (&'static str, &'static str),
-        warm: u8,
-        config: &str,
-    ) -> Self {
+    async fn start_on(cloud: &'static str, local: &str, warm: u8, config: &str) -> Self {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let directory = host::testing::tempdir();
         let mut castellan = Self {
@@ -79,7 +84,7 @@ impl Installation {
             warm,
             warm_rolls: true,
             cloud,
-            network,
+            local: local.to_owned(),
         };
         castellan.configure(config);
         castellan.serve().await;
@@ -89,10 +94,10 @@ impl Installation {
 
     /// Counts from the next start on.
     pub fn configure(&self, more: &str) {
-        let Self { warm, warm_rolls, cloud, network, .. } = self;
+        let Self { warm, warm_rolls, cloud, local, .. } = self;
         let config = format!(
             "cloud = \"{cloud}\"\n[outbound]\nallow_private_addresses = true\n\
-             [local]\nnetwork = \"{network}\"\nmax_heap_mb = 256\nwarm = {warm}\nwarm_rolls = {warm_rolls}\n\
+             [local]\n{local}max_heap_mb = 256\nwarm = {warm}\nwarm_rolls = {warm_rolls}\n\
              [listen]\ncustomer = \"127.0.0.1:0\"\n\
              instance = \"127.0.0.1:0\"\nagent = \"127.0.0.1:0\"\n{more}"
         );

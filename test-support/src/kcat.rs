@@ -27,7 +27,7 @@ impl Kcat {
         assert_eq!(ca, instance["ca"], "both tell the same authority");
         let (_, details) = castellan.get(&format!("/api/instances/{id}/details")).await;
         let port = &details["connections"]["plaintext"]["port"];
-        let host = details["servers"][0]["hostname"].as_str().unwrap();
+        let host = details["servers"][0]["private_ip"].as_str().unwrap();
         Self {
             directory: tempfile::tempdir().unwrap(),
             brokers: text("brokers"),
@@ -52,9 +52,23 @@ impl Kcat {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
 
+    /// The same without a login.
+    pub async fn write_plainly(&self, message: &str) {
+        let output = self.produce(&self.plain(), message).await;
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+
     /// Every message of a topic so far.
     pub async fn read(&self, topic: &str, mechanism: &str) -> Vec<String> {
-        let mut arguments = self.secured(mechanism, &self.password, &self.ca);
+        self.read_by(self.secured(mechanism, &self.password, &self.ca), topic).await
+    }
+
+    /// The same without a login.
+    pub async fn read_plainly(&self, topic: &str) -> Vec<String> {
+        self.read_by(self.plain(), topic).await
+    }
+
+    async fn read_by(&self, mut arguments: Vec<String>, topic: &str) -> Vec<String> {
         arguments.extend(["-t".to_owned(), topic.to_owned()]);
         arguments.extend(["-C", "-q", "-e", "-o", "beginning"].map(str::to_owned));
         let output = self.run(arguments).await;
@@ -73,8 +87,11 @@ impl Kcat {
     }
 
     pub async fn refused_without_credentials(&self) -> String {
-        let arguments = ["-b", &self.plaintext].map(str::to_owned).to_vec();
-        refusal(&self.produce(&arguments, "from a stranger").await)
+        refusal(&self.produce(&self.plain(), "from a stranger").await)
+    }
+
+    fn plain(&self) -> Vec<String> {
+        ["-b", &self.plaintext].map(str::to_owned).to_vec()
     }
 
     fn secured(&self, mechanism: &str, password: &str, ca: &str) -> Vec<String> {

@@ -221,6 +221,7 @@ impl Rows {
                 controller: listener(9090),
                 metrics: Some(listener(9404)),
                 reached_at: None,
+                published: None,
             },
             state: ServerState::Planned,
             membership: Membership::Member,

@@ -22,9 +22,9 @@ fn document(details: &details::Details) -> Details {
         kafka_version: instance.kafka_version.to_string(),
         connections: Connections {
             plaintext: Plaintext { port: listeners.plaintext.as_ref().map(|it| it.port) },
-            ssl: Port { port: listeners.ssl.port },
+            ssl: Port { port: listeners.public_ssl().port },
             sasl_scram: SaslScram {
-                port: listeners.sasl_scram.port,
+                port: listeners.public_sasl_scram().port,
                 username: instance.username.clone(),
                 password: instance.password.clone(),
             },
@@ -36,7 +36,7 @@ fn document(details: &details::Details) -> Details {
 fn server(server: &model::Server, instance: &model::Instance) -> DetailsServer {
     DetailsServer {
         name: server.name.clone(),
-        hostname: server.listeners.sasl_scram.advertised_host.clone(),
+        hostname: server.listeners.public_sasl_scram().advertised_host,
         private_ip: server.private_ip.clone(),
         region: instance.region.to_string(),
     }

@@ -16,7 +16,7 @@ fn document(node: nodes::Node) -> Node {
     let server = node.server;
     Node {
         name: server.name,
-        hostname: server.listeners.sasl_scram.advertised_host,
+        hostname: server.listeners.public_sasl_scram().advertised_host,
         hostname_internal: server.listeners.internal.advertised_host,
         private_ip: server.private_ip,
         running: node.running,

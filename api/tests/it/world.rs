@@ -551,6 +551,7 @@ fn place(host_id: HostId, address: &str) -> Place {
         controller: listener(9096),
         metrics: Some(listener(9404)),
         reached_at: None,
+        published: None,
     };
     let addresses = Addresses { private_ip: address.into(), listeners };
     Place { host_id, zone: "a".into(), addresses }

@@ -43,7 +43,7 @@ pub async fn log_integrations(agent: &Agent, app: &App) -> Result<LogIntegration
         instance_name: instance.name,
         tags: instance.tags,
         server_name: record.server.name,
-        hostname: record.server.listeners.sasl_scram.advertised_host,
+        hostname: record.server.listeners.public_sasl_scram().advertised_host,
         integrations: found,
         outbound,
     })

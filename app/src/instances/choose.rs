@@ -72,7 +72,7 @@ pub async fn place(app: &App, order: &Order, chosen: &Chosen) -> Result<Placed> 
     }
     let hostname = match &app.settings.domain {
         Some(domain) => format!("{}.{domain}", chosen.username),
-        None => places[0].addresses.listeners.sasl_scram.advertised_host.clone(),
+        None => places[0].addresses.listeners.public_sasl_scram().advertised_host,
     };
     Ok(Placed { hostname, places })
 }

@@ -56,7 +56,7 @@ impl InstanceView {
 /// where it is masked.
 fn url(details: &Details) -> Secret {
     let instance = &details.instance;
-    let port = details.first_server().listeners.sasl_scram.port;
+    let port = details.first_server().listeners.public_sasl_scram().port;
     connection_url(&instance.username, &instance.password, &instance.hostname, port)
 }
 
@@ -78,7 +78,7 @@ fn brokers(servers: &[Server]) -> String {
         .iter()
         // Clients that begin now shall not rely on one that leaves.
         .filter(|server| server.is_broker() && !server.is_leaving())
-        .map(|server| &server.listeners.sasl_scram)
+        .map(|server| server.listeners.public_sasl_scram())
         .map(|listener| format!("{}:{}", listener.advertised_host, listener.port))
         .collect();
     addresses.join(",")

@@ -98,7 +98,7 @@ async fn begin_journal(work: &mut Work, caller: &Caller, instance: &Instance) ->
 }
 
 fn created(chosen: &Chosen, placed: &Placed, id: InstanceId) -> Created {
-    let port = placed.places[0].addresses.listeners.sasl_scram.port;
+    let port = placed.places[0].addresses.listeners.public_sasl_scram().port;
     let url = connection_url(&chosen.username, &chosen.password, &placed.hostname, port);
     Created { id, url, apikey: chosen.apikey.clone() }
 }

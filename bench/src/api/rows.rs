@@ -217,6 +217,7 @@ pub fn server(id: ServerId, instance_id: InstanceId, host_id: HostId, username: 
             controller: listener(9090),
             metrics: None,
             reached_at: None,
+            published: None,
         },
         state: ServerState::Planned,
         membership: Membership::Member,

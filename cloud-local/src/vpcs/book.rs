@@ -58,15 +58,21 @@ impl Vpc {
     }
 
     /// The address of a server, chosen now if it has none.
-    pub(crate) fn seat(&mut self, server: ServerId, instance_id: InstanceId) -> Option<Ipv4Addr> {
-        if let Some(seat) = self.seats.get(&server) {
+    pub(crate) fn seat(
+        &mut self,
+        server: ServerId,
+        instance_id: InstanceId,
+        published: &[Published],
+    ) -> Option<Ipv4Addr> {
+        if let Some(seat) = self.seats.get_mut(&server) {
+            seat.published = published.to_vec();
             return Some(seat.address);
         }
         let first = self.subnet.network().to_bits();
         let last = self.subnet.broadcast().to_bits();
         let mut all = (first + FIRST_PLACE..last.min(first + PLACES)).map(Ipv4Addr::from_bits);
         let address = all.find(|it| !self.seats.values().any(|seat| seat.address == *it))?;
-        let seat = Seat { instance_id, address, openings: None, published: vec![] };
+        let seat = Seat { instance_id, address, openings: None, published: published.to_vec() };
         self.seats.insert(server, seat);
         Some(address)
     }
@@ -171,18 +177,18 @@ mod tests {
     fn a_server_keeps_its_seat_and_seats_run_out() {
         let mut vpc = vpc("10.1.2.0/28");
         let one = InstanceId(1);
-        assert_eq!(vpc.seat(ServerId(7), one), Some("10.1.2.4".parse().unwrap()));
-        assert_eq!(vpc.seat(ServerId(8), one), Some("10.1.2.5".parse().unwrap()));
-        assert_eq!(vpc.seat(ServerId(7), one), Some("10.1.2.4".parse().unwrap()));
+        assert_eq!(vpc.seat(ServerId(7), one, &[]), Some("10.1.2.4".parse().unwrap()));
+        assert_eq!(vpc.seat(ServerId(8), one, &[]), Some("10.1.2.5".parse().unwrap()));
+        assert_eq!(vpc.seat(ServerId(7), one, &[]), Some("10.1.2.4".parse().unwrap()));
         vpc.seats.remove(&ServerId(7));
-        assert_eq!(vpc.seat(ServerId(9), one), Some("10.1.2.4".parse().unwrap()));
+        assert_eq!(vpc.seat(ServerId(9), one, &[]), Some("10.1.2.4".parse().unwrap()));
         for id in 10..19 {
-            assert!(vpc.seat(ServerId(id), one).is_some());
+            assert!(vpc.seat(ServerId(id), one, &[]).is_some());
         }
-        assert_eq!(vpc.seat(ServerId(19), one), None);
+        assert_eq!(vpc.seat(ServerId(19), one, &[]), None);
         // Nor more than a block of aliases has.
         let mut large = self::vpc("10.1.0.0/16");
-        let all = (0..).map_while(|id| large.seat(ServerId(id), one)).count();
+        let all = (0..).map_while(|id| large.seat(ServerId(id), one, &[])).count();
         assert_eq!(all, 252);
     }
 
@@ -192,7 +198,7 @@ mod tests {
         let layout = Layout::make(place.path()).unwrap();
         let book = Book::open(&layout).unwrap();
         let mut vpc = vpc("10.1.2.0/24");
-        vpc.seat(ServerId(7), InstanceId(1));
+        vpc.seat(ServerId(7), InstanceId(1), &[]);
         book.write(VpcId(5), &vpc).unwrap();
         assert_eq!(book.vpc(VpcId(5)).unwrap(), Some(vpc.clone()));
         assert_eq!(book.all().unwrap(), BTreeMap::from([(VpcId(5), vpc)]));

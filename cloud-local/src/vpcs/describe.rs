@@ -20,20 +20,27 @@ pub(crate) fn describe(vpc: &Vpc, control: &Control) -> Network {
         let insiders = own.chain([Ipv4Net::from(control.address)]);
         let mut rules: Vec<Rule> =
             insiders.map(|from| Rule { from, first: FIRST_PORT, last: LAST_PORT }).collect();
-        rules.extend(openings(seat, vpc.subnet));
+        rules.extend(openings(seat, vpc));
         (seat.address, Member { rules, published: seat.published.clone() })
     });
     Network { slot: vpc.slot, subnet: vpc.subnet, members: members.collect() }
 }
 
 /// What nobody has said anything about is open where a login is asked for, and without one in
-/// the network itself.
-fn openings(seat: &Seat, subnet: Ipv4Net) -> Vec<Rule> {
+/// the network itself. Who comes from the network to a port that the host forwards bears its
+/// alias.
+fn openings(seat: &Seat, vpc: &Vpc) -> Vec<Rule> {
+    let subnet = vpc.subnet;
     let default = || {
         let anybody = Rule { from: Ipv4Net::default(), first: SSL, last: LAST_PORT };
         vec![anybody, Rule::new(subnet, PLAINTEXT)]
     };
-    seat.openings.clone().unwrap_or_else(default)
+    let mut all = seat.openings.clone().unwrap_or_else(default);
+    let of_network = all.iter().filter(|rule| rule.from == subnet).copied();
+    let from = netns::block(vpc.slot, subnet);
+    let by_alias: Vec<Rule> = of_network.map(|rule| Rule { from, ..rule }).collect();
+    all.extend(by_alias);
+    all
 }
 
 #[cfg(test)]
@@ -50,7 +57,7 @@ mod tests {
             seats: <_>::default(),
         };
         for (server, instance) in [(1, 1), (2, 1), (3, 2)] {
-            vpc.seat(ServerId(server), InstanceId(instance)).unwrap();
+            vpc.seat(ServerId(server), InstanceId(instance), &[]).unwrap();
         }
         vpc.seats.get_mut(&ServerId(3)).unwrap().openings = Some(vec![]);
         let control =
@@ -68,6 +75,7 @@ mod tests {
             "100.64.9.1/32 9090-9094",
             "0.0.0.0/0 9093-9094",
             "10.1.2.0/24 9092-9092",
+            "100.64.3.0/24 9092-9092",
         ];
         assert_eq!(rules(4), expected);
         assert_eq!(rules(5), expected);

@@ -94,6 +94,7 @@ fn server_leaf(world: &World, server: &Server, valid_for: SignedDuration) -> Lea
         hosts: hosts([
             &listeners.ssl.advertised_host,
             &listeners.sasl_scram.advertised_host,
+            &listeners.public_sasl_scram().advertised_host,
             &world.instance.hostname,
             &server.private_ip,
         ]),

@@ -110,9 +110,9 @@ impl Engine {
         let mut work = self.guarded(pass).await?;
         if let Some(Addresses { private_ip, listeners }) = moved {
             servers::set_addresses(&mut work, &view.server, private_ip, listeners).await?;
-            let (from, to) = (&view.server.listeners.sasl_scram, &listeners.sasl_scram);
-            let (from, to) = (&from.advertised_host, &to.advertised_host);
-            instances::move_hostname(&mut work, world.instance.id, from, to).await?;
+            let (from, to) = (&view.server.listeners, listeners);
+            let [from, to] = [from, to].map(|it| it.public_sasl_scram().advertised_host);
+            instances::move_hostname(&mut work, world.instance.id, &from, &to).await?;
             // Each of them names the addresses of all controllers. Those that run before
             // others join are rendered again once they are restarted.
             for other in world.servers.iter().filter(|it| it.server.membership == membership) {

@@ -27,7 +27,8 @@ impl Engine {
         let release = kafka::versions::release(server.kafka_version)
             .ok_or(PassError::NoRelease(server.kafka_version))?;
         let mut listeners = server.listeners.clone();
-        if !self.settings.plaintext {
+        // A network of its own has a firewall before it, and it is open to that network alone.
+        if !self.settings.plaintext && listeners.reached_at.is_none() {
             listeners.plaintext = None;
         }
         let rendered = render::render(&BrokerSpec {

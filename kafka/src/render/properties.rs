@@ -7,7 +7,7 @@
 
 use super::settings::Settings;
 use super::{BrokerSpec, Endpoint, Limits, metrics};
-use model::{Listener, ServerRole};
+use model::{Listener, Listeners, ServerRole};
 use std::collections::BTreeMap;
 
 /// Each log that is loaded or closed waits for the disk: on two busy cores one thread took 3.4 s
@@ -24,7 +24,7 @@ pub fn text(spec: &BrokerSpec, heap_mb: u32, limits: &Limits) -> String {
     session(&mut settings, spec);
     replication(&mut settings, spec);
     capacity(&mut settings, spec, heap_mb);
-    let names: Vec<&str> = open(spec).into_iter().map(|(name, ..)| name).collect();
+    let names: Vec<&str> = open(&spec.listeners, spec).into_iter().map(|(name, ..)| name).collect();
     limits.settings(&mut settings, spec, &names);
     metrics::settings(&mut settings, spec);
     customers(&mut settings, &spec.settings);
@@ -45,8 +45,10 @@ fn identity(settings: &mut Settings, spec: &BrokerSpec) {
 }
 
 /// Name, security protocol, and place of each listener that these roles have.
-fn open(spec: &BrokerSpec) -> Vec<(&'static str, &'static str, &Listener)> {
-    let listeners = &spec.listeners;
+fn open<'a>(
+    listeners: &'a Listeners,
+    spec: &BrokerSpec,
+) -> Vec<(&'static str, &'static str, &'a Listener)> {
     let mut open = Vec::new();
     if spec.roles.contains(&ServerRole::Broker) {
         open.extend(listeners.plaintext.as_ref().map(|it| ("PLAINTEXT", "PLAINTEXT", it)));
@@ -62,16 +64,22 @@ fn open(spec: &BrokerSpec) -> Vec<(&'static str, &'static str, &Listener)> {
     open
 }
 
+/// The listeners as customers are told of them.
+fn public(own: &Listeners) -> Listeners {
+    Listeners { ssl: own.public_ssl(), sasl_scram: own.public_sasl_scram(), ..own.clone() }
+}
+
 fn listeners(settings: &mut Settings, spec: &BrokerSpec) {
-    let open = open(spec);
-    let list = |host: fn(&Listener) -> &str| {
+    let (own, public) = (open(&spec.listeners, spec), public(&spec.listeners));
+    let told = open(&public, spec);
+    let list = |open: &[(&str, &str, &Listener)], host: fn(&Listener) -> &str| {
         let urls = open.iter().map(|(name, _, listener)| {
             format!("{name}://{}", address(host(listener), listener.port))
         });
         urls.collect::<Vec<_>>().join(",")
     };
-    settings.set("listeners", list(|listener| &listener.bind_host));
-    settings.set("advertised.listeners", list(|listener| &listener.advertised_host));
+    settings.set("listeners", list(&own, |listener| &listener.bind_host));
+    settings.set("advertised.listeners", list(&told, |listener| &listener.advertised_host));
     settings.all([
         // Every name, whatever the roles: a broker also dials controllers.
         (

@@ -22,6 +22,7 @@ fn spec(version: KafkaVersion, node_id: i32, servers: u32) -> BrokerSpec {
             controller: listener(&own, 9096),
             metrics: Some(listener(&own, 9404)),
             reached_at: None,
+            published: None,
         },
         private_ip: own,
         controllers: (1..)

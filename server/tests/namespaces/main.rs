@@ -2,40 +2,71 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-use cloud_local::{NetworkPart, Whose, network_parts};
+mod hostile;
+mod kernel;
+mod machine;
+
+use hostile::Ground;
+use kernel::{Network, differences, marks, networks, state};
+use machine::Machine;
 use serde_json::{Value, json};
-use std::net::{SocketAddr, TcpStream};
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::io::ErrorKind;
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::time::{Duration, Instant};
 use test_support::installation::Installation;
 use test_support::kcat::Kcat;
 
 const SUBNET: &str = "10.91.0.0/24";
+const GATEWAY: Ipv4Addr = Ipv4Addr::new(10, 91, 0, 1);
 /// The first address that a server gets.
-const ADDRESS: &str = "10.91.0.4";
+const ADDRESS: Ipv4Addr = Ipv4Addr::new(10, 91, 0, 4);
+const CUSTOMER: Ipv4Addr = Ipv4Addr::new(10, 91, 0, 200);
+/// After a change of the firewall.
+const AT_ONCE: Duration = Duration::from_secs(5);
+const SCRAM: &str = "SCRAM-SHA-256";
 
-/// An instance of an account of its own.
+/// An instance of an account of its own, and its customer's machine in its VPC.
 struct Tenant {
     key: String,
     id: i64,
+    /// Where the host takes connections for its server.
+    public: SocketAddrV4,
+    network: Network,
+    machine: Machine,
+    kcat: Kcat,
+}
+
+async fn order(castellan: &mut Installation, name: &str) -> (String, i64) {
+    let key = castellan.create_account(&format!("{name}@x.test")).await;
+    castellan.key.clone_from(&key);
+    let body = json!({
+        "name": name, "plan": "mouse-1", "region": "local::this-machine", "vpc_subnet": SUBNET,
+    });
+    let (status, created) = castellan.post("/api/instances", &body).await;
+    assert_eq!(status, 200, "{created}");
+    (key, created["id"].as_i64().unwrap())
 }
 
 impl Tenant {
-    async fn new(castellan: &mut Installation, name: &str) -> Self {
-        let key = castellan.create_account(&format!("{name}@x.test")).await;
+    async fn new(castellan: &mut Installation, (key, id): (String, i64)) -> Self {
         castellan.key.clone_from(&key);
-        let body = json!({
-            "name": name, "plan": "mouse-1", "region": "local::this-machine",
-            "vpc_subnet": SUBNET,
-        });
-        let (status, created) = castellan.post("/api/instances", &body).await;
-        assert_eq!(status, 200, "{created}");
-        Self { key, id: created["id"].as_i64().unwrap() }
+        let instance = castellan.until_running(id).await;
+        let public: SocketAddrV4 = instance["brokers"].as_str().unwrap().parse().unwrap();
+        let vpc = instance["vpc"]["id"].as_i64().unwrap();
+        let network = networks(&castellan.data()).into_iter().find(|it| it.id == vpc).unwrap();
+        let machine = Machine::in_network(&network.name, CUSTOMER, GATEWAY);
+        let kcat = Kcat::new(castellan, &instance).await.within(machine.path());
+        Self { key, id, public, network, machine, kcat }
     }
 
+    /// With its key.
     async fn until_running(&self, castellan: &mut Installation) -> Value {
         castellan.key.clone_from(&self.key);
         castellan.until_running(self.id).await
+    }
+
+    fn path(&self, path: &str) -> String {
+        format!("/api/instances/{}/{path}", self.id)
     }
 }
 
@@ -44,77 +75,184 @@ async fn two_networks_with_the_same_subnet_serve_their_own() {
     if let Some(missing) = cloud_local::missing_for_networks() {
         return host::testing::skip("networks", &missing);
     }
-    let mut castellan = Installation::start_in_namespaces().await;
-    let tenants =
-        [Tenant::new(&mut castellan, "one").await, Tenant::new(&mut castellan, "other").await];
-    let mut clients = Vec::new();
+    let before = state();
+    let outside = Machine::outside();
+    let mut castellan = Installation::start_in_namespaces(outside.gateway, 20000..=20019).await;
+    let orders = [order(&mut castellan, "one").await, order(&mut castellan, "other").await];
+    let mut tenants = Vec::new();
+    for order in orders {
+        tenants.push(Tenant::new(&mut castellan, order).await);
+    }
+    let marks = marks(&castellan.data());
     for tenant in &tenants {
-        let instance = tenant.until_running(&mut castellan).await;
-        clients.push(client(&castellan, &instance).await);
-        let (_, nodes) = castellan.get(&format!("/api/instances/{}/nodes", tenant.id)).await;
-        assert_eq!(nodes[0]["private_ip"], ADDRESS, "{nodes}");
-        assert_eq!(nodes[0]["hostname_internal"], ADDRESS, "{nodes}");
-        assert_eq!(instance["brokers"], format!("{ADDRESS}:9094"), "{instance}");
+        tells_the_truth(&mut castellan, tenant).await;
     }
-    // Nobody on this host but the control plane gets in.
-    let there: SocketAddr = format!("{ADDRESS}:9094").parse().unwrap();
-    assert!(TcpStream::connect_timeout(&there, Duration::from_secs(1)).is_err());
-    for (client, message) in clients.iter().zip(["for one", "for the other"]) {
-        client.write("SCRAM-SHA-256", message).await;
-    }
-    for (client, message) in clients.iter().zip(["for one", "for the other"]) {
-        assert_eq!(client.read("tour", "SCRAM-SHA-512").await, [message]);
-    }
+    serve_their_own(&tenants).await;
+    do_not_meet(&tenants);
+    let ground = Ground {
+        castellan: &castellan,
+        networks: [&tenants[0].network, &tenants[1].network],
+        published: [tenants[0].public.port(), tenants[1].public.port()],
+        outside: &outside,
+    };
+    ground.is_searched(&castellan.processes()[0], &ADDRESS.to_string()).await;
+    goes_by_its_firewall(&mut castellan, &tenants[0], &outside).await;
+    restarts(&mut castellan, &tenants).await;
+    ends(castellan, tenants).await;
+    drop(outside);
+    assert_eq!(differences(&before, &marks), Vec::<String>::new());
+}
 
-    // A control plane that comes back finds them as they were.
+async fn tells_the_truth(castellan: &mut Installation, tenant: &Tenant) {
+    let instance = tenant.until_running(castellan).await;
+    let (_, nodes) = castellan.get(&tenant.path("nodes")).await;
+    let (_, details) = castellan.get(&tenant.path("details")).await;
+    let (own, public) = (json!(ADDRESS), json!(tenant.public.ip()));
+    assert_eq!((&nodes[0]["private_ip"], &nodes[0]["hostname_internal"]), (&own, &own), "{nodes}");
+    assert_eq!(nodes[0]["hostname"], public, "{nodes}");
+    assert_eq!(instance["hostname_internal"], own, "{instance}");
+    assert_eq!(instance["hostname_external"], public, "{instance}");
+    assert_eq!(instance["vpc"]["subnet"], SUBNET, "{instance}");
+    let ports = &details["connections"];
+    assert_eq!(ports["plaintext"]["port"], 9092, "{details}");
+    assert_eq!(ports["sasl_scram"]["port"], tenant.public.port(), "{details}");
+    assert_eq!(details["servers"][0]["private_ip"], own, "{details}");
+    assert_eq!(details["servers"][0]["hostname"], public, "{details}");
+    let (status, rules) = castellan.get(&tenant.path("security/firewall")).await;
+    assert_eq!((status, &rules[0]["enforced"]), (200, &Value::Null), "{rules}");
+}
+
+/// Each customer finds in its topic what was written there, without a login and with one.
+async fn serve_their_own(tenants: &[Tenant]) {
+    for (at, tenant) in tenants.iter().enumerate() {
+        tenant.kcat.write_plainly(&format!("for {at}")).await;
+        tenant.kcat.write(SCRAM, &format!("for {at} with a password")).await;
+    }
+    for (at, tenant) in tenants.iter().enumerate() {
+        reads(&tenant.kcat, at).await;
+        assert_eq!(tenant.kcat.read("tour", "SCRAM-SHA-512").await, messages(at));
+    }
+}
+
+fn messages(at: usize) -> [String; 2] {
+    [format!("for {at}"), format!("for {at} with a password")]
+}
+
+async fn reads(kcat: &Kcat, at: usize) {
+    let found = kcat.read_plainly("tour").await;
+    assert_eq!(found, messages(at));
+}
+
+/// The same address is another server in the other network.
+fn do_not_meet(tenants: &[Tenant]) {
+    let [one, other] = tenants else { panic!("there are two") };
+    for (tenant, others) in [(one, other), (other, one)] {
+        let own = |port| SocketAddrV4::new(ADDRESS, port);
+        for port in [9092, 9093, 9094] {
+            assert!(tenant.machine.reaches(own(port)), "{port}");
+        }
+        for port in [9090, 9091, 9404] {
+            assert!(!tenant.machine.reaches(own(port)), "{port}");
+        }
+        assert!(tenant.machine.reaches(tenant.public));
+        assert!(!tenant.machine.reaches(others.public));
+    }
+}
+
+/// What it opens and closes for a machine outside, which never gets to 9092.
+async fn goes_by_its_firewall(castellan: &mut Installation, tenant: &Tenant, outside: &Machine) {
+    let instance = tenant.until_running(castellan).await;
+    let from_outside = Kcat::new(castellan, &instance).await.within(outside.path());
+    let found = from_outside.read("tour", SCRAM).await;
+    assert_eq!(found, messages(0), "anybody with a password may come at first");
+    assert!(!outside.reaches(SocketAddrV4::new(ADDRESS, 9092)));
+    let (_, details) = castellan.get(&tenant.path("details")).await;
+    let ssl = details["connections"]["ssl"]["port"].as_u64().unwrap();
+    let ssl = SocketAddrV4::new(*tenant.public.ip(), u16::try_from(ssl).unwrap());
+    assert!(outside.reaches(ssl));
+
+    let mut held = outside.connect(tenant.public).unwrap();
+    assert_eq!(held.ended(), None);
+    set_rules(castellan, tenant, &json!([{"ip": "203.0.113.0/24", "services": ["SASL_SSL"]}]))
+        .await;
+    let since = Instant::now();
+    let ended = loop {
+        if let Some(ended) = held.ended() {
+            break ended;
+        }
+        assert!(since.elapsed() < AT_ONCE, "a connection that is forbidden goes on");
+    };
+    assert_eq!(ended, ErrorKind::ConnectionReset, "not ended by the broker");
+    until_configured(castellan, tenant, since).await;
+    assert!(!outside.reaches(tenant.public) && !outside.reaches(ssl));
+    reads(&tenant.kcat, 0).await;
+
+    let own = format!("{}/32", outside.address);
+    set_rules(castellan, tenant, &json!([{"ip": own, "services": ["SASL_SSL"]}])).await;
+    until_configured(castellan, tenant, Instant::now()).await;
+    assert!(outside.reaches(tenant.public) && !outside.reaches(ssl));
+    let (status, said) = castellan
+        .put(&tenant.path("security/firewall"), &json!([{"ip": own, "services": ["PLAINTEXT"]}]))
+        .await;
+    assert_eq!(status, 400, "{said}");
+    set_rules(castellan, tenant, &json!([])).await;
+    until_configured(castellan, tenant, Instant::now()).await;
+    assert!(outside.reaches(tenant.public) && outside.reaches(ssl));
+}
+
+async fn set_rules(castellan: &Installation, tenant: &Tenant, rules: &Value) {
+    let (status, said) = castellan.put(&tenant.path("security/firewall"), rules).await;
+    assert_eq!(status, 204, "{said}");
+}
+
+async fn until_configured(castellan: &Installation, tenant: &Tenant, since: Instant) {
+    castellan
+        .until("the rules are in effect", async || {
+            match castellan.get(&tenant.path("security/firewall/configured")).await {
+                (200, _) => Ok(()),
+                (status, said) => Err((status, said)),
+            }
+        })
+        .await;
+    let took = since.elapsed();
+    assert!(took < AT_ONCE, "the rules took {took:?}");
+}
+
+/// A broker that is restarted, and a control plane that comes back, change nothing.
+async fn restarts(castellan: &mut Installation, tenants: &[Tenant]) {
+    let old = castellan.processes();
+    castellan.key.clone_from(&tenants[0].key);
+    let (status, said) = castellan.post(&tenants[0].path("actions/restart"), &json!({})).await;
+    assert_eq!(status, 200, "{said}");
+    castellan.until_broker_is_not(0, &old[0].broker).await;
+    tenants[0].until_running(castellan).await;
     let agents = castellan.agents();
+    assert_eq!(agents, [old[0].agent.clone(), old[1].agent.clone()]);
+    assert_eq!(castellan.processes()[1], old[1]);
+    reads(&tenants[0].kcat, 0).await;
+
     castellan.kill_control_plane().await;
     castellan.serve().await;
-    for tenant in &tenants {
-        tenant.until_running(&mut castellan).await;
+    for (at, tenant) in tenants.iter().enumerate() {
+        tenant.until_running(castellan).await;
+        reads(&tenant.kcat, at).await;
     }
     assert_eq!(castellan.agents(), agents);
-    assert_eq!(clients[0].read("tour", "SCRAM-SHA-256").await, ["for one"]);
+}
 
-    let [one, other] = &tenants;
+/// Each leaves nothing, and the first one's end is nothing to the other.
+async fn ends(mut castellan: Installation, tenants: Vec<Tenant>) {
+    let [one, other] = <[Tenant; 2]>::try_from(tenants).ok().unwrap();
     castellan.key.clone_from(&one.key);
     assert_eq!(castellan.delete(&format!("/api/instances/{}", one.id)).await, 204);
     castellan
         .until("its network is gone", async || {
-            let left = members(&castellan.data());
-            if left.len() == 1 { Ok(()) } else { Err(left) }
+            let left: Vec<i64> = networks(&castellan.data()).iter().map(|it| it.id).collect();
+            if left == [other.network.id] { Ok(()) } else { Err(left) }
         })
         .await;
+    drop(one);
     other.until_running(&mut castellan).await;
-    assert_eq!(clients[1].read("tour", "SCRAM-SHA-256").await, ["for the other"]);
-
-    let data = castellan.data();
-    let parts = network_parts(&data).unwrap().into_iter();
-    let mut ours = parts.filter(|part| matches!(part.whose, Whose::Network(_)));
-    let tag = ours.next().unwrap().found.unwrap().tag;
+    reads(&other.kcat, 1).await;
     castellan.purge().await;
-    let mut left = network_parts(&data).unwrap().into_iter().filter_map(|part| part.found);
-    assert_eq!(left.find(|found| found.tag == tag), None);
-}
-
-/// The namespaces of servers, with the networks they are in.
-fn members(data: &Path) -> Vec<(i64, PathBuf)> {
-    let parts = network_parts(data).unwrap().into_iter();
-    let member = |part: NetworkPart| {
-        let Whose::Network(id) = part.whose else { return None };
-        let is_member = part.found.is_some_and(|found| !found.is_stale) && {
-            // `castellan-<tag>-<slot>-<n>`
-            part.name.matches('-').count() == 3
-        };
-        is_member.then(|| (id.0, Path::new("/run/netns").join(&part.name)))
-    };
-    parts.filter_map(member).collect()
-}
-
-/// A customer's machine in the network of the instance.
-async fn client(castellan: &Installation, instance: &Value) -> Kcat {
-    let network = instance["vpc"]["id"].as_i64().unwrap();
-    let members = members(&castellan.data());
-    let member = members.into_iter().find(|(id, _)| *id == network).unwrap();
-    Kcat::new(castellan, instance).await.within(member.1)
 }

@@ -239,6 +239,7 @@ pub fn new_server(id: ServerId, instance_id: InstanceId, port: u16) -> Server {
             controller: listener(4),
             metrics: Some(listener(5)),
             reached_at: None,
+            published: None,
         },
         state: ServerState::Planned,
         membership: Membership::Member,

@@ -41,6 +41,7 @@ pub fn view(number: u32) -> ServerView {
             controller: listener(9090),
             metrics: None,
             reached_at: None,
+            published: None,
         },
         state: ServerState::Planned,
         membership: Membership::Member,
