@@ -9,7 +9,7 @@ mod update;
 pub(crate) mod validate;
 mod write;
 
-pub(crate) use choose::Order;
+pub(crate) use choose::{Order, settle};
 pub use create::{Created, NewInstance, create};
 pub use list::{Listed, Page, list};
 pub use read::{InstanceView, read};

@@ -72,5 +72,7 @@ pub use context::{App, Parts, Settings};
 pub use destinations::{Anywhere, Destinations};
 pub use error::{Error, ErrorCode, FieldProblem, Result};
 pub use limits::Limits;
-pub use places::{Addresses, Clouds, Growth, NoPlace, NoRoom, Place, Places, RegionCloud, Room};
+pub use places::{
+    Addresses, Clouds, Growth, Neighbourhood, NoPlace, NoRoom, Place, Places, RegionCloud, Room,
+};
 pub use rights::Right;

@@ -2,7 +2,7 @@
 
 use crate::Error;
 use async_trait::async_trait;
-pub use cloud::{Addresses, Clouds, NoPlace, Place, Places};
+pub use cloud::{Addresses, Clouds, Neighbourhood, NoPlace, Place, Places};
 use model::Plan;
 use std::sync::Arc;
 

@@ -105,10 +105,11 @@ pub fn propose(
 }
 
 /// Where a server listens that has an address in a network of its own: nobody else can have
-/// its ports, and a firewall says who reaches them. The alias is for the control plane.
+/// its ports, and a firewall says who reaches them. The alias is for the control plane, and is
+/// known once the server is made.
 pub(crate) fn private(
     address: Ipv4Addr,
-    alias: Ipv4Addr,
+    alias: Option<Ipv4Addr>,
     published: Option<Published>,
 ) -> Addresses {
     let text = address.to_string();
@@ -116,11 +117,21 @@ pub(crate) fn private(
     let own = listeners(&text, &text, OWN_PORTS, true);
     let listeners = Listeners {
         metrics: Some(listener(*METRICS_PORTS.start())),
-        reached_at: Some(alias.to_string()),
+        reached_at: Some(alias.map_or_else(String::new, |alias| alias.to_string())),
         published,
         ..own
     };
     Addresses { private_ip: text, listeners }
+}
+
+/// A place at the host's own addresses, as one that leads into a network.
+pub(crate) fn published(Listeners { ssl, sasl_scram, .. }: &Listeners) -> Published {
+    Published {
+        bind_host: sasl_scram.bind_host.clone(),
+        advertised_host: sasl_scram.advertised_host.clone(),
+        ssl: ssl.port,
+        sasl_scram: sasl_scram.port,
+    }
 }
 
 /// The same for who forwards them.

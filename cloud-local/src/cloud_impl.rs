@@ -2,7 +2,7 @@
 
 use crate::error::outcome;
 use crate::layout::remove;
-use crate::vpcs::{self, Seated};
+use crate::vpcs::{self, Newcomer, Seated};
 use crate::{LocalCloud, LocalError, addresses, disks, holdings, kept_logs, limits, servers, uids};
 use async_trait::async_trait;
 use cloud::{
@@ -10,7 +10,7 @@ use cloud::{
     Outcome, Owner, ServerSpec,
 };
 use host::ProcessId;
-use model::{DiskId, InstanceId, Listeners, Opening, Published, ServerId, VpcId};
+use model::{DiskId, InstanceId, Opening, Published, ServerId, VpcId};
 use netns::Rule;
 use std::fs;
 use std::path::Path;
@@ -50,7 +50,7 @@ impl LocalCloud {
         let namespace = seated.as_ref().map(|seated| seated.namespace.as_path());
         let agent = self.have_agent(spec, &directory, (uid, namespace))?;
         let addresses =
-            seated.map(|seated| addresses::private(seated.address, seated.alias, published));
+            seated.map(|seated| addresses::private(seated.address, Some(seated.alias), published));
         let addresses = addresses.unwrap_or_else(|| spec.addresses.clone());
         Ok(ObservedServer { agent, addresses })
     }
@@ -64,28 +64,25 @@ impl LocalCloud {
         let Some(vpcs) = &self.vpcs else {
             return self.is_seated(spec.id).map(|_| None);
         };
-        let (vpc, server, instance) = (spec.vpc_id, spec.id, spec.instance_id);
-        let ports = published.map(addresses::forwarded);
-        vpcs::blocking(vpcs, move |vpcs| {
-            vpcs.join(vpc, server, instance, ports.as_ref().map_or(&[], |it| it.as_slice()))
-        })
-        .await
+        let newcomer = Newcomer {
+            server: spec.id,
+            instance: spec.instance_id,
+            wanted: spec.addresses.private_ip.parse().ok(),
+            published: published.map(addresses::forwarded).into_iter().flatten().collect(),
+        };
+        let vpc = spec.vpc_id;
+        vpcs::blocking(vpcs, move |vpcs| vpcs.join(vpc, &newcomer)).await
     }
 
     /// Where the host takes connections for the server. A network is published as its servers
     /// were made; a new one, where its place was proposed.
     fn published(&self, spec: &ServerSpec) -> Option<Published> {
-        let Listeners { ssl, sasl_scram, reached_at, published, .. } = &spec.addresses.listeners;
+        let listeners = &spec.addresses.listeners;
         let publishes = self.options.network.as_ref().is_some_and(|network| network.publishes);
-        if reached_at.is_some() || !publishes {
-            return published.clone();
+        if listeners.reached_at.is_some() || !publishes {
+            return listeners.published.clone();
         }
-        Some(Published {
-            bind_host: sasl_scram.bind_host.clone(),
-            advertised_host: sasl_scram.advertised_host.clone(),
-            ssl: ssl.port,
-            sasl_scram: sasl_scram.port,
-        })
+        Some(addresses::published(listeners))
     }
 
     fn have_agent(

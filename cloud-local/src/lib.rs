@@ -29,7 +29,7 @@ mod vpcs;
 pub use error::LocalError;
 pub use leftovers::{NetworkPart, Whose, clean_networks, network_parts, remove_namespaces};
 pub use netns::missing as missing_for_networks;
-pub use places::LocalPlaces;
+pub use places::{LocalPlaces, PrivatePlaces};
 pub use planes::planes;
 pub use pool_isolation::PoolIsolation;
 pub use running::{Running, Stopped, kill_all, remove_groups, running, stop_all};

@@ -1,12 +1,16 @@
 //! Where servers of this machine may listen, and which networks it is in.
 
 use crate::addresses::{self, AddressMode};
+use crate::layout::Layout;
+use crate::vpcs;
 use async_trait::async_trait;
-use cloud::{Addresses, NoPlace, Place, Places};
+use cloud::{Addresses, Neighbourhood, NoPlace, Place, Places};
 use ipnet::Ipv4Net;
-use model::{HostId, Region};
+use model::{HostId, Region, VpcId};
 use std::collections::HashSet;
 use std::fs;
+use std::net::Ipv4Addr;
+use std::path::PathBuf;
 use uuid::Uuid;
 
 /// The local cloud's addresses, as the operator set them.
@@ -16,6 +20,24 @@ pub struct LocalPlaces {
     /// Keeps the addresses of installations on one machine apart.
     pub installation: Uuid,
     pub host_id: HostId,
+    /// None: no server is in a network of its own.
+    pub private: Option<PrivatePlaces>,
+}
+
+/// Servers of networks made from now on are in namespaces.
+#[derive(Clone, Debug)]
+pub struct PrivatePlaces {
+    /// Where the host's networks are on record.
+    pub directory: PathBuf,
+    /// Whether the host forwards the places that were proposed.
+    pub publishes: bool,
+}
+
+impl PrivatePlaces {
+    /// Whether servers of this network are in a namespace, or will be.
+    fn has(&self, network: VpcId) -> bool {
+        Layout::of(&self.directory).is_ok_and(|layout| !vpcs::has_no_namespace(&layout, network))
+    }
 }
 
 #[async_trait]
@@ -36,6 +58,24 @@ impl Places for LocalPlaces {
         let place =
             |addresses: Addresses| Place { host_id: self.host_id, zone: zone.clone(), addresses };
         Ok(found.into_iter().map(place).collect())
+    }
+
+    fn settle(&self, network: Neighbourhood<'_>, mut places: Vec<Place>) -> Vec<Place> {
+        let Some(private) = self.private.as_ref().filter(|it| it.has(network.vpc)) else {
+            return places;
+        };
+        let taken = network.taken.iter().filter_map(|it| it.parse().ok());
+        let mut taken: HashSet<Ipv4Addr> = taken.collect();
+        for place in &mut places {
+            // Without one the server can't be made, which its instance's status says then.
+            let free = vpcs::free_address(network.subnet, None, |it| taken.contains(&it));
+            let Some(address) = free else { break };
+            taken.insert(address);
+            let published = addresses::published(&place.addresses.listeners);
+            let published = private.publishes.then_some(published);
+            place.addresses = addresses::private(address, None, published);
+        }
+        places
     }
 
     fn host_networks(&self) -> Vec<Ipv4Net> {

@@ -12,8 +12,8 @@ use crate::layout::Layout;
 use book::{Book, OfHost, Vpc};
 use describe::describe;
 use ipnet::Ipv4Net;
-use model::{InstanceId, ServerId, VpcId};
-use netns::{Control, Network, Networks, Published, Rule};
+use model::{ServerId, VpcId};
+use netns::{Control, Network, Networks, Rule};
 use std::collections::HashSet;
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::path::PathBuf;
@@ -21,7 +21,7 @@ use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::Duration;
 use tokio::time::sleep;
 
-pub(crate) use book::{all, tag};
+pub(crate) use book::{Newcomer, all, free_address, has_no_namespace, tag};
 
 /// How long something that was removed by hand may be missing.
 const INTERVAL: Duration = Duration::from_secs(15);
@@ -95,14 +95,11 @@ impl Vpcs {
     pub(crate) fn join(
         &self,
         id: VpcId,
-        server: ServerId,
-        instance: InstanceId,
-        published: &[Published],
+        newcomer: &Newcomer,
     ) -> Result<Option<Seated>, LocalError> {
         let book = Book::open(&self.layout)?;
         let Some(mut vpc) = book.vpc(id)? else { return Ok(None) };
-        let address =
-            vpc.seat(server, instance, published).ok_or(LocalError::NoSeat(vpc.subnet))?;
+        let address = vpc.seat(newcomer).ok_or(LocalError::NoSeat(vpc.subnet))?;
         book.write(id, &vpc)?;
         self.make(&book, id, &vpc)?;
         let network = describe(&vpc, &self.control);

@@ -13,7 +13,7 @@ mod simulated;
 
 pub use clouds::{Clouds, UnservedRegion};
 pub use fence::{Epoch, Kind, Mark, Owner, Refusal};
-pub use places::{Addresses, NoPlace, Place, Places};
+pub use places::{Addresses, Neighbourhood, NoPlace, Place, Places};
 pub use simulated::{Call, Effect, Fault, SimulatedCloud};
 
 use async_trait::async_trait;

@@ -6,7 +6,7 @@
 
 use async_trait::async_trait;
 use ipnet::Ipv4Net;
-use model::{HostId, Listeners, Region};
+use model::{HostId, Listeners, Region, VpcId};
 
 /// Where a server is reached, as its cloud knows it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -22,6 +22,15 @@ pub struct Place {
     pub host_id: HostId,
     pub zone: String,
     pub addresses: Addresses,
+}
+
+/// A network that new servers are to be in.
+#[derive(Clone, Copy, Debug)]
+pub struct Neighbourhood<'a> {
+    pub vpc: VpcId,
+    pub subnet: Ipv4Net,
+    /// The addresses of servers that are in it.
+    pub taken: &'a [String],
 }
 
 /// Why there is no place, for the operator.
@@ -40,6 +49,10 @@ pub trait Places: Send + Sync {
         taken: &[(String, u16)],
         count: usize,
     ) -> Result<Vec<Place>, NoPlace>;
+
+    /// The same places in a network, which is chosen after them: where a cloud gives servers
+    /// addresses of their network, these are told now.
+    fn settle(&self, network: Neighbourhood<'_>, places: Vec<Place>) -> Vec<Place>;
 
     /// Networks that the cloud's hosts themselves use, which no customer's network
     /// may overlap.

@@ -56,7 +56,8 @@ pub struct Listeners {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metrics: Option<Listener>,
     /// Where the control plane reaches a server whose addresses mean something in its own
-    /// network alone, and which nothing else on its host has. None: at those addresses.
+    /// network alone, and which nothing else on its host has; empty until that server is made.
+    /// None: at those addresses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reached_at: Option<String>,
     /// Where clients outside of the server's network reach it, if they may. None: at the

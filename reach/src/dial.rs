@@ -42,8 +42,11 @@ fn way(listeners: &Listeners, endpoint: &Endpoint) -> Option<Endpoint> {
 impl Dial for RowDial {
     async fn dial(&self, broker: BrokerKey, endpoint: &Endpoint) -> io::Result<Box<dyn Stream>> {
         let listeners = self.listeners(broker).await.map_err(io::Error::other)?;
-        let way = listeners.and_then(|listeners| way(&listeners, endpoint));
-        connect_tcp(way.as_ref().unwrap_or(endpoint)).await
+        match listeners.and_then(|listeners| way(&listeners, endpoint)) {
+            Some(way) if way.host.is_empty() => Err(io::Error::other("it is not made yet")),
+            Some(way) => connect_tcp(&way).await,
+            None => connect_tcp(endpoint).await,
+        }
     }
 }
 

@@ -12,7 +12,7 @@ use agent::pool::Pool;
 use anyhow::{Context, Result, bail};
 use app::RegionCloud;
 use cloud::{Cloud, Clouds, SimulatedCloud};
-use cloud_local::{LocalCloud, LocalPlaces, NetworkOptions, PoolIsolation};
+use cloud_local::{LocalCloud, LocalPlaces, NetworkOptions, PoolIsolation, PrivatePlaces};
 use model::Catalogue;
 use std::net::SocketAddrV4;
 use std::sync::Arc;
@@ -49,7 +49,12 @@ impl Opening<'_> {
                 (Arc::new(SimulatedCloud::new()) as Arc<dyn Cloud>, None, vec![])
             }
         };
-        let asked = RegionCloud { room: self.room(), ..local_places(self.opened, self.config)? };
+        let private = (self.config.local.network == Network::Namespaces).then(|| PrivatePlaces {
+            directory: self.data.host(),
+            publishes: self.config.local.public != Public::None,
+        });
+        let places = local_places(self.opened, self.config, private)?;
+        let asked = RegionCloud { room: self.room(), ..places };
         let named = [(LOCAL_CLOUD.to_owned(), ServerCloud { acts, asked })];
         Ok((Clouds::bind(self.catalogue, named)?, called_at, remarks))
     }
@@ -147,11 +152,16 @@ pub fn asked(
     opened: &Opened,
     config: &Config,
 ) -> Result<Clouds<RegionCloud>> {
-    Ok(Clouds::bind(catalogue, [(LOCAL_CLOUD.to_owned(), local_places(opened, config)?)])?)
+    Ok(Clouds::bind(catalogue, [(LOCAL_CLOUD.to_owned(), local_places(opened, config, None)?)])?)
 }
 
-fn local_places(opened: &Opened, config: &Config) -> Result<RegionCloud> {
+fn local_places(
+    opened: &Opened,
+    config: &Config,
+    private: Option<PrivatePlaces>,
+) -> Result<RegionCloud> {
     let (installation, host_id) = (opened.installation.id, opened.host_id);
-    let places = LocalPlaces { mode: config.local.address_mode()?, installation, host_id };
+    let mode = config.local.address_mode()?;
+    let places = LocalPlaces { mode, installation, host_id, private };
     Ok(RegionCloud { places: Arc::new(places), room: None })
 }

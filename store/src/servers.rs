@@ -9,7 +9,7 @@ use crate::db::{Query, Row, Run, json};
 use crate::{Change, Result, Work, disk_guards, integrations};
 use model::{
     AlarmType, HostId, InstanceId, KafkaVersion, Listeners, Membership, PlanName, Server, ServerId,
-    ServerRole, Timestamp, Wanted,
+    ServerRole, Timestamp, VpcId, Wanted,
 };
 
 /// A server's row with its documents as they were written or sent; `documents` reads them.
@@ -64,13 +64,11 @@ pub async fn insert(work: &mut Work, server: &Server) -> Result<()> {
     take_addresses(work, server, &server.listeners).await
 }
 
-/// One that is reached at an address which nothing else has takes, of its host's, the published
-/// ports alone: its own addresses are those of a network that may be there twice.
+/// One in a network of its own takes, of its host's, the published ports alone: its own
+/// addresses are those of a network that may be there twice.
 async fn take_addresses(work: &mut Work, server: &Server, listeners: &Listeners) -> Result<()> {
-    let own = listeners.all().map(|listener| {
-        let host = listeners.reached_at.as_ref().unwrap_or(&listener.bind_host);
-        (host.clone(), listener.port)
-    });
+    let own = listeners.all().filter(|_| listeners.reached_at.is_none());
+    let own = own.map(|listener| (listener.bind_host.clone(), listener.port));
     let published = listeners
         .published
         .iter()
@@ -166,6 +164,17 @@ macro_rules! bare {
 pub async fn list_bare(run: &mut impl Run, instance: InstanceId) -> Result<Vec<Server>> {
     let query = Query::new(bare!("WHERE instance_id = $1 ORDER BY number")).bind(instance.0);
     run.fetch(query).await?.iter().map(server).collect()
+}
+
+/// The addresses of all servers in a network.
+pub async fn addresses_in(run: &mut impl Run, vpc: VpcId) -> Result<Vec<String>> {
+    let query = Query::new(
+        "SELECT servers.private_ip AS private_ip FROM servers \
+         JOIN instances ON instances.id = servers.instance_id \
+         WHERE instances.vpc_id = $1 ORDER BY servers.id",
+    );
+    let rows = run.fetch(query.bind(vpc.0)).await?;
+    rows.iter().map(|row| row.text("private_ip")).collect()
 }
 
 /// Those of all instances that have an alarm of this type switched on.

@@ -3,8 +3,8 @@
 use crate::call::Call;
 use app::integrations::IntegrationTester;
 use app::{
-    Addresses, App, Clouds, Destinations, Limits, NoPlace, Parts, Place, Places, RegionCloud,
-    Settings, Source, SourceKind,
+    Addresses, App, Clouds, Destinations, Limits, Neighbourhood, NoPlace, Parts, Place, Places,
+    RegionCloud, Settings, Source, SourceKind,
 };
 use async_trait::async_trait;
 use axum::Router;
@@ -533,6 +533,10 @@ impl Places for Loopback {
             .map(|number| format!("127.64.{}.{}", number / 254, 1 + number % 254))
             .filter(|address| stale || !taken.iter().any(|(host, _)| host == address));
         Ok(free.take(count).map(|address| place(self.host, &address)).collect())
+    }
+
+    fn settle(&self, _: Neighbourhood<'_>, places: Vec<Place>) -> Vec<Place> {
+        places
     }
 
     fn host_networks(&self) -> Vec<Ipv4Net> {

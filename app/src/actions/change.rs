@@ -15,7 +15,7 @@ pub use preview::{DryRun, PlannedMove, Preview};
 pub(crate) use preview::{preview_change, preview_rebalance};
 
 use super::scene::Scene;
-use crate::instances::{Labels, WriteError};
+use crate::instances::{Labels, WriteError, settle};
 use crate::{App, Error, InstanceAccess, Place, Result};
 use leaving::leaving;
 use model::{ActionId, Instance, Plan, Server};
@@ -105,7 +105,8 @@ async fn places(app: &App, instance: &Instance, change: &ServerChange) -> Result
     let taken = store::servers::taken_listeners(&mut app.store().reader()).await?;
     let places = cloud.places.propose(region, &taken, adds).await?;
     if places.len() == adds {
-        return Ok(places);
+        let (run, region) = (&mut app.store().reader(), &instance.region);
+        return settle(app, run, region, instance.vpc_id, places).await;
     }
     Err(Error::internal("the region proposed another number of places than asked for"))
 }

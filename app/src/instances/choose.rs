@@ -1,10 +1,10 @@
 //! Everything about a new instance that nobody asked for but that must be
 //! known before the first side effect. Nothing is written here.
 
-use crate::{App, Error, Place, Result};
-use model::{InstanceName, KafkaVersion, Plan, Region, Secret, Subnet, Tags, VpcId};
+use crate::{App, Error, Neighbourhood, Place, Result};
+use model::{InstanceName, KafkaVersion, Plan, Region, RegionName, Secret, Subnet, Tags, VpcId};
 use pki::ClusterAuthorities;
-use store::AuthorityKind;
+use store::{AuthorityKind, Run};
 
 /// A checked order.
 #[derive(Clone, Debug)]
@@ -51,15 +51,9 @@ pub fn choose(app: &App) -> Result<Chosen> {
     Ok(Chosen { username, password: entropy.password(), apikey: entropy.key(), authorities })
 }
 
-/// Where the instance's servers shall be, and how clients find them.
-pub struct Placed {
-    pub hostname: String,
-    pub places: Vec<Place>,
-}
-
 /// Asks the region for places that are free as the store knows it now, if there is
 /// room for what goes there.
-pub async fn place(app: &App, order: &Order, chosen: &Chosen) -> Result<Placed> {
+pub async fn place(app: &App, order: &Order) -> Result<Vec<Place>> {
     let cloud = app.cloud(&order.region.full_name())?;
     if let Some(room) = &cloud.room {
         room.check(&order.plan, order.plan.disk_gb(order.disk_size)).await?;
@@ -70,9 +64,28 @@ pub async fn place(app: &App, order: &Order, chosen: &Chosen) -> Result<Placed> 
     if places.len() != nodes || places.is_empty() {
         return Err(Error::internal("the region proposed another number of places than asked for"));
     }
-    let hostname = match &app.settings.domain {
+    Ok(places)
+}
+
+/// The same places in the network where they are to be.
+pub async fn settle(
+    app: &App,
+    run: &mut impl Run,
+    region: &RegionName,
+    vpc: VpcId,
+    places: Vec<Place>,
+) -> Result<Vec<Place>> {
+    let cloud = app.cloud(region)?;
+    let found = store::vpcs::find(run, vpc).await?.ok_or(Error::InvalidId)?;
+    let taken = store::servers::addresses_in(run, vpc).await?;
+    let network = Neighbourhood { vpc, subnet: found.subnet.net(), taken: &taken };
+    Ok(cloud.places.settle(network, places))
+}
+
+/// How clients find the instance.
+pub fn hostname(app: &App, chosen: &Chosen, places: &[Place]) -> String {
+    match &app.settings.domain {
         Some(domain) => format!("{}.{domain}", chosen.username),
         None => places[0].addresses.listeners.public_sasl_scram().advertised_host,
-    };
-    Ok(Placed { hostname, places })
+    }
 }

@@ -63,8 +63,8 @@ pub async fn create(caller: &Caller, app: &App, asked: Asked<NewInstance>) -> Re
         if let Some(created) = idempotency::answered(app, repeatable.as_ref()).await? {
             return Ok(created);
         }
-        let placed = choose::place(app, &order, &chosen).await?;
-        match write(caller, app, &order, &chosen, &placed, repeatable.as_ref()).await {
+        let places = choose::place(app, &order).await?;
+        match write(caller, app, &order, &chosen, places, repeatable.as_ref()).await {
             Ok(created) => return Ok(created),
             // Another call got one of the names or addresses first, or this
             // very call was answered in the meantime.

@@ -1,12 +1,12 @@
 //! The transaction that saves a new instance: all of it or nothing.
 
-use super::choose::{Chosen, Network, Order, Placed};
+use super::choose::{Chosen, Network, Order, hostname, settle};
 use super::create::Created;
 use super::read::connection_url;
 use super::rows::{self, newcomers};
 use crate::idempotency::{self, Repeatable};
 use crate::vpcs::choose_subnet;
-use crate::{App, Caller, Error, Result, alarms, audit, history, limits};
+use crate::{App, Caller, Error, Place, Result, alarms, audit, history, limits};
 use model::condition::since_when;
 use model::{
     ActionKind, Instance, InstanceId, InstanceProgress, Membership, Reason, ServerId, Subnet, Vpc,
@@ -44,7 +44,7 @@ pub async fn write(
     app: &App,
     order: &Order,
     chosen: &Chosen,
-    placed: &Placed,
+    places: Vec<Place>,
     repeatable: Option<&Repeatable>,
 ) -> std::result::Result<Created, WriteError> {
     let mut work = app.store().begin().await?;
@@ -54,7 +54,9 @@ pub async fn write(
         Network::Join(vpc) => join(&mut work, caller, order, vpc).await?,
         Network::Make(subnet) => make_vpc(&mut work, caller, app, order, subnet, id).await?,
     };
-    let instance = instance(caller, app, order, chosen, &placed.hostname, id, vpc_id);
+    let places = settle(app, &mut work, &order.region.full_name(), vpc_id, places).await?;
+    let hostname = hostname(app, chosen, &places);
+    let instance = instance(caller, app, order, chosen, hostname, id, vpc_id);
     instances::insert(&mut work, &instance).await?;
     history::created(&mut work, app, &instance).await?;
     let account = accounts::find(&mut work, caller.account_id).await?.ok_or(Error::InvalidId)?;
@@ -63,8 +65,8 @@ pub async fn write(
         authorities::insert(&mut work, id, *kind, &authority.certificate, &authority.key).await?;
     }
     let size_gb = order.plan.disk_gb(order.disk_size);
-    let newcomers = newcomers(&[], placed.places.len());
-    for ((newcomer, place), node_id) in newcomers.iter().zip(&placed.places).zip(1..) {
+    let newcomers = newcomers(&[], places.len());
+    for ((newcomer, place), node_id) in newcomers.iter().zip(&places).zip(1..) {
         let ids = (ServerId(work.next("servers").await?), node_id);
         let server = rows::server(&instance, place, newcomer, ids, Membership::Member);
         servers::insert(&mut work, &server).await?;
@@ -78,7 +80,7 @@ pub async fn write(
     ];
     audit::write(&mut work, caller, app.now(), "instance.create", &extras).await?;
     begin_journal(&mut work, caller, &instance).await?;
-    let created = created(chosen, placed, id);
+    let created = created(chosen, &instance.hostname, &places[0], id);
     idempotency::keep(&mut work, app, repeatable, &created).await?;
     work.commit().await?;
     Ok(created)
@@ -97,9 +99,9 @@ async fn begin_journal(work: &mut Work, caller: &Caller, instance: &Instance) ->
     Ok(())
 }
 
-fn created(chosen: &Chosen, placed: &Placed, id: InstanceId) -> Created {
-    let port = placed.places[0].addresses.listeners.public_sasl_scram().port;
-    let url = connection_url(&chosen.username, &chosen.password, &placed.hostname, port);
+fn created(chosen: &Chosen, hostname: &str, first: &Place, id: InstanceId) -> Created {
+    let port = first.addresses.listeners.public_sasl_scram().port;
+    let url = connection_url(&chosen.username, &chosen.password, hostname, port);
     Created { id, url, apikey: chosen.apikey.clone() }
 }
 
@@ -149,7 +151,7 @@ fn instance(
     app: &App,
     order: &Order,
     chosen: &Chosen,
-    hostname: &str,
+    hostname: String,
     id: InstanceId,
     vpc_id: VpcId,
 ) -> Instance {
@@ -170,7 +172,7 @@ fn instance(
         username: chosen.username.clone(),
         password: chosen.password.clone(),
         apikey: chosen.apikey.clone(),
-        hostname: hostname.into(),
+        hostname,
         cluster_id: kafka_uuid(app.entropy()),
         created_at: app.now(),
         deleted_at: None,

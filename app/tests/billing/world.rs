@@ -1,6 +1,9 @@
 //! Control planes on one store, with a clock that tests move.
 
-use app::{App, Clouds, NoPlace, Parts, Place, Places, RegionCloud, Settings, Source, SourceKind};
+use app::{
+    App, Clouds, Neighbourhood, NoPlace, Parts, Place, Places, RegionCloud, Settings, Source,
+    SourceKind,
+};
 use async_trait::async_trait;
 use ipnet::Ipv4Net;
 use kafka::simulated::{SimKafka, Timing};
@@ -158,6 +161,10 @@ impl Places for Nowhere {
         _: usize,
     ) -> Result<Vec<Place>, NoPlace> {
         Err(NoPlace("there is no place in this test".into()))
+    }
+
+    fn settle(&self, _: Neighbourhood<'_>, places: Vec<Place>) -> Vec<Place> {
+        places
     }
 
     fn host_networks(&self) -> Vec<Ipv4Net> {

@@ -58,24 +58,42 @@ impl Vpc {
     }
 
     /// The address of a server, chosen now if it has none.
-    pub(crate) fn seat(
-        &mut self,
-        server: ServerId,
-        instance_id: InstanceId,
-        published: &[Published],
-    ) -> Option<Ipv4Addr> {
-        if let Some(seat) = self.seats.get_mut(&server) {
-            seat.published = published.to_vec();
+    pub(crate) fn seat(&mut self, newcomer: &Newcomer) -> Option<Ipv4Addr> {
+        let published = newcomer.published.clone();
+        if let Some(seat) = self.seats.get_mut(&newcomer.server) {
+            seat.published = published;
             return Some(seat.address);
         }
-        let first = self.subnet.network().to_bits();
-        let last = self.subnet.broadcast().to_bits();
-        let mut all = (first + FIRST_PLACE..last.min(first + PLACES)).map(Ipv4Addr::from_bits);
-        let address = all.find(|it| !self.seats.values().any(|seat| seat.address == *it))?;
-        let seat = Seat { instance_id, address, openings: None, published: published.to_vec() };
-        self.seats.insert(server, seat);
+        let is_taken = |it: Ipv4Addr| self.seats.values().any(|seat| seat.address == it);
+        let address = free_address(self.subnet, newcomer.wanted, is_taken)?;
+        let instance_id = newcomer.instance;
+        let seat = Seat { instance_id, address, openings: None, published };
+        self.seats.insert(newcomer.server, seat);
         Some(address)
     }
+}
+
+/// A server that takes its place.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Newcomer {
+    pub(crate) server: ServerId,
+    pub(crate) instance: InstanceId,
+    /// The address that it was promised.
+    pub(crate) wanted: Option<Ipv4Addr>,
+    pub(crate) published: Vec<Published>,
+}
+
+/// The wanted address of a subnet if that is free, else the first that is.
+pub(crate) fn free_address(
+    subnet: Ipv4Net,
+    wanted: Option<Ipv4Addr>,
+    is_taken: impl Fn(Ipv4Addr) -> bool,
+) -> Option<Ipv4Addr> {
+    let first = subnet.network().to_bits();
+    let last = subnet.broadcast().to_bits();
+    let all = first + FIRST_PLACE..last.min(first + PLACES);
+    let wanted = wanted.filter(|it| all.contains(&it.to_bits()));
+    wanted.into_iter().chain(all.map(Ipv4Addr::from_bits)).find(|it| !is_taken(*it))
 }
 
 /// The book, while nobody else changes it.
@@ -143,6 +161,11 @@ pub(crate) fn all(layout: &Layout) -> Result<BTreeMap<VpcId, Vpc>, LocalError> {
     Ok(found)
 }
 
+/// Whether a network was made before there were namespaces, and never gets one.
+pub(crate) fn has_no_namespace(layout: &Layout, id: VpcId) -> bool {
+    layout.network(id).exists() && !layout.vpc(id).exists()
+}
+
 /// The tag that this host has, if it ever had a network.
 pub(crate) fn tag(layout: &Layout) -> Result<Option<Tag>, LocalError> {
     Ok(read::<OfHost>(&layout.namespaces_of_host())?.map(|host| host.tag))
@@ -173,22 +196,38 @@ mod tests {
         Vpc { slot: Slot::new(3).unwrap(), subnet: subnet.parse().unwrap(), seats: <_>::default() }
     }
 
+    fn newcomer(server: i64, wanted: Option<&str>) -> Newcomer {
+        Newcomer {
+            server: ServerId(server),
+            instance: InstanceId(1),
+            wanted: wanted.map(|it| it.parse().unwrap()),
+            published: vec![],
+        }
+    }
+
     #[test]
     fn a_server_keeps_its_seat_and_seats_run_out() {
         let mut vpc = vpc("10.1.2.0/28");
-        let one = InstanceId(1);
-        assert_eq!(vpc.seat(ServerId(7), one, &[]), Some("10.1.2.4".parse().unwrap()));
-        assert_eq!(vpc.seat(ServerId(8), one, &[]), Some("10.1.2.5".parse().unwrap()));
-        assert_eq!(vpc.seat(ServerId(7), one, &[]), Some("10.1.2.4".parse().unwrap()));
+        let seat = |vpc: &mut Vpc, server, wanted, expected: Option<&str>| {
+            let found = vpc.seat(&newcomer(server, wanted));
+            assert_eq!(found, expected.map(|it| it.parse().unwrap()), "{server}");
+        };
+        seat(&mut vpc, 7, None, Some("10.1.2.4"));
+        seat(&mut vpc, 8, Some("10.1.2.9"), Some("10.1.2.9"));
+        seat(&mut vpc, 7, Some("10.1.2.10"), Some("10.1.2.4"));
         vpc.seats.remove(&ServerId(7));
-        assert_eq!(vpc.seat(ServerId(9), one, &[]), Some("10.1.2.4".parse().unwrap()));
-        for id in 10..19 {
-            assert!(vpc.seat(ServerId(id), one, &[]).is_some());
+        // One that was promised to two, one that a network can't give, and one of another.
+        for (server, wanted) in [(9, "10.1.2.9"), (10, "10.1.2.1"), (11, "127.64.0.1")] {
+            let expected = format!("10.1.2.{}", server - 5);
+            seat(&mut vpc, server, Some(wanted), Some(&expected));
         }
-        assert_eq!(vpc.seat(ServerId(19), one, &[]), None);
+        for id in 12..19 {
+            assert!(vpc.seat(&newcomer(id, None)).is_some());
+        }
+        seat(&mut vpc, 19, None, None);
         // Nor more than a block of aliases has.
         let mut large = self::vpc("10.1.0.0/16");
-        let all = (0..).map_while(|id| large.seat(ServerId(id), one, &[])).count();
+        let all = (0..).map_while(|id| large.seat(&newcomer(id, None))).count();
         assert_eq!(all, 252);
     }
 
@@ -198,7 +237,7 @@ mod tests {
         let layout = Layout::make(place.path()).unwrap();
         let book = Book::open(&layout).unwrap();
         let mut vpc = vpc("10.1.2.0/24");
-        vpc.seat(ServerId(7), InstanceId(1), &[]);
+        vpc.seat(&newcomer(7, None));
         book.write(VpcId(5), &vpc).unwrap();
         assert_eq!(book.vpc(VpcId(5)).unwrap(), Some(vpc.clone()));
         assert_eq!(book.all().unwrap(), BTreeMap::from([(VpcId(5), vpc)]));

@@ -46,6 +46,7 @@ fn openings(seat: &Seat, vpc: &Vpc) -> Vec<Rule> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::vpcs::Newcomer;
     use model::{InstanceId, ServerId};
     use netns::Slot;
 
@@ -57,7 +58,13 @@ mod tests {
             seats: <_>::default(),
         };
         for (server, instance) in [(1, 1), (2, 1), (3, 2)] {
-            vpc.seat(ServerId(server), InstanceId(instance), &[]).unwrap();
+            let newcomer = Newcomer {
+                server: ServerId(server),
+                instance: InstanceId(instance),
+                wanted: None,
+                published: vec![],
+            };
+            vpc.seat(&newcomer).unwrap();
         }
         vpc.seats.get_mut(&ServerId(3)).unwrap().openings = Some(vec![]);
         let control =
