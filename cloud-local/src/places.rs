@@ -100,6 +100,59 @@ fn network(line: &str) -> Option<Ipv4Net> {
 mod tests {
     use super::*;
 
+    fn addresses(number: u8) -> Addresses {
+        let mode = AddressMode::SharedAddress {
+            host: "127.0.0.1".into(),
+            bind: [127, 0, 0, 1].into(),
+            ports: 1..=u16::MAX,
+            plaintext: false,
+        };
+        let taken = |_: &str, port: u16| port < 2000 * u16::from(number);
+        addresses::propose(&mode, Uuid::nil(), &taken, 1).unwrap().remove(0)
+    }
+
+    #[test]
+    fn places_in_a_network_have_its_addresses_and_are_published_where_they_were() {
+        let directory = tempfile::tempdir().unwrap();
+        let layout = Layout::make(directory.path()).unwrap();
+        let check = |vpc: i64, publishes: bool, expected: [&str; 2]| {
+            let host_id = HostId(Uuid::nil());
+            let private = PrivatePlaces { directory: directory.path().into(), publishes };
+            let places = LocalPlaces {
+                mode: AddressMode::Loopback,
+                installation: Uuid::nil(),
+                host_id,
+                private: Some(private),
+            };
+            let proposed = [1, 2].map(addresses);
+            let place = |addresses: &Addresses| Place {
+                host_id,
+                zone: "a".into(),
+                addresses: addresses.clone(),
+            };
+            let network = Neighbourhood {
+                vpc: VpcId(vpc),
+                subnet: "10.1.2.0/24".parse().unwrap(),
+                taken: &["10.1.2.4".into(), "127.64.0.1".into()],
+            };
+            let found = places.settle(network, proposed.iter().map(place).collect());
+            let private_ips = found.iter().map(|it| it.addresses.private_ip.as_str());
+            assert_eq!(private_ips.collect::<Vec<_>>(), expected, "{vpc}");
+            for (place, proposed) in found.iter().zip(&proposed) {
+                let told = place.addresses.listeners.public_sasl_scram();
+                let is_there = told == proposed.listeners.sasl_scram;
+                assert_eq!(is_there, publishes || expected[0] == "127.0.0.1", "{told:?}");
+            }
+        };
+        check(7, true, ["10.1.2.5", "10.1.2.6"]);
+        check(7, false, ["10.1.2.5", "10.1.2.6"]);
+        // One that was made before there were namespaces.
+        fs::write(layout.network(VpcId(8)), "10.1.2.0/24").unwrap();
+        check(8, true, ["127.0.0.1"; 2]);
+        fs::write(layout.vpc(VpcId(8)), "{}").unwrap();
+        check(8, true, ["10.1.2.5", "10.1.2.6"]);
+    }
+
     #[test]
     fn the_kernels_table_is_read_without_the_default_route() {
         let table = "Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\n\

@@ -491,6 +491,35 @@ mod tests {
     }
 
     #[test]
+    fn servers_in_namespaces_are_published_or_not() {
+        let check = |local: &str, expected: &str| {
+            let said = Config::parse(&format!("[local]\n{local}")).err();
+            assert_eq!(said.map(|it| it.to_string()).unwrap_or_default(), expected, "{local}");
+        };
+        let shared = "shared_host = \"x\"\nshared_ports = [8, 99]";
+        let apart = "network = \"namespaces\"";
+        check(apart, "");
+        check(&format!("{apart}\npublic = \"shared-address\"\n{shared}"), "");
+        check(
+            &format!("{apart}\npublic = \"addresses\""),
+            "\"addresses\" under [local] needs local.addresses, such as [\"192.0.2.16/28\"]",
+        );
+        check(
+            &format!("{apart}\npublic = \"shared-address\"\nshared_bind = \"::\"\n{shared}"),
+            "local.shared_bind must be an IPv4 address: servers in namespaces have no IPv6",
+        );
+        check(
+            &format!("public = \"shared-address\"\n{shared}"),
+            "local.public is for local.network = \"namespaces\"",
+        );
+        check(
+            &format!("{apart}\nmode = \"shared-address\"\n{shared}"),
+            "local.network \"namespaces\" and local.mode exclude each other: servers have \
+             addresses of their networks; use local.public",
+        );
+    }
+
+    #[test]
     fn plaintext_is_for_loopback_unless_it_is_asked_for() {
         let check = |local: &str, expected: bool| {
             let config = Config::parse(&format!("[local]\n{local}")).unwrap();
