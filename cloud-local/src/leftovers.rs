@@ -72,6 +72,23 @@ pub fn clean_networks(data_dir: &Path) -> Result<(Vec<String>, Vec<netns::Error>
     Ok((done, errors))
 }
 
+/// What kinds of servers a directory has had.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct PastNetworks {
+    pub has_namespaces: bool,
+    /// Of whatever kind.
+    pub has_servers: bool,
+}
+
+pub fn past_networks(data_dir: &Path) -> Result<PastNetworks, LocalError> {
+    if !data_dir.exists() {
+        return Ok(PastNetworks::default());
+    }
+    let layout = Layout::of(data_dir)?;
+    let has_namespaces = vpcs::tag(&layout)?.is_some();
+    Ok(PastNetworks { has_namespaces, has_servers: !layout.servers()?.is_empty() })
+}
+
 /// Removes all networks of this directory from the kernel. They stay on record, and are made
 /// again when the control plane starts. Processes in them must have ended.
 pub fn remove_namespaces(data_dir: &Path) -> Result<Vec<netns::Error>, LocalError> {

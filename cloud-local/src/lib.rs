@@ -27,7 +27,10 @@ mod uids;
 mod vpcs;
 
 pub use error::LocalError;
-pub use leftovers::{NetworkPart, Whose, clean_networks, network_parts, remove_namespaces};
+pub use leftovers::{
+    NetworkPart, PastNetworks, Whose, clean_networks, network_parts, past_networks,
+    remove_namespaces,
+};
 pub use netns::missing as missing_for_networks;
 pub use places::{LocalPlaces, PrivatePlaces};
 pub use planes::planes;

@@ -29,4 +29,4 @@ pub use found::{Found, Kind, found, remove_found};
 pub use make::Networks;
 pub use missing::missing;
 pub use names::{Slot, Tag};
-pub use ranges::{POOL, alias, block, choose_slot, host_address, host_networks};
+pub use ranges::{POOL, alias, aliases, block, choose_slot, host_address, host_networks};

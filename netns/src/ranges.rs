@@ -4,7 +4,7 @@
 use crate::kernel::{self, Place};
 use crate::names::MOST_SLOTS;
 use crate::{Error, Network, Slot, Tag};
-use ipnet::Ipv4Net;
+use ipnet::{Ipv4Net, Ipv4Subnets};
 use std::net::Ipv4Addr;
 
 /// The shared address space of carriers, which no host on the internet has and few
@@ -46,6 +46,14 @@ pub fn alias(network: &Network, member: Ipv4Addr) -> Option<Ipv4Addr> {
     let place = network.place(member)?;
     let first = block(network.slot, network.subnet).network().to_bits();
     Some((first + u32::from(place)).into())
+}
+
+/// By which addresses the host knows machines of a network: its block without the link's ends,
+/// by which clients on the host's loopback come.
+pub fn aliases(slot: Slot, subnet: Ipv4Net) -> Ipv4Subnets {
+    let block = block(slot, subnet);
+    let first = Ipv4Addr::from_bits(block.network().to_bits() + 2);
+    Ipv4Subnets::new(first, block.broadcast(), 0)
 }
 
 /// A free slot. Each installation begins to search elsewhere, so that two rarely meet.
@@ -110,6 +118,9 @@ mod tests {
         };
         assert_eq!(alias(&network, address), Some("100.64.3.2".parse().unwrap()));
         assert_eq!(alias(&network, "192.168.1.17".parse().unwrap()), None);
+        let all: Vec<String> =
+            aliases(slot(3), network.subnet).map(|net| net.to_string()).collect();
+        assert_eq!(all, ["100.64.3.2/31", "100.64.3.4/30", "100.64.3.8/29"]);
         let (host, own) = uplink(slot(3));
         assert_eq!(
             (host.to_string(), own.to_string()),

@@ -2,7 +2,7 @@
 //! Another cloud is another entry here.
 
 use crate::catalogue::LOCAL_CLOUD;
-use crate::config::{CloudKind, Config, Network, Public, Warm};
+use crate::config::{CloudKind, Config, Public, Warm};
 use crate::data_dir::{DataDir, Endpoints};
 use crate::installation::Opened;
 use crate::pool::HostPool;
@@ -49,9 +49,9 @@ impl Opening<'_> {
                 (Arc::new(SimulatedCloud::new()) as Arc<dyn Cloud>, None, vec![])
             }
         };
-        let private = (self.config.local.network == Network::Namespaces).then(|| PrivatePlaces {
+        let private = (self.config.local.is_apart()).then(|| PrivatePlaces {
             directory: self.data.host(),
-            publishes: self.config.local.public != Public::None,
+            publishes: self.config.local.public() != Public::None,
         });
         let places = local_places(self.opened, self.config, private)?;
         let asked = RegionCloud { room: self.room(), ..places };
@@ -92,7 +92,9 @@ impl Opening<'_> {
     fn unforwarded(&self) -> Option<String> {
         let is_off = std::fs::read_to_string("/proc/sys/net/ipv4/ip_forward")
             .is_ok_and(|setting| setting.trim() == "0");
-        (self.config.local.public != Public::None && is_off).then(|| {
+        let is_for_others =
+            matches!(self.config.local.public(), Public::Addresses | Public::SharedAddress);
+        (is_for_others && is_off).then(|| {
             "this host forwards nothing between machines: clients on others reach no server \
              until `sysctl -w net.ipv4.ip_forward=1`"
                 .to_owned()
@@ -101,7 +103,7 @@ impl Opening<'_> {
 
     /// What this host can't have is refused at the start, not at the first create.
     async fn network(&self) -> Result<Option<NetworkOptions>> {
-        if self.config.local.network == Network::Loopback {
+        if !self.config.local.is_apart() {
             return Ok(None);
         }
         let missing = tokio::task::spawn_blocking(cloud_local::missing_for_networks).await?;
@@ -109,7 +111,7 @@ impl Opening<'_> {
             bail!("{missing}; or set network = \"loopback\" under [local]");
         }
         let uids = vec![rustix::process::geteuid().as_raw()];
-        let publishes = self.config.local.public != Public::None;
+        let publishes = self.config.local.public() != Public::None;
         Ok(Some(NetworkOptions { agents_port: self.agents_port, uids, publishes }))
     }
 
@@ -127,7 +129,7 @@ impl Opening<'_> {
     pub fn pool(&self) -> Result<Option<Pool>> {
         let is_local = self.config.cloud == CloudKind::Local;
         // Its processes are in the host's network and stay there.
-        let is_apart = self.config.local.network == Network::Namespaces;
+        let is_apart = self.config.local.is_apart();
         if !is_local || is_apart || self.config.local.warm == Warm::Count(0) {
             return Ok(None);
         }

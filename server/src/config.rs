@@ -183,9 +183,10 @@ pub struct Local {
     /// for several control planes on one host.
     pub directory: Option<PathBuf>,
     pub mode: Mode,
-    pub network: Network,
+    /// None: what the host has already, and else what `castellan up` finds possible.
+    pub network: Option<Network>,
     /// In namespaces: where others than the network itself reach servers.
-    pub public: Public,
+    pub public: Option<Public>,
     /// For mode `addresses`: ranges of this host's own addresses.
     pub addresses: Vec<Ipv4Net>,
     /// For mode `shared-address`: the name clients use, the address to bind,
@@ -245,14 +246,16 @@ pub enum Mode {
 }
 
 /// What servers' networks are.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Network {
     /// Servers are at addresses of this host.
-    #[default]
     Loopback,
     /// Each network is a namespace, where servers have addresses of its subnet.
     Namespaces,
+    /// The latter where this host can have them. Nobody writes this.
+    #[serde(skip)]
+    Best,
 }
 
 /// Where servers in namespaces are reached by others than their own network.
@@ -262,6 +265,8 @@ pub enum Public {
     /// Nowhere.
     #[default]
     None,
+    /// At loopback addresses of this host, one for each server: for clients on it alone.
+    Loopback,
     /// At addresses of this host, one for each server.
     Addresses,
     /// At ports of this host, under one name.
@@ -413,32 +418,41 @@ impl Local {
     }
 
     fn check_network(&self) -> Result<()> {
-        let is_apart = self.network == Network::Namespaces;
+        let is_apart = self.is_apart();
         if is_apart && self.mode != Mode::Loopback {
             bail!(
                 "local.network \"namespaces\" and local.mode exclude each other: servers have \
                  addresses of their networks; use local.public"
             );
         }
-        if !is_apart && self.public != Public::None {
+        if !is_apart && self.public() != Public::None {
             bail!("local.public is for local.network = \"namespaces\"");
         }
         let is_ipv6 = self.shared_bind.is_some_and(|bind| bind.is_ipv6());
-        if is_apart && self.public == Public::SharedAddress && is_ipv6 {
+        if self.public() == Public::SharedAddress && is_ipv6 {
             bail!("local.shared_bind must be an IPv4 address: servers in namespaces have no IPv6");
         }
         Ok(())
     }
 
+    /// Whether networks made from now on are namespaces.
+    pub fn is_apart(&self) -> bool {
+        self.network == Some(Network::Namespaces)
+    }
+
+    pub fn public(&self) -> Public {
+        self.public.unwrap_or_default()
+    }
+
     /// Whether servers keep the listener without a login that they were made with. Beside
     /// namespaces, those that have one are at loopback addresses.
     pub fn has_plaintext(&self) -> Result<bool> {
-        Ok(self.network == Network::Namespaces || self.address_mode()?.has_plaintext())
+        Ok(self.is_apart() || self.address_mode()?.has_plaintext())
     }
 
     pub fn address_mode(&self) -> Result<AddressMode> {
-        let mode = match self.public {
-            Public::None => self.mode,
+        let mode = match self.public() {
+            Public::None | Public::Loopback => self.mode,
             Public::Addresses => Mode::Addresses,
             Public::SharedAddress => Mode::SharedAddress,
         };

@@ -2,6 +2,7 @@
 //! engine. Starts whole or not at all; a stop leaves clusters running.
 
 use crate::apis::Apis;
+use crate::choose_network::choose_network;
 use crate::clouds::Opening;
 use crate::config::Config;
 use crate::data_dir::{DataDir, Endpoints};
@@ -65,6 +66,7 @@ impl ControlPlane {
         data.create()?;
         let lock = data.lock()?;
         data.settle_host(config.local.directory.as_deref())?;
+        let network = choose_network(&mut config.local, config.cloud, &data.host()).await?;
         host_facts::raise_open_files();
         let facts = HostFacts::read(&data.host());
         // Before the store is made: a wrong clock would spoil its authority.
@@ -81,7 +83,7 @@ impl ControlPlane {
         let created_at = Some(installation.created_at);
         let facts = HostFacts { now: SystemClock.now(), store_created_at: created_at, ..facts };
         let mut remarks = remarks_on(&facts, &config)?;
-        remarks.extend(said);
+        remarks.extend(said.into_iter().chain(network));
         see_host(store, host_id).await.context("this host can't be noted in the store")?;
         let endpoints = endpoints(&config, &bound)?;
         if config.api.public_url.is_none() {

@@ -7,6 +7,7 @@ mod at;
 mod audit;
 mod backup;
 mod catalogue;
+mod choose_network;
 mod clouds;
 mod config;
 mod control_plane;

@@ -1,6 +1,6 @@
 //! `castellan up`: from nothing to a cluster, and back to it the next time.
 
-use crate::config::Config;
+use crate::config::{Config, Network};
 use crate::control_plane::{ControlPlane, Running};
 use crate::data_dir::DataDir;
 use crate::settings::SettingsArgs;
@@ -50,6 +50,7 @@ pub async fn run(args: UpArgs) -> Result<()> {
     if args.java.is_some() {
         config.local.java.clone_from(&args.java);
     }
+    config.local.network.get_or_insert(Network::Best);
     let data = args.settings.data()?;
     let version = check_order(&args, &config).await?;
 

