@@ -21,6 +21,9 @@ const PATIENCE: Duration = Duration::from_mins(5);
 const CONFIG: &str = "[rate_limit]\nkey = { per_second = 0 }\naccount = { per_second = 0 }\n\
                       address = { per_second = 0 }\n";
 
+/// At loopback addresses, as where no other network can be had.
+pub const LOCAL: &str = "[local]\nnetwork = \"loopback\"\n";
+
 pub struct Castellan {
     binary: PathBuf,
     directory: tempfile::TempDir,
@@ -58,7 +61,7 @@ impl Castellan {
 
     /// With so many JVMs in its pool.
     pub async fn start_warm(binary: &Path, warm: usize) -> Result<Self> {
-        Self::start_with(binary, &format!("[local]\nwarm = {warm}\n")).await
+        Self::start_with(binary, &format!("{LOCAL}warm = {warm}\n")).await
     }
 
     /// With more at the end of its config file.

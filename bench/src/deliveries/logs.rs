@@ -9,7 +9,7 @@ use super::intake::Intake;
 use super::lines::{Lines, Outcome};
 use super::writer::Writer;
 use crate::api::plane::built_alike;
-use crate::castellan::{Castellan, resident_mib};
+use crate::castellan::{Castellan, LOCAL, resident_mib};
 use crate::page::Page;
 use anyhow::{Context, Result, bail};
 use model::IntegrationSystem as System;
@@ -80,7 +80,7 @@ pub async fn run(binary: &Path, scale: Scale, page: &mut Page) -> Result<()> {
 fn config(calls: &Intake, bytes: &Intake) -> String {
     let (calls, bytes) = (calls.address, bytes.address);
     format!(
-        "[local]\nwarm = 0\n[outbound]\nallow_private_addresses = true\n[outbound.endpoints]\n\
+        "{LOCAL}warm = 0\n[outbound]\nallow_private_addresses = true\n[outbound.endpoints]\n\
          loggly = \"http://{calls}\"\ndatadog_logs = \"http://{calls}\"\n\
          cloudwatchlog = \"http://{calls}\"\nlogentries = \"tcp://{bytes}\"\n"
     )
