@@ -224,9 +224,8 @@ impl Cloud for LocalCloud {
             opening.ports.iter().map(move |port| Rule::new(from, *port)).collect::<Vec<_>>()
         };
         let rules = openings.iter().flat_map(rule).collect();
-        let enforcement = |is_enforced| match is_enforced {
-            true => Enforcement::Enforced,
-            false => Enforcement::NotEnforced,
+        let enforcement = |is_enforced| {
+            if is_enforced { Enforcement::Enforced } else { Enforcement::NotEnforced }
         };
         outcome(self.open_to(server, rules).await.map(enforcement))
     }

@@ -40,9 +40,8 @@ pub async fn choose_network(
 mod tests {
     use super::*;
 
-    async fn chosen(local: Local, cloud: CloudKind) -> (Option<Network>, Option<Public>) {
+    async fn chosen(mut local: Local, cloud: CloudKind) -> (Option<Network>, Option<Public>) {
         let host = tempfile::tempdir().unwrap();
-        let mut local = local;
         choose_network(&mut local, cloud, host.path()).await.unwrap();
         (local.network, local.public)
     }

@@ -7,9 +7,8 @@ use netns::{Control, Member, Network, Rule};
 /// From the controllers' listener to the last of the customers'.
 const FIRST_PORT: u16 = 9090;
 const LAST_PORT: u16 = 9094;
-/// Those of customers: without encryption, with certificates and with passwords.
+/// The first of the customers'.
 const PLAINTEXT: u16 = 9092;
-const SSL: u16 = 9093;
 
 /// Servers of one instance and the control plane reach every listener of a server; others what
 /// is opened to them, and servers of other instances in the network are others.
@@ -26,16 +25,12 @@ pub(crate) fn describe(vpc: &Vpc, control: &Control) -> Network {
     Network { slot: vpc.slot, subnet: vpc.subnet, members: members.collect() }
 }
 
-/// What nobody has said anything about is open where a login is asked for, and without one in
-/// the network itself. Who comes from the network to a port that the host forwards bears its
+/// What nobody has said anything about yet is open to the network itself. Who comes from the network to a port that the host forwards bears its
 /// alias.
 fn openings(seat: &Seat, vpc: &Vpc) -> Vec<Rule> {
     let subnet = vpc.subnet;
-    let default = || {
-        let anybody = Rule { from: Ipv4Net::default(), first: SSL, last: LAST_PORT };
-        vec![anybody, Rule::new(subnet, PLAINTEXT)]
-    };
-    let mut all = seat.openings.clone().unwrap_or_else(default);
+    let own = || vec![Rule { from: subnet, first: PLAINTEXT, last: LAST_PORT }];
+    let mut all = seat.openings.clone().unwrap_or_else(own);
     let of_network: Vec<Rule> = all.iter().filter(|rule| rule.from == subnet).copied().collect();
     for rule in of_network {
         let aliases = netns::aliases(vpc.slot, subnet);
@@ -81,12 +76,11 @@ mod tests {
             "10.1.2.4/32 9090-9094",
             "10.1.2.5/32 9090-9094",
             "100.64.9.1/32 9090-9094",
-            "0.0.0.0/0 9093-9094",
-            "10.1.2.0/24 9092-9092",
-            "100.64.3.2/31 9092-9092",
-            "100.64.3.4/30 9092-9092",
+            "10.1.2.0/24 9092-9094",
+            "100.64.3.2/31 9092-9094",
+            "100.64.3.4/30 9092-9094",
         ];
-        assert_eq!(rules(4)[..7], expected);
+        assert_eq!(rules(4)[..6], expected);
         assert_eq!(rules(5), rules(4));
         assert_eq!(rules(6), ["10.1.2.6/32 9090-9094", "100.64.9.1/32 9090-9094"]);
     }

@@ -44,7 +44,11 @@ async fn order(castellan: &mut Installation, name: &str) -> (String, i64) {
     });
     let (status, created) = castellan.post("/api/instances", &body).await;
     assert_eq!(status, 200, "{created}");
-    (key, created["id"].as_i64().unwrap())
+    let id = created["id"].as_i64().unwrap();
+    // Known before anything is made.
+    let (_, instance) = castellan.get(&format!("/api/instances/{id}")).await;
+    assert_eq!(instance["hostname_internal"], json!(ADDRESS), "{instance}");
+    (key, id)
 }
 
 impl Tenant {
