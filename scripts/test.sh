@@ -11,7 +11,7 @@ cd "$(dirname "$0")/.."
 of_clusters=(certificates client lost_disks namespaces overload pool releases resizes start tour warm)
 # What takes minutes on clusters of its own is left to `test-all`: the life of certificates,
 # lost disks, a start of each release, a machine with too little of everything, the pool of
-# warm JVMs, all but one change of servers, what the simulated cluster is held against, a collector
+# warm JVMs, all but one change of servers, one of them in a network of its own, what the simulated cluster is held against, a collector
 # of OpenTelemetry, which has to be built, and schemathesis on a ready cluster, which tells a busy
 # machine from a fault no better than by time.
 long=(a_cluster_outlives_its_certificates a_lost_disk_is_held_and_never_formatted
@@ -20,6 +20,7 @@ long=(a_cluster_outlives_its_certificates a_lost_disk_is_held_and_never_formatte
     grows_and_shrinks_under_load of_the_oldest_release_grows_and_shrinks
     topics_keep_one_replica_if runs_full_while_replicas_move bad_luck_loses_nothing
     cancelled_and_an_instance_deleted_in_the_middle
+    a_cluster_grows_and_rolls_in_its_network
     a_collector_writes_what_it_was_sent
     schemathesis_finds_nothing_in_a_cluster_that_is_ready)
 

@@ -8,7 +8,7 @@ mod machine;
 
 use hostile::Ground;
 use kernel::{Network, differences, marks, networks, state};
-use machine::Machine;
+use machine::{Machine, sh};
 use serde_json::{Value, json};
 use std::io::ErrorKind;
 use std::net::{Ipv4Addr, SocketAddrV4};
@@ -23,6 +23,8 @@ const ADDRESS: Ipv4Addr = Ipv4Addr::new(10, 91, 0, 4);
 const CUSTOMER: Ipv4Addr = Ipv4Addr::new(10, 91, 0, 200);
 /// After a change of the firewall.
 const AT_ONCE: Duration = Duration::from_secs(5);
+/// What somebody else took away is back by then.
+const MENDED: Duration = Duration::from_mins(1);
 const SCRAM: &str = "SCRAM-SHA-256";
 
 /// An instance of an account of its own, and its customer's machine in its VPC.
@@ -36,6 +38,7 @@ struct Tenant {
     kcat: Kcat,
 }
 
+/// The key of a new account, and the instance that it has ordered.
 async fn order(castellan: &mut Installation, name: &str) -> (String, i64) {
     let key = castellan.create_account(&format!("{name}@x.test")).await;
     castellan.key.clone_from(&key);
@@ -101,9 +104,52 @@ async fn two_networks_with_the_same_subnet_serve_their_own() {
     };
     ground.is_searched(&castellan.processes()[0], &ADDRESS.to_string()).await;
     goes_by_its_firewall(&mut castellan, &tenants[0], &outside).await;
+    is_put_right(&castellan, &tenants[0]).await;
     restarts(&mut castellan, &tenants).await;
     ends(castellan, tenants).await;
     drop(outside);
+    assert_eq!(differences(&before, &marks), Vec::<String>::new());
+}
+
+/// As on loopback, with clients inside and outside.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cluster_grows_and_rolls_in_its_network() {
+    if let Some(missing) = cloud_local::missing_for_networks() {
+        return host::testing::skip("networks", &missing);
+    }
+    let before = state();
+    let outside = Machine::outside();
+    let mut castellan = Installation::start_in_namespaces(outside.gateway, 20100..=20139).await;
+    let order = order(&mut castellan, "growing").await;
+    let tenant = Tenant::new(&mut castellan, order).await;
+    let marks = marks(&castellan.data());
+    tenant.kcat.write_plainly("for 0").await;
+    tenant.kcat.write(SCRAM, "for 0 with a password").await;
+    let path = format!("/api/instances/{}", tenant.id);
+    let (status, said) = castellan.put(&path, &json!({"nodes": 3})).await;
+    assert_eq!(status, 200, "{said}");
+    let three = castellan
+        .until("there are three servers", async || {
+            let (_, instance) = castellan.get(&path).await;
+            let servers = instance["brokers"].as_str().unwrap().split(',').count();
+            let is_done = servers == 3 && instance["status"] == "running";
+            if is_done { Ok(instance) } else { Err(instance["status"].to_string()) }
+        })
+        .await;
+    let old = castellan.processes();
+    let (status, said) = castellan.post(&tenant.path("actions/restart"), &json!({})).await;
+    assert_eq!(status, 200, "{said}");
+    for (server, processes) in old.iter().enumerate() {
+        castellan.until_broker_is_not(server, &processes.broker).await;
+    }
+    castellan.until_running(tenant.id).await;
+    for machine in [&tenant.machine, &outside] {
+        let kcat = Kcat::new(&castellan, &three).await.within(machine.path());
+        assert_eq!(kcat.read("tour", SCRAM).await, messages(0));
+    }
+    reads(&tenant.kcat, 0).await;
+    castellan.purge().await;
+    drop((tenant, outside));
     assert_eq!(differences(&before, &marks), Vec::<String>::new());
 }
 
@@ -220,6 +266,27 @@ async fn until_configured(castellan: &Installation, tenant: &Tenant, since: Inst
         .await;
     let took = since.elapsed();
     assert!(took < AT_ONCE, "the rules took {took:?}");
+}
+
+/// Somebody takes away a server's rules, and then its link.
+async fn is_put_right(castellan: &Installation, tenant: &Tenant) {
+    let hidden = SocketAddrV4::new(ADDRESS, 9091);
+    let server = tenant.network.servers[0].file_name().unwrap().to_str().unwrap().to_owned();
+    sh(&format!("ip netns exec {server} nft flush ruleset"));
+    assert!(tenant.machine.reaches(hidden), "without rules everything is open");
+    until_put_right(castellan, || !tenant.machine.reaches(hidden)).await;
+    reads(&tenant.kcat, 0).await;
+    let network = &tenant.network.name;
+    sh(&format!("ip -n {network} link del s{}", ADDRESS.octets()[3]));
+    assert!(!tenant.machine.reaches(SocketAddrV4::new(ADDRESS, 9092)));
+    let open = SocketAddrV4::new(ADDRESS, 9092);
+    until_put_right(castellan, || tenant.machine.reaches(open)).await;
+    reads(&tenant.kcat, 0).await;
+}
+
+async fn until_put_right(castellan: &Installation, is_right: impl Fn() -> bool) {
+    let is_right = async || if is_right() { Ok(()) } else { Err("it is not yet") };
+    castellan.until_within(MENDED, "the network is put right", is_right).await;
 }
 
 /// A broker that is restarted, and a control plane that comes back, change nothing.
