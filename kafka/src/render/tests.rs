@@ -1,7 +1,7 @@
 //! What brokers are started with, word for word.
 
 use super::*;
-use model::{KafkaVersion, Listener};
+use model::{KafkaVersion, Listener, Published};
 
 fn listener(host: &str, port: u16) -> Listener {
     Listener { bind_host: host.into(), advertised_host: host.into(), port }
@@ -118,6 +118,24 @@ fn a_server_without_plaintext_does_not_listen_there() {
     let text = render(&spec).properties;
     assert!(!text.contains("PLAINTEXT://") && !text.contains("listener.name.plaintext"), "{text}");
     assert!(text.contains("\nlisteners=SSL://127.64.0.1:9093,SASL_SSL://"), "{text}");
+}
+
+#[test]
+fn a_server_tells_customers_where_it_is_published() {
+    let mut spec = spec(KafkaVersion::new(4, 3, 1), 1, 1);
+    spec.listeners.published = Some(Published {
+        bind_host: "0.0.0.0".into(),
+        advertised_host: "kafka.example.com".into(),
+        ssl: 20001,
+        sasl_scram: 20002,
+    });
+    let text = render(&spec).properties;
+    let line = |name: &str| text.lines().find(|line| line.starts_with(name)).unwrap();
+    let (own, told) = (line("listeners="), line("advertised.listeners="));
+    assert!(own.contains("SSL://127.64.0.1:9093,SASL_SSL://127.64.0.1:9094"), "{own}");
+    let published = "SSL://kafka.example.com:20001,SASL_SSL://kafka.example.com:20002,INTERNAL";
+    assert!(told.contains(published), "{told}");
+    assert!(told.contains("PLAINTEXT://127.64.0.1:9092,"), "{told}");
 }
 
 #[test]

@@ -172,6 +172,8 @@ checks! {
     rows::a_deleted_instance_is_gone_for_customers_then_for_good,
     rows::a_network_goes_with_its_maker_alone,
     rows::an_answer_is_kept_for_the_same_call,
+    rows::a_server_in_a_network_takes_what_is_published_alone,
+    rows::the_addresses_in_a_network_are_told,
     rows::the_first_key_keeps_the_token,
     rows::one_key_is_an_agents_until_it_is_replaced_or_revoked,
     rows::another_master_key_is_refused,

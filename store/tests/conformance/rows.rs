@@ -188,6 +188,47 @@ pub async fn a_deleted_instance_is_gone_for_customers_then_for_good(f: Fixture) 
     assert!(next.id > instance.id, "ids are never reused");
 }
 
+/// The same addresses may be there twice, the host's ports may not.
+pub async fn a_server_in_a_network_takes_what_is_published_alone(f: Fixture) {
+    let account = f.account().await;
+    let (_, one, _) = f.instance(account.account.id, 9000).await;
+    let (_, other, _) = f.instance(account.account.id, 9010).await;
+    let inside = |server: &Server, alias: &str, port: u16| Listeners {
+        reached_at: Some(alias.into()),
+        published: Some(Published {
+            bind_host: "0.0.0.0".into(),
+            advertised_host: "kafka.example.com".into(),
+            ssl: port,
+            sasl_scram: port + 1,
+        }),
+        ..server.listeners.clone()
+    };
+    let mut work = f.store.begin().await.unwrap();
+    for (server, port) in [(&one, 20001), (&other, 20006)] {
+        let listeners = inside(server, "", port);
+        servers::set_addresses(&mut work, server, "10.1.2.4", &listeners).await.unwrap();
+    }
+    work.commit().await.unwrap();
+    let mut taken = servers::taken_listeners(&mut f.store.reader()).await.unwrap();
+    taken.sort();
+    let expected = [20001, 20002, 20006, 20007].map(|port| ("0.0.0.0".to_owned(), port));
+    assert_eq!(taken, expected);
+    let mut work = f.store.begin().await.unwrap();
+    let listeners = inside(&other, "100.64.3.4", 20000);
+    let met = servers::set_addresses(&mut work, &other, "10.1.2.4", &listeners).await;
+    assert!(matches!(met, Err(Error::Conflict(_))), "{met:?}");
+}
+
+pub async fn the_addresses_in_a_network_are_told(f: Fixture) {
+    let account = f.account().await;
+    let (instance, server, _) = f.instance(account.account.id, 9000).await;
+    let mut reader = f.store.reader();
+    let found = servers::addresses_in(&mut reader, instance.vpc_id).await.unwrap();
+    assert_eq!(found, [server.private_ip]);
+    let found = servers::addresses_in(&mut reader, VpcId(instance.vpc_id.0 + 1)).await;
+    assert_eq!(found.unwrap(), Vec::<String>::new());
+}
+
 pub async fn the_first_key_keeps_the_token(f: Fixture) {
     let account = f.account().await;
     let (_, server, _) = f.instance(account.account.id, 9000).await;
