@@ -3,6 +3,7 @@
 
 mod support;
 
+use cloud::conformance::suite;
 use cloud::{Agent, Cloud as _, NetworkSpec, ObservedServer, Outcome, ServerSpec};
 use cloud_local::{LocalCloud, NetworkOptions, Options, Whose, network_parts};
 use host::ProcessId;
@@ -18,15 +19,19 @@ fn apart(place: &Path) -> Options {
     Options { network: Some(network), ..options(place, "") }
 }
 
+async fn without_networks() -> Local {
+    let place = host::testing::tempdir();
+    let cloud = LocalCloud::open(apart(place.path())).await.unwrap();
+    Local { cloud, place }
+}
+
 /// With a network; none if the test is left out.
 async fn local() -> Option<Local> {
     if let Some(missing) = cloud_local::missing_for_networks() {
         host::testing::skip("networks", &missing);
         return None;
     }
-    let place = host::testing::tempdir();
-    let cloud = LocalCloud::open(apart(place.path())).await.unwrap();
-    let local = Local { cloud, place };
+    let local = without_networks().await;
     let network = NetworkSpec { vpc_id: VPC, subnet: "10.92.0.0/24".into() };
     assert_eq!(local.cloud.ensure_network(&BY, &network).await, Outcome::Ready(()));
     Some(local)
@@ -87,6 +92,40 @@ async fn an_agent_lives_in_its_network_and_is_told_where_we_are() {
     assert_eq!(outcome, Outcome::Ready(()));
     assert_eq!(cloud_local::remove_namespaces(&local.data()).unwrap().len(), 0);
     assert_eq!(parts(&local), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn it_keeps_every_clouds_promises() {
+    match cloud_local::missing_for_networks() {
+        Some(missing) => host::testing::skip("networks", &missing),
+        None => suite(without_networks).await,
+    }
+}
+
+/// Others than its network reach a server where its place was proposed.
+#[tokio::test]
+async fn a_server_is_published_where_its_place_was() {
+    if let Some(missing) = cloud_local::missing_for_networks() {
+        return host::testing::skip("networks", &missing);
+    }
+    let place = host::testing::tempdir();
+    let options = apart(place.path());
+    let network = options.network.map(|it| NetworkOptions { publishes: true, ..it });
+    let cloud = LocalCloud::open(Options { network, ..options }).await.unwrap();
+    let local = Local { cloud, place };
+    let network = NetworkSpec { vpc_id: VPC, subnet: "10.92.0.0/24".into() };
+    assert_eq!(local.cloud.ensure_network(&BY, &network).await, Outcome::Ready(()));
+    assert_eq!(local.cloud.ensure_disk(&BY, &disk(11)).await, Outcome::Ready(()));
+    let spec = server(11);
+    let observed = made(&local.cloud, &spec).await.addresses;
+    let told = [observed.listeners.public_ssl(), observed.listeners.public_sasl_scram()];
+    let proposed = spec.addresses.listeners;
+    assert_eq!(told, [proposed.ssl, proposed.sasl_scram]);
+    assert_eq!(observed.listeners.sasl_scram.bind_host, observed.private_ip);
+    // What is on record now brings the same again, also for one who publishes nothing new.
+    let other = LocalCloud::open(apart(local.place.path())).await.unwrap();
+    let next = ServerSpec { incarnation: 2, addresses: observed.clone(), ..server(11) };
+    assert_eq!(made(&other, &next).await.addresses, observed);
 }
 
 #[tokio::test]

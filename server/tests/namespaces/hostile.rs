@@ -70,7 +70,7 @@ impl Ground<'_> {
         // Everything that the host itself has, also for the two networks.
         for line in sh("ip -o address").lines() {
             let address = line.split_whitespace().nth(3).unwrap();
-            hosts.insert(address.split_once('/').unwrap().0.to_owned());
+            hosts.insert(address.split('/').next().unwrap().to_owned());
         }
         // The servers by their aliases, in all that the host has routes for.
         for line in sh("ip route").lines().filter(|line| line.starts_with("100.")) {
