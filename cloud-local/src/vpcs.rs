@@ -7,8 +7,8 @@
 mod book;
 mod describe;
 
-use crate::LocalError;
 use crate::layout::Layout;
+use crate::{LocalError, servers};
 use book::{Book, OfHost, Vpc};
 use describe::describe;
 use ipnet::Ipv4Net;
@@ -154,7 +154,7 @@ impl Vpcs {
     fn make(&self, book: &Book<'_>, id: VpcId, vpc: &Vpc) -> Result<(), LocalError> {
         self.unmade().insert(id);
         self.networks.make_host(&self.control, &self.described(book)?)?;
-        self.networks.make(&describe(vpc, &self.control), &self.control)?;
+        self.make_alone(vpc)?;
         self.unmade().remove(&id);
         Ok(())
     }
@@ -193,9 +193,24 @@ impl Vpcs {
         let book = Book::open(&self.layout)?;
         let Some(vpc) = book.vpc(id)? else { return Ok(0) };
         self.unmade().insert(id);
-        let done = self.networks.make(&describe(&vpc, &self.control), &self.control)?;
+        let done = self.make_alone(&vpc)?;
         self.unmade().remove(&id);
         Ok(done.len())
+    }
+
+    /// A server that runs keeps its namespace, whatever became of that one's name: in another
+    /// one it would be reached by nobody.
+    fn make_alone(&self, vpc: &Vpc) -> Result<Vec<String>, LocalError> {
+        let network = describe(vpc, &self.control);
+        for (server, seat) in &vpc.seats {
+            let namespace = self.networks.namespace(&network, seat.address);
+            let is_there = namespace.is_some_and(|path| path.exists());
+            let agent = || servers::live_agent(&self.layout.server(*server));
+            if let Some(agent) = (!is_there).then(agent).flatten() {
+                self.networks.adopt(&network, seat.address, agent.pid)?;
+            }
+        }
+        Ok(self.networks.make(&network, &self.control)?)
     }
 
     /// Looks after networks until the cloud is dropped.

@@ -129,7 +129,7 @@ impl Kernel {
     }
 
     /// Removes a name that stands for no namespace.
-    fn clear_name(&self, name: &str) -> Result<(), Error> {
+    pub(crate) fn clear_name(&self, name: &str) -> Result<(), Error> {
         let path = names::path(name);
         if !path.exists() {
             return Ok(());

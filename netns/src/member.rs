@@ -1,11 +1,12 @@
 //! A member: a namespace with one link to its network's bridge.
 
-use crate::kernel::{self, Kernel, Place};
+use crate::kernel::{self, Kernel, Place, is_namespace};
 use crate::make::{Networks, address, are_pair, route, unmake, up};
 use crate::rules::{BRIDGE, firewall};
 use crate::seen::Seen;
 use crate::{Error, Network, Rule, settings};
 use ipnet::Ipv4Net;
+use std::fs;
 use std::net::Ipv4Addr;
 
 /// What a member calls its card.
@@ -23,6 +24,21 @@ pub(crate) fn card(address: Ipv4Addr) -> String {
 }
 
 impl Networks {
+    /// Gives the namespace in which that process lives its name as the member's, if somebody
+    /// has taken the name away: what runs there goes on. Does nothing for a process of the host.
+    pub fn adopt(&self, network: &Network, member: Ipv4Addr, pid: i32) -> Result<(), Error> {
+        let Some(place) = network.place(member) else { return Ok(()) };
+        let lock = self.lock(Some(network.slot));
+        let _lock = lock.lock().expect("no holder of this lock panics");
+        let name = self.tag.member(network.slot, place);
+        if is_namespace(&name) || !is_apart(pid) {
+            return Ok(());
+        }
+        let kernel = self.kernel();
+        kernel.clear_name(&name)?;
+        kernel.ip(&Place::Host, &[format!("netns attach {name} {pid}")])
+    }
+
     /// The network's end stays down: the caller sets it up when its guard is there.
     pub(crate) fn make_member(
         &self,
@@ -61,6 +77,13 @@ impl Networks {
         route(&mut commands, &seen, Ipv4Net::default(), network.gateway(), CARD);
         kernel.ip(&place, &commands)
     }
+}
+
+/// Whether a process is in another network namespace than we are.
+fn is_apart(pid: i32) -> bool {
+    let own = fs::read_link("/proc/self/ns/net").ok();
+    let others = fs::read_link(format!("/proc/{pid}/ns/net")).ok();
+    own.zip(others).is_some_and(|(own, others)| own != others)
 }
 
 #[cfg(test)]

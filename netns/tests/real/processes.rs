@@ -1,9 +1,10 @@
 //! Programs inside: what they are, what they see, and that their network stays with them.
 
-use crate::fixture::{Host, own, reaches, sh};
+use crate::fixture::{Host, PORT, own, reaches, sh};
 use host::{ProcessId, Spawn};
 use netns::Error;
 use std::fs;
+use std::net::SocketAddrV4;
 use std::path::Path;
 use std::time::Duration;
 
@@ -74,6 +75,34 @@ async fn a_network_in_which_something_runs_is_not_removed() {
     host.networks.make(&fewer, &host.control).unwrap();
     assert!(!inside.exists());
     host.networks.remove(network.slot).unwrap();
+    host.end();
+}
+
+/// Who takes away the name of a namespace takes it from nobody who lives there.
+#[tokio::test]
+async fn a_program_keeps_its_network_if_that_loses_its_name() {
+    let Some(mut host) = Host::new("nameless") else { return };
+    let network = host.network(&[5, 6]);
+    host.make(std::slice::from_ref(&network));
+    host.serve(&network, 6);
+    let place = host::testing::tempdir();
+    let inside = host.inside(&network, 5);
+    let (process, ended) =
+        shell(place.path(), "exec sleep 1000").start_within(&inside, None).unwrap();
+    let there = || fs::read_link(format!("/proc/{}/ns/net", process.pid)).unwrap();
+    let before = there();
+    sh(None, &format!("ip netns del {}", inside.file_name().unwrap().to_str().unwrap()));
+    assert!(!inside.exists());
+    let own_pid = i32::try_from(std::process::id()).unwrap();
+    host.networks.adopt(&network, own(5), own_pid).unwrap();
+    assert!(!inside.exists(), "the host is nobody's member");
+    host.networks.adopt(&network, own(5), process.pid).unwrap();
+    assert!(inside.exists());
+    assert_eq!(host.make(std::slice::from_ref(&network)), Vec::<String>::new());
+    assert!(reaches(Some(&inside), SocketAddrV4::new(own(6), PORT)));
+    assert_eq!(there(), before);
+    process.kill();
+    ended.await;
     host.end();
 }
 

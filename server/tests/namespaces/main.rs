@@ -275,7 +275,7 @@ async fn until_configured(castellan: &Installation, tenant: &Tenant, since: Inst
     assert!(took < AT_ONCE, "the rules took {took:?}");
 }
 
-/// Somebody takes away a server's rules, and then its link.
+/// Somebody takes away a server's rules, then its link, then its namespace's name.
 async fn is_put_right(castellan: &Installation, tenant: &Tenant) {
     let hidden = SocketAddrV4::new(ADDRESS, 9091);
     let server = tenant.network.servers[0].file_name().unwrap().to_str().unwrap().to_owned();
@@ -288,6 +288,9 @@ async fn is_put_right(castellan: &Installation, tenant: &Tenant) {
     assert!(!tenant.machine.reaches(SocketAddrV4::new(ADDRESS, 9092)));
     let open = SocketAddrV4::new(ADDRESS, 9092);
     until_put_right(castellan, || tenant.machine.reaches(open)).await;
+    reads(&tenant.kcat, 0).await;
+    sh(&format!("ip netns del {server}"));
+    until_put_right(castellan, || tenant.network.servers[0].exists()).await;
     reads(&tenant.kcat, 0).await;
 }
 
