@@ -63,10 +63,7 @@ impl ControlPlane {
         let systems = Systems::new(&config.outbound)?;
         let notifier = notifier::notifier(&config.outbound, systems.rules(), Arc::clone(&mailer))?;
         let is_new = !data.path().exists();
-        data.create()?;
-        let lock = data.lock()?;
-        data.settle_host(config.local.directory.as_deref())?;
-        let network = choose_network(&mut config.local, config.cloud, &data.host()).await?;
+        let (lock, network) = enter(data, &mut config).await?;
         host_facts::raise_open_files();
         let facts = HostFacts::read(&data.host());
         // Before the store is made: a wrong clock would spoil its authority.
@@ -166,6 +163,15 @@ impl ControlPlane {
         data.save_endpoints(&endpoints)?;
         Ok(Running { endpoints, app, remarks, trainer, stop, tasks: running, _lock: lock })
     }
+}
+
+/// The data directory for us alone, with what its host lacks for networks.
+async fn enter(data: &DataDir, config: &mut Config) -> Result<(DirLock, Option<String>)> {
+    data.create()?;
+    let lock = data.lock()?;
+    data.settle_host(config.local.directory.as_deref())?;
+    let network = choose_network(&mut config.local, config.cloud, &data.host()).await?;
+    Ok((lock, network))
 }
 
 /// What is low on this host, and which ports other connections may take.
