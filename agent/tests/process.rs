@@ -80,6 +80,7 @@ async fn open(
         fleet_ca: control_plane.authority.certificate.clone(),
         host: <_>::default(),
         uids,
+        network: None,
     };
     LocalCloud::open(options).await.unwrap()
 }
