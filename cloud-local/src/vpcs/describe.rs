@@ -25,8 +25,8 @@ pub(crate) fn describe(vpc: &Vpc, control: &Control) -> Network {
     Network { slot: vpc.slot, subnet: vpc.subnet, members: members.collect() }
 }
 
-/// What nobody has said anything about yet is open to the network itself. Who comes from the network to a port that the host forwards bears its
-/// alias.
+/// What nobody has said anything about yet is open to the network itself. Who comes from the
+/// network to a port that the host forwards bears its alias.
 fn openings(seat: &Seat, vpc: &Vpc) -> Vec<Rule> {
     let subnet = vpc.subnet;
     let own = || vec![Rule { from: subnet, first: PLAINTEXT, last: LAST_PORT }];
