@@ -392,7 +392,13 @@ impl Drop for Installation {
             }
         }
         let _ = cloud_local::remove_groups(&self.data());
-        let _ = cloud_local::remove_namespaces(&self.data());
+        // What was killed may still be ending, and keeps its namespace for so long.
+        let deadline = Instant::now() + Duration::from_secs(10);
+        while cloud_local::remove_namespaces(&self.data()).is_ok_and(|left| !left.is_empty())
+            && Instant::now() < deadline
+        {
+            std::thread::sleep(Duration::from_millis(50));
+        }
     }
 }
 
