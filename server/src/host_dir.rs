@@ -14,9 +14,9 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
 /// Everything that is ever put into a host directory.
-pub const ENTRIES: [&str; 12] = [
-    "bin", "disks", "fences", "groups", "host-id", "logs", "networks", "planes", "pool", "servers",
-    "starts", "uids",
+pub const ENTRIES: [&str; 13] = [
+    "bin", "disks", "fences", "groups", "host-id", "logs", "netns", "networks", "planes", "pool",
+    "servers", "starts", "uids",
 ];
 /// What users of other uids pass through, to their own or to what is everybody's.
 const PASSAGES: [&str; 5] = ["bin", "disks", "pool", "servers", "starts"];
