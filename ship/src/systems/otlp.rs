@@ -27,12 +27,7 @@ impl Collector {
         let is_whole = bare.ends_with(&format!("/v1/{path}"));
         let url = if is_whole { endpoint } else { below(endpoint, &["v1", path]) };
         let pairs = split_headers(setting(config, "headers"))?.into_iter();
-        let headers = pairs.map(|(name, value)| {
-            let name = HeaderName::try_from(name).ok()?;
-            // Programs of OpenTelemetry take values as they stand in addresses.
-            let value = percent_decoded(value);
-            Some((name, value))
-        });
+        let headers = pairs.map(|(name, value)| Some((HeaderName::try_from(name).ok()?, value)));
         Some(Self { url, headers: headers.collect::<Option<_>>()? })
     }
 
@@ -41,13 +36,6 @@ impl Collector {
         let mut headers = self.headers.iter();
         headers.try_fold(request, |request, (name, value)| request.header(name.clone(), value))
     }
-}
-
-fn percent_decoded(value: &str) -> String {
-    // A plus is no space here.
-    let escaped = format!("x={}", value.replace('+', "%2B").replace('&', "%26"));
-    let mut pairs = url::form_urlencoded::parse(escaped.as_bytes());
-    pairs.next().map(|(_, value)| value.into_owned()).unwrap_or_default()
 }
 
 #[derive(Default, Deserialize)]
