@@ -186,7 +186,7 @@ async fn librato() {
     same_points(&points, &came, |it| &it["value"]);
     let tags = json!({
         "instance": "prod __st__ _1_", "instance_id": "7", "server": "mouse-01",
-        "topic": "orders.0", "unit": "percent",
+        "topic": "orders.0", "unit": "percent", "env": "prod", "S_hne_____Co_": "true",
     });
     assert_eq!(came[0]["tags"], tags);
 }

@@ -20,8 +20,8 @@ use url::Url;
 pub struct Points {
     url: Url,
     authorization: String,
-    instance: String,
-    instance_id: String,
+    /// Of the instance.
+    tags: BTreeMap<String, String>,
 }
 
 #[derive(Serialize)]
@@ -29,7 +29,7 @@ struct Measurement<'a> {
     name: &'a str,
     value: f64,
     time: i64,
-    tags: BTreeMap<&'static str, &'a str>,
+    tags: BTreeMap<&'a str, &'a str>,
 }
 
 impl Points {
@@ -42,10 +42,21 @@ impl Points {
         Some(Self {
             url: below(endpoints.librato.at("")?, &["v1", "measurements"]),
             authorization: format!("Basic {}", BASE64_STANDARD.encode(pair)),
-            instance: tag(&instance.name),
-            instance_id: instance.id.to_string(),
+            tags: instance.tags.iter().map(|text| named(text)).chain(own(instance)).collect(),
         })
     }
+}
+
+fn own(instance: &Instance) -> [(String, String); 2] {
+    let id = instance.id.to_string();
+    [("instance".to_owned(), tag(&instance.name)), ("instance_id".to_owned(), id)]
+}
+
+/// A tag has a name and a value here: those of `env:prod`, and of a bare one that it is there.
+fn named(text: &str) -> (String, String) {
+    let (name, value) = text.split_once(':').unwrap_or((text, "true"));
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_');
+    (fitting(name.trim(), fits, 64), tag(value.trim()))
 }
 
 /// Letters, digits, and these; at most 255.
@@ -67,11 +78,10 @@ impl Dialect<Point> for Points {
     fn write(&self, point: &Point, _: Spot, out: &mut Vec<u8>) {
         let (server, unit) = (tag(&point.server.name), tag(unit(point.unit)));
         let label = point.label.as_ref().map(|(name, value)| (*name, tag(value)));
-        let mut tags = BTreeMap::from([
-            ("instance", self.instance.as_str()),
-            ("instance_id", self.instance_id.as_str()),
-            ("server", server.as_str()),
-        ]);
+        let of_instance = self.tags.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        let mut tags: BTreeMap<&str, &str> = of_instance.collect();
+        // Of two with one name ours is the one that dashboards count on.
+        tags.insert("server", &server);
         if !point.unit.is_empty() {
             tags.insert("unit", &unit);
         }
