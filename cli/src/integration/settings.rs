@@ -46,6 +46,9 @@ impl Settings {
                 let names = names.join(", ");
                 bail!("setting {position} is none of {system}, whose settings are {names}");
             };
+            if settings.iter().any(|(earlier, _)| earlier == name) {
+                bail!("{name} is given twice");
+            }
             let earlier = settings.iter().find(|(_, earlier)| value == STDIN && *earlier == STDIN);
             if let Some((earlier, _)) = earlier {
                 bail!("{earlier} and {name} are both to be read from stdin; write {name}=@FILE");
@@ -110,6 +113,7 @@ mod tests {
             assert!(error.starts_with(expected), "{error}");
         };
         refused(&["token=t"], "host_port: Field is required");
+        refused(&["token=t", "token=u"], "token is given twice");
         refused(&["token=@/no/such/file"], "token: the file after @ can't be read");
     }
 
