@@ -58,11 +58,7 @@ fn an_agent_that_was_away_reads_what_was_rotated_meanwhile() {
         server.append(SERVER_LOG, &lines(10..20, line));
         server.kill();
         for from in [20, 30, 40, 50] {
-            if is_newest_first {
-                server.roll_down(SERVER_LOG, 4);
-            } else {
-                server.roll_up(SERVER_LOG, 4);
-            }
+            server.roll(SERVER_LOG, 4, is_newest_first);
             server.append(SERVER_LOG, &lines(from..from + 10, line));
         }
         server.settle();
@@ -71,11 +67,7 @@ fn an_agent_that_was_away_reads_what_was_rotated_meanwhile() {
         server.kill();
         server.append(SERVER_LOG, &lines(60..61, line));
         server.settle();
-        if is_newest_first {
-            server.roll_down(SERVER_LOG, 4);
-        } else {
-            server.roll_up(SERVER_LOG, 4);
-        }
+        server.roll(SERVER_LOG, 4, is_newest_first);
         server.append(SERVER_LOG, &lines(61..62, line));
         server.settle();
         assert_eq!(server.messages(LogSource::Broker), numbers(60..62));

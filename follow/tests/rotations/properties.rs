@@ -202,11 +202,7 @@ impl Scene {
             return;
         }
         if writer == Writer::Broker {
-            if self.rolls_down {
-                self.server.roll_down(name, FILES);
-            } else {
-                self.server.roll_up(name, FILES);
-            }
+            self.server.roll(name, FILES, self.rolls_down);
             return;
         }
         // There is one copy at a time. What is in one that is not in the spool is lost with

@@ -15,11 +15,7 @@ fn no_line_is_missed_or_read_twice_over_many_rotations() {
             if from % 30 == 0 {
                 server.read_files();
             }
-            if is_newest_first {
-                server.roll_down(SERVER_LOG, 4);
-            } else {
-                server.roll_up(SERVER_LOG, 4);
-            }
+            server.roll(SERVER_LOG, 4, is_newest_first);
         }
         server.settle();
         assert_eq!(server.messages(LogSource::Broker), numbers(0..300));
@@ -46,11 +42,7 @@ fn files_that_were_removed_faster_than_they_were_read_leave_a_gap_event() {
         server.append(SERVER_LOG, &lines(0..10, line));
         server.read_files();
         for from in (10..80).step_by(10) {
-            if is_newest_first {
-                server.roll_down(SERVER_LOG, 4);
-            } else {
-                server.roll_up(SERVER_LOG, 4);
-            }
+            server.roll(SERVER_LOG, 4, is_newest_first);
             server.append(SERVER_LOG, &lines(from..from + 10, line));
         }
         server.settle();

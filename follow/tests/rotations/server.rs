@@ -98,6 +98,15 @@ impl Server {
         file.set_modified(at).unwrap();
     }
 
+    /// As log4j 1 if the newest file has the lowest number, and as log4j 2 if not.
+    pub fn roll(&mut self, name: &str, most: u32, is_newest_first: bool) {
+        if is_newest_first {
+            self.roll_down(name, most);
+        } else {
+            self.roll_up(name, most);
+        }
+    }
+
     /// As log4j 1: the newest of so many files has the lowest number.
     pub fn roll_down(&mut self, name: &str, most: u32) {
         let numbered = |number: u32| format!("{name}.{number}");
