@@ -5,7 +5,9 @@
 
 mod fixture;
 
-use fixture::{PATIENCE, all_at, events, instance, logs, metrics, now, origin, points};
+use fixture::{
+    PATIENCE, all_at, events, logs, metrics, now, origin, send_points_with_two_that_are_no_numbers,
+};
 use model::{IntegrationSystem, LogEvent};
 use serde_json::{Deserializer, Value, json};
 use ship::{Outcome, Point};
@@ -138,13 +140,7 @@ async fn sent_points(
         settings.iter().map(|(name, value)| (*name, value.replace("ADDRESS", &address))).collect();
     let settings: Vec<_> = settings.iter().map(|(name, value)| (*name, value.as_str())).collect();
     let mut shipper = metrics(system, &settings, all_at(&address));
-    let mut points = points(5000);
-    // What is no number is left out, and everything else is sent.
-    points[77].value = f64::NAN;
-    points[78].value = f64::INFINITY;
-    let outcome = shipper.send_points(&instance(), &points, now(), PATIENCE).await;
-    assert_eq!(outcome, Outcome { done: points.len(), dropped: 2, trouble: None });
-    points.drain(77..79);
+    let points = send_points_with_two_that_are_no_numbers(&mut shipper).await;
     let bodies = bodies(receiver);
     assert!(bodies.len() > 1, "{} batches", bodies.len());
     (points, bodies.iter().map(|body| serde_json::from_str(body).unwrap()).collect())

@@ -5,7 +5,9 @@
 
 mod fixture;
 
-use fixture::{PATIENCE, events, instance, logs, metrics, now, origin, points};
+use fixture::{
+    PATIENCE, events, logs, metrics, now, origin, send_points_with_two_that_are_no_numbers,
+};
 use model::{IntegrationSystem, LogEvent, LogLevel, Timestamp};
 use serde_json::{Value, json};
 use ship::{Endpoints, Outcome, Point};
@@ -152,13 +154,7 @@ async fn a_collector_writes_what_it_was_sent_of_metrics() {
     let endpoint = format!("http://127.0.0.1:{}/v1/metrics", receiver.port);
     let settings = [("endpoint", &*endpoint)];
     let mut shipper = metrics(IntegrationSystem::Otlp, &settings, Endpoints::default());
-    let mut points = points(5000);
-    // What is no number is left out.
-    points[77].value = f64::NAN;
-    points[78].value = f64::INFINITY;
-    let outcome = shipper.send_points(&instance(), &points, now(), PATIENCE).await;
-    assert_eq!(outcome, Outcome { done: points.len(), dropped: 2, trouble: None });
-    points.drain(77..79);
+    let points = send_points_with_two_that_are_no_numbers(&mut shipper).await;
     let came = records(&receiver.rest(), ["resourceMetrics", "scopeMetrics", "metrics"]);
     assert_eq!(came.len(), points.len());
     points.iter().zip(&came).for_each(|(point, metric)| check_point(point, metric));
