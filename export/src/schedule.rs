@@ -2,12 +2,12 @@
 
 use model::{Entropy, InstanceId, IntegrationSystem, SignedDuration, Timestamp};
 use series::align;
+use ship::retry_pause;
 use std::time::Duration;
+use watch::metrics::SETTLE;
 
 /// Seconds.
 pub const MINUTE: i64 = 60;
-/// Seconds after which the samples of a minute are in.
-pub const SETTLE: i64 = 20;
 /// The turns of a fleet are spread over so much of a minute, from the moment on when the
 /// minute before is settled. The rest is for those that are late.
 const SPREAD_MS: i64 = 40_000;
@@ -16,9 +16,9 @@ const OLDEST: i64 = 24 * 3600;
 /// Datadog takes no points from more than an hour ago; a minute is for the way there.
 const OLDEST_FOR_DATADOG: i64 = 59 * MINUTE;
 
-const FIRST_PAUSE: SignedDuration = SignedDuration::from_secs(5);
+const FIRST_PAUSE: Duration = Duration::from_secs(5);
 /// A destination that is back is noticed after that.
-const LONGEST_PAUSE: SignedDuration = SignedDuration::from_mins(5);
+const LONGEST_PAUSE: Duration = Duration::from_mins(5);
 /// Settings that were refused may be good again: keys are unlocked, bills are paid.
 pub const REFUSED_PAUSE: SignedDuration = SignedDuration::from_mins(5);
 /// No system has us wait any longer.
@@ -65,18 +65,13 @@ pub fn until_turn(instance: InstanceId, now: Timestamp) -> SignedDuration {
     SignedDuration::from_millis(period - into)
 }
 
-/// 5 s, 10 s, 20 s … 5 min, each shorter by chance by up to a quarter; and never before the
-/// system wants it.
+/// 5 s, 10 s, 20 s … 5 min, each shortened by chance, and never less than the system asks for.
 pub fn pause(failures: u32, after: Option<Duration>, entropy: &dyn Entropy) -> SignedDuration {
     let doubled = 1 << failures.saturating_sub(1).min(10);
     let longest = (FIRST_PAUSE * doubled).min(LONGEST_PAUSE);
-    let mut chance = [0];
-    entropy.fill(&mut chance);
-    let pause = longest - longest * i32::from(chance[0]) / 1024;
-    let after = after.map_or(SignedDuration::ZERO, |after| {
-        SignedDuration::try_from(after.min(LONGEST_AFTER)).unwrap_or(SignedDuration::ZERO)
-    });
-    pause.max(after)
+    let after = after.map(|after| after.min(LONGEST_AFTER));
+    let pause = retry_pause(longest, after, entropy);
+    SignedDuration::try_from(pause).expect("no pause is longer than an hour")
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use crate::pace::backoff;
 use model::Entropy;
-use ship::Verdict;
+use ship::{Verdict, retry_pause};
 use std::time::Duration;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,15 +41,10 @@ impl Pace {
         left_out: Duration::from_mins(10),
     };
 
-    /// After so many failures in a row. Shorter by chance by up to a quarter, so that servers
-    /// that failed together don't come back together; and never before the destination wants it.
+    /// After so many failures in a row.
     pub fn pause(&self, verdict: Verdict, failures: u32, entropy: &dyn Entropy) -> Duration {
         let Verdict::Retry { after } = verdict else { return self.refused };
-        let longest = backoff(self.first_pause, self.longest_pause, failures);
-        let mut chance = [0];
-        entropy.fill(&mut chance);
-        let pause = longest * (1024 - u32::from(chance[0])) / 1024;
-        pause.max(after.unwrap_or_default())
+        retry_pause(backoff(self.first_pause, self.longest_pause, failures), after, entropy)
     }
 }
 
