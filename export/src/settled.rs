@@ -5,11 +5,11 @@
 //! which writes them into the history after each minute, and of all agents after a start. It
 //! does not wait for a server that no control plane hears.
 
-use crate::schedule::{MINUTE, SETTLE};
+use crate::schedule::MINUTE;
 use model::{SignedDuration, Timestamp};
 use series::STEP;
 use std::collections::HashSet;
-use watch::metrics::Heard;
+use watch::metrics::{Heard, SETTLE, is_heard_by_any};
 
 /// After a start agents are back by then.
 const AGENTS_RETURN: SignedDuration = SignedDuration::from_secs(60);
@@ -17,8 +17,6 @@ const AGENTS_RETURN: SignedDuration = SignedDuration::from_secs(60);
 const BACKLOG: SignedDuration = SignedDuration::from_secs(15);
 /// Seconds that the last samples of a minute are waited for: clocks of agents may be behind.
 const LATEST: i64 = 120;
-/// Seconds since a server was seen after which no control plane hears of it.
-const SEEN: i64 = 60;
 /// Seconds after the end of a minute by which another control plane has written it.
 const WRITTEN: i64 = 90;
 
@@ -57,11 +55,7 @@ fn is_awaited(agent: &AgentState, minute: i64, at: Moment) -> bool {
         Some(heard) if heard.lasting < BACKLOG => true,
         Some(heard) => heard.latest < end - STEP && at.now < end + LATEST,
         None if at.running < AGENTS_RETURN => true,
-        None => {
-            let is_heard_elsewhere =
-                agent.last_seen.is_some_and(|it| at.now - it.as_second() <= SEEN);
-            is_heard_elsewhere && at.now < end + WRITTEN
-        }
+        None => is_heard_by_any(agent.last_seen, at.now) && at.now < end + WRITTEN,
     }
 }
 

@@ -14,6 +14,7 @@ mod share;
 mod take;
 mod windows;
 
+pub use early::{SETTLE, is_heard_by_any};
 pub use flush::{flush, flush_everything};
 pub use groups::lag::{Lag, Lags};
 pub use groups::sample_groups;

@@ -6,14 +6,14 @@
 
 use super::flush::{row, stored};
 use crate::Context;
-use model::{InstanceId, ServerId};
+use model::{InstanceId, ServerId, Timestamp};
 use series::{Window, align};
 use std::collections::HashSet;
 use store::{MetricsHistory, integrations};
 
 const MINUTE: i64 = 60;
 /// Seconds after a minute when the samples of agents that are a little late are in.
-const GRACE: i64 = 20;
+pub const SETTLE: i64 = 20;
 /// Seconds without a sample after which an agent talks to another control plane, if any
 /// hears it.
 const SILENT: i64 = 25;
@@ -24,9 +24,9 @@ const SEEN: i64 = 60;
 /// another control plane hears some of their servers. Run every few seconds.
 pub(super) async fn write_shared(context: &Context, history: &MetricsHistory) -> store::Result<()> {
     let now = context.now().as_second();
-    let minute = align(now - GRACE, MINUTE);
+    let minute = align(now - SETTLE, MINUTE);
     let all = integrations::sent_servers(&mut context.store().reader()).await?;
-    let seen = all.iter().filter(|it| it.last_seen.is_some_and(|at| now - at.as_second() <= SEEN));
+    let seen = all.iter().filter(|it| is_heard_by_any(it.last_seen, now));
     let elsewhere = seen.filter(|it| !is_heard(context, it.id));
     let shared: HashSet<InstanceId> = elsewhere.map(|it| it.instance_id).collect();
     for server in all.iter().filter(|it| shared.contains(&it.instance_id)) {
@@ -43,6 +43,11 @@ pub(super) async fn write_shared(context: &Context, history: &MetricsHistory) ->
         }
     }
     Ok(())
+}
+
+/// Whether some control plane hears a server that was last seen then.
+pub fn is_heard_by_any(last_seen: Option<Timestamp>, now: i64) -> bool {
+    last_seen.is_some_and(|at| now - at.as_second() <= SEEN)
 }
 
 fn is_heard(context: &Context, server: ServerId) -> bool {
