@@ -9,20 +9,19 @@
 //! A batch that was sent and not noted as sent when the agent ended is sent again, in the same
 //! order.
 
-mod courier;
 mod fetch;
 mod ledger;
 mod pace;
 mod sender;
 mod senders;
 mod shared_tail;
+mod shippers;
 
 pub use ledger::{Counts, Ledger};
 
 use crate::board::Board;
 use crate::connection::Connection;
 use crate::place::Place;
-use courier::{Couriers, Shippers};
 use fetch::{Destinations, Fetcher};
 use follow::{Files, Limits};
 use model::{Clock, Entropy, IntegrationId};
@@ -30,6 +29,7 @@ use pace::Pace;
 use sender::{Common, Share};
 use senders::Senders;
 use shared_tail::{Kept, SharedTail, TailError};
+use shippers::{ShipperFactory, Shippers};
 use std::future::pending;
 use std::path::Path;
 use std::sync::Arc;
@@ -56,7 +56,7 @@ impl Logs {
         self.run_with(Box::new(Shippers::default()), Pace::LOGS, Limits::default()).await;
     }
 
-    async fn run_with(self, couriers: Box<dyn Couriers>, pace: Pace, limits: Limits) {
+    async fn run_with(self, factory: Box<dyn ShipperFactory>, pace: Pace, limits: Limits) {
         let Self { place, clock, entropy, board, ledger, announced, connection } = self;
         let (documents, seen) = watch::channel(None);
         let fetcher = Fetcher { announced, connection, documents };
@@ -70,11 +70,11 @@ impl Logs {
             ledger,
             pace,
             limits,
-            senders: Senders::new(couriers, common),
+            senders: Senders::new(factory, common),
             tail: None,
             destinations: None,
             due: Instant::now(),
-            next_care: Instant::now(),
+            next_retry: Instant::now(),
             next_report: Instant::now(),
         };
         tokio::join!(fetcher.run(), forwarder.run(seen));
@@ -96,7 +96,7 @@ struct Forwarder {
     /// The next look at the logs.
     due: Instant,
     /// When what could not be opened, or ended by itself, is tried again.
-    next_care: Instant,
+    next_retry: Instant,
     /// No change is reported before then.
     next_report: Instant,
 }
@@ -110,7 +110,7 @@ impl Forwarder {
                         return;
                     }
                     self.destinations.clone_from(&documents.borrow_and_update());
-                    self.obey().await;
+                    self.apply().await;
                     self.report_deliveries();
                 }
                 () = until(self.opens.then_some(self.due)) => {
@@ -123,34 +123,34 @@ impl Forwarder {
         }
     }
 
-    fn there(&self) -> Option<&LogIntegrations> {
+    fn document(&self) -> Option<&LogIntegrations> {
         match &self.destinations {
-            Some(Destinations::There(document)) => Some(document),
+            Some(Destinations::Listed(document)) => Some(document),
             _ => None,
         }
     }
 
     fn ids(&self) -> impl Iterator<Item = i64> {
-        self.there().into_iter().flat_map(|document| &document.integrations).map(|it| it.id.0)
+        self.document().into_iter().flat_map(|document| &document.integrations).map(|it| it.id.0)
     }
 
     /// Follows logs for the destinations that the document names, and sends to them.
-    async fn obey(&mut self) {
-        self.next_care = Instant::now() + self.pace.again;
+    async fn apply(&mut self) {
+        self.next_retry = Instant::now() + self.pace.again;
         match &self.destinations {
             None => return,
-            Some(Destinations::There(document)) => {
+            Some(Destinations::Listed(document)) => {
                 self.opens = true;
                 // What keeps the logs from being opened is reported for each of these.
                 self.ledger.keep_only(&document.integrations.iter().map(|it| it.id).collect());
             }
-            Some(Destinations::Nowhere) => self.senders.end(),
+            Some(Destinations::Empty) => self.senders.end(),
         }
         let Some(tail) = self.open().await else { return };
         let set = tail.set_readers(self.ids().collect()).await;
         self.note(set.err());
-        if let Some(Destinations::There(document)) = &self.destinations {
-            self.senders.obey(document, &tail);
+        if let Some(Destinations::Listed(document)) = &self.destinations {
+            self.senders.apply(document, &tail);
         } else {
             (self.tail, self.opens) = (None, false);
         }
@@ -170,8 +170,8 @@ impl Forwarder {
 
     async fn look(&mut self) {
         let now = Instant::now();
-        if self.tail.is_none() || now >= self.next_care {
-            self.care().await;
+        if self.tail.is_none() || now >= self.next_retry {
+            self.retry().await;
         }
         let Some(tail) = self.tail.clone() else {
             self.due = now + self.pace.again;
@@ -190,10 +190,10 @@ impl Forwarder {
     }
 
     /// What could not be begun before is begun now.
-    async fn care(&mut self) {
-        self.next_care = Instant::now() + self.pace.again;
+    async fn retry(&mut self) {
+        self.next_retry = Instant::now() + self.pace.again;
         if self.destinations.is_some() {
-            return self.obey().await;
+            return self.apply().await;
         }
         let tail = self.open().await;
         if let Some(tail) = tail
@@ -225,7 +225,7 @@ impl Forwarder {
 
     /// Puts into the next report how deliveries go.
     fn report_deliveries(&mut self) {
-        let deliveries = self.there().map(|document| Deliveries {
+        let deliveries = self.document().map(|document| Deliveries {
             revision: document.revision,
             failures: self.ledger.failures(),
         });

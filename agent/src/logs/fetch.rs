@@ -23,8 +23,8 @@ pub struct Fetcher {
 /// Where logs go.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Destinations {
-    Nowhere,
-    There(Box<LogIntegrations>),
+    Empty,
+    Listed(Box<LogIntegrations>),
 }
 
 impl Fetcher {
@@ -82,14 +82,14 @@ async fn fetch(
     announced: i64,
 ) -> Result<(i64, Destinations), ConnectionError> {
     if announced == 0 {
-        return Ok((0, Destinations::Nowhere));
+        return Ok((0, Destinations::Empty));
     }
     let document = connection.integrations().await?;
     let revision = document.revision;
     let destinations = if document.integrations.is_empty() {
-        Destinations::Nowhere
+        Destinations::Empty
     } else {
-        Destinations::There(Box::new(document))
+        Destinations::Listed(Box::new(document))
     };
     Ok((revision, destinations))
 }

@@ -1,15 +1,15 @@
 //! The tasks that send, one for each destination of the last document.
 
-use super::courier::Couriers;
 use super::sender::{Common, Sender};
 use super::shared_tail::SharedTail;
+use super::shippers::ShipperFactory;
 use model::IntegrationId;
 use std::collections::{BTreeMap, BTreeSet};
 use tokio::task::AbortHandle;
 use wire::agent::{LogIntegration, LogIntegrations};
 
 pub struct Senders {
-    couriers: Box<dyn Couriers>,
+    factory: Box<dyn ShipperFactory>,
     common: Common,
     /// What all of those that run have in common.
     document: Option<LogIntegrations>,
@@ -29,8 +29,8 @@ impl Drop for Running {
 }
 
 impl Senders {
-    pub fn new(couriers: Box<dyn Couriers>, common: Common) -> Self {
-        Self { couriers, common, document: None, running: BTreeMap::new() }
+    pub fn new(factory: Box<dyn ShipperFactory>, common: Common) -> Self {
+        Self { factory, common, document: None, running: BTreeMap::new() }
     }
 
     pub fn end(&mut self) {
@@ -41,7 +41,7 @@ impl Senders {
 
     /// Ends those that are not as they should be, and begins what is missing. The others go on
     /// as they are.
-    pub fn obey(&mut self, document: &LogIntegrations, tail: &SharedTail) {
+    pub fn apply(&mut self, document: &LogIntegrations, tail: &SharedTail) {
         let bare = LogIntegrations { revision: 0, integrations: vec![], ..document.clone() };
         if self.document.as_ref() != Some(&bare) {
             self.running.clear();
@@ -68,7 +68,7 @@ impl Senders {
         integration: &LogIntegration,
         tail: &SharedTail,
     ) {
-        let ship = match self.couriers.courier(document, integration) {
+        let ship = match self.factory.shipper(document, integration) {
             Ok(ship) => ship,
             Err(why) => {
                 let id = integration.id;

@@ -1,10 +1,10 @@
 //! A server's logs, and destinations that do what a test says.
 
-use super::courier::Couriers;
 use super::ledger::Ledger;
 use super::pace::Pace;
 use super::sender::{Common, Sender, Share, Ship};
 use super::shared_tail::SharedTail;
+use super::shippers::ShipperFactory;
 use crate::place::Place;
 use async_trait::async_trait;
 use follow::Limits;
@@ -236,8 +236,8 @@ impl Doubles {
     }
 }
 
-impl Couriers for Doubles {
-    fn courier(
+impl ShipperFactory for Doubles {
+    fn shipper(
         &mut self,
         _: &LogIntegrations,
         integration: &LogIntegration,

@@ -266,12 +266,12 @@ async fn a_log_that_grows_too_fast_is_read_at_a_bounded_rate_and_any_other_at_on
         senders: Senders::new(Box::new(doubles.clone()), common),
         opens: true,
         tail: None,
-        destinations: Some(Destinations::There(Box::new(document))),
+        destinations: Some(Destinations::Listed(Box::new(document))),
         due: Instant::now(),
-        next_care: Instant::now(),
+        next_retry: Instant::now(),
         next_report: Instant::now(),
     };
-    forwarder.obey().await;
+    forwarder.apply().await;
     // A line has 48 bytes.
     let mut written = 0;
     let mut check = async |lines: usize, pauses: &[Duration]| {

@@ -16,9 +16,9 @@ const CONNECTIONS_KEPT_FOR: Duration = Duration::from_secs(30);
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Makes what sends to a destination.
-pub trait Couriers: Send + Sync {
+pub trait ShipperFactory: Send + Sync {
     /// Or why that destination can't be sent to, without a full stop.
-    fn courier(
+    fn shipper(
         &mut self,
         document: &LogIntegrations,
         integration: &LogIntegration,
@@ -31,20 +31,20 @@ pub struct Shippers {
     caller: Option<(Outbound, Result<Caller, String>)>,
 }
 
-struct Courier {
+struct LogShipper {
     shipper: Shipper,
     origin: Origin,
 }
 
 #[async_trait]
-impl Ship for Courier {
+impl Ship for LogShipper {
     async fn send(&mut self, events: &[LogEvent], now: Timestamp) -> Outcome {
         self.shipper.send_logs(&self.origin, events, now, PATIENCE).await
     }
 }
 
-impl Couriers for Shippers {
-    fn courier(
+impl ShipperFactory for Shippers {
+    fn shipper(
         &mut self,
         document: &LogIntegrations,
         integration: &LogIntegration,
@@ -60,7 +60,7 @@ impl Couriers for Shippers {
         let endpoints = Arc::new(Endpoints::with_overrides(&document.outbound.endpoints));
         let config = config.clone();
         let shipper = Shipper::new(caller, endpoints, IntegrationKind::Logs, system, config);
-        Ok(Box::new(Courier { shipper, origin: origin(document) }))
+        Ok(Box::new(LogShipper { shipper, origin: origin(document) }))
     }
 }
 
@@ -112,7 +112,7 @@ mod tests {
                 system: system.into(),
                 config: IntegrationConfig::new(),
             };
-            let made = Shippers::default().courier(&document, &integration);
+            let made = Shippers::default().shipper(&document, &integration);
             let said = made.err().unwrap_or_default();
             assert!(said.contains(why) && said.is_empty() == why.is_empty(), "{said}");
         };
