@@ -3,7 +3,8 @@
 use axum::extract::{FromRequestParts, Path};
 use axum::http::request::Parts;
 use model::{
-    ActionId, AlarmId, InstanceId, IntegrationId, InvoiceId, RecipientId, Serial, UserId, VpcId,
+    ActionId, AlarmId, InstanceId, IntegrationId, InvoiceId, KeyId, RecipientId, Serial, UserId,
+    VpcId,
 };
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -42,6 +43,8 @@ ids! {
     SerialPath(Serial) = "serial" by parsed;
     /// A team member's.
     Member(UserId) = "user_id" by parsed;
+    /// A customer key's.
+    KeyPath(KeyId) = "key_id" by parsed;
 }
 
 /// One spelling for each number: no sign, no leading zero.

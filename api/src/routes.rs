@@ -19,7 +19,7 @@ use web::{around, error, limit};
 /// under `/api/instances/{id}/`.
 pub fn customer() -> Vec<Route> {
     use customer::instances::{account, actions};
-    use customer::{auditlog, catalogue, instances, invoices, team, vpcs};
+    use customer::{apikeys, auditlog, catalogue, instances, invoices, team, vpcs};
     let key = Guard::CustomerKey;
     let mut routes = vec![
         get("/healthz", Guard::Open, health::live).about(health::about_live),
@@ -71,8 +71,10 @@ pub fn customer() -> Vec<Route> {
         post("/api/team/invite", key, team::invite).about(team::about_invite),
         post("/api/team/remove", key, team::remove).about(team::about_remove),
         put("/api/team/{user_id}", key, team::update).about(team::about_update),
-        post("/api/apikeys/rotate-apikey", key, team::rotate_apikey)
-            .about(team::about_rotate_apikey),
+        get("/api/apikeys", key, apikeys::list).about(apikeys::about_list),
+        post("/api/apikeys", key, apikeys::create).about(apikeys::about_create),
+        delete("/api/apikeys/{key_id}", key, apikeys::delete).about(apikeys::about_delete),
+        post("/api/apikeys/rotate-apikey", key, apikeys::rotate).about(apikeys::about_rotate),
         get("/api/plans", key, catalogue::plans).about(catalogue::about_plans),
         get("/api/regions", key, catalogue::regions).about(catalogue::about_regions),
     ];

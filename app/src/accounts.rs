@@ -85,6 +85,7 @@ fn first_key<'a>(source: Source, owner: &User, comment: &'a str) -> Grounds<'a> 
         user_id: owner.id,
         grant: Grant { role: owner.role, tags: Tags::default() },
         comment,
+        expires_at: None,
         event: "apikey.create",
         by: Actor { account_id: owner.account_id, source, user: OPERATOR },
     }

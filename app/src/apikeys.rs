@@ -1,14 +1,17 @@
 //! Customer keys: who holds one, making, replacing and revoking them, and when
 //! they were last used.
 
+mod grant;
 mod operate;
+mod own;
 
 pub use operate::{KeyOf, NewKey, create, list, revoke};
+pub use own::{NewOwnKey, create_own, delete, list_visible};
 
 use crate::audit::{self, Actor};
 use crate::{App, Caller, Error, Grant, InstanceAccess, Result, Right, Source};
 use model::{ApiKey, KeyId, Secret, SignedDuration, Timestamp, User, UserId};
-use store::{Work, apikeys, hash_key, instances, users};
+use store::{KeyUse, Work, apikeys, hash_key, instances, users};
 
 /// A key and the user whose it is.
 pub(crate) struct KeyHolder {
@@ -17,7 +20,7 @@ pub(crate) struct KeyHolder {
 }
 
 /// The holder of a customer key. Looked up on every request, so that a change of
-/// role or a revoked key counts at once.
+/// role or a revoked key counts at once. A key that has expired is as good as none.
 pub async fn authenticate(source: Source, app: &App, key: &Secret) -> Result<Caller> {
     let look_up = async || {
         let mut reader = app.store().reader();
@@ -27,7 +30,11 @@ pub async fn authenticate(source: Source, app: &App, key: &Secret) -> Result<Cal
     };
     let moment = app.store().moment();
     let holder = app.key_holders.get_or_make(app.store(), moment, hash_key(key), look_up).await?;
-    note_use(app, &holder.key);
+    let now = app.now();
+    if holder.key.is_expired(now) {
+        return Err(Error::NOT_AUTHORIZED);
+    }
+    note_use(app, &holder.key, KeyUse { at: now, from: source.address });
     Ok(Caller { moment, ..Caller::new(&holder.key, &holder.user, source) })
 }
 
@@ -42,19 +49,20 @@ pub async fn authenticate_instance(
     Ok(InstanceAccess::of_owner(instance, source))
 }
 
-/// Replaces the key in use: a new key with the role, tags and comment of the one that the caller came
-/// with, which stops at that moment. Of several at once one wins; the others
+/// Replaces the key in use: a new key with the role, tags, comment and expiry of the one that
+/// the caller came with, which stops at that moment. Of several at once one wins; the others
 /// came with a key that is gone.
 pub async fn rotate(caller: &Caller, app: &App) -> Result<Secret> {
     let secret = app.entropy().key();
     let mut work = app.store().begin().await?;
-    caller.confirm(&mut work, Right::UseCatalogue).await?;
+    caller.confirm(&mut work, Right::UseOwnAccess).await?;
     let old = apikeys::find_by_id(&mut work, caller.key_id).await?.ok_or(Error::NOT_AUTHORIZED)?;
     apikeys::remove(&mut work, old.id).await?;
     let grounds = Grounds {
         user_id: caller.user_id,
         grant: caller.key.clone(),
         comment: &old.comment,
+        expires_at: old.expires_at,
         event: "apikey.rotate",
         by: caller.into(),
     };
@@ -68,6 +76,7 @@ pub(crate) struct Grounds<'a> {
     pub user_id: UserId,
     pub grant: Grant,
     pub comment: &'a str,
+    pub expires_at: Option<Timestamp>,
     /// `apikey.create` or `apikey.rotate`.
     pub event: &'static str,
     pub by: Actor<'a>,
@@ -89,10 +98,15 @@ pub(crate) async fn insert_key(
         tags: grounds.grant.tags,
         comment: grounds.comment.into(),
         created_at: now,
+        expires_at: grounds.expires_at,
         last_used_at: None,
+        last_used_from: None,
     };
     apikeys::insert(work, &key, secret).await?;
-    let extras = [("role", key.role.to_string()), ("comment", key.comment.clone())];
+    let mut extras = vec![("role", key.role.to_string()), ("comment", key.comment.clone())];
+    if let Some(end) = key.expires_at {
+        extras.push(("expires_at", end.to_string()));
+    }
     audit::write(work, grounds.by, now, grounds.event, &extras).await?;
     Ok(key)
 }
@@ -102,11 +116,10 @@ const GRAIN: SignedDuration = SignedDuration::from_mins(1);
 
 /// Notes that a key was used, to the minute and in memory, so that no request waits for it or
 /// fails by it.
-fn note_use(app: &App, key: &ApiKey) {
-    let now = app.now();
-    if key.last_used_at.is_none_or(|at| now.duration_since(at) >= GRAIN) {
+fn note_use(app: &App, key: &ApiKey, used: KeyUse) {
+    if key.last_used_at.is_none_or(|at| used.at.duration_since(at) >= GRAIN) {
         // The first of a minute stands for all of it.
-        app.last_used().entry(key.id).or_insert(now);
+        app.last_used().entry(key.id).or_insert(used);
     }
 }
 
@@ -117,7 +130,7 @@ pub async fn flush_last_used(app: &App) -> Result<()> {
     if batch.is_empty() {
         return Ok(());
     }
-    let used: Vec<(KeyId, Timestamp)> = batch.iter().map(|(id, at)| (*id, *at)).collect();
+    let used: Vec<(KeyId, KeyUse)> = batch.iter().map(|(id, used)| (*id, *used)).collect();
     let written = async {
         let mut work = app.store().begin().await?;
         apikeys::set_last_used(&mut work, &used).await?;
@@ -125,9 +138,7 @@ pub async fn flush_last_used(app: &App) -> Result<()> {
     };
     if let Err(error) = written.await {
         let mut waiting = app.last_used();
-        for (key, at) in batch {
-            waiting.insert(key, at);
-        }
+        waiting.extend(batch);
         return Err(error.into());
     }
     Ok(())

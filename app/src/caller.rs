@@ -3,7 +3,7 @@
 use crate::audit::{Actor, OPERATOR};
 use crate::rights::{Right, narrowed_by_tags, sees_masked};
 use crate::{Error, Result};
-use model::{AccountId, ApiKey, Instance, KeyId, Role, Tags, User, UserId, Vpc};
+use model::{AccountId, ApiKey, Instance, KeyId, Role, Tags, Timestamp, User, UserId, Vpc};
 use std::fmt;
 use std::net::IpAddr;
 use store::{Moment, Run, apikeys, users};
@@ -65,6 +65,8 @@ pub struct Caller {
     pub(crate) email: String,
     pub(crate) key: Grant,
     pub(crate) user: Grant,
+    /// When the key expires, if it does.
+    pub(crate) until: Option<Timestamp>,
     pub(crate) source: Source,
     /// Not later than the key was looked up.
     pub(crate) moment: Moment,
@@ -79,6 +81,7 @@ impl Caller {
             email: user.email.clone(),
             key: Grant { role: key.role, tags: key.tags.clone() },
             user: Grant { role: user.role, tags: user.tags.clone() },
+            until: key.expires_at,
             source,
             moment: Moment::default(),
         }
@@ -86,11 +89,13 @@ impl Caller {
 
     /// Looks the key up once more, in the transaction of a change that decides
     /// who may do what: a user who was removed a moment ago changes nothing
-    /// more.
-    pub(crate) async fn confirm(&self, run: &mut impl Run, right: Right) -> Result<()> {
+    /// more. The caller with the rights of that moment.
+    pub(crate) async fn confirm(&self, run: &mut impl Run, right: Right) -> Result<Self> {
         let key = apikeys::find_by_id(run, self.key_id).await?.ok_or(Error::NOT_AUTHORIZED)?;
         let user = users::find(run, self.user_id).await?.ok_or(Error::NOT_AUTHORIZED)?;
-        Self::new(&key, &user, self.source).may(right)
+        let caller = Self::new(&key, &user, self.source);
+        caller.may(right)?;
+        Ok(caller)
     }
 
     pub fn account_id(&self) -> AccountId {
@@ -172,6 +177,7 @@ mod tests {
             email: "a@example.test".into(),
             key: grant(key),
             user: grant(user),
+            until: None,
             source: Source { kind: SourceKind::CustomerApi, address: None },
             moment: Moment::default(),
         }

@@ -20,7 +20,7 @@ use std::net::Ipv4Addr;
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
-use store::{Installation, Kept, MetricsHistory, Store};
+use store::{Installation, Kept, KeyUse, MetricsHistory, Store};
 
 /// A holder takes some hundred bytes.
 const MOST_KEY_HOLDERS: usize = 10_000;
@@ -113,7 +113,7 @@ pub struct Shared {
     /// Signs of life that are not written yet.
     last_seen: Arc<Mutex<HashMap<ServerId, Timestamp>>>,
     /// Uses of keys that are not written yet.
-    last_used: Arc<Mutex<HashMap<KeyId, Timestamp>>>,
+    last_used: Arc<Mutex<HashMap<KeyId, KeyUse>>>,
     pub(crate) recent_failures: Arc<RecentFailures>,
     watch: Arc<watch::Context>,
     stale_brokers: Arc<StaleBrokers>,
@@ -254,7 +254,7 @@ impl App {
         self.last_seen.lock().expect("no holder of this lock panics")
     }
 
-    pub(crate) fn last_used(&self) -> MutexGuard<'_, HashMap<KeyId, Timestamp>> {
+    pub(crate) fn last_used(&self) -> MutexGuard<'_, HashMap<KeyId, KeyUse>> {
         self.last_used.lock().expect("no holder of this lock panics")
     }
 }

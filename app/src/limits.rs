@@ -4,11 +4,13 @@
 use crate::actions::ServerChange;
 use crate::instances::Order;
 use crate::{App, Error, Result};
-use model::{AccountId, Instance, SignedDuration};
+use model::{AccountId, Instance, SignedDuration, User};
 use serde::Deserialize;
 use store::accounts::Holdings;
-use store::{Run, accounts, history};
+use store::{Run, accounts, apikeys, history};
 
+/// At most so many keys for each user, expired ones among them.
+const KEYS_OF_USER: usize = 50;
 const DAY: SignedDuration = SignedDuration::from_hours(24);
 
 /// At most so many for each account; 0 is no limit.
@@ -110,9 +112,15 @@ pub(crate) async fn check_vpc(run: &mut impl Run, app: &App, account: AccountId)
     within("VPCs", app.settings.limits.vpcs, vpcs, 1)
 }
 
-pub(crate) async fn check_key(run: &mut impl Run, app: &App, account: AccountId) -> Result<()> {
-    let Holdings { keys, .. } = accounts::holdings(run, account, app.now()).await?;
-    within("API keys", app.settings.limits.keys, keys, 1)
+pub(crate) async fn check_key(run: &mut impl Run, app: &App, user: &User) -> Result<()> {
+    let Holdings { keys, .. } = accounts::holdings(run, user.account_id, app.now()).await?;
+    within("API keys", app.settings.limits.keys, keys, 1)?;
+    if apikeys::list(run, user.id).await?.len() < KEYS_OF_USER {
+        return Ok(());
+    }
+    Err(Error::Refused(format!(
+        "A user can have at most {KEYS_OF_USER} API keys; delete those that are not needed"
+    )))
 }
 
 /// For a user or an invitation.

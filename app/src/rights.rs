@@ -12,8 +12,10 @@ pub enum Right {
     CreateInstances,
     /// Every other change under an instance.
     ChangeInstances,
-    /// Plans and regions; rotate the key in use.
+    /// Plans and regions.
     UseCatalogue,
+    /// One's own keys and sessions.
+    UseOwnAccess,
     SeeInvoices,
     /// The team, and keys of others.
     ManageTeam,
@@ -21,11 +23,12 @@ pub enum Right {
 }
 
 impl Right {
-    pub const ALL: [Right; 7] = [
+    pub const ALL: [Right; 8] = [
         Right::SeeInstances,
         Right::CreateInstances,
         Right::ChangeInstances,
         Right::UseCatalogue,
+        Right::UseOwnAccess,
         Right::SeeInvoices,
         Right::ManageTeam,
         Right::SeeAuditLog,
@@ -38,7 +41,9 @@ impl Right {
             Right::SeeInstances => &[Admin, Devops, Member, Monitor],
             Right::CreateInstances | Right::SeeAuditLog => &[Admin, Devops],
             Right::ChangeInstances => &[Admin, Devops, Member],
-            Right::UseCatalogue => &[Admin, Devops, Member, Monitor, BillingManager],
+            Right::UseCatalogue | Right::UseOwnAccess => {
+                &[Admin, Devops, Member, Monitor, BillingManager]
+            }
             Right::SeeInvoices => &[Admin, BillingManager],
             Right::ManageTeam => &[Admin],
         }
@@ -91,6 +96,7 @@ mod tests {
         check(Right::CreateInstances, [true, true, false, false, false]);
         check(Right::ChangeInstances, [true, true, true, false, false]);
         check(Right::UseCatalogue, [true, true, true, true, true]);
+        check(Right::UseOwnAccess, [true, true, true, true, true]);
         check(Right::SeeInvoices, [true, false, false, false, true]);
         check(Right::ManageTeam, [true, false, false, false, false]);
         check(Right::SeeAuditLog, [true, true, false, false, false]);

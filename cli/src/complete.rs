@@ -14,6 +14,7 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::time::Duration;
 use tokio::runtime::Builder;
+use wire::apikeys::ApiKeyEntry;
 use wire::ca::Certificate;
 use wire::customer::InstanceEntry;
 use wire::integrations::Integration;
@@ -102,6 +103,16 @@ pub fn acls(current: &OsStr) -> Vec<CompletionCandidate> {
             CompletionCandidate::new(id.to_string()).help(Some(about.into()))
         };
         Some(acls.into_iter().map(candidate).collect())
+    })
+}
+
+pub fn apikeys(current: &OsStr) -> Vec<CompletionCandidate> {
+    ask(current, async |connection, _| {
+        let found = connection.client.apikeys().await.ok()?;
+        let candidate = |ApiKeyEntry { id, email, role, comment, .. }| {
+            CompletionCandidate::new(id).help(Some(format!("{email} {role} {comment}").into()))
+        };
+        Some(found.into_iter().map(candidate).collect())
     })
 }
 

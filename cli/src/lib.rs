@@ -18,6 +18,7 @@ mod instance;
 mod integration;
 mod invoice;
 mod kafka_user;
+mod key;
 mod message;
 mod metrics;
 mod node;
@@ -75,6 +76,8 @@ pub enum Command {
     Region(Noun<catalogue::RegionCommand>),
     /// Who works with your account
     Team(Noun<team::TeamCommand>),
+    /// Customer keys, which calls of the API are made with
+    Key(Noun<key::KeyCommand>),
     /// Print what a shell needs to complete commands and names
     Completion(completion::Completion),
 }
@@ -122,6 +125,7 @@ pub async fn run(command: Command, default_data: &Path) -> anyhow::Result<()> {
         Command::Plan(noun) => noun.run(catalogue::plans, at).await,
         Command::Region(noun) => noun.run(catalogue::regions, at).await,
         Command::Team(noun) => noun.run(team::run, at).await,
+        Command::Key(noun) => noun.run(key::run, at).await,
         Command::Completion(options) => completion::run(&options),
     }
 }
@@ -171,6 +175,17 @@ mod tests {
         parse("castellan team update ada@x.test --no-tags").unwrap();
         assert!(parse("castellan team update ada@x.test --no-tags --tag a").is_err());
         parse("castellan team remove ada@x.test").unwrap();
+    }
+
+    #[test]
+    fn a_key_is_made_with_less_than_all() {
+        let parse = |line: &str| Program::try_parse_from(line.split_whitespace()).map(drop);
+        parse("castellan key list --json").unwrap();
+        parse("castellan key create").unwrap();
+        parse("castellan key create --comment ci --role monitor --tag a --tag b,c").unwrap();
+        parse("castellan key create --expires-at 2030-01-01T00:00:00Z --json").unwrap();
+        parse("castellan key delete 3f0c1a52-7a64-4f5e-9b1b-2f7f5a1c9d10").unwrap();
+        assert!(parse("castellan key delete").is_err());
     }
 
     #[test]

@@ -97,6 +97,14 @@ fn answer(asked: &str) -> (u16, Value) {
             let to_rotate = json!([{"id": 7, "name": "orders"}]);
             (200, json!({"message": "ada@x.test was deleted", "instances_to_rotate": to_rotate}))
         }
+        "GET /api/apikeys" => {
+            let key = json!({"id": "3f0c", "email": "ada@x.test", "comment": "ci", "role": "member",
+                "tags": ["prod"], "created_at": at, "last_used_at": at,
+                "last_used_from": "192.0.2.7", "expires_at": null});
+            (200, json!([key]))
+        }
+        "POST /api/apikeys" => (200, json!({"id": "3f0c", "apikey": "n3w"})),
+        "DELETE /api/apikeys/3f0c" => (204, Value::Null),
         "POST /api/instances/7/account/rotate-apikey" => (200, json!({"apikey": "n3w"})),
         "GET /api/instances" => {
             (200, json!([instance(7, "orders"), instance(8, "twice"), instance(9, "twice")]))
@@ -454,6 +462,25 @@ async fn what_a_removed_member_could_read_is_printed_with_the_commands_that_rota
     let (asked, error, printed) = api.run_and_keep("instance rotate-apikey 7").await;
     assert_eq!(asked[0].0, "POST /api/instances/7/account/rotate-apikey");
     assert_eq!((error, printed.contains("n3w")), (None, true));
+}
+
+#[tokio::test]
+async fn a_key_is_made_listed_and_deleted() {
+    let api = Api::start().await;
+    let check = async |line: &str, call: &str, body: Value, expected: &str| {
+        let (asked, error, printed) = api.run_and_keep(line).await;
+        assert_eq!((asked, error), (vec![(call.to_owned(), body)], None), "{line}");
+        assert!(printed.contains(expected), "{line}: {printed}");
+    };
+    check("key list", "GET /api/apikeys", Value::Null, "192.0.2.7").await;
+    check("key list --json", "GET /api/apikeys", Value::Null, "last_used_from").await;
+    check("key create", "POST /api/apikeys", json!({}), "shown only now): n3w").await;
+    let body = json!({"comment": "ci", "role": "monitor", "tags": ["a", "b"],
+                      "expires_at": "2030-01-01T00:00:00Z"});
+    let line = "key create --comment ci --role monitor --tag a --tag b \
+                --expires-at 2030-01-01T00:00:00Z --json";
+    check(line, "POST /api/apikeys", body, "\"apikey\": \"n3w\"").await;
+    check("key delete 3f0c", "DELETE /api/apikeys/3f0c", Value::Null, "").await;
 }
 
 #[tokio::test]

@@ -2,11 +2,13 @@
 //! `/api/invoices` and `/api/auditlog`.
 
 use crate::call::Piecewise;
+use crate::segment::segment;
 use crate::{Client, Result};
 use reqwest::Method;
+use wire::apikeys::{ApiKeyEntry, CreateApiKey, CreatedApiKey, RotatedKey};
 use wire::billing::{Invoice, InvoiceEntry};
 use wire::customer::{Message, Plan, Region};
-use wire::team::{Invite, RemoveMember, RemovedMember, RotatedKey, TeamMember, UpdateMember};
+use wire::team::{Invite, RemoveMember, RemovedMember, TeamMember, UpdateMember};
 
 impl Client {
     pub async fn plans(&self) -> Result<Vec<Plan>> {
@@ -32,6 +34,19 @@ impl Client {
 
     pub async fn update_member(&self, id: &str, changes: &UpdateMember) -> Result<Message> {
         self.call.send(Method::PUT, &format!("api/team/{id}"), changes).await
+    }
+
+    /// The caller's own keys; for admins those of the whole account.
+    pub async fn apikeys(&self) -> Result<Vec<ApiKeyEntry>> {
+        self.call.get("api/apikeys").await
+    }
+
+    pub async fn create_apikey(&self, new: &CreateApiKey) -> Result<CreatedApiKey> {
+        self.call.send(Method::POST, "api/apikeys", new).await
+    }
+
+    pub async fn delete_apikey(&self, id: &str) -> Result<()> {
+        self.call.delete(&format!("api/apikeys/{}", segment(id)?)).await
     }
 
     /// From here on this client's own key does not work any more.

@@ -2,12 +2,12 @@
 
 use crate::{Client, Result};
 use reqwest::Method;
+use wire::apikeys::RotatedKey;
 use wire::customer::{
     CreateInstance, CreatedInstance, Instance, InstanceEntry, Message, ResizeDisk, UpdateInstance,
     Updated,
 };
 use wire::instance::{ClusterStatus, Details};
-use wire::team::RotatedKey;
 
 impl Client {
     pub async fn instances(&self) -> Result<Vec<InstanceEntry>> {

@@ -2,6 +2,7 @@
 
 use crate::{AccountId, InvitationId, KeyId, Tags, Timestamp, UserId, words};
 use serde::{Deserialize, Serialize};
+use std::net::IpAddr;
 
 /// A customer of the installation.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -37,8 +38,18 @@ pub struct ApiKey {
     pub tags: Tags,
     pub comment: String,
     pub created_at: Timestamp,
+    /// None: it is good until it is revoked.
+    pub expires_at: Option<Timestamp>,
     /// To the minute; none: never.
     pub last_used_at: Option<Timestamp>,
+    /// The address that the last use came from, where it is known.
+    pub last_used_from: Option<IpAddr>,
+}
+
+impl ApiKey {
+    pub fn is_expired(&self, now: Timestamp) -> bool {
+        self.expires_at.is_some_and(|end| end <= now)
+    }
 }
 
 /// Somebody who may join a team, by a link that was sent to them.

@@ -84,9 +84,6 @@ enum Command {
     /// People of accounts, on the store itself; for Kafka's users see kafka-user
     #[command(subcommand)]
     User(user::UserCommand),
-    /// Customer keys, on the store itself
-    #[command(subcommand)]
-    Key(key::KeyCommand),
     /// Plans, regions and Kafka versions on offer
     #[command(subcommand)]
     Catalogue(catalogue::CatalogueCommand),
@@ -163,7 +160,6 @@ fn run(given: &ArgMatches) -> anyhow::Result<()> {
         }
         Command::Account(command) => runtime()?.block_on(account::run(command)),
         Command::User(command) => runtime()?.block_on(user::run(command)),
-        Command::Key(command) => runtime()?.block_on(key::run(command)),
         Command::Catalogue(command) => catalogue::run(&command),
         Command::Backup(args) => runtime()?.block_on(backup::run(args)),
         Command::Restore(args) => runtime()?.block_on(restore::run(args)),

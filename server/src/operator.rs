@@ -4,7 +4,7 @@
 
 use crate::config::{Config, DatabaseArgs};
 use crate::data_dir::DataDir;
-use crate::{at, audit, instance, invoice, store_app};
+use crate::{at, audit, instance, invoice, key, store_app};
 use anyhow::Result;
 use app::App;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
@@ -15,11 +15,13 @@ pub enum OperatorCommand {
     Instance(instance::OperatorCommand),
     Invoice(invoice::OperatorCommand),
     Audit(audit::OperatorCommand),
+    Key(key::OperatorCommand),
 }
 
 /// The program with our verbs under its nouns.
 pub fn with_verbs(program: Command) -> Command {
-    audit::with_operator_verbs(invoice::with_operator_verbs(instance::with_operator_verbs(program)))
+    let program = invoice::with_operator_verbs(instance::with_operator_verbs(program));
+    key::with_operator_verbs(audit::with_operator_verbs(program))
 }
 
 /// Our command, if the arguments name one.
@@ -30,6 +32,9 @@ pub fn command(given: &ArgMatches) -> Result<Option<OperatorCommand>, clap::Erro
     if let Some(command) = invoice::operator_command(given)? {
         return Ok(Some(OperatorCommand::Invoice(command)));
     }
+    if let Some(command) = key::operator_command(given)? {
+        return Ok(Some(OperatorCommand::Key(command)));
+    }
     Ok(audit::operator_command(given)?.map(OperatorCommand::Audit))
 }
 
@@ -38,6 +43,7 @@ pub async fn run(command: OperatorCommand) -> Result<()> {
         OperatorCommand::Instance(command) => instance::run(command).await,
         OperatorCommand::Invoice(command) => invoice::run(command).await,
         OperatorCommand::Audit(command) => audit::run(command).await,
+        OperatorCommand::Key(command) => key::run(command).await,
     }
 }
 
@@ -96,6 +102,11 @@ mod tests {
             "castellan audit archive --before 2026-01 --data /d",
             "castellan audit archive --before 2026-01 --out a.jsonl --json",
             "castellan instance shell-config 7",
+            "castellan key create ada@x.test --data /d --role monitor --tags a,b --json",
+            "castellan key create ada@x.test --account Acme --comment ci",
+            "castellan key list --all --data /d",
+            "castellan key list --account Acme --json",
+            "castellan key revoke 0b6e2d5c-4f0f-4c0e-9d5a-0d6b8f2f7a11 --data /d",
         ] {
             assert!(ours(line), "{line}");
         }
@@ -105,6 +116,9 @@ mod tests {
             "castellan invoice period 2026-11",
             "castellan audit csv --month 2026-11",
             "castellan instance list",
+            "castellan key list --data /d",
+            "castellan key create --role monitor",
+            "castellan key delete 0b6e2d5c-4f0f-4c0e-9d5a-0d6b8f2f7a11",
         ] {
             assert!(!ours(line), "{line}");
         }
@@ -114,6 +128,9 @@ mod tests {
             "castellan audit verify --account x",
             "castellan audit archive",
             "castellan audit archive --before 2026",
+            "castellan key create ada@x.test --role king",
+            "castellan key create ada@x.test --expires-at 2030-01-01T00:00:00Z",
+            "castellan key revoke x",
         ] {
             assert!(parse(line).is_err(), "{line}");
         }

@@ -2,12 +2,23 @@
 
 use crate::db::{Query, Row, Run, json};
 use crate::{Result, Work, hash_key};
-use model::{AccountId, ApiKey, KeyId, Secret, Timestamp, UserId};
+use model::{AccountId, ApiKey, KeyId, Secret, SignedDuration, Timestamp, UserId};
+use std::net::IpAddr;
+
+/// How long a key that has expired is listed.
+const EXPIRED: SignedDuration = SignedDuration::from_hours(24 * 30);
+
+/// That a key was used.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct KeyUse {
+    pub at: Timestamp,
+    pub from: Option<IpAddr>,
+}
 
 pub async fn insert(work: &mut Work, key: &ApiKey, secret: &Secret) -> Result<()> {
     let query = Query::new(
-        "INSERT INTO apikeys (id, user_id, hash, role, tags, comment, created_at) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7)",
+        "INSERT INTO apikeys (id, user_id, hash, role, tags, comment, created_at, expires_at) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
     )
     .bind(key.id.to_string())
     .bind(key.user_id.to_string())
@@ -15,10 +26,12 @@ pub async fn insert(work: &mut Work, key: &ApiKey, secret: &Secret) -> Result<()
     .bind(key.role.as_str())
     .bind(json(&key.tags))
     .bind(key.comment.as_str())
-    .bind(key.created_at);
+    .bind(key.created_at)
+    .bind(key.expires_at);
     work.execute(query).await.map(drop)
 }
 
+/// Also one that has expired.
 pub async fn find(run: &mut impl Run, secret: &Secret) -> Result<Option<ApiKey>> {
     let query = Query::new("SELECT * FROM apikeys WHERE hash = $1").bind(hash_key(secret));
     run.fetch_one(query).await?.map(|row| apikey(&row)).transpose()
@@ -53,15 +66,22 @@ pub async fn remove(work: &mut Work, id: KeyId) -> Result<bool> {
 }
 
 /// Notes when keys were last used. Those that are gone since are left out.
-pub async fn set_last_used(work: &mut Work, used: &[(KeyId, Timestamp)]) -> Result<()> {
-    for (id, at) in used {
+pub async fn set_last_used(work: &mut Work, used: &[(KeyId, KeyUse)]) -> Result<()> {
+    for (id, KeyUse { at, from }) in used {
         let query = Query::new(
-            "UPDATE apikeys SET last_used_at = $2 \
+            "UPDATE apikeys SET last_used_at = $2, last_used_from = $3 \
              WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < $2)",
         );
-        work.execute(query.bind(id.to_string()).bind(*at)).await?;
+        let from = from.map(|address| address.to_string());
+        work.execute(query.bind(id.to_string()).bind(*at).bind(from)).await?;
     }
     Ok(())
+}
+
+/// Forgets keys that have expired long ago.
+pub(crate) async fn forget(work: &mut Work, now: Timestamp) -> Result<()> {
+    let query = Query::new("DELETE FROM apikeys WHERE expires_at <= $1").bind(now - EXPIRED);
+    work.execute(query).await.map(drop)
 }
 
 fn apikey(row: &Row) -> Result<ApiKey> {
@@ -72,6 +92,8 @@ fn apikey(row: &Row) -> Result<ApiKey> {
         tags: row.json("tags")?,
         comment: row.text("comment")?,
         created_at: row.time("created_at")?,
+        expires_at: row.time_or_none("expires_at")?,
         last_used_at: row.time_or_none("last_used_at")?,
+        last_used_from: row.parse_or_none("last_used_from")?,
     })
 }

@@ -198,6 +198,19 @@ impl Row {
         value.parse().map_err(|_| Error::Corrupt { what: column, value })
     }
 
+    pub fn parse_or_none<T: std::str::FromStr>(&self, column: &'static str) -> Result<Option<T>> {
+        let Some(value) = self.text_or_none(column)? else { return Ok(None) };
+        value.parse().map(Some).map_err(|_| Error::Corrupt { what: column, value })
+    }
+
+    /// Whether the table has this column; one of an earlier release may lack it.
+    pub fn has(&self, column: &str) -> bool {
+        match self {
+            Row::Sqlite(row) => row.try_column(column).is_ok(),
+            Row::Postgres(row) => row.try_column(column).is_ok(),
+        }
+    }
+
     pub fn json<T: DeserializeOwned>(&self, column: &'static str) -> Result<T> {
         let value = self.text(column)?;
         serde_json::from_str(&value).map_err(|_| Error::Corrupt { what: column, value })

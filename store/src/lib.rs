@@ -63,6 +63,7 @@ mod work;
 pub use accounts::NewAccount;
 pub use acls::AclNumber;
 pub use actions::NewAction;
+pub use apikeys::KeyUse;
 pub use audit::{AuditLine, Withheld};
 pub use authorities::AuthorityKind;
 pub use db::Run;

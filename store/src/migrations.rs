@@ -12,8 +12,9 @@ macro_rules! file {
     };
 }
 
-/// Each begins with the number of its place, and is never changed once released.
-const FILES: [(&str, &str); 30] = [
+/// In the order in which they are applied. Each begins with its number, and is never changed
+/// once released.
+const FILES: [(&str, &str); 31] = [
     file!("0001_first"),
     file!("0002_idempotency"),
     file!("0003_hosts"),
@@ -44,15 +45,21 @@ const FILES: [(&str, &str); 30] = [
     file!("0028_sizes"),
     file!("0029_moved"),
     file!("0030_integrations"),
+    file!("0033_keys"),
 ];
 
 /// What brings a database up to date.
 pub(crate) fn migrator() -> Migrator {
-    let migration = |(number, (name, sql)): (i64, (&'static str, &'static str))| {
+    let migration = |(name, sql): (&'static str, &'static str)| {
         let sql = sql.into_sql_str();
-        Migration::new(number, name.into(), MigrationType::Simple, sql, false)
+        Migration::new(number(name), name.into(), MigrationType::Simple, sql, false)
     };
-    Migrator::with_migrations((1..).zip(FILES).map(migration).collect())
+    Migrator::with_migrations(FILES.map(migration).to_vec())
+}
+
+fn number(name: &str) -> i64 {
+    let digits = name.split('_').next().unwrap_or_default();
+    digits.parse().expect("a test sees that every name begins with its number")
 }
 
 /// The number of the last step that a database has seen.
@@ -60,7 +67,7 @@ pub(crate) const LAST: &str = "SELECT COALESCE(MAX(version), 0) AS last FROM _sq
 
 /// Whether steps follow the one of that number.
 pub(crate) fn is_behind(last: i64) -> bool {
-    usize::try_from(last).is_ok_and(|last| last < FILES.len())
+    FILES.last().is_some_and(|(name, _)| last < number(name))
 }
 
 #[cfg(test)]
@@ -80,9 +87,11 @@ mod tests {
     }
 
     #[test]
-    fn every_file_has_the_number_of_its_place() {
-        for (number, (name, _)) in (1..).zip(FILES) {
-            assert!(name.starts_with(&format!("{number:04}_")), "{name} stands at {number}");
-        }
+    fn every_file_has_a_number_of_its_own_and_stands_in_their_order() {
+        let numbers = FILES.map(|(name, _)| {
+            assert!(name.starts_with(&format!("{:04}_", number(name))), "{name}");
+            number(name)
+        });
+        assert!(numbers.is_sorted_by(|one, next| one < next), "{numbers:?}");
     }
 }

@@ -2,7 +2,7 @@
 //! bound, are in the table of docs/operations.md.
 
 use crate::db::{Query, Run};
-use crate::{Result, Work, idempotency, incidents, invitations, ssl_users};
+use crate::{Result, Work, apikeys, idempotency, incidents, invitations, ssl_users};
 use model::{SignedDuration, Timestamp};
 
 /// How long certificates stay on record that have expired.
@@ -14,6 +14,7 @@ const HOSTS: SignedDuration = SignedDuration::from_hours(24 * 90);
 pub async fn forget(work: &mut Work, now: Timestamp) -> Result<()> {
     idempotency::forget(work, now).await?;
     invitations::forget(work, now).await?;
+    apikeys::forget(work, now).await?;
     ssl_users::forget_held(work, now).await?;
     incidents::forget_old(work, now).await?;
     let queries = [

@@ -5,6 +5,7 @@
 pub mod actions;
 pub mod agent;
 pub mod alarms;
+pub mod apikeys;
 pub mod billing;
 pub mod ca;
 pub mod customer;

@@ -1,6 +1,5 @@
-//! Bodies of the Customer API about people and their keys.
+//! Bodies of the Customer API about people.
 
-use model::Secret;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -60,11 +59,4 @@ pub struct UpdateMember {
     /// Comma-separated; an empty text clears them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tags: Option<String>,
-}
-
-/// The answer to `POST /api/apikeys/rotate-apikey`.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct RotatedKey {
-    #[schemars(with = "String")]
-    pub apikey: Secret,
 }

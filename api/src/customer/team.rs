@@ -1,21 +1,18 @@
-//! `/api/team` and `/api/apikeys`.
+//! `/api/team`.
 
 use crate::about::{About, Counts, Input};
-use crate::answer::{Answer, SecretJson};
+use crate::answer::Answer;
 use crate::auth::CustomerKey;
 use crate::body::{Body, Fields};
 use crate::path::Member;
+use app::Right;
 use app::team::{self, NewInvitation, Removed, RoleChanges};
-use app::{Right, apikeys};
 use axum::Json;
-use model::{InstanceId, Role, Secret};
-use web::error::Failure;
+use model::{InstanceId, Role};
 use wire::customer::Message;
-use wire::team::{
-    InstanceToRotate, Invite, RemoveMember, RemovedMember, RotatedKey, TeamMember, UpdateMember,
-};
+use wire::team::{InstanceToRotate, Invite, RemoveMember, RemovedMember, TeamMember, UpdateMember};
 
-fn roles() -> Vec<&'static str> {
+pub(super) fn roles() -> Vec<&'static str> {
     Role::ALL.iter().map(|role| role.as_str()).collect()
 }
 
@@ -142,18 +139,3 @@ const UPDATE_FIELDS: [Input; 2] = [
     Input::text("role", "What they may do").one_of(roles),
     Input::comma_list("tags", "Comma-separated, for member and monitor; an empty text clears them"),
 ];
-
-/// `POST /api/apikeys/rotate-apikey`.
-pub async fn rotate_apikey(
-    CustomerKey(caller, app): CustomerKey,
-) -> Result<SecretJson<RotatedKey>, Failure> {
-    let apikey = apikeys::rotate(&caller, &app).await?;
-    Ok(SecretJson(RotatedKey { apikey }))
-}
-
-pub fn about_rotate_apikey() -> About {
-    let example = RotatedKey { apikey: Secret::new("the-new-key") };
-    About::new("Replace the key of this request by a new one")
-        .needs(Right::UseCatalogue)
-        .json("The old key has stopped; role, tags and comment are the same", &example)
-}

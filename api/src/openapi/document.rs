@@ -11,7 +11,7 @@ use web::error;
 use wire::customer::ErrorBody;
 
 /// What stands between braces in paths.
-const PLACEHOLDERS: [Input; 11] = [
+const PLACEHOLDERS: [Input; 12] = [
     Input::integer("id", "The instance's id").at_least(1).required(),
     Input::integer("action_id", "The action's id").at_least(1).required(),
     Input::integer("vpc_id", "The network's id").at_least(1).required(),
@@ -21,6 +21,7 @@ const PLACEHOLDERS: [Input; 11] = [
         .such_as("4f1c22d0a3b94e5f8a6d7c0b1e2f3a4b")
         .required(),
     Input::text("user_id", "The team member's id, a UUID").required(),
+    Input::text("key_id", "The key's id, a UUID").required(),
     Input::integer("acl_id", "The ACL's id").at_least(1).required(),
     Input::integer("alarm_id", "The alarm's id").at_least(1).required(),
     Input::integer("recipient_id", "The recipient's id").at_least(1).required(),

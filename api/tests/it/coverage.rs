@@ -10,7 +10,7 @@ use axum::Router;
 use kafka::client::NewTopic;
 use model::{
     ActionId, AlarmSpec, AlarmType, Certificate, InstanceId, IntegrationKind, IntegrationSystem,
-    RecipientOptions, RecipientType, Role, Secret, Serial, UserId, UserName,
+    KeyId, RecipientOptions, RecipientType, Role, Secret, Serial, UserId, UserName,
 };
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -122,6 +122,9 @@ const ROWS: &[(&str, &[Role])] = &[
     ("POST /api/team/invite", &MANAGE),
     ("POST /api/team/remove", &MANAGE),
     ("PUT /api/team/{user_id}", &MANAGE),
+    ("GET /api/apikeys", &EVERYBODY),
+    ("POST /api/apikeys", &EVERYBODY),
+    ("DELETE /api/apikeys/{key_id}", &EVERYBODY),
     ("POST /api/apikeys/rotate-apikey", &EVERYBODY),
     ("GET /api/plans", &EVERYBODY),
     ("GET /api/regions", &EVERYBODY),
@@ -136,6 +139,8 @@ pub struct Things {
     vpc: i64,
     invoice: i64,
     member: UserId,
+    /// A customer key of the caller's own.
+    key: KeyId,
 }
 
 /// The first invoice of all.
@@ -161,7 +166,8 @@ impl Things {
         world.run_kafka(&instance, &[orders()]).await;
         world.admit(&instance, "ada").await;
         world.use_cluster(&instance).await;
-        Self { instance, action, serial, vpc, invoice: INVOICE, member }
+        let key = world.second_key().await;
+        Self { instance, action, serial, vpc, invoice: INVOICE, member, key }
     }
 
     /// The same, for the document's example of this operation. Whether a broker can
@@ -190,6 +196,7 @@ impl Things {
             .replace("{vpc_id}", &self.vpc.to_string())
             .replace("{invoice_id}", &self.invoice.to_string())
             .replace("{user_id}", &self.member.to_string())
+            .replace("{key_id}", &self.key.to_string())
             .replace("/topics/{name}", "/topics/orders")
             .replace("/users/{name}", "/users/ada")
             .replace("/groups/{name}", "/groups/billing")
@@ -428,9 +435,10 @@ async fn customer_routes_know_every_role() {
             let serial = certificate(&world, instance.id).await;
             alarm(&world, instance.id).await;
             integrations(&world, instance.id).await;
-            let things = Things { instance, action, serial, vpc, invoice: INVOICE, member };
-            let key = world.member(role, &[]).await;
-            let call = call(route, &things).key(&key);
+            let apikey = world.member(role, &[]).await;
+            let key = world.key_id(&apikey).await;
+            let things = Things { instance, action, serial, vpc, invoice: INVOICE, member, key };
+            let call = call(route, &things).key(&apikey);
             let answer = call.send(&world.customer).await;
             let allowed = roles(route).contains(&role);
             // A create or an update without fields is past the check of roles.

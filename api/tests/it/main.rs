@@ -32,6 +32,7 @@ mod masking;
 mod metrics;
 mod metrics_memory;
 mod openapi;
+mod own_keys;
 mod raw;
 mod reported;
 mod resources;

@@ -174,7 +174,9 @@ impl World {
             tags,
             comment: "of a test".into(),
             created_at,
+            expires_at: None,
             last_used_at: None,
+            last_used_from: None,
         };
         let secret = self.entropy.key();
         let mut work = self.app.store().begin().await.unwrap();
@@ -182,6 +184,20 @@ impl World {
         store::apikeys::insert(&mut work, &key, &secret).await.unwrap();
         work.commit().await.unwrap();
         (user.id, secret)
+    }
+
+    /// Which key this is.
+    pub async fn key_id(&self, key: &Secret) -> KeyId {
+        let found = store::apikeys::find(&mut self.app.store().reader(), key).await.unwrap();
+        found.unwrap().id
+    }
+
+    /// One more key of the account's owner.
+    pub async fn second_key(&self) -> KeyId {
+        let call = Call::post("/api/apikeys").key(&self.key).json(&json!({"comment": "spare"}));
+        let made = call.send(&self.customer).await;
+        assert_eq!(made.status, 200, "{}", made.text);
+        made.json()["id"].as_str().unwrap().parse().unwrap()
     }
 
     /// The mails that wait to be sent; from here on they are sent.

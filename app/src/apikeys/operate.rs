@@ -1,10 +1,10 @@
 //! What the operator does with customer keys.
 
+use super::grant::Bounds;
 use super::{Grounds, insert_key};
-use crate::rights::{is_within, narrowed_by_tags};
 use crate::{App, Error, Grant, Operator, Problems, Result, audit, limits};
 use model::{AccountId, ApiKey, KeyComment, KeyId, Role, Secret, Tags, User, UserId};
-use store::{apikeys, users};
+use store::{Run, apikeys, users};
 
 /// What a key shall be; all of it optional.
 #[derive(Clone, Debug, Default)]
@@ -34,11 +34,12 @@ pub async fn create(
     let mut work = app.store().begin().await?;
     let user = users::find(&mut work, user_id).await?.ok_or(Error::NotFound)?;
     let (grant, comment) = check(&user, new)?;
-    limits::check_key(&mut work, app, user.account_id).await?;
+    limits::check_key(&mut work, app, &user).await?;
     let grounds = Grounds {
         user_id,
         grant,
         comment: comment.as_str(),
+        expires_at: None,
         event: "apikey.create",
         by: operator.acting_on(user.account_id),
     };
@@ -49,9 +50,12 @@ pub async fn create(
 
 /// The keys of everybody in an account, oldest first.
 pub async fn list(_: Operator, app: &App, account: AccountId) -> Result<Vec<KeyOf>> {
-    let mut reader = app.store().reader();
-    let team = users::list(&mut reader, account).await?;
-    let keys = apikeys::list_account(&mut reader, account).await?;
+    list_account(&mut app.store().reader(), account).await
+}
+
+pub(super) async fn list_account(run: &mut impl Run, account: AccountId) -> Result<Vec<KeyOf>> {
+    let team = users::list(run, account).await?;
+    let keys = apikeys::list_account(run, account).await?;
     let owned = keys.into_iter().filter_map(|key| {
         let owner = team.iter().find(|user| user.id == key.user_id)?;
         Some(KeyOf { email: owner.email.clone(), key })
@@ -75,55 +79,10 @@ pub async fn revoke(operator: Operator, app: &App, id: KeyId) -> Result<KeyOf> {
 fn check(user: &User, new: NewKey) -> Result<(Grant, KeyComment)> {
     let mut problems = Problems::default();
     let comment = problems.take("comment", KeyComment::parse(new.comment)).unwrap_or_default();
-    let role = new.role.unwrap_or(user.role);
-    if !is_within(role, user.role) {
-        problems.add("role", format!("{role} is more than the user's own, {}", user.role));
-    }
     let tags = problems.take("tags", Tags::parse(new.tags)).unwrap_or_default();
-    if !tags.is_empty() && !narrowed_by_tags(role) {
-        problems.add("tags", "are only for the roles member and monitor");
-    }
-    let own = &user.tags;
-    let foreign = tags.as_slice().iter().find(|tag| !own.as_slice().contains(tag));
-    if let Some(tag) = foreign.filter(|_| !own.is_empty()) {
-        problems.add("tags", format!("{tag} is none of the user's own"));
-    }
+    let own = Grant { role: user.role, tags: user.tags.clone() };
+    let bounds = Bounds { key: None, user: &own, whose: "the user's own" };
+    let grant = bounds.grant(&mut problems, new.role, tags);
     problems.finish()?;
-    Ok((Grant { role, tags }, comment))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use model::AccountId;
-
-    fn user(role: Role, tags: &[&str]) -> User {
-        User {
-            id: UserId("00000000-0000-0000-0000-000000000002".parse().unwrap()),
-            account_id: AccountId("00000000-0000-0000-0000-000000000001".parse().unwrap()),
-            email: "a@example.test".into(),
-            name: String::new(),
-            tfa_enabled: false,
-            role,
-            tags: Tags::parse(tags.iter().map(ToString::to_string).collect()).unwrap(),
-            created_at: "2026-11-15T12:00:00Z".parse().unwrap(),
-        }
-    }
-
-    #[test]
-    fn a_key_is_never_made_with_more_than_its_users_rights() {
-        let check = |user: &User, role: Option<Role>, tags: &[&str], allowed: bool| {
-            let tags = tags.iter().map(ToString::to_string).collect();
-            let new = NewKey { role, tags, comment: String::new() };
-            assert_eq!(check(user, new).is_ok(), allowed, "{user:?} {role:?}");
-        };
-        check(&user(Role::Admin, &[]), None, &[], true);
-        check(&user(Role::Admin, &[]), Some(Role::Monitor), &["x"], true);
-        check(&user(Role::Admin, &[]), Some(Role::Devops), &["x"], false);
-        check(&user(Role::Member, &[]), Some(Role::Devops), &[], false);
-        check(&user(Role::Member, &["a", "b"]), None, &["b"], true);
-        check(&user(Role::Member, &["a", "b"]), None, &["c"], false);
-        check(&user(Role::Monitor, &[]), Some(Role::Member), &[], false);
-        check(&user(Role::BillingManager, &[]), Some(Role::Monitor), &[], false);
-    }
+    Ok((grant, comment))
 }

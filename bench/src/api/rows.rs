@@ -134,7 +134,9 @@ pub async fn owner(work: &mut Work, number: usize) -> Result<Owner> {
         tags: Tags::default(),
         comment: String::new(),
         created_at,
+        expires_at: None,
         last_used_at: None,
+        last_used_from: None,
     };
     apikeys::insert(work, &row, &key).await.context("a key is new")?;
     Ok(Owner { account, key })

@@ -122,7 +122,7 @@ async fn a_restored_database_revives_no_key() {
     let list = async |url: &str| -> Vec<String> {
         let at = on(url);
         let at: Vec<&str> = at.iter().map(String::as_str).collect();
-        let keys = printed(&at, &["key", "list"]).await;
+        let keys = printed(&at, &["key", "list", "--all"]).await;
         keys.as_array().unwrap().iter().map(|key| key["id"].as_str().unwrap().into()).collect()
     };
     castellan(&old, &["account", "create", "--email", "t@x.test"]).await.unwrap();

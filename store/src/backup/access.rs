@@ -83,11 +83,14 @@ const KEYS: Table = Table {
         ("comment", Text),
         ("created_at", Int),
         ("last_used_at", Int),
+        ("last_used_from", Text),
+        ("expires_at", Int),
     ],
     write: "INSERT INTO apikeys (id, user_id, hash, role, tags, comment, created_at, \
-            last_used_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8) \
+            last_used_at, last_used_from, expires_at) \
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) \
             ON CONFLICT (id) DO UPDATE SET hash = $3, role = $4, tags = $5, comment = $6, \
-            last_used_at = $8",
+            last_used_at = $8, last_used_from = $9, expires_at = $10",
 };
 
 const INVITATIONS: Table = Table {
@@ -230,11 +233,16 @@ impl Table {
     }
 }
 
+/// A column that a store of an earlier release lacks is empty.
 fn value(row: &Row, (column, kind): (&str, Kind)) -> Result<Value> {
+    let is_there = row.has(column);
     Ok(match kind {
-        Text => Value::Text(row.text_or_none(column)?),
-        Int => Value::Int(row.int_or_none(column)?),
-        Flag => Value::Bool(row.flag(column)?),
+        Text if is_there => Value::Text(row.text_or_none(column)?),
+        Int if is_there => Value::Int(row.int_or_none(column)?),
+        Flag if is_there => Value::Bool(row.flag(column)?),
+        Text => Value::Text(None),
+        Int => Value::Int(None),
+        Flag => Value::Bool(false),
     })
 }
 
@@ -305,6 +313,22 @@ async fn replace_keys(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test]
+    async fn a_store_of_an_earlier_release_lacks_columns() {
+        let directory = tempfile::tempdir().unwrap();
+        let db = crate::sqlite::open(&directory.path().join("test.db")).await.unwrap();
+        let query = Query::new("SELECT 'k' AS id, 'c' AS comment, 7 AS created_at");
+        let row = db.fetch(query).await.unwrap().remove(0);
+        let check = |column, kind, expected| {
+            assert_eq!(value(&row, (column, kind)).unwrap(), expected, "{column}");
+        };
+        check("comment", Text, Value::Text(Some("c".into())));
+        check("last_used_from", Text, Value::Text(None));
+        check("created_at", Int, Value::Int(Some(7)));
+        check("expires_at", Int, Value::Int(None));
+        check("tfa_enabled", Flag, Value::Bool(false));
+    }
 
     /// A column that is added to one of these tables has to be thought of here.
     #[tokio::test]

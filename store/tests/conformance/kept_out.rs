@@ -56,7 +56,9 @@ async fn key(work: &mut Work, f: &Fixture, user_id: UserId) -> (ApiKey, Secret) 
         tags: Tags::default(),
         comment: "c".into(),
         created_at: now(),
+        expires_at: None,
         last_used_at: None,
+        last_used_from: None,
     };
     let secret = f.entropy.key();
     apikeys::insert(work, &key, &secret).await.unwrap();

@@ -51,7 +51,9 @@ pub async fn keys_are_found_by_hash_and_secrets_are_not_in_the_database(f: Fixtu
         tags: Tags::default(),
         comment: "first".into(),
         created_at: now(),
+        expires_at: None,
         last_used_at: None,
+        last_used_from: None,
     };
     let mut work = f.store.begin().await.unwrap();
     apikeys::insert(&mut work, &key, &secret).await.unwrap();
@@ -301,7 +303,9 @@ pub async fn what_an_account_has_is_counted(f: Fixture) {
         tags: Tags::default(),
         comment: String::new(),
         created_at: now(),
+        expires_at: None,
         last_used_at: None,
+        last_used_from: None,
     };
     let invitation = Invitation {
         id: InvitationId(f.entropy.uuid()),

@@ -25,7 +25,9 @@ fn key(f: &Fixture, user_id: UserId) -> ApiKey {
         tags: Tags::default(),
         comment: "c".into(),
         created_at: now(),
+        expires_at: None,
         last_used_at: None,
+        last_used_from: None,
     }
 }
 
@@ -121,18 +123,50 @@ pub async fn a_key_that_another_store_takes_back_is_gone_at_once(f: Fixture) {
 pub async fn the_last_use_of_a_key_never_goes_back(f: Fixture) {
     let account = f.account().await;
     let (key, secret) = (key(&f, account.owner.id), f.entropy.key());
-    let used = async |at: Timestamp| {
+    let used = async |at: Timestamp, from: Option<&str>| {
         let mut work = f.store.begin().await.unwrap();
         let gone = KeyId(f.entropy.uuid());
-        apikeys::set_last_used(&mut work, &[(key.id, at), (gone, at)]).await.unwrap();
+        let used = KeyUse { at, from: from.map(|it| it.parse().unwrap()) };
+        apikeys::set_last_used(&mut work, &[(key.id, used), (gone, used)]).await.unwrap();
         work.commit().await.unwrap();
-        apikeys::find(&mut f.store.reader(), &secret).await.unwrap().unwrap().last_used_at
+        let key = apikeys::find(&mut f.store.reader(), &secret).await.unwrap().unwrap();
+        (key.last_used_at, key.last_used_from.map(|it| it.to_string()))
     };
     let mut work = f.store.begin().await.unwrap();
     apikeys::insert(&mut work, &key, &secret).await.unwrap();
     work.commit().await.unwrap();
-    assert_eq!(used(now() + LIFE).await, Some(now() + LIFE));
-    assert_eq!(used(now()).await, Some(now() + LIFE));
+    assert_eq!(used(now(), None).await, (Some(now()), None));
+    let last = (Some(now() + LIFE), Some("2001:db8::7".to_owned()));
+    assert_eq!(used(now() + LIFE, Some("2001:db8::7")).await, last);
+    assert_eq!(used(now(), Some("192.0.2.7")).await, last);
+}
+
+pub async fn a_key_that_has_expired_is_known_for_a_while(f: Fixture) {
+    let account = f.account().await;
+    let secrets = [f.entropy.key(), f.entropy.key()];
+    let keys = [
+        ApiKey { expires_at: Some(now() + LIFE), ..key(&f, account.owner.id) },
+        key(&f, account.owner.id),
+    ];
+    let mut work = f.store.begin().await.unwrap();
+    for (key, secret) in keys.iter().zip(&secrets) {
+        apikeys::insert(&mut work, key, secret).await.unwrap();
+    }
+    work.commit().await.unwrap();
+    let month = SignedDuration::from_hours(24 * 30);
+    let second = SignedDuration::from_secs(1);
+    for (at, expected) in
+        [(now() + LIFE, 2), (now() + LIFE + month - second, 2), (now() + LIFE + month, 1)]
+    {
+        let mut work = f.store.begin().await.unwrap();
+        retention::forget(&mut work, at).await.unwrap();
+        work.commit().await.unwrap();
+        let mut reader = f.store.reader();
+        let left = apikeys::list(&mut reader, account.owner.id).await.unwrap();
+        assert_eq!(left.len(), expected, "{at}");
+        assert_eq!(left.last(), Some(&keys[1]).filter(|_| expected == 1).or(left.last()));
+    }
+    assert!(keys[0].is_expired(now() + LIFE) && !keys[0].is_expired(now() + LIFE - second));
 }
 
 pub async fn an_invitation_is_found_by_its_token_until_it_expires(f: Fixture) {
