@@ -1,5 +1,6 @@
 //! The Customer API: one endpoint a file.
 
+pub mod account;
 pub mod apikeys;
 pub mod auditlog;
 pub mod catalogue;

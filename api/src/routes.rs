@@ -18,8 +18,8 @@ use web::{around, error, limit};
 /// The Customer API: the account's own routes, and every Instance API route
 /// under `/api/instances/{id}/`.
 pub fn customer() -> Vec<Route> {
-    use customer::instances::{account, actions};
-    use customer::{apikeys, auditlog, catalogue, instances, invoices, team, vpcs};
+    use customer::instances::{account as instance_account, actions};
+    use customer::{account, apikeys, auditlog, catalogue, instances, invoices, team, vpcs};
     let key = Guard::CustomerKey;
     let mut routes = vec![
         get("/healthz", Guard::Open, health::live).about(health::about_live),
@@ -54,10 +54,10 @@ pub fn customer() -> Vec<Route> {
             .about(actions::cluster::about_start),
         post("/api/instances/{id}/actions/rebalance", key, actions::cluster::rebalance)
             .about(actions::cluster::about_rebalance),
-        post("/api/instances/{id}/account/rotate-apikey", key, account::rotate_apikey)
-            .about(account::about_rotate_apikey),
-        post("/api/instances/{id}/account/rotate-password", key, account::rotate_password)
-            .about(account::about_rotate_password),
+        post("/api/instances/{id}/account/rotate-apikey", key, instance_account::rotate_apikey)
+            .about(instance_account::about_rotate_apikey),
+        post("/api/instances/{id}/account/rotate-password", key, instance_account::rotate_password)
+            .about(instance_account::about_rotate_password),
         get("/api/vpcs", key, vpcs::list).about(vpcs::about_list),
         post("/api/vpcs", key, vpcs::create).about(vpcs::about_create),
         get("/api/vpcs/{vpc_id}", key, vpcs::read).about(vpcs::about_read),
@@ -75,6 +75,8 @@ pub fn customer() -> Vec<Route> {
         post("/api/apikeys", key, apikeys::create).about(apikeys::about_create),
         delete("/api/apikeys/{key_id}", key, apikeys::delete).about(apikeys::about_delete),
         post("/api/apikeys/rotate-apikey", key, apikeys::rotate).about(apikeys::about_rotate),
+        get("/api/account", key, account::read).about(account::about_read),
+        put("/api/account", key, account::update).about(account::about_update),
         get("/api/plans", key, catalogue::plans).about(catalogue::about_plans),
         get("/api/regions", key, catalogue::regions).about(catalogue::about_regions),
     ];

@@ -1,4 +1,9 @@
-//! Making and listing accounts. The operator does this, so it takes no caller.
+//! Accounts. The operator makes and lists them, which takes no caller; what an account says of
+//! itself is its own people's.
+
+mod own;
+
+pub use own::{AccountChanges, AccountDetails, read, update};
 
 use crate::apikeys::{Grounds, insert_key};
 use crate::audit::{Actor, OPERATOR};

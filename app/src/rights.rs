@@ -17,19 +17,22 @@ pub enum Right {
     /// One's own keys and sessions.
     UseOwnAccess,
     SeeInvoices,
+    /// What the account says of itself, and whom invoices are for.
+    ManageAccount,
     /// The team, and keys of others.
     ManageTeam,
     SeeAuditLog,
 }
 
 impl Right {
-    pub const ALL: [Right; 8] = [
+    pub const ALL: [Right; 9] = [
         Right::SeeInstances,
         Right::CreateInstances,
         Right::ChangeInstances,
         Right::UseCatalogue,
         Right::UseOwnAccess,
         Right::SeeInvoices,
+        Right::ManageAccount,
         Right::ManageTeam,
         Right::SeeAuditLog,
     ];
@@ -44,7 +47,7 @@ impl Right {
             Right::UseCatalogue | Right::UseOwnAccess => {
                 &[Admin, Devops, Member, Monitor, BillingManager]
             }
-            Right::SeeInvoices => &[Admin, BillingManager],
+            Right::SeeInvoices | Right::ManageAccount => &[Admin, BillingManager],
             Right::ManageTeam => &[Admin],
         }
     }
@@ -98,6 +101,7 @@ mod tests {
         check(Right::UseCatalogue, [true, true, true, true, true]);
         check(Right::UseOwnAccess, [true, true, true, true, true]);
         check(Right::SeeInvoices, [true, false, false, false, true]);
+        check(Right::ManageAccount, [true, false, false, false, true]);
         check(Right::ManageTeam, [true, false, false, false, false]);
         check(Right::SeeAuditLog, [true, true, false, false, false]);
     }

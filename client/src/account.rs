@@ -1,10 +1,11 @@
-//! Calls about the account: `/api/plans`, `/api/regions`, `/api/team`, `/api/apikeys`,
-//! `/api/invoices` and `/api/auditlog`.
+//! Calls about the account: `/api/account`, `/api/plans`, `/api/regions`, `/api/team`,
+//! `/api/apikeys`, `/api/invoices` and `/api/auditlog`.
 
 use crate::call::Piecewise;
 use crate::segment::segment;
 use crate::{Client, Result};
 use reqwest::Method;
+use wire::account::{Account, UpdateAccount};
 use wire::apikeys::{ApiKeyEntry, CreateApiKey, CreatedApiKey, RotatedKey};
 use wire::billing::{Invoice, InvoiceEntry};
 use wire::customer::{Message, Plan, Region};
@@ -34,6 +35,14 @@ impl Client {
 
     pub async fn update_member(&self, id: &str, changes: &UpdateMember) -> Result<Message> {
         self.call.send(Method::PUT, &format!("api/team/{id}"), changes).await
+    }
+
+    pub async fn account(&self) -> Result<Account> {
+        self.call.get("api/account").await
+    }
+
+    pub async fn update_account(&self, changes: &UpdateAccount) -> Result<Message> {
+        self.call.send(Method::PUT, "api/account", changes).await
     }
 
     /// The caller's own keys; for admins those of the whole account.

@@ -9,7 +9,7 @@ use std::net::IpAddr;
 pub struct Account {
     pub id: AccountId,
     pub name: String,
-    /// The team e-mail given at sign-up.
+    /// The team's; that of sign-up at first.
     pub email: String,
     pub created_at: Timestamp,
 }

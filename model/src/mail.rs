@@ -19,7 +19,7 @@ pub struct Mail {
 /// Whether an account may send alarms to an e-mail address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MailStanding {
-    /// A member of the team, or the e-mail that the account was made with.
+    /// A member of the team, or the team's e-mail.
     Team,
     Confirmed,
     /// A mail with a link was written then, and the link was not used yet.

@@ -28,6 +28,12 @@ pub async fn find(run: &mut impl Run, id: AccountId) -> Result<Option<Account>> 
     run.fetch_one(query).await?.map(|row| account(&row)).transpose()
 }
 
+pub async fn set_email(work: &mut Work, id: AccountId, email: &str) -> Result<()> {
+    let query =
+        Query::new("UPDATE accounts SET email = $2 WHERE id = $1").bind(id.to_string()).bind(email);
+    work.execute(query).await.map(drop)
+}
+
 /// What an account has, of which there may be limits. Instances that are deleted count
 /// until nothing is left of them, and so do their servers, disks and networks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -2,6 +2,7 @@
 //!
 //! Types here only carry; they decide nothing.
 
+pub mod account;
 pub mod actions;
 pub mod agent;
 pub mod alarms;

@@ -126,6 +126,8 @@ const ROWS: &[(&str, &[Role])] = &[
     ("POST /api/apikeys", &EVERYBODY),
     ("DELETE /api/apikeys/{key_id}", &EVERYBODY),
     ("POST /api/apikeys/rotate-apikey", &EVERYBODY),
+    ("GET /api/account", &BILLING),
+    ("PUT /api/account", &BILLING),
     ("GET /api/plans", &EVERYBODY),
     ("GET /api/regions", &EVERYBODY),
 ];

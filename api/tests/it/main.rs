@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on shall panic")]
 
+mod account;
 mod account_limits;
 mod actions;
 mod agents;

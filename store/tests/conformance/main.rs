@@ -182,6 +182,7 @@ checks! {
     team::a_removed_user_takes_their_keys_along,
     team::a_key_that_another_store_takes_back_is_gone_at_once,
     team::the_last_use_of_a_key_never_goes_back,
+    team::a_key_that_has_expired_is_known_for_a_while,
     team::an_invitation_is_found_by_its_token_until_it_expires,
     turns::a_transaction_that_is_dropped_never_was,
     turns::a_transaction_with_a_failed_statement_is_not_carried_out,
