@@ -6,5 +6,6 @@ pub mod auditlog;
 pub mod catalogue;
 pub mod instances;
 pub mod invoices;
+pub mod sessions;
 pub mod team;
 pub mod vpcs;

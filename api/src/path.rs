@@ -3,8 +3,8 @@
 use axum::extract::{FromRequestParts, Path};
 use axum::http::request::Parts;
 use model::{
-    ActionId, AlarmId, InstanceId, IntegrationId, InvoiceId, KeyId, RecipientId, Serial, UserId,
-    VpcId,
+    ActionId, AlarmId, InstanceId, IntegrationId, InvoiceId, KeyId, RecipientId, Serial, SessionId,
+    UserId, VpcId,
 };
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -45,6 +45,7 @@ ids! {
     Member(UserId) = "user_id" by parsed;
     /// A customer key's.
     KeyPath(KeyId) = "key_id" by parsed;
+    SessionPath(SessionId) = "session_id" by parsed;
 }
 
 /// One spelling for each number: no sign, no leading zero.

@@ -19,7 +19,9 @@ use web::{around, error, limit};
 /// under `/api/instances/{id}/`.
 pub fn customer() -> Vec<Route> {
     use customer::instances::{account as instance_account, actions};
-    use customer::{account, apikeys, auditlog, catalogue, instances, invoices, team, vpcs};
+    use customer::{
+        account, apikeys, auditlog, catalogue, instances, invoices, sessions, team, vpcs,
+    };
     let key = Guard::CustomerKey;
     let mut routes = vec![
         get("/healthz", Guard::Open, health::live).about(health::about_live),
@@ -75,6 +77,9 @@ pub fn customer() -> Vec<Route> {
         post("/api/apikeys", key, apikeys::create).about(apikeys::about_create),
         delete("/api/apikeys/{key_id}", key, apikeys::delete).about(apikeys::about_delete),
         post("/api/apikeys/rotate-apikey", key, apikeys::rotate).about(apikeys::about_rotate),
+        get("/api/sessions", key, sessions::list).about(sessions::about_list),
+        delete("/api/sessions", key, sessions::end_all).about(sessions::about_end_all),
+        delete("/api/sessions/{session_id}", key, sessions::end).about(sessions::about_end),
         get("/api/account", key, account::read).about(account::about_read),
         put("/api/account", key, account::update).about(account::about_update),
         get("/api/plans", key, catalogue::plans).about(catalogue::about_plans),

@@ -9,6 +9,7 @@ pub use operate::{KeyOf, NewKey, create, list, revoke};
 pub use own::{NewOwnKey, create_own, delete, list_visible};
 
 use crate::audit::{self, Actor};
+use crate::caller::Credential;
 use crate::{App, Caller, Error, Grant, InstanceAccess, Result, Right, Source};
 use model::{ApiKey, KeyId, Secret, SignedDuration, Timestamp, User, UserId};
 use store::{KeyUse, Work, apikeys, hash_key, instances, users};
@@ -56,7 +57,11 @@ pub async fn rotate(caller: &Caller, app: &App) -> Result<Secret> {
     let secret = app.entropy().key();
     let mut work = app.store().begin().await?;
     caller.confirm(&mut work, Right::UseOwnAccess).await?;
-    let old = apikeys::find_by_id(&mut work, caller.key_id).await?.ok_or(Error::NOT_AUTHORIZED)?;
+    let Credential::Key(id) = caller.credential else {
+        let sentence = "No key was used that could be replaced; make a new one and delete the old";
+        return Err(Error::Refused(sentence.into()));
+    };
+    let old = apikeys::find_by_id(&mut work, id).await?.ok_or(Error::NOT_AUTHORIZED)?;
     apikeys::remove(&mut work, old.id).await?;
     let grounds = Grounds {
         user_id: caller.user_id,

@@ -1,12 +1,15 @@
-//! Who calls, with a customer key or as the operator, and what that lets them do.
+//! Who calls, with a customer key, from the console or as the operator, and what that lets them
+//! do.
 
 use crate::audit::{Actor, OPERATOR};
 use crate::rights::{Right, narrowed_by_tags, sees_masked};
 use crate::{Error, Result};
-use model::{AccountId, ApiKey, Instance, KeyId, Role, Tags, Timestamp, User, UserId, Vpc};
+use model::{
+    AccountId, ApiKey, Instance, KeyId, Role, SessionId, Tags, Timestamp, User, UserId, Vpc,
+};
 use std::fmt;
 use std::net::IpAddr;
-use store::{Moment, Run, apikeys, users};
+use store::{Moment, Run, apikeys, sessions, users};
 
 /// Which door a call came through.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -55,17 +58,25 @@ impl Grant {
     }
 }
 
-/// The holder of a customer key. Roles have no order of power, so the lesser
-/// of key and user is what both of them allow.
+/// By what a caller is known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Credential {
+    Key(KeyId),
+    Session(SessionId),
+}
+
+/// The holder of a customer key, or somebody who is signed in to the console. Roles have no
+/// order of power, so the lesser of key and user is what both of them allow.
 #[derive(Clone, Debug)]
 pub struct Caller {
     pub(crate) account_id: AccountId,
     pub(crate) user_id: UserId,
-    pub(crate) key_id: KeyId,
+    pub(crate) credential: Credential,
     pub(crate) email: String,
+    /// The user's own for somebody who is signed in.
     pub(crate) key: Grant,
     pub(crate) user: Grant,
-    /// When the key expires, if it does.
+    /// When the key expires, if there is one and it does.
     pub(crate) until: Option<Timestamp>,
     pub(crate) source: Source,
     /// Not later than the key was looked up.
@@ -77,7 +88,7 @@ impl Caller {
         Self {
             account_id: user.account_id,
             user_id: user.id,
-            key_id: key.id,
+            credential: Credential::Key(key.id),
             email: user.email.clone(),
             key: Grant { role: key.role, tags: key.tags.clone() },
             user: Grant { role: user.role, tags: user.tags.clone() },
@@ -87,13 +98,37 @@ impl Caller {
         }
     }
 
-    /// Looks the key up once more, in the transaction of a change that decides
+    /// Who is signed in may do what their user may.
+    pub(crate) fn of_session(session: SessionId, user: &User, source: Source) -> Self {
+        let own = Grant { role: user.role, tags: user.tags.clone() };
+        Self {
+            account_id: user.account_id,
+            user_id: user.id,
+            credential: Credential::Session(session),
+            email: user.email.clone(),
+            key: own.clone(),
+            user: own,
+            until: None,
+            source,
+            moment: Moment::default(),
+        }
+    }
+
+    /// Looks the key or the session up once more, in the transaction of a change that decides
     /// who may do what: a user who was removed a moment ago changes nothing
     /// more. The caller with the rights of that moment.
     pub(crate) async fn confirm(&self, run: &mut impl Run, right: Right) -> Result<Self> {
-        let key = apikeys::find_by_id(run, self.key_id).await?.ok_or(Error::NOT_AUTHORIZED)?;
         let user = users::find(run, self.user_id).await?.ok_or(Error::NOT_AUTHORIZED)?;
-        let caller = Self::new(&key, &user, self.source);
+        let caller = match self.credential {
+            Credential::Key(id) => {
+                let key = apikeys::find_by_id(run, id).await?.ok_or(Error::NOT_AUTHORIZED)?;
+                Self::new(&key, &user, self.source)
+            }
+            Credential::Session(id) => {
+                sessions::find_by_id(run, id).await?.ok_or(Error::NOT_AUTHORIZED)?;
+                Self::of_session(id, &user, self.source)
+            }
+        };
         caller.may(right)?;
         Ok(caller)
     }
@@ -173,7 +208,9 @@ mod tests {
         Caller {
             account_id: AccountId("00000000-0000-0000-0000-000000000001".parse().unwrap()),
             user_id: UserId("00000000-0000-0000-0000-000000000002".parse().unwrap()),
-            key_id: KeyId("00000000-0000-0000-0000-000000000003".parse().unwrap()),
+            credential: Credential::Key(KeyId(
+                "00000000-0000-0000-0000-000000000003".parse().unwrap(),
+            )),
             email: "a@example.test".into(),
             key: grant(key),
             user: grant(user),

@@ -5,6 +5,7 @@ use crate::apikeys::KeyHolder;
 use crate::instances::InstanceView;
 use crate::integrations::IntegrationTester;
 use crate::messages::ReadShares;
+use crate::people::SessionHolder;
 use crate::resources::StaleBrokers;
 use crate::{Clouds, Destinations, Error, Limits, RegionCloud, Result};
 use ipnet::Ipv4Net;
@@ -12,7 +13,7 @@ use kafka::client::Admin;
 use model::agent::Outbound;
 use model::{
     Catalogue, CertificateLife, Clock, Entropy, Instance, InstanceId, KeyId, MessageLimits,
-    RegionName, Seller, ServerId, SignedDuration, Timestamp,
+    RegionName, Seller, ServerId, SessionId, SignedDuration, Timestamp,
 };
 use reach::Reach;
 use std::collections::HashMap;
@@ -24,6 +25,7 @@ use store::{Installation, Kept, KeyUse, MetricsHistory, Store};
 
 /// A holder takes some hundred bytes.
 const MOST_KEY_HOLDERS: usize = 10_000;
+const MOST_SESSION_HOLDERS: usize = 1000;
 /// A view takes some kilobytes.
 const MOST_VIEWS: usize = 2000;
 
@@ -114,12 +116,16 @@ pub struct Shared {
     last_seen: Arc<Mutex<HashMap<ServerId, Timestamp>>>,
     /// Uses of keys that are not written yet.
     last_used: Arc<Mutex<HashMap<KeyId, KeyUse>>>,
+    /// Signs of people at the console that are not written yet.
+    sessions_seen: Arc<Mutex<HashMap<SessionId, Timestamp>>>,
     pub(crate) recent_failures: Arc<RecentFailures>,
     watch: Arc<watch::Context>,
     stale_brokers: Arc<StaleBrokers>,
     pub(crate) reading: Arc<ReadShares>,
     /// By the hash of the key.
     pub(crate) key_holders: Arc<Kept<String, KeyHolder>>,
+    /// By the hash of the session's token.
+    pub(crate) session_holders: Arc<Kept<String, SessionHolder>>,
     pub(crate) views: Arc<Kept<InstanceId, InstanceView>>,
 }
 
@@ -178,9 +184,11 @@ impl App {
             placing: Arc::default(),
             last_seen: Arc::default(),
             last_used: Arc::default(),
+            sessions_seen: Arc::default(),
             recent_failures: Arc::default(),
             stale_brokers: Arc::default(),
             key_holders: Arc::new(Kept::new(MOST_KEY_HOLDERS)),
+            session_holders: Arc::new(Kept::new(MOST_SESSION_HOLDERS)),
             views: Arc::new(Kept::new(MOST_VIEWS)),
         }))
     }
@@ -252,6 +260,10 @@ impl App {
 
     pub(crate) fn last_seen(&self) -> MutexGuard<'_, HashMap<ServerId, Timestamp>> {
         self.last_seen.lock().expect("no holder of this lock panics")
+    }
+
+    pub(crate) fn sessions_seen(&self) -> MutexGuard<'_, HashMap<SessionId, Timestamp>> {
+        self.sessions_seen.lock().expect("no holder of this lock panics")
     }
 
     pub(crate) fn last_used(&self) -> MutexGuard<'_, HashMap<KeyId, KeyUse>> {

@@ -40,6 +40,7 @@ pub mod messages;
 pub mod metrics;
 pub mod nodes;
 pub mod passwords;
+pub mod people;
 pub mod quotas;
 pub mod recipients;
 pub mod retention;

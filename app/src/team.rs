@@ -19,7 +19,7 @@ pub use operate::{
 use crate::rights::sees_masked;
 use crate::{App, Asked, Caller, Error, Grant, Problems, Result, Right, audit};
 use model::{Instance, InstanceId, Timestamp, User, UserId};
-use store::{Work, instances, users};
+use store::{Work, instances, sessions, users};
 
 /// By e-mail. Whoever was invited and has not come yet is not in it.
 pub async fn list(caller: &Caller, app: &App) -> Result<Vec<User>> {
@@ -79,7 +79,8 @@ pub struct Removed {
 
 type Extras = Vec<(&'static str, String)>;
 
-/// Takes somebody out of the team, or an invitation back. The user's own keys stop at that moment.
+/// Takes somebody out of the team, or an invitation back. The user's own keys and sessions stop
+/// at that moment.
 pub async fn remove(caller: &Caller, app: &App, asked: Asked<Option<String>>) -> Result<Removed> {
     caller.may(Right::ManageTeam)?;
     let (email, problems) = asked.open()?;
@@ -116,16 +117,18 @@ async fn cancel(
     Ok((Removed { email, to_rotate: Vec::new() }, extras))
 }
 
-/// Removes a member with their keys; who that was, and what the audit log says of it.
+/// Removes a member with their keys and sessions; who that was, and what the audit log says of it.
 async fn remove_member(work: &mut Work, user: User) -> Result<(Removed, Extras)> {
     grants::spare(work, &user).await?;
     let mut readable = instances::list(work, user.account_id).await?;
     readable.retain(|instance| reads_secrets(&user, instance));
+    let sessions = sessions::remove_all(work, user.id, None).await?;
     let keys = users::remove(work, user.id).await?;
     let ids: Vec<String> = readable.iter().map(|instance| instance.id.to_string()).collect();
     let extras = vec![
         ("email", user.email.clone()),
         ("keys", keys.to_string()),
+        ("sessions", sessions.to_string()),
         ("instances_to_rotate", ids.join(",")),
     ];
     let to_rotate = readable.into_iter().map(|it| (it.id, it.name.to_string())).collect();

@@ -18,6 +18,7 @@ use wire::apikeys::ApiKeyEntry;
 use wire::ca::Certificate;
 use wire::customer::InstanceEntry;
 use wire::integrations::Integration;
+use wire::sessions::SessionEntry;
 use wire::settings::SETTINGS;
 use wire::users::Acl;
 
@@ -111,6 +112,16 @@ pub fn apikeys(current: &OsStr) -> Vec<CompletionCandidate> {
         let found = connection.client.apikeys().await.ok()?;
         let candidate = |ApiKeyEntry { id, email, role, comment, .. }| {
             CompletionCandidate::new(id).help(Some(format!("{email} {role} {comment}").into()))
+        };
+        Some(found.into_iter().map(candidate).collect())
+    })
+}
+
+pub fn sessions(current: &OsStr) -> Vec<CompletionCandidate> {
+    ask(current, async |connection, _| {
+        let found = connection.client.sessions().await.ok()?;
+        let candidate = |SessionEntry { id, browser, .. }| {
+            CompletionCandidate::new(id).help(Some(browser.into()))
         };
         Some(found.into_iter().map(candidate).collect())
     })

@@ -26,6 +26,7 @@ mod on_instance;
 mod output;
 mod quota;
 mod recipient;
+mod session;
 mod team;
 mod topic;
 
@@ -78,6 +79,8 @@ pub enum Command {
     Team(Noun<team::TeamCommand>),
     /// Customer keys, which calls of the API are made with
     Key(Noun<key::KeyCommand>),
+    /// Where you are signed in to the console
+    Session(Noun<session::SessionCommand>),
     /// Print what a shell needs to complete commands and names
     Completion(completion::Completion),
 }
@@ -126,6 +129,7 @@ pub async fn run(command: Command, default_data: &Path) -> anyhow::Result<()> {
         Command::Region(noun) => noun.run(catalogue::regions, at).await,
         Command::Team(noun) => noun.run(team::run, at).await,
         Command::Key(noun) => noun.run(key::run, at).await,
+        Command::Session(noun) => noun.run(session::run, at).await,
         Command::Completion(options) => completion::run(&options),
     }
 }
@@ -186,6 +190,16 @@ mod tests {
         parse("castellan key create --expires-at 2030-01-01T00:00:00Z --json").unwrap();
         parse("castellan key delete 3f0c1a52-7a64-4f5e-9b1b-2f7f5a1c9d10").unwrap();
         assert!(parse("castellan key delete").is_err());
+    }
+
+    #[test]
+    fn sessions_are_ended_one_by_one_or_all_at_once() {
+        let parse = |line: &str| Program::try_parse_from(line.split_whitespace()).map(drop);
+        parse("castellan session list --json").unwrap();
+        parse("castellan session end 9d1f0a3e-6c57-4b7e-8a0f-5c1a2b3d4e5f").unwrap();
+        parse("castellan session end --all").unwrap();
+        assert!(parse("castellan session end").is_err());
+        assert!(parse("castellan session end 9d1f --all").is_err());
     }
 
     #[test]

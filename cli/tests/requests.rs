@@ -103,6 +103,12 @@ fn answer(asked: &str) -> (u16, Value) {
                 "last_used_from": "192.0.2.7", "expires_at": null});
             (200, json!([key]))
         }
+        "GET /api/sessions" => {
+            let session = json!({"id": "9d1f", "started_at": at, "last_seen_at": at, "ends_at": at,
+                "address": null, "browser": "Firefox"});
+            (200, json!([session]))
+        }
+        "DELETE /api/sessions" | "DELETE /api/sessions/9d1f" => (204, Value::Null),
         "POST /api/apikeys" => (200, json!({"id": "3f0c", "apikey": "n3w"})),
         "DELETE /api/apikeys/3f0c" => (204, Value::Null),
         "POST /api/instances/7/account/rotate-apikey" => (200, json!({"apikey": "n3w"})),
@@ -465,7 +471,7 @@ async fn what_a_removed_member_could_read_is_printed_with_the_commands_that_rota
 }
 
 #[tokio::test]
-async fn a_key_is_made_listed_and_deleted() {
+async fn keys_and_sessions_are_listed_and_ended() {
     let api = Api::start().await;
     let check = async |line: &str, call: &str, body: Value, expected: &str| {
         let (asked, error, printed) = api.run_and_keep(line).await;
@@ -481,6 +487,9 @@ async fn a_key_is_made_listed_and_deleted() {
                 --expires-at 2030-01-01T00:00:00Z --json";
     check(line, "POST /api/apikeys", body, "\"apikey\": \"n3w\"").await;
     check("key delete 3f0c", "DELETE /api/apikeys/3f0c", Value::Null, "").await;
+    check("session list", "GET /api/sessions", Value::Null, "Firefox").await;
+    check("session end 9d1f", "DELETE /api/sessions/9d1f", Value::Null, "").await;
+    check("session end --all", "DELETE /api/sessions", Value::Null, "").await;
 }
 
 #[tokio::test]

@@ -1,5 +1,5 @@
 //! Calls about the account: `/api/account`, `/api/plans`, `/api/regions`, `/api/team`,
-//! `/api/apikeys`, `/api/invoices` and `/api/auditlog`.
+//! `/api/apikeys`, `/api/sessions`, `/api/invoices` and `/api/auditlog`.
 
 use crate::call::Piecewise;
 use crate::segment::segment;
@@ -9,6 +9,7 @@ use wire::account::{Account, UpdateAccount};
 use wire::apikeys::{ApiKeyEntry, CreateApiKey, CreatedApiKey, RotatedKey};
 use wire::billing::{Invoice, InvoiceEntry};
 use wire::customer::{Message, Plan, Region};
+use wire::sessions::SessionEntry;
 use wire::team::{Invite, RemoveMember, RemovedMember, TeamMember, UpdateMember};
 
 impl Client {
@@ -56,6 +57,19 @@ impl Client {
 
     pub async fn delete_apikey(&self, id: &str) -> Result<()> {
         self.call.delete(&format!("api/apikeys/{}", segment(id)?)).await
+    }
+
+    /// Where the caller is signed in to the console.
+    pub async fn sessions(&self) -> Result<Vec<SessionEntry>> {
+        self.call.get("api/sessions").await
+    }
+
+    pub async fn end_session(&self, id: &str) -> Result<()> {
+        self.call.delete(&format!("api/sessions/{}", segment(id)?)).await
+    }
+
+    pub async fn end_sessions(&self) -> Result<()> {
+        self.call.delete("api/sessions").await
     }
 
     /// From here on this client's own key does not work any more.

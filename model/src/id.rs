@@ -41,6 +41,14 @@ id!(
     KeyId(Uuid)
 );
 id!(
+    /// Somebody's being signed in to the console; not what their browser shows.
+    SessionId(Uuid)
+);
+id!(
+    /// A text that is good once for signing in; not the text itself.
+    LoginTokenId(Uuid)
+);
+id!(
     /// A pending invitation to a team; not its token.
     InvitationId(Uuid)
 );

@@ -40,6 +40,7 @@ mod resize;
 mod secret;
 mod series;
 mod server;
+mod session;
 #[cfg(debug_assertions)]
 mod stepped;
 mod subnet;
@@ -62,7 +63,8 @@ pub use expiring::Expiring;
 pub use history::{HistoryChange, HistoryEntry};
 pub use id::{
     AccountId, ActionId, AlarmId, DiskId, HostId, IncidentId, InstanceId, IntegrationId,
-    InvitationId, InvoiceId, KeyId, MessageId, RecipientId, ServerId, UserId, VpcId,
+    InvitationId, InvoiceId, KeyId, LoginTokenId, MessageId, RecipientId, ServerId, SessionId,
+    UserId, VpcId,
 };
 pub use incident::Incident;
 pub use instance::{Instance, InstanceProgress, Vpc};
@@ -88,6 +90,7 @@ pub use resize::{AgreedPrice, MoveProgress, Resize, ResizeMemory};
 pub use secret::Secret;
 pub use series::{GroupSeries, SAMPLE_SECONDS, Series, TopicSeries, UnknownSeries, until_sample};
 pub use server::{Listener, Listeners, Membership, Server, ServerRole, ServerState, Wanted};
+pub use session::{LoginPurpose, LoginToken, Session};
 pub use subnet::{Subnet, SubnetError};
 pub use topic_name::{NoTopicName, TopicName};
 pub use words::UnknownWord;

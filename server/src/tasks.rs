@@ -63,12 +63,15 @@ pub async fn tidy(app: App, stop: CancellationToken) {
     }
 }
 
-/// When keys were used is written in batches, the last of them at the stop.
+/// When keys were used and people seen is written in batches, the last of them at the stop.
 pub async fn flush_last_used(app: App, stop: CancellationToken) {
     loop {
         let goes_on = stop.run_until_cancelled(tokio::time::sleep(FLUSH_USES)).await.is_some();
         if let Err(error) = app::apikeys::flush_last_used(&app).await {
             tracing::warn!(%error, "the last uses of keys could not be written; trying again");
+        }
+        if let Err(error) = app::people::flush_last_seen(&app).await {
+            tracing::warn!(%error, "who was seen last could not be written; trying again");
         }
         if !goes_on {
             return;

@@ -14,7 +14,7 @@ pub enum UserCommand {
     Create(CreateArgs),
     /// Who is in an account's team
     List(AccountListArgs),
-    /// Change name, role, tags or password
+    /// Change name, role, tags or password, or turn the second factor off
     Update(UpdateArgs),
     /// Remove somebody with all their keys
     Remove(RemoveArgs),
@@ -62,9 +62,12 @@ pub struct UpdateArgs {
     /// Comma-separated; empty for none
     #[arg(long)]
     tags: Option<String>,
-    /// Read a new password from standard input
+    /// Read a new password from standard input; it ends their sessions
     #[arg(long)]
     password_stdin: bool,
+    /// Turn the second factor off, for somebody who has lost it
+    #[arg(long)]
+    no_second_factor: bool,
 }
 
 #[derive(Args)]
@@ -137,13 +140,18 @@ async fn update(args: UpdateArgs) -> Result<()> {
         role: args.role,
         tags: args.tags.map(|text| split(&text)),
         password: password(args.password_stdin)?,
+        no_second_factor: args.no_second_factor,
     };
     if changes.name.is_none()
         && changes.role.is_none()
         && changes.tags.is_none()
         && changes.password.is_none()
+        && !changes.no_second_factor
     {
-        bail!("nothing to change; give --name, --role, --tags or --password-stdin");
+        bail!(
+            "nothing to change; give --name, --role, --tags, --password-stdin or \
+             --no-second-factor"
+        );
     }
     let (app, operator) = store_app::open(&args.at).await?;
     let user = store_app::user(&app, operator, &args.user, args.account.as_deref()).await?;

@@ -14,7 +14,7 @@ macro_rules! file {
 
 /// In the order in which they are applied. Each begins with its number, and is never changed
 /// once released.
-const FILES: [(&str, &str); 31] = [
+const FILES: [(&str, &str); 32] = [
     file!("0001_first"),
     file!("0002_idempotency"),
     file!("0003_hosts"),
@@ -46,6 +46,7 @@ const FILES: [(&str, &str); 31] = [
     file!("0029_moved"),
     file!("0030_integrations"),
     file!("0033_keys"),
+    file!("0034_sessions"),
 ];
 
 /// What brings a database up to date.

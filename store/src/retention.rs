@@ -2,7 +2,7 @@
 //! bound, are in the table of docs/operations.md.
 
 use crate::db::{Query, Run};
-use crate::{Result, Work, apikeys, idempotency, incidents, invitations, ssl_users};
+use crate::{Result, Work, apikeys, idempotency, incidents, invitations, login_tokens, ssl_users};
 use model::{SignedDuration, Timestamp};
 
 /// How long certificates stay on record that have expired.
@@ -15,6 +15,7 @@ pub async fn forget(work: &mut Work, now: Timestamp) -> Result<()> {
     idempotency::forget(work, now).await?;
     invitations::forget(work, now).await?;
     apikeys::forget(work, now).await?;
+    login_tokens::forget(work, now).await?;
     ssl_users::forget_held(work, now).await?;
     incidents::forget_old(work, now).await?;
     let queries = [

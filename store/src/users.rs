@@ -1,7 +1,7 @@
 //! The users of accounts: their teams.
 
 use crate::db::{Query, Row, Run, json};
-use crate::{Result, Work};
+use crate::{Result, Work, login_tokens, second_factors, sessions};
 use model::{AccountId, Role, Secret, Tags, User, UserId, email_key};
 
 pub async fn insert(work: &mut Work, user: &User) -> Result<()> {
@@ -90,6 +90,14 @@ pub async fn set_name(work: &mut Work, id: UserId, name: &str) -> Result<()> {
     work.execute(query).await.map(drop)
 }
 
+/// Whether a login asks for a second factor.
+pub async fn set_tfa_enabled(work: &mut Work, id: UserId, enabled: bool) -> Result<()> {
+    let query = Query::new("UPDATE users SET tfa_enabled = $2 WHERE id = $1")
+        .bind(id.to_string())
+        .bind(enabled);
+    work.execute(query).await.map(drop)
+}
+
 /// The hash is a PHC string of Argon2id; the password itself never gets here.
 pub async fn set_password_hash(work: &mut Work, id: UserId, hash: &Secret) -> Result<()> {
     let query = Query::new("UPDATE users SET password_hash = $2 WHERE id = $1")
@@ -105,12 +113,15 @@ pub async fn find_password_hash(run: &mut impl Run, id: UserId) -> Result<Option
     Ok(row.text_or_none("password_hash")?.map(Secret::new))
 }
 
-/// Removes the user with every key of theirs. How many those were.
+/// Removes the user with every key of theirs, and every other way in. How many keys those were.
 pub async fn remove(work: &mut Work, id: UserId) -> Result<u64> {
     let keys = Query::new("DELETE FROM apikeys WHERE user_id = $1").bind(id.to_string());
     let keys = work.execute(keys).await?;
     let answers = Query::new("DELETE FROM idempotency WHERE user_id = $1").bind(id.to_string());
     work.execute(answers).await?;
+    sessions::remove_all(work, id, None).await?;
+    login_tokens::remove_all(work, id).await?;
+    second_factors::remove(work, id).await?;
     work.execute(Query::new("DELETE FROM users WHERE id = $1").bind(id.to_string())).await?;
     Ok(keys)
 }

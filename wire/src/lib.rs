@@ -17,6 +17,7 @@ pub mod messages;
 pub mod metrics;
 pub mod nodes;
 pub mod quotas;
+pub mod sessions;
 pub mod settings;
 pub mod team;
 pub mod topics;

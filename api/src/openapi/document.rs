@@ -11,7 +11,7 @@ use web::error;
 use wire::customer::ErrorBody;
 
 /// What stands between braces in paths.
-const PLACEHOLDERS: [Input; 12] = [
+const PLACEHOLDERS: [Input; 13] = [
     Input::integer("id", "The instance's id").at_least(1).required(),
     Input::integer("action_id", "The action's id").at_least(1).required(),
     Input::integer("vpc_id", "The network's id").at_least(1).required(),
@@ -22,6 +22,7 @@ const PLACEHOLDERS: [Input; 12] = [
         .required(),
     Input::text("user_id", "The team member's id, a UUID").required(),
     Input::text("key_id", "The key's id, a UUID").required(),
+    Input::text("session_id", "The session's id, a UUID").required(),
     Input::integer("acl_id", "The ACL's id").at_least(1).required(),
     Input::integer("alarm_id", "The alarm's id").at_least(1).required(),
     Input::integer("recipient_id", "The recipient's id").at_least(1).required(),

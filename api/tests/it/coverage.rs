@@ -10,7 +10,7 @@ use axum::Router;
 use kafka::client::NewTopic;
 use model::{
     ActionId, AlarmSpec, AlarmType, Certificate, InstanceId, IntegrationKind, IntegrationSystem,
-    KeyId, RecipientOptions, RecipientType, Role, Secret, Serial, UserId, UserName,
+    KeyId, RecipientOptions, RecipientType, Role, Secret, Serial, SessionId, UserId, UserName,
 };
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -126,6 +126,9 @@ const ROWS: &[(&str, &[Role])] = &[
     ("POST /api/apikeys", &EVERYBODY),
     ("DELETE /api/apikeys/{key_id}", &EVERYBODY),
     ("POST /api/apikeys/rotate-apikey", &EVERYBODY),
+    ("GET /api/sessions", &EVERYBODY),
+    ("DELETE /api/sessions", &EVERYBODY),
+    ("DELETE /api/sessions/{session_id}", &EVERYBODY),
     ("GET /api/account", &BILLING),
     ("PUT /api/account", &BILLING),
     ("GET /api/plans", &EVERYBODY),
@@ -143,6 +146,8 @@ pub struct Things {
     member: UserId,
     /// A customer key of the caller's own.
     key: KeyId,
+    /// Theirs as well.
+    session: SessionId,
 }
 
 /// The first invoice of all.
@@ -169,7 +174,8 @@ impl Things {
         world.admit(&instance, "ada").await;
         world.use_cluster(&instance).await;
         let key = world.second_key().await;
-        Self { instance, action, serial, vpc, invoice: INVOICE, member, key }
+        let session = world.session_of(&world.key).await;
+        Self { instance, action, serial, vpc, invoice: INVOICE, member, key, session }
     }
 
     /// The same, for the document's example of this operation. Whether a broker can
@@ -199,6 +205,7 @@ impl Things {
             .replace("{invoice_id}", &self.invoice.to_string())
             .replace("{user_id}", &self.member.to_string())
             .replace("{key_id}", &self.key.to_string())
+            .replace("{session_id}", &self.session.to_string())
             .replace("/topics/{name}", "/topics/orders")
             .replace("/users/{name}", "/users/ada")
             .replace("/groups/{name}", "/groups/billing")
@@ -439,7 +446,9 @@ async fn customer_routes_know_every_role() {
             integrations(&world, instance.id).await;
             let apikey = world.member(role, &[]).await;
             let key = world.key_id(&apikey).await;
-            let things = Things { instance, action, serial, vpc, invoice: INVOICE, member, key };
+            let session = world.session_of(&apikey).await;
+            let invoice = INVOICE;
+            let things = Things { instance, action, serial, vpc, invoice, member, key, session };
             let call = call(route, &things).key(&apikey);
             let answer = call.send(&world.customer).await;
             let allowed = roles(route).contains(&role);

@@ -7,7 +7,7 @@ use crate::call::Call;
 use crate::resources::{cluster, send};
 use crate::world::{World, take_due};
 use app::alarms::{Scope, notice};
-use app::{Limits, Operator, Settings, auditlog};
+use app::{Limits, Operator, Settings, auditlog, people};
 use model::{Instance, Maintenance, Month, SignedDuration};
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, Connection, PgConnection, Row, SqliteConnection};
@@ -52,16 +52,20 @@ const MOST_ROWS: &[(&str, i64)] = &[
     ("invoices", MONTHS),
     ("leases", 2),
     ("listeners", 2 * 6),
+    ("login_tokens", 2),
     ("mail_blocks", 1),
     // One a day, kept for a month.
     ("mail_consents", 32),
     ("outbox", 2 * store::notifications::MOST + 2 * 24 * 20),
     ("outbox_lanes", 200),
     ("recipients", 2 * 100),
+    ("recovery_codes", 10),
     ("resizes", 2),
+    ("second_factors", 1),
     ("send_counts", 20),
     ("sequences", 30),
     ("servers", 2),
+    ("sessions", 20),
     ("slowed_quotas", 2),
     ("ssl_users", 10_000),
     ("tickets", 1),
@@ -174,6 +178,14 @@ async fn spend_day(world: &mut World, instance: &Instance, day: i64) -> i64 {
         let answer = call.send(&world.customer).await;
         world.key = model::Secret::new(answer.json()["apikey"].as_str().unwrap());
         note(answer.status.as_u16());
+    }
+    let spare = Call::post("/api/apikeys").key(&world.key).json(&json!({"comment": "spare"}));
+    note(spare.send(&world.customer).await.status.as_u16());
+    for _ in 0..2 {
+        let operator = Operator::of_opened_store();
+        let link = people::create_for_first_owner(operator, &world.app).await.unwrap();
+        let token = model::Secret::new(link.url.expose().rsplit_once('/').unwrap().1);
+        people::open_link(&people::Visit::new(None, "x"), &world.app, &token).await.unwrap();
     }
     for _ in 0..12 {
         let (operator, scope) = (Operator::of_opened_store(), Scope::Instance(instance.id));

@@ -34,6 +34,7 @@ mod metrics;
 mod metrics_memory;
 mod openapi;
 mod own_keys;
+mod people;
 mod raw;
 mod reported;
 mod resources;

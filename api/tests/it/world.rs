@@ -17,7 +17,7 @@ use kafka::simulated::{SimKafka, SimNode, Timing};
 use model::{
     AccountId, ApiKey, Catalogue, Condition, Entropy as _, HostId, Instance, InstanceId,
     Integration, KeyId, Listener, Listeners, Mail, ManualClock, Month, Reason, Region, Role,
-    Secret, SeededEntropy, SignedDuration, Tags, User, UserId,
+    Secret, SeededEntropy, Session, SessionId, SignedDuration, Tags, User, UserId,
 };
 use serde_json::json;
 use std::path::Path;
@@ -190,6 +190,24 @@ impl World {
     pub async fn key_id(&self, key: &Secret) -> KeyId {
         let found = store::apikeys::find(&mut self.app.store().reader(), key).await.unwrap();
         found.unwrap().id
+    }
+
+    /// The owner of this key is signed in to the console.
+    pub async fn session_of(&self, key: &Secret) -> SessionId {
+        let mut work = self.app.store().begin().await.unwrap();
+        let key = store::apikeys::find(&mut work, key).await.unwrap().unwrap();
+        let session = Session {
+            id: SessionId(self.entropy.uuid()),
+            user_id: key.user_id,
+            by_link: false,
+            started_at: self.app.now(),
+            last_seen_at: self.app.now(),
+            address: Some("192.0.2.7".parse().unwrap()),
+            browser: "Firefox".into(),
+        };
+        store::sessions::insert(&mut work, &session, &self.entropy.key()).await.unwrap();
+        work.commit().await.unwrap();
+        session.id
     }
 
     /// One more key of the account's owner.

@@ -1,7 +1,7 @@
 //! What the operator does with users.
 
 use super::{Removed, grants, invite, remove_member};
-use crate::{App, Error, Grant, Operator, Problems, Result, audit, limits, passwords};
+use crate::{App, Error, Grant, Operator, Problems, Result, audit, limits, passwords, people};
 use model::{AccountId, Email, PersonName, Role, Secret, Tags, User, UserId};
 use store::{accounts, users};
 
@@ -23,7 +23,10 @@ pub struct UserChanges {
     pub name: Option<String>,
     pub role: Option<String>,
     pub tags: Option<Vec<String>>,
+    /// Ends their sessions.
     pub password: Option<Secret>,
+    /// Turns their second factor off, for somebody who has lost it and the recovery codes.
+    pub no_second_factor: bool,
 }
 
 /// Makes a user, and takes back an invitation of theirs.
@@ -110,9 +113,18 @@ pub async fn update_user(
     if let Some(hash) = hash {
         users::set_password_hash(&mut work, id, &hash).await?;
         extras.push(("password", "changed".into()));
+        let actor = operator.acting_on(user.account_id);
+        people::end_all_of(&mut work, app, &user, actor, "password changed").await?;
+    }
+    let now = app.now();
+    if changes.no_second_factor && user.tfa_enabled {
+        people::turn_off(&mut work, user.id).await?;
+        let actor = operator.acting_on(user.account_id);
+        let whose = [("email", user.email.clone())];
+        audit::write(&mut work, actor, now, "tfa.disable", &whose).await?;
     }
     let actor = operator.acting_on(user.account_id);
-    audit::write(&mut work, actor, app.now(), "team.update", &extras).await?;
+    audit::write(&mut work, actor, now, "team.update", &extras).await?;
     Ok(work.commit().await?)
 }
 

@@ -17,6 +17,8 @@ pub struct Access {
     keys: Vec<Vec<Value>>,
     invitations: Vec<Vec<Value>>,
     instances: Vec<Vec<Value>>,
+    second_factors: Vec<Vec<Value>>,
+    recovery_codes: Vec<Vec<Value>>,
 }
 
 /// A key of the backup that is good no more.
@@ -127,6 +129,19 @@ const INSTANCES: Table = Table {
             tags = $5 WHERE id = $1",
 };
 
+/// Sealed for their row. The second column is whose they are, as in the others.
+const SECOND_FACTORS: Table = Table {
+    read: "SELECT * FROM second_factors ORDER BY user_id",
+    columns: &[("secret_sealed", Text), ("user_id", Text), ("last_step", Int)],
+    write: "INSERT INTO second_factors (secret_sealed, user_id, last_step) VALUES ($1, $2, $3)",
+};
+
+const RECOVERY_CODES: Table = Table {
+    read: "SELECT * FROM recovery_codes ORDER BY user_id",
+    columns: &[("code_hash", Text), ("user_id", Text)],
+    write: "INSERT INTO recovery_codes (code_hash, user_id) VALUES ($1, $2)",
+};
+
 impl Access {
     pub(super) async fn read(store: &mut Before, master_key_id: String) -> Result<Self> {
         Ok(Self {
@@ -135,6 +150,8 @@ impl Access {
             keys: KEYS.rows(store).await?,
             invitations: INVITATIONS.rows(store).await?,
             instances: INSTANCES.rows(store).await?,
+            second_factors: SECOND_FACTORS.rows_if_there(store, "second_factors").await?,
+            recovery_codes: RECOVERY_CODES.rows_if_there(store, "recovery_codes").await?,
         })
     }
 
@@ -148,7 +165,7 @@ impl Access {
         Err(SealError::OtherKey { sealed, given }.into())
     }
 
-    /// Has users, roles, keys, invitations, and the keys and passwords of instances be as in
+    /// Has users, roles, second factors, keys, invitations, and the keys and passwords of instances be as in
     /// the store before. `keep` names keys of the backup that stay all the same, unless
     /// their user is gone.
     pub async fn take_over(
@@ -184,6 +201,12 @@ impl Access {
         let users: BTreeSet<String> =
             all_users(work).await?.iter().map(|user| user.id.to_string()).collect();
         write_known(work, &KEYS, &self.keys, &users).await?;
+        // A recovery code that was used since is good no more, nor is a phone that was lost.
+        for query in ["DELETE FROM recovery_codes", "DELETE FROM second_factors"] {
+            work.execute(Query::new(query)).await?;
+        }
+        write_known(work, &SECOND_FACTORS, &self.second_factors, &users).await?;
+        write_known(work, &RECOVERY_CODES, &self.recovery_codes, &users).await?;
 
         let mut here = instances_here(work).await?;
         for row in &self.instances {
@@ -226,6 +249,10 @@ impl Table {
             self.columns.iter().map(|column| value(row, *column)).collect()
         };
         rows.iter().map(values).collect()
+    }
+
+    async fn rows_if_there(&self, store: &mut Before, table: &str) -> Result<Vec<Vec<Value>>> {
+        if store.has_table(table).await? { self.rows(store).await } else { Ok(Vec::new()) }
     }
 
     fn written(&self, row: &[Value]) -> Query {
@@ -335,7 +362,13 @@ mod tests {
     async fn every_column_of_a_table_is_taken_over() {
         let directory = tempfile::tempdir().unwrap();
         let db = crate::sqlite::open(&directory.path().join("test.db")).await.unwrap();
-        for (name, table) in [("users", USERS), ("apikeys", KEYS), ("invitations", INVITATIONS)] {
+        for (name, table) in [
+            ("users", USERS),
+            ("apikeys", KEYS),
+            ("invitations", INVITATIONS),
+            ("second_factors", SECOND_FACTORS),
+            ("recovery_codes", RECOVERY_CODES),
+        ] {
             let query = Query::new("SELECT name FROM pragma_table_info($1)").bind(name);
             let rows = db.fetch(query).await.unwrap();
             let there: BTreeSet<String> = rows.iter().map(|it| it.text("name").unwrap()).collect();

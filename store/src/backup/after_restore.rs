@@ -37,6 +37,9 @@ pub async fn go_beyond(work: &mut Work, past: &Past) -> Result<i64> {
     // No call of that time goes on. And what was not known of a user then would let one
     // that was made since be made again, with another password.
     work.execute(Query::new("DELETE FROM held_names")).await?;
+    // Some may have been ended since. People sign in again.
+    work.execute(Query::new("DELETE FROM sessions")).await?;
+    work.execute(Query::new("DELETE FROM login_tokens")).await?;
     let query = Query::new(
         "UPDATE installation SET store_epoch = \
          CASE WHEN store_epoch < $1 THEN $1 ELSE store_epoch END + 1 RETURNING store_epoch",

@@ -87,13 +87,20 @@ impl Before {
         Ok(!self.fetch(Query::new(query).bind(column)).await?.is_empty())
     }
 
-    /// A store of an earlier release has no such table.
-    async fn mail_blocks(&mut self) -> Result<Vec<(String, i64)>> {
-        let table = match self {
-            Self::Sqlite(_) => "SELECT name FROM sqlite_master WHERE name = 'mail_blocks'",
-            Self::Postgres(_) => "SELECT tablename FROM pg_tables WHERE tablename = 'mail_blocks'",
+    /// A store of an earlier release lacks some.
+    pub(super) async fn has_table(&mut self, name: &str) -> Result<bool> {
+        let query = match self {
+            Self::Sqlite(_) => "SELECT name FROM sqlite_master WHERE type = 'table' AND name = $1",
+            Self::Postgres(_) => {
+                "SELECT tablename::text FROM pg_tables \
+                 WHERE schemaname = current_schema() AND tablename = $1"
+            }
         };
-        if self.fetch(Query::new(table)).await?.is_empty() {
+        Ok(!self.fetch(Query::new(query).bind(name)).await?.is_empty())
+    }
+
+    async fn mail_blocks(&mut self) -> Result<Vec<(String, i64)>> {
+        if !self.has_table("mail_blocks").await? {
             return Ok(Vec::new());
         }
         let query = Query::new("SELECT mailbox_hash, blocked_at FROM mail_blocks");

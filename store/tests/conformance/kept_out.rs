@@ -246,3 +246,66 @@ impl Fixture {
         }
     }
 }
+
+/// Who is asked for a second factor is as in the store before, and nobody is let in by what
+/// was there at the time of the backup.
+pub async fn nobody_is_signed_in_after_a_restore(f: Fixture) {
+    let restored = f.twin().await;
+    let (since, scene) = (Scene::make(&f).await, Scene::make(&restored).await);
+    let (of_then, link) = (f.entropy.key(), f.entropy.key());
+    let session = Session {
+        id: SessionId(f.entropy.uuid()),
+        user_id: scene.ada.id,
+        by_link: false,
+        started_at: now(),
+        last_seen_at: now(),
+        address: None,
+        browser: String::new(),
+    };
+    let text = LoginToken {
+        id: LoginTokenId(f.entropy.uuid()),
+        user_id: scene.ada.id,
+        purpose: LoginPurpose::Link,
+        created_at: now(),
+        expires_at: now() + LIFE,
+    };
+    let (old, new) = (Secret::new("old seed"), Secret::new("new seed"));
+    let codes = [Secret::new("one"), Secret::new("two")];
+    let mut work = restored.store.begin().await.unwrap();
+    sessions::insert(&mut work, &session, &of_then).await.unwrap();
+    login_tokens::insert(&mut work, &text, &link).await.unwrap();
+    for user in [scene.ada.id, scene.bob.id] {
+        second_factors::set(&mut work, user, &old).await.unwrap();
+        second_factors::set_recovery_codes(&mut work, user, &codes).await.unwrap();
+        users::set_tfa_enabled(&mut work, user, true).await.unwrap();
+    }
+    work.commit().await.unwrap();
+    // Since then one has a new phone and used a code, the other has turned it off.
+    let mut work = f.store.begin().await.unwrap();
+    second_factors::set(&mut work, since.ada.id, &new).await.unwrap();
+    second_factors::set_recovery_codes(&mut work, since.ada.id, &codes[1..]).await.unwrap();
+    second_factors::take_step(&mut work, since.ada.id, 7).await.unwrap();
+    users::set_tfa_enabled(&mut work, since.ada.id, true).await.unwrap();
+    work.commit().await.unwrap();
+    let past = f.past().await;
+
+    let mut work = restored.store.begin().await.unwrap();
+    backup::go_beyond(&mut work, &past).await.unwrap();
+    let access = past.access.as_ref().unwrap();
+    access.take_over(&mut work, &BTreeSet::new(), &*f.entropy).await.unwrap();
+    work.commit().await.unwrap();
+    let mut reader = restored.store.reader();
+    assert_eq!(sessions::find(&mut reader, &of_then).await.unwrap(), None);
+    assert_eq!(login_tokens::find(&mut reader, &link, now()).await.unwrap(), None);
+    let (ada, bob) = (since.ada.id, since.bob.id);
+    assert_eq!(second_factors::find(&mut reader, ada).await.unwrap(), Some(new));
+    assert_eq!(second_factors::find(&mut reader, bob).await.unwrap(), None);
+    assert!(users::find(&mut reader, ada).await.unwrap().unwrap().tfa_enabled);
+    assert!(!users::find(&mut reader, bob).await.unwrap().unwrap().tfa_enabled);
+    let mut work = restored.store.begin().await.unwrap();
+    assert!(!second_factors::take_step(&mut work, ada, 7).await.unwrap());
+    for (code, expected) in codes.iter().zip([false, true]) {
+        let taken = second_factors::take_recovery_code(&mut work, ada, code).await.unwrap();
+        assert_eq!(taken, expected);
+    }
+}

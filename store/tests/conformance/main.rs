@@ -27,6 +27,7 @@ mod pauses;
 mod resizes;
 mod restored;
 mod rows;
+mod sessions;
 mod several;
 mod sizes;
 mod team;
@@ -183,6 +184,12 @@ checks! {
     team::a_key_that_another_store_takes_back_is_gone_at_once,
     team::the_last_use_of_a_key_never_goes_back,
     team::a_key_that_has_expired_is_known_for_a_while,
+    sessions::a_session_is_found_by_its_token_and_removed_once,
+    sessions::sessions_that_ended_by_themselves_are_found,
+    sessions::a_user_has_one_text_of_each_purpose_and_it_is_good_once,
+    sessions::codes_of_a_second_factor_are_good_once,
+    sessions::a_removed_user_leaves_no_way_in,
+    kept_out::nobody_is_signed_in_after_a_restore,
     team::an_invitation_is_found_by_its_token_until_it_expires,
     turns::a_transaction_that_is_dropped_never_was,
     turns::a_transaction_with_a_failed_statement_is_not_carried_out,
