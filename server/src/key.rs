@@ -69,7 +69,7 @@ pub fn operator_command(matches: &ArgMatches) -> Result<Option<OperatorCommand>,
             let role = role.transpose().map_err(|error| {
                 clap::Error::raw(clap::error::ErrorKind::InvalidValue, format!("--role {error}\n"))
             })?;
-            let tags = given.get_many("tags").map(|tags| tags.cloned().collect());
+            let tags = given.get_many::<String>("tags").map(|tags| tags.cloned().collect());
             let new = NewKey {
                 role,
                 tags: tags.unwrap_or_default(),

@@ -55,7 +55,7 @@ pub(crate) fn migrator() -> Migrator {
         let sql = sql.into_sql_str();
         Migration::new(number(name), name.into(), MigrationType::Simple, sql, false)
     };
-    Migrator::with_migrations(FILES.map(migration).to_vec())
+    Migrator::with_migrations(FILES.map(migration).into())
 }
 
 fn number(name: &str) -> i64 {

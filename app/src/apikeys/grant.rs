@@ -48,8 +48,9 @@ impl Bounds<'_> {
         role
     }
 
-    fn allow_tag(&self, tag: &String) -> bool {
-        self.all().all(|bound| bound.tags.is_empty() || bound.tags.as_slice().contains(tag))
+    fn allow_tag(&self, tag: &str) -> bool {
+        let allows = |tags: &Tags| tags.is_empty() || tags.as_slice().iter().any(|own| own == tag);
+        self.all().all(|bound| allows(&bound.tags))
     }
 
     fn all(&self) -> impl Iterator<Item = &Grant> {

@@ -106,7 +106,7 @@ mod tests {
         let uri = uri(&seed, "ada@example.com").unwrap();
         assert_eq!(
             uri.expose(),
-            "otpauth://totp/Castellan:ada%40example%2Ecom?\
+            "otpauth://totp/Castellan:ada%40example.com?\
              secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&issuer=Castellan"
         );
     }

@@ -165,9 +165,9 @@ impl Access {
         Err(SealError::OtherKey { sealed, given }.into())
     }
 
-    /// Has users, roles, second factors, keys, invitations, and the keys and passwords of instances be as in
-    /// the store before. `keep` names keys of the backup that stay all the same, unless
-    /// their user is gone.
+    /// Has users, roles, second factors, keys, invitations, and the keys and passwords of
+    /// instances be as in the store before. `keep` names keys of the backup that stay all the
+    /// same, unless their user is gone.
     pub async fn take_over(
         &self,
         work: &mut Work,
