@@ -6,7 +6,7 @@ use totp_rs::{Builder, Secret as Seed, Totp};
 
 /// As apps show it beside the e-mail.
 const ISSUER: &str = "Castellan";
-pub(super) const RECOVERY_CODES: usize = 10;
+const RECOVERY_CODES: usize = 10;
 /// Without letters and digits that are taken for each other.
 const ALPHABET: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
 /// 80 bits: nobody finds one by its hash.
