@@ -103,6 +103,7 @@ fn is_of_trace(number: usize) -> bool {
     (1..TRACE).contains(&(number % TRACE_EVERY))
 }
 
+/// Something stands behind the number: what comes last is not looked at before more has come.
 fn line(number: usize, now: Timestamp, out: &mut String) {
     let mut hasher = DefaultHasher::new();
     number.hash(&mut hasher);
@@ -119,26 +120,26 @@ fn line(number: usize, now: Timestamp, out: &mut String) {
         writeln!(
             out,
             "{now:.3} ERROR [ReplicaManager broker=1] Error processing append operation on \
-             partition payments-{some}, {word} (kafka.server.ReplicaManager)\n\
+             partition payments-{some}, {word} today (kafka.server.ReplicaManager)\n\
              org.apache.kafka.common.errors.KafkaStorageException: disk error"
         )
     } else if number.is_multiple_of(3) {
         writeln!(
             out,
             "{now:.3} INFO [UnifiedLog partition=orders-{some}] Rolled new log segment at offset \
-             {many} in {few} ms, {word} (kafka.log.UnifiedLog)"
+             {many} in {few} ms, {word} today (kafka.log.UnifiedLog)"
         )
     } else if number % 3 == 1 {
         writeln!(
             out,
             "{now:.3} INFO [GroupCoordinator 1]: Stabilized group billing-{some} generation {many} \
-             with {few} members, {word} (kafka.coordinator.group.GroupCoordinator)"
+             with {few} members, {word} today (kafka.coordinator.group.GroupCoordinator)"
         )
     } else {
         writeln!(
             out,
             "{now:.3} INFO [Partition payments-{some} broker=1] ISR updated to 1,2,3 and version \
-             updated to {many}, {word} (kafka.cluster.Partition)"
+             updated to {many}, {word} today (kafka.cluster.Partition)"
         )
     };
     written.expect("a text takes everything");
