@@ -49,7 +49,7 @@ pub struct Exporter {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) entropy: Arc<dyn Entropy>,
     pub(crate) sender: Arc<dyn SendPoints>,
-    /// For all calls of a turn that has no more points than usual.
+    /// For all calls of a turn; one with many points has more.
     pub(crate) patience: Duration,
     pub(crate) parts: Arc<Parts>,
 }

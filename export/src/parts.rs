@@ -5,7 +5,7 @@ use crate::minutes::Batch;
 use crate::under_way::{Key, key};
 use ship::Point;
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use store::{Turn, TurnSettings};
 
 /// Integrations that are remembered. Where more have a part of a minute, systems are away.
@@ -15,28 +15,28 @@ const MOST: usize = 10_000;
 pub struct Parts(Mutex<HashMap<Key, Part>>);
 
 struct Part {
-    /// With others it may be another account over there, which has nothing yet.
+    /// Other settings may name another account of the system, which has nothing yet.
     settings: TurnSettings,
     /// The last that was taken.
     last: Point,
 }
 
 impl Parts {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Key, Part>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// How many of the first points were taken in an earlier turn.
     pub fn taken(&self, turn: &Turn, batch: &Batch) -> usize {
-        let parts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let parts = self.lock();
         let part = parts.get(&key(turn)).filter(|part| part.settings == turn.settings());
         part.map_or(0, |part| batch.through_point(&part.last))
     }
 
     /// Keeps that so many of the first points are taken by now.
     pub fn note(&self, turn: &Turn, batch: &Batch, done: usize) {
-        let last = batch.last_of_part(done).cloned();
-        let mut parts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(last) = last else {
-            parts.remove(&key(turn));
-            return;
-        };
+        let Some(last) = batch.last_of_part(done).cloned() else { return self.forget(turn) };
+        let mut parts = self.lock();
         if parts.len() >= MOST {
             parts.clear();
         }
@@ -44,7 +44,6 @@ impl Parts {
     }
 
     pub fn forget(&self, turn: &Turn) {
-        let mut parts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        parts.remove(&key(turn));
+        self.lock().remove(&key(turn));
     }
 }

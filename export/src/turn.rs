@@ -21,10 +21,12 @@ use tokio_util::sync::CancellationToken;
 
 /// A turn is this control plane's for so long; far longer than it takes.
 pub const LEASE: SignedDuration = SignedDuration::from_secs(60);
-/// For all calls of a turn, and where it has many points.
+/// For all calls of a turn.
 pub const CALLS: Duration = Duration::from_secs(15);
+/// The same at most, for a turn with many points.
 const MOST_CALLS: Duration = Duration::from_secs(30);
-/// What a point adds to that: a call may take 3 seconds where a system takes 300 in one.
+/// A turn has this time for each of its points if that is more than [`CALLS`]: a system that
+/// takes 300 points in a call may need 3 seconds for it.
 const OF_POINT: Duration = Duration::from_millis(10);
 /// What sends ends by itself with what was done; this much later it is given up.
 const GRACE: Duration = Duration::from_secs(1);
@@ -208,7 +210,8 @@ impl Exporter {
                 TurnOutcome { pause, sent_through, failures: 0, error: String::new() }
             }
             Some(trouble) => {
-                // Whether the rest is bad or nothing is wanted shows beside what is taken alone.
+                // Where only the rest of a minute was sent and refused, the next turn sends the whole
+                // minute: if the system takes the points before them, these are bad.
                 if new == 0 && trouble.verdict == Verdict::Refused {
                     self.parts.forget(turn);
                 }

@@ -41,7 +41,7 @@ pub struct Field {
     pub required: bool,
     /// Whether it is blank for roles that may not read secrets.
     pub secret: bool,
-    /// What stands for it where it is not given.
+    /// The value if a customer gives none.
     default: Option<&'static str>,
     /// What a value must be, if this one is not that.
     check: fn(&str) -> Result<(), &'static str>,
@@ -147,8 +147,8 @@ impl IntegrationSystem {
         }
     }
 
-    /// What a customer wrote, with what stands for what was not given. An empty text counts as
-    /// not given. The first field that can't be taken is named.
+    /// What a customer wrote, and defaults for what was not given. An empty text counts as not
+    /// given. The error names the first field that can't be taken.
     pub fn config<'a>(
         self,
         written: impl IntoIterator<Item = (&'a str, &'a str)>,

@@ -105,7 +105,7 @@ struct Run<'a, T, D> {
     items: &'a [T],
     budget: &'a Budget,
     outcome: Outcome,
-    /// In this attempt: the destination takes something.
+    /// The destination took something in this attempt.
     is_any_taken: bool,
     aside: Option<Aside>,
 }

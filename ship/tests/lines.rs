@@ -420,13 +420,20 @@ async fn certificates_are_checked() {
     }
 }
 
-#[tokio::test]
-async fn what_a_receiver_had_not_read_when_it_said_farewell_comes_again() {
+/// What a test accepts connections with itself, and a shipper that trusts it.
+async fn tls_listener() -> (TcpListener, TlsAcceptor, Shipper) {
     let cert = generate_simple_self_signed(["localhost".to_owned()]).unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let (port, acceptor) = (listener.local_addr().unwrap().port(), acceptor(&cert));
     let calls = Calls { authority_pem: Some(cert.cert.pem()), ..Calls::default() };
-    let mut shipper = trusting(&calls, &format!("localhost:{port}"));
+    let shipper = trusting(&calls, &format!("localhost:{port}"));
+    (listener, acceptor, shipper)
+}
+
+#[tokio::test]
+async fn what_a_receiver_had_not_read_when_it_said_farewell_comes_again() {
+    let (listener, acceptor, mut shipper) = tls_listener().await;
+    let port = listener.local_addr().unwrap().port();
     let events = numbered(0, 400);
     let accepted = async {
         let (stream, _) = listener.accept().await.unwrap();
@@ -445,11 +452,7 @@ async fn what_a_receiver_had_not_read_when_it_said_farewell_comes_again() {
 
 #[tokio::test]
 async fn a_tls_receiver_that_reads_all_and_closes_gets_nothing_twice() {
-    let cert = generate_simple_self_signed(["localhost".to_owned()]).unwrap();
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let (port, acceptor) = (listener.local_addr().unwrap().port(), acceptor(&cert));
-    let calls = Calls { authority_pem: Some(cert.cert.pem()), ..Calls::default() };
-    let mut shipper = trusting(&calls, &format!("localhost:{port}"));
+    let (listener, acceptor, mut shipper) = tls_listener().await;
     let events = numbered(0, 200);
     let first = Came::new(Mutex::new(vec![Vec::new()]));
     let all = length(&events[..100]).await;

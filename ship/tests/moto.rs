@@ -64,7 +64,7 @@ async fn points_have_their_dimensions_and_units() {
     let address = format!("http://127.0.0.1:{}", receiver.port);
     let mut shipper = metrics(IntegrationSystem::Cloudwatch, &SETTINGS, all_at(&address));
     let now = SystemClock.now();
-    // It looks through all that it has for each, so that many take it minutes.
+    // For each point moto looks through all that it has, so many points take minutes.
     let mut points = fixture::points(50);
     for point in &mut points {
         point.at = moved_to(now, point.at);

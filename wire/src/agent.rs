@@ -99,8 +99,8 @@ pub struct LogIntegrations {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct LogIntegration {
     pub id: IntegrationId,
-    /// Another one with each change of the settings, also to the same ones: what failed with
-    /// them is tried again then. 0 from control planes that don't say.
+    /// Raised whenever the settings are saved, also if they stay the same: the agent then tries
+    /// again at once. 0 from control planes of earlier releases.
     #[serde(default)]
     pub version: i64,
     /// A word of [`model::IntegrationSystem`], or of a newer control plane's.

@@ -103,7 +103,8 @@ fn is_of_trace(number: usize) -> bool {
     (1..TRACE).contains(&(number % TRACE_EVERY))
 }
 
-/// Something stands behind the number: what comes last is not looked at before more has come.
+/// The receiver of bytes keeps back the last word until more comes, so a word stands behind
+/// the number.
 fn line(number: usize, now: Timestamp, out: &mut String) {
     let mut hasher = DefaultHasher::new();
     number.hash(&mut hasher);

@@ -80,7 +80,7 @@ impl Dialect<Point> for Points {
         let label = point.label.as_ref().map(|(name, value)| (*name, tag(value)));
         let of_instance = self.tags.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         let mut tags: BTreeMap<&str, &str> = of_instance.collect();
-        // Of two with one name ours is the one that dashboards count on.
+        // This replaces a tag of the instance that has the same name.
         tags.insert("server", &server);
         if !point.unit.is_empty() {
             tags.insert("unit", &unit);

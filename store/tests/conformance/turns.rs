@@ -59,8 +59,8 @@ pub async fn a_lease_has_one_holder_and_an_old_one_writes_nothing(f: Fixture) {
     f.pass(30).await;
     guard(&f, &first).await.unwrap();
 
-    // Guarding made it last longer; after that it is free. PostgreSQL's clock goes on meanwhile,
-    // which is no matter as long as this takes less than 25 seconds.
+    // Guarding made it last longer; after that it is free. PostgreSQL's own clock goes
+    // on as well, so these calls have 25 seconds.
     f.pass(35).await;
     assert_eq!(take("b").await, None);
     assert!(holds(&first).await);

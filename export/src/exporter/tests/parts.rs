@@ -2,7 +2,7 @@
 
 use super::fixture::*;
 use crate::turn::CALLS;
-use model::{Timestamp, TopicSeries};
+use model::{InstanceId, Timestamp, TopicSeries};
 use series::Sample;
 use ship::{Point, Verdict};
 use std::collections::BTreeMap;
@@ -24,6 +24,16 @@ async fn live_with_topics(world: &World, plane: &Plane, seconds: i64) {
     world.see(servers).await;
 }
 
+/// An instance of so many servers with an integration, and two minutes of many points.
+async fn with_topics(servers: u32) -> (World, InstanceId, Plane) {
+    let world = World::new(&[servers]).await;
+    let (instance, _) = world.instances[0];
+    world.integrate(instance).await;
+    let plane = world.plane().await;
+    live_with_topics(&world, &plane, 120).await;
+    (world, instance, plane)
+}
+
 /// What each point of a call is of.
 fn names(call: &Call) -> Vec<(Timestamp, String, String)> {
     let name = |it: &Point| format!("{} {:?}", it.name, it.label);
@@ -32,12 +42,8 @@ fn names(call: &Call) -> Vec<(Timestamp, String, String)> {
 
 #[tokio::test]
 async fn a_turn_of_many_points_has_time_for_them() {
-    let world = World::new(&[5]).await;
-    let (instance, _) = world.instances[0];
-    world.integrate(instance).await;
-    let mut plane = world.plane().await;
+    let (world, instance, mut plane) = with_topics(5).await;
     plane.round.exporter.patience = CALLS;
-    live_with_topics(&world, &plane, 120).await;
     world.receiver.answer((instance, FIRST), &[Answer::Slow]);
     plane.work().await;
     let calls = world.receiver.take();
@@ -48,11 +54,7 @@ async fn a_turn_of_many_points_has_time_for_them() {
 
 #[tokio::test]
 async fn of_a_minute_that_is_taken_in_part_the_rest_is_sent() {
-    let world = World::new(&[2]).await;
-    let (instance, _) = world.instances[0];
-    world.integrate(instance).await;
-    let mut plane = world.plane().await;
-    live_with_topics(&world, &plane, 120).await;
+    let (world, instance, mut plane) = with_topics(2).await;
     world.receiver.answer((instance, FIRST), &[const { Answer::Part(300) }; 2]);
     plane.work().await;
     let whole = world.receiver.take();
@@ -75,11 +77,7 @@ async fn of_a_minute_that_is_taken_in_part_the_rest_is_sent() {
 /// If only what is refused is left of a minute, nothing shows that it is alone in that.
 #[tokio::test]
 async fn a_rest_that_is_refused_is_sent_with_its_minute_again() {
-    let world = World::new(&[1]).await;
-    let (instance, _) = world.instances[0];
-    world.integrate(instance).await;
-    let mut plane = world.plane().await;
-    live_with_topics(&world, &plane, 120).await;
+    let (world, instance, mut plane) = with_topics(1).await;
     let refused = Answer::Trouble(Verdict::Refused, "it makes nothing of what it is sent");
     world.receiver.answer((instance, FIRST), &[Answer::Part(300), refused]);
     plane.work().await;
